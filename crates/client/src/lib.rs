@@ -1,0 +1,1 @@
+//! The Rust API of Warmwire.

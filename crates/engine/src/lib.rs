@@ -1,0 +1,1 @@
+//! Settings, handles, transfers, protocols and stores: what curl does, without C.

@@ -1,0 +1,1 @@
+//! Executor, reactor, timers and clock of one multi handle; knows nothing of curl.

@@ -1,0 +1,2 @@
+//! The command line tool, a drop-in for curl.
+fn main() {}

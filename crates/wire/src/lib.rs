@@ -1,0 +1,1 @@
+//! Bytes to values and back, one module per protocol: no I/O, no clock, bounded memory, no panic on input.
