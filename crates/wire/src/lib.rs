@@ -1,1 +1,3 @@
 //! Bytes to values and back, one module per protocol: no I/O, no clock, bounded memory, no panic on input.
+
+pub mod http1;

@@ -1,0 +1,208 @@
+//! The chunked transfer coding (RFC 9112 §7.1), decoded in place: the body bytes move to the front of
+//! the buffer that they were received in, so that one slice can be handed to the application.
+
+/// Longest size line and longest trailer section that are accepted.
+const MAX_SIZE_LINE: usize = 16 * 1024;
+const MAX_TRAILERS: usize = 300 * 1024;
+
+/// What one call of [`ChunkedDecoder::decode`] made of a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decoded {
+    /// So many body bytes stand at the front of the buffer.
+    pub body: usize,
+    /// So many bytes were used; what follows belongs to the next message.
+    pub consumed: usize,
+}
+
+/// Why a chunked body is not one; the texts are curl's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChunkError {
+    /// No hexadecimal digit where a size must stand.
+    IllegalHex,
+    /// More than sixteen digits.
+    TooLongHex,
+    /// A chunk is not followed by a line end.
+    BadChunk,
+    /// Extensions or trailers without end.
+    TooLarge,
+}
+
+impl ChunkError {
+    /// curl's words for it.
+    pub fn text(self) -> &'static str {
+        match self {
+            ChunkError::IllegalHex => "Illegal or missing hexadecimal sequence",
+            ChunkError::TooLongHex => "Too long hexadecimal number",
+            ChunkError::BadChunk => "Malformed encoding found",
+            ChunkError::TooLarge => "Out of memory",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Size,
+    SizeLineRest,
+    Data,
+    DataCr,
+    DataLf,
+    TrailerLine,
+    Done,
+}
+
+/// Decoder of one body. Feed it until [`done`](Self::done).
+#[derive(Debug)]
+pub struct ChunkedDecoder {
+    state: State,
+    left: u64,
+    digits: u8,
+    line_len: usize,
+    trailers: Vec<u8>,
+    line_start: usize,
+}
+
+impl Default for ChunkedDecoder {
+    fn default() -> Self {
+        ChunkedDecoder {
+            state: State::Size,
+            left: 0,
+            digits: 0,
+            line_len: 0,
+            trailers: Vec::new(),
+            line_start: 0,
+        }
+    }
+}
+
+impl ChunkedDecoder {
+    /// Whether the last chunk and the trailer section have been read.
+    pub fn done(&self) -> bool {
+        self.state == State::Done
+    }
+
+    /// The trailer lines received, each with its line ending, without the empty last one.
+    pub fn trailers(&self) -> &[u8] {
+        &self.trailers
+    }
+
+    /// Decodes as much of `buf` as there is, moving body bytes to its front.
+    pub fn decode(&mut self, buf: &mut [u8]) -> Result<Decoded, ChunkError> {
+        let (mut at, mut body) = (0, 0);
+        while at < buf.len() && self.state != State::Done {
+            if self.state == State::Data {
+                let n = usize::try_from(self.left).unwrap_or(usize::MAX).min(buf.len() - at);
+                buf.copy_within(at..at + n, body);
+                (at, body) = (at + n, body + n);
+                self.left -= n as u64;
+                if self.left == 0 {
+                    self.state = State::DataCr;
+                }
+                continue;
+            }
+            self.step(buf[at])?;
+            at += 1;
+        }
+        Ok(Decoded { body, consumed: at })
+    }
+
+    fn step(&mut self, byte: u8) -> Result<(), ChunkError> {
+        match self.state {
+            State::Size => return self.size_digit(byte),
+            State::SizeLineRest => self.size_line_rest(byte)?,
+            State::DataCr if byte == b'\r' => self.state = State::DataLf,
+            // A bare line feed is tolerated, as curl does.
+            State::DataCr | State::DataLf if byte == b'\n' => self.begin_size(),
+            State::DataCr | State::DataLf => return Err(ChunkError::BadChunk),
+            State::TrailerLine => return self.trailer_byte(byte),
+            State::Data | State::Done => unreachable!("handled by decode"),
+        }
+        Ok(())
+    }
+
+    fn begin_size(&mut self) {
+        self.state = State::Size;
+        (self.left, self.digits, self.line_len) = (0, 0, 0);
+    }
+
+    fn size_digit(&mut self, byte: u8) -> Result<(), ChunkError> {
+        let Some(digit) = (byte as char).to_digit(16) else {
+            if self.digits == 0 {
+                return Err(ChunkError::IllegalHex);
+            }
+            self.state = State::SizeLineRest;
+            return self.size_line_rest(byte);
+        };
+        self.digits += 1;
+        if self.digits > 16 || self.left > (i64::MAX as u64) >> 4 {
+            return Err(ChunkError::TooLongHex);
+        }
+        self.left = self.left << 4 | u64::from(digit);
+        Ok(())
+    }
+
+    /// Skips chunk extensions up to the line feed.
+    fn size_line_rest(&mut self, byte: u8) -> Result<(), ChunkError> {
+        self.line_len += 1;
+        if self.line_len > MAX_SIZE_LINE {
+            return Err(ChunkError::TooLarge);
+        }
+        if byte == b'\n' {
+            self.state = if self.left == 0 { State::TrailerLine } else { State::Data };
+        }
+        Ok(())
+    }
+
+    fn trailer_byte(&mut self, byte: u8) -> Result<(), ChunkError> {
+        if self.trailers.len() >= MAX_TRAILERS {
+            return Err(ChunkError::TooLarge);
+        }
+        self.trailers.push(byte);
+        if byte == b'\n' {
+            if matches!(&self.trailers[self.line_start..], b"\n" | b"\r\n") {
+                self.trailers.truncate(self.line_start);
+                self.state = State::Done;
+            }
+            self.line_start = self.trailers.len();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &[u8] = b"5;ext=1\r\nhello\r\n6\n world\r\n0\r\nA: b\r\nC: d\r\n\r\nNEXT";
+
+    #[test]
+    fn any_cut_gives_the_same_body() {
+        for cut in 0..TEXT.len() {
+            let mut d = ChunkedDecoder::default();
+            let mut body = Vec::new();
+            let mut used = 0;
+            for piece in [&TEXT[..cut], &TEXT[cut..]] {
+                let mut p = piece.to_vec();
+                let r = d.decode(&mut p).unwrap();
+                body.extend_from_slice(&p[..r.body]);
+                used += r.consumed;
+            }
+            assert_eq!(body, b"hello world");
+            assert!(d.done());
+            assert_eq!(d.trailers(), b"A: b\r\nC: d\r\n");
+            assert_eq!(used, TEXT.len() - 4);
+        }
+    }
+
+    #[test]
+    fn faults() {
+        let decode = |t: &[u8]| ChunkedDecoder::default().decode(&mut t.to_vec());
+        assert_eq!(decode(b"xyz\r\n"), Err(ChunkError::IllegalHex));
+        assert_eq!(decode(b"\r\n"), Err(ChunkError::IllegalHex));
+        assert_eq!(decode(b"11111111111111111\r\n"), Err(ChunkError::TooLongHex));
+        assert_eq!(decode(b"ffffffffffffffff\r\n"), Err(ChunkError::TooLongHex));
+        assert_eq!(decode(b"1\r\nab\r\n"), Err(ChunkError::BadChunk));
+        let mut endless = b"1;".to_vec();
+        endless.resize(20_000, b'x');
+        assert_eq!(decode(&endless), Err(ChunkError::TooLarge));
+    }
+}
