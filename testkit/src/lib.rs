@@ -1,1 +1,11 @@
 //! Scripted peers, embedded servers, a simulated link and launchers of real servers, for tests and demos.
+//!
+//! Everything listens on an ephemeral loopback port, needs no root, and ends when its value is dropped. Nothing here
+//! shares code with the engine: a fault made twice, once on each side, would not be seen.
+
+pub mod body;
+pub mod certs;
+pub mod http;
+pub mod stop;
+pub mod stream;
+pub mod temp;

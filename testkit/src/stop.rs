@@ -1,0 +1,87 @@
+//! One signal that ends many blocked threads: a pipe whose write end is closed.
+//!
+//! Each thread polls its own descriptor together with the pipe's read end, so that waiting costs no wake-ups.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::pipe::{PipeFlags, pipe_with};
+
+/// The owner's side: dropping it, or calling `stop`, ends every wait.
+pub struct Stop {
+    write: Mutex<Option<OwnedFd>>,
+    signal: Signal,
+}
+
+/// The waiting side.
+#[derive(Clone)]
+pub struct Signal(Arc<OwnedFd>);
+
+/// Why a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Woken {
+    Readable,
+    Stopped,
+    TimedOut,
+}
+
+impl Stop {
+    pub fn new() -> io::Result<Stop> {
+        let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
+        Ok(Stop { write: Mutex::new(Some(write)), signal: Signal(Arc::new(read)) })
+    }
+
+    pub fn signal(&self) -> Signal {
+        self.signal.clone()
+    }
+
+    pub fn stop(&self) {
+        self.write.lock().expect("no thread panics while closing a pipe").take();
+    }
+}
+
+impl Signal {
+    /// Waits until `fd` is readable, the signal is given, or `limit` has passed.
+    pub fn wait(&self, fd: &impl AsFd, limit: Option<Duration>) -> Woken {
+        let limit = limit.map(|limit| Timespec {
+            tv_sec: limit.as_secs() as i64,
+            tv_nsec: i64::from(limit.subsec_nanos()),
+        });
+        loop {
+            let mut fds = [PollFd::new(fd, PollFlags::IN), PollFd::new(&*self.0, PollFlags::IN)];
+            match poll(&mut fds, limit.as_ref()) {
+                Ok(0) => return Woken::TimedOut,
+                Ok(_) if !fds[1].revents().is_empty() => return Woken::Stopped,
+                Ok(_) => return Woken::Readable,
+                Err(rustix::io::Errno::INTR) => continue,
+                Err(_) => return Woken::Stopped,
+            }
+        }
+    }
+
+    /// Sleeps unless the signal is given; false when it was.
+    pub fn sleep(&self, time: Duration) -> bool {
+        self.wait(&*self.0, Some(time)) == Woken::TimedOut
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn stopping_ends_a_wait_without_a_limit() {
+        let stop = Stop::new().unwrap();
+        let signal = stop.signal();
+        let waiter = std::thread::spawn(move || {
+            let quiet = TcpListener::bind("127.0.0.1:0").unwrap();
+            signal.wait(&quiet, None)
+        });
+        stop.stop();
+        assert_eq!(waiter.join().unwrap(), Woken::Stopped);
+    }
+}
