@@ -1,1 +1,23 @@
 //! Facts shared with C: options, infos, codes, schemes, exports, as rows. Data only.
+//!
+//! This is the one place of each fact. The C headers, COVERAGE.md and the tests of the built library derive from it.
+
+pub mod code;
+pub mod constant;
+pub mod easy_option;
+pub mod export;
+pub mod info;
+pub mod multi_option;
+pub mod reentry;
+pub mod scheme;
+pub mod share;
+pub mod version;
+
+pub use code::{Code, HeaderCode, MultiCode, ProxyCode, ShareCode, UrlCode};
+pub use easy_option::{ArgKind, EasyOption};
+pub use info::{Info, InfoKind};
+pub use multi_option::MultiOption;
+pub use reentry::{Entry, Where, allowed};
+pub use scheme::Scheme;
+pub use share::{LockAccess, LockData, ShareOption};
+pub use version::version;

@@ -1,0 +1,203 @@
+//! URL schemes: one row per scheme that curl knows, with its `CURLPROTO_` bit, default port and traits.
+//!
+//! `built` says whether this library speaks it; a scheme that is known and not built answers
+//! CURLE_UNSUPPORTED_PROTOCOL. Bits above 31 and those of ws and wss are internal, as in curl: the names in
+//! CURLOPT_PROTOCOLS_STR reach them, the old bitmask options cannot.
+
+/// Schemes of one family are the same protocol, with and without TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    Http,
+    Ws,
+    Ftp,
+    Ssh,
+    Telnet,
+    Ldap,
+    Dict,
+    File,
+    Tftp,
+    Imap,
+    Pop3,
+    Smtp,
+    Rtsp,
+    Rtmp,
+    Gopher,
+    Smb,
+    Mqtt,
+}
+
+/// What credentials are tied to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Login {
+    /// The protocol has none.
+    None,
+    /// Each request carries them; a connection serves several users (methods that authenticate the connection,
+    /// such as NTLM, tie them all the same).
+    Request,
+    /// The connection logs in once; it serves one user.
+    Connection,
+}
+
+struct Row {
+    name: &'static str,
+    bit: u64,
+    port: u16,
+    family: Family,
+    tls: bool,
+    network: bool,
+    login: Login,
+    built: bool,
+}
+
+macro_rules! schemes {
+    ($($variant:ident, $name:literal, $bit:literal, $port:literal, $family:ident, $tls:literal, $network:literal, $login:ident, $built:literal;)*) => {
+        /// A URL scheme.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Scheme { $($variant,)* }
+
+        impl Scheme {
+            pub const ALL: &'static [Scheme] = &[$(Scheme::$variant,)*];
+
+            const fn row(self) -> &'static Row {
+                match self {
+                    $(Scheme::$variant => &Row {
+                        name: $name,
+                        bit: 1 << $bit,
+                        port: $port,
+                        family: Family::$family,
+                        tls: $tls,
+                        network: $network,
+                        login: Login::$login,
+                        built: $built,
+                    },)*
+                }
+            }
+        }
+    };
+}
+
+impl Scheme {
+    /// Finds a scheme by its name, ignoring case.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|scheme| scheme.name().eq_ignore_ascii_case(name))
+    }
+
+    /// Lower case.
+    pub const fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// Its `CURLPROTO_` bit.
+    pub const fn bit(self) -> u64 {
+        self.row().bit
+    }
+
+    /// 0 for file.
+    pub const fn default_port(self) -> u16 {
+        self.row().port
+    }
+
+    pub const fn family(self) -> Family {
+        self.row().family
+    }
+
+    /// TLS from the first byte.
+    pub const fn tls(self) -> bool {
+        self.row().tls
+    }
+
+    /// Whether a transfer opens a connection.
+    pub const fn network(self) -> bool {
+        self.row().network
+    }
+
+    pub const fn login(self) -> Login {
+        self.row().login
+    }
+
+    /// Whether this library speaks it.
+    pub const fn built(self) -> bool {
+        self.row().built
+    }
+
+    /// The names of all built schemes, sorted, as curl_version_info(3) lists them.
+    pub fn built_names() -> Vec<&'static str> {
+        let mut names: Vec<_> = Self::ALL.iter().filter(|s| s.built()).map(|s| s.name()).collect();
+        names.sort_unstable();
+        names
+    }
+}
+
+// variant, name, bit, port, family, tls, network, login, built
+schemes! {
+    Http,     "http",     0,   80,    Http,    false, true, Request,     true;
+    Https,    "https",    1,   443,   Http,    true, true, Request,     true;
+    Ws,       "ws",       30,  80,    Ws,      false, true, Request,     false;
+    Wss,      "wss",      31,  443,   Ws,      true, true, Request,     false;
+    Ftp,      "ftp",      2,   21,    Ftp,     false, true, Connection,  true;
+    Ftps,     "ftps",     3,   990,   Ftp,     true, true, Connection,  true;
+    Scp,      "scp",      4,   22,    Ssh,     false, true, Connection,  false;
+    Sftp,     "sftp",     5,   22,    Ssh,     false, true, Connection,  false;
+    Telnet,   "telnet",   6,   23,    Telnet,  false, true, None,        false;
+    Ldap,     "ldap",     7,   389,   Ldap,    false, true, Connection,  false;
+    Ldaps,    "ldaps",    8,   636,   Ldap,    true, true, Connection,  false;
+    Dict,     "dict",     9,   2628,  Dict,    false, true, None,        false;
+    File,     "file",     10,  0,     File,    false, false, None,        true;
+    Tftp,     "tftp",     11,  69,    Tftp,    false, true, None,        false;
+    Imap,     "imap",     12,  143,   Imap,    false, true, Connection,  false;
+    Imaps,    "imaps",    13,  993,   Imap,    true, true, Connection,  false;
+    Pop3,     "pop3",     14,  110,   Pop3,    false, true, Connection,  false;
+    Pop3s,    "pop3s",    15,  995,   Pop3,    true, true, Connection,  false;
+    Smtp,     "smtp",     16,  25,    Smtp,    false, true, Connection,  false;
+    Smtps,    "smtps",    17,  465,   Smtp,    true, true, Connection,  false;
+    Rtsp,     "rtsp",     18,  554,   Rtsp,    false, true, Request,     false;
+    Rtmp,     "rtmp",     19,  1935,  Rtmp,    false, true, Connection,  false;
+    Rtmpt,    "rtmpt",    20,  80,    Rtmp,    false, true, Connection,  false;
+    Rtmpe,    "rtmpe",    21,  1935,  Rtmp,    false, true, Connection,  false;
+    Rtmpte,   "rtmpte",   22,  80,    Rtmp,    false, true, Connection,  false;
+    Rtmps,    "rtmps",    23,  443,   Rtmp,    true, true, Connection,  false;
+    Rtmpts,   "rtmpts",   24,  443,   Rtmp,    true, true, Connection,  false;
+    Gopher,   "gopher",   25,  70,    Gopher,  false, true, None,        false;
+    Gophers,  "gophers",  29,  70,    Gopher,  true, true, None,        false;
+    Smb,      "smb",      26,  445,   Smb,     false, true, Connection,  false;
+    Smbs,     "smbs",     27,  445,   Smb,     true, true, Connection,  false;
+    Mqtt,     "mqtt",     28,  1883,  Mqtt,    false, true, Connection,  false;
+    Mqtts,    "mqtts",    32,  8883,  Mqtt,    true, true, Connection,  false;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::constant;
+    use std::collections::HashSet;
+
+    #[test]
+    fn public_bits_are_the_headers() {
+        for scheme in Scheme::ALL {
+            let name = format!("CURLPROTO_{}", scheme.name().to_uppercase());
+            if let Some(row) = constant::ALL.iter().find(|c| c.name == name) {
+                assert_eq!(row.value as u64, scheme.bit(), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn bits_and_names_are_unique() {
+        let bits: HashSet<_> = Scheme::ALL.iter().map(|s| s.bit()).collect();
+        assert_eq!(bits.len(), Scheme::ALL.len());
+        for &scheme in Scheme::ALL {
+            assert_eq!(Scheme::from_name(&scheme.name().to_uppercase()), Some(scheme));
+        }
+    }
+
+    #[test]
+    fn a_secure_scheme_has_a_plain_sibling() {
+        for scheme in Scheme::ALL.iter().filter(|s| s.tls()) {
+            assert!(
+                Scheme::ALL.iter().any(|s| !s.tls() && s.family() == scheme.family()),
+                "{}",
+                scheme.name()
+            );
+        }
+    }
+}
