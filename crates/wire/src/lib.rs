@@ -1,3 +1,6 @@
 //! Bytes to values and back, one module per protocol: no I/O, no clock, bounded memory, no panic on input.
 
+pub mod escape;
+pub mod hex;
 pub mod http1;
+pub mod url;

@@ -1,0 +1,156 @@
+//! `curl_url_get`: one part, or the whole URL put together again.
+
+use super::encode::{Space, encode_piece};
+use super::{DEFAULT_SCHEME, Part, Url, UrlError, flag, idn, scheme};
+use crate::escape::{self, Reject};
+
+impl Url {
+    /// The part as the flags want it; the error tells which part is absent.
+    pub fn get(&self, part: Part, flags: u32) -> Result<Vec<u8>, UrlError> {
+        let has = |bit: u32| flags & bit != 0;
+        match part {
+            Part::Url => self.whole(flags),
+            Part::Scheme if has(flag::NO_GUESS_SCHEME) && self.scheme_was_guessed => Err(UrlError::NoScheme),
+            Part::Scheme => {
+                let name = self.scheme.as_deref().ok_or(UrlError::NoScheme)?;
+                Ok(name.as_bytes().to_vec())
+            }
+            Part::Port => {
+                let port = self.port_to_show(self.scheme.as_deref(), flags).ok_or(UrlError::NoPort)?;
+                Ok(port.to_string().into_bytes())
+            }
+            Part::User => transcode(self.user.as_deref().ok_or(UrlError::NoUser)?, flags, false),
+            Part::Password => transcode(self.password.as_deref().ok_or(UrlError::NoPassword)?, flags, false),
+            Part::Options => transcode(self.options.as_deref().ok_or(UrlError::NoOptions)?, flags, false),
+            Part::ZoneId => transcode(self.zone_id.as_deref().ok_or(UrlError::NoZoneId)?, flags, false),
+            Part::Path => transcode(self.path(), flags, false),
+            Part::Query => {
+                let query = self.query_to_show(flags).ok_or(UrlError::NoQuery)?;
+                transcode(query, flags, true)
+            }
+            Part::Fragment => {
+                let fragment = self.fragment_to_show(flags).ok_or(UrlError::NoFragment)?;
+                transcode(fragment, flags, false)
+            }
+            Part::Host => self.host_part(flags),
+        }
+    }
+
+    /// Everything before the path, as it stands in the whole URL.
+    pub(super) fn write_up_to_path(&self, out: &mut Vec<u8>, flags: u32) -> Result<(), UrlError> {
+        if self.is_file() {
+            out.extend_from_slice(b"file://");
+            return Ok(());
+        }
+        let host = self.host.as_deref().ok_or(UrlError::NoHost)?;
+        let name = match self.scheme.as_deref() {
+            Some(name) => name,
+            None if flags & flag::DEFAULT_SCHEME != 0 => DEFAULT_SCHEME,
+            None => return Err(UrlError::NoScheme),
+        };
+        if flags & flag::NO_GUESS_SCHEME == 0 || !self.scheme_was_guessed {
+            out.extend_from_slice(name.as_bytes());
+            out.extend_from_slice(b"://");
+        }
+        self.write_login(out, name);
+        out.extend_from_slice(&self.host_in_url(host, flags)?);
+        if let Some(port) = self.port_to_show(Some(name), flags) {
+            out.extend_from_slice(format!(":{port}").as_bytes());
+        }
+        Ok(())
+    }
+
+    fn is_file(&self) -> bool {
+        self.scheme.as_deref().is_some_and(|name| name.eq_ignore_ascii_case("file"))
+    }
+
+    fn whole(&self, flags: u32) -> Result<Vec<u8>, UrlError> {
+        let mut out = Vec::new();
+        self.write_up_to_path(&mut out, flags)?;
+        out.extend_from_slice(self.path());
+        if let Some(query) = self.query_to_show(flags) {
+            out.push(b'?');
+            out.extend_from_slice(query);
+        }
+        if let Some(fragment) = self.fragment_to_show(flags) {
+            out.push(b'#');
+            out.extend_from_slice(fragment);
+        }
+        Ok(out)
+    }
+
+    fn write_login(&self, out: &mut Vec<u8>, scheme_name: &str) {
+        let shows_options = scheme(scheme_name).is_none_or(|known| known.has_login_options);
+        let options = self.options.as_deref().filter(|_| shows_options);
+        if self.user.is_none() && self.password.is_none() && options.is_none() {
+            return;
+        }
+        out.extend_from_slice(self.user.as_deref().unwrap_or_default());
+        for (separator, part) in [(b':', self.password.as_deref()), (b';', options)] {
+            if let Some(part) = part {
+                out.push(separator);
+                out.extend_from_slice(part);
+            }
+        }
+        out.push(b'@');
+    }
+
+    fn host_in_url(&self, host: &[u8], flags: u32) -> Result<Vec<u8>, UrlError> {
+        match (host, self.zone_id.as_deref()) {
+            ([b'[', inner @ .., b']'], Some(zone)) => Ok([b"[", inner, b"%25", zone, b"]"].concat()),
+            ([b'[', ..], _) => Ok(host.to_vec()),
+            _ if flags & flag::URLENCODE != 0 => Ok(escape::encode(host)),
+            _ => in_other_alphabet(host, flags),
+        }
+    }
+
+    fn host_part(&self, flags: u32) -> Result<Vec<u8>, UrlError> {
+        let host = self.host.as_deref().ok_or(UrlError::NoHost)?;
+        if flags & flag::URLENCODE != 0 {
+            return transcode(host, flags, false);
+        }
+        in_other_alphabet(&transcode(host, flags, false)?, flags)
+    }
+
+    fn port_to_show(&self, scheme_name: Option<&str>, flags: u32) -> Option<u16> {
+        let default = scheme_name.and_then(scheme).map(|known| known.default_port);
+        match self.port {
+            None if flags & flag::DEFAULT_PORT != 0 => default,
+            port if flags & flag::NO_DEFAULT_PORT != 0 && port == default => None,
+            port => port,
+        }
+    }
+
+    fn query_to_show(&self, flags: u32) -> Option<&[u8]> {
+        self.query.as_deref().filter(|query| !query.is_empty() || flags & flag::GET_EMPTY != 0)
+    }
+
+    fn fragment_to_show(&self, flags: u32) -> Option<&[u8]> {
+        self.fragment.as_deref().filter(|fragment| !fragment.is_empty() || flags & flag::GET_EMPTY != 0)
+    }
+}
+
+fn in_other_alphabet(host: &[u8], flags: u32) -> Result<Vec<u8>, UrlError> {
+    if flags & flag::PUNYCODE != 0 {
+        idn::unicode_to_ascii(host)
+    } else if flags & flag::PUNY2IDN != 0 {
+        idn::ascii_to_unicode(host)
+    } else {
+        Ok(host.to_vec())
+    }
+}
+
+/// Decodes and encodes as asked; in a query a plus sign stands for a space.
+fn transcode(value: &[u8], flags: u32, is_query: bool) -> Result<Vec<u8>, UrlError> {
+    let mut out = value.to_vec();
+    if flags & flag::URLDECODE != 0 {
+        if is_query {
+            out.iter_mut().filter(|octet| **octet == b'+').for_each(|octet| *octet = b' ');
+        }
+        out = escape::decode(&out, Reject::Control).map_err(|_| UrlError::UrlDecode)?;
+    }
+    if flags & flag::URLENCODE != 0 {
+        out = encode_piece(&out, if is_query { Space::Plus } else { Space::PlusInQuery });
+    }
+    Ok(out)
+}

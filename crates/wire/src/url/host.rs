@@ -1,0 +1,164 @@
+//! The authority: login, port, and the three kinds of host (RFC 3986 section 3.2).
+
+use std::net::Ipv6Addr;
+
+use super::{Url, UrlError, flag, scheme};
+use crate::escape::{self, Reject};
+
+/// Fills login, host, zone and port of `url` from the text between the slashes and the path.
+pub(super) fn parse_authority(
+    url: &mut Url,
+    authority: &[u8],
+    flags: u32,
+    has_scheme: bool,
+) -> Result<(), UrlError> {
+    let host_and_port = match authority.iter().position(|&octet| octet == b'@') {
+        Some(at) => {
+            if flags & flag::DISALLOW_USER != 0 {
+                return Err(UrlError::UserNotAllowed);
+            }
+            parse_login(url, &authority[..at]);
+            &authority[at + 1..]
+        }
+        None => authority,
+    };
+    let (host, port) = split_port(host_and_port)?;
+    url.port = match port {
+        Some(b"") if !has_scheme => return Err(UrlError::BadPortNumber),
+        Some(b"") | None => None,
+        Some(digits) => Some(parse_port(digits)?),
+    };
+    if host.is_empty() {
+        return Err(UrlError::NoHost);
+    }
+    let decoded = escape::decode(host, Reject::Control).map_err(|_| UrlError::BadHostname)?;
+    url.host = Some(match ipv4_from_numbers(&decoded) {
+        Some(address) => address.to_string().into_bytes(),
+        None => check_host(url, &decoded)?,
+    });
+    Ok(())
+}
+
+/// Checks a decoded host name or bracketed IPv6 address; the latter comes back normalised, its zone goes to `url`.
+pub(super) fn check_host(url: &mut Url, host: &[u8]) -> Result<Vec<u8>, UrlError> {
+    if let Some(inner) = host.strip_prefix(b"[") {
+        let inner = inner.strip_suffix(b"]").ok_or(UrlError::BadIpv6)?;
+        return ipv6(url, inner);
+    }
+    let is_bad =
+        |octet: &u8| *octet <= b' ' || *octet == 0x7f || b"/:#?!@{}[]\\$'\"^`*<>=;,+&()%|".contains(octet);
+    if host.is_empty() {
+        return Err(UrlError::NoHost);
+    }
+    if host.iter().any(is_bad) || host == b"." || host.ends_with(b"..") {
+        return Err(UrlError::BadHostname);
+    }
+    Ok(host.to_vec())
+}
+
+/// A decimal port, leading zeros or not.
+pub(super) fn parse_port(digits: &[u8]) -> Result<u16, UrlError> {
+    let significant = match digits.iter().position(|&digit| digit != b'0') {
+        Some(start) => &digits[start..],
+        None if digits.is_empty() => return Err(UrlError::BadPortNumber),
+        None => return Ok(0),
+    };
+    let end = significant.iter().position(|octet| !octet.is_ascii_digit()).unwrap_or(significant.len());
+    if significant.get(end) == Some(&b'\\') {
+        return Err(UrlError::Backslash);
+    }
+    std::str::from_utf8(significant)
+        .ok()
+        .filter(|_| end == significant.len())
+        .and_then(|text| text.parse().ok())
+        .ok_or(UrlError::BadPortNumber)
+}
+
+/// `user:password;options`, the last only for the schemes that have them; options may also precede the password.
+fn parse_login(url: &mut Url, login: &[u8]) {
+    let has_options = url.scheme.as_deref().and_then(scheme).is_some_and(|known| known.has_login_options);
+    let colon = login.iter().position(|&octet| octet == b':');
+    let semicolon = if has_options { login.iter().position(|&octet| octet == b';') } else { None };
+    let end_of = |start: usize, other: Option<usize>| other.filter(|&at| at > start).unwrap_or(login.len());
+    let user_end = colon.unwrap_or(login.len()).min(semicolon.unwrap_or(login.len()));
+    url.user = Some(login[..user_end].to_vec());
+    url.password = colon.map(|at| login[at + 1..end_of(at, semicolon)].to_vec());
+    url.options = semicolon.map(|at| login[at + 1..end_of(at, colon)].to_vec());
+}
+
+/// The host, and what follows the colon if there is one.
+fn split_port(authority: &[u8]) -> Result<(&[u8], Option<&[u8]>), UrlError> {
+    let host_end = if authority.starts_with(b"[") {
+        let bracket = authority.iter().position(|&octet| octet == b']').ok_or(UrlError::BadIpv6)?;
+        bracket + 1
+    } else {
+        authority.iter().position(|&octet| octet == b':').unwrap_or(authority.len())
+    };
+    match authority[host_end..].split_first() {
+        None => Ok((authority, None)),
+        Some((b':', port)) => Ok((&authority[..host_end], Some(port))),
+        Some((b'\\', _)) => Err(UrlError::Backslash),
+        Some(_) => Err(UrlError::BadPortNumber),
+    }
+}
+
+/// One to four numbers, decimal, octal or hexadecimal, the last filling all octets that remain, as inet_aton reads
+/// them. One trailing dot is allowed. `None` when this is no address: then it is a name.
+fn ipv4_from_numbers(host: &[u8]) -> Option<std::net::Ipv4Addr> {
+    let text = std::str::from_utf8(host.strip_suffix(b".").unwrap_or(host)).ok()?;
+    let numbers: Vec<u32> = text.splitn(5, '.').map(ipv4_number).collect::<Option<_>>()?;
+    let (&last, leading) = numbers.split_last()?;
+    if leading.len() > 3 || leading.iter().any(|&number| number > 255) {
+        return None;
+    }
+    let bits_left = 32 - 8 * leading.len() as u32;
+    if u64::from(last) >= 1u64 << bits_left {
+        return None;
+    }
+    let high = leading.iter().zip([24, 16, 8]).fold(0, |sum, (&number, shift)| sum | (number << shift));
+    Some(std::net::Ipv4Addr::from(high | last))
+}
+
+fn ipv4_number(text: &str) -> Option<u32> {
+    let (digits, radix) = match text.as_bytes() {
+        [b'0', b'x' | b'X', ..] => (&text[2..], 16),
+        [b'0', _, ..] => (&text[1..], 8),
+        _ => (text, 10),
+    };
+    let is_number = digits.bytes().next()?.is_ascii_hexdigit(); // from_str_radix would take a sign
+    if is_number { u32::from_str_radix(digits, radix).ok() } else { None }
+}
+
+/// The address between the brackets, with an optional zone after "%" or "%25".
+fn ipv6(url: &mut Url, inner: &[u8]) -> Result<Vec<u8>, UrlError> {
+    const ZONE_LIMIT: usize = 15;
+    let address = match inner.iter().position(|&octet| octet == b'%') {
+        Some(percent) => {
+            let zone = &inner[percent + 1..];
+            let zone = zone.strip_prefix(b"25").filter(|rest| !rest.is_empty()).unwrap_or(zone);
+            let is_plain = zone.iter().all(|octet| octet.is_ascii_graphic() && !b"[]/?#@:%".contains(octet));
+            if zone.is_empty() || zone.len() > ZONE_LIMIT || !is_plain {
+                return Err(UrlError::BadIpv6);
+            }
+            url.zone_id = Some(zone.to_vec());
+            &inner[..percent]
+        }
+        None => inner,
+    };
+    let text = std::str::from_utf8(address).map_err(|_| UrlError::BadIpv6)?;
+    let parsed: Ipv6Addr = text.parse().map_err(|_| UrlError::BadIpv6)?;
+    Ok(format!("[{}]", ipv6_text(parsed)).into_bytes())
+}
+
+/// As inet_ntop prints it, which shows the IPv4-compatible addresses too with their dotted tail.
+pub fn ipv6_text(address: Ipv6Addr) -> String {
+    let segments = address.segments();
+    match segments {
+        [0, 0, 0, 0, 0, 0, high, low] if high != 0 => {
+            let [a, b] = high.to_be_bytes();
+            let [c, d] = low.to_be_bytes();
+            format!("::{a}.{b}.{c}.{d}")
+        }
+        _ => address.to_string(),
+    }
+}

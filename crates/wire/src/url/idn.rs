@@ -1,0 +1,29 @@
+//! International host names: UTF-8 to punycode and back (IDNA 2008, non-transitional, as libidn2 does it).
+
+use super::UrlError;
+
+/// The ASCII form of a host; a host that is ASCII already is returned as it is.
+pub fn unicode_to_ascii(host: &[u8]) -> Result<Vec<u8>, UrlError> {
+    if host.is_ascii() {
+        return Ok(host.to_vec());
+    }
+    let text = std::str::from_utf8(host).map_err(|_| UrlError::BadHostname)?;
+    let ascii = idna::domain_to_ascii(text).map_err(|_| UrlError::BadHostname)?;
+    let fits = !ascii.is_empty() && ascii.len() <= 253 && ascii.split('.').all(|label| label.len() <= 63);
+    if fits { Ok(ascii.into_bytes()) } else { Err(UrlError::BadHostname) }
+}
+
+/// The Unicode form of a host that has a punycode label; any other is returned as it is.
+pub fn ascii_to_unicode(host: &[u8]) -> Result<Vec<u8>, UrlError> {
+    let has_punycode = host.is_ascii()
+        && host
+            .split(|&octet| octet == b'.')
+            .any(|label| label.get(..4).is_some_and(|prefix| prefix.eq_ignore_ascii_case(b"xn--")));
+    if !has_punycode {
+        return Ok(host.to_vec());
+    }
+    let text = std::str::from_utf8(host).map_err(|_| UrlError::BadHostname)?;
+    let (unicode, outcome) = idna::domain_to_unicode(text);
+    outcome.map_err(|_| UrlError::BadHostname)?;
+    Ok(unicode.into_bytes())
+}

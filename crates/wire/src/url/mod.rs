@@ -1,0 +1,221 @@
+//! URLs as curl understands them: RFC 3986 with the liberties that docs/URL-SYNTAX.md of curl describes.
+//!
+//! `Url` holds the parts as they were written (still percent-encoded, the host decoded), which is what the
+//! `curl_url_*` functions and the engine both work on. `parse` splits a string, `set` and `get` are the two
+//! halves of the URL API, `resolve` applies a relative reference, `host` checks and normalises the authority.
+
+mod encode;
+mod error;
+mod get;
+mod host;
+mod idn;
+mod parse;
+mod path;
+mod resolve;
+mod scheme;
+mod set;
+
+pub use error::{UrlError, message};
+pub use host::ipv6_text;
+pub use idn::{ascii_to_unicode, unicode_to_ascii};
+pub use path::remove_dot_segments;
+pub use scheme::{Scheme, scheme};
+
+use crate::escape::{self, Reject, RejectedOctet};
+
+/// What `CURLU_*` bits are called here.
+pub mod flag {
+    pub const DEFAULT_PORT: u32 = 1 << 0;
+    pub const NO_DEFAULT_PORT: u32 = 1 << 1;
+    pub const DEFAULT_SCHEME: u32 = 1 << 2;
+    pub const NON_SUPPORT_SCHEME: u32 = 1 << 3;
+    pub const PATH_AS_IS: u32 = 1 << 4;
+    pub const DISALLOW_USER: u32 = 1 << 5;
+    pub const URLDECODE: u32 = 1 << 6;
+    pub const URLENCODE: u32 = 1 << 7;
+    pub const APPENDQUERY: u32 = 1 << 8;
+    pub const GUESS_SCHEME: u32 = 1 << 9;
+    pub const NO_AUTHORITY: u32 = 1 << 10;
+    pub const ALLOW_SPACE: u32 = 1 << 11;
+    pub const PUNYCODE: u32 = 1 << 12;
+    pub const PUNY2IDN: u32 = 1 << 13;
+    pub const GET_EMPTY: u32 = 1 << 14;
+    pub const NO_GUESS_SCHEME: u32 = 1 << 15;
+}
+
+/// The longest string that any part may be set to (CURL_MAX_INPUT_LENGTH).
+pub const INPUT_LIMIT: usize = 8_000_000;
+
+/// The scheme that `flag::DEFAULT_SCHEME` fills in.
+const DEFAULT_SCHEME: &str = "https";
+
+/// The longest scheme name.
+const SCHEME_LIMIT: usize = 40;
+
+/// `CURLUPart`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    Url,
+    Scheme,
+    User,
+    Password,
+    Options,
+    Host,
+    Port,
+    Path,
+    Query,
+    Fragment,
+    ZoneId,
+}
+
+impl Part {
+    /// The part with this `CURLUPART_*` number.
+    pub fn from_number(number: i32) -> Option<Part> {
+        use Part::*;
+        const ALL: [Part; 11] =
+            [Url, Scheme, User, Password, Options, Host, Port, Path, Query, Fragment, ZoneId];
+        usize::try_from(number).ok().and_then(|index| ALL.get(index)).copied()
+    }
+}
+
+/// A URL, or the parts of one under construction.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Url {
+    scheme: Option<String>,
+    user: Option<Vec<u8>>,
+    password: Option<Vec<u8>>,
+    options: Option<Vec<u8>>,
+    /// Without the port; an IPv6 address in brackets and without its zone.
+    host: Option<Vec<u8>>,
+    zone_id: Option<Vec<u8>>,
+    port: Option<u16>,
+    /// `None` stands for "/".
+    path: Option<Vec<u8>>,
+    /// Without the question mark; `Some` but empty for a bare one.
+    query: Option<Vec<u8>>,
+    fragment: Option<Vec<u8>>,
+    scheme_was_guessed: bool,
+}
+
+/// What must agree for two URLs to have the same origin. The host is in lower case and punycode, an IPv6 address
+/// keeps its brackets, a trailing dot stays.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Origin {
+    pub scheme: String,
+    pub host: Vec<u8>,
+    pub zone_id: Option<Vec<u8>>,
+    pub port: u16,
+}
+
+impl Url {
+    /// Parses an absolute URL, or with `flag::DEFAULT_SCHEME` or `flag::GUESS_SCHEME` one that lacks its scheme.
+    pub fn parse(input: &[u8], flags: u32) -> Result<Url, UrlError> {
+        parse::parse(input, flags)
+    }
+
+    /// In lower case.
+    pub fn scheme(&self) -> Option<String> {
+        self.scheme.as_deref().map(str::to_ascii_lowercase)
+    }
+
+    pub fn scheme_was_guessed(&self) -> bool {
+        self.scheme_was_guessed
+    }
+
+    pub fn user(&self) -> Option<&[u8]> {
+        self.user.as_deref()
+    }
+
+    pub fn password(&self) -> Option<&[u8]> {
+        self.password.as_deref()
+    }
+
+    pub fn options(&self) -> Option<&[u8]> {
+        self.options.as_deref()
+    }
+
+    pub fn user_decoded(&self, reject: Reject) -> Result<Option<Vec<u8>>, RejectedOctet> {
+        self.user.as_deref().map(|user| escape::decode(user, reject)).transpose()
+    }
+
+    pub fn password_decoded(&self, reject: Reject) -> Result<Option<Vec<u8>>, RejectedOctet> {
+        self.password.as_deref().map(|password| escape::decode(password, reject)).transpose()
+    }
+
+    pub fn options_decoded(&self, reject: Reject) -> Result<Option<Vec<u8>>, RejectedOctet> {
+        self.options.as_deref().map(|options| escape::decode(options, reject)).transpose()
+    }
+
+    /// The host as written, an IPv6 address in brackets.
+    pub fn host(&self) -> Option<&[u8]> {
+        self.host.as_deref()
+    }
+
+    /// The host without the brackets of an IPv6 address: what a resolver wants.
+    pub fn host_unbracketed(&self) -> Option<&[u8]> {
+        let host = self.host.as_deref()?;
+        Some(host.strip_prefix(b"[").and_then(|inner| inner.strip_suffix(b"]")).unwrap_or(host))
+    }
+
+    /// The host in lower case and punycode: what is compared, resolved and sent.
+    pub fn host_ascii(&self) -> Result<Vec<u8>, UrlError> {
+        let host = self.host.as_deref().ok_or(UrlError::NoHost)?;
+        Ok(idn::unicode_to_ascii(host)?.to_ascii_lowercase())
+    }
+
+    /// Whether the host is an IPv6 address.
+    pub fn host_is_ipv6(&self) -> bool {
+        self.host.as_deref().is_some_and(|host| host.starts_with(b"["))
+    }
+
+    pub fn zone_id(&self) -> Option<&[u8]> {
+        self.zone_id.as_deref()
+    }
+
+    /// The port that the URL names.
+    pub fn port(&self) -> Option<u16> {
+        self.port
+    }
+
+    /// The port that the URL names, or else the one its scheme is known for.
+    pub fn port_or_default(&self) -> Option<u16> {
+        self.port.or_else(|| scheme(self.scheme.as_deref()?).map(|known| known.default_port))
+    }
+
+    /// Never empty.
+    pub fn path(&self) -> &[u8] {
+        self.path.as_deref().unwrap_or(b"/")
+    }
+
+    /// `Some` but empty for a bare question mark.
+    pub fn query(&self) -> Option<&[u8]> {
+        self.query.as_deref()
+    }
+
+    pub fn fragment(&self) -> Option<&[u8]> {
+        self.fragment.as_deref()
+    }
+
+    /// What an HTTP request line carries.
+    pub fn path_and_query(&self) -> Vec<u8> {
+        let mut out = self.path().to_vec();
+        if let Some(query) = &self.query {
+            out.push(b'?');
+            out.extend_from_slice(query);
+        }
+        out
+    }
+
+    /// `None` while scheme, host or port are unknown, or when the host has no ASCII form.
+    pub fn origin(&self) -> Option<Origin> {
+        Some(Origin {
+            scheme: self.scheme()?,
+            host: self.host_ascii().ok()?,
+            zone_id: self.zone_id.clone(),
+            port: self.port_or_default()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! Splitting a whole URL into its parts.
+
+use super::encode::{Space, encode_piece};
+use super::host::parse_authority;
+use super::{DEFAULT_SCHEME, INPUT_LIMIT, SCHEME_LIMIT, Url, UrlError, flag, remove_dot_segments, scheme};
+
+pub(super) fn parse(input: &[u8], flags: u32) -> Result<Url, UrlError> {
+    scan_for_junk(input, flags)?;
+    let guesses = flags & (flag::GUESS_SCHEME | flag::DEFAULT_SCHEME) != 0;
+    let mut url = Url::default();
+    let tail = match split_scheme(input, guesses) {
+        Some((name, rest)) => {
+            let is_file = name == "file";
+            url.scheme = Some(name);
+            if is_file { file_path(input, rest)? } else { after_scheme(&mut url, rest, flags)? }
+        }
+        None if !guesses => {
+            return Err(if input.is_empty() { UrlError::MalformedInput } else { UrlError::BadScheme });
+        }
+        None => without_scheme(&mut url, input, flags)?,
+    };
+    split_tail(&mut url, tail, flags);
+    Ok(url)
+}
+
+/// The scheme in lower case and what follows the colon. While guessing, "name:80" is a host and its port, so then
+/// the colon must be followed by a slash.
+pub(super) fn split_scheme(input: &[u8], guesses: bool) -> Option<(String, &[u8])> {
+    let is_scheme_octet = |octet: &u8| octet.is_ascii_alphanumeric() || b"+-.".contains(octet);
+    let end = input.iter().take(SCHEME_LIMIT).position(|octet| !is_scheme_octet(octet));
+    let end = end.unwrap_or(SCHEME_LIMIT.min(input.len()));
+    let starts_well = input.first().is_some_and(u8::is_ascii_alphabetic);
+    if !starts_well || input.get(end) != Some(&b':') || (guesses && input.get(end + 1) != Some(&b'/')) {
+        return None;
+    }
+    let name = String::from_utf8_lossy(&input[..end]).to_ascii_lowercase();
+    Some((name, &input[end + 1..]))
+}
+
+/// Control characters are never allowed, spaces only on request.
+fn scan_for_junk(input: &[u8], flags: u32) -> Result<(), UrlError> {
+    let least = if flags & flag::ALLOW_SPACE != 0 { b' ' } else { b'!' };
+    if input.is_empty()
+        || input.len() > INPUT_LIMIT
+        || input.iter().any(|&octet| octet < least || octet == 0x7f)
+    {
+        return Err(UrlError::MalformedInput);
+    }
+    Ok(())
+}
+
+/// The path of a file URL: RFC 8089, the host empty, localhost or 127.0.0.1, no drive letters on this system.
+fn file_path<'a>(input: &[u8], rest: &'a [u8]) -> Result<&'a [u8], UrlError> {
+    if input.len() <= "file:/".len() {
+        return Err(UrlError::BadFileUrl);
+    }
+    let path = match rest.strip_prefix(b"//") {
+        Some(after) if after.starts_with(b"/") => after,
+        Some(after) => {
+            let is_local =
+                |host: &[u8]| after.get(..host.len()).is_some_and(|start| start.eq_ignore_ascii_case(host));
+            if !is_local(b"localhost/") && !is_local(b"127.0.0.1/") {
+                return Err(UrlError::BadFileUrl);
+            }
+            &after["localhost".len()..]
+        }
+        None => rest,
+    };
+    let has_drive = matches!(path, [b'/', letter, b':' | b'|'] | [b'/', letter, b':' | b'|', b'/' | b'\\', ..]
+        if letter.is_ascii_alphabetic());
+    if !path.starts_with(b"/") || has_drive {
+        return Err(UrlError::BadFileUrl);
+    }
+    Ok(path)
+}
+
+/// Slashes and authority of any other scheme; returns path, query and fragment.
+fn after_scheme<'a>(url: &mut Url, rest: &'a [u8], flags: u32) -> Result<&'a [u8], UrlError> {
+    let name = url.scheme.as_deref().unwrap_or_default();
+    if flags & flag::NON_SUPPORT_SCHEME == 0 && scheme(name).is_none() {
+        return Err(UrlError::UnsupportedScheme);
+    }
+    let slashes = rest.iter().take_while(|&&octet| octet == b'/').count();
+    if flags & flag::NO_AUTHORITY != 0 && slashes > 2 {
+        url.host = Some(Vec::new());
+        return Ok(&rest[2..]);
+    }
+    if !(1..=3).contains(&slashes) {
+        return Err(UrlError::BadSlashes);
+    }
+    let (authority, tail) = split_authority(&rest[slashes..]);
+    if !authority.is_empty() {
+        parse_authority(url, authority, flags, true)?;
+    } else if flags & flag::NO_AUTHORITY != 0 {
+        url.host = Some(Vec::new());
+    } else {
+        return Err(UrlError::NoHost);
+    }
+    Ok(tail)
+}
+
+/// A URL that starts with its host.
+fn without_scheme<'a>(url: &mut Url, input: &'a [u8], flags: u32) -> Result<&'a [u8], UrlError> {
+    let uses_default = flags & flag::DEFAULT_SCHEME != 0;
+    if uses_default {
+        url.scheme = Some(DEFAULT_SCHEME.to_owned());
+    }
+    let (authority, tail) = split_authority(input);
+    if authority.is_empty() {
+        if flags & flag::NO_AUTHORITY == 0 {
+            return Err(UrlError::NoHost);
+        }
+        url.host = Some(Vec::new());
+        return Ok(tail);
+    }
+    parse_authority(url, authority, flags, false)?;
+    if !uses_default {
+        url.scheme = Some(guess_scheme(url.host.as_deref().unwrap_or_default()).to_owned());
+        url.scheme_was_guessed = true;
+    }
+    Ok(tail)
+}
+
+/// By the first label of the host, if there is a second one.
+fn guess_scheme(host: &[u8]) -> &'static str {
+    let label = host.split(|&octet| octet == b'.').next().unwrap_or_default();
+    let has_more = label.len() < host.len();
+    ["ftp", "dict", "ldap", "imap", "smtp", "pop3"]
+        .into_iter()
+        .find(|name| has_more && label.eq_ignore_ascii_case(name.as_bytes()))
+        .unwrap_or("http")
+}
+
+fn split_authority(input: &[u8]) -> (&[u8], &[u8]) {
+    input.split_at(input.iter().position(|octet| b"/?#".contains(octet)).unwrap_or(input.len()))
+}
+
+/// Path, query and fragment.
+fn split_tail(url: &mut Url, tail: &[u8], flags: u32) {
+    let encodes = flags & flag::URLENCODE != 0;
+    let piece = |part: &[u8], space| if encodes { encode_piece(part, space) } else { part.to_vec() };
+    let (tail, fragment) = split_at_octet(tail, b'#');
+    let (path, query) = split_at_octet(tail, b'?');
+    url.fragment = fragment.map(|part| piece(part, Space::Percent));
+    url.query = query.map(|part| piece(part, Space::Plus));
+    let path = piece(path, Space::Percent);
+    if path.len() > 1 {
+        let as_is = flags & flag::PATH_AS_IS != 0;
+        url.path = Some(if as_is { path } else { remove_dot_segments(&path) });
+    }
+}
+
+fn split_at_octet(input: &[u8], separator: u8) -> (&[u8], Option<&[u8]>) {
+    match input.iter().position(|&octet| octet == separator) {
+        Some(at) => (&input[..at], Some(&input[at + 1..])),
+        None => (input, None),
+    }
+}

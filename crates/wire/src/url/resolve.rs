@@ -1,0 +1,48 @@
+//! Relative references (RFC 3986 section 5.2): what a `Location:` header or a second `curl_url_set(URL)` does.
+
+use super::encode::{Space, encode_piece};
+use super::{Url, UrlError, flag, parse};
+
+impl Url {
+    /// Applies `reference`, which has no scheme, to this complete URL. Spaces and octets outside ASCII get encoded
+    /// on the way: redirecting servers send them raw.
+    pub(super) fn resolve(&self, reference: &[u8], flags: u32) -> Result<Url, UrlError> {
+        let mut text = match reference {
+            [] => return Ok(Url { fragment: None, ..self.clone() }),
+            [b'/', b'/', rest @ ..] => return self.resolve_authority(rest, flags),
+            _ => self.text_up_to_path(flags)?,
+        };
+        match reference[0] {
+            b'/' => {}
+            b'#' => text.extend_from_slice(&self.path_and_query()),
+            b'?' => text.extend_from_slice(self.path()),
+            _ => {
+                let path = self.path();
+                let directory_end = path.iter().rposition(|&octet| octet == b'/').map_or(0, |at| at + 1);
+                text.extend_from_slice(&path[..directory_end]);
+            }
+        }
+        let in_fragment = reference[0] == b'#';
+        text.extend_from_slice(&encode_piece(
+            reference,
+            if in_fragment { Space::Percent } else { Space::PlusInQuery },
+        ));
+        parse::parse(&text, flags & !flag::PATH_AS_IS)
+    }
+
+    /// "//host/path": only the scheme stays. The host is left unencoded, it may be an international name.
+    fn resolve_authority(&self, rest: &[u8], flags: u32) -> Result<Url, UrlError> {
+        let scheme = self.scheme.as_deref().ok_or(UrlError::NoScheme)?;
+        let host_end = rest.iter().position(|octet| b"/?".contains(octet)).unwrap_or(rest.len());
+        let mut text = format!("{scheme}://").into_bytes();
+        text.extend_from_slice(&rest[..host_end]);
+        text.extend_from_slice(&encode_piece(&rest[host_end..], Space::PlusInQuery));
+        parse::parse(&text, flags & !flag::PATH_AS_IS)
+    }
+
+    fn text_up_to_path(&self, flags: u32) -> Result<Vec<u8>, UrlError> {
+        let mut text = Vec::new();
+        self.write_up_to_path(&mut text, flags & flag::DEFAULT_SCHEME)?;
+        Ok(text)
+    }
+}

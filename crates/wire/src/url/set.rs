@@ -1,0 +1,144 @@
+//! `curl_url_set`: one part replaced or cleared, or the whole URL.
+
+use super::encode::{encode_path, encode_query, encode_value, uppercase_triplets};
+use super::host::{check_host, parse_port};
+use super::{INPUT_LIMIT, Part, SCHEME_LIMIT, Url, UrlError, flag, parse, scheme};
+use crate::escape::{self, Reject};
+
+impl Url {
+    /// Replaces the part, or clears it when `value` is `None`. On an error nothing has changed.
+    pub fn set(&mut self, part: Part, value: Option<&[u8]>, flags: u32) -> Result<(), UrlError> {
+        let Some(value) = value else {
+            self.clear(part);
+            return Ok(());
+        };
+        if value.len() > INPUT_LIMIT {
+            return Err(UrlError::MalformedInput);
+        }
+        match part {
+            Part::Url => self.set_url(value, flags)?,
+            Part::Scheme => self.set_scheme(value, flags)?,
+            Part::Host => self.set_host(value, flags)?,
+            Part::Port => self.port = Some(parse_port(value)?),
+            Part::Path => self.path = Some(path_value(value, flags)),
+            Part::Query => self.set_query(value, flags)?,
+            Part::User => self.user = Some(plain_value(value, flags)),
+            Part::Password => self.password = Some(plain_value(value, flags)),
+            Part::Options => self.options = Some(plain_value(value, flags)),
+            Part::ZoneId => self.zone_id = Some(plain_value(value, flags)),
+            Part::Fragment => self.fragment = Some(plain_value(value, flags)),
+        }
+        Ok(())
+    }
+
+    /// The authority of an HTTP/2 pushed request replaces this URL's.
+    pub fn set_authority(&mut self, authority: &[u8]) -> Result<(), UrlError> {
+        let mut changed = Url { host: None, zone_id: None, port: None, ..self.clone() };
+        super::host::parse_authority(&mut changed, authority, flag::DISALLOW_USER, self.scheme.is_some())?;
+        *self = changed;
+        Ok(())
+    }
+
+    fn clear(&mut self, part: Part) {
+        match part {
+            Part::Url => *self = Url::default(),
+            Part::Scheme => {
+                self.scheme = None;
+                self.scheme_was_guessed = false;
+            }
+            Part::User => self.user = None,
+            Part::Password => self.password = None,
+            Part::Options => self.options = None,
+            Part::Host => self.host = None,
+            Part::Port => self.port = None,
+            Part::Path => self.path = None,
+            Part::Query => self.query = None,
+            Part::Fragment => self.fragment = None,
+            Part::ZoneId => self.zone_id = None,
+        }
+    }
+
+    /// A new URL, or one relative to this if this is complete.
+    fn set_url(&mut self, value: &[u8], flags: u32) -> Result<(), UrlError> {
+        let guesses = flags & (flag::GUESS_SCHEME | flag::DEFAULT_SCHEME) != 0;
+        let is_absolute = parse::split_scheme(value, guesses).is_some();
+        let is_complete = self.get(Part::Url, flags & flag::DEFAULT_SCHEME).is_ok();
+        *self = if is_absolute || !is_complete {
+            parse::parse(value, flags)?
+        } else {
+            self.resolve(value, flags)?
+        };
+        Ok(())
+    }
+
+    fn set_scheme(&mut self, value: &[u8], flags: u32) -> Result<(), UrlError> {
+        let name = std::str::from_utf8(value).map_err(|_| UrlError::BadScheme)?;
+        if name.is_empty() || name.len() > SCHEME_LIMIT {
+            return Err(UrlError::BadScheme);
+        }
+        if flags & flag::NON_SUPPORT_SCHEME == 0 && scheme(name).is_none() {
+            return Err(UrlError::UnsupportedScheme);
+        }
+        let is_valid = value[0].is_ascii_alphabetic()
+            && value.iter().all(|octet| octet.is_ascii_alphanumeric() || b"+-.".contains(octet));
+        if !is_valid {
+            return Err(UrlError::BadScheme);
+        }
+        self.scheme = Some(name.to_owned());
+        self.scheme_was_guessed = false;
+        Ok(())
+    }
+
+    /// A host may come percent-encoded and then stays so; a numerical IPv4 address is taken as written.
+    fn set_host(&mut self, value: &[u8], flags: u32) -> Result<(), UrlError> {
+        let stored = plain_value(value, flags);
+        let mut changed = Url { zone_id: None, ..self.clone() };
+        changed.host = Some(if stored.is_empty() && flags & flag::NO_AUTHORITY != 0 {
+            stored
+        } else {
+            let encoded_here = flags & flag::URLENCODE != 0;
+            let decoded = if encoded_here {
+                stored.clone()
+            } else {
+                escape::decode(&stored, Reject::Control).map_err(|_| UrlError::BadHostname)?
+            };
+            let checked = check_host(&mut changed, &decoded).map_err(|_| UrlError::BadHostname)?;
+            if checked.starts_with(b"[") { checked } else { stored }
+        });
+        *self = changed;
+        Ok(())
+    }
+
+    fn set_query(&mut self, value: &[u8], flags: u32) -> Result<(), UrlError> {
+        let appends = flags & flag::APPENDQUERY != 0;
+        let new = if flags & flag::URLENCODE != 0 {
+            encode_query(value, appends)
+        } else {
+            uppercase_triplets(value)
+        };
+        let old = self.query.take().filter(|old| appends && !old.is_empty() && !new.is_empty());
+        let Some(mut query) = old else {
+            self.query = Some(new);
+            return Ok(());
+        };
+        if query.len() + new.len() >= INPUT_LIMIT {
+            self.query = Some(query);
+            return Err(UrlError::TooLarge);
+        }
+        if !query.ends_with(b"&") {
+            query.push(b'&');
+        }
+        query.extend_from_slice(&new);
+        self.query = Some(query);
+        Ok(())
+    }
+}
+
+fn plain_value(value: &[u8], flags: u32) -> Vec<u8> {
+    if flags & flag::URLENCODE != 0 { encode_value(value, |_| false) } else { uppercase_triplets(value) }
+}
+
+fn path_value(value: &[u8], flags: u32) -> Vec<u8> {
+    let value = if flags & flag::URLENCODE != 0 { encode_path(value) } else { uppercase_triplets(value) };
+    if value.starts_with(b"/") { value } else { [b"/", value.as_slice()].concat() }
+}
