@@ -1,1 +1,23 @@
 //! Executor, reactor, timers and clock of one multi handle; knows nothing of curl.
+//!
+//! One thread drives it, the caller's, through [`Runtime::run`], [`Runtime::perform`] and [`Runtime::wait`]; other
+//! threads only wake tasks. No thread-locals, since a multi handle may migrate between threads between calls.
+
+mod clock;
+mod executor;
+mod interest;
+mod reactor;
+mod ready;
+pub mod sys;
+mod timers;
+mod wait;
+
+pub use clock::{Clock, ManualClock};
+pub use executor::{Recursive, Runtime, TaskId};
+pub use interest::{Direction, Interest};
+pub use reactor::{Reactor, Registration, SocketHook, WakeGuard};
+pub use sys::fork::after_fork_in_child;
+pub use sys::threads::spawn_helper;
+pub use sys::unix::{CloseHook, Idle, Socket};
+pub use timers::Sleep;
+pub use wait::ExtraFd;

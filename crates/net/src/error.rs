@@ -1,0 +1,69 @@
+//! What can go wrong on this floor. The kinds map one to one to curl's codes; the engine does that.
+
+use std::fmt;
+use std::io;
+
+/// A failure with the text that ends up in the caller's error buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NetError {
+    pub kind: NetErrorKind,
+    pub message: String,
+    /// The errno behind it, or 0 (CURLINFO_OS_ERRNO).
+    pub os_errno: i32,
+    /// The result of certificate verification (CURLINFO_SSL_VERIFYRESULT), 0 when it is not about that.
+    pub verify_result: i64,
+}
+
+/// Which of curl's codes it becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NetErrorKind {
+    UnsupportedProtocol,
+    NotBuiltIn,
+    BadFunctionArgument,
+    OutOfMemory,
+    AbortedByCallback,
+    CouldntResolveProxy,
+    CouldntResolveHost,
+    CouldntConnect,
+    OperationTimedout,
+    InterfaceFailed,
+    SendError,
+    RecvError,
+    /// With one of curl's CURLPX numbers.
+    Proxy(i64),
+    SslConnectError,
+    SslCertproblem,
+    SslCipher,
+    PeerFailedVerification,
+    SslCacertBadfile,
+    SslShutdownFailed,
+    SslCrlBadfile,
+    SslIssuerError,
+    SslPinnedPubkeyNotMatch,
+    SslInvalidCertStatus,
+}
+
+impl NetError {
+    /// A failure without an errno.
+    pub fn new(kind: NetErrorKind, message: impl Into<String>) -> NetError {
+        NetError { kind, message: message.into(), os_errno: 0, verify_result: 0 }
+    }
+
+    /// A failure that the system reported.
+    pub fn from_io(kind: NetErrorKind, message: impl Into<String>, error: &io::Error) -> NetError {
+        NetError { os_errno: error.raw_os_error().unwrap_or(0), ..NetError::new(kind, message) }
+    }
+
+    /// The same with a verification result.
+    pub fn with_verify_result(self, verify_result: i64) -> NetError {
+        NetError { verify_result, ..self }
+    }
+}
+
+impl fmt::Display for NetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for NetError {}

@@ -1,0 +1,243 @@
+//! The executor of one multi handle: a slab of tasks and bounded rounds of polling those that were woken.
+//!
+//! Tasks may spawn, wake and cancel tasks, themselves included, and what they call may try to run the executor again
+//! (refused). No borrow is held while a task is polled: the application's callbacks run inside.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use slab::Slab;
+
+use crate::clock::Clock;
+use crate::reactor::Reactor;
+use crate::ready::TaskWaker;
+use crate::wait::ExtraFd;
+
+type LocalFuture = Pin<Box<dyn Future<Output = ()>>>;
+
+/// Rounds per run: tasks that wake each other for ever must still let the caller go.
+const ROUNDS: usize = 64;
+/// Rounds of dropping in `drain`: a future's drop may spawn.
+const DRAIN_ROUNDS: usize = 64;
+
+/// The executor of one multi handle. Clones are the same executor.
+#[derive(Clone)]
+pub struct Runtime(Rc<Inner>);
+
+/// Names a task for ever: a later task in the same slot has another generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TaskId {
+    slot: usize,
+    generation: u64,
+}
+
+/// The executor is running already; it was called from inside a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recursive;
+
+struct Inner {
+    // First, so that it is dropped before the reactor it registers with.
+    tasks: RefCell<Slab<Task>>,
+    reactor: Arc<Reactor>,
+    /// What the present round has still to poll; here, so that nothing is lost when a task panics.
+    batch: RefCell<VecDeque<TaskId>>,
+    generation: Cell<u64>,
+    running: Cell<bool>,
+    now: Cell<Instant>,
+    harvested: Cell<bool>,
+}
+
+struct Task {
+    generation: u64,
+    /// Absent while it is polled.
+    future: Option<LocalFuture>,
+    handle: Arc<TaskWaker>,
+    waker: Waker,
+}
+
+impl Runtime {
+    /// An executor with nothing to do.
+    pub fn new(clock: Clock) -> Runtime {
+        let now = Cell::new(clock.now());
+        Runtime(Rc::new(Inner {
+            tasks: RefCell::default(),
+            reactor: Reactor::new(clock),
+            batch: RefCell::default(),
+            generation: Cell::new(0),
+            running: Cell::new(false),
+            now,
+            harvested: Cell::new(false),
+        }))
+    }
+
+    /// The table of waits.
+    pub fn reactor(&self) -> &Arc<Reactor> {
+        &self.0.reactor
+    }
+
+    /// The time: inside a run the moment at which it began.
+    pub fn now(&self) -> Instant {
+        if self.running() { self.0.now.get() } else { self.0.reactor.now() }
+    }
+
+    /// Adds a task; it is polled in the next round.
+    pub fn spawn(&self, future: LocalFuture) -> TaskId {
+        let mut tasks = self.0.tasks.borrow_mut();
+        let vacant = tasks.vacant_entry();
+        let generation = self.0.generation.get() + 1;
+        self.0.generation.set(generation);
+        let id = TaskId { slot: vacant.key(), generation };
+        let ready = self.0.reactor.ready.clone();
+        let handle = Arc::new(TaskWaker { id, queued: AtomicBool::new(true), ready: ready.clone() });
+        let waker = Waker::from(handle.clone());
+        vacant.insert(Task { generation, future: Some(future), handle, waker });
+        drop(tasks);
+        ready.push(id);
+        id
+    }
+
+    /// Drops a task's future: now, or, when that task is being polled, as soon as its poll returns.
+    pub fn cancel(&self, id: TaskId) {
+        let task = self.remove(id);
+        drop(task); // outside the borrow: the future's drop may call us
+    }
+
+    /// Has the task polled in the next round.
+    pub fn wake(&self, id: TaskId) {
+        let waker = self.with_task(id, |task| task.waker.clone());
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Whether the task has neither finished nor been cancelled.
+    pub fn is_alive(&self, id: TaskId) -> bool {
+        self.with_task(id, |_| ()).is_some()
+    }
+
+    /// How many tasks there are.
+    pub fn tasks(&self) -> usize {
+        self.0.tasks.borrow().len()
+    }
+
+    /// Whether a run is under way.
+    pub fn running(&self) -> bool {
+        self.0.running.get()
+    }
+
+    /// Fires due timers and polls woken tasks, in a bounded number of rounds.
+    pub fn run(&self) -> Result<(), Recursive> {
+        let _running = Running::start(self)?;
+        self.0.now.set(self.0.reactor.now());
+        self.0.reactor.fire_timers(self.0.now.get());
+        for _ in 0..ROUNDS {
+            self.0.reactor.ready.take_all(&mut self.0.batch.borrow_mut());
+            if self.0.batch.borrow().is_empty() {
+                break;
+            }
+            while let Some(id) = self.next_in_batch() {
+                self.poll_task(id);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the events that have happened, unless `wait` just did, then runs.
+    pub fn perform(&self) -> Result<(), Recursive> {
+        if self.running() {
+            return Err(Recursive);
+        }
+        if !self.0.harvested.replace(false) {
+            // Failure (no memory, no descriptors) leaves the tasks waiting; their timers still run.
+            let _ = self.0.reactor.harvest();
+        }
+        self.run()
+    }
+
+    /// Waits for events, at most until the next timer; not at all when tasks are ready. Returns how many descriptors
+    /// are ready, ours and `extra`. Only with `may_wake` does [`Reactor::wakeup`] end it.
+    pub fn wait(&self, extra: &mut [ExtraFd<'_>], max: Duration, may_wake: bool) -> io::Result<usize> {
+        let ready = self.0.reactor.wait(extra, max, may_wake)?;
+        self.0.harvested.set(true);
+        Ok(ready)
+    }
+
+    /// Drops every task. One that is being polled is dropped when its poll returns.
+    pub fn drain(&self) {
+        for _ in 0..DRAIN_ROUNDS {
+            let tasks = std::mem::take(&mut *self.0.tasks.borrow_mut());
+            if tasks.is_empty() {
+                return;
+            }
+            drop(tasks);
+        }
+    }
+
+    /// Forgets a run that never returned, because the application jumped out of a callback over our frames.
+    pub fn abandon_run(&self) {
+        self.0.running.set(false);
+        self.0.reactor.ready.set_running(false);
+    }
+
+    fn next_in_batch(&self) -> Option<TaskId> {
+        self.0.batch.borrow_mut().pop_front()
+    }
+
+    fn poll_task(&self, id: TaskId) {
+        let taken = self.with_task(id, |task| {
+            task.handle.queued.store(false, SeqCst);
+            task.future.take().map(|future| (future, task.waker.clone()))
+        });
+        let Some((mut future, waker)) = taken.flatten() else { return };
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(()) => {
+                drop(future);
+                drop(self.remove(id));
+            }
+            Poll::Pending => {
+                // Cancelled meanwhile: the future comes back and is dropped here, outside the borrow.
+                let mut future = Some(future);
+                self.with_task(id, |task| task.future = future.take());
+                drop(future);
+            }
+        }
+    }
+
+    fn with_task<T>(&self, id: TaskId, f: impl FnOnce(&mut Task) -> T) -> Option<T> {
+        let mut tasks = self.0.tasks.borrow_mut();
+        tasks.get_mut(id.slot).filter(|task| task.generation == id.generation).map(f)
+    }
+
+    fn remove(&self, id: TaskId) -> Option<Task> {
+        let mut tasks = self.0.tasks.borrow_mut();
+        let alive = tasks.get(id.slot).is_some_and(|task| task.generation == id.generation);
+        alive.then(|| tasks.remove(id.slot))
+    }
+}
+
+/// Marks the runtime as running; also unmarks it when a task panics.
+struct Running<'a>(&'a Runtime);
+
+impl<'a> Running<'a> {
+    fn start(runtime: &'a Runtime) -> Result<Running<'a>, Recursive> {
+        if runtime.0.running.replace(true) {
+            return Err(Recursive);
+        }
+        runtime.0.reactor.ready.set_running(true);
+        Ok(Running(runtime))
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.abandon_run();
+    }
+}

@@ -1,0 +1,460 @@
+//! Who waits for which descriptor until when: the one table behind poll, epoll, fdset, waitfds and socket_action.
+//!
+//! Readiness is kept edge style in the table, whoever reports it: a reader asks for the flag before it receives, a
+//! short read clears it. Wakers are called, and the application's hook is told, only after the table's lock is
+//! released. How the events get here is `wait.rs`; what is done with a ready descriptor is `sys/unix.rs`.
+
+use std::collections::BTreeSet;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use slab::Slab;
+
+use crate::clock::Clock;
+use crate::interest::{Direction, Interest};
+use crate::ready::{Ready, lock};
+use crate::sys::epoll::Epoll;
+use crate::sys::fork;
+use crate::timers::{Sleep, TimerKey, Timers};
+
+/// What an application with an event loop of its own is told (event mode).
+pub trait SocketHook: Send + Sync {
+    /// The interest in `fd` is now this; an empty one means that `fd` is of no interest any more.
+    fn changed(&self, fd: RawFd, interest: Interest, owner: u64);
+}
+
+/// The table of one runtime. Shared by everything that is attached to it.
+pub struct Reactor {
+    clock: Clock,
+    pub(crate) ready: Arc<Ready>,
+    table: Mutex<Table>,
+}
+
+#[derive(Default)]
+pub(crate) struct Table {
+    pub(crate) entries: Slab<Entry>,
+    /// Descriptor numbers, to find what the application names. Two entries may have the same one.
+    by_fd: BTreeSet<(RawFd, usize)>,
+    timers: Timers,
+    generation: u32,
+    pub(crate) epoll: Option<Arc<Epoll>>,
+    pub(crate) wake_in_epoll: bool,
+    /// Entries that epoll refused (duplicates, its limits): polled beside it.
+    pub(crate) stragglers: BTreeSet<usize>,
+    hook: Option<Arc<dyn SocketHook>>,
+    dirty: Vec<(usize, u32)>,
+    wake_told: bool,
+    fork_generation: u64,
+}
+
+pub(crate) struct Entry {
+    pub(crate) fd: Arc<OwnedFd>,
+    pub(crate) raw: RawFd,
+    /// Tells this entry's events from those of an earlier one in the same slot.
+    pub(crate) generation: u32,
+    owner: u64,
+    readable: bool,
+    writable: bool,
+    /// Reads go on until 0 or EAGAIN: no further edge may come.
+    hangup: bool,
+    read_waker: Option<Waker>,
+    write_waker: Option<Waker>,
+    told: Interest,
+    dirty: bool,
+    in_epoll: bool,
+}
+
+/// A descriptor's place in the table; dropping it takes the descriptor out, after the hook was told.
+pub struct Registration {
+    reactor: Arc<Reactor>,
+    slot: usize,
+}
+
+/// While held, the wake-up descriptor is among the interests: a thread will wake a task.
+pub struct WakeGuard(Arc<Reactor>);
+
+impl Reactor {
+    pub(crate) fn new(clock: Clock) -> Arc<Reactor> {
+        let table = Table { fork_generation: fork::generation(), ..Table::default() };
+        Arc::new(Reactor { clock, ready: Arc::default(), table: Mutex::new(table) })
+    }
+
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    pub(crate) fn table(&self) -> MutexGuard<'_, Table> {
+        let mut table = lock(&self.table);
+        if table.fork_generation != fork::generation() {
+            table.leave_parent();
+            self.ready.forget_descriptor();
+        }
+        table
+    }
+
+    /// Puts a descriptor into the table.
+    pub fn attach(self: &Arc<Self>, fd: Arc<OwnedFd>, owner: u64) -> Registration {
+        let slot = self.table().insert(fd, owner);
+        Registration { reactor: self.clone(), slot }
+    }
+
+    /// Completes at that moment.
+    pub fn sleep_until(self: &Arc<Self>, at: Instant) -> Sleep {
+        Sleep::new(self.clone(), at)
+    }
+
+    /// Completes after that time. A time beyond what the clock can count means a year.
+    pub fn sleep(self: &Arc<Self>, length: Duration) -> Sleep {
+        let now = self.now();
+        let year = Duration::from_secs(365 * 24 * 3600);
+        self.sleep_until(now.checked_add(length.min(year)).unwrap_or(now))
+    }
+
+    /// The clock, read now.
+    pub fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    /// What somebody waits for, one row per descriptor number.
+    pub fn interests(&self) -> Vec<(RawFd, Interest)> {
+        let table = self.table();
+        let mut rows: Vec<(RawFd, Interest)> = Vec::new();
+        for &(raw, slot) in &table.by_fd {
+            let want = table.entries[slot].want();
+            match rows.last_mut() {
+                _ if want.is_empty() => {}
+                Some(last) if last.0 == raw => last.1 |= want,
+                _ => rows.push((raw, want)),
+            }
+        }
+        drop(table);
+        if self.ready.watchers() > 0 {
+            rows.extend(self.ready.raw_descriptor().map(|fd| (fd, Interest::READ)));
+        }
+        rows
+    }
+
+    /// Keeps the wake-up descriptor among the interests, for as long as the guard lives.
+    pub fn wake_interest(self: &Arc<Self>) -> WakeGuard {
+        drop(self.table()); // notices a fork before the descriptor is used
+        self.ready.watch();
+        WakeGuard(self.clone())
+    }
+
+    /// How long until something must be done; zero when tasks are ready.
+    pub fn timeout(&self) -> Option<Duration> {
+        if !self.ready.is_empty() {
+            return Some(Duration::ZERO);
+        }
+        let next = self.table().timers.next()?;
+        Some(next.saturating_duration_since(self.now()))
+    }
+
+    /// The earliest timer.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        self.table().timers.next()
+    }
+
+    /// The application says that a descriptor is ready. Its loop may be edge-triggered: reads go on until EAGAIN.
+    pub fn ready(&self, fd: RawFd, events: Interest, error: bool) {
+        if self.ready.raw_descriptor() == Some(fd) {
+            self.ready.drain();
+        }
+        let mut wakers = Vec::new();
+        let mut table = self.table();
+        for slot in table.slots_of(fd) {
+            table.entries[slot].report(error || events.reads(), error || events.writes(), true, &mut wakers);
+            table.mark(slot);
+        }
+        drop(table);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Ends the present or next interruptible wait; from any thread.
+    pub fn wakeup(&self) {
+        self.ready.wakeup();
+    }
+
+    /// Enters event mode, or leaves it.
+    pub fn set_hook(&self, hook: Option<Arc<dyn SocketHook>>) {
+        let mut table = self.table();
+        let fresh = table.hook.is_none();
+        let old = std::mem::replace(&mut table.hook, hook);
+        if fresh && table.hook.is_some() {
+            table.start_telling();
+        }
+        drop(table);
+        drop(old);
+    }
+
+    /// Whether a hook is set.
+    pub fn event_mode(&self) -> bool {
+        self.table().hook.is_some()
+    }
+
+    /// Tells the hook of every descriptor whose interest differs from what it was told last. Costs what was touched.
+    pub fn tell_changes(&self) {
+        let mut table = self.table();
+        let Some(hook) = table.hook.clone() else { return };
+        let mut rows = table.changes(!self.ready.is_empty());
+        let watched = self.ready.watchers() > 0;
+        if watched != std::mem::replace(&mut table.wake_told, watched)
+            && let Some(fd) = self.ready.raw_descriptor()
+        {
+            rows.push((fd, Interest::of(watched, false), 0));
+        }
+        drop(table);
+        for (fd, interest, owner) in rows {
+            hook.changed(fd, interest, owner);
+        }
+    }
+
+    /// How many descriptors are attached, waited for or not.
+    pub fn registrations(&self) -> usize {
+        self.table().entries.len()
+    }
+
+    pub(crate) fn add_timer(&self, at: Instant, waker: Waker) -> TimerKey {
+        self.table().timers.add(at, waker)
+    }
+
+    pub(crate) fn update_timer(&self, key: &TimerKey, waker: &Waker) -> bool {
+        self.table().timers.update(key, waker)
+    }
+
+    pub(crate) fn remove_timer(&self, key: &TimerKey) {
+        let waker = self.table().timers.remove(key);
+        drop(waker); // after the lock
+    }
+
+    /// Wakes what has become due.
+    pub(crate) fn fire_timers(&self, now: Instant) {
+        loop {
+            let due = self.table().timers.pop_due(now);
+            match due {
+                Some(waker) => waker.wake(),
+                None => return,
+            }
+        }
+    }
+
+    fn deregister(&self, slot: usize) {
+        let mut table = self.table();
+        let entry = table.remove(slot);
+        let hook = table.hook.clone().filter(|_| !entry.told.is_empty());
+        let shared = table.slots_of(entry.raw);
+        let tell = shared.is_empty();
+        shared.into_iter().for_each(|slot| table.mark(slot));
+        drop(table);
+        if let Some(hook) = hook.filter(|_| tell) {
+            hook.changed(entry.raw, Interest::NONE, entry.owner);
+        }
+    }
+}
+
+impl Registration {
+    /// Says on whose behalf the descriptor is waited for; the hook is told with it.
+    pub fn set_owner(&self, owner: u64) {
+        self.reactor.table().entries[self.slot].owner = owner;
+    }
+
+    /// Ready when the descriptor was reported ready and not yet found dry; otherwise the task will be woken.
+    pub fn poll_ready(&self, cx: &mut Context<'_>, direction: Direction) -> Poll<()> {
+        let mut table = self.reactor.table();
+        let entry = &mut table.entries[self.slot];
+        let (flag, waker) = match direction {
+            Direction::Read => (entry.readable, &mut entry.read_waker),
+            Direction::Write => (entry.writable, &mut entry.write_waker),
+        };
+        if flag {
+            return Poll::Ready(());
+        }
+        let old = match waker {
+            Some(waker) if waker.will_wake(cx.waker()) => None,
+            waker => waker.replace(cx.waker().clone()),
+        };
+        table.mark(self.slot);
+        drop(table);
+        drop(old);
+        Poll::Pending
+    }
+
+    /// The descriptor answered EAGAIN: wait for the next event.
+    pub fn dry(&self, direction: Direction) {
+        let mut table = self.reactor.table();
+        let entry = &mut table.entries[self.slot];
+        match direction {
+            Direction::Read => (entry.readable, entry.hangup) = (false, false),
+            Direction::Write => entry.writable = false,
+        }
+    }
+
+    /// A short read emptied the descriptor, unless the last event carried its end as well.
+    pub fn short_read(&self) {
+        let mut table = self.reactor.table();
+        let entry = &mut table.entries[self.slot];
+        entry.readable = entry.hangup;
+    }
+
+    /// Nobody waits in that direction any more: a paused transfer, an idle connection.
+    pub fn forget(&self, direction: Direction) {
+        let mut table = self.reactor.table();
+        let entry = &mut table.entries[self.slot];
+        let old = match direction {
+            Direction::Read => entry.read_waker.take(),
+            Direction::Write => entry.write_waker.take(),
+        };
+        table.mark(self.slot);
+        drop(table);
+        drop(old);
+    }
+
+    /// The reactor it is attached to.
+    pub fn reactor(&self) -> &Arc<Reactor> {
+        &self.reactor
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        self.reactor.deregister(self.slot);
+    }
+}
+
+impl Drop for WakeGuard {
+    fn drop(&mut self) {
+        self.0.ready.unwatch();
+    }
+}
+
+impl Table {
+    fn insert(&mut self, fd: Arc<OwnedFd>, owner: u64) -> usize {
+        let raw = fd.as_raw_fd();
+        self.generation = self.generation.wrapping_add(1);
+        let slot = self.entries.insert(Entry::new(fd, self.generation, owner));
+        self.by_fd.insert((raw, slot));
+        self.enter_epoll(slot);
+        slot
+    }
+
+    /// Registers one entry with epoll, when epoll is in use.
+    pub(crate) fn enter_epoll(&mut self, slot: usize) {
+        let Some(epoll) = &self.epoll else { return };
+        let entry = &mut self.entries[slot];
+        entry.in_epoll = epoll.add(&entry.fd, key(slot, entry.generation)).is_ok();
+        if !entry.in_epoll {
+            self.stragglers.insert(slot);
+        }
+    }
+
+    /// The explicit removal from epoll matters when the descriptor lives on elsewhere: duplicated, or in a child.
+    fn remove(&mut self, slot: usize) -> Entry {
+        let entry = self.entries.remove(slot);
+        self.by_fd.remove(&(entry.raw, slot));
+        self.stragglers.remove(&slot);
+        if let Some(epoll) = self.epoll.as_ref().filter(|_| entry.in_epoll) {
+            epoll.delete(&entry.fd);
+        }
+        entry
+    }
+
+    fn slots_of(&self, fd: RawFd) -> Vec<usize> {
+        self.by_fd.range((fd, 0)..=(fd, usize::MAX)).map(|&(_, slot)| slot).collect()
+    }
+
+    /// In event mode, notes that an entry may differ from what the hook was told.
+    pub(crate) fn mark(&mut self, slot: usize) {
+        let entry = &mut self.entries[slot];
+        if self.hook.is_some() && !entry.dirty {
+            entry.dirty = true;
+            self.dirty.push((slot, entry.generation));
+        }
+    }
+
+    fn start_telling(&mut self) {
+        self.dirty.clear();
+        self.wake_told = false;
+        for (slot, entry) in &mut self.entries {
+            (entry.told, entry.dirty) = (Interest::NONE, true);
+            self.dirty.push((slot, entry.generation));
+        }
+    }
+
+    /// What to tell the hook. With tasks still queued nothing is withdrawn: a task that merely yielded between two
+    /// reads would otherwise cost the application two changes per read.
+    fn changes(&mut self, tasks_queued: bool) -> Vec<(RawFd, Interest, u64)> {
+        let mut rows = Vec::new();
+        let mut later = Vec::new();
+        for (slot, generation) in std::mem::take(&mut self.dirty) {
+            let Some(entry) = self.entries.get_mut(slot).filter(|e| e.generation == generation) else {
+                continue;
+            };
+            entry.dirty = false;
+            let (raw, owner, told) = (entry.raw, entry.owner, entry.told);
+            let same = self.slots_of(raw);
+            let mut want = same.iter().fold(Interest::NONE, |all, &slot| all | self.entries[slot].want());
+            if tasks_queued && !want.contains(told) {
+                want |= told;
+                later.push((slot, generation));
+                self.entries[slot].dirty = true;
+            }
+            if want != told {
+                same.iter().for_each(|&slot| self.entries[slot].told = want);
+                rows.push((raw, want, owner));
+            }
+        }
+        self.dirty.extend(later);
+        rows
+    }
+
+    /// In a forked child: the epoll instance is the parent's too, so it is dropped untouched and not replaced until
+    /// it is needed.
+    fn leave_parent(&mut self) {
+        self.fork_generation = fork::generation();
+        self.epoll = None;
+        self.wake_in_epoll = false;
+        self.stragglers.clear();
+        self.entries.iter_mut().for_each(|(_, entry)| entry.in_epoll = false);
+    }
+}
+
+impl Entry {
+    fn new(fd: Arc<OwnedFd>, generation: u32, owner: u64) -> Entry {
+        Entry {
+            raw: fd.as_raw_fd(),
+            fd,
+            generation,
+            owner,
+            readable: false,
+            writable: false,
+            hangup: false,
+            read_waker: None,
+            write_waker: None,
+            told: Interest::NONE,
+            dirty: false,
+            in_epoll: false,
+        }
+    }
+
+    pub(crate) fn want(&self) -> Interest {
+        Interest::of(self.read_waker.is_some(), self.write_waker.is_some())
+    }
+
+    /// Notes an event; true when somebody waited for it.
+    pub(crate) fn report(&mut self, read: bool, write: bool, hangup: bool, wakers: &mut Vec<Waker>) -> bool {
+        self.readable |= read;
+        self.writable |= write;
+        self.hangup |= read && hangup;
+        let before = wakers.len();
+        wakers.extend(self.read_waker.take_if(|_| read));
+        wakers.extend(self.write_waker.take_if(|_| write));
+        wakers.len() > before
+    }
+}
+
+/// What epoll hands back with an event of this entry.
+pub(crate) fn key(slot: usize, generation: u32) -> u64 {
+    u64::from(generation) << 32 | slot as u64 & 0xffff_ffff
+}

@@ -1,0 +1,168 @@
+//! The part of a runtime that other threads touch: the queue of woken tasks and the wake-up descriptor.
+//!
+//! The descriptor is created when first needed and owned here, behind the `Arc` that every waker holds, so a waker
+//! that outlives its runtime writes into a descriptor that still exists. It is written only when somebody sleeps on
+//! it: the runtime in `wait`, or an application's own event loop while a wake guard is held.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Wake;
+
+use crate::executor::TaskId;
+use crate::sys::eventfd;
+
+#[derive(Default)]
+pub(crate) struct Ready {
+    queue: Mutex<VecDeque<TaskId>>,
+    /// The owner is in `wait`, or about to be.
+    sleeping: AtomicBool,
+    /// The owner is in `run` and will look at the queue again.
+    running: AtomicBool,
+    /// How many wake guards are held: an application's loop may be watching the descriptor.
+    watchers: AtomicUsize,
+    /// The descriptor has been written and not yet drained.
+    kicked: AtomicBool,
+    /// `wakeup` was called and no interruptible wait has returned since.
+    woken: AtomicBool,
+    descriptor: Mutex<Option<Arc<OwnedFd>>>,
+}
+
+impl Ready {
+    /// Queues a task and, if somebody sleeps, ends the sleep.
+    pub(crate) fn push(&self, id: TaskId) {
+        lock(&self.queue).push_back(id);
+        if self.somebody_sleeps() {
+            self.kick();
+        }
+    }
+
+    pub(crate) fn take_all(&self, into: &mut VecDeque<TaskId>) {
+        into.append(&mut lock(&self.queue));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        lock(&self.queue).is_empty()
+    }
+
+    /// Ends the present or next interruptible wait; from any thread.
+    pub(crate) fn wakeup(&self) {
+        self.woken.store(true, SeqCst);
+        if self.somebody_sleeps() {
+            self.kick();
+        }
+    }
+
+    pub(crate) fn woken(&self) -> bool {
+        self.woken.load(SeqCst)
+    }
+
+    pub(crate) fn take_woken(&self) -> bool {
+        self.woken.swap(false, SeqCst)
+    }
+
+    pub(crate) fn set_sleeping(&self, on: bool) {
+        self.sleeping.store(on, SeqCst);
+    }
+
+    /// Leaving `run` with tasks still queued while an application's loop watches the descriptor: it must come back.
+    pub(crate) fn set_running(&self, on: bool) {
+        self.running.store(on, SeqCst);
+        if !on && self.watchers.load(SeqCst) > 0 && !self.is_empty() {
+            self.kick();
+        }
+    }
+
+    pub(crate) fn watchers(&self) -> usize {
+        self.watchers.load(SeqCst)
+    }
+
+    pub(crate) fn watch(&self) {
+        self.watchers.fetch_add(1, SeqCst);
+        // Failure leaves the descriptor absent: waits are then bounded by the caller's timeout only.
+        let _ = self.descriptor();
+    }
+
+    pub(crate) fn unwatch(&self) {
+        self.watchers.fetch_sub(1, SeqCst);
+    }
+
+    /// The wake-up descriptor, made when missing.
+    pub(crate) fn descriptor(&self) -> io::Result<Arc<OwnedFd>> {
+        let mut slot = lock(&self.descriptor);
+        if let Some(fd) = &*slot {
+            return Ok(fd.clone());
+        }
+        let fd = Arc::new(eventfd::create()?);
+        *slot = Some(fd.clone());
+        drop(slot);
+        // A wake-up from before the descriptor existed must not be lost on a loop that watches it.
+        if self.woken() {
+            self.kick();
+        }
+        Ok(fd)
+    }
+
+    pub(crate) fn descriptor_if_made(&self) -> Option<Arc<OwnedFd>> {
+        lock(&self.descriptor).clone()
+    }
+
+    pub(crate) fn raw_descriptor(&self) -> Option<RawFd> {
+        lock(&self.descriptor).as_ref().map(|fd| fd.as_raw_fd())
+    }
+
+    /// Empties the descriptor. The order matters: whoever saw `kicked` set had queued its task before, and the caller
+    /// looks at the queue after this.
+    pub(crate) fn drain(&self) {
+        if !self.kicked.load(SeqCst) {
+            return;
+        }
+        if let Some(fd) = self.descriptor_if_made() {
+            eventfd::drain(&fd);
+        }
+        self.kicked.store(false, SeqCst);
+    }
+
+    /// After fork the descriptor is shared with the parent, whose wake-ups are not ours.
+    pub(crate) fn forget_descriptor(&self) {
+        *lock(&self.descriptor) = None;
+        self.kicked.store(false, SeqCst);
+    }
+
+    fn somebody_sleeps(&self) -> bool {
+        self.sleeping.load(SeqCst) || self.watchers.load(SeqCst) > 0 && !self.running.load(SeqCst)
+    }
+
+    fn kick(&self) {
+        let Some(fd) = self.descriptor_if_made() else { return };
+        if !self.kicked.swap(true, SeqCst) {
+            eventfd::write(&fd);
+        }
+    }
+}
+
+/// Wakes one task; valid for ever, does nothing when the task is gone.
+pub(crate) struct TaskWaker {
+    pub(crate) id: TaskId,
+    pub(crate) queued: AtomicBool,
+    pub(crate) ready: Arc<Ready>,
+}
+
+impl Wake for TaskWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if !self.queued.swap(true, SeqCst) {
+            self.ready.push(self.id);
+        }
+    }
+}
+
+/// Locks and ignores poison: the tables stay consistent at every point where a foreign panic could strike.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

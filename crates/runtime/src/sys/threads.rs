@@ -1,0 +1,28 @@
+//! Helper threads: started with every signal blocked, so that the application's handlers never run on them.
+
+use std::io;
+use std::thread::Builder;
+
+use nix::sys::signal::{SigSet, SigmaskHow};
+
+/// Starts a detached thread with all signals blocked. A new thread inherits the mask of its maker, hence the swap.
+pub fn spawn_helper(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let before = SigSet::all().thread_swap_mask(SigmaskHow::SIG_SETMASK)?;
+    let started = Builder::new().name(name.to_owned()).spawn(body);
+    before.thread_set_mask()?;
+    started.map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::sys::signal::Signal;
+
+    #[test]
+    fn helper_blocks_signals_and_maker_does_not() {
+        let (tell, hear) = std::sync::mpsc::channel();
+        spawn_helper("t", move || tell.send(SigSet::thread_get_mask().unwrap()).unwrap()).unwrap();
+        assert!(hear.recv().unwrap().contains(Signal::SIGALRM));
+        assert!(!SigSet::thread_get_mask().unwrap().contains(Signal::SIGALRM));
+    }
+}

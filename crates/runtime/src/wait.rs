@@ -1,0 +1,207 @@
+//! Waiting for events: poll(2) up to a dozen descriptors, epoll above it.
+//!
+//! Measured: below a dozen, building a poll set is cheaper than keeping epoll's; above, epoll registered once per
+//! descriptor and never modified costs nothing for those that are idle.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags};
+
+use crate::interest::Interest;
+use crate::reactor::{Reactor, Table, key};
+use crate::sys::epoll::{Epoll, Event, poll_fds};
+
+/// Up to so many registrations are polled.
+const POLL_LIMIT: usize = 12;
+/// The wake-up descriptor's key in epoll; no slot reaches it.
+const WAKE_KEY: u64 = u64::MAX;
+/// With a manual clock a wait never lasts longer, so that a test's loop turns.
+const MANUAL_WAIT: Duration = Duration::from_millis(1);
+
+/// An application's own descriptor, waited for together with ours; bits as in poll(2). `None` is skipped.
+pub struct ExtraFd<'a> {
+    pub fd: Option<BorrowedFd<'a>>,
+    pub events: i16,
+    pub revents: i16,
+}
+
+/// What is waited for in one call.
+struct Plan {
+    epoll: Option<Arc<Epoll>>,
+    polled: Vec<(usize, u32, Arc<OwnedFd>, Interest)>,
+    wake: Option<Arc<OwnedFd>>,
+}
+
+impl Reactor {
+    /// Waits until something happened, a timer or `max` is due, or (if allowed) somebody called `wakeup`. Events that
+    /// nobody waits for, on idle or paused connections, don't end it. Returns how many descriptors are ready.
+    pub(crate) fn wait(&self, extra: &mut [ExtraFd<'_>], max: Duration, may_wake: bool) -> io::Result<usize> {
+        let start = Instant::now();
+        loop {
+            let left = max.saturating_sub(start.elapsed());
+            let budget = self.budget(left, may_wake);
+            let until = Instant::now() + budget;
+            let ready = self.wait_once(extra, budget, may_wake)?;
+            let woken = may_wake && self.ready.take_woken();
+            if ready > 0 || woken || !self.ready.is_empty() || Instant::now() >= until {
+                return Ok(ready);
+            }
+        }
+    }
+
+    /// Takes what has happened, without waiting.
+    pub(crate) fn harvest(&self) -> io::Result<()> {
+        self.ready.drain();
+        self.wait_once(&mut [], Duration::ZERO, false).map(drop)
+    }
+
+    fn budget(&self, max: Duration, may_wake: bool) -> Duration {
+        if may_wake && self.ready.woken() {
+            return Duration::ZERO;
+        }
+        // A day: beyond it no timeout argument is meant literally, and Instant arithmetic stays safe.
+        let mut budget = max.min(Duration::from_secs(24 * 3600));
+        if let Some(timeout) = self.timeout() {
+            budget = budget.min(timeout);
+        }
+        if self.clock().is_manual() { budget.min(MANUAL_WAIT) } else { budget }
+    }
+
+    fn wait_once(&self, extra: &mut [ExtraFd<'_>], max: Duration, may_wake: bool) -> io::Result<usize> {
+        let plan = self.plan(max, may_wake);
+        // Said before the queue is looked at: a task queued after the look finds `sleeping` set and kicks.
+        self.ready.set_sleeping(!max.is_zero());
+        let max = if self.ready.is_empty() { max } else { Duration::ZERO };
+        let result = match &plan.epoll {
+            Some(epoll) if extra.is_empty() && plan.polled.is_empty() => self.wait_epoll(epoll, max),
+            _ => self.wait_poll(&plan, extra, max),
+        };
+        self.ready.set_sleeping(false);
+        self.ready.drain();
+        result
+    }
+
+    fn plan(&self, max: Duration, may_wake: bool) -> Plan {
+        let wake = match () {
+            () if max.is_zero() => None,
+            () if may_wake => self.ready.descriptor().ok(),
+            () => self.ready.descriptor_if_made(),
+        };
+        let mut table = self.table();
+        if table.epoll.is_none() && table.entries.len() > POLL_LIMIT {
+            table.start_epoll();
+        }
+        let epoll = table.epoll.clone();
+        if let (Some(epoll), Some(wake)) = (&epoll, &wake)
+            && !table.wake_in_epoll
+        {
+            table.wake_in_epoll = epoll.add_level(wake, WAKE_KEY).is_ok();
+        }
+        let polled = table.polled();
+        Plan { wake: wake.filter(|_| epoll.is_none()), epoll, polled }
+    }
+
+    fn wait_epoll(&self, epoll: &Epoll, max: Duration) -> io::Result<usize> {
+        let mut events = Vec::new();
+        epoll.wait(max, &mut events)?;
+        Ok(self.report(&events))
+    }
+
+    fn wait_poll(&self, plan: &Plan, extra: &mut [ExtraFd<'_>], max: Duration) -> io::Result<usize> {
+        let mut set: Vec<PollFd<'_>> = Vec::with_capacity(extra.len() + plan.polled.len() + 2);
+        for e in extra.iter() {
+            let flags = PollFlags::from_bits_retain(e.events);
+            set.extend(e.fd.map(|fd| PollFd::from_borrowed_fd(fd, flags)));
+        }
+        for (_, _, fd, want) in &plan.polled {
+            set.push(PollFd::new(fd, poll_flags(*want)));
+        }
+        if let Some(epoll) = &plan.epoll {
+            set.push(PollFd::from_borrowed_fd(epoll.as_fd(), PollFlags::IN));
+        }
+        let ours = set.len();
+        set.extend(plan.wake.as_ref().map(|fd| PollFd::new(fd, PollFlags::IN)));
+        if (set.is_empty() || ours == 0) && max.is_zero() || poll_fds(&mut set, max)? == 0 {
+            extra.iter_mut().for_each(|e| e.revents = 0);
+            return Ok(0);
+        }
+        self.collect(plan, extra, &set)
+    }
+
+    /// Hands out what poll(2) found, in the order in which the set was built.
+    fn collect(&self, plan: &Plan, extra: &mut [ExtraFd<'_>], set: &[PollFd<'_>]) -> io::Result<usize> {
+        let mut found = set.iter().map(PollFd::revents);
+        let mut ready = 0;
+        for e in extra.iter_mut() {
+            e.revents = e.fd.and_then(|_| found.next()).map_or(0, |flags| flags.bits());
+            ready += usize::from(e.revents != 0);
+        }
+        let happened = plan.polled.iter().zip(&mut found).filter(|(_, flags)| !flags.is_empty());
+        let events: Vec<Event> =
+            happened.map(|((slot, generation, ..), flags)| event(key(*slot, *generation), flags)).collect();
+        ready += self.report(&events);
+        if let Some(epoll) = &plan.epoll
+            && found.next().is_some_and(|flags| !flags.is_empty())
+        {
+            ready += self.wait_epoll(epoll, Duration::ZERO)?;
+        }
+        Ok(ready)
+    }
+
+    /// Notes events and wakes who waited; returns how many descriptors somebody waited for.
+    fn report(&self, events: &[Event]) -> usize {
+        let mut wakers: Vec<Waker> = Vec::new();
+        let mut awaited = 0;
+        let mut table = self.table();
+        for event in events.iter().filter(|event| event.key != WAKE_KEY) {
+            let slot = (event.key & 0xffff_ffff) as usize;
+            let entry = table.entries.get_mut(slot).filter(|e| key(slot, e.generation) == event.key);
+            let Some(entry) = entry else { continue };
+            awaited += usize::from(entry.report(event.read, event.write, event.hangup, &mut wakers));
+            table.mark(slot);
+        }
+        drop(table);
+        wakers.into_iter().for_each(Waker::wake);
+        awaited
+    }
+}
+
+impl Table {
+    /// Failure (no descriptors left) means that poll(2) goes on.
+    fn start_epoll(&mut self) {
+        let Ok(epoll) = Epoll::new() else { return };
+        self.epoll = Some(Arc::new(epoll));
+        self.wake_in_epoll = false;
+        let slots: Vec<usize> = self.entries.iter().map(|(slot, _)| slot).collect();
+        slots.into_iter().for_each(|slot| self.enter_epoll(slot));
+    }
+
+    /// What must be polled: everything awaited, or beside epoll what epoll refused.
+    fn polled(&self) -> Vec<(usize, u32, Arc<OwnedFd>, Interest)> {
+        let row = |slot: usize| {
+            let entry = &self.entries[slot];
+            let want = entry.want();
+            (!want.is_empty()).then(|| (slot, entry.generation, entry.fd.clone(), want))
+        };
+        match &self.epoll {
+            Some(_) => self.stragglers.iter().filter_map(|&slot| row(slot)).collect(),
+            None => self.entries.iter().filter_map(|(slot, _)| row(slot)).collect(),
+        }
+    }
+}
+
+fn poll_flags(want: Interest) -> PollFlags {
+    let read = if want.reads() { PollFlags::IN } else { PollFlags::empty() };
+    let write = if want.writes() { PollFlags::OUT } else { PollFlags::empty() };
+    read | write
+}
+
+fn event(key: u64, flags: PollFlags) -> Event {
+    let hangup = flags.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL);
+    let write = hangup || flags.contains(PollFlags::OUT);
+    Event { key, read: hangup || flags.contains(PollFlags::IN), write, hangup }
+}

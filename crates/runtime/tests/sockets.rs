@@ -1,0 +1,371 @@
+//! Sockets on the reactor: every test runs with poll(2) and with epoll (extra registrations make the difference).
+
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use warmwire_runtime::{
+    Clock, Direction, ExtraFd, Idle, Interest, Registration, Runtime, Socket, SocketHook,
+};
+
+/// A runtime that uses poll (0) or epoll (50 idle registrations).
+fn runtimes() -> Vec<(Runtime, Vec<(Registration, UnixStream)>)> {
+    [0, 50].into_iter().map(crowded).collect()
+}
+
+fn crowded(idle: usize) -> (Runtime, Vec<(Registration, UnixStream)>) {
+    let rt = Runtime::new(Clock::system());
+    let crowd = (0..idle)
+        .map(|_| {
+            let (a, b) = UnixStream::pair().unwrap();
+            (rt.reactor().attach(Arc::new(OwnedFd::from(a)), 0), b)
+        })
+        .collect();
+    (rt, crowd)
+}
+
+fn pair(rt: &Runtime) -> (Socket, UnixStream) {
+    let (a, b) = UnixStream::pair().unwrap();
+    a.set_nonblocking(true).unwrap();
+    let mut socket = Socket::new(a.into());
+    socket.attach(rt.reactor(), 7);
+    (socket, b)
+}
+
+/// Runs until the flag is set; panics after ten seconds.
+fn until(rt: &Runtime, done: impl Fn() -> bool) {
+    let start = Instant::now();
+    rt.run().unwrap();
+    while !done() {
+        assert!(start.elapsed() < Duration::from_secs(10), "hangs");
+        rt.wait(&mut [], Duration::from_secs(3), false).unwrap();
+        rt.perform().unwrap();
+    }
+}
+
+async fn recv(socket: &mut Socket, buf: &mut [u8]) -> std::io::Result<usize> {
+    poll_fn(|cx| socket.poll_recv(cx, buf)).await
+}
+
+#[test]
+fn data_and_end_in_one_event_are_both_seen() {
+    for (rt, _crowd) in runtimes() {
+        let (mut socket, mut peer) = pair(&rt);
+        let log = Rc::new(RefCell::new(Vec::new()));
+        let out = log.clone();
+        rt.spawn(Box::pin(async move {
+            let mut buf = [0u8; 64];
+            loop {
+                let n = recv(&mut socket, &mut buf).await.unwrap();
+                out.borrow_mut().push(n);
+                if n == 0 {
+                    break;
+                }
+            }
+        }));
+        rt.run().unwrap();
+        peer.write_all(b"hello").unwrap();
+        drop(peer);
+        until(&rt, || rt.tasks() == 0);
+        assert_eq!(*log.borrow(), [5, 0]);
+    }
+}
+
+#[test]
+fn many_messages_arrive_one_after_the_other() {
+    for (rt, _crowd) in runtimes() {
+        let (mut socket, mut peer) = pair(&rt);
+        rt.spawn(Box::pin(async move {
+            let mut buf = [0u8; 64];
+            for i in 0..20u8 {
+                assert_eq!(poll_fn(|cx| socket.poll_send(cx, &[i])).await.unwrap(), 1);
+                assert_eq!(recv(&mut socket, &mut buf).await.unwrap(), 1);
+                assert_eq!(buf[0], i);
+            }
+        }));
+        let echo = std::thread::spawn(move || {
+            let mut byte = [0u8; 1];
+            while peer.read(&mut byte).unwrap() == 1 {
+                peer.write_all(&byte).unwrap();
+            }
+        });
+        until(&rt, || rt.tasks() == 0);
+        echo.join().unwrap();
+    }
+}
+
+#[test]
+fn a_full_send_buffer_waits_for_room() {
+    for (rt, _crowd) in runtimes() {
+        let (mut socket, mut peer) = pair(&rt);
+        const TOTAL: usize = 3_000_000;
+        rt.spawn(Box::pin(async move {
+            let bytes = vec![7u8; TOTAL];
+            let mut sent = 0;
+            while sent < TOTAL {
+                sent += poll_fn(|cx| socket.poll_send(cx, &bytes[sent..])).await.unwrap();
+            }
+        }));
+        let sink = std::thread::spawn(move || {
+            let mut all = Vec::new();
+            peer.read_to_end(&mut all).unwrap();
+            all.len()
+        });
+        until(&rt, || rt.tasks() == 0);
+        assert_eq!(sink.join().unwrap(), TOTAL);
+    }
+}
+
+#[test]
+fn nobody_reading_means_no_interest_and_no_early_end_of_a_wait() {
+    for (rt, crowd) in runtimes() {
+        let (socket, mut peer) = pair(&rt);
+        rt.perform().unwrap();
+        peer.write_all(b"unasked").unwrap();
+        if let Some((_, other)) = crowd.first() {
+            (&mut &*other).write_all(b"x").unwrap();
+        }
+        assert!(rt.reactor().interests().is_empty());
+        let start = Instant::now();
+        assert_eq!(rt.wait(&mut [], Duration::from_millis(60), false).unwrap(), 0);
+        assert!(start.elapsed() >= Duration::from_millis(60));
+        assert_eq!(socket.idle_state(), Idle::Data);
+        drop(peer);
+    }
+}
+
+#[test]
+fn idle_state_tells_alive_data_and_closed() {
+    let (rt, _) = crowded(0);
+    let (socket, mut peer) = pair(&rt);
+    assert_eq!(socket.idle_state(), Idle::Alive);
+    peer.write_all(b"x").unwrap();
+    assert_eq!(socket.idle_state(), Idle::Data);
+    let (socket, peer) = pair(&rt);
+    drop(peer);
+    assert_eq!(socket.idle_state(), Idle::Closed);
+}
+
+#[test]
+fn a_number_used_again_does_not_inherit_events() {
+    for (rt, _crowd) in runtimes() {
+        let (old, mut peer) = pair(&rt);
+        let number = old.raw_fd();
+        rt.perform().unwrap();
+        peer.write_all(b"for the old one").unwrap();
+        drop(old);
+        let (mut new, mut peer) = pair(&rt);
+        assert_eq!(new.raw_fd(), number, "the kernel gives the lowest free number");
+        let got = Rc::new(Cell::new(0));
+        let out = got.clone();
+        rt.spawn(Box::pin(async move {
+            let mut buf = [0u8; 64];
+            out.set(recv(&mut new, &mut buf).await.unwrap());
+        }));
+        rt.perform().unwrap();
+        assert_eq!(got.get(), 0);
+        peer.write_all(b"new").unwrap();
+        until(&rt, || got.get() != 0);
+        assert_eq!(got.get(), 3);
+    }
+}
+
+#[test]
+fn one_descriptor_attached_twice_serves_reader_and_writer() {
+    for (rt, _crowd) in runtimes() {
+        let (a, mut peer) = UnixStream::pair().unwrap();
+        a.set_nonblocking(true).unwrap();
+        let fd = Arc::new(OwnedFd::from(a));
+        let first = rt.reactor().attach(fd.clone(), 1);
+        let second = rt.reactor().attach(fd.clone(), 2);
+        let seen = Rc::new(Cell::new((false, false)));
+        let (s1, s2) = (seen.clone(), seen.clone());
+        rt.spawn(Box::pin(async move {
+            poll_fn(|cx| first.poll_ready(cx, Direction::Read)).await;
+            s1.set((true, s1.get().1));
+        }));
+        rt.spawn(Box::pin(async move {
+            poll_fn(|cx| second.poll_ready(cx, Direction::Write)).await;
+            s2.set((s2.get().0, true));
+        }));
+        rt.run().unwrap();
+        assert_eq!(rt.reactor().interests(), [(fd.as_raw_fd(), Interest::BOTH)]);
+        peer.write_all(b"x").unwrap();
+        until(&rt, || seen.get() == (true, true));
+    }
+}
+
+#[test]
+fn a_refused_connect_is_reported_at_once() {
+    for (rt, _crowd) in runtimes() {
+        let port = {
+            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            listener.local_addr().unwrap().port()
+        };
+        let fd = rustix::net::socket_with(
+            rustix::net::AddressFamily::INET,
+            rustix::net::SocketType::STREAM,
+            rustix::net::SocketFlags::NONBLOCK,
+            None,
+        )
+        .unwrap();
+        let mut socket = Socket::new(fd);
+        let failed = Rc::new(RefCell::new(None));
+        let (out, reactor) = (failed.clone(), rt.reactor().clone());
+        rt.spawn(Box::pin(async move {
+            socket.attach(&reactor, 0); // before the connect: epoll reports a hang-up that means nothing
+            let mut yielded = false;
+            poll_fn(|cx| {
+                cx.waker().wake_by_ref();
+                if std::mem::replace(&mut yielded, true) { Poll::Ready(()) } else { Poll::Pending }
+            })
+            .await;
+            let to = std::net::SocketAddr::from(([127, 0, 0, 1], port));
+            let result = match rustix::net::connect(&socket, &to) {
+                Err(rustix::io::Errno::INPROGRESS) => poll_fn(|cx| socket.poll_connected(cx)).await,
+                Err(e) => Err(e.into()),
+                Ok(()) => Ok(()),
+            };
+            *out.borrow_mut() = Some(result);
+        }));
+        until(&rt, || failed.borrow().is_some());
+        let error = failed.take().unwrap().unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::ConnectionRefused);
+    }
+}
+
+#[test]
+fn an_application_descriptor_is_waited_for_too() {
+    for (rt, _crowd) in runtimes() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let mut extra = [
+            ExtraFd { fd: None, events: 1, revents: 5 },
+            ExtraFd { fd: Some(ours.as_fd()), events: 1, revents: 0 },
+        ];
+        assert_eq!(rt.wait(&mut extra, Duration::ZERO, false).unwrap(), 0);
+        theirs.write_all(b"x").unwrap();
+        assert_eq!(rt.wait(&mut extra, Duration::from_secs(5), true).unwrap(), 1);
+        assert_eq!((extra[0].revents, extra[1].revents), (0, 1));
+    }
+}
+
+#[test]
+fn the_close_hook_gets_the_descriptor_after_remove_was_told() {
+    #[derive(Default)]
+    struct Log(Mutex<Vec<(RawFd, Interest, u64)>>);
+    impl SocketHook for Log {
+        fn changed(&self, fd: RawFd, interest: Interest, owner: u64) {
+            self.0.lock().unwrap().push((fd, interest, owner));
+        }
+    }
+    let rt = Runtime::new(Clock::system());
+    let log = Arc::new(Log::default());
+    rt.reactor().set_hook(Some(log.clone()));
+    let (a, mut peer) = UnixStream::pair().unwrap();
+    a.set_nonblocking(true).unwrap();
+    let fd = a.as_raw_fd();
+    let at_close = log.clone();
+    let hook = Box::new(move |owned: OwnedFd| {
+        assert_eq!(owned.as_raw_fd(), fd);
+        assert_eq!(at_close.0.lock().unwrap().last().unwrap().1, Interest::NONE);
+        at_close.0.lock().unwrap().push((-1, Interest::NONE, 0));
+    });
+    let mut socket = Socket::with_close_hook(a.into(), hook);
+    socket.attach(rt.reactor(), 7);
+    let rounds = Rc::new(Cell::new(0));
+    let out = rounds.clone();
+    rt.spawn(Box::pin(async move {
+        let mut buf = [0u8; 8];
+        for _ in 0..2 {
+            recv(&mut socket, &mut buf).await.unwrap();
+            out.set(out.get() + 1);
+        }
+    }));
+    rt.run().unwrap();
+    rt.reactor().tell_changes();
+    assert_eq!(*log.0.lock().unwrap(), [(fd, Interest::READ, 7)]);
+    for round in 1..=2 {
+        peer.write_all(b"x").unwrap();
+        rt.reactor().ready(fd, Interest::READ, false);
+        rt.run().unwrap();
+        rt.reactor().tell_changes();
+        assert_eq!(rounds.get(), round);
+    }
+    let told = log.0.lock().unwrap().clone();
+    assert_eq!(told, [(fd, Interest::READ, 7), (fd, Interest::NONE, 7), (-1, Interest::NONE, 0)]);
+}
+
+#[test]
+fn forgetting_withdraws_the_interest() {
+    let (rt, _) = crowded(0);
+    let (socket, _peer) = pair(&rt);
+    let socket = Rc::new(RefCell::new(socket));
+    let inner = socket.clone();
+    rt.spawn(Box::pin(poll_fn(move |cx| inner.borrow_mut().poll_readable(cx).map(drop))));
+    rt.run().unwrap();
+    assert_eq!(rt.reactor().interests().len(), 1);
+    socket.borrow().forget(Direction::Read);
+    assert!(rt.reactor().interests().is_empty());
+}
+
+#[test]
+fn a_socket_moves_between_reactors() {
+    let (first, _) = crowded(0);
+    let (second, _crowd) = crowded(50);
+    let (mut socket, mut peer) = pair(&first);
+    socket.detach();
+    assert_eq!(first.reactor().registrations(), 0);
+    peer.write_all(b"abc").unwrap();
+    socket.attach(second.reactor(), 1);
+    let got = Rc::new(Cell::new(0));
+    let out = got.clone();
+    second.spawn(Box::pin(async move { out.set(recv(&mut socket, &mut [0u8; 9]).await.unwrap()) }));
+    until(&second, || got.get() == 3);
+}
+
+#[test]
+fn ten_thousand_idle_registrations_cost_a_wait_nothing() {
+    let rounds = 300;
+    let busy = |idle: usize| {
+        let rt = Runtime::new(Clock::system());
+        let (a, _b) = UnixStream::pair().unwrap();
+        let _crowd: Vec<_> = (0..idle.max(13))
+            .map(|_| rt.reactor().attach(Arc::new(a.try_clone().unwrap().into()), 0))
+            .collect();
+        let (mut socket, mut peer) = pair(&rt);
+        let echo = std::thread::spawn(move || {
+            let mut byte = [0u8; 1];
+            while peer.read(&mut byte).unwrap() == 1 {
+                peer.write_all(&byte).unwrap();
+            }
+        });
+        rt.spawn(Box::pin(async move {
+            for _ in 0..rounds {
+                poll_fn(|cx| socket.poll_send(cx, b"x")).await.unwrap();
+                recv(&mut socket, &mut [0u8; 8]).await.unwrap();
+            }
+        }));
+        let start = Instant::now();
+        until(&rt, || rt.tasks() == 0);
+        echo.join().unwrap();
+        start.elapsed()
+    };
+    let idle = open_files().min(10_000);
+    busy(0);
+    let (few, many) = (busy(0), busy(idle));
+    assert!(many < few * 5 + Duration::from_millis(50), "{few:?} with none, {many:?} with {idle}");
+}
+
+/// How many descriptors this test may hold, after raising the limit as far as it goes.
+fn open_files() -> usize {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let hard = getrlimit(Resource::Nofile).maximum;
+    setrlimit(Resource::Nofile, Rlimit { current: hard, maximum: hard }).unwrap();
+    hard.map_or(usize::MAX, |n| n as usize) - 400
+}
