@@ -1,4 +1,48 @@
-# Thin doors to cargo and xtask. `make demo` and `make test` are all that a newcomer needs.
-.PHONY: test
-test:
-	cargo test --workspace
+# Thin doors to cargo and the project's own programs. `make demo` and `make test` are all that a newcomer needs.
+CARGO_TARGET_DIR ?= target
+export CARGO_TARGET_DIR
+LIB := $(CARGO_TARGET_DIR)/release/lib
+
+.PHONY: all lib tool deps demo test test-deep bench install conformance check unit servers
+all: lib tool
+
+# libcurl.so.4, libcurl.a, libcurl.pc and curl-config below $(LIB)
+lib:
+	sh crates/capi/link.sh
+
+tool:
+	cargo build --quiet --release -p warmwire-tool
+
+deps:
+	sh tests/install.sh
+
+check:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet
+
+unit:
+	cargo test --workspace --quiet
+
+# Programs nobody here wrote, and small C, C++, PHP and Python ones, on the distribution's libcurl and on ours.
+servers: lib
+	cargo run --quiet -p warmwire-servers -- --ours $(LIB)
+
+conformance: lib tool
+	cargo run --quiet --release -p warmwire-conformance
+
+test: deps check unit servers conformance
+
+# Everything long besides.
+test-deep: test
+	cargo run --quiet -p warmwire-servers -- --ours $(LIB) --deep
+
+demo: lib
+	cargo run --quiet --release -p warmwire-demo -- --ours $(LIB)
+
+bench: deps lib tool
+	cargo run --quiet --release -p warmwire-bench -- --ours $(LIB)
+
+PREFIX ?= /usr/local
+install: lib tool
+	sh crates/capi/install.sh $(LIB) $(DESTDIR)$(PREFIX)
+	install -D -m 755 $(CARGO_TARGET_DIR)/release/warmwire $(DESTDIR)$(PREFIX)/bin/warmwire

@@ -5,7 +5,11 @@
 
 pub mod body;
 pub mod certs;
+pub mod ftp;
 pub mod http;
+pub mod launch;
+pub mod link;
+pub mod raw;
 pub mod stop;
 pub mod stream;
 pub mod temp;

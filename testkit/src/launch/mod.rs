@@ -1,0 +1,95 @@
+//! Launchers of servers that nobody here wrote: Debian's packages, configured in a temporary directory, on ephemeral
+//! loopback ports, ended by pid when dropped.
+//!
+//! `start` answers an error of kind NotFound when the program isn't installed; its text names the package.
+
+mod apache;
+mod nginx;
+mod squid;
+mod vsftpd;
+
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+pub use apache::Apache;
+pub use nginx::Nginx;
+pub use squid::Squid;
+pub use vsftpd::Vsftpd;
+
+const READY_LIMIT: Duration = Duration::from_secs(20);
+const END_LIMIT: Duration = Duration::from_secs(3);
+
+/// A server in the foreground, ended on drop.
+pub struct Running(Child);
+
+impl Running {
+    pub fn pid(&self) -> u32 {
+        self.0.id()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let Some(pid) = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw) else { return };
+        let _ = kill_process(pid, Signal::TERM);
+        let limit = Instant::now() + END_LIMIT;
+        while Instant::now() < limit {
+            if !matches!(self.0.try_wait(), Ok(None)) {
+                return;
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Finds a program in PATH or where Debian keeps servers.
+fn program(name: &str, package: &str) -> io::Result<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let places = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
+    let missing =
+        || io::Error::new(ErrorKind::NotFound, format!("{name} is missing: install the package {package}"));
+    places.map(|place| place.join(name)).find(|file| file.is_file()).ok_or_else(missing)
+}
+
+/// A port that was free a moment ago, for servers that can't say which one they got.
+fn free_port() -> io::Result<u16> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+}
+
+/// Starts `command` in its foreground and waits until every port answers.
+fn run(mut command: Command, log: &Path, ports: &[u16]) -> io::Result<Running> {
+    let file = std::fs::File::create(log)?;
+    command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
+    let mut running = Running(command.spawn()?);
+    let limit = Instant::now() + READY_LIMIT;
+    for port in ports {
+        while TcpStream::connect(SocketAddr::from(([127, 0, 0, 1], *port))).is_err() {
+            if running.0.try_wait()?.is_some() || Instant::now() > limit {
+                let said = std::fs::read_to_string(log).unwrap_or_default();
+                return Err(io::Error::other(format!("{command:?} does not serve: {said}")));
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+    Ok(running)
+}
+
+/// Tries again when another process took the free port first.
+fn with_retries<T>(mut start: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    for _ in 0..3 {
+        match start() {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Err(error),
+            Err(_) => continue,
+            started => return started,
+        }
+    }
+    start()
+}

@@ -1,0 +1,89 @@
+//! nginx over HTTP and TLS, serving a directory.
+
+use std::io;
+use std::process::Command;
+
+use super::{Running, free_port, program, run, with_retries};
+use crate::body::pattern;
+use crate::certs::Leaf;
+use crate::temp::TempDir;
+
+/// nginx with `/bytes-N` files for the asked sizes, keep-alive without a limit of requests.
+pub struct Nginx {
+    // The order of the fields is the order of their end.
+    running: Running,
+    directory: TempDir,
+    pub http_port: u16,
+    pub https_port: u16,
+}
+
+impl Nginx {
+    pub fn start(leaf: &Leaf, sizes: &[usize]) -> io::Result<Nginx> {
+        with_retries(|| Nginx::try_start(leaf, sizes))
+    }
+
+    fn try_start(leaf: &Leaf, sizes: &[usize]) -> io::Result<Nginx> {
+        let program = program("nginx", "nginx-light")?;
+        let directory = TempDir::new("nginx")?;
+        for size in sizes {
+            directory.write(&format!("root/bytes-{size}"), pattern(*size))?;
+        }
+        directory.write("root/index.html", "<html>warmwire</html>\n")?;
+        directory.write("cert.pem", &leaf.cert_pem)?;
+        directory.write("key.pem", &leaf.key_pem)?;
+        let (http_port, https_port) = (free_port()?, free_port()?);
+        let file = directory.write("nginx.conf", config(directory.path(), http_port, https_port))?;
+        let mut command = Command::new(program);
+        command
+            .arg("-p")
+            .arg(directory.path())
+            .arg("-c")
+            .arg(file)
+            .arg("-e")
+            .arg(directory.path().join("error.log"));
+        let running = run(command, &directory.path().join("log"), &[http_port, https_port])?;
+        Ok(Nginx { running, directory, http_port, https_port })
+    }
+
+    pub fn http(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.http_port)
+    }
+
+    pub fn https(&self, path: &str) -> String {
+        format!("https://localhost:{}{path}", self.https_port)
+    }
+
+    /// A file that will be served.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> io::Result<()> {
+        self.directory.write(&format!("root/{name}"), content).map(drop)
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.running.pid()
+    }
+}
+
+fn config(directory: &std::path::Path, http_port: u16, https_port: u16) -> String {
+    let place = directory.display();
+    format!(
+        "daemon off; master_process off; worker_processes 1; pid {place}/pid;
+events {{ worker_connections 8192; }}
+http {{
+  access_log off; sendfile on; tcp_nopush off; keepalive_requests 100000000; keepalive_timeout 300s;
+  client_max_body_size 0; default_type application/octet-stream;
+  client_body_temp_path {place}/body; proxy_temp_path {place}/proxy; fastcgi_temp_path {place}/fastcgi;
+  uwsgi_temp_path {place}/uwsgi; scgi_temp_path {place}/scgi;
+  open_file_cache max=100; ssl_session_cache shared:SSL:1m; ssl_session_tickets on;
+  server {{
+    listen 127.0.0.1:{http_port} backlog=4096;
+    listen 127.0.0.1:{https_port} ssl backlog=4096;
+    server_name localhost; root {place}/root;
+    ssl_certificate {place}/cert.pem; ssl_certificate_key {place}/key.pem;
+    location /put/ {{ dav_methods PUT DELETE; create_full_put_path on; alias {place}/root/; }}
+    location = /moved {{ return 302 /index.html; }}
+    location = /gone {{ return 410; }}
+  }}
+}}
+"
+    )
+}

@@ -1,0 +1,67 @@
+#!/bin/sh
+# Installs what the tests use: Debian packages (as root, or through sudo) and pycurl, built from source in a virtual
+# environment under target/. Does nothing where all is there. Usage: tests/install.sh [packages] [pycurl]
+set -eu
+cd "$(dirname "$0")/.."
+: "${CARGO_TARGET_DIR:=target}"
+
+missing_packages() {
+	sed -e 's/#.*//' -e '/^[[:space:]]*$/d' tests/packages.txt | while read -r package; do
+		dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
+	done
+}
+
+packages() {
+	command -v dpkg-query >/dev/null || {
+		echo "install.sh: this is not a Debian; have these at hand: $(sed -e 's/#.*//' tests/packages.txt | xargs)" >&2
+		return 0
+	}
+	missing=$(missing_packages | xargs)
+	[ -n "$missing" ] || return 0
+	if [ "$(id -u)" = 0 ]; then as_root=; elif sudo -n true 2>/dev/null; then as_root="sudo -n"; else
+		echo "install.sh: missing packages, and neither root nor sudo to install them. Please run:" >&2
+		echo "  apt-get install --no-install-recommends $missing" >&2
+		return 1
+	fi
+	echo "installing $missing"
+	export DEBIAN_FRONTEND=noninteractive
+	# Servers come to be launched by the tests on ports of their own, not to serve this machine.
+	policy=/usr/sbin/policy-rc.d
+	if [ ! -e $policy ]; then
+		printf '#!/bin/sh\nexit 101\n' | $as_root tee $policy >/dev/null && $as_root chmod +x $policy
+		trap '$as_root rm -f '$policy EXIT
+	fi
+	install="$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends"
+	# shellcheck disable=SC2086 # words are meant to be split
+	$install $missing >"$CARGO_TARGET_DIR/apt.log" 2>&1 || {
+		$as_root apt-get update -q >>"$CARGO_TARGET_DIR/apt.log" 2>&1 || true
+		$install $missing >>"$CARGO_TARGET_DIR/apt.log" 2>&1 || {
+			echo "install.sh: apt-get could not install $missing:" >&2
+			tail -n 20 "$CARGO_TARGET_DIR/apt.log" >&2
+			return 1
+		}
+	}
+}
+
+# From source, against the distribution's headers: the binary wheel carries a libcurl of its own.
+pycurl() {
+	venv=$CARGO_TARGET_DIR/pycurl
+	[ -x "$venv/bin/python" ] && "$venv/bin/python" -c 'import pycurl' 2>/dev/null && return 0
+	echo "building pycurl from source"
+	/usr/bin/python3 -m venv "$venv"
+	PYCURL_SSL_LIBRARY=openssl "$venv/bin/pip" install -q --disable-pip-version-check --no-binary pycurl pycurl \
+		>"$CARGO_TARGET_DIR/pycurl.log" 2>&1 || {
+		echo "install.sh: pycurl did not build:" >&2
+		tail -n 20 "$CARGO_TARGET_DIR/pycurl.log" >&2
+		return 1
+	}
+}
+
+mkdir -p "$CARGO_TARGET_DIR"
+[ $# -gt 0 ] || set -- packages pycurl
+for step; do
+	case $step in
+	packages | pycurl) $step ;;
+	*) echo "install.sh: unknown step $step" >&2 && exit 2 ;;
+	esac
+done
