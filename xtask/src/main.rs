@@ -1,2 +1,30 @@
-//! Generated files, tidy checks, benchmark and demo drivers behind the Makefile.
-fn main() {}
+//! Generated files and checks behind the Makefile: `cargo xtask headers|tidy [--check]`.
+
+mod files;
+mod headers;
+mod tidy;
+
+use std::process::ExitCode;
+
+/// A task reports what it did or why it failed; it prints nothing itself.
+type Report = Result<String, String>;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let check = args.iter().any(|arg| arg == "--check");
+    let report = match args.first().map(String::as_str) {
+        Some("headers") => headers::run(check),
+        Some("tidy") => tidy::run(),
+        _ => Err("usage: cargo xtask headers [--check] | tidy".to_owned()),
+    };
+    match report {
+        Ok(text) => {
+            println!("{text}");
+            ExitCode::SUCCESS
+        }
+        Err(text) => {
+            eprintln!("{text}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,90 @@
+/* urlapi.h: made by `cargo xtask headers`; change crates/tables or xtask/headers instead. */
+#ifndef CURLINC_URLAPI_H
+#define CURLINC_URLAPI_H
+/* URL handles: take URLs apart and put them together. */
+#include "curl.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum {
+  CURLUE_OK = 0,
+  CURLUE_BAD_HANDLE = 1,
+  CURLUE_BAD_PARTPOINTER = 2,
+  CURLUE_MALFORMED_INPUT = 3,
+  CURLUE_BAD_PORT_NUMBER = 4,
+  CURLUE_UNSUPPORTED_SCHEME = 5,
+  CURLUE_URLDECODE = 6,
+  CURLUE_OUT_OF_MEMORY = 7,
+  CURLUE_USER_NOT_ALLOWED = 8,
+  CURLUE_UNKNOWN_PART = 9,
+  CURLUE_NO_SCHEME = 10,
+  CURLUE_NO_USER = 11,
+  CURLUE_NO_PASSWORD = 12,
+  CURLUE_NO_OPTIONS = 13,
+  CURLUE_NO_HOST = 14,
+  CURLUE_NO_PORT = 15,
+  CURLUE_NO_QUERY = 16,
+  CURLUE_NO_FRAGMENT = 17,
+  CURLUE_NO_ZONEID = 18,
+  CURLUE_BAD_FILE_URL = 19,
+  CURLUE_BAD_FRAGMENT = 20,
+  CURLUE_BAD_HOSTNAME = 21,
+  CURLUE_BAD_IPV6 = 22,
+  CURLUE_BAD_LOGIN = 23,
+  CURLUE_BAD_PASSWORD = 24,
+  CURLUE_BAD_PATH = 25,
+  CURLUE_BAD_QUERY = 26,
+  CURLUE_BAD_SCHEME = 27,
+  CURLUE_BAD_SLASHES = 28,
+  CURLUE_BAD_USER = 29,
+  CURLUE_LACKS_IDN = 30,
+  CURLUE_TOO_LARGE = 31,
+  CURLUE_BACKSLASH = 32,
+  CURLUE_LAST = 33
+} CURLUcode;
+
+typedef enum {
+  CURLUPART_URL = 0,
+  CURLUPART_SCHEME = 1,
+  CURLUPART_USER = 2,
+  CURLUPART_PASSWORD = 3,
+  CURLUPART_OPTIONS = 4,
+  CURLUPART_HOST = 5,
+  CURLUPART_PORT = 6,
+  CURLUPART_PATH = 7,
+  CURLUPART_QUERY = 8,
+  CURLUPART_FRAGMENT = 9,
+  CURLUPART_ZONEID = 10
+} CURLUPart;
+
+#define CURLU_DEFAULT_PORT 1
+#define CURLU_NO_DEFAULT_PORT 2
+#define CURLU_DEFAULT_SCHEME 4
+#define CURLU_NON_SUPPORT_SCHEME 8
+#define CURLU_PATH_AS_IS 16
+#define CURLU_DISALLOW_USER 32
+#define CURLU_URLDECODE 64
+#define CURLU_URLENCODE 128
+#define CURLU_APPENDQUERY 256
+#define CURLU_GUESS_SCHEME 512
+#define CURLU_NO_AUTHORITY 1024
+#define CURLU_ALLOW_SPACE 2048
+#define CURLU_PUNYCODE 4096
+#define CURLU_PUNY2IDN 8192
+#define CURLU_GET_EMPTY 16384
+#define CURLU_NO_GUESS_SCHEME 32768
+
+typedef struct Curl_URL CURLU;
+
+CURL_EXTERN CURLU *curl_url(void);
+CURL_EXTERN void curl_url_cleanup(CURLU *handle);
+CURL_EXTERN CURLU *curl_url_dup(const CURLU *in);
+CURL_EXTERN CURLUcode curl_url_get(const CURLU *handle, CURLUPart what, char **part, unsigned int flags);
+CURL_EXTERN CURLUcode curl_url_set(CURLU *handle, CURLUPart what, const char *part, unsigned int flags);
+CURL_EXTERN const char *curl_url_strerror(CURLUcode code);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

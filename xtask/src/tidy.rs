@@ -1,0 +1,317 @@
+//! `cargo xtask tidy`: what neither the compiler nor Cargo's dependency graph can hold.
+//!
+//! Rules are rows: each names what it forbids, where, and why. A finding is fixed, or allowed in xtask/tidy.allow with
+//! a reason (`rule path: reason`); an allowance that nothing needs any more is a finding itself.
+
+use crate::{Report, files};
+use std::collections::BTreeSet;
+
+const MAX_LINES: usize = 900;
+const ALLOWANCES: &str = "xtask/tidy.allow";
+
+/// A word that may not stand in the code of some directory.
+struct Ban {
+    rule: &'static str,
+    within: &'static str,
+    /// Paths below `within` that are free to.
+    except: &'static [&'static str],
+    words: &'static [&'static str],
+    why: &'static str,
+}
+
+const BANS: &[Ban] = &[
+    Ban {
+        rule: "wire-io",
+        within: "crates/wire/src/",
+        except: &[],
+        words: &[
+            "std::net::Tcp",
+            "std::net::Udp",
+            "std::fs",
+            "std::io",
+            "std::os",
+            "std::env",
+            "std::thread",
+        ],
+        why: "wire turns bytes into values and does no I/O",
+    },
+    Ban {
+        rule: "wire-clock",
+        within: "crates/wire/src/",
+        except: &[],
+        words: &["Instant", "SystemTime"],
+        why: "wire reads no clock; the moment is an argument",
+    },
+    Ban {
+        rule: "runtime-curl",
+        within: "crates/runtime/src/",
+        except: &[],
+        words: &["curl", "CURL", "Curl"],
+        why: "the runtime knows nothing of curl",
+    },
+    Ban {
+        rule: "net-options",
+        within: "crates/net/src/",
+        except: &[],
+        words: &["EasyOption", "MultiOption", "CURLOPT_", "warmwire_tables", "tables::"],
+        why: "net knows no option and no transfer",
+    },
+    Ban {
+        rule: "engine-c",
+        within: "crates/engine/src/",
+        except: &[],
+        words: &["libc::", "c_void", "c_char", "c_int", "c_long", "*const ", "*mut "],
+        why: "the engine sees no raw pointer and no C type",
+    },
+    Ban {
+        rule: "tool-floor",
+        within: "crates/tool/src/",
+        except: &[],
+        words: &["warmwire_engine", "warmwire_net", "warmwire_runtime", "warmwire_capi"],
+        why: "the tool reaches no lower than the client crate",
+    },
+    Ban {
+        rule: "os",
+        within: "crates/",
+        except: &["crates/runtime/", "crates/net/src/filter/", "crates/capi/", "crates/tool/src/"],
+        words: &[
+            "std::os::unix",
+            "std::os::linux",
+            "std::os::fd",
+            "rustix::",
+            "socket2::",
+            "libc::",
+            "RawFd",
+        ],
+        why: "operating-system specifics stay in runtime and net/filter, so that another system can slot in",
+    },
+    Ban {
+        rule: "thread-local",
+        within: "crates/",
+        except: &[],
+        words: &["thread_local!"],
+        why: "handles migrate between threads and outlive thread-locals",
+    },
+];
+
+/// Lists every finding, or says that there is none.
+pub fn run() -> Report {
+    let mut findings = Findings::load();
+    for path in files::below("") {
+        let text = files::text(&path);
+        machine_paths(&path, &text, &mut findings);
+        if path.ends_with(".rs") {
+            opens_with_its_purpose(&path, &text, &mut findings);
+            length(&path, &text, &mut findings);
+            bans(&path, &text, &mut findings);
+            exhaustive(&path, &text, &mut findings);
+            protocols_keep_apart(&path, &text, &mut findings);
+        }
+    }
+    changelog(&mut findings);
+    findings.report()
+}
+
+fn opens_with_its_purpose(path: &str, text: &str, findings: &mut Findings) {
+    let first = text.lines().find(|line| !line.starts_with("#!["));
+    if !first.is_some_and(|line| line.starts_with("//!")) {
+        findings.add(
+            "purpose",
+            path,
+            1,
+            "opens without `//!`: what it is, what it follows, what it leaves to others",
+        );
+    }
+}
+
+fn length(path: &str, text: &str, findings: &mut Findings) {
+    let lines = text.lines().count();
+    if lines > MAX_LINES {
+        findings.add("length", path, lines, &format!("has {lines} lines, more than {MAX_LINES}"));
+    }
+}
+
+fn bans(path: &str, text: &str, findings: &mut Findings) {
+    for ban in
+        BANS.iter().filter(|b| path.starts_with(b.within) && !b.except.iter().any(|e| path.starts_with(e)))
+    {
+        for (number, line) in code_lines(text) {
+            if let Some(word) = ban.words.iter().find(|word| line.contains(**word)) {
+                findings.add(ban.rule, path, number, &format!("`{word}`: {}", ban.why));
+            }
+        }
+    }
+}
+
+/// Lines of code with comments taken off, up to the tests at the end of the file.
+fn code_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.lines()
+        .enumerate()
+        .take_while(|(_, line)| !line.starts_with("#[cfg(test)]"))
+        .map(|(at, line)| (at + 1, line.split_once("//").map_or(line, |(code, _)| code)))
+        .filter(|(_, line)| !line.trim().is_empty())
+}
+
+/// A function under `// exhaustive: options|schemes|codes` has no wildcard arm: the compiler then asks for new rows.
+fn exhaustive(path: &str, text: &str, findings: &mut Findings) {
+    let mut inside: Option<usize> = None;
+    for (at, line) in text.lines().enumerate() {
+        let indent = line.len() - line.trim_start().len();
+        if line.trim_start().starts_with("// exhaustive:") {
+            inside = Some(indent);
+        } else if inside.is_some_and(|depth| line.starts_with('}') || (indent == depth && line.trim() == "}"))
+        {
+            inside = None;
+        } else if inside.is_some() && (line.trim_start().starts_with("_ =>") || line.contains("| _ =>")) {
+            findings.add("exhaustive", path, at + 1, "`_ =>` hides rows that are added later");
+        }
+    }
+}
+
+/// No protocol imports another; what they share are roots: `http`, `ssh`, `dialogue`.
+fn protocols_keep_apart(path: &str, text: &str, findings: &mut Findings) {
+    const ROOT: &str = "crates/engine/src/protocol/";
+    let Some(rest) = path.strip_prefix(ROOT) else { return };
+    let own = rest.split(['/', '.']).next().unwrap_or_default();
+    if own == "mod" {
+        return;
+    }
+    let all: BTreeSet<String> = files::below(ROOT.trim_end_matches('/'))
+        .iter()
+        .filter_map(|p| protocol_of(p.strip_prefix(ROOT)?))
+        .collect();
+    for (number, line) in code_lines(text) {
+        for other in all.iter().filter(|o| *o != own && !["http", "ssh", "dialogue"].contains(&o.as_str())) {
+            let inner =
+                [format!("protocol::{other}::"), format!("protocol::{other};"), format!("super::{other}::")];
+            if inner.iter().any(|import| line.contains(import)) {
+                findings.add("protocols", path, number, &format!("`{own}` imports `{other}`"));
+            }
+        }
+    }
+}
+
+fn protocol_of(rest: &str) -> Option<String> {
+    let name = rest.split(['/', '.']).next()?;
+    (name != "mod").then(|| name.to_owned())
+}
+
+/// Paths of one machine make a checkout work there alone.
+fn machine_paths(path: &str, text: &str, findings: &mut Findings) {
+    // Put together here, so that this file does not find itself.
+    let roots =
+        [["/wo", "rk/"].concat(), ["/ro", "ot/"].concat(), ["/ho", "me/"].concat(), ["/tmp/", "ww"].concat()];
+    for (at, line) in text.lines().enumerate() {
+        if let Some(found) = roots.iter().find(|root| starts_a_path(line, root)) {
+            findings.add("machine-path", path, at + 1, &format!("`{found}` exists on one machine only"));
+        }
+    }
+}
+
+fn starts_a_path(line: &str, root: &str) -> bool {
+    line.match_indices(root).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        !before.is_some_and(|c| c.is_alphanumeric() || "._-/~}".contains(c))
+    })
+}
+
+fn changelog(findings: &mut Findings) {
+    if !files::text("CHANGELOG.md").contains("\n## [Unreleased]\n") {
+        findings.add("changelog", "CHANGELOG.md", 1, "has no `## [Unreleased]`");
+    }
+}
+
+struct Findings {
+    /// rule and path, and whether something was found under it
+    allowed: Vec<(String, String, bool)>,
+    found: Vec<String>,
+}
+
+impl Findings {
+    fn load() -> Self {
+        let mut findings = Findings { allowed: Vec::new(), found: Vec::new() };
+        for (at, line) in files::text(ALLOWANCES).lines().enumerate() {
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            match line.split_once(": ").and_then(|(key, reason)| Some((key.split_once(' ')?, reason))) {
+                Some(((rule, path), reason)) if !reason.trim().is_empty() => {
+                    findings.allowed.push((rule.to_owned(), path.to_owned(), false));
+                }
+                _ => findings.found.push(format!("{ALLOWANCES}:{}: not `rule path: reason`", at + 1)),
+            }
+        }
+        findings
+    }
+
+    fn add(&mut self, rule: &str, path: &str, line: usize, what: &str) {
+        let mut allowed = false;
+        for (r, p, used) in &mut self.allowed {
+            if r == rule && p == path {
+                *used = true;
+                allowed = true;
+            }
+        }
+        if !allowed {
+            self.found.push(format!("{path}:{line}: {rule}: {what}"));
+        }
+    }
+
+    fn report(mut self) -> Report {
+        for (rule, path, used) in &self.allowed {
+            if !used {
+                self.found.push(format!("{ALLOWANCES}: `{rule} {path}` is needed no more"));
+            }
+        }
+        if self.found.is_empty() { Ok("tidy: nothing found".to_owned()) } else { Err(self.found.join("\n")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings() -> Findings {
+        Findings { allowed: Vec::new(), found: Vec::new() }
+    }
+
+    #[test]
+    fn the_checkout_is_tidy() {
+        if let Err(found) = run() {
+            panic!("\n{found}");
+        }
+    }
+
+    #[test]
+    fn a_wildcard_is_found_inside_a_marked_function_only() {
+        let text = "// exhaustive: options\nfn a() {\n    match x {\n        _ => 1,\n    }\n}\nfn b() {\n    _ => 2\n}\n";
+        let mut f = findings();
+        exhaustive("a.rs", text, &mut f);
+        assert_eq!(f.found.len(), 1, "{:?}", f.found);
+        assert!(f.found[0].starts_with("a.rs:4: exhaustive"));
+    }
+
+    #[test]
+    fn a_ban_reads_code_and_not_comments_or_tests() {
+        let text = "//! x\n// std::fs is not used\nuse std::fs;\n#[cfg(test)]\nuse std::fs;\n";
+        let mut f = findings();
+        bans("crates/wire/src/a.rs", text, &mut f);
+        assert_eq!(f.found.len(), 1, "{:?}", f.found);
+        assert!(f.found[0].starts_with("crates/wire/src/a.rs:3: wire-io"));
+    }
+
+    #[test]
+    fn a_path_of_one_machine_is_found() {
+        let mut f = findings();
+        let line = ["see /wo", "rk/x and https://example/ho", "me/x"].concat();
+        machine_paths("a.md", &line, &mut f);
+        assert_eq!(f.found.len(), 1, "{:?}", f.found);
+    }
+
+    #[test]
+    fn an_allowance_must_be_needed() {
+        let mut f = findings();
+        f.allowed.push(("length".to_owned(), "a.rs".to_owned(), false));
+        assert!(f.report().is_err());
+    }
+}
