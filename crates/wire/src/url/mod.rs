@@ -15,11 +15,11 @@ mod resolve;
 mod scheme;
 mod set;
 
-pub use error::{UrlError, message};
+pub use error::UrlError;
 pub use host::ipv6_text;
 pub use idn::{ascii_to_unicode, unicode_to_ascii};
 pub use path::remove_dot_segments;
-pub use scheme::{Scheme, scheme};
+use scheme::scheme;
 
 use crate::escape::{self, Reject, RejectedOctet};
 

@@ -1,7 +1,7 @@
 //! The URL rules as tables. Expected values are what curl 8.22 answers for the same input.
 
 use super::flag::*;
-use super::{Part, Url, UrlError, message};
+use super::{Part, Url, UrlError};
 
 fn text(bytes: &[u8]) -> String {
     bytes.iter().map(|&octet| char::from(octet)).collect()
@@ -482,7 +482,7 @@ fn what_the_engine_asks() {
 fn numbers_and_texts() {
     assert_eq!(UrlError::Backslash.number(), 32);
     assert_eq!(UrlError::NoHost.message(), "No host part in the URL");
-    assert_eq!(message(99), "CURLUcode unknown");
+    assert_eq!(tables::UrlCode::from(UrlError::TooLarge).name(), "TOO_LARGE");
     assert_eq!(Part::from_number(10), Some(Part::ZoneId));
     assert_eq!(Part::from_number(11), None);
     assert_eq!(Part::from_number(-1), None);
