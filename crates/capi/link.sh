@@ -1,0 +1,69 @@
+#!/bin/sh
+# Link the shared libraries from the Rust static library and the C shim.
+#
+#   crates/capi/link.sh [--debug] [--no-build]
+#
+# Makes in target/release/lib (with --debug: target/debug/lib, with symbols and a dev build):
+#   libcurl.so.4 (+ libcurl.so)   every symbol versioned CURL_OPENSSL_4: what curl, cmake, php are linked against
+#   libcurl-gnutls.so.4           the same code versioned CURL_GNUTLS_3: what git, python3-pycurl, WWW::Curl load
+#   libcurl.a                     one object, of which only the exports are global
+#   libcurl.pc, curl-config       with the prefix given in PREFIX (default /usr/local)
+#
+# Why a script and not rustc's cdylib or a build.rs: rustc writes its own version script for a cdylib and can't be
+# given ours, and ld.so refuses a library whose nodes lack the one a program was linked with. The C shim is compiled
+# here, next to the one link that needs it, so that `cargo build` and `cargo test` need no C compiler and no `cc` crate.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+target=${CARGO_TARGET_DIR:-$root/target}
+CC=${CC:-cc}
+profile=release flags="--release" optimise="-O2" strip="-s" build=yes
+for arg; do
+  case $arg in
+    --debug) profile=debug flags="" optimise="-O1 -g" strip="" ;;
+    --no-build) build=no ;;
+    *) echo "usage: link.sh [--debug] [--no-build]" >&2; exit 2 ;;
+  esac
+done
+
+cd "$root"
+[ $build = no ] || cargo build -q -p warmwire-capi --lib $flags
+archive=$target/$profile/libwarmwire_capi.a
+out=$target/$profile/lib
+work=$target/$profile/link
+mkdir -p "$out" "$work"
+
+cargo build -q -p warmwire-tables --bin tables-facts
+fact() { "$target/debug/tables-facts" "$1"; }
+exports=$(fact exports)
+# shellcheck disable=SC2086
+$CC -c $optimise -fPIC -fvisibility=hidden -Wall -Wextra -Werror ${CFLAGS:-} -o "$work/variadic.o" "$here/shim/variadic.c"
+
+# link NODE SONAME
+link() {
+  { echo "$1 {"; echo " global:"; printf '  %s;\n' $exports; echo " local: *;"; echo "};"; } > "$work/$1.map"
+  # shellcheck disable=SC2086
+  $CC -shared -o "$out/$2.new" "$work/variadic.o" -Wl,--whole-archive "$archive" -Wl,--no-whole-archive \
+    -Wl,-soname,"$2" -Wl,--version-script="$work/$1.map" -Wl,--gc-sections -Wl,-z,nodelete -Wl,-z,relro,-z,now \
+    -Wl,-z,noexecstack -Wl,--no-undefined -Wl,--as-needed $strip ${LDFLAGS:-} -lgcc_s -lpthread -ldl -lm -lc
+  mv -f "$out/$2.new" "$out/$2"
+}
+link CURL_OPENSSL_4 libcurl.so.4
+link CURL_GNUTLS_3 libcurl-gnutls.so.4
+ln -sf libcurl.so.4 "$out/libcurl.so"
+ln -sf libcurl-gnutls.so.4 "$out/libcurl-gnutls.so"
+
+# The static library: one relocatable object in which everything but the exports is local, so that a program can
+# link it beside another Rust library. Sections stay apart: the program's own --gc-sections still works.
+printf '%s\n' $exports > "$work/exports.txt"
+${LD:-ld} -r -o "$work/all.o" --whole-archive "$archive" --no-whole-archive "$work/variadic.o"
+${OBJCOPY:-objcopy} --keep-global-symbols="$work/exports.txt" --strip-debug "$work/all.o" "$work/libcurl.o"
+rm -f "$out/libcurl.a" "$work/all.o"
+${AR:-ar} rcs "$out/libcurl.a" "$work/libcurl.o"
+
+for name in libcurl.pc curl-config; do
+  sed -e "s|@PREFIX@|${PREFIX:-/usr/local}|g" -e "s|@VERSION@|$(fact version)|g" -e "s|@VERNUM@|$(fact number)|g" \
+    -e "s|@PROTOCOLS@|$(fact protocols)|g" -e "s|@PROTOCOLS_UPPER@|$(fact protocols | tr a-z A-Z)|g" \
+    -e "s|@FEATURES@|$(fact features)|g" "$here/install/$name.in" > "$out/$name"
+done
+chmod +x "$out/curl-config"

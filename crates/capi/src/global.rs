@@ -1,0 +1,111 @@
+//! Global functions (curl_global_init.md, curl_global_init_mem.md, curl_global_sslset.md, curl_global_trace.md).
+//!
+//! The engine needs no initialisation; these count, install the application's memory functions and
+//! answer which TLS backends there are.
+
+use std::ffi::{CStr, c_char, c_int, c_long};
+use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tables::Code;
+use tables::constant::{
+    CURLSSLBACKEND_OPENSSL, CURLSSLBACKEND_RUSTLS, CURLSSLSET_OK, CURLSSLSET_UNKNOWN_BACKEND,
+};
+
+use crate::guard::entry;
+use crate::memory::{self, CallocFn, FreeFn, MallocFn, ReallocFn, StrdupFn};
+
+/// Calls of curl_global_init without their cleanup.
+static USERS: AtomicUsize = AtomicUsize::new(0);
+
+#[unsafe(no_mangle)]
+pub extern "C-unwind" fn curl_global_init(_flags: c_long) -> c_int {
+    entry(Code::FailedInit.id(), || {
+        USERS.fetch_add(1, Ordering::AcqRel);
+        Code::Ok.id()
+    })
+}
+
+/// # Safety
+/// The functions behave like those of the C library.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn curl_global_init_mem(
+    flags: c_long,
+    malloc: Option<MallocFn>,
+    free: Option<FreeFn>,
+    realloc: Option<ReallocFn>,
+    strdup: Option<StrdupFn>,
+    calloc: Option<CallocFn>,
+) -> c_int {
+    entry(Code::FailedInit.id(), || {
+        let (Some(malloc), Some(free), Some(_), Some(_), Some(_)) = (malloc, free, realloc, strdup, calloc)
+        else {
+            return Code::FailedInit.id();
+        };
+        // Like curl: later calls only count, since blocks of the first functions are about.
+        if USERS.load(Ordering::Acquire) == 0 {
+            memory::install(memory::Functions { malloc, free });
+        }
+        curl_global_init(flags)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C-unwind" fn curl_global_cleanup() {
+    entry((), || {
+        let _ = USERS.fetch_update(Ordering::AcqRel, Ordering::Acquire, |users| users.checked_sub(1));
+    });
+}
+
+/// Names of traces are accepted as curl accepts them, unknown ones too: they choose what a verbose transfer tells.
+///
+/// # Safety
+/// `config` is NULL or a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn curl_global_trace(_config: *const c_char) -> c_int {
+    Code::NotBuiltIn.id()
+}
+
+/// `curl_ssl_backend`.
+#[repr(C)]
+pub struct SslBackend {
+    id: c_int,
+    name: *const c_char,
+}
+
+#[repr(transparent)]
+struct Backends([*const SslBackend; 3]);
+// SAFETY: constants.
+unsafe impl Sync for SslBackend {}
+// SAFETY: constants.
+unsafe impl Sync for Backends {}
+
+static OPENSSL: SslBackend = SslBackend { id: CURLSSLBACKEND_OPENSSL, name: c"openssl".as_ptr() };
+static RUSTLS: SslBackend = SslBackend { id: CURLSSLBACKEND_RUSTLS, name: c"rustls".as_ptr() };
+/// What programs look for first, then the truth.
+static BACKENDS: Backends = Backends([&raw const OPENSSL, &raw const RUSTLS, ptr::null()]);
+
+/// # Safety
+/// `name` is NULL or a C string; `available` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn curl_global_sslset(
+    id: c_int,
+    name: *const c_char,
+    available: *mut *const *const SslBackend,
+) -> c_int {
+    entry(CURLSSLSET_UNKNOWN_BACKEND, || {
+        if !available.is_null() {
+            // SAFETY: not NULL, so writable by the caller's promise.
+            unsafe { *available = BACKENDS.0.as_ptr() };
+        }
+        let known = [(&OPENSSL, "openssl"), (&RUSTLS, "rustls")].iter().any(|(backend, text)| {
+            if id != 0 || name.is_null() {
+                return backend.id == id;
+            }
+            // SAFETY: a C string by the caller's promise.
+            unsafe { CStr::from_ptr(name) }.to_bytes().eq_ignore_ascii_case(text.as_bytes())
+        });
+        // One engine serves both names, so choosing again is never too late.
+        if known { CURLSSLSET_OK } else { CURLSSLSET_UNKNOWN_BACKEND }
+    })
+}

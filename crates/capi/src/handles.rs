@@ -1,0 +1,261 @@
+//! Handles: slots that are never given back to the allocator, so that a stale or foreign pointer is recognised without
+//! touching freed memory.
+//!
+//! A handle is a pointer into its slot; which of the slot's first words it points at changes with every reuse, so
+//! that a pointer from before is told from the present one. Nothing here takes a lock: a fork between any two
+//! instructions leaves a table that works in the child.
+
+use std::cell::UnsafeCell;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+
+use crate::guard::Gate;
+
+/// Slots in the first chunk; each further chunk has twice as many as the one before.
+const FIRST_CHUNK: u32 = 64;
+const CHUNKS: usize = 20;
+/// Words that a handle can point at.
+const FACES: u32 = 8;
+
+#[repr(C, align(64))]
+pub struct Slot<T> {
+    faces: [u64; FACES as usize],
+    /// Odd: in use. Counts up with every taking and giving back.
+    generation: AtomicU32,
+    /// The next free slot's index + 1.
+    next_free: AtomicU32,
+    gate: Gate,
+    value: UnsafeCell<*mut T>,
+}
+
+pub struct Slab<T> {
+    chunks: [AtomicPtr<Slot<T>>; CHUNKS],
+    /// Slots ever used.
+    used: AtomicU32,
+    /// Top of the stack of free slots: index + 1 below, a count against reuse (ABA) above.
+    free: AtomicU64,
+}
+
+// SAFETY: the tables are atomics; values are reached by one thread at a time, which each slot's gate sees to.
+unsafe impl<T> Sync for Slab<T> {}
+
+impl<T> Slot<T> {
+    pub fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    /// # Safety
+    /// The handle was found by [`Slab::find`], the caller is inside its gate, and the value is not used after
+    /// [`Slab::remove`], which is refused while any call is inside.
+    pub unsafe fn value(&self) -> &'static T {
+        // SAFETY: set at insertion, before the generation became odd; the caller's promise covers the rest.
+        unsafe { &**self.value.get() }
+    }
+
+    /// The pointer that C has.
+    pub fn handle(&self) -> *mut c_void {
+        let face = (self.generation.load(Ordering::Relaxed) / 2 % FACES) as usize;
+        ptr::from_ref(&self.faces[face]).cast_mut().cast()
+    }
+}
+
+impl<T> Slab<T> {
+    #[allow(clippy::new_without_default)]
+    pub const fn new() -> Slab<T> {
+        Slab {
+            chunks: [const { AtomicPtr::new(ptr::null_mut()) }; CHUNKS],
+            used: AtomicU32::new(0),
+            free: AtomicU64::new(0),
+        }
+    }
+
+    /// A handle for `value`, or NULL when there are too many.
+    pub fn insert(&'static self, value: Box<T>) -> *mut c_void {
+        let Some(slot) = self.pop().or_else(|| self.grow()) else {
+            return ptr::null_mut();
+        };
+        // SAFETY: a free slot belongs to whoever popped it.
+        unsafe { *slot.value.get() = Box::into_raw(value) };
+        slot.gate.reset();
+        slot.generation.fetch_add(1, Ordering::Release);
+        slot.handle()
+    }
+
+    /// The slot of a living handle.
+    pub fn find(&'static self, handle: *const c_void) -> Option<&'static Slot<T>> {
+        let slot = self.locate(handle)?;
+        let living = slot.generation.load(Ordering::Acquire) % 2 == 1 && slot.handle().cast_const() == handle;
+        living.then_some(slot)
+    }
+
+    /// End a handle's life: the value, for the one caller that gets here first.
+    pub fn remove(&'static self, handle: *const c_void) -> Option<Box<T>> {
+        let slot = self.find(handle)?;
+        let generation = slot.generation.load(Ordering::Acquire);
+        slot.generation
+            .compare_exchange(generation, generation + 1, Ordering::AcqRel, Ordering::Acquire)
+            .ok()?;
+        // SAFETY: the exchange succeeded for one caller only; the value came from Box::into_raw.
+        let value = unsafe { Box::from_raw(ptr::replace(slot.value.get(), ptr::null_mut())) };
+        self.push(slot);
+        Some(value)
+    }
+
+    /// The slot that a pointer points into, alive or not. Compares addresses only.
+    fn locate(&'static self, handle: *const c_void) -> Option<&'static Slot<T>> {
+        let used = self.used.load(Ordering::Acquire);
+        for (number, chunk) in self.chunks.iter().enumerate() {
+            let base = chunk.load(Ordering::Acquire);
+            if base.is_null() {
+                return None;
+            }
+            let offset = handle.addr().wrapping_sub(base.addr());
+            let index = offset / size_of::<Slot<T>>();
+            if index < (FIRST_CHUNK as usize) << number {
+                // SAFETY: inside the chunk, which is never freed.
+                return (start(number) + (index as u32) < used).then(|| unsafe { &*base.add(index) });
+            }
+        }
+        None
+    }
+
+    fn slot(&'static self, index: u32) -> &'static Slot<T> {
+        let number = (index / FIRST_CHUNK + 1).ilog2() as usize;
+        let base = self.chunks[number].load(Ordering::Acquire);
+        // SAFETY: only indices of chunks that exist are handed out.
+        unsafe { &*base.add((index - start(number)) as usize) }
+    }
+
+    fn index(&'static self, slot: &'static Slot<T>) -> u32 {
+        let at = ptr::from_ref(slot).addr();
+        for (number, chunk) in self.chunks.iter().enumerate() {
+            let offset = at.wrapping_sub(chunk.load(Ordering::Acquire).addr()) / size_of::<Slot<T>>();
+            if offset < (FIRST_CHUNK as usize) << number {
+                return start(number) + offset as u32;
+            }
+        }
+        unreachable!("a slot lies in a chunk")
+    }
+
+    fn pop(&'static self) -> Option<&'static Slot<T>> {
+        let mut top = self.free.load(Ordering::Acquire);
+        loop {
+            let index = (top as u32).checked_sub(1)?;
+            let slot = self.slot(index);
+            let new = (top >> 32).wrapping_add(1) << 32 | u64::from(slot.next_free.load(Ordering::Relaxed));
+            match self.free.compare_exchange_weak(top, new, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return Some(slot),
+                Err(now) => top = now,
+            }
+        }
+    }
+
+    fn push(&'static self, slot: &'static Slot<T>) {
+        let index = self.index(slot) + 1;
+        let mut top = self.free.load(Ordering::Acquire);
+        loop {
+            slot.next_free.store(top as u32, Ordering::Relaxed);
+            let new = (top >> 32).wrapping_add(1) << 32 | u64::from(index);
+            match self.free.compare_exchange_weak(top, new, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return,
+                Err(now) => top = now,
+            }
+        }
+    }
+
+    fn grow(&'static self) -> Option<&'static Slot<T>> {
+        let mut index = self.used.load(Ordering::Acquire);
+        loop {
+            let number = (index / FIRST_CHUNK + 1).ilog2() as usize;
+            self.chunk(number)?;
+            match self.used.compare_exchange_weak(index, index + 1, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return Some(self.slot(index)),
+                Err(now) => index = now,
+            }
+        }
+    }
+
+    /// Make sure that a chunk exists.
+    fn chunk(&'static self, number: usize) -> Option<()> {
+        let place = self.chunks.get(number)?;
+        if !place.load(Ordering::Acquire).is_null() {
+            return Some(());
+        }
+        let slots: Box<[Slot<T>]> = (0..FIRST_CHUNK << number).map(|_| Slot::empty()).collect();
+        let made = Box::into_raw(slots).cast::<Slot<T>>();
+        if place.compare_exchange(ptr::null_mut(), made, Ordering::AcqRel, Ordering::Acquire).is_err() {
+            let slots = ptr::slice_from_raw_parts_mut(made, (FIRST_CHUNK as usize) << number);
+            // SAFETY: another thread was faster; ours, of this length, is known to nobody.
+            drop(unsafe { Box::from_raw(slots) });
+        }
+        Some(())
+    }
+}
+
+impl<T> Slot<T> {
+    fn empty() -> Slot<T> {
+        Slot {
+            faces: [0; FACES as usize],
+            generation: AtomicU32::new(0),
+            next_free: AtomicU32::new(0),
+            gate: Gate::new(),
+            value: UnsafeCell::new(ptr::null_mut()),
+        }
+    }
+}
+
+/// Index of a chunk's first slot.
+fn start(number: usize) -> u32 {
+    FIRST_CHUNK * ((1 << number) - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stale_foreign_and_null_pointers_are_told_from_living_ones() {
+        static SLAB: Slab<String> = Slab::new();
+        let first = SLAB.insert(Box::new("first".to_owned()));
+        assert!(SLAB.find(first).is_some());
+        assert_eq!(SLAB.remove(first).as_deref(), Some(&"first".to_owned()));
+        assert!(SLAB.find(first).is_none() && SLAB.remove(first).is_none());
+        let second = SLAB.insert(Box::new("second".to_owned()));
+        assert!(SLAB.find(first).is_none(), "the slot is used again, the old pointer is not");
+        let local = 5;
+        for foreign in [ptr::null(), ptr::from_ref(&local).cast(), second.wrapping_byte_add(1).cast_const()] {
+            assert!(SLAB.find(foreign).is_none());
+        }
+        // SAFETY: alive and known to this test only.
+        assert_eq!(unsafe { SLAB.find(second).unwrap().value() }, "second");
+    }
+
+    #[test]
+    fn many_handles_from_many_threads_are_all_different() {
+        static SLAB: Slab<usize> = Slab::new();
+        let made: Vec<usize> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4)
+                .map(|base| {
+                    scope.spawn(move || {
+                        let churn = |value: usize| {
+                            SLAB.remove(SLAB.insert(Box::new(value)));
+                            SLAB.insert(Box::new(value)).addr()
+                        };
+                        (0..1000).map(|at| churn(base * 1000 + at)).collect::<Vec<usize>>()
+                    })
+                })
+                .collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+        });
+        let mut distinct = made.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), 4000);
+        for (value, address) in made.iter().enumerate() {
+            let slot = SLAB.find(ptr::without_provenance(*address)).unwrap();
+            // SAFETY: alive, and the threads are done.
+            assert_eq!(unsafe { *slot.value() }, value);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Who we are (curl_version.md, curl_version_info.md).
+//!
+//! Programs compare the first token of `ssl_version` with the TLS library they were built for and refuse to load
+//! otherwise (pycurl). In this flavour it says OpenSSL; what really does the work follows.
+
+use std::ffi::{CString, c_char, c_int, c_long, c_uint};
+use std::ptr;
+use std::sync::LazyLock;
+
+use tables::{Scheme, feature, version};
+
+use crate::guard::entry;
+
+/// `curl_version_info_data`, of the age CURLVERSION_NOW.
+#[repr(C)]
+pub struct VersionInfo {
+    age: c_int,
+    version: *const c_char,
+    version_num: c_uint,
+    host: *const c_char,
+    features: c_int,
+    ssl_version: *const c_char,
+    ssl_version_num: c_long,
+    libz_version: *const c_char,
+    protocols: *const *const c_char,
+    ares: *const c_char,
+    ares_num: c_int,
+    libidn: *const c_char,
+    iconv_ver_num: c_int,
+    libssh_version: *const c_char,
+    brotli_ver_num: c_uint,
+    brotli_version: *const c_char,
+    nghttp2_ver_num: c_uint,
+    nghttp2_version: *const c_char,
+    quic_version: *const c_char,
+    cainfo: *const c_char,
+    capath: *const c_char,
+    zstd_ver_num: c_uint,
+    zstd_version: *const c_char,
+    hyper_version: *const c_char,
+    gsasl_version: *const c_char,
+    feature_names: *const *const c_char,
+    rtmp_version: *const c_char,
+}
+
+/// The OpenSSL release whose behaviour programs may expect, then the truth.
+const TLS: &str = "OpenSSL/3.0.0 (rustls/0.23)";
+/// Releases of the formats that the decoders follow.
+const ZLIB: &str = "1.3.1";
+const BROTLI: (u32, u32, u32) = (1, 1, 0);
+const ZSTD: (u32, u32, u32) = (1, 5, 5);
+/// Where certificates are looked for when the application names no place.
+const CAINFO: &str = "/etc/ssl/certs/ca-certificates.crt";
+const CAPATH: &str = "/etc/ssl/certs";
+
+struct Facts {
+    info: VersionInfo,
+    line: CString,
+}
+// SAFETY: the pointers are to leaked texts that are only read.
+unsafe impl Send for Facts {}
+// SAFETY: as above.
+unsafe impl Sync for Facts {}
+
+static FACTS: LazyLock<Facts> = LazyLock::new(|| Facts { info: info(), line: text(&line()) });
+
+fn line() -> String {
+    let version = version();
+    format!(
+        "libcurl/{} {TLS} {}/{} zlib/{ZLIB} brotli/{} zstd/{}",
+        version.curl,
+        version.name,
+        version.own,
+        dotted(BROTLI),
+        dotted(ZSTD)
+    )
+}
+
+fn info() -> VersionInfo {
+    let packed = |(major, minor, patch): (u32, u32, u32)| major << 24 | minor << 12 | patch;
+    VersionInfo {
+        age: tables::constant::CURLVERSION_NOW,
+        version: leak(version().curl),
+        version_num: version().curl_number,
+        host: leak(&format!("{}-pc-{}-gnu", std::env::consts::ARCH, std::env::consts::OS)),
+        features: feature::built_bits(),
+        ssl_version: leak(&format!("{TLS} {}/{}", version().name, version().own)),
+        ssl_version_num: 0,
+        libz_version: leak(ZLIB),
+        protocols: leak_list(Scheme::built_names()),
+        ares: ptr::null(),
+        ares_num: 0,
+        libidn: ptr::null(),
+        iconv_ver_num: 0,
+        libssh_version: ptr::null(),
+        brotli_ver_num: packed(BROTLI),
+        brotli_version: leak(&dotted(BROTLI)),
+        nghttp2_ver_num: 0,
+        nghttp2_version: ptr::null(),
+        quic_version: ptr::null(),
+        cainfo: leak(CAINFO),
+        capath: leak(CAPATH),
+        zstd_ver_num: packed(ZSTD),
+        zstd_version: leak(&dotted(ZSTD)),
+        hyper_version: ptr::null(),
+        gsasl_version: ptr::null(),
+        feature_names: leak_list(feature::built_names()),
+        rtmp_version: ptr::null(),
+    }
+}
+
+fn dotted((major, minor, patch): (u32, u32, u32)) -> String {
+    format!("{major}.{minor}.{patch}")
+}
+
+fn text(text: &str) -> CString {
+    CString::new(text).unwrap_or_default()
+}
+
+fn leak(value: &str) -> *const c_char {
+    text(value).into_raw()
+}
+
+fn leak_list(names: impl IntoIterator<Item = &'static str>) -> *const *const c_char {
+    let list: Vec<_> = names.into_iter().map(leak).chain([ptr::null()]).collect();
+    Vec::leak(list).as_ptr()
+}
+
+#[unsafe(no_mangle)]
+pub extern "C-unwind" fn curl_version() -> *const c_char {
+    entry(ptr::null(), || FACTS.line.as_ptr())
+}
+
+#[unsafe(no_mangle)]
+pub extern "C-unwind" fn curl_version_info(_age: c_int) -> *const VersionInfo {
+    entry(ptr::null(), || &raw const FACTS.info)
+}

@@ -1,0 +1,67 @@
+//! Features that curl_version_info(3) and `curl -V` name, in the order of their names there, and which are built.
+
+use crate::constant::*;
+
+/// One feature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Feature {
+    pub name: &'static str,
+    /// Its CURL_VERSION_ bit, 0 for those that came after the bits.
+    pub bit: i32,
+    pub built: bool,
+}
+
+const fn row(name: &'static str, bit: i32, built: bool) -> Feature {
+    Feature { name, bit, built }
+}
+
+/// Sorted as curl sorts them: without regard to case.
+pub const ALL: [Feature; 24] = [
+    row("alt-svc", CURL_VERSION_ALTSVC, false),
+    row("AsynchDNS", CURL_VERSION_ASYNCHDNS, true),
+    row("brotli", CURL_VERSION_BROTLI, true),
+    row("Debug", CURL_VERSION_DEBUG, false),
+    row("ECH", 0, false),
+    row("gsasl", CURL_VERSION_GSASL, false),
+    row("GSS-API", CURL_VERSION_GSSAPI, false),
+    row("HSTS", CURL_VERSION_HSTS, false),
+    row("HTTP2", CURL_VERSION_HTTP2, false),
+    row("HTTP3", CURL_VERSION_HTTP3, false),
+    row("HTTPS-proxy", CURL_VERSION_HTTPS_PROXY, false),
+    row("IDN", CURL_VERSION_IDN, true),
+    row("IPv6", CURL_VERSION_IPV6, true),
+    row("Kerberos", CURL_VERSION_KERBEROS5, false),
+    row("Largefile", CURL_VERSION_LARGEFILE, true),
+    row("libz", CURL_VERSION_LIBZ, true),
+    row("NTLM", CURL_VERSION_NTLM, false),
+    row("PSL", CURL_VERSION_PSL, false),
+    row("SPNEGO", CURL_VERSION_SPNEGO, false),
+    row("SSL", CURL_VERSION_SSL, true),
+    row("SSLS-EXPORT", 0, false),
+    row("threadsafe", CURL_VERSION_THREADSAFE, true),
+    row("UnixSockets", CURL_VERSION_UNIX_SOCKETS, true),
+    row("zstd", CURL_VERSION_ZSTD, true),
+];
+
+/// The names of those that are built.
+pub fn built_names() -> impl Iterator<Item = &'static str> {
+    ALL.iter().filter(|feature| feature.built).map(|feature| feature.name)
+}
+
+/// The CURL_VERSION_ bits of those that are built.
+pub fn built_bits() -> i32 {
+    ALL.iter().filter(|feature| feature.built).fold(0, |bits, feature| bits | feature.bit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_sorted_and_bits_differ() {
+        assert!(ALL.is_sorted_by_key(|feature| feature.name.to_ascii_lowercase()));
+        for feature in ALL.iter().filter(|feature| feature.bit != 0) {
+            assert_eq!(ALL.iter().filter(|other| other.bit == feature.bit).count(), 1, "{}", feature.name);
+        }
+    }
+}
