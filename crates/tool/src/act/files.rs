@@ -1,0 +1,258 @@
+//! Flags about URLs, the files written and read, config files and groups.
+
+use super::{lines, not_blank, read};
+use crate::config_file;
+use crate::flags::Flag;
+use crate::message::shown;
+use crate::numbers;
+use crate::parse::{CONFIG_DEPTH, Done, Parser, Stop, Wrong};
+use crate::request::{Bytes, Clobber, Target};
+
+pub fn url(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    let Some(file) = text.strip_prefix(b"@") else {
+        return Ok(add_url(parser, text, false)?);
+    };
+    let content = parser.world.read(file, 100 << 20).map_err(|_| Wrong::Unreadable)?;
+    for line in lines(&content) {
+        add_url(parser, line, true).map_err(|_| Wrong::Unreadable)?;
+    }
+    Ok(())
+}
+
+fn add_url(parser: &mut Parser, text: &[u8], from_file: bool) -> Result<(), Wrong> {
+    let text = not_blank(text)?.to_vec();
+    let target = next_target(parser, |target| target.url.is_some());
+    target.url = Some(text);
+    if from_file {
+        target.remote_name = true;
+        target.no_glob = true;
+    }
+    let request = parser.request();
+    let etag = request.options.text("etag-save").is_some() || request.options.text("etag-compare").is_some();
+    if etag && request.url_count() > 1 {
+        parser.messages.error("The etag options only work on a single URL");
+        return Err(Wrong::BadUse);
+    }
+    Ok(())
+}
+
+fn next_target<'p>(parser: &'p mut Parser, taken: fn(&Target) -> bool) -> &'p mut Target {
+    let mut number = parser.target_count;
+    let request = parser.requests.last_mut().expect("there is always one group");
+    let target = request.next_target(taken, &mut number);
+    parser.target_count = number;
+    target
+}
+
+fn set_output(parser: &mut Parser, file: Option<Bytes>, remote_name: bool, null: bool) {
+    let target = next_target(parser, |target| target.output_set);
+    target.output = file;
+    target.output_set = true;
+    target.remote_name = remote_name;
+    target.out_null = null;
+}
+
+pub fn output(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    let file = not_blank(text)?.to_vec();
+    set_output(parser, Some(file), false, false);
+    Ok(())
+}
+
+pub fn out_null(parser: &mut Parser, _: &Flag, _: bool) -> Done {
+    set_output(parser, None, false, true);
+    Ok(())
+}
+
+pub fn remote_name(parser: &mut Parser, _: &Flag, on: bool) -> Done {
+    if on || parser.request().remote_name_all {
+        set_output(parser, None, on, false);
+    }
+    Ok(())
+}
+
+pub fn upload_file(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    let file = (!text.is_empty()).then(|| text.to_vec());
+    let target = next_target(parser, |target| target.upload_set);
+    target.upload_set = true;
+    target.upload = file;
+    Ok(())
+}
+
+pub fn clobber(parser: &mut Parser, _: &Flag, on: bool) -> Done {
+    if parser.request().resume.is_some() && !on {
+        parser.messages.error("--continue-at is mutually exclusive with --no-clobber");
+        return Err(Wrong::BadUse.into());
+    }
+    parser.request().clobber = if on { Clobber::Always } else { Clobber::Never };
+    Ok(())
+}
+
+pub fn remove_on_error(parser: &mut Parser, _: &Flag, on: bool) -> Done {
+    if parser.request().resume.is_some() && on {
+        parser.messages.error("--continue-at is mutually exclusive with --remove-on-error");
+        return Err(Wrong::BadUse.into());
+    }
+    parser.request().remove_on_error = on;
+    Ok(())
+}
+
+pub fn etag_save(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    etag(parser, "etag-save", text)
+}
+
+pub fn etag_compare(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    etag(parser, "etag-compare", text)
+}
+
+fn etag(parser: &mut Parser, which: &'static str, text: &[u8]) -> Done {
+    if parser.request().url_count() > 1 {
+        parser.messages.error("The etag options only work on a single URL");
+        return Err(Wrong::BadUse.into());
+    }
+    parser.request().options.set_text(which, not_blank(text)?);
+    Ok(())
+}
+
+pub fn config(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    if parser.depth >= CONFIG_DEPTH {
+        parser.messages.error(&format!("Max config file recursion level reached ({CONFIG_DEPTH})"));
+        return Err(Wrong::BadUse.into());
+    }
+    config_file::read(parser, text)
+}
+
+pub fn next(_: &mut Parser) -> Done {
+    Err(Stop::Next)
+}
+
+pub fn create_file_mode(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    let mode = numbers::octal_up_to(text, 0o777)?;
+    parser.request().options.set_long("NEW_FILE_PERMS", mode);
+    Ok(())
+}
+
+pub fn quote(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    let (list, command) = match text.first() {
+        Some(b'-') => ("POSTQUOTE", &text[1..]),
+        Some(b'+') => ("PREQUOTE", &text[1..]),
+        _ => ("QUOTE", text),
+    };
+    parser.request().options.push(list, command);
+    Ok(())
+}
+
+pub fn range(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    if parser.request().resume.is_some() {
+        parser.messages.error("--continue-at is mutually exclusive with --range");
+        return Err(Wrong::BadUse.into());
+    }
+    let mut range = not_blank(text)?.to_vec();
+    if let Some((_, rest)) = numbers::leading(text, i64::MAX)
+        && !rest.starts_with(b"-")
+    {
+        parser.messages.warn("A specified range MUST include at least one dash (-). Appending one for you");
+        range.truncate(text.len() - rest.len());
+        range.push(b'-');
+    } else if text.iter().any(|byte| !byte.is_ascii_digit() && !b"-,".contains(byte)) {
+        parser.messages.warn(
+            "Invalid character is found in given range. A specified range MUST have only digits in \
+             'start'-'stop'. The server's response to this request is uncertain.",
+        );
+    }
+    parser.request().options.set_text("RANGE", &range);
+    Ok(())
+}
+
+pub fn ftp_pasv(parser: &mut Parser) -> Done {
+    parser.request().options.clear("FTPPORT");
+    Ok(())
+}
+
+/// CURLFTPMETHOD_ numbers.
+pub fn ftp_method(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    let method = match text.to_ascii_lowercase().as_slice() {
+        b"multicwd" => 1,
+        b"nocwd" => 2,
+        b"singlecwd" => 3,
+        _ => {
+            let text = shown(text);
+            parser.messages.warn(&format!("unrecognized ftp file method '{text}', using default"));
+            1
+        }
+    };
+    parser.request().options.set_long("FTP_FILEMETHOD", method);
+    Ok(())
+}
+
+/// CURLFTPSSL_CCC_ numbers.
+const CCC_PASSIVE: i64 = 1;
+const CCC_ACTIVE: i64 = 2;
+
+pub fn ftp_ccc(parser: &mut Parser, _: &Flag, on: bool) -> Done {
+    let mode = parser.request().ftp_ccc.unwrap_or(CCC_PASSIVE);
+    parser.request().ftp_ccc = on.then_some(mode);
+    Ok(())
+}
+
+pub fn ftp_ccc_mode(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    let mode = match text.to_ascii_lowercase().as_slice() {
+        b"passive" => CCC_PASSIVE,
+        b"active" => CCC_ACTIVE,
+        _ => {
+            let text = shown(text);
+            parser.messages.warn(&format!("unrecognized ftp CCC method '{text}', using default"));
+            CCC_PASSIVE
+        }
+    };
+    parser.request().ftp_ccc = Some(mode);
+    Ok(())
+}
+
+/// CURLULFLAG_ bits.
+const UPLOAD_FLAGS: &[(&[u8], i64)] =
+    &[(b"answered", 1), (b"deleted", 2), (b"draft", 4), (b"flagged", 8), (b"seen", 16)];
+
+pub fn upload_flags(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    for word in text.split(|byte| *byte == b',') {
+        let (on, name) = match word.strip_prefix(b"-") {
+            Some(name) => (false, name),
+            None => (true, word),
+        };
+        let (_, bit) = UPLOAD_FLAGS.iter().find(|(known, _)| *known == name).ok_or(Wrong::Unknown)?;
+        parser.request().options.bits("UPLOAD_FLAGS", *bit, on);
+    }
+    Ok(())
+}
+
+/// A date, or the time of a file; with - for older ones and = for the exact time (CURL_TIMECOND_).
+pub fn time_cond(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    let (condition, when) = match text.first() {
+        Some(b'+') => (1, &text[1..]),
+        Some(b'-') => (2, &text[1..]),
+        Some(b'=') => (3, &text[1..]),
+        _ => (1, text),
+    };
+    match parser.world.date(when).or_else(|| parser.world.modified(when)) {
+        Some(seconds) => {
+            parser.request().options.set_long("TIMECONDITION", condition);
+            parser.request().options.set_long("TIMEVALUE_LARGE", seconds);
+        }
+        None => {
+            parser.request().options.clear("TIMECONDITION");
+            parser.messages.warn(
+                "Illegal date format for -z, --time-cond (and not a filename). Disabling time condition. \
+                 See curl_getdate(3) for valid date syntax.",
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Reads a list of headers from `@file`.
+pub(super) fn header_file(parser: &mut Parser, file: &[u8], list: &'static str) -> Done {
+    let content = read(parser, file)?;
+    for line in lines(&content) {
+        parser.request().options.push(list, line);
+    }
+    Ok(())
+}

@@ -1,0 +1,152 @@
+//! Flags about what is told: traces, messages, write-out, pictures, help.
+
+use super::{not_blank, read};
+use crate::flags::Flag;
+use crate::message::shown;
+use crate::parse::{Done, Parser, Stop, Wrong};
+use crate::request::{Bytes, TraceKind};
+
+pub fn help(_: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    Err(Stop::Help(Some(text.to_vec())))
+}
+
+pub fn manual(_: &mut Parser, _: &Flag, on: bool) -> Done {
+    if on { Err(Stop::Manual) } else { Ok(()) }
+}
+
+pub fn version(_: &mut Parser, _: &Flag, on: bool) -> Done {
+    if on { Err(Stop::Version) } else { Ok(()) }
+}
+
+pub fn libcurl(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    parser.globals.libcurl = Some(not_blank(text)?.to_vec());
+    Ok(())
+}
+
+pub fn har(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    parser.globals.har = Some(not_blank(text)?.to_vec());
+    Ok(())
+}
+
+pub fn timeline(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    parser.globals.timeline = Some(not_blank(text)?.to_vec());
+    Ok(())
+}
+
+pub fn progress(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    let (bar, bars) = match text {
+        b"meter" => (false, false),
+        b"bar" => (true, false),
+        b"bars" => (false, true),
+        _ => return Err(Wrong::BadUse.into()),
+    };
+    parser.globals.progress_bar = bar;
+    parser.globals.progress_bars = bars;
+    Ok(())
+}
+
+pub fn stderr(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    match parser.world.message_file(text) {
+        Ok(sink) => parser.messages.redirect(sink),
+        Err(_) => {
+            let name = shown(text);
+            parser.messages.warn(&format!("Failed to open {name}"));
+        }
+    }
+    Ok(())
+}
+
+pub fn trace(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    begin_trace(parser, text, TraceKind::Hex, "--trace overrides an earlier trace/verbose option")
+}
+
+pub fn trace_ascii(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    begin_trace(parser, text, TraceKind::Ascii, "--trace-ascii overrides an earlier trace/verbose option")
+}
+
+fn begin_trace(parser: &mut Parser, text: &[u8], kind: TraceKind, warning: &str) -> Done {
+    let file = not_blank(text)?.to_vec();
+    if parser.globals.trace != TraceKind::None && parser.globals.trace != kind {
+        parser.messages.warn(warning);
+    }
+    parser.globals.trace_file = Some(file);
+    parser.globals.trace = kind;
+    parser.messages.tracing = true;
+    Ok(())
+}
+
+/// Words of `--trace-config`; those the tool does not know are for the library.
+pub fn trace_config(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    parser.globals.trace_config_given = true;
+    configure_trace(parser, text);
+    Ok(())
+}
+
+fn configure_trace(parser: &mut Parser, text: &[u8]) {
+    for word in text.split(|byte| *byte == b',' || *byte == b' ').filter(|word| !word.is_empty()) {
+        let (on, name) = match word[0] {
+            b'-' => (false, &word[1..]),
+            b'+' => (true, &word[1..]),
+            _ => (true, word),
+        };
+        let name = name.to_ascii_lowercase();
+        let all = name == b"all";
+        if all || name == b"ids" {
+            parser.globals.trace_ids = on;
+        }
+        if all || name == b"time" {
+            parser.globals.trace_time = on;
+        }
+        if name != b"ids" && name != b"time" {
+            let sign = if on { b'+' } else { b'-' };
+            let entry: Bytes = [&[sign], name.as_slice()].concat();
+            parser.globals.trace_config.push(entry);
+        }
+    }
+}
+
+/// Each further v in one bundle tells more.
+pub fn verbose(parser: &mut Parser, _: &Flag, on: bool) -> Done {
+    if !on {
+        parser.globals.verbosity = 0;
+        parser.globals.trace = TraceKind::None;
+        parser.messages.tracing = false;
+        configure_trace(parser, b"-all");
+        return Ok(());
+    }
+    if parser.verbose_in_bundle == 0 {
+        parser.globals.verbosity = 0;
+        if !parser.globals.trace_config_given {
+            configure_trace(parser, b"-all");
+        }
+    }
+    match parser.globals.verbosity {
+        0 => {
+            parser.globals.trace_file = Some(b"%".to_vec());
+            if !matches!(parser.globals.trace, TraceKind::None | TraceKind::Plain) {
+                parser.messages.warn("-v, --verbose overrides an earlier trace option");
+            }
+            parser.globals.trace = TraceKind::Plain;
+        }
+        1 => configure_trace(parser, b"ids,time,protocol"),
+        2 => {
+            parser.globals.trace = TraceKind::Ascii;
+            configure_trace(parser, b"ssl,read,write");
+        }
+        3 => configure_trace(parser, b"network"),
+        _ => return Ok(()),
+    }
+    parser.globals.verbosity += 1;
+    parser.messages.tracing = true;
+    Ok(())
+}
+
+/// The format itself, or `@file`, whose line ends do not count.
+pub fn write_out(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    let format = match text.strip_prefix(b"@") {
+        Some(file) => super::without_line_ends(&read(parser, file)?),
+        None => text.to_vec(),
+    };
+    parser.request().options.set_text("write-out", &format);
+    Ok(())
+}

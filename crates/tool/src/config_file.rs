@@ -1,0 +1,187 @@
+//! Config files: `-K`, and the default file that is read when nothing forbids it.
+//!
+//! A line is an option, with or without dashes, and its argument after blanks, `=` or `:`. See curl's description
+//! of `--config`, and of the places looked at in curl(1).
+
+use crate::message::shown;
+use crate::parse::{Done, Parser, Stop, Wrong};
+use crate::request::Bytes;
+
+const LARGEST_FILE: usize = 100 << 20;
+/// A longer line fails the file, as in curl.
+const LONGEST_LINE: usize = 10 << 20;
+
+/// Reads the file that `-K` names.
+pub fn read(parser: &mut Parser, name: &[u8]) -> Done {
+    let Ok(content) = parser.world.read(name, LARGEST_FILE) else {
+        parser.messages.error(&format!("cannot read config from '{}'", shown(name)));
+        return Err(Wrong::Unreadable.into());
+    };
+    apply(parser, name, &content)
+}
+
+/// Where the default file may stand: variable, directory below it, file.
+const PLACES: &[(&str, &str)] = &[
+    ("CURL_HOME", "/.curlrc"),
+    ("XDG_CONFIG_HOME", "/curlrc"),
+    ("HOME", "/.curlrc"),
+    ("HOME", "/.config/curlrc"),
+];
+
+/// Reads the first default file that can be opened. Nothing in it can fail the run but a wrong option.
+pub fn read_default(parser: &mut Parser) {
+    for (variable, file) in PLACES {
+        let Some(mut path) = parser.world.env(variable).filter(|value| !value.is_empty()) else {
+            continue;
+        };
+        path.extend(file.as_bytes());
+        if let Ok(content) = parser.world.read(&path, LARGEST_FILE) {
+            let _ = apply(parser, &path, &content);
+            parser.default_config = Some(path);
+            return;
+        }
+    }
+}
+
+fn apply(parser: &mut Parser, name: &[u8], content: &[u8]) -> Done {
+    parser.depth += 1;
+    let mut done = Ok(());
+    for (number, line) in content.split(|byte| *byte == b'\n').enumerate() {
+        if line.len() > LONGEST_LINE {
+            done = Err(Wrong::Unreadable.into());
+            break;
+        }
+        let Some(entry) = entry(line) else { continue };
+        if let Err(stop) = one(parser, name, number + 1, &entry) {
+            done = Err(stop);
+            break;
+        }
+    }
+    parser.depth -= 1;
+    done
+}
+
+fn one(parser: &mut Parser, name: &[u8], number: usize, entry: &Entry) -> Done {
+    let file = if name == b"-" { "<stdin>".to_string() } else { shown(name) };
+    let option = shown(entry.option);
+    if entry.loose_blank {
+        parser.messages.warn(&format!(
+            "{file}:{number}: warning: '{option}' uses unquoted whitespace in the line that may cause \
+             side-effects. Consider double-quotes."
+        ));
+    }
+    let used = parser.option(entry.option, entry.argument.as_deref());
+    let used = match used.or_else(|stop| parser.begin_next(stop)) {
+        Ok(false) if entry.argument.as_ref().is_some_and(|text| !text.is_empty()) => {
+            if entry.option.contains(&b'=') { Ok(true) } else { Err(Wrong::Garbage.into()) }
+        }
+        other => other,
+    };
+    match used {
+        Ok(_) => Ok(()),
+        Err(Stop::Wrong(wrong)) => {
+            let why = wrong.text();
+            parser.messages.error(&format!("{file}:{number}: warning: '{option}' {why}"));
+            Err(wrong.into())
+        }
+        Err(stop) => Err(stop),
+    }
+}
+
+#[derive(Debug, PartialEq)]
+struct Entry<'l> {
+    option: &'l [u8],
+    argument: Option<Bytes>,
+    /// Something follows an argument without quotes.
+    loose_blank: bool,
+}
+
+/// Takes a line apart; none for blank lines and comments.
+fn entry(line: &[u8]) -> Option<Entry<'_>> {
+    let line = line.trim_ascii_start();
+    if line.is_empty() || matches!(line[0], b'#' | b'/' | b'*' | 0) {
+        return None;
+    }
+    let dashed = line[0] == b'-';
+    let separates = |byte: &u8| !dashed && matches!(byte, b'=' | b':');
+    let is_end = |byte: &u8| byte.is_ascii_whitespace() || separates(byte);
+    let end = line.iter().position(is_end).unwrap_or(line.len());
+    let rest = &line[end..];
+    let rest = &rest[rest.iter().take_while(|byte| is_end(byte)).count()..];
+    if let Some(quoted) = rest.strip_prefix(b"\"") {
+        return Some(Entry { option: &line[..end], argument: Some(unquote(quoted)), loose_blank: false });
+    }
+    let length = rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
+    let after = rest[length..].trim_ascii_start();
+    Some(Entry {
+        option: &line[..end],
+        argument: (length > 0).then(|| rest[..length].to_vec()),
+        loose_blank: !after.is_empty() && after[0] != b'#',
+    })
+}
+
+/// What stands before the closing quote, with its escapes undone.
+fn unquote(text: &[u8]) -> Bytes {
+    let mut out = Bytes::new();
+    let mut bytes = text.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => break,
+            b'\\' => match bytes.next() {
+                None => break,
+                Some(b't') => out.push(b'\t'),
+                Some(b'n') => out.push(b'\n'),
+                Some(b'r') => out.push(b'\r'),
+                Some(b'v') => out.push(0x0b),
+                Some(other) => out.push(*other),
+            },
+            other => out.push(*other),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Messages;
+    use crate::world::fake::Fake;
+
+    fn read(line: &str) -> (String, Option<String>, bool) {
+        let entry = entry(line.as_bytes()).unwrap();
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        (text(entry.option), entry.argument.as_deref().map(text), entry.loose_blank)
+    }
+
+    #[test]
+    fn lines_are_taken_apart() {
+        assert_eq!(read("url = \"http://x/a b\" # c"), ("url".into(), Some("http://x/a b".into()), false));
+        assert_eq!(read(" -o  file"), ("-o".into(), Some("file".into()), false));
+        assert_eq!(read("--url=http://x"), ("--url=http://x".into(), None, false));
+        assert_eq!(read("user-agent: me"), ("user-agent".into(), Some("me".into()), false));
+        assert_eq!(read("data = a b"), ("data".into(), Some("a".into()), true));
+        assert_eq!(read("data = a # b"), ("data".into(), Some("a".into()), false));
+        assert_eq!(read(r#"d="\t\"\\\x""#), ("d".into(), Some("\t\"\\x".into()), false));
+        assert_eq!(read("silent\r"), ("silent".into(), None, false));
+        assert!(entry(b"  # nothing").is_none());
+        assert!(entry(b"").is_none());
+    }
+
+    fn parsed(content: &str) -> Result<usize, Stop> {
+        let mut world = Fake::with(&[("c", content)]);
+        let mut parser = Parser::new(&mut world, Messages::new(Box::new(std::io::sink()), None));
+        super::read(&mut parser, b"c")?;
+        Ok(parser.requests.len())
+    }
+
+    #[test]
+    fn files_are_applied() {
+        assert_eq!(parsed("url = a\nnext\nurl = b\n"), Ok(2));
+        assert_eq!(parsed("--next\nurl = b\n"), Ok(1));
+        assert_eq!(parsed("--url=a\n"), Ok(1));
+        assert_eq!(parsed("nonsense\n"), Err(Wrong::Unknown.into()));
+        assert_eq!(parsed("silent yes\n"), Err(Wrong::Garbage.into()));
+        assert_eq!(parsed("config = c\n"), Err(Wrong::BadUse.into()));
+        assert_eq!(parsed("config = none\n"), Err(Wrong::Unreadable.into()));
+    }
+}

@@ -1,0 +1,99 @@
+//! Flags that are accepted so that old command lines work.
+
+use super::{Arg, FLAG, Flag, Multi};
+
+pub const FLAGS: &[Flag] = &[
+    Flag {
+        name: "egd-file",
+        arg: Arg::Text("<file>"),
+        multi: Multi::Single,
+        categories: &["deprecated"],
+        protocols: "TLS",
+        since: "7.7",
+        help: "Entropy daemon socket (without effect)",
+        about: "Kept so that old command lines work.",
+        ..FLAG
+    },
+    Flag {
+        name: "false-start",
+        categories: &["deprecated"],
+        protocols: "TLS",
+        since: "7.42.0",
+        help: "TLS False Start (without effect)",
+        about: "Kept so that old command lines work.",
+        ..FLAG
+    },
+    Flag {
+        name: "krb",
+        arg: Arg::Text("<level>"),
+        multi: Multi::Single,
+        categories: &["deprecated"],
+        protocols: "FTP",
+        since: "7.3",
+        help: "Kerberos for FTP (without effect)",
+        about: "Kept so that old command lines work.",
+        ..FLAG
+    },
+    Flag {
+        name: "metalink",
+        multi: Multi::Single,
+        categories: &["deprecated"],
+        since: "7.27.0",
+        help: "Metalink (without effect)",
+        about: "Kept so that old command lines work.",
+        ..FLAG
+    },
+    Flag {
+        name: "no-npn",
+        categories: &["deprecated"],
+        protocols: "HTTPS",
+        since: "7.36.0",
+        help: "NPN in TLS (without effect)",
+        about: "Kept so that old command lines work.",
+        ..FLAG
+    },
+    Flag {
+        name: "ntlm-wb",
+        multi: Multi::Mutex,
+        categories: &["deprecated"],
+        protocols: "HTTP",
+        since: "7.22.0",
+        help: "NTLM with winbind (without effect)",
+        about: "Kept so that old command lines work.",
+        ..FLAG
+    },
+    Flag {
+        name: "random-file",
+        arg: Arg::File("<file>"),
+        multi: Multi::Single,
+        categories: &["deprecated"],
+        since: "7.7",
+        help: "Source of random data (without effect)",
+        about: "Kept so that old command lines work.",
+        ..FLAG
+    },
+    Flag {
+        name: "sslv2",
+        short: '2',
+        arg: Arg::None,
+        multi: Multi::Mutex,
+        categories: &["deprecated"],
+        protocols: "SSL",
+        since: "5.9",
+        help: "SSL 2 (without effect)",
+        about: "Long unsafe and gone.",
+        ..FLAG
+    },
+    Flag {
+        name: "sslv3",
+        short: '3',
+        arg: Arg::None,
+        multi: Multi::Mutex,
+        categories: &["deprecated"],
+        protocols: "SSL",
+        since: "5.9",
+        help: "SSL 3 (without effect)",
+        about: "Long unsafe and gone.",
+        ..FLAG
+    },
+];

@@ -1,0 +1,64 @@
+//! Flags for sending mail.
+
+use super::{Arg, FLAG, Flag, Multi, Set};
+
+pub const FLAGS: &[Flag] = &[
+    Flag {
+        name: "login-options",
+        arg: Arg::Text("<options>"),
+        multi: Multi::Single,
+        categories: &["imap", "pop3", "smtp", "auth", "ldap"],
+        protocols: "IMAP LDAP POP3 SMTP",
+        since: "7.34.0",
+        help: "Login options for IMAP, POP3, SMTP and LDAP",
+        about: "For example AUTH=NTLM, to choose a mechanism.",
+        set: Set::AnyText("LOGIN_OPTIONS"),
+        ..FLAG
+    },
+    Flag {
+        name: "mail-auth",
+        arg: Arg::Text("<address>"),
+        multi: Multi::Single,
+        categories: &["smtp"],
+        protocols: "SMTP",
+        since: "7.25.0",
+        help: "Address of the original sender of a mail",
+        about: "Added to MAIL FROM as AUTH, for relays.",
+        set: Set::Text("MAIL_AUTH"),
+        ..FLAG
+    },
+    Flag {
+        name: "mail-from",
+        arg: Arg::Text("<address>"),
+        multi: Multi::Single,
+        categories: &["smtp"],
+        protocols: "SMTP",
+        since: "7.20.0",
+        help: "Sender of the mail",
+        about: "The envelope sender.",
+        set: Set::Text("MAIL_FROM"),
+        ..FLAG
+    },
+    Flag {
+        name: "mail-rcpt-allowfails",
+        categories: &["smtp"],
+        protocols: "SMTP",
+        since: "7.69.0",
+        help: "Go on when some recipients are refused",
+        about: "The transfer fails only when all of them are.",
+        set: Set::On("MAIL_RCPT_ALLOWFAILS"),
+        ..FLAG
+    },
+    Flag {
+        name: "mail-rcpt",
+        arg: Arg::Text("<address>"),
+        multi: Multi::Append,
+        categories: &["smtp"],
+        protocols: "SMTP",
+        since: "7.20.0",
+        help: "Recipient of the mail",
+        about: "Can be given many times. With VRFY and EXPN it is the name to ask for.",
+        set: Set::List("MAIL_RCPT"),
+        ..FLAG
+    },
+];

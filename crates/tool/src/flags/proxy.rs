@@ -1,0 +1,490 @@
+//! Flags for proxies, HTTP and SOCKS.
+
+use super::{Arg, FLAG, Flag, Multi, Set};
+use crate::act;
+
+pub const FLAGS: &[Flag] = &[
+    Flag {
+        name: "dump-ca-embed",
+        arg: Arg::None,
+        categories: &["http", "proxy", "tls"],
+        protocols: "TLS",
+        since: "8.10.0",
+        help: "Print the built-in certificate bundle",
+        about: "Writes the certificate authorities compiled into the program, if there are any, and \
+            ends.",
+        set: Set::Mark(act::dump_ca),
+        ..FLAG
+    },
+    Flag {
+        name: "haproxy-clientip",
+        arg: Arg::Text("<ip>"),
+        multi: Multi::Single,
+        categories: &["http", "proxy"],
+        protocols: "HTTP",
+        since: "8.2.0",
+        help: "Client address for the HAProxy header",
+        about: "Implies that the PROXY protocol header is sent, with this address.",
+        set: Set::Text("HAPROXY_CLIENT_IP"),
+        ..FLAG
+    },
+    Flag {
+        name: "haproxy-protocol",
+        categories: &["http", "proxy"],
+        protocols: "HTTP",
+        since: "7.60.0",
+        help: "Send a HAProxy PROXY v1 header first",
+        about: "Tells a server behind a load balancer which address the client has.",
+        set: Set::On("HAPROXYPROTOCOL"),
+        ..FLAG
+    },
+    Flag {
+        name: "noproxy",
+        arg: Arg::Text("<no-proxy-list>"),
+        multi: Multi::Single,
+        categories: &["proxy"],
+        since: "7.19.4",
+        help: "Hosts to reach without a proxy",
+        about: "Names, domains, addresses and networks separated by commas; * stands for all. It \
+            goes before the variable no_proxy.",
+        set: Set::AnyText("NOPROXY"),
+        ..FLAG
+    },
+    Flag {
+        name: "preproxy",
+        arg: Arg::Text("<[protocol://]host[:port]>"),
+        multi: Multi::Single,
+        categories: &["proxy"],
+        since: "7.52.0",
+        help: "SOCKS proxy to go through before the other proxy",
+        about: "The HTTP proxy of --proxy is then reached through it.",
+        set: Set::Text("PRE_PROXY"),
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-anyauth",
+        multi: Multi::Custom,
+        categories: &["proxy", "auth"],
+        since: "7.13.2",
+        help: "Choose the proxy login by what it offers",
+        about: "May need one more round trip.",
+        set: Set::Field(|r| &mut r.proxy_auth.any),
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-basic",
+        categories: &["proxy", "auth"],
+        since: "7.12.0",
+        help: "Log in to the proxy with Basic",
+        about: "The default.",
+        set: Set::Field(|r| &mut r.proxy_auth.basic),
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-cacert",
+        arg: Arg::File("<file>"),
+        multi: Multi::Single,
+        categories: &["proxy", "tls"],
+        since: "7.52.0",
+        help: "Certificate authorities for the HTTPS proxy",
+        about: "As --cacert.",
+        set: Set::Text("PROXY_CAINFO"),
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-capath",
+        arg: Arg::File("<dir>"),
+        multi: Multi::Single,
+        categories: &["proxy", "tls"],
+        since: "7.52.0",
+        help: "Certificate directory for the HTTPS proxy",
+        about: "As --capath.",
+        set: Set::Text("PROXY_CAPATH"),
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-cert-type",
+        arg: Arg::Text("<type>"),
+        multi: Multi::Single,
+        categories: &["proxy", "tls"],
+        since: "7.52.0",
+        help: "Format of the client certificate for the proxy",
+        about: "As --cert-type.",
+        set: Set::Text("PROXY_SSLCERTTYPE"),
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-cert",
+        arg: Arg::File("<cert[:passwd]>"),
+        multi: Multi::Single,
+        categories: &["proxy", "tls"],
+        since: "7.52.0",
+        help: "Client certificate for the HTTPS proxy",
+        about: "As --cert.",
+        set: Set::Act(act::proxy_cert),
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-ciphers",
+        arg: Arg::Text("<list>"),
+        multi: Multi::Single,
+        categories: &["proxy", "tls"],
+        protocols: "TLS",
+        since: "7.52.0",
+        help: "Cipher suites for the HTTPS proxy",
+        about: "As --ciphers.",
+        set: Set::Text("PROXY_SSL_CIPHER_LIST"),
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-crlfile",
+        arg: Arg::File("<file>"),
+        multi: Multi::Single,
+        categories: &["proxy", "tls"],
+        since: "7.52.0",
+        help: "Revocation list for the HTTPS proxy",
+        about: "As --crlfile.",
+        set: Set::Text("PROXY_CRLFILE"),
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-digest",
+        categories: &["proxy", "tls"],
+        since: "7.12.0",
+        help: "Log in to the proxy with Digest",
+        about: "The password does not travel in the clear.",
+        set: Set::Field(|r| &mut r.proxy_auth.digest),
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-header",
+        arg: Arg::Text("<header/@file>"),
+        multi: Multi::Append,
+        categories: &["proxy", "http"],
+        protocols: "HTTP",
+        since: "7.37.0",
+        help: "Add or change a header to the proxy",
+        about: "As --header, for CONNECT requests only.",
+        set: Set::Act(act::proxy_header),
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-http2",
+        categories: &["http", "proxy"],
+        protocols: "HTTP",
+        since: "8.1.0",
+        help: "Speak HTTP 2 to an HTTPS proxy",
+        about: "Falls back to HTTP 1.1 when the proxy does not know it.",
+        set: Set::Toggle(act::proxy_http2),
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-http3",
+        categories: &["http", "proxy"],
+        protocols: "HTTP",
+        since: "8.21.0",
+        help: "Speak HTTP 3 to an HTTPS proxy",
+        about: "Not built in.",
+        set: Set::Absent,
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-insecure",
+        categories: &["proxy", "tls"],
+        since: "7.52.0",
+        help: "Do not verify the HTTPS proxy",
+        about: "As --insecure.",
+        set: Set::Field(|r| &mut r.proxy_insecure),
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-key-type",
+        arg: Arg::Text("<type>"),
+        multi: Multi::Single,
+        categories: &["proxy", "tls"],
+        since: "7.52.0",
+        help: "Format of the private key for the proxy",
+        about: "As --key-type.",
+        set: Set::Text("PROXY_SSLKEYTYPE"),
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-key",
+        arg: Arg::File("<key>"),
+        multi: Multi::Single,
+        categories: &["proxy", "tls"],
+        since: "7.52.0",
+        help: "Private key for the HTTPS proxy",
+        about: "As --key.",
+        set: Set::AnyText("PROXY_SSLKEY"),
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-negotiate",
+        multi: Multi::Mutex,
+        categories: &["proxy", "auth"],
+        since: "7.17.1",
+        help: "Log in to the proxy with Negotiate",
+        about: "Needs GSS-API.",
+        set: Set::Field(|r| &mut r.proxy_auth.negotiate),
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-ntlm",
+        categories: &["proxy", "auth"],
+        since: "7.10.7",
+        help: "Log in to the proxy with NTLM",
+        about: "See --ntlm.",
+        set: Set::Field(|r| &mut r.proxy_auth.ntlm),
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-pass",
+        arg: Arg::Text("<phrase>"),
+        multi: Multi::Single,
+        categories: &["proxy", "tls", "auth"],
+        since: "7.52.0",
+        help: "Pass phrase of the proxy's client key",
+        about: "As --pass.",
+        set: Set::AnyText("PROXY_KEYPASSWD"),
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-pinnedpubkey",
+        arg: Arg::Text("<hashes>"),
+        multi: Multi::Single,
+        categories: &["proxy", "tls"],
+        protocols: "TLS",
+        since: "7.59.0",
+        help: "Accept this public key of the proxy only",
+        about: "As --pinnedpubkey.",
+        set: Set::Text("PROXY_PINNEDPUBLICKEY"),
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-service-name",
+        arg: Arg::Text("<name>"),
+        multi: Multi::Single,
+        categories: &["proxy", "tls"],
+        since: "7.43.0",
+        help: "Service name for Negotiate with the proxy",
+        about: "Instead of HTTP, or rcmd for SOCKS.",
+        set: Set::Text("PROXY_SERVICE_NAME"),
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-ssl-allow-beast",
+        categories: &["proxy", "tls"],
+        since: "7.52.0",
+        help: "Leave out a TLS 1.0 safeguard with the proxy",
+        about: "As --ssl-allow-beast.",
+        set: Set::Bits("PROXY_SSL_OPTIONS", 1),
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-ssl-auto-client-cert",
+        categories: &["proxy", "tls"],
+        since: "7.77.0",
+        help: "Let the system pick a client certificate for the proxy",
+        about: "As --ssl-auto-client-cert.",
+        set: Set::Bits("PROXY_SSL_OPTIONS", 32),
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-tls13-ciphers",
+        arg: Arg::Text("<list>"),
+        multi: Multi::Single,
+        categories: &["proxy", "tls"],
+        protocols: "TLS",
+        since: "7.61.0",
+        help: "TLS 1.3 cipher suites for the HTTPS proxy",
+        about: "As --tls13-ciphers.",
+        set: Set::Text("PROXY_TLS13_CIPHERS"),
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-tlsauthtype",
+        arg: Arg::Text("<type>"),
+        multi: Multi::Single,
+        categories: &["proxy", "tls", "auth"],
+        since: "7.52.0",
+        help: "TLS-SRP login type for the proxy",
+        about: "TLS-SRP is not built in.",
+        set: Set::Absent,
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-tlspassword",
+        arg: Arg::Text("<string>"),
+        multi: Multi::Single,
+        categories: &["proxy", "tls", "auth"],
+        since: "7.52.0",
+        help: "TLS-SRP password for the proxy",
+        about: "TLS-SRP is not built in.",
+        set: Set::Absent,
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-tlsuser",
+        arg: Arg::Text("<name>"),
+        multi: Multi::Single,
+        categories: &["proxy", "tls", "auth"],
+        since: "7.52.0",
+        help: "TLS-SRP user name for the proxy",
+        about: "TLS-SRP is not built in.",
+        set: Set::Absent,
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-tlsv1",
+        arg: Arg::None,
+        multi: Multi::Mutex,
+        categories: &["proxy", "tls", "auth"],
+        since: "7.52.0",
+        help: "TLS 1.0 or later with the HTTPS proxy",
+        about: "As --tlsv1.",
+        set: Set::Fixed("PROXY_SSLVERSION", 1),
+        ..FLAG
+    },
+    Flag {
+        name: "proxy-user",
+        short: 'U',
+        arg: Arg::Text("<user:password>"),
+        multi: Multi::Single,
+        categories: &["proxy", "auth"],
+        since: "4.0",
+        help: "Name and password for the proxy",
+        about: "With a name alone the password is asked for.",
+        set: Set::AnyText("PROXYUSERPWD"),
+        ..FLAG
+    },
+    Flag {
+        name: "proxy",
+        short: 'x',
+        arg: Arg::Text("<[protocol://]host[:port]>"),
+        multi: Multi::Single,
+        categories: &["proxy"],
+        since: "4.0",
+        help: "Go through this proxy",
+        about: "The scheme says which kind: http (the default), https, socks4, socks4a, socks5 or \
+            socks5h. The port is 1080 if not given. An empty text overrides the variables \
+            http_proxy and so on.",
+        set: Set::Act(act::proxy),
+        ..FLAG
+    },
+    Flag {
+        name: "proxy1.0",
+        arg: Arg::Text("<host[:port]>"),
+        multi: Multi::Mutex,
+        categories: &["proxy"],
+        since: "7.19.4",
+        help: "Go through this HTTP 1.0 proxy",
+        about: "As --proxy, but CONNECT is sent with HTTP 1.0.",
+        set: Set::Act(act::proxy10),
+        ..FLAG
+    },
+    Flag {
+        name: "proxytunnel",
+        short: 'p',
+        categories: &["proxy"],
+        since: "7.3",
+        help: "Tunnel through the HTTP proxy with CONNECT",
+        about: "For all schemes, not just those that need it.",
+        set: Set::On("HTTPPROXYTUNNEL"),
+        ..FLAG
+    },
+    Flag {
+        name: "socks4",
+        arg: Arg::Text("<host[:port]>"),
+        multi: Multi::Single,
+        categories: &["proxy"],
+        since: "7.15.2",
+        help: "SOCKS4 proxy",
+        about: "The name is looked up here.",
+        set: Set::Act(act::socks4),
+        ..FLAG
+    },
+    Flag {
+        name: "socks4a",
+        arg: Arg::Text("<host[:port]>"),
+        multi: Multi::Single,
+        categories: &["proxy"],
+        since: "7.18.0",
+        help: "SOCKS4a proxy",
+        about: "The proxy looks the name up.",
+        set: Set::Act(act::socks4a),
+        ..FLAG
+    },
+    Flag {
+        name: "socks5-basic",
+        multi: Multi::Mutex,
+        categories: &["proxy", "auth"],
+        since: "7.55.0",
+        help: "Name and password for SOCKS5",
+        about: "The login method of --proxy-user.",
+        set: Set::Bits("SOCKS5_AUTH", 1),
+        ..FLAG
+    },
+    Flag {
+        name: "socks5-gssapi-nec",
+        categories: &["proxy", "auth"],
+        protocols: "GSS/kerberos",
+        since: "7.19.4",
+        help: "GSS-API negotiation as NEC's server wants it",
+        about: "Unprotected protection mode.",
+        set: Set::On("SOCKS5_GSSAPI_NEC"),
+        ..FLAG
+    },
+    Flag {
+        name: "socks5-gssapi-service",
+        arg: Arg::Text("<name>"),
+        multi: Multi::Single,
+        categories: &["proxy", "auth"],
+        since: "7.19.4",
+        help: "Service name of a SOCKS5 GSS-API proxy",
+        about: "The default is rcmd and the host name.",
+        set: Set::Text("PROXY_SERVICE_NAME"),
+        ..FLAG
+    },
+    Flag {
+        name: "socks5-gssapi",
+        categories: &["proxy", "auth"],
+        protocols: "GSS/kerberos",
+        since: "7.55.0",
+        help: "GSS-API login for SOCKS5",
+        about: "Not built in here.",
+        set: Set::Bits("SOCKS5_AUTH", 4),
+        ..FLAG
+    },
+    Flag {
+        name: "socks5-hostname",
+        arg: Arg::Text("<host[:port]>"),
+        multi: Multi::Single,
+        categories: &["proxy"],
+        since: "7.18.0",
+        help: "SOCKS5 proxy that looks names up",
+        about: "The proxy gets the name.",
+        set: Set::Act(act::socks5h),
+        ..FLAG
+    },
+    Flag {
+        name: "socks5",
+        arg: Arg::Text("<host[:port]>"),
+        multi: Multi::Single,
+        categories: &["proxy"],
+        since: "7.18.0",
+        help: "SOCKS5 proxy",
+        about: "The name is looked up here.",
+        set: Set::Act(act::socks5),
+        ..FLAG
+    },
+    Flag {
+        name: "suppress-connect-headers",
+        categories: &["proxy"],
+        since: "7.54.0",
+        help: "Hide the proxy's CONNECT headers",
+        about: "With --show-headers and --dump-header.",
+        set: Set::On("SUPPRESS_CONNECT_HEADERS"),
+        ..FLAG
+    },
+];

@@ -1,0 +1,78 @@
+//! Flags for SCP, SFTP and the files they touch.
+
+use super::{Arg, FLAG, Flag, Multi, Set};
+use crate::act;
+
+pub const FLAGS: &[Flag] = &[
+    Flag {
+        name: "compressed-ssh",
+        categories: &["scp", "sftp", "ssh"],
+        protocols: "SCP SFTP",
+        since: "7.56.0",
+        help: "Ask for compression of the SSH connection",
+        about: "It is a request: the server may decline.",
+        set: Set::On("SSH_COMPRESSION"),
+        ..FLAG
+    },
+    Flag {
+        name: "create-file-mode",
+        arg: Arg::Text("<mode>"),
+        multi: Multi::Single,
+        categories: &["sftp", "scp", "file", "upload"],
+        protocols: "SFTP SCP FILE",
+        since: "7.75.0",
+        help: "Permissions for files made on the server",
+        about: "An octal number for the mode of files that an upload over SFTP, SCP or FILE makes. \
+            The default is 0644.",
+        set: Set::Act(act::create_file_mode),
+        ..FLAG
+    },
+    Flag {
+        name: "hostpubmd5",
+        arg: Arg::Text("<md5>"),
+        multi: Multi::Single,
+        categories: &["sftp", "scp", "ssh"],
+        protocols: "SFTP SCP",
+        since: "7.17.1",
+        help: "MD5 of the SSH server's key, as 32 hex digits",
+        about: "The connection is refused when the server's key has another digest.",
+        set: Set::Act(act::hostpubmd5),
+        ..FLAG
+    },
+    Flag {
+        name: "hostpubsha256",
+        arg: Arg::Text("<sha256>"),
+        multi: Multi::Single,
+        categories: &["sftp", "scp", "ssh"],
+        protocols: "SFTP SCP",
+        since: "7.80.0",
+        help: "SHA-256 of the SSH server's key, in base64",
+        about: "The connection is refused when the server's key has another digest.",
+        set: Set::Text("SSH_HOST_PUBLIC_KEY_SHA256"),
+        ..FLAG
+    },
+    Flag {
+        name: "knownhosts",
+        arg: Arg::File("<file>"),
+        multi: Multi::Single,
+        categories: &["sftp", "scp", "ssh"],
+        protocols: "SCP SFTP",
+        since: "8.17.0",
+        help: "File of known SSH host keys",
+        about: "Instead of ~/.ssh/known_hosts.",
+        set: Set::Text("SSH_KNOWNHOSTS"),
+        ..FLAG
+    },
+    Flag {
+        name: "pubkey",
+        arg: Arg::Text("<key>"),
+        multi: Multi::Single,
+        categories: &["sftp", "scp", "ssh", "auth"],
+        protocols: "SFTP SCP",
+        since: "7.16.2",
+        help: "Public key file for SSH",
+        about: "Derived from the private key when not given.",
+        set: Set::Text("SSH_PUBLIC_KEYFILE"),
+        ..FLAG
+    },
+];

@@ -1,0 +1,41 @@
+//! Flags for TELNET and TFTP.
+
+use super::{Arg, FLAG, Flag, Multi, Set};
+
+pub const FLAGS: &[Flag] = &[
+    Flag {
+        name: "telnet-option",
+        short: 't',
+        arg: Arg::Text("<opt=val>"),
+        multi: Multi::Append,
+        categories: &["telnet"],
+        protocols: "TELNET",
+        since: "7.7",
+        help: "Set a telnet option",
+        about: "TTYPE=term, XDISPLOC=display or NEW_ENV=var,value.",
+        set: Set::List("TELNETOPTIONS"),
+        ..FLAG
+    },
+    Flag {
+        name: "tftp-blksize",
+        arg: Arg::Text("<value>"),
+        multi: Multi::Single,
+        categories: &["tftp"],
+        protocols: "TFTP",
+        since: "7.20.0",
+        help: "Block size for TFTP",
+        about: "From 8 to 65464; the default is 512.",
+        set: Set::Number("TFTP_BLKSIZE"),
+        ..FLAG
+    },
+    Flag {
+        name: "tftp-no-options",
+        categories: &["tftp"],
+        protocols: "TFTP",
+        since: "7.48.0",
+        help: "Send no TFTP options",
+        about: "For servers that choke on them.",
+        set: Set::On("TFTP_NO_OPTIONS"),
+        ..FLAG
+    },
+];

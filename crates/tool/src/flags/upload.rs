@@ -1,0 +1,18 @@
+//! Flags for uploading.
+
+use super::{Arg, FLAG, Flag, Multi, Set};
+use crate::act;
+
+pub const FLAGS: &[Flag] = &[Flag {
+    name: "upload-file",
+    short: 'T',
+    arg: Arg::File("<file>"),
+    multi: Multi::PerUrl,
+    categories: &["important", "upload", "imap"],
+    since: "4.0",
+    help: "Upload this file",
+    about: "To the URL; when that ends in a slash the file's name is added. HTTP uses PUT. A \
+            dash is standard input, a dot the same without blocking. Globs work.",
+    set: Set::Act(act::upload_file),
+    ..FLAG
+}];

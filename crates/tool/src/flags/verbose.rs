@@ -1,0 +1,144 @@
+//! Flags for traces, messages and reports.
+
+use super::{Arg, FLAG, Flag, Multi, Set};
+use crate::act;
+
+pub const FLAGS: &[Flag] = &[
+    Flag {
+        name: "no-progress-meter",
+        categories: &["verbose"],
+        since: "7.67.0",
+        help: "No progress meter",
+        about: "Unlike --silent it leaves warnings and messages alone.",
+        set: Set::NotGlobal(|g| &mut g.no_progress),
+        ..FLAG
+    },
+    Flag {
+        name: "progress-bar",
+        short: '#',
+        categories: &["verbose", "global"],
+        since: "5.10",
+        help: "Show progress as a simple bar",
+        about: "A line of hash signs instead of the meter. Set --progress=bars for one bar per \
+            transfer.",
+        set: Set::Global(|g| &mut g.progress_bar),
+        ..FLAG
+    },
+    Flag {
+        name: "show-headers",
+        short: 'i',
+        categories: &["important", "verbose", "output", "http", "ftp"],
+        protocols: "HTTP FTP",
+        since: "4.8",
+        help: "Put the headers in the output",
+        about: "Before the body, also those of redirects and proxies.",
+        set: Set::Field(|r| &mut r.show_headers),
+        ..FLAG
+    },
+    Flag {
+        name: "silent",
+        short: 's',
+        categories: &["important", "verbose"],
+        since: "4.0",
+        help: "Neither progress nor messages",
+        about: "The data asked for is still written.",
+        set: Set::Global(|g| &mut g.silent),
+        ..FLAG
+    },
+    Flag {
+        name: "stderr",
+        arg: Arg::File("<file>"),
+        multi: Multi::Single,
+        categories: &["verbose", "global"],
+        since: "6.2",
+        help: "Write messages to this file",
+        about: "All that would go to standard error; a dash is standard output.",
+        set: Set::Act(act::stderr),
+        ..FLAG
+    },
+    Flag {
+        name: "styled-output",
+        categories: &["verbose", "global"],
+        since: "7.61.0",
+        help: "Bold header names on a terminal",
+        about: "On by default; --no-styled-output turns it off.",
+        set: Set::Global(|g| &mut g.styled),
+        ..FLAG
+    },
+    Flag {
+        name: "trace-ascii",
+        arg: Arg::File("<file>"),
+        multi: Multi::Single,
+        categories: &["verbose", "global"],
+        since: "7.9.7",
+        help: "Write a trace of everything, as text",
+        about: "To the file, or standard output for a dash, or standard error for a percent sign.",
+        set: Set::Act(act::trace_ascii),
+        ..FLAG
+    },
+    Flag {
+        name: "trace-config",
+        arg: Arg::Text("<string>"),
+        multi: Multi::Append,
+        categories: &["verbose", "global"],
+        since: "8.3.0",
+        help: "Choose what -v and --trace tell",
+        about: "Names of components with commas: ids, time, all, http/2, tcp and others; a dash in \
+            front turns one off.",
+        set: Set::Act(act::trace_config),
+        ..FLAG
+    },
+    Flag {
+        name: "trace-ids",
+        categories: &["verbose", "global"],
+        since: "8.2.0",
+        help: "Put transfer and connection numbers in the trace",
+        about: "Before each line.",
+        set: Set::Global(|g| &mut g.trace_ids),
+        ..FLAG
+    },
+    Flag {
+        name: "trace-time",
+        categories: &["verbose", "global"],
+        since: "7.14.0",
+        help: "Put the time in the trace",
+        about: "Before each line.",
+        set: Set::Global(|g| &mut g.trace_time),
+        ..FLAG
+    },
+    Flag {
+        name: "trace",
+        arg: Arg::File("<file>"),
+        multi: Multi::Single,
+        categories: &["verbose", "global"],
+        since: "7.9.7",
+        help: "Write a trace of everything, with hex",
+        about: "To the file, or standard output for a dash, or standard error for a percent sign.",
+        set: Set::Act(act::trace),
+        ..FLAG
+    },
+    Flag {
+        name: "verbose",
+        short: 'v',
+        categories: &["important", "verbose", "global"],
+        since: "4.0",
+        help: "Tell what is going on",
+        about: "Lines with > were sent, with < received, and with * are remarks. Repeat the letter \
+            for more.",
+        set: Set::Toggle(act::verbose),
+        ..FLAG
+    },
+    Flag {
+        name: "write-out",
+        short: 'w',
+        arg: Arg::Text("<format>"),
+        multi: Multi::Single,
+        categories: &["verbose"],
+        since: "6.5",
+        help: "Print this after each transfer",
+        about: "Text in which %{name} stands for facts of the transfer. @file reads the format from \
+            a file. See the chapter on variables.",
+        set: Set::Act(act::write_out),
+        ..FLAG
+    },
+];

@@ -1,0 +1,136 @@
+//! What is said on standard error: warnings, notes, errors, and how their lines are broken.
+//!
+//! The words and prefixes are matched by scripts and stay those of curl.
+
+use std::io::{self, Write};
+
+/// Columns assumed when nothing tells.
+const COLUMNS: usize = 79;
+
+/// Where messages go, and which of them.
+pub struct Messages {
+    sink: Box<dyn Write>,
+    columns: usize,
+    pub silent: bool,
+    pub show_error: bool,
+    /// Notes are for those who asked to see the inside.
+    pub tracing: bool,
+}
+
+impl Messages {
+    pub fn new(sink: Box<dyn Write>, columns: Option<usize>) -> Messages {
+        let columns = columns.unwrap_or(COLUMNS);
+        Messages { sink, columns, silent: false, show_error: false, tracing: false }
+    }
+
+    /// `--stderr`: from now on everything goes there.
+    pub fn redirect(&mut self, sink: Box<dyn Write>) {
+        let _ = self.sink.flush();
+        self.sink = sink;
+    }
+
+    pub fn warn(&mut self, text: &str) {
+        if !self.silent {
+            self.wrapped("Warning: ", text);
+        }
+    }
+
+    pub fn note(&mut self, text: &str) {
+        if self.tracing {
+            self.wrapped("Note: ", text);
+        }
+    }
+
+    pub fn error(&mut self, text: &str) {
+        if self.shows_errors() {
+            self.wrapped("curl: ", text);
+        }
+    }
+
+    pub fn shows_errors(&self) -> bool {
+        !self.silent || self.show_error
+    }
+
+    /// A wrong use of the command line, with where to read on.
+    pub fn usage(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.line(&format!("curl: {text}"));
+        }
+        self.line("curl: try 'curl --help' or 'curl --manual' for more information");
+    }
+
+    /// One line as it stands.
+    pub fn line(&mut self, text: &str) {
+        self.raw(format!("{text}\n").as_bytes());
+    }
+
+    /// Bytes as they stand. A closed standard error is nobody's fault.
+    pub fn raw(&mut self, bytes: &[u8]) {
+        let _ = self.sink.write_all(bytes);
+        let _ = self.sink.flush();
+    }
+
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    fn wrapped(&mut self, prefix: &str, text: &str) {
+        let width = self.columns.saturating_sub(prefix.len()).max(1);
+        for piece in pieces(text.as_bytes(), width) {
+            let line = [prefix.as_bytes(), piece, b"\n"].concat();
+            self.raw(&line);
+        }
+    }
+}
+
+/// Breaks a text after blanks so that the pieces fit; a word that is too long is cut.
+fn pieces(mut text: &[u8], width: usize) -> Vec<&[u8]> {
+    let mut found = Vec::new();
+    while text.len() > width {
+        let blank = text[..width].iter().rposition(|byte| matches!(byte, b' ' | b'\t'));
+        let cut = match blank {
+            Some(0) | None => width,
+            Some(at) => at + 1,
+        };
+        found.push(&text[..cut]);
+        text = &text[cut..];
+    }
+    if !text.is_empty() {
+        found.push(text);
+    }
+    found
+}
+
+/// The text of an operating system error, without Rust's number at its end.
+pub fn os_text(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error") {
+        Some(at) => text[..at].to_string(),
+        None => text,
+    }
+}
+
+/// Bytes from the command line as text for a message.
+pub fn shown(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn breaks_after_the_last_blank_that_fits() {
+        let text = "The argument 'xxhost:' starts with a Unicode character. Maybe ASCII was intended?";
+        let found = pieces(text.as_bytes(), 70);
+        assert_eq!(found.len(), 2);
+        assert!(found[0].ends_with(b"Maybe ASCII "));
+        assert_eq!(found[1], b"was intended?");
+    }
+
+    #[test]
+    fn cuts_a_word_without_blanks() {
+        assert_eq!(pieces(b"abcdef", 4), [b"abcd".as_slice(), b"ef"]);
+        assert!(pieces(b"", 4).is_empty());
+    }
+}

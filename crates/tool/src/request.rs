@@ -1,0 +1,321 @@
+//! What the user typed: one [`Request`] for each group between `--next`, and the [`Globals`] of the whole line.
+//!
+//! Nothing here touches the world; `operate` turns requests into transfers.
+
+use crate::form::Part;
+
+pub type Bytes = Vec<u8>;
+
+/// The value of an option of libcurl.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    Text(Bytes),
+    Long(i64),
+    List(Vec<Bytes>),
+}
+
+/// Options by name, in the order in which they were first given.
+#[derive(Clone, Debug, Default)]
+pub struct Options(Vec<(&'static str, Value)>);
+
+impl Options {
+    pub fn set(&mut self, name: &'static str, value: Value) {
+        match self.0.iter_mut().find(|(known, _)| *known == name) {
+            Some(slot) => slot.1 = value,
+            None => self.0.push((name, value)),
+        }
+    }
+
+    pub fn set_text(&mut self, name: &'static str, text: &[u8]) {
+        self.set(name, Value::Text(text.to_vec()));
+    }
+
+    pub fn set_long(&mut self, name: &'static str, number: i64) {
+        self.set(name, Value::Long(number));
+    }
+
+    pub fn push(&mut self, name: &'static str, entry: &[u8]) {
+        match self.0.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, Value::List(list))) => list.push(entry.to_vec()),
+            _ => self.set(name, Value::List(vec![entry.to_vec()])),
+        }
+    }
+
+    /// Sets or clears bits of a mask.
+    pub fn bits(&mut self, name: &'static str, bits: i64, on: bool) {
+        let mask = self.long(name).unwrap_or(0);
+        self.set_long(name, if on { mask | bits } else { mask & !bits });
+    }
+
+    pub fn clear(&mut self, name: &str) {
+        self.0.retain(|(known, _)| *known != name);
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+
+    pub fn text(&self, name: &str) -> Option<&[u8]> {
+        match self.get(name) {
+            Some(Value::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn long(&self, name: &str) -> Option<i64> {
+        match self.get(name) {
+            Some(Value::Long(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// A switch that was given; false when it was not.
+    pub fn is_on(&self, name: &str) -> bool {
+        self.long(name).unwrap_or(0) != 0
+    }
+
+    pub fn list(&self, name: &str) -> &[Bytes] {
+        match self.get(name) {
+            Some(Value::List(list)) => list,
+            _ => &[],
+        }
+    }
+}
+
+/// The kind of HTTP request that the flags ask for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    #[default]
+    Unspecified,
+    Get,
+    Head,
+    Form,
+    Post,
+    Put,
+}
+
+impl Method {
+    /// As named in the warning about two of them.
+    pub fn flag(self) -> &'static str {
+        match self {
+            Method::Unspecified => "",
+            Method::Get => "GET (-G, --get)",
+            Method::Head => "HEAD (-I, --head)",
+            Method::Form => "multipart formpost (-F, --form)",
+            Method::Post => "POST (-d, --data)",
+            Method::Put => "PUT (-T, --upload-file)",
+        }
+    }
+
+    pub fn verb(self) -> &'static str {
+        match self {
+            Method::Unspecified | Method::Get => "GET",
+            Method::Head => "HEAD",
+            Method::Form | Method::Post => "POST",
+            Method::Put => "PUT",
+        }
+    }
+}
+
+/// What becomes of a file that exists already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Clobber {
+    /// Overwrite, but never a file named by the server.
+    #[default]
+    Default,
+    Never,
+    Always,
+}
+
+/// When an HTTP error fails the transfer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fail {
+    #[default]
+    Never,
+    WithBody,
+    WithoutBody,
+}
+
+/// One URL with the output and upload that belong to it; they are matched up in order.
+#[derive(Clone, Debug, Default)]
+pub struct Target {
+    pub url: Option<Bytes>,
+    pub output: Option<Bytes>,
+    pub upload: Option<Bytes>,
+    pub output_set: bool,
+    pub upload_set: bool,
+    /// Save under the remote name.
+    pub remote_name: bool,
+    pub out_null: bool,
+    /// Read from a file of URLs: taken literally.
+    pub no_glob: bool,
+    /// Its number on the command line, for `%{urlnum}`.
+    pub number: usize,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct ProxyAuth {
+    pub any: bool,
+    pub basic: bool,
+    pub digest: bool,
+    pub negotiate: bool,
+    pub ntlm: bool,
+}
+
+/// One group of options and its URLs.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    pub options: Options,
+    pub targets: Vec<Target>,
+    pub post: Option<Bytes>,
+    pub json: bool,
+    pub query: Option<Bytes>,
+    pub form: Vec<Part>,
+    /// How many nested parts of the form are still open.
+    pub form_depth: usize,
+    pub method: Method,
+    pub custom_has_blank: bool,
+    pub cookies: Vec<Bytes>,
+    pub cookie_files: Vec<Bytes>,
+    pub proxy_auth: ProxyAuth,
+    pub clobber: Clobber,
+    pub fail: Fail,
+    /// 0 none, 1 all, 2 as the standard says.
+    pub follow: i64,
+    pub resume: Option<Resume>,
+    pub retries: i64,
+    pub retry_delay_ms: i64,
+    pub retry_max_ms: i64,
+    pub tls_min: u8,
+    pub tls_max: u8,
+    pub create_dirs: bool,
+    pub doh_insecure: bool,
+    pub ftp_ccc: Option<i64>,
+    pub get: bool,
+    pub globoff: bool,
+    pub head: bool,
+    pub insecure: bool,
+    pub mptcp: bool,
+    pub netrc: bool,
+    pub netrc_optional: bool,
+    pub no_buffer: bool,
+    pub proxy_insecure: bool,
+    pub remote_header_name: bool,
+    pub remote_name_all: bool,
+    pub remote_time: bool,
+    pub remove_on_error: bool,
+    pub retry_all_errors: bool,
+    pub retry_connrefused: bool,
+    pub show_headers: bool,
+    pub skip_existing: bool,
+    pub ssl_control: bool,
+    pub ssl_required: bool,
+    pub ssl_try: bool,
+    pub xattr: bool,
+}
+
+/// Where a resumed transfer begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resume {
+    /// At the size of what is there already.
+    Current,
+    At(u64),
+}
+
+impl Request {
+    pub fn new() -> Request {
+        let mut request = Request::default();
+        request.options.set_long("MAXREDIRS", 50);
+        request
+    }
+
+    /// How many URLs were given.
+    pub fn url_count(&self) -> usize {
+        self.targets.iter().filter(|target| target.url.is_some()).count()
+    }
+
+    /// The first target that still lacks what `taken` asks about, or a new one.
+    pub fn next_target(&mut self, taken: fn(&Target) -> bool, number: &mut usize) -> &mut Target {
+        let found = self.targets.iter().position(|target| !taken(target));
+        let index = found.unwrap_or_else(|| {
+            self.targets.push(Target {
+                remote_name: self.remote_name_all,
+                number: *number,
+                ..Target::default()
+            });
+            *number += 1;
+            self.targets.len() - 1
+        });
+        &mut self.targets[index]
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TraceKind {
+    #[default]
+    None,
+    Hex,
+    Ascii,
+    Plain,
+}
+
+/// What holds for the whole command line.
+#[derive(Clone, Debug)]
+pub struct Globals {
+    pub dry_run: bool,
+    pub fail_early: bool,
+    pub har: Option<Bytes>,
+    pub libcurl: Option<Bytes>,
+    pub no_progress: bool,
+    pub parallel: bool,
+    pub parallel_immediate: bool,
+    pub parallel_max: usize,
+    pub parallel_max_host: usize,
+    pub progress_bar: bool,
+    pub progress_bars: bool,
+    /// Least time from the start of one transfer to that of the next.
+    pub rate_ms: u64,
+    pub show_error: bool,
+    pub silent: bool,
+    pub ssl_sessions: Option<Bytes>,
+    pub styled: bool,
+    pub timeline: Option<Bytes>,
+    pub trace: TraceKind,
+    pub trace_config: Vec<Bytes>,
+    pub trace_config_given: bool,
+    pub trace_file: Option<Bytes>,
+    pub trace_ids: bool,
+    pub trace_time: bool,
+    pub verbosity: u8,
+}
+
+impl Default for Globals {
+    fn default() -> Globals {
+        Globals {
+            dry_run: false,
+            fail_early: false,
+            har: None,
+            libcurl: None,
+            no_progress: false,
+            parallel: false,
+            parallel_immediate: false,
+            parallel_max: 50,
+            parallel_max_host: 0,
+            progress_bar: false,
+            progress_bars: false,
+            rate_ms: 0,
+            show_error: false,
+            silent: false,
+            ssl_sessions: None,
+            styled: true,
+            timeline: None,
+            trace: TraceKind::None,
+            trace_config: Vec::new(),
+            trace_config_given: false,
+            trace_file: None,
+            trace_ids: false,
+            trace_time: false,
+            verbosity: 0,
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! `--variable` and the `{{name:function}}` expansion of `--expand-` options.
+
+use crate::message::{os_text, shown};
+use crate::numbers;
+use crate::parse::{Parser, Wrong};
+use crate::request::Bytes;
+use crate::text::{base64, from_base64, json_escape, url_escape};
+
+const LONGEST_NAME: usize = 127;
+const LARGEST_FILE: usize = 10 << 20;
+/// The most that one argument may grow to.
+const LARGEST_EXPANSION: usize = 10_000_000;
+
+/// The variables set so far; a later one hides an earlier one of that name.
+#[derive(Clone, Debug, Default)]
+pub struct Variables(Vec<(Bytes, Bytes)>);
+
+impl Variables {
+    fn get(&self, name: &[u8]) -> Option<&[u8]> {
+        self.0.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_slice())
+    }
+}
+
+/// `--variable [%]name[=text|@file[;[from-to]]]`.
+pub fn define(parser: &mut Parser, input: &[u8]) -> Result<(), Wrong> {
+    let import = input.first() == Some(&b'%');
+    let text = &input[usize::from(import)..];
+    let length = text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    if length == 0 || length > LONGEST_NAME {
+        parser.messages.warn(&format!("Bad variable name length ({length}), skipping"));
+        return Ok(());
+    }
+    let (name, rest) = text.split_at(length);
+    let Some(value) = value_of(parser, name, rest, import)? else {
+        parser.messages.warn(&format!("Bad --variable syntax, skipping: {}", shown(input)));
+        return Ok(());
+    };
+    if parser.variables.get(name).is_some() {
+        parser.messages.note(&format!("Overwriting variable '{}'", shown(name)));
+    }
+    parser.variables.0.push((name.to_vec(), value));
+    Ok(())
+}
+
+fn value_of(parser: &mut Parser, name: &[u8], rest: &[u8], import: bool) -> Result<Option<Bytes>, Wrong> {
+    if import {
+        let found = parser.world.env(&shown(name));
+        if found.is_some() {
+            return Ok(found);
+        }
+        if rest.is_empty() {
+            let name = shown(name);
+            parser.messages.error(&format!("Variable '{name}' import fail, not set"));
+            return Err(Wrong::Expansion);
+        }
+    }
+    match rest.split_first() {
+        Some((b'=', text)) => Ok(Some(text.to_vec())),
+        Some((b'@', file)) => from_file(parser, file).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// A file, or the bytes of it that `;[from-to]` names.
+fn from_file(parser: &mut Parser, spec: &[u8]) -> Result<Bytes, Wrong> {
+    let bracket = spec.windows(3).position(|three| three.starts_with(b";[") && three[2].is_ascii_digit());
+    let (file, range) = match bracket {
+        Some(at) => (&spec[..at], Some(byte_range(&spec[at + 2..])?)),
+        None => (spec, None),
+    };
+    let mut content = parser.world.read(file, LARGEST_FILE).map_err(|error| {
+        let why = os_text(&error);
+        parser.messages.error(&format!("Failed to open {}: {why}", shown(file)));
+        Wrong::Unreadable
+    })?;
+    if let Some((from, to)) = range {
+        content.truncate(to.saturating_add(1));
+        content.drain(..from.min(content.len()));
+    }
+    Ok(content)
+}
+
+fn byte_range(text: &[u8]) -> Result<(usize, usize), Wrong> {
+    let (from, rest) = numbers::leading(text, i64::MAX).ok_or(Wrong::VariableSyntax)?;
+    let rest = rest.strip_prefix(b"-").ok_or(Wrong::VariableSyntax)?;
+    let to = match rest {
+        b"]" => i64::MAX,
+        _ => match numbers::leading(rest, i64::MAX) {
+            Some((to, b"]")) => to,
+            _ => return Err(Wrong::VariableSyntax),
+        },
+    };
+    if from > to {
+        return Err(Wrong::VariableSyntax);
+    }
+    Ok((from as usize, to as usize))
+}
+
+/// Replaces `{{name}}` in an argument; none when there was nothing to replace.
+pub fn expand(parser: &mut Parser, input: &[u8]) -> Result<Option<Bytes>, Wrong> {
+    let mut out = Bytes::new();
+    let mut rest = input;
+    let mut replaced = false;
+    while let Some(open) = find(rest, b"{{") {
+        if open > 0 && rest[open - 1] == b'\\' {
+            out.extend(&rest[..open - 1]);
+            out.extend(b"{{");
+            rest = &rest[open + 2..];
+            replaced = true;
+            continue;
+        }
+        let Some(length) = find(&rest[open..], b"}}") else {
+            parser.messages.warn(&format!("missing close '}}}}' in '{}'", shown(input)));
+            break;
+        };
+        let close = open + length;
+        out.extend(&rest[..open]);
+        match one(parser, &rest[open + 2..close], input)? {
+            Some(value) => {
+                out.extend(value);
+                replaced = true;
+            }
+            None => out.extend(&rest[open..close + 2]),
+        }
+        rest = &rest[close + 2..];
+        if out.len() > LARGEST_EXPANSION {
+            return Err(Wrong::Expansion);
+        }
+    }
+    out.extend(rest);
+    Ok(replaced.then_some(out))
+}
+
+/// The value of `name:function:function`; none when that is no proper name.
+fn one(parser: &mut Parser, inside: &[u8], input: &[u8]) -> Result<Option<Bytes>, Wrong> {
+    let mut pieces = inside.split(|byte| *byte == b':');
+    let name = pieces.next().unwrap_or_default();
+    if name.is_empty() || name.len() > LONGEST_NAME {
+        parser.messages.warn(&format!("bad variable name length '{}'", shown(input)));
+        return Ok(None);
+    }
+    if !name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_') {
+        parser.messages.warn(&format!("bad variable name: {}", shown(name)));
+        return Ok(None);
+    }
+    let mut value = parser.variables.get(name).unwrap_or_default().to_vec();
+    for function in pieces {
+        value = apply(function, &value).ok_or_else(|| {
+            let functions = shown(&inside[name.len()..]);
+            parser.messages.error(&format!("unknown variable function in '{functions}'"));
+            Wrong::Expansion
+        })?;
+    }
+    if value.contains(&0) {
+        parser.messages.error("variable contains null byte");
+        return Err(Wrong::Expansion);
+    }
+    Ok(Some(value))
+}
+
+fn apply(function: &[u8], value: &[u8]) -> Option<Bytes> {
+    Some(match function {
+        b"trim" => value.trim_ascii().to_vec(),
+        b"json" => json_escape(value, false),
+        b"url" => url_escape(value),
+        b"b64" => base64(value),
+        b"64dec" if value.is_empty() => Bytes::new(),
+        b"64dec" => from_base64(value).unwrap_or_else(|| b"[64dec-fail]".to_vec()),
+        _ => return None,
+    })
+}
+
+fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
+    text.windows(wanted.len()).position(|window| window == wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Messages;
+    use crate::world::fake::Fake;
+
+    fn expanded(defined: &[&str], text: &str) -> Result<String, Wrong> {
+        let mut world = Fake::with(&[("file", " from file\n")]);
+        world.vars.insert("HOME".into(), b"/home".to_vec());
+        let mut parser = Parser::new(&mut world, Messages::new(Box::new(std::io::sink()), None));
+        for input in defined {
+            define(&mut parser, input.as_bytes())?;
+        }
+        let out = expand(&mut parser, text.as_bytes())?;
+        Ok(String::from_utf8(out.unwrap_or(text.into())).unwrap())
+    }
+
+    #[test]
+    fn names_and_functions() {
+        assert_eq!(expanded(&["a=x y"], "1{{a}}2{{a:url}}").unwrap(), "1x y2x%20y");
+        assert_eq!(expanded(&["a@file"], "{{a:trim:b64}}").unwrap(), "ZnJvbSBmaWxl");
+        assert_eq!(expanded(&["a=Zm9v"], "{{a:64dec}}").unwrap(), "foo");
+        assert_eq!(expanded(&["a=*"], "{{a:64dec}}").unwrap(), "[64dec-fail]");
+        assert_eq!(expanded(&["a=\"\t"], "{{a:json}}").unwrap(), "\\\"\\t");
+        assert_eq!(expanded(&["%HOME"], "{{HOME}}").unwrap(), "/home");
+        assert_eq!(expanded(&["%NONE=d"], "{{NONE}}").unwrap(), "d");
+        assert_eq!(expanded(&["a@file;[1-4]"], "{{a}}").unwrap(), "from");
+    }
+
+    #[test]
+    fn what_is_left_alone() {
+        assert_eq!(expanded(&[], "\\{{a}}").unwrap(), "{{a}}");
+        assert_eq!(expanded(&["a=1"], "{{a}} {{b b}} {{").unwrap(), "1 {{b b}} {{");
+        assert_eq!(expanded(&[], "{{unset}}!").unwrap(), "!");
+    }
+
+    #[test]
+    fn what_fails() {
+        assert_eq!(expanded(&["%NONE"], ""), Err(Wrong::Expansion));
+        assert_eq!(expanded(&["a=1"], "{{a:nope}}"), Err(Wrong::Expansion));
+        assert_eq!(expanded(&["a@file;[5-1]"], ""), Err(Wrong::VariableSyntax));
+        assert_eq!(expanded(&["a@none"], ""), Err(Wrong::Unreadable));
+        assert_eq!(expanded(&["a=AAAA"], "{{a:64dec}}"), Err(Wrong::Expansion));
+    }
+}
