@@ -1,0 +1,203 @@
+//! deflate (RFC 1951) in its three wrappings: zlib (RFC 1950), gzip (RFC 1952), none. The inflating itself is the
+//! crate flate2's.
+
+use flate2::{Crc, Decompress, FlushDecompress, Status};
+
+use super::{Error, Failure, SLICE_LIMIT, Sink};
+
+pub(super) struct Inflate {
+    state: State,
+    accepts_gzip: bool,
+    inflater: Decompress,
+    /// Header or trailer octets, until there are enough.
+    held: Vec<u8>,
+    crc: Crc,
+    output: Vec<u8>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Two octets decide on the wrapping.
+    Start,
+    GzipHeader,
+    Zlib,
+    Raw,
+    Gzip,
+    GzipTrailer,
+    /// After a raw stream: the octets that may still come and mean nothing.
+    Stray(usize),
+    End,
+}
+
+/// A gzip header with file name and comment is not allowed to be longer.
+const GZIP_HEADER_LIMIT: usize = 64 * 1024;
+const GZIP_TRAILER: usize = 8;
+/// Some servers append a checksum to deflate without a zlib header.
+const STRAY_LIMIT: usize = 4;
+
+impl Inflate {
+    pub fn gzip() -> Inflate {
+        Inflate::new(true)
+    }
+
+    pub fn deflate() -> Inflate {
+        Inflate::new(false)
+    }
+
+    fn new(accepts_gzip: bool) -> Inflate {
+        Inflate {
+            state: State::Start,
+            accepts_gzip,
+            inflater: Decompress::new(false),
+            held: Vec::new(),
+            crc: Crc::new(),
+            output: vec![0; SLICE_LIMIT],
+        }
+    }
+
+    pub fn may_end(&self) -> bool {
+        match self.state {
+            State::Start => self.held.is_empty(),
+            State::Stray(_) | State::End => true,
+            _ => false,
+        }
+    }
+
+    pub fn push<E>(&mut self, input: &[u8], out: Sink<'_, Failure<E>>) -> Result<(), Failure<E>> {
+        let mut rest = input;
+        while !rest.is_empty() {
+            rest = match self.state {
+                State::Start => self.choose_wrapping(rest, out)?,
+                State::GzipHeader => self.gzip_header(rest).map_err(Failure::Coding)?,
+                State::Zlib | State::Raw | State::Gzip => self.inflate(rest, out)?,
+                State::GzipTrailer => self.gzip_trailer(rest).map_err(Failure::Coding)?,
+                State::Stray(left) if rest.len() <= left => {
+                    self.state = State::Stray(left - rest.len());
+                    &[]
+                }
+                State::Stray(_) | State::End => return Err(Failure::Coding(Error::TrailingData)),
+            };
+        }
+        Ok(())
+    }
+
+    fn choose_wrapping<'a, E>(
+        &mut self,
+        input: &'a [u8],
+        out: Sink<'_, Failure<E>>,
+    ) -> Result<&'a [u8], Failure<E>> {
+        let (taken, rest) = input.split_at(input.len().min(2 - self.held.len()));
+        self.held.extend_from_slice(taken);
+        let &[first, second] = self.held.as_slice() else { return Ok(rest) };
+        let is_zlib = first & 15 == 8
+            && first >> 4 <= 7
+            && (u16::from(first) * 256 + u16::from(second)).is_multiple_of(31)
+            && second & 0x20 == 0;
+        self.state = match (first, second) {
+            (0x1f, 0x8b) if self.accepts_gzip => State::GzipHeader,
+            _ if is_zlib => State::Zlib,
+            _ if self.accepts_gzip => return Err(Failure::Coding(Error::Corrupt)),
+            _ => State::Raw,
+        };
+        if self.state == State::GzipHeader {
+            return Ok(rest);
+        }
+        let held = std::mem::take(&mut self.held);
+        if self.state == State::Zlib {
+            self.inflater = Decompress::new(true);
+        }
+        // Two octets of deflate can hold a complete empty stream, no more.
+        let left = self.inflate(&held, out)?;
+        if left.is_empty() || rest.is_empty() { Ok(rest) } else { Err(Failure::Coding(Error::Corrupt)) }
+    }
+
+    fn gzip_header<'a>(&mut self, input: &'a [u8]) -> Result<&'a [u8], Error> {
+        let before = self.held.len();
+        let taken = input.len().min(GZIP_HEADER_LIMIT - before);
+        self.held.extend_from_slice(&input[..taken]);
+        match gzip_header_length(&self.held)? {
+            Some(length) => {
+                self.held.clear();
+                self.state = State::Gzip;
+                Ok(&input[length - before..])
+            }
+            None if self.held.len() >= GZIP_HEADER_LIMIT => Err(Error::TooLarge),
+            None => Ok(&[]),
+        }
+    }
+
+    /// Inflates until the input is used up or the stream ends; returns what is left over.
+    fn inflate<'a, E>(&mut self, input: &'a [u8], out: Sink<'_, Failure<E>>) -> Result<&'a [u8], Failure<E>> {
+        let mut rest = input;
+        loop {
+            let (in_before, out_before) = (self.inflater.total_in(), self.inflater.total_out());
+            let status = self
+                .inflater
+                .decompress(rest, &mut self.output, FlushDecompress::None)
+                .map_err(|_| Failure::Coding(Error::Corrupt))?;
+            let used = (self.inflater.total_in() - in_before) as usize;
+            let made = (self.inflater.total_out() - out_before) as usize;
+            rest = rest.get(used..).unwrap_or_default();
+            if made > 0 {
+                if self.state == State::Gzip {
+                    self.crc.update(&self.output[..made]);
+                }
+                out(&self.output[..made])?;
+            }
+            if status == Status::StreamEnd {
+                self.state = match self.state {
+                    State::Gzip => State::GzipTrailer,
+                    State::Raw => State::Stray(STRAY_LIMIT),
+                    _ => State::End,
+                };
+                return Ok(rest);
+            }
+            if made < self.output.len() && (rest.is_empty() || (used == 0 && made == 0)) {
+                return if rest.is_empty() { Ok(rest) } else { Err(Failure::Coding(Error::Corrupt)) };
+            }
+        }
+    }
+
+    fn gzip_trailer<'a>(&mut self, input: &'a [u8]) -> Result<&'a [u8], Error> {
+        let (taken, rest) = input.split_at(input.len().min(GZIP_TRAILER - self.held.len()));
+        self.held.extend_from_slice(taken);
+        if let &[a, b, c, d, e, f, g, h] = self.held.as_slice() {
+            let fits = u32::from_le_bytes([a, b, c, d]) == self.crc.sum()
+                && u32::from_le_bytes([e, f, g, h]) == self.crc.amount();
+            if !fits {
+                return Err(Error::Corrupt);
+            }
+            self.state = State::End;
+        }
+        Ok(rest)
+    }
+}
+
+/// The length of a complete gzip header (RFC 1952 section 2.3), `None` while more is needed.
+fn gzip_header_length(header: &[u8]) -> Result<Option<usize>, Error> {
+    const HAS_CRC: u8 = 2;
+    const HAS_EXTRA: u8 = 4;
+    const HAS_NAME: u8 = 8;
+    const HAS_COMMENT: u8 = 16;
+    const RESERVED: u8 = 0xe0;
+    let &[_, _, method, flags, _, _, _, _, _, _, ref rest @ ..] = header else { return Ok(None) };
+    if method != 8 || flags & RESERVED != 0 {
+        return Err(Error::Corrupt);
+    }
+    let mut length = 10;
+    if flags & HAS_EXTRA != 0 {
+        let &[low, high, ..] = rest else { return Ok(None) };
+        length += 2 + usize::from(u16::from_le_bytes([low, high]));
+    }
+    for flag in [HAS_NAME, HAS_COMMENT] {
+        if flags & flag != 0 {
+            let Some(text) = header.get(length..) else { return Ok(None) };
+            let Some(end) = text.iter().position(|&octet| octet == 0) else { return Ok(None) };
+            length += end + 1;
+        }
+    }
+    if flags & HAS_CRC != 0 {
+        length += 2;
+    }
+    Ok(if header.len() >= length { Some(length) } else { None })
+}

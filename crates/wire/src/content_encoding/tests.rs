@@ -1,0 +1,159 @@
+//! Round trips through other implementations' encoders, cut at every place, and what must be refused.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
+
+use super::{DEPTH_LIMIT, Decoder, Error, Failure, SLICE_LIMIT};
+
+/// Feeds `input` in pieces of `step` octets.
+fn decode(list: &str, input: &[u8], step: usize) -> Result<Vec<u8>, Error> {
+    let mut decoder = Decoder::new(list, DEPTH_LIMIT)?;
+    let mut out = Vec::new();
+    for piece in input.chunks(step) {
+        let outcome = decoder.decode(piece, &mut |slice: &[u8]| -> Result<(), ()> {
+            assert!(!slice.is_empty() && (slice.len() <= SLICE_LIMIT || list == "identity"));
+            out.extend_from_slice(slice);
+            Ok(())
+        });
+        match outcome {
+            Ok(()) => {}
+            Err(Failure::Coding(error)) => return Err(error),
+            Err(Failure::Sink(())) => unreachable!(),
+        }
+    }
+    decoder.finish()?;
+    Ok(out)
+}
+
+fn sample() -> Vec<u8> {
+    (0..9_000u32).flat_map(|number| (number * number / 7).to_string().into_bytes()).collect()
+}
+
+fn gzip(plain: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(plain).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zlib(plain: &[u8]) -> Vec<u8> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(plain).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn raw(plain: &[u8]) -> Vec<u8> {
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(plain).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zstd(plain: &[u8]) -> Vec<u8> {
+    ruzstd::encoding::compress_to_vec(plain, ruzstd::encoding::CompressionLevel::Fastest)
+}
+
+/// "hello world" three times over, by the reference encoder.
+const BROTLI: &[u8] = include_bytes!("brotli.sample");
+
+#[test]
+fn every_coding_in_pieces_of_any_size() {
+    let plain = sample();
+    let rows: [(&str, Vec<u8>); 9] = [
+        ("gzip", gzip(&plain)),
+        ("X-GZIP", gzip(&plain)),
+        ("gzip", zlib(&plain)),
+        ("deflate", zlib(&plain)),
+        ("deflate", raw(&plain)),
+        ("zstd", zstd(&plain)),
+        ("deflate, identity, gzip", gzip(&zlib(&plain))),
+        ("zstd,none , deflate", zlib(&zstd(&plain))),
+        ("identity", plain.clone()),
+    ];
+    for (list, coded) in &rows {
+        for step in [1, 2, 3, 7, 1000, 100_000, usize::MAX] {
+            assert!(decode(list, coded, step).as_ref() == Ok(&plain), "{list} {step}");
+        }
+    }
+}
+
+#[test]
+fn brotli_in_pieces() {
+    let wanted = b"hello world hello world hello world\n".to_vec();
+    for step in [1, 2, 5, 100] {
+        assert_eq!(decode("br", BROTLI, step), Ok(wanted.clone()));
+    }
+    assert_eq!(decode("br", &BROTLI[..BROTLI.len() - 1], 4), Err(Error::Truncated));
+    assert_eq!(decode("br", &[BROTLI, b"x"].concat(), 1), Err(Error::TrailingData));
+    assert_eq!(decode("br", &[BROTLI, b"x"].concat(), 1000), Err(Error::TrailingData));
+    assert_eq!(decode("br", b"-foo- this is no brotli at all, is it", 1000), Err(Error::Corrupt));
+}
+
+#[test]
+fn gzip_header_fields() {
+    let plain = b"text".to_vec();
+    let coded = flate2::GzBuilder::new()
+        .filename("name")
+        .comment("a comment")
+        .extra(vec![1, 2, 3])
+        .write(Vec::new(), Compression::default());
+    let mut encoder = coded;
+    encoder.write_all(&plain).unwrap();
+    let coded = encoder.finish().unwrap();
+    for step in [1, 4, 100] {
+        assert_eq!(decode("gzip", &coded, step), Ok(plain.clone()));
+    }
+    let endless = [&[0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 0][..], &[b'x'; 70_000]].concat();
+    assert_eq!(decode("gzip", &endless, 1000), Err(Error::TooLarge));
+}
+
+#[test]
+fn what_ends_too_soon_or_too_late() {
+    let plain = sample();
+    for (list, coded) in [("gzip", gzip(&plain)), ("deflate", zlib(&plain)), ("zstd", zstd(&plain))] {
+        for cut in [1, coded.len() / 2, coded.len() - 1] {
+            assert_eq!(decode(list, &coded[..cut], 999), Err(Error::Truncated), "{list} {cut}");
+        }
+        let outcome = decode(list, &[coded.as_slice(), b"garbage"].concat(), 1 << 20);
+        assert_eq!(outcome, Err(if list == "zstd" { Error::Corrupt } else { Error::TrailingData }), "{list}");
+        assert_eq!(decode(list, b"", 1), Ok(Vec::new()), "{list}");
+    }
+    assert_eq!(decode("deflate", &[raw(&plain).as_slice(), b"1234"].concat(), 100), Ok(plain.clone()));
+    assert_eq!(
+        decode("deflate", &[raw(&plain).as_slice(), b"12345"].concat(), 100),
+        Err(Error::TrailingData)
+    );
+    assert_eq!(decode("gzip", &[gzip(&plain), gzip(&plain)].concat(), 100), Err(Error::TrailingData));
+    let twice = [plain.as_slice(), plain.as_slice()].concat();
+    assert_eq!(decode("zstd", &[zstd(&plain), zstd(&plain)].concat(), 100), Ok(twice));
+}
+
+#[test]
+fn what_is_corrupt() {
+    let mut wrong_checksum = gzip(b"text");
+    *wrong_checksum.last_mut().unwrap() ^= 1;
+    assert_eq!(decode("gzip", &wrong_checksum, 100), Err(Error::Corrupt));
+    assert_eq!(decode("gzip", b"-foo-", 100), Err(Error::Corrupt));
+    assert_eq!(decode("zstd", b"-foo-", 100), Err(Error::Corrupt));
+    assert_eq!(decode("deflate", b"\x58\xdb\x6e\xe3\x36\x10", 100), Err(Error::Corrupt));
+    let wide_window = [&[0x28, 0xb5, 0x2f, 0xfd, 0, 14 << 3][..], &[1, 0, 0]].concat();
+    assert_eq!(decode("zstd", &wide_window, 100), Err(Error::TooLarge));
+    let skipped = [&[0x5f, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9][..], &zstd(b"text")].concat();
+    assert_eq!(decode("zstd", &skipped, 3), Ok(b"text".to_vec()));
+}
+
+#[test]
+fn names_and_depth() {
+    assert_eq!(decode("compress", b"x", 1), Err(Error::Unknown));
+    assert_eq!(decode("compress", b"", 1), Ok(Vec::new()));
+    assert_eq!(decode("gzip,gzip,gzip,gzip,gzip,gzip", b"", 1), Err(Error::TooMany));
+    assert!(Decoder::new("gzip,,gzip,gzip,gzip,gzip", DEPTH_LIMIT).is_ok());
+    assert!(Decoder::new("identity, none", 0).is_ok_and(|decoder| decoder.is_identity()));
+}
+
+#[test]
+fn the_sink_can_stop() {
+    let mut decoder = Decoder::new("gzip", DEPTH_LIMIT).unwrap();
+    let outcome = decoder.decode(&gzip(b"text"), &mut |_: &[u8]| Err("enough"));
+    assert_eq!(outcome, Err(Failure::Sink("enough")));
+}

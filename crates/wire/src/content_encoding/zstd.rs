@@ -1,0 +1,180 @@
+//! Zstandard (RFC 8878) with the window limit of RFC 9659. The crate ruzstd decodes whole blocks; this finds where
+//! frames and blocks begin and end, so that they can be handed to it one by one.
+//!
+//! The decoder gives out what has left the window, so of an unfinished frame up to a window's size stays behind.
+
+use std::io::Read;
+
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+
+use super::{Error, Failure, SLICE_LIMIT, Sink};
+
+pub(super) struct Zstd {
+    decoder: FrameDecoder,
+    state: State,
+    /// An incomplete header or block.
+    held: Vec<u8>,
+    has_checksum: bool,
+    output: Vec<u8>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    FrameHeader,
+    Block,
+    /// So many octets of a skippable frame are still to come.
+    Skip(usize),
+}
+
+const MAGIC: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
+const SKIPPABLE: [u8; 3] = [0x2a, 0x4d, 0x18];
+/// RFC 9659 section 3.
+const WINDOW_LIMIT: u64 = 8 * 1024 * 1024;
+const BLOCK_LIMIT: usize = 128 * 1024;
+const BLOCK_HEADER: usize = 3;
+const CHECKSUM: usize = 4;
+
+impl Zstd {
+    pub fn new() -> Zstd {
+        Zstd {
+            decoder: FrameDecoder::new(),
+            state: State::FrameHeader,
+            held: Vec::new(),
+            has_checksum: false,
+            output: vec![0; SLICE_LIMIT],
+        }
+    }
+
+    pub fn may_end(&self) -> bool {
+        self.state == State::FrameHeader && self.held.is_empty()
+    }
+
+    pub fn push<E>(&mut self, input: &[u8], out: Sink<'_, Failure<E>>) -> Result<(), Failure<E>> {
+        let mut rest = input;
+        loop {
+            if let State::Skip(left) = self.state {
+                let skipped = left.min(rest.len());
+                rest = &rest[skipped..];
+                self.state = if left == skipped { State::FrameHeader } else { State::Skip(left - skipped) };
+            }
+            // What is held is at most one unit, and `wanted` says how long that must get before it is looked at again.
+            let wanted = self.wanted().map_err(Failure::Coding)?;
+            if self.held.len() == wanted {
+                self.take_unit(out)?;
+                continue;
+            }
+            if rest.is_empty() {
+                return Ok(());
+            }
+            let (taken, left) = rest.split_at(rest.len().min(wanted - self.held.len()));
+            self.held.extend_from_slice(taken);
+            rest = left;
+        }
+    }
+
+    /// The length of the unit that is held, as far as is known yet.
+    fn wanted(&self) -> Result<usize, Error> {
+        match self.state {
+            State::Skip(_) => Ok(usize::MAX),
+            State::FrameHeader => Ok(frame_header(&self.held)?.length),
+            State::Block => {
+                let &[a, b, c, ..] = self.held.as_slice() else { return Ok(BLOCK_HEADER) };
+                let header = u32::from_le_bytes([a, b, c, 0]);
+                let (is_last, kind, size) = (header & 1 == 1, header >> 1 & 3, (header >> 3) as usize);
+                if size > BLOCK_LIMIT || kind == 3 {
+                    return Err(Error::Corrupt);
+                }
+                let content = if kind == 1 { 1 } else { size };
+                let checksum = if is_last && self.has_checksum { CHECKSUM } else { 0 };
+                Ok(BLOCK_HEADER + content + checksum)
+            }
+        }
+    }
+
+    fn take_unit<E>(&mut self, out: Sink<'_, Failure<E>>) -> Result<(), Failure<E>> {
+        let corrupt = Failure::Coding(Error::Corrupt);
+        if self.state == State::FrameHeader {
+            let header = frame_header(&self.held).map_err(Failure::Coding)?;
+            self.state = match header.skips {
+                Some(length) => State::Skip(length),
+                None => {
+                    self.decoder.reset(self.held.as_slice()).map_err(|_| corrupt)?;
+                    self.has_checksum = header.has_checksum;
+                    State::Block
+                }
+            };
+            self.held.clear();
+            return Ok(());
+        }
+        let is_finished = self
+            .decoder
+            .decode_blocks(self.held.as_slice(), BlockDecodingStrategy::UptoBlocks(1))
+            .map_err(|_| Failure::Coding(Error::Corrupt))?;
+        self.held.clear();
+        loop {
+            let made = self.decoder.read(&mut self.output).map_err(|_| Failure::Coding(Error::Corrupt))?;
+            if made == 0 {
+                break;
+            }
+            out(&self.output[..made])?;
+        }
+        if is_finished {
+            let told = self.decoder.get_checksum_from_data();
+            if told.is_some() && told != self.decoder.get_calculated_checksum() {
+                return Err(corrupt);
+            }
+            self.state = State::FrameHeader;
+        }
+        Ok(())
+    }
+}
+
+struct FrameHeader {
+    /// How many octets must be held before more can be said; the whole header if so many are.
+    length: usize,
+    has_checksum: bool,
+    /// The content of a skippable frame that follows.
+    skips: Option<usize>,
+}
+
+/// RFC 8878 section 3.1.
+fn frame_header(held: &[u8]) -> Result<FrameHeader, Error> {
+    let needs = |length| FrameHeader { length, has_checksum: false, skips: None };
+    let Some((magic, rest)) = held.split_first_chunk::<4>() else {
+        return Ok(needs(MAGIC.len()));
+    };
+    if magic[0] & 0xf0 == 0x50 && magic[1..] == SKIPPABLE {
+        let Some(size) = rest.first_chunk::<4>() else { return Ok(needs(8)) };
+        return Ok(FrameHeader { skips: Some(u32::from_le_bytes(*size) as usize), ..needs(8) });
+    }
+    if *magic != MAGIC {
+        return Err(Error::Corrupt);
+    }
+    let Some(&descriptor) = rest.first() else { return Ok(needs(5)) };
+    let is_single_segment = descriptor & 0x20 != 0;
+    let window_length = usize::from(!is_single_segment);
+    let dictionary_length = [0, 1, 2, 4][usize::from(descriptor & 3)];
+    let size_length = match descriptor >> 6 {
+        0 => usize::from(is_single_segment),
+        flag => 1 << flag,
+    };
+    if descriptor & 0x08 != 0 {
+        return Err(Error::Corrupt); // reserved bit
+    }
+    let length = 5 + window_length + dictionary_length + size_length;
+    if held.len() >= length {
+        let fields = &rest[1..];
+        let window = if is_single_segment {
+            let size = &fields[dictionary_length..][..size_length];
+            let size = size.iter().rev().fold(0u64, |sum, &octet| (sum << 8) | u64::from(octet));
+            size + if size_length == 2 { 256 } else { 0 }
+        } else {
+            let base = 1u64 << (10 + (fields[0] >> 3));
+            base + base / 8 * u64::from(fields[0] & 7)
+        };
+        if window > WINDOW_LIMIT {
+            return Err(Error::TooLarge);
+        }
+    }
+    Ok(FrameHeader { length, has_checksum: descriptor & 4 != 0, skips: None })
+}
