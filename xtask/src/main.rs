@@ -1,5 +1,6 @@
-//! Generated files and checks behind the Makefile: `cargo xtask headers|tidy [--check]`.
+//! Generated files and checks behind the Makefile: `cargo xtask headers|coverage|tidy [--check]`.
 
+mod coverage;
 mod files;
 mod headers;
 mod tidy;
@@ -14,8 +15,9 @@ fn main() -> ExitCode {
     let check = args.iter().any(|arg| arg == "--check");
     let report = match args.first().map(String::as_str) {
         Some("headers") => headers::run(check),
+        Some("coverage") => coverage::run(check),
         Some("tidy") => tidy::run(),
-        _ => Err("usage: cargo xtask headers [--check] | tidy".to_owned()),
+        _ => Err("usage: cargo xtask headers [--check] | coverage [--check] | tidy".to_owned()),
     };
     match report {
         Ok(text) => {

@@ -7,6 +7,7 @@ pub mod constant;
 pub mod easy_option;
 pub mod export;
 pub mod feature;
+pub mod flag;
 pub mod info;
 pub mod multi_option;
 pub mod reentry;
@@ -16,6 +17,7 @@ pub mod version;
 
 pub use code::{Code, HeaderCode, MultiCode, ProxyCode, ShareCode, UrlCode};
 pub use easy_option::{ArgKind, EasyOption};
+pub use flag::Flag;
 pub use info::{Info, InfoKind};
 pub use multi_option::MultiOption;
 pub use reentry::{Entry, Where, allowed};

@@ -22,7 +22,6 @@ fn ours() -> BTreeMap<String, i64> {
     let mut add =
         |name: String, value: i64| assert!(all.insert(name.clone(), value).is_none(), "{name} twice");
     for c in constant::ALL {
-        // The lock kinds and share options stand in both tables; here once.
         add(c.name.to_owned(), c.value);
     }
     for o in EasyOption::ALL {
@@ -132,6 +131,17 @@ fn infos_have_curls_types() {
 fn exports_are_curls() {
     let Some(rows) = facts("exported_symbols.txt") else { return };
     assert!(rows.iter().map(|r| r[0].as_str()).eq(export::EXPORTS));
+}
+
+#[test]
+fn flags_are_curls() {
+    let Some(rows) = facts("cli_options.tsv") else { return };
+    assert_eq!(rows.len() - 1, flag::FLAGS.len());
+    for row in &rows[1..] {
+        let flag = flag::FLAGS.iter().find(|f| f.long == row[0]).expect("a flag of curl has a row");
+        let short = flag.short.map(String::from).unwrap_or_default();
+        assert_eq!((short.as_str(), flag.argument), (row[1].as_str(), !row[2].is_empty()), "{}", row[0]);
+    }
 }
 
 #[test]

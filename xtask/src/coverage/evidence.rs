@@ -1,0 +1,151 @@
+//! Which test would notice: `covers:` comments in test code.
+//!
+//! A comment that begins with `covers:` lists names, separated by commas: exports, `CURLOPT_`, `CURLMOPT_` and
+//! `CURLINFO_` names, and flags with their dashes. It may go on over several comment lines as long as each ends in a
+//! comma. The test is the function that the comment stands in or right above; in a file without functions, the file.
+
+use crate::files;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Where comments are looked for, and the files that can hold tests.
+const PLACES: [&str; 6] = ["crates", "tests", "testkit", "conformance", "bindings", "xtask/tests"];
+const KINDS: [&str; 10] = [".rs", ".c", ".cc", ".cpp", ".h", ".php", ".py", ".sh", ".pl", ".phpt"];
+
+/// A name, and the tests that cover it.
+#[derive(Default)]
+pub struct Evidence {
+    tests: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Evidence {
+    /// Reads all of the checkout's comments; a name that does not exist is an error.
+    pub fn collect(known: &BTreeSet<String>) -> Result<Self, String> {
+        let mut evidence = Evidence::default();
+        for path in PLACES.iter().flat_map(|place| files::below(place)) {
+            if KINDS.iter().any(|kind| path.ends_with(kind)) {
+                evidence.read(&path, &files::text(&path), known)?;
+            }
+        }
+        Ok(evidence)
+    }
+
+    /// The first test that covers `name`, and how many others do.
+    pub fn test(&self, name: &str) -> Option<String> {
+        let tests = self.tests.get(name)?;
+        let first = tests.first()?;
+        Some(if tests.len() == 1 { first.clone() } else { format!("{first} (+{})", tests.len() - 1) })
+    }
+
+    pub fn read(&mut self, path: &str, text: &str, known: &BTreeSet<String>) -> Result<(), String> {
+        let lines: Vec<&str> = text.lines().collect();
+        let mut at = 0;
+        while at < lines.len() {
+            let Some(first) = comment(lines[at]).and_then(|c| c.strip_prefix("covers:")) else {
+                at += 1;
+                continue;
+            };
+            let start = at;
+            let mut list = first.trim().to_owned();
+            while list.ends_with(',') && at + 1 < lines.len() {
+                let Some(more) = comment(lines[at + 1]) else { break };
+                list += more;
+                at += 1;
+            }
+            at += 1;
+            let test = match function(&lines, start, at) {
+                Some(name) => format!("`{path}` {name}"),
+                None => format!("`{path}`"),
+            };
+            for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+                if !known.contains(name) {
+                    return Err(format!("{path}:{}: covers what? {name}", start + 1));
+                }
+                self.tests.entry(name.to_owned()).or_default().insert(test.clone());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The text of a line that is a comment in one of the languages.
+fn comment(line: &str) -> Option<&str> {
+    let line = line.trim();
+    let marks = ["///", "//!", "//", "/*", "*", "#"];
+    let rest = marks.iter().find_map(|mark| line.strip_prefix(mark))?;
+    Some(rest.trim_end_matches("*/").trim())
+}
+
+/// The function right below the comment (attributes and comments may stand between), else the one around it.
+fn function(lines: &[&str], start: usize, end: usize) -> Option<String> {
+    let below = lines[end..].iter().find(|line| {
+        let line = line.trim();
+        !(line.starts_with("#[") || comment(line).is_some() || line == "*/")
+    });
+    if let Some(name) = below.and_then(|line| named(line)) {
+        return Some(name);
+    }
+    lines[..start]
+        .iter()
+        .rev()
+        .filter(|line| !line.starts_with(' ') || line.contains("fn "))
+        .find_map(|line| named(line))
+}
+
+/// The name of the function that a line begins, in Rust, Python, PHP, shell or C.
+fn named(line: &str) -> Option<String> {
+    let line = line.trim_end();
+    for word in ["fn ", "def ", "function "] {
+        if let Some((before, rest)) = line.split_once(word)
+            && before.chars().all(|c| c.is_alphabetic() || " ()".contains(c))
+        {
+            return identifier(rest);
+        }
+    }
+    let (head, rest) = line.split_once('(')?;
+    let starts_body = line.ends_with('{') || line.ends_with(')') || rest.ends_with(',');
+    let is_c = !line.starts_with(' ') && head.contains(' ') && starts_body && !head.contains(['=', '#', '"']);
+    let name = head.rsplit([' ', '*']).next()?;
+    if is_c && !["if", "while", "for", "switch", "return"].contains(&name) { identifier(name) } else { None }
+}
+
+fn identifier(text: &str) -> Option<String> {
+    let name: String = text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    (!name.is_empty()).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Evidence, String> {
+        let known = ["CURLOPT_URL", "CURLOPT_PORT", "curl_easy_init", "--head"].map(str::to_owned).into();
+        let mut evidence = Evidence::default();
+        evidence.read("t", text, &known).map(|()| evidence)
+    }
+
+    #[test]
+    fn the_test_is_the_function_below_or_around() {
+        let rust = "// covers: CURLOPT_URL,\n// CURLOPT_PORT\n#[test]\nfn one() {\n}\nfn two() {\n    // covers: --head\n    a();\n}\n";
+        let evidence = read(rust).expect("names are known");
+        assert_eq!(evidence.test("CURLOPT_URL").as_deref(), Some("`t` one"));
+        assert_eq!(evidence.test("CURLOPT_PORT").as_deref(), Some("`t` one"));
+        assert_eq!(evidence.test("--head").as_deref(), Some("`t` two"));
+        let c = "/* covers: curl_easy_init */\nstatic int walks(void)\n{\n  return 1;\n}\n";
+        assert_eq!(read(c).expect("known").test("curl_easy_init").as_deref(), Some("`t` walks"));
+        let python = "x = 1\n# covers: curl_easy_init\n";
+        assert_eq!(read(python).expect("known").test("curl_easy_init").as_deref(), Some("`t`"));
+    }
+
+    #[test]
+    fn a_misspelt_name_is_an_error() {
+        assert!(read("// covers: CURLOPT_UROL\n").is_err());
+        assert!(read("let covers: u8 = 1;\n").is_ok());
+    }
+
+    #[test]
+    fn several_tests_are_counted() {
+        let evidence =
+            read("// covers: --head\nfn a() {\n}\n// covers: --head\nfn b() {\n}\n").expect("known");
+        assert_eq!(evidence.test("--head").as_deref(), Some("`t` a (+1)"));
+    }
+}

@@ -1,0 +1,169 @@
+//! `cargo xtask coverage`: writes COVERAGE.md, what of curl's interface is done, partial or missing.
+//!
+//! Nobody states a status. It follows from two lists:
+//! - `covers:` comments in tests (evidence.rs) name what a test would notice if it broke;
+//! - xtask/refused.txt holds what the library and the tool refuse, and is made by asking them (probe.rs).
+//!
+//! Refused is missing; covered is done; neither is partial: it is taken, and no test says that it works.
+
+mod evidence;
+mod probe;
+
+use crate::{Report, files};
+use evidence::Evidence;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use tables::{EasyOption, Info, MultiOption, export, flag, version};
+
+const REFUSED: &str = "xtask/refused.txt";
+
+/// One of the interface's lists.
+struct Section {
+    title: &'static str,
+    names: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Status {
+    Done,
+    Partial,
+    Missing,
+}
+
+/// Asks the library and the tool when they are built, then writes COVERAGE.md; with `check` compares only.
+pub fn run(check: bool) -> Report {
+    report(check, probe::subjects())
+}
+
+fn report(check: bool, subjects: Vec<probe::Subject>) -> Report {
+    let sections = sections();
+    let known: BTreeSet<String> = sections.iter().flat_map(|s| s.names.iter().cloned()).collect();
+    let evidence = Evidence::collect(&known)?;
+    let mut asked = Vec::new();
+    let mut refused = read_refused(&known)?;
+    for subject in subjects {
+        asked.push(subject.name());
+        let now = subject.refused()?;
+        refused.retain(|name| !subject.answers_for(name));
+        refused.extend(now);
+    }
+    let list: String = refused.iter().map(|name| format!("{name}\n")).collect();
+    files::generated(REFUSED, &format!("{HEAD}{list}"), check).map_err(stale)?;
+    let both: Vec<_> = refused.iter().filter(|name| evidence.test(name).is_some()).collect();
+    if !both.is_empty() {
+        return Err(format!(
+            "covered by a test and yet refused (build first, then `cargo xtask coverage`): {both:?}"
+        ));
+    }
+    files::generated("COVERAGE.md", &markdown(&sections, &evidence, &refused), check).map_err(stale)?;
+    let asked = if asked.is_empty() { "nothing built was".to_owned() } else { asked.join(" and ") };
+    Ok(format!("coverage: fresh ({asked} asked)"))
+}
+
+const HEAD: &str = "# What the library and the tool refuse. Made by `cargo xtask coverage` from the built ones; not written by hand.\n";
+
+fn stale(error: String) -> String {
+    format!("{error}; run `cargo xtask coverage`")
+}
+
+fn sections() -> Vec<Section> {
+    vec![
+        Section { title: "Exported functions", names: export::EXPORTS.map(str::to_owned).to_vec() },
+        Section {
+            title: "Options of an easy handle",
+            names: EasyOption::ALL.iter().map(|o| format!("CURLOPT_{}", o.name())).collect(),
+        },
+        Section {
+            title: "Options of a multi handle",
+            names: MultiOption::ALL.iter().map(|o| format!("CURLMOPT_{}", o.name())).collect(),
+        },
+        Section {
+            title: "Infos",
+            names: Info::ALL.iter().map(|i| format!("CURLINFO_{}", i.name())).collect(),
+        },
+        Section {
+            title: "Flags of the command line",
+            names: flag::FLAGS.iter().map(|f| format!("--{}", f.long)).collect(),
+        },
+    ]
+}
+
+fn read_refused(known: &BTreeSet<String>) -> Result<BTreeSet<String>, String> {
+    let text = files::text(REFUSED);
+    let names = text.lines().filter(|line| !line.starts_with('#'));
+    names
+        .map(|name| {
+            if known.contains(name) {
+                Ok(name.to_owned())
+            } else {
+                Err(format!("{REFUSED}: what is {name}?"))
+            }
+        })
+        .collect()
+}
+
+fn status(name: &str, evidence: &Evidence, refused: &BTreeSet<String>) -> Status {
+    if refused.contains(name) {
+        Status::Missing
+    } else if evidence.test(name).is_some() {
+        Status::Done
+    } else {
+        Status::Partial
+    }
+}
+
+fn markdown(sections: &[Section], evidence: &Evidence, refused: &BTreeSet<String>) -> String {
+    let mut out = format!(
+        "# Coverage of curl {}\n\nMade by `cargo xtask coverage`. Done: the named test fails without it. Partial: it is \
+         taken, and no test says that it\nworks. Missing: it is refused (`CURLE_UNKNOWN_OPTION`, `CURLE_NOT_BUILT_IN`, \
+         exit code 2) or not there.\n\n| | done | partial | missing | of |\n| --- | --: | --: | --: | --: |\n",
+        version::CURL
+    );
+    for section in sections {
+        let count =
+            |wanted| section.names.iter().filter(|name| status(name, evidence, refused) == wanted).count();
+        let (done, partial, missing) = (count(Status::Done), count(Status::Partial), count(Status::Missing));
+        writeln!(out, "| {} | {done} | {partial} | {missing} | {} |", section.title, section.names.len())
+            .expect("writes to a string");
+    }
+    for section in sections {
+        write!(out, "\n## {}\n\n| name | status | test |\n| --- | --- | --- |\n", section.title)
+            .expect("writes to a string");
+        for name in &section.names {
+            let (word, test) = match status(name, evidence, refused) {
+                Status::Done => ("done", evidence.test(name).unwrap_or_default()),
+                Status::Partial => ("partial", String::new()),
+                Status::Missing => ("missing", String::new()),
+            };
+            writeln!(out, "| `{name}` | {word} | {test} |").expect("writes to a string");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checked_in_report_is_fresh() {
+        // What is built may be older than the checkout; `make test` asks after it has built.
+        if let Err(error) = report(true, Vec::new()) {
+            panic!("{error}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_weighs_more_than_silence() {
+        let known: BTreeSet<String> =
+            ["CURLOPT_URL", "CURLOPT_PORT", "CURLOPT_ECH"].map(str::to_owned).into();
+        let mut evidence = Evidence::default();
+        evidence
+            .read("tests/a.c", "/* covers: CURLOPT_URL */\nint main(void) {", &known)
+            .expect("names are known");
+        let refused: BTreeSet<String> = ["CURLOPT_ECH".to_owned()].into();
+        assert_eq!(status("CURLOPT_URL", &evidence, &refused), Status::Done);
+        assert_eq!(status("CURLOPT_PORT", &evidence, &refused), Status::Partial);
+        assert_eq!(status("CURLOPT_ECH", &evidence, &refused), Status::Missing);
+    }
+}

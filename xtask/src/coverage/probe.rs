@@ -1,0 +1,155 @@
+//! Asking the built library and tool what they refuse.
+//!
+//! A small C program, made here from the tables, sets every option to a plain value and reads every info; exports are
+//! read with nm; flags are looked up in `--help all`. Nothing built, nobody asked: the checked-in list stands.
+
+use crate::files;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tables::{ArgKind, Code, EasyOption, Info, InfoKind, MultiCode, MultiOption, export, flag};
+
+/// What can be asked.
+pub enum Subject {
+    Library(PathBuf),
+    Tool(PathBuf),
+}
+
+/// Those that are built, the release build before the debug one.
+pub fn subjects() -> Vec<Subject> {
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| files::root().join("target"), PathBuf::from);
+    let target = if target.is_absolute() { target } else { files::root().join(target) };
+    let built =
+        |file: &str| ["release", "debug"].iter().map(|p| target.join(p).join(file)).find(|p| p.exists());
+    let library = built("lib/libcurl.so.4").map(Subject::Library);
+    library.into_iter().chain(built("warmwire").map(Subject::Tool)).collect()
+}
+
+impl Subject {
+    pub fn name(&self) -> String {
+        match self {
+            Subject::Library(path) | Subject::Tool(path) => {
+                path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+            }
+        }
+    }
+
+    /// Whether `name` is this one's to refuse.
+    pub fn answers_for(&self, name: &str) -> bool {
+        name.starts_with("--") == matches!(self, Subject::Tool(_))
+    }
+
+    pub fn refused(&self) -> Result<BTreeSet<String>, String> {
+        match self {
+            Subject::Library(path) => library(path),
+            Subject::Tool(path) => tool(path),
+        }
+    }
+}
+
+fn library(path: &Path) -> Result<BTreeSet<String>, String> {
+    let symbols =
+        stdout(Command::new("nm").args(["-D", "--defined-only", "--without-symbol-versions"]).arg(path))?;
+    let there: BTreeSet<&str> = symbols.lines().filter_map(|line| line.split(' ').next_back()).collect();
+    let mut refused: BTreeSet<String> = export::EXPORTS
+        .iter()
+        .filter(|name| !there.contains(**name))
+        .map(|name| (*name).to_owned())
+        .collect();
+    let answers = run_probe(path)?;
+    refused.extend(answers.lines().map(str::to_owned));
+    Ok(refused)
+}
+
+fn run_probe(library: &Path) -> Result<String, String> {
+    let dir = library.parent().ok_or("the library stands in a directory")?;
+    let work = dir.join("probe");
+    std::fs::create_dir_all(&work).map_err(|e| format!("{}: {e}", work.display()))?;
+    let (source, program) = (work.join("probe.c"), work.join("probe"));
+    std::fs::write(&source, probe_source()).map_err(|e| format!("{}: {e}", source.display()))?;
+    let mut compile = Command::new("cc");
+    compile.args(["-w", "-o"]).arg(&program).arg(&source).arg("-I").arg(files::root().join("include"));
+    stdout(compile.arg(library).arg(format!("-Wl,-rpath,{}", dir.display())))?;
+    stdout(Command::new(&program).current_dir(&work))
+}
+
+fn stdout(command: &mut Command) -> Result<String, String> {
+    let ran = command.output().map_err(|e| format!("{command:?}: {e}"))?;
+    if !ran.status.success() {
+        return Err(format!("{command:?}: {}\n{}", ran.status, String::from_utf8_lossy(&ran.stderr)));
+    }
+    Ok(String::from_utf8_lossy(&ran.stdout).into_owned())
+}
+
+/// A program that prints the names of what is refused. Each option is asked on a handle of its own.
+fn probe_source() -> String {
+    let mut out = "#include <curl/curl.h>\n#include <stdio.h>\n\
+        static int nothing(void) { return 0; }\n\
+        static struct curl_slist list = {\"x\", NULL};\n\
+        static struct curl_blob blob = {\"x\", 1, CURL_BLOB_COPY};\n\
+        static char room[256];\n\
+        int main(void) {\n  CURL *e;\n  CURLM *m;\n  int c;\n"
+        .to_owned();
+    let no = |code: Code| code.id();
+    for option in EasyOption::ALL {
+        out += &format!(
+            "  e = curl_easy_init();\n  c = curl_easy_setopt(e, {}, {});\n  \
+             if(c == {} || c == {}) puts(\"CURLOPT_{}\");\n  curl_easy_cleanup(e);\n",
+            option.id(),
+            value(option.kind(), option.name()),
+            no(Code::UnknownOption),
+            no(Code::NotBuiltIn),
+            option.name()
+        );
+    }
+    for option in MultiOption::ALL {
+        out += &format!(
+            "  m = curl_multi_init();\n  c = curl_multi_setopt(m, {}, {});\n  \
+             if(c == {}) puts(\"CURLMOPT_{}\");\n  curl_multi_cleanup(m);\n",
+            option.id(),
+            value(option.kind(), option.name()),
+            MultiCode::UnknownOption.id(),
+            option.name()
+        );
+    }
+    out += "  e = curl_easy_init();\n";
+    for info in Info::ALL {
+        out += &format!(
+            "  c = curl_easy_getinfo(e, {}, room);\n  if(c == {} || c == {}) puts(\"CURLINFO_{}\");\n",
+            info.id(),
+            no(Code::UnknownOption),
+            no(Code::NotBuiltIn),
+            info.name()
+        );
+        if matches!(info.kind(), InfoKind::SList) {
+            out += "  curl_slist_free_all(*(struct curl_slist **)room);\n";
+        }
+    }
+    out + "  curl_easy_cleanup(e);\n  return 0;\n}\n"
+}
+
+/// A value that an option can't refuse for the value's sake: the handle is thrown away before it is used.
+fn value(kind: ArgKind, name: &str) -> &'static str {
+    match kind {
+        // Bitmasks and enumerations have 0 for "none" or "default".
+        ArgKind::Values => "0L",
+        ArgKind::Long if name.starts_with("SSL_VERIFY") || name.starts_with("PROXY_SSL_VERIFY") => "0L",
+        ArgKind::Long => "1L",
+        ArgKind::OffT => "(curl_off_t)1",
+        ArgKind::Object => "NULL",
+        ArgKind::String => "\"1\"",
+        ArgKind::SList => "&list",
+        ArgKind::CbPtr => "room",
+        ArgKind::Blob => "&blob",
+        ArgKind::Function => "nothing",
+    }
+}
+
+fn tool(path: &Path) -> Result<BTreeSet<String>, String> {
+    let help = stdout(Command::new(path).args(["--help", "all"]))?;
+    let has = |long: &str| {
+        help.lines().any(|line| line.split([' ', ',']).any(|word| word.strip_prefix("--") == Some(long)))
+    };
+    Ok(flag::FLAGS.iter().filter(|f| !has(f.long)).map(|f| format!("--{}", f.long)).collect())
+}
