@@ -1,0 +1,211 @@
+//! What the curl under test can do, read from its `-V` as curl's own harness reads it: the features a case may ask
+//! for, the protocols its servers need, and the version its requests carry.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+/// What `-V` says, as the words that `<features>` and `<server>` use.
+#[derive(Debug, Default, Clone)]
+pub struct Features {
+    words: BTreeSet<String>,
+    protocols: BTreeSet<String>,
+    /// `%VERSION`: the version as printed.
+    pub version: String,
+}
+
+/// Words that hold for every build that does not say otherwise; no published curl tells them in `-V`.
+const ALWAYS: [&str; 27] = [
+    "--libcurl",
+    "aws",
+    "cookies",
+    "crypto",
+    "digest",
+    "DoH",
+    "form-api",
+    "getrlimit",
+    "headers-api",
+    "HTTP-auth",
+    "hsts",
+    "large-size",
+    "large-time",
+    "local-http",
+    "Mime",
+    "netrc",
+    "parsedate",
+    "proxy",
+    "sha512-256",
+    "shuffle-dns",
+    "socks",
+    "typecheck",
+    "verbose-strings",
+    "wakeup",
+    "xattr",
+    "codeset-utf8",
+    "ld_preload",
+];
+
+/// Words that are spelled otherwise in `-V`.
+const RENAMED: [(&str, &str); 4] = [
+    ("HTTP2", "http/2"),
+    ("HTTP3", "http/3"),
+    ("SSLS-EXPORT", "ssl-sessions"),
+    ("AsynchDNS", "threaded-resolver"),
+];
+
+/// TLS backends by the name before the slash in the first line of `-V`, and whether they can pin a key.
+const BACKENDS: [(&str, &str, bool); 8] = [
+    ("OpenSSL", "OpenSSL", true),
+    ("LibreSSL", "OpenSSL", true),
+    ("BoringSSL", "OpenSSL", true),
+    ("GnuTLS", "GnuTLS", true),
+    ("wolfSSL", "wolfssl", true),
+    ("mbedTLS", "mbedtls", true),
+    ("rustls-ffi", "rustls", false),
+    ("Schannel", "Schannel", true),
+];
+
+impl Features {
+    /// Asks the binary. `library` is the folder of the libcurl it shall load, if not its own.
+    pub fn of(curl: &Path, library: Option<&Path>) -> Result<Features, String> {
+        let ask = |argument: &str| {
+            let mut command = Command::new(curl);
+            command.arg(argument);
+            if let Some(folder) = library {
+                command.env("LD_LIBRARY_PATH", folder);
+            }
+            command.output().map_err(|e| format!("cannot run {}: {e}", curl.display()))
+        };
+        let told = ask("-V")?;
+        let text = String::from_utf8_lossy(&told.stdout).into_owned();
+        if !told.status.success() || !text.starts_with("curl ") {
+            return Err(format!("{} -V does not answer as curl does", curl.display()));
+        }
+        let manual = ask("-M")?;
+        let manual = [manual.stdout, manual.stderr].concat();
+        let mut features = Features::read(&text);
+        if manual.len() > 1000 {
+            features.words.insert("manual".into());
+        }
+        Ok(features)
+    }
+
+    fn read(text: &str) -> Features {
+        let mut this = Features::default();
+        this.words.extend(ALWAYS.iter().map(|w| (*w).to_owned()));
+        for line in text.lines() {
+            if let Some(rest) = line.strip_prefix("curl ") {
+                this.version = rest.split(' ').next().unwrap_or_default().to_owned();
+                this.library(rest);
+            } else if let Some(rest) = line.strip_prefix("Protocols: ") {
+                this.protocols(rest);
+            } else if let Some(rest) = line.strip_prefix("Features: ") {
+                this.features(rest);
+            }
+        }
+        this
+    }
+
+    fn library(&mut self, line: &str) {
+        let names: Vec<&str> = line.split([' ', '/', '(', ')']).collect();
+        for (name, word, pins) in BACKENDS {
+            if names.iter().any(|n| n.eq_ignore_ascii_case(name)) {
+                self.words.insert(word.to_owned());
+                if pins {
+                    self.words.insert("SSLpinning".to_owned());
+                }
+            }
+        }
+        for name in ["nghttp2", "libssh2", "libssh", "wolfssh", "c-ares"] {
+            if names.contains(&name) {
+                self.words.insert(if name == "nghttp2" { "h2c" } else { name }.to_owned());
+            }
+        }
+    }
+
+    fn protocols(&mut self, line: &str) {
+        for name in line.split_whitespace().map(str::to_lowercase) {
+            self.words.insert(name.clone());
+            self.protocols.insert(name);
+        }
+    }
+
+    fn features(&mut self, line: &str) {
+        for word in line.split_whitespace() {
+            let renamed = RENAMED.iter().find(|(from, _)| *from == word).map(|(_, to)| (*to).to_owned());
+            self.words.insert(renamed.unwrap_or_else(|| word.to_owned()));
+        }
+        if self.has("HTTP2") || self.has("http/2") {
+            self.words.insert("http/2".into());
+        }
+    }
+
+    pub fn has(&self, word: &str) -> bool {
+        self.words.contains(word)
+    }
+
+    /// Why the case's `<features>` keep it from running, if they do.
+    pub fn lacks(&self, wanted: &[String]) -> Option<String> {
+        wanted.iter().find_map(|word| match word.strip_prefix('!') {
+            None if !self.has(word) => Some(format!("curl lacks {word} support")),
+            Some(word) if self.has(word) => Some(format!("curl has {word} support")),
+            _ => None,
+        })
+    }
+
+    /// Why curl has no use for the server, if so. SOCKS, DNS and `none` are no protocols of curl's.
+    pub fn lacks_server(&self, server: &str) -> Option<String> {
+        let name = server.strip_suffix("-ipv6").or_else(|| server.strip_suffix("-unix")).unwrap_or(server);
+        let served = match name {
+            "none" | "dns" | "http-proxy" => true,
+            "https-proxy" => self.has("HTTPS-proxy"),
+            "https-mtls" => self.protocols.contains("https"),
+            "http/2" | "http/3" => self.has(name),
+            _ => name.starts_with("socks") || self.protocols.contains(name),
+        };
+        (!served).then(|| format!("curl lacks {server} support"))
+    }
+
+    /// Whether the version is at least this one, for options that the harness itself adds.
+    pub fn at_least(&self, major: u32, minor: u32) -> bool {
+        let mut numbers = self.version.split(['.', '-']).map(|n| n.parse::<u32>().unwrap_or(0));
+        (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (major, minor)
+    }
+
+    /// `%VERNUM`: the version without what follows its numbers.
+    pub fn version_number(&self) -> &str {
+        let end = self.version.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(self.version.len());
+        &self.version[..end]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOLD: &str = "curl 8.22.0-DEV (x86_64-pc-linux-gnu) libcurl/8.22.0-DEV OpenSSL/3.0 nghttp2/1.52\n\
+        Release-Date: x\nProtocols: file ftp HTTP https\nFeatures: HTTP2 HTTPS-proxy IPv6 SSL\n";
+
+    #[test]
+    fn words_of_a_version_text() {
+        let features = Features::read(TOLD);
+        for word in ["OpenSSL", "SSLpinning", "h2c", "http/2", "http", "ftp", "cookies", "IPv6", "SSL"] {
+            assert!(features.has(word), "{word}");
+        }
+        assert!(!features.has("libz"));
+        assert_eq!(features.lacks(&["libz".into()]).unwrap(), "curl lacks libz support");
+        assert_eq!(features.lacks(&["!SSL".into()]).unwrap(), "curl has SSL support");
+        assert_eq!(features.lacks(&["SSL".into(), "!libz".into()]), None);
+        assert_eq!(features.version_number(), "8.22.0");
+        assert!(features.at_least(8, 3) && !features.at_least(9, 0));
+    }
+
+    #[test]
+    fn servers_need_their_protocol() {
+        let features = Features::read(TOLD);
+        for server in ["http", "http-ipv6", "http-unix", "https-proxy", "socks5", "none"] {
+            assert_eq!(features.lacks_server(server), None, "{server}");
+        }
+        assert!(features.lacks_server("imap").is_some());
+    }
+}

@@ -1,0 +1,199 @@
+//! The servers that a case asks for, one file each. A row of `ROWS` says how a server is reached and who plays it;
+//! a new protocol is a new file and its rows.
+
+pub mod http;
+pub mod stage;
+pub mod tls;
+pub mod tunnel;
+pub mod wire;
+
+use std::collections::BTreeMap;
+use std::net::{TcpListener, UdpSocket};
+use std::os::unix::net::UnixListener;
+use std::sync::Arc;
+
+use crate::prepro::Variables;
+use stage::{Door, Hall};
+use wire::Conn;
+
+pub use stage::Stage;
+
+/// One server's behaviour on a connection. Returning closes it.
+pub trait Peer: Send + Sync {
+    fn serve(&self, conn: &mut Conn, stage: &Stage);
+
+    /// One datagram, for servers that are reached over UDP.
+    fn datagram(&self, _socket: &UdpSocket, _packet: &[u8], _from: std::net::SocketAddr, _stage: &Stage) {}
+}
+
+enum Address {
+    V4,
+    V6,
+    Unix,
+}
+
+struct Row {
+    /// The word in `<server>`.
+    name: &'static str,
+    address: Address,
+    tls: bool,
+    /// The variable that tells cases where it listens.
+    variable: &'static str,
+    /// The server whose memory it shares: TLS in front of the plain one, as stunnel would be.
+    fronts: Option<&'static str>,
+    play: fn() -> Arc<dyn Peer>,
+}
+
+const fn row(name: &'static str, variable: &'static str, play: fn() -> Arc<dyn Peer>) -> Row {
+    Row { name, address: Address::V4, tls: false, variable, fronts: None, play }
+}
+
+const fn v6(name: &'static str, variable: &'static str, play: fn() -> Arc<dyn Peer>) -> Row {
+    Row { name, address: Address::V6, tls: false, variable, fronts: None, play }
+}
+
+const fn secured(
+    name: &'static str,
+    variable: &'static str,
+    fronts: &'static str,
+    play: fn() -> Arc<dyn Peer>,
+) -> Row {
+    Row { name, address: Address::V4, tls: true, variable, fronts: Some(fronts), play }
+}
+
+const ROWS: &[Row] = &[
+    row("http", "HTTPPORT", http::origin),
+    v6("http-ipv6", "HTTP6PORT", http::origin),
+    Row { address: Address::Unix, ..row("http-unix", "HTTPUNIXPATH", http::origin) },
+    row("http-proxy", "PROXYPORT", http::proxy),
+    secured("https", "HTTPSPORT", "http", http::origin),
+    row("gopher", "GOPHERPORT", http::gopher),
+    v6("gopher-ipv6", "GOPHER6PORT", http::gopher),
+    secured("gophers", "GOPHERSPORT", "gopher", http::gopher),
+    secured("https-proxy", "HTTPSPROXYPORT", "http-proxy", http::proxy),
+];
+
+/// Every variable that names a port, so that those of servers not running read as such.
+const PORTS: [&str; 41] = [
+    "DICTPORT",
+    "DNSPORT",
+    "FTPPORT",
+    "FTP6PORT",
+    "FTPSPORT",
+    "GOPHERPORT",
+    "GOPHER6PORT",
+    "GOPHERSPORT",
+    "HTTPPORT",
+    "HTTP6PORT",
+    "HTTPSPORT",
+    "HTTPS-MTLSPORT",
+    "HTTPSPROXYPORT",
+    "HTTPTLSPORT",
+    "HTTPTLS6PORT",
+    "HTTP2PORT",
+    "HTTP2TLSPORT",
+    "HTTP3PORT",
+    "IMAPPORT",
+    "IMAP6PORT",
+    "IMAPSPORT",
+    "MQTTPORT",
+    "MQTTSPORT",
+    "POP3PORT",
+    "POP36PORT",
+    "POP3SPORT",
+    "RTSPPORT",
+    "RTSP6PORT",
+    "SMBPORT",
+    "SMBSPORT",
+    "SMTPPORT",
+    "SMTP6PORT",
+    "SMTPSPORT",
+    "SOCKSPORT",
+    "SSHPORT",
+    "TELNETPORT",
+    "TFTPPORT",
+    "TFTP6PORT",
+    "PROXYPORT",
+    "HTTPUNIXPATH",
+    "SOCKSUNIXPATH",
+];
+
+/// Whether the server can be played; `none` and `file` need nobody.
+pub fn is_built(server: &str) -> bool {
+    let name = server.split_whitespace().next().unwrap_or_default();
+    matches!(name, "none" | "file") || ROWS.iter().any(|r| r.name == name)
+}
+
+/// Opens the doors of the servers and tells their ports to the variables.
+pub fn open(servers: &[String], hall: &mut Hall, variables: &mut Variables) -> Result<(), String> {
+    for name in PORTS {
+        variables.set(name, "[not running]");
+    }
+    // port 47 is assigned to nobody and below those that ordinary users get
+    variables.set("NOLISTENPORT", "47");
+    let mut cast = BTreeMap::new();
+    for server in servers {
+        let mut words = server.split_whitespace();
+        let name = words.next().unwrap_or_default();
+        if let Some(row) = ROWS.iter().find(|r| r.name == name) {
+            engage(row, words.next(), hall, variables, &mut cast)?;
+        }
+    }
+    Ok(())
+}
+
+type Cast = BTreeMap<&'static str, Arc<dyn Peer>>;
+
+fn engage(
+    row: &'static Row,
+    certificate: Option<&str>,
+    hall: &mut Hall,
+    variables: &mut Variables,
+    cast: &mut Cast,
+) -> Result<(), String> {
+    if cast.contains_key(row.name) {
+        return Ok(());
+    }
+    let peer = match row.fronts {
+        Some(plain) => {
+            let under = ROWS.iter().find(|r| r.name == plain).expect("the table names its own rows");
+            engage(under, None, hall, variables, cast)?;
+            cast[plain].clone()
+        }
+        None => (row.play)(),
+    };
+    let told = |e: std::io::Error| format!("cannot listen for {}: {e}", row.name);
+    let (door, place) = match row.address {
+        Address::V4 | Address::V6 => {
+            let host = if matches!(row.address, Address::V4) { "127.0.0.1:0" } else { "[::1]:0" };
+            let listener = TcpListener::bind(host).map_err(told)?;
+            let port = listener.local_addr().map_err(told)?.port();
+            (Door::Tcp(listener), port.to_string())
+        }
+        Address::Unix => {
+            let path = hall.socket_path(row.name);
+            (Door::Unix(UnixListener::bind(&path).map_err(told)?), path.display().to_string())
+        }
+    };
+    let tls = match row.tls {
+        true => Some(tls::server(row.name, certificate)?),
+        false => None,
+    };
+    variables.set(row.variable, place);
+    cast.insert(row.name, peer.clone());
+    hall.add(row.name, door, tls, peer).map_err(told)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_consistent() {
+        for row in ROWS {
+            assert!(PORTS.contains(&row.variable), "{}", row.variable);
+            assert!(row.fronts.is_none_or(|f| ROWS.iter().any(|r| r.name == f && !r.tls)), "{}", row.name);
+        }
+        assert!(is_built("https test-localhost.pem") && is_built("none") && !is_built("quake"));
+    }
+}
