@@ -3,7 +3,7 @@ CARGO_TARGET_DIR ?= target
 export CARGO_TARGET_DIR
 LIB := $(CARGO_TARGET_DIR)/release/lib
 
-.PHONY: all lib tool deps demo test test-deep bench install conformance check unit servers
+.PHONY: all lib tool deps demo test test-deep bench install check unit servers
 all: lib tool
 
 # libcurl.so.4, libcurl.a, libcurl.pc and curl-config below $(LIB)
@@ -27,8 +27,7 @@ unit:
 servers: lib
 	cargo run --quiet -p warmwire-servers -- --ours $(LIB)
 
-conformance: lib tool
-	cargo run --quiet --release -p warmwire-conformance
+include conformance/targets.mk
 
 test: deps check unit servers conformance
 
