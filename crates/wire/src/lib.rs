@@ -2,6 +2,7 @@
 
 pub mod base64;
 pub mod content_encoding;
+pub mod cookie;
 pub mod date;
 pub mod escape;
 pub mod hex;

@@ -1,0 +1,254 @@
+//! The cookies of a handle or a share: replacing, matching, ordering, and the requests of CURLOPT_COOKIELIST.
+
+use std::cmp::Reverse;
+
+use super::{Cookie, FILE_HEADER, HEADER_LIMIT, LINE_LIMIT, REQUEST_LIMIT, Rejected, Target};
+use super::{domain_matches, is_address, netscape, set_cookie};
+
+#[derive(Clone, Debug, Default)]
+pub struct Jar {
+    cookies: Vec<Cookie>,
+    created: u64,
+}
+
+/// What a string given to CURLOPT_COOKIELIST asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command<'a> {
+    /// Forget all cookies.
+    All,
+    /// Forget the session cookies.
+    Session,
+    /// Write the file.
+    Flush,
+    /// Read the files again.
+    Reload,
+    /// A line for `Jar::add_line`.
+    Line(&'a [u8]),
+}
+
+impl Command<'_> {
+    pub fn parse(text: &[u8]) -> Command<'_> {
+        let is = |word: &str| text.eq_ignore_ascii_case(word.as_bytes());
+        if is("ALL") {
+            Command::All
+        } else if is("SESS") {
+            Command::Session
+        } else if is("FLUSH") {
+            Command::Flush
+        } else if is("RELOAD") {
+            Command::Reload
+        } else {
+            Command::Line(text)
+        }
+    }
+}
+
+impl Jar {
+    pub fn new() -> Jar {
+        Jar::default()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.cookies.is_empty()
+    }
+
+    /// In no particular order, expired ones among them.
+    pub fn cookies(&self) -> &[Cookie] {
+        &self.cookies
+    }
+
+    /// Takes the value of a `Set-Cookie:` header that was received from `origin`.
+    pub fn receive(&mut self, value: &[u8], origin: Target<'_>, now: i64) -> Result<&Cookie, Rejected> {
+        let mut cookie = set_cookie::parse(value, Some(origin), now)?;
+        cookie.is_live = true;
+        self.store(cookie, origin.secure, now)
+    }
+
+    /// Takes a line from the application: Netscape format, or a header with its name.
+    pub fn add_line(&mut self, line: &[u8], now: i64) -> Result<&Cookie, Rejected> {
+        let mut cookie = parse_line(line, now)?;
+        cookie.is_live = true;
+        self.store(cookie, true, now)
+    }
+
+    /// Takes a line of a file. Received cookies stay when the file has the same.
+    pub fn load_line(&mut self, line: &[u8], is_new_session: bool, now: i64) -> Result<&Cookie, Rejected> {
+        let cookie = parse_line(line, now)?;
+        if is_new_session && cookie.expires == 0 {
+            return Err(Rejected::OldSession);
+        }
+        self.store(cookie, true, now)
+    }
+
+    /// Takes a whole file; what is no cookie is skipped.
+    pub fn load(&mut self, file: &[u8], is_new_session: bool, now: i64) {
+        for line in file.split(|&octet| octet == b'\n') {
+            let _ = self.load_line(line, is_new_session, now);
+        }
+    }
+
+    /// The cookies for a request, in the order in which they are sent: longer paths first, then longer domains, then
+    /// longer names, then the newer ones.
+    pub fn matching(&mut self, target: Target<'_>, now: i64) -> Vec<&Cookie> {
+        self.remove_expired(now);
+        let host_is_address = is_address(target.host);
+        let mut found: Vec<&Cookie> = self
+            .cookies
+            .iter()
+            .filter(|cookie| fits(cookie, target, host_is_address))
+            .take(REQUEST_LIMIT)
+            .collect();
+        found.sort_by_key(|cookie| {
+            let domain_length = cookie.domain.as_ref().map_or(0, Vec::len);
+            Reverse((cookie.path.len(), domain_length, cookie.name.len(), cookie.created))
+        });
+        found
+    }
+
+    /// The value of the `Cookie:` header, followed by the cookies that the application gave literally. What would
+    /// make the line too long is left out.
+    pub fn header(&mut self, target: Target<'_>, literal: Option<&[u8]>, now: i64) -> Option<Vec<u8>> {
+        let mut value = Vec::new();
+        let mut is_full = false;
+        for cookie in self.matching(target, now) {
+            let separator = if value.is_empty() { 0 } else { 2 };
+            let length =
+                "Cookie: ".len() + value.len() + separator + cookie.name.len() + 1 + cookie.value.len();
+            if length >= HEADER_LIMIT {
+                is_full = true;
+                break;
+            }
+            if separator > 0 {
+                value.extend_from_slice(b"; ");
+            }
+            value.extend_from_slice(&cookie.name);
+            value.push(b'=');
+            value.extend_from_slice(&cookie.value);
+        }
+        if let Some(literal) = literal.filter(|_| !is_full) {
+            if !value.is_empty() {
+                value.extend_from_slice(b"; ");
+            }
+            value.extend_from_slice(literal);
+        }
+        if value.is_empty() { None } else { Some(value) }
+    }
+
+    pub fn clear(&mut self) {
+        self.cookies.clear();
+    }
+
+    pub fn clear_session(&mut self) {
+        self.cookies.retain(|cookie| cookie.expires != 0);
+    }
+
+    pub fn remove_expired(&mut self, now: i64) {
+        self.cookies.retain(|cookie| cookie.expires == 0 || cookie.expires >= now);
+    }
+
+    /// All cookies that have a domain as lines in Netscape format, without line ends, in the order they came.
+    pub fn lines(&mut self, now: i64) -> Vec<Vec<u8>> {
+        self.remove_expired(now);
+        self.by_age().rev().map(netscape::format).collect()
+    }
+
+    /// The file, the newest cookie first; `None` when there is nothing to write.
+    pub fn file(&mut self, now: i64) -> Option<Vec<u8>> {
+        if self.cookies.is_empty() {
+            return None;
+        }
+        self.remove_expired(now);
+        let mut file = FILE_HEADER.as_bytes().to_vec();
+        for cookie in self.by_age() {
+            file.extend_from_slice(&netscape::format(cookie));
+            file.push(b'\n');
+        }
+        Some(file)
+    }
+
+    /// Newest first.
+    fn by_age(&self) -> impl DoubleEndedIterator<Item = &Cookie> {
+        let mut cookies: Vec<&Cookie> =
+            self.cookies.iter().filter(|cookie| cookie.domain.is_some()).collect();
+        cookies.sort_by_key(|cookie| Reverse(cookie.created));
+        cookies.into_iter()
+    }
+
+    fn store(&mut self, mut cookie: Cookie, is_secure: bool, now: i64) -> Result<&Cookie, Rejected> {
+        self.remove_expired(now);
+        if !is_secure && self.cookies.iter().any(|old| would_overlay(old, &cookie)) {
+            return Err(Rejected::WouldOverlay);
+        }
+        let index = match self.cookies.iter().position(|old| is_same(old, &cookie)) {
+            Some(index) if self.cookies[index].is_live && !cookie.is_live => return Err(Rejected::Outdated),
+            Some(index) => {
+                cookie.created = self.cookies[index].created;
+                self.cookies[index] = cookie;
+                index
+            }
+            None => {
+                self.created += 1;
+                cookie.created = self.created;
+                self.cookies.push(cookie);
+                self.cookies.len() - 1
+            }
+        };
+        Ok(&self.cookies[index])
+    }
+}
+
+fn parse_line(line: &[u8], now: i64) -> Result<Cookie, Rejected> {
+    if line.len() > LINE_LIMIT {
+        return Err(Rejected::Oversized);
+    }
+    let line = line.trim_ascii_start();
+    match line.split_at_checked("Set-Cookie:".len()) {
+        Some((name, value)) if name.eq_ignore_ascii_case(b"Set-Cookie:") => {
+            set_cookie::parse(value, None, now)
+        }
+        _ => netscape::parse(line),
+    }
+}
+
+fn fits(cookie: &Cookie, target: Target<'_>, host_is_address: bool) -> bool {
+    let domain_fits = match &cookie.domain {
+        None => true,
+        Some(domain) if cookie.tail_match && !host_is_address => domain_matches(domain, target.host),
+        Some(domain) => domain.eq_ignore_ascii_case(target.host),
+    };
+    domain_fits && (!cookie.secure || target.secure) && path_matches(&cookie.path, target.path)
+}
+
+/// RFC 6265 section 5.1.4.
+fn path_matches(cookie_path: &[u8], path: &[u8]) -> bool {
+    if cookie_path == b"/" {
+        return true;
+    }
+    path.strip_prefix(cookie_path).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+}
+
+fn same_domain(one: &Cookie, other: &Cookie) -> bool {
+    match (&one.domain, &other.domain) {
+        (Some(one), Some(other)) => one.eq_ignore_ascii_case(other),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+fn is_same(old: &Cookie, new: &Cookie) -> bool {
+    old.name == new.name
+        && old.tail_match == new.tail_match
+        && old.path.eq_ignore_ascii_case(&new.path)
+        && same_domain(old, new)
+}
+
+/// RFC 6265bis section 5.7: an insecure origin cannot shadow a secure cookie at the same first path segment.
+fn would_overlay(old: &Cookie, new: &Cookie) -> bool {
+    let first_segment = |path: &[u8]| path.iter().skip(1).position(|&octet| octet == b'/').map(|at| at + 1);
+    let length = first_segment(&old.path).unwrap_or(old.path.len());
+    old.secure
+        && !new.secure
+        && old.name == new.name
+        && same_domain(old, new)
+        && new.path.get(..length).is_some_and(|start| start.eq_ignore_ascii_case(&old.path[..length]))
+}
