@@ -2,6 +2,7 @@
 
 mod error;
 pub mod filter;
+pub mod tls;
 
 pub use error::{NetError, NetErrorKind};
 pub use filter::Filter;

@@ -1,6 +1,7 @@
 //! A filter is one layer of a connection and carries bytes: socket, (haproxy), (socks | http proxy), (tls).
 
 mod socket;
+pub mod tls;
 
 use std::future::poll_fn;
 use std::io;
@@ -9,12 +10,20 @@ use std::task::{Context, Poll};
 
 use runtime::{Idle, Reactor, Socket};
 
+use crate::tls::TlsInfo;
+
 pub use socket::SocketFilter;
 
 /// One layer of a connection, with those below it.
 pub trait Filter: Send {
     /// Reads what has arrived; 0 is a clean end. `buf` is never empty.
     fn poll_read(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>>;
+
+    /// Reads without waiting and without a reactor, for a connection that is not used: a layer takes what is meant for
+    /// itself. `Pending` when there is nothing, and nobody is woken later.
+    fn try_read(&mut self, _buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        Poll::Pending
+    }
 
     /// Writes as much as fits.
     fn poll_write(&mut self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>>;
@@ -36,6 +45,11 @@ pub trait Filter: Send {
 
     /// The socket at the bottom.
     fn socket(&self) -> &Socket;
+
+    /// What the topmost TLS layer agreed on, if there is one.
+    fn tls(&self) -> Option<&TlsInfo> {
+        None
+    }
 }
 
 impl dyn Filter {

@@ -23,6 +23,10 @@ impl Filter for SocketFilter {
         self.0.poll_recv(cx, buf)
     }
 
+    fn try_read(&mut self, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        self.0.try_recv(buf)
+    }
+
     fn poll_write(&mut self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         self.0.poll_send(cx, buf)
     }

@@ -94,6 +94,18 @@ impl Socket {
         received
     }
 
+    /// Receives what is there, with or without a reactor. Pending when there is nothing; nobody is woken later.
+    pub fn try_recv(&mut self, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        loop {
+            match recv(self.shared(), &mut *buf, RecvFlags::DONTWAIT) {
+                Ok((_, n)) => return Poll::Ready(Ok(n)),
+                Err(Errno::AGAIN) => return Poll::Pending,
+                Err(Errno::INTR) => {}
+                Err(e) => return Poll::Ready(Err(e.into())),
+            }
+        }
+    }
+
     /// Sends as much as fits; tries at once.
     pub fn poll_send(&mut self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         self.poll_now(cx, |fd| Ok(send(fd, buf, SendFlags::NOSIGNAL)?))

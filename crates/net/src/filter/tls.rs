@@ -1,0 +1,417 @@
+//! The TLS client filter: a handshake by rustls, then records moved by `tls::record` (RFC 8446, RFC 5246).
+//!
+//! Ciphertext is received into the caller's buffer, opened in place and compacted to its front; only an incomplete record
+//! stays here, at most one. What is written leaves as several records in one send. The last flight of the handshake waits
+//! for the first bytes written or the first read, and travels with them.
+
+mod drive;
+
+use std::io;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use rustls::client::ClientConnectionData;
+use rustls::kernel::KernelConnection;
+
+use crate::tls::alerts;
+use crate::tls::record::{self, Key, MAX_PLAINTEXT, MAX_RECORD, RecordError, Shape};
+use crate::tls::{TlsConfig, TlsInfo};
+use crate::{Filter, Idle, NetError};
+use runtime::{Reactor, Socket};
+
+pub use crate::tls::SessionStore;
+
+/// Below this a caller's buffer can't hold a record with what is left over of another, and ours is used.
+const DIRECT: usize = 2 * MAX_RECORD;
+/// Our own buffer, made when a caller's is too small: four records, as OpenSSL reads.
+const OWN: usize = 4 * MAX_RECORD;
+/// Plaintext sealed before it must be sent.
+const WRITE_AHEAD: usize = 8 * MAX_PLAINTEXT;
+/// A handshake message after the handshake (a ticket) at most.
+const MAX_MESSAGE: usize = 64 * 1024;
+/// Records without data that may follow one another.
+const MAX_EMPTY: u32 = 64;
+
+/// A TLS connection as the client.
+pub struct TlsFilter {
+    below: Box<dyn Filter>,
+    rx: Key,
+    tx: Key,
+    /// Takes tickets and knows the next keys.
+    kernel: KernelConnection<ClientConnectionData>,
+    info: TlsInfo,
+    /// Ciphertext of a record that is not all there.
+    inbox: Vec<u8>,
+    /// What was decrypted here and not handed out: `own[start..end]`.
+    own: Vec<u8>,
+    start: usize,
+    end: usize,
+    outbox: Vec<u8>,
+    sent: usize,
+    /// The outbox holds nothing but handshake: more may be added.
+    corked: bool,
+    /// The beginning of a handshake message.
+    message: Vec<u8>,
+    empty: u32,
+    over: Option<Over>,
+    said_goodbye: bool,
+}
+
+/// Why nothing more is read.
+enum Over {
+    /// close_notify.
+    Clean,
+    Failed(io::ErrorKind, String),
+}
+
+/// Does the handshake on `below` and checks the server. `host` is a name or an address, without brackets; `port` tells the
+/// sessions of two servers on one host apart.
+pub async fn handshake(
+    below: Box<dyn Filter>,
+    config: &Arc<TlsConfig>,
+    host: &str,
+    port: u16,
+    sessions: &SessionStore,
+) -> Result<TlsFilter, NetError> {
+    drive::handshake(below, config, host, port, sessions).await
+}
+
+impl TlsFilter {
+    /// What was agreed on.
+    pub fn info(&self) -> &TlsInfo {
+        &self.info
+    }
+
+    fn poll_fill(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        let _ = self.push(cx); // an answer of ours: reading neither waits for it nor fails with it
+        self.fill(buf, |below, room| below.poll_read(cx, room))
+    }
+
+    /// Receives into `buf` behind what is left over, opens what is complete, keeps the rest; until there is data.
+    fn fill(
+        &mut self,
+        buf: &mut [u8],
+        mut receive: impl FnMut(&mut dyn Filter, &mut [u8]) -> Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        loop {
+            if let Some(end) = &self.over {
+                return Poll::Ready(end.result());
+            }
+            let kept = self.inbox.len();
+            buf[..kept].copy_from_slice(&self.inbox);
+            let got = match receive(self.below.as_mut(), &mut buf[kept..]) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Err(e)) => return Poll::Ready(Err(e)),
+                Poll::Ready(Ok(n)) => n,
+            };
+            if got == 0 {
+                self.over = Some(Over::unexpected_eof());
+                continue;
+            }
+            self.inbox.clear();
+            let plain = self.open_all(&mut buf[..kept + got]);
+            if plain > 0 {
+                return Poll::Ready(Ok(plain));
+            }
+        }
+    }
+
+    /// Opens every whole record of `buf`, plaintext to its front; the remainder goes to the inbox. A fault behind some
+    /// data is reported after the data.
+    fn open_all(&mut self, buf: &mut [u8]) -> usize {
+        let (mut to, mut at) = (0, 0);
+        while self.over.is_none() {
+            match self.rx.open(buf, to, at) {
+                Ok(None) => {
+                    self.inbox.extend_from_slice(&buf[at..]);
+                    break;
+                }
+                Err(e) => self.fail_record(e),
+                Ok(Some(opened)) => {
+                    at += opened.consumed;
+                    if opened.kind == record::DATA && opened.len > 0 && self.message.is_empty() {
+                        to += opened.len;
+                        self.empty = 0;
+                    } else {
+                        self.control(opened.kind, &buf[to..to + opened.len]);
+                    }
+                }
+            }
+        }
+        to
+    }
+
+    /// Everything but data.
+    fn control(&mut self, kind: u8, content: &[u8]) {
+        self.empty += 1;
+        if self.empty > MAX_EMPTY {
+            return self
+                .violate(alerts::UNEXPECTED_MESSAGE, "error:0A00012A:SSL routines::too many empty records");
+        }
+        match (kind, content) {
+            (record::ALERT, [_, alerts::CLOSE_NOTIFY]) => self.over = Some(Over::Clean),
+            (record::ALERT, [_, alerts::USER_CANCELED]) => {}
+            (record::ALERT, [1, _]) if self.rx.shape() != Shape::Tls13 => {} // a warning
+            (record::ALERT, [_, alert]) => {
+                let e = alerts::received(*alert);
+                self.over = Some(Over::Failed(e.kind(), e.to_string()));
+            }
+            (record::HANDSHAKE, [_, ..]) if self.message.len() + content.len() <= MAX_MESSAGE => {
+                self.message.extend_from_slice(content);
+                self.messages();
+            }
+            (record::DATA, []) if self.message.is_empty() => {}
+            _ => self.violate(alerts::UNEXPECTED_MESSAGE, "error:0A0000F4:SSL routines::unexpected message"),
+        }
+    }
+
+    /// The whole handshake messages collected so far.
+    fn messages(&mut self) {
+        let all = std::mem::take(&mut self.message);
+        let mut rest = &all[..];
+        while let Some(&[kind, a, b, c]) = rest.first_chunk::<4>() {
+            let length = u32::from_be_bytes([0, a, b, c]) as usize;
+            if length > MAX_MESSAGE {
+                return self
+                    .violate(alerts::DECODE_ERROR, "error:0A000098:SSL routines::excessive message size");
+            }
+            let Some(body) = rest.get(4..4 + length) else {
+                break;
+            };
+            rest = &rest[4 + length..];
+            match (kind, self.rx.shape()) {
+                (4, Shape::Tls13) => {
+                    if self.kernel.handle_new_session_ticket(body).is_err() {
+                        return self
+                            .violate(alerts::DECODE_ERROR, "error:0A00009F:SSL routines::length mismatch");
+                    }
+                }
+                (24, Shape::Tls13) if rest.is_empty() && matches!(body, [0 | 1]) => {
+                    self.next_keys(body == [1])
+                }
+                // HelloRequest: renegotiation is declined, RFC 5246, section 7.4.1.1
+                (0, shape) if shape != Shape::Tls13 && body.is_empty() => {
+                    self.queue(record::ALERT, &[1, alerts::NO_RENEGOTIATION]);
+                }
+                _ => {
+                    return self.violate(
+                        alerts::UNEXPECTED_MESSAGE,
+                        "error:0A0000F4:SSL routines::unexpected message",
+                    );
+                }
+            }
+        }
+        self.message = rest.to_vec();
+    }
+
+    /// The peer has new keys (RFC 8446, section 4.6.3), and may want ours renewed too.
+    fn next_keys(&mut self, asked: bool) {
+        match self.kernel.update_rx_secret().ok().and_then(|(n, s)| Key::new(s, n, true)) {
+            Some(key) => self.rx = key,
+            None => {
+                return self.violate(alerts::INTERNAL_ERROR, "error:0A000044:SSL routines::internal error");
+            }
+        }
+        // One answer for many questions: a peer that never reads can't make us hold more than this.
+        if asked && self.outbox.len() - self.sent < MAX_PLAINTEXT {
+            self.renew_tx();
+        }
+    }
+
+    fn renew_tx(&mut self) {
+        self.queue(record::HANDSHAKE, &[24, 0, 0, 1, 0]);
+        match self.kernel.update_tx_secret().ok().and_then(|(n, s)| Key::new(s, n, true)) {
+            Some(key) => self.tx = key,
+            None => self.violate(alerts::INTERNAL_ERROR, "error:0A000044:SSL routines::internal error"),
+        }
+    }
+
+    fn fail_record(&mut self, error: RecordError) {
+        let (alert, text) = alerts::of_record(error);
+        self.violate(alert, text);
+    }
+
+    /// Ends the connection because of what the peer sent, and tells it.
+    fn violate(&mut self, alert: u8, text: &str) {
+        let e = alerts::violation(text);
+        self.over = Some(Over::Failed(e.kind(), e.to_string()));
+        self.queue(record::ALERT, &[2, alert]);
+        self.said_goodbye = true;
+        let _ = self.push(&mut Context::from_waker(Waker::noop()));
+    }
+
+    fn queue(&mut self, kind: u8, content: &[u8]) {
+        let _ = self.tx.seal(kind, content, &mut self.outbox); // an exhausted key also fails the next write
+    }
+
+    /// Sends the outbox.
+    fn push(&mut self, cx: &mut Context<'_>) -> io::Result<Poll<()>> {
+        while self.sent < self.outbox.len() {
+            match self.below.poll_write(cx, &self.outbox[self.sent..]) {
+                Poll::Ready(Ok(0)) => return Err(io::ErrorKind::WriteZero.into()),
+                Poll::Ready(Ok(n)) => self.sent += n,
+                Poll::Ready(Err(e)) => return Err(e),
+                Poll::Pending => return Ok(Poll::Pending),
+            }
+        }
+        self.outbox.clear();
+        self.sent = 0;
+        self.corked = false;
+        Ok(Poll::Ready(()))
+    }
+
+    /// Seals as much of `bytes` as is sent in one go.
+    fn seal(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let bytes = &bytes[..bytes.len().min(WRITE_AHEAD)];
+        self.outbox.reserve(bytes.len() + bytes.len().div_ceil(MAX_PLAINTEXT) * 64);
+        for fragment in bytes.chunks(MAX_PLAINTEXT) {
+            if self.tx.used() >= record::KEY_LIMIT {
+                match self.tx.shape() {
+                    Shape::Tls13 => self.renew_tx(),
+                    _ => return Err(io::Error::other(alerts::of_record(RecordError::Exhausted).1)),
+                }
+            }
+            self.tx
+                .seal(record::DATA, fragment, &mut self.outbox)
+                .map_err(|e| io::Error::other(alerts::of_record(e).1))?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn take_own(&mut self, buf: &mut [u8]) -> usize {
+        let n = buf.len().min(self.end - self.start);
+        buf[..n].copy_from_slice(&self.own[self.start..self.start + n]);
+        self.start += n;
+        n
+    }
+
+    /// Fills our own buffer.
+    fn fill_own(
+        &mut self,
+        receive: impl FnMut(&mut dyn Filter, &mut [u8]) -> Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        let mut own = std::mem::take(&mut self.own);
+        if own.len() < OWN {
+            own.resize(OWN, 0);
+        }
+        let filled = self.fill(&mut own, receive);
+        self.own = own;
+        if let Poll::Ready(Ok(n)) = filled {
+            (self.start, self.end) = (0, n);
+        }
+        filled
+    }
+}
+
+impl Filter for TlsFilter {
+    fn poll_read(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        if self.start < self.end {
+            return Poll::Ready(Ok(self.take_own(buf)));
+        }
+        if buf.len() >= DIRECT {
+            return self.poll_fill(cx, buf);
+        }
+        let _ = self.push(cx);
+        match self.fill_own(|below, room| below.poll_read(cx, room)) {
+            Poll::Ready(Ok(n)) if n > 0 => Poll::Ready(Ok(self.take_own(buf))),
+            other => other,
+        }
+    }
+
+    fn try_read(&mut self, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        if self.start == self.end {
+            match self.fill_own(|below, room| below.try_read(room)) {
+                Poll::Ready(Ok(n)) if n > 0 => {}
+                other => return other,
+            }
+        }
+        Poll::Ready(Ok(self.take_own(buf)))
+    }
+
+    fn poll_write(&mut self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        if let Some(Over::Failed(kind, text)) = &self.over {
+            return Poll::Ready(Err(io::Error::new(*kind, text.clone())));
+        }
+        if !self.corked && self.push(cx)?.is_pending() {
+            return Poll::Pending;
+        }
+        self.corked = false;
+        let n = self.seal(buf)?;
+        let _ = self.push(cx)?; // taken is taken: what doesn't fit now goes with the next write or flush
+        Poll::Ready(Ok(n))
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.push(cx)?.is_pending() {
+            return Poll::Pending;
+        }
+        self.below.poll_flush(cx)
+    }
+
+    fn retire(&mut self) {
+        if !self.said_goodbye {
+            self.said_goodbye = true;
+            self.queue(record::ALERT, &[1, alerts::CLOSE_NOTIFY]);
+            let _ = self.push(&mut Context::from_waker(Waker::noop()));
+        }
+        self.below.retire();
+    }
+
+    fn idle_state(&mut self) -> Idle {
+        if self.start < self.end {
+            return Idle::Data;
+        }
+        for _ in 0..4 {
+            if self.over.is_some() {
+                return Idle::Closed;
+            }
+            match self.below.idle_state() {
+                Idle::Data => {}
+                state => {
+                    self.own = Vec::new(); // an unused connection holds no buffers
+                    self.outbox.shrink_to(MAX_RECORD);
+                    return state;
+                }
+            }
+            match self.fill_own(|below, room| below.try_read(room)) {
+                Poll::Ready(Ok(n)) if n > 0 => return Idle::Data,
+                Poll::Ready(_) => return Idle::Closed,
+                Poll::Pending => {} // it was tickets, or part of a record
+            }
+        }
+        Idle::Closed // a server that goes on without being asked anything
+    }
+
+    fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {
+        self.below.attach(reactor, owner);
+    }
+
+    fn detach(&mut self) {
+        self.below.detach();
+    }
+
+    fn socket(&self) -> &Socket {
+        self.below.socket()
+    }
+
+    fn tls(&self) -> Option<&TlsInfo> {
+        Some(&self.info)
+    }
+}
+
+impl Over {
+    fn unexpected_eof() -> Over {
+        let e = alerts::unexpected_eof();
+        Over::Failed(e.kind(), e.to_string())
+    }
+
+    fn result(&self) -> io::Result<usize> {
+        match self {
+            Over::Clean => Ok(0),
+            Over::Failed(kind, text) => Err(io::Error::new(*kind, text.clone())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,274 @@
+//! Trust anchors: where they come from, and one copy of each set for the whole process.
+//!
+//! They are read when the first server certificate must be judged, not before: a hundred certificates cost a millisecond,
+//! and a resumed session needs none. A set is used again while its files are unchanged and its time is not up
+//! (CURLOPT_CA_CACHE_TIMEOUT).
+
+use super::CaSource;
+use super::x509::Certificate;
+use crate::{NetError, NetErrorKind};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, TrustAnchor};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::time::{Duration, Instant};
+
+/// Where distributions keep their bundle, in order of frequency.
+const BUNDLES: [&str; 6] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+    "/usr/local/share/certs/ca-root-nss.crt",
+];
+/// Sets kept at once; an application rarely has more than one.
+const MAX_SETS: usize = 16;
+/// A directory of certificates is read up to this many files.
+const MAX_FILES: usize = 20_000;
+
+/// A set of trusted certificates.
+#[derive(Default)]
+pub struct Anchors {
+    /// As webpki wants them.
+    pub roots: Vec<TrustAnchor<'static>>,
+    certs: Vec<CertificateDer<'static>>,
+}
+
+impl Anchors {
+    /// This very certificate is trusted.
+    pub fn contains(&self, der: &[u8]) -> bool {
+        self.certs.iter().any(|c| c.as_ref() == der)
+    }
+
+    /// Anchors that `cert` names as its issuer.
+    pub fn issuers_of<'a>(&'a self, cert: &Certificate<'_>) -> Vec<Certificate<'a>> {
+        let named = self.certs.iter().filter_map(|c| Certificate::parse(c));
+        named.filter(|c| cert.names_issuer(c)).collect()
+    }
+
+    pub fn len(&self) -> usize {
+        self.certs.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.certs.is_empty()
+    }
+
+    /// Adds the PEM certificates of `bytes`; what can't be read is passed over. Returns how many there were.
+    fn add_pem(&mut self, bytes: &[u8]) -> usize {
+        let mut found = 0;
+        for der in CertificateDer::pem_slice_iter(bytes).filter_map(Result::ok) {
+            let Some(cert) = Certificate::parse(&der) else {
+                continue;
+            };
+            found += 1;
+            // webpki takes every anchor for a CA; a server's own certificate must not vouch for others.
+            if cert.may_sign()
+                && let Ok(root) = webpki::anchor_from_trusted_cert(&der).map(|a| a.to_owned())
+            {
+                self.roots.push(root);
+            }
+            self.certs.push(der);
+        }
+        found
+    }
+}
+
+/// The anchors of `sources`, from memory if they were loaded less than `keep` ago and nothing has changed since.
+pub fn load(sources: &[CaSource], keep: Option<Duration>) -> Result<Arc<Anchors>, NetError> {
+    if keep == Some(Duration::ZERO) {
+        return read(sources).map(Arc::new);
+    }
+    let Some(slot) = slot(sources) else {
+        return read(sources).map(Arc::new);
+    };
+    let Some(mut loaded) = patiently(&slot, Duration::from_secs(2)) else {
+        return read(sources).map(Arc::new);
+    };
+    let stamps = stamps(sources);
+    if let Some(set) =
+        loaded.as_ref().filter(|l| l.stamps == stamps && keep.is_none_or(|k| l.at.elapsed() < k))
+    {
+        return Ok(set.anchors.clone());
+    }
+    let anchors = Arc::new(read(sources)?);
+    *loaded = Some(Loaded { stamps, at: Instant::now(), anchors: anchors.clone() });
+    Ok(anchors)
+}
+
+/// The system's bundle, if there is one.
+pub fn system_bundle() -> Option<PathBuf> {
+    BUNDLES.iter().map(Path::new).find(|p| p.is_file()).map(Path::to_path_buf)
+}
+
+/// What tells one state of a file from another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stamp(Option<(u64, u64, u64, i64, i64)>);
+
+impl Stamp {
+    pub fn of(path: &Path) -> Stamp {
+        Stamp(fs::metadata(path).ok().map(|m| (m.dev(), m.ino(), m.size(), m.mtime(), m.mtime_nsec())))
+    }
+}
+
+struct Loaded {
+    stamps: Vec<Stamp>,
+    at: Instant,
+    anchors: Arc<Anchors>,
+}
+type Slot = Arc<Mutex<Option<Loaded>>>;
+static SETS: Mutex<Vec<(Vec<CaSource>, Slot)>> = Mutex::new(Vec::new());
+
+fn slot(sources: &[CaSource]) -> Option<Slot> {
+    let mut sets = patiently(&SETS, Duration::from_millis(50))?;
+    if let Some((_, slot)) = sets.iter().find(|(s, _)| s == sources) {
+        return Some(slot.clone());
+    }
+    if sets.len() == MAX_SETS {
+        sets.remove(0);
+    }
+    let slot = Slot::default();
+    sets.push((sources.to_vec(), slot.clone()));
+    Some(slot)
+}
+
+/// A lock that is given up on: in a forked child the thread that held it may not exist. Whoever doesn't get it works
+/// without the cache.
+fn patiently<T>(lock: &Mutex<T>, limit: Duration) -> Option<MutexGuard<'_, T>> {
+    let start = Instant::now();
+    loop {
+        match lock.try_lock() {
+            Ok(guard) => return Some(guard),
+            Err(TryLockError::Poisoned(p)) => return Some(p.into_inner()),
+            Err(TryLockError::WouldBlock) if start.elapsed() > limit => return None,
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_micros(200)),
+        }
+    }
+}
+
+fn stamps(sources: &[CaSource]) -> Vec<Stamp> {
+    let stamp = |s: &CaSource| match s {
+        CaSource::File(p) | CaSource::Path(p) => Stamp::of(p),
+        CaSource::System => system_bundle().map_or(Stamp(None), |p| Stamp::of(&p)),
+        CaSource::Blob(_) => Stamp(None),
+    };
+    sources.iter().map(stamp).collect()
+}
+
+/// A source that gives nothing is an error only while no earlier one gave something, as with curl.
+fn read(sources: &[CaSource]) -> Result<Anchors, NetError> {
+    let mut anchors = Anchors::default();
+    for source in sources {
+        let empty = anchors.is_empty();
+        match source {
+            CaSource::File(path) => {
+                let found = fs::read(path).map(|bytes| anchors.add_pem(&bytes)).unwrap_or(0);
+                if found == 0 && empty {
+                    return Err(bad(format!("error adding trust anchors from file: {}", path.display())));
+                }
+            }
+            CaSource::Path(path) => {
+                if add_directory(&mut anchors, path).is_err() && empty {
+                    return Err(bad(format!("error adding trust anchors from path: {}", path.display())));
+                }
+            }
+            CaSource::Blob(bytes) => {
+                if anchors.add_pem(bytes) == 0 {
+                    return Err(bad("error adding trust anchors from certificate blob: 77".into()));
+                }
+            }
+            CaSource::System => {
+                if let Some(bytes) = system_bundle().and_then(|p| fs::read(p).ok()) {
+                    anchors.add_pem(&bytes);
+                }
+            }
+        }
+    }
+    Ok(anchors)
+}
+
+/// Files with names made by `openssl rehash` if there are any; otherwise every file.
+fn add_directory(anchors: &mut Anchors, path: &Path) -> std::io::Result<()> {
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(path)?.take(MAX_FILES).filter_map(|e| Some(e.ok()?.path())).collect();
+    files.sort();
+    let hashed: Vec<PathBuf> = files.iter().filter(|p| is_hashed(p)).cloned().collect();
+    for file in if hashed.is_empty() { files } else { hashed } {
+        if file.is_file()
+            && let Ok(bytes) = fs::read(&file)
+        {
+            anchors.add_pem(&bytes);
+        }
+    }
+    Ok(())
+}
+
+/// Eight hexadecimal digits, a dot, a number.
+fn is_hashed(path: &Path) -> bool {
+    let Some((hash, number)) = path.file_name().and_then(|n| n.to_str()).and_then(|n| n.split_once('.'))
+    else {
+        return false;
+    };
+    hash.len() == 8
+        && hash.bytes().all(|b| b.is_ascii_hexdigit())
+        && !number.is_empty()
+        && number.bytes().all(|b| b.is_ascii_digit())
+}
+
+fn bad(message: String) -> NetError {
+    NetError::new(NetErrorKind::SslCacertBadfile, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pem() -> String {
+        let key = rcgen::KeyPair::generate().unwrap();
+        rcgen::CertificateParams::default().self_signed(&key).unwrap().pem()
+    }
+
+    #[test]
+    fn a_set_is_loaded_once_until_its_file_changes() {
+        let dir = testkit::temp::TempDir::new("anchors").unwrap();
+        let sources = [CaSource::File(dir.write("ca.pem", pem()).unwrap())];
+        let first = load(&sources, None).unwrap();
+        assert!(Arc::ptr_eq(&first, &load(&sources, None).unwrap()));
+        assert!(!Arc::ptr_eq(&first, &load(&sources, Some(Duration::ZERO)).unwrap()));
+        dir.write("ca.pem", pem() + &pem()).unwrap();
+        assert_eq!(load(&sources, None).unwrap().len(), 2);
+        assert!(!Arc::ptr_eq(
+            &load(&sources, None).unwrap(),
+            &load(&sources, Some(Duration::from_nanos(1))).unwrap()
+        ));
+    }
+
+    #[test]
+    fn missing_and_empty_files_are_named() {
+        let dir = testkit::temp::TempDir::new("anchors").unwrap();
+        let empty = dir.write("empty.pem", "nothing here").unwrap();
+        for path in [empty, dir.path().join("missing.pem")] {
+            let e = load(&[CaSource::File(path.clone())], None).err().unwrap();
+            assert_eq!(e.kind, NetErrorKind::SslCacertBadfile);
+            assert_eq!(e.message, format!("error adding trust anchors from file: {}", path.display()));
+        }
+        let blob = CaSource::Blob(pem().into_bytes().into());
+        let missing = CaSource::File(dir.path().join("missing.pem"));
+        assert_eq!(load(&[blob, missing], None).unwrap().len(), 1, "an earlier source is enough");
+        assert!(load(&[CaSource::Blob(b"x"[..].into())], None).is_err());
+        assert!(load(&[CaSource::Path(dir.path().join("nowhere"))], None).is_err());
+    }
+
+    #[test]
+    fn directories_by_hash_or_whole() {
+        let dir = testkit::temp::TempDir::new("anchors").unwrap();
+        dir.write("one.pem", pem()).unwrap();
+        dir.write("two.crt", pem()).unwrap();
+        assert_eq!(load(&[CaSource::Path(dir.path().into())], Some(Duration::ZERO)).unwrap().len(), 2);
+        dir.write("0123abcd.0", pem()).unwrap();
+        assert_eq!(load(&[CaSource::Path(dir.path().into())], Some(Duration::ZERO)).unwrap().len(), 1);
+    }
+}

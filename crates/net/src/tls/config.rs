@@ -1,0 +1,103 @@
+//! From a `TlsConfig` to what rustls needs. Built once per configuration and kept in the session store, until a file it
+//! was made from changes.
+
+use super::anchors::Stamp;
+use super::keylog::LogFile;
+use super::sessions::SessionStore;
+use super::verify::Verifier;
+use super::{CertSource, TlsConfig, TlsVersion, keys, suites};
+use crate::{NetError, NetErrorKind};
+use rustls::client::Resumption;
+use rustls::crypto::{CryptoProvider, ring as provider};
+use rustls::{ClientConfig, SupportedProtocolVersion, version};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A configuration in rustls' terms.
+pub struct Built {
+    pub verifier: Arc<Verifier>,
+    config: ClientConfig,
+    stamps: Vec<Stamp>,
+}
+
+impl Built {
+    /// The one kept for an equal configuration, or a new one.
+    pub fn get(config: &Arc<TlsConfig>, store: &SessionStore) -> Result<Arc<Built>, NetError> {
+        if let Some(built) = store.built(config) {
+            return Ok(built);
+        }
+        let built = Arc::new(build(config)?);
+        store.keep_built(config, &built);
+        Ok(built)
+    }
+
+    /// The files it was made from are still the same.
+    pub fn is_current(&self, config: &TlsConfig) -> bool {
+        files(config).iter().map(|p| Stamp::of(p)).eq(self.stamps.iter().cloned())
+    }
+
+    /// For one connection, which resumes and remembers sessions through `resumption`.
+    pub fn with_resumption(&self, resumption: Resumption) -> ClientConfig {
+        let mut config = self.config.clone();
+        config.resumption = resumption;
+        config
+    }
+}
+
+fn build(config: &Arc<TlsConfig>) -> Result<Built, NetError> {
+    if config.verify_status {
+        let text = "OCSP stapling is not supported by this TLS backend";
+        return Err(NetError::new(NetErrorKind::NotBuiltIn, text));
+    }
+    let stamps = files(config).iter().map(|p| Stamp::of(p)).collect();
+    let provider = CryptoProvider {
+        cipher_suites: suites::choose(config.cipher_list.as_deref(), config.tls13_ciphers.as_deref())?,
+        kx_groups: suites::groups(config.curves.as_deref())?,
+        ..provider::default_provider()
+    };
+    let schemes = suites::schemes(config.sigalgs.as_deref())?;
+    let verifier = Arc::new(Verifier::new(config, provider.signature_verification_algorithms, schemes)?);
+    let client = config.client.as_ref().map(|c| keys::load(c, &provider)).transpose()?;
+    let builder = ClientConfig::builder_with_provider(Arc::new(provider))
+        .with_protocol_versions(&versions(config)?)
+        .map_err(|_| no_protocols())?
+        .dangerous()
+        .with_custom_certificate_verifier(verifier.clone());
+    let mut out = match client {
+        Some(key) => builder.with_client_cert_resolver(Arc::new(key)),
+        None => builder.with_no_client_auth(),
+    };
+    out.alpn_protocols = config.alpn.iter().map(|a| a.as_bytes().to_vec()).collect();
+    out.enable_secret_extraction = true; // tls::record takes over after the handshake
+    if let Some(log) = config.key_log.as_deref().and_then(LogFile::open) {
+        out.key_log = Arc::new(log);
+    }
+    Ok(Built { verifier, config: out, stamps })
+}
+
+/// TLS 1.0 and 1.1 as a minimum mean "or later"; as a maximum they can't be met.
+fn versions(config: &TlsConfig) -> Result<Vec<&'static SupportedProtocolVersion>, NetError> {
+    let range = config.min_version..=config.max_version;
+    let mut out = Vec::new();
+    if range.contains(&TlsVersion::Tls13) {
+        out.push(&version::TLS13);
+    }
+    if range.contains(&TlsVersion::Tls12) {
+        out.push(&version::TLS12);
+    }
+    if out.is_empty() { Err(no_protocols()) } else { Ok(out) }
+}
+
+fn no_protocols() -> NetError {
+    let text = "TLS connect error: error:0A0000BF:SSL routines::no protocols available";
+    NetError::new(NetErrorKind::SslConnectError, text)
+}
+
+fn files(config: &TlsConfig) -> Vec<PathBuf> {
+    let client = config.client.iter().flat_map(|c| [Some(&c.cert), c.key.as_ref()]).flatten();
+    let client = client.filter_map(|s| match s {
+        CertSource::File(path) => Some(path.clone()),
+        CertSource::Blob(_) => None,
+    });
+    config.crl.iter().cloned().chain(client).collect()
+}

@@ -1,0 +1,166 @@
+//! TLS client: what a connection may be asked for (`TlsConfig`), what it turned out to be (`TlsInfo`), and the parts that
+//! make it so. The bytes on the wire are moved by `filter::tls`.
+//!
+//! rustls does the handshake (RFC 8446, RFC 5246); after it `record` takes over the keys and moves application data
+//! without copies. Certificates are judged by `verify` alone, whatever the transport.
+
+pub mod alerts;
+pub mod anchors;
+pub mod certinfo;
+pub mod chain;
+pub mod config;
+pub mod der;
+pub mod keylog;
+pub mod keys;
+pub mod names;
+pub mod pin;
+pub mod record;
+pub mod sessions;
+pub mod suites;
+pub mod verify;
+pub mod x509;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use sessions::SessionStore;
+
+/// Protocol versions an application can name. Those below 1.2 are known but not spoken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TlsVersion {
+    Tls10,
+    Tls11,
+    Tls12,
+    Tls13,
+}
+
+/// One place where trust anchors come from; several are added up.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum CaSource {
+    /// PEM certificates in one file.
+    File(PathBuf),
+    /// A directory of PEM files, by hashed names if there are any.
+    Path(PathBuf),
+    /// PEM certificates in memory.
+    Blob(Arc<[u8]>),
+    /// The operating system's bundle. Missing means no anchors, not an error.
+    System,
+}
+
+/// Bytes that an application gave as a file's name or as they are.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum CertSource {
+    File(PathBuf),
+    Blob(Arc<[u8]>),
+}
+
+/// A client certificate and its key, as asked for: types are curl's words (PEM, DER, P12, ENG, PROV).
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct ClientCert {
+    pub cert: CertSource,
+    pub cert_type: String,
+    /// Missing: the key stands beside the certificate.
+    pub key: Option<CertSource>,
+    pub key_type: String,
+    pub password: Option<String>,
+}
+
+/// Everything that decides how a TLS connection is made. Two connections are alike only if these are equal, and
+/// sessions are never shared between unequal ones.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct TlsConfig {
+    pub min_version: TlsVersion,
+    pub max_version: TlsVersion,
+    pub verify_peer: bool,
+    pub verify_host: bool,
+    /// OCSP stapling demanded. Not built in: a handshake answers `NotBuiltIn`.
+    pub verify_status: bool,
+    pub ca: Vec<CaSource>,
+    /// How long loaded anchors may be used again; `None` is for ever, zero never.
+    pub ca_cache: Option<Duration>,
+    /// Anchors must be self-signed: an intermediate in `ca` is not enough.
+    pub no_partial_chain: bool,
+    pub crl: Option<PathBuf>,
+    pub issuer: Option<CertSource>,
+    pub client: Option<ClientCert>,
+    /// `sha256//base64;sha256//…`, or the name of a file with a public key.
+    pub pinned_key: Option<String>,
+    pub alpn: Vec<String>,
+    pub cipher_list: Option<String>,
+    pub tls13_ciphers: Option<String>,
+    pub curves: Option<String>,
+    pub sigalgs: Option<String>,
+    /// Sessions are resumed and remembered.
+    pub session_cache: bool,
+    /// Collect `TlsInfo::certinfo`.
+    pub certinfo: bool,
+    /// Secrets are appended to this file (SSLKEYLOGFILE; whether to honour it is decided above).
+    pub key_log: Option<PathBuf>,
+}
+
+impl Default for TlsConfig {
+    fn default() -> TlsConfig {
+        TlsConfig {
+            min_version: TlsVersion::Tls12,
+            max_version: TlsVersion::Tls13,
+            verify_peer: true,
+            verify_host: true,
+            verify_status: false,
+            ca: vec![CaSource::System],
+            ca_cache: Some(Duration::from_secs(24 * 60 * 60)),
+            no_partial_chain: false,
+            crl: None,
+            issuer: None,
+            client: None,
+            pinned_key: None,
+            alpn: Vec::new(),
+            cipher_list: None,
+            tls13_ciphers: None,
+            curves: None,
+            sigalgs: None,
+            session_cache: true,
+            certinfo: false,
+            key_log: None,
+        }
+    }
+}
+
+/// What a finished handshake agreed on.
+#[derive(Clone, Debug, Default)]
+pub struct TlsInfo {
+    /// "TLSv1.3" or "TLSv1.2".
+    pub version: &'static str,
+    /// OpenSSL's name of the cipher suite.
+    pub cipher: &'static str,
+    /// Key exchange group ("X25519"), empty when a session was resumed.
+    pub group: &'static str,
+    pub alpn: Option<String>,
+    /// The server's chain in DER, its own certificate first.
+    pub peer_certs: Vec<Vec<u8>>,
+    pub resumed: bool,
+    /// Bytes of early data accepted; none are sent yet.
+    pub early: u64,
+    /// X509_V_ERR_…: 0 when the chain was verified.
+    pub verify_result: i64,
+    /// Per certificate, `name:value` in the order curl gives them; empty unless asked for.
+    pub certinfo: Vec<Vec<String>>,
+}
+
+/// Neither paths of keys nor passwords belong into logs.
+impl fmt::Debug for TlsConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TlsConfig")
+            .field("versions", &(self.min_version, self.max_version))
+            .field("verify", &(self.verify_peer, self.verify_host))
+            .field("alpn", &self.alpn)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for ClientCert {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClientCert").field("cert_type", &self.cert_type).finish_non_exhaustive()
+    }
+}

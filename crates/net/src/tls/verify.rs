@@ -1,0 +1,195 @@
+//! The one place that says whether a server is who it should be: chain, host name, issuer and pinned key, under the rules
+//! of one `TlsConfig`. rustls calls it in the middle of a handshake, before anything secret is sent.
+//!
+//! Trust anchors are fetched here and only now: a resumed session never asks.
+
+use super::chain::{self, Judge, VerifyResult};
+use super::x509::Certificate;
+use super::{CertSource, TlsConfig, anchors, names, pin};
+use crate::{NetError, NetErrorKind};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{WebPkiSupportedAlgorithms, verify_tls13_signature_with_raw_key};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, SubjectPublicKeyInfoDer, UnixTime};
+use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, SignatureScheme};
+use std::fs;
+use std::sync::Arc;
+use webpki::CertRevocationList;
+
+/// Judges servers for one configuration.
+#[derive(Debug)]
+pub struct Verifier {
+    config: Arc<TlsConfig>,
+    algorithms: WebPkiSupportedAlgorithms,
+    schemes: Vec<SignatureScheme>,
+    crls: Vec<CertRevocationList<'static>>,
+}
+
+impl Verifier {
+    pub fn new(
+        config: &Arc<TlsConfig>,
+        algorithms: WebPkiSupportedAlgorithms,
+        schemes: Option<Vec<SignatureScheme>>,
+    ) -> Result<Verifier, NetError> {
+        let supported = algorithms.supported_schemes();
+        let schemes = match schemes {
+            Some(wanted) => wanted.into_iter().filter(|s| supported.contains(s)).collect(),
+            None => supported,
+        };
+        let crls = if config.verify_peer { crls(config)? } else { Vec::new() };
+        Ok(Verifier { config: config.clone(), algorithms, schemes, crls })
+    }
+
+    /// What the server's chain amounts to when nobody insists on it: judged without anchors, as curl does with
+    /// verification off. Nothing is read.
+    pub fn unverified_result(&self, certs: &[CertificateDer<'_>]) -> VerifyResult {
+        match certs.split_first() {
+            Some((leaf, others)) => self.chain(&anchors::Anchors::default(), leaf, others, UnixTime::now()),
+            None => chain::OK,
+        }
+    }
+
+    fn check(
+        &self,
+        leaf: &[u8],
+        others: &[CertificateDer<'_>],
+        host: &str,
+        now: UnixTime,
+    ) -> Result<(), NetError> {
+        if self.config.verify_peer {
+            let anchors = anchors::load(&self.config.ca, self.config.ca_cache)?;
+            let result = self.chain(&anchors, leaf, others, now);
+            if result != chain::OK {
+                let text = format!("SSL certificate problem: {}", chain::text(result));
+                return Err(refused(text).with_verify_result(result));
+            }
+        }
+        let Some(cert) = Certificate::parse(leaf) else {
+            return Err(refused("SSL: could not get peer certificate".into()));
+        };
+        if self.config.verify_host {
+            names::check(&cert, host).map_err(refused)?;
+        }
+        if let Some(issuer) = &self.config.issuer {
+            check_issuer(issuer, &cert)?;
+        }
+        match &self.config.pinned_key {
+            Some(p) if !pin::matches(p, cert.spki) => Err(NetError::new(
+                NetErrorKind::SslPinnedPubkeyNotMatch,
+                "SSL: public key does not match pinned public key",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn chain(
+        &self,
+        anchors: &anchors::Anchors,
+        leaf: &[u8],
+        others: &[CertificateDer<'_>],
+        now: UnixTime,
+    ) -> VerifyResult {
+        let partial = !self.config.no_partial_chain;
+        Judge { anchors, algorithms: self.algorithms.all, crls: &self.crls, partial, now }
+            .verify(leaf, others)
+    }
+}
+
+/// The verdict inside an error that rustls handed back.
+pub fn verdict(error: &Error) -> Option<NetError> {
+    match error {
+        Error::InvalidCertificate(CertificateError::Other(OtherError(e))) => {
+            e.downcast_ref::<NetError>().cloned()
+        }
+        Error::InvalidCertificate(e) => {
+            Some(refused(format!("SSL certificate problem: {e}")).with_verify_result(1))
+        }
+        _ => None,
+    }
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        leaf: &CertificateDer<'_>,
+        others: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        _ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        match self.check(leaf, others, &name.to_str(), now) {
+            Ok(()) => Ok(ServerCertVerified::assertion()),
+            Err(e) => Err(Error::InvalidCertificate(CertificateError::Other(OtherError(Arc::new(e))))),
+        }
+    }
+
+    /// By the key alone: webpki would refuse to read a version 1 certificate.
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let cert =
+            Certificate::parse(cert).ok_or(Error::InvalidCertificate(CertificateError::BadEncoding))?;
+        let candidates =
+            self.algorithms.mapping.iter().find(|(s, _)| *s == signed.scheme).map_or(&[][..], |(_, a)| a);
+        let good = self.schemes.contains(&signed.scheme)
+            && candidates.iter().any(|a| {
+                a.public_key_alg_id().as_ref() == cert.key_alg
+                    && a.verify_signature(cert.key, message, signed.signature()).is_ok()
+            });
+        match good {
+            true => Ok(HandshakeSignatureValid::assertion()),
+            false => Err(Error::InvalidCertificate(CertificateError::BadSignature)),
+        }
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let cert =
+            Certificate::parse(cert).ok_or(Error::InvalidCertificate(CertificateError::BadEncoding))?;
+        let spki = SubjectPublicKeyInfoDer::from(cert.spki);
+        verify_tls13_signature_with_raw_key(message, &spki, signed, &self.algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.schemes.clone()
+    }
+}
+
+fn refused(message: String) -> NetError {
+    NetError::new(NetErrorKind::PeerFailedVerification, message)
+}
+
+fn crls(config: &TlsConfig) -> Result<Vec<CertRevocationList<'static>>, NetError> {
+    let Some(path) = &config.crl else {
+        return Ok(Vec::new());
+    };
+    let error =
+        || NetError::new(NetErrorKind::SslCrlBadfile, format!("error loading CRL file: {}", path.display()));
+    let bytes = fs::read(path).map_err(|_| error())?;
+    let lists: Result<Vec<_>, ()> = rustls::pki_types::CertificateRevocationListDer::pem_slice_iter(&bytes)
+        .map(|der| {
+            webpki::OwnedCertRevocationList::from_der(&der.map_err(drop)?).map(Into::into).map_err(drop)
+        })
+        .collect();
+    lists.ok().filter(|l| !l.is_empty()).ok_or_else(error)
+}
+
+/// CURLOPT_ISSUERCERT: the server's certificate names this one as its issuer.
+fn check_issuer(source: &CertSource, cert: &Certificate<'_>) -> Result<(), NetError> {
+    let (bytes, name) = match source {
+        CertSource::File(path) => (fs::read(path).ok(), path.display().to_string()),
+        CertSource::Blob(bytes) => (Some(bytes.to_vec()), "(null)".to_string()),
+    };
+    let error = |what| NetError::new(NetErrorKind::SslIssuerError, format!("SSL: {what} ({name})"));
+    let bytes = bytes.ok_or_else(|| error("Unable to open issuer cert"))?;
+    let der = CertificateDer::from_pem_slice(&bytes).map_err(|_| error("Unable to read issuer cert"))?;
+    let issuer = Certificate::parse(&der).ok_or_else(|| error("Unable to read issuer cert"))?;
+    if cert.names_issuer(&issuer) { Ok(()) } else { Err(error("Certificate issuer check failed")) }
+}

@@ -1,0 +1,345 @@
+//! What a certificate says (RFC 5280, section 4), read in place. Judging it is `verify`'s and `chain`'s matter.
+
+use super::der::{self, Reader, Tlv};
+
+/// A parsed certificate; every slice points into the DER it was read from.
+#[derive(Clone, Debug)]
+pub struct Certificate<'a> {
+    pub der: &'a [u8],
+    /// The signed part, header included.
+    pub tbs: &'a [u8],
+    /// 0, 1 or 2, as encoded: version 3 is 2.
+    pub version: u32,
+    pub serial: &'a [u8],
+    /// Contents of the inner AlgorithmIdentifier.
+    pub signature_alg: &'a [u8],
+    /// Contents of the Name; equal bytes, equal names.
+    pub issuer: &'a [u8],
+    pub not_before: i64,
+    pub not_after: i64,
+    pub subject: &'a [u8],
+    /// SubjectPublicKeyInfo, header included: what a pin is a hash of.
+    pub spki: &'a [u8],
+    /// Contents of the key's AlgorithmIdentifier.
+    pub key_alg: &'a [u8],
+    pub key: &'a [u8],
+    pub extensions: Vec<Extension<'a>>,
+    pub signature: &'a [u8],
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Extension<'a> {
+    /// Contents of the OID.
+    pub oid: &'a [u8],
+    pub critical: bool,
+    pub value: &'a [u8],
+}
+
+pub const SUBJECT_KEY_ID: &[u8] = &[0x55, 0x1d, 14];
+pub const KEY_USAGE: &[u8] = &[0x55, 0x1d, 15];
+pub const SUBJECT_ALT_NAME: &[u8] = &[0x55, 0x1d, 17];
+pub const BASIC_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 19];
+pub const NAME_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 30];
+pub const AUTHORITY_KEY_ID: &[u8] = &[0x55, 0x1d, 35];
+pub const EXT_KEY_USAGE: &[u8] = &[0x55, 0x1d, 37];
+const COMMON_NAME: &[u8] = &[0x55, 4, 3];
+const SERVER_AUTH: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 3, 1];
+const ANY_EKU: &[u8] = &[0x55, 0x1d, 0x25, 0];
+/// keyCertSign in the first octet of KeyUsage.
+const KEY_CERT_SIGN: u8 = 0x04;
+/// More extensions than any certificate has; a cap on what a peer can make us keep.
+const MAX_EXTENSIONS: usize = 64;
+
+/// One entry of subjectAltName that names a host.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum AltName<'a> {
+    Dns(&'a [u8]),
+    Ip(&'a [u8]),
+}
+
+impl<'a> Certificate<'a> {
+    pub fn parse(der: &'a [u8]) -> Option<Certificate<'a>> {
+        let mut outer = Reader::new(der);
+        let mut cert = outer.sequence()?;
+        let tbs = cert.whole(der::SEQUENCE)?;
+        cert.whole(der::SEQUENCE)?;
+        let signature = bits(cert.expect(der::BIT_STRING)?)?;
+
+        let mut r = Reader::new(tbs).sequence()?;
+        let version = match r.optional(der::context(0)) {
+            Some(v) => Reader::new(v).small()?,
+            None => 0,
+        };
+        let serial = r.expect(der::INTEGER)?;
+        let signature_alg = r.expect(der::SEQUENCE)?;
+        let issuer = r.expect(der::SEQUENCE)?;
+        let mut validity = r.sequence()?;
+        let (not_before, not_after) = (time(validity.value()?)?, time(validity.value()?)?);
+        let subject = r.expect(der::SEQUENCE)?;
+        let spki = r.whole(der::SEQUENCE)?;
+        let mut key_info = Reader::new(spki).sequence()?;
+        let key_alg = key_info.expect(der::SEQUENCE)?;
+        let key = bits(key_info.expect(der::BIT_STRING)?)?;
+        r.optional(der::context_primitive(1)); // issuerUniqueID
+        r.optional(der::context_primitive(2)); // subjectUniqueID
+        let extensions = match r.optional(der::context(3)) {
+            Some(list) => extensions(list)?,
+            None => Vec::new(),
+        };
+        Some(Certificate {
+            der,
+            tbs,
+            version,
+            serial,
+            signature_alg,
+            issuer,
+            not_before,
+            not_after,
+            subject,
+            spki,
+            key_alg,
+            key,
+            extensions,
+            signature,
+        })
+    }
+
+    pub fn extension(&self, oid: &[u8]) -> Option<&'a [u8]> {
+        self.extensions.iter().find(|e| e.oid == oid).map(|e| e.value)
+    }
+
+    /// Subject and issuer are the same name.
+    pub fn is_self_issued(&self) -> bool {
+        self.subject == self.issuer
+    }
+
+    /// May sign other certificates: basicConstraints says so, keyUsage doesn't forbid it. A version 1 certificate has
+    /// neither and is taken as a CA only when it is self-issued, as OpenSSL does.
+    pub fn may_sign(&self) -> bool {
+        let sign = match self.extension(KEY_USAGE) {
+            Some(v) => Reader::new(v)
+                .expect(der::BIT_STRING)
+                .and_then(bits_any)
+                .is_some_and(|b| b & KEY_CERT_SIGN != 0),
+            None => true,
+        };
+        let ca = match self.extension(BASIC_CONSTRAINTS) {
+            Some(v) => basic_constraints(v).is_some_and(|(ca, _)| ca),
+            None => self.version == 0 && self.is_self_issued(),
+        };
+        ca && sign
+    }
+
+    /// How many intermediates may follow below, if limited.
+    pub fn path_length(&self) -> Option<u32> {
+        self.extension(BASIC_CONSTRAINTS).and_then(basic_constraints).and_then(|(_, n)| n)
+    }
+
+    /// No extendedKeyUsage, or one that names servers.
+    pub fn may_serve(&self) -> bool {
+        let Some(list) = self.extension(EXT_KEY_USAGE).and_then(|v| Reader::new(v).sequence()) else {
+            return self.extension(EXT_KEY_USAGE).is_none();
+        };
+        let mut list = list;
+        while let Some(v) = list.value() {
+            if v.body == SERVER_AUTH || v.body == ANY_EKU {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Key identifiers: the subject's own.
+    pub fn subject_key_id(&self) -> Option<&'a [u8]> {
+        Reader::new(self.extension(SUBJECT_KEY_ID)?).expect(der::OCTET_STRING)
+    }
+
+    /// Key identifiers: the issuer's.
+    pub fn authority_key_id(&self) -> Option<&'a [u8]> {
+        Reader::new(self.extension(AUTHORITY_KEY_ID)?).sequence()?.optional(der::context_primitive(0))
+    }
+
+    /// `issuer`'s name and key identifier are those this certificate names. The signature is not checked.
+    pub fn names_issuer(&self, issuer: &Certificate<'_>) -> bool {
+        self.issuer == issuer.subject
+            && match (self.authority_key_id(), issuer.subject_key_id()) {
+                (Some(a), Some(s)) => a == s,
+                _ => true,
+            }
+    }
+
+    /// The host names and addresses of subjectAltName.
+    pub fn alt_names(&self) -> Vec<AltName<'a>> {
+        let mut names = Vec::new();
+        let Some(mut list) = self.extension(SUBJECT_ALT_NAME).and_then(|v| Reader::new(v).sequence()) else {
+            return names;
+        };
+        while let Some(v) = list.value() {
+            match v.tag {
+                0x82 => names.push(AltName::Dns(v.body)),
+                0x87 => names.push(AltName::Ip(v.body)),
+                _ => {}
+            }
+        }
+        names
+    }
+
+    /// The last, most specific, commonName of the subject.
+    pub fn common_name(&self) -> Option<String> {
+        attributes(self.subject).into_iter().rfind(|(oid, _)| *oid == COMMON_NAME).map(|(_, v)| text(v))
+    }
+
+    /// Contents of the OID of the signature's algorithm.
+    pub fn signature_oid(&self) -> &'a [u8] {
+        Reader::new(self.signature_alg).expect(der::OID).unwrap_or_default()
+    }
+
+    /// Contents of the OID of the key's algorithm.
+    pub fn key_oid(&self) -> &'a [u8] {
+        Reader::new(self.key_alg).expect(der::OID).unwrap_or_default()
+    }
+}
+
+/// The attributes of a Name in order: contents of the OID, value.
+pub fn attributes(name: &[u8]) -> Vec<(&[u8], Tlv<'_>)> {
+    let mut out = Vec::new();
+    let mut sets = Reader::new(name);
+    while let Some(set) = sets.optional(der::SET) {
+        let mut set = Reader::new(set);
+        while let Some(mut pair) = set.sequence() {
+            if let (Some(oid), Some(value)) = (pair.expect(der::OID), pair.value()) {
+                out.push((oid, value));
+            }
+        }
+    }
+    out
+}
+
+/// A directory string as UTF-8, whatever its encoding.
+pub fn text(v: Tlv<'_>) -> String {
+    match v.tag {
+        der::BMP_STRING => {
+            char::decode_utf16(v.body.as_chunks::<2>().0.iter().map(|c| u16::from_be_bytes(*c)))
+                .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER))
+                .collect()
+        }
+        der::UNIVERSAL_STRING => v
+            .body
+            .as_chunks::<4>()
+            .0
+            .iter()
+            .map(|c| char::from_u32(u32::from_be_bytes(*c)).unwrap_or(char::REPLACEMENT_CHARACTER))
+            .collect(),
+        der::UTF8_STRING => String::from_utf8_lossy(v.body).into_owned(),
+        _ => v.body.iter().map(|b| char::from(*b)).collect(), // Latin-1 holds PrintableString and IA5String
+    }
+}
+
+/// Days since 1970-01-01 of a date in the Gregorian calendar.
+pub fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    let y = if month <= 2 { year - 1 } else { year };
+    let era = y.div_euclid(400);
+    let year_of_era = y.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+}
+
+fn extensions(list: &[u8]) -> Option<Vec<Extension<'_>>> {
+    let mut out = Vec::new();
+    let mut r = Reader::new(list).sequence()?;
+    while !r.is_empty() {
+        let mut e = r.sequence()?;
+        let oid = e.expect(der::OID)?;
+        let critical = e.optional(der::BOOLEAN).is_some_and(|b| b.first().is_some_and(|b| *b != 0));
+        let value = e.expect(der::OCTET_STRING)?;
+        if out.len() == MAX_EXTENSIONS {
+            return None;
+        }
+        out.push(Extension { oid, critical, value });
+    }
+    Some(out)
+}
+
+fn basic_constraints(value: &[u8]) -> Option<(bool, Option<u32>)> {
+    let mut r = Reader::new(value).sequence()?;
+    let ca = r.optional(der::BOOLEAN).is_some_and(|b| b.first().is_some_and(|b| *b != 0));
+    let length = if r.is_empty() { None } else { Some(r.small()?) };
+    Some((ca, length))
+}
+
+/// The octets of a BIT STRING without unused bits.
+fn bits(body: &[u8]) -> Option<&[u8]> {
+    match body.split_first() {
+        Some((0, rest)) => Some(rest),
+        _ => None,
+    }
+}
+
+/// The first octet of a BIT STRING, unused bits or not.
+fn bits_any(body: &[u8]) -> Option<u8> {
+    body.get(1).copied()
+}
+
+/// UTCTime or GeneralizedTime in seconds since the epoch (RFC 5280, 4.1.2.5).
+fn time(v: Tlv<'_>) -> Option<i64> {
+    let digits = v.body.strip_suffix(b"Z")?;
+    let (year, rest) = match v.tag {
+        der::UTC_TIME if digits.len() == 12 || digits.len() == 10 => {
+            let y = number(&digits[..2])?;
+            (if y < 50 { 2000 + y } else { 1900 + y }, &digits[2..])
+        }
+        der::GENERALIZED_TIME if digits.len() == 14 => (number(&digits[..4])?, &digits[4..]),
+        _ => return None,
+    };
+    let part = |i: usize| if rest.len() >= i + 2 { number(&rest[i..i + 2]) } else { Some(0) };
+    let (month, day, hour, minute, second) = (part(0)?, part(2)?, part(4)?, part(6)?, part(8)?);
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 23 || minute > 59 || second > 60 {
+        return None;
+    }
+    Some(days_from_civil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
+}
+
+fn number(digits: &[u8]) -> Option<i64> {
+    digits.iter().try_fold(0i64, |n, d| d.is_ascii_digit().then(|| n * 10 + i64::from(d - b'0')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn certificate() -> Vec<u8> {
+        let mut p = rcgen::CertificateParams::new(vec!["a.example".into(), "127.0.0.1".into()]).unwrap();
+        p.distinguished_name.push(rcgen::DnType::CommonName, "common");
+        p.not_before = rcgen::date_time_ymd(2020, 2, 29);
+        p.not_after = rcgen::date_time_ymd(2051, 1, 2);
+        p.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Constrained(3));
+        p.extended_key_usages = vec![rcgen::ExtendedKeyUsagePurpose::ClientAuth];
+        p.self_signed(&rcgen::KeyPair::generate().unwrap()).unwrap().der().to_vec()
+    }
+
+    #[test]
+    fn reads_a_certificate() {
+        let der = certificate();
+        let c = Certificate::parse(&der).unwrap();
+        assert_eq!(c.version, 2);
+        assert_eq!(c.common_name().as_deref(), Some("common"));
+        assert_eq!(c.alt_names(), [AltName::Dns(b"a.example"), AltName::Ip(&[127, 0, 0, 1])]);
+        assert_eq!(c.not_before, 1_582_934_400);
+        assert_eq!(c.not_after, 2_556_230_400);
+        assert!(c.is_self_issued() && c.may_sign() && !c.may_serve());
+        assert_eq!(c.path_length(), Some(3));
+    }
+
+    #[test]
+    fn cut_or_damaged_certificates_do_not_panic() {
+        let der = certificate();
+        for n in 0..der.len() {
+            assert!(Certificate::parse(&der[..n]).is_none());
+            let mut bad = der.clone();
+            bad[n] ^= 0x55;
+            if let Some(c) = Certificate::parse(&bad) {
+                let _ = (c.alt_names(), c.common_name(), c.may_sign(), c.may_serve(), c.authority_key_id());
+            }
+        }
+    }
+}
