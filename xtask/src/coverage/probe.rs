@@ -153,3 +153,33 @@ fn tool(path: &Path) -> Result<BTreeSet<String>, String> {
     };
     Ok(flag::FLAGS.iter().filter(|f| !has(f.long)).map(|f| format!("--{}", f.long)).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The distribution's library is older than the tables: what it refuses is known.
+    #[test]
+    fn the_distributions_library_refuses_what_came_later() {
+        let path =
+            stdout(Command::new("cc").arg("-print-file-name=libcurl.so")).expect("a C compiler is installed");
+        let work = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/probe-distribution");
+        std::fs::create_dir_all(&work).expect("the target directory is writable");
+        let copy = work.join("libcurl.so.4");
+        std::fs::copy(path.trim(), &copy).expect("libcurl's development files are installed");
+        let refused = library(&copy).expect("the probe runs");
+        for option in EasyOption::ALL.iter().filter(|o| o.since().starts_with("8.")) {
+            let name = format!("CURLOPT_{}", option.name());
+            // Renamed since, with the old number.
+            assert_eq!(refused.contains(&name), option.name() != "MAIL_RCPT_ALLOWFAILS", "{name}");
+        }
+        for taken in
+            ["CURLOPT_URL", "CURLOPT_SSLCERT_BLOB", "CURLINFO_PRIVATE", "CURLMOPT_PUSHDATA", "curl_url"]
+        {
+            assert!(!refused.contains(taken), "{taken}");
+        }
+        for young in ["curl_multi_waitfds", "CURLINFO_CONN_ID", "CURLMOPT_NOTIFYDATA"] {
+            assert!(refused.contains(young), "{young}");
+        }
+    }
+}
