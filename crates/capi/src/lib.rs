@@ -5,10 +5,13 @@
 //! C frees. `shim/variadic.c` unpacks variable arguments, `link.sh` makes libcurl.so.4 of both.
 
 pub mod date;
+pub mod form;
+pub mod form_body;
 pub mod global;
 pub mod guard;
 pub mod handles;
 pub mod memory;
+pub mod mime;
 pub mod options;
 pub mod printf;
 pub mod slist;

@@ -7,5 +7,6 @@ pub mod date;
 pub mod escape;
 pub mod hex;
 pub mod http1;
+pub mod mime;
 pub mod netrc;
 pub mod url;

@@ -1,0 +1,528 @@
+//! The old form API (curl_formadd.md, curl_formget.md, curl_formfree.md). Its list of `struct curl_httppost` is public,
+//! so it is built as C knows it; a transfer lays it out like a MIME tree.
+
+use std::ffi::{c_char, c_int, c_long, c_void};
+use std::ptr;
+use std::rc::Rc;
+
+use tables::Code;
+use tables::constant::*;
+use wire::mime::{self, Content, Escape, Part};
+
+use crate::form_body::{Callback, FormBody, Got, ReadFn, Source};
+use crate::guard::entry;
+use crate::memory;
+use crate::printf::{Arguments, Width};
+use crate::slist::{self, Slist};
+use crate::text::bytes;
+
+/// `struct curl_httppost`.
+#[repr(C)]
+pub struct HttpPost {
+    next: *mut HttpPost,
+    name: *mut c_char,
+    name_length: c_long,
+    contents: *mut c_char,
+    contents_length: c_long,
+    buffer: *mut c_char,
+    buffer_length: c_long,
+    content_type: *mut c_char,
+    content_header: *mut Slist,
+    more: *mut HttpPost,
+    flags: c_long,
+    show_filename: *mut c_char,
+    user: *mut c_void,
+    content_len: i64,
+}
+
+impl HttpPost {
+    fn empty() -> HttpPost {
+        // SAFETY: null pointers and zeros are what a C caller would begin with.
+        unsafe { std::mem::zeroed() }
+    }
+
+    fn has(&self, flag: c_long) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// Length of the contents, where 0 says that they end at a zero.
+    fn contents_len(&self) -> i64 {
+        if self.has(CURL_HTTPPOST_LARGE.into()) { self.content_len } else { self.contents_length }
+    }
+}
+
+/// `struct curl_forms`.
+#[repr(C)]
+struct Forms {
+    option: c_int,
+    value: *const c_char,
+}
+
+/// What one call asks for, before it is known to be complete.
+struct Section {
+    /// The first file or field, and further files of the same name.
+    items: Vec<Item>,
+    name: Option<Named>,
+}
+
+struct Named {
+    text: *const c_char,
+    length: c_long,
+    borrowed: bool,
+}
+
+struct Item {
+    post: HttpPost,
+    value: *const c_char,
+    type_given: bool,
+}
+
+type FormCode = c_int;
+type Outcome<T = ()> = Result<T, FormCode>;
+
+/// Where the options come from: the arguments, or an array among them.
+struct Options {
+    args: *mut Arguments,
+    array: *const Forms,
+}
+
+impl Options {
+    /// The next option number, going back to the arguments when an array has ended.
+    unsafe fn next(&mut self) -> c_int {
+        // SAFETY: the application vouches for arguments and array, each ended by CURLFORM_END.
+        unsafe {
+            if !self.array.is_null() {
+                let option = (*self.array).option;
+                if option != CURLFORM_END {
+                    return option;
+                }
+                self.array = ptr::null();
+            }
+            Arguments::integer(self.args, Width::Int) as c_int
+        }
+    }
+
+    unsafe fn pointer(&mut self) -> *const c_char {
+        // SAFETY: as `next`.
+        unsafe {
+            if self.array.is_null() {
+                return Arguments::pointer(self.args).cast_const().cast();
+            }
+            let value = (*self.array).value;
+            self.array = self.array.add(1);
+            value
+        }
+    }
+
+    unsafe fn number(&mut self, width: Width) -> i64 {
+        // SAFETY: as `next`.
+        unsafe {
+            if self.array.is_null() {
+                return Arguments::integer(self.args, width);
+            }
+            self.pointer().addr() as i64
+        }
+    }
+}
+
+/// The shim's `curl_formadd`.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn warmwire_formadd(
+    first: *mut *mut HttpPost,
+    last: *mut *mut HttpPost,
+    args: *mut Arguments,
+) -> c_int {
+    entry(CURL_FORMADD_MEMORY, || {
+        if first.is_null() || last.is_null() {
+            return CURL_FORMADD_NULL;
+        }
+        let mut options = Options { args, array: ptr::null() };
+        // SAFETY: the application vouches for the arguments and for the two list pointers.
+        let built = unsafe { read_section(&mut options) }.and_then(Section::build);
+        match built {
+            Err(code) => code,
+            Ok(post) => {
+                // SAFETY: as above: both are NULL or nodes of one list.
+                unsafe {
+                    if (*last).is_null() {
+                        *first = post;
+                    } else {
+                        (**last).next = post;
+                    }
+                    *last = post;
+                }
+                CURL_FORMADD_OK
+            }
+        }
+    })
+}
+
+/// # Safety
+/// The options are as curl_formadd's manual page has them.
+unsafe fn read_section(options: &mut Options) -> Outcome<Section> {
+    let mut section = Section { items: vec![Item::empty()], name: None };
+    loop {
+        // SAFETY: the caller's promise: the argument types follow from the options.
+        unsafe {
+            let option = options.next();
+            match option {
+                CURLFORM_END => return Ok(section),
+                CURLFORM_ARRAY if !options.array.is_null() => return Err(CURL_FORMADD_ILLEGAL_ARRAY),
+                CURLFORM_ARRAY => {
+                    options.array = options.pointer().cast();
+                    if options.array.is_null() {
+                        return Err(CURL_FORMADD_NULL);
+                    }
+                }
+                _ => section.take(option, options)?,
+            }
+        }
+    }
+}
+
+impl Item {
+    fn empty() -> Item {
+        Item { post: HttpPost::empty(), value: ptr::null(), type_given: false }
+    }
+}
+
+fn once<T>(place: &mut *mut T, value: *const T) -> Outcome {
+    if !place.is_null() {
+        return Err(CURL_FORMADD_OPTION_TWICE);
+    }
+    if value.is_null() {
+        return Err(CURL_FORMADD_NULL);
+    }
+    *place = value.cast_mut();
+    Ok(())
+}
+
+fn set_value(item: &mut Item, value: *const c_char) -> Outcome {
+    let mut place = item.value.cast_mut();
+    once(&mut place, value)?;
+    item.value = place;
+    Ok(())
+}
+
+impl Section {
+    /// # Safety
+    /// The option's argument comes next.
+    unsafe fn take(&mut self, option: c_int, options: &mut Options) -> Outcome {
+        let item = self.items.last_mut().expect("a section begins with an item");
+        let flag = |item: &mut Item, flag: c_int| item.post.flags |= c_long::from(flag);
+        // SAFETY: the caller's promise, in each arm.
+        unsafe {
+            match option {
+                CURLFORM_COPYNAME | CURLFORM_PTRNAME => {
+                    let text = options.pointer();
+                    if self.name.as_ref().is_some_and(|name| !name.text.is_null()) {
+                        return Err(CURL_FORMADD_OPTION_TWICE);
+                    }
+                    if text.is_null() {
+                        return Err(CURL_FORMADD_NULL);
+                    }
+                    let length = self.name.as_ref().map_or(0, |name| name.length);
+                    self.name = Some(Named { text, length, borrowed: option == CURLFORM_PTRNAME });
+                }
+                CURLFORM_NAMELENGTH => {
+                    let length = options.number(Width::Long);
+                    match &mut self.name {
+                        Some(name) if name.length != 0 => return Err(CURL_FORMADD_OPTION_TWICE),
+                        Some(name) => name.length = length,
+                        None => self.name = Some(Named { text: ptr::null(), length, borrowed: false }),
+                    }
+                }
+                CURLFORM_COPYCONTENTS | CURLFORM_PTRCONTENTS => {
+                    set_value(item, options.pointer())?;
+                    if option == CURLFORM_PTRCONTENTS {
+                        flag(item, CURL_HTTPPOST_PTRCONTENTS);
+                    }
+                }
+                CURLFORM_CONTENTSLENGTH => item.post.contents_length = options.number(Width::Long),
+                CURLFORM_CONTENTLEN => {
+                    item.post.content_len = options.number(Width::LongLong);
+                    flag(item, CURL_HTTPPOST_LARGE);
+                }
+                CURLFORM_FILECONTENT => {
+                    set_value(item, options.pointer())?;
+                    flag(item, CURL_HTTPPOST_READFILE);
+                }
+                CURLFORM_FILE => {
+                    let value = options.pointer();
+                    if value.is_null() {
+                        return Err(CURL_FORMADD_NULL);
+                    }
+                    let mut target = item;
+                    if !target.value.is_null() {
+                        if !target.post.has(CURL_HTTPPOST_FILENAME.into()) {
+                            return Err(CURL_FORMADD_OPTION_TWICE);
+                        }
+                        self.items.push(Item::empty());
+                        target = self.items.last_mut().expect("just pushed");
+                    }
+                    target.value = value;
+                    flag(target, CURL_HTTPPOST_FILENAME);
+                }
+                CURLFORM_BUFFER => {
+                    once(&mut item.post.show_filename, options.pointer())?;
+                    flag(item, CURL_HTTPPOST_BUFFER | CURL_HTTPPOST_PTRBUFFER);
+                }
+                CURLFORM_BUFFERPTR => {
+                    once(&mut item.post.buffer, options.pointer())?;
+                    item.value = item.post.buffer;
+                    flag(item, CURL_HTTPPOST_PTRBUFFER);
+                }
+                CURLFORM_BUFFERLENGTH => item.post.buffer_length = options.number(Width::Long),
+                CURLFORM_STREAM => {
+                    once(&mut item.post.user, options.pointer().cast::<c_void>())?;
+                    item.value = item.post.user.cast();
+                    flag(item, CURL_HTTPPOST_CALLBACK);
+                }
+                CURLFORM_CONTENTTYPE => {
+                    let value = options.pointer();
+                    if item.type_given {
+                        return Err(CURL_FORMADD_OPTION_TWICE);
+                    }
+                    once(&mut item.post.content_type, value)?;
+                    item.type_given = true;
+                }
+                CURLFORM_CONTENTHEADER => {
+                    once(&mut item.post.content_header, options.pointer().cast())?;
+                }
+                CURLFORM_FILENAME => once(&mut item.post.show_filename, options.pointer())?,
+                _ => return Err(CURL_FORMADD_UNKNOWN_OPTION),
+            }
+        }
+        Ok(())
+    }
+
+    /// Check that everything needed was given, and copy what must be copied.
+    fn build(self) -> Outcome<*mut HttpPost> {
+        let name = self.name.filter(|name| !name.text.is_null()).ok_or(CURL_FORMADD_INCOMPLETE)?;
+        for item in &self.items {
+            let post = &item.post;
+            let buffer = post.has(CURL_HTTPPOST_BUFFER.into());
+            let file = post.has(CURL_HTTPPOST_FILENAME.into());
+            let incomplete = item.value.is_null()
+                || post.contents_length != 0 && file
+                || buffer && (post.buffer.is_null() || post.show_filename.is_null());
+            if incomplete {
+                return Err(CURL_FORMADD_INCOMPLETE);
+            }
+        }
+        let mut previous_type: *const c_char = ptr::null();
+        let mut head: *mut HttpPost = ptr::null_mut();
+        let mut tail: *mut HttpPost = ptr::null_mut();
+        for (index, mut item) in self.items.into_iter().enumerate() {
+            if index == 0 {
+                name.give_to(&mut item.post);
+            }
+            item.fill(previous_type);
+            previous_type = item.post.content_type;
+            let node = memory::place(item.post);
+            if node.is_null() {
+                return Err(CURL_FORMADD_MEMORY);
+            }
+            if tail.is_null() {
+                head = node;
+            } else {
+                // SAFETY: the node made in the round before.
+                unsafe { (*tail).more = node }
+            }
+            tail = node;
+        }
+        Ok(head)
+    }
+}
+
+impl Named {
+    fn give_to(&self, post: &mut HttpPost) {
+        // SAFETY: a C string, or as many bytes as the application said.
+        let text = unsafe { with_length(self.text, self.length) };
+        post.name_length = text.len() as c_long;
+        if self.borrowed {
+            post.name = self.text.cast_mut();
+            post.flags |= c_long::from(CURL_HTTPPOST_PTRNAME);
+        } else {
+            post.name = memory::copy_string(text);
+        }
+    }
+}
+
+impl Item {
+    /// Copy texts, and guess the type of a file as curl does: from its name, else as the file before, else as bytes.
+    fn fill(&mut self, previous_type: *const c_char) {
+        let post = &mut self.post;
+        let copy = |text: *const c_char| {
+            // SAFETY: NULL or a C string of the application's.
+            unsafe { bytes(text) }.map_or(ptr::null_mut(), memory::copy_string)
+        };
+        let is_file = post.has(c_long::from(CURL_HTTPPOST_FILENAME | CURL_HTTPPOST_BUFFER));
+        let path =
+            if post.has(CURL_HTTPPOST_BUFFER.into()) { post.show_filename } else { self.value.cast_mut() };
+        if !post.content_type.is_null() {
+            post.content_type = copy(post.content_type);
+        } else if is_file {
+            // SAFETY: a file's name and a type made before are C strings.
+            let (path, previous) = unsafe { (bytes(path).unwrap_or_default(), bytes(previous_type)) };
+            let guess = mime::guess_type(path).map(str::as_bytes);
+            post.content_type = memory::copy_string(guess.or(previous).unwrap_or(mime::FILE_TYPE.as_bytes()));
+        }
+        post.show_filename = copy(post.show_filename);
+        let as_is = CURL_HTTPPOST_PTRCONTENTS | CURL_HTTPPOST_PTRBUFFER | CURL_HTTPPOST_CALLBACK;
+        post.contents = if post.has(as_is.into()) {
+            self.value.cast_mut()
+        } else if post.has(c_long::from(CURL_HTTPPOST_FILENAME | CURL_HTTPPOST_READFILE)) {
+            copy(self.value)
+        } else {
+            // SAFETY: the application's contents of the length it said.
+            memory::copy_string(unsafe { with_length(self.value, post.contents_len() as c_long) })
+        };
+    }
+}
+
+/// The bytes of `text`: `length` of them, or up to its zero when that is 0 or negative.
+///
+/// # Safety
+/// `text` is readable that far.
+unsafe fn with_length<'a>(text: *const c_char, length: c_long) -> &'a [u8] {
+    match usize::try_from(length) {
+        // SAFETY: the caller's promise.
+        Ok(length) if length > 0 => unsafe { std::slice::from_raw_parts(text.cast(), length) },
+        // SAFETY: the caller's promise.
+        _ => unsafe { bytes(text) }.unwrap_or_default(),
+    }
+}
+
+/// `form` as parts; `read` is the easy handle's read callback, which CURLFORM_STREAM uses.
+///
+/// # Safety
+/// `form` is NULL or a list made by curl_formadd.
+pub unsafe fn lay_out(form: *const HttpPost, read: ReadFn) -> Result<Vec<Part<Source>>, Code> {
+    let mut parts = Vec::new();
+    // SAFETY: the caller's promise.
+    let mut at = unsafe { form.as_ref() };
+    while let Some(post) = at {
+        // SAFETY: nodes link to nodes or NULL; names are C strings or counted.
+        unsafe {
+            let name = (!post.name.is_null()).then(|| with_length(post.name, post.name_length).to_vec());
+            let mut part = if post.more.is_null() { post.part(read)? } else { post.several(read)? };
+            part.name = name;
+            part.headers = slist::strings(post.content_header).map(|line| line.to_bytes().to_vec()).collect();
+            parts.push(part);
+            at = post.next.as_ref();
+        }
+    }
+    Ok(parts)
+}
+
+impl HttpPost {
+    unsafe fn several(&self, read: ReadFn) -> Result<Part<Source>, Code> {
+        let mut files = Vec::new();
+        let mut at = Some(self);
+        while let Some(post) = at {
+            // SAFETY: further files link to each other or NULL.
+            unsafe {
+                files.push(post.part(read)?);
+                at = post.more.as_ref();
+            }
+        }
+        Ok(Part { content: Content::Parts(files), ..Part::default() })
+    }
+
+    unsafe fn part(&self, read: ReadFn) -> Result<Part<Source>, Code> {
+        // SAFETY: what the flags say the pointers are.
+        unsafe {
+            let contents = || bytes(self.contents).unwrap_or_default().to_vec();
+            let mut filename = bytes(self.show_filename).map(<[u8]>::to_vec);
+            let content = if self.has(c_long::from(CURL_HTTPPOST_FILENAME | CURL_HTTPPOST_READFILE)) {
+                let path = contents();
+                if self.has(CURL_HTTPPOST_FILENAME.into()) && filename.is_none() {
+                    filename = path.rsplit(|byte| *byte == b'/').next().map(<[u8]>::to_vec);
+                }
+                Source::file(path)?
+            } else if self.has(CURL_HTTPPOST_BUFFER.into()) {
+                let len = usize::try_from(self.buffer_length).unwrap_or(0);
+                Content::Memory(std::slice::from_raw_parts(self.buffer.cast::<u8>(), len).into())
+            } else if self.has(CURL_HTTPPOST_CALLBACK.into()) {
+                let size = if self.contents_len() > 0 { self.contents_len() } else { -1 };
+                Source::callback(Rc::new(Callback::new(size, read, None, None, self.user)))
+            } else {
+                Content::Memory(with_length(self.contents, self.contents_len() as c_long).into())
+            };
+            let content_type = bytes(self.content_type).map(<[u8]>::to_vec);
+            Ok(Part { filename, content_type, content, ..Part::default() })
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn curl_formfree(form: *mut HttpPost) {
+    entry((), || {
+        let mut at = form;
+        while !at.is_null() {
+            // SAFETY: a list made by curl_formadd; each node is read before it is released.
+            unsafe {
+                let next = (*at).next;
+                curl_formfree((*at).more);
+                if !(*at).has(CURL_HTTPPOST_PTRNAME.into()) {
+                    memory::release((*at).name.cast());
+                }
+                let as_is = CURL_HTTPPOST_PTRCONTENTS | CURL_HTTPPOST_PTRBUFFER | CURL_HTTPPOST_CALLBACK;
+                if !(*at).has(as_is.into()) {
+                    memory::release((*at).contents.cast());
+                }
+                memory::release((*at).content_type.cast());
+                memory::release((*at).show_filename.cast());
+                memory::release(at.cast());
+                at = next;
+            }
+        }
+    });
+}
+
+type AppendFn = unsafe extern "C-unwind" fn(*mut c_void, *const c_char, usize) -> usize;
+
+/// CURLFORM_STREAM without a handle reads from a FILE.
+unsafe extern "C-unwind" fn read_file(
+    to: *mut c_char,
+    size: usize,
+    count: usize,
+    file: *mut c_void,
+) -> usize {
+    // SAFETY: the application passed a FILE as the stream of a form that it wants serialised.
+    unsafe { libc::fread(to.cast(), size, count, file.cast()) }
+}
+
+/// Answers 0 or a CURLcode.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn curl_formget(
+    form: *mut HttpPost,
+    arg: *mut c_void,
+    append: Option<AppendFn>,
+) -> c_int {
+    entry(Code::OutOfMemory.id(), || {
+        let Some(append) = append else {
+            return Code::BadFunctionArgument.id();
+        };
+        let put = |text: &[u8]| {
+            // SAFETY: the application's function takes that many bytes.
+            let taken = unsafe { append(arg, text.as_ptr().cast(), text.len()) };
+            if taken == text.len() { Ok(()) } else { Err(Code::ReadError) }
+        };
+        // SAFETY: a list made by curl_formadd, by the caller's promise.
+        let parts = unsafe { lay_out(form, read_file) };
+        let result = parts.and_then(|parts| FormBody::open(parts, Escape::Percent)).and_then(|mut body| {
+            let mut buffer = [0; 8192];
+            put(&[b"Content-Type: ", body.content_type(), b"\r\n\r\n"].concat())?;
+            loop {
+                match body.read(&mut buffer)? {
+                    Got::Bytes(0) => return Ok(()),
+                    Got::Bytes(len) => put(&buffer[..len])?,
+                    _ => return Err(Code::ReadError),
+                }
+            }
+        });
+        result.map_or_else(Code::id, |()| 0)
+    })
+}

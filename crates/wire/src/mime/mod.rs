@@ -1,0 +1,349 @@
+//! Multipart bodies (RFC 7578, RFC 2046), laid out as curl does: a tree of parts becomes a flat list of pieces, of
+//! which some are bytes and some are sources that the caller reads (files, callbacks).
+//!
+//! Headers and their order, escapes and default types are those that servers have seen from curl for years.
+
+mod encode;
+
+pub use encode::{Encoder, Encoding, NotSevenBit};
+
+use std::rc::Rc;
+
+/// One part. `S` is whatever the caller reads bytes from.
+pub struct Part<S> {
+    pub name: Option<Vec<u8>>,
+    pub filename: Option<Vec<u8>>,
+    pub content_type: Option<Vec<u8>>,
+    /// Header lines without line endings.
+    pub headers: Vec<Vec<u8>>,
+    pub encoder: Option<Encoder>,
+    pub content: Content<S>,
+}
+
+pub enum Content<S> {
+    Nothing,
+    Memory(Rc<[u8]>),
+    Source {
+        source: S,
+        size: Option<u64>,
+        /// A file: its path, from which the type is guessed.
+        path: Option<Vec<u8>>,
+    },
+    Parts(Vec<Part<S>>),
+}
+
+impl<S> Default for Part<S> {
+    fn default() -> Part<S> {
+        Part {
+            name: None,
+            filename: None,
+            content_type: None,
+            headers: Vec::new(),
+            encoder: None,
+            content: Content::Nothing,
+        }
+    }
+}
+
+/// How quotes in names are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Escape {
+    /// As browsers do: quote, CR and LF percent-encoded.
+    Percent,
+    /// CURLMIMEOPT_FORMESCAPE: quote and backslash after a backslash.
+    Backslash,
+}
+
+/// A run of the body.
+pub enum Piece<S> {
+    Bytes(Rc<[u8]>),
+    /// To be read to its end and passed through the encoder.
+    Source {
+        source: S,
+        encoder: Option<Encoder>,
+        size: Option<u64>,
+    },
+}
+
+pub struct Body<S> {
+    /// Without the name of the header.
+    pub content_type: Vec<u8>,
+    pub pieces: Vec<Piece<S>>,
+    /// Of the whole body, when known.
+    pub size: Option<u64>,
+}
+
+/// Lays out a form. `boundary` gives a fresh boundary at each call, which no content may hold.
+pub fn form<S>(
+    parts: Vec<Part<S>>,
+    escape: Escape,
+    boundary: &mut dyn FnMut() -> String,
+) -> Result<Body<S>, NotSevenBit> {
+    let own = boundary();
+    let mut layout = Layout { pieces: Vec::new(), text: Vec::new(), size: Some(0), escape, boundary };
+    layout.multipart(parts, &own, Some("form-data"))?;
+    layout.flush();
+    let content_type = format!("multipart/form-data; boundary={own}").into_bytes();
+    Ok(Body { content_type, pieces: layout.pieces, size: layout.size })
+}
+
+/// The type that curl guesses from a file name's ending.
+pub fn guess_type(name: &[u8]) -> Option<&'static str> {
+    const TYPES: [(&str, &str); 10] = [
+        (".gif", "image/gif"),
+        (".jpg", "image/jpeg"),
+        (".jpeg", "image/jpeg"),
+        (".png", "image/png"),
+        (".svg", "image/svg+xml"),
+        (".txt", "text/plain"),
+        (".htm", "text/html"),
+        (".html", "text/html"),
+        (".pdf", "application/pdf"),
+        (".xml", "application/xml"),
+    ];
+    let ends = |ending: &str| {
+        let start = name.len().checked_sub(ending.len());
+        start.is_some_and(|start| name[start..].eq_ignore_ascii_case(ending.as_bytes()))
+    };
+    TYPES.iter().find(|(ending, _)| ends(ending)).map(|(_, kind)| *kind)
+}
+
+/// What a file is when its name doesn't tell.
+pub const FILE_TYPE: &str = "application/octet-stream";
+
+struct Layout<'a, S> {
+    pieces: Vec<Piece<S>>,
+    /// Bytes not yet made a piece: heads of parts join what stands before them.
+    text: Vec<u8>,
+    size: Option<u64>,
+    escape: Escape,
+    boundary: &'a mut dyn FnMut() -> String,
+}
+
+impl<S> Layout<'_, S> {
+    fn multipart(
+        &mut self,
+        parts: Vec<Part<S>>,
+        boundary: &str,
+        disposition: Option<&str>,
+    ) -> Result<(), NotSevenBit> {
+        let mut line_end: &[u8] = b"";
+        for part in parts {
+            self.put(&[line_end, b"--", boundary.as_bytes(), b"\r\n"]);
+            self.part(part, disposition)?;
+            line_end = b"\r\n";
+        }
+        self.put(&[line_end, b"--", boundary.as_bytes(), b"--\r\n"]);
+        Ok(())
+    }
+
+    fn part(&mut self, part: Part<S>, disposition: Option<&str>) -> Result<(), NotSevenBit> {
+        let inner = matches!(part.content, Content::Parts(_)).then(|| (self.boundary)());
+        self.head(&part, inner.as_deref(), disposition);
+        match part.content {
+            Content::Nothing => {}
+            Content::Memory(bytes) => self.memory(bytes, part.encoder)?,
+            Content::Source { source, size, .. } => {
+                self.flush();
+                let encoded = match part.encoder {
+                    None => size,
+                    Some(encoder) => size.and_then(|size| encoder.encoded_size(size)),
+                };
+                self.size = self.size.zip(encoded).map(|(sum, size)| sum + size);
+                self.pieces.push(Piece::Source { source, encoder: part.encoder, size });
+            }
+            Content::Parts(parts) => self.multipart(parts, &inner.unwrap_or_default(), None)?,
+        }
+        Ok(())
+    }
+
+    fn memory(&mut self, bytes: Rc<[u8]>, encoder: Option<Encoder>) -> Result<(), NotSevenBit> {
+        /// From this length on the application's bytes are not copied together with heads.
+        const OWN_PIECE: usize = 4096;
+        if let Some(encoder) = encoder {
+            let mut encoding = Encoding::new(encoder);
+            let mut encoded = Vec::new();
+            encoding.push(&bytes, &mut encoded)?;
+            encoding.finish(&mut encoded);
+            self.put(&[&encoded]);
+        } else if bytes.len() < OWN_PIECE {
+            self.put(&[&bytes]);
+        } else {
+            self.flush();
+            self.size = self.size.map(|sum| sum + bytes.len() as u64);
+            self.pieces.push(Piece::Bytes(bytes));
+        }
+        Ok(())
+    }
+
+    fn head(&mut self, part: &Part<S>, boundary: Option<&str>, disposition: Option<&str>) {
+        let own = |name: &str| part.headers.iter().any(|line| is_header(line, name));
+        let kind = self.content_type(part);
+        if !own("Content-Disposition") {
+            let multipart = kind.as_deref().is_some_and(|kind| kind.starts_with(b"multipart/"));
+            let named = part.name.is_some() || part.filename.is_some();
+            let disposition = disposition.or((named || multipart).then_some("attachment"));
+            if let Some(disposition) = disposition.filter(|value| *value != "attachment" || named) {
+                self.disposition(part, disposition);
+            }
+        }
+        if let Some(kind) = kind {
+            self.put(&[b"Content-Type: ", &kind]);
+            if let Some(boundary) = boundary {
+                self.put(&[b"; boundary=", boundary.as_bytes()]);
+            }
+            self.put(&[b"\r\n"]);
+        }
+        if let Some(encoder) = part.encoder.filter(|_| !own("Content-Transfer-Encoding")) {
+            self.put(&[b"Content-Transfer-Encoding: ", encoder.name().as_bytes(), b"\r\n"]);
+        }
+        for line in part.headers.iter().filter(|line| !is_header(line, "Content-Type")) {
+            self.put(&[line, b"\r\n"]);
+        }
+        self.put(&[b"\r\n"]);
+    }
+
+    fn disposition(&mut self, part: &Part<S>, disposition: &str) {
+        self.put(&[b"Content-Disposition: ", disposition.as_bytes()]);
+        for (key, value) in [("name", &part.name), ("filename", &part.filename)] {
+            if let Some(value) = value {
+                let value = escaped(value, self.escape);
+                self.put(&[b"; ", key.as_bytes(), b"=\"", &value, b"\""]);
+            }
+        }
+        self.put(&[b"\r\n"]);
+    }
+
+    /// What the part says it is: the application's word, else what its kind and file name suggest.
+    fn content_type(&self, part: &Part<S>) -> Option<Vec<u8>> {
+        let header = part.headers.iter().find(|line| is_header(line, "Content-Type"));
+        let value = |line: &Vec<u8>| line["Content-Type:".len()..].trim_ascii().to_vec();
+        let given = part.content_type.clone().or_else(|| header.map(value));
+        if given.is_some() {
+            return given;
+        }
+        let guess = |name: &Option<Vec<u8>>| name.as_deref().and_then(guess_type);
+        let guessed = match &part.content {
+            Content::Parts(_) => return Some(b"multipart/mixed".to_vec()),
+            Content::Source { path: Some(path), .. } => {
+                guess(&part.filename).or(guess_type(path)).or(part.filename.as_ref().map(|_| FILE_TYPE))
+            }
+            _ => guess(&part.filename),
+        };
+        // Plain text without a file name is what a form field is anyway.
+        guessed
+            .filter(|kind| *kind != "text/plain" || part.filename.is_some())
+            .map(|kind| kind.as_bytes().to_vec())
+    }
+
+    fn put(&mut self, texts: &[&[u8]]) {
+        for text in texts {
+            self.text.extend_from_slice(text);
+            self.size = self.size.map(|sum| sum + text.len() as u64);
+        }
+    }
+
+    fn flush(&mut self) {
+        if !self.text.is_empty() {
+            self.pieces.push(Piece::Bytes(std::mem::take(&mut self.text).into()));
+        }
+    }
+}
+
+fn is_header(line: &[u8], name: &str) -> bool {
+    line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()))
+        && line.get(name.len()) == Some(&b':')
+}
+
+fn escaped(value: &[u8], escape: Escape) -> Vec<u8> {
+    let mut out = Vec::with_capacity(value.len());
+    for &byte in value {
+        match (escape, byte) {
+            (Escape::Percent, b'"') => out.extend_from_slice(b"%22"),
+            (Escape::Percent, b'\r') => out.extend_from_slice(b"%0D"),
+            (Escape::Percent, b'\n') => out.extend_from_slice(b"%0A"),
+            (Escape::Backslash, b'"' | b'\\') => out.extend_from_slice(&[b'\\', byte]),
+            _ => out.push(byte),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memory(text: &str) -> Content<()> {
+        Content::Memory(text.as_bytes().into())
+    }
+
+    fn laid_out(parts: Vec<Part<()>>, escape: Escape) -> String {
+        let mut count = 0;
+        let mut boundary = || {
+            count += 1;
+            format!("B{count}")
+        };
+        let body = form(parts, escape, &mut boundary).unwrap();
+        let mut text = Vec::new();
+        for piece in &body.pieces {
+            match piece {
+                Piece::Bytes(bytes) => text.extend_from_slice(bytes),
+                Piece::Source { size, .. } => text.resize(text.len() + size.unwrap() as usize, b'#'),
+            }
+        }
+        assert_eq!(body.size, Some(text.len() as u64));
+        String::from_utf8(text).unwrap()
+    }
+
+    #[test]
+    fn a_field_and_a_file() {
+        let file = Content::Source { source: (), size: Some(3), path: Some(b"/tmp/a.png".to_vec()) };
+        let parts = vec![
+            Part { name: Some(b"a\"b\\".to_vec()), content: memory("x"), ..Part::default() },
+            Part {
+                name: Some(b"f".to_vec()),
+                filename: Some(b"a.png".to_vec()),
+                content: file,
+                ..Part::default()
+            },
+        ];
+        assert_eq!(
+            laid_out(parts, Escape::Percent),
+            "--B1\r\nContent-Disposition: form-data; name=\"a%22b\\\"\r\n\r\nx\r\n--B1\r\n\
+             Content-Disposition: form-data; name=\"f\"; filename=\"a.png\"\r\nContent-Type: image/png\r\n\r\n\
+             ###\r\n--B1--\r\n"
+        );
+    }
+
+    #[test]
+    fn nested_parts_are_mixed_and_attached() {
+        let inner = Part { filename: Some(b"\"".to_vec()), content: memory("y"), ..Part::default() };
+        let outer =
+            Part { name: Some(b"n".to_vec()), content: Content::Parts(vec![inner]), ..Part::default() };
+        assert_eq!(
+            laid_out(vec![outer], Escape::Backslash),
+            "--B1\r\nContent-Disposition: form-data; name=\"n\"\r\nContent-Type: multipart/mixed; boundary=B2\r\n\
+             \r\n--B2\r\nContent-Disposition: attachment; filename=\"\\\"\"\r\n\r\ny\r\n--B2--\r\n\r\n--B1--\r\n"
+        );
+    }
+
+    #[test]
+    fn the_applications_headers_replace_ours() {
+        let part = Part {
+            name: Some(b"n".to_vec()),
+            headers: vec![
+                b"content-disposition: x".to_vec(),
+                b"Content-Type: a/b".to_vec(),
+                b"X: y".to_vec(),
+            ],
+            encoder: Some(Encoder::Base64),
+            content: memory("abc"),
+            ..Part::default()
+        };
+        assert_eq!(
+            laid_out(vec![part], Escape::Percent),
+            "--B1\r\nContent-Type: a/b\r\nContent-Transfer-Encoding: base64\r\ncontent-disposition: x\r\nX: y\r\n\
+             \r\nYWJj\r\n--B1--\r\n"
+        );
+    }
+}
