@@ -284,7 +284,7 @@ codes! {
     BadUser, "BAD_USER", 29, "7.81.0", "Bad user";
     LacksIdn, "LACKS_IDN", 30, "7.88.0", "libcurl lacks IDN support";
     TooLarge, "TOO_LARGE", 31, "8.6.0", "A value or data field is larger than allowed";
-    Backslash, "BACKSLASH", 32, "8.22.0", "Illegal backslash in the URL";
+    Backslash, "BACKSLASH", 32, "8.22.0", "Found a backslash where a forward slash was expected";
 }
 
 codes! {
