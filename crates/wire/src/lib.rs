@@ -1,11 +1,13 @@
 //! Bytes to values and back, one module per protocol: no I/O, no clock, bounded memory, no panic on input.
 
+pub mod altsvc;
 pub mod base64;
 pub mod content_encoding;
 pub mod cookie;
 pub mod date;
 pub mod escape;
 pub mod hex;
+pub mod hsts;
 pub mod http1;
 pub mod mime;
 pub mod netrc;
