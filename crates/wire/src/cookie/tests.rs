@@ -1,3 +1,5 @@
+//! Tests of the jar: what is taken, what is sent, what files hold.
+
 use super::{Command, FILE_HEADER, Jar, Rejected, Target, is_secure};
 
 const NOW: i64 = 1_700_000_000;
