@@ -1,9 +1,23 @@
 //! Resolver, connecting, filters, exchanges, connections and their pool; knows no option and no transfer.
 
+pub mod connect;
+mod connection;
 mod error;
 pub mod filter;
+pub mod identity;
+mod lease;
+mod pool;
+mod process;
+pub mod resolver;
+mod shared_pool;
 pub mod tls;
 
+pub use connection::Connection;
 pub use error::{NetError, NetErrorKind};
 pub use filter::Filter;
+pub use identity::Identity;
+pub use lease::{Lease, Slot};
+pub use pool::{Acquired, Counters, Limits, Listed, Pool};
+pub use process::{Process, process};
 pub use runtime::Idle;
+pub use shared_pool::SharedPool;

@@ -1,0 +1,106 @@
+//! A connection: a stack of filters, what it is for, and what its protocol remembers. Plain `Send` data.
+
+use std::any::Any;
+use std::io;
+use std::sync::Arc;
+use std::task::{Context, Waker};
+use std::time::Instant;
+
+use runtime::{Direction, Reactor, fork_generation};
+
+use crate::connect::Endpoints;
+use crate::filter::Filter;
+use crate::identity::Identity;
+
+/// One connection. Dropping it closes it; [`Connection::retire`] says goodbye first.
+pub struct Connection {
+    /// Its number in the pool that opened it (CURLINFO_CONN_ID).
+    pub id: u64,
+    pub identity: Arc<Identity>,
+    pub filter: Box<dyn Filter>,
+    pub created: Instant,
+    pub last_used: Instant,
+    /// How many transfers have used it.
+    pub uses: u64,
+    pub endpoints: Endpoints,
+    /// What its protocol keeps between transfers: FTP's directory, an HTTP/2 session.
+    pub state: Option<Box<dyn Any + Send>>,
+    /// What the protocol says before closing (`QUIT`), sent in one try.
+    pub farewell: Vec<u8>,
+    /// Made through the application's callbacks: never leaves its handle's pool.
+    pub private: bool,
+    fork_generation: u64,
+}
+
+impl Connection {
+    /// A connection that nobody has used yet; its number is given by the pool.
+    pub fn new(
+        identity: Arc<Identity>,
+        filter: Box<dyn Filter>,
+        endpoints: Endpoints,
+        now: Instant,
+    ) -> Connection {
+        Connection {
+            id: 0,
+            identity,
+            filter,
+            created: now,
+            last_used: now,
+            uses: 0,
+            endpoints,
+            state: None,
+            farewell: Vec::new(),
+            private: false,
+            fork_generation: fork_generation(),
+        }
+    }
+
+    /// Reads once; 0 is a clean end.
+    pub async fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        self.filter.read(buf).await
+    }
+
+    /// Writes everything and flushes it.
+    pub async fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.filter.write_all(bytes).await
+    }
+
+    /// Pushes out what the filters hold.
+    pub async fn flush(&mut self) -> io::Result<()> {
+        self.filter.write_all(&[]).await
+    }
+
+    /// Says goodbye in one non-blocking try and closes. What was inherited by a fork is closed without a word: the
+    /// parent still speaks on it.
+    pub fn retire(mut self) {
+        if self.is_inherited() {
+            return;
+        }
+        if !self.farewell.is_empty() {
+            let mut cx = Context::from_waker(Waker::noop());
+            let _ = self.filter.poll_write(&mut cx, &self.farewell);
+            let _ = self.filter.poll_flush(&mut cx);
+        }
+        self.filter.retire();
+    }
+
+    /// Whether it was opened before a fork, by the parent.
+    pub fn is_inherited(&self) -> bool {
+        self.fork_generation != fork_generation()
+    }
+
+    /// Whether other handles may have it.
+    pub fn is_shareable(&self) -> bool {
+        !self.private && self.identity.owner.is_none()
+    }
+
+    pub(crate) fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {
+        self.filter.attach(reactor, owner);
+    }
+
+    /// Nobody waits on it: an application's loop must not hear of it.
+    pub(crate) fn quieten(&mut self) {
+        self.filter.socket().forget(Direction::Read);
+        self.filter.socket().forget(Direction::Write);
+    }
+}

@@ -1,0 +1,345 @@
+//! Makes sockets: creates, configures and binds them, by the system or through the application's callbacks.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use nix::sys::socket::{setsockopt, sockopt as nix_opt};
+use runtime::{CloseHook, Socket};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, socket_with, sockopt};
+
+use crate::error::{NetError, NetErrorKind};
+
+/// What a socket is for (curlsocktype).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// A connection that we make.
+    Connection,
+    /// One that we accept (active FTP).
+    Accept,
+}
+
+/// Stream or datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Transport {
+    #[default]
+    Tcp,
+    Udp,
+}
+
+/// Where a socket is to lead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    Ip(SocketAddr),
+    Unix(UnixAddress),
+}
+
+/// A unix socket's name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum UnixAddress {
+    Path(Vec<u8>),
+    Abstract(Vec<u8>),
+}
+
+/// How sockets are configured. Part of a connection's identity where it says where bytes leave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SocketOptions {
+    pub nodelay: bool,
+    pub keepalive: Option<KeepAlive>,
+    pub local: LocalBinding,
+    pub fast_open: bool,
+    pub send_buffer: Option<usize>,
+}
+
+/// TCP keep-alive probes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeepAlive {
+    pub idle: Duration,
+    pub interval: Duration,
+    pub count: u32,
+}
+
+/// The local end (CURLOPT_INTERFACE, LOCALPORT, LOCALPORTRANGE).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct LocalBinding {
+    /// An interface's name or a host: whichever it turns out to be.
+    pub device: Option<String>,
+    /// `if!NAME`: certainly an interface.
+    pub interface: Option<String>,
+    /// `host!NAME`: certainly a host.
+    pub host: Option<String>,
+    /// 0 lets the system choose.
+    pub port: u16,
+    /// How many ports are tried from `port` on.
+    pub port_range: u16,
+}
+
+/// The application's own way with sockets. Called on the thread that runs the transfer.
+pub trait SocketCallbacks {
+    /// Makes a socket, and may change where it leads.
+    fn open(&self, purpose: Purpose, target: &mut Target, transport: Transport) -> Opened;
+    /// Sees a socket before it is connected.
+    fn configure(&self, fd: BorrowedFd<'_>, purpose: Purpose) -> Configured;
+    /// How sockets are closed, when not by the system's close.
+    fn close_hook(&self) -> Option<CloseHook>;
+}
+
+/// What the application did about making a socket.
+pub enum Opened {
+    /// Nothing: the system shall.
+    BySystem,
+    Socket(OwnedFd),
+    Refused,
+}
+
+/// What the application says after it saw a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Configured {
+    Ok,
+    Abort,
+    AlreadyConnected,
+}
+
+/// A socket that is ready to be connected.
+pub struct Fresh {
+    pub socket: Socket,
+    pub target: Target,
+    pub already_connected: bool,
+}
+
+impl Default for SocketOptions {
+    fn default() -> SocketOptions {
+        let local = LocalBinding::default();
+        SocketOptions { nodelay: true, keepalive: None, local, fast_open: false, send_buffer: None }
+    }
+}
+
+impl LocalBinding {
+    /// Reads CURLOPT_INTERFACE: a name, `if!NAME`, `host!NAME` or `ifhost!NAME!HOST`.
+    pub fn parse(text: &str) -> Option<LocalBinding> {
+        let mut binding = LocalBinding::default();
+        let part = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        if text.len() > 512 {
+            return None;
+        }
+        if let Some(name) = text.strip_prefix("if!") {
+            binding.interface = Some(part(name)?);
+        } else if let Some(host) = text.strip_prefix("host!") {
+            binding.host = Some(part(host)?);
+        } else if let Some(both) = text.strip_prefix("ifhost!") {
+            let (name, host) = both.split_once('!')?;
+            (binding.interface, binding.host) = (Some(name.to_owned()), Some(part(host)?));
+        } else {
+            binding.device = Some(part(text)?);
+        }
+        Some(binding)
+    }
+
+    /// Whether the system chooses everything.
+    pub fn is_free(&self) -> bool {
+        *self == LocalBinding { port_range: self.port_range, ..LocalBinding::default() }
+    }
+}
+
+/// Makes a socket for `target`. `local_hosts` are the addresses of the local host's name, looked up before.
+pub fn open(
+    target: &Target,
+    transport: Transport,
+    options: &SocketOptions,
+    local_hosts: &[SocketAddr],
+    callbacks: Option<&dyn SocketCallbacks>,
+) -> Result<Fresh, NetError> {
+    let mut target = target.clone();
+    let opened = callbacks.map_or(Opened::BySystem, |c| c.open(Purpose::Connection, &mut target, transport));
+    let fd = match opened {
+        Opened::Socket(fd) => take_over(fd)?,
+        Opened::BySystem => create(&target, transport)?,
+        Opened::Refused => {
+            return Err(NetError::new(
+                NetErrorKind::CouldntConnect,
+                "failed to open socket: refused by the callback",
+            ));
+        }
+    };
+    let hook = callbacks.and_then(|c| c.close_hook());
+    let socket = match hook {
+        Some(hook) => Socket::with_close_hook(fd, hook),
+        None => Socket::new(fd),
+    };
+    configure(&socket, &target, transport, options);
+    let said = callbacks.map_or(Configured::Ok, |c| c.configure(socket.as_fd(), Purpose::Connection));
+    if said == Configured::Abort {
+        return Err(NetError::new(NetErrorKind::AbortedByCallback, "callback aborted the connection"));
+    }
+    if let Target::Ip(remote) = &target {
+        bind_local(&socket, remote, &options.local, local_hosts)?;
+    }
+    Ok(Fresh { socket, target, already_connected: said == Configured::AlreadyConnected })
+}
+
+fn create(target: &Target, transport: Transport) -> Result<OwnedFd, NetError> {
+    let family = match target {
+        Target::Ip(SocketAddr::V4(_)) => AddressFamily::INET,
+        Target::Ip(SocketAddr::V6(_)) => AddressFamily::INET6,
+        Target::Unix(_) => AddressFamily::UNIX,
+    };
+    let kind = match transport {
+        Transport::Tcp => SocketType::STREAM,
+        Transport::Udp => SocketType::DGRAM,
+    };
+    socket_with(family, kind, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)
+        .map_err(|e| failed(NetErrorKind::CouldntConnect, "failed to open socket", e.into()))
+}
+
+/// An application's socket becomes non-blocking, as everything here expects.
+fn take_over(fd: OwnedFd) -> Result<OwnedFd, NetError> {
+    match rustix::io::ioctl_fionbio(&fd, true) {
+        Ok(()) => Ok(fd),
+        Err(e) => Err(failed(NetErrorKind::CouldntConnect, "socket cannot be made non-blocking", e.into())),
+    }
+}
+
+/// Failures are let pass, as in curl: these options tune, they do not decide.
+fn configure(socket: &Socket, target: &Target, transport: Transport, options: &SocketOptions) {
+    let tcp = transport == Transport::Tcp && matches!(target, Target::Ip(_));
+    if tcp && options.nodelay {
+        let _ = sockopt::set_tcp_nodelay(socket, true);
+    }
+    if let Some(keep) = options.keepalive.filter(|_| tcp) {
+        let _ = sockopt::set_socket_keepalive(socket, true);
+        let _ = sockopt::set_tcp_keepidle(socket, keep.idle);
+        let _ = sockopt::set_tcp_keepintvl(socket, keep.interval);
+        let _ = sockopt::set_tcp_keepcnt(socket, keep.count);
+    }
+    if tcp && options.fast_open {
+        let _ = setsockopt(socket, nix_opt::TcpFastOpenConnect, &true);
+    }
+    if let Some(size) = options.send_buffer {
+        let _ = sockopt::set_socket_send_buffer_size(socket, size);
+    }
+}
+
+/// Binds the local end as the user asked.
+fn bind_local(
+    socket: &Socket,
+    remote: &SocketAddr,
+    local: &LocalBinding,
+    hosts: &[SocketAddr],
+) -> Result<(), NetError> {
+    if local.is_free() {
+        return Ok(());
+    }
+    let interface = local.interface.as_deref().or(local.device.as_deref());
+    if let Some(name) = interface
+        && setsockopt(socket, nix_opt::BindToDevice, &name.into()).is_ok()
+        && local.host.is_none()
+    {
+        return Ok(()); // needs privileges on older kernels; otherwise its address is bound below
+    }
+    let address = local_address(remote, local, interface, hosts)?;
+    let _ = setsockopt(socket, nix_opt::IpBindAddressNoPort, &true);
+    bind_port(socket, address, local)
+}
+
+fn local_address(
+    remote: &SocketAddr,
+    local: &LocalBinding,
+    interface: Option<&str>,
+    hosts: &[SocketAddr],
+) -> Result<IpAddr, NetError> {
+    let family = |ip: &IpAddr| ip.is_ipv4() == remote.is_ipv4();
+    if local.host.is_none()
+        && let Some(name) = interface
+    {
+        let addresses = interface_addresses(name);
+        if let Some(ip) = addresses.iter().copied().find(family) {
+            return Ok(ip);
+        }
+        if !addresses.is_empty() {
+            return Err(NetError::new(
+                NetErrorKind::UnsupportedProtocol,
+                "interface has no address of that family",
+            ));
+        }
+        if local.interface.is_some() {
+            return Err(unbindable("interface ", name));
+        }
+    }
+    match local.host.as_deref().or(local.device.as_deref()) {
+        None => {
+            Ok(if remote.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() })
+        }
+        Some(host) => match hosts.iter().map(SocketAddr::ip).find(family) {
+            Some(ip) => Ok(ip),
+            None if hosts.is_empty() => Err(unbindable("", host)),
+            None => Err(NetError::new(
+                NetErrorKind::UnsupportedProtocol,
+                "local host has no address of that family",
+            )),
+        },
+    }
+}
+
+fn bind_port(socket: &Socket, address: IpAddr, local: &LocalBinding) -> Result<(), NetError> {
+    let last = local.port.saturating_add(local.port_range.max(1) - 1);
+    let mut port = local.port;
+    loop {
+        match bind(socket, &SocketAddr::new(address, port)) {
+            Ok(()) => return Ok(()),
+            Err(_) if port < last => port += 1,
+            Err(e) => {
+                let e = io::Error::from(e);
+                let message = format!("bind failed with errno {}: {}", code(&e), plain(&e));
+                return Err(NetError::from_io(NetErrorKind::InterfaceFailed, message, &e));
+            }
+        }
+    }
+}
+
+/// The addresses of an interface, link-local ones last: they need a scope to be of use.
+fn interface_addresses(name: &str) -> Vec<IpAddr> {
+    let Ok(all) = nix::ifaddrs::getifaddrs() else { return Vec::new() };
+    let own = all.filter(|i| i.interface_name == name).filter_map(|i| i.address);
+    let mut list: Vec<IpAddr> = own
+        .filter_map(|a| {
+            let v4 = a.as_sockaddr_in().map(|a| IpAddr::V4(a.ip()));
+            v4.or_else(|| a.as_sockaddr_in6().map(|a| IpAddr::V6(a.ip())))
+        })
+        .collect();
+    list.sort_by_key(|ip| matches!(ip, IpAddr::V6(v6) if v6.is_unicast_link_local()));
+    list
+}
+
+/// The system's form of a unix address.
+pub(crate) fn unix_address(address: &UnixAddress) -> Result<SocketAddrUnix, NetError> {
+    let (made, name) = match address {
+        UnixAddress::Path(path) => (SocketAddrUnix::new(path.as_slice()), path),
+        UnixAddress::Abstract(name) => (SocketAddrUnix::new_abstract_name(name), name),
+    };
+    made.map_err(|_| {
+        let message = format!("Unix socket path too long: '{}'", String::from_utf8_lossy(name));
+        NetError::new(NetErrorKind::CouldntResolveHost, message)
+    })
+}
+
+fn unbindable(what: &str, name: &str) -> NetError {
+    let e = io::Error::from(Errno::NODEV);
+    let message = format!("Could not bind to {what}'{name}' with errno {}: {}", code(&e), plain(&e));
+    NetError::from_io(NetErrorKind::InterfaceFailed, message, &e)
+}
+
+fn failed(kind: NetErrorKind, what: &str, e: io::Error) -> NetError {
+    NetError::from_io(kind, format!("{what}: {}", plain(&e)), &e)
+}
+
+fn code(e: &io::Error) -> i32 {
+    e.raw_os_error().unwrap_or(0)
+}
+
+/// The system's text without the number that std adds.
+fn plain(e: &io::Error) -> String {
+    let text = e.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}

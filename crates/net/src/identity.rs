@@ -1,0 +1,164 @@
+//! Everything about a connection that must be the same for it to be used again, compared as a value.
+//!
+//! Deny by default: whatever a connection was made with stands here, and two that differ in anything are two. The same
+//! value guards whatever else outlives a transfer and belongs to a peer.
+
+use std::fmt;
+
+use crate::filter::open::{SocketOptions, Transport, UnixAddress};
+use crate::resolver::IpVersion;
+
+/// What a connection was made for and with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// The scheme's family: http, ftp, imap...
+    pub scheme: String,
+    pub origin: Origin,
+    pub transport: Transport,
+    /// From the client to the origin, in the order in which they are passed.
+    pub proxies: Vec<ProxyIdentity>,
+    /// CURLOPT_CONNECT_TO and Alt-Svc: where it really leads.
+    pub connect_to: Option<Origin>,
+    pub ip_version: IpVersion,
+    pub socket: SocketOptions,
+    pub unix: Option<UnixAddress>,
+    /// The address of the PROXY line (CURLOPT_HAPROXYPROTOCOL, HAPROXY_CLIENT_IP).
+    pub haproxy: Option<String>,
+    /// Of a connection that is authenticated as a whole: FTP, IMAP, NTLM, Negotiate...
+    pub credentials: Option<Credentials>,
+    /// What else a protocol demands of a connection: HTTP/2 with prior knowledge, a mailbox's options...
+    pub variant: String,
+    /// Set for connections that may never be shared: they belong to this one handle.
+    pub owner: Option<u64>,
+}
+
+/// Host and port, the host in lower case and without brackets or trailing dot.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Origin {
+    pub host: String,
+    pub port: u16,
+}
+
+/// One proxy on the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProxyIdentity {
+    /// http, https, socks4, socks4a, socks5, socks5h...
+    pub kind: String,
+    pub origin: Origin,
+    /// Whether it is asked for a tunnel.
+    pub tunnel: bool,
+    pub credentials: Option<Credentials>,
+    /// Where the tunnel leads, when that differs from the origin, and extra headers sent to make it.
+    pub variant: String,
+}
+
+/// A user's proof. Its debug form shows nothing.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Credentials {
+    pub user: String,
+    pub password: String,
+    pub options: String,
+    /// Bearer token, authorization identity, service name: what else decides who is logged in.
+    pub extra: String,
+}
+
+impl Origin {
+    /// In the form in which hosts are compared.
+    pub fn new(host: &str, port: u16) -> Origin {
+        let host = host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host);
+        let host = host.strip_suffix('.').unwrap_or(host);
+        Origin { host: host.to_ascii_lowercase(), port }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.host.contains(':') {
+            true => write!(f, "[{}]:{}", self.host, self.port),
+            false => write!(f, "{}:{}", self.host, self.port),
+        }
+    }
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Credentials(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every field, changed; a new field must be added here, or the test does not compile.
+    fn variants() -> Vec<Identity> {
+        let base = Identity::default;
+        let Identity {
+            scheme: _,
+            origin: _,
+            transport: _,
+            proxies: _,
+            connect_to: _,
+            ip_version: _,
+            socket: _,
+            unix: _,
+            haproxy: _,
+            credentials: _,
+            variant: _,
+            owner: _,
+        } = base();
+        let proxy = |password: &str| ProxyIdentity {
+            kind: "http".into(),
+            origin: Origin::new("p", 1),
+            tunnel: true,
+            credentials: Some(Credentials { password: password.into(), ..Credentials::default() }),
+            variant: String::new(),
+        };
+        vec![
+            Identity { scheme: "http".into(), ..base() },
+            Identity { origin: Origin::new("a", 1), ..base() },
+            Identity { origin: Origin::new("a", 2), ..base() },
+            Identity { transport: Transport::Udp, ..base() },
+            Identity { proxies: vec![proxy("a")], ..base() },
+            Identity { proxies: vec![proxy("b")], ..base() },
+            Identity { proxies: vec![proxy("a"), proxy("a")], ..base() },
+            Identity { connect_to: Some(Origin::new("a", 1)), ..base() },
+            Identity { ip_version: IpVersion::V6, ..base() },
+            Identity { socket: SocketOptions { nodelay: false, ..SocketOptions::default() }, ..base() },
+            Identity { unix: Some(UnixAddress::Path(b"/a".to_vec())), ..base() },
+            Identity { unix: Some(UnixAddress::Abstract(b"/a".to_vec())), ..base() },
+            Identity { haproxy: Some("1.1.1.1".into()), ..base() },
+            Identity { credentials: Some(Credentials::default()), ..base() },
+            Identity {
+                credentials: Some(Credentials { user: "u".into(), ..Credentials::default() }),
+                ..base()
+            },
+            Identity { variant: "h2".into(), ..base() },
+            Identity { owner: Some(1), ..base() },
+            Identity { owner: Some(2), ..base() },
+            base(),
+        ]
+    }
+
+    #[test]
+    fn differing_in_anything_is_being_different() {
+        let all = variants();
+        for (i, a) in all.iter().enumerate() {
+            for (j, b) in all.iter().enumerate() {
+                assert_eq!(a == b, i == j, "{a:?} and {b:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn hosts_have_one_form() {
+        assert_eq!(Origin::new("Example.COM.", 80), Origin::new("example.com", 80));
+        assert_eq!(Origin::new("[::1]", 80).to_string(), "[::1]:80");
+    }
+
+    #[test]
+    fn secrets_stay_out_of_debug_output() {
+        let secret = Credentials { password: "hunter2".into(), ..Credentials::default() };
+        assert!(!format!("{secret:?}").contains("hunter2"));
+    }
+}

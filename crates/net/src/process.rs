@@ -1,0 +1,43 @@
+//! What a process has once, made when first needed: resolver threads and the process-wide connection pool.
+//!
+//! After a fork the child finds a fresh one: threads did not survive, and the parent's connections are not its own. The
+//! parent's stays in memory untouched, so no destructor writes to a connection that the parent still uses.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use runtime::fork_generation;
+
+use crate::resolver::Resolver;
+use crate::shared_pool::SharedPool;
+
+/// Connections the process pool keeps, and for how long: as long as curl would in a handle.
+const POOL_KEPT: usize = 256;
+const POOL_IDLE_AGE: Duration = Duration::from_secs(118);
+
+/// The process's own things.
+pub struct Process {
+    pub resolver: Resolver,
+    pub pool: Arc<SharedPool>,
+    generation: u64,
+    /// What the child of a fork made for itself.
+    child: OnceLock<Box<Process>>,
+}
+
+/// Those of the present process.
+pub fn process() -> &'static Process {
+    static FIRST: OnceLock<Process> = OnceLock::new();
+    let generation = fork_generation();
+    let mut process = FIRST.get_or_init(|| Process::new(generation));
+    while process.generation != generation {
+        process = process.child.get_or_init(|| Box::new(Process::new(generation)));
+    }
+    process
+}
+
+impl Process {
+    fn new(generation: u64) -> Process {
+        let pool = Arc::new(SharedPool::new(POOL_KEPT, POOL_IDLE_AGE));
+        Process { resolver: Resolver::system(), pool, generation, child: OnceLock::new() }
+    }
+}

@@ -1,0 +1,162 @@
+//! Names to addresses: numeric hosts and localhost at once, pinned and cached entries, else getaddrinfo on a thread.
+//!
+//! The system's rules (nsswitch, /etc/hosts, search domains) stay the system's: only getaddrinfo knows them.
+//! Simultaneous look-ups of one name are one call; who looked at the same time shares the answer.
+
+mod cache;
+mod lookup;
+mod pins;
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
+use std::sync::Arc;
+use std::time::Duration;
+
+use runtime::Reactor;
+
+use crate::error::{NetError, NetErrorKind};
+pub use cache::ResolveCache;
+pub use lookup::{LookupFn, Resolver};
+
+/// A name longer than this is no name (RFC 1035 allows 253 characters).
+const NAME_LIMIT: usize = 1024;
+
+/// The addresses of one host, with the port, in the order in which the system prefers them.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Addresses {
+    pub list: Vec<SocketAddr>,
+}
+
+/// Which families are wanted (CURLOPT_IPRESOLVE).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum IpVersion {
+    #[default]
+    Any,
+    V4,
+    V6,
+}
+
+/// How to look up.
+#[derive(Clone, Debug)]
+pub struct ResolveOptions {
+    pub ip_version: IpVersion,
+    /// How long an answer may be used again; `None` is for ever, zero is not at all.
+    pub ttl: Option<Duration>,
+    /// Mix the order of the addresses.
+    pub shuffle: bool,
+    /// The name is a proxy's: failure is another code.
+    pub proxy: bool,
+    /// The scope of a link-local IPv6 address (CURLOPT_ADDRESS_SCOPE or the URL's zone).
+    pub scope_id: u32,
+}
+
+impl Default for ResolveOptions {
+    fn default() -> ResolveOptions {
+        let ttl = Some(Duration::from_secs(60));
+        ResolveOptions { ip_version: IpVersion::Any, ttl, shuffle: false, proxy: false, scope_id: 0 }
+    }
+}
+
+impl IpVersion {
+    /// Whether an address is of a wanted family.
+    pub fn admits(self, address: &IpAddr) -> bool {
+        match self {
+            IpVersion::Any => true,
+            IpVersion::V4 => address.is_ipv4(),
+            IpVersion::V6 => address.is_ipv6(),
+        }
+    }
+}
+
+/// Looks a host up. The wake-up descriptor stays among the reactor's interests while a thread is asked.
+pub async fn resolve(
+    resolver: &Resolver,
+    cache: &ResolveCache,
+    reactor: &Arc<Reactor>,
+    name: &str,
+    port: u16,
+    options: &ResolveOptions,
+) -> Result<Arc<Addresses>, NetError> {
+    let name = name.to_ascii_lowercase();
+    match cache.find(&name, port, options, reactor.now()) {
+        Some(Some(found)) => return Ok(found),
+        Some(None) => return Err(unresolved(&name, options)),
+        None => {}
+    }
+    if let Some(list) = at_once(&name, port, options) {
+        let known = list.into_iter().filter(|a| options.ip_version.admits(&a.ip())).collect::<Vec<_>>();
+        return if known.is_empty() {
+            Err(unresolved(&name, options))
+        } else {
+            Ok(Arc::new(Addresses { list: known }))
+        };
+    }
+    refuse_early(&name, options)?;
+    let answer = {
+        let _guard = reactor.wake_interest();
+        resolver.lookup(&name).await
+    };
+    let list = answer.map(|all| wanted(&all, port, options)).unwrap_or_default();
+    let now = reactor.now();
+    if list.is_empty() {
+        cache.remember_failure(&name, port, options, now);
+        return Err(unresolved(&name, options));
+    }
+    Ok(cache.remember(&name, port, Addresses { list }, options, now))
+}
+
+/// A host that needs no look-up: a numeric one, or localhost (RFC 6761 section 6.3).
+fn at_once(name: &str, port: u16, options: &ResolveOptions) -> Option<Vec<SocketAddr>> {
+    if let Ok(v4) = name.parse::<Ipv4Addr>() {
+        return Some(vec![(v4, port).into()]);
+    }
+    let (address, zone) = name.split_once('%').unwrap_or((name, ""));
+    if let Ok(v6) = address.parse::<Ipv6Addr>() {
+        return Some(vec![SocketAddrV6::new(v6, port, 0, scope(zone, options)).into()]);
+    }
+    let bare = name.strip_suffix('.').unwrap_or(name);
+    (bare == "localhost" || bare.ends_with(".localhost"))
+        .then(|| vec![(Ipv6Addr::LOCALHOST, port).into(), (Ipv4Addr::LOCALHOST, port).into()])
+}
+
+/// A zone is an interface's name or number.
+fn scope(zone: &str, options: &ResolveOptions) -> u32 {
+    match zone.parse() {
+        Ok(number) => number,
+        Err(_) if zone.is_empty() => options.scope_id,
+        Err(_) => nix::net::if_::if_nametoindex(zone).unwrap_or(options.scope_id),
+    }
+}
+
+/// Names that must not reach the system's resolver.
+fn refuse_early(name: &str, options: &ResolveOptions) -> Result<(), NetError> {
+    let bare = name.strip_suffix('.').unwrap_or(name);
+    if bare == "onion" || bare.ends_with(".onion") {
+        let message = "Not resolving .onion address (RFC 7686)";
+        return Err(NetError::new(NetErrorKind::CouldntResolveHost, message));
+    }
+    if bare.is_empty() || name.len() > NAME_LIMIT || name.contains('\0') {
+        return Err(unresolved(name, options));
+    }
+    Ok(())
+}
+
+/// The wanted families without repetitions, with the port.
+fn wanted(all: &[SocketAddr], port: u16, options: &ResolveOptions) -> Vec<SocketAddr> {
+    let mut list: Vec<SocketAddr> = Vec::new();
+    for address in all.iter().filter(|a| options.ip_version.admits(&a.ip())) {
+        let mut address = *address;
+        address.set_port(port);
+        if !list.contains(&address) {
+            list.push(address);
+        }
+    }
+    list
+}
+
+fn unresolved(name: &str, options: &ResolveOptions) -> NetError {
+    let (kind, what) = match options.proxy {
+        true => (NetErrorKind::CouldntResolveProxy, "proxy"),
+        false => (NetErrorKind::CouldntResolveHost, "host"),
+    };
+    NetError::new(kind, format!("Could not resolve {what}: {name}"))
+}
