@@ -4,9 +4,11 @@
 //! value guards whatever else outlives a transfer and belongs to a peer.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::filter::open::{SocketOptions, Transport, UnixAddress};
 use crate::resolver::IpVersion;
+use crate::tls::TlsConfig;
 
 /// What a connection was made for and with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,6 +17,8 @@ pub struct Identity {
     pub scheme: String,
     pub origin: Origin,
     pub transport: Transport,
+    /// How TLS to the origin is configured; STARTTLS counts too.
+    pub tls: Option<Arc<TlsConfig>>,
     /// From the client to the origin, in the order in which they are passed.
     pub proxies: Vec<ProxyIdentity>,
     /// CURLOPT_CONNECT_TO and Alt-Svc: where it really leads.
@@ -47,6 +51,8 @@ pub struct ProxyIdentity {
     pub origin: Origin,
     /// Whether it is asked for a tunnel.
     pub tunnel: bool,
+    /// How TLS to the proxy is configured.
+    pub tls: Option<Arc<TlsConfig>>,
     pub credentials: Option<Credentials>,
     /// Where the tunnel leads, when that differs from the origin, and extra headers sent to make it.
     pub variant: String,
@@ -97,6 +103,7 @@ mod tests {
             scheme: _,
             origin: _,
             transport: _,
+            tls: _,
             proxies: _,
             connect_to: _,
             ip_version: _,
@@ -107,10 +114,12 @@ mod tests {
             variant: _,
             owner: _,
         } = base();
+        let unverified = TlsConfig { verify_peer: false, ..TlsConfig::default() };
         let proxy = |password: &str| ProxyIdentity {
             kind: "http".into(),
             origin: Origin::new("p", 1),
             tunnel: true,
+            tls: None,
             credentials: Some(Credentials { password: password.into(), ..Credentials::default() }),
             variant: String::new(),
         };
@@ -119,7 +128,10 @@ mod tests {
             Identity { origin: Origin::new("a", 1), ..base() },
             Identity { origin: Origin::new("a", 2), ..base() },
             Identity { transport: Transport::Udp, ..base() },
+            Identity { tls: Some(Arc::default()), ..base() },
+            Identity { tls: Some(Arc::new(unverified)), ..base() },
             Identity { proxies: vec![proxy("a")], ..base() },
+            Identity { proxies: vec![ProxyIdentity { tls: Some(Arc::default()), ..proxy("a") }], ..base() },
             Identity { proxies: vec![proxy("b")], ..base() },
             Identity { proxies: vec![proxy("a"), proxy("a")], ..base() },
             Identity { connect_to: Some(Origin::new("a", 1)), ..base() },
