@@ -58,6 +58,16 @@ impl Lease {
         self.reused
     }
 
+    /// Takes the connection out for an exchange that wants to own it; [`Lease::restore`] puts it back. The slot stays.
+    pub fn take(&mut self) -> Connection {
+        self.connection.take().expect("a lease holds its connection until it is given up")
+    }
+
+    /// Puts back what [`Lease::take`] took out.
+    pub fn restore(&mut self, connection: Connection) {
+        self.connection = Some(connection);
+    }
+
     /// Back to the pool, for the next transfer.
     pub fn release(mut self) {
         let Some(connection) = self.connection.take() else { return };
@@ -79,7 +89,7 @@ impl Lease {
 
     /// Takes the connection out of the pool's sight (CONNECT_ONLY, an upgraded protocol). The slot goes with the lease.
     pub fn into_connection(mut self) -> Connection {
-        self.connection.take().expect("a lease holds its connection until it is given up")
+        self.take()
     }
 }
 

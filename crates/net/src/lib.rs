@@ -19,5 +19,7 @@ pub use identity::Identity;
 pub use lease::{Lease, Slot};
 pub use pool::{Acquired, Counters, Limits, Listed, Pool};
 pub use process::{Process, process};
+pub use resolver::ResolveCache;
 pub use runtime::Idle;
 pub use shared_pool::SharedPool;
+pub use tls::SessionStore;
