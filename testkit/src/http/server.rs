@@ -54,6 +54,8 @@ struct Shared {
     config: Config,
     /// Ends the connections; replaced when only the idle ones are to be closed.
     connections: Mutex<Stop>,
+    /// The end of the server.
+    ending: Signal,
     accepts: AtomicUsize,
     open: AtomicUsize,
     handshakes: AtomicUsize,
@@ -89,6 +91,7 @@ impl HttpServer {
         let shared = Arc::new(Shared {
             config,
             connections: Mutex::new(Stop::new()?),
+            ending: accepting.signal(),
             accepts: AtomicUsize::new(0),
             open: AtomicUsize::new(0),
             handshakes: AtomicUsize::new(0),
@@ -186,7 +189,9 @@ fn serve(socket: TcpStream, number: usize, shared: &Shared) -> io::Result<()> {
     let mut serial = 0;
     loop {
         let buffered = !wire.pending.is_empty() || wire.stream.has_decrypted();
-        if !buffered && wire.signal.wait(wire.stream.socket(), None) == Woken::Stopped {
+        // A connection is idle, and may be closed as such, only after its first request.
+        let signal = if serial == 0 { &shared.ending } else { &wire.signal };
+        if !buffered && signal.wait(wire.stream.socket(), None) == Woken::Stopped {
             wire.stream.finish();
             return Ok(());
         }

@@ -1,0 +1,45 @@
+//! The cases, by what they look at.
+
+mod ftp;
+mod getting;
+mod others;
+mod process;
+mod reentry;
+mod refusals;
+mod tls;
+
+use crate::runner::{Case, Context};
+
+/// Every case.
+pub fn all() -> Vec<Case> {
+    let groups = [
+        getting::cases(),
+        refusals::cases(),
+        tls::cases(),
+        reentry::cases(),
+        process::cases(),
+        ftp::cases(),
+        others::cases(),
+    ];
+    groups.into_iter().flatten().collect()
+}
+
+fn case(name: &'static str, run: fn(&Context)) -> Case {
+    Case { name, run, ours_only: false, deep: false }
+}
+
+fn ours(name: &'static str, run: fn(&Context)) -> Case {
+    Case { ours_only: true, ..case(name, run) }
+}
+
+fn deep(case: Case) -> Case {
+    Case { deep: true, ..case }
+}
+
+/// The check sum that programs print for the pattern of this length.
+fn sum(length: usize) -> String {
+    format!("{:016x}", testkit::body::fnv1a(&testkit::body::pattern(length)))
+}
+
+/// The ways to drive a multi handle that `fetch -w` knows.
+const WAYS: [&str; 5] = ["poll", "wait", "fdset", "waitfds", "event"];

@@ -1,0 +1,125 @@
+//! Programs that nobody here wrote: Debian's curl, PHP with php-curl, pycurl.
+
+use std::process::Command;
+
+use testkit::body::pattern;
+use testkit::http::HttpServer;
+
+use super::case;
+use crate::runner::{Case, Context, Output};
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        case("debian-curl-command-lines", command_lines),
+        case("debian-curl-parallel", parallel),
+        case("debian-curl-exit-codes", exit_codes),
+        case("php-easy-multi-share", php),
+        case("php-fatal-error-in-write-callback", php_fatal),
+        case("pycurl", pycurl),
+    ]
+}
+
+fn curl(run: &Context, arguments: &[&str]) -> Output {
+    run.run(Command::new("/usr/bin/curl").args(["-q", "-sS", "--max-time", "60"]).args(arguments))
+}
+
+fn command_lines(run: &Context) {
+    let server = HttpServer::plain();
+    let ca = run.world.ca();
+    let version = curl(run, &["-V"]);
+    assert_eq!(version.stdout.to_lowercase().contains("warmwire"), run.ours(), "{version:?}");
+    assert_eq!(curl(run, &[&server.url("/bytes/5000")]).bytes(), pattern(5000));
+    assert_eq!(
+        curl(run, &["--cacert", &ca, &run.world.nginx.https("/bytes-335114")]).bytes(),
+        pattern(335_114)
+    );
+    assert_eq!(curl(run, &["-L", &server.url("/redirect/3")]).stdout, "arrived\n");
+    assert!(curl(run, &["-I", &server.url("/bytes/9")]).stdout.starts_with("HTTP/1.1 200 OK\r\n"));
+    assert!(curl(run, &["-i", &server.url("/bytes/9")]).stdout.contains("Content-Length: 9\r\n\r\n"));
+    assert_eq!(curl(run, &["-d", "a=b", &server.url("/body")]).stdout, "a=b");
+    assert_eq!(
+        curl(run, &["-T", "/etc/hostname", &server.url("/body")]).bytes(),
+        std::fs::read("/etc/hostname").unwrap()
+    );
+    assert_eq!(curl(run, &["-F", "x=y", &server.url("/sum")]).status, Some(0));
+    assert_eq!(curl(run, &["-u", "user:secret", &server.url("/basic/user/secret")]).stdout, "welcome\n");
+    assert_eq!(curl(run, &["--compressed", &server.url("/gzip/7000")]).bytes(), pattern(7000));
+    assert_eq!(curl(run, &["-r", "5-9", &server.url("/bytes/100")]).bytes(), &pattern(10)[5..]);
+    let line = "%{http_code} %{size_download} %{num_connects} %{content_type}|";
+    let output = curl(run, &["-o", "/dev/null", "-w", line, &server.url("/bytes/77")]);
+    assert_eq!(output.stdout, "200 77 1 |");
+    let two = curl(run, &["-v", &server.url("/bytes/3"), &server.url("/bytes/4")]);
+    assert_eq!(two.bytes(), [pattern(3), pattern(4)].concat());
+    assert!(two.stderr.contains("> GET /bytes/4 HTTP/1.1"), "{two:?}");
+    assert!(two.stderr.contains("Re-using existing connection"), "{two:?}");
+}
+
+fn parallel(run: &Context) {
+    let server = HttpServer::plain();
+    let range = server.url("/bytes/1000?[1-60]");
+    let output = curl(run, &["-Z", "--parallel-max", "20", &range]);
+    assert_eq!((output.status, output.bytes().len()), (Some(0), 60_000), "{output:?}");
+}
+
+fn exit_codes(run: &Context) {
+    let server = HttpServer::plain();
+    let port = testkit::raw::RawPeer::refused_port();
+    let refused = curl(run, &[&format!("http://127.0.0.1:{port}/")]);
+    assert_eq!(refused.status, Some(7), "{refused:?}");
+    assert!(refused.stderr.starts_with("curl: (7) Failed to connect to 127.0.0.1 port "), "{refused:?}");
+    let unknown = curl(run, &["http://nonexistent.invalid/"]);
+    assert_eq!(unknown.stderr, "curl: (6) Could not resolve host: nonexistent.invalid\n");
+    assert_eq!(curl(run, &["-f", &server.url("/status/404")]).status, Some(22));
+    assert_eq!(curl(run, &[&server.url("/cut/100/bytes/5000")]).status, Some(18));
+    assert_eq!(curl(run, &[&run.world.nginx.https("/")]).status, Some(60));
+    assert_eq!(curl(run, &["-m", "0.3", &server.url("/delay/9000/bytes/1")]).status, Some(28));
+    assert_eq!(curl(run, &["-o", "/dev/full", &server.url("/bytes/500000")]).status, Some(23));
+}
+
+fn script(run: &Context, program: impl AsRef<std::ffi::OsStr>, name: &str, server: &HttpServer) -> Output {
+    let mut command = Command::new(program);
+    command.arg(run.world.script(name)).arg(server.url("")).env("CA", run.world.ca());
+    command.env("SECURE", run.world.nginx.https("/bytes-335114"));
+    run.run(&mut command)
+}
+
+fn php(run: &Context) {
+    let server = HttpServer::plain();
+    let output = script(run, "php", "easy_multi_share.php", &server);
+    assert_eq!((output.status, &*output.stderr), (Some(0), ""), "{output:?}");
+    assert_eq!(output.fact("ours"), if run.ours() { "1" } else { "0" }, "{output:?}");
+    assert_eq!(output.fact("easy"), "5000,200,0", "{output:?}");
+    assert_eq!(output.fact("secure"), "335114,0", "{output:?}");
+    assert_eq!(output.fact("post"), "a=1&b=two", "{output:?}");
+    assert_eq!(output.fact("multi"), "20,20000", "{output:?}");
+    assert_eq!(output.fact("share"), "10", "{output:?}");
+    assert_eq!(output.fact("headers"), "200", "{output:?}");
+    assert_eq!(output.fact("refused"), "7", "{output:?}");
+    assert_eq!(output.fact("aborted"), "23", "{output:?}");
+}
+
+fn php_fatal(run: &Context) {
+    let server = HttpServer::plain();
+    let output = script(run, "php", "fatal.php", &server);
+    // PHP jumps over our frames with longjmp, runs its shutdown functions, frees every handle and ends with 255.
+    assert_eq!(output.status, Some(255), "{output:?}");
+    assert!(
+        output.stdout.contains("Allowed memory size") || output.stdout.contains("Fatal error"),
+        "{output:?}"
+    );
+    assert!(output.stdout.contains("\nafter=1000\n"), "the process must stay able to fetch: {output:?}");
+}
+
+fn pycurl(run: &Context) {
+    let server = HttpServer::plain();
+    let output = script(run, run.world.python(), "pycurl_all.py", &server);
+    assert_eq!((output.status, &*output.stderr), (Some(0), ""), "{output:?}");
+    assert_eq!(output.fact("ours"), if run.ours() { "1" } else { "0" }, "{output:?}");
+    assert_eq!(output.fact("easy"), "5000,200", "{output:?}");
+    assert_eq!(output.fact("secure"), "335114", "{output:?}");
+    assert_eq!(output.fact("post"), "b'x=1'", "{output:?}");
+    assert_eq!(output.fact("multi"), "25,25000", "{output:?}");
+    assert_eq!(output.fact("event"), "25,25000", "{output:?}");
+    assert_eq!(output.fact("refused"), "7", "{output:?}");
+    assert_eq!(output.fact("raised"), "23", "{output:?}");
+}

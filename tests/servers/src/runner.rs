@@ -1,0 +1,182 @@
+//! Runs cases side by side, each in a thread of its own, and tells what held.
+
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::subject::Subject;
+use crate::world::World;
+
+/// A program that runs longer hangs.
+const LIMIT: Duration = Duration::from_secs(120);
+/// How much of what a program prints is kept.
+const OUTPUT_LIMIT: u64 = 16 << 20;
+
+/// A test: a function that panics where a fact is not as it must be.
+pub struct Case {
+    pub name: &'static str,
+    pub run: fn(&Context),
+    /// What only our library promises.
+    pub ours_only: bool,
+    /// Only with --deep.
+    pub deep: bool,
+}
+
+/// What a case works with.
+pub struct Context<'a> {
+    pub world: &'a World,
+    pub subject: &'a Subject,
+}
+
+/// What a program did.
+#[derive(Debug)]
+pub struct Output {
+    pub stdout: String,
+    pub stderr: String,
+    /// None when it was killed, by a signal or by us.
+    pub status: Option<i32>,
+    pub elapsed: Duration,
+    raw: Vec<u8>,
+}
+
+impl Context<'_> {
+    pub fn ours(&self) -> bool {
+        self.subject.is_ours()
+    }
+
+    /// Runs a compiled program of `programs/` and insists that it ends well.
+    pub fn program(&self, name: &str, arguments: &[&str]) -> Output {
+        let output = self.run(Command::new(self.world.program(name)).args(arguments));
+        assert_eq!(output.status, Some(0), "{name} {arguments:?} ended badly: {output:?}");
+        output
+    }
+
+    /// Runs any command with this case's library; a hang is an answer without status.
+    pub fn run(&self, command: &mut Command) -> Output {
+        self.subject.choose(command);
+        for name in
+            ["http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"]
+        {
+            command.env_remove(name);
+        }
+        let started = Instant::now();
+        let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let mut child = child.unwrap_or_else(|error| panic!("{command:?} does not start: {error}"));
+        let stdout = child.stdout.take().map(collect).expect("stdout is piped");
+        let stderr = child.stderr.take().map(collect).expect("stderr is piped");
+        let status = wait(&mut child);
+        let raw = stdout.join().unwrap_or_default();
+        let error_text = stderr.join().unwrap_or_default();
+        Output {
+            stdout: String::from_utf8_lossy(&raw).into_owned(),
+            stderr: String::from_utf8_lossy(&error_text).into_owned(),
+            status,
+            elapsed: started.elapsed(),
+            raw,
+        }
+    }
+}
+
+impl Output {
+    /// What was printed, as bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.raw
+    }
+
+    /// The value of the first `name=value` fact; it ends at a space, except for `message`.
+    pub fn fact(&self, name: &str) -> &str {
+        self.facts(name).first().copied().unwrap_or_else(|| panic!("no fact {name} in {self:?}"))
+    }
+
+    /// The values of `name` on all lines.
+    pub fn facts(&self, name: &str) -> Vec<&str> {
+        let lines = self.stdout.lines().filter_map(|line| {
+            let start = match line.starts_with(&format!("{name}=")) {
+                true => name.len() + 1,
+                false => line.find(&format!(" {name}="))? + name.len() + 2,
+            };
+            let value = &line[start..];
+            let end = if name == "message" { None } else { value.find(' ') };
+            Some(&value[..end.unwrap_or(value.len())])
+        });
+        lines.collect()
+    }
+
+    /// A numeric fact.
+    pub fn number(&self, name: &str) -> i64 {
+        self.fact(name).parse().unwrap_or_else(|_| panic!("{name} is no number in {self:?}"))
+    }
+}
+
+/// Runs everything; the number of failures.
+pub fn run(world: &World, subjects: &[Subject], cases: &[Case], jobs: usize) -> usize {
+    std::panic::set_hook(Box::new(|_| {}));
+    let work: Vec<(&Subject, &Case)> = subjects
+        .iter()
+        .flat_map(|subject| cases.iter().map(move |case| (subject, case)))
+        .filter(|(subject, case)| subject.is_ours() || !case.ours_only)
+        .collect();
+    let (next, failures, started) = (AtomicUsize::new(0), AtomicUsize::new(0), Instant::now());
+    thread::scope(|scope| {
+        for _ in 0..jobs {
+            scope.spawn(|| {
+                while let Some((subject, case)) = work.get(next.fetch_add(1, Ordering::SeqCst)) {
+                    failures.fetch_add(usize::from(!holds(world, subject, case)), Ordering::SeqCst);
+                }
+            });
+        }
+    });
+    let failed = failures.into_inner();
+    println!("{} of {} held, in {:.0} s", work.len() - failed, work.len(), started.elapsed().as_secs_f64());
+    failed
+}
+
+fn holds(world: &World, subject: &Subject, case: &Case) -> bool {
+    let started = Instant::now();
+    let result = thread::scope(|scope| scope.spawn(|| (case.run)(&Context { world, subject })).join());
+    let seconds = started.elapsed().as_secs_f64();
+    match result {
+        Ok(()) => println!("ok    {:<12} {} ({seconds:.1} s)", subject.name(), case.name),
+        Err(payload) => {
+            let text = payload.downcast_ref::<String>().map(String::as_str);
+            let text = text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("a panic without text");
+            let short: String = text.chars().take(3000).collect();
+            println!(
+                "FAIL  {:<12} {} ({seconds:.1} s)\n      {}",
+                subject.name(),
+                case.name,
+                short.replace('\n', "\n      ")
+            );
+            return false;
+        }
+    }
+    true
+}
+
+fn collect(mut stream: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = stream.by_ref().take(OUTPUT_LIMIT).read_to_end(&mut bytes);
+        let _ = std::io::copy(&mut stream, &mut std::io::sink());
+        bytes
+    })
+}
+
+fn wait(child: &mut Child) -> Option<i32> {
+    let limit = Instant::now() + LIMIT;
+    let mut pause = Duration::from_millis(1);
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return status.code(),
+            Ok(None) if Instant::now() < limit => thread::sleep(pause),
+            _ => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return None;
+            }
+        }
+        pause = (pause * 2).min(Duration::from_millis(20));
+    }
+}

@@ -1,0 +1,33 @@
+//! The two libraries under test, and how a program is made to load one of them.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// What the system's loader finds.
+    Distribution,
+    /// The directory that holds our libcurl.so.4.
+    Ours(PathBuf),
+}
+
+impl Subject {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Subject::Distribution => "distribution",
+            Subject::Ours(_) => "ours",
+        }
+    }
+
+    pub fn is_ours(&self) -> bool {
+        matches!(self, Subject::Ours(_))
+    }
+
+    /// Makes `command` load this library.
+    pub fn choose(&self, command: &mut Command) {
+        match self {
+            Subject::Distribution => command.env_remove("LD_LIBRARY_PATH"),
+            Subject::Ours(directory) => command.env("LD_LIBRARY_PATH", directory),
+        };
+    }
+}
