@@ -24,6 +24,7 @@ pub enum Stop {
     Wrong(Wrong),
     Next,
     Help(Option<Bytes>),
+    Generate(Bytes),
     Manual,
     Version,
     Engines,

@@ -18,6 +18,13 @@ pub fn version(_: &mut Parser, _: &Flag, on: bool) -> Done {
     if on { Err(Stop::Version) } else { Ok(()) }
 }
 
+pub fn generate(_: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    match text {
+        b"man" | b"bash" | b"zsh" | b"fish" => Err(Stop::Generate(text.to_vec())),
+        _ => Err(Wrong::BadUse.into()),
+    }
+}
+
 pub fn libcurl(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     parser.globals.libcurl = Some(not_blank(text)?.to_vec());
     Ok(())

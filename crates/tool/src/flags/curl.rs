@@ -245,7 +245,7 @@ pub const FLAGS: &[Flag] = &[
         multi: Multi::Custom,
         categories: &["important", "curl"],
         since: "4.0",
-        help: "Show the version and what is built in",
+        help: "Show version and what is built in",
         about: "Then end.",
         set: Set::Toggle(act::version),
         ..FLAG

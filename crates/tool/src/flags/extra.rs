@@ -13,6 +13,16 @@ pub const FLAGS: &[Flag] = &[
         ..FLAG
     },
     Flag {
+        name: "generate",
+        arg: Arg::Text("<what>"),
+        multi: Multi::Custom,
+        categories: &["extra"],
+        help: "Print the manual page or completions",
+        about: "One of man, bash, zsh and fish; for those who install the program.",
+        set: Set::Act(act::generate),
+        ..FLAG
+    },
+    Flag {
         name: "har",
         arg: Arg::File("<file>"),
         multi: Multi::Single,

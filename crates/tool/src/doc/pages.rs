@@ -1,0 +1,150 @@
+//! The chapters of the manual around the list of options.
+
+/// A piece of a chapter.
+pub enum Piece {
+    Text(&'static str),
+    /// A term and what it means.
+    Item(&'static str, &'static str),
+    /// Lines to be shown as they are.
+    Example(&'static str),
+}
+
+use Piece::{Example, Item, Text};
+
+pub struct Chapter {
+    pub title: &'static str,
+    pub pieces: &'static [Piece],
+}
+
+pub const BEFORE: &[Chapter] = &[
+    Chapter { title: "NAME", pieces: &[Text("curl - transfer a URL")] },
+    Chapter { title: "SYNOPSIS", pieces: &[Text("curl [options / URLs]")] },
+    Chapter {
+        title: "DESCRIPTION",
+        pieces: &[
+            Text(
+                "Fetches and sends data with URLs. It asks nothing while it works, so it fits into scripts, and takes \
+                 the command lines of curl. This program is Warmwire, written anew in Rust; it calls itself curl in \
+                 its messages because scripts look for that name.",
+            ),
+            Text("What was built into a given program is shown by curl --version."),
+        ],
+    },
+    Chapter {
+        title: "URLS",
+        pieces: &[
+            Text(
+                "Any number of URLs can be given; they are worked on in the order given unless --parallel is used, \
+                 and connections are kept for the next one where possible. Without a scheme http is assumed, or what \
+                 the host name hints at (ftp.example.com is FTP).",
+            ),
+            Text(
+                "Options that stand before --next belong to the URLs before it, those after it to the rest.",
+            ),
+        ],
+    },
+    Chapter {
+        title: "GLOBBING",
+        pieces: &[
+            Text(
+                "Braces and brackets make several URLs of one. Quote them so that the shell leaves them alone.",
+            ),
+            Item("{one,two,three}", "each of the words."),
+            Item("[1-100], [001-100], [1-100:10]", "numbers, with leading zeros, or in steps."),
+            Item("[a-z], [a-z:2]", "letters, also in steps."),
+            Item("{<name>a,b}, [<name>1-9]", "the same with a name for the output file."),
+            Text(
+                "Several globs in one URL give all combinations. In --output, #1 is what the first glob stands for \
+                 and #<name> what the one of that name does. An IPv6 address in brackets is no glob, and --globoff \
+                 turns all of this off.",
+            ),
+            Example("curl \"https://example.com/{a,b}/[1-3].txt\" -o \"#1-#2.txt\""),
+        ],
+    },
+    Chapter {
+        title: "VARIABLES",
+        pieces: &[
+            Text(
+                "--variable sets a variable to a text, to the content of a file, or to a variable of the \
+                 environment. An option with --expand- in front of its name has {{name}} in its argument replaced. \
+                 Functions after a colon are applied from left to right.",
+            ),
+            Item("trim", "blanks at both ends are removed."),
+            Item("json", "the text is made fit for a JSON string."),
+            Item("url", "the text is percent-encoded."),
+            Item("b64, 64dec", "base64, and back."),
+            Example("curl --variable %USER --expand-url \"https://example.com/{{USER:trim:url}}\""),
+        ],
+    },
+    Chapter {
+        title: "OUTPUT",
+        pieces: &[Text(
+            "What is received goes to standard output. --output and --remote-name save it in files instead; one of \
+             them is needed for each URL. Control characters in names that a server sends never reach the terminal.",
+        )],
+    },
+    Chapter {
+        title: "PROGRESS METER",
+        pieces: &[Text(
+            "While data does not go to the terminal, standard error shows how much has come, how fast, and how long \
+             it takes, in bytes with the suffixes k, M, G, T and P for powers of 1024. --progress-bar is a simpler \
+             display, --no-progress-meter none, and --silent also hides messages.",
+        )],
+    },
+];
+
+pub const AFTER: &[Chapter] = &[
+    Chapter {
+        title: "FILES",
+        pieces: &[Item(
+            "~/.curlrc",
+            "The default config file, see --config. $CURL_HOME/.curlrc, $XDG_CONFIG_HOME/curlrc and \
+             $HOME/.config/curlrc are looked for as well.",
+        )],
+    },
+    Chapter {
+        title: "ENVIRONMENT",
+        pieces: &[
+            Item("http_proxy, HTTPS_PROXY, [scheme]_PROXY", "The proxy for a scheme."),
+            Item("ALL_PROXY", "The proxy when there is none for the scheme."),
+            Item("NO_PROXY", "Hosts to reach directly, as in --noproxy."),
+            Item(
+                "CURL_CA_BUNDLE, SSL_CERT_FILE, SSL_CERT_DIR",
+                "Certificate authorities, as in --cacert and --capath.",
+            ),
+            Item("CURL_HOME, XDG_CONFIG_HOME, HOME", "Where the default config file and .netrc are."),
+            Item("COLUMNS", "The width of the terminal."),
+            Item("SSLKEYLOGFILE", "A file that gets the keys of TLS connections."),
+        ],
+    },
+    Chapter {
+        title: "EXIT CODES",
+        pieces: &[
+            Text("0 when all went well, otherwise the code of the last failure. These are the most common."),
+            Item("1", "The scheme is not supported."),
+            Item("2", "The command line is wrong."),
+            Item("3", "The URL is malformed."),
+            Item("5, 6", "The name of the proxy, or of the host, was not found."),
+            Item("7", "No connection to the host."),
+            Item("18", "Only part of a file came."),
+            Item("22", "An HTTP error of 400 or above, with --fail."),
+            Item("23, 26", "A local file could not be written, or read."),
+            Item("28", "A time limit was reached."),
+            Item("35", "The TLS handshake failed."),
+            Item("47", "Too many redirects."),
+            Item("52", "The server answered nothing."),
+            Item("55, 56", "Sending or receiving failed."),
+            Item("60", "The server's certificate could not be verified."),
+            Item("63", "The file is larger than allowed."),
+            Item("67", "The login was refused."),
+            Item("78", "The file does not exist."),
+        ],
+    },
+    Chapter {
+        title: "AUTHORS",
+        pieces: &[Text(
+            "The authors of Warmwire. The interface is that of curl by Daniel Stenberg and others.",
+        )],
+    },
+    Chapter { title: "SEE ALSO", pieces: &[Text("ftp(1), wget(1), libcurl(3)")] },
+];

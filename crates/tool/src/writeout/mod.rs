@@ -1,0 +1,186 @@
+//! `--write-out`: text in which `%{name}` stands for a fact about the transfer.
+//!
+//! The variables are rows in `variables.rs`; what they are read from is an [`Outcome`], so that this can be tested
+//! without a transfer. See curl(1) under `--write-out`.
+
+mod clock;
+mod json;
+mod variables;
+
+use crate::request::Bytes;
+use std::time::SystemTime;
+
+/// What is known about a finished transfer.
+pub trait Outcome {
+    /// A text among the infos of libcurl, named without `CURLINFO_`.
+    fn text(&self, info: &str) -> Option<Bytes>;
+    /// A number among the infos; times are in microseconds.
+    fn number(&self, info: &str) -> Option<i64>;
+    /// Part of the URL that was given, or of the effective one.
+    fn url_part(&self, part: &str, effective: bool) -> Option<Bytes>;
+    /// Headers of all answers: name, value, and the number of the request.
+    fn headers(&self) -> Vec<(Bytes, Bytes, usize)>;
+    /// Certificates in PEM form.
+    fn certificates(&self) -> Vec<Bytes>;
+    /// The exit code of this transfer.
+    fn exit_code(&self) -> i32;
+    /// The message that goes with it.
+    fn error_text(&self) -> Option<Bytes>;
+    fn file_name(&self) -> Option<Bytes>;
+    fn given_url(&self) -> Option<Bytes>;
+    fn url_number(&self) -> usize;
+    fn retries(&self) -> i64;
+    fn header_count(&self) -> i64;
+    /// As in the answer of `curl_version`.
+    fn version(&self) -> Bytes;
+}
+
+/// Where the text goes; the format can switch between them.
+pub trait Streams {
+    fn write(&mut self, bytes: &[u8]);
+    fn to_stdout(&mut self);
+    fn to_stderr(&mut self);
+    fn to_file(&mut self, name: &[u8], append: bool);
+    /// A remark on standard error, whatever is switched to.
+    fn remark(&mut self, line: &str);
+}
+
+/// The names of all variables.
+pub fn variable_names() -> impl Iterator<Item = &'static str> {
+    variables::ALL.iter().map(|variable| variable.name).chain(variables::NAMES.iter().copied())
+}
+
+/// Writes the format out.
+pub fn write_out(format: &[u8], outcome: &dyn Outcome, streams: &mut dyn Streams) {
+    let mut rest = format;
+    while let Some((first, tail)) = rest.split_first() {
+        rest = match first {
+            b'%' => match percent(tail, outcome, streams) {
+                Some(after) => after,
+                None => return,
+            },
+            b'\\' => escape(tail, streams),
+            _ => {
+                let end = rest.iter().position(|byte| matches!(byte, b'%' | b'\\')).unwrap_or(rest.len());
+                streams.write(&rest[..end]);
+                &rest[end..]
+            }
+        };
+    }
+}
+
+fn escape<'f>(tail: &'f [u8], streams: &mut dyn Streams) -> &'f [u8] {
+    let Some((letter, after)) = tail.split_first() else {
+        streams.write(b"\\");
+        return tail;
+    };
+    match letter {
+        b'r' => streams.write(b"\r"),
+        b'n' => streams.write(b"\n"),
+        b't' => streams.write(b"\t"),
+        other => streams.write(&[b'\\', *other]),
+    }
+    after
+}
+
+/// What follows a percent sign; none when nothing more is to be written.
+fn percent<'f>(tail: &'f [u8], outcome: &dyn Outcome, streams: &mut dyn Streams) -> Option<&'f [u8]> {
+    for (keyword, handler) in KEYWORDS {
+        let Some(inside) = tail.strip_prefix(keyword.as_bytes()) else { continue };
+        let Some((argument, after)) = braced(inside) else {
+            streams.write(b"%");
+            streams.write(keyword.as_bytes());
+            return Some(inside);
+        };
+        return handler(&argument, outcome, streams).then_some(after);
+    }
+    let Some((letter, after)) = tail.split_first() else {
+        streams.write(b"%");
+        return Some(tail);
+    };
+    match letter {
+        b'%' => streams.write(b"%"),
+        other => streams.write(&[b'%', *other]),
+    }
+    Some(after)
+}
+
+type Handler = fn(&[u8], &dyn Outcome, &mut dyn Streams) -> bool;
+
+const KEYWORDS: &[(&str, Handler)] = &[
+    ("{", variable),
+    ("header{", |argument, outcome, streams| {
+        header(argument, outcome, streams);
+        true
+    }),
+    ("output{", |argument, _, streams| {
+        match argument.strip_prefix(b">>") {
+            Some(name) => streams.to_file(name, true),
+            None => streams.to_file(argument, false),
+        }
+        true
+    }),
+    ("time{", |argument, _, streams| {
+        streams.write(&clock::format(argument, SystemTime::now()));
+        true
+    }),
+];
+
+/// Text up to the closing brace, in which `\}` is a brace.
+fn braced(text: &[u8]) -> Option<(Bytes, &[u8])> {
+    let mut inside = Bytes::new();
+    let mut at = 0;
+    loop {
+        match *text.get(at)? {
+            b'}' => return Some((inside, &text[at + 1..])),
+            b'\\' if text.get(at + 1) == Some(&b'}') => {
+                inside.push(b'}');
+                at += 1;
+            }
+            byte => inside.push(byte),
+        }
+        at += 1;
+    }
+}
+
+/// `%{name}`; false when the rest is for errors only and there was none.
+fn variable(name: &[u8], outcome: &dyn Outcome, streams: &mut dyn Streams) -> bool {
+    match name.to_ascii_lowercase().as_slice() {
+        b"onerror" => return outcome.exit_code() != 0,
+        b"stdout" => streams.to_stdout(),
+        b"stderr" => streams.to_stderr(),
+        b"json" => streams.write(&json::all(outcome)),
+        b"header_json" => streams.write(&json::headers(outcome)),
+        lower => match variables::find(lower) {
+            Some(found) => streams.write(&found.plain(outcome)),
+            None => {
+                let name = String::from_utf8_lossy(name);
+                streams.remark(&format!("curl: unknown --write-out variable: '{name}'"));
+            }
+        },
+    }
+    true
+}
+
+/// `%header{name}`, the first of the last answer; `%header{name:all:separator}`, those of all answers.
+fn header(argument: &[u8], outcome: &dyn Outcome, streams: &mut dyn Streams) {
+    let mut pieces = argument.splitn(3, |byte| *byte == b':');
+    let name = pieces.next().unwrap_or_default();
+    let all = pieces.next() == Some(b"all");
+    let separator = pieces.next().unwrap_or(b", ");
+    let headers = outcome.headers();
+    let last = headers.iter().map(|(.., request)| *request).max().unwrap_or(0);
+    let mut found = headers
+        .iter()
+        .filter(|(own, _, request)| own.eq_ignore_ascii_case(name) && (all || *request == last))
+        .map(|(_, value, _)| value.as_slice());
+    if all {
+        let values: Vec<&[u8]> = found.collect();
+        streams.write(&values.join(separator));
+    } else if let Some(value) = found.next() {
+        streams.write(value);
+    }
+}
+
+#[cfg(test)]
+mod tests;
