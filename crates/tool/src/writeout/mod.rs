@@ -7,6 +7,8 @@ mod clock;
 mod json;
 mod variables;
 
+pub use clock::Moment;
+
 use crate::request::Bytes;
 use std::time::SystemTime;
 

@@ -1,0 +1,117 @@
+//! Names of local files: from URLs, from what servers say, and made safe.
+
+use crate::request::Bytes;
+
+/// Used when a URL has no last part.
+const UNNAMED: &[u8] = b"curl_response";
+
+/// The last part of the path of a URL, for `--remote-name`; false when there was none.
+pub fn from_url(path: &[u8]) -> (Bytes, bool) {
+    let trimmed = path.strip_suffix(b"/").unwrap_or(path);
+    let name = last_part(trimmed);
+    if matches!(name, b"" | b"." | b"..") {
+        return (UNNAMED.to_vec(), false);
+    }
+    (name.to_vec(), true)
+}
+
+fn last_part(path: &[u8]) -> &[u8] {
+    path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
+}
+
+/// The name in a Content-Disposition header, given as all that follows the colon.
+pub fn from_disposition(value: &[u8]) -> Option<Bytes> {
+    let mut rest = value;
+    loop {
+        let start = rest.iter().position(u8::is_ascii_alphabetic)?;
+        rest = &rest[start..];
+        // The encoded form, filename*=, is not looked at, as in curl.
+        if let Some(given) = rest.strip_prefix(b"filename=") {
+            return safe(unquoted(given.trim_ascii_start()));
+        }
+        let next = rest.iter().position(|byte| *byte == b';')?;
+        rest = &rest[next..];
+    }
+}
+
+/// In either kind of quotes, or up to a semicolon.
+fn unquoted(given: &[u8]) -> &[u8] {
+    let (inside, stop) = match given.first() {
+        Some(quote @ (b'"' | b'\'')) => (&given[1..], *quote),
+        _ => (given, b';'),
+    };
+    let end = inside.iter().position(|byte| *byte == stop).unwrap_or(inside.len());
+    &inside[..end]
+}
+
+/// The name at the end of a Location header's URL.
+pub fn from_location(value: &[u8]) -> Option<Bytes> {
+    let value = value.trim_ascii();
+    let end = value.iter().position(|byte| matches!(byte, b'?' | b'#')).unwrap_or(value.len());
+    safe(&value[..end])
+}
+
+/// What may become of a name that a server chose: no directories, no line ends, no control characters.
+fn safe(name: &[u8]) -> Option<Bytes> {
+    let name = last_part(name);
+    let name = name.rsplit(|byte| *byte == b'\\').next().unwrap_or(name);
+    let end = name.iter().position(|byte| matches!(byte, b'\r' | b'\n' | 0)).unwrap_or(name.len());
+    let name: Bytes =
+        name[..end].iter().map(|byte| if byte.is_ascii_control() { b'_' } else { *byte }).collect();
+    (!matches!(name.as_slice(), b"" | b"." | b"..")).then_some(name)
+}
+
+/// Puts a directory in front of a name.
+pub fn in_directory(directory: Option<&[u8]>, name: &[u8]) -> Bytes {
+    match directory {
+        Some(directory) if !directory.is_empty() => [directory, b"/", name].concat(),
+        _ => name.to_vec(),
+    }
+}
+
+/// The part of an upload's path that names the file.
+pub fn upload_name(path: &[u8]) -> &[u8] {
+    let name = last_part(path);
+    name.rsplit(|byte| *byte == b'\\').next().unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(name: Option<Bytes>) -> Option<String> {
+        name.map(|name| String::from_utf8(name).unwrap())
+    }
+
+    #[test]
+    fn names_from_urls() {
+        assert_eq!(from_url(b"/a/b.txt"), (b"b.txt".to_vec(), true));
+        assert_eq!(from_url(b"/a/b/"), (b"b".to_vec(), true));
+        assert_eq!(from_url(b"/"), (b"curl_response".to_vec(), false));
+        assert_eq!(from_url(b"/a/.."), (b"curl_response".to_vec(), false));
+    }
+
+    #[test]
+    fn names_from_headers() {
+        let named = |value: &str| text(from_disposition(value.as_bytes()));
+        assert_eq!(named(" attachment; filename=\"a b.txt\"; x=y").as_deref(), Some("a b.txt"));
+        assert_eq!(named("filename=name;x").as_deref(), Some("name"));
+        assert_eq!(named("filename='it';").as_deref(), Some("it"));
+        assert_eq!(named("inline; filename=\"../../etc/passwd\"").as_deref(), Some("passwd"));
+        assert_eq!(named("filename=C:\\dir\\x.exe\r\n").as_deref(), Some("x.exe"));
+        assert_eq!(named("filename=a\x1bb").as_deref(), Some("a_b"));
+        assert_eq!(named("filename=\"dir/\""), None);
+        assert_eq!(named("filename=.."), None);
+        assert_eq!(named("attachment; filename*=UTF-8''x"), None);
+        assert_eq!(named(""), None);
+        assert_eq!(text(from_location(b" /a/b?x#y\r\n")).as_deref(), Some("b"));
+        assert_eq!(text(from_location(b"http://host/")), None);
+    }
+
+    #[test]
+    fn directories_and_uploads() {
+        assert_eq!(in_directory(Some(b"d"), b"n"), b"d/n");
+        assert_eq!(in_directory(None, b"n"), b"n");
+        assert_eq!(upload_name(b"/x/y\\z"), b"z");
+    }
+}

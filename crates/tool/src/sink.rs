@@ -1,0 +1,299 @@
+//! The files that a transfer writes: opened late, never over what must stay, taken back when asked to.
+
+use crate::message::{Messages, os_text, shown};
+use crate::request::{Bytes, Clobber};
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+
+/// Names tried after one that is taken, with `--no-clobber`.
+const MOST_NUMBERED: usize = 100;
+
+pub fn path(name: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(name))
+}
+
+/// Where a body or headers go.
+#[derive(Debug)]
+pub enum Stream {
+    /// Not opened yet.
+    None,
+    Stdout,
+    Stderr,
+    File(File),
+    /// Thrown away.
+    Null,
+}
+
+/// The output of one transfer.
+#[derive(Debug)]
+pub struct Sink {
+    pub stream: Stream,
+    pub name: Option<Bytes>,
+    /// The server chose the name: never overwrite, unless told to.
+    pub named_by_server: bool,
+    pub clobber: Clobber,
+    /// Written in this attempt.
+    pub bytes: u64,
+    /// Where this attempt began in the file.
+    pub start: u64,
+    pub unbuffered: bool,
+    buffer: Vec<u8>,
+}
+
+/// Small pieces are gathered before they are written to a file.
+const GATHERED: usize = 64 * 1024;
+
+impl Sink {
+    pub fn stdout() -> Sink {
+        Sink::new(Stream::Stdout, None, Clobber::Default)
+    }
+
+    pub fn null() -> Sink {
+        Sink::new(Stream::Null, None, Clobber::Default)
+    }
+
+    /// To be opened when something comes.
+    pub fn file(name: Option<Bytes>, clobber: Clobber) -> Sink {
+        Sink::new(Stream::None, name, clobber)
+    }
+
+    fn new(stream: Stream, name: Option<Bytes>, clobber: Clobber) -> Sink {
+        Sink {
+            stream,
+            name,
+            named_by_server: false,
+            clobber,
+            bytes: 0,
+            start: 0,
+            unbuffered: false,
+            buffer: Vec::new(),
+        }
+    }
+
+    pub fn is_open(&self) -> bool {
+        !matches!(self.stream, Stream::None)
+    }
+
+    pub fn is_file(&self) -> bool {
+        matches!(self.stream, Stream::File(_))
+    }
+
+    /// Opens the file; says why when that fails.
+    pub fn open(&mut self, messages: &mut Messages) -> bool {
+        let Some(name) = self.name.clone().filter(|name| !name.is_empty()) else {
+            messages.warn("Remote filename has no length");
+            return false;
+        };
+        let overwrite = match self.clobber {
+            Clobber::Always => true,
+            Clobber::Default => !self.named_by_server,
+            Clobber::Never => false,
+        };
+        let opened = if overwrite { File::create(path(&name)) } else { self.open_new(&name) };
+        match opened {
+            Ok(file) => {
+                self.stream = Stream::File(file);
+                (self.bytes, self.start) = (0, 0);
+                true
+            }
+            Err(error) => {
+                let why = os_text(&error);
+                messages.warn(&format!("Failed to open the file {}: {why}", shown(&name)));
+                false
+            }
+        }
+    }
+
+    /// A file that did not exist; with `--no-clobber` a number makes the name a new one.
+    fn open_new(&mut self, name: &[u8]) -> io::Result<File> {
+        let new = |name: &[u8]| OpenOptions::new().write(true).create_new(true).open(path(name));
+        let mut opened = new(name);
+        for number in 1..=MOST_NUMBERED {
+            let taken = matches!(&opened, Err(error) if error.kind() == io::ErrorKind::AlreadyExists);
+            if !taken || self.clobber != Clobber::Never {
+                break;
+            }
+            let numbered = [name, b".", number.to_string().as_bytes()].concat();
+            opened = new(&numbered);
+            if opened.is_ok() {
+                self.name = Some(numbered);
+            }
+        }
+        opened
+    }
+
+    /// Opens the file at its end, for a transfer that goes on.
+    pub fn append(&mut self) -> io::Result<()> {
+        let name = self.name.clone().unwrap_or_default();
+        let file = OpenOptions::new().append(true).create(true).open(path(&name))?;
+        self.start = file.metadata()?.len();
+        self.stream = Stream::File(file);
+        Ok(())
+    }
+
+    /// Takes a piece; the stream must be open.
+    pub fn write(&mut self, data: &[u8], messages: &mut Messages) -> io::Result<()> {
+        match &mut self.stream {
+            Stream::File(file) => {
+                if self.unbuffered || self.buffer.is_empty() && data.len() >= GATHERED {
+                    file.write_all(data)?;
+                } else {
+                    self.buffer.extend_from_slice(data);
+                    if self.buffer.len() >= GATHERED {
+                        file.write_all(&self.buffer)?;
+                        self.buffer.clear();
+                    }
+                }
+            }
+            Stream::Stdout => {
+                let mut out = io::stdout().lock();
+                out.write_all(data)?;
+                if self.unbuffered {
+                    out.flush()?;
+                }
+            }
+            Stream::Stderr => messages.raw(data),
+            Stream::None | Stream::Null => {}
+        }
+        self.bytes += data.len() as u64;
+        Ok(())
+    }
+
+    pub fn flush(&mut self) -> io::Result<()> {
+        match &mut self.stream {
+            Stream::File(file) => {
+                file.write_all(&self.buffer)?;
+                self.buffer.clear();
+                Ok(())
+            }
+            Stream::Stdout => io::stdout().flush(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Before another attempt: what this one wrote is cut off.
+    pub fn rewind(&mut self) -> io::Result<u64> {
+        let thrown = self.bytes;
+        self.buffer.clear();
+        if let Stream::File(file) = &mut self.stream {
+            file.set_len(self.start)?;
+            file.seek(SeekFrom::Start(self.start))?;
+        }
+        self.bytes = 0;
+        Ok(thrown)
+    }
+
+    /// Writes the rest and closes.
+    pub fn close(&mut self) -> io::Result<()> {
+        let flushed = self.flush();
+        if self.is_file() {
+            self.stream = Stream::None;
+        }
+        flushed
+    }
+}
+
+/// Makes the directories above a file, for `--create-dirs`.
+pub fn create_directories(file: &[u8], messages: &mut Messages) -> bool {
+    let Some(parent) = path(file).parent().filter(|parent| !parent.as_os_str().is_empty()) else {
+        return true;
+    };
+    match DirBuilder::new().recursive(true).mode(0o750).create(parent) {
+        Ok(()) => true,
+        Err(error) => {
+            let (parent, why) = (parent.display(), os_text(&error));
+            messages.error(&format!("Failed to create directory {parent}: {why}"));
+            false
+        }
+    }
+}
+
+/// `--remove-on-error`.
+pub fn remove(name: &[u8], messages: &mut Messages) {
+    let shown = shown(name);
+    let regular = fs::symlink_metadata(path(name)).is_ok_and(|meta| meta.is_file());
+    if !regular {
+        messages.warn(&format!("Skipping removal; not a regular file: {shown}"));
+    } else if fs::remove_file(path(name)).is_ok() {
+        messages.note(&format!("Removed output file: {shown}"));
+    } else {
+        messages.warn(&format!("Failed removing: {shown}"));
+    }
+}
+
+/// `--remote-time`.
+pub fn set_time(name: &[u8], seconds: i64, messages: &mut Messages) {
+    let Some(time) =
+        u64::try_from(seconds).ok().map(|s| std::time::UNIX_EPOCH + std::time::Duration::from_secs(s))
+    else {
+        return;
+    };
+    let set = OpenOptions::new().write(true).open(path(name)).and_then(|file| file.set_modified(time));
+    if let Err(error) = set {
+        let why = os_text(&error);
+        messages.warn(&format!("Failed to set filetime {seconds} on '{}': {why}", shown(name)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names::in_directory;
+
+    fn messages() -> Messages {
+        Messages::new(Box::new(io::sink()), None)
+    }
+
+    fn folder(name: &str) -> Bytes {
+        let folder = std::env::temp_dir().join(format!("warmwire-sink-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        folder.into_os_string().into_encoded_bytes()
+    }
+
+    #[test]
+    fn no_clobber_numbers_the_file() {
+        let name = in_directory(Some(&folder("number")), b"f");
+        fs::write(path(&name), "old").unwrap();
+        let mut sink = Sink::file(Some(name.clone()), Clobber::Never);
+        assert!(sink.open(&mut messages()));
+        sink.write(b"new", &mut messages()).unwrap();
+        sink.close().unwrap();
+        assert_eq!(fs::read(path(&name)).unwrap(), b"old");
+        assert_eq!(fs::read(path(&sink.name.unwrap())).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_servers_name_overwrites_nothing() {
+        let name = in_directory(Some(&folder("server")), b"f");
+        fs::write(path(&name), "old").unwrap();
+        let mut sink = Sink::file(Some(name), Clobber::Default);
+        sink.named_by_server = true;
+        assert!(!sink.open(&mut messages()));
+    }
+
+    #[test]
+    fn rewinding_keeps_what_was_there() {
+        let name = in_directory(Some(&folder("rewind")), b"f");
+        fs::write(path(&name), "old").unwrap();
+        let mut sink = Sink::file(Some(name.clone()), Clobber::Default);
+        sink.append().unwrap();
+        sink.write(&[b'x'; 100_000], &mut messages()).unwrap();
+        assert_eq!(sink.rewind().unwrap(), 100_000);
+        sink.write(b"new", &mut messages()).unwrap();
+        sink.close().unwrap();
+        assert_eq!(fs::read(path(&name)).unwrap(), b"oldnew");
+    }
+
+    #[test]
+    fn directories_are_made() {
+        let name = in_directory(Some(&folder("dirs")), b"a/b/f");
+        assert!(create_directories(&name, &mut messages()));
+        assert!(create_directories(b"plain", &mut messages()));
+        assert!(path(&name).parent().unwrap().is_dir());
+    }
+}
