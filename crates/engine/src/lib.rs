@@ -1,1 +1,23 @@
-//! Settings, handles, transfers, protocols and stores: what curl does, without C.
+//! What curl does, without C: settings, easy, multi and share handles, transfers, protocols and the
+//! stores of what is remembered between them. ARCHITECTURE.md at the root tells how they hang together.
+
+pub mod callbacks;
+pub mod easy;
+pub mod error;
+pub mod info;
+pub mod multi;
+mod protocol;
+pub mod settings;
+pub mod share;
+pub mod stores;
+pub mod transfer;
+
+pub use callbacks::Callbacks;
+pub use easy::Easy;
+pub use error::{Error, Result};
+pub use multi::Multi;
+pub use settings::Settings;
+pub use share::Share;
+
+pub use net::process;
+pub use runtime::{Clock, ExtraFd, Interest, SocketHook};

@@ -3,6 +3,7 @@
 pub mod connect;
 mod connection;
 mod error;
+pub mod exchange;
 pub mod filter;
 pub mod identity;
 mod lease;

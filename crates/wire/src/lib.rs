@@ -11,4 +11,5 @@ pub mod hsts;
 pub mod http1;
 pub mod mime;
 pub mod netrc;
+pub mod noproxy;
 pub mod url;

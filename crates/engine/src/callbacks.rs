@@ -1,0 +1,227 @@
+//! What a transfer asks of the application. The C boundary and the Rust API each implement
+//! [`Callbacks`]; the engine holds no borrow and no lock while it calls one, because an application
+//! may call back into the API or even jump over our frames.
+
+use std::rc::Rc;
+
+pub use net::filter::open::{Configured, Opened, Purpose, SocketCallbacks, Target, Transport};
+pub use runtime::CloseHook;
+
+/// Answer of a write or header callback.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// Took all of it.
+    All,
+    /// CURL_WRITEFUNC_PAUSE: wants the same bytes again later.
+    Pause,
+    /// Took so many bytes instead of all (or said CURL_WRITEFUNC_ERROR, which is `usize::MAX` here).
+    Failed(usize),
+}
+
+/// Answer of a read callback.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadAnswer {
+    /// So many bytes stand in the buffer; 0 is the end.
+    Bytes(usize),
+    /// CURL_READFUNC_PAUSE.
+    Pause,
+    /// CURL_READFUNC_ABORT.
+    Abort,
+    /// More bytes than there was room for.
+    TooMany,
+}
+
+/// Answer of a seek (or the older ioctl) callback.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SeekAnswer {
+    /// The next read starts there.
+    Done,
+    /// CURL_SEEKFUNC_FAIL.
+    Failed,
+    /// CURL_SEEKFUNC_CANTSEEK, or no such callback.
+    Cannot,
+}
+
+/// What a debug callback is told about (curl_infotype).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum DebugKind {
+    /// Informational text.
+    Text = 0,
+    /// Header received.
+    HeaderIn = 1,
+    /// Header sent.
+    HeaderOut = 2,
+    /// Body received.
+    DataIn = 3,
+    /// Body sent.
+    DataOut = 4,
+    /// TLS record received.
+    TlsDataIn = 5,
+    /// TLS record sent.
+    TlsDataOut = 6,
+}
+
+/// Bytes expected and moved so far, both directions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ProgressCounts {
+    /// Expected download size, 0 when unknown.
+    pub download_total: i64,
+    /// Downloaded.
+    pub download_now: i64,
+    /// Expected upload size, 0 when unknown.
+    pub upload_total: i64,
+    /// Uploaded.
+    pub upload_now: i64,
+}
+
+/// The two ends of a connection, as CURLOPT_PREREQFUNCTION is told.
+#[derive(Debug, Clone, Default)]
+pub struct Endpoints {
+    /// Remote address.
+    pub primary_ip: String,
+    /// Remote port.
+    pub primary_port: u16,
+    /// Local address.
+    pub local_ip: String,
+    /// Local port.
+    pub local_port: u16,
+}
+
+/// The application's side of a transfer. Every method but the first three has a sensible default.
+pub trait Callbacks {
+    /// A piece of body, at most 16 KiB (CURL_MAX_WRITE_SIZE).
+    fn write(&self, data: &[u8]) -> Written;
+
+    /// A header line with its line ending; `None` when nobody asked for headers.
+    fn header(&self, line: &[u8]) -> Option<Written>;
+
+    /// Wants upload data.
+    fn read(&self, buf: &mut [u8]) -> ReadAnswer;
+
+    /// Upload data shall go on at this offset.
+    fn seek(&self, _offset: u64) -> SeekAnswer {
+        SeekAnswer::Cannot
+    }
+
+    /// Length of CURLOPT_POSTFIELDS, `None` when not set.
+    fn post_fields_len(&self) -> Option<u64> {
+        None
+    }
+
+    /// Copies a piece of CURLOPT_POSTFIELDS, which stays the application's memory.
+    fn post_fields(&self, _offset: u64, _buf: &mut [u8]) -> usize {
+        0
+    }
+
+    /// Whether a progress function wants to be called (CURLOPT_NOPROGRESS is 0 and one is set).
+    fn wants_progress(&self) -> bool {
+        false
+    }
+
+    /// Progress; `false` aborts the transfer.
+    fn progress(&self, _counts: ProgressCounts) -> bool {
+        true
+    }
+
+    /// Whether debug output is wanted (CURLOPT_VERBOSE).
+    fn wants_debug(&self) -> bool {
+        false
+    }
+
+    /// Debug output.
+    fn debug(&self, _kind: DebugKind, _data: &[u8]) {}
+
+    /// Debug output, when it is wanted.
+    fn debug_if_wanted(&self, kind: DebugKind, data: &[u8]) {
+        if self.wants_debug() {
+            self.debug(kind, data);
+        }
+    }
+
+    /// Fills the application's error buffer.
+    fn fail(&self, _message: &str) {}
+
+    /// The application's own way with sockets (CURLOPT_OPENSOCKETFUNCTION, SOCKOPTFUNCTION,
+    /// CLOSESOCKETFUNCTION), when it has set any of them.
+    fn sockets(&self) -> Option<&dyn SocketCallbacks> {
+        None
+    }
+
+    /// CURLOPT_PREREQFUNCTION; `false` aborts.
+    fn prereq(&self, _ends: &Endpoints) -> bool {
+        true
+    }
+
+    /// CURLOPT_RESOLVER_START_FUNCTION; `false` aborts.
+    fn resolver_start(&self) -> bool {
+        true
+    }
+
+    /// CURLOPT_TRAILERFUNCTION: lines to send after a chunked upload; `None` aborts.
+    fn trailers(&self) -> Option<Vec<Rc<[u8]>>> {
+        Some(Vec::new())
+    }
+
+    /// CURLOPT_CHUNK_BGN_FUNCTION for one entry of a wildcard match.
+    fn chunk_begin(&self, _entry: &FileInfo, _remaining: usize) -> ChunkAnswer {
+        ChunkAnswer::Ok
+    }
+
+    /// CURLOPT_CHUNK_END_FUNCTION; `false` fails the transfer.
+    fn chunk_end(&self) -> bool {
+        true
+    }
+
+    /// CURLOPT_FNMATCH_FUNCTION; `None` when not set.
+    fn fnmatch(&self, _pattern: &[u8], _name: &[u8]) -> Option<MatchAnswer> {
+        None
+    }
+}
+
+/// Answer of the match callback (CURL_FNMATCHFUNC_*).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MatchAnswer {
+    /// The name matches.
+    Match,
+    /// It does not.
+    NoMatch,
+    /// Fail the transfer.
+    Failed,
+}
+
+/// Answer of the chunk-begin callback.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChunkAnswer {
+    /// Fetch it.
+    Ok,
+    /// Leave it out.
+    Skip,
+    /// Fail the transfer.
+    Failed,
+}
+
+/// One entry of a directory listing (curl_fileinfo).
+#[derive(Debug, Clone, Default)]
+pub struct FileInfo {
+    /// Name.
+    pub name: Vec<u8>,
+    /// curlfiletype.
+    pub file_type: i32,
+    /// Modification time in seconds since the epoch, when known.
+    pub time: i64,
+    /// Permission bits.
+    pub perm: u32,
+    /// User id.
+    pub uid: i32,
+    /// Group id.
+    pub gid: i32,
+    /// Size in bytes.
+    pub size: i64,
+    /// Number of hard links.
+    pub hardlinks: i64,
+    /// The texts as listed: time, permissions, user, group, target of a link.
+    pub strings: [Vec<u8>; 5],
+    /// CURLFINFOFLAG_* of what is known.
+    pub flags: u32,
+}

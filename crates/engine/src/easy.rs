@@ -1,0 +1,260 @@
+//! The easy handle: settings, what the last transfer found out, and the state beside the running
+//! future that an application may read or change from inside its callbacks.
+
+use std::cell::{Cell, RefCell};
+use std::rc::{Rc, Weak};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::task::{Context, Poll, Waker};
+
+use runtime::TaskId;
+use tables::Code;
+use tables::constant::{CURLPAUSE_RECV, CURLPAUSE_SEND};
+
+use crate::callbacks::Callbacks;
+use crate::info::TransferInfo;
+use crate::multi::{Multi, MultiState};
+use crate::settings::Settings;
+use crate::share::Share;
+use crate::stores::Stores;
+use crate::stores::headers::Headers;
+
+/// An easy handle. Cloning gives another reference to the same one.
+#[derive(Clone)]
+pub struct Easy(pub(crate) Rc<EasyState>);
+
+/// What lives beside the future. Nothing here is borrowed while the application is called.
+pub struct EasyState {
+    /// The application's side.
+    pub callbacks: Rc<dyn Callbacks>,
+    /// What it asked for.
+    pub settings: RefCell<Settings>,
+    /// What the transfer has found out.
+    pub info: RefCell<TransferInfo>,
+    /// Header lines received, for the header API.
+    pub headers: RefCell<Headers>,
+    /// Cookies and other memories of this handle, unless a share holds them.
+    pub stores: Stores,
+    /// Pausing.
+    pub flow: Flow,
+    /// The share handle in use.
+    pub share: RefCell<Option<Share>>,
+    /// The connection of a CURLOPT_CONNECT_ONLY transfer.
+    pub connected: RefCell<Option<net::Connection>>,
+    /// A word of the owner's (the C boundary keeps its handle's address here).
+    pub tag: Cell<usize>,
+    /// Number of the transfer, unique in the process; -1 before the first.
+    pub transfer_id: Cell<i64>,
+    pub(crate) multi: RefCell<Weak<MultiState>>,
+    pub(crate) task: Cell<Option<TaskId>>,
+    own_multi: RefCell<Option<Multi>>,
+    message: RefCell<String>,
+}
+
+/// Numbers transfers (CURLINFO_XFER_ID).
+static NEXT_TRANSFER: AtomicI64 = AtomicI64::new(0);
+
+/// Which directions the application has paused, and who waits for it to go on.
+#[derive(Default)]
+pub struct Flow {
+    receive: Cell<bool>,
+    send: Cell<bool>,
+    waker: RefCell<Option<Waker>>,
+}
+
+impl Flow {
+    /// Whether writing to the application is paused.
+    pub fn receive_paused(&self) -> bool {
+        self.receive.get()
+    }
+
+    /// Whether reading from the application is paused.
+    pub fn send_paused(&self) -> bool {
+        self.send.get()
+    }
+
+    /// The application's callback asked for a pause of receiving.
+    pub fn pause_receive(&self) {
+        self.receive.set(true);
+    }
+
+    /// The application's callback asked for a pause of sending.
+    pub fn pause_send(&self) {
+        self.send.set(true);
+    }
+
+    /// Waits until receiving may go on.
+    pub fn poll_receive(&self, cx: &mut Context<'_>) -> Poll<()> {
+        self.poll(&self.receive, cx)
+    }
+
+    /// Waits until sending may go on.
+    pub fn poll_send(&self, cx: &mut Context<'_>) -> Poll<()> {
+        self.poll(&self.send, cx)
+    }
+
+    fn poll(&self, paused: &Cell<bool>, cx: &mut Context<'_>) -> Poll<()> {
+        if !paused.get() {
+            return Poll::Ready(());
+        }
+        *self.waker.borrow_mut() = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    fn set(&self, receive: bool, send: bool) {
+        let resumed = self.receive.replace(receive) && !receive || self.send.replace(send) && !send;
+        if resumed {
+            let waker = self.waker.borrow_mut().take();
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+        }
+    }
+}
+
+impl Easy {
+    /// A handle with default settings.
+    pub fn new(callbacks: Rc<dyn Callbacks>) -> Easy {
+        Easy::with_settings(callbacks, Settings::default())
+    }
+
+    fn with_settings(callbacks: Rc<dyn Callbacks>, settings: Settings) -> Easy {
+        Easy(Rc::new(EasyState {
+            callbacks,
+            settings: RefCell::new(settings),
+            info: RefCell::default(),
+            headers: RefCell::default(),
+            stores: Stores::default(),
+            flow: Flow::default(),
+            share: RefCell::default(),
+            connected: RefCell::default(),
+            tag: Cell::new(0),
+            transfer_id: Cell::new(-1),
+            multi: RefCell::default(),
+            task: Cell::new(None),
+            own_multi: RefCell::default(),
+            message: RefCell::default(),
+        }))
+    }
+
+    /// The state beside the future.
+    pub fn state(&self) -> &EasyState {
+        &self.0
+    }
+
+    /// A copy with the same settings (and cookies), and none of the connections.
+    pub fn duplicate(&self, callbacks: Rc<dyn Callbacks>) -> Easy {
+        let copy = Easy::with_settings(callbacks, self.0.settings.borrow().clone());
+        copy.0.stores.copy_from(&self.0.stores);
+        let share = self.0.share.borrow().clone();
+        copy.set_share(share);
+        copy
+    }
+
+    /// curl_easy_reset: default settings; connections, cookies and the share stay.
+    pub fn reset(&self) {
+        let method_free = Settings::default();
+        let old = self.0.settings.replace(method_free);
+        drop(old);
+        *self.0.info.borrow_mut() = TransferInfo::default();
+        self.0.headers.borrow_mut().clear();
+        self.0.flow.set(false, false);
+    }
+
+    /// CURLOPT_SHARE.
+    pub fn set_share(&self, share: Option<Share>) {
+        let old = self.0.share.replace(share.clone());
+        if let Some(old) = old {
+            old.detach_handle();
+        }
+        if let Some(share) = share {
+            share.attach_handle();
+        }
+    }
+
+    /// Whether the handle is in a multi handle now.
+    pub fn multi(&self) -> Option<Multi> {
+        self.0.multi.borrow().upgrade().map(Multi)
+    }
+
+    /// Whether the transfer is under way.
+    pub fn in_transfer(&self) -> bool {
+        self.0.task.get().is_some()
+    }
+
+    /// The private multi of [`perform`](Self::perform), when there is one.
+    pub fn own_multi(&self) -> Option<Multi> {
+        self.0.own_multi.borrow().clone()
+    }
+
+    /// Runs the transfer to its end on this thread. The connections stay with the handle.
+    pub fn perform(&self) -> Code {
+        if self.multi().is_some() {
+            self.0.set_message("easy handle already used in multi handle");
+            return Code::FailedInit;
+        }
+        let multi = self.0.own_multi.borrow_mut().get_or_insert_with(Multi::for_easy).clone();
+        multi.run_one(self)
+    }
+
+    /// curl_easy_pause: the new state of both directions, as CURLPAUSE_* bits.
+    pub fn pause(&self, bits: i64) -> Code {
+        if !self.in_transfer() {
+            return Code::BadFunctionArgument;
+        }
+        self.0.flow.set(bits & i64::from(CURLPAUSE_RECV) != 0, bits & i64::from(CURLPAUSE_SEND) != 0);
+        if let Some(multi) = self.multi() {
+            multi.tell();
+        }
+        Code::Ok
+    }
+
+    /// Closes what only this handle holds. A handle in a multi is removed first.
+    pub fn close(&self) {
+        if let Some(multi) = self.multi() {
+            let _ = multi.remove(self);
+        }
+        *self.0.connected.borrow_mut() = None;
+        crate::stores::save_at_close(&self.0);
+        let own = self.0.own_multi.borrow_mut().take();
+        if let Some(own) = own {
+            own.close();
+        }
+        self.set_share(None);
+    }
+}
+
+impl EasyState {
+    /// The text of the last failure.
+    pub fn message(&self) -> String {
+        self.message.borrow().clone()
+    }
+
+    /// The handle as the reactor and the pool know it.
+    pub fn owner_number(&self) -> u64 {
+        self.tag.get() as u64
+    }
+
+    /// Keeps the text of a failure and fills the application's buffer with it.
+    pub(crate) fn set_message(&self, text: &str) {
+        text.clone_into(&mut self.message.borrow_mut());
+        self.callbacks.fail(text);
+    }
+
+    /// Fresh transfer state: what an earlier transfer left must not be told of this one.
+    pub(crate) fn begin(&self) {
+        *self.info.borrow_mut() = TransferInfo::default();
+        self.headers.borrow_mut().clear();
+        self.flow.set(false, false);
+        self.message.borrow_mut().clear();
+        self.transfer_id.set(NEXT_TRANSFER.fetch_add(1, Ordering::Relaxed));
+    }
+
+    /// Informational text for a verbose transfer.
+    pub(crate) fn note(&self, text: impl FnOnce() -> String) {
+        if self.callbacks.wants_debug() {
+            let mut line = text();
+            line.push('\n');
+            self.callbacks.debug(crate::callbacks::DebugKind::Text, line.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! What a transfer has found out, as curl_easy_getinfo tells it. Made anew for each transfer.
+
+use std::time::{Duration, Instant};
+
+use crate::settings::Text;
+
+/// Moments and counts of one transfer. Cells of one struct under one short borrow: the application
+/// may ask from inside a callback.
+#[derive(Clone, Debug)]
+pub struct TransferInfo {
+    /// When the transfer was started, for the times below.
+    pub started: Option<Instant>,
+    /// When the current request (after redirects) was started.
+    pub request_started: Option<Instant>,
+    /// All lengths of time since `started`, in the order in which they come.
+    pub queued: Duration,
+    /// Name looked up.
+    pub name_lookup: Duration,
+    /// Connected.
+    pub connect: Duration,
+    /// TLS (or another application-level connect) done.
+    pub app_connect: Duration,
+    /// About to send the request.
+    pub pre_transfer: Duration,
+    /// Request sent.
+    pub post_transfer: Duration,
+    /// First byte of the reply.
+    pub start_transfer: Duration,
+    /// All redirects before the last request.
+    pub redirect: Duration,
+    /// Everything; grows until the transfer ends.
+    pub total: Duration,
+    /// The URL last used.
+    pub effective_url: Text,
+    /// The method last used.
+    pub effective_method: String,
+    /// Last response code.
+    pub response_code: i64,
+    /// Response code of the last CONNECT.
+    pub connect_code: i64,
+    /// Content-Type of the reply.
+    pub content_type: Option<Text>,
+    /// Where a redirect would have led.
+    pub redirect_url: Option<Text>,
+    /// The Referer sent.
+    pub referer: Option<Text>,
+    /// Redirects followed.
+    pub redirect_count: i64,
+    /// Bytes of all heads received.
+    pub header_size: i64,
+    /// Bytes of all requests sent.
+    pub request_size: i64,
+    /// Body bytes received, as they came.
+    pub downloaded: i64,
+    /// Body bytes handed to the application.
+    pub delivered: i64,
+    /// Body bytes sent.
+    pub uploaded: i64,
+    /// Expected download size, or -1.
+    pub download_total: i64,
+    /// Expected upload size, or -1.
+    pub upload_total: i64,
+    /// Remote time of the document, or -1.
+    pub file_time: i64,
+    /// CURLINFO_HTTP_VERSION.
+    pub http_version: i64,
+    /// Authentication the server offers, as CURLAUTH_* bits.
+    pub auth_available: i64,
+    /// The same of the proxy.
+    pub proxy_auth_available: i64,
+    /// Authentication used.
+    pub auth_used: i64,
+    /// The same with the proxy.
+    pub proxy_auth_used: i64,
+    /// New connections made.
+    pub connects: i64,
+    /// errno of the last failed system call.
+    pub os_errno: i64,
+    /// Result of the certificate check.
+    pub verify_result: i64,
+    /// The same for the proxy's.
+    pub proxy_verify_result: i64,
+    /// CURLINFO_PROXY_ERROR.
+    pub proxy_error: i64,
+    /// Whether a time condition left the body out.
+    pub condition_unmet: bool,
+    /// Whether a proxy was used.
+    pub used_proxy: bool,
+    /// Retry-After in seconds.
+    pub retry_after: i64,
+    /// Scheme last used, upper case as curl tells it.
+    pub scheme: &'static str,
+    /// CURLPROTO_* of the scheme.
+    pub protocol: i64,
+    /// Ends of the last connection.
+    pub ends: crate::callbacks::Endpoints,
+    /// Its number, or -1.
+    pub connection_id: i64,
+    /// Its descriptor, or -1.
+    pub last_socket: i64,
+    /// FTP's first folder.
+    pub ftp_entry_path: Option<Text>,
+    /// Certificate fields, when CURLOPT_CERTINFO asks for them: per certificate a list of "name:value".
+    pub certificates: Vec<Vec<Text>>,
+}
+
+impl Default for TransferInfo {
+    fn default() -> Self {
+        let zero = Duration::ZERO;
+        TransferInfo {
+            started: None,
+            request_started: None,
+            queued: zero,
+            name_lookup: zero,
+            connect: zero,
+            app_connect: zero,
+            pre_transfer: zero,
+            post_transfer: zero,
+            start_transfer: zero,
+            redirect: zero,
+            total: zero,
+            effective_url: Text::from(&b""[..]),
+            effective_method: String::new(),
+            response_code: 0,
+            connect_code: 0,
+            content_type: None,
+            redirect_url: None,
+            referer: None,
+            redirect_count: 0,
+            header_size: 0,
+            request_size: 0,
+            downloaded: 0,
+            delivered: 0,
+            uploaded: 0,
+            download_total: -1,
+            upload_total: -1,
+            file_time: -1,
+            http_version: 0,
+            auth_available: 0,
+            proxy_auth_available: 0,
+            auth_used: 0,
+            proxy_auth_used: 0,
+            connects: 0,
+            os_errno: 0,
+            verify_result: 0,
+            proxy_verify_result: 0,
+            proxy_error: 0,
+            condition_unmet: false,
+            used_proxy: false,
+            retry_after: 0,
+            scheme: "",
+            protocol: 0,
+            ends: Default::default(),
+            connection_id: -1,
+            last_socket: -1,
+            ftp_entry_path: None,
+            certificates: Vec::new(),
+        }
+    }
+}
+
+impl TransferInfo {
+    /// Time since the transfer was started.
+    pub fn since_start(&self, now: Instant) -> Duration {
+        self.started.map_or(Duration::ZERO, |s| now.saturating_duration_since(s))
+    }
+
+    /// Average speed in bytes per second.
+    pub fn speed(&self, bytes: i64) -> i64 {
+        let us = self.total.as_micros() as i128;
+        if us == 0 { bytes } else { (i128::from(bytes) * 1_000_000 / us) as i64 }
+    }
+}

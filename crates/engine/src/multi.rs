@@ -1,0 +1,380 @@
+//! The multi handle: executor and reactor of its transfers, their pool of connections, and the one
+//! table of waits that perform, poll, wait, fdset, waitfds and socket_action all tell.
+//!
+//! Everything runs on the caller's thread. Nothing here is borrowed while a task or the application
+//! is called, and a call that makes a task ready outside a run tells the timer callback before it
+//! returns.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::RawFd;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use net::{Pool, ResolveCache, SessionStore, SharedPool};
+use runtime::{Clock, ExtraFd, Interest, Runtime, SocketHook};
+use tables::{Code, MultiCode};
+
+use crate::easy::{Easy, EasyState};
+use crate::transfer;
+
+/// Receive buffer of a multi handle. One per multi, not per connection: a thousand connections with
+/// buffers of their own cost page faults and cache misses.
+pub const SCRATCH: usize = 256 * 1024;
+
+/// A multi handle. Cloning gives another reference to the same one.
+#[derive(Clone)]
+pub struct Multi(pub(crate) Rc<MultiState>);
+
+/// Tells the application when to call again: milliseconds, or `None` to forget the timer. `false`
+/// stops all transfers.
+pub type TimerCallback = Rc<dyn Fn(Option<u64>) -> bool>;
+
+/// A finished transfer, as curl_multi_info_read tells it.
+pub struct Message {
+    /// Whose transfer it was.
+    pub easy: Easy,
+    /// How it ended.
+    pub code: Code,
+}
+
+/// Limits of a multi handle (CURLMOPT_*), 0 meaning none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// Connections kept; 0 lets it grow with the number of transfers.
+    pub max_connects: usize,
+    /// Connections to one host.
+    pub max_host: usize,
+    /// Connections in all.
+    pub max_total: usize,
+}
+
+/// State of a multi handle.
+pub struct MultiState {
+    pub(crate) runtime: Runtime,
+    pub(crate) pool: Pool,
+    shared_pools: RefCell<Vec<(Arc<SharedPool>, Pool)>>,
+    pub resolved: Arc<ResolveCache>,
+    pub sessions: SessionStore,
+    pub(crate) limits: Cell<Limits>,
+    pub(crate) for_easy: bool,
+    scratch: Cell<Vec<u8>>,
+    members: RefCell<Vec<Rc<EasyState>>>,
+    running: Cell<usize>,
+    messages: RefCell<VecDeque<(Rc<EasyState>, Code)>>,
+    timer: RefCell<Option<TimerCallback>>,
+    told: Cell<Option<Instant>>,
+    stopped: Cell<bool>,
+    completed: RefCell<Option<Rc<dyn Fn()>>>,
+}
+
+impl Default for Multi {
+    fn default() -> Self {
+        Multi::new(Clock::system(), false)
+    }
+}
+
+impl Multi {
+    /// A multi handle on this clock.
+    pub fn new(clock: Clock, for_easy: bool) -> Multi {
+        let runtime = Runtime::new(clock);
+        let pool = Pool::new(runtime.reactor());
+        Multi(Rc::new(MultiState {
+            runtime,
+            pool,
+            shared_pools: RefCell::default(),
+            resolved: Arc::default(),
+            sessions: SessionStore::new(),
+            limits: Cell::default(),
+            for_easy,
+            scratch: Cell::default(),
+            members: RefCell::default(),
+            running: Cell::new(0),
+            messages: RefCell::default(),
+            timer: RefCell::default(),
+            told: Cell::new(None),
+            stopped: Cell::new(false),
+            completed: RefCell::default(),
+        }))
+    }
+
+    /// The private multi behind curl_easy_perform.
+    pub(crate) fn for_easy() -> Multi {
+        Multi::new(Clock::system(), true)
+    }
+
+    /// curl_multi_add_handle.
+    pub fn add(&self, easy: &Easy) -> MultiCode {
+        if easy.multi().is_some() {
+            return MultiCode::AddedAlready;
+        }
+        if self.0.stopped.get() {
+            return MultiCode::AbortedByCallback;
+        }
+        *easy.0.multi.borrow_mut() = Rc::downgrade(&self.0);
+        easy.0.begin();
+        self.0.members.borrow_mut().push(easy.0.clone());
+        self.0.running.set(self.0.running.get() + 1);
+        let task = self.0.runtime.spawn(transfer::task(self.0.clone(), easy.0.clone()));
+        easy.0.task.set(Some(task));
+        self.tell();
+        MultiCode::Ok
+    }
+
+    /// curl_multi_remove_handle: a transfer that is still running is dropped, and its connection with
+    /// it.
+    pub fn remove(&self, easy: &Easy) -> MultiCode {
+        if !easy.multi().is_some_and(|m| Rc::ptr_eq(&m.0, &self.0)) {
+            return if easy.multi().is_some() { MultiCode::BadEasyHandle } else { MultiCode::Ok };
+        }
+        if let Some(task) = easy.0.task.take() {
+            self.0.running.set(self.0.running.get() - 1);
+            self.0.runtime.cancel(task);
+        }
+        *easy.0.multi.borrow_mut() = Default::default();
+        self.0.members.borrow_mut().retain(|m| !Rc::ptr_eq(m, &easy.0));
+        self.0.messages.borrow_mut().retain(|(m, _)| !Rc::ptr_eq(m, &easy.0));
+        self.tell();
+        MultiCode::Ok
+    }
+
+    /// curl_multi_perform: runs what is ready; the number of transfers still running.
+    pub fn perform(&self) -> (MultiCode, usize) {
+        if self.0.stopped.get() {
+            return (MultiCode::AbortedByCallback, 0);
+        }
+        if self.0.runtime.perform().is_err() {
+            return (MultiCode::RecursiveApiCall, self.running());
+        }
+        self.tell();
+        (MultiCode::Ok, self.running())
+    }
+
+    /// curl_multi_socket_action; `None` is CURL_SOCKET_TIMEOUT.
+    pub fn socket_action(&self, fd: Option<RawFd>, ready: Interest, error: bool) -> (MultiCode, usize) {
+        if self.0.stopped.get() {
+            return (MultiCode::AbortedByCallback, 0);
+        }
+        match fd {
+            Some(fd) => self.0.runtime.reactor().ready(fd, ready, error),
+            // The application's timer is one-shot: what it was told has now been used up.
+            None => self.0.told.set(None),
+        }
+        if self.0.runtime.run().is_err() {
+            return (MultiCode::RecursiveApiCall, self.running());
+        }
+        self.tell();
+        (MultiCode::Ok, self.running())
+    }
+
+    /// curl_multi_wait and curl_multi_poll: waits for our descriptors and `extra`; how many are ready.
+    pub fn wait(&self, extra: &mut [ExtraFd], max: Duration, may_wake: bool) -> io::Result<usize> {
+        self.0.runtime.wait(extra, max, may_wake)
+    }
+
+    /// curl_multi_wakeup, from any thread.
+    pub fn waker(&self) -> impl Fn() + Send + Sync + 'static {
+        let reactor = self.0.runtime.reactor().clone();
+        move || reactor.wakeup()
+    }
+
+    /// Which descriptors are waited for, and how.
+    pub fn interests(&self) -> Vec<(RawFd, Interest)> {
+        self.0.runtime.reactor().interests()
+    }
+
+    /// curl_multi_timeout.
+    pub fn timeout(&self) -> Option<Duration> {
+        self.0.runtime.reactor().timeout()
+    }
+
+    /// Transfers not finished.
+    pub fn running(&self) -> usize {
+        self.0.running.get()
+    }
+
+    /// All handles added and not removed.
+    pub fn members(&self) -> Vec<Easy> {
+        self.0.members.borrow().iter().cloned().map(Easy).collect()
+    }
+
+    /// curl_multi_info_read: the next finished transfer, and how many more there are.
+    pub fn next_message(&self) -> Option<(Message, usize)> {
+        let mut messages = self.0.messages.borrow_mut();
+        let (easy, code) = messages.pop_front()?;
+        Some((Message { easy: Easy(easy), code }, messages.len()))
+    }
+
+    /// Whether messages wait to be read.
+    pub fn has_messages(&self) -> bool {
+        !self.0.messages.borrow().is_empty()
+    }
+
+    /// The socket callback of an event loop.
+    pub fn set_socket_hook(&self, hook: Option<Arc<dyn SocketHook>>) {
+        self.0.runtime.reactor().set_hook(hook);
+        self.tell();
+    }
+
+    /// The timer callback of an event loop.
+    pub fn set_timer(&self, timer: Option<TimerCallback>) {
+        *self.0.timer.borrow_mut() = timer;
+        self.0.told.set(None);
+        self.tell();
+    }
+
+    /// Called whenever a transfer has finished and its message waits.
+    pub fn set_completed(&self, f: Option<Rc<dyn Fn()>>) {
+        *self.0.completed.borrow_mut() = f;
+    }
+
+    /// Connection limits.
+    pub fn set_limits(&self, limits: Limits) {
+        self.0.limits.set(limits);
+    }
+
+    /// The limits in force.
+    pub fn limits(&self) -> Limits {
+        self.0.limits.get()
+    }
+
+    /// Whether a task of this multi is running now: the application is inside a callback.
+    pub fn in_run(&self) -> bool {
+        self.0.runtime.running()
+    }
+
+    /// Closes all idle connections (CURLMOPT_NETWORK_CHANGED).
+    pub fn close_idle(&self) {
+        self.0.pool.close_all();
+    }
+
+    /// Forgets looked-up names (CURLMOPT_NETWORK_CHANGED).
+    pub fn forget_names(&self) {
+        self.0.resolved.clear();
+    }
+
+    /// curl_multi_cleanup: handles still inside are removed, connections go to the process pool when
+    /// there is one and are closed politely otherwise.
+    pub fn close(&self) {
+        *self.0.timer.borrow_mut() = None;
+        for easy in self.members() {
+            self.remove(&easy);
+        }
+        self.0.runtime.drain();
+        self.0.pool.give_up();
+        self.0.runtime.reactor().set_hook(None);
+    }
+
+    /// Tells the application's event loop what has changed: sockets first, then the timer.
+    pub fn tell(&self) {
+        if self.0.runtime.running() {
+            return; // told once, when the run ends
+        }
+        let reactor = self.0.runtime.reactor();
+        reactor.tell_changes();
+        let timer = self.0.timer.borrow().clone();
+        let Some(timer) = timer else { return };
+        let now = reactor.now();
+        let next = match reactor.timeout() {
+            Some(Duration::ZERO) => Some(self.0.told.get().filter(|t| *t <= now).unwrap_or(now)),
+            _ => reactor.next_deadline(),
+        };
+        if next == self.0.told.get() {
+            return;
+        }
+        self.0.told.set(next);
+        // Rounded up: a timer that fires too early finds nothing due and costs a turn.
+        let ms = next.map(|t| t.saturating_duration_since(now).as_micros().div_ceil(1000) as u64);
+        if !timer(ms) {
+            self.stop();
+        }
+    }
+
+    /// The timer callback said that all is over: every transfer ends with CURLE_ABORTED_BY_CALLBACK.
+    fn stop(&self) {
+        self.0.stopped.set(true);
+        for easy in self.members() {
+            if let Some(task) = easy.0.task.take() {
+                self.0.runtime.cancel(task);
+                self.0.finished(&easy.0, Code::AbortedByCallback);
+            }
+        }
+    }
+
+    /// Drives one easy handle to its end.
+    pub(crate) fn run_one(&self, easy: &Easy) -> Code {
+        let added = self.add(easy);
+        if added != MultiCode::Ok {
+            return Code::FailedInit;
+        }
+        let code = loop {
+            let (code, _) = self.perform();
+            if code != MultiCode::Ok {
+                break if code == MultiCode::RecursiveApiCall {
+                    Code::RecursiveApiCall
+                } else {
+                    Code::AbortedByCallback
+                };
+            }
+            if let Some((message, _)) = self.next_message() {
+                break message.code;
+            }
+            if self.wait(&mut [], Duration::from_secs(1), false).is_err() {
+                break Code::UnrecoverablePoll;
+            }
+        };
+        self.remove(easy);
+        code
+    }
+}
+
+impl MultiState {
+    /// A transfer has ended: its message is queued for curl_multi_info_read.
+    pub(crate) fn finished(&self, easy: &Rc<EasyState>, code: Code) {
+        easy.task.set(None);
+        self.running.set(self.running.get() - 1);
+        self.messages.borrow_mut().push_back((easy.clone(), code));
+        let completed = self.completed.borrow().clone();
+        if let Some(completed) = completed {
+            completed();
+        }
+    }
+
+    /// Lends the receive buffer for one call. A nested use gets a buffer of its own.
+    pub(crate) fn with_scratch<R>(&self, f: impl FnOnce(&mut [u8]) -> R) -> R {
+        let mut buffer = self.scratch.take();
+        if buffer.is_empty() {
+            buffer = vec![0; SCRATCH];
+        }
+        let result = f(&mut buffer);
+        self.scratch.set(buffer);
+        result
+    }
+
+    /// The pool for a transfer: our own, or one in front of which a share handle's stands.
+    pub(crate) fn pool_for(&self, shared: Option<&Arc<SharedPool>>) -> Pool {
+        let Some(shared) = shared else { return self.pool.clone() };
+        let mut pools = self.shared_pools.borrow_mut();
+        if let Some((_, pool)) = pools.iter().find(|(known, _)| Arc::ptr_eq(known, shared)) {
+            return pool.clone();
+        }
+        let pool = Pool::new(self.runtime.reactor());
+        pool.set_in_front(Some(shared.clone()));
+        pools.push((shared.clone(), pool.clone()));
+        pool
+    }
+
+    /// How many idle connections may be kept.
+    pub(crate) fn max_idle(&self, of_easy: i64) -> usize {
+        if self.for_easy {
+            return usize::try_from(of_easy).ok().filter(|n| *n > 0).unwrap_or(5);
+        }
+        match self.limits.get().max_connects {
+            // Like curl: four times the number of handles added.
+            0 => self.members.borrow().len().max(1) * 4,
+            n => n,
+        }
+    }
+}

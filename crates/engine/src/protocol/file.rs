@@ -1,0 +1,200 @@
+//! file:// (RFC 8089): reads a local file, or writes one. There is no connection; bytes go through the
+//! same client reader and writer as everywhere.
+
+use std::fs::{File, OpenOptions};
+use std::future::poll_fn;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+use std::task::{Context, Poll};
+use std::time::UNIX_EPOCH;
+
+use net::exchange::{BodyError, BodyStep};
+use tables::{Code, EasyOption as O};
+use wire::date;
+use wire::escape::{self, Reject};
+
+use crate::error::{Error, Result};
+use crate::settings::Method;
+use crate::transfer::Transfer;
+use crate::transfer::body::BodySource;
+use crate::transfer::client_reader::ClientReader;
+
+/// Runs one file:// request.
+pub async fn run(t: &mut Transfer) -> Result<()> {
+    let path = path_of(t)?;
+    t.easy.info.borrow_mut().connection_id = 0;
+    t.mark(|info, elapsed| info.pre_transfer = elapsed);
+    if t.on(O::Upload) || t.method == Method::Put { upload(t, &path).await } else { download(t, &path).await }
+}
+
+fn path_of(t: &Transfer) -> Result<PathBuf> {
+    let bytes = escape::decode(t.url.path(), Reject::Zero)
+        .map_err(|_| Error::new(Code::UrlMalformat, "NUL byte in file path"))?;
+    Ok(PathBuf::from(std::ffi::OsString::from_vec(bytes)))
+}
+
+async fn download(t: &mut Transfer, path: &PathBuf) -> Result<()> {
+    let unreadable = |e: &std::io::Error| {
+        let text = format!("Could not open file {}", path.display());
+        Error::os(Code::FileCouldntReadFile, text, e)
+    };
+    let mut file = File::open(path).map_err(|e| unreadable(&e))?;
+    let meta = file.metadata().map_err(|e| unreadable(&e))?;
+    let modified = meta.modified().ok().and_then(|m| m.duration_since(UNIX_EPOCH).ok());
+    let modified = modified.map_or(0, |d| d.as_secs() as i64);
+    if t.on(O::Filetime) {
+        t.easy.info.borrow_mut().file_time = modified;
+    }
+    if unmet(t, modified) {
+        t.easy.info.borrow_mut().condition_unmet = true;
+        return Ok(());
+    }
+    if meta.is_dir() {
+        return Err(Error::new(Code::ReadError, ""));
+    }
+    let size = if meta.is_file() { Some(meta.len()) } else { None };
+    let (from, length) = span(t, size)?;
+    if t.on(O::Nobody) || t.on(O::Header) {
+        heads(t, length.or(size), modified)?;
+    }
+    t.easy.info.borrow_mut().download_total = length.map_or(-1, |n| n as i64);
+    if t.on(O::Nobody) {
+        return Ok(());
+    }
+    let limit = t.long(O::MaxfilesizeLarge);
+    if limit > 0 && length.is_some_and(|n| n > limit as u64) {
+        return Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded"));
+    }
+    if from > 0 {
+        file.seek(SeekFrom::Start(from)).map_err(|e| unreadable(&e))?;
+    }
+    t.mark_first_byte();
+    t.pump_body(&mut FileSource { file, left: length }).await
+}
+
+/// Which bytes are asked for: offset, and how many when that is known.
+fn span(t: &Transfer, size: Option<u64>) -> Result<(u64, Option<u64>)> {
+    let cannot = || Error::new(Code::BadDownloadResume, "");
+    let resume = t.long(O::ResumeFromLarge);
+    if let Some(range) = t.text(O::Range) {
+        let text = std::str::from_utf8(&range).map_err(|_| Error::from(Code::RangeError))?;
+        let size = size.ok_or_else(cannot)?;
+        let (first, last) = text.split_once('-').ok_or(Error::from(Code::RangeError))?;
+        let number = |s: &str| s.trim().parse::<u64>().map_err(|_| Error::from(Code::RangeError));
+        return match (first.trim(), last.trim()) {
+            ("", last) => {
+                let n = number(last)?.min(size);
+                Ok((size - n, Some(n)))
+            }
+            (first, "") => {
+                let from = number(first)?;
+                if from > size { Err(cannot()) } else { Ok((from, Some(size - from))) }
+            }
+            (first, last) => {
+                let (from, to) = (number(first)?, number(last)?);
+                if from > to || from > size {
+                    return Err(Code::RangeError.into());
+                }
+                Ok((from, Some((to - from + 1).min(size - from))))
+            }
+        };
+    }
+    match (resume, size) {
+        (0, size) => Ok((0, size)),
+        (n, Some(size)) if n < 0 && n.unsigned_abs() <= size => {
+            Ok((size - n.unsigned_abs(), Some(n.unsigned_abs())))
+        }
+        (n, Some(size)) if n > 0 && n as u64 <= size => Ok((n as u64, Some(size - n as u64))),
+        (n, None) if n > 0 => Ok((n as u64, None)),
+        _ => Err(cannot()),
+    }
+}
+
+/// The heads that curl makes up for a file.
+fn heads(t: &mut Transfer, size: Option<u64>, modified: i64) -> Result<()> {
+    let show = t.on(O::Header) || t.on(O::Nobody);
+    let mut lines = Vec::new();
+    if let Some(size) = size {
+        lines.push(format!("Content-Length: {size}\r\n"));
+    }
+    lines.push("Accept-ranges: bytes\r\n".to_owned());
+    lines.push(format!("Last-Modified: {}\r\n", date::http(modified)));
+    lines.push("\r\n".to_owned());
+    for line in &lines {
+        t.easy.info.borrow_mut().header_size += line.len() as i64;
+        t.writer.header(line.as_bytes(), show && t.on(O::Header))?;
+    }
+    Ok(())
+}
+
+fn unmet(t: &Transfer, modified: i64) -> bool {
+    let limit = t.long(O::TimevalueLarge);
+    match t.long(O::Timecondition) {
+        0 => false,
+        2 => modified > limit,
+        _ => limit > 0 && modified <= limit,
+    }
+}
+
+struct FileSource {
+    file: File,
+    left: Option<u64>,
+}
+
+impl BodySource for FileSource {
+    fn poll_body(&mut self, _cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
+        let room = self.left.map_or(buf.len(), |l| buf.len().min(usize::try_from(l).unwrap_or(usize::MAX)));
+        if room == 0 {
+            return Poll::Ready(Ok(BodyStep::End));
+        }
+        match self.file.read(&mut buf[..room]) {
+            Ok(0) => match self.left {
+                Some(left) => Poll::Ready(Err(BodyError::Truncated(Some(left)))),
+                None => Poll::Ready(Ok(BodyStep::End)),
+            },
+            Ok(n) => {
+                self.left = self.left.map(|l| l - n as u64);
+                Poll::Ready(Ok(BodyStep::Bytes(n)))
+            }
+            Err(e) => Poll::Ready(Err(BodyError::Io(e))),
+        }
+    }
+
+    fn forget_read(&mut self) {}
+}
+
+async fn upload(t: &mut Transfer, path: &PathBuf) -> Result<()> {
+    let mode = t.long(O::NewFilePerms) as u32;
+    let resume = t.long(O::ResumeFromLarge);
+    let append = t.on(O::Append) || resume != 0;
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).mode(mode);
+    if append {
+        options.append(true)
+    } else {
+        options.truncate(true)
+    };
+    let mut file = options.open(path).map_err(|e| {
+        Error::os(Code::WriteError, format!("cannot open {} for writing", path.display()), &e)
+    })?;
+    let mut reader = ClientReader::open(&t.easy, Method::Put)?;
+    t.easy.info.borrow_mut().upload_total = reader.size.map_or(-1, |s| s as i64);
+    let from = match resume {
+        n if n < 0 => file.metadata().map(|m| m.len()).unwrap_or(0),
+        n => n as u64,
+    };
+    if from > 0 {
+        reader.skip(from)?;
+    }
+    let mut buf = vec![0; t.long(O::UploadBuffersize) as usize];
+    loop {
+        let n = poll_fn(|cx| reader.poll_read(cx, &mut buf)).await?;
+        if n == 0 {
+            return Ok(());
+        }
+        file.write_all(&buf[..n]).map_err(|e| Error::os(Code::SendError, "Failed writing the file", &e))?;
+        t.easy.info.borrow_mut().uploaded += n as i64;
+    }
+}

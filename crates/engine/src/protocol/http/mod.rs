@@ -1,0 +1,171 @@
+//! HTTP (RFC 9110): one request and its reply, told in the order in which it happens.
+//!
+//! The request's bytes are made in `request`, its body is sent by `upload`, the reply's head is read by
+//! `response`, and `redirect` and `auth` decide what follows. The wire format is the exchange layer's.
+
+mod auth;
+mod redirect;
+mod request;
+mod response;
+mod upload;
+
+use std::task::{Context, Poll};
+
+use net::exchange::{BodyError, BodyStep, Exchange, http1::Http1};
+use runtime::Direction;
+use tables::{Code, EasyOption as O};
+
+use super::Next;
+use crate::callbacks::DebugKind;
+use crate::error::{Error, Result};
+use crate::transfer::Transfer;
+use crate::transfer::body::BodySource;
+use request::Request;
+use response::Response;
+use upload::Upload;
+
+/// What the handler remembers between the requests of one transfer.
+#[derive(Default)]
+pub struct Memory {
+    /// The next connection must be a new one: a pooled one has just failed.
+    pub fresh: bool,
+    /// A server answered 417: no more Expect in this transfer.
+    pub no_expect: bool,
+    /// A server demanded HTTP/1.0 manners.
+    pub http10: bool,
+    /// Authentication rounds.
+    pub auth: auth::State,
+    /// The Referer that a redirect made (CURLOPT_AUTOREFERER).
+    pub referer: Option<Vec<u8>>,
+}
+
+/// How often a request is moved from a dead pooled connection to another one.
+const MAX_REPLAYS: u32 = 5;
+
+/// Runs one request.
+pub async fn run(t: &mut Transfer) -> Result<Next> {
+    let mut replays = 0;
+    loop {
+        match request_and_reply(t).await {
+            Err(e) if e.is_stale() && replays < MAX_REPLAYS => {
+                replays += 1;
+                t.http.fresh = replays + 1 == MAX_REPLAYS;
+                t.easy.note(|| "Connection died, retrying a fresh connect".to_owned());
+            }
+            result => return result,
+        }
+    }
+}
+
+async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
+    let mut link = t.connect(t.http.fresh).await?;
+    let reused = link.lease.is_reused();
+    let request = Request::build(t, &link)?;
+    t.mark(|info, elapsed| info.pre_transfer = elapsed);
+    t.writer.begin();
+    let mut talk = Talk::begin(t, link.lease.take(), request)?;
+    let outcome = converse(t, &mut talk).await;
+    let untouched = !talk.exchange.any_received();
+    match outcome {
+        Ok(Finished { next, keep }) => {
+            let (connection, clean) = talk.exchange.finish();
+            link.lease.restore(connection);
+            if keep && clean && talk.upload.complete() {
+                link.lease.release();
+            } else {
+                t.easy.note(|| format!("shutting down connection #{}", link.lease.id));
+                link.lease.retire();
+            }
+            Ok(next)
+        }
+        // Nothing of a reply came on a connection that had served before: the server closed it while
+        // it was idle. A body that can be read again travels once more.
+        Err(e) if reused && untouched && replayable(&e) && talk.upload.rewind().is_ok() => Err(e.stale()),
+        Err(e) => Err(e),
+    }
+}
+
+fn replayable(e: &Error) -> bool {
+    matches!(e.code(), Code::GotNothing | Code::RecvError | Code::SendError)
+}
+
+struct Finished {
+    next: Next,
+    keep: bool,
+}
+
+/// Sends the request, reads the reply and its body, and decides what follows.
+async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
+    let response = response::receive(t, talk).await?;
+    response.check(t)?;
+    let next = decide(t, talk, &response)?;
+    if matches!(next, Next::Done) {
+        response.check_body(t)?;
+    }
+    t.writer.ignore_body(!matches!(next, Next::Done) || response.body_is_ignored(t));
+    response.begin_body(t, talk)?;
+    let mut keep = response.keep_alive;
+    if !matches!(next, Next::Done) && !response.worth_draining() {
+        keep = false;
+    } else {
+        t.pump_body(talk).await?;
+        response::receive_trailers(t, talk)?;
+    }
+    talk.upload.stop_if_overtaken(t, &response);
+    Ok(Finished { next, keep: keep && !t.on(O::ForbidReuse) })
+}
+
+/// What follows this reply.
+fn decide(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<Next> {
+    if response.status == 417 && talk.upload.expected_go_ahead() && !t.http.no_expect {
+        t.http.no_expect = true;
+        t.easy.note(|| "Got HTTP failure 417 while waiting for a 100".to_owned());
+        talk.upload.rewind()?;
+        return Ok(Next::Again);
+    }
+    if let Some(next) = auth::after(t, talk, response)? {
+        return Ok(next);
+    }
+    redirect::after(t, response)
+}
+
+/// An exchange in progress: the reply is read while the request's body may still be on its way.
+pub struct Talk {
+    /// The wire format.
+    pub exchange: Box<dyn Exchange>,
+    /// The request's body.
+    pub upload: Upload,
+    /// The request was HEAD.
+    pub head_only: bool,
+}
+
+impl Talk {
+    fn begin(t: &Transfer, connection: net::Connection, request: Request) -> Result<Talk> {
+        let mut exchange: Box<dyn Exchange> = Box::new(Http1::new(connection));
+        exchange.queue_head(&request.head);
+        t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, &request.head);
+        t.easy.info.borrow_mut().request_size += request.head.len() as i64;
+        let upload = Upload::new(t, request.body, request.framing, request.expects, request.trailers);
+        Ok(Talk { exchange, upload, head_only: request.head_only })
+    }
+
+    /// Lets the upload go on. A failure is kept by the upload until the reply has been read as far as
+    /// it goes: servers answer and close without reading all.
+    pub fn poll_beside(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        self.upload.poll(cx, self.exchange.as_mut())
+    }
+}
+
+impl BodySource for Talk {
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
+        self.exchange.poll_body(cx, buf)
+    }
+
+    fn poll_beside(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        Talk::poll_beside(self, cx)
+    }
+
+    fn forget_read(&mut self) {
+        self.exchange.connection().filter.socket().forget(Direction::Read);
+    }
+}

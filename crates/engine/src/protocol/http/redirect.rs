@@ -1,0 +1,91 @@
+//! What a 3xx reply makes of the transfer: where it goes, with which method, and how often.
+
+use tables::constant::{CURL_REDIR_POST_301, CURL_REDIR_POST_302, CURL_REDIR_POST_303};
+use tables::{Code, EasyOption as O};
+use wire::url::{Part, Url, flag};
+
+use super::response::Response;
+use crate::error::{Error, Result};
+use crate::protocol::Next;
+use crate::settings::Method;
+use crate::transfer::Transfer;
+use crate::transfer::prepare::{url_error, url_text, without_credentials};
+
+/// CURLOPT_FOLLOWLOCATION: off, all requests as asked, methods as the codes say, or only the first
+/// request with the custom method.
+const OBEY_CODE: i64 = 2;
+const FIRST_ONLY: i64 = 3;
+
+/// Decides whether the reply's Location is followed.
+pub fn after(t: &mut Transfer, response: &Response) -> Result<Next> {
+    if !(300..400).contains(&response.status) || response.status == 304 {
+        return Ok(Next::Done);
+    }
+    let Some(location) = &response.location else { return Ok(Next::Done) };
+    let follow = t.long(O::Followlocation);
+    if follow == 0 {
+        // Told, not followed: CURLINFO_REDIRECT_URL.
+        let url = target(t, location, flag::NON_SUPPORT_SCHEME);
+        t.easy.info.borrow_mut().redirect_url = Some(match url {
+            Ok(url) => url_text(&url).into(),
+            Err(_) => location.as_slice().into(),
+        });
+        return Ok(Next::Done);
+    }
+    let count = t.easy.info.borrow().redirect_count;
+    let limit = t.long(O::Maxredirs);
+    if limit >= 0 && count >= limit {
+        let url = target(t, location, flag::NON_SUPPORT_SCHEME);
+        t.easy.info.borrow_mut().redirect_url = url.ok().map(|u| url_text(&u).into());
+        let text = format!("Maximum ({limit}) redirects followed");
+        return Err(Error::new(Code::TooManyRedirects, text));
+    }
+    let url = target(t, location, 0)?;
+    if t.on(O::Autoreferer) {
+        t.http.referer = Some(without_credentials(&t.url));
+    }
+    change_method(t, response.status, follow);
+    t.easy.note(|| {
+        format!("Issue another request to this URL: '{}'", String::from_utf8_lossy(&url_text(&url)))
+    });
+    Ok(Next::Follow(Box::new(url)))
+}
+
+/// The new URL: absolute, or relative to the current one.
+fn target(t: &Transfer, location: &[u8], extra: u32) -> Result<Url> {
+    let mut bits = flag::URLENCODE | flag::ALLOW_SPACE | extra;
+    if t.on(O::PathAsIs) {
+        bits |= flag::PATH_AS_IS;
+    }
+    let mut url = t.url.clone();
+    url.set(Part::Url, Some(location), bits).map_err(url_error)?;
+    // A redirect without a fragment of its own keeps nothing of the old one (curl's behaviour is to
+    // leave the new URL as the server gave it).
+    Ok(url)
+}
+
+/// RFC 9110 §15.4: some codes make a GET of a POST unless CURLOPT_POSTREDIR says otherwise.
+fn change_method(t: &mut Transfer, status: u16, follow: i64) {
+    let kept = t.long(O::Postredir);
+    let posting = matches!(t.method, Method::Post | Method::PostMime);
+    let custom = t.text(O::Customrequest).is_some() && !t.custom_dropped;
+    let to_get = match status {
+        301 => posting && kept & CURL_REDIR_POST_301 == 0,
+        302 => posting && kept & CURL_REDIR_POST_302 == 0,
+        303 => {
+            !(matches!(t.method, Method::Get | Method::Head) || posting && kept & CURL_REDIR_POST_303 != 0)
+                || custom && follow == OBEY_CODE
+        }
+        _ => false,
+    };
+    if to_get {
+        t.easy.note(|| "Switch to GET".to_owned());
+        t.method = if t.on(O::Nobody) { Method::Head } else { Method::Get };
+        if follow == OBEY_CODE {
+            t.custom_dropped = true;
+        }
+    }
+    if follow == FIRST_ONLY {
+        t.custom_dropped = true;
+    }
+}

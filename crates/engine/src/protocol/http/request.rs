@@ -1,0 +1,415 @@
+//! The head of a request (RFC 9112 §3), with the fields in curl's order, and its body.
+
+use net::exchange::UploadFraming;
+use tables::constant::{CURL_TIMECOND_IFMODSINCE, CURL_TIMECOND_IFUNMODSINCE, CURL_TIMECOND_LASTMOD};
+use tables::{Code, EasyOption as O};
+use wire::date;
+
+use super::auth;
+use crate::error::{Error, Result};
+use crate::settings::{Method, Text};
+use crate::transfer::Transfer;
+use crate::transfer::client_reader::ClientReader;
+use crate::transfer::connect::Link;
+use crate::transfer::prepare::without_credentials;
+
+/// A body longer than this asks for a go-ahead first (curl's EXPECT_100_THRESHOLD).
+const EXPECT_THRESHOLD: u64 = 1024 * 1024;
+
+/// A request ready to be sent.
+pub struct Request {
+    /// Request line and fields, with the empty line.
+    pub head: Vec<u8>,
+    /// Its body.
+    pub body: ClientReader,
+    /// How the body is delimited.
+    pub framing: UploadFraming,
+    /// The body waits for a go-ahead.
+    pub expects: bool,
+    /// The application has trailers to send.
+    pub trailers: bool,
+    /// The reply has no body.
+    pub head_only: bool,
+}
+
+impl Request {
+    /// Builds the request for the transfer's current URL.
+    pub fn build(t: &mut Transfer, link: &Link) -> Result<Request> {
+        let custom = Custom::of(t, link);
+        let mut body = ClientReader::open(&t.easy, t.method)?;
+        let name = method_name(t);
+        t.easy.info.borrow_mut().effective_method = String::from_utf8_lossy(&name).into_owned();
+        let resume = resume_upload(t, &mut body)?;
+        let http10 = t.http.http10 || t.long(O::HttpVersion) == 1;
+        let chunked = chunked_upload(t, &custom, &body, http10)?;
+        let authorization = auth::fields(t, link, &name, &request_target(t, link), &mut body)?;
+        let withheld = t.http.auth.withholds_body();
+        if withheld {
+            body = ClientReader::empty(&t.easy);
+        }
+
+        let mut head = Head { out: Vec::with_capacity(512), custom: &custom };
+        let version: &[u8] = if http10 { b"1.0" } else { b"1.1" };
+        head.raw(&[&name, b" ", &request_target(t, link), b" HTTP/", version, b"\r\n"]);
+        host_field(t, &mut head)?;
+        head.out.extend_from_slice(&authorization);
+        head.unless_custom("User-Agent", t.text(O::Useragent).as_deref());
+        range_field(t, &mut head, resume);
+        head.unless_custom("Accept", Some(b"*/*"));
+        transfer_coding_field(t, &mut head);
+        head.unless_custom("Accept-Encoding", t.text(O::AcceptEncoding).as_deref());
+        referer_field(t, &mut head);
+        if link.via_proxy {
+            let connection = custom.value("Proxy-Connection").is_none();
+            if connection {
+                head.field("Proxy-Connection", b"Keep-Alive");
+            }
+        }
+        if chunked && !custom.names("Transfer-Encoding") {
+            head.field("Transfer-Encoding", b"chunked");
+        }
+        cookie_field(t, &mut head);
+        time_condition_field(t, &mut head);
+        custom.append(&mut head.out, t, &body);
+        let expects = body_fields(t, &mut head, &body, chunked, http10, withheld);
+        head.out.extend_from_slice(b"\r\n");
+        let size = if withheld { 0 } else { body.size.map_or(-1, |s| s as i64) };
+        if !body.is_nothing() {
+            t.easy.info.borrow_mut().upload_total = size;
+        }
+        Ok(Request {
+            head: head.out,
+            body,
+            framing: if chunked { UploadFraming::Chunked } else { UploadFraming::Plain },
+            expects,
+            trailers: chunked,
+            head_only: t.method == Method::Head || t.on(O::Nobody),
+        })
+    }
+}
+
+/// The request method's name.
+fn method_name(t: &Transfer) -> Vec<u8> {
+    if let Some(custom) = t.text(O::Customrequest)
+        && !t.custom_dropped
+    {
+        return custom.to_vec();
+    }
+    if t.on(O::Nobody) {
+        return b"HEAD".to_vec();
+    }
+    match t.method {
+        Method::Get => &b"GET"[..],
+        Method::Head => b"HEAD",
+        Method::Post | Method::PostMime => b"POST",
+        Method::Put => b"PUT",
+    }
+    .to_vec()
+}
+
+/// What stands between method and version: a path, or the whole URL for a proxy.
+fn request_target(t: &Transfer, link: &Link) -> Vec<u8> {
+    if let Some(target) = t.text(O::RequestTarget) {
+        return target.to_vec();
+    }
+    if link.via_proxy { without_credentials(&t.url) } else { t.url.path_and_query() }
+}
+
+fn host_field(t: &Transfer, head: &mut Head) -> Result<()> {
+    if let Some(value) = head.custom.value("Host").filter(|_| !t.other_origin) {
+        if !value.is_empty() {
+            let value = value.to_vec();
+            head.field("Host", &value);
+        }
+        return Ok(());
+    }
+    if head.custom.removes("Host") && !t.other_origin {
+        return Ok(());
+    }
+    let mut value = t.url.host_ascii().map_err(crate::transfer::prepare::url_error)?;
+    let scheme = t.scheme();
+    let port = t.url.port_or_default().unwrap_or_default();
+    if port != scheme.default_port() {
+        value.extend_from_slice(format!(":{port}").as_bytes());
+    }
+    head.field("Host", &value);
+    Ok(())
+}
+
+/// Offset and total of a resumed upload.
+type Resume = Option<(u64, Option<u64>)>;
+
+fn resume_upload(t: &Transfer, body: &mut ClientReader) -> Result<Resume> {
+    let from = t.long(O::ResumeFromLarge);
+    if from <= 0 || !matches!(t.method, Method::Put | Method::Post) || body.is_nothing() {
+        return Ok(None);
+    }
+    let total = body.size;
+    body.skip(from as u64)?;
+    if total.is_some_and(|all| all <= from as u64) {
+        return Err(Error::new(Code::PartialFile, "File already completely uploaded"));
+    }
+    Ok(Some((from as u64, total)))
+}
+
+fn range_field(t: &Transfer, head: &mut Head, resume: Resume) {
+    let range = t.text(O::Range);
+    let from = t.long(O::ResumeFromLarge);
+    match t.method {
+        Method::Get | Method::Head => {
+            if head.custom.names("Range") {
+                return;
+            }
+            if from > 0 {
+                head.field("Range", format!("bytes={from}-").as_bytes());
+            } else if let Some(range) = range {
+                head.raw(&[b"Range: bytes=", &range, b"\r\n"]);
+            }
+        }
+        _ => {
+            if head.custom.names("Content-Range") {
+                return;
+            }
+            match (resume, range) {
+                (Some((from, Some(total))), _) => {
+                    let text = format!("bytes {from}-{}/{total}", total - 1);
+                    head.field("Content-Range", text.as_bytes());
+                }
+                (Some((from, None)), _) => {
+                    head.field("Content-Range", format!("bytes {from}-/*").as_bytes());
+                }
+                (None, Some(range)) => {
+                    let total = t.long(O::InfilesizeLarge);
+                    head.raw(&[b"Content-Range: bytes ", &range, format!("/{total}\r\n").as_bytes()]);
+                }
+                (None, None) => {}
+            }
+        }
+    }
+}
+
+fn transfer_coding_field(t: &Transfer, head: &mut Head) {
+    if t.on(O::TransferEncoding) && !head.custom.names("TE") {
+        match head.custom.value("Connection").map(<[u8]>::to_vec) {
+            Some(own) if !own.is_empty() => head.raw(&[b"Connection: ", &own, b", TE\r\n"]),
+            _ => head.field("Connection", b"TE"),
+        }
+        head.field("TE", b"gzip");
+    }
+}
+
+fn referer_field(t: &Transfer, head: &mut Head) {
+    let referer = t.http.referer.clone().or_else(|| t.text(O::Referer).map(|r| r.to_vec()));
+    let referer = referer.filter(|r| !r.is_empty());
+    t.easy.info.borrow_mut().referer = referer.as_deref().map(Text::from);
+    head.unless_custom("Referer", referer.as_deref());
+}
+
+fn cookie_field(t: &Transfer, head: &mut Head) {
+    let own = t.text(O::Cookie).filter(|_| !t.other_origin && !head.custom.names("Cookie"));
+    let stored = crate::stores::cookies::header_for(t);
+    let both = match (stored, own) {
+        (Some(stored), Some(own)) => [&stored, &b"; "[..], &own].concat(),
+        (Some(stored), None) => stored,
+        (None, Some(own)) => own.to_vec(),
+        (None, None) => return,
+    };
+    head.field("Cookie", &both);
+}
+
+fn time_condition_field(t: &Transfer, head: &mut Head) {
+    let condition = t.long(O::Timecondition);
+    let name = match condition {
+        CURL_TIMECOND_IFMODSINCE => "If-Modified-Since",
+        CURL_TIMECOND_IFUNMODSINCE => "If-Unmodified-Since",
+        CURL_TIMECOND_LASTMOD => "Last-Modified",
+        _ => return,
+    };
+    let seconds = t.long(O::TimevalueLarge);
+    head.unless_custom(name, Some(date::http(seconds).as_bytes()));
+}
+
+/// Whether the body goes in chunks: its length is unknown, or the application says so.
+fn chunked_upload(t: &Transfer, custom: &Custom, body: &ClientReader, http10: bool) -> Result<bool> {
+    if body.is_nothing() {
+        return Ok(false);
+    }
+    if let Some(value) = custom.value("Transfer-Encoding") {
+        return Ok(value.to_ascii_lowercase().windows(7).any(|w| w == b"chunked"));
+    }
+    if body.size.is_some() || custom.names("Transfer-Encoding") {
+        return Ok(false);
+    }
+    if custom.value("Content-Length").is_some() {
+        return Ok(false);
+    }
+    if http10 {
+        t.easy.note(|| "Chunky upload is not supported by HTTP 1.0".to_owned());
+        return Err(Error::new(Code::UploadFailed, "Chunky upload is not supported by HTTP 1.0"));
+    }
+    Ok(true)
+}
+
+/// Content-Length, Content-Type and Expect; whether a go-ahead is awaited.
+fn body_fields(
+    t: &Transfer,
+    head: &mut Head,
+    body: &ClientReader,
+    chunked: bool,
+    http10: bool,
+    withheld: bool,
+) -> bool {
+    let has_body = matches!(t.method, Method::Post | Method::PostMime | Method::Put);
+    if !has_body {
+        return false;
+    }
+    if !chunked && (withheld || !head.custom.names("Content-Length")) {
+        let size = if withheld { Some(0) } else { body.size };
+        if let Some(size) = size {
+            head.field("Content-Length", size.to_string().as_bytes());
+        }
+    }
+    if t.method == Method::Post {
+        head.unless_custom("Content-Type", Some(b"application/x-www-form-urlencoded"));
+    }
+    if let Some(form) = body.form() {
+        for line in form.headers() {
+            head.raw(&[&line, b"\r\n"]);
+        }
+        if let Some(value) = form.content_type() {
+            head.field("Content-Type", &value);
+        }
+    }
+    if withheld {
+        return false;
+    }
+    if let Some(value) = head.custom.value("Expect") {
+        return value.eq_ignore_ascii_case(b"100-continue") && !body.is_nothing();
+    }
+    let long = body.size.is_none_or(|size| size > EXPECT_THRESHOLD);
+    if long && !http10 && !body.is_nothing() && !t.http.no_expect && !head.custom.names("Expect") {
+        head.field("Expect", b"100-continue");
+        return true;
+    }
+    false
+}
+
+/// A head under construction.
+struct Head<'a> {
+    out: Vec<u8>,
+    custom: &'a Custom,
+}
+
+impl Head<'_> {
+    fn raw(&mut self, parts: &[&[u8]]) {
+        for part in parts {
+            self.out.extend_from_slice(part);
+        }
+    }
+
+    fn field(&mut self, name: &str, value: &[u8]) {
+        self.raw(&[name.as_bytes(), b": ", value, b"\r\n"]);
+    }
+
+    /// A field that an application may replace or remove with CURLOPT_HTTPHEADER.
+    fn unless_custom(&mut self, name: &str, value: Option<&[u8]>) {
+        if let Some(value) = value
+            && !self.custom.names(name)
+        {
+            self.field(name, value);
+        }
+    }
+}
+
+/// The application's own header lines that apply to this request.
+pub struct Custom {
+    lines: Vec<Text>,
+}
+
+impl Custom {
+    fn of(t: &Transfer, link: &Link) -> Custom {
+        let settings = t.easy.settings.borrow();
+        let mut lines: Vec<Text> = settings.list(O::Httpheader).to_vec();
+        let separate = settings.long(O::Headeropt) & 1 != 0;
+        if link.via_proxy && separate {
+            lines.extend(settings.list(O::Proxyheader).iter().cloned());
+        }
+        Custom { lines }
+    }
+
+    /// Whether a line names this field, with a value or without.
+    fn names(&self, name: &str) -> bool {
+        self.lines.iter().any(|l| field_of(l).is_some_and(|(n, _)| n.eq_ignore_ascii_case(name.as_bytes())))
+    }
+
+    /// The value that a line gives this field.
+    fn value(&self, name: &str) -> Option<&[u8]> {
+        self.lines.iter().find_map(|l| match field_of(l) {
+            Some((n, Some(v))) if n.eq_ignore_ascii_case(name.as_bytes()) && !v.is_empty() => Some(v),
+            _ => None,
+        })
+    }
+
+    /// "Name:" without a value removes a field.
+    fn removes(&self, name: &str) -> bool {
+        self.names(name) && self.value(name).is_none()
+    }
+
+    /// Writes the lines that add something. Secrets stay with the origin they were given for.
+    fn append(&self, out: &mut Vec<u8>, t: &Transfer, body: &ClientReader) {
+        let secrets = !t.other_origin || t.on(O::UnrestrictedAuth);
+        for line in &self.lines {
+            let Some((name, value)) = field_of(line) else { continue };
+            let is = |n: &str| name.eq_ignore_ascii_case(n.as_bytes());
+            if is("Host")
+                || is("Content-Type") && body.form().is_some()
+                || is("Content-Length")
+                    && (t.http.auth.withholds_body() || t.method == Method::Get && t.other_origin)
+                || is("Connection") && t.on(O::TransferEncoding)
+                || (is("Authorization") || is("Cookie")) && !secrets
+            {
+                continue;
+            }
+            match value {
+                Some([]) => {}
+                Some(_) => {
+                    out.extend_from_slice(trim_line(line));
+                    out.extend_from_slice(b"\r\n");
+                }
+                // "Name;" is an empty field.
+                None => {
+                    out.extend_from_slice(name);
+                    out.extend_from_slice(b":\r\n");
+                }
+            }
+        }
+    }
+}
+
+fn trim_line(line: &[u8]) -> &[u8] {
+    let end = line.iter().rposition(|b| !matches!(b, b'\r' | b'\n')).map_or(0, |at| at + 1);
+    &line[..end]
+}
+
+/// Splits "Name: value" or "Name;". The value is `None` for the latter, and empty for "Name:".
+fn field_of(line: &[u8]) -> Option<(&[u8], Option<&[u8]>)> {
+    let at = line.iter().position(|b| matches!(b, b':' | b';'))?;
+    if line[at] == b':' {
+        return Some((line[..at].trim_ascii_end(), Some(line[at + 1..].trim_ascii())));
+    }
+    line[at + 1..].trim_ascii().is_empty().then(|| (line[..at].trim_ascii_end(), None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn custom_lines() {
+        assert_eq!(field_of(b"A: b "), Some((&b"A"[..], Some(&b"b"[..]))));
+        assert_eq!(field_of(b"A:"), Some((&b"A"[..], Some(&b""[..]))));
+        assert_eq!(field_of(b"A;"), Some((&b"A"[..], None)));
+        assert_eq!(field_of(b"A; b"), None);
+        assert_eq!(field_of(b"nothing"), None);
+    }
+}

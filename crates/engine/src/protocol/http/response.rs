@@ -1,0 +1,502 @@
+//! The head of a reply: reads its lines, hands them to the application as they come, and keeps what
+//! the transfer depends on.
+
+use std::future::poll_fn;
+use std::task::{Poll, ready};
+
+use net::exchange::{BodyFraming, HeadStep};
+use tables::{Code, EasyOption as O};
+use wire::content_encoding::{DEPTH_LIMIT, Decoder};
+use wire::date;
+use wire::http1::status::{BadStatus, Opening, opening};
+use wire::http1::{HeaderLine, StatusLine};
+
+use super::Talk;
+use crate::callbacks::DebugKind;
+use crate::error::{Error, Result};
+use crate::settings::{Method, Text};
+use crate::stores::headers::Origin;
+use crate::transfer::Transfer;
+use crate::transfer::body::receive_failed;
+use crate::transfer::client_writer::decode_error;
+
+/// Longest single line, and longest sum of all heads of a transfer, as in curl.
+const MAX_LINE: usize = 100 * 1024;
+const MAX_HEADS: usize = 300 * 1024;
+/// Most header fields in one reply.
+const MAX_FIELDS: usize = 5000;
+
+/// What a reply's head says.
+#[derive(Default, Debug)]
+pub struct Response {
+    /// Status code.
+    pub status: u16,
+    /// 9, 10, 11 …
+    pub version: u8,
+    /// Whether the connection may serve again.
+    pub keep_alive: bool,
+    length: Option<u64>,
+    chunked: bool,
+    transfer_codings: Vec<u8>,
+    content_codings: Vec<u8>,
+    content_range_start: Option<u64>,
+    has_content_range: bool,
+    /// Location.
+    pub location: Option<Vec<u8>>,
+    last_modified: Option<i64>,
+    /// Values of WWW-Authenticate.
+    pub challenges: Vec<Vec<u8>>,
+    /// Values of Proxy-Authenticate.
+    pub proxy_challenges: Vec<Vec<u8>>,
+    fields: usize,
+    head_only: bool,
+}
+
+/// Reads heads until the final one.
+pub async fn receive(t: &mut Transfer, talk: &mut Talk) -> Result<Response> {
+    let mut total = t.easy.info.borrow().header_size as usize;
+    let mut first = true;
+    loop {
+        let mut response = Response { head_only: talk.head_only, ..Response::default() };
+        let mut number = 0;
+        let mut held: Option<Vec<u8>> = None;
+        loop {
+            if number == 0 && first && http09(t, talk).await? {
+                return Ok(Response {
+                    version: 9,
+                    status: 200,
+                    head_only: talk.head_only,
+                    ..Response::default()
+                });
+            }
+            let line = next_line(t, talk).await?;
+            first = false;
+            total += line.len();
+            if total > MAX_HEADS {
+                let text = format!("Too large response headers: {total} > {MAX_HEADS}");
+                return Err(Error::new(Code::RecvError, text));
+            }
+            if number > 0 && matches!(line.first(), Some(b' ' | b'\t')) && !is_end(&line) {
+                if let Some(held) = &mut held {
+                    unfold(held, &line);
+                }
+                continue;
+            }
+            if let Some(complete) = held.take() {
+                response.line(t, talk, number, &complete)?;
+                number += 1;
+            }
+            if is_end(&line) {
+                response.line(t, talk, number, &line)?;
+                break;
+            }
+            if number == 0 {
+                // The status line cannot be folded.
+                response.line(t, talk, 0, &line)?;
+                number = 1;
+                held = None;
+                continue;
+            }
+            held = Some(line);
+        }
+        if response.status / 100 != 1 {
+            talk.upload.final_reply(response.status, t.on(O::KeepSendingOnError));
+            return Ok(response);
+        }
+        interim(talk, &response)?;
+    }
+}
+
+/// A 1xx reply.
+fn interim(talk: &mut Talk, response: &Response) -> Result<()> {
+    match response.status {
+        100 => talk.upload.go_ahead(),
+        101 => return Err(Error::new(Code::UnsupportedProtocol, "unexpected 101 Switching Protocols")),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Whether the reply has no head at all. Looks at its first bytes without taking them.
+async fn http09(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
+    // The first line decides; a reply shorter than "HTTP/" is told by its end.
+    let multi = t.multi.clone();
+    let found = poll_fn(|cx| {
+        if let Err(e) = talk.poll_beside(cx) {
+            return Poll::Ready(Err(e));
+        }
+        loop {
+            match opening(talk.exchange.rest()) {
+                Opening::Http => return Poll::Ready(Ok(false)),
+                Opening::Other => return Poll::Ready(Ok(true)),
+                Opening::Undecided => {}
+            }
+            let had = talk.exchange.rest().len();
+            let more = multi.with_scratch(|buf| talk.exchange.poll_more(cx, buf));
+            match ready!(more) {
+                Err(e) => return Poll::Ready(Err(talk.upload.take_failure().unwrap_or(receive_failed(&e)))),
+                Ok(true) => {}
+                Ok(false) if had == 0 => return Poll::Ready(Err(nothing(talk))),
+                Ok(false) => return Poll::Ready(Ok(true)),
+            }
+        }
+    })
+    .await?;
+    t.mark_first_byte();
+    if !found || is_alias(t, talk.exchange.rest()) {
+        return Ok(false);
+    }
+    if !t.on(O::Http09Allowed) {
+        return Err(Error::new(Code::UnsupportedProtocol, "Received HTTP/0.9 when not allowed"));
+    }
+    Ok(true)
+}
+
+/// CURLOPT_HTTP200ALIASES: other openings that count as a status line with 200.
+fn is_alias(t: &Transfer, bytes: &[u8]) -> bool {
+    t.easy.settings.borrow().list(O::Http200aliases).iter().any(|a| !a.is_empty() && bytes.starts_with(a))
+}
+
+fn nothing(talk: &mut Talk) -> Error {
+    talk.upload.take_failure().unwrap_or_else(|| Error::new(Code::GotNothing, "Empty reply from server"))
+}
+
+async fn next_line(t: &mut Transfer, talk: &mut Talk) -> Result<Vec<u8>> {
+    let multi = t.multi.clone();
+    let writer = &mut t.writer;
+    let step = poll_fn(|cx| {
+        if let Err(e) = talk.poll_beside(cx) {
+            return Poll::Ready(Err(e));
+        }
+        // A header callback may pause, too.
+        if let Poll::Ready(Err(e)) = writer.poll_ready(cx) {
+            return Poll::Ready(Err(e));
+        }
+        let step = ready!(multi.with_scratch(|buf| talk.exchange.poll_head(cx, buf, MAX_LINE)));
+        Poll::Ready(step.map_err(|e| talk.upload.take_failure().unwrap_or(receive_failed(&e))))
+    })
+    .await?;
+    match step {
+        HeadStep::Line(line) => {
+            if line.contains(&0) {
+                return Err(Error::new(Code::WeirdServerReply, "Nul byte in header"));
+            }
+            Ok(line)
+        }
+        HeadStep::Closed(_) if !talk.exchange.any_received() => Err(nothing(talk)),
+        HeadStep::Closed(_) => Err(talk.upload.take_failure().unwrap_or_else(|| {
+            Error::new(Code::RecvError, "Connection closed before the end of the headers")
+        })),
+        HeadStep::TooLarge => {
+            Err(Error::new(Code::RecvError, format!("Too large response headers: > {MAX_LINE}")))
+        }
+    }
+}
+
+fn is_end(line: &[u8]) -> bool {
+    matches!(line, b"\r\n" | b"\n")
+}
+
+/// Joins a continuation line (RFC 9112 §5.2) with one blank.
+fn unfold(held: &mut Vec<u8>, more: &[u8]) {
+    let end = held.trim_ascii_end().len();
+    held.truncate(end);
+    held.push(b' ');
+    held.extend_from_slice(more.trim_ascii_start());
+}
+
+impl Response {
+    /// Takes in one line: hands it out, and keeps what it says.
+    fn line(&mut self, t: &mut Transfer, talk: &mut Talk, number: usize, line: &[u8]) -> Result<()> {
+        t.easy.info.borrow_mut().header_size += line.len() as i64;
+        t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, line);
+        if number == 0 && !is_end(line) {
+            self.status_line(t, line)?;
+        } else if !is_end(line) {
+            self.fields += 1;
+            if self.fields > MAX_FIELDS {
+                return Err(Error::new(Code::TooLarge, "Too many response headers"));
+            }
+            self.field(t, line)?;
+        }
+        let connection = talk.exchange.connection();
+        let _ = connection;
+        if !is_end(line) && number > 0 {
+            t.easy.headers.borrow_mut().add(
+                if self.status / 100 == 1 { Origin::Interim } else { Origin::Header },
+                t.easy.info.borrow().redirect_count as usize,
+                line,
+            );
+        }
+        if is_end(line) {
+            self.end_of_head(t)?;
+        }
+        t.writer.header(line, t.on(O::Header))
+    }
+
+    fn status_line(&mut self, t: &Transfer, line: &[u8]) -> Result<()> {
+        let parsed = match StatusLine::parse(line.trim_ascii_end()) {
+            Ok(parsed) => parsed,
+            Err(_) if is_alias(t, line) => StatusLine { version: 10, code: 200 },
+            Err(BadStatus::Version) => {
+                return Err(Error::new(Code::UnsupportedProtocol, "Unsupported HTTP version in response"));
+            }
+            Err(BadStatus::Code) => {
+                return Err(Error::new(
+                    Code::UnsupportedProtocol,
+                    "Unsupported response code in HTTP response",
+                ));
+            }
+        };
+        if parsed.version >= 20 {
+            let text = format!("Unsupported HTTP/{} in response", parsed.version / 10);
+            return Err(Error::new(Code::UnsupportedProtocol, text));
+        }
+        (self.status, self.version) = (parsed.code, parsed.version);
+        self.keep_alive = parsed.version >= 11;
+        let mut info = t.easy.info.borrow_mut();
+        info.response_code = i64::from(parsed.code);
+        info.http_version = if parsed.version == 10 { 1 } else { 2 };
+        Ok(())
+    }
+
+    fn field(&mut self, t: &mut Transfer, line: &[u8]) -> Result<()> {
+        let Some(header) = HeaderLine::parse(line) else {
+            return Err(Error::new(Code::WeirdServerReply, "Header without colon"));
+        };
+        let value = header.value;
+        match header.name.to_ascii_lowercase().as_slice() {
+            b"content-length" => self.content_length(t, value)?,
+            b"transfer-encoding" => self.transfer_encoding(t, value),
+            b"content-encoding" => append_list(&mut self.content_codings, value),
+            b"content-type" if !value.is_empty() => {
+                t.easy.info.borrow_mut().content_type = Some(Text::from(value));
+            }
+            b"connection" => self.connection(&header),
+            b"proxy-connection" if self.version == 10 && header.has_token("keep-alive") => {
+                self.keep_alive = true
+            }
+            b"proxy-connection" if header.has_token("close") => self.keep_alive = false,
+            b"content-range" => {
+                self.has_content_range = true;
+                self.content_range_start = range_start(value);
+            }
+            b"location" if self.location.is_none() && !value.is_empty() => {
+                self.location = Some(value.to_vec());
+            }
+            b"last-modified" => self.last_modified = date::parse(value),
+            b"retry-after" => t.easy.info.borrow_mut().retry_after = retry_after(value),
+            b"www-authenticate" => self.challenges.push(value.to_vec()),
+            b"proxy-authenticate" => self.proxy_challenges.push(value.to_vec()),
+            b"set-cookie" => crate::stores::cookies::received(t, value),
+            b"strict-transport-security" => crate::stores::hsts_received(t, value),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn content_length(&mut self, t: &Transfer, value: &[u8]) -> Result<()> {
+        if t.on(O::IgnoreContentLength) {
+            return Ok(());
+        }
+        let digits: Vec<u8> = value.iter().copied().take_while(u8::is_ascii_digit).collect();
+        // "5, 5" is the same length told twice; anything else that is not a number is refused.
+        let all_same = value.split(|b| *b == b',').all(|p| p.trim_ascii() == digits.as_slice());
+        if digits.is_empty() || !all_same {
+            return Err(Error::new(Code::WeirdServerReply, "Invalid Content-Length: value"));
+        }
+        let length = std::str::from_utf8(&digits).ok().and_then(|d| d.parse::<i64>().ok());
+        let Some(length) = length else {
+            if t.long(O::MaxfilesizeLarge) > 0 {
+                return Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded"));
+            }
+            t.easy.note(|| "Overflow Content-Length: value".to_owned());
+            self.keep_alive = false;
+            return Ok(());
+        };
+        if self.length.is_some_and(|known| known != length as u64) {
+            return Err(Error::new(Code::WeirdServerReply, "Conflicting Content-Length: values"));
+        }
+        self.length = Some(length as u64);
+        Ok(())
+    }
+
+    /// Transfer codings in the order applied; chunked must be the last, and only once.
+    fn transfer_encoding(&mut self, t: &Transfer, value: &[u8]) {
+        if !t.on(O::HttpTransferDecoding) {
+            return;
+        }
+        for coding in value.split(|b| *b == b',').map(<[u8]>::trim_ascii) {
+            if coding.eq_ignore_ascii_case(b"chunked") {
+                self.chunked = true;
+            } else if !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity") {
+                append_list(&mut self.transfer_codings, coding);
+            }
+        }
+    }
+
+    fn connection(&mut self, header: &HeaderLine) {
+        if header.has_token("close") {
+            self.keep_alive = false;
+        } else if header.has_token("keep-alive") && self.version == 10 {
+            self.keep_alive = true;
+        }
+    }
+
+    fn end_of_head(&mut self, t: &Transfer) -> Result<()> {
+        if let (Some(seconds), true) = (self.last_modified, t.on(O::Filetime)) {
+            t.easy.info.borrow_mut().file_time = seconds;
+        } else if let Some(seconds) = self.last_modified {
+            t.easy.info.borrow_mut().file_time = seconds;
+        }
+        if self.chunked && self.length.is_some() {
+            // RFC 9112 §6.3: the coding wins.
+            self.length = None;
+        }
+        Ok(())
+    }
+
+    fn has_body(&self) -> bool {
+        !(self.head_only || self.status / 100 == 1 || self.status == 204 || self.status == 304)
+    }
+
+    fn framing(&self) -> BodyFraming {
+        if !self.has_body() {
+            BodyFraming::None
+        } else if self.version == 9 {
+            BodyFraming::UntilClose
+        } else if self.chunked {
+            BodyFraming::Chunked
+        } else if let Some(length) = self.length {
+            BodyFraming::Length(length)
+        } else {
+            BodyFraming::UntilClose
+        }
+    }
+
+    /// Faults that end the transfer whatever follows.
+    pub fn check(&self, t: &Transfer) -> Result<()> {
+        let mut info = t.easy.info.borrow_mut();
+        if let Some(length) = self.length {
+            info.download_total = length as i64;
+        }
+        Ok(())
+    }
+
+    /// Faults of a reply that is the transfer's last.
+    pub fn check_body(&self, t: &Transfer) -> Result<()> {
+        if t.on(O::Failonerror) && self.status >= 400 && !(self.status == 416 && resumed(t)) {
+            let text = format!("The requested URL returned error: {}", self.status);
+            return Err(Error::new(Code::HttpReturnedError, text));
+        }
+        let limit = t.long(O::MaxfilesizeLarge);
+        if limit > 0 && self.has_body() && self.length.is_some_and(|l| l > limit as u64) {
+            return Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded"));
+        }
+        let from = t.long(O::ResumeFromLarge);
+        if from > 0
+            && t.method == Method::Get
+            && self.status / 100 == 2
+            && self.has_body()
+            && self.content_range_start != Some(from as u64)
+        {
+            let text = "HTTP server does not seem to support byte ranges. Cannot resume.";
+            return Err(Error::new(Code::RangeError, text));
+        }
+        Ok(())
+    }
+
+    /// A resumed file that is complete already, or a document that is not newer: its body is of no use.
+    pub fn body_is_ignored(&self, t: &Transfer) -> bool {
+        if self.status == 416 && resumed(t) && t.method == Method::Get {
+            return true;
+        }
+        let condition = t.long(O::Timecondition);
+        let Some(modified) = self.last_modified.filter(|_| condition != 0 && self.status / 100 == 2) else {
+            if self.status == 304 && condition != 0 {
+                t.easy.info.borrow_mut().condition_unmet = true;
+            }
+            return false;
+        };
+        let limit = t.long(O::TimevalueLarge);
+        let unmet = if condition == 2 { modified > limit } else { modified <= limit };
+        if unmet && t.text(O::Range).is_none() {
+            t.easy.note(|| "Simulate an HTTP 304 response".to_owned());
+            t.easy.info.borrow_mut().condition_unmet = true;
+            return true;
+        }
+        false
+    }
+
+    /// Prepares framing and decoders for the body.
+    pub fn begin_body(&self, t: &mut Transfer, talk: &mut Talk) -> Result<()> {
+        talk.exchange.begin_body(self.framing());
+        if !self.has_body() {
+            return Ok(());
+        }
+        let mut codings = Vec::new();
+        if t.on(O::HttpContentDecoding) && t.text(O::AcceptEncoding).is_some() {
+            append_list(&mut codings, &self.content_codings);
+        }
+        append_list(&mut codings, &self.transfer_codings);
+        if !codings.is_empty() {
+            let list = String::from_utf8_lossy(&codings).into_owned();
+            let decoder = Decoder::new(&list, DEPTH_LIMIT).map_err(decode_error)?;
+            if !decoder.is_identity() {
+                t.writer.decode(decoder);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether reading an ignored body is cheaper than a new connection.
+    pub fn worth_draining(&self) -> bool {
+        match self.framing() {
+            BodyFraming::None => true,
+            BodyFraming::Length(n) => n <= 1024 * 1024,
+            BodyFraming::Chunked => true,
+            BodyFraming::UntilClose => false,
+        }
+    }
+}
+
+fn resumed(t: &Transfer) -> bool {
+    t.long(O::ResumeFromLarge) > 0
+}
+
+/// Trailer fields go to the header callback like those of the head.
+pub fn receive_trailers(t: &mut Transfer, talk: &mut Talk) -> Result<()> {
+    let trailers = talk.exchange.trailers().to_vec();
+    for line in trailers.split_inclusive(|b| *b == b'\n') {
+        let count = t.easy.info.borrow().redirect_count as usize;
+        t.easy.headers.borrow_mut().add(Origin::Trailer, count, line);
+        t.easy.info.borrow_mut().header_size += line.len() as i64;
+        t.writer.header(line, false)?;
+    }
+    if !trailers.is_empty() {
+        t.writer.header(b"\r\n", false)?;
+    }
+    Ok(())
+}
+
+fn append_list(list: &mut Vec<u8>, more: &[u8]) {
+    if more.is_empty() {
+        return;
+    }
+    if !list.is_empty() {
+        list.extend_from_slice(b", ");
+    }
+    list.extend_from_slice(more);
+}
+
+/// First byte of "bytes 10-20/30".
+fn range_start(value: &[u8]) -> Option<u64> {
+    let digits: Vec<u8> =
+        value.iter().copied().skip_while(|b| !b.is_ascii_digit()).take_while(u8::is_ascii_digit).collect();
+    std::str::from_utf8(&digits).ok()?.parse().ok()
+}
+
+/// Seconds, or a date that the caller's clock is compared with later; curl tells seconds only.
+fn retry_after(value: &[u8]) -> i64 {
+    std::str::from_utf8(value).ok().and_then(|v| v.parse().ok()).unwrap_or(0)
+}

@@ -1,0 +1,256 @@
+//! Sends a request's body beside the reading of the reply: waits for a go-ahead when one was asked
+//! for (RFC 9110 §10.1.1), and stops when a final reply has overtaken it.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use net::exchange::{Exchange, UploadFraming};
+use runtime::{Reactor, Sleep};
+use std::sync::Arc;
+use tables::{Code, EasyOption as O};
+
+use super::response::Response;
+use crate::callbacks::DebugKind;
+use crate::easy::EasyState;
+use crate::error::{Error, Result};
+use crate::transfer::Transfer;
+use crate::transfer::body::send_failed;
+use crate::transfer::client_reader::ClientReader;
+use crate::transfer::rate_limit::RateLimit;
+
+/// The sending of one request.
+pub struct Upload {
+    easy: Rc<EasyState>,
+    reactor: Arc<Reactor>,
+    reader: ClientReader,
+    framing: UploadFraming,
+    step: Step,
+    expected: bool,
+    wants_trailers: bool,
+    buffer: Vec<u8>,
+    rate: RateLimit,
+    pace: Option<Sleep>,
+    failure: Option<Error>,
+    counted: i64,
+    begun: bool,
+}
+
+enum Step {
+    /// Only the head goes out until the server (or the clock) says go.
+    AwaitGoAhead(Sleep),
+    /// The body goes out.
+    Sending,
+    /// All is queued.
+    Flushing,
+    /// All is sent.
+    Done,
+    /// Given up: the reply came first.
+    Stopped,
+}
+
+impl Upload {
+    /// A body to be sent; `expects` when the head asked for a go-ahead.
+    pub fn new(
+        t: &Transfer,
+        reader: ClientReader,
+        framing: UploadFraming,
+        expects: bool,
+        wants_trailers: bool,
+    ) -> Upload {
+        let reactor = t.multi.runtime.reactor().clone();
+        let step = if expects {
+            let wait = Duration::from_millis(t.long(O::Expect100TimeoutMs).max(0) as u64);
+            Step::AwaitGoAhead(reactor.sleep(wait))
+        } else {
+            Step::Sending
+        };
+        Upload {
+            easy: t.easy.clone(),
+            reactor,
+            reader,
+            framing,
+            step,
+            expected: expects,
+            wants_trailers,
+            buffer: Vec::new(),
+            rate: t.send_rate,
+            pace: None,
+            failure: None,
+            counted: 0,
+            begun: false,
+        }
+    }
+
+    /// Whether the head asked for a go-ahead.
+    pub fn expected_go_ahead(&self) -> bool {
+        self.expected
+    }
+
+    /// The server said 100.
+    pub fn go_ahead(&mut self) {
+        if matches!(self.step, Step::AwaitGoAhead(_)) {
+            self.step = Step::Sending;
+        }
+    }
+
+    /// A final reply has come: what waits for a go-ahead will never be sent, and what a server refuses
+    /// need not be.
+    pub fn final_reply(&mut self, status: u16, keep_sending: bool) {
+        match self.step {
+            Step::AwaitGoAhead(_) => self.step = Step::Stopped,
+            Step::Sending | Step::Flushing if status >= 400 && !keep_sending => {
+                self.easy.note(|| "HTTP error before end of send, stop sending".to_owned());
+                self.step = Step::Stopped;
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether everything was sent, so that the connection can carry another request.
+    pub fn complete(&self) -> bool {
+        matches!(self.step, Step::Done) && self.failure.is_none()
+    }
+
+    /// The reply is complete: an upload that it overtook ends here.
+    pub fn stop_if_overtaken(&mut self, _t: &Transfer, _response: &Response) {
+        if !matches!(self.step, Step::Done) {
+            self.step = Step::Stopped;
+        }
+    }
+
+    /// The reason for which sending failed, if it did.
+    pub fn take_failure(&mut self) -> Option<Error> {
+        self.failure.take()
+    }
+
+    /// Starts the body over for another request.
+    pub fn rewind(&mut self) -> Result<()> {
+        self.easy.info.borrow_mut().uploaded -= std::mem::take(&mut self.counted);
+        self.reader.rewind()
+    }
+
+    /// Sends as much as can be sent now.
+    pub fn poll(&mut self, cx: &mut Context<'_>, exchange: &mut dyn Exchange) -> Result<()> {
+        loop {
+            match &mut self.step {
+                Step::Done | Step::Stopped => return Ok(()),
+                Step::AwaitGoAhead(timer) => {
+                    let late = Pin::new(timer).poll(cx).is_ready();
+                    if late {
+                        self.step = Step::Sending;
+                        continue;
+                    }
+                    self.flush(cx, exchange);
+                    return Ok(());
+                }
+                Step::Sending => {
+                    // The head waits for the first piece of body and travels with it; later pieces go
+                    // out one by one, because the application may take its time for the next.
+                    if self.begun && exchange.queued() > 0 && !self.flush(cx, exchange) {
+                        return Ok(());
+                    }
+                    if !self.fill(cx, exchange)? {
+                        self.flush(cx, exchange);
+                        return Ok(());
+                    }
+                }
+                Step::Flushing => {
+                    if !self.flush(cx, exchange) {
+                        return Ok(());
+                    }
+                    self.step = Step::Done;
+                    let now = self.reactor.now();
+                    let mut info = self.easy.info.borrow_mut();
+                    info.post_transfer = info.since_start(now);
+                }
+            }
+        }
+    }
+
+    /// Queues the next piece of body. `false` when there is none to be had now.
+    fn fill(&mut self, cx: &mut Context<'_>, exchange: &mut dyn Exchange) -> Result<bool> {
+        if let Some(pace) = &mut self.pace {
+            if Pin::new(pace).poll(cx).is_pending() {
+                return Ok(false);
+            }
+            self.pace = None;
+        }
+        if self.reader.is_nothing() {
+            self.step = Step::Flushing;
+            return Ok(true);
+        }
+        let size = self.easy.settings.borrow().long(O::UploadBuffersize) as usize;
+        let want = match self.reader.size {
+            Some(all) => size.min(usize::try_from(all).unwrap_or(size)).max(1),
+            None => size,
+        };
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.resize(self.rate.piece(want), 0);
+        let read = self.reader.poll_read(cx, &mut buffer);
+        let n = match read {
+            Poll::Pending => {
+                self.buffer = buffer;
+                return Ok(false);
+            }
+            Poll::Ready(result) => result?,
+        };
+        exchange.queue_body(&buffer[..n], self.framing);
+        if n > 0 {
+            self.easy.callbacks.debug_if_wanted(DebugKind::DataOut, &buffer[..n]);
+        }
+        self.buffer = buffer;
+        self.begun = true;
+        self.count(n);
+        if self.reader.ended() {
+            let trailers = self.trailers()?;
+            exchange.queue_end(self.framing, &trailers);
+            self.buffer = Vec::new();
+            self.step = Step::Flushing;
+        }
+        Ok(true)
+    }
+
+    fn count(&mut self, n: usize) {
+        self.counted += n as i64;
+        self.easy.info.borrow_mut().uploaded += n as i64;
+        if let Some(at) = self.rate.moved(n, self.reactor.now()) {
+            self.pace = Some(self.reactor.sleep_until(at));
+        }
+    }
+
+    /// CURLOPT_TRAILERFUNCTION's lines.
+    fn trailers(&self) -> Result<Vec<u8>> {
+        if !self.wants_trailers || self.framing != UploadFraming::Chunked {
+            return Ok(Vec::new());
+        }
+        let lines = self.easy.callbacks.trailers().ok_or_else(|| {
+            Error::new(Code::AbortedByCallback, "operation aborted by trailing headers callback")
+        })?;
+        let mut out = Vec::new();
+        for line in lines.iter() {
+            if line.windows(2).any(|w| w == b": ") {
+                out.extend_from_slice(line);
+                out.extend_from_slice(b"\r\n");
+            } else {
+                self.easy.note(|| "Malformatted trailing header, skipping trailer".to_owned());
+            }
+        }
+        Ok(out)
+    }
+
+    /// Sends what is queued; whether all of it went. A failure ends the upload and is kept.
+    fn flush(&mut self, cx: &mut Context<'_>, exchange: &mut dyn Exchange) -> bool {
+        match exchange.poll_flush(cx) {
+            Poll::Ready(Ok(())) => true,
+            Poll::Pending => false,
+            Poll::Ready(Err(e)) => {
+                self.failure = Some(send_failed(&e));
+                self.step = Step::Stopped;
+                false
+            }
+        }
+    }
+}

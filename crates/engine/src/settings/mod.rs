@@ -1,0 +1,397 @@
+//! What the application asked for: one value per option, kept until it is changed or reset.
+//! Transfer state lives elsewhere and is made anew each time, so that nothing stale survives.
+//!
+//! Values are stored by option number; [`set`](Settings::set_long) checks ranges and folds the pairs
+//! of options that mean the same (seconds and milliseconds, long and curl_off_t) into one slot.
+
+mod support;
+
+use std::rc::Rc;
+
+use tables::{ArgKind, Code, EasyOption as O, Scheme};
+
+pub use support::{Support, support};
+
+use crate::transfer::mime::MimeSource;
+
+/// A text or a piece of binary data that the application gave; not necessarily UTF-8.
+pub type Text = Rc<[u8]>;
+
+/// Longest string that an option takes (CURL_MAX_INPUT_LENGTH).
+pub const MAX_INPUT_LENGTH: usize = 8_000_000;
+
+/// One stored option.
+#[derive(Clone, Debug, Default)]
+pub enum Value {
+    /// Not set: the default applies.
+    #[default]
+    Unset,
+    /// A number.
+    Long(i64),
+    /// A string or a blob.
+    Text(Text),
+    /// A string list.
+    List(Rc<[Text]>),
+}
+
+/// Which kind of request the last method option asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Fetch.
+    #[default]
+    Get,
+    /// Fetch the head only.
+    Head,
+    /// Fields or read callback.
+    Post,
+    /// A multipart form.
+    PostMime,
+    /// Upload.
+    Put,
+}
+
+/// All options of an easy handle.
+#[derive(Clone)]
+pub struct Settings {
+    values: Box<[Value]>,
+    /// The method that the last of POST, UPLOAD, HTTPGET, NOBODY, MIMEPOST … chose.
+    pub method: Method,
+    /// The multipart form, when one is set.
+    pub mime: Option<Rc<dyn MimeSource>>,
+    /// The parsed URL of CURLOPT_CURLU, which goes before CURLOPT_URL.
+    pub url_handle: Option<Rc<dyn Fn() -> wire::url::Url>>,
+    /// COPYPOSTFIELDS' own copy; POSTFIELDS stays the application's memory.
+    pub copied_post_fields: Option<Text>,
+}
+
+const SLOTS: usize = 340;
+
+fn slot(option: O) -> usize {
+    (option.id() % 10_000) as usize
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            values: vec![Value::Unset; SLOTS].into(),
+            method: Method::Get,
+            mime: None,
+            url_handle: None,
+            copied_post_fields: None,
+        }
+    }
+}
+
+impl Settings {
+    /// A number, or its default.
+    pub fn long(&self, option: O) -> i64 {
+        match &self.values[slot(option)] {
+            Value::Long(n) => *n,
+            _ => default_long(option),
+        }
+    }
+
+    /// Whether a boolean option is on.
+    pub fn on(&self, option: O) -> bool {
+        self.long(option) != 0
+    }
+
+    /// A string or blob.
+    pub fn text(&self, option: O) -> Option<Text> {
+        match &self.values[slot(option)] {
+            Value::Text(t) => Some(t.clone()),
+            _ => None,
+        }
+    }
+
+    /// A string that must be UTF-8 to mean anything (a host, a path of ours, a list of names).
+    pub fn string(&self, option: O) -> Option<String> {
+        self.text(option).map(|t| String::from_utf8_lossy(&t).into_owned())
+    }
+
+    /// A string list; empty when not set.
+    pub fn list(&self, option: O) -> Rc<[Text]> {
+        match &self.values[slot(option)] {
+            Value::List(l) => l.clone(),
+            _ => Rc::from([]),
+        }
+    }
+
+    /// Whether a value was given at all.
+    pub fn is_set(&self, option: O) -> bool {
+        !matches!(self.values[slot(option)], Value::Unset)
+    }
+
+    fn put(&mut self, option: O, value: Value) {
+        self.values[slot(option)] = value;
+    }
+
+    /// Sets a number option.
+    pub fn set_long(&mut self, option: O, value: i64) -> Result<(), Code> {
+        accepted(option)?;
+        if !matches!(option.kind(), ArgKind::Long | ArgKind::Values | ArgKind::OffT) {
+            return Err(Code::BadFunctionArgument);
+        }
+        if let Some(result) = self.set_method(option, value) {
+            return result;
+        }
+        let (option, value) = folded(option, value)?;
+        check_range(option, value)?;
+        self.put(option, Value::Long(value));
+        Ok(())
+    }
+
+    /// Sets a string or blob option; `None` resets it.
+    pub fn set_text(&mut self, option: O, value: Option<&[u8]>) -> Result<(), Code> {
+        accepted(option)?;
+        if value.is_some_and(|v| v.len() > MAX_INPUT_LENGTH) && option.kind() == ArgKind::String {
+            return Err(Code::BadFunctionArgument);
+        }
+        match option {
+            O::Userpwd => return self.set_pair(O::Username, O::Password, value),
+            O::Proxyuserpwd => return self.set_pair(O::Proxyusername, O::Proxypassword, value),
+            O::Copypostfields => {
+                self.copied_post_fields = value.map(Rc::from);
+                self.method = Method::Post;
+                return Ok(());
+            }
+            O::ProtocolsStr | O::RedirProtocolsStr => {
+                if let Some(list) = value {
+                    parse_protocols(list)?;
+                }
+            }
+            O::AcceptEncoding => {
+                // An empty string asks for all encodings that we decode.
+                let all = value
+                    .map(|v| if v.is_empty() { wire::content_encoding::SUPPORTED.as_bytes() } else { v });
+                self.put(option, all.map_or(Value::Unset, |v| Value::Text(v.into())));
+                return Ok(());
+            }
+            _ => {}
+        }
+        self.put(option, value.map_or(Value::Unset, |v| Value::Text(v.into())));
+        Ok(())
+    }
+
+    /// Sets a list option; `None` resets it.
+    pub fn set_list(&mut self, option: O, value: Option<Vec<Text>>) -> Result<(), Code> {
+        accepted(option)?;
+        if option.kind() != ArgKind::SList {
+            return Err(Code::BadFunctionArgument);
+        }
+        self.put(option, value.map_or(Value::Unset, |v| Value::List(v.into())));
+        Ok(())
+    }
+
+    /// CURLOPT_MIMEPOST and CURLOPT_HTTPPOST.
+    pub fn set_mime(&mut self, mime: Option<Rc<dyn MimeSource>>) {
+        self.method = if mime.is_some() { Method::PostMime } else { Method::Get };
+        self.mime = mime;
+    }
+
+    /// CURLOPT_POSTFIELDS was set (its memory is asked for through the callbacks).
+    pub fn post_fields_given(&mut self) {
+        self.copied_post_fields = None;
+        self.method = Method::Post;
+    }
+
+    /// "user:password" in one string: both halves are set, a missing password is not.
+    fn set_pair(&mut self, user: O, password: O, value: Option<&[u8]>) -> Result<(), Code> {
+        let (name, secret) = match value {
+            None => (Value::Unset, Value::Unset),
+            Some(v) => match v.iter().position(|b| *b == b':') {
+                Some(at) => (Value::Text(v[..at].into()), Value::Text(v[at + 1..].into())),
+                None => (Value::Text(v.into()), Value::Unset),
+            },
+        };
+        self.put(user, name);
+        self.put(password, secret);
+        Ok(())
+    }
+
+    /// The options that choose the request method, each overriding what an earlier one chose.
+    fn set_method(&mut self, option: O, value: i64) -> Option<Result<(), Code>> {
+        let on = value != 0;
+        self.method = match option {
+            O::Post if on => Method::Post,
+            O::Upload | O::Put if on => Method::Put,
+            O::Post | O::Upload | O::Put => Method::Get,
+            O::Httpget if on => Method::Get,
+            O::Httpget => return Some(Ok(())),
+            O::Nobody if on => Method::Head,
+            O::Nobody if self.method == Method::Head => Method::Get,
+            O::Nobody => self.method,
+            _ => return None,
+        };
+        if matches!(option, O::Nobody | O::Upload | O::Put | O::Post) {
+            self.put(option, Value::Long(i64::from(on)));
+        }
+        if !matches!(option, O::Nobody) && on {
+            self.put(O::Nobody, Value::Long(0));
+        }
+        if !matches!(option, O::Nobody) {
+            self.put(O::Upload, Value::Long(i64::from(self.method == Method::Put)));
+        }
+        Some(Ok(()))
+    }
+
+    /// Protocols allowed for the first request, or for redirects: bits as in CURLPROTO_*.
+    pub fn protocols(&self, option: O) -> u64 {
+        match self.text(option) {
+            Some(list) => parse_protocols(&list).unwrap_or(0),
+            None if option == O::RedirProtocolsStr => default_redirect_protocols(),
+            None => u64::MAX,
+        }
+    }
+}
+
+fn accepted(option: O) -> Result<(), Code> {
+    match support(option) {
+        Support::Yes => Ok(()),
+        Support::NotBuiltIn => Err(Code::NotBuiltIn),
+        Support::Unknown => Err(Code::UnknownOption),
+    }
+}
+
+/// "http,https" to bits; "all" is every scheme. An unknown name is CURLE_UNSUPPORTED_PROTOCOL.
+fn parse_protocols(list: &[u8]) -> Result<u64, Code> {
+    let mut bits = 0;
+    let text = std::str::from_utf8(list).map_err(|_| Code::UnsupportedProtocol)?;
+    for name in text.split(',').filter(|n| !n.is_empty()) {
+        if name.eq_ignore_ascii_case("all") {
+            return Ok(u64::MAX);
+        }
+        bits |= Scheme::from_name(name).filter(|s| s.built()).ok_or(Code::UnsupportedProtocol)?.bit();
+    }
+    if bits == 0 { Err(Code::BadFunctionArgument) } else { Ok(bits) }
+}
+
+/// Redirects go to http, https, ftp and ftps unless the application says otherwise.
+fn default_redirect_protocols() -> u64 {
+    [Scheme::Http, Scheme::Https, Scheme::Ftp, Scheme::Ftps].iter().map(|s| s.bit()).sum()
+}
+
+/// Options that say the same in another unit or width share one slot.
+fn folded(option: O, value: i64) -> Result<(O, i64), Code> {
+    let seconds = |target: O| {
+        if value < 0 { Err(Code::BadFunctionArgument) } else { Ok((target, value.saturating_mul(1000))) }
+    };
+    match option {
+        O::Timeout => seconds(O::TimeoutMs),
+        O::Connecttimeout => seconds(O::ConnecttimeoutMs),
+        O::ServerResponseTimeout => seconds(O::ServerResponseTimeoutMs),
+        O::Infilesize => Ok((O::InfilesizeLarge, value)),
+        O::ResumeFrom => Ok((O::ResumeFromLarge, value)),
+        O::Postfieldsize => Ok((O::PostfieldsizeLarge, value)),
+        O::Maxfilesize => Ok((O::MaxfilesizeLarge, value)),
+        O::Timevalue => Ok((O::TimevalueLarge, value)),
+        // Like curl, 1 and 2 both ask for the check of the name.
+        O::SslVerifyhost | O::ProxySslVerifyhost => Ok((option, if value == 1 { 2 } else { value })),
+        O::Buffersize => Ok((option, value.clamp(1024, 10 * 1024 * 1024))),
+        O::UploadBuffersize => Ok((option, value.clamp(16 * 1024, 2 * 1024 * 1024))),
+        _ => Ok((option, value)),
+    }
+}
+
+fn check_range(option: O, value: i64) -> Result<(), Code> {
+    let good = match option {
+        O::TimeoutMs | O::ConnecttimeoutMs | O::ServerResponseTimeoutMs | O::AccepttimeoutMs => value >= 0,
+        O::LowSpeedLimit | O::LowSpeedTime | O::MaxageConn | O::MaxlifetimeConn => value >= 0,
+        O::Expect100TimeoutMs | O::HappyEyeballsTimeoutMs | O::UpkeepIntervalMs => value >= 0,
+        O::Maxredirs | O::DnsCacheTimeout | O::CaCacheTimeout => value >= -1,
+        O::PostfieldsizeLarge | O::InfilesizeLarge | O::ResumeFromLarge => value >= -1,
+        O::MaxfilesizeLarge | O::MaxSendSpeedLarge | O::MaxRecvSpeedLarge => value >= 0,
+        O::Port | O::Proxyport | O::Localport | O::Localportrange => (0..=65535).contains(&value),
+        O::Maxconnects => (0..=i64::from(i32::MAX)).contains(&value),
+        O::Netrc => (0..=2).contains(&value),
+        O::Timecondition => (0..=3).contains(&value),
+        O::Ipresolve => (0..=2).contains(&value),
+        O::UseSsl | O::FtpSslCcc => (0..=3).contains(&value),
+        O::FtpFilemethod => (0..=3).contains(&value),
+        O::Ftpsslauth => (0..=2).contains(&value),
+        O::Proxytype => (0..=8).contains(&value),
+        O::FtpCreateMissingDirs => (0..=2).contains(&value),
+        O::HttpVersion => (0..=6).contains(&value) || (30..=31).contains(&value),
+        O::Httpauth | O::Proxyauth => value != 0 || option == O::Httpauth || option == O::Proxyauth,
+        O::NewFilePerms | O::NewDirectoryPerms => (0..=0o777).contains(&value),
+        _ => true,
+    };
+    match (good, option) {
+        (true, _) => Ok(()),
+        (false, O::HttpVersion) => Err(Code::UnsupportedProtocol),
+        (false, _) => Err(Code::BadFunctionArgument),
+    }
+}
+
+/// What a number option means when nobody set it.
+fn default_long(option: O) -> i64 {
+    match option {
+        O::Noprogress | O::SslVerifypeer | O::ProxySslVerifypeer | O::DohSslVerifypeer => 1,
+        O::SslVerifyhost | O::ProxySslVerifyhost | O::DohSslVerifyhost => 2,
+        O::TcpNodelay | O::FtpUseEpsv | O::FtpUseEprt | O::FtpSkipPasvIp => 1,
+        O::HttpTransferDecoding | O::HttpContentDecoding => 1,
+        O::SslSessionidCache | O::SslEnableAlpn => 1,
+        O::Maxredirs => 30,
+        O::PostfieldsizeLarge | O::InfilesizeLarge => -1,
+        O::Httpauth | O::Proxyauth => 1,
+        O::NewFilePerms => 0o644,
+        O::NewDirectoryPerms => 0o755,
+        O::DnsCacheTimeout => 60,
+        O::CaCacheTimeout => 86_400,
+        O::ConnecttimeoutMs => 300_000,
+        O::Expect100TimeoutMs => 1000,
+        O::HappyEyeballsTimeoutMs => 200,
+        O::AccepttimeoutMs => 60_000,
+        O::ServerResponseTimeoutMs => 0,
+        O::MaxageConn => 118,
+        O::UpkeepIntervalMs => 60_000,
+        O::Buffersize => 16 * 1024,
+        O::UploadBuffersize => 64 * 1024,
+        O::TcpKeepidle | O::TcpKeepintvl => 60,
+        O::TcpKeepcnt => 9,
+        O::FtpFilemethod => 1,
+        O::Maxconnects => 5,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn later_method_options_win() {
+        let mut s = Settings::default();
+        s.set_long(O::Nobody, 1).unwrap();
+        assert_eq!(s.method, Method::Head);
+        s.set_long(O::Httpget, 1).unwrap();
+        assert_eq!((s.method, s.on(O::Nobody)), (Method::Get, false));
+        s.set_text(O::Copypostfields, Some(b"a=b")).unwrap();
+        assert_eq!(s.method, Method::Post);
+        s.set_long(O::Upload, 1).unwrap();
+        assert_eq!(s.method, Method::Put);
+        s.set_long(O::Upload, 0).unwrap();
+        assert_eq!(s.method, Method::Get);
+    }
+
+    #[test]
+    fn units_and_pairs_share_a_slot() {
+        let mut s = Settings::default();
+        s.set_long(O::Timeout, 3).unwrap();
+        assert_eq!(s.long(O::TimeoutMs), 3000);
+        assert_eq!(s.set_long(O::TimeoutMs, -1), Err(Code::BadFunctionArgument));
+        s.set_text(O::Userpwd, Some(b"me:se:cret")).unwrap();
+        assert_eq!(s.text(O::Username).as_deref(), Some(&b"me"[..]));
+        assert_eq!(s.text(O::Password).as_deref(), Some(&b"se:cret"[..]));
+        s.set_text(O::Userpwd, None).unwrap();
+        assert!(s.text(O::Password).is_none());
+    }
+
+    #[test]
+    fn a_wrong_kind_is_refused() {
+        let mut s = Settings::default();
+        assert_eq!(s.set_list(O::Url, None), Err(Code::BadFunctionArgument));
+        assert_eq!(s.set_long(O::Url, 1), Err(Code::BadFunctionArgument));
+        assert_eq!(s.set_text(O::ProtocolsStr, Some(b"gopherx")), Err(Code::UnsupportedProtocol));
+    }
+}

@@ -1,0 +1,111 @@
+//! The share handle: what several easy handles hold in common, from any threads. Each kind of data
+//! stands behind a mutex of ours, so that sharing is safe even when the application set no lock
+//! functions; those it did set are called around our own use, because its own code may rely on them.
+
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use net::{ResolveCache, SessionStore, SharedPool};
+use tables::share::LockData;
+
+/// The application's lock functions (CURLSHOPT_LOCKFUNC and CURLSHOPT_UNLOCKFUNC).
+pub trait Locks: Send + Sync {
+    /// Called before data of this kind is used.
+    fn lock(&self, data: LockData);
+    /// Called after.
+    fn unlock(&self, data: LockData);
+}
+
+/// A share handle.
+#[derive(Clone)]
+pub struct Share(Arc<ShareState>);
+
+/// Idle connections that a share keeps, and for how long.
+const KEPT: usize = 1024;
+const IDLE_AGE: Duration = Duration::from_secs(118);
+
+struct ShareState {
+    kinds: AtomicU32,
+    users: AtomicUsize,
+    locks: Mutex<Option<Arc<dyn Locks>>>,
+    pool: Arc<SharedPool>,
+    resolved: Arc<ResolveCache>,
+    sessions: SessionStore,
+}
+
+impl Default for Share {
+    fn default() -> Self {
+        Share(Arc::new(ShareState {
+            kinds: AtomicU32::new(0),
+            users: AtomicUsize::new(0),
+            locks: Mutex::default(),
+            pool: Arc::new(SharedPool::new(KEPT, IDLE_AGE)),
+            resolved: Arc::default(),
+            sessions: SessionStore::new(),
+        }))
+    }
+}
+
+impl Share {
+    /// Starts (or ends) the sharing of one kind of data.
+    pub fn set_kind(&self, data: LockData, on: bool) {
+        let bit = 1 << data as u32;
+        if on {
+            self.0.kinds.fetch_or(bit, Ordering::Relaxed);
+        } else {
+            self.0.kinds.fetch_and(!bit, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether this kind of data is shared.
+    pub fn shares(&self, data: LockData) -> bool {
+        self.0.kinds.load(Ordering::Relaxed) & (1 << data as u32) != 0
+    }
+
+    /// Installs the application's lock functions.
+    pub fn set_locks(&self, locks: Option<Arc<dyn Locks>>) {
+        *self.0.locks.lock().unwrap_or_else(|e| e.into_inner()) = locks;
+    }
+
+    /// Whether easy handles use it: then it can be neither changed nor freed.
+    pub fn in_use(&self) -> bool {
+        self.0.users.load(Ordering::Relaxed) > 0
+    }
+
+    pub(crate) fn attach_handle(&self) {
+        self.0.users.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn detach_handle(&self) {
+        self.0.users.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// The connections, when they are shared.
+    pub fn pool(&self) -> Option<&Arc<SharedPool>> {
+        self.shares(LockData::Connect).then_some(&self.0.pool)
+    }
+
+    /// Looked-up names, when they are shared.
+    pub fn resolved(&self) -> Option<&Arc<ResolveCache>> {
+        self.shares(LockData::Dns).then_some(&self.0.resolved)
+    }
+
+    /// TLS sessions, when they are shared.
+    pub fn sessions(&self) -> Option<&SessionStore> {
+        self.shares(LockData::SslSession).then_some(&self.0.sessions)
+    }
+
+    /// Calls the application's lock functions around `f`.
+    pub fn around<R>(&self, data: LockData, f: impl FnOnce() -> R) -> R {
+        let locks = self.0.locks.lock().unwrap_or_else(|e| e.into_inner()).clone();
+        if let Some(locks) = &locks {
+            locks.lock(data);
+        }
+        let result = f();
+        if let Some(locks) = &locks {
+            locks.unlock(data);
+        }
+        result
+    }
+}

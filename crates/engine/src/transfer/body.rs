@@ -1,0 +1,135 @@
+//! Moves body bytes from a connection to the application inside one poll: the multi's one receive
+//! buffer is lent to the framing and then to the writer, so that the usual path copies nothing.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use net::exchange::{BodyError, BodyStep};
+use runtime::{Direction, Sleep};
+use tables::Code;
+
+use super::Transfer;
+use crate::error::{Error, Result};
+
+/// Where body bytes come from: an HTTP exchange, or a data connection.
+pub trait BodySource {
+    /// Reads body bytes into `buf`.
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>>;
+
+    /// Whatever else must go on meanwhile, such as an upload that the reply has overtaken.
+    fn poll_beside(&mut self, _cx: &mut Context<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// The transfer is paused: no interest in reading shall be reported.
+    fn forget_read(&mut self);
+}
+
+/// Bytes that one poll may move before other transfers get their turn.
+const FAIR_SHARE: usize = 4 * 1024 * 1024;
+
+impl Transfer {
+    /// Receives a body to its end. `expected` is its length where that is known.
+    pub async fn pump_body(&mut self, source: &mut dyn BodySource) -> Result<()> {
+        let mut pause: Option<Sleep> = None;
+        poll_fn(|cx| self.poll_pump(cx, source, &mut pause)).await?;
+        self.writer.body_end()
+    }
+
+    fn poll_pump(
+        &mut self,
+        cx: &mut Context<'_>,
+        source: &mut dyn BodySource,
+        pause: &mut Option<Sleep>,
+    ) -> Poll<Result<()>> {
+        let mut moved = 0;
+        loop {
+            source.poll_beside(cx)?;
+            if self.writer.poll_ready(cx)?.is_pending() {
+                source.forget_read();
+                return Poll::Pending;
+            }
+            if let Some(timer) = pause {
+                if Pin::new(timer).poll(cx).is_pending() {
+                    source.forget_read();
+                    return Poll::Pending;
+                }
+                *pause = None;
+            }
+            if moved > FAIR_SHARE {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            let multi = self.multi.clone();
+            let step = multi.with_scratch(|buf| {
+                let room = self.receive_rate.piece(buf.len());
+                match ready!(source.poll_body(cx, &mut buf[..room])) {
+                    Ok(BodyStep::Bytes(n)) => {
+                        self.easy.info.borrow_mut().downloaded += n as i64;
+                        Poll::Ready(self.writer.body(&buf[..n]).map(|()| Some(n)))
+                    }
+                    Ok(BodyStep::End) => Poll::Ready(Ok(None)),
+                    Err(e) => Poll::Ready(Err(body_failed(e))),
+                }
+            });
+            match ready!(step)? {
+                Some(n) => {
+                    moved += n;
+                    if let Some(at) = self.receive_rate.moved(n, self.now()) {
+                        *pause = Some(self.multi.runtime.reactor().sleep_until(at));
+                    }
+                }
+                // The end may have come while the application is paused: what is held goes first.
+                None => return self.writer.poll_ready(cx),
+            }
+        }
+    }
+}
+
+use std::future::Future;
+
+/// curl's words for a body that could not be read.
+fn body_failed(e: BodyError) -> Error {
+    match e {
+        BodyError::Io(e) => receive_failed(&e),
+        BodyError::Truncated(Some(left)) => {
+            Error::new(Code::PartialFile, format!("end of response with {left} bytes missing"))
+        }
+        BodyError::Truncated(None) => {
+            Error::new(Code::PartialFile, "transfer closed with outstanding read data remaining")
+        }
+        BodyError::Chunk(e) => {
+            Error::new(Code::RecvError, format!("chunk hex-length char not a hex digit: {}", e.text()))
+        }
+    }
+}
+
+/// A failed receive.
+pub fn receive_failed(e: &std::io::Error) -> Error {
+    Error::os(Code::RecvError, format!("Recv failure: {}", os_text(e)), e)
+}
+
+/// A failed send.
+pub fn send_failed(e: &std::io::Error) -> Error {
+    Error::os(Code::SendError, format!("Send failure: {}", os_text(e)), e)
+}
+
+/// The system's text without Rust's "(os error N)".
+pub fn os_text(e: &std::io::Error) -> String {
+    let text = e.to_string();
+    match text.find(" (os error") {
+        Some(at) => text[..at].to_owned(),
+        None => text,
+    }
+}
+
+impl BodySource for dyn net::exchange::Exchange + '_ {
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
+        net::exchange::Exchange::poll_body(self, cx, buf)
+    }
+
+    fn forget_read(&mut self) {
+        self.connection().filter.socket().forget(Direction::Read);
+    }
+}

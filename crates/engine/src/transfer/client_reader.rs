@@ -1,0 +1,258 @@
+//! Reads what the application wants sent: fields in memory, a form, or its read callback. Can start
+//! over when a redirect or an authentication round wants the same body again.
+
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use tables::{Code, EasyOption as O};
+
+use crate::callbacks::{ReadAnswer, SeekAnswer};
+use crate::easy::EasyState;
+use crate::error::{Error, Result};
+use crate::settings::{Method, Text};
+use crate::transfer::mime::MimeReader;
+
+/// Where upload bytes come from.
+enum Source {
+    Nothing,
+    Memory(Text),
+    /// CURLOPT_POSTFIELDS: the application's own memory.
+    PostFields,
+    Callback,
+    Form(Box<dyn MimeReader>),
+}
+
+/// The reading side of one request.
+pub struct ClientReader {
+    easy: Rc<EasyState>,
+    source: Source,
+    /// Length when known.
+    pub size: Option<u64>,
+    position: u64,
+    ended: bool,
+    convert_lines: bool,
+    held: Vec<u8>,
+}
+
+impl ClientReader {
+    /// A reader of nothing.
+    pub fn empty(easy: &Rc<EasyState>) -> ClientReader {
+        ClientReader {
+            easy: easy.clone(),
+            source: Source::Nothing,
+            size: Some(0),
+            position: 0,
+            ended: false,
+            convert_lines: false,
+            held: Vec::new(),
+        }
+    }
+
+    /// The body that the settings ask for.
+    pub fn open(easy: &Rc<EasyState>, method: Method) -> Result<ClientReader> {
+        let settings = easy.settings.borrow();
+        let length = |option| u64::try_from(settings.long(option)).ok();
+        let copied = settings.copied_post_fields.clone();
+        let form = settings.mime.clone();
+        let (post_size, file_size) = (length(O::PostfieldsizeLarge), length(O::InfilesizeLarge));
+        let convert_lines = settings.on(O::Crlf) || settings.on(O::Transfertext) && method == Method::Put;
+        drop(settings);
+        let (source, size) = match method {
+            Method::Get | Method::Head => (Source::Nothing, Some(0)),
+            Method::Put => (Source::Callback, file_size),
+            Method::PostMime => match form {
+                Some(form) => {
+                    let reader = form.open()?;
+                    let size = reader.size();
+                    (Source::Form(reader), size)
+                }
+                None => (Source::Nothing, Some(0)),
+            },
+            Method::Post => match (copied, easy.callbacks.post_fields_len()) {
+                (Some(copy), _) => {
+                    let size = post_size.map_or(copy.len() as u64, |n| n.min(copy.len() as u64));
+                    (Source::Memory(copy), Some(size))
+                }
+                (None, Some(length)) => (Source::PostFields, Some(post_size.unwrap_or(length))),
+                (None, None) => (Source::Callback, post_size),
+            },
+        };
+        let size = if convert_lines && !matches!(source, Source::Nothing) { None } else { size };
+        Ok(ClientReader {
+            easy: easy.clone(),
+            source,
+            size,
+            position: 0,
+            ended: false,
+            convert_lines,
+            held: Vec::new(),
+        })
+    }
+
+    /// Whether there is anything to send.
+    pub fn is_nothing(&self) -> bool {
+        matches!(self.source, Source::Nothing)
+    }
+
+    /// Whether the bytes come from memory at once, so that waiting for a go-ahead costs more than it
+    /// can save.
+    pub fn in_memory(&self) -> bool {
+        matches!(self.source, Source::Nothing | Source::Memory(_) | Source::PostFields)
+    }
+
+    /// The form's Content-Type.
+    pub fn form(&self) -> Option<&dyn MimeReader> {
+        match &self.source {
+            Source::Form(form) => Some(form.as_ref()),
+            _ => None,
+        }
+    }
+
+    /// Whether the end has been reached.
+    pub fn ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Bytes read so far.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Skips what the server already has. Falls back to reading and dropping when the application
+    /// cannot seek.
+    pub fn skip(&mut self, offset: u64) -> Result<()> {
+        match self.easy.callbacks.seek(offset) {
+            SeekAnswer::Done => {}
+            SeekAnswer::Failed => {
+                return Err(Error::new(Code::ReadError, "Could not seek stream"));
+            }
+            SeekAnswer::Cannot => {
+                let mut left = offset;
+                let mut buf = vec![0; 16 * 1024];
+                while left > 0 {
+                    let n = buf.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+                    match self.easy.callbacks.read(&mut buf[..n]) {
+                        ReadAnswer::Bytes(got) if got > 0 => left -= got as u64,
+                        _ => {
+                            return Err(Error::new(
+                                Code::ReadError,
+                                format!("Could only read {} bytes from the input", offset - left),
+                            ));
+                        }
+                    }
+                }
+            }
+        }
+        self.size = self.size.map(|s| s.saturating_sub(offset));
+        Ok(())
+    }
+
+    /// Starts over.
+    pub fn rewind(&mut self) -> Result<()> {
+        if self.position == 0 && !self.ended {
+            return Ok(());
+        }
+        match &mut self.source {
+            Source::Nothing | Source::Memory(_) | Source::PostFields => {}
+            Source::Form(_) => {
+                let form = self.easy.settings.borrow().mime.clone();
+                let form = form.ok_or_else(cannot_rewind)?;
+                self.source = Source::Form(form.open()?);
+            }
+            Source::Callback => match self.easy.callbacks.seek(0) {
+                SeekAnswer::Done => {}
+                SeekAnswer::Failed | SeekAnswer::Cannot => return Err(cannot_rewind()),
+            },
+        }
+        (self.position, self.ended) = (0, false);
+        self.held.clear();
+        Ok(())
+    }
+
+    /// Reads the next bytes; 0 is the end.
+    pub fn poll_read(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<usize>> {
+        if !self.convert_lines {
+            return self.poll_raw(cx, buf);
+        }
+        // Each line feed may become two bytes.
+        if self.held.is_empty() {
+            let mut raw = vec![0; (buf.len() / 2).max(1)];
+            let n = ready!(self.poll_raw(cx, &mut raw))?;
+            for byte in &raw[..n] {
+                if *byte == b'\n' {
+                    self.held.push(b'\r');
+                }
+                self.held.push(*byte);
+            }
+        }
+        let n = self.held.len().min(buf.len());
+        buf[..n].copy_from_slice(&self.held[..n]);
+        self.held.drain(..n);
+        Poll::Ready(Ok(n))
+    }
+
+    fn poll_raw(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<usize>> {
+        let left = self.size.map(|s| s - self.position);
+        let room = left.map_or(buf.len(), |l| buf.len().min(usize::try_from(l).unwrap_or(usize::MAX)));
+        if room == 0 || self.ended {
+            self.ended = true;
+            return Poll::Ready(Ok(0));
+        }
+        let buf = &mut buf[..room];
+        let n = match &mut self.source {
+            Source::Nothing => 0,
+            Source::Memory(bytes) => {
+                let from = self.position as usize;
+                let n = room.min(bytes.len() - from);
+                buf[..n].copy_from_slice(&bytes[from..from + n]);
+                n
+            }
+            Source::PostFields => self.easy.callbacks.post_fields(self.position, buf).min(room),
+            Source::Callback => {
+                ready!(poll_application(&self.easy, cx, |easy| Ok(easy.callbacks.read(buf))))?
+            }
+            Source::Form(form) => ready!(poll_application(&self.easy, cx, |_| form.read(buf)))?,
+        };
+        self.position += n as u64;
+        self.ended = n == 0 || self.size == Some(self.position);
+        if n == 0
+            && let Some(left) = left
+        {
+            let size = left + self.position;
+            return Poll::Ready(Err(Error::new(
+                Code::ReadError,
+                format!("client read function EOF fail, only {}/{size} of needed bytes read", self.position),
+            )));
+        }
+        Poll::Ready(Ok(n))
+    }
+}
+
+/// Calls what may pause, abort, or answer nonsense.
+fn poll_application(
+    easy: &Rc<EasyState>,
+    cx: &mut Context<'_>,
+    read: impl FnOnce(&EasyState) -> Result<ReadAnswer>,
+) -> Poll<Result<usize>> {
+    ready!(easy.flow.poll_send(cx));
+    match read(easy)? {
+        ReadAnswer::Bytes(n) => Poll::Ready(Ok(n)),
+        ReadAnswer::Pause => {
+            easy.flow.pause_send();
+            // The application may have unpaused already, from another of its callbacks.
+            ready!(easy.flow.poll_send(cx));
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        }
+        ReadAnswer::Abort => {
+            Poll::Ready(Err(Error::new(Code::AbortedByCallback, "operation aborted by callback")))
+        }
+        ReadAnswer::TooMany => {
+            Poll::Ready(Err(Error::new(Code::ReadError, "read function returned funny value")))
+        }
+    }
+}
+
+fn cannot_rewind() -> Error {
+    Error::new(Code::SendFailRewind, "necessary data rewind was not possible")
+}

@@ -1,0 +1,240 @@
+//! Gets a transfer its connection: an idle one whose identity matches, or a new one. A new one is
+//! made layer by layer: name look-up, connect, proxy, TLS.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use net::connect::{ConnectRequest, Connected, connect, connect_unix};
+use net::filter::tls::handshake;
+use net::filter::{SocketFilter, open::Transport};
+use net::resolver::resolve;
+use net::tls::TlsConfig;
+use net::{Acquired, Connection, Filter, Lease, Limits, NetError, Pool, ResolveCache, SessionStore};
+use tables::{Code, EasyOption as O};
+
+use super::Transfer;
+use super::plan::Plan;
+use super::tunnel;
+use crate::callbacks::Endpoints;
+use crate::error::{Error, Result};
+
+/// A leased connection, and how requests on it are addressed.
+pub struct Link {
+    /// The connection; dropping it closes it.
+    pub lease: Lease,
+    /// Requests name the whole URL: they go to an HTTP proxy that is no tunnel.
+    pub via_proxy: bool,
+}
+
+impl Transfer {
+    /// A connection to the origin of the current URL; a new one when `fresh`.
+    pub async fn connect(&mut self, fresh: bool) -> Result<Link> {
+        let plan = Plan::of(self)?;
+        let via_proxy = plan.proxy.as_ref().is_some_and(|p| !p.tunnel && !p.kind.is_socks());
+        self.easy.info.borrow_mut().used_proxy = plan.proxy.is_some();
+        self.pin_names()?;
+        let started = self.easy.info.borrow().request_started.unwrap_or_else(|| self.now());
+        let timeout_ms = match self.long(O::ConnecttimeoutMs) {
+            0 => 300_000,
+            n => n,
+        };
+        let deadline = started + Duration::from_millis(timeout_ms as u64);
+        let late = {
+            let easy = self.easy.clone();
+            let reactor = self.multi.runtime.reactor().clone();
+            move || {
+                let ms = reactor.now().saturating_duration_since(started).as_millis();
+                let resolved = !easy.info.borrow().name_lookup.is_zero();
+                let what = if resolved { "Connection" } else { "Resolving" };
+                Error::new(Code::OperationTimedout, format!("{what} timed out after {ms} milliseconds"))
+            }
+        };
+        let fresh = fresh || self.on(O::FreshConnect);
+        let pool = self.pool();
+        let owner = self.easy.owner_number();
+        let acquire = async { Ok(pool.acquire(&plan.identity, fresh, owner).await) };
+        let acquired = match pool.try_acquire(&plan.identity, fresh, owner) {
+            Some(acquired) => acquired,
+            None => self.within(Some(deadline), &late, acquire).await?,
+        };
+        let lease = match acquired {
+            Acquired::Reused(lease) => {
+                self.easy
+                    .note(|| format!("Reusing existing connection #{} with host {}", lease.id, plan.host));
+                self.mark(|info, elapsed| {
+                    (info.name_lookup, info.connect) = (elapsed, elapsed);
+                    if plan.tls.is_some() {
+                        info.app_connect = elapsed;
+                    }
+                });
+                lease
+            }
+            Acquired::Vacant(slot) => {
+                let opening = Box::pin(self.open(&plan, started, deadline));
+                let connection = self.within(Some(deadline), &late, opening).await?;
+                self.easy.info.borrow_mut().connects += 1;
+                slot.fill(connection)
+            }
+        };
+        self.note_connection(&lease);
+        if !self.easy.callbacks.prereq(&self.easy.info.borrow().ends.clone()) {
+            return Err(Error::new(Code::AbortedByCallback, "operation aborted by pre-request callback"));
+        }
+        Ok(Link { lease, via_proxy })
+    }
+
+    /// Opens a connection along the plan.
+    async fn open(&self, plan: &Plan, started: Instant, deadline: Instant) -> Result<Connection> {
+        if !self.easy.callbacks.resolver_start() {
+            return Err(Error::new(Code::AbortedByCallback, ""));
+        }
+        let connected = self.connect_socket(plan, started, deadline).await?;
+        self.mark(|info, elapsed| info.connect = elapsed);
+        let (endpoints, private) = (connected.endpoints, connected.private);
+        {
+            // Known from here on, so that a time-out speaks of the right phase.
+            let mut info = self.easy.info.borrow_mut();
+            info.ends = ends(&endpoints);
+        }
+        let mut filter: Box<dyn Filter> = Box::new(SocketFilter::new(connected.socket));
+        if plan.identity.haproxy.is_some() {
+            super::tunnel::send_haproxy(self, filter.as_mut(), plan, &endpoints).await?;
+        }
+        if let Some(proxy) = &plan.proxy {
+            if let Some(tls) = &proxy.tls {
+                filter = self.tls(filter, tls, &proxy.host, proxy.port).await?;
+            }
+            filter = tunnel::through(self, filter, proxy, plan).await?;
+        }
+        if let Some(tls) = &plan.tls {
+            let host = plan.identity.origin.host.clone();
+            filter = self.tls(filter, tls, &host, plan.identity.origin.port).await?;
+            self.mark(|info, elapsed| info.app_connect = elapsed);
+            self.note_tls(filter.as_ref());
+        }
+        let now = self.now();
+        let mut connection = Connection::new(Arc::new(plan.identity.clone()), filter, endpoints, now);
+        connection.private = private;
+        Ok(connection)
+    }
+
+    async fn connect_socket(&self, plan: &Plan, started: Instant, deadline: Instant) -> Result<Connected> {
+        let reactor = self.multi.runtime.reactor();
+        let (host, port) = match &plan.proxy {
+            Some(proxy) => (proxy.host.as_str(), proxy.port),
+            None => (plan.host.as_str(), plan.port),
+        };
+        let addresses = match &plan.identity.unix {
+            Some(_) => Arc::default(),
+            None => {
+                let cache = self.resolve_cache();
+                resolve(&net::process().resolver, &cache, reactor, host, port, &plan.resolve).await?
+            }
+        };
+        self.mark(|info, elapsed| info.name_lookup = elapsed.max(Duration::from_nanos(1)));
+        for address in &addresses.list {
+            self.easy.note(|| format!("  Trying {address}..."));
+        }
+        let request = ConnectRequest {
+            host,
+            port,
+            addresses: &addresses,
+            transport: Transport::Tcp,
+            options: &plan.identity.socket,
+            callbacks: self.easy.callbacks.sockets(),
+            attempt_delay: Duration::from_millis(self.long(O::HappyEyeballsTimeoutMs).max(0) as u64),
+            started,
+            deadline: Some(deadline),
+            owner: self.easy.owner_number(),
+        };
+        let connected = match &plan.identity.unix {
+            Some(address) => connect_unix(reactor, &request, address).await,
+            None => connect(reactor, &request).await,
+        };
+        Ok(connected?)
+    }
+
+    /// TLS to this peer on top of what is there. Also used to upgrade a connection (STARTTLS).
+    pub async fn tls(
+        &self,
+        below: Box<dyn Filter>,
+        config: &Arc<TlsConfig>,
+        host: &str,
+        port: u16,
+    ) -> Result<Box<dyn Filter>> {
+        let sessions = self.sessions();
+        let filter = handshake(below, config, host, port, &sessions).await.map_err(|e: NetError| {
+            self.easy.info.borrow_mut().verify_result = e.verify_result;
+            Error::from(e)
+        })?;
+        Ok(Box::new(filter))
+    }
+
+    fn note_tls(&self, filter: &dyn Filter) {
+        let Some(tls) = filter.tls() else { return };
+        self.easy.note(|| format!("SSL connection using {} / {} / {}", tls.version, tls.cipher, tls.group));
+        let mut info = self.easy.info.borrow_mut();
+        info.verify_result = tls.verify_result;
+        info.certificates =
+            tls.certinfo.iter().map(|c| c.iter().map(|f| f.as_bytes().into()).collect()).collect();
+    }
+
+    /// CURLOPT_RESOLVE entries are put into the cache before it is asked.
+    fn pin_names(&self) -> Result<()> {
+        let entries = self.easy.settings.borrow().list(O::Resolve);
+        let cache = self.resolve_cache();
+        for entry in entries.iter() {
+            let text = String::from_utf8_lossy(entry);
+            cache.pin(&text, self.now()).map_err(|e| Error::new(Code::SetoptOptionSyntax, e.message))?;
+        }
+        Ok(())
+    }
+
+    fn resolve_cache(&self) -> Arc<ResolveCache> {
+        let share = self.easy.share.borrow();
+        share.as_ref().and_then(|s| s.resolved()).unwrap_or(&self.multi.resolved).clone()
+    }
+
+    fn sessions(&self) -> SessionStore {
+        let share = self.easy.share.borrow();
+        share.as_ref().and_then(|s| s.sessions()).unwrap_or(&self.multi.sessions).clone()
+    }
+
+    /// The pool of this transfer, with the limits that its handle asks for.
+    fn pool(&self) -> Pool {
+        let share = self.easy.share.borrow();
+        let pool = self.multi.pool_for(share.as_ref().and_then(|s| s.pool()));
+        let limits = self.multi.limits.get();
+        let settings = self.easy.settings.borrow();
+        let seconds = |option| Duration::from_secs(settings.long(option).max(0) as u64);
+        let wanted = Limits {
+            kept: self.multi.max_idle(settings.long(O::Maxconnects)),
+            per_host: limits.max_host,
+            total: limits.max_total,
+            idle_age: seconds(O::MaxageConn),
+            lifetime: seconds(O::MaxlifetimeConn),
+        };
+        if pool.limits() != wanted {
+            pool.set_limits(wanted);
+        }
+        pool
+    }
+
+    fn note_connection(&self, connection: &Connection) {
+        let mut info = self.easy.info.borrow_mut();
+        info.connection_id = connection.id as i64;
+        info.ends = ends(&connection.endpoints);
+        info.last_socket = i64::from(connection.filter.socket().raw_fd());
+    }
+}
+
+fn ends(endpoints: &net::connect::Endpoints) -> Endpoints {
+    let ip = |a: Option<std::net::SocketAddr>| a.map(|a| a.ip().to_string()).unwrap_or_default();
+    let port = |a: Option<std::net::SocketAddr>| a.map_or(0, |a| a.port());
+    Endpoints {
+        primary_ip: ip(endpoints.remote),
+        primary_port: port(endpoints.remote),
+        local_ip: ip(endpoints.local),
+        local_port: port(endpoints.local),
+    }
+}

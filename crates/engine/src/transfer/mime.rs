@@ -1,0 +1,28 @@
+//! The multipart form as the engine sees it: something that can be read from the start as often as a
+//! redirect or an authentication round needs. Who builds it is the C boundary's or the Rust API's matter.
+
+use crate::callbacks::ReadAnswer;
+use crate::error::Result;
+
+/// A form that was set with CURLOPT_MIMEPOST or CURLOPT_HTTPPOST.
+pub trait MimeSource {
+    /// Opens it for one pass.
+    fn open(&self) -> Result<Box<dyn MimeReader>>;
+}
+
+/// One pass over a form.
+pub trait MimeReader {
+    /// The value of Content-Type, with the boundary; `None` when the application gives none.
+    fn content_type(&self) -> Option<Vec<u8>>;
+
+    /// Header lines of the application's top-level part, without line endings.
+    fn headers(&self) -> Vec<Vec<u8>> {
+        Vec::new()
+    }
+
+    /// Length of the whole body when it is known.
+    fn size(&self) -> Option<u64>;
+
+    /// The next bytes.
+    fn read(&mut self, buf: &mut [u8]) -> Result<ReadAnswer>;
+}

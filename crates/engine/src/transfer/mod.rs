@@ -1,0 +1,220 @@
+//! One run of an easy handle, from its options to its result. A protocol handler is one async
+//! function that gets a [`Transfer`]; what keeps it short stands in the modules beside this one.
+
+pub mod body;
+pub mod client_reader;
+pub mod client_writer;
+pub mod connect;
+pub mod mime;
+pub mod plan;
+pub mod prepare;
+pub mod proxy;
+pub mod rate_limit;
+mod tunnel;
+mod watch;
+
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::Instant;
+
+use tables::{Code, EasyOption as O, Scheme};
+use wire::url::Url;
+
+use crate::easy::EasyState;
+use crate::error::{Error, Result};
+use crate::multi::MultiState;
+use crate::protocol::{self, Next};
+use crate::settings::Method;
+use client_writer::ClientWriter;
+use rate_limit::RateLimit;
+use watch::Watch;
+
+/// What a protocol handler works with. Lives inside the transfer's future: whatever the application
+/// may read or change meanwhile is in [`EasyState`] instead.
+pub struct Transfer {
+    /// The handle's state beside the future.
+    pub easy: Rc<EasyState>,
+    /// The multi handle that runs it.
+    pub multi: Rc<MultiState>,
+    /// The URL of the current request.
+    pub url: Url,
+    /// The URL that the application gave: credentials belong to its origin.
+    pub first_url: Url,
+    /// Where received bytes go.
+    pub writer: ClientWriter,
+    /// Pace of receiving and of sending.
+    pub receive_rate: RateLimit,
+    /// Pace of sending.
+    pub send_rate: RateLimit,
+    /// The request method, which redirects may change.
+    pub method: Method,
+    /// Whether a redirect has dropped CURLOPT_CUSTOMREQUEST.
+    pub custom_dropped: bool,
+    /// Memory of the HTTP handler between the requests of one transfer.
+    pub http: protocol::HttpMemory,
+    /// Whether another origin than the first is being talked to.
+    pub other_origin: bool,
+}
+
+/// The future that a multi handle runs for an easy handle.
+pub fn task(multi: Rc<MultiState>, easy: Rc<EasyState>) -> Pin<Box<dyn Future<Output = ()>>> {
+    Box::pin(async move {
+        let result = run(&multi, &easy).await;
+        let code = conclude(&easy, &multi, result);
+        multi.finished(&easy, code);
+    })
+}
+
+async fn run(multi: &Rc<MultiState>, easy: &Rc<EasyState>) -> Result<()> {
+    let now = multi.runtime.reactor().now();
+    {
+        let mut info = easy.info.borrow_mut();
+        (info.started, info.request_started) = (Some(now), Some(now));
+    }
+    let mut transfer = Box::new(Transfer::new(multi.clone(), easy.clone())?);
+    let mut watch = Watch::new(multi, easy, now);
+    let mut exchange = pin!(transfer.drive());
+    poll_fn(|cx| {
+        let result = exchange.as_mut().poll(cx);
+        if let Poll::Ready(result) = result {
+            // The last progress call may still abort what has otherwise gone well.
+            return Poll::Ready(result.and_then(|()| watch.last_progress()));
+        }
+        watch.poll(cx).map(Err)
+    })
+    .await
+}
+
+/// Writes down how it ended.
+fn conclude(easy: &Rc<EasyState>, multi: &Rc<MultiState>, result: Result<()>) -> Code {
+    let now = multi.runtime.reactor().now();
+    {
+        let mut info = easy.info.borrow_mut();
+        info.total = info.since_start(now);
+        if let Err(e) = &result {
+            info.os_errno = i64::from(e.os_errno());
+            info.proxy_error = e.proxy_code();
+            if e.verify_result() != 0 {
+                info.verify_result = e.verify_result();
+            }
+        }
+    }
+    match result {
+        Ok(()) => Code::Ok,
+        Err(e) => {
+            let text = e.to_string();
+            easy.note(|| text.clone());
+            easy.set_message(&text);
+            e.code()
+        }
+    }
+}
+
+impl Transfer {
+    fn new(multi: Rc<MultiState>, easy: Rc<EasyState>) -> Result<Transfer> {
+        let url = prepare::first_url(&easy)?;
+        let settings = easy.settings.borrow();
+        let method = settings.method;
+        let receive_rate = RateLimit::new(settings.long(O::MaxRecvSpeedLarge));
+        let send_rate = RateLimit::new(settings.long(O::MaxSendSpeedLarge));
+        drop(settings);
+        Ok(Transfer {
+            writer: ClientWriter::new(easy.clone()),
+            easy,
+            multi,
+            first_url: url.clone(),
+            url,
+            receive_rate,
+            send_rate,
+            method,
+            custom_dropped: false,
+            http: Default::default(),
+            other_origin: false,
+        })
+    }
+
+    /// Runs requests until none follows.
+    async fn drive(&mut self) -> Result<()> {
+        loop {
+            prepare::check_scheme(self)?;
+            self.note_url();
+            match protocol::run(self).await? {
+                Next::Done => return self.writer.finish(),
+                Next::Follow(url) => prepare::follow(self, *url)?,
+                Next::Again => {}
+            }
+            let now = self.now();
+            let mut info = self.easy.info.borrow_mut();
+            info.request_started = Some(now);
+        }
+    }
+
+    fn note_url(&self) {
+        let mut info = self.easy.info.borrow_mut();
+        info.effective_url = prepare::url_text(&self.url).into();
+        info.scheme = self.scheme().name();
+        info.protocol = self.scheme().bit() as i64;
+    }
+
+    /// The scheme of the current URL; `check_scheme` has let only known ones pass.
+    pub fn scheme(&self) -> Scheme {
+        self.url.scheme().and_then(|name| Scheme::from_name(&name)).unwrap_or(Scheme::Http)
+    }
+
+    /// The first byte of a reply has come.
+    pub fn mark_first_byte(&self) {
+        self.mark(|info, elapsed| info.start_transfer = elapsed);
+    }
+
+    /// Now, as the multi's clock tells it.
+    pub fn now(&self) -> Instant {
+        self.multi.runtime.reactor().now()
+    }
+
+    /// A number option, read at the point of use.
+    pub fn long(&self, option: O) -> i64 {
+        self.easy.settings.borrow().long(option)
+    }
+
+    /// A boolean option.
+    pub fn on(&self, option: O) -> bool {
+        self.easy.settings.borrow().on(option)
+    }
+
+    /// A string option.
+    pub fn text(&self, option: O) -> Option<crate::settings::Text> {
+        self.easy.settings.borrow().text(option)
+    }
+
+    /// Notes a moment of the transfer.
+    pub fn mark(&self, set: impl FnOnce(&mut crate::info::TransferInfo, std::time::Duration)) {
+        let now = self.now();
+        let mut info = self.easy.info.borrow_mut();
+        let elapsed = info.since_start(now);
+        set(&mut info, elapsed);
+    }
+
+    /// Runs a future with a deadline.
+    pub async fn within<T>(
+        &self,
+        deadline: Option<Instant>,
+        late: impl FnOnce() -> Error,
+        work: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        let Some(deadline) = deadline else { return work.await };
+        let mut timer = self.multi.runtime.reactor().sleep_until(deadline);
+        let mut work = pin!(work);
+        let done = poll_fn(|cx| {
+            if let Poll::Ready(result) = work.as_mut().poll(cx) {
+                return Poll::Ready(Some(result));
+            }
+            Pin::new(&mut timer).poll(cx).map(|()| None)
+        });
+        match done.await {
+            Some(result) => result,
+            None => Err(late()),
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! What the settings mean for a connection: where it leads, through which proxy, with which TLS, and
+//! the identity that all of this makes up. Anything that could make a difference to the peer is part
+//! of the identity.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use net::filter::open::{KeepAlive, LocalBinding, SocketOptions, Transport, UnixAddress};
+use net::identity::{Credentials, Identity, Origin, ProxyIdentity};
+use net::resolver::{IpVersion, ResolveOptions};
+use net::tls::{CaSource, CertSource, ClientCert, TlsConfig, TlsVersion};
+use tables::scheme::Login;
+use tables::{Code, EasyOption as O, Scheme};
+
+use super::Transfer;
+use super::proxy::{Proxy, ProxyKind};
+use crate::error::{Error, Result};
+use crate::settings::{Settings, Text};
+
+/// How to reach the origin of a transfer's URL.
+pub struct Plan {
+    /// What must match for an idle connection to serve.
+    pub identity: Identity,
+    /// Host that a direct connection leads to (after CURLOPT_CONNECT_TO).
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+    /// The proxy, unless there is none or it is bypassed.
+    pub proxy: Option<Proxy>,
+    /// TLS to the origin from the first byte on.
+    pub tls: Option<Arc<TlsConfig>>,
+    /// Name look-up.
+    pub resolve: ResolveOptions,
+}
+
+impl Plan {
+    /// Reads the settings for the current URL.
+    pub fn of(t: &Transfer) -> Result<Plan> {
+        let scheme = t.scheme();
+        let settings = t.easy.settings.borrow();
+        let host = t.url.host_ascii().map_err(super::prepare::url_error)?;
+        let host = String::from_utf8_lossy(&host).into_owned();
+        let host = host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(&host).to_owned();
+        let port = t.url.port_or_default().unwrap_or_default();
+        let unix = unix_address(&settings);
+        let proxy =
+            if unix.is_some() { None } else { super::proxy::choose(&settings, &scheme, &host, port)? };
+        let tls = scheme.tls().then(|| tls_config(&settings, TlsNames::ORIGIN, alpn(&settings, &scheme)));
+        let tls = tls.transpose()?.map(Arc::new);
+        let (to_host, to_port) = connect_to(&settings, &host, port);
+        let mut socket = socket_options(&settings)?;
+        if settings.long(O::Localport) > 0 {
+            socket.local.port = settings.long(O::Localport) as u16;
+            socket.local.port_range = settings.long(O::Localportrange).max(1) as u16;
+        }
+        let resolve = resolve_options(&settings, proxy.is_some(), &t.url);
+        let identity = Identity {
+            scheme: family_name(&scheme),
+            origin: Origin::new(&host, port),
+            transport: Transport::Tcp,
+            tls: tls.clone().or_else(|| starttls(&settings, &scheme)),
+            proxies: proxy.iter().map(|p| p.identity(&host, port)).collect(),
+            connect_to: ((&to_host, to_port) != (&host, port)).then(|| Origin::new(&to_host, to_port)),
+            ip_version: resolve.ip_version,
+            socket,
+            unix,
+            haproxy: haproxy(&settings),
+            credentials: (scheme.login() == Login::Connection).then(|| login(t, &settings)),
+            variant: settings.string(O::Resolve).unwrap_or_default(),
+            owner: t.easy.callbacks.sockets().map(|_| t.easy.owner_number()),
+        };
+        Ok(Plan { identity, host: to_host, port: to_port, proxy, tls, resolve })
+    }
+}
+
+/// http and https share the protocol; TLS tells them apart by its own field.
+fn family_name(scheme: &Scheme) -> String {
+    format!("{:?}", scheme.family()).to_ascii_lowercase()
+}
+
+/// FTP that may be upgraded: a connection that must be, and one that need not, are two things.
+fn starttls(settings: &Settings, scheme: &Scheme) -> Option<Arc<TlsConfig>> {
+    let wanted = settings.long(O::UseSsl) > 0 && scheme.login() == Login::Connection;
+    wanted.then(|| tls_config(settings, TlsNames::ORIGIN, Vec::new()).ok().map(Arc::new)).flatten()
+}
+
+fn login(t: &Transfer, settings: &Settings) -> Credentials {
+    let own = |option| settings.string(option);
+    let text = |b: Option<Vec<u8>>| b.map(|b| String::from_utf8_lossy(&b).into_owned());
+    let from_url = |part: Result<Option<Vec<u8>>, _>| text(part.unwrap_or(None));
+    Credentials {
+        user: own(O::Username)
+            .or_else(|| from_url(t.url.user_decoded(wire::escape::Reject::Nothing).map_err(drop)))
+            .unwrap_or_default(),
+        password: own(O::Password)
+            .or_else(|| from_url(t.url.password_decoded(wire::escape::Reject::Nothing).map_err(drop)))
+            .unwrap_or_default(),
+        options: own(O::LoginOptions).unwrap_or_default(),
+        extra: [own(O::FtpAccount), own(O::FtpAlternativeToUser), own(O::Xoauth2Bearer)]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join("\n"),
+    }
+}
+
+fn haproxy(settings: &Settings) -> Option<String> {
+    settings.on(O::Haproxyprotocol).then(|| settings.string(O::HaproxyClientIp).unwrap_or_default())
+}
+
+fn unix_address(settings: &Settings) -> Option<UnixAddress> {
+    let path = settings.text(O::UnixSocketPath).map(|p| UnixAddress::Path(p.to_vec()));
+    path.or_else(|| settings.text(O::AbstractUnixSocket).map(|n| UnixAddress::Abstract(n.to_vec())))
+}
+
+fn socket_options(settings: &Settings) -> Result<SocketOptions> {
+    let seconds = |option| Duration::from_secs(settings.long(option).max(0) as u64);
+    let local = match settings.string(O::Interface) {
+        None => LocalBinding::default(),
+        Some(text) => LocalBinding::parse(&text)
+            .ok_or_else(|| Error::new(Code::BadFunctionArgument, "bad CURLOPT_INTERFACE"))?,
+    };
+    Ok(SocketOptions {
+        nodelay: settings.on(O::TcpNodelay),
+        keepalive: settings.on(O::TcpKeepalive).then(|| KeepAlive {
+            idle: seconds(O::TcpKeepidle),
+            interval: seconds(O::TcpKeepintvl),
+            count: settings.long(O::TcpKeepcnt).max(0) as u32,
+        }),
+        local,
+        fast_open: settings.on(O::TcpFastopen),
+        send_buffer: None,
+    })
+}
+
+fn resolve_options(settings: &Settings, proxy: bool, url: &wire::url::Url) -> ResolveOptions {
+    let zone = url.zone_id().and_then(|z| std::str::from_utf8(z).ok()).and_then(|z| z.parse().ok());
+    ResolveOptions {
+        ip_version: match settings.long(O::Ipresolve) {
+            1 => IpVersion::V4,
+            2 => IpVersion::V6,
+            _ => IpVersion::Any,
+        },
+        ttl: match settings.long(O::DnsCacheTimeout) {
+            -1 => None,
+            n => Some(Duration::from_secs(n.max(0) as u64)),
+        },
+        shuffle: settings.on(O::DnsShuffleAddresses),
+        proxy,
+        scope_id: zone.unwrap_or(settings.long(O::AddressScope).max(0) as u32),
+    }
+}
+
+/// CURLOPT_CONNECT_TO: "HOST:PORT:TO-HOST:TO-PORT", each part may be empty.
+fn connect_to(settings: &Settings, host: &str, port: u16) -> (String, u16) {
+    for entry in settings.list(O::ConnectTo).iter() {
+        let text = String::from_utf8_lossy(entry);
+        let Some((from_host, rest)) = split_host(&text) else { continue };
+        let Some((from_port, rest)) = rest.split_once(':') else { continue };
+        let same_host = from_host.is_empty() || from_host.eq_ignore_ascii_case(host);
+        let same_port = from_port.is_empty() || from_port.parse() == Ok(port);
+        if !same_host || !same_port {
+            continue;
+        }
+        let (to_host, to_port) = split_host(rest).unwrap_or((rest, ""));
+        let to_host = if to_host.is_empty() { host } else { to_host };
+        return (to_host.to_owned(), to_port.parse().unwrap_or(port));
+    }
+    (host.to_owned(), port)
+}
+
+/// "[::1]:rest" or "host:rest".
+fn split_host(text: &str) -> Option<(&str, &str)> {
+    match text.strip_prefix('[') {
+        Some(rest) => {
+            let (host, rest) = rest.split_once(']')?;
+            Some((host, rest.strip_prefix(':').unwrap_or(rest)))
+        }
+        None => text.split_once(':'),
+    }
+}
+
+fn alpn(settings: &Settings, scheme: &Scheme) -> Vec<String> {
+    let http = scheme.family() == tables::scheme::Family::Http;
+    if !http || !settings.on(O::SslEnableAlpn) {
+        return Vec::new();
+    }
+    vec![if settings.long(O::HttpVersion) == 1 { "http/1.0" } else { "http/1.1" }.to_owned()]
+}
+
+/// The options of one TLS peer: the origin's, or the same for an HTTPS proxy.
+pub struct TlsNames {
+    verify_peer: O,
+    verify_host: O,
+    version: O,
+    ca_file: O,
+    ca_path: O,
+    ca_blob: O,
+    crl: O,
+    cert: O,
+    cert_type: O,
+    cert_blob: O,
+    key: O,
+    key_type: O,
+    key_blob: O,
+    password: O,
+    ciphers: O,
+    tls13_ciphers: O,
+    pinned: O,
+    issuer: O,
+    issuer_blob: O,
+    options: O,
+}
+
+impl TlsNames {
+    /// For the origin.
+    pub const ORIGIN: TlsNames = TlsNames {
+        verify_peer: O::SslVerifypeer,
+        verify_host: O::SslVerifyhost,
+        version: O::Sslversion,
+        ca_file: O::Cainfo,
+        ca_path: O::Capath,
+        ca_blob: O::CainfoBlob,
+        crl: O::Crlfile,
+        cert: O::Sslcert,
+        cert_type: O::Sslcerttype,
+        cert_blob: O::SslcertBlob,
+        key: O::Sslkey,
+        key_type: O::Sslkeytype,
+        key_blob: O::SslkeyBlob,
+        password: O::Keypasswd,
+        ciphers: O::SslCipherList,
+        tls13_ciphers: O::Tls13Ciphers,
+        pinned: O::Pinnedpublickey,
+        issuer: O::Issuercert,
+        issuer_blob: O::IssuercertBlob,
+        options: O::SslOptions,
+    };
+    /// For an HTTPS proxy.
+    pub const PROXY: TlsNames = TlsNames {
+        verify_peer: O::ProxySslVerifypeer,
+        verify_host: O::ProxySslVerifyhost,
+        version: O::ProxySslversion,
+        ca_file: O::ProxyCainfo,
+        ca_path: O::ProxyCapath,
+        ca_blob: O::ProxyCainfoBlob,
+        crl: O::ProxyCrlfile,
+        cert: O::ProxySslcert,
+        cert_type: O::ProxySslcerttype,
+        cert_blob: O::ProxySslcertBlob,
+        key: O::ProxySslkey,
+        key_type: O::ProxySslkeytype,
+        key_blob: O::ProxySslkeyBlob,
+        password: O::ProxyKeypasswd,
+        ciphers: O::ProxySslCipherList,
+        tls13_ciphers: O::ProxyTls13Ciphers,
+        pinned: O::ProxyPinnedpublickey,
+        issuer: O::ProxyIssuercert,
+        issuer_blob: O::ProxyIssuercertBlob,
+        options: O::ProxySslOptions,
+    };
+}
+
+/// CURLSSLOPT_*: the bits that mean something here.
+const SSLOPT_NO_PARTIALCHAIN: i64 = 1 << 2;
+const SSLOPT_NATIVE_CA: i64 = 1 << 4;
+
+/// The TLS configuration that the settings ask for.
+pub fn tls_config(settings: &Settings, names: TlsNames, alpn: Vec<String>) -> Result<TlsConfig> {
+    let (min_version, max_version) = tls_versions(settings.long(names.version))?;
+    let options = settings.long(names.options);
+    Ok(TlsConfig {
+        min_version,
+        max_version,
+        verify_peer: settings.on(names.verify_peer),
+        verify_host: settings.on(names.verify_host),
+        verify_status: settings.on(O::SslVerifystatus),
+        ca: trust_anchors(settings, &names, options & SSLOPT_NATIVE_CA != 0),
+        ca_cache: match settings.long(O::CaCacheTimeout) {
+            -1 => None,
+            n => Some(Duration::from_secs(n.max(0) as u64)),
+        },
+        no_partial_chain: options & SSLOPT_NO_PARTIALCHAIN != 0,
+        crl: settings.text(names.crl).map(path),
+        issuer: source(settings, names.issuer, names.issuer_blob),
+        client: source(settings, names.cert, names.cert_blob).map(|cert| ClientCert {
+            cert,
+            cert_type: settings.string(names.cert_type).unwrap_or_else(|| "PEM".to_owned()),
+            key: source(settings, names.key, names.key_blob),
+            key_type: settings.string(names.key_type).unwrap_or_else(|| "PEM".to_owned()),
+            password: settings.string(names.password),
+        }),
+        pinned_key: settings.string(names.pinned),
+        alpn,
+        cipher_list: settings.string(names.ciphers),
+        tls13_ciphers: settings.string(names.tls13_ciphers),
+        curves: settings.string(O::SslEcCurves),
+        sigalgs: settings.string(O::SslSignatureAlgorithms),
+        session_cache: settings.on(O::SslSessionidCache),
+        certinfo: settings.on(O::Certinfo),
+        key_log: std::env::var_os("SSLKEYLOGFILE").map(PathBuf::from),
+    })
+}
+
+/// CURL_SSLVERSION_* and, in the upper half, CURL_SSLVERSION_MAX_*.
+fn tls_versions(value: i64) -> Result<(TlsVersion, TlsVersion)> {
+    let version = |n| match n {
+        4 => Some(TlsVersion::Tls10),
+        5 => Some(TlsVersion::Tls11),
+        6 => Some(TlsVersion::Tls12),
+        7 => Some(TlsVersion::Tls13),
+        _ => None,
+    };
+    let (low, high) = (value & 0xffff, value >> 16);
+    let min = match low {
+        0 | 1 => TlsVersion::Tls12,
+        // TLS 1.0 "or later": the later ones are spoken.
+        4 | 5 => TlsVersion::Tls12,
+        2 | 3 => return Err(Error::new(Code::SslConnectError, "SSL versions not supported")),
+        n => version(n).ok_or(Error::from(Code::SslConnectError))?,
+    };
+    Ok((min, version(high).unwrap_or(TlsVersion::Tls13)))
+}
+
+fn trust_anchors(settings: &Settings, names: &TlsNames, native: bool) -> Vec<CaSource> {
+    let mut sources = Vec::new();
+    if let Some(blob) = settings.text(names.ca_blob) {
+        sources.push(CaSource::Blob(blob.to_vec().into()));
+    }
+    if let Some(file) = settings.text(names.ca_file) {
+        sources.push(CaSource::File(path(file)));
+    }
+    if let Some(folder) = settings.text(names.ca_path) {
+        sources.push(CaSource::Path(path(folder)));
+    }
+    if sources.is_empty() || native {
+        sources.push(CaSource::System);
+    }
+    sources
+}
+
+fn source(settings: &Settings, file: O, blob: O) -> Option<CertSource> {
+    let blob = settings.text(blob).map(|b| CertSource::Blob(b.to_vec().into()));
+    blob.or_else(|| settings.text(file).map(|f| CertSource::File(path(f))))
+}
+
+fn path(text: Text) -> PathBuf {
+    PathBuf::from(OsString::from_vec(text.to_vec()))
+}
+
+/// The identity of a proxy as part of a connection's.
+impl Proxy {
+    fn identity(&self, host: &str, port: u16) -> ProxyIdentity {
+        let tunnel_to = || format!("{host}:{port}");
+        ProxyIdentity {
+            kind: format!("{:?}", self.kind),
+            origin: Origin::new(&self.host, self.port),
+            tunnel: self.tunnel,
+            tls: self.tls.clone(),
+            credentials: (self.tunnel || self.kind.is_socks()).then(|| Credentials {
+                user: self.user.clone().unwrap_or_default(),
+                password: self.password.clone().unwrap_or_default(),
+                ..Credentials::default()
+            }),
+            variant: if self.tunnel || self.kind != ProxyKind::Http { tunnel_to() } else { String::new() },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connect_to_entries() {
+        let mut s = Settings::default();
+        let list = ["a:80:b:81", "[::1]:80::82", ":90:[::2]:"].map(|e| Text::from(e.as_bytes()));
+        s.set_list(O::ConnectTo, Some(list.to_vec())).unwrap();
+        assert_eq!(connect_to(&s, "A", 80), ("b".into(), 81));
+        assert_eq!(connect_to(&s, "::1", 80), ("::1".into(), 82));
+        assert_eq!(connect_to(&s, "c", 90), ("::2".into(), 90));
+        assert_eq!(connect_to(&s, "c", 80), ("c".into(), 80));
+    }
+}

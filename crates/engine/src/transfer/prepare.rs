@@ -1,0 +1,105 @@
+//! Before a request: which URL, whether its scheme may be used, and what a redirect changes.
+
+use std::rc::Rc;
+
+use tables::scheme::Scheme;
+use tables::{Code, EasyOption as O};
+use wire::url::{Part, Url, UrlError, flag};
+
+use super::Transfer;
+use crate::easy::EasyState;
+use crate::error::{Error, Result};
+
+/// The URL that the settings name.
+pub fn first_url(easy: &Rc<EasyState>) -> Result<Url> {
+    let settings = easy.settings.borrow();
+    if let Some(handle) = settings.url_handle.clone() {
+        drop(settings);
+        return Ok(handle());
+    }
+    let Some(text) = settings.text(O::Url) else {
+        return Err(Error::new(Code::UrlMalformat, "No URL set"));
+    };
+    let mut bits = flag::NON_SUPPORT_SCHEME | flag::URLENCODE | flag::ALLOW_SPACE;
+    if settings.on(O::DisallowUsernameInUrl) {
+        bits |= flag::DISALLOW_USER;
+    }
+    if settings.on(O::PathAsIs) {
+        bits |= flag::PATH_AS_IS;
+    }
+    let default = settings.text(O::DefaultProtocol);
+    let port = settings.long(O::Port);
+    drop(settings);
+    let mut url = match &default {
+        Some(scheme) if !text.windows(3).any(|w| w == b"://") => {
+            let with_scheme = [scheme, &b"://"[..], &text].concat();
+            Url::parse(&with_scheme, bits)
+        }
+        _ => Url::parse(&text, bits | flag::GUESS_SCHEME),
+    }
+    .map_err(url_error)?;
+    if port > 0 && url.scheme().as_deref() != Some("file") {
+        url.set(Part::Port, Some(port.to_string().as_bytes()), 0).map_err(url_error)?;
+    }
+    Ok(url)
+}
+
+/// Refuses a scheme that this build or the application does not allow.
+pub fn check_scheme(t: &Transfer) -> Result<()> {
+    let redirected = t.easy.info.borrow().redirect_count > 0;
+    let name = t.url.scheme().unwrap_or_default();
+    let refuse = |why: &str| {
+        let text = format!("Protocol \"{name}\" {why}{}", if redirected { " in redirect" } else { "" });
+        Err(Error::new(Code::UnsupportedProtocol, text))
+    };
+    let Some(row) = Scheme::from_name(&name) else { return refuse("not supported") };
+    if !row.built() {
+        return refuse("not supported");
+    }
+    let settings = t.easy.settings.borrow();
+    let allowed = settings.protocols(O::ProtocolsStr);
+    let redirect = if redirected { settings.protocols(O::RedirProtocolsStr) } else { u64::MAX };
+    if allowed & row.bit() == 0 {
+        return refuse("disabled");
+    }
+    if redirect & row.bit() == 0 {
+        return refuse("disabled");
+    }
+    Ok(())
+}
+
+/// Goes on with the URL of a redirect.
+pub fn follow(t: &mut Transfer, url: Url) -> Result<()> {
+    let mut info = t.easy.info.borrow_mut();
+    info.redirect_count += 1;
+    drop(info);
+    t.other_origin = t.first_url.origin() != url.origin();
+    t.url = url;
+    t.mark(|info, elapsed| info.redirect = elapsed);
+    Ok(())
+}
+
+/// A URL as text, without its fragment's loss.
+pub fn url_text(url: &Url) -> Vec<u8> {
+    url.get(Part::Url, 0).unwrap_or_default()
+}
+
+/// A URL as a proxy or a Referer may see it: no credentials, no fragment.
+pub fn without_credentials(url: &Url) -> Vec<u8> {
+    let mut url = url.clone();
+    for part in [Part::User, Part::Password, Part::Options, Part::Fragment] {
+        let _ = url.set(part, None, 0);
+    }
+    url_text(&url)
+}
+
+/// A URL that the URL parser refused.
+pub fn url_error(e: UrlError) -> Error {
+    let code = match e {
+        UrlError::UnsupportedScheme => Code::UnsupportedProtocol,
+        UrlError::OutOfMemory => Code::OutOfMemory,
+        UrlError::UserNotAllowed => Code::LoginDenied,
+        _ => Code::UrlMalformat,
+    };
+    Error::new(code, format!("URL rejected: {}", e.message()))
+}

@@ -1,0 +1,155 @@
+//! Which proxy a transfer goes through: CURLOPT_PROXY or the environment, unless CURLOPT_NOPROXY or
+//! no_proxy says otherwise.
+
+use std::sync::Arc;
+
+use net::tls::TlsConfig;
+use tables::scheme::Family;
+use tables::{Code, EasyOption as O, Scheme};
+use wire::escape::{self, Reject};
+use wire::url::{Url, flag};
+
+use super::plan::{TlsNames, tls_config};
+use crate::error::{Error, Result};
+use crate::settings::Settings;
+
+/// What a proxy speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProxyKind {
+    /// HTTP/1.1.
+    Http,
+    /// HTTP/1.0 for CONNECT.
+    Http10,
+    /// HTTP over TLS.
+    Https,
+    /// SOCKS4, names looked up here.
+    Socks4,
+    /// SOCKS4a, names looked up there.
+    Socks4a,
+    /// SOCKS5, names looked up here.
+    Socks5,
+    /// SOCKS5, names looked up there.
+    Socks5h,
+}
+
+impl ProxyKind {
+    /// Whether it passes bytes without understanding them.
+    pub fn is_socks(self) -> bool {
+        matches!(self, ProxyKind::Socks4 | ProxyKind::Socks4a | ProxyKind::Socks5 | ProxyKind::Socks5h)
+    }
+}
+
+/// A proxy to go through.
+#[derive(Clone, Debug)]
+pub struct Proxy {
+    /// What it speaks.
+    pub kind: ProxyKind,
+    /// Its host.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+    /// User name for it.
+    pub user: Option<String>,
+    /// Password for it.
+    pub password: Option<String>,
+    /// TLS to it.
+    pub tls: Option<Arc<TlsConfig>>,
+    /// Bytes go through a CONNECT tunnel.
+    pub tunnel: bool,
+}
+
+/// curl's default port of a proxy.
+const DEFAULT_PORT: u16 = 1080;
+
+/// The proxy for this origin, if any.
+pub fn choose(settings: &Settings, scheme: &Scheme, host: &str, _port: u16) -> Result<Option<Proxy>> {
+    let (text, from_option) = match settings.string(O::Proxy) {
+        Some(text) => (text, true),
+        None => (from_environment(scheme).unwrap_or_default(), false),
+    };
+    if text.is_empty() || bypassed(settings, host, from_option) {
+        return Ok(None);
+    }
+    parse(settings, scheme, &text).map(Some)
+}
+
+fn from_environment(scheme: &Scheme) -> Option<String> {
+    let lower = format!("{}_proxy", scheme.name());
+    let get = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
+    // HTTP_PROXY in capitals may come from a request's own "Proxy:" field in CGI programs.
+    let own = get(&lower).or_else(|| if lower == "http_proxy" { None } else { get(&lower.to_uppercase()) });
+    own.or_else(|| get("all_proxy")).or_else(|| get("ALL_PROXY"))
+}
+
+fn bypassed(settings: &Settings, host: &str, from_option: bool) -> bool {
+    let _ = from_option;
+    let list = settings
+        .string(O::Noproxy)
+        .or_else(|| std::env::var("no_proxy").ok().or_else(|| std::env::var("NO_PROXY").ok()));
+    list.is_some_and(|list| wire::noproxy::matches(host, &list))
+}
+
+fn parse(settings: &Settings, scheme: &Scheme, text: &str) -> Result<Proxy> {
+    let bad = || Error::new(Code::CouldntResolveProxy, format!("Unsupported proxy syntax in '{text}'"));
+    let bits = flag::NON_SUPPORT_SCHEME | flag::GUESS_SCHEME;
+    let url = Url::parse(text.as_bytes(), bits).map_err(|_| bad())?;
+    let explicit = text.contains("://");
+    let kind = match url.scheme().as_deref() {
+        Some("https") if explicit => ProxyKind::Https,
+        Some("socks5h") => ProxyKind::Socks5h,
+        Some("socks5") => ProxyKind::Socks5,
+        Some("socks4a") => ProxyKind::Socks4a,
+        Some("socks4" | "socks") => ProxyKind::Socks4,
+        Some("http") if explicit => match settings.long(O::Proxytype) {
+            1 => ProxyKind::Http10,
+            _ => ProxyKind::Http,
+        },
+        _ if !explicit => by_type(settings.long(O::Proxytype))?,
+        _ => {
+            let text = format!("Unsupported proxy scheme for '{text}'");
+            return Err(Error::new(Code::CouldntConnect, text));
+        }
+    };
+    let option_port = u16::try_from(settings.long(O::Proxyport)).ok().filter(|p| *p > 0);
+    let default = if kind == ProxyKind::Https { 443 } else { DEFAULT_PORT };
+    let host = url.host_unbracketed().ok_or_else(bad)?;
+    let decoded = |part: &[u8]| {
+        String::from_utf8_lossy(&escape::decode(part, Reject::Nothing).unwrap_or_default()).into_owned()
+    };
+    let user = url.user().map(decoded).filter(|u| !u.is_empty() || url.password().is_some());
+    let set = settings.string(O::Proxyusername);
+    let (user, password) = match set {
+        Some(user) => (Some(user), settings.string(O::Proxypassword)),
+        None => (user, url.password().map(decoded)),
+    };
+    let tls = (kind == ProxyKind::Https)
+        .then(|| tls_config(settings, TlsNames::PROXY, vec!["http/1.1".to_owned()]))
+        .transpose()?
+        .map(Arc::new);
+    let forwards = scheme.family() == Family::Http && !scheme.tls() && !settings.on(O::Httpproxytunnel);
+    // FTP through an HTTP proxy is asked for as a URL, unless a tunnel is wanted.
+    let ftp = scheme.family() == Family::Ftp && !settings.on(O::Httpproxytunnel);
+    Ok(Proxy {
+        kind,
+        host: String::from_utf8_lossy(host).into_owned(),
+        port: url.port().or(option_port).unwrap_or(default),
+        user,
+        password,
+        tls,
+        tunnel: !kind.is_socks() && !forwards && !ftp,
+    })
+}
+
+/// CURLPROXY_*.
+fn by_type(number: i64) -> Result<ProxyKind> {
+    Ok(match number {
+        0 => ProxyKind::Http,
+        1 => ProxyKind::Http10,
+        2 => ProxyKind::Https,
+        4 => ProxyKind::Socks4,
+        5 => ProxyKind::Socks5,
+        6 => ProxyKind::Socks4a,
+        7 => ProxyKind::Socks5h,
+        _ => return Err(Error::new(Code::NotBuiltIn, "this proxy type is not built in")),
+    })
+}

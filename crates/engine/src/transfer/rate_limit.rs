@@ -1,0 +1,60 @@
+//! CURLOPT_MAX_RECV_SPEED_LARGE and CURLOPT_MAX_SEND_SPEED_LARGE: bytes are granted by the second; who
+//! has used more than was granted waits until the average is met again.
+
+use std::time::{Duration, Instant};
+
+/// One direction's pace.
+#[derive(Debug, Clone, Copy)]
+pub struct RateLimit {
+    bytes_per_s: u64,
+    since: Option<Instant>,
+    moved: u64,
+}
+
+impl RateLimit {
+    /// A limit in bytes per second; 0 is none.
+    pub fn new(bytes_per_s: i64) -> RateLimit {
+        RateLimit { bytes_per_s: bytes_per_s.max(0) as u64, since: None, moved: 0 }
+    }
+
+    /// Whether there is a limit at all.
+    pub fn limited(&self) -> bool {
+        self.bytes_per_s > 0
+    }
+
+    /// The most that should be moved at once, so that a limit is met smoothly.
+    pub fn piece(&self, room: usize) -> usize {
+        if self.limited() {
+            room.min(usize::try_from(self.bytes_per_s).unwrap_or(usize::MAX)).max(1)
+        } else {
+            room
+        }
+    }
+
+    /// Notes bytes moved, and tells until when to wait.
+    pub fn moved(&mut self, bytes: usize, now: Instant) -> Option<Instant> {
+        if !self.limited() {
+            return None;
+        }
+        let since = *self.since.get_or_insert(now);
+        self.moved += bytes as u64;
+        let due_us = u128::from(self.moved) * 1_000_000 / u128::from(self.bytes_per_s);
+        let due = since + Duration::from_micros(due_us.min(u128::from(u32::MAX) * 1_000_000) as u64);
+        (due > now).then_some(due)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_for_the_average() {
+        let t0 = Instant::now();
+        let mut r = RateLimit::new(1000);
+        assert_eq!(r.moved(500, t0), Some(t0 + Duration::from_millis(500)));
+        assert_eq!(r.moved(0, t0 + Duration::from_millis(500)), None);
+        assert_eq!(r.moved(1000, t0 + Duration::from_secs(1)), Some(t0 + Duration::from_millis(1500)));
+        assert_eq!(RateLimit::new(0).moved(1 << 40, t0), None);
+    }
+}

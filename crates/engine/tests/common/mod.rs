@@ -1,0 +1,94 @@
+//! An application in a few lines: keeps what it is given, and answers as told.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use tables::{Code, EasyOption as O};
+use warmwire_engine::callbacks::{Callbacks, ReadAnswer, SeekAnswer, Written};
+use warmwire_engine::{Easy, Multi};
+
+/// The application's side of one handle.
+#[derive(Default)]
+pub struct App {
+    /// Body received.
+    pub body: RefCell<Vec<u8>>,
+    /// Header lines received.
+    pub headers: RefCell<Vec<u8>>,
+    /// What to send through the read callback.
+    pub upload: RefCell<Vec<u8>>,
+    /// How much of it has been read.
+    pub read_at: Cell<usize>,
+    /// Answers to the next writes; when empty, everything is taken.
+    pub answers: RefCell<VecDeque<Written>>,
+    /// Called inside each write.
+    #[allow(clippy::type_complexity)]
+    pub on_write: RefCell<Option<Rc<dyn Fn()>>>,
+}
+
+/// Shared with the handle.
+pub struct Callee(pub Rc<App>);
+
+impl Callbacks for Callee {
+    fn write(&self, data: &[u8]) -> Written {
+        let hook = self.0.on_write.borrow().clone();
+        if let Some(hook) = hook {
+            hook();
+        }
+        let answer = self.0.answers.borrow_mut().pop_front().unwrap_or(Written::All);
+        if answer == Written::All {
+            self.0.body.borrow_mut().extend_from_slice(data);
+        }
+        answer
+    }
+
+    fn header(&self, line: &[u8]) -> Option<Written> {
+        self.0.headers.borrow_mut().extend_from_slice(line);
+        Some(Written::All)
+    }
+
+    fn read(&self, buf: &mut [u8]) -> ReadAnswer {
+        let upload = self.0.upload.borrow();
+        let from = self.0.read_at.get();
+        let n = buf.len().min(upload.len() - from);
+        buf[..n].copy_from_slice(&upload[from..from + n]);
+        self.0.read_at.set(from + n);
+        ReadAnswer::Bytes(n)
+    }
+
+    fn seek(&self, offset: u64) -> SeekAnswer {
+        self.0.read_at.set(offset as usize);
+        SeekAnswer::Done
+    }
+}
+
+/// A handle for this URL, and its application.
+pub fn handle(url: &str) -> (Easy, Rc<App>) {
+    let app = Rc::new(App::default());
+    let easy = Easy::new(Rc::new(Callee(app.clone())));
+    text(&easy, O::Url, url);
+    (easy, app)
+}
+
+/// Sets a string option.
+pub fn text(easy: &Easy, option: O, value: &str) {
+    easy.state().settings.borrow_mut().set_text(option, Some(value.as_bytes())).unwrap();
+}
+
+/// Sets a number option.
+pub fn long(easy: &Easy, option: O, value: i64) {
+    easy.state().settings.borrow_mut().set_long(option, value).unwrap();
+}
+
+/// Runs a multi until its one message comes.
+#[allow(dead_code)]
+pub fn until_done(multi: &Multi) -> Code {
+    for _ in 0..10_000 {
+        multi.perform();
+        if let Some((message, _)) = multi.next_message() {
+            return message.code;
+        }
+        multi.wait(&mut [], std::time::Duration::from_secs(1), false).unwrap();
+    }
+    panic!("the transfer did not end");
+}

@@ -1,0 +1,200 @@
+//! HTTP/1 on a byte stream (RFC 9112): what is queued leaves in as few writes as possible, so that the
+//! head and a small body travel together; body bytes are decoded where they were received.
+
+use std::io;
+use std::task::{Context, Poll, ready};
+
+use wire::http1::{ChunkedDecoder, LineBuffer};
+
+use super::{BodyError, BodyFraming, BodyStep, Exchange, HeadStep, UploadFraming};
+use crate::Connection;
+
+/// A first read of this size takes a usual head and small body in one go, and leaves little to be
+/// copied when a long body follows.
+const HEAD_READ: usize = 32 * 1024;
+
+/// One HTTP/1 exchange.
+pub struct Http1 {
+    conn: Connection,
+    received: LineBuffer,
+    out: Vec<u8>,
+    sent: usize,
+    framing: BodyFraming,
+    chunked: ChunkedDecoder,
+    any_received: bool,
+    ended: bool,
+}
+
+impl Http1 {
+    /// Begins an exchange on a connection.
+    pub fn new(conn: Connection) -> Http1 {
+        Http1 {
+            conn,
+            received: LineBuffer::default(),
+            out: Vec::new(),
+            sent: 0,
+            framing: BodyFraming::None,
+            chunked: ChunkedDecoder::default(),
+            any_received: false,
+            ended: false,
+        }
+    }
+
+    /// Reads what there is, first what was left over from the head.
+    fn poll_read(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        let rest = self.received.rest();
+        if !rest.is_empty() {
+            let n = rest.len().min(buf.len());
+            buf[..n].copy_from_slice(&rest[..n]);
+            self.received.consume(n);
+            return Poll::Ready(Ok(n));
+        }
+        let n = ready!(self.conn.filter.poll_read(cx, buf))?;
+        self.any_received |= n > 0;
+        Poll::Ready(Ok(n))
+    }
+
+    fn end(&mut self) -> Poll<Result<BodyStep, BodyError>> {
+        self.ended = true;
+        Poll::Ready(Ok(BodyStep::End))
+    }
+
+    /// Bytes after the end of a body belong to nobody: they stay visible to `finish`.
+    fn push_back(&mut self, excess: &[u8]) {
+        self.received.extend(excess);
+    }
+}
+
+impl Exchange for Http1 {
+    fn queue_head(&mut self, head: &[u8]) {
+        self.out.extend_from_slice(head);
+    }
+
+    fn queue_body(&mut self, data: &[u8], framing: UploadFraming) {
+        if data.is_empty() {
+            return;
+        }
+        if framing == UploadFraming::Chunked {
+            self.out.extend_from_slice(format!("{:x}\r\n", data.len()).as_bytes());
+        }
+        self.out.extend_from_slice(data);
+        if framing == UploadFraming::Chunked {
+            self.out.extend_from_slice(b"\r\n");
+        }
+    }
+
+    fn queue_end(&mut self, framing: UploadFraming, trailers: &[u8]) {
+        if framing == UploadFraming::Chunked {
+            self.out.extend_from_slice(b"0\r\n");
+            self.out.extend_from_slice(trailers);
+            self.out.extend_from_slice(b"\r\n");
+        }
+    }
+
+    fn queued(&self) -> usize {
+        self.out.len() - self.sent
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while self.sent < self.out.len() {
+            self.sent += ready!(self.conn.filter.poll_write(cx, &self.out[self.sent..]))?;
+        }
+        self.out.clear();
+        self.sent = 0;
+        self.conn.filter.poll_flush(cx)
+    }
+
+    fn poll_head(
+        &mut self,
+        cx: &mut Context<'_>,
+        scratch: &mut [u8],
+        budget: usize,
+    ) -> Poll<io::Result<HeadStep>> {
+        loop {
+            match self.received.line(budget) {
+                Ok(Some(line)) => return Poll::Ready(Ok(HeadStep::Line(line))),
+                Ok(None) => {}
+                Err(_) => return Poll::Ready(Ok(HeadStep::TooLarge)),
+            }
+            if !ready!(self.poll_more(cx, scratch))? {
+                return Poll::Ready(Ok(HeadStep::Closed(self.received.rest().len())));
+            }
+        }
+    }
+
+    fn poll_more(&mut self, cx: &mut Context<'_>, scratch: &mut [u8]) -> Poll<io::Result<bool>> {
+        let cap = scratch.len().min(HEAD_READ);
+        let n = ready!(self.conn.filter.poll_read(cx, &mut scratch[..cap]))?;
+        self.any_received |= n > 0;
+        self.received.extend(&scratch[..n]);
+        Poll::Ready(Ok(n > 0))
+    }
+
+    fn rest(&self) -> &[u8] {
+        self.received.rest()
+    }
+
+    fn begin_body(&mut self, framing: BodyFraming) {
+        self.framing = framing;
+        self.chunked = ChunkedDecoder::default();
+        self.ended = false;
+    }
+
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
+        match self.framing {
+            BodyFraming::None | BodyFraming::Length(0) => self.end(),
+            BodyFraming::Length(left) => {
+                let n = ready!(self.poll_read(cx, buf)).map_err(BodyError::Io)?;
+                if n == 0 {
+                    return Poll::Ready(Err(BodyError::Truncated(Some(left))));
+                }
+                let body = usize::try_from(left).unwrap_or(usize::MAX).min(n);
+                self.push_back(&buf[body..n]);
+                self.framing = BodyFraming::Length(left - body as u64);
+                Poll::Ready(Ok(BodyStep::Bytes(body)))
+            }
+            BodyFraming::Chunked => loop {
+                if self.chunked.done() {
+                    return self.end();
+                }
+                let n = ready!(self.poll_read(cx, buf)).map_err(BodyError::Io)?;
+                if n == 0 {
+                    return Poll::Ready(Err(BodyError::Truncated(None)));
+                }
+                let got = self.chunked.decode(&mut buf[..n]).map_err(BodyError::Chunk)?;
+                // After the last chunk whatever follows is put back behind what is unread.
+                if got.consumed < n {
+                    let excess = buf[got.consumed..n].to_vec();
+                    self.push_back(&excess);
+                }
+                if got.body > 0 {
+                    return Poll::Ready(Ok(BodyStep::Bytes(got.body)));
+                }
+            },
+            BodyFraming::UntilClose => {
+                let n = ready!(self.poll_read(cx, buf)).map_err(BodyError::Io)?;
+                if n == 0 { self.end() } else { Poll::Ready(Ok(BodyStep::Bytes(n))) }
+            }
+        }
+    }
+
+    fn trailers(&self) -> &[u8] {
+        self.chunked.trailers()
+    }
+
+    fn any_received(&self) -> bool {
+        self.any_received
+    }
+
+    fn connection(&self) -> &Connection {
+        &self.conn
+    }
+
+    fn finish(self: Box<Self>) -> (Connection, bool) {
+        let clean = self.queued() == 0
+            && self.received.rest().is_empty()
+            && (self.ended || self.framing == BodyFraming::None || self.framing == BodyFraming::Length(0))
+            && self.framing != BodyFraming::UntilClose;
+        (self.conn, clean)
+    }
+}

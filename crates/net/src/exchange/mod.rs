@@ -1,0 +1,116 @@
+//! The layer above the last filter on which HTTP speaks: a request's head and body go out, a reply's
+//! heads and body come in, as values. HTTP/1 is its first implementer; others stand under the same
+//! HTTP handler.
+
+pub mod http1;
+
+use std::io;
+use std::task::{Context, Poll};
+
+use wire::http1::chunked::ChunkError;
+
+use crate::Connection;
+
+/// How a reply's body ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BodyFraming {
+    /// There is none.
+    None,
+    /// After so many bytes.
+    Length(u64),
+    /// With the last chunk.
+    Chunked,
+    /// With the connection.
+    UntilClose,
+}
+
+/// How a request's body is delimited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UploadFraming {
+    /// Bytes as they are; the head told how many, or there are none.
+    Plain,
+    /// In chunks.
+    Chunked,
+}
+
+/// One step of reading a head.
+#[derive(Debug, PartialEq, Eq)]
+pub enum HeadStep {
+    /// A line with its line ending; the empty one ends the head.
+    Line(Vec<u8>),
+    /// The peer closed; so many bytes of an unfinished line were there.
+    Closed(usize),
+    /// A line does not end within its budget.
+    TooLarge,
+}
+
+/// One step of reading a body.
+#[derive(Debug)]
+pub enum BodyStep {
+    /// So many bytes stand at the front of the buffer.
+    Bytes(usize),
+    /// The body has ended as its framing says.
+    End,
+}
+
+/// Why a body could not be read.
+#[derive(Debug)]
+pub enum BodyError {
+    /// The transport failed.
+    Io(io::Error),
+    /// The peer closed before the end; so many bytes were still to come, when that is known.
+    Truncated(Option<u64>),
+    /// The chunked coding is broken.
+    Chunk(ChunkError),
+}
+
+/// One request and its reply on a connection.
+pub trait Exchange {
+    /// Queues bytes of the head.
+    fn queue_head(&mut self, head: &[u8]);
+
+    /// Queues a piece of body, framed as `framing` says.
+    fn queue_body(&mut self, data: &[u8], framing: UploadFraming);
+
+    /// Queues the end of the body, with trailer lines if there are any.
+    fn queue_end(&mut self, framing: UploadFraming, trailers: &[u8]);
+
+    /// How much is queued and not yet sent.
+    fn queued(&self) -> usize;
+
+    /// Sends what is queued.
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
+
+    /// Reads one line of a head, at most `budget` bytes long. `scratch` is lent for the call.
+    fn poll_head(
+        &mut self,
+        cx: &mut Context<'_>,
+        scratch: &mut [u8],
+        budget: usize,
+    ) -> Poll<io::Result<HeadStep>>;
+
+    /// Reads more of a head without taking a line; `false` when the peer closed.
+    fn poll_more(&mut self, cx: &mut Context<'_>, scratch: &mut [u8]) -> Poll<io::Result<bool>>;
+
+    /// What was received after the last line taken, for a protocol switch or a reply without a head.
+    fn rest(&self) -> &[u8];
+
+    /// Says how the body that follows is delimited.
+    fn begin_body(&mut self, framing: BodyFraming);
+
+    /// Reads body bytes into `buf`.
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>>;
+
+    /// Trailer lines of a chunked body, after its end.
+    fn trailers(&self) -> &[u8];
+
+    /// Whether any byte of a reply has come.
+    fn any_received(&self) -> bool;
+
+    /// The connection underneath.
+    fn connection(&self) -> &Connection;
+
+    /// Ends the exchange: the connection, and whether another exchange may follow on it as far as
+    /// the bytes tell.
+    fn finish(self: Box<Self>) -> (Connection, bool);
+}

@@ -1,0 +1,91 @@
+//! The bytes of an HTTP CONNECT: sends a head, reads reply lines, and is then the tunnel. What came
+//! behind the reply's head belongs to the tunnel and is handed out first.
+
+use std::future::poll_fn;
+use std::io;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use runtime::{Idle, Reactor, Socket};
+use wire::http1::LineBuffer;
+
+use super::Filter;
+
+/// A connection to a proxy that becomes one through it.
+pub struct TunnelFilter {
+    below: Box<dyn Filter>,
+    received: LineBuffer,
+}
+
+impl TunnelFilter {
+    /// On top of a connection to the proxy.
+    pub fn new(below: Box<dyn Filter>) -> TunnelFilter {
+        TunnelFilter { below, received: LineBuffer::default() }
+    }
+
+    /// Sends the request's head.
+    pub async fn send(&mut self, head: &[u8]) -> io::Result<()> {
+        self.below.write_all(head).await
+    }
+
+    /// The next reply line with its line ending; `None` when the proxy closed. A line over its budget
+    /// is an error.
+    pub async fn line(&mut self, budget: usize) -> io::Result<Option<Vec<u8>>> {
+        loop {
+            match self.received.line(budget) {
+                Ok(Some(line)) => return Ok(Some(line)),
+                Ok(None) => {}
+                Err(_) => return Err(io::Error::new(io::ErrorKind::InvalidData, "too long a header line")),
+            }
+            // TLS below wants room for a whole record.
+            let mut buf = vec![0; 32 * 1024];
+            let n = poll_fn(|cx| self.below.poll_read(cx, &mut buf)).await?;
+            if n == 0 {
+                return Ok(None);
+            }
+            self.received.extend(&buf[..n]);
+        }
+    }
+}
+
+impl Filter for TunnelFilter {
+    fn poll_read(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        let rest = self.received.rest();
+        if !rest.is_empty() {
+            let n = rest.len().min(buf.len());
+            buf[..n].copy_from_slice(&rest[..n]);
+            self.received.consume(n);
+            return Poll::Ready(Ok(n));
+        }
+        let n = ready!(self.below.poll_read(cx, buf))?;
+        Poll::Ready(Ok(n))
+    }
+
+    fn poll_write(&mut self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        self.below.poll_write(cx, buf)
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.below.poll_flush(cx)
+    }
+
+    fn retire(&mut self) {
+        self.below.retire();
+    }
+
+    fn idle_state(&mut self) -> Idle {
+        if self.received.rest().is_empty() { self.below.idle_state() } else { Idle::Data }
+    }
+
+    fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {
+        self.below.attach(reactor, owner);
+    }
+
+    fn detach(&mut self) {
+        self.below.detach();
+    }
+
+    fn socket(&self) -> &Socket {
+        self.below.socket()
+    }
+}
