@@ -1,7 +1,12 @@
 //! The servers that a case asks for, one file each. A row of `ROWS` says how a server is reached and who plays it;
 //! a new protocol is a new file and its rows.
 
+mod dialogue;
+pub mod ftp;
 pub mod http;
+pub mod imap;
+pub mod pop3;
+pub mod smtp;
 pub mod stage;
 pub mod tls;
 pub mod tunnel;
@@ -67,6 +72,18 @@ const ROWS: &[Row] = &[
     Row { address: Address::Unix, ..row("http-unix", "HTTPUNIXPATH", http::origin) },
     row("http-proxy", "PROXYPORT", http::proxy),
     secured("https", "HTTPSPORT", "http", http::origin),
+    row("ftp", "FTPPORT", ftp::server),
+    v6("ftp-ipv6", "FTP6PORT", ftp::server),
+    secured("ftps", "FTPSPORT", "ftp", ftp::server),
+    row("imap", "IMAPPORT", imap::server),
+    v6("imap-ipv6", "IMAP6PORT", imap::server),
+    secured("imaps", "IMAPSPORT", "imap", imap::server),
+    row("pop3", "POP3PORT", pop3::server),
+    v6("pop3-ipv6", "POP36PORT", pop3::server),
+    secured("pop3s", "POP3SPORT", "pop3", pop3::server),
+    row("smtp", "SMTPPORT", smtp::server),
+    v6("smtp-ipv6", "SMTP6PORT", smtp::server),
+    secured("smtps", "SMTPSPORT", "smtp", smtp::server),
     row("gopher", "GOPHERPORT", http::gopher),
     v6("gopher-ipv6", "GOPHER6PORT", http::gopher),
     secured("gophers", "GOPHERSPORT", "gopher", http::gopher),
