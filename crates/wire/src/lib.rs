@@ -12,4 +12,5 @@ pub mod http1;
 pub mod mime;
 pub mod netrc;
 pub mod noproxy;
+pub mod socks;
 pub mod url;

@@ -1,8 +1,10 @@
 //! A filter is one layer of a connection and carries bytes: socket, (haproxy), (socks | http proxy), (tls).
 
+pub mod haproxy;
 pub mod http_proxy;
 pub mod open;
 mod socket;
+pub mod socks;
 pub mod tls;
 
 use std::future::poll_fn;
@@ -54,7 +56,7 @@ pub trait Filter: Send {
     }
 }
 
-impl dyn Filter {
+impl dyn Filter + '_ {
     /// Reads once.
     pub async fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         poll_fn(|cx| self.poll_read(cx, buf)).await
