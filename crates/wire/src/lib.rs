@@ -1,6 +1,7 @@
 //! Bytes to values and back, one module per protocol: no I/O, no clock, bounded memory, no panic on input.
 
 pub mod altsvc;
+pub mod auth;
 pub mod base64;
 pub mod content_encoding;
 pub mod cookie;

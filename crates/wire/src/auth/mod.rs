@@ -1,0 +1,10 @@
+//! HTTP authentication as values: `challenge` reads what a server asks for, the others write what is answered. Random
+//! octets and the time are arguments; which scheme to pick and whom to trust with credentials is the caller's.
+
+pub mod basic;
+pub mod challenge;
+pub mod digest;
+pub mod ntlm;
+pub mod sigv4;
+
+mod hash;
