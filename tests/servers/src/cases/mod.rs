@@ -7,6 +7,7 @@ mod process;
 mod reentry;
 mod refusals;
 mod tls;
+mod values;
 
 use crate::runner::{Case, Context};
 
@@ -20,6 +21,7 @@ pub fn all() -> Vec<Case> {
         process::cases(),
         ftp::cases(),
         others::cases(),
+        values::cases(),
     ];
     groups.into_iter().flatten().collect()
 }
