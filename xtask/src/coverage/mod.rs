@@ -49,12 +49,6 @@ fn report(check: bool, subjects: Vec<probe::Subject>) -> Report {
     }
     let list: String = refused.iter().map(|name| format!("{name}\n")).collect();
     files::generated(REFUSED, &format!("{HEAD}{list}"), check).map_err(stale)?;
-    let both: Vec<_> = refused.iter().filter(|name| evidence.test(name).is_some()).collect();
-    if !both.is_empty() {
-        return Err(format!(
-            "covered by a test and yet refused (build first, then `cargo xtask coverage`): {both:?}"
-        ));
-    }
     files::generated("COVERAGE.md", &markdown(&sections, &evidence, &refused), check).map_err(stale)?;
     let asked = if asked.is_empty() { "nothing built was".to_owned() } else { asked.join(" and ") };
     Ok(format!("coverage: fresh ({asked} asked)"))

@@ -31,6 +31,7 @@ fn get(run: &Context) {
     assert_eq!(output.facts("code"), ["78", "9"], "{output:?}");
 }
 
+// covers: CURLOPT_DIRLISTONLY
 fn vsftpd(run: &Context) {
     let server = Vsftpd::start(&[5000]).expect("vsftpd starts");
     let output = run.program("fetch", &["-n", "3", &server.url("/bytes-5000")]);

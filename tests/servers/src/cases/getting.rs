@@ -34,12 +34,17 @@ fn chosen_library(run: &Context) {
     assert!(said.starts_with("libcurl/"), "{said}");
 }
 
+// covers: curl_easy_perform, CURLOPT_URL, CURLOPT_WRITEFUNCTION, CURLOPT_WRITEDATA,
+// CURLINFO_RESPONSE_CODE
 fn easy_perform(run: &Context) {
     let server = HttpServer::plain();
     let output = run.program("fetch", &[&server.url("/bytes/100000")]);
     assert_eq!((output.fact("code"), output.fact("http"), output.fact("sum")), ("0", "200", &*sum(100_000)));
 }
 
+// covers: curl_multi_perform, curl_multi_poll, curl_multi_wait, curl_multi_fdset, curl_multi_timeout,
+// curl_multi_waitfds, curl_multi_socket_action, curl_multi_info_read, CURLMOPT_SOCKETFUNCTION,
+// CURLMOPT_SOCKETDATA, CURLMOPT_TIMERFUNCTION, CURLMOPT_TIMERDATA, CURLOPT_PRIVATE, CURLINFO_PRIVATE
 fn every_way(run: &Context) {
     for way in WAYS {
         let server = HttpServer::plain();
@@ -65,6 +70,7 @@ fn from_nginx(run: &Context) {
     }
 }
 
+// covers: CURLINFO_NUM_CONNECTS
 fn kept_connection(run: &Context) {
     let server = HttpServer::plain();
     let output = run.program("fetch", &["-n", "50", &server.url("/bytes/10"), &server.url("/chunked/99/7")]);
@@ -102,6 +108,7 @@ fn died_on_reuse(run: &Context) {
     assert_eq!((output.facts("code"), output.facts("bytes")), (vec!["0"; 4], vec!["5"; 4]), "{output:?}");
 }
 
+// covers: curl_easy_pause, CURLOPT_READFUNCTION, CURLOPT_READDATA
 fn paused(run: &Context) {
     for how in ["outside", "inside", "event"] {
         let server = HttpServer::plain();
@@ -116,6 +123,7 @@ fn paused(run: &Context) {
     assert_eq!(server.last_request().map(|request| request.body), Some(vec![b'u'; 100_000]));
 }
 
+// covers: curl_multi_remove_handle
 fn removed(run: &Context) {
     let server = HttpServer::plain();
     let output = run.program("remove", &[&server.url("/drip/1000/5/bytes/50000"), &server.url("/bytes/777")]);
@@ -123,6 +131,7 @@ fn removed(run: &Context) {
     assert_eq!(output.facts("sum"), [&*sum(777), &*sum(50_000)], "{output:?}");
 }
 
+// covers: curl_multi_add_handle
 fn many(run: &Context) {
     for way in ["poll", "event"] {
         let server = HttpServer::plain();
@@ -152,6 +161,7 @@ fn redirects(run: &Context) {
     assert_eq!(output.fact("message"), "The requested URL returned error: 401");
 }
 
+// covers: CURLOPT_ACCEPT_ENCODING
 fn codings(run: &Context) {
     let server = HttpServer::plain();
     for path in ["/bytes/90000", "/chunked/90000/1", "/chunked/90000/4096", "/close/90000"] {
@@ -193,6 +203,8 @@ fn uploads(run: &Context) {
     assert_eq!(request.body, b"five5");
 }
 
+// covers: curl_mime_init, curl_mime_addpart, curl_mime_name, curl_mime_data, curl_mime_filename,
+// curl_mime_type, curl_mime_free, CURLOPT_MIMEPOST, curl_easy_reset
 fn form(run: &Context) {
     let server = HttpServer::plain();
     let output = run.program("mime", &[&server.url("/sum")]);

@@ -2,6 +2,7 @@
 
 mod ftp;
 mod getting;
+mod options;
 mod others;
 mod process;
 mod reentry;
@@ -20,6 +21,7 @@ pub fn all() -> Vec<Case> {
         reentry::cases(),
         process::cases(),
         ftp::cases(),
+        options::cases(),
         others::cases(),
         values::cases(),
     ];

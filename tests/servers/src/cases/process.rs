@@ -18,6 +18,7 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
+// covers: curl_share_init, curl_share_setopt, CURLOPT_SHARE
 fn share(run: &Context) {
     let server = HttpServer::plain();
     let output = run.program("share", &[&server.url("/bytes/1000"), "8", "1000"]);
@@ -66,6 +67,7 @@ fn fork_tls(run: &Context) {
     forked(run, &server.url("/bytes/1000"));
 }
 
+// covers: curl_global_cleanup
 fn loading(run: &Context) {
     let server = HttpServer::plain();
     let url = format!("http://localhost:{}/bytes/1000", server.port());

@@ -66,6 +66,7 @@ fn late_failure(run: &Context) {
     }
 }
 
+// covers: CURLOPT_ERRORBUFFER
 fn unknown_host(run: &Context) {
     for way in ["easy", "poll", "event"] {
         let output = run.program("fetch", &["-w", way, "http://nonexistent.invalid/"]);
@@ -205,6 +206,8 @@ fn size_limit(run: &Context) {
     assert_eq!(output.fact("code"), "23", "{output:?}");
 }
 
+// covers: CURLOPT_HEADERFUNCTION, CURLOPT_XFERINFOFUNCTION, CURLOPT_NOPROGRESS,
+// CURLOPT_OPENSOCKETFUNCTION, CURLOPT_CLOSESOCKETFUNCTION, CURLOPT_SOCKOPTFUNCTION, CURLOPT_SEEKFUNCTION
 fn failing_callbacks(run: &Context) {
     let expected = [
         ("write", "23"),

@@ -30,6 +30,7 @@ fn servers(run: &Context) -> Vec<(&'static str, Arc<ServerConfig>)> {
     leaves.into_iter().map(|(name, leaf)| (name, leaf.server_config().expect("a usable pair"))).collect()
 }
 
+// covers: CURLOPT_CAINFO, CURLOPT_SSL_VERIFYPEER, CURLOPT_SSL_VERIFYHOST
 fn refused(run: &Context) {
     let ca = format!("CAINFO={}", run.world.ca());
     for (name, config) in servers(run) {
@@ -45,6 +46,7 @@ fn refused(run: &Context) {
     assert_eq!(run.program("fetch", &[&good.url("/bytes/10")]).fact("code"), "60", "an unknown authority");
 }
 
+// covers: CURLOPT_SSL_VERIFYPEER, CURLOPT_SSL_VERIFYHOST
 fn accepted(run: &Context) {
     for (name, config) in servers(run) {
         let server = HttpServer::tls(config);
@@ -60,6 +62,7 @@ fn accepted(run: &Context) {
     assert_eq!(output.fact("code"), "0", "only a common name: {output:?}");
 }
 
+// covers: CURLOPT_CAINFO
 fn missing_ca(run: &Context) {
     let good = HttpServer::tls(run.world.authority.good().server_config().expect("a usable pair"));
     let output = run.program("fetch", &["-o", "CAINFO=/nonexistent/ca.pem", &good.url("/bytes/10")]);
