@@ -7,6 +7,8 @@ pub mod content_encoding;
 pub mod cookie;
 pub mod date;
 pub mod escape;
+pub mod fnmatch;
+pub mod ftp;
 pub mod hex;
 pub mod hsts;
 pub mod http1;

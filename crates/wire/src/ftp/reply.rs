@@ -1,0 +1,248 @@
+//! Replies (RFC 959 section 4.2) and what particular ones say.
+
+use crate::date::Civil;
+
+/// A reply with more octets is refused.
+pub const REPLY_LIMIT: usize = 64 * 1024;
+
+/// The last line of a reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    pub code: u16,
+    /// The line with its code, without its end.
+    pub line: Vec<u8>,
+}
+
+/// The reply exceeds its budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLong;
+
+/// Gathers the lines of replies. The caller hands on every line to the application.
+#[derive(Clone, Debug)]
+pub struct ReplyReader {
+    budget: usize,
+    used: usize,
+}
+
+impl ReplyReader {
+    pub fn new(budget: usize) -> ReplyReader {
+        ReplyReader { budget, used: 0 }
+    }
+
+    /// The length of the first complete line with its end; `None` while it is incomplete.
+    pub fn line_length(&self, received: &[u8]) -> Result<Option<usize>, TooLong> {
+        let length = received.iter().position(|&octet| octet == b'\n').map(|at| at + 1);
+        if self.used + length.unwrap_or(received.len()) > self.budget { Err(TooLong) } else { Ok(length) }
+    }
+
+    /// Takes a line with or without its end. Any line that starts with a code and a blank ends a reply: servers do
+    /// not all repeat the code of the first one.
+    pub fn take_line(&mut self, line: &[u8]) -> Result<Option<Reply>, TooLong> {
+        self.used += line.len();
+        if self.used > self.budget {
+            return Err(TooLong);
+        }
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        Ok(end_code(line).map(|code| {
+            self.used = 0;
+            Reply { code, line: line.to_vec() }
+        }))
+    }
+}
+
+/// The code of a line that ends a reply.
+pub fn end_code(line: &[u8]) -> Option<u16> {
+    match line {
+        [a @ b'0'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9', b' ', ..] => {
+            Some([a, b, c].iter().fold(0, |sum, &&digit| sum * 10 + u16::from(digit - b'0')))
+        }
+        _ => None,
+    }
+}
+
+impl Reply {
+    /// What follows the code.
+    pub fn text(&self) -> &[u8] {
+        self.line.get(4..).unwrap_or_default()
+    }
+
+    /// Address and port of a 227 reply: the first six numbers with commas between them, wherever they stand.
+    pub fn passive(&self) -> Option<([u8; 4], u16)> {
+        let text = self.text();
+        (0..text.len()).find_map(|start| {
+            let is_start = text[start].is_ascii_digit() && (start == 0 || !text[start - 1].is_ascii_digit());
+            let mut rest = &text[start..];
+            let mut numbers = [0; 6];
+            for (index, number) in numbers.iter_mut().enumerate() {
+                if index > 0 {
+                    rest = rest.strip_prefix(b",")?;
+                }
+                let (value, tail) = number_at_start(rest)?;
+                *number = u8::try_from(value).ok()?;
+                rest = tail;
+            }
+            let [a, b, c, d, high, low] = numbers;
+            is_start.then_some(([a, b, c, d], u16::from_be_bytes([high, low])))
+        })
+    }
+
+    /// The port of a 229 reply (RFC 2428 section 3): `(|||port|)`, the bar being any octet.
+    pub fn extended_passive(&self) -> Option<u16> {
+        let text = self.text();
+        let open = text.iter().position(|&octet| octet == b'(')?;
+        let [bar, second, third, rest @ ..] = &text[open + 1..] else { return None };
+        if bar != second || bar != third || bar.is_ascii_digit() {
+            return None;
+        }
+        let (port, tail) = number_at_start(rest)?;
+        u16::try_from(port).ok().filter(|_| tail.first() == Some(bar))
+    }
+
+    /// The directory of a 257 reply: between quotes, those inside doubled.
+    pub fn directory(&self) -> Option<Vec<u8>> {
+        let text = self.text();
+        let mut rest = &text[text.iter().position(|&octet| octet == b'"')? + 1..];
+        let mut path = Vec::new();
+        loop {
+            let (octet, tail) = match rest {
+                [b'"', b'"', tail @ ..] => (b'"', tail),
+                [b'"', ..] => return Some(path),
+                [plain, tail @ ..] => (*plain, tail),
+                [] => return None,
+            };
+            path.push(octet);
+            rest = tail;
+        }
+    }
+
+    /// The moment of a 213 reply to MDTM, `YYYYMMDDHHMMSS` in UTC, fractions ignored.
+    pub fn modified(&self) -> Option<i64> {
+        let digits =
+            self.text().trim_ascii_start().get(..14).filter(|text| text.iter().all(u8::is_ascii_digit))?;
+        let number = |from: usize, to: usize| {
+            digits[from..to].iter().fold(0u16, |sum, &digit| sum * 10 + u16::from(digit - b'0'))
+        };
+        let civil = Civil {
+            year: i64::from(number(0, 4)),
+            month: number(4, 6) as u8,
+            day: number(6, 8) as u8,
+            hour: number(8, 10) as u8,
+            minute: number(10, 12) as u8,
+            second: number(12, 14) as u8,
+        };
+        let is_valid = (1..=12).contains(&civil.month)
+            && (1..=31).contains(&civil.day)
+            && civil.hour <= 23
+            && civil.minute <= 59
+            && civil.second <= 60;
+        is_valid.then(|| civil.seconds())
+    }
+
+    /// The size of a 213 reply to SIZE: the digits at the end, since servers put words before them.
+    pub fn size(&self) -> Option<u64> {
+        let text = self.text().trim_ascii_end();
+        let start = text.iter().rposition(|octet| !octet.is_ascii_digit()).map_or(0, |at| at + 1);
+        number_at_start(&text[start..]).map(|(size, _)| size)
+    }
+
+    /// The size in a 150 reply: `... (1234 bytes).`
+    pub fn announced_size(&self) -> Option<u64> {
+        let text = self.text();
+        let end = text.windows(6).position(|window| window == b" bytes")?;
+        let start = text[..end].iter().rposition(|octet| !octet.is_ascii_digit())?;
+        let size = number_at_start(&text[start + 1..end])?.0;
+        (text[start] == b'(').then_some(size)
+    }
+}
+
+fn number_at_start(text: &[u8]) -> Option<(u64, &[u8])> {
+    let (digits, rest) =
+        text.split_at(text.iter().position(|octet| !octet.is_ascii_digit()).unwrap_or(text.len()));
+    Some((std::str::from_utf8(digits).ok()?.parse().ok()?, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reply(line: &str) -> Reply {
+        Reply { code: end_code(line.as_bytes()).unwrap(), line: line.as_bytes().to_vec() }
+    }
+
+    #[test]
+    fn replies_of_several_lines() {
+        let mut reader = ReplyReader::new(REPLY_LIMIT);
+        let received = b"220-Welcome\r\n 220 indented\r\n220\r\n22 x\r\n331 done\r\nrest";
+        let mut rest = &received[..];
+        let mut lines = 0;
+        let reply = loop {
+            let length = reader.line_length(rest).unwrap().unwrap();
+            let (line, tail) = rest.split_at(length);
+            rest = tail;
+            lines += 1;
+            if let Some(reply) = reader.take_line(line).unwrap() {
+                break reply;
+            }
+        };
+        assert_eq!((lines, reply.code, reply.text(), rest), (5, 331, &b"done"[..], &b"rest"[..]));
+        assert_eq!(reader.line_length(rest), Ok(None));
+    }
+
+    #[test]
+    fn the_budget_ends_a_reply() {
+        let mut reader = ReplyReader::new(20);
+        assert_eq!(reader.line_length(&[b'x'; 21]), Err(TooLong));
+        assert_eq!(reader.take_line(b"220-0123456789\r\n"), Ok(None));
+        assert_eq!(reader.line_length(b"12345"), Err(TooLong));
+        assert_eq!(reader.take_line(b"220-0\r\n"), Err(TooLong));
+    }
+
+    #[test]
+    fn passive_replies() {
+        let rows = [
+            ("227 Entering Passive Mode (127,0,0,1,4,1).", Some(([127, 0, 0, 1], 1025))),
+            ("227 =127,0,0,1,0,21", Some(([127, 0, 0, 1], 21))),
+            ("227 2 or 1,2,3,4,5,6", Some(([1, 2, 3, 4], 1286))),
+            ("227 (256,0,0,1,4,1)", None),
+            ("227 (127,0,0,1,4)", None),
+            ("227 (1127,0,0,1,4,1)", None),
+            ("227 ", None),
+        ];
+        for (line, wanted) in rows {
+            assert_eq!(reply(line).passive(), wanted, "{line}");
+        }
+        let rows = [
+            ("229 Entering Extended Passive Mode (|||6446|)", Some(6446)),
+            ("229 (!!!1!)", Some(1)),
+            ("229 (|||65536|)", None),
+            ("229 (||6446|)", None),
+            ("229 (|||6446)", None),
+            ("229 (|1|127.0.0.1|6446|)", None),
+            ("229 6446", None),
+            ("229 (", None),
+        ];
+        for (line, wanted) in rows {
+            assert_eq!(reply(line).extended_passive(), wanted, "{line}");
+        }
+    }
+
+    #[test]
+    fn directories_dates_and_sizes() {
+        assert_eq!(reply("257 \"/a \"\"b\"\"\" is current").directory(), Some(b"/a \"b\"".to_vec()));
+        assert_eq!(reply("257 \"\"").directory(), Some(Vec::new()));
+        assert_eq!(reply("257 \"/open").directory(), None);
+        assert_eq!(reply("257 none").directory(), None);
+        assert_eq!(reply("213 20030409102659").modified(), Some(1_049_884_019));
+        assert_eq!(reply("213 20030409102659.12").modified(), Some(1_049_884_019));
+        assert_eq!(reply("213 20031309102659").modified(), None);
+        assert_eq!(reply("213 2003040910").modified(), None);
+        assert_eq!(reply("213 1234").size(), Some(1234));
+        assert_eq!(reply("213 file is 1234 ").size(), Some(1234));
+        assert_eq!(reply("213 none").size(), None);
+        assert_eq!(reply("213 99999999999999999999").size(), None);
+        assert_eq!(reply("150 Opening BINARY mode for x (1200 bytes).").announced_size(), Some(1200));
+        assert_eq!(reply("150 Opening (1200 of bytes)").announced_size(), None);
+        assert_eq!(reply("150 1200 bytes").announced_size(), None);
+    }
+}
