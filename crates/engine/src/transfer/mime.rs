@@ -1,6 +1,8 @@
 //! The multipart form as the engine sees it: something that can be read from the start as often as a
 //! redirect or an authentication round needs. Who builds it is the C boundary's or the Rust API's matter.
 
+use std::hash::{BuildHasher, RandomState};
+
 use crate::callbacks::ReadAnswer;
 use crate::error::Result;
 
@@ -25,4 +27,11 @@ pub trait MimeReader {
 
     /// The next bytes.
     fn read(&mut self, buf: &mut [u8]) -> Result<ReadAnswer>;
+}
+
+/// Dashes and twenty-two characters that nobody can guess, as in curl's: RandomState is seeded by the system.
+pub fn boundary() -> String {
+    const LETTERS: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    let random = |i: u32| RandomState::new().hash_one(i) % LETTERS.len() as u64;
+    (0..22).fold("-".repeat(24), |text, i| text + &char::from(LETTERS[random(i) as usize]).to_string())
 }

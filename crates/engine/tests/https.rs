@@ -1,0 +1,60 @@
+//! HTTPS through the engine: certificates are checked, sessions resumed, connections kept.
+
+mod common;
+
+use common::{handle, long, text};
+use tables::{Code, EasyOption as O};
+use testkit::certs::Authority;
+use testkit::http::HttpServer;
+
+fn trusting(url: &str, authority: &Authority) -> (warmwire_engine::Easy, std::rc::Rc<common::App>) {
+    let (easy, app) = handle(url);
+    text(&easy, O::CainfoBlob, authority.ca_pem());
+    (easy, app)
+}
+
+#[test]
+fn gets_over_one_kept_connection() {
+    let authority = Authority::new();
+    let server = HttpServer::tls(authority.good().server_config().unwrap());
+    let (easy, app) = trusting(&server.url("/bytes/335114"), &authority);
+    for _ in 0..5 {
+        assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+    }
+    assert_eq!(app.body.borrow().len(), 5 * 335_114);
+    assert_eq!(server.accepts(), 1);
+    assert!(!easy.state().info.borrow().app_connect.is_zero());
+}
+
+#[test]
+fn bad_certificates_are_refused() {
+    let authority = Authority::new();
+    for (leaf, words) in [
+        (authority.wrong_name(), "no alternative certificate subject name matches target ipv4 address"),
+        (authority.expired(), "certificate has expired"),
+    ] {
+        let server = HttpServer::tls(leaf.server_config().unwrap());
+        let (easy, app) = trusting(&server.url("/bytes/10"), &authority);
+        assert_eq!(easy.perform(), Code::PeerFailedVerification);
+        assert!(easy.state().message().contains(words), "{}", easy.state().message());
+        assert!(app.body.borrow().is_empty());
+        long(&easy, O::SslVerifypeer, 0);
+        long(&easy, O::SslVerifyhost, 0);
+        assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+    }
+    let server = HttpServer::tls(authority.good().server_config().unwrap());
+    let (easy, _) = trusting(&server.url("/"), &Authority::new());
+    assert_eq!(easy.perform(), Code::PeerFailedVerification);
+}
+
+#[test]
+fn another_verification_is_another_connection() {
+    let authority = Authority::new();
+    let server = HttpServer::tls(authority.good().server_config().unwrap());
+    let (easy, _) = trusting(&server.url("/bytes/10"), &authority);
+    long(&easy, O::SslVerifypeer, 0);
+    assert_eq!(easy.perform(), Code::Ok);
+    long(&easy, O::SslVerifypeer, 1);
+    assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+    assert_eq!(server.accepts(), 2);
+}
