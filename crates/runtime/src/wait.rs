@@ -154,6 +154,7 @@ impl Reactor {
 
     /// Notes events and wakes who waited; returns how many descriptors somebody waited for.
     fn report(&self, events: &[Event]) -> usize {
+        self.ready.set_sleeping(false); // awake: waking a task here must not write the wake-up descriptor
         let mut wakers: Vec<Waker> = Vec::new();
         let mut awaited = 0;
         let mut table = self.table();

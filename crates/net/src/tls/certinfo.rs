@@ -1,8 +1,309 @@
-//! The lines of CURLINFO_CERTINFO.
+//! The lines of CURLINFO_CERTINFO, `name:value`, as curl gives them when OpenSSL prints a certificate.
+//!
+//! Extensions that OpenSSL has no printer for, and some that are rarely looked at, appear as their bytes.
 
+use super::der::{self, Reader};
+use super::oids;
+use super::pin::base64;
+use super::x509::{self, Certificate, Extension};
 use rustls::pki_types::CertificateDer;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// Per certificate of the chain its `name:value` lines.
-pub fn of_chain(_: &[CertificateDer<'_>]) -> Vec<Vec<String>> {
-    Vec::new()
+/// curl's own limit on the chain that it describes.
+const MAX_CERTS: usize = 100;
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/// The lines of each certificate of a chain.
+pub fn of_chain(certs: &[CertificateDer<'_>]) -> Vec<Vec<String>> {
+    certs
+        .iter()
+        .take(MAX_CERTS)
+        .map(|c| Certificate::parse(c).map(|c| lines(&c)).unwrap_or_default())
+        .collect()
+}
+
+/// A Name on one line, as X509_NAME_print_ex does with XN_FLAG_ONELINE.
+pub fn name(name: &[u8]) -> String {
+    let part = |(oid, value): (&[u8], der::Tlv<'_>)| {
+        let text = x509::text(value);
+        format!("{} = {}", oids::short_name(oid), quoted(&text))
+    };
+    x509::attributes(name).into_iter().map(part).collect::<Vec<_>>().join(", ")
+}
+
+/// `Feb 29 00:00:00 2020 GMT`
+pub fn date(seconds: i64) -> String {
+    let (days, time) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let (year, month, day) = civil_from_days(days);
+    let month = MONTHS[month as usize - 1];
+    format!("{month} {day:2} {:02}:{:02}:{:02} {year} GMT", time / 3600, time / 60 % 60, time % 60)
+}
+
+fn lines(c: &Certificate<'_>) -> Vec<String> {
+    let mut out = vec![
+        format!("Subject:{}", name(c.subject)),
+        format!("Issuer:{}", name(c.issuer)),
+        format!("Version:{:x}", c.version),
+        format!("Serial Number:{}", serial(c.serial)),
+        format!("Signature Algorithm:{}", oids::long_name(c.signature_oid())),
+        format!("Public Key Algorithm:{}", oids::long_name(c.key_oid())),
+    ];
+    out.extend(c.extensions.iter().map(|e| format!("{}:{}", oids::long_name(e.oid), extension(e))));
+    out.push(format!("Start date:{}", date(c.not_before)));
+    out.push(format!("Expire date:{}", date(c.not_after)));
+    out.extend(rsa_key(c));
+    let signature: String = c.signature.iter().map(|b| format!("{b:02x}:")).collect();
+    out.push(format!("Signature:{signature}"));
+    out.push(format!("Cert:{}", pem(c.der)));
+    out
+}
+
+/// The bytes of the number, with a sign when it is negative.
+fn serial(bytes: &[u8]) -> String {
+    let negative = bytes.first().is_some_and(|b| b & 0x80 != 0);
+    let mut magnitude = bytes.to_vec();
+    if negative {
+        let mut carry = true;
+        for b in magnitude.iter_mut().rev() {
+            (*b, carry) = (!*b).overflowing_add(u8::from(carry));
+        }
+    }
+    if magnitude.len() > 1 && magnitude[0] == 0 {
+        magnitude.remove(0);
+    }
+    let digits: String = magnitude.iter().map(|b| format!("{b:02x}")).collect();
+    if negative { format!("-{digits}") } else { digits }
+}
+
+fn rsa_key(c: &Certificate<'_>) -> Vec<String> {
+    let read = || {
+        let mut r = Reader::new(c.key).sequence()?;
+        Some((r.expect(der::INTEGER)?, r.expect(der::INTEGER)?))
+    };
+    if c.key_oid() != oids::RSA {
+        return Vec::new();
+    }
+    let Some((n, e)) = read() else {
+        return Vec::new();
+    };
+    let n = &n[n.iter().take_while(|b| **b == 0).count()..];
+    let bits = n.len() * 8 - n.first().map_or(0, |b| b.leading_zeros() as usize);
+    vec![format!("RSA Public Key:{bits}"), format!("rsa(n):{}", number(n)), format!("rsa(e):{}", number(e))]
+}
+
+/// As BN_print: upper case, whole bytes, without leading zeros.
+fn number(bytes: &[u8]) -> String {
+    let digits: String = bytes.iter().skip_while(|b| **b == 0).map(|b| format!("{b:02X}")).collect();
+    if digits.is_empty() { "0".into() } else { digits }
+}
+
+fn pem(der: &[u8]) -> String {
+    let mut out = String::from("-----BEGIN CERTIFICATE-----\n");
+    let text = base64(der);
+    for line in text.as_bytes().chunks(64) {
+        out.extend(line.iter().map(|b| char::from(*b)));
+        out.push('\n');
+    }
+    out + "-----END CERTIFICATE-----\n"
+}
+
+fn extension(e: &Extension<'_>) -> String {
+    let text = match e.oid {
+        x509::SUBJECT_KEY_ID => Reader::new(e.value).expect(der::OCTET_STRING).map(colons),
+        x509::AUTHORITY_KEY_ID => authority_key_id(e.value),
+        x509::BASIC_CONSTRAINTS => basic_constraints(e.value),
+        x509::KEY_USAGE => key_usage(e.value),
+        x509::EXT_KEY_USAGE => ext_key_usage(e.value),
+        x509::SUBJECT_ALT_NAME => Reader::new(e.value).sequence().map(general_names),
+        _ => None,
+    };
+    text.unwrap_or_else(|| {
+        e.value.iter().map(|b| if b.is_ascii_graphic() { char::from(*b) } else { '.' }).collect()
+    })
+}
+
+fn colons(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02X}")).collect::<Vec<_>>().join(":")
+}
+
+fn authority_key_id(value: &[u8]) -> Option<String> {
+    Some(colons(Reader::new(value).sequence()?.optional(der::context_primitive(0))?))
+}
+
+fn basic_constraints(value: &[u8]) -> Option<String> {
+    let mut r = Reader::new(value).sequence()?;
+    let ca = r.optional(der::BOOLEAN).is_some_and(|b| b != [0]);
+    let ca = if ca { "CA:TRUE" } else { "CA:FALSE" };
+    Some(match r.small() {
+        Some(n) => format!("{ca}, pathlen:{n}"),
+        None => ca.into(),
+    })
+}
+
+fn key_usage(value: &[u8]) -> Option<String> {
+    const NAMES: [&str; 9] = [
+        "Digital Signature",
+        "Non Repudiation",
+        "Key Encipherment",
+        "Data Encipherment",
+        "Key Agreement",
+        "Certificate Sign",
+        "CRL Sign",
+        "Encipher Only",
+        "Decipher Only",
+    ];
+    let bits = Reader::new(value).expect(der::BIT_STRING)?.get(1..)?;
+    let set = |i: &usize| bits.get(i / 8).is_some_and(|b| b & (0x80 >> (i % 8)) != 0);
+    Some((0..NAMES.len()).filter(set).map(|i| NAMES[i]).collect::<Vec<_>>().join(", "))
+}
+
+fn ext_key_usage(value: &[u8]) -> Option<String> {
+    let mut list = Reader::new(value).sequence()?;
+    let mut out = Vec::new();
+    while let Some(oid) = list.optional(der::OID) {
+        out.push(oids::long_name(oid));
+    }
+    Some(out.join(", "))
+}
+
+fn general_names(mut list: Reader<'_>) -> String {
+    let mut out = Vec::new();
+    while let Some(v) = list.value() {
+        let text = String::from_utf8_lossy(v.body);
+        out.push(match v.tag {
+            0x81 => format!("email:{text}"),
+            0x82 => format!("DNS:{text}"),
+            0x86 => format!("URI:{text}"),
+            0x87 => address(v.body),
+            0x88 => format!("Registered ID:{}", der::dotted(v.body)),
+            0xa4 => {
+                format!("DirName:{}", Reader::new(v.body).expect(der::SEQUENCE).map(name).unwrap_or_default())
+            }
+            _ => "othername:<unsupported>".into(),
+        });
+    }
+    out.join(", ")
+}
+
+fn address(bytes: &[u8]) -> String {
+    if let Ok(four) = <[u8; 4]>::try_from(bytes) {
+        return format!("IP Address:{}", Ipv4Addr::from(four));
+    }
+    match <[u8; 16]>::try_from(bytes) {
+        Ok(all) => {
+            let groups = Ipv6Addr::from(all).segments().map(|s| format!("{s:X}"));
+            format!("IP Address:{}", groups.join(":"))
+        }
+        Err(_) => "IP Address:<invalid>".into(),
+    }
+}
+
+/// RFC 2253's escapes and quotes, as ASN1_STRFLGS_ESC_QUOTE and _ESC_CTRL and _ESC_MSB ask for.
+fn quoted(text: &str) -> String {
+    let special = |c: char| ",+<>;".contains(c);
+    let quote = text.contains(special) || text.starts_with([' ', '#']) || text.ends_with(' ');
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_ascii_graphic() || c == ' ' => out.push(c),
+            c => {
+                let mut utf8 = [0; 4];
+                c.encode_utf8(&mut utf8).bytes().for_each(|b| out.push_str(&format!("\\{b:02X}")));
+            }
+        }
+    }
+    if quote { format!("\"{out}\"") } else { out }
+}
+
+/// The calendar date of a day counted from 1970-01-01.
+fn civil_from_days(days: i64) -> (i64, i64, i64) {
+    // A guess that is right or one too high, then the month by trial.
+    let mut year = 1970 + days.div_euclid(365);
+    while x509::days_from_civil(year, 1, 1) > days {
+        year -= 1;
+    }
+    let month = (1..=12).rev().find(|m| x509::days_from_civil(year, *m, 1) <= days).unwrap_or(1);
+    (year, month, days - x509::days_from_civil(year, month, 1) + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn dates() {
+        assert_eq!(date(0), "Jan  1 00:00:00 1970 GMT");
+        assert_eq!(date(1_582_934_400 + 3661), "Feb 29 01:01:01 2020 GMT");
+        assert_eq!(date(253_402_300_799), "Dec 31 23:59:59 9999 GMT");
+        assert_eq!(date(-1), "Dec 31 23:59:59 1969 GMT");
+    }
+
+    /// OpenSSL's own printing of the same certificate.
+    fn openssl(file: &std::path::Path, args: &str) -> String {
+        let out =
+            Command::new("openssl").args(["x509", "-noout", "-in"]).arg(file).args(args.split(' ')).output();
+        let out = out.unwrap();
+        assert!(out.status.success(), "{args}");
+        String::from_utf8(out.stdout).unwrap()
+    }
+
+    #[test]
+    fn lines_are_what_openssl_prints() {
+        let dir = testkit::temp::TempDir::new("certinfo").unwrap();
+        let made = Command::new("openssl")
+            .args([
+                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "k.pem", "-out", "c.pem",
+                "-days", "3",
+            ])
+            .args(["-subj", "/C=SE/O=Ex, ample/OU=A+B/CN=local host/emailAddress=a@b.example", "-addext"])
+            .args([
+                "subjectAltName=DNS:a.example,IP:127.0.0.1,IP:2001:db8::1,email:x@y.example,URI:http://a/",
+                "-addext",
+            ])
+            .args([
+                "extendedKeyUsage=serverAuth,clientAuth",
+                "-addext",
+                "keyUsage=digitalSignature,keyCertSign",
+            ])
+            .current_dir(dir.path())
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        let file = dir.path().join("c.pem");
+        let text = std::fs::read(&file).unwrap();
+        let der = super::super::pem::sections(&text).remove(0).body;
+        let all = of_chain(&[CertificateDer::from(der)]).remove(0);
+        let value = |name: &str| {
+            all.iter()
+                .find_map(|l| l.strip_prefix(name)?.strip_prefix(':'))
+                .unwrap_or_else(|| panic!("{name}"))
+        };
+        let after = |args: &str| openssl(&file, args).trim().split_once('=').unwrap().1.to_string();
+        assert_eq!(value("Subject"), after("-subject -nameopt oneline"));
+        assert_eq!(value("Issuer"), value("Subject"));
+        assert_eq!(value("Version"), "2");
+        assert_eq!(value("Serial Number"), after("-serial").to_lowercase());
+        assert_eq!(value("Start date"), after("-startdate"));
+        assert_eq!(value("Expire date"), after("-enddate"));
+        assert_eq!(value("Signature Algorithm"), "sha256WithRSAEncryption");
+        assert_eq!(value("Public Key Algorithm"), "rsaEncryption");
+        assert_eq!(value("RSA Public Key"), "2048");
+        assert_eq!(value("rsa(n)"), after("-modulus"));
+        assert_eq!(value("rsa(e)"), "010001");
+        assert_eq!(value("Cert").as_bytes(), text);
+        for (name, short) in [
+            ("X509v3 Subject Alternative Name", "subjectAltName"),
+            ("X509v3 Extended Key Usage", "extendedKeyUsage"),
+            ("X509v3 Key Usage", "keyUsage"),
+            ("X509v3 Basic Constraints", "basicConstraints"),
+            ("X509v3 Subject Key Identifier", "subjectKeyIdentifier"),
+            ("X509v3 Authority Key Identifier", "authorityKeyIdentifier"),
+        ] {
+            let printed = openssl(&file, &format!("-ext {short}"));
+            assert_eq!(value(name), printed.lines().nth(1).unwrap().trim(), "{name}");
+        }
+    }
 }

@@ -1,0 +1,96 @@
+//! PEM (RFC 7468, and RFC 1421's headers on the encrypted keys of old): labelled base64 among other text.
+
+/// More sections than any file has.
+const MAX_SECTIONS: usize = 10_000;
+
+/// One `-----BEGIN label-----` to its end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Section {
+    pub label: String,
+    /// `Proc-Type` and `DEK-Info`, if it has headers.
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+}
+
+/// The sections of a file, in order. Whatever is not one is passed over.
+pub fn sections(bytes: &[u8]) -> Vec<Section> {
+    let mut out = Vec::new();
+    let mut open: Option<(Section, String)> = None;
+    for line in bytes.split(|b| *b == b'\n').map(|l| l.trim_ascii()) {
+        let Ok(line) = std::str::from_utf8(line) else {
+            continue;
+        };
+        if let Some(label) = line.strip_prefix("-----BEGIN ").and_then(|l| l.strip_suffix("-----")) {
+            let section = Section { label: label.to_string(), headers: Vec::new(), body: Vec::new() };
+            open = Some((section, String::new()));
+        } else if line.starts_with("-----END ") {
+            if let Some((mut section, text)) = open.take()
+                && let Some(body) = decode(&text)
+                && out.len() < MAX_SECTIONS
+            {
+                section.body = body;
+                out.push(section);
+            }
+        } else if let Some((section, text)) = &mut open {
+            match line.split_once(':') {
+                Some((name, value)) => section.headers.push((name.to_string(), value.trim().to_string())),
+                None => text.push_str(line),
+            }
+        }
+    }
+    out
+}
+
+/// Base64 with its padding; `None` for anything else.
+pub fn decode(text: &str) -> Option<Vec<u8>> {
+    let digits = text.trim_end_matches('=').as_bytes();
+    if text.len() - digits.len() > 2 || digits.len() % 4 == 1 || !text.len().is_multiple_of(4) {
+        return None;
+    }
+    let mut out = Vec::with_capacity(digits.len() * 3 / 4);
+    for chunk in digits.chunks(4) {
+        let mut n = 0u32;
+        for d in chunk {
+            n = (n << 6) | u32::from(digit(*d)?);
+        }
+        n <<= 6 * (4 - chunk.len());
+        out.extend_from_slice(&n.to_be_bytes()[1..chunk.len()]);
+    }
+    Some(out)
+}
+
+fn digit(d: u8) -> Option<u8> {
+    Some(match d {
+        b'A'..=b'Z' => d - b'A',
+        b'a'..=b'z' => d - b'a' + 26,
+        b'0'..=b'9' => d - b'0' + 52,
+        b'+' => 62,
+        b'/' => 63,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_among_text() {
+        let found = sections(
+            b"Bag Attributes\n-----BEGIN A-----\r\nZm9v\r\n-----END A-----\nx\n-----BEGIN B-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\nZm9v\nYg==\n-----END B-----\n-----BEGIN C-----\nZm9v",
+        );
+        assert_eq!(found.len(), 2);
+        assert_eq!((found[0].label.as_str(), found[0].body.as_slice()), ("A", &b"foo"[..]));
+        assert_eq!(found[1].headers[1], ("DEK-Info".into(), "AES-128-CBC,00".into()));
+        assert_eq!(found[1].body, b"foob");
+    }
+
+    #[test]
+    fn bad_base64() {
+        for bad in ["Zg", "Zg=", "Z===", "Zg==Zg==", "Z!==", "A"] {
+            assert_eq!(decode(bad), None, "{bad}");
+        }
+        assert_eq!(decode("").unwrap(), b"");
+        assert_eq!(decode("Zm8=").unwrap(), b"fo");
+    }
+}
