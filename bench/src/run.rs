@@ -1,0 +1,179 @@
+//! Builds the C programs, starts nginx, and runs the workloads on both subjects in turn.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use testkit::certs::Authority;
+use testkit::launch::Nginx;
+use testkit::temp::TempDir;
+
+use crate::Arguments;
+use crate::workload::{Kind, LARGE, SMALL, WORKLOADS, Workload};
+
+/// One subject's figures on one workload.
+pub struct Row {
+    pub workload: &'static Workload,
+    pub subject: &'static str,
+    pub cpu_us: f64,
+    pub wall_us: f64,
+    pub syscalls: f64,
+}
+
+struct Bench<'a> {
+    arguments: &'a Arguments,
+    nginx: Nginx,
+    directory: TempDir,
+}
+
+/// Where the results go.
+pub fn output_directory() -> PathBuf {
+    target_directory().join("bench")
+}
+
+pub fn all(arguments: &Arguments) -> io::Result<Vec<Row>> {
+    build_programs()?;
+    let authority = Authority::new();
+    let nginx = Nginx::start(&authority.good(), &[SMALL, LARGE])?;
+    let directory = TempDir::new("bench")?;
+    directory.write("ca.pem", authority.ca_pem())?;
+    directory.write("file", testkit::body::pattern(SMALL))?;
+    let bench = Bench { arguments, nginx, directory };
+    let mut rows = Vec::new();
+    for workload in &WORKLOADS {
+        rows.extend(bench.measure(workload)?);
+    }
+    Ok(rows)
+}
+
+impl Bench<'_> {
+    fn measure(&self, workload: &'static Workload) -> io::Result<Vec<Row>> {
+        let mut subjects = vec!["distribution"];
+        subjects.extend(self.arguments.ours.as_ref().map(|_| "ours"));
+        let count = if self.arguments.quick { workload.count / 10 } else { workload.count };
+        let mut runs: Vec<Vec<(f64, f64)>> = vec![Vec::new(); subjects.len()];
+        for run in 0..self.arguments.runs {
+            eprintln!("{} {}/{}", workload.name, run + 1, self.arguments.runs);
+            for (index, subject) in subjects.iter().enumerate() {
+                runs[index].push(self.run_once(workload, subject, count)?);
+            }
+        }
+        let rows = subjects.into_iter().zip(runs).map(|(subject, runs)| {
+            let cpu_us = median(runs.iter().map(|(cpu, _)| *cpu));
+            let wall_us = median(runs.iter().map(|(_, wall)| *wall));
+            Ok(Row { workload, subject, cpu_us, wall_us, syscalls: self.syscalls(workload, subject)? })
+        });
+        rows.collect()
+    }
+
+    /// CPU and wall time of one run.
+    fn run_once(&self, workload: &Workload, subject: &str, count: usize) -> io::Result<(f64, f64)> {
+        let text = output(&mut self.command(workload, subject, count, None))?;
+        let figures: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        let [cpu, wall, received] = figures[..] else {
+            return Err(io::Error::other(format!("what is {text}")));
+        };
+        if let Kind::Gets { size, .. } = workload.kind
+            && received != size as f64
+        {
+            return Err(io::Error::other(format!("{}: {received} bytes a request", workload.name)));
+        }
+        Ok((cpu, wall))
+    }
+
+    /// System calls per request: two runs of different length, so that start and end fall out.
+    fn syscalls(&self, workload: &Workload, subject: &str) -> io::Result<f64> {
+        let (few, many) = match workload.kind {
+            Kind::Gets { .. } => (50, 550),
+            Kind::Starts(_) => (5, 25),
+        };
+        let more = self.counted(workload, subject, many)? - self.counted(workload, subject, few)?;
+        Ok(more as f64 / (many - few) as f64)
+    }
+
+    fn counted(&self, workload: &Workload, subject: &str, count: usize) -> io::Result<i64> {
+        let summary = self.directory.path().join("strace");
+        output(&mut self.command(workload, subject, count, Some(&summary)))?;
+        let text = std::fs::read_to_string(&summary)?;
+        // Two columns, calls and name; lines of dashes and the total are left out.
+        let calls = text.lines().filter_map(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            words.get(1).filter(|name| **name != "total")?;
+            words[0].parse::<i64>().ok()
+        });
+        Ok(calls.sum())
+    }
+
+    /// The program of a workload on a subject, under strace when `summary` says where its counts go.
+    fn command(&self, workload: &Workload, subject: &str, count: usize, summary: Option<&Path>) -> Command {
+        let program = |name: &str| output_directory().join(name).display().to_string();
+        let mut words = match &workload.kind {
+            Kind::Gets { secure, size } => {
+                let path = format!("/bytes-{size}");
+                let url = if *secure { self.nginx.https(&path) } else { self.nginx.http(&path) };
+                vec![program("gets"), url, count.to_string()]
+            }
+            Kind::Starts(arguments) => {
+                let tool = match subject {
+                    "ours" => target_directory().join("release/warmwire").display().to_string(),
+                    _ => "/usr/bin/curl".to_string(),
+                };
+                let file = format!("file://{}", self.directory.path().join("file").display());
+                let arguments = arguments
+                    .iter()
+                    .map(|word| if *word == "FILE" { file.clone() } else { word.to_string() });
+                [program("starts"), count.to_string(), tool].into_iter().chain(arguments).collect()
+            }
+        };
+        if let Some(summary) = summary {
+            let strace = ["strace", "-f", "-c", "-U", "calls,name", "-o"].map(String::from);
+            words = strace.into_iter().chain([summary.display().to_string()]).chain(words).collect();
+        }
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).env("CA", self.directory.path().join("ca.pem"));
+        match (subject, &self.arguments.ours) {
+            ("ours", Some(directory)) => command.env("LD_LIBRARY_PATH", directory),
+            _ => command.env_remove("LD_LIBRARY_PATH"),
+        };
+        command
+    }
+}
+
+fn output(command: &mut Command) -> io::Result<String> {
+    let output = command.output().map_err(|error| io::Error::other(format!("{command:?}: {error}")))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(io::Error::other(format!("{command:?} ended with {}: {said}", output.status)));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+fn build_programs() -> io::Result<()> {
+    let directory = output_directory();
+    std::fs::create_dir_all(&directory)?;
+    for (name, library) in [("gets", Some("-lcurl")), ("starts", None)] {
+        let source = root().join("bench/programs").join(name).with_extension("c");
+        let mut command = Command::new("cc");
+        command
+            .args(["-O2", "-Wall", "-Wextra", "-Werror", "-o"])
+            .arg(directory.join(name))
+            .arg(source)
+            .args(library);
+        output(&mut command)?;
+    }
+    Ok(())
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn target_directory() -> PathBuf {
+    root().join(std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from).unwrap_or_else(|| "target".into()))
+}
