@@ -4,7 +4,7 @@
 use std::fmt;
 
 use net::{NetError, NetErrorKind};
-use tables::Code;
+use tables::{Code, ProxyCode};
 
 /// Result of everything in the engine that can fail a transfer.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -34,6 +34,12 @@ impl Error {
             proxy_code: 0,
             stale: false,
         }))
+    }
+
+    /// The same with CURLINFO_PROXY_ERROR's number.
+    pub fn with_proxy_code(mut self, code: ProxyCode) -> Error {
+        self.0.proxy_code = code.id().into();
+        self
     }
 
     /// The same with the operating system's error.

@@ -334,6 +334,7 @@ fn default_long(option: O) -> i64 {
         O::Maxredirs => 30,
         O::PostfieldsizeLarge | O::InfilesizeLarge => -1,
         O::Httpauth | O::Proxyauth => 1,
+        O::Socks5Auth => 5, // basic and GSSAPI
         O::NewFilePerms => 0o644,
         O::NewDirectoryPerms => 0o755,
         O::DnsCacheTimeout => 60,

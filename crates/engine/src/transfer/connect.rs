@@ -190,7 +190,7 @@ impl Transfer {
         Ok(())
     }
 
-    fn resolve_cache(&self) -> Arc<ResolveCache> {
+    pub(super) fn resolve_cache(&self) -> Arc<ResolveCache> {
         let share = self.easy.share.borrow();
         share.as_ref().and_then(|s| s.resolved()).unwrap_or(&self.multi.resolved).clone()
     }

@@ -10,6 +10,7 @@ pub mod plan;
 pub mod prepare;
 pub mod proxy;
 pub mod rate_limit;
+mod socks;
 mod tunnel;
 mod watch;
 

@@ -22,12 +22,13 @@ const MAX_HEAD: usize = 300 * 1024;
 /// Goes through the proxy, if it passes bytes at all.
 pub async fn through(
     t: &Transfer,
-    below: Box<dyn Filter>,
+    mut below: Box<dyn Filter>,
     proxy: &Proxy,
     plan: &Plan,
 ) -> Result<Box<dyn Filter>> {
     if proxy.kind.is_socks() {
-        return Err(Error::new(Code::NotBuiltIn, "SOCKS proxies are not built in yet"));
+        super::socks::through(t, &mut *below, proxy, plan).await?;
+        return Ok(below);
     }
     if !proxy.tunnel { Ok(below) } else { connect_tunnel(t, below, proxy, plan).await }
 }
@@ -138,15 +139,8 @@ pub async fn send_haproxy(
     plan: &Plan,
     ends: &Endpoints,
 ) -> Result<()> {
-    let own = plan.identity.haproxy.clone().filter(|ip| !ip.is_empty());
-    let line = match (ends.local, ends.remote) {
-        (Some(local), Some(remote)) => {
-            let client = own.unwrap_or_else(|| local.ip().to_string());
-            let family = if client.contains(':') { "TCP6" } else { "TCP4" };
-            format!("PROXY {family} {client} {} {} {}\r\n", remote.ip(), local.port(), remote.port())
-        }
-        _ => "PROXY UNKNOWN\r\n".to_owned(),
-    };
-    t.easy.note(|| format!("added HAProxy header: {}", line.trim_end()));
-    filter.write_all(line.as_bytes()).await.map_err(|e| send_failed(&e))
+    let own = plan.identity.haproxy.as_deref().filter(|ip| !ip.is_empty());
+    let line = net::filter::haproxy::line(ends, own);
+    t.easy.note(|| format!("added HAProxy header: {}", String::from_utf8_lossy(&line).trim_end()));
+    filter.write_all(&line).await.map_err(|e| send_failed(&e))
 }

@@ -76,6 +76,7 @@ pub fn text(easy: &Easy, option: O, value: &str) {
 }
 
 /// Sets a number option.
+#[allow(dead_code)]
 pub fn long(easy: &Easy, option: O, value: i64) {
     easy.state().settings.borrow_mut().set_long(option, value).unwrap();
 }
