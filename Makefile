@@ -43,5 +43,5 @@ bench: deps lib tool
 
 PREFIX ?= /usr/local
 install: lib tool
-	sh crates/capi/install.sh $(LIB) $(DESTDIR)$(PREFIX)
+	sh crates/capi/install.sh $(LIB) $(DESTDIR)$(PREFIX) $(PREFIX)
 	install -D -m 755 $(CARGO_TARGET_DIR)/release/warmwire $(DESTDIR)$(PREFIX)/bin/warmwire

@@ -7,7 +7,7 @@
 #   libcurl.so.4 (+ libcurl.so)   every symbol versioned CURL_OPENSSL_4: what curl, cmake, php are linked against
 #   libcurl-gnutls.so.4           the same code versioned CURL_GNUTLS_3: what git, python3-pycurl, WWW::Curl load
 #   libcurl.a                     one object, of which only the exports are global
-#   libcurl.pc, curl-config       with the prefix given in PREFIX (default /usr/local)
+#   libcurl.pc, curl-config, CURLConfig*.cmake   with the prefix given in PREFIX (default /usr/local)
 #
 # Why a script and not rustc's cdylib or a build.rs: rustc writes its own version script for a cdylib and can't be
 # given ours, and ld.so refuses a library whose nodes lack the one a program was linked with. The C shim is compiled
@@ -57,11 +57,11 @@ ln -sf libcurl-gnutls.so.4 "$out/libcurl-gnutls.so"
 # link it beside another Rust library. Sections stay apart: the program's own --gc-sections still works.
 printf '%s\n' $exports > "$work/exports.txt"
 ${LD:-ld} -r -o "$work/all.o" --whole-archive "$archive" --no-whole-archive "$work/variadic.o"
-${OBJCOPY:-objcopy} --keep-global-symbols="$work/exports.txt" --strip-debug "$work/all.o" "$work/libcurl.o"
+${OBJCOPY:-objcopy} --keep-global-symbols="$work/exports.txt" --strip-debug -R .llvmbc -R .llvmcmd "$work/all.o" "$work/libcurl.o"
 rm -f "$out/libcurl.a" "$work/all.o"
 ${AR:-ar} rcs "$out/libcurl.a" "$work/libcurl.o"
 
-for name in libcurl.pc curl-config; do
+for name in libcurl.pc curl-config CURLConfig.cmake CURLConfigVersion.cmake; do
   sed -e "s|@PREFIX@|${PREFIX:-/usr/local}|g" -e "s|@VERSION@|$(fact version)|g" -e "s|@VERNUM@|$(fact number)|g" \
     -e "s|@PROTOCOLS@|$(fact protocols)|g" -e "s|@PROTOCOLS_UPPER@|$(fact protocols | tr a-z A-Z)|g" \
     -e "s|@FEATURES@|$(fact features)|g" "$here/install/$name.in" > "$out/$name"

@@ -5,7 +5,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_long};
 use std::ptr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use tables::Code;
 use tables::constant::{
@@ -18,9 +18,22 @@ use crate::memory::{self, CallocFn, FreeFn, MallocFn, ReallocFn, StrdupFn};
 /// Calls of curl_global_init without their cleanup.
 static USERS: AtomicUsize = AtomicUsize::new(0);
 
+/// Before the first handle: a forked child must not go on with its parent's threads and pollers.
+pub fn prepare_process() {
+    static PREPARED: AtomicBool = AtomicBool::new(false);
+    unsafe extern "C" fn in_child() {
+        runtime::after_fork_in_child();
+    }
+    if !PREPARED.swap(true, Ordering::AcqRel) {
+        // SAFETY: a function of this library, which is never unloaded (-z nodelete).
+        unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+    }
+}
+
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn curl_global_init(_flags: c_long) -> c_int {
     entry(Code::FailedInit.id(), || {
+        prepare_process();
         USERS.fetch_add(1, Ordering::AcqRel);
         Code::Ok.id()
     })

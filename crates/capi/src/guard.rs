@@ -76,8 +76,9 @@ impl Gate {
         }
     }
 
-    /// Run `body` inside, if the table and the other threads let us.
-    pub fn enter<R>(&self, what: Entry, body: impl FnOnce() -> R) -> Result<R, Denied> {
+    /// Run `body` inside, if the table and the other threads let us. It is told whether the call is nested in
+    /// another one, that is, comes from inside a callback.
+    pub fn enter<R>(&self, what: Entry, body: impl FnOnce(bool) -> R) -> Result<R, Denied> {
         let driver = self.driver();
         let mut nested = None;
         for gate in [Some(self), driver].into_iter().flatten() {
@@ -92,6 +93,7 @@ impl Gate {
         {
             return Err(Denied::Recursive);
         }
+        let body = || body(nested.is_some());
         self.claim(|| match driver {
             Some(driver) => driver.claim(body),
             None => Ok(body()),
@@ -101,6 +103,11 @@ impl Gate {
     /// Whether the calling thread is inside a callback of this handle.
     pub fn in_callback(&self) -> bool {
         matches!(self.state(), State::Inside)
+    }
+
+    /// Whether another thread is inside a call on this handle.
+    pub fn in_use_elsewhere(&self) -> bool {
+        matches!(self.state(), State::Busy)
     }
 
     /// Say which gate belongs to the multi handle that drives this easy handle.
@@ -207,13 +214,13 @@ mod tests {
     #[test]
     fn the_table_decides_inside_a_callback() {
         let gate = Gate::new();
-        let result = gate.enter(Entry::EasyPerform, || {
+        let result = gate.enter(Entry::EasyPerform, |_| {
             assert!(gate.in_callback());
-            assert_eq!(gate.enter(Entry::EasyPerform, || 1), Err(Denied::Recursive));
-            assert_eq!(gate.enter(Entry::EasyPause, || 2), Ok(2));
-            let in_socket = || gate.enter(Entry::EasyPause, || 3);
+            assert_eq!(gate.enter(Entry::EasyPerform, |_| 1), Err(Denied::Recursive));
+            assert_eq!(gate.enter(Entry::EasyPause, |_| 2), Ok(2));
+            let in_socket = || gate.enter(Entry::EasyPause, |_| 3);
             assert_eq!(gate.calling_back(Where::SocketOrTimer, in_socket), Err(Denied::Recursive));
-            gate.enter(Entry::EasyGetinfo, || 4)
+            gate.enter(Entry::EasyGetinfo, |_| 4)
         });
         assert_eq!(result, Ok(Ok(4)));
         assert!(!gate.in_callback());
@@ -224,25 +231,25 @@ mod tests {
         let multi: &'static Gate = Box::leak(Box::new(Gate::new()));
         let easy = Gate::new();
         easy.drive(Some(multi));
-        let result = multi.enter(Entry::MultiPerform, || easy.enter(Entry::EasyPerform, || ()));
+        let result = multi.enter(Entry::MultiPerform, |_| easy.enter(Entry::EasyPerform, |_| ()));
         assert_eq!(result, Ok(Err(Denied::Recursive)));
-        assert_eq!(easy.enter(Entry::EasyPause, || multi.in_callback()), Ok(true));
+        assert_eq!(easy.enter(Entry::EasyPause, |_| multi.in_callback()), Ok(true));
         easy.drive(None);
-        assert_eq!(multi.enter(Entry::MultiPerform, || easy.enter(Entry::EasyPerform, || 5)), Ok(Ok(5)));
+        assert_eq!(multi.enter(Entry::MultiPerform, |_| easy.enter(Entry::EasyPerform, |_| 5)), Ok(Ok(5)));
     }
 
     #[test]
     fn another_thread_is_turned_away() {
         let gate = Gate::new();
-        gate.enter(Entry::EasyPerform, || {
+        gate.enter(Entry::EasyPerform, |_| {
             std::thread::scope(|scope| {
-                let other = scope.spawn(|| gate.enter(Entry::EasyGetinfo, || ()));
+                let other = scope.spawn(|| gate.enter(Entry::EasyGetinfo, |_| ()));
                 assert_eq!(other.join().unwrap(), Err(Denied::Busy));
             });
         })
         .unwrap();
         std::thread::scope(|scope| {
-            scope.spawn(|| assert_eq!(gate.enter(Entry::EasyGetinfo, || ()), Ok(())));
+            scope.spawn(|| assert_eq!(gate.enter(Entry::EasyGetinfo, |_| ()), Ok(())));
         });
     }
 
@@ -251,9 +258,9 @@ mod tests {
         let gate = Gate::new();
         let hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(|_| {}));
-        let code = entry(7, || gate.enter(Entry::EasyPerform, || panic!("inside")).unwrap_or(1));
+        let code = entry(7, || gate.enter(Entry::EasyPerform, |_| panic!("inside")).unwrap_or(1));
         std::panic::set_hook(hook);
         assert_eq!(code, 7);
-        assert_eq!(gate.enter(Entry::EasyPerform, || ()), Ok(()));
+        assert_eq!(gate.enter(Entry::EasyPerform, |_| ()), Ok(()));
     }
 }

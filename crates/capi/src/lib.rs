@@ -4,17 +4,26 @@
 //! and does its work through the engine. `handles` makes stale and foreign handles harmless, `memory` owns what
 //! C frees. `shim/variadic.c` unpacks variable arguments, `link.sh` makes libcurl.so.4 of both.
 
+mod application;
 pub mod date;
+pub mod easy;
 pub mod form;
 pub mod form_body;
+mod getinfo;
 pub mod global;
 pub mod guard;
 pub mod handles;
+pub mod header;
 pub mod memory;
 pub mod mime;
+pub mod multi;
 pub mod options;
+mod pointers;
 pub mod printf;
+mod setopt;
+pub mod share;
 pub mod slist;
+mod sockets;
 pub mod strerror;
 mod strings;
 pub mod text;

@@ -50,8 +50,8 @@ const ZLIB: &str = "1.3.1";
 const BROTLI: (u32, u32, u32) = (1, 1, 0);
 const ZSTD: (u32, u32, u32) = (1, 5, 5);
 /// Where certificates are looked for when the application names no place.
-const CAINFO: &str = "/etc/ssl/certs/ca-certificates.crt";
-const CAPATH: &str = "/etc/ssl/certs";
+pub const CAINFO: &str = "/etc/ssl/certs/ca-certificates.crt";
+pub const CAPATH: &str = "/etc/ssl/certs";
 
 struct Facts {
     info: VersionInfo,

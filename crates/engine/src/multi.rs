@@ -32,6 +32,9 @@ pub struct Multi(pub(crate) Rc<MultiState>);
 /// stops all transfers.
 pub type TimerCallback = Rc<dyn Fn(Option<u64>) -> bool>;
 
+/// Told of each finished transfer, from inside the run.
+pub type Completed = Rc<dyn Fn(&Easy)>;
+
 /// A finished transfer, as curl_multi_info_read tells it.
 pub struct Message {
     /// Whose transfer it was.
@@ -67,7 +70,7 @@ pub struct MultiState {
     timer: RefCell<Option<TimerCallback>>,
     told: Cell<Option<Instant>>,
     stopped: Cell<bool>,
-    completed: RefCell<Option<Rc<dyn Fn()>>>,
+    completed: RefCell<Option<Completed>>,
 }
 
 impl Default for Multi {
@@ -226,7 +229,7 @@ impl Multi {
     }
 
     /// Called whenever a transfer has finished and its message waits.
-    pub fn set_completed(&self, f: Option<Rc<dyn Fn()>>) {
+    pub fn set_completed(&self, f: Option<Completed>) {
         *self.0.completed.borrow_mut() = f;
     }
 
@@ -238,6 +241,11 @@ impl Multi {
     /// The limits in force.
     pub fn limits(&self) -> Limits {
         self.0.limits.get()
+    }
+
+    /// The application has jumped out of a callback, over the frames of a run: forget that run.
+    pub fn abandon_run(&self) {
+        self.0.runtime.abandon_run();
     }
 
     /// Whether a task of this multi is running now: the application is inside a callback.
@@ -338,7 +346,7 @@ impl MultiState {
         self.messages.borrow_mut().push_back((easy.clone(), code));
         let completed = self.completed.borrow().clone();
         if let Some(completed) = completed {
-            completed();
+            completed(&Easy(easy.clone()));
         }
     }
 

@@ -1,0 +1,376 @@
+//! The application's side of a transfer: the engine's `Callbacks` over the pointers that C gave, with the defaults
+//! that libcurl has (fwrite, fread, stderr). Nothing is borrowed while the application is called: it may come back
+//! into the API, or jump over our frames.
+
+use std::cell::Cell;
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::ptr;
+use std::rc::Rc;
+
+use engine::callbacks::{
+    Callbacks, ChunkAnswer, DebugKind, Endpoints, FileInfo, MatchAnswer, ProgressCounts, ReadAnswer,
+    SeekAnswer, Written,
+};
+use net::filter::open::SocketCallbacks;
+use tables::constant::*;
+
+use crate::pointers::{self, Pointers};
+use crate::slist;
+
+/// One per easy handle, shared with the engine's handle.
+pub struct Application {
+    pub pointers: Pointers,
+    /// The handle as C knows it.
+    pub handle: Cell<*mut c_void>,
+    /// Copies of settings that callbacks need without asking the engine, which may be in the middle of something.
+    pub progress_wanted: Cell<bool>,
+    pub verbose: Cell<bool>,
+    /// CURLOPT_POSTFIELDSIZE: bytes at POSTFIELDS, or -1 for a C string.
+    pub post_size: Cell<i64>,
+    /// CURLOPT_MIME_OPTIONS
+    pub mime_options: Cell<i64>,
+}
+
+unsafe extern "C" {
+    static stdin: *mut libc::FILE;
+    static stdout: *mut libc::FILE;
+    static stderr: *mut libc::FILE;
+}
+
+/// Longest piece given to a write callback.
+const MAX_WRITE: usize = CURL_MAX_WRITE_SIZE as usize;
+/// Bytes of an error buffer, the terminating zero among them.
+const ERROR_SIZE: usize = CURL_ERROR_SIZE as usize;
+
+impl Application {
+    pub fn new() -> Rc<Application> {
+        Rc::new(Application {
+            pointers: Pointers::default(),
+            handle: Cell::new(ptr::null_mut()),
+            progress_wanted: Cell::new(false),
+            verbose: Cell::new(false),
+            post_size: Cell::new(-1),
+            mime_options: Cell::new(0),
+        })
+    }
+
+    /// Everything as after curl_easy_init.
+    pub fn reset(&self) {
+        self.pointers.clear();
+        self.progress_wanted.set(false);
+        self.verbose.set(false);
+        self.post_size.set(-1);
+        self.mime_options.set(0);
+    }
+
+    pub fn copy_from(&self, other: &Application) {
+        self.pointers.copy_from(&other.pointers);
+        self.progress_wanted.set(other.progress_wanted.get());
+        self.verbose.set(other.verbose.get());
+        self.post_size.set(other.post_size.get());
+        self.mime_options.set(other.mime_options.get());
+    }
+
+    /// An empty error buffer at the start of a transfer, as the manual promises.
+    pub fn clear_error(&self) {
+        let buffer = self.pointers.error_buffer.get().cast::<u8>();
+        if !buffer.is_null() {
+            // SAFETY: the application's buffer of CURL_ERROR_SIZE bytes.
+            unsafe { *buffer = 0 }
+        }
+    }
+
+    /// The read function of CURLFORM_STREAM parts.
+    pub fn stream_read(&self) -> crate::form_body::ReadFn {
+        self.pointers.read_fn().unwrap_or(file_read)
+    }
+
+    fn deliver(&self, function: Option<pointers::WriteFn>, user: *mut c_void, data: &[u8]) -> Written {
+        let taken = match function {
+            // SAFETY: the application's function; it reads `data.len()` bytes.
+            Some(function) => unsafe { function(data.as_ptr().cast_mut().cast(), 1, data.len(), user) },
+            None => to_file(user.cast(), data),
+        };
+        match taken {
+            taken if taken == data.len() => Written::All,
+            taken if taken as u64 == CURL_WRITEFUNC_PAUSE => Written::Pause,
+            taken if taken as u64 == CURL_WRITEFUNC_ERROR => Written::Failed(usize::MAX),
+            taken => Written::Failed(taken),
+        }
+    }
+
+    fn post_bytes(&self) -> &[u8] {
+        let start = self.pointers.post_fields.get().cast::<c_char>();
+        if start.is_null() {
+            return &[];
+        }
+        // SAFETY: CURLOPT_POSTFIELDS points to POSTFIELDSIZE bytes, or to a C string when that is -1.
+        unsafe {
+            let len = usize::try_from(self.post_size.get()).unwrap_or_else(|_| libc::strlen(start));
+            std::slice::from_raw_parts(start.cast(), len)
+        }
+    }
+}
+
+/// The default write function.
+fn to_file(file: *mut libc::FILE, data: &[u8]) -> usize {
+    // SAFETY: CURLOPT_WRITEDATA without a function is an open FILE; NULL stands for stdout.
+    unsafe {
+        let file = if file.is_null() { stdout } else { file };
+        libc::fwrite(data.as_ptr().cast(), 1, data.len(), file)
+    }
+}
+
+/// The default read function.
+unsafe extern "C-unwind" fn file_read(
+    to: *mut c_char,
+    size: usize,
+    count: usize,
+    file: *mut c_void,
+) -> usize {
+    // SAFETY: CURLOPT_READDATA without a function is an open FILE; NULL stands for stdin.
+    unsafe {
+        let file = if file.is_null() { stdin } else { file.cast() };
+        libc::fread(to.cast(), size, count, file)
+    }
+}
+
+impl Callbacks for Application {
+    fn write(&self, data: &[u8]) -> Written {
+        debug_assert!(data.len() <= MAX_WRITE);
+        self.deliver(self.pointers.write_fn(), self.pointers.write_data.get(), data)
+    }
+
+    fn header(&self, line: &[u8]) -> Option<Written> {
+        let user = self.pointers.header_data.get();
+        match self.pointers.header_fn() {
+            Some(function) => Some(self.deliver(Some(function), user, line)),
+            // Like libcurl: with header data alone, the write function takes them too.
+            None if !user.is_null() => Some(self.deliver(self.pointers.write_fn(), user, line)),
+            None => None,
+        }
+    }
+
+    fn read(&self, buf: &mut [u8]) -> ReadAnswer {
+        let function = self.stream_read();
+        // SAFETY: the application's function fills at most as many bytes as it is told of.
+        let got = unsafe { function(buf.as_mut_ptr().cast(), 1, buf.len(), self.pointers.read_data.get()) };
+        match i64::try_from(got) {
+            Ok(got) if got == i64::from(CURL_READFUNC_ABORT) => ReadAnswer::Abort,
+            Ok(got) if got == i64::from(CURL_READFUNC_PAUSE) => ReadAnswer::Pause,
+            _ if got > buf.len() => ReadAnswer::TooMany,
+            _ => ReadAnswer::Bytes(got),
+        }
+    }
+
+    fn seek(&self, offset: u64) -> SeekAnswer {
+        let Ok(offset) = i64::try_from(offset) else { return SeekAnswer::Failed };
+        let pointers = &self.pointers;
+        if let Some(function) = pointers.seek_fn() {
+            // SAFETY: the application's function.
+            let answer = unsafe { function(pointers.seek_data.get(), offset, libc::SEEK_SET) };
+            return match i64::from(answer) {
+                answer if answer == i64::from(CURL_SEEKFUNC_OK) => SeekAnswer::Done,
+                answer if answer == i64::from(CURL_SEEKFUNC_CANTSEEK) => SeekAnswer::Cannot,
+                _ => SeekAnswer::Failed,
+            };
+        }
+        if let (Some(function), 0) = (pointers.ioctl_fn(), offset) {
+            // SAFETY: the application's function.
+            let answer =
+                unsafe { function(self.handle.get(), CURLIOCMD_RESTARTREAD, pointers.ioctl_data.get()) };
+            return if answer == CURLIOE_OK { SeekAnswer::Done } else { SeekAnswer::Failed };
+        }
+        let file = pointers.read_data.get();
+        if pointers.read_fn().is_some() || file.is_null() {
+            return SeekAnswer::Cannot;
+        }
+        // SAFETY: with the default read function the data is an open FILE.
+        if unsafe { libc::fseeko(file.cast(), offset, libc::SEEK_SET) } == 0 {
+            SeekAnswer::Done
+        } else {
+            SeekAnswer::Cannot
+        }
+    }
+
+    fn post_fields_len(&self) -> Option<u64> {
+        (!self.pointers.post_fields.get().is_null()).then(|| self.post_bytes().len() as u64)
+    }
+
+    fn post_fields(&self, offset: u64, buf: &mut [u8]) -> usize {
+        let rest =
+            usize::try_from(offset).ok().and_then(|offset| self.post_bytes().get(offset..)).unwrap_or(&[]);
+        let len = rest.len().min(buf.len());
+        buf[..len].copy_from_slice(&rest[..len]);
+        len
+    }
+
+    fn wants_progress(&self) -> bool {
+        let set = self.pointers.xferinfo_fn().is_some() || self.pointers.progress_fn().is_some();
+        set && self.progress_wanted.get()
+    }
+
+    fn progress(&self, counts: ProgressCounts) -> bool {
+        let ProgressCounts { download_total, download_now, upload_total, upload_now } = counts;
+        let user = self.pointers.xferinfo_data.get();
+        // SAFETY: the application's functions.
+        let answer = unsafe {
+            if let Some(function) = self.pointers.xferinfo_fn() {
+                function(user, download_total, download_now, upload_total, upload_now)
+            } else if let Some(function) = self.pointers.progress_fn() {
+                let reals =
+                    [download_total, download_now, upload_total, upload_now].map(|count| count as f64);
+                function(user, reals[0], reals[1], reals[2], reals[3])
+            } else {
+                0
+            }
+        };
+        answer == 0 || i64::from(answer) == i64::from(CURL_PROGRESSFUNC_CONTINUE)
+    }
+
+    fn wants_debug(&self) -> bool {
+        self.verbose.get()
+    }
+
+    fn debug(&self, kind: DebugKind, data: &[u8]) {
+        if let Some(function) = self.pointers.debug_fn() {
+            let (handle, user) = (self.handle.get(), self.pointers.debug_data.get());
+            // SAFETY: the application's function reads `data.len()` bytes.
+            unsafe { function(handle, kind as c_int, data.as_ptr().cast_mut().cast(), data.len(), user) };
+            return;
+        }
+        let prefix = match kind {
+            DebugKind::Text => "* ",
+            DebugKind::HeaderIn => "< ",
+            DebugKind::HeaderOut => "> ",
+            _ => return,
+        };
+        let file = self.pointers.stderr.get().cast::<libc::FILE>();
+        // SAFETY: CURLOPT_STDERR is an open FILE; NULL stands for stderr.
+        let file = unsafe { if file.is_null() { stderr } else { file } };
+        for line in data.split_inclusive(|byte| *byte == b'\n') {
+            to_file(file, prefix.as_bytes());
+            to_file(file, line);
+        }
+    }
+
+    fn fail(&self, message: &str) {
+        let buffer = self.pointers.error_buffer.get().cast::<u8>();
+        if buffer.is_null() {
+            return;
+        }
+        let text = message.as_bytes();
+        let len = text.len().min(ERROR_SIZE - 1);
+        // SAFETY: the application's buffer of CURL_ERROR_SIZE bytes.
+        unsafe {
+            ptr::copy_nonoverlapping(text.as_ptr(), buffer, len);
+            *buffer.add(len) = 0;
+        }
+    }
+
+    fn sockets(&self) -> Option<&dyn SocketCallbacks> {
+        let pointers = &self.pointers;
+        let any =
+            pointers.open_fn().is_some() || pointers.sockopt_fn().is_some() || pointers.close_fn().is_some();
+        any.then_some(self)
+    }
+
+    fn prereq(&self, ends: &Endpoints) -> bool {
+        let Some(function) = self.pointers.prereq_fn() else { return true };
+        let text = |ip: &str| CString::new(ip).unwrap_or_default();
+        let (primary, local) = (text(&ends.primary_ip), text(&ends.local_ip));
+        // SAFETY: the application's function; the texts outlive the call.
+        let answer = unsafe {
+            function(
+                self.pointers.prereq_data.get(),
+                primary.as_ptr().cast_mut(),
+                local.as_ptr().cast_mut(),
+                c_int::from(ends.primary_port),
+                c_int::from(ends.local_port),
+            )
+        };
+        i64::from(answer) == i64::from(CURL_PREREQFUNC_OK)
+    }
+
+    fn resolver_start(&self) -> bool {
+        let Some(function) = self.pointers.resolver_start_fn() else { return true };
+        let user = self.pointers.resolver_start_data.get();
+        // SAFETY: the application's function; this resolver has no state of its own to show.
+        unsafe { function(ptr::null_mut(), ptr::null_mut(), user) == 0 }
+    }
+
+    fn trailers(&self) -> Option<Vec<Rc<[u8]>>> {
+        let Some(function) = self.pointers.trailer_fn() else { return Some(Vec::new()) };
+        let mut list = ptr::null_mut();
+        // SAFETY: the application's function sets the list, which is ours to free afterwards.
+        unsafe {
+            let answer = function(&raw mut list, self.pointers.trailer_data.get());
+            let lines = slist::strings(list).map(|line| Rc::from(line.to_bytes())).collect();
+            slist::free_all(list);
+            (i64::from(answer) == i64::from(CURL_TRAILERFUNC_OK)).then_some(lines)
+        }
+    }
+
+    fn chunk_begin(&self, entry: &FileInfo, remaining: usize) -> ChunkAnswer {
+        let Some(function) = self.pointers.chunk_begin_fn() else { return ChunkAnswer::Ok };
+        let texts = file_texts(entry);
+        let info = file_info(entry, &texts);
+        let remaining = c_int::try_from(remaining).unwrap_or(c_int::MAX);
+        // SAFETY: the application's function; what `info` points to outlives the call.
+        let answer = unsafe { function((&raw const info).cast(), self.pointers.chunk_data.get(), remaining) };
+        match answer {
+            answer if answer == i64::from(CURL_CHUNK_BGN_FUNC_OK) => ChunkAnswer::Ok,
+            answer if answer == i64::from(CURL_CHUNK_BGN_FUNC_SKIP) => ChunkAnswer::Skip,
+            _ => ChunkAnswer::Failed,
+        }
+    }
+
+    fn chunk_end(&self) -> bool {
+        let Some(function) = self.pointers.chunk_end_fn() else { return true };
+        // SAFETY: the application's function.
+        unsafe { function(self.pointers.chunk_data.get()) == i64::from(CURL_CHUNK_END_FUNC_OK) }
+    }
+
+    fn fnmatch(&self, pattern: &[u8], name: &[u8]) -> Option<MatchAnswer> {
+        let function = self.pointers.fnmatch_fn()?;
+        let (Ok(pattern), Ok(name)) = (CString::new(pattern), CString::new(name)) else {
+            return Some(MatchAnswer::Failed);
+        };
+        // SAFETY: the application's function; the texts outlive the call.
+        let answer = unsafe { function(self.pointers.fnmatch_data.get(), pattern.as_ptr(), name.as_ptr()) };
+        Some(match i64::from(answer) {
+            answer if answer == i64::from(CURL_FNMATCHFUNC_MATCH) => MatchAnswer::Match,
+            answer if answer == i64::from(CURL_FNMATCHFUNC_NOMATCH) => MatchAnswer::NoMatch,
+            _ => MatchAnswer::Failed,
+        })
+    }
+}
+
+/// Name and listed texts of a directory entry as C strings.
+fn file_texts(entry: &FileInfo) -> [CString; 6] {
+    let text = |bytes: &[u8]| CString::new(bytes.to_vec()).unwrap_or_default();
+    let [time, perm, user, group, target] = &entry.strings;
+    [text(&entry.name), text(time), text(perm), text(user), text(group), text(target)]
+}
+
+fn file_info(entry: &FileInfo, texts: &[CString; 6]) -> pointers::FileInfo {
+    let pointer = |index: usize| match texts[index].is_empty() {
+        true => ptr::null_mut(),
+        false => texts[index].as_ptr().cast_mut(),
+    };
+    pointers::FileInfo {
+        filename: texts[0].as_ptr().cast_mut(),
+        file_type: entry.file_type,
+        time: entry.time,
+        perm: entry.perm,
+        uid: entry.uid,
+        gid: entry.gid,
+        size: entry.size,
+        hardlinks: entry.hardlinks,
+        strings: [pointer(1), pointer(2), pointer(3), pointer(4), pointer(5)],
+        flags: entry.flags,
+        private_data: ptr::null_mut(),
+        private_size: 0,
+        private_used: 0,
+    }
+}

@@ -1,0 +1,265 @@
+//! Easy handles (libcurl-easy.md): their life, running them, pausing, and bytes on a connection of one's own.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::ffi::{CString, c_int, c_void};
+use std::io::ErrorKind;
+use std::ptr;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use engine::Easy;
+use tables::{Code, Entry};
+
+use crate::application::Application;
+use crate::getinfo::CertInfo;
+use crate::guard::{Denied, Gate, entry};
+use crate::handles::{Slab, Slot};
+use crate::header::HeaderPlace;
+use crate::multi::Message;
+
+static EASIES: Slab<EasyHandle> = Slab::new();
+
+/// What a `CURL *` points to.
+pub struct EasyHandle {
+    pub easy: Easy,
+    pub app: Rc<Application>,
+    /// Texts handed out by curl_easy_getinfo, by info: they live until the same is asked again.
+    pub texts: RefCell<HashMap<i32, CString>>,
+    pub cert_info: RefCell<Option<CertInfo>>,
+    pub headers: HeaderPlace,
+    /// What curl_multi_info_read points to.
+    pub message: Cell<Message>,
+}
+
+impl EasyHandle {
+    /// A run that is under way though nobody is inside: the application jumped out of a callback.
+    fn forget_jumped(&self) {
+        for multi in [self.easy.multi(), self.easy.own_multi()].into_iter().flatten() {
+            if multi.in_run() {
+                multi.abandon_run();
+            }
+        }
+    }
+
+    fn insert(easy: Easy, app: Rc<Application>) -> *mut c_void {
+        let handle = EASIES.insert(Box::new(EasyHandle {
+            easy: easy.clone(),
+            app: app.clone(),
+            texts: RefCell::default(),
+            cert_info: RefCell::default(),
+            headers: HeaderPlace::default(),
+            message: Cell::default(),
+        }));
+        app.handle.set(handle);
+        easy.state().tag.set(handle.expose_provenance());
+        handle
+    }
+}
+
+/// The slot of a living easy handle.
+pub fn find(handle: *const c_void) -> Option<&'static Slot<EasyHandle>> {
+    EASIES.find(handle)
+}
+
+/// The C handle of an engine handle.
+pub fn handle_of(easy: &Easy) -> *mut c_void {
+    ptr::with_exposed_provenance_mut(easy.state().tag.get())
+}
+
+/// Pass the gate of a handle and run `body` on it.
+pub fn with<R>(
+    handle: *const c_void,
+    what: Entry,
+    refuse: impl Fn(Code) -> R,
+    body: impl FnOnce(&EasyHandle, &'static Gate) -> R,
+) -> R {
+    entry(refuse(Code::OutOfMemory), || {
+        let Some(slot) = find(handle) else {
+            return refuse(Code::BadFunctionArgument);
+        };
+        let gate = slot.gate();
+        let inside = |nested: bool| {
+            // SAFETY: alive, and inside its gate; cleanup is refused from inside.
+            let easy = unsafe { slot.value() };
+            if !nested {
+                easy.forget_jumped();
+            }
+            body(easy, gate)
+        };
+        match gate.enter(what, inside) {
+            Ok(result) => result,
+            Err(Denied::Recursive) => refuse(Code::RecursiveApiCall),
+            Err(Denied::Busy) => refuse(Code::BadFunctionArgument),
+        }
+    })
+}
+
+/// The same for functions that answer a CURLcode.
+pub fn run(
+    handle: *const c_void,
+    what: Entry,
+    body: impl FnOnce(&EasyHandle, &'static Gate) -> Result<(), Code>,
+) -> c_int {
+    with(handle, what, Code::id, |easy, gate| body(easy, gate).map_or_else(Code::id, |()| Code::Ok.id()))
+}
+
+#[unsafe(no_mangle)]
+pub extern "C-unwind" fn curl_easy_init() -> *mut c_void {
+    entry(ptr::null_mut(), || {
+        crate::global::prepare_process();
+        let app = Application::new();
+        EasyHandle::insert(Easy::new(app.clone()), app)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn curl_easy_duphandle(handle: *mut c_void) -> *mut c_void {
+    with(
+        handle,
+        Entry::EasyDuphandle,
+        |_| ptr::null_mut(),
+        |original, _| {
+            let app = Application::new();
+            app.copy_from(&original.app);
+            EasyHandle::insert(original.easy.duplicate(app.clone()), app)
+        },
+    )
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn curl_easy_reset(handle: *mut c_void) {
+    with(
+        handle,
+        Entry::EasyReset,
+        |_| (),
+        |easy, _| {
+            easy.easy.reset();
+            easy.app.reset();
+        },
+    );
+}
+
+/// From inside a callback nothing happens, as the table of re-entry has it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn curl_easy_cleanup(handle: *mut c_void) {
+    let closed = with(
+        handle,
+        Entry::EasyCleanup,
+        |_| false,
+        |easy, gate| {
+            easy.easy.close();
+            gate.drive(None);
+            true
+        },
+    );
+    if closed {
+        entry((), || drop(EASIES.remove(handle)));
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn curl_easy_perform(handle: *mut c_void) -> c_int {
+    with(handle, Entry::EasyPerform, Code::id, |easy, _| {
+        easy.app.clear_error();
+        easy.easy.perform().id()
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn curl_easy_pause(handle: *mut c_void, bits: c_int) -> c_int {
+    with(handle, Entry::EasyPause, Code::id, |easy, _| easy.easy.pause(i64::from(bits)).id())
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn curl_easy_upkeep(handle: *mut c_void) -> c_int {
+    // HTTP/1 connections have nothing to be kept up: there are no PING frames.
+    run(handle, Entry::EasyUpkeep, |_, _| Ok(()))
+}
+
+/// # Safety
+/// `buffer` has `len` writable bytes; `received` is writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn curl_easy_recv(
+    handle: *mut c_void,
+    buffer: *mut c_void,
+    len: usize,
+    received: *mut usize,
+) -> c_int {
+    run(handle, Entry::EasyRecv, |easy, _| {
+        if buffer.is_null() || received.is_null() {
+            return Err(Code::BadFunctionArgument);
+        }
+        // SAFETY: the caller's promise.
+        let buffer = unsafe {
+            *received = 0;
+            std::slice::from_raw_parts_mut(buffer.cast::<u8>(), len)
+        };
+        let mut connected = easy.easy.state().connected.borrow_mut();
+        let connection = connected.as_mut().ok_or(Code::UnsupportedProtocol)?;
+        let poll = connection.filter.poll_read(&mut Context::from_waker(Waker::noop()), buffer);
+        // SAFETY: the caller's promise.
+        unsafe { *received = moved(poll, Code::RecvError)? };
+        Ok(())
+    })
+}
+
+/// # Safety
+/// `buffer` has `len` bytes; `sent` is writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn curl_easy_send(
+    handle: *mut c_void,
+    buffer: *const c_void,
+    len: usize,
+    sent: *mut usize,
+) -> c_int {
+    run(handle, Entry::EasySend, |easy, _| {
+        if buffer.is_null() || sent.is_null() {
+            return Err(Code::BadFunctionArgument);
+        }
+        // SAFETY: the caller's promise.
+        let bytes = unsafe {
+            *sent = 0;
+            std::slice::from_raw_parts(buffer.cast::<u8>(), len)
+        };
+        let mut connected = easy.easy.state().connected.borrow_mut();
+        let connection = connected.as_mut().ok_or(Code::UnsupportedProtocol)?;
+        let cx = &mut Context::from_waker(Waker::noop());
+        let poll = connection.filter.poll_write(cx, bytes);
+        // SAFETY: the caller's promise.
+        unsafe { *sent = moved(poll, Code::SendError)? };
+        let _ = connection.filter.poll_flush(cx);
+        Ok(())
+    })
+}
+
+/// What a single try without waiting came to.
+fn moved(poll: Poll<std::io::Result<usize>>, failed: Code) -> Result<usize, Code> {
+    match poll {
+        Poll::Ready(Ok(len)) => Ok(len),
+        Poll::Ready(Err(error)) if error.kind() != ErrorKind::WouldBlock => Err(failed),
+        _ => Err(Code::Again),
+    }
+}
+
+/// TLS sessions are kept by value inside the library and not exported.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn curl_easy_ssls_export(
+    handle: *mut c_void,
+    _function: *const c_void,
+    _user: *mut c_void,
+) -> c_int {
+    run(handle, Entry::EasySslsExport, |_, _| Err(Code::NotBuiltIn))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn curl_easy_ssls_import(
+    handle: *mut c_void,
+    _key: *const std::ffi::c_char,
+    _shmac: *const u8,
+    _shmac_len: usize,
+    _data: *const u8,
+    _data_len: usize,
+) -> c_int {
+    run(handle, Entry::EasySslsImport, |_, _| Err(Code::NotBuiltIn))
+}

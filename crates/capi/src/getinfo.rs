@@ -1,0 +1,219 @@
+//! curl_easy_getinfo: what the last transfer found out, in the type that the info's row has.
+//! Texts belong to the handle and live until the same info is asked again.
+
+use std::ffi::{CString, c_char, c_int, c_long, c_void};
+use std::ptr;
+use std::time::Duration;
+
+use engine::info::TransferInfo;
+use tables::constant::CURLSSLBACKEND_NONE;
+use tables::{Code, EasyOption as O, Entry, Info as I, InfoKind};
+
+use crate::easy::{self, EasyHandle};
+use crate::slist::{self, Slist};
+
+/// `struct curl_certinfo` with the lists that it owns.
+pub struct CertInfo {
+    header: Box<CertHeader>,
+    lists: Vec<*mut Slist>,
+}
+
+#[repr(C)]
+struct CertHeader {
+    count: c_int,
+    lists: *mut *mut Slist,
+}
+
+impl CertInfo {
+    fn new(certificates: &[Vec<std::rc::Rc<[u8]>>]) -> CertInfo {
+        let mut lists: Vec<_> =
+            certificates.iter().map(|fields| slist::from_strings(fields.iter())).collect();
+        let header = CertHeader { count: lists.len() as c_int, lists: lists.as_mut_ptr() };
+        CertInfo { header: Box::new(header), lists }
+    }
+}
+
+impl Drop for CertInfo {
+    fn drop(&mut self) {
+        for list in &self.lists {
+            // SAFETY: made by `new`; C only reads them.
+            unsafe { slist::free_all(*list) }
+        }
+    }
+}
+
+/// `struct curl_tlssessioninfo`: there is no library of which an object could be shown.
+#[repr(C)]
+struct TlsSessionInfo {
+    backend: c_int,
+    internals: *mut c_void,
+}
+// SAFETY: a constant.
+unsafe impl Sync for TlsSessionInfo {}
+static NO_TLS_SESSION: TlsSessionInfo =
+    TlsSessionInfo { backend: CURLSSLBACKEND_NONE, internals: ptr::null_mut() };
+
+/// The shim's `curl_easy_getinfo`.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn warmwire_easy_getinfo(
+    handle: *mut c_void,
+    info: c_int,
+    out: *mut c_void,
+) -> c_int {
+    easy::run(handle, Entry::EasyGetinfo, |easy, _| {
+        let info = I::from_id(info).ok_or(Code::UnknownOption)?;
+        if out.is_null() {
+            return Err(Code::BadFunctionArgument);
+        }
+        // SAFETY: `out` points to what the info's kind says, as the manual demands.
+        unsafe {
+            match info.kind() {
+                InfoKind::String => *out.cast() = easy.text(info),
+                InfoKind::Long => *out.cast() = easy.number(info) as c_long,
+                InfoKind::Double => *out.cast() = easy.real(info),
+                InfoKind::OffT => *out.cast() = easy.number(info),
+                InfoKind::Socket => *out.cast() = easy.number(info) as c_int,
+                InfoKind::SList => *out.cast() = easy.list(info),
+                InfoKind::Ptr => *out.cast() = easy.object(info),
+            }
+        }
+        Ok(())
+    })
+}
+
+impl EasyHandle {
+    fn text(&self, info: I) -> *const c_char {
+        if info == I::Private {
+            return self.app.pointers.private.get().cast();
+        }
+        let Some(text) = self.text_bytes(info) else { return ptr::null() };
+        let text = CString::new(text).unwrap_or_default();
+        let mut texts = self.texts.borrow_mut();
+        texts.insert(info.id(), text);
+        texts[&info.id()].as_ptr()
+    }
+
+    fn text_bytes(&self, info: I) -> Option<Vec<u8>> {
+        let state = self.easy.state();
+        let found = state.info.borrow();
+        let copy = |text: &Option<std::rc::Rc<[u8]>>| text.as_ref().map(|text| text.to_vec());
+        match info {
+            I::EffectiveUrl => Some(found.effective_url.to_vec()),
+            I::ContentType => copy(&found.content_type),
+            I::FtpEntryPath => copy(&found.ftp_entry_path),
+            I::RedirectUrl => copy(&found.redirect_url),
+            I::PrimaryIp => Some(found.ends.primary_ip.clone().into_bytes()),
+            I::LocalIp => Some(found.ends.local_ip.clone().into_bytes()),
+            I::Scheme => (!found.scheme.is_empty()).then(|| found.scheme.as_bytes().to_vec()),
+            I::EffectiveMethod => Some(self.method(&found)),
+            I::Referer => copy(&found.referer),
+            I::Cainfo => Some(crate::version::CAINFO.as_bytes().to_vec()),
+            I::Capath => Some(crate::version::CAPATH.as_bytes().to_vec()),
+            _ => None, // RTSP_SESSION_ID: not built
+        }
+    }
+
+    /// The method last used, or before a transfer the one that the options ask for.
+    fn method(&self, found: &TransferInfo) -> Vec<u8> {
+        if !found.effective_method.is_empty() {
+            return found.effective_method.clone().into_bytes();
+        }
+        let custom = self.easy.state().settings.borrow().text(O::Customrequest);
+        custom.map_or_else(|| b"GET".to_vec(), |method| method.to_vec())
+    }
+
+    fn number(&self, info: I) -> i64 {
+        let state = self.easy.state();
+        let found = state.info.borrow();
+        match info {
+            I::ResponseCode => found.response_code,
+            I::HttpConnectcode => found.connect_code,
+            I::HeaderSize => found.header_size,
+            I::RequestSize => found.request_size,
+            I::SslVerifyresult => found.verify_result,
+            I::ProxySslVerifyresult => found.proxy_verify_result,
+            I::Filetime | I::FiletimeT => found.file_time,
+            I::RedirectCount => found.redirect_count,
+            I::HttpauthAvail => found.auth_available,
+            I::ProxyauthAvail => found.proxy_auth_available,
+            I::HttpauthUsed => found.auth_used,
+            I::ProxyauthUsed => found.proxy_auth_used,
+            I::OsErrno => found.os_errno,
+            I::NumConnects => found.connects,
+            I::Lastsocket | I::Activesocket => found.last_socket,
+            I::ConditionUnmet => found.condition_unmet.into(),
+            I::PrimaryPort => found.ends.primary_port.into(),
+            I::LocalPort => found.ends.local_port.into(),
+            I::HttpVersion => found.http_version,
+            I::Protocol => found.protocol,
+            I::ProxyError => found.proxy_error,
+            I::UsedProxy => found.used_proxy.into(),
+            I::RetryAfter => found.retry_after,
+            I::XferId => state.transfer_id.get(),
+            I::ConnId => found.connection_id,
+            _ => self.amount(info, &found).unwrap_or_else(|| micros(time(info, &found))),
+        }
+    }
+
+    /// Sizes and speeds, which have a type of old and one of new.
+    fn amount(&self, info: I, found: &TransferInfo) -> Option<i64> {
+        Some(match info {
+            I::SizeUpload | I::SizeUploadT => found.uploaded,
+            I::SizeDownload | I::SizeDownloadT => found.downloaded,
+            I::SizeDelivered => found.delivered,
+            I::SpeedDownload | I::SpeedDownloadT => found.speed(found.downloaded),
+            I::SpeedUpload | I::SpeedUploadT => found.speed(found.uploaded),
+            I::ContentLengthDownload | I::ContentLengthDownloadT => found.download_total,
+            I::ContentLengthUpload | I::ContentLengthUploadT => found.upload_total,
+            I::EarlyDataSentT | I::RtspClientCseq | I::RtspServerCseq | I::RtspCseqRecv => 0,
+            _ => return None,
+        })
+    }
+
+    fn real(&self, info: I) -> f64 {
+        let found = self.easy.state().info.borrow();
+        match self.amount(info, &found) {
+            Some(amount) => amount as f64,
+            None => time(info, &found).as_secs_f64(),
+        }
+    }
+
+    /// A list that the caller frees.
+    fn list(&self, info: I) -> *mut Slist {
+        match info {
+            I::Cookielist => ptr::null_mut(),
+            _ => ptr::null_mut(), // SSL_ENGINES: there are none
+        }
+    }
+
+    fn object(&self, info: I) -> *const c_void {
+        match info {
+            I::Certinfo => {
+                let made = CertInfo::new(&self.easy.state().info.borrow().certificates);
+                let header = ptr::from_ref(&*made.header);
+                *self.cert_info.borrow_mut() = Some(made);
+                header.cast()
+            }
+            _ => (&raw const NO_TLS_SESSION).cast(),
+        }
+    }
+}
+
+fn time(info: I, found: &TransferInfo) -> Duration {
+    match info {
+        I::NamelookupTime | I::NamelookupTimeT => found.name_lookup,
+        I::ConnectTime | I::ConnectTimeT => found.connect,
+        I::AppconnectTime | I::AppconnectTimeT => found.app_connect,
+        I::PretransferTime | I::PretransferTimeT => found.pre_transfer,
+        I::PosttransferTimeT => found.post_transfer,
+        I::StarttransferTime | I::StarttransferTimeT => found.start_transfer,
+        I::RedirectTime | I::RedirectTimeT => found.redirect,
+        I::QueueTimeT => found.queued,
+        I::TotalTime | I::TotalTimeT => found.total,
+        _ => Duration::ZERO,
+    }
+}
+
+fn micros(time: Duration) -> i64 {
+    i64::try_from(time.as_micros()).unwrap_or(i64::MAX)
+}

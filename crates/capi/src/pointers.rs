@@ -1,0 +1,154 @@
+//! What the application gave an easy handle to call: function pointers and their data, one cell per option.
+//! The types of the functions are those of curl.h.
+
+use std::cell::Cell;
+use std::ffi::{c_char, c_int, c_long, c_uint, c_void};
+use std::ptr;
+
+use tables::EasyOption as O;
+
+use crate::form_body::{ReadFn, SeekFn};
+use crate::slist::Slist;
+
+pub type WriteFn = unsafe extern "C-unwind" fn(*mut c_char, usize, usize, *mut c_void) -> usize;
+pub type IoctlFn = unsafe extern "C-unwind" fn(*mut c_void, c_int, *mut c_void) -> c_int;
+pub type DebugFn = unsafe extern "C-unwind" fn(*mut c_void, c_int, *mut c_char, usize, *mut c_void) -> c_int;
+pub type ProgressFn = unsafe extern "C-unwind" fn(*mut c_void, f64, f64, f64, f64) -> c_int;
+pub type XferinfoFn = unsafe extern "C-unwind" fn(*mut c_void, i64, i64, i64, i64) -> c_int;
+pub type SockoptFn = unsafe extern "C-unwind" fn(*mut c_void, c_int, c_int) -> c_int;
+pub type OpenFn = unsafe extern "C-unwind" fn(*mut c_void, c_int, *mut c_void) -> c_int;
+pub type CloseFn = unsafe extern "C-unwind" fn(*mut c_void, c_int) -> c_int;
+pub type ChunkBeginFn = unsafe extern "C-unwind" fn(*const c_void, *mut c_void, c_int) -> c_long;
+pub type ChunkEndFn = unsafe extern "C-unwind" fn(*mut c_void) -> c_long;
+pub type FnmatchFn = unsafe extern "C-unwind" fn(*mut c_void, *const c_char, *const c_char) -> c_int;
+pub type ResolverStartFn = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, *mut c_void) -> c_int;
+pub type TrailerFn = unsafe extern "C-unwind" fn(*mut *mut Slist, *mut c_void) -> c_int;
+pub type PrereqFn = unsafe extern "C-unwind" fn(*mut c_void, *mut c_char, *mut c_char, c_int, c_int) -> c_int;
+
+macro_rules! pointers {
+    ($($field:ident: $option:ident,)* ; $($function:ident: $type:ty = $from:ident,)*) => {
+        /// The pointers as C passed them; NULL is the default.
+        #[derive(Default)]
+        pub struct Pointers { $(pub $field: Pointer,)* }
+
+        impl Pointers {
+            /// Where an option's pointer is kept; None for options that aren't pointers of this kind.
+            pub fn place(&self, option: O) -> Option<&Pointer> {
+                match option {
+                    $(O::$option => Some(&self.$field),)*
+                    _ => None,
+                }
+            }
+
+            fn all(&self) -> impl Iterator<Item = &Pointer> {
+                [$(&self.$field),*].into_iter()
+            }
+
+            $(pub fn $function(&self) -> Option<$type> {
+                let pointer = self.$from.get();
+                // SAFETY: the option's argument is a function of this type, as the manual demands; NULL is None.
+                unsafe { std::mem::transmute::<*mut c_void, Option<$type>>(pointer) }
+            })*
+        }
+    };
+}
+
+pointers! {
+    write: WriteFunction, write_data: WriteData,
+    read: ReadFunction, read_data: ReadData,
+    header: HeaderFunction, header_data: HeaderData,
+    seek: SeekFunction, seek_data: SeekData,
+    ioctl: IoctlFunction, ioctl_data: IoctlData,
+    debug: DebugFunction, debug_data: DebugData,
+    progress: ProgressFunction,
+    xferinfo: XferinfoFunction, xferinfo_data: XferinfoData,
+    sockopt: SockoptFunction, sockopt_data: SockoptData,
+    open: OpensocketFunction, open_data: OpensocketData,
+    close: ClosesocketFunction, close_data: ClosesocketData,
+    chunk_begin: ChunkBgnFunction, chunk_end: ChunkEndFunction, chunk_data: ChunkData,
+    fnmatch: FnmatchFunction, fnmatch_data: FnmatchData,
+    resolver_start: ResolverStartFunction, resolver_start_data: ResolverStartData,
+    trailer: TrailerFunction, trailer_data: TrailerData,
+    prereq: PrereqFunction, prereq_data: PrereqData,
+    error_buffer: Errorbuffer, stderr: Stderr, private: Private, post_fields: Postfields,
+    ;
+    write_fn: WriteFn = write,
+    read_fn: ReadFn = read,
+    header_fn: WriteFn = header,
+    seek_fn: SeekFn = seek,
+    ioctl_fn: IoctlFn = ioctl,
+    debug_fn: DebugFn = debug,
+    progress_fn: ProgressFn = progress,
+    xferinfo_fn: XferinfoFn = xferinfo,
+    sockopt_fn: SockoptFn = sockopt,
+    open_fn: OpenFn = open,
+    close_fn: CloseFn = close,
+    chunk_begin_fn: ChunkBeginFn = chunk_begin,
+    chunk_end_fn: ChunkEndFn = chunk_end,
+    fnmatch_fn: FnmatchFn = fnmatch,
+    resolver_start_fn: ResolverStartFn = resolver_start,
+    trailer_fn: TrailerFn = trailer,
+    prereq_fn: PrereqFn = prereq,
+}
+
+/// A cell that begins as NULL.
+pub struct Pointer(Cell<*mut c_void>);
+
+impl Default for Pointer {
+    fn default() -> Pointer {
+        Pointer(Cell::new(ptr::null_mut()))
+    }
+}
+
+impl Pointer {
+    pub fn get(&self) -> *mut c_void {
+        self.0.get()
+    }
+
+    pub fn set(&self, pointer: *mut c_void) {
+        self.0.set(pointer);
+    }
+}
+
+impl Pointers {
+    pub fn copy_from(&self, other: &Pointers) {
+        for (to, from) in self.all().zip(other.all()) {
+            to.set(from.get());
+        }
+    }
+
+    pub fn clear(&self) {
+        for pointer in self.all() {
+            pointer.set(ptr::null_mut());
+        }
+    }
+}
+
+/// `struct curl_sockaddr`, with room for every address.
+#[repr(C)]
+pub struct SockAddr {
+    pub family: c_int,
+    pub kind: c_int,
+    pub protocol: c_int,
+    pub length: c_uint,
+    pub address: libc::sockaddr_storage,
+}
+
+/// `struct curl_fileinfo`.
+#[repr(C)]
+pub struct FileInfo {
+    pub filename: *mut c_char,
+    pub file_type: c_int,
+    pub time: libc::time_t,
+    pub perm: c_uint,
+    pub uid: c_int,
+    pub gid: c_int,
+    pub size: i64,
+    pub hardlinks: c_long,
+    /// time, perm, user, group, target
+    pub strings: [*mut c_char; 5],
+    pub flags: c_uint,
+    pub private_data: *mut c_char,
+    pub private_size: usize,
+    pub private_used: usize,
+}

@@ -1,0 +1,189 @@
+//! curl_easy_setopt: the argument's kind follows from the option's row; numbers, texts and lists go to the engine's
+//! settings (which check ranges and answer for what isn't built), pointers to the application's.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::rc::Rc;
+
+use engine::settings::{Settings, Support, support};
+use engine::transfer::mime::{MimeReader, MimeSource};
+use engine::{Error, callbacks::ReadAnswer};
+use tables::constant::CURLMIMEOPT_FORMESCAPE;
+use tables::{ArgKind, Code, EasyOption as O, Entry};
+use wire::mime::Escape;
+
+use crate::application::Application;
+use crate::easy::{self, EasyHandle};
+use crate::form::{self, HttpPost};
+use crate::form_body::{FormBody, Got};
+use crate::slist::{self, Slist};
+use crate::text::bytes;
+use crate::{mime, share, url};
+
+/// `struct curl_blob`.
+#[repr(C)]
+struct Blob {
+    data: *const u8,
+    len: usize,
+    flags: u32,
+}
+
+/// The shim's `curl_easy_setopt`: `number` or `pointer` is meant, as the option's type has it.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn warmwire_easy_setopt(
+    handle: *mut c_void,
+    option: c_int,
+    number: i64,
+    pointer: *mut c_void,
+) -> c_int {
+    easy::run(handle, Entry::EasySetopt, |easy, _| {
+        let option = O::from_id(option).ok_or(Code::UnknownOption)?;
+        set(easy, option, number, pointer)?;
+        easy.refresh();
+        Ok(())
+    })
+}
+
+fn set(easy: &EasyHandle, option: O, number: i64, pointer: *mut c_void) -> Result<(), Code> {
+    let state = easy.easy.state();
+    let settings =
+        |change: &dyn Fn(&mut Settings) -> Result<(), Code>| change(&mut state.settings.borrow_mut());
+    match option.kind() {
+        ArgKind::Long | ArgKind::Values | ArgKind::OffT => settings(&|s| s.set_long(option, number)),
+        ArgKind::String => {
+            // SAFETY: a C string or NULL, as the manual demands.
+            let text = unsafe { bytes(pointer.cast::<c_char>()) };
+            settings(&|s| s.set_text(option, text))
+        }
+        ArgKind::SList => {
+            // SAFETY: a list or NULL, as the manual demands.
+            let lines = unsafe { slist::strings(pointer.cast::<Slist>()) };
+            let lines: Vec<Rc<[u8]>> = lines.map(|line| Rc::from(line.to_bytes())).collect();
+            let lines = (!pointer.is_null()).then_some(lines);
+            settings(&|s| s.set_list(option, lines.clone()))
+        }
+        ArgKind::Blob => {
+            // SAFETY: a blob or NULL, as the manual demands; its bytes are copied whatever its flags say.
+            let blob = unsafe {
+                let blob = pointer.cast::<Blob>().as_ref();
+                blob.map(|blob| {
+                    if blob.len == 0 { &[][..] } else { std::slice::from_raw_parts(blob.data, blob.len) }
+                })
+            };
+            settings(&|s| s.set_text(option, blob))
+        }
+        ArgKind::Object | ArgKind::CbPtr | ArgKind::Function => set_pointer(easy, option, pointer),
+    }
+}
+
+fn set_pointer(easy: &EasyHandle, option: O, pointer: *mut c_void) -> Result<(), Code> {
+    match support(option) {
+        Support::Yes => {}
+        Support::NotBuiltIn => return Err(Code::NotBuiltIn),
+        Support::Unknown => return Err(Code::UnknownOption),
+    }
+    let state = easy.easy.state();
+    let app = &easy.app;
+    match option {
+        O::Postfields => {
+            app.pointers.post_fields.set(pointer);
+            state.settings.borrow_mut().post_fields_given();
+        }
+        O::Copypostfields => return copy_post_fields(easy, pointer.cast()),
+        O::Httppost | O::Mimepost => {
+            let escape_from = app.clone();
+            let form: Option<Rc<dyn MimeSource>> = match (pointer.is_null(), option) {
+                (true, _) => None,
+                (_, O::Mimepost) => Some(Rc::new(FormSource { form: Form::Mime(pointer), app: escape_from })),
+                _ => Some(Rc::new(FormSource { form: Form::Posts(pointer.cast()), app: escape_from })),
+            };
+            state.settings.borrow_mut().set_mime(form);
+        }
+        O::Curlu => {
+            let read = move || url::find(pointer).unwrap_or_default();
+            state.settings.borrow_mut().url_handle =
+                if pointer.is_null() { None } else { Some(Rc::new(read)) };
+        }
+        O::Share => {
+            let share = match pointer.is_null() {
+                true => None,
+                false => Some(share::find(pointer).ok_or(Code::BadFunctionArgument)?),
+            };
+            easy.easy.set_share(share);
+        }
+        // Kept by curl for compatibility and without effect.
+        O::StreamDepends | O::StreamDependsE => {}
+        _ => app.pointers.place(option).ok_or(Code::UnknownOption)?.set(pointer),
+    }
+    Ok(())
+}
+
+/// CURLOPT_COPYPOSTFIELDS: as many bytes as POSTFIELDSIZE says now, or up to the zero.
+fn copy_post_fields(easy: &EasyHandle, text: *const c_char) -> Result<(), Code> {
+    easy.app.pointers.post_fields.set(std::ptr::null_mut());
+    let size = usize::try_from(easy.app.post_size.get());
+    let copied = match (text.is_null(), size) {
+        (true, _) => None,
+        // SAFETY: the application said how many bytes there are.
+        (_, Ok(size)) => Some(unsafe { std::slice::from_raw_parts(text.cast::<u8>(), size) }),
+        // SAFETY: without a size it is a C string.
+        _ => unsafe { bytes(text) },
+    };
+    easy.easy.state().settings.borrow_mut().set_text(O::Copypostfields, copied)
+}
+
+impl EasyHandle {
+    /// Copy what callbacks need to know without asking the engine.
+    pub fn refresh(&self) {
+        let settings = self.easy.state().settings.borrow();
+        self.app.progress_wanted.set(!settings.on(O::Noprogress));
+        self.app.verbose.set(settings.on(O::Verbose));
+        self.app.post_size.set(settings.long(O::PostfieldsizeLarge));
+        self.app.mime_options.set(settings.long(O::MimeOptions));
+    }
+}
+
+/// A form that is laid out anew for each pass.
+struct FormSource {
+    form: Form,
+    app: Rc<Application>,
+}
+
+enum Form {
+    Mime(*mut c_void),
+    Posts(*const HttpPost),
+}
+
+impl MimeSource for FormSource {
+    fn open(&self) -> engine::Result<Box<dyn MimeReader>> {
+        let parts = match self.form {
+            Form::Mime(handle) => mime::lay_out(handle),
+            // SAFETY: the manual asks the application to keep the form until the transfer is done.
+            Form::Posts(form) => unsafe { form::lay_out(form, self.app.stream_read()) },
+        };
+        let escapes = self.app.mime_options.get() & CURLMIMEOPT_FORMESCAPE != 0;
+        let escape = if escapes { Escape::Backslash } else { Escape::Percent };
+        let body = parts.and_then(|parts| FormBody::open(parts, escape)).map_err(Error::from)?;
+        Ok(Box::new(FormReader(body)))
+    }
+}
+
+struct FormReader(FormBody);
+
+impl MimeReader for FormReader {
+    fn content_type(&self) -> Option<Vec<u8>> {
+        Some(self.0.content_type().to_vec())
+    }
+
+    fn size(&self) -> Option<u64> {
+        self.0.size()
+    }
+
+    fn read(&mut self, buf: &mut [u8]) -> engine::Result<ReadAnswer> {
+        Ok(match self.0.read(buf)? {
+            Got::Bytes(len) => ReadAnswer::Bytes(len),
+            Got::Pause => ReadAnswer::Pause,
+            Got::Abort => ReadAnswer::Abort,
+            Got::TooMany => ReadAnswer::TooMany,
+        })
+    }
+}
