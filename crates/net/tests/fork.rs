@@ -1,0 +1,41 @@
+//! What a forked child finds: a process of its own, and connections that it must not speak on. Alone in its binary: the
+//! mark is the process's.
+
+mod common;
+
+use std::io::Read;
+use std::sync::Arc;
+use std::time::Duration;
+
+use common::{block_on, identity, listener, open, runtime};
+use warmwire_net::{Acquired, Limits, Pool, SharedPool, process};
+
+#[test]
+fn a_child_says_nothing_on_its_parents_connections() {
+    let (rt, (listener, to)) = (runtime(), listener());
+    let (own, shared) = (Pool::new(rt.reactor()), Arc::new(SharedPool::new(9, Duration::from_secs(9))));
+    let reactor = rt.reactor().clone();
+    let connect = |port| {
+        let mut connection = block_on(&rt, open(reactor.clone(), identity(port), to));
+        connection.farewell = b"QUIT\r\n".to_vec();
+        connection
+    };
+    let Some(Acquired::Vacant(slot)) = own.try_acquire(&identity(1), false, 0) else { panic!() };
+    slot.fill(connect(1)).release();
+    shared.put(connect(2), rt.now());
+    shared.put(connect(3), rt.now());
+    let parent = process();
+
+    runtime::after_fork_in_child();
+    assert!(!std::ptr::eq(parent, process()));
+    assert!(std::ptr::eq(process(), process()));
+    assert!(matches!(own.try_acquire(&identity(1), false, 0), Some(Acquired::Vacant(_))));
+    assert!(shared.take(&identity(2), &Limits::default(), rt.now()).is_none());
+    own.close_all();
+    shared.close_all();
+    for _ in 0..3 {
+        let mut said = Vec::new();
+        listener.accept().unwrap().0.read_to_end(&mut said).unwrap();
+        assert!(said.is_empty(), "{said:?}");
+    }
+}
