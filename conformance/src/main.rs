@@ -1,7 +1,6 @@
 //! Runs curl's published test cases against a curl command: plays the servers, compares every check.
 //! `README.md` beside this crate's manifest tells how to use it and what it leaves out.
 
-#![allow(dead_code)] // what the next peers use
 mod base64;
 mod diff;
 mod features;
@@ -28,7 +27,13 @@ use report::{Expected, SkipList};
 use run::{Outcome, Settings, Verdict};
 
 const USAGE: &str = "usage: warmwire-conformance CASES --curl BINARY [--library FOLDER] [--skip-list FILE]
-    [--only \"1 2 3\"] [--agree [COLUMN]] [--expect COLUMN] [--jobs N] [--verbose] [--keep]";
+    [--only \"1 2 3\"] [--agree [COLUMN]] [--expect COLUMN] [--jobs N] [--verbose] [--keep]
+    [--write-list FILE]";
+
+/// What a new skip list begins with.
+const LIST_HEAD: &str = "# Cases that are not meant to pass yet: number, then the case's name and what fails first. A case listed here that
+# passes fails the run, so the list only shrinks. Cases whose servers are not played are skipped without being listed.
+";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -59,6 +64,8 @@ struct Options {
     jobs: usize,
     verbose: bool,
     keep: bool,
+    /// Where to put a list of what failed.
+    write_list: Option<PathBuf>,
 }
 
 impl Options {
@@ -84,6 +91,7 @@ impl Options {
                 }
                 "--verbose" => options.verbose = true,
                 "--keep" => options.keep = true,
+                "--write-list" => options.write_list = Some(value()?.into()),
                 other if !other.starts_with('-') => options.cases = other.into(),
                 _ => return Err(USAGE.into()),
             }
@@ -113,6 +121,9 @@ fn conduct(options: &Options) -> Result<bool, String> {
     });
     if !options.keep {
         let _ = std::fs::remove_dir_all(&settings.work);
+    }
+    if let Some(path) = &options.write_list {
+        report::write_list(path, LIST_HEAD, &outcomes)?;
     }
     let sums = report::sum_up(&outcomes);
     if let Some(column) = &options.agree {

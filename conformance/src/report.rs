@@ -33,6 +33,18 @@ impl SkipList {
     }
 }
 
+/// Writes a skip list that names what fails now, each with what failed first, for a list that has yet to begin.
+pub fn write_list(path: &Path, head: &str, outcomes: &BTreeMap<u64, Outcome>) -> Result<(), String> {
+    let mut text = head.to_owned();
+    for (number, outcome) in outcomes {
+        if let Verdict::Failed(why) = &outcome.verdict {
+            let why = why.lines().next().unwrap_or_default().replace(" (- expected, + got):", "");
+            text += &format!("{number} [{}] {}\n", outcome.name, why.trim());
+        }
+    }
+    fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()))
+}
+
 /// A column of expected.tsv: case number to pass, fail or skip.
 pub struct Expected(BTreeMap<u64, String>);
 

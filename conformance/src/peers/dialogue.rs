@@ -251,24 +251,34 @@ impl Dialogue<'_> {
 
     /// The reply data of the case whose number, perhaps with a part, stands in the text.
     pub fn data(&self, name: &str) -> Vec<u8> {
-        let digits = &name[name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len())..];
-        let digits: String = digits.chars().take_while(char::is_ascii_digit).collect();
-        let number = digits.parse().unwrap_or(0);
-        let (number, part) = if number > 10_000 { (number / 10_000, number % 10_000) } else { (number, 0) };
-        let Some(script) = self.stage.script_of(number) else { return vec![] };
-        if part > 0 && script.filled("reply", &format!("data{part}")).is_some() {
-            return script.reply(&format!("data{part}"));
-        }
-        script.reply("data")
+        case_data(self.stage, name)
     }
 
     /// Keeps what was uploaded where the case looks for it.
     pub fn store(&self, name: &str, data: &[u8]) {
-        let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || "._-".contains(*c)).collect();
-        let path = self.stage.log.join(format!("upload.{name}"));
-        let text = format!("{} bytes would've been stored here\n", data.len());
-        let _ = std::fs::write(path, if self.orders.no_save { text.as_bytes() } else { data });
+        store(self.stage, name, data, self.orders.no_save);
     }
+}
+
+/// The reply data of the case whose number, perhaps with a part, stands in the text.
+pub fn case_data(stage: &Stage, name: &str) -> Vec<u8> {
+    let digits = &name[name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len())..];
+    let digits: String = digits.chars().take_while(char::is_ascii_digit).collect();
+    let number = digits.parse().unwrap_or(0);
+    let (number, part) = if number > 10_000 { (number / 10_000, number % 10_000) } else { (number, 0) };
+    let Some(script) = stage.script_of(number) else { return vec![] };
+    if part > 0 && script.filled("reply", &format!("data{part}")).is_some() {
+        return script.reply(&format!("data{part}"));
+    }
+    script.reply("data")
+}
+
+/// Keeps what was uploaded where the case looks for it, or only its size.
+pub fn store(stage: &Stage, name: &str, data: &[u8], only_size: bool) {
+    let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || "._-".contains(*c)).collect();
+    let path = stage.log.join(format!("upload.{name}"));
+    let size = format!("{} bytes would've been stored here\n", data.len());
+    let _ = std::fs::write(path, if only_size { size.as_bytes() } else { data });
 }
 
 /// Command words of three or four letters, as FTP, POP3 and SMTP have them.

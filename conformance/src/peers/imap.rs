@@ -57,13 +57,13 @@ impl Speaker for Session {
             "FETCH" => self.fetch(first, rest, talk)?,
             "APPEND" => self.append(first, rest, talk)?,
             "STORE" => self.store(first, rest, talk)?,
-            "LIST" | "LSUB" => self.from_case(
+            "LIST" | "LSUB" => self.send_case(
                 first,
                 if command == "LIST" { "LIST Completed" } else { "LSUB Completed" },
                 talk,
             )?,
-            "EXAMINE" => self.from_case(unquoted(argument), "[READ-ONLY] EXAMINE completed", talk)?,
-            "STATUS" => self.from_case(first, "STATUS completed", talk)?,
+            "EXAMINE" => self.send_case(unquoted(argument), "[READ-ONLY] EXAMINE completed", talk)?,
+            "STATUS" => self.send_case(first, "STATUS completed", talk)?,
             "SEARCH" => self.of_selected(!argument.is_empty(), command, talk)?,
             "UID" if first == "FETCH" => {
                 let (uid, how) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -180,7 +180,7 @@ impl Session {
         self.tagged("OK STORE completed", talk)
     }
 
-    fn from_case(&self, name: &str, done: &str, talk: &mut Dialogue) -> io::Result<()> {
+    fn send_case(&self, name: &str, done: &str, talk: &mut Dialogue) -> io::Result<()> {
         if name.is_empty() {
             return self.tagged("BAD Command Argument", talk);
         }

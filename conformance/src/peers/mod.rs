@@ -2,12 +2,17 @@
 //! a new protocol is a new file and its rows.
 
 mod dialogue;
+pub mod dict;
 pub mod ftp;
 pub mod http;
 pub mod imap;
+pub mod mqtt;
 pub mod pop3;
 pub mod smtp;
+pub mod socks;
 pub mod stage;
+pub mod telnet;
+pub mod tftp;
 pub mod tls;
 pub mod tunnel;
 pub mod wire;
@@ -31,8 +36,11 @@ pub trait Peer: Send + Sync {
     fn datagram(&self, _socket: &UdpSocket, _packet: &[u8], _from: std::net::SocketAddr, _stage: &Stage) {}
 }
 
+#[derive(PartialEq, Eq)]
 enum Address {
     V4,
+    /// UDP on IPv4.
+    Udp,
     V6,
     Unix,
 }
@@ -84,6 +92,15 @@ const ROWS: &[Row] = &[
     row("smtp", "SMTPPORT", smtp::server),
     v6("smtp-ipv6", "SMTP6PORT", smtp::server),
     secured("smtps", "SMTPSPORT", "smtp", smtp::server),
+    row("socks4", "SOCKSPORT", socks::server),
+    row("socks5", "SOCKSPORT", socks::server),
+    Row { address: Address::Unix, ..row("socks5unix", "SOCKSUNIXPATH", socks::server) },
+    Row { address: Address::Udp, ..row("tftp", "TFTPPORT", tftp::server) },
+    row("mqtt", "MQTTPORT", mqtt::server),
+    secured("mqtts", "MQTTSPORT", "mqtt", mqtt::server),
+    row("dict", "DICTPORT", dict::server),
+    row("telnet", "TELNETPORT", telnet::server),
+    secured("https-mtls", "HTTPS-MTLSPORT", "http", http::origin),
     row("gopher", "GOPHERPORT", http::gopher),
     v6("gopher-ipv6", "GOPHER6PORT", http::gopher),
     secured("gophers", "GOPHERSPORT", "gopher", http::gopher),
@@ -182,10 +199,15 @@ fn engage(
     let told = |e: std::io::Error| format!("cannot listen for {}: {e}", row.name);
     let (door, place) = match row.address {
         Address::V4 | Address::V6 => {
-            let host = if matches!(row.address, Address::V4) { "127.0.0.1:0" } else { "[::1]:0" };
+            let host = if row.address == Address::V4 { "127.0.0.1:0" } else { "[::1]:0" };
             let listener = TcpListener::bind(host).map_err(told)?;
             let port = listener.local_addr().map_err(told)?.port();
             (Door::Tcp(listener), port.to_string())
+        }
+        Address::Udp => {
+            let socket = UdpSocket::bind("127.0.0.1:0").map_err(told)?;
+            let port = socket.local_addr().map_err(told)?.port();
+            (Door::Udp(socket), port.to_string())
         }
         Address::Unix => {
             let path = hall.socket_path(row.name);

@@ -148,14 +148,6 @@ impl Conn {
         }
     }
 
-    pub fn set_nonblocking(&self, on: bool) -> io::Result<()> {
-        match &self.stream {
-            Stream::Tcp(s) => s.set_nonblocking(on),
-            Stream::Unix(s) => s.set_nonblocking(on),
-            Stream::Tls(s) => s.sock.set_nonblocking(on),
-        }
-    }
-
     /// The TCP socket beneath, where there is one.
     pub fn tcp(&self) -> Option<&TcpStream> {
         match &self.stream {
