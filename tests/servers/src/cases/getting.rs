@@ -108,7 +108,7 @@ fn died_on_reuse(run: &Context) {
     assert_eq!((output.facts("code"), output.facts("bytes")), (vec!["0"; 4], vec!["5"; 4]), "{output:?}");
 }
 
-// covers: curl_easy_pause, CURLOPT_READFUNCTION, CURLOPT_READDATA
+// covers: curl_easy_pause, CURLOPT_READFUNCTION
 fn paused(run: &Context) {
     for how in ["outside", "inside", "event"] {
         let server = HttpServer::plain();
