@@ -117,6 +117,39 @@ impl Drop for RawPeer {
     }
 }
 
+/// A peer that accepts thousands of connections with one thread and never says a word.
+pub struct SilentPeer {
+    address: SocketAddr,
+    stop: Stop,
+}
+
+impl SilentPeer {
+    pub fn start() -> io::Result<SilentPeer> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        rustix::net::listen(&listener, 4096)?;
+        listener.set_nonblocking(true)?;
+        let (address, stop) = (listener.local_addr()?, Stop::new()?);
+        let signal = stop.signal();
+        thread::spawn(move || {
+            let mut held = Vec::new();
+            while signal.wait(&listener, None) == Woken::Readable {
+                held.extend(listener.accept());
+            }
+        });
+        Ok(SilentPeer { address, stop })
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for SilentPeer {
+    fn drop(&mut self) {
+        self.stop.stop();
+    }
+}
+
 fn accept_all(listener: &TcpListener, signal: &Signal, shared: &Arc<Shared>) {
     while signal.wait(listener, None) == Woken::Readable {
         let Ok((socket, _)) = listener.accept() else { continue };

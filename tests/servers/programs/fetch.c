@@ -77,12 +77,14 @@ static void prepare(struct transfer *transfer) {
 
 static void report(struct transfer *transfer) {
   long http = -1, connects = -1, redirects = -1;
+  double total = 0;
   curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &http);
   curl_easy_getinfo(transfer->easy, CURLINFO_NUM_CONNECTS, &connects);
   curl_easy_getinfo(transfer->easy, CURLINFO_REDIRECT_COUNT, &redirects);
-  printf("code=%d http=%ld bytes=%zu sum=%016llx connects=%ld redirects=%ld name=%s message=%s\n", transfer->code, http,
-         transfer->sink.bytes, (unsigned long long)transfer->sink.sum, connects, redirects,
-         curl_easy_strerror(transfer->code), transfer->message);
+  curl_easy_getinfo(transfer->easy, CURLINFO_TOTAL_TIME, &total);
+  printf("code=%d http=%ld bytes=%zu sum=%016llx connects=%ld redirects=%ld total_ms=%.0f name=%s message=%s\n",
+         transfer->code, http, transfer->sink.bytes, (unsigned long long)transfer->sink.sum, connects, redirects,
+         total * 1000, curl_easy_strerror(transfer->code), transfer->message);
 }
 
 static void done(CURL *easy, CURLcode code) {

@@ -32,6 +32,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    raise_descriptor_limit();
     let mut subjects = vec![Subject::Distribution];
     subjects.extend(arguments.ours.map(Subject::Ours));
     if let Some(only) = &arguments.only {
@@ -54,6 +55,14 @@ fn main() -> ExitCode {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     }
+}
+
+/// Some cases open 10,000 connections; programs inherit the limit.
+fn raise_descriptor_limit() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    let _ = setrlimit(Resource::Nofile, limit);
 }
 
 fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {

@@ -22,6 +22,7 @@ impl World {
     pub fn new() -> io::Result<World> {
         let programs = target_directory().join("servers");
         build_programs(&source_directory().join("programs"), &programs)?;
+        build_preload(&programs)?;
         let authority = Authority::new();
         let nginx = Nginx::start(&authority.good(), &SIZES)?;
         let directory = TempDir::new("servers")?;
@@ -37,6 +38,11 @@ impl World {
     /// A compiled program.
     pub fn program(&self, name: &str) -> PathBuf {
         self.programs.join(name)
+    }
+
+    /// Our command line tool.
+    pub fn tool(&self) -> PathBuf {
+        target_directory().join("release/warmwire")
     }
 
     /// A script beside the programs.
@@ -88,6 +94,17 @@ fn build_programs(sources: &Path, programs: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The getaddrinfo that counts, for LD_PRELOAD.
+fn build_preload(programs: &Path) -> io::Result<()> {
+    let mut command = Command::new("cc");
+    command.args(["-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o"]).arg(programs.join("lookups.so"));
+    let output = command.arg(source_directory().join("preload/lookups.c")).arg("-ldl").output()?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned())),
+    }
 }
 
 fn modified(path: &Path) -> io::Result<std::time::SystemTime> {

@@ -2,12 +2,15 @@
 
 mod ftp;
 mod getting;
+mod lookups;
 mod options;
 mod others;
+mod pooling;
 mod process;
 mod reentry;
 mod refusals;
 mod tls;
+mod valgrind;
 mod values;
 
 use crate::runner::{Case, Context};
@@ -22,6 +25,9 @@ pub fn all() -> Vec<Case> {
         process::cases(),
         ftp::cases(),
         options::cases(),
+        lookups::cases(),
+        pooling::cases(),
+        valgrind::cases(),
         others::cases(),
         values::cases(),
     ];

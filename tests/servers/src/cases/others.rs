@@ -5,7 +5,7 @@ use std::process::Command;
 use testkit::body::pattern;
 use testkit::http::HttpServer;
 
-use super::case;
+use super::{case, ours};
 use crate::runner::{Case, Context, Output};
 
 pub fn cases() -> Vec<Case> {
@@ -16,6 +16,7 @@ pub fn cases() -> Vec<Case> {
         case("php-easy-multi-share", php),
         case("php-fatal-error-in-write-callback", php_fatal),
         case("pycurl", pycurl),
+        ours("warmwire-command-lines", tool),
     ]
 }
 
@@ -122,4 +123,48 @@ fn pycurl(run: &Context) {
     assert_eq!(output.fact("event"), "25,25000", "{output:?}");
     assert_eq!(output.fact("refused"), "7", "{output:?}");
     assert_eq!(output.fact("raised"), "23", "{output:?}");
+}
+
+// covers: -o, -s, -S, -i, -I, -d, -L, -w, -u, --cacert, -r, -T, -m, -f, -H, -X, -V, --help
+fn tool(run: &Context) {
+    let server = HttpServer::plain();
+    let tool =
+        |arguments: &[&str]| run.run(Command::new(run.world.tool()).args(["-q", "-sS"]).args(arguments));
+    assert!(tool(&["-V"]).stdout.to_lowercase().contains("warmwire"));
+    assert!(tool(&["--help"]).stdout.contains("--output"));
+    assert_eq!(tool(&[&server.url("/bytes/5000")]).bytes(), pattern(5000));
+    let secure = run.world.nginx.https("/bytes-335114");
+    assert_eq!(tool(&["--cacert", &run.world.ca(), &secure]).bytes(), pattern(335_114));
+    assert_eq!(tool(&["-k", &secure]).bytes(), pattern(335_114));
+    assert_eq!(tool(&[&secure]).status, Some(60));
+    assert_eq!(tool(&["-L", &server.url("/redirect/3")]).stdout, "arrived\n");
+    assert!(tool(&["-I", &server.url("/bytes/9")]).stdout.starts_with("HTTP/1.1 200 OK\r\n"));
+    assert!(tool(&["-i", &server.url("/bytes/9")]).stdout.contains("Content-Length: 9\r\n\r\n"));
+    assert_eq!(tool(&["-d", "a=b", &server.url("/body")]).stdout, "a=b");
+    assert_eq!(
+        tool(&["-T", "/etc/hostname", &server.url("/body")]).bytes(),
+        std::fs::read("/etc/hostname").unwrap()
+    );
+    assert_eq!(tool(&["-u", "user:secret", &server.url("/basic/user/secret")]).stdout, "welcome\n");
+    assert_eq!(tool(&["-r", "5-9", &server.url("/bytes/100")]).bytes(), &pattern(10)[5..]);
+    tool(&["-X", "PURGE", "-H", "X-Own: yes", &server.url("/echo")]);
+    let request = server.last_request().expect("a request came");
+    assert_eq!((&*request.method, request.field("X-Own")), ("PURGE", Some("yes")));
+    let line = "%{http_code} %{size_download} %{num_connects}|";
+    let two = tool(&[
+        "-o",
+        "/dev/null",
+        "-o",
+        "/dev/null",
+        "-w",
+        line,
+        &server.url("/bytes/7"),
+        &server.url("/bytes/8"),
+    ]);
+    assert_eq!(two.stdout, "200 7 1|200 8 0|", "{two:?}");
+    assert_eq!(tool(&["-Z", &server.url("/bytes/1000?[1-30]")]).bytes().len(), 30_000);
+    assert_eq!(tool(&["-f", &server.url("/status/404")]).status, Some(22));
+    assert_eq!(tool(&["-m", "0.3", &server.url("/delay/9000/bytes/1")]).status, Some(28));
+    assert_eq!(tool(&["--no-such-flag"]).status, Some(2));
+    assert_eq!(tool(&["-m", "soon", &server.url("/")]).status, Some(2));
 }

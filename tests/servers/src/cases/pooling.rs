@@ -1,0 +1,86 @@
+//! The process-wide pool, and costs that must not grow: many idle transfers, many polls.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use testkit::body::pattern;
+use testkit::ftp::{Config, FtpServer};
+use testkit::http::HttpServer;
+use testkit::raw::SilentPeer;
+
+use super::ours;
+use crate::runner::{Case, Context, Output};
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        ours("pool-is-off-unless-asked-for", off),
+        ours("pool-http-10000-polls", http),
+        ours("pool-tls-and-threads", tls),
+        ours("pool-ftp-polls-and-polite-end", ftp),
+        ours("10000-idle-transfers-cost-little", idle),
+    ]
+}
+
+fn pooled(run: &Context, arguments: &[&str]) -> Output {
+    let mut command = Command::new(run.world.program("pooled"));
+    let output = run.run(command.args(arguments).env("CA", run.world.ca()).env("WARMWIRE_POOL", "process"));
+    assert_eq!(output.status, Some(0), "{output:?}");
+    assert_eq!(
+        (output.fact("child"), output.fact("after")),
+        ("0", "1"),
+        "fork with pooled connections: {output:?}"
+    );
+    output
+}
+
+fn off(run: &Context) {
+    let server = HttpServer::plain();
+    run.program("pooled", &[&server.url("/bytes/1000"), "20"]);
+    assert!(server.accepts() >= 20, "{} accepts", server.accepts());
+}
+
+fn http(run: &Context) {
+    let server = HttpServer::plain();
+    let output = pooled(run, &[&server.url("/bytes/1000"), "10000", "16"]);
+    assert_eq!(
+        (output.fact("good"), output.fact("together"), output.fact("of")),
+        ("10000", "16000", "16000")
+    );
+    assert!(output.number("more_fds") <= 0 && output.number("more_kb") < 512, "{output:?}");
+    // One for all polls, one or two of the child's, one for each thread that found none free.
+    assert!(server.accepts() <= 20, "{} accepts", server.accepts());
+}
+
+fn tls(run: &Context) {
+    let server = HttpServer::tls(run.world.authority.good().server_config().expect("a usable pair"));
+    let output = pooled(run, &[&server.url("/bytes/1000"), "500", "16"]);
+    assert_eq!((output.fact("good"), output.fact("together")), ("500", "800"), "{output:?}");
+    assert!(server.accepts() <= 20, "{} accepts", server.accepts());
+}
+
+fn ftp(run: &Context) {
+    let files = BTreeMap::from([("/file".to_string(), pattern(2000))]);
+    let server = FtpServer::start(Config { files, ..Config::default() }).expect("loopback has a free port");
+    let output = pooled(run, &[&server.url("/file"), "1000", "16"]);
+    assert_eq!((output.fact("good"), output.fact("together")), ("1000", "1600"), "{output:?}");
+    assert!(server.accepts() <= 20, "{} accepts", server.accepts());
+    assert!(output.number("more_fds") <= 0 && output.number("more_kb") < 512, "{output:?}");
+    // global_cleanup says goodbye on what the parent holds; the child leaves without a word.
+    assert!(
+        server.quits() + 2 >= server.accepts() && server.quits() >= 1,
+        "{} of {}",
+        server.quits(),
+        server.accepts()
+    );
+}
+
+fn idle(run: &Context) {
+    let silent = SilentPeer::start().expect("loopback has a free port");
+    let busy = HttpServer::plain();
+    let url = format!("http://{}/", silent.address());
+    let output = run.program("idle", &[&url, &busy.url("/bytes/1000"), "10000"]);
+    for ratio in output.facts("ratio") {
+        let ratio: f64 = ratio.parse().expect("a number");
+        assert!(ratio <= 1.2, "{output:?}");
+    }
+}
