@@ -1,0 +1,117 @@
+//! Wakers on other threads: none is lost, whoever waits, the runtime or an application's own loop.
+
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::os::fd::{OwnedFd, RawFd};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use warmwire_runtime::{Clock, Interest, Runtime, SocketHook};
+
+const THREADS: u32 = 4;
+const ROUNDS: u32 = 500;
+
+/// A number that a thread raises, and who waits for it.
+#[derive(Default)]
+struct Cellular {
+    value: AtomicU32,
+    waker: Mutex<Option<Waker>>,
+}
+
+/// Tasks that each see a number raised by a thread, step by step: a lost wake-up stops one for ever.
+fn spawn_tasks(rt: &Runtime) -> Rc<Cell<u32>> {
+    let finished = Rc::new(Cell::new(0));
+    for _ in 0..THREADS {
+        let shared = Arc::new(Cellular::default());
+        let (theirs, done, reactor) = (shared.clone(), finished.clone(), rt.reactor().clone());
+        std::thread::spawn(move || {
+            for round in 1..=ROUNDS {
+                theirs.value.store(round, SeqCst);
+                let waker = theirs.waker.lock().unwrap().take();
+                waker.into_iter().for_each(Waker::wake);
+                while theirs.waker.lock().unwrap().is_none() && round < ROUNDS {
+                    std::hint::spin_loop();
+                    std::thread::yield_now();
+                }
+            }
+        });
+        rt.spawn(Box::pin(async move {
+            let _guard = reactor.wake_interest();
+            let mut seen = 0;
+            poll_fn(|cx| {
+                *shared.waker.lock().unwrap() = Some(cx.waker().clone());
+                seen = shared.value.load(SeqCst);
+                if seen == ROUNDS { Poll::Ready(()) } else { Poll::Pending }
+            })
+            .await;
+            done.set(done.get() + 1);
+        }));
+    }
+    finished
+}
+
+#[test]
+fn the_runtimes_own_wait_misses_none() {
+    let rt = Runtime::new(Clock::system());
+    let finished = spawn_tasks(&rt);
+    let start = Instant::now();
+    while finished.get() < THREADS {
+        rt.perform().unwrap();
+        if finished.get() < THREADS {
+            rt.wait(&mut [], Duration::from_secs(5), false).unwrap();
+        }
+        assert!(start.elapsed() < Duration::from_secs(15), "a wake-up was lost");
+    }
+}
+
+/// Notes what an application would be watching.
+#[derive(Default)]
+struct Watch(Mutex<Vec<(RawFd, Interest)>>);
+
+impl SocketHook for Watch {
+    fn changed(&self, fd: RawFd, interest: Interest, _: u64) {
+        let mut rows = self.0.lock().unwrap();
+        rows.retain(|row| row.0 != fd);
+        if !interest.is_empty() {
+            rows.push((fd, interest));
+        }
+    }
+}
+
+/// Another handle on a descriptor of this process, as an application's loop has it.
+fn duplicate(fd: RawFd) -> OwnedFd {
+    use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
+    let me = pidfd_open(getpid(), PidfdFlags::empty()).unwrap();
+    pidfd_getfd(me, fd, PidfdGetfdFlags::empty()).unwrap()
+}
+
+#[test]
+fn an_applications_loop_misses_none() {
+    let rt = Runtime::new(Clock::system());
+    let watch = Arc::new(Watch::default());
+    rt.reactor().set_hook(Some(watch.clone()));
+    let finished = spawn_tasks(&rt);
+    rt.run().unwrap();
+    rt.reactor().tell_changes();
+    let rows = watch.0.lock().unwrap().clone();
+    assert_eq!(rows.len(), 1, "only the wake-up descriptor");
+    let (number, fd) = (rows[0].0, duplicate(rows[0].0));
+    let start = Instant::now();
+    while finished.get() < THREADS {
+        if rt.reactor().timeout() != Some(Duration::ZERO) {
+            let mut set = [PollFd::new(&fd, PollFlags::IN)];
+            poll(&mut set, Some(&Timespec { tv_sec: 5, tv_nsec: 0 })).unwrap();
+            if !set[0].revents().is_empty() {
+                rt.reactor().ready(number, Interest::READ, false);
+            }
+        }
+        rt.run().unwrap();
+        rt.reactor().tell_changes();
+        assert!(start.elapsed() < Duration::from_secs(15), "a wake-up was lost");
+    }
+    assert!(watch.0.lock().unwrap().is_empty(), "nothing is watched when nobody waits for a thread");
+}
