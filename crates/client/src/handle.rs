@@ -121,7 +121,7 @@ impl Handle {
 
     /// Sets an option.
     pub fn set(&mut self, option: EasyOption, value: impl Into<Value>) -> Result<(), Code> {
-        value.into().apply(option, &mut self.easy.state().settings.borrow_mut())
+        value.into().apply(option, &self.easy)
     }
 
     /// Receives the body.

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use engine::settings::Settings;
+use engine::Easy;
 use engine::transfer::mime::MimeSource;
 use tables::{ArgKind, Code, EasyOption};
 
@@ -24,18 +24,19 @@ pub enum Value {
 impl Value {
     /// Sets `option` to this value. The wrong kind of value is CURLE_BAD_FUNCTION_ARGUMENT, an option that is not
     /// built in answers as curl does.
-    pub fn apply(self, option: EasyOption, settings: &mut Settings) -> Result<(), Code> {
+    pub fn apply(self, option: EasyOption, easy: &Easy) -> Result<(), Code> {
+        let settings = || easy.state().settings.borrow_mut();
         match self {
             Value::Default => match option.kind() {
-                ArgKind::Long | ArgKind::Values | ArgKind::OffT => settings.set_long(option, 0),
-                ArgKind::SList => settings.set_list(option, None),
-                _ => settings.set_text(option, None),
+                ArgKind::Long | ArgKind::Values | ArgKind::OffT => settings().set_long(option, 0),
+                ArgKind::SList => settings().set_list(option, None),
+                _ => easy.set_text(option, None),
             },
-            Value::Long(n) => settings.set_long(option, n),
-            Value::Text(text) => settings.set_text(option, Some(&text)),
-            Value::List(list) => settings.set_list(option, Some(list.into_iter().map(Rc::from).collect())),
+            Value::Long(n) => settings().set_long(option, n),
+            Value::Text(text) => easy.set_text(option, Some(&text)),
+            Value::List(list) => settings().set_list(option, Some(list.into_iter().map(Rc::from).collect())),
             Value::Form(form) if option == EasyOption::Mimepost => {
-                settings.set_mime(Some(form));
+                settings().set_mime(Some(form));
                 Ok(())
             }
             Value::Form(_) => Err(Code::BadFunctionArgument),

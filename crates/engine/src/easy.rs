@@ -7,16 +7,16 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::task::{Context, Poll, Waker};
 
 use runtime::TaskId;
-use tables::Code;
 use tables::constant::{CURLPAUSE_RECV, CURLPAUSE_SEND};
+use tables::{Code, EasyOption};
 
 use crate::callbacks::Callbacks;
 use crate::info::TransferInfo;
 use crate::multi::{Multi, MultiState};
 use crate::settings::Settings;
 use crate::share::Share;
-use crate::stores::Stores;
 use crate::stores::headers::Headers;
+use crate::stores::{Stores, cookies};
 
 /// An easy handle. Cloning gives another reference to the same one.
 #[derive(Clone)]
@@ -169,6 +169,22 @@ impl Easy {
         if let Some(share) = share {
             share.attach_handle();
         }
+    }
+
+    /// Sets a string or blob option. Cookie options act at once, on the handle's cookies or the share's.
+    pub fn set_text(&self, option: EasyOption, value: Option<&[u8]>) -> Result<(), Code> {
+        self.0.settings.borrow_mut().set_text(option, value)?;
+        match option {
+            EasyOption::Cookiefile => cookies::add_file(&self.0, value),
+            EasyOption::Cookielist => value.into_iter().for_each(|v| cookies::command(&self.0, v)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// CURLINFO_COOKIELIST.
+    pub fn cookies(&self) -> Vec<Vec<u8>> {
+        cookies::list(&self.0)
     }
 
     /// Whether the handle is in a multi handle now.

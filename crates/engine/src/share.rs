@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use net::{ResolveCache, SessionStore, SharedPool};
 use tables::share::LockData;
+use wire::cookie::Jar;
 
 /// The application's lock functions (CURLSHOPT_LOCKFUNC and CURLSHOPT_UNLOCKFUNC).
 pub trait Locks: Send + Sync {
@@ -32,6 +33,7 @@ struct ShareState {
     pool: Arc<SharedPool>,
     resolved: Arc<ResolveCache>,
     sessions: SessionStore,
+    cookies: Mutex<Option<Jar>>,
 }
 
 impl Default for Share {
@@ -43,6 +45,8 @@ impl Default for Share {
             pool: Arc::new(SharedPool::new(KEPT, IDLE_AGE)),
             resolved: Arc::default(),
             sessions: SessionStore::new(),
+            // A share that holds cookies has a jar: the engine is on for its handles.
+            cookies: Mutex::new(Some(Jar::new())),
         }))
     }
 }
@@ -94,6 +98,11 @@ impl Share {
     /// TLS sessions, when they are shared.
     pub fn sessions(&self) -> Option<&SessionStore> {
         self.shares(LockData::SslSession).then_some(&self.0.sessions)
+    }
+
+    /// Runs `f` on the shared cookies.
+    pub fn with_cookies<R>(&self, f: impl FnOnce(&mut Option<Jar>) -> R) -> R {
+        self.around(LockData::Cookie, || f(&mut self.0.cookies.lock().unwrap_or_else(|e| e.into_inner())))
     }
 
     /// Calls the application's lock functions around `f`.

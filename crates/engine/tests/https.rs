@@ -30,7 +30,7 @@ fn gets_over_one_kept_connection() {
 fn bad_certificates_are_refused() {
     let authority = Authority::new();
     for (leaf, words) in [
-        (authority.wrong_name(), "no alternative certificate subject name matches target ipv4 address"),
+        (authority.wrong_name(), "no alternative certificate subject name matches target hostname"),
         (authority.expired(), "certificate has expired"),
     ] {
         let server = HttpServer::tls(leaf.server_config().unwrap());

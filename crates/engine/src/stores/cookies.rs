@@ -1,25 +1,211 @@
 //! The cookie engine of a handle or a share: which cookies go with a request, what a reply sets, and
-//! the files they are read from and written to.
+//! the files they are read from and written to (CURLOPT_COOKIEFILE(3), COOKIEJAR(3), COOKIELIST(3)).
+
+use std::cell::{Cell, RefCell};
+use std::ffi::OsStr;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use tables::EasyOption as O;
+use wire::cookie::{Command, Jar, Target, is_secure};
 
 use crate::easy::EasyState;
+use crate::settings::Text;
 use crate::transfer::Transfer;
 
 /// A handle's own cookies.
 #[derive(Default)]
-pub struct Store {}
-
-impl Store {
-    /// Takes over another handle's cookies.
-    pub fn copy_from(&self, _other: &Store) {}
+pub struct Store {
+    jar: RefCell<Option<Jar>>,
+    /// Files to be read before the next transfer.
+    unread: RefCell<Vec<Text>>,
+    /// All files given, for RELOAD.
+    files: RefCell<Vec<Text>>,
+    dirty: Cell<bool>,
 }
 
-/// The Cookie field for the current request.
-pub fn header_for(_t: &Transfer) -> Option<Vec<u8>> {
-    None
+impl Store {
+    /// Takes over another handle's cookies and files.
+    pub fn copy_from(&self, other: &Store) {
+        *self.jar.borrow_mut() = other.jar.borrow().clone();
+        *self.unread.borrow_mut() = other.unread.borrow().clone();
+        *self.files.borrow_mut() = other.files.borrow().clone();
+    }
+}
+
+/// CURLOPT_COOKIEFILE: another file to read; an empty name only turns the engine on, `None` forgets
+/// the files.
+pub fn add_file(easy: &EasyState, name: Option<&[u8]>) {
+    let store = &easy.stores.cookies;
+    match name {
+        None => {
+            store.unread.borrow_mut().clear();
+            store.files.borrow_mut().clear();
+        }
+        Some(name) => {
+            store.unread.borrow_mut().push(name.into());
+            store.files.borrow_mut().push(name.into());
+        }
+    }
+}
+
+/// CURLOPT_COOKIELIST: a cookie, or something to be done at once.
+pub fn command(easy: &EasyState, text: &[u8]) {
+    match Command::parse(text) {
+        Command::All => change(easy, Jar::clear),
+        Command::Session => change(easy, Jar::clear_session),
+        Command::Flush => save(easy),
+        Command::Reload => {
+            let files = easy.stores.cookies.files.borrow().clone();
+            *easy.stores.cookies.unread.borrow_mut() = files;
+            read_files(easy);
+        }
+        Command::Line(line) => change(easy, |jar| {
+            let _ = jar.add_line(line, now());
+        }),
+    }
+}
+
+/// All cookies in Netscape format (CURLINFO_COOKIELIST).
+pub fn list(easy: &EasyState) -> Vec<Vec<u8>> {
+    with_jar(easy, |jar| jar.as_mut().map(|j| j.lines(now())).unwrap_or_default())
+}
+
+/// Reads the files that have not been read yet. Turns the engine on when a file was named.
+pub fn read_files(easy: &EasyState) {
+    let files = std::mem::take(&mut *easy.stores.cookies.unread.borrow_mut());
+    let (on, new_session) = {
+        let settings = easy.settings.borrow();
+        (settings.is_set(O::Cookiejar), settings.on(O::Cookiesession))
+    };
+    if files.is_empty() && !on {
+        return;
+    }
+    with_jar(easy, |jar| {
+        let jar = jar.get_or_insert_with(Jar::new);
+        for name in files.iter().filter(|n| !n.is_empty()) {
+            match read(name) {
+                Ok(bytes) => jar.load(&bytes, new_session, now()),
+                Err(e) => {
+                    let name = String::from_utf8_lossy(name);
+                    easy.note(|| format!("WARNING: failed to open cookie file \"{name}\": {e}"));
+                }
+            }
+        }
+        if new_session && !files.is_empty() {
+            jar.remove_expired(now());
+        }
+    });
+}
+
+/// A file is read up to this length; nothing a browser keeps comes near.
+const MAX_FILE: u64 = 64 << 20;
+
+fn read(name: &[u8]) -> std::io::Result<Vec<u8>> {
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    if name == b"-" {
+        std::io::stdin().lock().take(MAX_FILE).read_to_end(&mut bytes)?;
+    } else {
+        std::fs::File::open(path(name))?.take(MAX_FILE).read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+fn path(name: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(name))
+}
+
+/// The Cookie field for the current request: stored cookies, and those set with CURLOPT_COOKIE.
+pub fn header_for(t: &Transfer, literal: Option<&[u8]>) -> Option<Vec<u8>> {
+    let host = host_of(t);
+    let stored = with_jar(&t.easy, |jar| {
+        let jar = jar.as_mut()?;
+        Some(jar.header(target(t, &host), literal, now()))
+    });
+    // Without a jar the literal ones go alone.
+    stored.unwrap_or_else(|| literal.map(<[u8]>::to_vec))
 }
 
 /// A reply sets a cookie.
-pub fn received(_t: &Transfer, _value: &[u8]) {}
+pub fn received(t: &Transfer, value: &[u8]) {
+    let host = host_of(t);
+    let outcome = with_jar(&t.easy, |jar| {
+        let jar = jar.as_mut()?;
+        Some(jar.receive(value, target(t, &host), now()).map(|_| ()))
+    });
+    match outcome {
+        Some(Ok(())) => t.easy.stores.cookies.dirty.set(true),
+        Some(Err(why)) => t.easy.note(|| format!("cookie refused: {why:?}")),
+        None => {}
+    }
+}
 
-/// Writes the jar file.
-pub fn save(_easy: &EasyState) {}
+/// A custom Host field names the site for cookies, as long as the origin is the first one.
+fn host_of(t: &Transfer) -> Vec<u8> {
+    let lines = t.easy.settings.borrow().list(O::Httpheader);
+    let custom = lines.iter().filter(|_| !t.other_origin).find_map(|line| {
+        let header = wire::http1::HeaderLine::parse(line)?;
+        (header.is("Host") && !header.value.is_empty()).then(|| header.value.to_vec())
+    });
+    match custom {
+        Some(host) => match host.strip_prefix(b"[") {
+            Some(v6) => v6.split(|b| *b == b']').next().unwrap_or_default().to_vec(),
+            None => host.split(|b| *b == b':').next().unwrap_or_default().to_vec(),
+        },
+        None => t.url.host_unbracketed().unwrap_or_default().to_vec(),
+    }
+}
+
+fn target<'a>(t: &'a Transfer, host: &'a [u8]) -> Target<'a> {
+    Target { host, path: t.url.path(), secure: is_secure(t.scheme().tls(), host) }
+}
+
+/// Writes the jar file, whole or not at all.
+pub fn save(easy: &EasyState) {
+    let Some(name) = easy.settings.borrow().text(O::Cookiejar) else { return };
+    read_files(easy);
+    let Some(bytes) = with_jar(easy, |jar| jar.as_mut().and_then(|j| j.file(now()))) else { return };
+    if let Err(e) = write(&name, &bytes) {
+        let name = String::from_utf8_lossy(&name);
+        easy.note(|| format!("WARNING: failed to save cookies in {name}: {e}"));
+    }
+}
+
+/// Into a file beside it first, so that a full disk costs nothing that was there.
+fn write(name: &[u8], bytes: &[u8]) -> std::io::Result<()> {
+    if name == b"-" {
+        return std::io::stdout().lock().write_all(bytes);
+    }
+    let target = path(name);
+    // A device or a pipe cannot be renamed over.
+    if target.exists() && !target.is_file() {
+        return std::fs::write(target, bytes);
+    }
+    let mut beside = target.as_os_str().to_owned();
+    beside.push(format!(".{}.tmp", std::process::id()));
+    let done = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, target));
+    if done.is_err() {
+        let _ = std::fs::remove_file(&beside);
+    }
+    done
+}
+
+fn change(easy: &EasyState, f: impl FnOnce(&mut Jar)) {
+    with_jar(easy, |jar| f(jar.get_or_insert_with(Jar::new)));
+}
+
+/// Runs `f` on the jar of the share, or on the handle's own.
+fn with_jar<R>(easy: &EasyState, f: impl FnOnce(&mut Option<Jar>) -> R) -> R {
+    let share = easy.share.borrow().clone();
+    match share.filter(|s| s.shares(tables::LockData::Cookie)) {
+        Some(share) => share.with_cookies(f),
+        None => f(&mut easy.stores.cookies.jar.borrow_mut()),
+    }
+}
+
+fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs() as i64)
+}

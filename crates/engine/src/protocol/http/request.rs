@@ -207,14 +207,9 @@ fn referer_field(t: &Transfer, head: &mut Head) {
 
 fn cookie_field(t: &Transfer, head: &mut Head) {
     let own = t.text(O::Cookie).filter(|_| !t.other_origin && !head.custom.names("Cookie"));
-    let stored = crate::stores::cookies::header_for(t);
-    let both = match (stored, own) {
-        (Some(stored), Some(own)) => [&stored, &b"; "[..], &own].concat(),
-        (Some(stored), None) => stored,
-        (None, Some(own)) => own.to_vec(),
-        (None, None) => return,
-    };
-    head.field("Cookie", &both);
+    if let Some(both) = crate::stores::cookies::header_for(t, own.as_deref()) {
+        head.field("Cookie", &both);
+    }
 }
 
 fn time_condition_field(t: &Transfer, head: &mut Head) {
