@@ -8,6 +8,8 @@ use crate::date::{self, Civil};
 pub const ENTRY_LIMIT: usize = 1000;
 const HOST_LIMIT: usize = 2048;
 const DATE_LIMIT: usize = 256;
+/// The end of the year 9999; a file cannot say anything later but "unlimited".
+const LAST_DATE: i64 = 253_402_300_799;
 /// What a file says of an entry that does not end.
 const UNLIMITED: &[u8] = b"unlimited";
 const FILE_HEADER: &str = "# Your HSTS cache. https://curl.se/docs/hsts.html\n\
@@ -49,7 +51,9 @@ impl Cache {
         let Some(host) = canonical(host) else { return Ok(()) };
         self.remove_expired(now);
         let known = self.entries.iter().position(|entry| entry.host == host);
-        let entry = Entry { host, includes_subdomains, expires: now.saturating_add(max_age_s) };
+        let expires = now.saturating_add(max_age_s);
+        let expires = if expires > LAST_DATE { i64::MAX } else { expires };
+        let entry = Entry { host, includes_subdomains, expires };
         match known {
             Some(index) if max_age_s == 0 => drop(self.entries.remove(index)),
             Some(index) => self.entries[index] = entry,
@@ -195,7 +199,9 @@ fn parse_line(line: &[u8]) -> Option<(&[u8], bool, i64)> {
 
 fn canonical(host: &[u8]) -> Option<Vec<u8>> {
     let host = host.strip_suffix(b".").unwrap_or(host);
-    let is_usable = !host.is_empty() && host.len() <= HOST_LIMIT && host.iter().all(u8::is_ascii_graphic);
+    let is_usable = !matches!(host, [] | [b'.' | b'#', ..])
+        && host.len() <= HOST_LIMIT
+        && host.iter().all(u8::is_ascii_graphic);
     if is_usable { Some(host.to_ascii_lowercase()) } else { None }
 }
 

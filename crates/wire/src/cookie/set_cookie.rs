@@ -9,6 +9,11 @@ pub(super) fn parse(value: &[u8], origin: Option<Target<'_>>, now: i64) -> Resul
     if value.len() > LINE_LIMIT {
         return Err(Rejected::Oversized);
     }
+    // RFC 6265bis section 5.6: control characters anywhere end it; a tab counts as blank.
+    let value = trim(value);
+    if value.iter().any(|&octet| (octet < b' ' && octet != b'\t') || octet == 0x7f) {
+        return Err(Rejected::Malformed);
+    }
     let mut pieces = value.split(|&octet| octet == b';');
     let (name, pair_value) = pieces.next().map(split_pair).unwrap_or_default();
     let mut cookie = Cookie {
@@ -142,8 +147,7 @@ fn check_pair(cookie: &Cookie) -> Result<(), Rejected> {
     if cookie.name.len() + cookie.value.len() > PAIR_LIMIT {
         return Err(Rejected::Oversized);
     }
-    let is_control = |octet: &u8| *octet < b' ' || *octet == 0x7f;
-    if cookie.name.is_empty() || cookie.name.iter().chain(&cookie.value).any(is_control) {
+    if cookie.name.is_empty() || cookie.name.contains(&b'\t') || cookie.value.contains(&b'\t') {
         return Err(Rejected::Malformed);
     }
     Ok(())

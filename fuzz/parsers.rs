@@ -1,0 +1,275 @@
+//! Every parser that sees bytes of a peer or a user, as one function of bytes each, with what must hold whatever
+//! they are. The fuzz targets run them under libFuzzer, crates/wire/tests/mutations.rs on mutated seeds.
+
+use wire::auth::{challenge, digest, ntlm};
+use wire::content_encoding::{DEPTH_LIMIT, Decoder};
+use wire::cookie::{Jar, Target};
+use wire::http1::{chunked::ChunkedDecoder, header::LineBuffer, status::StatusLine};
+use wire::url::{Part, Url};
+use wire::{altsvc, base64, date, escape, fnmatch, ftp, hsts, mime, netrc, noproxy, socks};
+
+pub type Parser = (&'static str, fn(&[u8]));
+
+/// Name (also that of its directory of seeds) and function.
+pub const PARSERS: &[Parser] = &[
+    ("altsvc", altsvc_cache),
+    ("challenge", challenges),
+    ("chunked", chunked),
+    ("content_encoding", content_encoding),
+    ("cookie", cookies),
+    ("cookie_file", cookie_file),
+    ("date", dates),
+    ("encodings", encodings),
+    ("fnmatch", patterns),
+    ("ftp_list", ftp_list),
+    ("ftp_reply", ftp_reply),
+    ("header", headers),
+    ("hsts", hsts_cache),
+    ("netrc", netrc_file),
+    ("ntlm", ntlm_message),
+    ("socks", socks_replies),
+    ("url", urls),
+    ("url_parts", url_parts),
+];
+
+const NOW: i64 = 1_700_000_000;
+
+/// What parses and is written out parses again to the same.
+pub fn urls(input: &[u8]) {
+    for flags in [0, 0x008, 0x200, 0x004 | 0x080 | 0x800, 0x400 | 0x008, 0x010] {
+        let Ok(url) = Url::parse(input, flags) else { continue };
+        let whole = url.get(Part::Url, 0x4000).expect("a parsed URL is complete");
+        let again = Url::parse(&whole, flags | 0x008 | 0x800);
+        let again = again.and_then(|url| url.get(Part::Url, 0x4000)).unwrap_or_else(|error| {
+            panic!(
+                "{:?} became {:?}: {error}",
+                String::from_utf8_lossy(input),
+                String::from_utf8_lossy(&whole)
+            )
+        });
+        assert_eq!(String::from_utf8_lossy(&again), String::from_utf8_lossy(&whole));
+        for number in 0..=10 {
+            let part = Part::from_number(number).expect("there are eleven");
+            for show in [0x40, 0x80, 0x1000, 0x2000, 1, 2] {
+                let _ = url.get(part, show);
+            }
+        }
+        let _ = (url.origin(), url.path_and_query(), url.host_unbracketed());
+    }
+}
+
+/// The first half as a reference, then in each part.
+pub fn url_parts(input: &[u8]) {
+    let base = Url::parse(b"http://user:pw@host.example:8080/a/b?c=d#e", 0).expect("a good URL");
+    for number in 0..=10 {
+        let part = Part::from_number(number).expect("there are eleven");
+        for flags in [0, 0x008, 0x080, 0x100 | 0x080, 0x008 | 0x400] {
+            let mut url = base.clone();
+            if url.set(part, Some(input), flags).is_ok() {
+                let _ = url.get(Part::Url, 0);
+                let _ = url.get(part, 0x40);
+            } else {
+                assert_eq!(url, base, "a refused part changes nothing");
+            }
+        }
+    }
+    let _ = base.clone().set_authority(input);
+}
+
+/// What goes into a request has no line ends and keeps its limit.
+pub fn cookies(input: &[u8]) {
+    let target = Target { host: b"www.host.example", path: b"/a/b", secure: true };
+    let mut jar = Jar::new();
+    for line in input.split(|&octet| octet == b'\n') {
+        let _ = jar.receive(line, target, NOW);
+    }
+    if let Some(header) = jar.header(target, None, NOW) {
+        assert!(header.len() < 8190 && header.iter().all(|&octet| octet >= b' ' && octet != 0x7f));
+    }
+    let lines = jar.lines(NOW).len();
+    let mut again = Jar::new();
+    again.load(&jar.file(NOW).unwrap_or_default(), false, NOW);
+    assert_eq!(again.lines(NOW).len(), lines);
+}
+
+pub fn cookie_file(input: &[u8]) {
+    let mut jar = Jar::new();
+    jar.load(input, false, NOW);
+    let Some(file) = jar.file(NOW) else { return };
+    let mut again = Jar::new();
+    again.load(&file, false, NOW);
+    assert_eq!(again.lines(NOW).len(), jar.lines(NOW).len());
+}
+
+pub fn hsts_cache(input: &[u8]) {
+    let mut cache = hsts::Cache::new();
+    let _ = cache.receive(b"host.example", input, NOW);
+    cache.load(input, NOW);
+    let file = cache.file();
+    let mut again = hsts::Cache::new();
+    again.load(&file, NOW);
+    assert_eq!(again.entries().len(), cache.entries().len());
+    let _ = cache.applies(input, NOW);
+}
+
+pub fn altsvc_cache(input: &[u8]) {
+    let source = altsvc::Service { alpn: altsvc::Alpn::H2, host: b"host.example".to_vec(), port: 443 };
+    let mut cache = altsvc::Cache::new();
+    let _ = cache.receive(&source, input, NOW);
+    cache.load(input, NOW);
+    let _ = (cache.file(), cache.find(&source, |_| true, NOW));
+}
+
+/// An answer to a challenge is one line.
+pub fn challenges(input: &[u8]) {
+    for challenge in challenge::parse(input) {
+        let Ok(mut digest) = digest::Digest::new(&challenge) else { continue };
+        let request =
+            digest::Request { user: b"user", password: b"pw", method: b"GET", uri: b"/", cnonce: b"c" };
+        let answer = digest.respond(request);
+        let is_line = |text: &[u8]| !text.contains(&b'\n');
+        assert!(is_line(&answer) || !is_line(input));
+    }
+}
+
+pub fn ntlm_message(input: &[u8]) {
+    let who = ntlm::Credentials { user: b"D\\u", password: b"p", workstation: b"w" };
+    for encoded in [input.to_vec(), base64::encode(input).into_bytes()] {
+        if let Ok(message) = ntlm::Message2::parse(&encoded) {
+            let _ = message.answer(who, [1; 8], NOW);
+        }
+    }
+}
+
+/// The first octet chooses coding and step; output is bounded here, as a caller would.
+pub fn content_encoding(input: &[u8]) {
+    const LISTS: [&str; 6] = ["gzip", "deflate", "br", "zstd", "gzip, deflate", "br, zstd"];
+    let Some((&first, rest)) = input.split_first() else { return };
+    let list = LISTS[usize::from(first) % LISTS.len()];
+    let step = 1 + usize::from(first >> 3);
+    let mut decoder = Decoder::new(list, DEPTH_LIMIT).expect("two codings are not too many");
+    let mut left = 1usize << 22;
+    for piece in rest.chunks(step) {
+        let outcome = decoder.decode(piece, &mut |slice: &[u8]| -> Result<(), ()> {
+            assert!(slice.len() <= 16 * 1024);
+            left = left.checked_sub(slice.len()).ok_or(())?;
+            Ok(())
+        });
+        if outcome.is_err() {
+            return;
+        }
+    }
+    let _ = decoder.finish();
+}
+
+pub fn chunked(input: &[u8]) {
+    let mut decoder = ChunkedDecoder::default();
+    for piece in input.chunks(7) {
+        let mut buffer = piece.to_vec();
+        if decoder.decode(&mut buffer).is_err() || decoder.done() {
+            return;
+        }
+    }
+}
+
+pub fn headers(input: &[u8]) {
+    let mut buffer = LineBuffer::default();
+    for piece in input.chunks(11) {
+        buffer.extend(piece);
+        while let Ok(Some(line)) = buffer.line(1000) {
+            let _ = StatusLine::parse(&line);
+            if let Some(header) = wire::http1::header::HeaderLine::parse(&line) {
+                let _ = header.has_token("chunked");
+            }
+            if line.is_empty() {
+                break;
+            }
+        }
+    }
+}
+
+pub fn dates(input: &[u8]) {
+    if let Some(seconds) = date::parse(input) {
+        let text = date::http(seconds);
+        let is_before_calendar = seconds < -12_212_553_600; // a zone can reach back there
+        assert!(date::parse(text.as_bytes()) == Some(seconds) || is_before_calendar, "{text}");
+    }
+}
+
+pub fn netrc_file(input: &[u8]) {
+    for login in [None, Some(&b"login"[..])] {
+        let _ = netrc::find(input, b"host.example", login);
+    }
+}
+
+/// Up to the first line end the pattern, then the name.
+pub fn patterns(input: &[u8]) {
+    let end = input.iter().position(|&octet| octet == b'\n').unwrap_or(input.len());
+    let (pattern, name) = input.split_at(end);
+    let fits = fnmatch::matches(pattern, name);
+    if pattern.iter().all(|&octet| octet == b'*') && !pattern.is_empty() {
+        assert!(fits);
+    }
+    let text = String::from_utf8_lossy(input);
+    let _ = noproxy::matches("www.host.example", &text) | noproxy::matches("10.0.0.1", &text);
+}
+
+/// Files come out the same however the listing is cut.
+pub fn ftp_list(input: &[u8]) {
+    let read = |step: usize| {
+        let mut reader = ftp::list::ListReader::new();
+        let mut files = Vec::new();
+        let outcome = input.chunks(step).try_for_each(|piece| reader.push(piece, &mut files));
+        (outcome, files)
+    };
+    assert_eq!(read(3), read(usize::MAX));
+}
+
+pub fn ftp_reply(input: &[u8]) {
+    let mut reader = ftp::reply::ReplyReader::new(2000);
+    for line in input.split_inclusive(|&octet| octet == b'\n') {
+        let Ok(Some(reply)) = reader.take_line(line) else { continue };
+        let _ = (reply.passive(), reply.extended_passive(), reply.directory());
+        let _ = (reply.modified(), reply.size(), reply.announced_size());
+    }
+    for method in [ftp::path::Method::MultiCwd, ftp::path::Method::NoCwd, ftp::path::Method::SingleCwd] {
+        let _ = ftp::path::split(ftp::path::split_type(input).0, method);
+    }
+}
+
+pub fn socks_replies(input: &[u8]) {
+    if let Some(reply) = input.first_chunk::<8>() {
+        let _ = socks::reply4(reply);
+    }
+    if let Some(reply) = input.first_chunk::<5>() {
+        let _ = socks::reply5(reply, "host", 80);
+    }
+    if let Some(reply) = input.first_chunk::<2>() {
+        let _ = (socks::choice5(*reply, true), socks::login_reply5(*reply));
+    }
+    let _ = (socks::login5(input, input), socks::connect4(socks::Destination::Name("host"), 80, input));
+}
+
+/// What is encoded decodes to itself, and the encoders of MIME keep their lines short.
+pub fn encodings(input: &[u8]) {
+    assert_eq!(escape::decode(&escape::encode(input), escape::Reject::Nothing).as_deref(), Ok(input));
+    let _ = (escape::decode(input, escape::Reject::Control), base64::decode(input), wire::hex::decode(input));
+    if !input.is_empty() {
+        assert_eq!(base64::decode(base64::encode(input).as_bytes()).as_deref(), Some(input));
+    }
+    for name in ["base64", "quoted-printable", "7bit", "8bit", "binary"] {
+        let encoder = mime::Encoder::from_name(name.as_bytes()).expect("a known encoder");
+        let mut encoding = mime::Encoding::new(encoder);
+        let mut out = Vec::new();
+        if input.chunks(5).try_for_each(|piece| encoding.push(piece, &mut out)).is_err() {
+            continue;
+        }
+        encoding.finish(&mut out);
+        if let Some(size) = encoder.encoded_size(input.len() as u64) {
+            assert_eq!(size, out.len() as u64, "{name}");
+        }
+        if name.len() > 6 {
+            assert!(out.split(|&octet| octet == b'\n').all(|line| line.len() <= 77));
+        }
+    }
+}
