@@ -414,4 +414,8 @@ impl Over {
 }
 
 #[cfg(test)]
+mod faults;
+#[cfg(test)]
+mod peers;
+#[cfg(test)]
 mod tests;

@@ -85,11 +85,11 @@ async fn connect(
     handshake(socket(port, reactor), config, "localhost", port, store).await
 }
 
-async fn read(f: &mut TlsFilter, buf: &mut [u8]) -> io::Result<usize> {
+pub async fn read(f: &mut TlsFilter, buf: &mut [u8]) -> io::Result<usize> {
     (f as &mut dyn Filter).read(buf).await
 }
 
-async fn read_all(f: &mut TlsFilter, size: usize) -> io::Result<Vec<u8>> {
+pub async fn read_all(f: &mut TlsFilter, size: usize) -> io::Result<Vec<u8>> {
     let mut out = Vec::new();
     let mut buf = vec![0; size];
     loop {
@@ -101,7 +101,7 @@ async fn read_all(f: &mut TlsFilter, size: usize) -> io::Result<Vec<u8>> {
 }
 
 /// Reads one line, answers with `body`, closes politely.
-fn answer(mut s: ServerStream, body: &[u8]) {
+pub fn answer(mut s: ServerStream, body: &[u8]) {
     let mut line = Vec::new();
     let mut byte = [0];
     while !line.ends_with(b"\n") && s.read(&mut byte).unwrap_or(0) == 1 {
@@ -139,7 +139,7 @@ fn bodies_arrive_whole_through_any_buffer() {
 }
 
 /// One exchange; what the handshake agreed on and what came back.
-fn exchange(
+pub fn exchange(
     port: u16,
     host: &'static str,
     config: &Arc<TlsConfig>,

@@ -1,0 +1,354 @@
+//! With client certificates, through another TLS connection, and with OpenSSL's server.
+
+use super::tests::*;
+use super::*;
+use crate::NetErrorKind;
+use crate::tls::{CaSource, CertSource, ClientCert, TlsVersion};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use testkit::certs::{Authority, Leaf};
+use testkit::temp::TempDir;
+
+fn shown(leaf: &Leaf) -> ClientCert {
+    ClientCert {
+        cert: CertSource::Blob(leaf.cert_pem.as_bytes().into()),
+        cert_type: "PEM".into(),
+        key: Some(CertSource::Blob(leaf.key_pem.as_bytes().into())),
+        key_type: String::new(),
+        password: None,
+    }
+}
+
+#[test]
+fn client_certificates_are_shown() {
+    let authority = Authority::new();
+    let client = authority.client("somebody");
+    let stranger = Authority::new().client("stranger");
+    for (certificate, welcome) in [(Some(&client), true), (Some(&stranger), false), (None, false)] {
+        let with = TlsConfig { client: certificate.map(shown), ..trusting(&authority) };
+        for config in both(with) {
+            let demanding = authority.demanding(&authority.good()).unwrap();
+            let (port, server) = serve(demanding, 1, |s| answer(s, b"welcome"));
+            let got = run(move |reactor| {
+                Box::pin(async move {
+                    let store = SessionStore::new();
+                    let mut f = handshake(socket(port, &reactor), &config, "localhost", port, &store)
+                        .await
+                        .map_err(|e| e.message)?;
+                    // With 1.3 the server's refusal arrives after the handshake.
+                    let _ = (&mut f as &mut dyn Filter).write_all(b"go\n").await;
+                    read_all(&mut f, 1 << 16).await.map_err(|e| e.to_string())
+                })
+            });
+            server.join().unwrap();
+            match got {
+                Ok(body) => assert!(welcome && body == b"welcome"),
+                Err(e) => assert!(!welcome && e.contains("alert") || e.contains("Connection reset"), "{e}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_not_spoken_is_said() {
+    let refused = |config: TlsConfig| {
+        run(move |reactor| {
+            Box::pin(async move {
+                let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+                let port = listener.local_addr().unwrap().port();
+                let config = Arc::new(config);
+                handshake(socket(port, &reactor), &config, "localhost", port, &SessionStore::new())
+                    .await
+                    .err()
+                    .unwrap()
+            })
+        })
+    };
+    let e = refused(TlsConfig { max_version: TlsVersion::Tls11, ..TlsConfig::default() });
+    assert_eq!(e.kind, NetErrorKind::SslConnectError);
+    assert!(e.message.contains("no protocols available"));
+    let e = refused(TlsConfig { verify_status: true, ..TlsConfig::default() });
+    assert_eq!(e.kind, NetErrorKind::NotBuiltIn);
+    let e = refused(TlsConfig { cipher_list: Some("RC4".into()), ..TlsConfig::default() });
+    assert_eq!(e.kind, NetErrorKind::SslCipher);
+    let e = refused(TlsConfig { crl: Some("/nonexistent/crl".into()), ..TlsConfig::default() });
+    assert_eq!(
+        (e.kind, e.message.as_str()),
+        (NetErrorKind::SslCrlBadfile, "error loading CRL file: /nonexistent/crl")
+    );
+}
+
+#[test]
+fn tls_inside_tls() {
+    let authority = Authority::new();
+    let inner = authority.good().server_config().unwrap();
+    let (port, server) = serve(authority.good().server_config().unwrap(), 1, move |outer| {
+        let mut s = rustls::StreamOwned::new(rustls::ServerConnection::new(inner.clone()).unwrap(), outer);
+        let mut line = [0; 3];
+        s.read_exact(&mut line).unwrap();
+        s.write_all(&testkit::body::pattern(200_000)).unwrap();
+        s.conn.send_close_notify();
+        s.flush().unwrap();
+    });
+    let config = Arc::new(trusting(&authority));
+    let body = run(move |reactor| {
+        Box::pin(async move {
+            let store = SessionStore::new();
+            let outer = handshake(socket(port, &reactor), &config, "localhost", port, &store).await.unwrap();
+            let mut f = handshake(Box::new(outer), &config, "127.0.0.1", 443, &store).await.unwrap();
+            (&mut f as &mut dyn Filter).write_all(b"go\n").await.unwrap();
+            read_all(&mut f, 1 << 18).await.unwrap()
+        })
+    });
+    server.join().unwrap();
+    assert_eq!(body, testkit::body::pattern(200_000));
+}
+
+#[test]
+fn uploads_arrive_whole_though_the_server_dawdles() {
+    let authority = Authority::new();
+    let body = testkit::body::pattern(3_000_000);
+    for config in both(trusting(&authority)) {
+        let expected = body.clone();
+        let (port, server) = serve(authority.good().server_config().unwrap(), 1, move |mut s| {
+            std::thread::sleep(Duration::from_millis(50));
+            let mut got = vec![0; expected.len()];
+            s.read_exact(&mut got).unwrap();
+            assert!(got == expected);
+            answer(s, b"thanks");
+        });
+        let sent = body.clone();
+        let got = run(move |reactor| {
+            Box::pin(async move {
+                let store = SessionStore::new();
+                let mut f =
+                    handshake(socket(port, &reactor), &config, "localhost", port, &store).await.unwrap();
+                (&mut f as &mut dyn Filter).write_all(&sent).await.unwrap();
+                (&mut f as &mut dyn Filter).write_all(b"\n").await.unwrap();
+                read_all(&mut f, 1 << 16).await.unwrap()
+            })
+        });
+        assert_eq!(got, b"thanks");
+        server.join().unwrap();
+    }
+}
+
+#[test]
+fn a_server_that_speaks_first_is_heard() {
+    let authority = Authority::new();
+    for config in both(TlsConfig { alpn: vec!["imap".into(), "h2".into()], ..trusting(&authority) }) {
+        let mut server = (*authority.good().server_config().unwrap()).clone();
+        server.alpn_protocols = vec![b"h2".to_vec()];
+        let (port, server) = serve(Arc::new(server), 1, |mut s| {
+            s.write_all(b"* OK\r\n").unwrap();
+            let _ = s.read(&mut [0; 10]);
+        });
+        run(move |reactor| {
+            Box::pin(async move {
+                let store = SessionStore::new();
+                let mut f =
+                    handshake(socket(port, &reactor), &config, "localhost", port, &store).await.unwrap();
+                assert_eq!(f.info().alpn.as_deref(), Some("h2"));
+                let mut buf = [0; 4];
+                assert_eq!(read(&mut f, &mut buf).await.unwrap(), 4);
+                assert_eq!(read(&mut f, &mut buf).await.unwrap(), 2, "the rest from our own buffer");
+                f.retire();
+            })
+        });
+        server.join().unwrap();
+    }
+}
+
+#[test]
+fn resumption_needs_no_trust_anchors() {
+    let authority = Authority::new();
+    let dir = TempDir::new("tls").unwrap();
+    let file = dir.write("ca.pem", authority.ca_pem()).unwrap();
+    for config in
+        both(TlsConfig { ca: vec![CaSource::File(file.clone())], ca_cache: None, ..TlsConfig::default() })
+    {
+        dir.write("ca.pem", authority.ca_pem()).unwrap();
+        let store = SessionStore::new();
+        let (port, server) = serve(authority.good().server_config().unwrap(), 2, |s| answer(s, b"x"));
+        assert!(!exchange(port, "localhost", &config, &store).unwrap().0.resumed);
+        std::fs::remove_file(&file).unwrap();
+        assert!(exchange(port, "localhost", &config, &store).unwrap().0.resumed);
+        server.join().unwrap();
+    }
+}
+
+#[test]
+fn revoked_certificates() {
+    use rcgen::{CertificateRevocationListParams, RevokedCertParams};
+    let mut root = rcgen::CertificateParams::default();
+    root.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    root.key_usages = vec![rcgen::KeyUsagePurpose::KeyCertSign, rcgen::KeyUsagePurpose::CrlSign];
+    let key = rcgen::KeyPair::generate().unwrap();
+    let ca = root.self_signed(&key).unwrap().pem();
+    let issuer = rcgen::Issuer::new(root, key);
+    let mut params = rcgen::CertificateParams::new(vec!["localhost".to_string()]).unwrap();
+    params.serial_number = Some(7u64.into());
+    let key = rcgen::KeyPair::generate().unwrap();
+    let leaf =
+        Leaf { cert_pem: params.signed_by(&key, &issuer).unwrap().pem(), key_pem: key.serialize_pem() };
+    let dir = TempDir::new("crl").unwrap();
+    for (serial, until, text) in [
+        (8u64, 2400, None),
+        (7, 2400, Some("SSL certificate problem: certificate revoked")),
+        (8, 2001, Some("SSL certificate problem: CRL has expired")),
+    ] {
+        let list = CertificateRevocationListParams {
+            this_update: rcgen::date_time_ymd(2000, 1, 1),
+            next_update: rcgen::date_time_ymd(until, 1, 1),
+            crl_number: 1u64.into(),
+            issuing_distribution_point: None,
+            revoked_certs: vec![RevokedCertParams {
+                serial_number: serial.into(),
+                revocation_time: rcgen::date_time_ymd(2000, 1, 1),
+                reason_code: None,
+                invalidity_date: None,
+            }],
+            key_identifier_method: rcgen::KeyIdMethod::Sha256,
+        };
+        let file = dir.write("crl.pem", list.signed_by(&issuer).unwrap().pem().unwrap()).unwrap();
+        let config = TlsConfig {
+            ca: vec![CaSource::Blob(ca.as_bytes().into())],
+            crl: Some(file),
+            ..TlsConfig::default()
+        };
+        let (port, server) = serve(leaf.server_config().unwrap(), 1, |s| answer(s, b"x"));
+        let got = exchange(port, "localhost", &Arc::new(config), &SessionStore::new());
+        assert_eq!(got.err().map(|e| e.message).as_deref(), text);
+        server.join().unwrap();
+    }
+}
+
+/// `openssl s_server` with commands on its standard input; it is stopped when dropped.
+struct OpensslServer(Child);
+
+impl OpensslServer {
+    fn start(dir: &TempDir, leaf: &Leaf, args: &[&str]) -> (OpensslServer, u16) {
+        dir.write("cert.pem", &leaf.cert_pem).unwrap();
+        dir.write("key.pem", &leaf.key_pem).unwrap();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let child = Command::new("openssl")
+            .args([
+                "s_server",
+                "-quiet",
+                "-cert",
+                "cert.pem",
+                "-key",
+                "key.pem",
+                "-accept",
+                &format!("127.0.0.1:{port}"),
+            ])
+            .args(args)
+            .current_dir(dir.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let start = Instant::now();
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(start.elapsed() < Duration::from_secs(10), "openssl s_server doesn't listen");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        (OpensslServer(child), port)
+    }
+}
+
+impl Drop for OpensslServer {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn openssl_with_every_suite_and_group() {
+    let authority = Authority::new();
+    let suites = [
+        ("TLS_AES_128_GCM_SHA256", TlsVersion::Tls13),
+        ("TLS_AES_256_GCM_SHA384", TlsVersion::Tls13),
+        ("TLS_CHACHA20_POLY1305_SHA256", TlsVersion::Tls13),
+        ("ECDHE-ECDSA-AES128-GCM-SHA256", TlsVersion::Tls12),
+        ("ECDHE-ECDSA-AES256-GCM-SHA384", TlsVersion::Tls12),
+        ("ECDHE-ECDSA-CHACHA20-POLY1305", TlsVersion::Tls12),
+    ];
+    let dir = TempDir::new("s_server").unwrap();
+    let (_server, port) = OpensslServer::start(&dir, &authority.good(), &["-rev"]);
+    for (i, (suite, version)) in suites.into_iter().enumerate() {
+        let group = ["X25519", "prime256v1", "secp384r1"][i % 3];
+        let config = TlsConfig {
+            cipher_list: (version == TlsVersion::Tls12).then(|| suite.to_string()),
+            tls13_ciphers: (version == TlsVersion::Tls13).then(|| suite.to_string()),
+            curves: Some(format!("{group}:P-256")), // 1.2 wants the curve of the server's key among them
+            min_version: version,
+            max_version: version,
+            ..trusting(&authority)
+        };
+        let store = SessionStore::new();
+        for resumed in [false, true] {
+            let (config, store) = (Arc::new(config.clone()), store.clone());
+            run(move |reactor| {
+                Box::pin(async move {
+                    let mut f =
+                        handshake(socket(port, &reactor), &config, "localhost", port, &store).await.unwrap();
+                    assert_eq!((f.info().cipher, f.info().resumed), (suite, resumed));
+                    assert!(
+                        resumed || version == TlsVersion::Tls12 || f.info().group == group,
+                        "{}",
+                        f.info().group
+                    );
+                    for length in [1, 5000, 16_000] {
+                        let line = "x".repeat(length) + "y\n";
+                        (&mut f as &mut dyn Filter).write_all(line.as_bytes()).await.unwrap();
+                        let mut got = vec![0; line.len()];
+                        (&mut f as &mut dyn Filter).read_exact(&mut got).await.unwrap();
+                        assert!(got.starts_with(b"yxx") || length == 1, "{suite}");
+                    }
+                    f.retire();
+                })
+            });
+        }
+    }
+}
+
+#[test]
+fn openssl_renews_keys() {
+    let authority = Authority::new();
+    let dir = TempDir::new("s_server").unwrap();
+    // Not quiet: its commands are wanted.
+    let (mut server, port) = OpensslServer::start(&dir, &authority.good(), &["-no_ign_eof"]);
+    let mut commands = server.0.stdin.take().unwrap();
+    let mut heard = BufReader::new(server.0.stdout.take().unwrap());
+    let config = Arc::new(trusting(&authority));
+    run(move |reactor| {
+        Box::pin(async move {
+            let store = SessionStore::new();
+            let mut f = handshake(socket(port, &reactor), &config, "localhost", port, &store).await.unwrap();
+            for i in 0..3 {
+                (&mut f as &mut dyn Filter).write_all(format!("client {i}\n").as_bytes()).await.unwrap();
+                let mut line = String::new();
+                while line.trim() != format!("client {i}") {
+                    line.clear();
+                    assert!(heard.read_line(&mut line).unwrap() > 0);
+                }
+                // K: new keys, and ours wanted too. k: only its own.
+                commands.write_all(if i == 1 { b"k\n" } else { b"K\n" }).unwrap();
+                commands.write_all(format!("server {i}\n").as_bytes()).unwrap();
+                let mut got = Vec::new();
+                let mut buf = [0; 100];
+                while !got.ends_with(format!("server {i}\n").as_bytes()) {
+                    let n = read(&mut f, &mut buf).await.unwrap();
+                    assert!(n > 0);
+                    got.extend_from_slice(&buf[..n]);
+                }
+            }
+        })
+    });
+    drop(server);
+}
