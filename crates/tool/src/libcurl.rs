@@ -206,8 +206,11 @@ fn quoted(text: &[u8]) -> String {
     out
 }
 
-/// Options whose values have names; true for those that are masks.
-const NAMED: &[(&str, bool, &[(&str, i64)])] = &[
+/// An option, whether its value is a mask, and the names of values or bits.
+type Names = (&'static str, bool, &'static [(&'static str, i64)]);
+
+/// Options whose values have names.
+const NAMED: &[Names] = &[
     (
         "HTTPAUTH",
         true,

@@ -1,25 +1,179 @@
 //! The command line tool, a drop-in for curl.
-#![allow(dead_code)] // until operate.rs uses it all
+//!
+//! Two stages: `parse` turns the words into plain requests, `operate` acts on them. What a flag is and does stands in
+//! `flags`, one declaration each.
+
 mod act;
 mod config_file;
 mod doc;
+mod env;
 mod flags;
 mod form;
 mod glob;
+mod ipfs;
 mod libcurl;
 mod message;
 mod names;
 mod numbers;
+mod operate;
+mod outcome;
+mod outside;
+mod parallel;
 mod parse;
+mod prepare;
 mod progress;
+mod queue;
+mod raw;
 mod request;
 mod retry;
 mod settings;
 mod sink;
 mod text;
 mod trace;
+mod transfer;
 mod variables;
 mod world;
 mod writeout;
 
-fn main() {}
+use env::Env;
+use message::Messages;
+use outside::Outside;
+use parse::{Parser, Stop};
+use request::{Bytes, Request};
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStringExt;
+use std::process::exit;
+use std::rc::Rc;
+
+fn main() {
+    let words: Vec<Bytes> = std::env::args_os().skip(1).map(OsStringExt::into_vec).collect();
+    let code = run(&words);
+    let _ = io::stdout().flush();
+    // Nothing is gained by freeing what the system takes back anyway.
+    exit(code);
+}
+
+fn run(words: &[Bytes]) -> i32 {
+    let mut world = Outside::new();
+    let messages = Messages::new(Box::new(io::stderr()), outside::columns());
+    let mut parser = Parser::new(&mut world, messages);
+    parser.read_default_config(words);
+    if words.is_empty() && parser.request().targets.is_empty() {
+        parser.messages.usage("");
+        return 2;
+    }
+    if let Err(stop) = parser.words(words) {
+        return stopped(stop);
+    }
+    if let Some(file) = &parser.default_config {
+        let text = format!("Read config file from '{}'", message::shown(file));
+        parser.messages.note(&text);
+    }
+    let Parser { globals, messages, mut requests, .. } = parser;
+    let count = requests.len();
+    for (at, request) in requests.iter_mut().enumerate() {
+        complete(request, at, count);
+    }
+    let env = Rc::new(Env::new(globals, messages));
+    if env.globals.dry_run {
+        return dry_run(&env, requests);
+    }
+    operate::operate(env, requests)
+}
+
+/// What is left to be found out: passwords that were not given, certificates named by the environment.
+fn complete(request: &mut Request, at: usize, count: usize) {
+    let bearer = request.options.text("XOAUTH2_BEARER").is_some();
+    for (option, kind) in [("USERPWD", "host"), ("PROXYUSERPWD", "proxy")] {
+        let Some(login) = request.options.text(option).map(<[u8]>::to_vec) else { continue };
+        if (bearer && kind == "host") || login.contains(&b':') || login.first() == Some(&b';') {
+            continue;
+        }
+        let user = login.split(|byte| *byte == b';').next().unwrap_or_default();
+        let user = message::shown(user);
+        let place = if count > 1 { format!(" on URL #{}", at + 1) } else { String::new() };
+        let password = outside::ask_password(&format!("Enter {kind} password for user '{user}'{place}:"));
+        request.options.set_text(option, &[login.as_slice(), b":", &password].concat());
+    }
+    let named = request.options.text("CAINFO").or(request.options.text("CAPATH")).is_some();
+    if !named && !request.insecure {
+        certificates_from_environment(request);
+    }
+}
+
+fn certificates_from_environment(request: &mut Request) {
+    let variable =
+        |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(OsStringExt::into_vec);
+    if let Some(bundle) = variable("CURL_CA_BUNDLE") {
+        request.options.set_text("CAINFO", &bundle);
+        return;
+    }
+    for (name, option) in [("SSL_CERT_DIR", "CAPATH"), ("SSL_CERT_FILE", "CAINFO")] {
+        if let Some(value) = variable(name) {
+            request.options.set_text(option, &value);
+        }
+    }
+}
+
+/// What `--help` and its like ask for; the exit code.
+fn stopped(stop: Stop) -> i32 {
+    let text = match stop {
+        Stop::Wrong(wrong) => return wrong.exit_code(),
+        Stop::Next => return 2,
+        Stop::Help(about) => {
+            let about = about.map(|about| message::shown(&about));
+            let help = doc::help::help(about.as_deref());
+            if help.error {
+                let _ = io::stderr().write_all(help.text.as_bytes());
+                return 0;
+            }
+            help.text
+        }
+        Stop::Manual => doc::manual::text(),
+        Stop::Version => version(),
+        Stop::Engines => "Build-time engines:\n  <none>\n".to_string(),
+        Stop::CaBundle => String::new(),
+        Stop::Generate(what) => match what.as_slice() {
+            b"man" => doc::manual::roff(),
+            b"bash" => doc::complete::bash(),
+            b"zsh" => doc::complete::zsh(),
+            _ => doc::complete::fish(),
+        },
+    };
+    let _ = io::stdout().write_all(text.as_bytes());
+    0
+}
+
+fn version() -> String {
+    let number = raw::curl_version();
+    let (arch, line) = (std::env::consts::ARCH, raw::version_line());
+    format!(
+        "curl {number} ({arch}-pc-linux-gnu) {line}\nRelease-Date: [unreleased]\nProtocols: {}\nFeatures: {}\n",
+        raw::schemes().join(" "),
+        raw::features().join(" ")
+    )
+}
+
+/// `--dry-run`: what would be requested.
+fn dry_run(env: &Rc<Env>, requests: Vec<Request>) -> i32 {
+    let mut queue = queue::Queue::new(requests);
+    while let Some(item) = queue.next_item(env) {
+        let item = match item {
+            Ok(item) => item,
+            Err(code) => return code,
+        };
+        let method = match item.request.options.text("CUSTOMREQUEST") {
+            Some(custom) => message::shown(custom),
+            None if item.upload.is_some() => "PUT".to_string(),
+            None if item.request.post.is_some() && !item.request.get => "POST".to_string(),
+            None => item.request.method.verb().to_string(),
+        };
+        let to = match (&item.output, item.target.remote_name) {
+            (Some(name), _) => message::shown(name),
+            (None, true) => "the remote name".to_string(),
+            (None, false) => "standard output".to_string(),
+        };
+        println!("{method} {} -> {to}", message::shown(&item.url));
+    }
+    0
+}

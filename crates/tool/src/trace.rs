@@ -19,9 +19,9 @@ pub enum Kind {
 /// Makes the text of a trace; remembers where a line stands.
 #[derive(Debug, Default)]
 pub struct Tracer {
-    pub kind: TraceKind,
-    pub times: bool,
-    pub ids: bool,
+    kind: TraceKind,
+    times: bool,
+    ids: bool,
     /// The last thing written in plain form did not end its line.
     open_line: bool,
     /// Data was mentioned already; further pieces are not until something else comes.
@@ -29,6 +29,10 @@ pub struct Tracer {
 }
 
 impl Tracer {
+    pub fn new(kind: TraceKind, times: bool, ids: bool) -> Tracer {
+        Tracer { kind, times, ids, ..Tracer::default() }
+    }
+
     /// The text for one event. `shows_data` is false when the data itself goes to the same terminal.
     pub fn text(&mut self, kind: Kind, data: &[u8], ids: (i64, i64), shows_data: bool) -> Bytes {
         let mut prefix = String::new();

@@ -233,14 +233,6 @@ impl Flag {
     pub fn in_category(&self, category: &str) -> bool {
         self.categories.contains(&category)
     }
-
-    /// A word that is easy to mistype shows its argument; a secret one is wiped from what is printed of a run.
-    pub fn is_secret(&self) -> bool {
-        matches!(
-            self.name,
-            "cert" | "proxy-cert" | "oauth2-bearer" | "pass" | "proxy-pass" | "user" | "proxy-user"
-        )
-    }
 }
 
 #[cfg(test)]

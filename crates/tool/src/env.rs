@@ -1,0 +1,104 @@
+//! What all transfers of a run share: messages, traces, totals.
+
+use crate::message::Messages;
+use crate::request::{Globals, TraceKind};
+use crate::sink::path;
+use crate::trace::{Kind, Tracer};
+use std::cell::{Cell, RefCell};
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
+
+pub struct Env {
+    pub globals: Globals,
+    pub messages: RefCell<Messages>,
+    tracer: RefCell<Tracer>,
+    trace_out: RefCell<TraceOut>,
+    pub stdout_is_terminal: bool,
+    pub stderr_is_terminal: bool,
+    /// The body of some transfer goes to the terminal.
+    pub shows_body: Cell<bool>,
+}
+
+enum TraceOut {
+    Unopened,
+    Stdout,
+    Messages,
+    File(File),
+    /// It could not be opened, and that was said.
+    Lost,
+}
+
+impl Env {
+    pub fn new(globals: Globals, messages: Messages) -> Env {
+        let tracer = Tracer::new(globals.trace, globals.trace_time, globals.trace_ids);
+        Env {
+            globals,
+            messages: RefCell::new(messages),
+            tracer: RefCell::new(tracer),
+            trace_out: RefCell::new(TraceOut::Unopened),
+            stdout_is_terminal: io::stdout().is_terminal(),
+            stderr_is_terminal: io::stderr().is_terminal(),
+            shows_body: Cell::new(false),
+        }
+    }
+
+    pub fn traces(&self) -> bool {
+        self.globals.trace != TraceKind::None
+    }
+
+    pub fn trace(&self, kind: Kind, data: &[u8], ids: (i64, i64)) {
+        let shows_data = !self.shows_body.get();
+        let text = self.tracer.borrow_mut().text(kind, data, ids, shows_data);
+        if text.is_empty() {
+            return;
+        }
+        let mut out = self.trace_out.borrow_mut();
+        if matches!(*out, TraceOut::Unopened) {
+            *out = self.open_trace();
+        }
+        match &mut *out {
+            TraceOut::Stdout => {
+                let _ = io::stdout().lock().write_all(&text);
+            }
+            TraceOut::Messages => self.messages.borrow_mut().raw(&text),
+            TraceOut::File(file) => {
+                let _ = file.write_all(&text);
+            }
+            TraceOut::Unopened | TraceOut::Lost => {}
+        }
+    }
+
+    fn open_trace(&self) -> TraceOut {
+        match self.globals.trace_file.as_deref() {
+            Some(b"-") => TraceOut::Stdout,
+            None | Some(b"%") => TraceOut::Messages,
+            Some(name) => match File::create(path(name)) {
+                Ok(file) => TraceOut::File(file),
+                Err(_) => {
+                    self.messages.borrow_mut().warn("Failed to create/open output");
+                    TraceOut::Lost
+                }
+            },
+        }
+    }
+
+    pub fn warn(&self, text: &str) {
+        self.messages.borrow_mut().warn(text);
+    }
+
+    pub fn note(&self, text: &str) {
+        self.messages.borrow_mut().note(text);
+    }
+
+    pub fn error(&self, text: &str) {
+        self.messages.borrow_mut().error(text);
+    }
+
+    /// One line on standard error, if errors are shown.
+    pub fn error_line(&self, text: &str) {
+        let mut messages = self.messages.borrow_mut();
+        if messages.shows_errors() {
+            messages.line(text);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! ipfs:// and ipns:// URLs: rewritten to an HTTP gateway.
+
+use crate::raw::{Url, UrlPart, url_flag};
+use crate::request::Bytes;
+
+/// The URL at the gateway, or what is wrong.
+pub fn rewrite(url: &[u8], scheme: &str, given: Option<&[u8]>) -> Result<Bytes, String> {
+    let url =
+        Url::parse(url, url_flag::NON_SUPPORT_SCHEME).map_err(|_| "malformed target URL".to_string())?;
+    let gateway = match given {
+        Some(text) => text.to_vec(),
+        None => default_gateway().ok_or("IPFS automatic gateway detection failed")?,
+    };
+    let mut gateway = Url::parse(&gateway, url_flag::GUESS_SCHEME)
+        .map_err(|_| "--ipfs-gateway was given a malformed URL".to_string())?;
+    if gateway.query().is_some() {
+        return Err("--ipfs-gateway was given a malformed URL".to_string());
+    }
+    let base = gateway.path().to_vec();
+    let slash: &[u8] = if base.ends_with(b"/") { b"" } else { b"/" };
+    let path = url.path();
+    let path: &[u8] = if path == b"/" { b"" } else { path };
+    let host = url.host().unwrap_or_default();
+    let full = [base.as_slice(), slash, scheme.as_bytes(), b"/", host, path].concat();
+    let set = gateway
+        .set(UrlPart::Path, Some(&full), 0)
+        .and_then(|()| gateway.set(UrlPart::Query, url.query(), 0))
+        .and_then(|()| gateway.get(UrlPart::Url, 0));
+    set.map_err(|_| "malformed target URL".to_string())
+}
+
+/// IPFS_GATEWAY, or the first line of the file that the IPFS daemon writes.
+fn default_gateway() -> Option<Bytes> {
+    if let Ok(gateway) = std::env::var("IPFS_GATEWAY")
+        && !gateway.is_empty()
+    {
+        return Some(gateway.into_bytes());
+    }
+    let folder = match std::env::var("IPFS_PATH") {
+        Ok(path) if !path.is_empty() => path,
+        _ => format!("{}/.ipfs", std::env::var("HOME").ok()?),
+    };
+    let content = std::fs::read_to_string(format!("{}/gateway", folder.trim_end_matches('/'))).ok()?;
+    let line = content.lines().next()?.trim();
+    (!line.is_empty()).then(|| line.as_bytes().to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rewritten(url: &str, gateway: &str) -> String {
+        let out = rewrite(url.as_bytes(), url.split(':').next().unwrap(), Some(gateway.as_bytes()));
+        out.map_or_else(|text| text, |url| String::from_utf8(url).unwrap())
+    }
+
+    #[test]
+    fn urls_move_to_the_gateway() {
+        assert_eq!(rewritten("ipfs://Qm1/a?b=c", "http://gw:8080"), "http://gw:8080/ipfs/Qm1/a?b=c");
+        assert_eq!(rewritten("ipns://name", "http://gw/x/"), "http://gw/x/ipns/name");
+        assert_eq!(rewritten("ipfs://Qm1", "http://gw/?q"), "--ipfs-gateway was given a malformed URL");
+    }
+}

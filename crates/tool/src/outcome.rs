@@ -1,0 +1,230 @@
+//! What `--write-out` can ask of a transfer that has ended, and the streams it writes to.
+
+use crate::env::Env;
+use crate::prepare::parse_url;
+use crate::raw::{Easy, Origin, TransferInfo, UrlPart, url_flag, version_line};
+use crate::request::Bytes;
+use crate::sink::path;
+use crate::transfer::Transfer;
+use crate::writeout::{Outcome, Streams};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::time::Duration;
+
+/// A transfer and how it ended.
+pub struct Ended<'t> {
+    pub transfer: &'t Transfer,
+    pub easy: &'t Easy,
+    pub code: i32,
+}
+
+impl Ended<'_> {
+    fn info<R>(&self, read: impl FnOnce(&TransferInfo) -> R) -> R {
+        read(&self.easy.state().info.borrow())
+    }
+}
+
+fn micros(time: Duration) -> i64 {
+    time.as_micros() as i64
+}
+
+/// Bytes in a second, on average.
+fn speed(bytes: i64, total: Duration) -> i64 {
+    let micros = total.as_micros() as i64;
+    if micros == 0 { 0 } else { (i128::from(bytes) * 1_000_000 / i128::from(micros)) as i64 }
+}
+
+impl Outcome for Ended<'_> {
+    fn text(&self, name: &str) -> Option<Bytes> {
+        let filled = |text: &str| (!text.is_empty()).then(|| text.as_bytes().to_vec());
+        self.info(|info| match name {
+            "CONTENT_TYPE" => info.content_type.as_deref().map(<[u8]>::to_vec),
+            "FTP_ENTRY_PATH" => info.ftp_entry_path.as_deref().map(<[u8]>::to_vec),
+            "REDIRECT_URL" => info.redirect_url.as_deref().map(<[u8]>::to_vec),
+            "REFERER" => info.referer.as_deref().map(<[u8]>::to_vec),
+            "EFFECTIVE_METHOD" => filled(&info.effective_method),
+            "EFFECTIVE_URL" => Some(info.effective_url.to_vec()).filter(|url| !url.is_empty()),
+            "LOCAL_IP" => Some(info.ends.local_ip.clone().into_bytes()),
+            "PRIMARY_IP" => Some(info.ends.primary_ip.clone().into_bytes()),
+            "SCHEME" => filled(&info.scheme.to_ascii_lowercase()),
+            _ => None,
+        })
+    }
+
+    fn number(&self, name: &str) -> Option<i64> {
+        let id = |id: i64| (id >= 0).then_some(id);
+        self.info(|info| {
+            Some(match name {
+                "CONN_ID" => return id(info.connection_id),
+                "XFER_ID" => return id(self.easy.state().transfer_id.get()),
+                "RESPONSE_CODE" => info.response_code,
+                "HTTP_CONNECTCODE" => info.connect_code,
+                "HTTP_VERSION" => info.http_version,
+                "LOCAL_PORT" => info.ends.local_port.into(),
+                "PRIMARY_PORT" => info.ends.primary_port.into(),
+                "NUM_CONNECTS" => info.connects,
+                "REDIRECT_COUNT" => info.redirect_count,
+                "PROXY_SSL_VERIFYRESULT" => info.proxy_verify_result,
+                "SSL_VERIFYRESULT" => info.verify_result,
+                "USED_PROXY" => info.used_proxy.into(),
+                "SIZE_DELIVERED" => info.delivered,
+                "SIZE_DOWNLOAD_T" => info.downloaded,
+                "SIZE_UPLOAD_T" => info.uploaded,
+                "HEADER_SIZE" => info.header_size,
+                "REQUEST_SIZE" => info.request_size,
+                "SPEED_DOWNLOAD_T" => speed(info.downloaded, info.total),
+                "SPEED_UPLOAD_T" => speed(info.uploaded, info.total),
+                "APPCONNECT_TIME_T" => micros(info.app_connect),
+                "CONNECT_TIME_T" => micros(info.connect),
+                "NAMELOOKUP_TIME_T" => micros(info.name_lookup),
+                "POSTTRANSFER_TIME_T" => micros(info.post_transfer),
+                "PRETRANSFER_TIME_T" => micros(info.pre_transfer),
+                "QUEUE_TIME_T" => micros(info.queued),
+                "REDIRECT_TIME_T" => micros(info.redirect),
+                "STARTTRANSFER_TIME_T" => micros(info.start_transfer),
+                "TOTAL_TIME_T" => micros(info.total),
+                "EARLYDATA_SENT_T" => 0,
+                _ => return None,
+            })
+        })
+    }
+
+    fn url_part(&self, part: &str, effective: bool) -> Option<Bytes> {
+        let text = if effective { self.text("EFFECTIVE_URL")? } else { self.transfer.url.clone() };
+        let url = parse_url(&text).ok()?;
+        let part = match part {
+            "fragment" => UrlPart::Fragment,
+            "host" => UrlPart::Host,
+            "options" => UrlPart::Options,
+            "password" => UrlPart::Password,
+            "path" => UrlPart::Path,
+            "port" => UrlPart::Port,
+            "query" => UrlPart::Query,
+            "scheme" => UrlPart::Scheme,
+            "user" => UrlPart::User,
+            _ => UrlPart::ZoneId,
+        };
+        url.get(part, url_flag::DEFAULT_PORT).ok()
+    }
+
+    fn headers(&self) -> Vec<(Bytes, Bytes, usize)> {
+        let headers = self.easy.state().headers.borrow();
+        (0..)
+            .map_while(|at| headers.at(at))
+            .filter(|field| field.origin == Origin::Header)
+            .map(|field| (field.name.clone(), field.value.clone(), field.request))
+            .collect()
+    }
+
+    fn certificates(&self) -> Vec<Bytes> {
+        self.info(|info| {
+            info.certificates
+                .iter()
+                .map(|fields| {
+                    let lines = fields.iter().map(|field| match field.strip_prefix(b"Cert:") {
+                        Some(pem) => pem.to_vec(),
+                        None => [field, b"\n".as_slice()].concat(),
+                    });
+                    let mut text = lines.collect::<Vec<_>>().concat();
+                    if !text.ends_with(b"\n") {
+                        text.push(b'\n');
+                    }
+                    text
+                })
+                .collect()
+        })
+    }
+
+    fn exit_code(&self) -> i32 {
+        self.code
+    }
+
+    fn error_text(&self) -> Option<Bytes> {
+        if self.code == 0 {
+            return None;
+        }
+        Some(message(self.easy, self.code).into_bytes())
+    }
+
+    fn file_name(&self) -> Option<Bytes> {
+        self.transfer.out.borrow().name.clone()
+    }
+
+    fn given_url(&self) -> Option<Bytes> {
+        Some(self.transfer.url.clone())
+    }
+
+    fn url_number(&self) -> usize {
+        self.transfer.url_number
+    }
+
+    fn retries(&self) -> i64 {
+        self.transfer.retries.get()
+    }
+
+    fn header_count(&self) -> i64 {
+        self.transfer.header_count()
+    }
+
+    fn version(&self) -> Bytes {
+        version_line().into_bytes()
+    }
+}
+
+/// What is said about a failure: the engine's words, or those that go with the code.
+pub fn message(easy: &Easy, code: i32) -> String {
+    let text = easy.state().message();
+    if text.is_empty() { crate::raw::Code::text_of(code).to_string() } else { text }
+}
+
+/// The streams of one `--write-out`.
+pub struct Output<'e> {
+    env: &'e Env,
+    to: To,
+}
+
+enum To {
+    Stdout,
+    Messages,
+    File(File),
+    Nowhere,
+}
+
+impl Output<'_> {
+    pub fn new(env: &Env) -> Output<'_> {
+        Output { env, to: To::Stdout }
+    }
+}
+
+impl Streams for Output<'_> {
+    fn write(&mut self, bytes: &[u8]) {
+        match &mut self.to {
+            To::Stdout => {
+                let _ = io::stdout().lock().write_all(bytes);
+            }
+            To::Messages => self.env.messages.borrow_mut().raw(bytes),
+            To::File(file) => {
+                let _ = file.write_all(bytes);
+            }
+            To::Nowhere => {}
+        }
+    }
+
+    fn to_stdout(&mut self) {
+        self.to = To::Stdout;
+    }
+
+    fn to_stderr(&mut self) {
+        self.to = To::Messages;
+    }
+
+    fn to_file(&mut self, name: &[u8], append: bool) {
+        let mut options = OpenOptions::new();
+        let opened = options.create(true).write(true).append(append).truncate(!append).open(path(name));
+        self.to = opened.map_or(To::Nowhere, To::File);
+    }
+
+    fn remark(&mut self, line: &str) {
+        self.env.messages.borrow_mut().line(line);
+    }
+}

@@ -1,0 +1,224 @@
+//! `--parallel`: many transfers at a time on one multi handle.
+
+use crate::operate::{After, Job, Run, is_fatal};
+use crate::prepare::Stop;
+use crate::progress::{PARALLEL_HEAD, Totals, named_bar, parallel_line};
+use crate::queue::Queue;
+use std::time::{Duration, Instant};
+
+/// How often the meter is renewed.
+const METER_PAUSE: Duration = Duration::from_millis(500);
+
+struct Parallel<'r> {
+    run: &'r Run,
+    live: Vec<Job>,
+    /// Waiting for another attempt.
+    later: Vec<(Instant, Job)>,
+    meter: Meter,
+    result: i32,
+    /// No more is to be started.
+    ending: bool,
+    /// The queue has no more.
+    drained: bool,
+    performed: bool,
+}
+
+#[derive(Default)]
+struct Meter {
+    shown_at: Option<Instant>,
+    head_shown: bool,
+    /// Moved by transfers that have ended.
+    done: Totals,
+    transfers: usize,
+    /// Lines drawn for bars, to go up over.
+    lines: usize,
+    previous: Option<(Instant, i64)>,
+}
+
+pub fn run(run: &Run, queue: &mut Queue) -> i32 {
+    let mut all = Parallel {
+        run,
+        live: Vec::new(),
+        later: Vec::new(),
+        meter: Meter::default(),
+        result: 0,
+        ending: false,
+        drained: false,
+        performed: false,
+    };
+    let started = Instant::now();
+    all.fill(queue);
+    while !all.live.is_empty() || !all.later.is_empty() {
+        run.multi.perform();
+        all.collect();
+        all.fill(queue);
+        all.show(started, false);
+        let pause = if all.run.multi.has_messages() { Duration::ZERO } else { all.pause() };
+        if run.multi.wait(&mut [], pause, true).is_err() {
+            return crate::raw::Code::UnrecoverablePoll.id();
+        }
+    }
+    if !all.performed && all.result == 0 {
+        run.env.error("no transfer performed");
+        return 26;
+    }
+    all.show(started, true);
+    all.result
+}
+
+impl Parallel<'_> {
+    fn pause(&self) -> Duration {
+        let next = self.later.iter().map(|(at, _)| at.saturating_duration_since(Instant::now())).min();
+        next.unwrap_or(Duration::from_secs(1)).min(METER_PAUSE)
+    }
+
+    /// Starts as many as may run.
+    fn fill(&mut self, queue: &mut Queue) {
+        let now = Instant::now();
+        let due: Vec<usize> = (0..self.later.len()).rev().filter(|at| self.later[*at].0 <= now).collect();
+        for at in due {
+            let (_, job) = self.later.swap_remove(at);
+            self.start(job);
+        }
+        while !self.ending && !self.drained && self.live.len() < self.run.env.globals.parallel_max {
+            match queue.next_item(&self.run.env) {
+                None => self.drained = true,
+                Some(item) => match item.map_err(Stop::Failed).and_then(|item| self.run.prepare(item)) {
+                    Ok(prepared) => self.begin(prepared),
+                    Err(Stop::LeftOut) => {}
+                    Err(Stop::Failed(code)) => {
+                        self.result = code;
+                        self.end_early();
+                    }
+                },
+            }
+        }
+    }
+
+    fn begin(&mut self, prepared: crate::prepare::Prepared) {
+        self.performed = true;
+        if prepared.skip {
+            self.run.end(&prepared.transfer, &prepared.easy, 0, true);
+            return;
+        }
+        self.meter.transfers += 1;
+        self.start(Job::new(prepared));
+    }
+
+    fn start(&mut self, job: Job) {
+        job.transfer.started.set(Some(Instant::now()));
+        self.run.multi.add(&job.easy);
+        self.live.push(job);
+    }
+
+    /// Takes what has ended.
+    fn collect(&mut self) {
+        while let Some((message, _)) = self.run.multi.next_message() {
+            self.run.multi.remove(&message.easy);
+            let same = |job: &Job| std::ptr::eq(job.easy.state(), message.easy.state());
+            let Some(at) = self.live.iter().position(same) else { continue };
+            let mut job = self.live.swap_remove(at);
+            let aborted = job.transfer.abort.get();
+            match self.run.after(&mut job, message.code.id()) {
+                After::Again(pause) if !self.ending => self.later.push((Instant::now() + pause, job)),
+                After::Again(_) => {}
+                After::Over(code) => {
+                    self.meter.done.counts = add(self.meter.done.counts, job.transfer.counts.get());
+                    self.judge(code, aborted);
+                }
+            }
+        }
+    }
+
+    fn judge(&mut self, code: i32, aborted: bool) {
+        if code != 0 && (!aborted || self.result == 0) {
+            self.result = code;
+        }
+        if is_fatal(self.result) || self.result != 0 && self.run.env.globals.fail_early {
+            self.end_early();
+        }
+    }
+
+    /// A failure that ends everything: those still running are told to stop.
+    fn end_early(&mut self) {
+        self.ending = true;
+        self.later.clear();
+        for job in self.live.drain(..) {
+            job.transfer.abort.set(true);
+            job.transfer.told.set(true);
+            self.run.multi.remove(&job.easy);
+            self.run.env.error_line("curl: (42) Transfer aborted due to critical error in another transfer");
+            self.run.end(&job.transfer, &job.easy, 42, false);
+        }
+    }
+
+    fn show(&mut self, started: Instant, end: bool) {
+        let globals = &self.run.env.globals;
+        if globals.no_progress || globals.silent || self.run.env.shows_body.get() {
+            return;
+        }
+        let now = Instant::now();
+        let due = self.meter.shown_at.is_none_or(|at| now - at >= METER_PAUSE);
+        if !due && !end {
+            return;
+        }
+        self.meter.shown_at = Some(now);
+        let text = if globals.progress_bars && self.run.env.stderr_is_terminal {
+            self.bars()
+        } else {
+            self.line(started, end)
+        };
+        self.run.env.messages.borrow_mut().raw(text.as_bytes());
+    }
+
+    fn line(&mut self, started: Instant, end: bool) -> String {
+        let mut totals = self.meter.done;
+        totals.download_known = true;
+        totals.upload_known = true;
+        for job in &self.live {
+            let counts = job.transfer.counts.get();
+            totals.counts = add(totals.counts, counts);
+            totals.download_known &= counts.download_total > 0;
+            totals.upload_known &= counts.upload_total > 0;
+        }
+        totals.transfers = self.meter.transfers;
+        totals.running = self.live.len();
+        let now = Instant::now();
+        let moved = totals.counts.download.max(totals.counts.upload);
+        let (since, before) = self.meter.previous.replace((now, moved)).unwrap_or((started, 0));
+        let millis = (now - since).as_millis().max(1) as i64;
+        totals.speed = (moved - before).max(0) * 1000 / millis;
+        let head = if std::mem::replace(&mut self.meter.head_shown, true) { "" } else { PARALLEL_HEAD };
+        format!("{head}{}", parallel_line(totals, started.elapsed(), end))
+    }
+
+    /// A line for each transfer; the cursor goes up over those of the last time.
+    fn bars(&mut self) -> String {
+        let mut out =
+            if self.meter.lines > 0 { format!("\x1b[{}A", self.meter.lines) } else { String::new() };
+        let columns = self.run.env.messages.borrow().columns();
+        for job in &self.live {
+            let name = crate::message::shown(&job.transfer.url);
+            let name = name.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_string();
+            let spent = job.first_attempt.elapsed();
+            out.push_str(&format!(
+                "\r\x1b[K{}\n",
+                named_bar(&name, job.transfer.counts.get(), spent, columns)
+            ));
+        }
+        for _ in self.live.len()..self.meter.lines {
+            out.push_str("\r\x1b[K\n");
+        }
+        self.meter.lines = self.meter.lines.max(self.live.len());
+        out
+    }
+}
+
+fn add(a: crate::progress::Counts, b: crate::progress::Counts) -> crate::progress::Counts {
+    crate::progress::Counts {
+        download_total: a.download_total + b.download_total,
+        download: a.download + b.download,
+        upload_total: a.upload_total + b.upload_total,
+        upload: a.upload + b.upload,
+    }
+}

@@ -1,0 +1,457 @@
+//! From an item of the queue to a transfer that is ready to run: files, names, headers, the final URL, options.
+
+use crate::env::Env;
+use crate::form::{Content, Part};
+use crate::ipfs;
+use crate::message::{os_text, shown};
+use crate::names;
+use crate::progress::{Bar, Meter};
+use crate::queue::Item;
+use crate::raw::mime;
+use crate::raw::{Code, Easy, EasyOption, Share, Url, UrlPart, curl_version, url_flag};
+use crate::raw::{Form, FormSource};
+use crate::request::{Bytes, Method, Request, Resume};
+use crate::settings::{Job, SetTo, Setting, fixed_resume, settings};
+use crate::sink::{Sink, create_directories, path};
+use crate::text::url_escape;
+use crate::transfer::{Display, Parts, Transfer, Upload, open_upload};
+use std::fs::{self, File};
+use std::io;
+use std::rc::Rc;
+use std::time::Instant;
+
+/// CURLE numbers.
+const FAILED_INIT: i32 = 2;
+const MALFORMED: i32 = 3;
+const WRITE_ERROR: i32 = 23;
+const READ_ERROR: i32 = 26;
+
+/// A transfer and the options it was given.
+pub struct Prepared {
+    pub transfer: Rc<Transfer>,
+    pub easy: Easy,
+    pub settings: Vec<Setting>,
+    /// The output exists and shall not be touched: only `--write-out` remains.
+    pub skip: bool,
+}
+
+/// Why there is nothing to run.
+pub enum Stop {
+    /// Said already; the run ends with this code.
+    Failed(i32),
+    /// This one is left out.
+    LeftOut,
+}
+
+struct Prepare<'a> {
+    env: &'a Rc<Env>,
+    request: Rc<Request>,
+    item: Item,
+    job: Job,
+    /// Where the output goes on, once that is known.
+    resume_from: i64,
+}
+
+pub fn prepare(env: &Rc<Env>, share: &Share, item: Item, parallel: bool) -> Result<Prepared, Stop> {
+    let request = item.request.clone();
+    let job = Job {
+        url: item.url.clone(),
+        upload: item.upload.is_some(),
+        post: request.post.clone(),
+        user_agent: format!("curl/{}", curl_version()).into_bytes(),
+        ..Job::default()
+    };
+    let resume_from = fixed_resume(&request);
+    Prepare { env, request, item, job, resume_from }.all(share, parallel)
+}
+
+impl Prepare<'_> {
+    fn all(mut self, share: &Share, parallel: bool) -> Result<Prepared, Stop> {
+        self.job.method = self.method()?;
+        self.implied_headers();
+        let etag = self.etag()?;
+        let heads = self.heads()?;
+        let (out, skip) = self.output()?;
+        let (upload, size) = self.upload(skip)?;
+        self.final_url()?;
+        let to_terminal = matches!(out.stream, crate::sink::Stream::Stdout) && self.env.stdout_is_terminal;
+        let output_expected = !self.job.upload || matches!(self.job.scheme.as_str(), "http" | "https");
+        let quiet = to_terminal && output_expected;
+        if to_terminal {
+            self.env.shows_body.set(true);
+        }
+        self.job.resume_from = self.resume_from;
+        let display = self.display(quiet, parallel);
+        let explicit = self.item.output.as_deref() == Some(b"-");
+        let transfer = Transfer::new(Parts {
+            env: self.env.clone(),
+            request: self.request.clone(),
+            url: self.job.url.clone(),
+            url_number: self.item.target.number,
+            honour_name: self.request.remote_header_name && self.item.target.remote_name,
+            guards_terminal: to_terminal && !explicit,
+            out,
+            heads,
+            etag,
+            upload,
+            display,
+        });
+        let mut list = settings(&self.request, &self.env.globals, &self.job);
+        if let Some(size) = size {
+            list.push(Setting { name: "INFILESIZE_LARGE", to: SetTo::Offset(size as i64) });
+        }
+        let easy = Easy::new(transfer.clone());
+        *transfer.easy.borrow_mut() = Some(easy.clone());
+        self.apply(&easy, &list)?;
+        easy.set_share(Some(share.clone()));
+        transfer.started.set(Some(Instant::now()));
+        Ok(Prepared { transfer, easy, settings: list, skip })
+    }
+
+    /// Which kind of request it is; two kinds at once are refused.
+    fn method(&self) -> Result<Method, Stop> {
+        let request = &self.request;
+        let mut chosen = request.method;
+        let mut want = |wanted: Method| {
+            if chosen == Method::Unspecified || chosen == wanted {
+                chosen = wanted;
+                return Ok(());
+            }
+            let (wanted, chosen) = (wanted.flag(), chosen.flag());
+            self.env.warn(&format!(
+                "You can only select one HTTP request method! You asked for both {wanted} and {chosen}."
+            ));
+            Err(Stop::Failed(FAILED_INIT))
+        };
+        if request.post.is_some() {
+            want(match (request.get, request.head) {
+                (true, true) => Method::Head,
+                (true, false) => Method::Get,
+                (false, _) => Method::Post,
+            })?;
+        }
+        if self.item.upload.is_some() {
+            want(Method::Put)?;
+        }
+        if self.resume_from != 0 && matches!(chosen, Method::Post | Method::Form) {
+            let flag = if chosen == Method::Post { "--data" } else { "--form" };
+            self.env.error(&format!("cannot mix --continue-at with {flag}"));
+            return Err(Stop::Failed(FAILED_INIT));
+        }
+        if let Some(custom) = request.options.text("CUSTOMREQUEST") {
+            self.look_at_custom(custom, chosen);
+        }
+        Ok(chosen)
+    }
+
+    fn look_at_custom(&self, custom: &[u8], method: Method) {
+        if custom.eq_ignore_ascii_case(method.verb().as_bytes()) {
+            let verb = method.verb();
+            self.env.note(&format!("Unnecessary use of -X or --request, {verb} is already inferred."));
+        } else if custom.eq_ignore_ascii_case(b"head") {
+            self.env.warn(
+                "Setting custom HTTP method to HEAD with -X/--request may not work the way you want. Consider using \
+                 -I/--head instead.",
+            );
+        }
+    }
+
+    fn implied_headers(&mut self) {
+        if !self.request.json {
+            return;
+        }
+        for (name, header) in
+            [("Content-Type", "Content-Type: application/json"), ("Accept", "Accept: application/json")]
+        {
+            let given = self.request.options.list("HTTPHEADER").iter().any(|line| {
+                let head = line.get(..name.len());
+                let after = line.get(name.len());
+                head.is_some_and(|head| head.eq_ignore_ascii_case(name.as_bytes()))
+                    && matches!(after, Some(b':' | b';'))
+            });
+            if !given {
+                self.job.extra_headers.push(header.into());
+            }
+        }
+    }
+
+    fn etag(&mut self) -> Result<Option<Sink>, Stop> {
+        let options = &self.request.options;
+        if let Some(file) = options.text("etag-compare") {
+            let content = fs::read(path(file)).unwrap_or_else(|error| {
+                let why = os_text(&error);
+                self.env.warn(&format!("Failed to open {}: {why}", shown(file)));
+                Vec::new()
+            });
+            let tag: Bytes = content.into_iter().filter(|byte| !matches!(byte, b'\r' | b'\n' | 0)).collect();
+            let tag = if tag.is_empty() { b"\"\"".to_vec() } else { tag };
+            self.job.extra_headers.push([b"If-None-Match: ", tag.as_slice()].concat());
+        }
+        match self.request.options.text("etag-save") {
+            None => Ok(None),
+            Some(b"-") => Ok(Some(Sink::stdout())),
+            Some(file) => self.etag_file(file).map(Some),
+        }
+    }
+
+    fn etag_file(&self, file: &[u8]) -> Result<Sink, Stop> {
+        self.directories(file)?;
+        let mut sink = Sink::file(Some(file.to_vec()), self.request.clobber);
+        if sink.append().is_err() {
+            let file = shown(file);
+            self.env.warn(&format!("Failed creating file for saving etags: \"{file}\". Skip this transfer"));
+            return Err(Stop::LeftOut);
+        }
+        Ok(sink)
+    }
+
+    fn directories(&self, file: &[u8]) -> Result<(), Stop> {
+        let made = !self.request.create_dirs || create_directories(file, &mut self.env.messages.borrow_mut());
+        if made { Ok(()) } else { Err(Stop::Failed(WRITE_ERROR)) }
+    }
+
+    /// `--dump-header`: one file for all URLs of the group, emptied by the first.
+    fn heads(&self) -> Result<Option<Sink>, Stop> {
+        let file = match self.request.options.text("dump-header") {
+            None => return Ok(None),
+            Some(b"-") => return Ok(Some(Sink::stdout())),
+            Some(b"%") => {
+                let mut sink = Sink::stdout();
+                sink.stream = crate::sink::Stream::Stderr;
+                return Ok(Some(sink));
+            }
+            Some(file) => file,
+        };
+        self.directories(file)?;
+        let emptied = if self.item.first { File::create(path(file)).map(drop) } else { Ok(()) };
+        let mut sink = Sink::file(Some(file.to_vec()), self.request.clobber);
+        if emptied.and_then(|()| sink.append()).is_err() {
+            self.env.error(&format!("Failed to open {}", shown(file)));
+            return Err(Stop::Failed(WRITE_ERROR));
+        }
+        Ok(Some(sink))
+    }
+
+    /// Where the body goes, and whether the transfer is to be skipped.
+    fn output(&mut self) -> Result<(Sink, bool), Stop> {
+        let target = &self.item.target;
+        if target.out_null {
+            return Ok((Sink::null(), false));
+        }
+        let named = self.item.output.as_deref().filter(|name| *name != b"-");
+        if named.is_none() && !target.remote_name {
+            let mut sink = Sink::stdout();
+            sink.unbuffered = self.request.no_buffer || self.env.stdout_is_terminal;
+            return Ok((sink, false));
+        }
+        let name = match named {
+            Some(name) => name.to_vec(),
+            None => self.remote_name()?,
+        };
+        let name = names::in_directory(self.request.options.text("output-dir"), &name);
+        self.directories(&name)?;
+        let exists = self.request.skip_existing && fs::metadata(path(&name)).is_ok();
+        if exists {
+            self.env.note(&format!("skips transfer, \"{}\" exists locally", shown(&name)));
+        }
+        let mut sink = Sink::file(Some(name.clone()), self.request.clobber);
+        sink.unbuffered = self.request.no_buffer;
+        self.resume_output(&mut sink, &name)?;
+        Ok((sink, exists))
+    }
+
+    fn resume_output(&mut self, sink: &mut Sink, name: &[u8]) -> Result<(), Stop> {
+        if self.request.resume == Some(Resume::Current) && !self.job.upload {
+            self.resume_from = fs::metadata(path(name)).map_or(0, |meta| meta.len() as i64);
+        }
+        if self.resume_from == 0 {
+            return Ok(());
+        }
+        if sink.append().is_err() {
+            self.env.messages.borrow_mut().usage(&format!("cannot open '{}'", shown(name)));
+            return Err(Stop::Failed(WRITE_ERROR));
+        }
+        Ok(())
+    }
+
+    fn remote_name(&self) -> Result<Bytes, Stop> {
+        let Ok(url) = parse_url(&self.item.url) else {
+            self.env.error("Failed to extract a filename from the URL to use for storage");
+            return Err(Stop::Failed(MALFORMED));
+        };
+        let path = url.get(UrlPart::Path, 0).unwrap_or_default();
+        let (name, found) = names::from_url(&path);
+        if !found {
+            self.env.warn(&format!("No remote filename, uses \"{}\"", shown(&name)));
+        }
+        Ok(name)
+    }
+
+    fn upload(&mut self, skip: bool) -> Result<(Upload, Option<u64>), Stop> {
+        let Some(file) = self.item.upload.clone() else { return Ok((Upload::None, None)) };
+        let standard = matches!(file.as_slice(), b"-" | b".");
+        if !standard {
+            self.name_in_url(&file);
+        }
+        if self.request.resume == Some(Resume::Current) {
+            self.resume_from = -1; // to be asked of the server
+        }
+        if skip {
+            return Ok((Upload::None, None));
+        }
+        open_upload(&file).map_err(|_| {
+            self.env.messages.borrow_mut().usage(&format!("cannot open '{}'", shown(&file)));
+            Stop::Failed(READ_ERROR)
+        })
+    }
+
+    /// A URL that ends in a slash gets the name of the uploaded file.
+    fn name_in_url(&mut self, file: &[u8]) {
+        let Ok(url) = parse_url(&self.job.url) else { return };
+        let path = url.get(UrlPart::Path, 0).unwrap_or_default();
+        if url.query().is_some() || !path.ends_with(b"/") {
+            return;
+        }
+        let name = url_escape(names::upload_name(file));
+        let mut named = url.clone();
+        let path = [path.as_slice(), &name].concat();
+        if named.set(UrlPart::Path, Some(&path), 0).is_ok()
+            && let Ok(text) = named.get(UrlPart::Url, url_flag::GUESS_SCHEME | url_flag::NO_GUESS_SCHEME)
+        {
+            self.job.url = text;
+        }
+    }
+
+    fn final_url(&mut self) -> Result<(), Stop> {
+        let query = match (&self.request.post, self.request.get) {
+            (Some(post), true) => Some(post),
+            _ => self.request.query.as_ref(),
+        };
+        if let Some(query) = query.cloned() {
+            self.append_query(&query)?;
+        }
+        let flags = url_flag::GUESS_SCHEME | url_flag::NON_SUPPORT_SCHEME;
+        let scheme = Url::parse(&self.job.url, flags).ok().and_then(|url| url.scheme());
+        let scheme = scheme.unwrap_or_default().to_ascii_lowercase();
+        if matches!(scheme.as_str(), "ipfs" | "ipns") {
+            let gateway = self.request.options.text("ipfs-gateway");
+            self.job.url = ipfs::rewrite(&self.job.url, &scheme, gateway).map_err(|text| {
+                self.env.messages.borrow_mut().usage(&text);
+                Stop::Failed(MALFORMED)
+            })?;
+            let url = parse_url(&self.job.url).ok();
+            self.job.scheme = url.and_then(|url| url.scheme()).unwrap_or_default();
+            return Ok(());
+        }
+        self.job.scheme = scheme;
+        if matches!(self.job.scheme.as_str(), "http" | "https") && self.request.custom_has_blank {
+            self.env.error("invalid HTTP method: whitespace is not allowed in -X/--request");
+            return Err(Stop::Failed(FAILED_INIT));
+        }
+        Ok(())
+    }
+
+    fn append_query(&mut self, query: &[u8]) -> Result<(), Stop> {
+        let Ok(mut url) = Url::parse(&self.job.url, url_flag::GUESS_SCHEME) else {
+            self.env.error(&format!("({MALFORMED}) Could not parse the URL, failed to set query"));
+            return Err(Stop::Failed(MALFORMED));
+        };
+        let appended = url.set(UrlPart::Query, Some(query), url_flag::APPENDQUERY);
+        match appended.and_then(|()| url.get(UrlPart::Url, url_flag::GUESS_SCHEME)) {
+            Ok(text) => {
+                self.job.url = text;
+                Ok(())
+            }
+            Err(_) => Err(Stop::Failed(MALFORMED)),
+        }
+    }
+
+    fn display(&self, quiet: bool, parallel: bool) -> Display {
+        let globals = &self.env.globals;
+        if globals.no_progress || globals.silent || quiet {
+            Display::None
+        } else if parallel || globals.progress_bars && self.env.stderr_is_terminal {
+            Display::Counted
+        } else if globals.progress_bar {
+            let columns = self.env.messages.borrow().columns();
+            Display::Bar(Bar::new(columns, self.resume_from.max(0)))
+        } else {
+            Display::Meter(Meter::default())
+        }
+    }
+
+    fn apply(&self, easy: &Easy, list: &[Setting]) -> Result<(), Stop> {
+        for setting in list {
+            if let Err(code) = self.apply_one(easy, setting) {
+                // The scheme that would need it is not built either, and its own error follows.
+                if code == Code::UnknownOption {
+                    continue;
+                }
+                self.env.error_line(&format!("curl: ({}) {}", code.id(), code.text()));
+                return Err(Stop::Failed(code.id()));
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_one(&self, easy: &Easy, setting: &Setting) -> Result<(), Code> {
+        let name = if setting.name == "POSTFIELDS" { "COPYPOSTFIELDS" } else { setting.name };
+        let Some((option, _)) = EasyOption::from_name(name) else { return Err(Code::UnknownOption) };
+        let mut settings = easy.state().settings.borrow_mut();
+        match &setting.to {
+            SetTo::Text(text) => settings.set_text(option, Some(text)),
+            SetTo::Long(number) | SetTo::Offset(number) => settings.set_long(option, *number),
+            SetTo::List(list) => {
+                settings.set_list(option, Some(list.iter().map(|entry| Rc::from(entry.as_slice())).collect()))
+            }
+            SetTo::Form(parts) => {
+                let backslashes = self.request.options.is_on("MIME_OPTIONS");
+                let escape = if backslashes { mime::Escape::Backslash } else { mime::Escape::Percent };
+                let parts = parts.iter().map(laid_out).collect::<Result<Vec<_>, _>>()?;
+                settings.set_mime(Some(Rc::new(Form::new(parts, escape))));
+                Ok(())
+            }
+            SetTo::Function | SetTo::Object => Ok(()),
+        }
+    }
+}
+
+/// As the tool reads URLs: the scheme may be missing.
+pub fn parse_url(text: &[u8]) -> Result<Url, ()> {
+    Url::parse(text, url_flag::GUESS_SCHEME | url_flag::NON_SUPPORT_SCHEME).map_err(|_| ())
+}
+
+/// A part for the library; a file must be there, standard input is read now.
+fn laid_out(part: &Part) -> Result<mime::Part<FormSource>, Code> {
+    let mut own_name = None;
+    let content = match &part.content {
+        Content::Data(data) => mime::Content::Memory(Rc::from(data.as_slice())),
+        Content::Parts(parts) => mime::Content::Parts(parts.iter().map(laid_out).collect::<Result<_, _>>()?),
+        Content::Upload(file) => {
+            own_name = Some(names::upload_name(file).to_vec());
+            content_of(file)?
+        }
+        Content::FileData(file) => content_of(file)?,
+    };
+    let encoder = match &part.encoder {
+        None => None,
+        Some(name) => Some(mime::Encoder::from_name(name).ok_or(Code::BadFunctionArgument)?),
+    };
+    Ok(mime::Part {
+        name: part.name.clone(),
+        filename: part.filename.clone().or(own_name),
+        content_type: part.mime_type.clone(),
+        headers: part.headers.clone(),
+        encoder,
+        content,
+    })
+}
+
+fn content_of(file: &[u8]) -> Result<mime::Content<FormSource>, Code> {
+    if file != b"-" {
+        return Form::file(path(file)).map_err(|_| Code::ReadError);
+    }
+    let mut content = Vec::new();
+    io::Read::read_to_end(&mut io::stdin().lock(), &mut content).map_err(|_| Code::ReadError)?;
+    Ok(mime::Content::Memory(content.into()))
+}

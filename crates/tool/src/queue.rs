@@ -1,0 +1,206 @@
+//! The transfers of a command line, one after the other: groups, targets, globs.
+
+use crate::env::Env;
+use crate::glob::{self, Glob, GlobError};
+use crate::request::{Bytes, Request, Target};
+use std::rc::Rc;
+
+/// One transfer to be made.
+pub struct Item {
+    pub request: Rc<Request>,
+    pub target: Target,
+    pub url: Bytes,
+    pub upload: Option<Bytes>,
+    /// The name for the output, with globs filled in.
+    pub output: Option<Bytes>,
+    /// The first of its group.
+    pub first: bool,
+}
+
+/// Makes items when they are asked for; a glob can stand for millions.
+pub struct Queue {
+    requests: Vec<Rc<Request>>,
+    request: usize,
+    target: usize,
+    place: Option<Place>,
+    first: bool,
+    warned: bool,
+}
+
+/// Where the globs of a target stand.
+struct Place {
+    upload: Option<Glob>,
+    upload_name: Option<Bytes>,
+    url: Option<Glob>,
+    /// Without a glob the URL comes once for each upload.
+    plain_given: bool,
+}
+
+/// CURLE numbers.
+const NO_URL: i32 = 2;
+
+impl Queue {
+    pub fn new(requests: Vec<Request>) -> Queue {
+        let requests = requests.into_iter().map(Rc::new).collect();
+        Queue { requests, request: 0, target: 0, place: None, first: true, warned: false }
+    }
+
+    /// The next transfer; an error, which has been reported, ends the run.
+    pub fn next_item(&mut self, env: &Env) -> Option<Result<Item, i32>> {
+        loop {
+            let request = self.requests.get(self.request)?.clone();
+            if request.targets.first().is_none_or(|target| target.url.is_none()) {
+                env.messages.borrow_mut().usage("(2) no URL specified");
+                self.request = self.requests.len();
+                return Some(Err(NO_URL));
+            }
+            let Some(target) = request.targets.get(self.target) else {
+                self.request += 1;
+                self.target = 0;
+                self.first = true;
+                continue;
+            };
+            match self.of_target(env, &request, target) {
+                Ok(Some(item)) => return Some(Ok(item)),
+                Ok(None) => {
+                    self.target += 1;
+                    self.place = None;
+                }
+                Err(code) => {
+                    self.request = self.requests.len();
+                    return Some(Err(code));
+                }
+            }
+        }
+    }
+
+    /// The next of one target, or none when it is exhausted.
+    fn of_target(&mut self, env: &Env, request: &Rc<Request>, target: &Target) -> Result<Option<Item>, i32> {
+        let Some(url) = &target.url else {
+            if !self.warned {
+                self.warned = true;
+                env.warn("Got more output options than URLs");
+            }
+            return Ok(None);
+        };
+        let globs = !request.globoff && !target.no_glob;
+        if self.place.is_none() {
+            self.place = Some(Place::begin(env, target, globs)?);
+        }
+        let place = self.place.as_mut().expect("just set");
+        let Some(text) = place.next_url(env, url, globs)? else { return Ok(None) };
+        let output = match &target.output {
+            None => None,
+            Some(template) => Some(place.output_name(env, template)?),
+        };
+        Ok(Some(Item {
+            request: request.clone(),
+            target: target.clone(),
+            url: text,
+            upload: place.upload_name.clone(),
+            output,
+            first: std::mem::take(&mut self.first),
+        }))
+    }
+}
+
+impl Place {
+    fn begin(env: &Env, target: &Target, globs: bool) -> Result<Place, i32> {
+        let mut place = Place { upload: None, upload_name: None, url: None, plain_given: false };
+        match &target.upload {
+            Some(file) if globs => {
+                let mut glob = parse(env, file)?;
+                place.upload_name = glob.next_text();
+                place.upload = Some(glob);
+            }
+            other => place.upload_name = other.clone(),
+        }
+        Ok(place)
+    }
+
+    /// The URLs for this upload, then those for the next one.
+    fn next_url(&mut self, env: &Env, url: &[u8], globs: bool) -> Result<Option<Bytes>, i32> {
+        loop {
+            if globs && self.url.is_none() {
+                self.url = Some(parse(env, url)?);
+            }
+            let found = match &mut self.url {
+                Some(glob) => glob.next_text(),
+                None if self.plain_given => None,
+                None => Some(url.to_vec()),
+            };
+            self.plain_given = true;
+            if found.is_some() {
+                return Ok(found);
+            }
+            let next = self.upload.as_mut().and_then(Glob::next_text);
+            if next.is_none() {
+                return Ok(None);
+            }
+            self.upload_name = next;
+            self.url = None;
+            self.plain_given = false;
+        }
+    }
+
+    fn output_name(&self, env: &Env, template: &[u8]) -> Result<Bytes, i32> {
+        let name = glob::output_name(template, self.url.as_ref(), self.upload.as_ref());
+        let name = name.map_err(|error| report(env, &error, template))?;
+        if name.is_empty() {
+            env.warn("output glob produces empty string");
+            return Err(23);
+        }
+        Ok(name)
+    }
+}
+
+fn parse(env: &Env, text: &[u8]) -> Result<Glob, i32> {
+    Glob::parse(text).map_err(|error| report(env, &error, text))
+}
+
+fn report(env: &Env, error: &GlobError, pattern: &[u8]) -> i32 {
+    env.error_line(&format!("curl: ({}) {}", error.code, error.shown(pattern)));
+    error.code
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Messages;
+    use crate::request::Globals;
+
+    fn target(url: &str, output: Option<&str>, upload: Option<&str>) -> Target {
+        let bytes = |text: &str| text.as_bytes().to_vec();
+        Target {
+            url: Some(bytes(url)),
+            output: output.map(bytes),
+            upload: upload.map(bytes),
+            ..Target::default()
+        }
+    }
+
+    fn listed(targets: Vec<Target>) -> Result<Vec<String>, i32> {
+        let env = Env::new(Globals::default(), Messages::new(Box::new(std::io::sink()), None));
+        let mut queue = Queue::new(vec![Request { targets, ..Request::new() }]);
+        let mut found = Vec::new();
+        while let Some(item) = queue.next_item(&env) {
+            let item = item?;
+            let text = |bytes: Option<Bytes>| bytes.map_or("-".into(), |b| String::from_utf8(b).unwrap());
+            found.push(format!("{} {} {}", text(Some(item.url)), text(item.output), text(item.upload)));
+        }
+        Ok(found)
+    }
+
+    #[test]
+    fn globs_multiply() {
+        let found = listed(vec![target("h/[1-2]", Some("#1"), Some("{a,b}")), target("x", None, None)]);
+        assert_eq!(found.unwrap(), ["h/1 1 a", "h/2 2 a", "h/1 1 b", "h/2 2 b", "x - -"]);
+    }
+
+    #[test]
+    fn mistakes_end_the_run() {
+        assert_eq!(listed(vec![target("{a", None, None)]), Err(3));
+        assert_eq!(listed(vec![Target::default()]), Err(2));
+        assert_eq!(listed(vec![target("x{a}", Some("#<n>"), None)]), Err(43));
+    }
+}

@@ -1,0 +1,30 @@
+//! What the tool uses of the library, under one roof.
+
+pub use warmwire::callbacks::{Callbacks, DebugKind, ProgressCounts, ReadAnswer, SeekAnswer, Written};
+pub use warmwire::tables::Scheme;
+pub use warmwire::tables::share::LockData;
+pub use warmwire::wire::date::parse as parse_date;
+pub use warmwire::wire::mime;
+pub use warmwire::wire::url::{Part as UrlPart, Url, flag as url_flag};
+pub use warmwire::{Code, Easy, EasyOption, Form, FormSource, Limits, Multi, Origin, Share, TransferInfo};
+
+/// The version of curl that this program stands in for.
+pub fn curl_version() -> &'static str {
+    warmwire::tables::version().curl
+}
+
+/// As curl_version tells it: what the library is made of.
+pub fn version_line() -> String {
+    let version = warmwire::tables::version();
+    format!("libcurl/{} rustls/0.23 {}/{} zlib brotli zstd", version.curl, version.name, version.own)
+}
+
+/// The schemes that are built, in alphabetic order.
+pub fn schemes() -> Vec<&'static str> {
+    Scheme::built_names()
+}
+
+/// The features that are built, as curl names them.
+pub fn features() -> Vec<&'static str> {
+    warmwire::tables::feature::built_names().collect()
+}

@@ -1,0 +1,424 @@
+//! One transfer as the engine sees it: where its data goes and comes from, and what is told on the way.
+
+use crate::env::Env;
+use crate::message::shown;
+use crate::names;
+use crate::progress::{Bar, Counts, Meter, harmless};
+use crate::raw::{Callbacks, DebugKind, Easy, ProgressCounts, ReadAnswer, SeekAnswer, Written};
+use crate::request::{Bytes, Request};
+use crate::sink::{Sink, path};
+use crate::trace::Kind;
+use std::cell::{Cell, RefCell};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// What is looked at before binary data may go to a terminal.
+const TERMINAL_PROBE: u64 = 2000;
+
+/// What an upload is read from.
+pub enum Upload {
+    None,
+    Stdin,
+    File(File),
+}
+
+pub struct Transfer {
+    pub env: Rc<Env>,
+    pub request: Rc<Request>,
+    pub url: Bytes,
+    pub url_number: usize,
+    pub out: RefCell<Sink>,
+    pub heads: RefCell<Option<Sink>>,
+    pub etag: RefCell<Option<Sink>>,
+    pub upload: RefCell<Upload>,
+    /// The server may name the file; headers wait until it has or has not.
+    honour_name: Cell<bool>,
+    waiting: RefCell<Vec<Bytes>>,
+    header_count: Cell<i64>,
+    head_ended: Cell<bool>,
+    pub counts: Cell<Counts>,
+    pub quiet: bool,
+    display: RefCell<Display>,
+    pub started: Cell<Option<Instant>>,
+    /// An error was told already, in words of its own.
+    pub told: Cell<bool>,
+    /// Text goes to the terminal and may not hold null bytes.
+    pub guards_terminal: bool,
+    pub easy: RefCell<Option<Easy>>,
+    pub retries: Cell<i64>,
+    /// To be ended, because of another transfer.
+    pub abort: Cell<bool>,
+}
+
+/// How progress is shown.
+pub enum Display {
+    None,
+    Meter(Meter),
+    Bar(Bar),
+    /// Counted only; another part shows it.
+    Counted,
+}
+
+/// What a new transfer is made of.
+pub struct Parts {
+    pub env: Rc<Env>,
+    pub request: Rc<Request>,
+    pub url: Bytes,
+    pub url_number: usize,
+    pub out: Sink,
+    pub heads: Option<Sink>,
+    pub etag: Option<Sink>,
+    pub upload: Upload,
+    pub honour_name: bool,
+    pub guards_terminal: bool,
+    pub display: Display,
+}
+
+impl Transfer {
+    pub fn new(parts: Parts) -> Rc<Transfer> {
+        Rc::new(Transfer {
+            env: parts.env,
+            request: parts.request,
+            url: parts.url,
+            url_number: parts.url_number,
+            out: RefCell::new(parts.out),
+            heads: RefCell::new(parts.heads),
+            etag: RefCell::new(parts.etag),
+            upload: RefCell::new(parts.upload),
+            honour_name: Cell::new(parts.honour_name),
+            waiting: RefCell::default(),
+            header_count: Cell::new(0),
+            head_ended: Cell::new(false),
+            counts: Cell::default(),
+            quiet: matches!(parts.display, Display::None),
+            display: RefCell::new(parts.display),
+            started: Cell::new(None),
+            told: Cell::new(false),
+            guards_terminal: parts.guards_terminal,
+            easy: RefCell::default(),
+            retries: Cell::new(0),
+            abort: Cell::new(false),
+        })
+    }
+
+    pub fn header_count(&self) -> i64 {
+        self.header_count.get()
+    }
+
+    /// Scheme and response code so far.
+    fn answer(&self) -> (String, i64) {
+        let easy = self.easy.borrow();
+        let Some(easy) = easy.as_ref() else { return (String::new(), 0) };
+        let info = easy.state().info.borrow();
+        (info.scheme.to_ascii_lowercase(), info.response_code)
+    }
+
+    fn ids(&self) -> (i64, i64) {
+        let easy = self.easy.borrow();
+        let Some(easy) = easy.as_ref() else { return (-1, -1) };
+        let connection = easy.state().info.borrow().connection_id;
+        (easy.state().transfer_id.get(), connection)
+    }
+
+    fn spent(&self) -> Duration {
+        self.started.get().map_or(Duration::ZERO, |started| started.elapsed())
+    }
+
+    /// Opens the output if need be.
+    fn opened(&self) -> bool {
+        let mut out = self.out.borrow_mut();
+        out.is_open() || out.open(&mut self.env.messages.borrow_mut())
+    }
+
+    fn put(&self, data: &[u8]) -> io::Result<()> {
+        self.out.borrow_mut().write(data, &mut self.env.messages.borrow_mut())
+    }
+
+    /// An HTTP header that may save an ETag or name the file; true when the header is kept for later.
+    fn looked_at(&self, line: &[u8], response: i64) -> Result<bool, ()> {
+        let success = matches!(response / 100, 2 | 3);
+        if success && let Some(value) = field(line, b"etag:") {
+            self.save_etag(value)?;
+            if self.etag.borrow().is_some() {
+                return Ok(self.wait(line));
+            }
+        }
+        if !self.honour_name.get() {
+            return Ok(false);
+        }
+        if success
+            && response / 100 == 3
+            && let Some(value) = field(line, b"location:")
+        {
+            if let Some(name) = names::from_location(value) {
+                self.name_output(&name)?;
+            }
+        } else if success && let Some(value) = field(line, b"content-disposition:") {
+            if let Some(name) = names::from_disposition(value) {
+                self.name_output(&name)?;
+                self.honour_name.set(false);
+            }
+            if !self.opened() {
+                return Err(());
+            }
+            self.release()?;
+            return Ok(false);
+        }
+        Ok(self.wait(line))
+    }
+
+    /// Keeps a header until the name of the file is known.
+    fn wait(&self, line: &[u8]) -> bool {
+        let waits = self.honour_name.get() && self.request.show_headers;
+        if waits {
+            self.waiting.borrow_mut().push(line.to_vec());
+        }
+        waits
+    }
+
+    /// Writes the headers that were kept.
+    fn release(&self) -> Result<(), ()> {
+        let lines = self.waiting.take();
+        lines.iter().try_for_each(|line| self.put(line)).map_err(|_| ())
+    }
+
+    fn name_output(&self, name: &[u8]) -> Result<(), ()> {
+        let mut out = self.out.borrow_mut();
+        if out.is_open() {
+            return Err(());
+        }
+        out.name = Some(names::in_directory(self.request.options.text("output-dir"), name));
+        out.named_by_server = true;
+        Ok(())
+    }
+
+    /// The file holds the last ETag only.
+    fn save_etag(&self, value: &[u8]) -> Result<(), ()> {
+        let mut etag = self.etag.borrow_mut();
+        let Some(sink) = etag.as_mut() else { return Ok(()) };
+        let value = value.trim_ascii();
+        if value.is_empty() {
+            return Ok(());
+        }
+        if sink.is_file() {
+            sink.start = 0;
+            sink.rewind().map_err(|_| ())?;
+        }
+        let line = [value, b"\n"].concat();
+        let mut messages = self.env.messages.borrow_mut();
+        sink.write(&line, &mut messages).and_then(|()| sink.flush()).map_err(|_| ())
+    }
+
+    fn count_header(&self, line: &[u8]) {
+        if line.contains(&b':') {
+            if self.head_ended.replace(false) {
+                self.header_count.set(0);
+            }
+            self.header_count.set(self.header_count.get() + 1);
+        } else if matches!(line.first(), Some(b'\r' | b'\n')) {
+            self.head_ended.set(true);
+        }
+    }
+
+    fn show_header(&self, line: &[u8]) -> io::Result<()> {
+        if !self.env.stdout_is_terminal || self.out.borrow().is_file() {
+            return self.put(line);
+        }
+        let text = harmless_line(line);
+        match text.iter().position(|byte| *byte == b':') {
+            Some(colon) if self.env.globals.styled => {
+                let styled = [b"\x1b[1m", &text[..colon], b"\x1b[0m", &text[colon..]].concat();
+                self.put(&styled)
+            }
+            _ => self.put(&text),
+        }
+    }
+
+    fn header_line(&self, line: &[u8]) -> Result<(), ()> {
+        if let Some(heads) = self.heads.borrow_mut().as_mut() {
+            let mut messages = self.env.messages.borrow_mut();
+            let written = heads.write(line, &mut messages).and_then(|()| heads.flush());
+            if written.is_err() {
+                let name = shown(heads.name.as_deref().unwrap_or_default());
+                messages.error(&format!("Failed writing headers to {name}"));
+                return Err(());
+            }
+        }
+        self.count_header(line);
+        let (scheme, response) = self.answer();
+        let http = matches!(scheme.as_str(), "http" | "https");
+        if http && self.looked_at(line, response)? {
+            return Ok(());
+        }
+        let shows = self.request.show_headers && (http || matches!(scheme.as_str(), "file" | "rtsp"));
+        if !shows {
+            return Ok(());
+        }
+        if !self.opened() {
+            return Err(());
+        }
+        self.show_header(line).map_err(|_| ())
+    }
+
+    fn body(&self, data: &[u8]) -> Result<(), ()> {
+        if !self.opened() {
+            return Err(());
+        }
+        self.honour_name.set(false);
+        self.release()?;
+        let probed = self.guards_terminal && self.out.borrow().bytes < TERMINAL_PROBE;
+        if probed && data.contains(&0) {
+            self.env.warn(
+                "Binary output can mess up your terminal. Use \"--output -\" to tell curl to output it to your \
+                 terminal anyway, or consider \"--output <FILE>\" to save to a file.",
+            );
+            self.told.set(true);
+            return Err(());
+        }
+        self.put(data).map_err(|_| ())
+    }
+
+    /// After the transfer: headers that still wait are written.
+    pub fn finish_headers(&self) -> bool {
+        if self.waiting.borrow().is_empty() {
+            return true;
+        }
+        self.opened() && self.release().is_ok()
+    }
+
+    /// The last line of the display.
+    pub fn finish_progress(&self) {
+        let line = match &mut *self.display.borrow_mut() {
+            Display::Meter(meter) => meter.line(self.counts.get(), self.spent(), true),
+            Display::Bar(bar) if bar.shown => Some("\n".to_string()),
+            _ => None,
+        };
+        if let Some(line) = line {
+            self.env.messages.borrow_mut().raw(line.as_bytes());
+        }
+    }
+
+    /// Before another attempt.
+    pub fn again(&self) -> io::Result<u64> {
+        self.header_count.set(0);
+        self.head_ended.set(false);
+        self.waiting.borrow_mut().clear();
+        if let Upload::File(file) = &mut *self.upload.borrow_mut() {
+            file.seek(SeekFrom::Start(0))?;
+        }
+        let mut out = self.out.borrow_mut();
+        if out.is_file() { out.rewind() } else { Ok(0) }
+    }
+}
+
+/// The value of a header, if it is the one asked for.
+fn field<'l>(line: &'l [u8], name: &[u8]) -> Option<&'l [u8]> {
+    let head = line.get(..name.len())?;
+    head.eq_ignore_ascii_case(name).then(|| &line[name.len()..])
+}
+
+/// Header text for a terminal: no escapes in it.
+fn harmless_line(line: &[u8]) -> Bytes {
+    let end = line.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n')).map_or(0, |at| at + 1);
+    let text = String::from_utf8_lossy(&line[..end]).replace('\t', " ");
+    [harmless(&text).as_bytes(), &line[end..]].concat()
+}
+
+impl Callbacks for Transfer {
+    fn write(&self, data: &[u8]) -> Written {
+        match self.body(data) {
+            Ok(()) => Written::All,
+            Err(()) => Written::Failed(0),
+        }
+    }
+
+    fn header(&self, line: &[u8]) -> Option<Written> {
+        Some(match self.header_line(line) {
+            Ok(()) => Written::All,
+            Err(()) => Written::Failed(usize::MAX),
+        })
+    }
+
+    fn read(&self, buf: &mut [u8]) -> ReadAnswer {
+        let got = match &mut *self.upload.borrow_mut() {
+            Upload::None => Ok(0),
+            Upload::Stdin => io::stdin().lock().read(buf),
+            Upload::File(file) => file.read(buf),
+        };
+        match got {
+            Ok(count) => ReadAnswer::Bytes(count),
+            Err(_) => ReadAnswer::Abort,
+        }
+    }
+
+    fn seek(&self, offset: u64) -> SeekAnswer {
+        match &mut *self.upload.borrow_mut() {
+            Upload::File(file) => match file.seek(SeekFrom::Start(offset)) {
+                Ok(_) => SeekAnswer::Done,
+                Err(_) => SeekAnswer::Cannot,
+            },
+            Upload::None | Upload::Stdin => SeekAnswer::Cannot,
+        }
+    }
+
+    fn wants_progress(&self) -> bool {
+        !self.quiet || self.abort.get()
+    }
+
+    fn progress(&self, counts: ProgressCounts) -> bool {
+        let counts = Counts {
+            download_total: counts.download_total,
+            download: counts.download_now,
+            upload_total: counts.upload_total,
+            upload: counts.upload_now,
+        };
+        self.counts.set(counts);
+        let line = match &mut *self.display.borrow_mut() {
+            Display::Meter(meter) => meter.line(counts, self.spent(), false),
+            Display::Bar(bar) => bar.line(counts, self.spent()),
+            Display::None | Display::Counted => None,
+        };
+        if let Some(line) = line {
+            self.env.messages.borrow_mut().raw(line.as_bytes());
+        }
+        !self.abort.get()
+    }
+
+    fn wants_debug(&self) -> bool {
+        self.env.traces()
+    }
+
+    fn debug(&self, kind: DebugKind, data: &[u8]) {
+        let kind = match kind {
+            DebugKind::Text => Kind::Text,
+            DebugKind::HeaderIn => Kind::HeaderIn,
+            DebugKind::HeaderOut => Kind::HeaderOut,
+            DebugKind::DataIn => Kind::DataIn,
+            DebugKind::DataOut => Kind::DataOut,
+            DebugKind::TlsDataIn => Kind::TlsIn,
+            DebugKind::TlsDataOut => Kind::TlsOut,
+        };
+        self.env.trace(kind, data, self.ids());
+    }
+}
+
+/// Opens what is to be uploaded, with its size if that is known.
+pub fn open_upload(name: &[u8]) -> io::Result<(Upload, Option<u64>)> {
+    if matches!(name, b"-" | b".") {
+        return Ok((Upload::Stdin, None));
+    }
+    let file = File::open(path(name))?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    let size = metadata.is_file().then_some(metadata.len());
+    Ok((Upload::File(file), size))
+}
+
+/// Standard output holds everything until here.
+pub fn flush_stdout() -> io::Result<()> {
+    io::stdout().flush()
+}
