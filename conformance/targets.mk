@@ -1,12 +1,13 @@
 # The published test cases of curl, run against our tool and against our library. See README.md beside this file.
-#   make conformance     CASES=<folder> [CURL=<binary>] [ONLY="1 2 3"] [VERBOSE=1] [AGREE=1] [JOBS=n] [KEEP=1]
+#   make conformance     CASES=<folder> [CURL=<binary>] [ONLY="1 2 3"] [VERBOSE=1] [AGREE=1] [JOBS=n] [KEEP=1] [PRUNE=1]
 #   make conformance-lib CASES=<folder> [LIBDIR=<folder of libcurl.so.4>] and the same
 
 CASES ?= $(or $(CURL_TESTS),$(or $(WARMWIRE_SHARED),../shared)/curl-tests)
 LIBDIR ?= $(CARGO_TARGET_DIR)/release/lib
 OUR_TOOL = $(CARGO_TARGET_DIR)/release/warmwire
 CONFORMANCE = cargo run --quiet --release -p warmwire-conformance -- "$(CASES)" $(if $(ONLY),--only "$(ONLY)") \
-	$(if $(VERBOSE),--verbose) $(if $(AGREE),--agree) $(if $(JOBS),--jobs $(JOBS)) $(if $(KEEP),--keep)
+	$(if $(VERBOSE),--verbose) $(if $(AGREE),--agree) $(if $(JOBS),--jobs $(JOBS)) \
+	$(if $(KEEP),--keep) $(if $(PRUNE),--prune)
 NO_CASES = test -d "$(CASES)" || { echo "no test cases of curl at $(CASES): conformance not run"; exit 0; }
 
 .PHONY: conformance conformance-lib

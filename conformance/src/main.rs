@@ -28,7 +28,7 @@ use run::{Outcome, Settings, Verdict};
 
 const USAGE: &str = "usage: warmwire-conformance CASES --curl BINARY [--library FOLDER] [--skip-list FILE]
     [--only \"1 2 3\"] [--agree [COLUMN]] [--expect COLUMN] [--jobs N] [--verbose] [--keep]
-    [--write-list FILE]";
+    [--write-list FILE] [--prune]";
 
 /// What a new skip list begins with.
 const LIST_HEAD: &str = "# Cases that are not meant to pass yet: number, then the case's name and what fails first. A case listed here that
@@ -64,6 +64,8 @@ struct Options {
     jobs: usize,
     verbose: bool,
     keep: bool,
+    /// Take what passes off the skip list.
+    prune: bool,
     /// Where to put a list of what failed.
     write_list: Option<PathBuf>,
 }
@@ -91,6 +93,7 @@ impl Options {
                 }
                 "--verbose" => options.verbose = true,
                 "--keep" => options.keep = true,
+                "--prune" => options.prune = true,
                 "--write-list" => options.write_list = Some(value()?.into()),
                 other if !other.starts_with('-') => options.cases = other.into(),
                 _ => return Err(USAGE.into()),
@@ -124,6 +127,9 @@ fn conduct(options: &Options) -> Result<bool, String> {
     }
     if let Some(path) = &options.write_list {
         report::write_list(path, LIST_HEAD, &outcomes)?;
+    }
+    if let (true, Some(path)) = (options.prune, &options.skip_list) {
+        report::prune_list(path, &outcomes)?;
     }
     let sums = report::sum_up(&outcomes);
     if let Some(column) = &options.agree {

@@ -26,11 +26,27 @@ impl SkipList {
     /// A case on the list counts as skipped while it fails, and as failed once it passes.
     pub fn judge(&self, number: u64, verdict: Verdict) -> Verdict {
         match (self.0.get(&number), verdict) {
-            (Some(_), Verdict::Passed) => Verdict::Failed("passes: take it off the skip list".into()),
+            (Some(_), Verdict::Passed) => Verdict::Failed(TAKE_OFF.into()),
             (Some(reason), Verdict::Failed(_)) => Verdict::Skipped(format!("skip list: {reason}")),
             (_, verdict) => verdict,
         }
     }
+}
+
+/// What a case on the skip list gets once it passes.
+const TAKE_OFF: &str = "passes: take it off the skip list";
+
+/// Takes the cases off a skip list that pass now, and leaves every other line as it is.
+pub fn prune_list(path: &Path, outcomes: &BTreeMap<u64, Outcome>) -> Result<(), String> {
+    let told = |e: std::io::Error| format!("{}: {e}", path.display());
+    let text = fs::read_to_string(path).map_err(told)?;
+    let stays = |line: &&str| {
+        let number = line.split(' ').next().and_then(|n| n.parse().ok());
+        let outcome = number.and_then(|n: u64| outcomes.get(&n));
+        outcome.is_none_or(|o| o.verdict != Verdict::Failed(TAKE_OFF.into()))
+    };
+    let kept: String = text.lines().filter(stays).map(|line| format!("{line}\n")).collect();
+    fs::write(path, kept).map_err(told)
 }
 
 /// Writes a skip list that names what fails now, each with what failed first, for a list that has yet to begin.

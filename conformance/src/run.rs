@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::features::Features;
 use crate::format::{Part, Script};
 use crate::peers::stage::{Hall, Open};
-use crate::peers::{self, Stage, tls};
+use crate::peers::{self, Stage, ssh, tls};
 use crate::prepro::{self, Variables};
 use crate::{known, verify};
 
@@ -160,6 +160,9 @@ impl Case {
         fs::create_dir_all(folder.join(LOG)).map_err(io)?;
         let mut hall = Hall::new(folder.clone());
         peers::open(servers, &mut hall, variables).map_err(fail)?;
+        if servers.iter().any(|s| s == "sftp" || s == "scp") {
+            ssh::lay_out(&settings.certificates, &folder.join(LOG), variables).map_err(fail)?;
+        }
         let processed = preprocessed(text, variables, &folder, settings)?;
         fs::write(folder.join(LOG).join(format!("test{number}")), &processed).map_err(io)?;
         let script = Script::parse(&processed).map_err(fail)?;

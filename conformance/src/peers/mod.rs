@@ -10,6 +10,7 @@ pub mod mqtt;
 pub mod pop3;
 pub mod smtp;
 pub mod socks;
+pub mod ssh;
 pub mod stage;
 pub mod telnet;
 pub mod tftp;
@@ -98,6 +99,8 @@ const ROWS: &[Row] = &[
     Row { address: Address::Udp, ..row("tftp", "TFTPPORT", tftp::server) },
     row("mqtt", "MQTTPORT", mqtt::server),
     secured("mqtts", "MQTTSPORT", "mqtt", mqtt::server),
+    row("sftp", "SSHPORT", ssh::server),
+    row("scp", "SSHPORT", ssh::server),
     row("dict", "DICTPORT", dict::server),
     row("telnet", "TELNETPORT", telnet::server),
     secured("https-mtls", "HTTPS-MTLSPORT", "http", http::origin),
@@ -155,7 +158,11 @@ const PORTS: [&str; 41] = [
 /// Whether the server can be played; `none` and `file` need nobody.
 pub fn is_built(server: &str) -> bool {
     let name = server.split_whitespace().next().unwrap_or_default();
-    matches!(name, "none" | "file") || ROWS.iter().any(|r| r.name == name)
+    match name {
+        "none" | "file" => true,
+        "sftp" | "scp" => ssh::is_there(),
+        _ => ROWS.iter().any(|r| r.name == name),
+    }
 }
 
 /// Opens the doors of the servers and tells their ports to the variables.
