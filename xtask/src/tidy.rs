@@ -55,7 +55,7 @@ const BANS: &[Ban] = &[
         rule: "net-options",
         within: "crates/net/src/",
         except: &[],
-        words: &["EasyOption", "MultiOption", "CURLOPT_", "warmwire_tables", "tables::"],
+        words: &["EasyOption", "MultiOption", "CURLOPT_"],
         why: "net knows no option and no transfer",
     },
     Ban {
@@ -82,15 +82,7 @@ const BANS: &[Ban] = &[
             "crates/capi/",
             "crates/tool/src/",
         ],
-        words: &[
-            "std::os::unix",
-            "std::os::linux",
-            "std::os::fd",
-            "rustix::",
-            "socket2::",
-            "libc::",
-            "RawFd",
-        ],
+        words: &["std::os::unix", "std::os::linux", "std::os::fd", "rustix::", "socket2::", "libc::"],
         why: "operating-system specifics stay in runtime and net/filter, so that another system can slot in",
     },
     Ban {
@@ -140,11 +132,15 @@ fn length(path: &str, text: &str, findings: &mut Findings) {
 }
 
 fn bans(path: &str, text: &str, findings: &mut Findings) {
+    if path.contains("/tests/") {
+        return; // what a test uses to look from outside binds nobody
+    }
     for ban in
         BANS.iter().filter(|b| path.starts_with(b.within) && !b.except.iter().any(|e| path.starts_with(e)))
     {
         for (number, line) in code_lines(text) {
-            if let Some(word) = ban.words.iter().find(|word| line.contains(**word)) {
+            let code = without_strings(line);
+            if let Some(word) = ban.words.iter().find(|word| code.contains(**word)) {
                 findings.add(ban.rule, path, number, &format!("`{word}`: {}", ban.why));
             }
         }
@@ -158,6 +154,11 @@ fn code_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
         .take_while(|(_, line)| !line.starts_with("#[cfg(test)]"))
         .map(|(at, line)| (at + 1, line.split_once("//").map_or(line, |(code, _)| code)))
         .filter(|(_, line)| !line.trim().is_empty())
+}
+
+/// A line of code without what stands in its string literals: messages may name what code may not.
+fn without_strings(line: &str) -> String {
+    line.split('"').step_by(2).collect::<Vec<_>>().join("\"\"")
 }
 
 /// A function under `// exhaustive: options|schemes|codes` has no wildcard arm: the compiler then asks for new rows.

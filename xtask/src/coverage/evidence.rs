@@ -1,11 +1,13 @@
 //! Which test would notice: `covers:` comments in test code.
 //!
 //! A comment that begins with `covers:` lists names, separated by commas: exports, `CURLOPT_`, `CURLMOPT_` and
-//! `CURLINFO_` names, and flags with their dashes. It may go on over several comment lines as long as each ends in a
-//! comma. The test is the function that the comment stands in or right above; in a file without functions, the file.
+//! `CURLINFO_` names, flags with their dashes (`--head` or `-I`), and values (`CURLPROXY_SOCKS4`, `CURLE_GOT_NOTHING`),
+//! which the report does not list yet. It may go on over several comment lines as long as each ends in a comma. The
+//! test is the function that the comment stands in or right above; in a file without functions, the file.
 
 use crate::files;
 use std::collections::{BTreeMap, BTreeSet};
+use tables::flag;
 
 /// Where comments are looked for, and the files that can hold tests.
 const PLACES: [&str; 6] = ["crates", "tests", "testkit", "conformance", "bindings", "xtask/tests"];
@@ -57,6 +59,7 @@ impl Evidence {
                 None => format!("`{path}`"),
             };
             for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+                let name = &long_name(name);
                 if !known.contains(name) {
                     return Err(format!("{path}:{}: covers what? {name}", start + 1));
                 }
@@ -65,6 +68,14 @@ impl Evidence {
         }
         Ok(())
     }
+}
+
+/// `--head` for `-I`; any other name as it is.
+fn long_name(name: &str) -> String {
+    let mut letters = name.strip_prefix('-').unwrap_or_default().chars();
+    let short = if let (Some(letter), None) = (letters.next(), letters.next()) { Some(letter) } else { None };
+    let flag = short.and_then(|letter| flag::FLAGS.iter().find(|flag| flag.short == Some(letter)));
+    flag.map_or(name.to_owned(), |flag| format!("--{}", flag.long))
 }
 
 /// The text of a line that is a comment in one of the languages.

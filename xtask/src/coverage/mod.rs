@@ -13,7 +13,7 @@ use crate::{Report, files};
 use evidence::Evidence;
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use tables::{EasyOption, Info, MultiOption, export, flag, version};
+use tables::{Code, EasyOption, Info, MultiOption, constant, export, flag, version};
 
 const REFUSED: &str = "xtask/refused.txt";
 
@@ -38,7 +38,10 @@ pub fn run(check: bool) -> Report {
 fn report(check: bool, subjects: Vec<probe::Subject>) -> Report {
     let sections = sections();
     let known: BTreeSet<String> = sections.iter().flat_map(|s| s.names.iter().cloned()).collect();
-    let evidence = Evidence::collect(&known)?;
+    let mut named = known.clone();
+    named.extend(constant::ALL.iter().map(|c| c.name.to_owned()));
+    named.extend(Code::ALL.iter().map(|c| format!("CURLE_{}", c.name())));
+    let evidence = Evidence::collect(&named)?;
     let mut asked = Vec::new();
     let mut refused = read_refused(&known)?;
     for subject in subjects {

@@ -29,7 +29,21 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
     match scheme.family() {
         Family::Http => Box::pin(http::run(t)).await,
         Family::File => file::run(t).await.map(|()| Next::Done),
-        _ => Err(Error::new(
+        Family::Ws
+        | Family::Ftp
+        | Family::Ssh
+        | Family::Telnet
+        | Family::Ldap
+        | Family::Dict
+        | Family::Tftp
+        | Family::Imap
+        | Family::Pop3
+        | Family::Smtp
+        | Family::Rtsp
+        | Family::Rtmp
+        | Family::Gopher
+        | Family::Smb
+        | Family::Mqtt => Err(Error::new(
             Code::UnsupportedProtocol,
             format!("Protocol \"{}\" not supported", scheme.name()),
         )),
