@@ -107,12 +107,18 @@ fn body_failed(e: BodyError) -> Error {
 
 /// A failed receive.
 pub fn receive_failed(e: &std::io::Error) -> Error {
-    Error::os(Code::RecvError, format!("Recv failure: {}", os_text(e)), e)
+    Error::os(Code::RecvError, failure("Recv", e), e)
 }
 
 /// A failed send.
 pub fn send_failed(e: &std::io::Error) -> Error {
-    Error::os(Code::SendError, format!("Send failure: {}", os_text(e)), e)
+    Error::os(Code::SendError, failure("Send", e), e)
+}
+
+/// TLS says by itself what was tried.
+fn failure(what: &str, e: &std::io::Error) -> String {
+    let text = os_text(e);
+    if text.starts_with("OpenSSL ") { text } else { format!("{what} failure: {text}") }
 }
 
 /// The system's text without Rust's "(os error N)".

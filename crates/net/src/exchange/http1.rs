@@ -123,7 +123,7 @@ impl Exchange for Http1 {
     }
 
     fn poll_more(&mut self, cx: &mut Context<'_>, scratch: &mut [u8]) -> Poll<io::Result<bool>> {
-        let cap = scratch.len().min(HEAD_READ);
+        let cap = scratch.len().min(HEAD_READ.max(self.conn.filter.direct_read()));
         let n = ready!(self.conn.filter.poll_read(cx, &mut scratch[..cap]))?;
         self.any_received |= n > 0;
         self.received.extend(&scratch[..n]);

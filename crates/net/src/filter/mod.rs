@@ -23,6 +23,11 @@ pub trait Filter: Send {
     /// Reads what has arrived; 0 is a clean end. `buf` is never empty.
     fn poll_read(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>>;
 
+    /// With a buffer of this size or more nothing is copied on the way to it.
+    fn direct_read(&self) -> usize {
+        1
+    }
+
     /// Reads without waiting and without a reactor, for a connection that is not used: a layer takes what is meant for
     /// itself. `Pending` when there is nothing, and nobody is woken later.
     fn try_read(&mut self, _buf: &mut [u8]) -> Poll<io::Result<usize>> {

@@ -23,8 +23,8 @@ pub use crate::tls::SessionStore;
 
 /// Below this a caller's buffer can't hold a record with what is left over of another, and ours is used.
 const DIRECT: usize = 2 * MAX_RECORD;
-/// Our own buffer, made when a caller's is too small: four records, as OpenSSL reads.
-const OWN: usize = 4 * MAX_RECORD;
+/// Our own buffer, made when a caller's is too small.
+const OWN: usize = DIRECT;
 /// Plaintext sealed before it must be sent.
 const WRITE_AHEAD: usize = 8 * MAX_PLAINTEXT;
 /// A handshake message after the handshake (a ticket) at most.
@@ -316,6 +316,10 @@ impl Filter for TlsFilter {
             Poll::Ready(Ok(n)) if n > 0 => Poll::Ready(Ok(self.take_own(buf))),
             other => other,
         }
+    }
+
+    fn direct_read(&self) -> usize {
+        DIRECT
     }
 
     fn try_read(&mut self, buf: &mut [u8]) -> Poll<io::Result<usize>> {

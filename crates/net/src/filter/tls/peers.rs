@@ -317,6 +317,59 @@ fn openssl_with_every_suite_and_group() {
     }
 }
 
+/// Runs openssl in the directory.
+fn openssl(dir: &TempDir, args: &str) {
+    let out = Command::new("openssl").args(args.split(' ')).current_dir(dir.path()).output().unwrap();
+    assert!(out.status.success(), "openssl {args}: {}", String::from_utf8_lossy(&out.stderr));
+}
+
+/// What `openssl x509 -req` makes without being asked for more: version 1, a common name, RSA.
+#[test]
+fn version_1_certificates_with_rsa_keys() {
+    let dir = TempDir::new("v1").unwrap();
+    openssl(&dir, "req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -subj /CN=root -days 2");
+    openssl(&dir, "req -new -newkey rsa:2048 -nodes -keyout leaf.key -out leaf.csr -subj /CN=localhost");
+    openssl(&dir, "x509 -req -in leaf.csr -CA ca.pem -CAkey ca.key -set_serial 5 -days 2 -out leaf.pem");
+    openssl(
+        &dir,
+        "req -x509 -newkey rsa:2048 -nodes -keyout other.key -out other.pem -subj /CN=root -days 2",
+    );
+    let text = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap();
+    let leaf = Leaf { cert_pem: text("leaf.pem"), key_pem: text("leaf.key") };
+    let (_server, port) = OpensslServer::start(&dir, &leaf, &["-rev"]);
+    for (ca, result) in [("ca.pem", Ok("localhost")), ("other.pem", Err(7)), ("leaf.pem", Ok("localhost"))] {
+        for config in
+            both(TlsConfig { ca: vec![CaSource::File(dir.path().join(ca))], ..TlsConfig::default() })
+        {
+            let got = run(move |reactor| {
+                Box::pin(async move {
+                    let store = SessionStore::new();
+                    handshake(socket(port, &reactor), &config, "localhost", port, &store)
+                        .await
+                        .map(|mut f| f.retire())
+                })
+            });
+            assert_eq!(got.map_err(|e| e.verify_result), result.map(drop), "{ca}");
+        }
+    }
+}
+
+#[test]
+fn secrets_are_logged_on_demand() {
+    let authority = Authority::new();
+    let dir = TempDir::new("keylog").unwrap();
+    let log = dir.path().join("keys");
+    for config in both(TlsConfig { key_log: Some(log.clone()), ..trusting(&authority) }) {
+        let (port, server) = serve(authority.good().server_config().unwrap(), 1, |s| answer(s, b"x"));
+        exchange(port, "localhost", &config, &SessionStore::new()).unwrap();
+        server.join().unwrap();
+    }
+    let text = std::fs::read_to_string(log).unwrap();
+    for label in ["CLIENT_RANDOM ", "CLIENT_TRAFFIC_SECRET_0 ", "SERVER_TRAFFIC_SECRET_0 "] {
+        assert!(text.lines().any(|l| l.starts_with(label) && l.split(' ').count() == 3), "{label}");
+    }
+}
+
 #[test]
 fn openssl_renews_keys() {
     let authority = Authority::new();
