@@ -49,6 +49,8 @@ pub struct ProxyIdentity {
     /// http, https, socks4, socks4a, socks5, socks5h...
     pub kind: String,
     pub origin: Origin,
+    /// Where it listens, when that is no port.
+    pub unix: Option<UnixAddress>,
     /// Whether it is asked for a tunnel.
     pub tunnel: bool,
     /// How TLS to the proxy is configured.
@@ -115,9 +117,11 @@ mod tests {
             owner: _,
         } = base();
         let unverified = TlsConfig { verify_peer: false, ..TlsConfig::default() };
+        let path = UnixAddress::Path(b"/a".to_vec());
         let proxy = |password: &str| ProxyIdentity {
             kind: "http".into(),
             origin: Origin::new("p", 1),
+            unix: None,
             tunnel: true,
             tls: None,
             credentials: Some(Credentials { password: password.into(), ..Credentials::default() }),
@@ -134,10 +138,11 @@ mod tests {
             Identity { proxies: vec![ProxyIdentity { tls: Some(Arc::default()), ..proxy("a") }], ..base() },
             Identity { proxies: vec![proxy("b")], ..base() },
             Identity { proxies: vec![proxy("a"), proxy("a")], ..base() },
+            Identity { proxies: vec![ProxyIdentity { unix: Some(path.clone()), ..proxy("a") }], ..base() },
             Identity { connect_to: Some(Origin::new("a", 1)), ..base() },
             Identity { ip_version: IpVersion::V6, ..base() },
             Identity { socket: SocketOptions { nodelay: false, ..SocketOptions::default() }, ..base() },
-            Identity { unix: Some(UnixAddress::Path(b"/a".to_vec())), ..base() },
+            Identity { unix: Some(path), ..base() },
             Identity { unix: Some(UnixAddress::Abstract(b"/a".to_vec())), ..base() },
             Identity { haproxy: Some("1.1.1.1".into()), ..base() },
             Identity { credentials: Some(Credentials::default()), ..base() },

@@ -124,7 +124,8 @@ impl Transfer {
             Some(proxy) => (proxy.host.as_str(), proxy.port),
             None => (plan.host.as_str(), plan.port),
         };
-        let addresses = match &plan.identity.unix {
+        let unix = plan.identity.unix.as_ref().or(plan.proxy.as_ref().and_then(|p| p.unix.as_ref()));
+        let addresses = match unix {
             Some(_) => Arc::default(),
             None => {
                 let cache = self.resolve_cache();
@@ -147,7 +148,7 @@ impl Transfer {
             deadline: Some(deadline),
             owner: self.easy.owner_number(),
         };
-        let connected = match &plan.identity.unix {
+        let connected = match unix {
             Some(address) => connect_unix(reactor, &request, address).await,
             None => connect(reactor, &request).await,
         };

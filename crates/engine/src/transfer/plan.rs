@@ -365,6 +365,7 @@ impl Proxy {
                 password: self.password.clone().unwrap_or_default(),
                 ..Credentials::default()
             }),
+            unix: self.unix.clone(),
             variant: if self.tunnel || self.kind != ProxyKind::Http { tunnel_to() } else { String::new() },
         }
     }

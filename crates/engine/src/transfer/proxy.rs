@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use net::filter::open::UnixAddress;
 use net::tls::TlsConfig;
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, Scheme};
@@ -48,6 +49,8 @@ pub struct Proxy {
     pub host: String,
     /// Its port.
     pub port: u16,
+    /// Where it listens instead: `socks5h://localhost/path`.
+    pub unix: Option<UnixAddress>,
     /// User name for it.
     pub user: Option<String>,
     /// Password for it.
@@ -133,11 +136,18 @@ fn parse(settings: &Settings, scheme: &Scheme, text: &str) -> Result<Proxy> {
         kind,
         host: String::from_utf8_lossy(host).into_owned(),
         port: url.port().or(option_port).unwrap_or(default),
+        unix: unix_path(kind, host, &url),
         user,
         password,
         tls,
         tunnel: !kind.is_socks() && !forwards && !ftp,
     })
+}
+
+/// A SOCKS proxy on this host may be a unix socket: its URL has a path.
+fn unix_path(kind: ProxyKind, host: &[u8], url: &Url) -> Option<UnixAddress> {
+    let path = escape::decode(url.path(), Reject::Nothing).ok().filter(|path| path.len() > 1)?;
+    (kind.is_socks() && host == b"localhost").then_some(UnixAddress::Path(path))
 }
 
 /// CURLPROXY_*.
