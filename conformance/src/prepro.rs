@@ -52,17 +52,21 @@ pub fn preprocess(
             continue;
         }
         let mut line = variables.substitute(line);
+        if let Some(text) = included_text(&line, folder)? {
+            // what a case includes is written like the case: with variables and instructions of its own
+            out.extend(preprocess(&text, variables, has, folder)?);
+            continue;
+        }
         line = between(&line, b"%b64[", b"]b64%", |d| Ok(base64::encode(&percent_decode(d)).into_bytes()))?;
         line = between(&line, b"%hex[", b"]hex%", |d| Ok(percent_decode(d)))?;
         line = between(&line, b"%repeat[", b"]%", repeated)?;
         line = between(&line, b"%days[", b"]", days)?;
         line = between(&line, b"%sha256b64file[", b"]sha256b64file%", |d| sha256_of(folder, d))?;
         line = between(&line, b"%strippemfile[", b"]strippemfile%", |d| pem_of(folder, d))?;
-        line = included(&line, b"%includetext ", folder, true)?;
         for (name, value) in CHARACTERS {
             line = replaced(&line, name, value);
         }
-        out.extend_from_slice(&included(&line, b"%include ", folder, false)?);
+        out.extend_from_slice(&included(&line, folder)?);
     }
     if conditions.0.is_empty() { Ok(out) } else { Err("%if without %endif".into()) }
 }
@@ -161,15 +165,20 @@ fn pem_of(folder: &Path, name: &[u8]) -> Result<Vec<u8>, String> {
     Ok(out)
 }
 
+/// The text of a `%includetext NAME%` line.
+fn included_text(line: &[u8], folder: &Path) -> Result<Option<Vec<u8>>, String> {
+    let Some(rest) = line.trim_ascii_start().strip_prefix(b"%includetext ") else { return Ok(None) };
+    let Some(end) = rest.iter().position(|&b| b == b'%') else { return Ok(None) };
+    read(folder, &rest[..end]).map(|text| Some(replaced(&text, b"\r\n", b"\n")))
+}
+
 /// `%include NAME%` with the line ends behind it gives way to the file.
-fn included(line: &[u8], open: &[u8], folder: &Path, text: bool) -> Result<Vec<u8>, String> {
-    let Some(start) = find(line, open) else { return Ok(line.to_vec()) };
-    let inside = &line[start + open.len()..];
+fn included(line: &[u8], folder: &Path) -> Result<Vec<u8>, String> {
+    const OPEN: &[u8] = b"%include ";
+    let Some(start) = find(line, OPEN) else { return Ok(line.to_vec()) };
+    let inside = &line[start + OPEN.len()..];
     let Some(end) = inside.iter().position(|&b| b == b'%') else { return Ok(line.to_vec()) };
-    let mut content = read(folder, &inside[..end])?;
-    if text {
-        content = replaced(&content, b"\r\n", b"\n");
-    }
+    let content = read(folder, &inside[..end])?;
     let rest = &inside[end + 1..];
     let skip = rest.iter().take_while(|b| matches!(b, b'\r' | b'\n')).count();
     Ok([&line[..start], &content, &rest[skip..]].concat())
@@ -254,5 +263,14 @@ mod tests {
     fn what_cannot_be_followed_is_told() {
         assert!(run("%repeat[x x y]%\n").is_err());
         assert!(run("%includetext nowhere%\n").unwrap_err().contains("absent"));
+    }
+
+    #[test]
+    fn included_text_is_preprocessed() {
+        let path = std::env::temp_dir().join(format!("warmwire-include-{}", std::process::id()));
+        std::fs::write(&path, "port %HTTPPORT\r\n%repeat[2 x x]%\n").unwrap();
+        let out = run(&format!("a\n%includetext {}%\nb\n", path.display())).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(out, "a\nport 8080\nxx\nb\n");
     }
 }
