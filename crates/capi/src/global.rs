@@ -111,12 +111,11 @@ pub unsafe extern "C-unwind" fn curl_global_sslset(
             // SAFETY: not NULL, so writable by the caller's promise.
             unsafe { *available = BACKENDS.0.as_ptr() };
         }
+        // Either may name the backend; pycurl gives -1 and a name.
         let known = [(&OPENSSL, "openssl"), (&RUSTLS, "rustls")].iter().any(|(backend, text)| {
-            if id != 0 || name.is_null() {
-                return backend.id == id;
-            }
-            // SAFETY: a C string by the caller's promise.
-            unsafe { CStr::from_ptr(name) }.to_bytes().eq_ignore_ascii_case(text.as_bytes())
+            // SAFETY: not NULL, so a C string by the caller's promise.
+            let named = || unsafe { CStr::from_ptr(name) }.to_bytes().eq_ignore_ascii_case(text.as_bytes());
+            backend.id == id || (!name.is_null() && named())
         });
         // One engine serves both names, so choosing again is never too late.
         if known { CURLSSLSET_OK } else { CURLSSLSET_UNKNOWN_BACKEND }

@@ -60,6 +60,11 @@ static void ask_newer(void) {
   if ((to.found = find("curl_multi_waitfds"))) say("curl_multi_waitfds", to.waitfds(multi, NULL, 0, &count));
 }
 
+static void done(CURL *handle, CURLcode code) {
+  (void)handle;
+  ended = code;
+}
+
 static void ask(void) {
   int running, left;
   long number = 0;
@@ -88,7 +93,7 @@ static void ask(void) {
   say("curl_multi_assign", curl_multi_assign(multi, 0, NULL) == CURLM_RECURSIVE_API_CALL ? 8 : 0);
   say("curl_multi_cleanup", curl_multi_cleanup(multi));
   say("curl_multi_fdset", curl_multi_fdset(multi, &set, &set, &set, &left));
-  curl_multi_info_read(multi, &left), say("curl_multi_info_read", 0);
+  take_messages(multi, done), say("curl_multi_info_read", 0); /* inside notify the message is already there */
   say("curl_multi_perform", curl_multi_perform(multi, &running));
   say("curl_multi_poll", curl_multi_poll(multi, NULL, 0, 0, NULL));
   say("curl_multi_setopt", curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, 7L));
@@ -122,11 +127,6 @@ static int on_timer(CURLM *m, long timeout_ms, void *user) {
   return result;
 }
 static void on_notify(CURLM *m, unsigned what, CURL *e, void *user) { (void)m, (void)what, (void)e, (void)user; ask(); }
-
-static void done(CURL *handle, CURLcode code) {
-  (void)handle;
-  ended = code;
-}
 
 int main(int argc, char **argv) {
   if (argc < 3) return 2;

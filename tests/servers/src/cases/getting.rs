@@ -234,5 +234,6 @@ fn file_scheme(run: &Context) {
     let output = run.program("fetch", &[&format!("file://{}", path.display()), "file:///nonexistent/file"]);
     assert_eq!(output.facts("code"), ["0", "37"], "{output:?}");
     assert_eq!(output.fact("sum"), sum(5000));
-    assert_eq!(output.facts("message")[1], "Couldn't open file /nonexistent/file");
+    // Newer versions write "Could not".
+    assert!(output.facts("message")[1].ends_with(" open file /nonexistent/file"), "{output:?}");
 }

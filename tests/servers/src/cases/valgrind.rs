@@ -19,9 +19,11 @@ fn clean(run: &Context) {
         (plain.url("/bytes/100000"), plain.url("/chunked/5000/7"), plain.url("/bytes/200000"));
     let named = format!("http://localhost:{}/cut/60/bytes/100", plain.port());
     let (form, tls) = (plain.url("/sum"), secure.url("/bytes/50000"));
-    let programs: [(&str, Vec<&str>); 6] = [
-        ("fetch", vec!["-n", "3", "-o", &ca, &body, &chunked, &tls, &named]),
-        ("fetch", vec!["-w", "event", "-n", "3", "-o", &ca, &body, &chunked, &tls, &named]),
+    let programs: [(&str, Vec<&str>); 8] = [
+        ("fetch", vec!["-n", "3", &body, &chunked, &named]),
+        ("fetch", vec!["-w", "event", "-n", "3", &body, &chunked, &named]),
+        ("fetch", vec!["-n", "3", "-o", &ca, &tls]),
+        ("fetch", vec!["-w", "event", "-n", "3", "-o", &ca, &body, &tls]),
         ("fetch", vec!["-w", "poll", "-n", "20", &body]),
         ("mime", vec![&form]),
         ("pause", vec![&slow, "outside"]),
@@ -30,6 +32,10 @@ fn clean(run: &Context) {
     for (program, arguments) in programs {
         let mut command = Command::new("valgrind");
         command.args(["-q", "--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite"]);
+        if arguments.contains(&&*tls) {
+            // ring's assembler for AES-GCM works on whole vectors of which a part was never written.
+            command.arg("--undef-value-errors=no");
+        }
         let output = run.run(command.arg(run.world.program(program)).args(&arguments));
         assert_eq!(output.status, Some(0), "{program} {arguments:?}: {}\n{}", output.stdout, output.stderr);
     }
