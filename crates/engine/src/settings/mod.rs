@@ -137,6 +137,9 @@ impl Settings {
         }
         let (option, value) = folded(option, value)?;
         check_range(option, value)?;
+        if let Some(names) = protocol_names(option) {
+            self.put(names, Value::Unset);
+        }
         self.put(option, Value::Long(value));
         Ok(())
     }
@@ -159,6 +162,7 @@ impl Settings {
                 if let Some(list) = value {
                     parse_protocols(list)?;
                 }
+                self.put(protocol_bits(option), Value::Unset);
             }
             O::AcceptEncoding => {
                 // An empty string asks for all encodings that we decode.
@@ -237,11 +241,25 @@ impl Settings {
 
     /// Protocols allowed for the first request, or for redirects: bits as in CURLPROTO_*.
     pub fn protocols(&self, option: O) -> u64 {
-        match self.text(option) {
-            Some(list) => parse_protocols(&list).unwrap_or(0),
-            None if option == O::RedirProtocolsStr => default_redirect_protocols(),
-            None => u64::MAX,
+        match (self.text(option), self.long(protocol_bits(option))) {
+            (Some(list), _) => parse_protocols(&list).unwrap_or(0),
+            (None, 0) if option == O::RedirProtocolsStr => default_redirect_protocols(),
+            (None, 0) => u64::MAX,
+            (None, bits) => bits as u64,
         }
+    }
+}
+
+/// The older option that says with bits what `option` says with names; whichever was set last counts.
+fn protocol_bits(option: O) -> O {
+    if option == O::RedirProtocolsStr { O::RedirProtocols } else { O::Protocols }
+}
+
+fn protocol_names(option: O) -> Option<O> {
+    match option {
+        O::Protocols => Some(O::ProtocolsStr),
+        O::RedirProtocols => Some(O::RedirProtocolsStr),
+        _ => None,
     }
 }
 
@@ -329,7 +347,7 @@ fn default_long(option: O) -> i64 {
         O::Noprogress | O::SslVerifypeer | O::ProxySslVerifypeer | O::DohSslVerifypeer => 1,
         O::SslVerifyhost | O::ProxySslVerifyhost | O::DohSslVerifyhost => 2,
         O::TcpNodelay | O::FtpUseEpsv | O::FtpUseEprt | O::FtpSkipPasvIp => 1,
-        O::HttpTransferDecoding | O::HttpContentDecoding => 1,
+        O::HttpTransferDecoding | O::HttpContentDecoding | O::Headeropt => 1,
         O::SslSessionidCache | O::SslEnableAlpn => 1,
         O::Maxredirs => 30,
         O::PostfieldsizeLarge | O::InfilesizeLarge => -1,

@@ -347,7 +347,8 @@ fn source(settings: &Settings, file: O, blob: O) -> Option<CertSource> {
     blob.or_else(|| settings.text(file).map(|f| CertSource::File(path(f))))
 }
 
-fn path(text: Text) -> PathBuf {
+/// A file name that an option gave.
+pub fn path(text: Text) -> PathBuf {
     PathBuf::from(OsString::from_vec(text.to_vec()))
 }
 

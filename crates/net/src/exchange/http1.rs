@@ -171,6 +171,19 @@ impl Exchange for Http1 {
                     return Poll::Ready(Ok(BodyStep::Bytes(got.body)));
                 }
             },
+            BodyFraming::ChunkedRaw => {
+                if self.chunked.done() {
+                    return self.end();
+                }
+                let n = ready!(self.poll_read(cx, buf)).map_err(BodyError::Io)?;
+                if n == 0 {
+                    return Poll::Ready(Err(BodyError::Truncated(None)));
+                }
+                // Decoding moves bytes; only where the body ends is of interest here.
+                let got = self.chunked.decode(&mut buf[..n].to_vec()).map_err(BodyError::Chunk)?;
+                self.push_back(&buf[got.consumed..n]);
+                Poll::Ready(Ok(BodyStep::Bytes(got.consumed)))
+            }
             BodyFraming::UntilClose => {
                 let n = ready!(self.poll_read(cx, buf)).map_err(BodyError::Io)?;
                 if n == 0 { self.end() } else { Poll::Ready(Ok(BodyStep::Bytes(n))) }

@@ -20,6 +20,8 @@ pub enum BodyFraming {
     Length(u64),
     /// With the last chunk.
     Chunked,
+    /// The same, and the chunks are handed out as they came.
+    ChunkedRaw,
     /// With the connection.
     UntilClose,
 }

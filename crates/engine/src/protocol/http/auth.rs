@@ -9,10 +9,10 @@ use super::Talk;
 use super::response::Response;
 use crate::error::Result;
 use crate::protocol::Next;
-use crate::settings::Text;
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::connect::Link;
+use crate::transfer::login::credentials;
 
 /// Authentication state of one transfer.
 #[derive(Default)]
@@ -26,25 +26,6 @@ impl State {
     pub fn withholds_body(&self) -> bool {
         self.withhold
     }
-}
-
-/// The user and password for the current URL.
-fn credentials(t: &Transfer) -> Option<(Vec<u8>, Vec<u8>)> {
-    if t.other_origin && !t.on(O::UnrestrictedAuth) {
-        let user = t.url.user()?;
-        return Some((decoded(user), t.url.password().map(decoded).unwrap_or_default()));
-    }
-    // What the application set goes before what stands in the URL.
-    let text = |option| t.text(option).map(|x: Text| x.to_vec());
-    match (text(O::Username), t.url.user()) {
-        (Some(user), _) => Some((user, text(O::Password).unwrap_or_default())),
-        (None, Some(user)) => Some((decoded(user), t.url.password().map(decoded).unwrap_or_default())),
-        (None, None) => text(O::Password).map(|p| (Vec::new(), p)),
-    }
-}
-
-fn decoded(text: &[u8]) -> Vec<u8> {
-    wire::escape::decode(text, wire::escape::Reject::Nothing).unwrap_or_default()
 }
 
 /// The Proxy-Authorization and Authorization fields of a request.
@@ -72,7 +53,7 @@ pub fn fields(
     if let Some(token) = t.text(O::Xoauth2Bearer).filter(|_| mine && allowed & CURLAUTH_BEARER != 0) {
         field(&mut out, "Authorization: Bearer ", &token);
         t.easy.info.borrow_mut().auth_used = CURLAUTH_BEARER as i64;
-    } else if let Some((user, password)) = credentials(t)
+    } else if let Some((user, password)) = credentials(t)?
         && single == CURLAUTH_BASIC
     {
         field(&mut out, "Authorization: Basic ", &basic(&user, &password));
@@ -106,7 +87,7 @@ pub fn after(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<O
     let offered = offered(&response.challenges);
     t.easy.info.borrow_mut().auth_available = offered as i64;
     let wanted = t.long(O::Httpauth) as u64;
-    if t.http.auth.picked.is_some() || t.easy.info.borrow().auth_used != 0 || credentials(t).is_none() {
+    if t.http.auth.picked.is_some() || t.easy.info.borrow().auth_used != 0 || credentials(t)?.is_none() {
         return Ok(None);
     }
     if offered & wanted & CURLAUTH_BASIC == 0 {

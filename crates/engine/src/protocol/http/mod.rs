@@ -18,6 +18,7 @@ use tables::{Code, EasyOption as O};
 use super::Next;
 use crate::callbacks::DebugKind;
 use crate::error::{Error, Result};
+use crate::settings::Method;
 use crate::transfer::Transfer;
 use crate::transfer::body::BodySource;
 use request::Request;
@@ -112,6 +113,10 @@ async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
         response::receive_trailers(t, talk)?;
     }
     talk.upload.stop_if_overtaken(t, &response);
+    if matches!(next, Next::Follow(_)) && !matches!(t.method, Method::Get | Method::Head) {
+        // The next request sends the same body again.
+        talk.upload.rewind()?;
+    }
     Ok(Finished { next, keep: keep && !t.on(O::ForbidReuse) })
 }
 

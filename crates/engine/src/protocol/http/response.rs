@@ -37,6 +37,8 @@ pub struct Response {
     pub keep_alive: bool,
     length: Option<u64>,
     chunked: bool,
+    /// The application wants the chunks as they are (CURLOPT_HTTP_TRANSFER_DECODING).
+    raw: bool,
     transfer_codings: Vec<u8>,
     content_codings: Vec<u8>,
     content_range_start: Option<u64>,
@@ -323,13 +325,11 @@ impl Response {
 
     /// Transfer codings in the order applied; chunked must be the last, and only once.
     fn transfer_encoding(&mut self, t: &Transfer, value: &[u8]) {
-        if !t.on(O::HttpTransferDecoding) {
-            return;
-        }
+        self.raw = !t.on(O::HttpTransferDecoding);
         for coding in value.split(|b| *b == b',').map(<[u8]>::trim_ascii) {
             if coding.eq_ignore_ascii_case(b"chunked") {
                 self.chunked = true;
-            } else if !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity") {
+            } else if !self.raw && !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity") {
                 append_list(&mut self.transfer_codings, coding);
             }
         }
@@ -365,6 +365,8 @@ impl Response {
             BodyFraming::None
         } else if self.version == 9 {
             BodyFraming::UntilClose
+        } else if self.chunked && self.raw {
+            BodyFraming::ChunkedRaw
         } else if self.chunked {
             BodyFraming::Chunked
         } else if let Some(length) = self.length {
@@ -454,7 +456,7 @@ impl Response {
         match self.framing() {
             BodyFraming::None => true,
             BodyFraming::Length(n) => n <= 1024 * 1024,
-            BodyFraming::Chunked => true,
+            BodyFraming::Chunked | BodyFraming::ChunkedRaw => true,
             BodyFraming::UntilClose => false,
         }
     }
