@@ -17,6 +17,7 @@ use crate::guard::{Denied, Gate, entry};
 use crate::handles::{Slab, Slot};
 use crate::header::HeaderPlace;
 use crate::multi::Message;
+use crate::setopt::Objects;
 
 static EASIES: Slab<EasyHandle> = Slab::new();
 
@@ -28,6 +29,8 @@ pub struct EasyHandle {
     pub texts: RefCell<HashMap<i32, CString>>,
     pub cert_info: RefCell<Option<CertInfo>>,
     pub headers: HeaderPlace,
+    /// The form and the URL handle that were set, for a copy of the handle.
+    pub objects: Cell<Objects>,
     /// What curl_multi_info_read points to.
     pub message: Cell<Message>,
 }
@@ -49,6 +52,7 @@ impl EasyHandle {
             texts: RefCell::default(),
             cert_info: RefCell::default(),
             headers: HeaderPlace::default(),
+            objects: Cell::default(),
             message: Cell::default(),
         }));
         app.handle.set(handle);
@@ -122,7 +126,12 @@ pub unsafe extern "C-unwind" fn curl_easy_duphandle(handle: *mut c_void) -> *mut
         |original, _| {
             let app = Application::new();
             app.copy_from(&original.app);
-            EasyHandle::insert(original.easy.duplicate(app.clone()), app)
+            let handle = EasyHandle::insert(original.easy.duplicate(app.clone()), app);
+            if let Some(slot) = find(handle) {
+                // SAFETY: just made, known to nobody else.
+                unsafe { slot.value() }.share_objects(original);
+            }
+            handle
         },
     )
 }
@@ -136,6 +145,7 @@ pub unsafe extern "C-unwind" fn curl_easy_reset(handle: *mut c_void) {
         |easy, _| {
             easy.easy.reset();
             easy.app.reset();
+            easy.objects.set(Objects::default());
         },
     );
 }

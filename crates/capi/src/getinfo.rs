@@ -63,7 +63,7 @@ unsafe extern "C-unwind" fn warmwire_easy_getinfo(
     easy::run(handle, Entry::EasyGetinfo, |easy, _| {
         let info = I::from_id(info).ok_or(Code::UnknownOption)?;
         if out.is_null() {
-            return Err(Code::BadFunctionArgument);
+            return Err(Code::UnknownOption); // what libcurl answers
         }
         // SAFETY: `out` points to what the info's kind says, as the manual demands.
         unsafe {
@@ -181,7 +181,7 @@ impl EasyHandle {
     /// A list that the caller frees.
     fn list(&self, info: I) -> *mut Slist {
         match info {
-            I::Cookielist => ptr::null_mut(),
+            I::Cookielist => slist::from_strings(self.easy.cookies()),
             _ => ptr::null_mut(), // SSL_ENGINES: there are none
         }
     }

@@ -52,7 +52,7 @@ fn set(easy: &EasyHandle, option: O, number: i64, pointer: *mut c_void) -> Resul
         ArgKind::String => {
             // SAFETY: a C string or NULL, as the manual demands.
             let text = unsafe { bytes(pointer.cast::<c_char>()) };
-            settings(&|s| s.set_text(option, text))
+            easy.easy.set_text(option, text)
         }
         ArgKind::SList => {
             // SAFETY: a list or NULL, as the manual demands.
@@ -90,18 +90,18 @@ fn set_pointer(easy: &EasyHandle, option: O, pointer: *mut c_void) -> Result<(),
         }
         O::Copypostfields => return copy_post_fields(easy, pointer.cast()),
         O::Httppost | O::Mimepost => {
-            let escape_from = app.clone();
-            let form: Option<Rc<dyn MimeSource>> = match (pointer.is_null(), option) {
+            let form = match (pointer.is_null(), option) {
                 (true, _) => None,
-                (_, O::Mimepost) => Some(Rc::new(FormSource { form: Form::Mime(pointer), app: escape_from })),
-                _ => Some(Rc::new(FormSource { form: Form::Posts(pointer.cast()), app: escape_from })),
+                (_, O::Mimepost) => Some(Form::Mime(pointer)),
+                _ => Some(Form::Posts(pointer.cast())),
             };
-            state.settings.borrow_mut().set_mime(form);
+            easy.objects.set(Objects { form, ..easy.objects.get() });
+            state.settings.borrow_mut().set_mime(form.map(|form| form_source(app, form)));
         }
         O::Curlu => {
-            let read = move || url::find(pointer).unwrap_or_default();
-            state.settings.borrow_mut().url_handle =
-                if pointer.is_null() { None } else { Some(Rc::new(read)) };
+            let url = (!pointer.is_null()).then_some(pointer.cast_const());
+            easy.objects.set(Objects { url, ..easy.objects.get() });
+            state.settings.borrow_mut().url_handle = url.map(url_source);
         }
         O::Share => {
             let share = match pointer.is_null() {
@@ -132,6 +132,15 @@ fn copy_post_fields(easy: &EasyHandle, text: *const c_char) -> Result<(), Code> 
 }
 
 impl EasyHandle {
+    /// Use the same form and URL handle as `other`, through values of this handle's own.
+    pub fn share_objects(&self, other: &EasyHandle) {
+        let objects = other.objects.get();
+        self.objects.set(objects);
+        let mut settings = self.easy.state().settings.borrow_mut();
+        settings.mime = objects.form.map(|form| form_source(&self.app, form));
+        settings.url_handle = objects.url.map(url_source);
+    }
+
     /// Copy what callbacks need to know without asking the engine.
     pub fn refresh(&self) {
         let settings = self.easy.state().settings.borrow();
@@ -142,12 +151,28 @@ impl EasyHandle {
     }
 }
 
+/// What was set by address and is looked at when a transfer begins.
+#[derive(Clone, Copy, Default)]
+pub struct Objects {
+    form: Option<Form>,
+    url: Option<*const c_void>,
+}
+
+fn form_source(app: &Rc<Application>, form: Form) -> Rc<dyn MimeSource> {
+    Rc::new(FormSource { form, app: app.clone() })
+}
+
+fn url_source(handle: *const c_void) -> Rc<dyn Fn() -> wire::url::Url> {
+    Rc::new(move || url::find(handle).unwrap_or_default())
+}
+
 /// A form that is laid out anew for each pass.
 struct FormSource {
     form: Form,
     app: Rc<Application>,
 }
 
+#[derive(Clone, Copy)]
 enum Form {
     Mime(*mut c_void),
     Posts(*const HttpPost),

@@ -143,7 +143,7 @@ impl Easy {
 
     /// A copy with the same settings (and cookies), and none of the connections.
     pub fn duplicate(&self, callbacks: Rc<dyn Callbacks>) -> Easy {
-        let copy = Easy::with_settings(callbacks, self.0.settings.borrow().clone());
+        let copy = Easy::with_settings(callbacks, self.0.settings.borrow().own_copy());
         copy.0.stores.copy_from(&self.0.stores);
         let share = self.0.share.borrow().clone();
         copy.set_share(share);

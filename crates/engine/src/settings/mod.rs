@@ -122,6 +122,25 @@ impl Settings {
         !matches!(self.values[slot(option)], Value::Unset)
     }
 
+    /// A copy that shares nothing: the two handles may be used by different threads, and `Rc` counts aren't atomic.
+    /// Forms and URL handles are the owner's to set anew.
+    pub fn own_copy(&self) -> Settings {
+        let text = |text: &Text| Text::from(&text[..]);
+        let own = |value: &Value| match value {
+            Value::Unset => Value::Unset,
+            Value::Long(number) => Value::Long(*number),
+            Value::Text(value) => Value::Text(text(value)),
+            Value::List(list) => Value::List(list.iter().map(text).collect()),
+        };
+        Settings {
+            values: self.values.iter().map(own).collect(),
+            method: self.method,
+            mime: None,
+            url_handle: None,
+            copied_post_fields: self.copied_post_fields.as_ref().map(text),
+        }
+    }
+
     fn put(&mut self, option: O, value: Value) {
         self.values[slot(option)] = value;
     }
@@ -327,6 +346,10 @@ fn check_range(option: O, value: i64) -> Result<(), Code> {
         O::UseSsl | O::FtpSslCcc => (0..=3).contains(&value),
         O::FtpFilemethod => (0..=3).contains(&value),
         O::Ftpsslauth => (0..=2).contains(&value),
+        // The lowest version in the lower half (SSL 2 and 3 are gone), the highest in the upper.
+        O::Sslversion | O::ProxySslversion => {
+            matches!(value & 0xffff, 0 | 1 | 4..=7) && matches!(value >> 16, 0 | 1 | 4..=7)
+        }
         O::Proxytype => (0..=8).contains(&value),
         O::FtpCreateMissingDirs => (0..=2).contains(&value),
         O::HttpVersion => (0..=6).contains(&value) || (30..=31).contains(&value),

@@ -1,0 +1,48 @@
+/* Share handles: what they refuse, and the application's lock functions around shared cookies.
+ * covers: curl_share_init, curl_share_setopt, curl_share_cleanup, CURLOPT_SHARE, CURLOPT_COOKIELIST, CURLINFO_COOKIELIST */
+#include "check.h"
+
+static int locks, unlocks;
+static void lock(CURL *easy, curl_lock_data data, curl_lock_access access, void *user)
+{
+  (void)easy, (void)access;
+  CHECK(user == (void *)&locks && data < CURL_LOCK_DATA_LAST);
+  locks++;
+}
+static void unlock(CURL *easy, curl_lock_data data, void *user)
+{
+  (void)easy, (void)data;
+  CHECK(user == (void *)&locks);
+  unlocks++;
+}
+
+int main(void)
+{
+  CURLSH *share = curl_share_init();
+  CURL *one = curl_easy_init(), *two = curl_easy_init();
+  struct curl_slist *cookies = NULL;
+  SAME(curl_share_setopt(share, (CURLSHoption)99, 1), CURLSHE_BAD_OPTION);
+  SAME(curl_share_setopt(share, CURLSHOPT_SHARE, 99), CURLSHE_BAD_OPTION);
+  SAME(curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE), CURLSHE_OK);
+  SAME(curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS), CURLSHE_OK);
+  SAME(curl_share_setopt(share, CURLSHOPT_UNSHARE, CURL_LOCK_DATA_DNS), CURLSHE_OK);
+  SAME(curl_share_setopt(share, CURLSHOPT_LOCKFUNC, lock), CURLSHE_OK);
+  SAME(curl_share_setopt(share, CURLSHOPT_UNLOCKFUNC, unlock), CURLSHE_OK);
+  SAME(curl_share_setopt(share, CURLSHOPT_USERDATA, &locks), CURLSHE_OK);
+  SAME(curl_easy_setopt(one, CURLOPT_SHARE, share), CURLE_OK);
+  SAME(curl_easy_setopt(two, CURLOPT_SHARE, share), CURLE_OK);
+  SAME(curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS), CURLSHE_IN_USE);
+  SAME(curl_share_cleanup(share), CURLSHE_IN_USE);
+  curl_easy_setopt(one, CURLOPT_COOKIELIST, "Set-Cookie: a=b; domain=a.example");
+  SAME(curl_easy_getinfo(two, CURLINFO_COOKIELIST, &cookies), CURLE_OK);
+  CHECK(cookies && strstr(cookies->data, "a.example"));
+  curl_slist_free_all(cookies);
+  CHECK(locks > 0);
+  SAME(locks, unlocks);
+  curl_easy_cleanup(one);
+  SAME(curl_share_cleanup(share), CURLSHE_IN_USE);
+  SAME(curl_easy_setopt(two, CURLOPT_SHARE, NULL), CURLE_OK);
+  SAME(curl_share_cleanup(share), CURLSHE_OK);
+  curl_easy_cleanup(two);
+  return FAILURES;
+}

@@ -1,0 +1,47 @@
+/* What programs look at before they trust a libcurl.
+ * covers: curl_version, curl_version_info, curl_global_sslset, curl_global_trace, curl_global_init, curl_global_cleanup */
+#include "check.h"
+
+static int has(const char *const *list, const char *name)
+{
+  for(; *list; list++)
+    if(!strcmp(*list, name))
+      return 1;
+  return 0;
+}
+
+int main(void)
+{
+  const curl_ssl_backend **backends = NULL;
+  SAME(curl_global_sslset(CURLSSLBACKEND_NONE, NULL, &backends), CURLSSLSET_UNKNOWN_BACKEND);
+  SAME(backends[0]->id, CURLSSLBACKEND_OPENSSL);
+  SAME_TEXT(backends[0]->name, "openssl");
+  SAME_TEXT(backends[1]->name, "rustls");
+  CHECK(!backends[2]);
+  SAME(curl_global_sslset(CURLSSLBACKEND_OPENSSL, NULL, NULL), CURLSSLSET_OK);
+  SAME(curl_global_sslset((curl_sslbackend)0, "OpenSSL", NULL), CURLSSLSET_OK);
+  SAME(curl_global_sslset(CURLSSLBACKEND_GNUTLS, NULL, NULL), CURLSSLSET_UNKNOWN_BACKEND);
+  SAME(curl_global_init(CURL_GLOBAL_DEFAULT), CURLE_OK);
+  SAME(curl_global_init(CURL_GLOBAL_DEFAULT), CURLE_OK);
+
+  curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
+  SAME(info->age, CURLVERSION_NOW);
+  SAME_TEXT(info->version, "8.22.0");
+  SAME(info->version_num, LIBCURL_VERSION_NUM);
+  CHECK(!strncmp(info->ssl_version, "OpenSSL/3", 9));
+  CHECK(strstr(info->ssl_version, "rustls") && strstr(info->ssl_version, "Warmwire/"));
+  CHECK(info->host && info->libz_version && info->brotli_version && info->zstd_version);
+  CHECK(has(info->protocols, "http") && has(info->protocols, "https") && has(info->protocols, "file"));
+  CHECK(has(info->feature_names, "SSL") && has(info->feature_names, "threadsafe"));
+  CHECK(info->features & CURL_VERSION_SSL && info->features & CURL_VERSION_LIBZ);
+  SAME(!!(info->features & CURL_VERSION_HTTP2), has(info->feature_names, "HTTP2"));
+  CHECK(info->cainfo && info->capath);
+
+  CHECK(!strncmp(curl_version(), "libcurl/8.22.0 OpenSSL/3", 24));
+  CHECK(strstr(curl_version(), "Warmwire/"));
+  SAME(curl_global_trace("all"), CURLE_NOT_BUILT_IN);
+  curl_global_cleanup();
+  curl_global_cleanup();
+  curl_global_cleanup();
+  return FAILURES;
+}
