@@ -97,3 +97,21 @@ fn a_refusal_has_its_number() {
     assert_eq!(easy.state().message(), "Failed to resolve \"nowhere.invalid\" for SOCKS5 connect.");
     assert_eq!(easy.state().info.borrow().proxy_error, 27);
 }
+
+// covers: CURLOPT_PRE_PROXY
+#[test]
+fn a_socks_proxy_before_an_http_proxy() {
+    let server = HttpServer::plain();
+    let (port, requests) = proxy(([127, 0, 0, 1], server.port()).into(), 0);
+    let (easy, _app) = handle("http://origin.invalid/bytes/10");
+    text(&easy, O::PreProxy, &format!("socks5h://127.0.0.1:{port}"));
+    text(&easy, O::Proxy, "http://proxy.invalid:4660");
+    assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+    assert_eq!(requests.recv().unwrap(), b"\x05\x01\0\x03\x0dproxy.invalid\x12\x34");
+    assert_eq!(server.last_request().unwrap().target, "http://origin.invalid/bytes/10");
+
+    let (easy, _app) = handle("http://origin.invalid:4660/bytes/10");
+    text(&easy, O::PreProxy, &format!("socks5h://127.0.0.1:{port}"));
+    assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+    assert_eq!(requests.recv().unwrap(), b"\x05\x01\0\x03\x0eorigin.invalid\x12\x34");
+}

@@ -14,6 +14,7 @@ use tables::{Code, EasyOption as O};
 
 use super::Transfer;
 use super::plan::Plan;
+use super::socks::Goal;
 use super::tunnel;
 use crate::callbacks::Endpoints;
 use crate::error::{Error, Result};
@@ -97,14 +98,18 @@ impl Transfer {
             info.ends = ends(&endpoints);
         }
         let mut filter: Box<dyn Filter> = Box::new(SocketFilter::new(connected.socket));
-        if plan.identity.haproxy.is_some() {
-            super::tunnel::send_haproxy(self, filter.as_mut(), plan, &endpoints).await?;
+        if let (Some(first), Some(proxy)) = (&plan.pre_proxy, &plan.proxy) {
+            let goal = Goal { host: &proxy.host, port: proxy.port, resolve: &plan.resolve };
+            super::socks::through(self, &mut *filter, first, goal).await?;
         }
         if let Some(proxy) = &plan.proxy {
             if let Some(tls) = &proxy.tls {
                 filter = self.tls(filter, tls, &proxy.host, proxy.port).await?;
             }
             filter = tunnel::through(self, filter, proxy, plan).await?;
+        }
+        if plan.identity.haproxy.is_some() {
+            super::tunnel::send_haproxy(self, filter.as_mut(), plan, &endpoints).await?;
         }
         if let Some(tls) = &plan.tls {
             let host = plan.identity.origin.host.clone();
@@ -120,11 +125,12 @@ impl Transfer {
 
     async fn connect_socket(&self, plan: &Plan, started: Instant, deadline: Instant) -> Result<Connected> {
         let reactor = self.multi.runtime.reactor();
-        let (host, port) = match &plan.proxy {
+        let first = plan.pre_proxy.as_ref().or(plan.proxy.as_ref());
+        let (host, port) = match first {
             Some(proxy) => (proxy.host.as_str(), proxy.port),
             None => (plan.host.as_str(), plan.port),
         };
-        let unix = plan.identity.unix.as_ref().or(plan.proxy.as_ref().and_then(|p| p.unix.as_ref()));
+        let unix = plan.identity.unix.as_ref().or(first.and_then(|p| p.unix.as_ref()));
         let addresses = match unix {
             Some(_) => Arc::default(),
             None => {

@@ -16,7 +16,7 @@ use tables::scheme::Login;
 use tables::{Code, EasyOption as O, Scheme};
 
 use super::Transfer;
-use super::proxy::{Proxy, ProxyKind};
+use super::proxy::Proxy;
 use crate::error::{Error, Result};
 use crate::settings::{Settings, Text};
 
@@ -30,6 +30,8 @@ pub struct Plan {
     pub port: u16,
     /// The proxy, unless there is none or it is bypassed.
     pub proxy: Option<Proxy>,
+    /// A SOCKS proxy on the way to the proxy (CURLOPT_PRE_PROXY).
+    pub pre_proxy: Option<Proxy>,
     /// TLS to the origin from the first byte on.
     pub tls: Option<Arc<TlsConfig>>,
     /// Name look-up.
@@ -46,8 +48,10 @@ impl Plan {
         let host = host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(&host).to_owned();
         let port = t.url.port_or_default().unwrap_or_default();
         let unix = unix_address(&settings);
-        let proxy =
-            if unix.is_some() { None } else { super::proxy::choose(&settings, &scheme, &host, port)? };
+        let (pre_proxy, proxy) = match unix {
+            Some(_) => (None, None),
+            None => super::proxy::choose(&settings, &scheme, &host, port)?,
+        };
         let tls = scheme.tls().then(|| tls_config(&settings, TlsNames::ORIGIN, alpn(&settings, &scheme)));
         let tls = tls.transpose()?.map(Arc::new);
         let (to_host, to_port) = connect_to(&settings, &host, port);
@@ -57,13 +61,19 @@ impl Plan {
             socket.local.port_range = settings.long(O::Localportrange).max(1) as u16;
         }
         let resolve = resolve_options(&settings, proxy.is_some(), &t.url);
+        let forwarding = proxy.as_ref().filter(|p| !p.tunnel && !p.kind.is_socks());
         let identity = Identity {
             scheme: family_name(&scheme),
-            origin: Origin::new(&host, port),
+            // A proxy that is asked by URL serves every origin on one connection.
+            origin: match forwarding {
+                Some(proxy) => Origin::new(&proxy.host, proxy.port),
+                None => Origin::new(&host, port),
+            },
             transport: Transport::Tcp,
             tls: tls.clone().or_else(|| starttls(&settings, &scheme)),
-            proxies: proxy.iter().map(|p| p.identity(&host, port)).collect(),
-            connect_to: ((&to_host, to_port) != (&host, port)).then(|| Origin::new(&to_host, to_port)),
+            proxies: pre_proxy.iter().chain(&proxy).map(|p| p.identity(&host, port)).collect(),
+            connect_to: (forwarding.is_none() && (&to_host, to_port) != (&host, port))
+                .then(|| Origin::new(&to_host, to_port)),
             ip_version: resolve.ip_version,
             socket,
             unix,
@@ -72,7 +82,7 @@ impl Plan {
             variant: settings.string(O::Resolve).unwrap_or_default(),
             owner: t.easy.callbacks.sockets().map(|_| t.easy.owner_number()),
         };
-        Ok(Plan { identity, host: to_host, port: to_port, proxy, tls, resolve })
+        Ok(Plan { identity, host: to_host, port: to_port, proxy, pre_proxy, tls, resolve })
     }
 }
 
@@ -367,7 +377,7 @@ impl Proxy {
                 ..Credentials::default()
             }),
             unix: self.unix.clone(),
-            variant: if self.tunnel || self.kind != ProxyKind::Http { tunnel_to() } else { String::new() },
+            variant: if self.tunnel || self.kind.is_socks() { tunnel_to() } else { String::new() },
         }
     }
 }

@@ -64,16 +64,30 @@ pub struct Proxy {
 /// curl's default port of a proxy.
 const DEFAULT_PORT: u16 = 1080;
 
-/// The proxy for this origin, if any.
-pub fn choose(settings: &Settings, scheme: &Scheme, host: &str, _port: u16) -> Result<Option<Proxy>> {
+/// The proxies for this origin, if any: one before the proxy, and the proxy. A pre-proxy alone is the proxy.
+pub fn choose(
+    settings: &Settings,
+    scheme: &Scheme,
+    host: &str,
+    _port: u16,
+) -> Result<(Option<Proxy>, Option<Proxy>)> {
     let (text, from_option) = match settings.string(O::Proxy) {
         Some(text) => (text, true),
         None => (from_environment(scheme).unwrap_or_default(), false),
     };
-    if text.is_empty() || bypassed(settings, host, from_option) {
-        return Ok(None);
+    let before = settings.string(O::PreProxy).unwrap_or_default();
+    if text.is_empty() && before.is_empty() || bypassed(settings, host, from_option) {
+        return Ok((None, None));
     }
-    parse(settings, scheme, &text).map(Some)
+    let read = |text: &str, kind| (!text.is_empty()).then(|| parse(settings, scheme, text, kind)).transpose();
+    let before = read(&before, Some(ProxyKind::Socks4))?;
+    let proxy = read(&text, None)?;
+    Ok(match (before, proxy) {
+        // Two SOCKS proxies in a row are not spoken to: the later option counts, as in curl.
+        (before, None) => (None, before),
+        (_, Some(proxy)) if proxy.kind.is_socks() => (None, Some(proxy)),
+        both => both,
+    })
 }
 
 fn from_environment(scheme: &Scheme) -> Option<String> {
@@ -92,7 +106,8 @@ fn bypassed(settings: &Settings, host: &str, from_option: bool) -> bool {
     list.is_some_and(|list| wire::noproxy::matches(host, &list))
 }
 
-fn parse(settings: &Settings, scheme: &Scheme, text: &str) -> Result<Proxy> {
+/// Without a scheme the proxy is of the kind that is given, or of CURLOPT_PROXYTYPE.
+fn parse(settings: &Settings, scheme: &Scheme, text: &str, without: Option<ProxyKind>) -> Result<Proxy> {
     let bad = || Error::new(Code::CouldntResolveProxy, format!("Unsupported proxy syntax in '{text}'"));
     let bits = flag::NON_SUPPORT_SCHEME | flag::GUESS_SCHEME;
     let url = Url::parse(text.as_bytes(), bits).map_err(|_| bad())?;
@@ -107,7 +122,10 @@ fn parse(settings: &Settings, scheme: &Scheme, text: &str) -> Result<Proxy> {
             1 => ProxyKind::Http10,
             _ => ProxyKind::Http,
         },
-        _ if !explicit => by_type(settings.long(O::Proxytype))?,
+        _ if !explicit => match without {
+            Some(kind) => kind,
+            None => by_type(settings.long(O::Proxytype))?,
+        },
         _ => {
             let text = format!("Unsupported proxy scheme for '{text}'");
             return Err(Error::new(Code::CouldntConnect, text));

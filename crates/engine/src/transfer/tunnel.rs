@@ -11,6 +11,7 @@ use wire::http1::{HeaderLine, StatusLine};
 use super::Transfer;
 use super::plan::Plan;
 use super::proxy::{Proxy, ProxyKind};
+use super::socks::Goal;
 use crate::callbacks::{DebugKind, Written};
 use crate::error::{Error, Result};
 use crate::stores::headers::Origin;
@@ -27,7 +28,7 @@ pub async fn through(
     plan: &Plan,
 ) -> Result<Box<dyn Filter>> {
     if proxy.kind.is_socks() {
-        super::socks::through(t, &mut *below, proxy, plan).await?;
+        super::socks::through(t, &mut *below, proxy, Goal::of(plan)).await?;
         return Ok(below);
     }
     if !proxy.tunnel { Ok(below) } else { connect_tunnel(t, below, proxy, plan).await }
