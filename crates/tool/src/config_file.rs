@@ -24,6 +24,7 @@ pub fn read(parser: &mut Parser, name: &[u8]) -> Done {
 const PLACES: &[(&str, &str)] = &[
     ("CURL_HOME", "/.curlrc"),
     ("XDG_CONFIG_HOME", "/curlrc"),
+    ("CURL_HOME", "/.config/curlrc"),
     ("HOME", "/.curlrc"),
     ("HOME", "/.config/curlrc"),
 ];
@@ -53,7 +54,9 @@ fn apply(parser: &mut Parser, name: &[u8], content: &[u8]) -> Done {
         }
         let Some(entry) = entry(line) else { continue };
         if let Err(stop) = one(parser, name, number + 1, &entry) {
-            done = Err(stop);
+            // A file may ask for help, but that does not end the run.
+            done =
+                if matches!(stop, Stop::Help(_) | Stop::Manual | Stop::Version) { Ok(()) } else { Err(stop) };
             break;
         }
     }
@@ -79,6 +82,10 @@ fn one(parser: &mut Parser, name: &[u8], number: usize, entry: &Entry) -> Done {
     };
     match used {
         Ok(_) => Ok(()),
+        Err(Stop::Help(about)) => {
+            crate::doc::help::print(about.as_deref());
+            Err(Stop::Help(None))
+        }
         Err(Stop::Wrong(wrong)) => {
             let why = wrong.text();
             parser.messages.error(&format!("{file}:{number}: warning: '{option}' {why}"));

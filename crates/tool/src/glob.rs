@@ -11,6 +11,8 @@ const MOST_PATTERNS: usize = 256;
 const MOST_ITEMS: usize = 100_000;
 const LONGEST_NAME: usize = 64;
 const LONGEST_ADDRESS: usize = 127;
+/// Error texts are cut off here, as in curl.
+const LONGEST_ERROR: usize = 511;
 const LONGEST_OUTPUT: usize = 1 << 20;
 
 /// Why a pattern is wrong, and where; a position of 0 means nowhere in particular.
@@ -30,7 +32,11 @@ impl GlobError {
         }
         let pattern = String::from_utf8_lossy(pattern);
         let blanks = " ".repeat((position - 1).max(1));
-        format!("{text} in position {position}:\n{pattern}\n{blanks}^")
+        let mut shown = format!("{text} in position {position}:\n{pattern}\n{blanks}^");
+        while shown.len() > LONGEST_ERROR {
+            shown.pop();
+        }
+        shown
     }
 }
 

@@ -121,13 +121,8 @@ fn stopped(stop: Stop) -> i32 {
         Stop::Wrong(wrong) => return wrong.exit_code(),
         Stop::Next => return 2,
         Stop::Help(about) => {
-            let about = about.map(|about| message::shown(&about));
-            let help = doc::help::help(about.as_deref());
-            if help.error {
-                let _ = io::stderr().write_all(help.text.as_bytes());
-                return 0;
-            }
-            help.text
+            doc::help::print(about.as_deref());
+            return 0;
         }
         Stop::Manual => doc::manual::text(),
         Stop::Version => version(),

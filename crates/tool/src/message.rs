@@ -36,7 +36,7 @@ impl Messages {
     }
 
     pub fn note(&mut self, text: &str) {
-        if self.tracing {
+        if self.tracing && !self.silent {
             self.wrapped("Note: ", text);
         }
     }

@@ -211,7 +211,10 @@ impl Run {
         if code == 0 && !transfer.finish_headers() {
             code = WRITE_ERROR;
         }
-        let unmet = easy.state().info.borrow().condition_unmet;
+        let unmet = {
+            let info = easy.state().info.borrow();
+            info.condition_unmet || info.response_code == 304
+        };
         let mut out = transfer.out.borrow_mut();
         if code == 0 && !out.is_open() && !unmet && !out.open(&mut self.env.messages.borrow_mut()) {
             code = WRITE_ERROR;

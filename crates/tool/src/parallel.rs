@@ -123,7 +123,7 @@ impl Parallel<'_> {
                 After::Again(pause) if !self.ending => self.later.push((Instant::now() + pause, job)),
                 After::Again(_) => {}
                 After::Over(code) => {
-                    self.meter.done.counts = add(self.meter.done.counts, job.transfer.counts.get());
+                    self.meter.done.counts = self.meter.done.counts.plus(job.transfer.counts.get());
                     self.judge(code, aborted);
                 }
             }
@@ -177,7 +177,7 @@ impl Parallel<'_> {
         totals.upload_known = true;
         for job in &self.live {
             let counts = job.transfer.counts.get();
-            totals.counts = add(totals.counts, counts);
+            totals.counts = totals.counts.plus(counts);
             totals.download_known &= counts.download_total > 0;
             totals.upload_known &= counts.upload_total > 0;
         }
@@ -187,7 +187,7 @@ impl Parallel<'_> {
         let moved = totals.counts.download.max(totals.counts.upload);
         let (since, before) = self.meter.previous.replace((now, moved)).unwrap_or((started, 0));
         let millis = (now - since).as_millis().max(1) as i64;
-        totals.speed = (moved - before).max(0) * 1000 / millis;
+        totals.speed = (moved - before).max(0).saturating_mul(1000) / millis;
         let head = if std::mem::replace(&mut self.meter.head_shown, true) { "" } else { PARALLEL_HEAD };
         format!("{head}{}", parallel_line(totals, started.elapsed(), end))
     }
@@ -211,14 +211,5 @@ impl Parallel<'_> {
         }
         self.meter.lines = self.meter.lines.max(self.live.len());
         out
-    }
-}
-
-fn add(a: crate::progress::Counts, b: crate::progress::Counts) -> crate::progress::Counts {
-    crate::progress::Counts {
-        download_total: a.download_total + b.download_total,
-        download: a.download + b.download,
-        upload_total: a.upload_total + b.upload_total,
-        upload: a.upload + b.upload,
     }
 }

@@ -357,7 +357,7 @@ impl Prepare<'_> {
             return Err(Stop::Failed(MALFORMED));
         };
         let appended = url.set(UrlPart::Query, Some(query), url_flag::APPENDQUERY);
-        match appended.and_then(|()| url.get(UrlPart::Url, url_flag::GUESS_SCHEME)) {
+        match appended.and_then(|()| url.get(UrlPart::Url, url_flag::NO_GUESS_SCHEME)) {
             Ok(text) => {
                 self.job.url = text;
                 Ok(())

@@ -15,6 +15,26 @@ pub struct Counts {
     pub upload: i64,
 }
 
+impl Counts {
+    /// In both directions; a peer can announce as much as it likes.
+    pub fn moved(&self) -> i64 {
+        self.download.saturating_add(self.upload)
+    }
+
+    pub fn total(&self) -> i64 {
+        self.download_total.saturating_add(self.upload_total)
+    }
+
+    pub fn plus(self, other: Counts) -> Counts {
+        Counts {
+            download_total: self.download_total.saturating_add(other.download_total),
+            download: self.download.saturating_add(other.download),
+            upload_total: self.upload_total.saturating_add(other.upload_total),
+            upload: self.upload.saturating_add(other.upload),
+        }
+    }
+}
+
 /// The lines above the meter.
 pub const METER_HEAD: &str = "  % Total    % Received % Xferd  Average Speed  Time    Time    Time   Current\n\
                               \x20                                Dload  Upload  Total   Spent   Left   Speed\n";
@@ -107,6 +127,9 @@ pub struct Meter {
 impl Meter {
     /// What to show at this moment: once a second, or at the end.
     pub fn line(&mut self, counts: Counts, spent: Duration, end: bool) -> Option<String> {
+        if end && !self.head_shown {
+            return None; // it never got as far as moving anything
+        }
         let second = spent.as_secs();
         if !end && self.last_second == Some(second) {
             return None;
@@ -117,7 +140,7 @@ impl Meter {
             self.head_shown = true;
             out.push_str(METER_HEAD);
         }
-        let current = self.current(counts.download + counts.upload, spent);
+        let current = self.current(counts.moved(), spent);
         out.push_str(&meter_line(counts, spent, current));
         if end {
             out.push('\n');
@@ -142,10 +165,10 @@ fn meter_line(counts: Counts, spent: Duration, current: i64) -> String {
     let spent = spent.as_secs() as i64;
     let left = if seconds > 0 { seconds - spent } else { 0 };
     let expected = |total: i64, now: i64| if total > 0 { total } else { now };
-    let total =
-        expected(counts.download_total, counts.download) + expected(counts.upload_total, counts.upload);
+    let total = expected(counts.download_total, counts.download)
+        .saturating_add(expected(counts.upload_total, counts.upload));
     let known = counts.download_total > 0 || counts.upload_total > 0;
-    let moved = counts.download + counts.upload;
+    let moved = counts.moved();
     format!(
         "\r{:3} {} {:3} {} {:3} {} {} {} {} {} {} {}",
         if known { percent(moved, total) } else { i64::from(moved > 0) * 100 },
@@ -186,9 +209,9 @@ impl Bar {
     }
 
     pub fn line(&mut self, counts: Counts, spent: Duration) -> Option<String> {
-        let total = counts.download_total + counts.upload_total + self.initial;
-        let point = counts.download + counts.upload + self.initial;
-        let known = counts.download_total + counts.upload_total > 0;
+        let total = counts.total().saturating_add(self.initial);
+        let point = counts.moved().saturating_add(self.initial);
+        let known = counts.total() > 0;
         let soon = self.shown && spent.saturating_sub(self.shown_at) < BAR_PAUSE;
         if self.shown && (soon && !(known && point >= total) || known && self.previous == Some(point)) {
             return None;
@@ -253,7 +276,7 @@ pub fn parallel_line(totals: Totals, spent: Duration, end: bool) -> String {
         totals.running,
         seconds(counts.download_total),
         time8(spent.as_secs() as i64),
-        seconds(counts.download_total - counts.download),
+        seconds(counts.download_total.saturating_sub(counts.download)),
         size5(totals.speed),
         if end { "    \n" } else { "     " }
     )
@@ -261,7 +284,7 @@ pub fn parallel_line(totals: Totals, spent: Duration, end: bool) -> String {
 
 /// One bar of several: name, fill, size, rate and time left, in a given width.
 pub fn named_bar(name: &str, counts: Counts, spent: Duration, columns: usize) -> String {
-    let (now, total) = (counts.download + counts.upload, counts.download_total + counts.upload_total);
+    let (now, total) = (counts.moved(), counts.total());
     let speed = rate(now, spent);
     let left =
         if total > 0 && speed > 0 { time8((total - now).max(0) / speed) } else { "        ".to_string() };

@@ -183,6 +183,7 @@ impl List<'_> {
         }
         self.copy(&["REFERER"]);
         match self.request.options.text("USERAGENT") {
+            Some(b"") => {}
             Some(text) => self.put_text("USERAGENT", text),
             None => self.put_text("USERAGENT", &job.user_agent),
         }

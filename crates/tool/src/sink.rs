@@ -8,6 +8,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// Names tried after one that is taken, with `--no-clobber`.
 const MOST_NUMBERED: usize = 100;
@@ -180,8 +181,11 @@ impl Sink {
         let thrown = self.bytes;
         self.buffer.clear();
         if let Stream::File(file) = &mut self.stream {
-            file.set_len(self.start)?;
-            file.seek(SeekFrom::Start(self.start))?;
+            // A device or a pipe keeps what it got.
+            if file.metadata()?.is_file() {
+                file.set_len(self.start)?;
+                file.seek(SeekFrom::Start(self.start))?;
+            }
         }
         self.bytes = 0;
         Ok(thrown)
@@ -227,11 +231,9 @@ pub fn remove(name: &[u8], messages: &mut Messages) {
 
 /// `--remote-time`.
 pub fn set_time(name: &[u8], seconds: i64, messages: &mut Messages) {
-    let Some(time) =
-        u64::try_from(seconds).ok().map(|s| std::time::UNIX_EPOCH + std::time::Duration::from_secs(s))
-    else {
-        return;
-    };
+    let span = Duration::from_secs(seconds.unsigned_abs());
+    let time = if seconds < 0 { UNIX_EPOCH.checked_sub(span) } else { UNIX_EPOCH.checked_add(span) };
+    let Some(time) = time else { return };
     let set = OpenOptions::new().write(true).open(path(name)).and_then(|file| file.set_modified(time));
     if let Err(error) = set {
         let why = os_text(&error);

@@ -21,7 +21,7 @@ impl Variables {
     }
 }
 
-/// `--variable [%]name[=text|@file[;[from-to]]]`.
+/// `--variable [%]name[[from-to]][=text|@file]`.
 pub fn define(parser: &mut Parser, input: &[u8]) -> Result<(), Wrong> {
     let import = input.first() == Some(&b'%');
     let text = &input[usize::from(import)..];
@@ -31,10 +31,15 @@ pub fn define(parser: &mut Parser, input: &[u8]) -> Result<(), Wrong> {
         return Ok(());
     }
     let (name, rest) = text.split_at(length);
-    let Some(value) = value_of(parser, name, rest, import)? else {
+    let (range, rest) = byte_range(rest)?;
+    let Some(mut value) = value_of(parser, name, rest, import)? else {
         parser.messages.warn(&format!("Bad --variable syntax, skipping: {}", shown(input)));
         return Ok(());
     };
+    if let Some((from, to)) = range {
+        value.truncate(to.saturating_add(1));
+        value.drain(..from.min(value.len()));
+    }
     if parser.variables.get(name).is_some() {
         parser.messages.note(&format!("Overwriting variable '{}'", shown(name)));
     }
@@ -61,39 +66,28 @@ fn value_of(parser: &mut Parser, name: &[u8], rest: &[u8], import: bool) -> Resu
     }
 }
 
-/// A file, or the bytes of it that `;[from-to]` names.
-fn from_file(parser: &mut Parser, spec: &[u8]) -> Result<Bytes, Wrong> {
-    let bracket = spec.windows(3).position(|three| three.starts_with(b";[") && three[2].is_ascii_digit());
-    let (file, range) = match bracket {
-        Some(at) => (&spec[..at], Some(byte_range(&spec[at + 2..])?)),
-        None => (spec, None),
-    };
-    let mut content = parser.world.read(file, LARGEST_FILE).map_err(|error| {
+fn from_file(parser: &mut Parser, file: &[u8]) -> Result<Bytes, Wrong> {
+    parser.world.read(file, LARGEST_FILE).map_err(|error| {
         let why = os_text(&error);
         parser.messages.error(&format!("Failed to open {}: {why}", shown(file)));
         Wrong::Unreadable
-    })?;
-    if let Some((from, to)) = range {
-        content.truncate(to.saturating_add(1));
-        content.drain(..from.min(content.len()));
-    }
-    Ok(content)
+    })
 }
 
-fn byte_range(text: &[u8]) -> Result<(usize, usize), Wrong> {
-    let (from, rest) = numbers::leading(text, i64::MAX).ok_or(Wrong::VariableSyntax)?;
+/// First and last byte.
+type Range = Option<(usize, usize)>;
+
+/// `[from-to]` or `[from-]` after the name, and what follows it.
+fn byte_range(text: &[u8]) -> Result<(Range, &[u8]), Wrong> {
+    let Some(inside) = text.strip_prefix(b"[") else { return Ok((None, text)) };
+    let (from, rest) = numbers::leading(inside, i64::MAX).ok_or(Wrong::VariableSyntax)?;
     let rest = rest.strip_prefix(b"-").ok_or(Wrong::VariableSyntax)?;
-    let to = match rest {
-        b"]" => i64::MAX,
-        _ => match numbers::leading(rest, i64::MAX) {
-            Some((to, b"]")) => to,
-            _ => return Err(Wrong::VariableSyntax),
-        },
-    };
+    let (to, rest) = numbers::leading(rest, i64::MAX).unwrap_or((i64::MAX, rest));
+    let rest = rest.strip_prefix(b"]").ok_or(Wrong::VariableSyntax)?;
     if from > to {
         return Err(Wrong::VariableSyntax);
     }
-    Ok((from as usize, to as usize))
+    Ok((Some((from as usize, to as usize)), rest))
 }
 
 /// Replaces `{{name}}` in an argument; none when there was nothing to replace.
@@ -200,7 +194,8 @@ mod tests {
         assert_eq!(expanded(&["a=\"\t"], "{{a:json}}").unwrap(), "\\\"\\t");
         assert_eq!(expanded(&["%HOME"], "{{HOME}}").unwrap(), "/home");
         assert_eq!(expanded(&["%NONE=d"], "{{NONE}}").unwrap(), "d");
-        assert_eq!(expanded(&["a@file;[1-4]"], "{{a}}").unwrap(), "from");
+        assert_eq!(expanded(&["a[1-4]@file"], "{{a}}").unwrap(), "from");
+        assert_eq!(expanded(&["a[6-]=0123456789"], "{{a}}").unwrap(), "6789");
     }
 
     #[test]
@@ -214,7 +209,7 @@ mod tests {
     fn what_fails() {
         assert_eq!(expanded(&["%NONE"], ""), Err(Wrong::Expansion));
         assert_eq!(expanded(&["a=1"], "{{a:nope}}"), Err(Wrong::Expansion));
-        assert_eq!(expanded(&["a@file;[5-1]"], ""), Err(Wrong::VariableSyntax));
+        assert_eq!(expanded(&["a[5-1]@file"], ""), Err(Wrong::VariableSyntax));
         assert_eq!(expanded(&["a@none"], ""), Err(Wrong::Unreadable));
         assert_eq!(expanded(&["a=AAAA"], "{{a:64dec}}"), Err(Wrong::Expansion));
     }

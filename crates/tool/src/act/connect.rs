@@ -309,6 +309,9 @@ fn schemes(parser: &mut Parser, text: &[u8], start: &[&str]) -> Result<String, W
             set.extend(named);
         }
     }
+    if set.is_empty() {
+        return Err(Wrong::BadUse);
+    }
     set.sort_unstable();
     Ok(set.join(","))
 }

@@ -2,6 +2,7 @@
 
 use crate::doc::manual;
 use crate::flags::{self, CATEGORIES, Flag};
+use std::io::{self, Write};
 
 /// The column that help lines begin in at the latest, for short names.
 const WIDEST: usize = 40;
@@ -33,6 +34,14 @@ pub fn help(about: Option<&str>) -> Help {
         },
     };
     Help { text, error: false }
+}
+
+/// Prints what was asked for, to where it belongs.
+pub fn print(about: Option<&[u8]>) {
+    let about = about.map(String::from_utf8_lossy);
+    let Help { text, error } = help(about.as_deref());
+    let _ =
+        if error { io::stderr().write_all(text.as_bytes()) } else { io::stdout().write_all(text.as_bytes()) };
 }
 
 fn in_category(category: &str) -> Vec<&'static Flag> {

@@ -135,7 +135,7 @@ fn schemes() {
     assert_eq!(list("=http,https"), "http,https");
     assert_eq!(list("-all,ftp"), "ftp");
     assert_eq!(list("-ftp"), "file,ftps,http,https");
-    assert_eq!(list("=nonsense"), "");
+    assert_eq!(wrong(&["--proto", "-all"]).0, Wrong::BadUse);
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn odd_command_lines_never_panic() {
         b"--url=",
         b"file",
         b"a=;headers=@file",
-        b"%a@file;[1-2]",
+        b"%a[1-2]@file",
         b":",
         b";",
         b"+",
