@@ -136,6 +136,7 @@ impl Run {
     /// After an attempt: another one, or the end.
     pub fn after(&self, job: &mut Job, code: i32) -> After {
         let transfer = &job.transfer;
+        transfer.finish_progress();
         let code = self.say_error(transfer, &job.easy, code);
         let code = self.finish_output(transfer, &job.easy, code);
         let verdict = {
@@ -230,7 +231,6 @@ impl Run {
     pub fn end(&self, transfer: &Transfer, easy: &Easy, code: i32, skipped: bool) -> i32 {
         let mut code = code;
         if !skipped {
-            transfer.finish_progress();
             code = self.close(transfer, easy, code);
         }
         if let Some(format) = transfer.request.options.text("write-out") {

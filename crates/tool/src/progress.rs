@@ -154,7 +154,11 @@ impl Meter {
             self.moments.remove(0);
         }
         let (since, before) = self.moments[0];
-        if self.moments.len() == 1 { rate(moved, spent) } else { rate(moved - before, spent - since) }
+        if self.moments.len() == 1 {
+            rate(moved, spent)
+        } else {
+            rate(moved - before, spent.saturating_sub(since))
+        }
     }
 }
 

@@ -216,7 +216,7 @@ impl List<'_> {
     fn cookies(&mut self) {
         let request = self.request;
         if !request.cookies.is_empty() {
-            self.put_text("COOKIE", &request.cookies.join(b";".as_slice()));
+            self.put_text("COOKIE", &request.cookies.join(b"; ".as_slice()));
         }
         for file in &request.cookie_files {
             self.put_text("COOKIEFILE", file);

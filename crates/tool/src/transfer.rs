@@ -298,6 +298,12 @@ impl Transfer {
         if let Some(line) = line {
             self.env.messages.borrow_mut().raw(line.as_bytes());
         }
+        let mut display = self.display.borrow_mut();
+        if let Display::Meter(meter) = &mut *display {
+            *meter = Meter::default();
+        } else if let Display::Bar(bar) = &mut *display {
+            bar.shown = false;
+        }
     }
 
     /// Before another attempt.
