@@ -131,6 +131,7 @@ struct loop {
   double deadline_ms; /* negative: none */
   int watched;        /* sockets now reported */
   int most_watched;
+  int limit_ms;       /* of one wait */
 };
 
 static inline int loop_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *known) {
@@ -159,7 +160,7 @@ static inline int loop_timer(CURLM *multi, long timeout_ms, void *user) {
 }
 
 static inline void loop_open(struct loop *loop, CURLM *multi) {
-  *loop = (struct loop){.epoll = epoll_create1(EPOLL_CLOEXEC), .deadline_ms = -1};
+  *loop = (struct loop){.epoll = epoll_create1(EPOLL_CLOEXEC), .deadline_ms = -1, .limit_ms = 1000};
   curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, loop_socket);
   curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, loop);
   curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, loop_timer);
@@ -168,11 +169,11 @@ static inline void loop_open(struct loop *loop, CURLM *multi) {
 
 /* One wait and what it brings; the number of transfers still running. */
 static inline int loop_step(struct loop *loop, CURLM *multi, done_fn *done) {
-  int running = 0, wait_ms = 1000;
+  int running = 0, wait_ms = loop->limit_ms;
   struct epoll_event events[64];
   if (loop->deadline_ms >= 0) {
     double left = loop->deadline_ms - now_ms();
-    wait_ms = left <= 0 ? 0 : left > 1000 ? 1000 : (int)left + 1;
+    wait_ms = left <= 0 ? 0 : left > loop->limit_ms ? loop->limit_ms : (int)left + 1;
   }
   int count = epoll_wait(loop->epoll, events, 64, wait_ms);
   for (int i = 0; i < count; i++) {
