@@ -8,7 +8,7 @@ use wire::url::Url;
 
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
-use tables::Code;
+use tables::{Code, EasyOption as O};
 
 pub use http::Memory as HttpMemory;
 
@@ -26,6 +26,9 @@ pub enum Next {
 // exhaustive: schemes
 pub async fn run(t: &mut Transfer) -> Result<Next> {
     let scheme = t.scheme();
+    if scheme.network() && t.on(O::ConnectOnly) {
+        return connect_only(t).await;
+    }
     match scheme.family() {
         Family::Http => Box::pin(http::run(t)).await,
         Family::File => file::run(t).await.map(|()| Next::Done),
@@ -48,4 +51,11 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
             format!("Protocol \"{}\" not supported", scheme.name()),
         )),
     }
+}
+
+/// CURLOPT_CONNECT_ONLY(3): the connection is the application's, which sends and receives on it (curl_easy_send(3)).
+async fn connect_only(t: &mut Transfer) -> Result<Next> {
+    let link = Box::pin(t.connect(false)).await?;
+    *t.easy.connected.borrow_mut() = Some(link.lease.into_connection());
+    Ok(Next::Done)
 }
