@@ -72,6 +72,7 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
             let (connection, clean) = talk.exchange.finish();
             link.lease.restore(connection);
             if keep && clean && talk.upload.complete() {
+                t.easy.note(|| left_intact(t, link.lease.id));
                 link.lease.release();
             } else {
                 t.easy.note(|| format!("shutting down connection #{}", link.lease.id));
@@ -84,6 +85,11 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
         Err(e) if reused && untouched && replayable(&e) && talk.upload.rewind().is_ok() => Err(e.stale()),
         Err(e) => Err(e),
     }
+}
+
+fn left_intact(t: &Transfer, id: impl std::fmt::Display) -> String {
+    let host = String::from_utf8_lossy(t.url.host().unwrap_or_default()).into_owned();
+    format!("Connection #{id} to host {host}:{} left intact", t.url.port_or_default().unwrap_or_default())
 }
 
 fn replayable(e: &Error) -> bool {
