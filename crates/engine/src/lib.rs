@@ -6,6 +6,7 @@ pub mod easy;
 pub mod error;
 pub mod info;
 pub mod multi;
+pub mod process_pool;
 mod protocol;
 pub mod settings;
 pub mod share;

@@ -84,6 +84,7 @@ impl Multi {
     pub fn new(clock: Clock, for_easy: bool) -> Multi {
         let runtime = Runtime::new(clock);
         let pool = Pool::new(runtime.reactor());
+        pool.set_behind(crate::process_pool::in_use());
         Multi(Rc::new(MultiState {
             runtime,
             pool,

@@ -7,6 +7,7 @@ pub mod exchange;
 pub mod filter;
 pub mod identity;
 mod lease;
+pub mod listen;
 mod pool;
 mod process;
 pub mod resolver;

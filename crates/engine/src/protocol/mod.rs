@@ -1,6 +1,7 @@
 //! The protocol handlers, one file or folder each, and the one place that knows which scheme is whose.
 
 mod file;
+mod ftp;
 mod http;
 
 use tables::scheme::Family;
@@ -31,9 +32,11 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
     }
     match scheme.family() {
         Family::Http => Box::pin(http::run(t)).await,
+        // An HTTP proxy that is no tunnel fetches FTP URLs itself.
+        Family::Ftp if t.forwards()? => Box::pin(http::run(t)).await,
+        Family::Ftp => Box::pin(ftp::run(t)).await.map(|()| Next::Done),
         Family::File => file::run(t).await.map(|()| Next::Done),
         Family::Ws
-        | Family::Ftp
         | Family::Ssh
         | Family::Telnet
         | Family::Ldap

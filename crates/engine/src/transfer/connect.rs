@@ -89,6 +89,29 @@ impl Transfer {
         if !self.easy.callbacks.resolver_start() {
             return Err(Error::new(Code::AbortedByCallback, ""));
         }
+        let (mut filter, endpoints, private) = self.reach(plan, started, deadline).await?;
+        if plan.identity.haproxy.is_some() {
+            super::tunnel::send_haproxy(self, filter.as_mut(), plan, &endpoints).await?;
+        }
+        if let Some(tls) = &plan.tls {
+            let host = plan.identity.origin.host.clone();
+            filter = self.tls(filter, tls, &host, plan.identity.origin.port).await?;
+            self.mark(|info, elapsed| info.app_connect = elapsed);
+            self.note_tls(filter.as_ref());
+        }
+        let now = self.now();
+        let mut connection = Connection::new(Arc::new(plan.identity.clone()), filter, endpoints, now);
+        connection.private = private;
+        Ok(connection)
+    }
+
+    /// The way to the host of the plan: connected, and through the proxy.
+    async fn reach(
+        &self,
+        plan: &Plan,
+        started: Instant,
+        deadline: Instant,
+    ) -> Result<(Box<dyn Filter>, net::connect::Endpoints, bool)> {
         let connected = self.connect_socket(plan, started, deadline).await?;
         self.mark(|info, elapsed| info.connect = elapsed);
         let (endpoints, private) = (connected.endpoints, connected.private);
@@ -108,19 +131,36 @@ impl Transfer {
             }
             filter = tunnel::through(self, filter, proxy, plan).await?;
         }
-        if plan.identity.haproxy.is_some() {
-            super::tunnel::send_haproxy(self, filter.as_mut(), plan, &endpoints).await?;
-        }
-        if let Some(tls) = &plan.tls {
-            let host = plan.identity.origin.host.clone();
-            filter = self.tls(filter, tls, &host, plan.identity.origin.port).await?;
-            self.mark(|info, elapsed| info.app_connect = elapsed);
-            self.note_tls(filter.as_ref());
-        }
-        let now = self.now();
-        let mut connection = Connection::new(Arc::new(plan.identity.clone()), filter, endpoints, now);
-        connection.private = private;
-        Ok(connection)
+        Ok((filter, endpoints, private))
+    }
+
+    /// A second connection beside a transfer's first, to another host or port by the same way.
+    pub async fn connect_beside(&self, plan: &Plan, host: &str, port: u16) -> Result<Box<dyn Filter>> {
+        let plan = Plan { host: host.to_owned(), port, ..plan.clone() };
+        let started = self.now();
+        let deadline = started + Duration::from_millis(300_000);
+        let times = self.easy.info.borrow().clone();
+        let reached = self.reach(&plan, started, deadline).await;
+        let mut info = self.easy.info.borrow_mut();
+        (info.name_lookup, info.connect, info.ends) = (times.name_lookup, times.connect, times.ends);
+        drop(info);
+        reached.map(|(filter, ..)| filter)
+    }
+
+    /// Whether requests are handed to an HTTP proxy that is no tunnel.
+    pub fn forwards(&self) -> Result<bool> {
+        let plan = Plan::of(self)?;
+        Ok(plan.proxy.is_some_and(|p| !p.tunnel && !p.kind.is_socks()))
+    }
+
+    /// A host's address of one family.
+    pub async fn look_up_host(&self, host: &str, v4: bool) -> Result<std::net::IpAddr> {
+        let reactor = self.multi.runtime.reactor();
+        let cache = self.resolve_cache();
+        let options = net::resolver::ResolveOptions::default();
+        let found = resolve(&net::process().resolver, &cache, reactor, host, 0, &options).await?;
+        let address = found.list.iter().map(|a| a.ip()).find(|ip| ip.is_ipv4() == v4);
+        address.ok_or_else(|| Error::from(Code::CouldntResolveHost))
     }
 
     async fn connect_socket(&self, plan: &Plan, started: Instant, deadline: Instant) -> Result<Connected> {

@@ -5,6 +5,7 @@ pub mod body;
 pub mod client_reader;
 pub mod client_writer;
 pub mod connect;
+pub mod dialogue;
 pub mod login;
 pub mod mime;
 pub mod plan;

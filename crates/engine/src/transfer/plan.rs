@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::settings::{Settings, Text};
 
 /// How to reach the origin of a transfer's URL.
+#[derive(Clone)]
 pub struct Plan {
     /// What must match for an idle connection to serve.
     pub identity: Identity,
@@ -78,7 +79,7 @@ impl Plan {
             socket,
             unix,
             haproxy: haproxy(&settings),
-            credentials: (scheme.login() == Login::Connection).then(|| login(t, &settings)),
+            credentials: (scheme.login() == Login::Connection).then(|| login(t, &settings)).transpose()?,
             variant: settings.string(O::Resolve).unwrap_or_default(),
             owner: t.easy.callbacks.sockets().map(|_| t.easy.owner_number()),
         };
@@ -97,24 +98,20 @@ fn starttls(settings: &Settings, scheme: &Scheme) -> Option<Arc<TlsConfig>> {
     wanted.then(|| tls_config(settings, TlsNames::ORIGIN, Vec::new()).ok().map(Arc::new)).flatten()
 }
 
-fn login(t: &Transfer, settings: &Settings) -> Credentials {
-    let own = |option| settings.string(option);
-    let text = |b: Option<Vec<u8>>| b.map(|b| String::from_utf8_lossy(&b).into_owned());
-    let from_url = |part: Result<Option<Vec<u8>>, _>| text(part.unwrap_or(None));
-    Credentials {
-        user: own(O::Username)
-            .or_else(|| from_url(t.url.user_decoded(wire::escape::Reject::Nothing).map_err(drop)))
-            .unwrap_or_default(),
-        password: own(O::Password)
-            .or_else(|| from_url(t.url.password_decoded(wire::escape::Reject::Nothing).map_err(drop)))
-            .unwrap_or_default(),
+/// Who is logged in on a connection that logs in as a whole.
+fn login(t: &Transfer, settings: &Settings) -> Result<Credentials> {
+    // One character per byte: two passwords that are no UTF-8 must not become the same text.
+    let exact = |bytes: &[u8]| bytes.iter().map(|b| char::from(*b)).collect::<String>();
+    let own = |option| settings.text(option).map(|text| exact(&text));
+    let (user, password) = super::login::credentials(t)?.unwrap_or_default();
+    Ok(Credentials {
+        user: exact(&user),
+        password: exact(&password),
         options: own(O::LoginOptions).unwrap_or_default(),
         extra: [own(O::FtpAccount), own(O::FtpAlternativeToUser), own(O::Xoauth2Bearer)]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
+            .map(Option::unwrap_or_default)
             .join("\n"),
-    }
+    })
 }
 
 fn haproxy(settings: &Settings) -> Option<String> {

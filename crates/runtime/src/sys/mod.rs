@@ -3,5 +3,6 @@
 pub(crate) mod epoll;
 pub(crate) mod eventfd;
 pub(crate) mod fork;
+pub(crate) mod privilege;
 pub(crate) mod threads;
 pub(crate) mod unix;

@@ -1,0 +1,51 @@
+//! The process-wide pool: off unless the user asks for it, by WARMWIRE_POOL=process in the environment or by a
+//! call. Handles then leave idle connections to it when they go and ask it before they open new ones, so that a
+//! program that makes a handle per transfer runs as fast as one that keeps its handle.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use net::Listed;
+use net::{SharedPool, process};
+use runtime::Clock;
+
+/// Whether the pool is used. Decided once, by the first handle or by a call before it.
+static STATE: AtomicU8 = AtomicU8::new(UNDECIDED);
+const UNDECIDED: u8 = 0;
+const OFF: u8 = 1;
+const ON: u8 = 2;
+
+/// The pool, when it is to be used.
+pub fn in_use() -> Option<Arc<SharedPool>> {
+    let state = match STATE.load(Ordering::Relaxed) {
+        UNDECIDED => {
+            let on = !runtime::secure_execution()
+                && std::env::var_os("WARMWIRE_POOL").is_some_and(|v| v == "process");
+            let state = if on { ON } else { OFF };
+            STATE.store(state, Ordering::Relaxed);
+            state
+        }
+        state => state,
+    };
+    (state == ON).then(|| process().pool.clone())
+}
+
+/// Turns the pool on or off for handles made from now on. Turning it off closes what it holds.
+pub fn enable(on: bool) {
+    STATE.store(if on { ON } else { OFF }, Ordering::Relaxed);
+    if !on {
+        process().pool.close_all();
+    }
+}
+
+/// What is pooled now.
+pub fn list() -> Vec<Listed> {
+    process().pool.list(Clock::system().now())
+}
+
+/// Closes all pooled connections politely (curl_global_cleanup, or a network that has changed).
+pub fn close_all() {
+    if STATE.load(Ordering::Relaxed) == ON {
+        process().pool.close_all();
+    }
+}

@@ -1,0 +1,353 @@
+//! The control connection: greeting, TLS, login, working directory, and the commands that an
+//! application adds. What a kept connection remembers spares the next transfer those commands.
+
+use std::sync::Arc;
+
+use net::Lease;
+use tables::{Code, EasyOption as O};
+use wire::ftp::path::Method;
+use wire::ftp::reply::{REPLY_LIMIT, Reply, ReplyReader};
+
+use super::Place;
+use crate::error::{Error, Result};
+use crate::settings::Text;
+use crate::transfer::Transfer;
+use crate::transfer::dialogue::Dialogue;
+use crate::transfer::plan::{Plan, TlsNames, tls_config};
+
+/// CURLUSESSL_*.
+const TRY_TLS: i64 = 1;
+const TLS_FOR_CONTROL: i64 = 2;
+
+/// The control connection of one transfer.
+pub struct Control {
+    /// Its lines.
+    pub dialogue: Dialogue,
+    /// What it remembers.
+    pub session: Session,
+    /// The way to the server, for data connections.
+    pub plan: Plan,
+}
+
+/// What outlives a transfer on a kept control connection.
+#[derive(Default, Clone)]
+pub struct Session {
+    /// First folder, from PWD.
+    pub entry_path: Option<Vec<u8>>,
+    /// The folders last changed into, as the URL named them; unknown after a failure.
+    directory: Option<(Method, Vec<Vec<u8>>)>,
+    /// TYPE last sent.
+    pub data_type: Option<u8>,
+    /// EPSV was refused.
+    pub no_epsv: bool,
+    /// EPRT was refused.
+    pub no_eprt: bool,
+    /// Data connections are protected (PROT P).
+    pub private_data: bool,
+}
+
+impl Control {
+    /// A logged-in control connection: a kept one, or a new one.
+    pub async fn open(t: &mut Transfer, fresh: bool) -> Result<Control> {
+        let plan = Plan::of(t)?;
+        let link = t.connect(fresh).await?;
+        let mut lease: Lease = link.lease;
+        lease.farewell = b"QUIT\r\n".to_vec();
+        let known = lease.state.take().and_then(|s| s.downcast::<Session>().ok());
+        let dialogue = Dialogue::new(lease);
+        if let Some(session) = known {
+            let control = Control { dialogue, session: *session, plan };
+            control.tell_entry_path(t);
+            return Ok(control);
+        }
+        let mut control = Control { dialogue, session: Session::default(), plan };
+        control.log_in(t).await?;
+        Ok(control)
+    }
+
+    /// Back to the pool when it is in step, closed otherwise.
+    pub fn end(mut self, t: &Transfer, well: bool) {
+        let keep = self.dialogue.in_step() && !t.on(O::ForbidReuse);
+        if !well && !keep {
+            // Out of step: a QUIT would not be understood as one.
+            self.dialogue.lease.farewell.clear();
+        }
+        if keep {
+            self.dialogue.lease.state = Some(Box::new(self.session));
+            self.dialogue.lease.release();
+        } else {
+            self.dialogue.lease.retire();
+        }
+    }
+
+    /// Sends a command and reads its reply.
+    pub async fn command(&mut self, t: &mut Transfer, command: &[u8]) -> Result<Reply> {
+        self.dialogue.send(t, command).await?;
+        self.reply(t).await
+    }
+
+    /// Reads one reply to its last line.
+    pub async fn reply(&mut self, t: &mut Transfer) -> Result<Reply> {
+        let mut reader = ReplyReader::new(REPLY_LIMIT);
+        loop {
+            let line = self.dialogue.line(t).await?;
+            let taken = reader.take_line(&line);
+            let Some(reply) = taken.map_err(|_| Error::new(Code::WeirdServerReply, "too long a reply"))?
+            else {
+                continue;
+            };
+            self.dialogue.outstanding = self.dialogue.outstanding.saturating_sub(1);
+            t.easy.info.borrow_mut().response_code = i64::from(reply.code);
+            if reply.code == 421 {
+                self.dialogue.outstanding = usize::MAX;
+                return Err(Error::new(Code::OperationTimedout, "We got a 421 - timeout"));
+            }
+            return Ok(reply);
+        }
+    }
+
+    /// Greeting, TLS, user and password, first folder.
+    async fn log_in(&mut self, t: &mut Transfer) -> Result<()> {
+        self.dialogue.outstanding = 1;
+        let greeting = self.reply(t).await?;
+        match greeting.code {
+            220 => {
+                self.start_tls(t).await?;
+                self.authenticate(t).await?;
+            }
+            // Logged in without a word.
+            230 => {}
+            code => {
+                let text = format!("Got a {code:03} ftp-server response when 220 was expected");
+                return Err(Error::new(Code::WeirdServerReply, text));
+            }
+        }
+        self.protect_data(t).await?;
+        self.read_entry_path(t).await
+    }
+
+    /// AUTH TLS (RFC 4217 §4), before anything that deserves protection.
+    async fn start_tls(&mut self, t: &mut Transfer) -> Result<()> {
+        let wanted = t.long(O::UseSsl);
+        if wanted == 0 || self.plan.tls.is_some() {
+            return Ok(());
+        }
+        let order: [&[u8]; 2] = if t.long(O::Ftpsslauth) == 2 { [b"TLS", b"SSL"] } else { [b"SSL", b"TLS"] };
+        for mechanism in order {
+            let reply = self.command(t, &[b"AUTH ", mechanism].concat()).await?;
+            if matches!(reply.code, 234 | 334) {
+                self.dialogue.forget_received();
+                let config = {
+                    let settings = t.easy.settings.borrow();
+                    Arc::new(tls_config(&settings, TlsNames::ORIGIN, Vec::new())?)
+                };
+                self.upgrade(t, config).await?;
+                return Ok(());
+            }
+        }
+        if wanted > TRY_TLS {
+            return Err(Error::new(Code::UseSslFailed, ""));
+        }
+        Ok(())
+    }
+
+    async fn upgrade(&mut self, t: &Transfer, config: Arc<net::tls::TlsConfig>) -> Result<()> {
+        let origin = self.plan.identity.origin.clone();
+        let mut connection = self.dialogue.lease.take();
+        connection.filter = t.tls(connection.filter, &config, &origin.host, origin.port).await?;
+        self.dialogue.lease.restore(connection);
+        self.plan.tls = Some(config);
+        Ok(())
+    }
+
+    /// USER, PASS, ACCT (RFC 959 §5.4).
+    async fn authenticate(&mut self, t: &mut Transfer) -> Result<()> {
+        let (user, password) = credentials(t)?;
+        let mut reply = self.command(t, &[b"USER ", &user[..]].concat()).await?;
+        if !matches!(reply.code, 230..=332)
+            && let Some(other) = t.text(O::FtpAlternativeToUser)
+        {
+            reply = self.command(t, &other).await?;
+        }
+        if reply.code == 331 {
+            reply = self.command(t, &[b"PASS ", &password[..]].concat()).await?;
+        }
+        if reply.code == 332 {
+            let Some(account) = t.text(O::FtpAccount) else {
+                return Err(Error::new(Code::LoginDenied, "ACCT requested but none available"));
+            };
+            let reply = self.command(t, &[b"ACCT ", &account[..]].concat()).await?;
+            if reply.code != 230 {
+                let text = format!("ACCT rejected by server: {:03}", reply.code);
+                return Err(Error::new(Code::FtpWeirdPassReply, text));
+            }
+            return Ok(());
+        }
+        if reply.code / 100 == 2 {
+            return Ok(());
+        }
+        Err(Error::new(Code::LoginDenied, format!("Access denied: {:03}", reply.code)))
+    }
+
+    /// PBSZ and PROT (RFC 4217 §9), and back to clear commands if asked for.
+    async fn protect_data(&mut self, t: &mut Transfer) -> Result<()> {
+        if self.plan.tls.is_none() {
+            return Ok(());
+        }
+        self.command(t, b"PBSZ 0").await?;
+        let clear = t.long(O::UseSsl) == TLS_FOR_CONTROL;
+        let reply = self.command(t, if clear { b"PROT C" } else { b"PROT P" }).await?;
+        if reply.code / 100 == 2 {
+            self.session.private_data = !clear;
+        } else if t.long(O::UseSsl) > TLS_FOR_CONTROL {
+            return Err(Error::new(Code::UseSslFailed, ""));
+        }
+        if t.long(O::FtpSslCcc) > 0 {
+            return Err(Error::new(Code::NotBuiltIn, "CCC is not built in"));
+        }
+        Ok(())
+    }
+
+    /// PWD tells where relative folders begin.
+    async fn read_entry_path(&mut self, t: &mut Transfer) -> Result<()> {
+        let reply = self.command(t, b"PWD").await?;
+        if reply.code == 257 {
+            self.session.entry_path = reply.directory();
+            let relative = self.session.entry_path.as_ref().is_some_and(|d| !d.starts_with(b"/"));
+            if relative {
+                self.ask_system(t).await?;
+            }
+        }
+        self.tell_entry_path(t);
+        Ok(())
+    }
+
+    /// OS/400 names its folders otherwise until it is told not to.
+    async fn ask_system(&mut self, t: &mut Transfer) -> Result<()> {
+        let reply = self.command(t, b"SYST").await?;
+        if reply.code == 215 && reply.text().trim_ascii_start().starts_with(b"OS/400") {
+            self.command(t, b"SITE NAMEFMT 1").await?;
+            let reply = self.command(t, b"PWD").await?;
+            if reply.code == 257 {
+                self.session.entry_path = reply.directory();
+            }
+        }
+        Ok(())
+    }
+
+    fn tell_entry_path(&self, t: &Transfer) {
+        t.easy.info.borrow_mut().ftp_entry_path = self.session.entry_path.as_deref().map(Text::from);
+    }
+
+    /// QUOTE, PREQUOTE and POSTQUOTE commands; one that begins with "*" may fail.
+    pub async fn quote(&mut self, t: &mut Transfer, option: O) -> Result<()> {
+        let commands = t.easy.settings.borrow().list(option);
+        for command in commands.iter() {
+            let (command, may_fail) = match command.strip_prefix(b"*") {
+                Some(rest) => (rest, true),
+                None => (&command[..], false),
+            };
+            let reply = self.command(t, command).await?;
+            if reply.code >= 400 && !may_fail {
+                let text = format!("QUOT command failed with {:03}", reply.code);
+                return Err(Error::new(Code::QuoteError, text));
+            }
+        }
+        Ok(())
+    }
+
+    /// CWD into the URL's folders, unless a kept connection is there already.
+    pub async fn change_directory(&mut self, t: &mut Transfer, place: &Place) -> Result<()> {
+        let folders = &place.location.directories;
+        let here = (place.method, folders.clone());
+        if self.session.directory.as_ref() == Some(&here) {
+            t.easy.note(|| "Request has same path as previous transfer".to_owned());
+            return Ok(());
+        }
+        let before = self.session.directory.take();
+        let absolute = folders.first().is_some_and(|f| f.starts_with(b"/"));
+        let moved = before.is_none_or(|(_, old)| !old.is_empty());
+        if self.dialogue.lease.is_reused()
+            && moved
+            && !absolute
+            && let Some(entry) = self.session.entry_path.clone()
+        {
+            self.enter(t, &entry, false).await?;
+        }
+        let create = t.long(O::FtpCreateMissingDirs);
+        for folder in folders {
+            self.enter(t, folder, create > 0).await?;
+        }
+        self.session.directory = Some(here);
+        Ok(())
+    }
+
+    async fn enter(&mut self, t: &mut Transfer, folder: &[u8], create: bool) -> Result<()> {
+        let cwd = [b"CWD ", folder].concat();
+        if self.command(t, &cwd).await?.code / 100 == 2 {
+            return Ok(());
+        }
+        if create {
+            let made = self.command(t, &[b"MKD ", folder].concat()).await?.code / 100 == 2;
+            // Somebody else may have made it meanwhile.
+            let retry = made || t.long(O::FtpCreateMissingDirs) == 2;
+            if !made && !retry {
+                let text = format!("Failed to MKD dir: {:03}", t.easy.info.borrow().response_code);
+                return Err(Error::new(Code::RemoteAccessDenied, text));
+            }
+            if self.command(t, &cwd).await?.code / 100 == 2 {
+                return Ok(());
+            }
+        }
+        Err(Error::new(Code::RemoteAccessDenied, "Server denied you to change to the given directory"))
+    }
+
+    /// MDTM, when a time is asked for or compared; whether the document is to be transferred.
+    pub async fn document_wanted(&mut self, t: &mut Transfer, place: &Place) -> Result<bool> {
+        let condition = t.long(O::Timecondition);
+        let asked = t.on(O::Filetime) || condition != 0;
+        if !asked || place.location.file.is_none() {
+            return Ok(true);
+        }
+        let reply = self.command(t, &[b"MDTM ", place.file()].concat()).await?;
+        let Some(modified) = (reply.code == 213).then(|| reply.modified()).flatten() else {
+            t.easy.note(|| "MDTM failed: file does not exist or permission problem, continuing".to_owned());
+            return Ok(true);
+        };
+        t.easy.info.borrow_mut().file_time = modified;
+        let limit = t.long(O::TimevalueLarge);
+        let unmet = match condition {
+            0 => false,
+            2 => modified > limit,
+            _ => limit > 0 && modified <= limit,
+        };
+        if unmet {
+            t.easy.note(|| "The requested document is not new enough".to_owned());
+            t.easy.info.borrow_mut().condition_unmet = true;
+        }
+        Ok(!unmet)
+    }
+
+    /// TYPE, unless the server is in it already.
+    pub async fn set_type(&mut self, t: &mut Transfer, data_type: u8) -> Result<()> {
+        if self.session.data_type == Some(data_type) {
+            return Ok(());
+        }
+        let reply = self.command(t, &[b"TYPE ", &[data_type][..]].concat()).await?;
+        if reply.code / 100 != 2 {
+            return Err(Error::new(Code::FtpCouldntSetType, "Couldn't set desired mode"));
+        }
+        self.session.data_type = Some(data_type);
+        Ok(())
+    }
+}
+
+/// Who logs in; nobody in particular by default.
+fn credentials(t: &Transfer) -> Result<(Vec<u8>, Vec<u8>)> {
+    let (user, password) = crate::transfer::login::credentials(t)?.unwrap_or_default();
+    if !user.is_empty() {
+        return Ok((user, password));
+    }
+    let password = if password.is_empty() { b"ftp@example.com".to_vec() } else { password };
+    Ok((b"anonymous".to_vec(), password))
+}

@@ -1,0 +1,100 @@
+//! FTP (RFC 959, with RFC 2228, 2389, 2428, 3659 and 4217): one URL fetched or stored, told in the
+//! order of its commands. `control` is the control connection with login and directory, `data` opens
+//! data connections, `body` moves files and listings.
+
+mod body;
+mod control;
+mod data;
+mod port;
+
+use tables::{Code, EasyOption as O};
+use wire::escape::{self, Reject};
+use wire::ftp::path::{self, Location, Method};
+
+use crate::error::{Error, Result};
+use crate::settings::Method as Request;
+use crate::transfer::Transfer;
+use control::Control;
+
+/// Where the URL leads, and what is to be done there.
+pub struct Place {
+    /// Folders and file name.
+    location: Location,
+    /// How folders are reached.
+    method: Method,
+    /// 'A' or 'I'.
+    data_type: u8,
+    /// A folder's content rather than a file.
+    list: bool,
+    /// Names only.
+    names_only: bool,
+}
+
+/// Runs one request.
+pub async fn run(t: &mut Transfer) -> Result<()> {
+    let place = Place::of(t)?;
+    let mut fresh = false;
+    loop {
+        let mut control = Control::open(t, fresh).await?;
+        let outcome = exchange(t, &mut control, &place).await;
+        match outcome {
+            // The server closed a kept connection while it was idle: once more from the start.
+            Err(e) if e.is_stale() && !fresh => {
+                t.easy.note(|| "Connection died, retrying a fresh connect".to_owned());
+                fresh = true;
+            }
+            outcome => {
+                control.end(t, outcome.is_ok());
+                return outcome;
+            }
+        }
+    }
+}
+
+async fn exchange(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
+    t.writer.begin();
+    control.quote(t, O::Quote).await?;
+    control.change_directory(t, place).await?;
+    if !control.document_wanted(t, place).await? {
+        return Ok(());
+    }
+    if t.on(O::Nobody) {
+        body::describe(t, control, place).await?;
+    } else if t.on(O::Upload) || t.method == Request::Put {
+        body::store(t, control, place).await?;
+    } else if place.list {
+        body::list(t, control, place).await?;
+    } else {
+        body::retrieve(t, control, place).await?;
+    }
+    control.quote(t, O::Postquote).await
+}
+
+impl Place {
+    fn of(t: &Transfer) -> Result<Place> {
+        let method = match t.long(O::FtpFilemethod) {
+            2 => Method::NoCwd,
+            3 => Method::SingleCwd,
+            _ => Method::MultiCwd,
+        };
+        let (raw, kind) = path::split_type(t.url.path());
+        let decoded = escape::decode(raw, Reject::Control)
+            .map_err(|_| Error::new(Code::UrlMalformat, "path contains control characters"))?;
+        let decoded = decoded.strip_prefix(b"/").unwrap_or(&decoded);
+        let location = path::split(decoded, method)
+            .map_err(|_| Error::new(Code::UrlMalformat, "too many path components"))?;
+        let uploading = t.on(O::Upload) || t.method == Request::Put;
+        if uploading && location.file.is_none() && !t.on(O::Nobody) {
+            return Err(Error::new(Code::UrlMalformat, "Uploading to a URL without a filename"));
+        }
+        let names_only = t.on(O::Dirlistonly) || kind == Some(b'D');
+        let ascii = t.on(O::Transfertext) || kind == Some(b'A');
+        let list = !uploading && (location.file.is_none() || names_only);
+        let data_type = if (ascii && kind != Some(b'I')) || list { b'A' } else { b'I' };
+        Ok(Place { location, method, data_type, list, names_only })
+    }
+
+    fn file(&self) -> &[u8] {
+        self.location.file.as_deref().unwrap_or_default()
+    }
+}

@@ -1,0 +1,107 @@
+//! Active mode: the server connects to us (EPRT, RFC 2428 §2, or PORT). CURLOPT_FTPPORT names address,
+//! interface or host, and a range of ports.
+
+use std::net::IpAddr;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use net::Filter;
+use net::filter::SocketFilter;
+use runtime::Socket;
+use tables::{Code, EasyOption as O};
+
+use super::control::Control;
+use crate::error::{Error, Result};
+use crate::transfer::Transfer;
+
+/// Listens, and tells the server where.
+pub async fn listen(t: &mut Transfer, control: &mut Control) -> Result<Socket> {
+    let failed = |text: String| Error::new(Code::FtpPortFailed, text);
+    let local = control.dialogue.lease.endpoints.local.ok_or_else(|| failed("no local address".into()))?;
+    let wanted = t.text(O::Ftpport).map(|p| String::from_utf8_lossy(&p).into_owned()).unwrap_or_default();
+    let (host, ports) = parse(&wanted);
+    let told = address(t, host, local.ip()).await?;
+    let owner = t.easy.owner_number();
+    let reactor = t.multi.runtime.reactor();
+    // An address that is not ours (behind NAT) is told to the server, and ours is listened on.
+    let bound = net::listen::listen(reactor, told, ports.clone(), owner)
+        .or_else(|_| net::listen::listen(reactor, local.ip(), ports, owner));
+    let (socket, port) = bound.map_err(|e| failed(format!("bind() failed: {}", e.message)))?;
+
+    if t.on(O::FtpUseEprt) && !control.session.no_eprt {
+        let family = if told.is_ipv4() { 1 } else { 2 };
+        let command = format!("EPRT |{family}|{told}|{port}|");
+        if control.command(t, command.as_bytes()).await?.code / 100 == 2 {
+            return Ok(socket);
+        }
+        t.easy.note(|| "disabling EPRT usage".to_owned());
+        control.session.no_eprt = true;
+    }
+    let IpAddr::V4(v4) = told else { return Err(failed("Failed to do EPRT".into())) };
+    let [a, b, c, d] = v4.octets();
+    let command = format!("PORT {a},{b},{c},{d},{},{}", port >> 8, port & 255);
+    if control.command(t, command.as_bytes()).await?.code / 100 == 2 {
+        return Ok(socket);
+    }
+    Err(failed("Failed to do PORT".into()))
+}
+
+/// "-", "host", "host:port", "host:from-to", ":from-to", "[v6]:port".
+fn parse(text: &str) -> (&str, RangeInclusive<u16>) {
+    let (host, ports) = match text.strip_prefix('[') {
+        Some(rest) => match rest.split_once(']') {
+            Some((host, rest)) => (host, rest.strip_prefix(':').unwrap_or_default()),
+            None => (text, ""),
+        },
+        // A bare IPv6 address has several colons and no port.
+        None if text.matches(':').count() > 1 => (text, ""),
+        None => text.split_once(':').unwrap_or((text, "")),
+    };
+    let (from, to) = ports.split_once('-').unwrap_or((ports, ports));
+    let from = from.parse().unwrap_or(0);
+    (host, from..=to.parse().unwrap_or(from).max(from))
+}
+
+async fn address(t: &Transfer, host: &str, local: IpAddr) -> Result<IpAddr> {
+    if host.is_empty() || host == "-" {
+        return Ok(local);
+    }
+    if let Ok(ip) = host.parse() {
+        return Ok(ip);
+    }
+    if let Some(ip) = net::listen::interface_address(host, local.is_ipv4()) {
+        return Ok(ip);
+    }
+    t.look_up_host(host, local.is_ipv4()).await.map_err(|_| {
+        Error::new(Code::FtpPortFailed, format!("failed to resolve the address provided to PORT: {host}"))
+    })
+}
+
+/// Waits for the server to connect.
+pub async fn accept(t: &Transfer, mut socket: Socket) -> Result<Box<dyn Filter>> {
+    let timeout = Duration::from_millis(t.long(O::AccepttimeoutMs).max(1) as u64);
+    let late = || Error::new(Code::FtpAcceptTimeout, "Accept timeout occurred while waiting server connect");
+    let reactor = t.multi.runtime.reactor().clone();
+    let owner = t.easy.owner_number();
+    let accepted = async {
+        let accepted = std::future::poll_fn(|cx| socket.poll_accept(cx)).await;
+        accepted.map_err(|e| Error::os(Code::FtpAcceptFailed, "Error accept()ing server connect", &e))
+    };
+    let mut data = Socket::new(t.within(Some(t.now() + timeout), late, accepted).await?);
+    data.attach(&reactor, owner);
+    Ok(Box::new(SocketFilter::new(data)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn addresses_and_ports() {
+        assert_eq!(parse("-"), ("-", 0..=0));
+        assert_eq!(parse("eth0:1024-2048"), ("eth0", 1024..=2048));
+        assert_eq!(parse("[::1]:99"), ("::1", 99..=99));
+        assert_eq!(parse("fe80::1"), ("fe80::1", 0..=0));
+        assert_eq!(parse(":5"), ("", 5..=5));
+    }
+}

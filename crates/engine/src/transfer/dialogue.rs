@@ -1,0 +1,117 @@
+//! Command and reply on one connection, line by line: what FTP and the mail protocols have in common.
+//! Every line received goes to the application's header callback.
+
+use std::future::poll_fn;
+use std::time::Duration;
+
+use net::Lease;
+use tables::{Code, EasyOption as O};
+use wire::http1::LineBuffer;
+
+use super::Transfer;
+use super::body::{receive_failed, send_failed};
+use crate::callbacks::DebugKind;
+use crate::error::{Error, Result};
+
+/// Longest line of a reply.
+const MAX_LINE: usize = 64 * 1024;
+
+/// How long a server may take for a reply (curl's RESP_TIMEOUT).
+const RESPONSE_TIMEOUT_MS: i64 = 120_000;
+
+/// A connection on which commands are answered by lines.
+pub struct Dialogue {
+    /// The connection.
+    pub lease: Lease,
+    received: LineBuffer,
+    /// Replies that are still to come. At zero the connection is in step and can serve again.
+    pub outstanding: usize,
+    /// Lines received by this transfer.
+    lines: usize,
+}
+
+impl Dialogue {
+    /// Begins a dialogue, or goes on with one on a kept connection.
+    pub fn new(lease: Lease) -> Dialogue {
+        Dialogue { lease, received: LineBuffer::default(), outstanding: 0, lines: 0 }
+    }
+
+    /// Sends a command; the line ending is added.
+    pub async fn send(&mut self, t: &Transfer, command: &[u8]) -> Result<()> {
+        if command.iter().any(|b| matches!(b, b'\r' | b'\n')) {
+            return Err(Error::new(Code::UrlMalformat, "a line break in a command"));
+        }
+        let line = [command, b"\r\n"].concat();
+        t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, &line);
+        t.easy.info.borrow_mut().request_size += line.len() as i64;
+        let sent = self.lease.write_all(&line).await;
+        sent.map_err(|e| self.stale_or(send_failed(&e)))?;
+        self.outstanding += 1;
+        Ok(())
+    }
+
+    /// The next line, with its line ending, in time.
+    pub async fn line(&mut self, t: &mut Transfer) -> Result<Vec<u8>> {
+        let ms = match t.long(O::ServerResponseTimeoutMs) {
+            0 => RESPONSE_TIMEOUT_MS,
+            n => n,
+        };
+        let deadline = t.now() + Duration::from_millis(ms as u64);
+        let late = || Error::new(Code::OperationTimedout, "FTP response timeout");
+        let line = t.within(Some(deadline), late, self.receive_line(t)).await?;
+        self.lines += 1;
+        t.easy.info.borrow_mut().header_size += line.len() as i64;
+        t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, &line);
+        t.writer.header(&line, false)?;
+        poll_fn(|cx| t.writer.poll_ready(cx)).await?;
+        Ok(line)
+    }
+
+    async fn receive_line(&mut self, t: &Transfer) -> Result<Vec<u8>> {
+        loop {
+            match self.received.line(MAX_LINE) {
+                Ok(Some(line)) => return Ok(line),
+                Ok(None) => {}
+                Err(_) => {
+                    return Err(Error::new(Code::WeirdServerReply, "response reading failed: line too long"));
+                }
+            }
+            let multi = t.multi.clone();
+            let got = poll_fn(|cx| {
+                multi.with_scratch(|buf| {
+                    // A whole TLS record must fit.
+                    let read = self.lease.filter.poll_read(cx, &mut buf[..32 * 1024]);
+                    read.map_ok(|n| {
+                        self.received.extend(&buf[..n]);
+                        n
+                    })
+                })
+            })
+            .await;
+            match got {
+                Ok(0) => {
+                    let gone = Error::new(Code::RecvError, "response reading failed (errno: 0)");
+                    return Err(self.stale_or(gone));
+                }
+                Ok(_) => {}
+                Err(e) => return Err(self.stale_or(receive_failed(&e))),
+            }
+        }
+    }
+
+    /// A kept connection that fails before its first reply was closed while idle.
+    fn stale_or(&mut self, e: Error) -> Error {
+        self.outstanding = usize::MAX;
+        if self.lease.is_reused() && self.lines == 0 { e.stale() } else { e }
+    }
+
+    /// Whether nothing unexpected was received.
+    pub fn in_step(&self) -> bool {
+        self.outstanding == 0 && self.received.rest().is_empty()
+    }
+
+    /// Drops what was read before a TLS upgrade: it was not protected.
+    pub fn forget_received(&mut self) {
+        self.received = LineBuffer::default();
+    }
+}
