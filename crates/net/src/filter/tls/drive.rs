@@ -227,6 +227,8 @@ impl Flight {
             empty: 0,
             over: None,
             said_goodbye: false,
+            streaming: false,
+            patience: super::MAX_PATIENCE,
         };
         filter.take_over(self.incoming);
         Ok(filter)
