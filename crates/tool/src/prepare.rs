@@ -102,8 +102,8 @@ impl Prepare<'_> {
         }
         let easy = Easy::new(transfer.clone());
         *transfer.easy.borrow_mut() = Some(easy.clone());
-        self.apply(&easy, &list)?;
         easy.set_share(Some(share.clone()));
+        self.apply(&easy, &list)?;
         transfer.started.set(Some(Instant::now()));
         Ok(Prepared { transfer, easy, settings: list, skip })
     }
@@ -397,18 +397,19 @@ impl Prepare<'_> {
     fn apply_one(&self, easy: &Easy, setting: &Setting) -> Result<(), Code> {
         let name = if setting.name == "POSTFIELDS" { "COPYPOSTFIELDS" } else { setting.name };
         let Some((option, _)) = EasyOption::from_name(name) else { return Err(Code::UnknownOption) };
-        let mut settings = easy.state().settings.borrow_mut();
+        let settings = || easy.state().settings.borrow_mut();
         match &setting.to {
-            SetTo::Text(text) => settings.set_text(option, Some(text)),
-            SetTo::Long(number) | SetTo::Offset(number) => settings.set_long(option, *number),
+            SetTo::Text(text) => easy.set_text(option, Some(text)),
+            SetTo::Long(number) | SetTo::Offset(number) => settings().set_long(option, *number),
             SetTo::List(list) => {
-                settings.set_list(option, Some(list.iter().map(|entry| Rc::from(entry.as_slice())).collect()))
+                let list = list.iter().map(|entry| Rc::from(entry.as_slice())).collect();
+                settings().set_list(option, Some(list))
             }
             SetTo::Form(parts) => {
                 let backslashes = self.request.options.is_on("MIME_OPTIONS");
                 let escape = if backslashes { mime::Escape::Backslash } else { mime::Escape::Percent };
                 let parts = parts.iter().map(laid_out).collect::<Result<Vec<_>, _>>()?;
-                settings.set_mime(Some(Rc::new(Form::new(parts, escape))));
+                settings().set_mime(Some(Rc::new(Form::new(parts, escape))));
                 Ok(())
             }
             SetTo::Function | SetTo::Object => Ok(()),

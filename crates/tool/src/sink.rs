@@ -136,6 +136,14 @@ impl Sink {
         Ok(())
     }
 
+    /// Takes a header: what comes before the body is kept when another attempt throws the body away.
+    pub fn write_head(&mut self, data: &[u8], messages: &mut Messages) -> io::Result<()> {
+        let bytes = self.bytes;
+        self.write(data, messages)?;
+        self.bytes = bytes;
+        Ok(())
+    }
+
     /// Takes a piece; the stream must be open.
     pub fn write(&mut self, data: &[u8], messages: &mut Messages) -> io::Result<()> {
         match &mut self.stream {
@@ -176,9 +184,20 @@ impl Sink {
         }
     }
 
+    /// Before another attempt that goes on where this one stopped; where that is.
+    pub fn keep(&mut self) -> io::Result<u64> {
+        self.flush()?;
+        self.start += self.bytes;
+        self.bytes = 0;
+        Ok(self.start)
+    }
+
     /// Before another attempt: what this one wrote is cut off.
     pub fn rewind(&mut self) -> io::Result<u64> {
         let thrown = self.bytes;
+        if thrown == 0 {
+            return Ok(0);
+        }
         self.buffer.clear();
         if let Stream::File(file) = &mut self.stream {
             // A device or a pipe keeps what it got.

@@ -4,8 +4,8 @@ use crate::env::Env;
 use crate::message::shown;
 use crate::names;
 use crate::progress::{Bar, Counts, Meter, harmless};
-use crate::raw::{Callbacks, DebugKind, Easy, ProgressCounts, ReadAnswer, SeekAnswer, Written};
-use crate::request::{Bytes, Request};
+use crate::raw::{Callbacks, DebugKind, Easy, EasyOption, ProgressCounts, ReadAnswer, SeekAnswer, Written};
+use crate::request::{Bytes, Method, Request, Resume};
 use crate::sink::{Sink, path};
 use crate::trace::Kind;
 use std::cell::{Cell, RefCell};
@@ -132,6 +132,10 @@ impl Transfer {
         out.is_open() || out.open(&mut self.env.messages.borrow_mut())
     }
 
+    fn put_head(&self, data: &[u8]) -> io::Result<()> {
+        self.out.borrow_mut().write_head(data, &mut self.env.messages.borrow_mut())
+    }
+
     fn put(&self, data: &[u8]) -> io::Result<()> {
         self.out.borrow_mut().write(data, &mut self.env.messages.borrow_mut())
     }
@@ -181,7 +185,7 @@ impl Transfer {
     /// Writes the headers that were kept.
     fn release(&self) -> Result<(), ()> {
         let lines = self.waiting.take();
-        lines.iter().try_for_each(|line| self.put(line)).map_err(|_| ())
+        lines.iter().try_for_each(|line| self.put_head(line)).map_err(|_| ())
     }
 
     fn name_output(&self, name: &[u8]) -> Result<(), ()> {
@@ -224,15 +228,15 @@ impl Transfer {
 
     fn show_header(&self, line: &[u8]) -> io::Result<()> {
         if !self.env.stdout_is_terminal || self.out.borrow().is_file() {
-            return self.put(line);
+            return self.put_head(line);
         }
         let text = harmless_line(line);
         match text.iter().position(|byte| *byte == b':') {
             Some(colon) if self.env.globals.styled => {
                 let styled = [b"\x1b[1m", &text[..colon], b"\x1b[0m", &text[colon..]].concat();
-                self.put(&styled)
+                self.put_head(&styled)
             }
-            _ => self.put(&text),
+            _ => self.put_head(&text),
         }
     }
 
@@ -315,7 +319,20 @@ impl Transfer {
             file.seek(SeekFrom::Start(0))?;
         }
         let mut out = self.out.borrow_mut();
-        if out.is_file() { out.rewind() } else { Ok(0) }
+        if !out.is_file() {
+            return Ok(0);
+        }
+        let resumes =
+            self.request.resume == Some(Resume::Current) && self.request.method == Method::Unspecified;
+        if !resumes || !matches!(*self.upload.borrow(), Upload::None) {
+            return out.rewind();
+        }
+        // What has come is kept, and the next attempt goes on behind it.
+        let offset = out.keep()? as i64;
+        if let Some(easy) = self.easy.borrow().as_ref() {
+            let _ = easy.state().settings.borrow_mut().set_long(EasyOption::ResumeFromLarge, offset);
+        }
+        Ok(0)
     }
 }
 
