@@ -24,7 +24,7 @@ unit:
 	cargo test --workspace --quiet
 
 # Programs nobody here wrote, and small C, C++, PHP and Python ones, on the distribution's libcurl and on ours.
-servers: lib
+servers: lib tool
 	cargo run --quiet -p warmwire-servers -- --ours $(LIB)
 
 include conformance/targets.mk

@@ -1,9 +1,18 @@
-/* idle URL BUSY_URL IDLES WAY: the CPU of a request of one busy handle, alone and beside so many idle transfers that wait
- * for their answers; by perform and poll, or by socket_action (WAY event). The best of some batches counts. */
+/* idle URL BUSY_URL IDLES WAY: the CPU of a request of one busy handle, on a multi handle of its own and on one beside so
+ * many idle transfers that wait for their answers; by perform and poll, or by socket_action (WAY event). Batches on the
+ * two alternate, so that the machine's mood hits both, and the best of each counts. */
 #include "facts.h"
 #include <sys/resource.h>
 
-static int ended;
+struct side {
+  CURLM *multi;
+  CURL *easy;
+  struct loop loop;
+  double best_us;
+};
+
+static int ended, event;
+static struct sink sink;
 
 static void done(CURL *easy, CURLcode code) {
   (void)easy;
@@ -17,75 +26,67 @@ static double cpu_us(void) {
   return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e6 + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
 }
 
-static double batch(CURLM *multi, struct loop *loop, CURL *easy, int count) {
-  double start = cpu_us();
-  int running;
-  for (int i = 0; i < count; i++) {
-    curl_multi_add_handle(multi, easy);
-    for (ended = 0; !ended;) {
-      if (loop) {
-        loop_step(loop, multi, done);
-        continue;
-      }
-      must(curl_multi_perform(multi, &running), "perform");
-      take_messages(multi, done);
-      if (!ended) must(curl_multi_poll(multi, NULL, 0, 1000, NULL), "poll");
-    }
-    curl_multi_remove_handle(multi, easy);
-  }
-  return (cpu_us() - start) / count;
+static CURL *handle(const char *url) {
+  CURL *easy = curl_easy_init();
+  curl_easy_setopt(easy, CURLOPT_URL, url);
+  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, sink_write);
+  curl_easy_setopt(easy, CURLOPT_WRITEDATA, &sink);
+  return easy;
 }
 
-static double busy(CURLM *multi, struct loop *loop, CURL *easy) {
-  double best = 1e9;
-  for (int i = 0; i < 5; i++) {
-    double cost = batch(multi, loop, easy, 400);
-    if (cost < best) best = cost;
+static void open_side(struct side *side, const char *url) {
+  side->multi = curl_multi_init();
+  side->easy = handle(url);
+  side->best_us = 1e9;
+  if (event) loop_open(&side->loop, side->multi);
+}
+
+static void turn(struct side *side, int limit_ms) {
+  int running;
+  if (event) {
+    side->loop.limit_ms = limit_ms;
+    loop_step(&side->loop, side->multi, done);
+    return;
   }
-  return best;
+  must(curl_multi_perform(side->multi, &running), "perform");
+  take_messages(side->multi, done);
+  if (!ended) must(curl_multi_poll(side->multi, NULL, 0, limit_ms, NULL), "poll");
+}
+
+static void batch(struct side *side, int count) {
+  double start = cpu_us();
+  for (int i = 0; i < count; i++) {
+    ended = 0;
+    curl_multi_add_handle(side->multi, side->easy);
+    while (!ended) turn(side, 1000);
+    curl_multi_remove_handle(side->multi, side->easy);
+  }
+  double cost = (cpu_us() - start) / count;
+  if (cost < side->best_us) side->best_us = cost;
 }
 
 int main(int argc, char **argv) {
   if (argc < 5) return 2;
-  int idles = atoi(argv[3]), running;
+  struct side alone, beside;
+  int idles = atoi(argv[3]);
   CURL **idle = calloc(idles + 1, sizeof *idle);
+  event = !strcmp(argv[4], "event");
   curl_global_init(CURL_GLOBAL_DEFAULT);
-  int event = !strcmp(argv[4], "event");
-  struct loop loop;
-  struct sink sink;
-  CURLM *multi = curl_multi_init();
-  CURL *easy = curl_easy_init();
-  if (event) loop_open(&loop, multi);
-  sink_reset(&sink);
-  curl_easy_setopt(easy, CURLOPT_URL, argv[2]);
-  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, sink_write);
-  curl_easy_setopt(easy, CURLOPT_WRITEDATA, &sink);
-  loop.limit_ms = 1000;
-  double alone = busy(multi, event ? &loop : NULL, easy);
-  loop.limit_ms = 1;
+  open_side(&alone, argv[2]);
+  open_side(&beside, argv[2]);
   for (int i = 0; i < idles; i++) {
-    idle[i] = curl_easy_init();
-    curl_easy_setopt(idle[i], CURLOPT_URL, argv[1]);
-    curl_easy_setopt(idle[i], CURLOPT_WRITEFUNCTION, sink_write);
-    curl_easy_setopt(idle[i], CURLOPT_WRITEDATA, &sink);
-    curl_multi_add_handle(multi, idle[i]);
+    idle[i] = handle(argv[1]);
+    curl_multi_add_handle(beside.multi, idle[i]);
     /* In portions, so that no backlog overflows. */
     if (i % 100 == 99)
-      for (int turn = 0; turn < 5; turn++) {
-        if (event) loop_step(&loop, multi, done);
-        else curl_multi_perform(multi, &running), curl_multi_poll(multi, NULL, 0, 1, NULL);
-      }
+      for (int times = 0; times < 5; times++) turn(&beside, 1);
   }
-  for (double until = now_ms() + 1000; now_ms() < until;) {
-    if (event) loop_step(&loop, multi, done);
-    else curl_multi_perform(multi, &running), curl_multi_poll(multi, NULL, 0, 50, NULL);
-  }
-  loop.limit_ms = 1000;
-  double beside = busy(multi, event ? &loop : NULL, easy);
-  printf("alone_us=%.2f beside_us=%.2f ratio=%.3f\n", alone, beside, beside / alone);
-  for (int i = 0; i < idles; i++) curl_multi_remove_handle(multi, idle[i]), curl_easy_cleanup(idle[i]);
-  curl_easy_cleanup(easy);
-  curl_multi_cleanup(multi);
+  for (double until = now_ms() + 1000; now_ms() < until;) turn(&beside, 50);
+  for (int i = 0; i < 20; i++) batch(&alone, 200), batch(&beside, 200);
+  printf("alone_us=%.2f beside_us=%.2f ratio=%.3f\n", alone.best_us, beside.best_us, beside.best_us / alone.best_us);
+  for (int i = 0; i < idles; i++) curl_multi_remove_handle(beside.multi, idle[i]), curl_easy_cleanup(idle[i]);
+  curl_easy_cleanup(alone.easy), curl_easy_cleanup(beside.easy);
+  curl_multi_cleanup(alone.multi), curl_multi_cleanup(beside.multi);
   curl_global_cleanup();
   free(idle);
   return 0;
