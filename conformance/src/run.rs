@@ -126,6 +126,10 @@ fn refuse(written: &Script, servers: &[String], settings: &Settings) -> Result<(
     if let Some(why) = names.filter_map(|s| settings.features.lacks_server(s)).next() {
         return Err(Verdict::Skipped(why));
     }
+    let wants_v6 = servers.iter().any(|s| s.ends_with("-ipv6"));
+    if wants_v6 && std::net::TcpListener::bind("[::1]:0").is_err() {
+        return Err(Verdict::Skipped("no IPv6 on this machine".into()));
+    }
     if written.part("client", "tool").is_some() {
         return Err(Verdict::Skipped("runs a test program of curl's".into()));
     }
