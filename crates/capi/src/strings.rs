@@ -1,11 +1,12 @@
 //! Texts that C reads and never frees: the tables' strings with a terminating zero.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ffi::{CString, c_char};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// Every text handed out so far, by its place in the binary: there are as many as the tables have rows.
-static TEXTS: LazyLock<Mutex<HashMap<(usize, usize), CString>>> = LazyLock::new(Mutex::default);
+// A tree: leak checkers take the inside pointer of a hash table for a lost block.
+static TEXTS: LazyLock<Mutex<BTreeMap<(usize, usize), CString>>> = LazyLock::new(Mutex::default);
 
 /// `text` as a C string that lives for ever.
 pub fn c_text(text: &'static str) -> *const c_char {
