@@ -3,7 +3,6 @@
 
 use std::ffi::{c_char, c_int, c_void};
 use std::fs::File;
-use std::hash::{BuildHasher, RandomState};
 use std::io::{ErrorKind, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -141,7 +140,8 @@ enum Input {
 impl FormBody {
     pub fn open(parts: Vec<Part<Source>>, escape: Escape) -> Result<FormBody, Code> {
         rewind_all(&parts)?;
-        let body = mime::form(parts, escape, &mut boundary).map_err(|_| Code::ReadError)?;
+        let body =
+            mime::form(parts, escape, &mut engine::transfer::mime::boundary).map_err(|_| Code::ReadError)?;
         Ok(FormBody { body, next: 0, ready: Rc::from([]), taken: 0, current: None })
     }
 
@@ -254,17 +254,6 @@ fn rewind_all(parts: &[Part<Source>]) -> Result<(), Code> {
         }
     }
     Ok(())
-}
-
-/// 24 dashes and 22 random characters, as curl makes them.
-fn boundary() -> String {
-    const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    let mut text = "-".repeat(24);
-    let state = RandomState::new();
-    for index in 0..22_u32 {
-        text.push(char::from(ALPHABET[(state.hash_one(index) % 62) as usize]));
-    }
-    text
 }
 
 #[cfg(test)]
