@@ -42,19 +42,19 @@ impl Evidence {
         let lines: Vec<&str> = text.lines().collect();
         let mut at = 0;
         while at < lines.len() {
-            let Some(first) = comment(lines[at]).and_then(|c| c.strip_prefix("covers:")) else {
+            let Some(first) = comment(path, lines[at]).and_then(|c| c.strip_prefix("covers:")) else {
                 at += 1;
                 continue;
             };
             let start = at;
             let mut list = first.trim().to_owned();
             while list.ends_with(',') && at + 1 < lines.len() {
-                let Some(more) = comment(lines[at + 1]) else { break };
-                list += more;
+                let Some(more) = comment(path, lines[at + 1]) else { break };
+                list += more.trim_start_matches("covers:");
                 at += 1;
             }
             at += 1;
-            let test = match function(&lines, start, at) {
+            let test = match function(path, &lines, start, at) {
                 Some(name) => format!("`{path}` {name}"),
                 None => format!("`{path}`"),
             };
@@ -78,19 +78,20 @@ fn long_name(name: &str) -> String {
     flag.map_or(name.to_owned(), |flag| format!("--{}", flag.long))
 }
 
-/// The text of a line that is a comment in one of the languages.
-fn comment(line: &str) -> Option<&str> {
+/// The text of a line that is a comment in the file's language.
+fn comment<'a>(path: &str, line: &'a str) -> Option<&'a str> {
     let line = line.trim();
-    let marks = ["///", "//!", "//", "/*", "*", "#"];
+    let hash = [".py", ".sh", ".pl"].iter().any(|kind| path.ends_with(kind));
+    let marks = if hash { &["#"][..] } else { &["///", "//!", "//", "/*", "*"] };
     let rest = marks.iter().find_map(|mark| line.strip_prefix(mark))?;
     Some(rest.trim_end_matches("*/").trim())
 }
 
 /// The function right below the comment (attributes and comments may stand between), else the one around it.
-fn function(lines: &[&str], start: usize, end: usize) -> Option<String> {
+fn function(path: &str, lines: &[&str], start: usize, end: usize) -> Option<String> {
     let below = lines[end..].iter().find(|line| {
         let line = line.trim();
-        !(line.starts_with("#[") || comment(line).is_some() || line == "*/")
+        !(line.starts_with("#[") || comment(path, line).is_some() || line == "*/")
     });
     if let Some(name) = below.and_then(|line| named(line)) {
         return Some(name);
@@ -129,9 +130,13 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Evidence, String> {
+        read_as("t", text)
+    }
+
+    fn read_as(path: &str, text: &str) -> Result<Evidence, String> {
         let known = ["CURLOPT_URL", "CURLOPT_PORT", "curl_easy_init", "--head"].map(str::to_owned).into();
         let mut evidence = Evidence::default();
-        evidence.read("t", text, &known).map(|()| evidence)
+        evidence.read(path, text, &known).map(|()| evidence)
     }
 
     #[test]
@@ -144,7 +149,10 @@ mod tests {
         let c = "/* covers: curl_easy_init */\nstatic int walks(void)\n{\n  return 1;\n}\n";
         assert_eq!(read(c).expect("known").test("curl_easy_init").as_deref(), Some("`t` walks"));
         let python = "x = 1\n# covers: curl_easy_init\n";
-        assert_eq!(read(python).expect("known").test("curl_easy_init").as_deref(), Some("`t`"));
+        let evidence = read_as("t.py", python).expect("known");
+        assert_eq!(evidence.test("curl_easy_init").as_deref(), Some("`t.py`"));
+        let top = "/* covers: CURLOPT_URL,\n * covers: CURLOPT_PORT */\n#include <x.h>\nint main(void) {\n";
+        assert_eq!(read(top).expect("known").test("CURLOPT_PORT").as_deref(), Some("`t`"));
     }
 
     #[test]
