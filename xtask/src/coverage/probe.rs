@@ -1,12 +1,13 @@
 //! Asking the built library and tool what they refuse.
 //!
 //! A small C program, made here from the tables, sets every option to a plain value and reads every info; exports are
-//! read with nm; flags are looked up in `--help all`. Nothing built, nobody asked: the checked-in list stands.
+//! read with nm; the tool is run once with each flag. Nothing built, nobody asked: the checked-in list stands.
 
 use crate::files;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 use tables::{ArgKind, Code, EasyOption, Info, InfoKind, MultiCode, MultiOption, export, flag};
 
 /// What can be asked.
@@ -146,12 +147,40 @@ fn value(kind: ArgKind, name: &str) -> &'static str {
     }
 }
 
+/// Runs the tool once with each flag on an empty file; nothing is connected to.
 fn tool(path: &Path) -> Result<BTreeSet<String>, String> {
-    let help = stdout(Command::new(path).args(["--help", "all"]))?;
-    let has = |long: &str| {
-        help.lines().any(|line| line.split([' ', ',']).any(|word| word.strip_prefix("--") == Some(long)))
-    };
-    Ok(flag::FLAGS.iter().filter(|f| !has(f.long)).map(|f| format!("--{}", f.long)).collect())
+    let work = path.parent().ok_or("the tool stands in a directory")?.join("probe-flags");
+    std::fs::create_dir_all(&work).map_err(|e| format!("{}: {e}", work.display()))?;
+    let mut refused = BTreeSet::new();
+    for flag in flag::FLAGS {
+        let name = format!("--{}", flag.long);
+        let mut command = Command::new(path);
+        command.current_dir(&work).stdin(Stdio::null()).arg(&name);
+        if flag.argument {
+            command.arg(if flag.long == "url" { "file:///dev/null" } else { "1" });
+        }
+        command.args(["-sS", "-o", "/dev/null", "file:///dev/null"]);
+        let (status, said) = ended(&mut command).map_err(|e| format!("{}: {e}", path.display()))?;
+        let unknown = said.contains("does not support this") || said.contains("is unknown");
+        if status == Some(Code::NotBuiltIn.id()) || status == Some(2) && unknown {
+            refused.insert(name);
+        }
+    }
+    Ok(refused)
+}
+
+/// Exit code and standard error; a program that does not end soon (a flag can make it wait) is ended without a code.
+fn ended(command: &mut Command) -> std::io::Result<(Option<i32>, String)> {
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+    let limit = Instant::now() + Duration::from_secs(5);
+    while child.try_wait()?.is_none() && Instant::now() < limit {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    if child.try_wait()?.is_none() {
+        child.kill()?;
+    }
+    let ran = child.wait_with_output()?;
+    Ok((ran.status.code(), String::from_utf8_lossy(&ran.stderr).into_owned()))
 }
 
 #[cfg(test)]
