@@ -220,6 +220,12 @@ impl Transfer {
     fn note_tls(&self, filter: &dyn Filter) {
         let Some(tls) = filter.tls() else { return };
         self.easy.note(|| format!("SSL connection using {} / {} / {}", tls.version, tls.cipher, tls.group));
+        if let Some(own) = tls.peer_certs.first().filter(|_| self.easy.callbacks.wants_debug()) {
+            self.easy.note(|| "Server certificate:".to_owned());
+            net::tls::certinfo::summary(own)
+                .into_iter()
+                .for_each(|line| self.easy.note(|| format!("  {line}")));
+        }
         let mut info = self.easy.info.borrow_mut();
         info.verify_result = tls.verify_result;
         info.certificates =

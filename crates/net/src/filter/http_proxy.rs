@@ -61,6 +61,17 @@ impl Filter for TunnelFilter {
         Poll::Ready(Ok(n))
     }
 
+    fn direct_read(&self) -> usize {
+        self.below.direct_read()
+    }
+
+    fn try_read(&mut self, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        match self.received.rest().is_empty() {
+            true => self.below.try_read(buf),
+            false => self.poll_read(&mut Context::from_waker(std::task::Waker::noop()), buf), // what is left of its answer
+        }
+    }
+
     fn poll_write(&mut self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         self.below.poll_write(cx, buf)
     }

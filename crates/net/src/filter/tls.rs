@@ -216,7 +216,9 @@ impl TlsFilter {
                 }
                 // HelloRequest: renegotiation is declined, RFC 5246, section 7.4.1.1
                 (0, shape) if shape != Shape::Tls13 && body.is_empty() => {
-                    self.queue(record::ALERT, &[1, alerts::NO_RENEGOTIATION]);
+                    if self.may_answer() {
+                        self.queue(record::ALERT, &[1, alerts::NO_RENEGOTIATION]);
+                    }
                 }
                 _ => {
                     return self.violate(
@@ -237,10 +239,14 @@ impl TlsFilter {
                 return self.violate(alerts::INTERNAL_ERROR, "error:0A000044:SSL routines::internal error");
             }
         }
-        // One answer for many questions: a peer that never reads can't make us hold more than this.
-        if asked && self.outbox.len() - self.sent < MAX_PLAINTEXT {
+        if asked && self.may_answer() {
             self.renew_tx();
         }
+    }
+
+    /// A peer that asks and never reads can't make us hold more than this.
+    fn may_answer(&self) -> bool {
+        self.outbox.len() - self.sent < MAX_PLAINTEXT
     }
 
     fn renew_tx(&mut self) {

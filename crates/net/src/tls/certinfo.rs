@@ -32,6 +32,24 @@ pub fn name(name: &[u8]) -> String {
     x509::attributes(name).into_iter().map(part).collect::<Vec<_>>().join(", ")
 }
 
+/// The lines that verbose output says about a certificate: subject, dates and issuer, without indentation.
+pub fn summary(der: &[u8]) -> Vec<String> {
+    let Some(c) = Certificate::parse(der) else {
+        return Vec::new();
+    };
+    let line = |name: &[u8]| {
+        let part = |(oid, value)| format!("{}={}", oids::short_name(oid), x509::text(value));
+        let text = x509::attributes(name).into_iter().map(part).collect::<Vec<_>>().join("; ");
+        text.replace(char::is_control, "?")
+    };
+    vec![
+        format!("subject: {}", line(c.subject)),
+        format!("start date: {}", date(c.not_before)),
+        format!("expire date: {}", date(c.not_after)),
+        format!("issuer: {}", line(c.issuer)),
+    ]
+}
+
 /// `Feb 29 00:00:00 2020 GMT`
 pub fn date(seconds: i64) -> String {
     let (days, time) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
@@ -116,6 +134,9 @@ fn extension(e: &Extension<'_>) -> String {
         x509::KEY_USAGE => key_usage(e.value),
         x509::EXT_KEY_USAGE => ext_key_usage(e.value),
         x509::SUBJECT_ALT_NAME => Reader::new(e.value).sequence().map(general_names),
+        oids::AUTHORITY_INFO_ACCESS => information_access(e.value),
+        oids::CRL_DISTRIBUTION_POINTS => distribution_points(e.value),
+        oids::CERTIFICATE_POLICIES => policies(e.value),
         _ => None,
     };
     text.unwrap_or_else(|| {
@@ -165,6 +186,53 @@ fn ext_key_usage(value: &[u8]) -> Option<String> {
         out.push(oids::long_name(oid));
     }
     Some(out.join(", "))
+}
+
+/// `OCSP - URI:http://…`, one a line.
+fn information_access(value: &[u8]) -> Option<String> {
+    let mut list = Reader::new(value).sequence()?;
+    let mut out = String::new();
+    while let Some(mut access) = list.sequence() {
+        let method = oids::long_name(access.expect(der::OID)?);
+        let place = access.value()?;
+        out.push_str(&format!("{method} - {}\n", general_names(Reader::new(place.whole))));
+    }
+    Some(out)
+}
+
+fn distribution_points(value: &[u8]) -> Option<String> {
+    let mut list = Reader::new(value).sequence()?;
+    let mut out = Vec::new();
+    while let Some(mut point) = list.sequence() {
+        let mut names = Reader::new(Reader::new(point.optional(der::context(0))?).optional(der::context(0))?);
+        let mut text = String::from("Full Name:\n");
+        while let Some(name) = names.value() {
+            text.push_str(&format!("  {}\n", general_names(Reader::new(name.whole))));
+        }
+        out.push(text);
+    }
+    Some(out.concat())
+}
+
+/// Each policy with the addresses of its statements.
+fn policies(value: &[u8]) -> Option<String> {
+    let mut list = Reader::new(value).sequence()?;
+    let mut out = String::new();
+    while let Some(mut policy) = list.sequence() {
+        out.push_str(&format!("Policy: {}\n", oids::long_name(policy.expect(der::OID)?)));
+        let Some(mut qualifiers) = policy.sequence() else {
+            continue;
+        };
+        while let Some(mut qualifier) = qualifiers.sequence() {
+            let kind = qualifier.expect(der::OID)?;
+            let text = qualifier.value()?;
+            if kind != oids::CPS {
+                return None; // user notices: shown as bytes
+            }
+            out.push_str(&format!("  CPS: {}\n", String::from_utf8_lossy(text.body)));
+        }
+    }
+    Some(out)
 }
 
 fn general_names(mut list: Reader<'_>) -> String {
@@ -234,6 +302,19 @@ mod tests {
     use std::process::Command;
 
     #[test]
+    fn summaries() {
+        let mut p = rcgen::CertificateParams::default();
+        p.distinguished_name = rcgen::DistinguishedName::new();
+        p.distinguished_name.push(rcgen::DnType::CountryName, "SE");
+        p.distinguished_name.push(rcgen::DnType::CommonName, "a\nb");
+        p.not_before = rcgen::date_time_ymd(2020, 1, 2);
+        let der = p.self_signed(&rcgen::KeyPair::generate().unwrap()).unwrap().der().to_vec();
+        let lines = summary(&der);
+        assert_eq!(lines[..2], ["subject: C=SE; CN=a?b", "start date: Jan  2 00:00:00 2020 GMT"]);
+        assert!(summary(b"x").is_empty());
+    }
+
+    #[test]
     fn dates() {
         assert_eq!(date(0), "Jan  1 00:00:00 1970 GMT");
         assert_eq!(date(1_582_934_400 + 3661), "Feb 29 01:01:01 2020 GMT");
@@ -258,6 +339,9 @@ mod tests {
                 "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "k.pem", "-out", "c.pem",
                 "-days", "3",
             ])
+            .args(["-addext", "authorityInfoAccess=OCSP;URI:http://ocsp/,caIssuers;URI:http://ca/"])
+            .args(["-addext", "crlDistributionPoints=URI:http://one/,URI:http://two/"])
+            .args(["-addext", "certificatePolicies=2.23.140.1.2.1,1.3.6.1.4.1.44947.1.1.1"])
             .args(["-subj", "/C=SE/O=Ex, ample/OU=A+B/CN=local host/emailAddress=a@b.example", "-addext"])
             .args([
                 "subjectAltName=DNS:a.example,IP:127.0.0.1,IP:2001:db8::1,email:x@y.example,URI:http://a/",
@@ -301,9 +385,15 @@ mod tests {
             ("X509v3 Basic Constraints", "basicConstraints"),
             ("X509v3 Subject Key Identifier", "subjectKeyIdentifier"),
             ("X509v3 Authority Key Identifier", "authorityKeyIdentifier"),
+            ("Authority Information Access", "authorityInfoAccess"),
+            ("X509v3 CRL Distribution Points", "crlDistributionPoints"),
+            ("X509v3 Certificate Policies", "certificatePolicies"),
         ] {
+            // The command indents by four more than the library does for curl.
             let printed = openssl(&file, &format!("-ext {short}"));
-            assert_eq!(value(name), printed.lines().nth(1).unwrap().trim(), "{name}");
+            let printed: Vec<&str> =
+                printed.lines().skip(1).map(|l| l.strip_prefix("    ").unwrap_or(l)).collect();
+            assert_eq!(value(name).trim_end(), printed.join("\n").trim_end(), "{name}");
         }
     }
 }

@@ -4,8 +4,13 @@ use super::der::dotted;
 
 pub const RSA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1];
 
+pub const AUTHORITY_INFO_ACCESS: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 1, 1];
+pub const CRL_DISTRIBUTION_POINTS: &[u8] = &[0x55, 0x1d, 31];
+pub const CERTIFICATE_POLICIES: &[u8] = &[0x55, 0x1d, 32];
+pub const CPS: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 2, 1];
+
 /// Dotted form, short name, long name.
-const NAMES: [(&str, &str, &str); 57] = [
+const NAMES: [(&str, &str, &str); 59] = [
     ("2.5.4.3", "CN", "commonName"),
     ("2.5.4.4", "SN", "surname"),
     ("2.5.4.5", "serialNumber", "serialNumber"),
@@ -55,6 +60,8 @@ const NAMES: [(&str, &str, &str); 57] = [
     ("2.5.29.37", "extendedKeyUsage", "X509v3 Extended Key Usage"),
     ("2.5.29.37.0", "anyExtendedKeyUsage", "Any Extended Key Usage"),
     ("1.3.6.1.5.5.7.1.1", "authorityInfoAccess", "Authority Information Access"),
+    ("1.3.6.1.5.5.7.48.1", "OCSP", "OCSP"),
+    ("1.3.6.1.5.5.7.48.2", "caIssuers", "CA Issuers"),
     ("1.3.6.1.5.5.7.1.24", "tlsfeature", "TLS Feature"),
     ("1.3.6.1.5.5.7.3.1", "serverAuth", "TLS Web Server Authentication"),
     ("1.3.6.1.5.5.7.3.2", "clientAuth", "TLS Web Client Authentication"),
