@@ -66,7 +66,10 @@ pub unsafe extern "C-unwind" fn curl_global_init_mem(
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn curl_global_cleanup() {
     entry((), || {
-        let _ = USERS.fetch_update(Ordering::AcqRel, Ordering::Acquire, |users| users.checked_sub(1));
+        let before = USERS.fetch_update(Ordering::AcqRel, Ordering::Acquire, |users| users.checked_sub(1));
+        if before == Ok(1) {
+            engine::process_pool::close_all();
+        }
     });
 }
 
