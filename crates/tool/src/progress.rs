@@ -244,8 +244,12 @@ impl Bar {
         let at = if place < room { place } else { 2 * room - place };
         let mut line = vec![b' '; self.width - 1];
         for wave in 0..4 {
-            let angle = (self.tick + 5 * wave) as f64 / 200.0 * std::f64::consts::TAU;
-            line[((angle.sin() + 1.0) / 2.0 * (self.width - 3) as f64) as usize] = b'#';
+            let tick = (self.tick + 5 * wave) % 200;
+            // A parabola is near enough to a wave, and needs no library of mathematics.
+            let half = (tick % 100) as i64;
+            let height = half * (100 - half) / 25; // 0 to 100
+            let place = if tick < 100 { 100 + height } else { 100 - height };
+            line[(place as usize * (self.width - 3)) / 200] = b'#';
         }
         line[at..at + 5].copy_from_slice(b"-=O=-");
         format!("\r{}", String::from_utf8_lossy(&line))

@@ -1,0 +1,17 @@
+//! Start-up counts: the unwinder is linked in, so that the dynamic linker has one library less to load.
+//!
+//! rustc asks for `-lgcc_s`. A linker script of that name, found before the system's library, answers with the static
+//! half of it, which every gcc brings along.
+
+use std::path::PathBuf;
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    let gnu = std::env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|env| env == "gnu");
+    if !gnu {
+        return;
+    }
+    let folder = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    std::fs::write(folder.join("libgcc_s.so"), "INPUT(-lgcc_eh -lgcc)\n").expect("OUT_DIR can be written to");
+    println!("cargo:rustc-link-search=native={}", folder.display());
+}
