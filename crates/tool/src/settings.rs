@@ -206,7 +206,8 @@ impl List<'_> {
             self.put("HEADEROPT", 1);
         }
         self.copy(&["HTTPSIG_ALGORITHM", "HTTPSIG_KEY", "HTTPSIG_KEYID", "HTTPSIG_HEADERS"]);
-        self.copy(&["MAXREDIRS", "HTTP_VERSION", "POSTREDIR"]);
+        self.mark("MAXREDIRS", SetTo::Long(request.options.long("MAXREDIRS").unwrap_or(50)));
+        self.copy(&["HTTP_VERSION", "POSTREDIR"]);
         if request.options.is_on("compressed") {
             self.put_text("ACCEPT_ENCODING", b"");
         }
@@ -336,7 +337,10 @@ impl List<'_> {
         self.copy(&["TFTP_BLKSIZE", "MAIL_FROM", "MAIL_RCPT", "MAIL_RCPT_ALLOWFAILS", "NEW_FILE_PERMS"]);
         self.copy(&["PROTOCOLS_STR", "REDIR_PROTOCOLS_STR", "RESOLVE", "CONNECT_TO", "GSSAPI_DELEGATION"]);
         self.copy(&["MAIL_AUTH", "SASL_AUTHZID", "SASL_IR", "ABSTRACT_UNIX_SOCKET", "UNIX_SOCKET_PATH"]);
-        self.copy(&["DEFAULT_PROTOCOL", "TFTP_NO_OPTIONS", "HAPPY_EYEBALLS_TIMEOUT_MS"]);
+        self.copy(&["DEFAULT_PROTOCOL", "TFTP_NO_OPTIONS"]);
+        if let Some(millis) = request.options.long("HAPPY_EYEBALLS_TIMEOUT_MS") {
+            self.mark("HAPPY_EYEBALLS_TIMEOUT_MS", SetTo::Long(millis));
+        }
         self.copy(&["DISALLOW_USERNAME_IN_URL"]);
         if job.upload {
             self.copy(&["UPLOAD_FLAGS"]);
