@@ -5,7 +5,7 @@
 CASES ?= $(or $(CURL_TESTS),$(or $(WARMWIRE_SHARED),../shared)/curl-tests)
 LIBDIR ?= $(CARGO_TARGET_DIR)/release/lib
 OUR_TOOL = $(CARGO_TARGET_DIR)/release/warmwire
-CONFORMANCE = cargo run --quiet --release -p warmwire-conformance -- "$(CASES)" $(if $(ONLY),--only "$(ONLY)") \
+CONFORMANCE = cargo run --quiet -p warmwire-conformance -- "$(CASES)" $(if $(ONLY),--only "$(ONLY)") \
 	$(if $(VERBOSE),--verbose) $(if $(AGREE),--agree) $(if $(JOBS),--jobs $(JOBS)) \
 	$(if $(KEEP),--keep) $(if $(PRUNE),--prune)
 NO_CASES = test -d "$(CASES)" || { echo "no test cases of curl at $(CASES): conformance not run"; exit 0; }
