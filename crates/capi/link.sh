@@ -37,19 +37,21 @@ cargo build -q -p warmwire-tables --bin tables-facts
 fact() { "$target/debug/tables-facts" "$1"; }
 exports=$(fact exports)
 # shellcheck disable=SC2086
-$CC -c $optimise -fPIC -fvisibility=hidden -Wall -Wextra -Werror ${CFLAGS:-} -o "$work/variadic.o" "$here/shim/variadic.c"
+shim() { $CC -c $optimise -fPIC -fvisibility=hidden -Wall -Wextra -Werror ${CFLAGS:-} "$@" "$here/shim/variadic.c"; }
+shim -o "$work/variadic.o"
+shim -o "$work/variadic-gnutls.o" -DFLAVOUR_GNUTLS
 
-# link NODE SONAME
+# link NODE SONAME SHIM
 link() {
   { echo "$1 {"; echo " global:"; printf '  %s;\n' $exports; echo " local: *;"; echo "};"; } > "$work/$1.map"
   # shellcheck disable=SC2086
-  $CC -shared -o "$out/$2.new" "$work/variadic.o" -Wl,--whole-archive "$archive" -Wl,--no-whole-archive \
+  $CC -shared -o "$out/$2.new" "$work/$3" -Wl,--whole-archive "$archive" -Wl,--no-whole-archive \
     -Wl,-soname,"$2" -Wl,--version-script="$work/$1.map" -Wl,--gc-sections -Wl,-z,nodelete -Wl,-z,relro,-z,now \
     -Wl,-z,noexecstack -Wl,--no-undefined -Wl,--as-needed $strip ${LDFLAGS:-} -lgcc_s -lpthread -ldl -lm -lc
   mv -f "$out/$2.new" "$out/$2"
 }
-link CURL_OPENSSL_4 libcurl.so.4
-link CURL_GNUTLS_3 libcurl-gnutls.so.4
+link CURL_OPENSSL_4 libcurl.so.4 variadic.o
+link CURL_GNUTLS_3 libcurl-gnutls.so.4 variadic-gnutls.o
 ln -sf libcurl.so.4 "$out/libcurl.so"
 ln -sf libcurl-gnutls.so.4 "$out/libcurl-gnutls.so"
 

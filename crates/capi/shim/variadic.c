@@ -167,3 +167,14 @@ API int curl_formadd(void **first, void **last, ...)
 {
   FROM_CALL(int, last, warmwire_formadd(first, last, &args));
 }
+
+/* --- the library's flavour ------------------------------------------------------------------------------- */
+
+#ifdef FLAVOUR_GNUTLS
+/* libcurl-gnutls.so.4: programs linked to it look for GnuTLS in the version information. */
+extern void warmwire_say_gnutls(void);
+__attribute__((constructor)) static void say_gnutls(void)
+{
+  warmwire_say_gnutls();
+}
+#endif

@@ -9,11 +9,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use tables::Code;
 use tables::constant::{
-    CURLSSLBACKEND_OPENSSL, CURLSSLBACKEND_RUSTLS, CURLSSLSET_OK, CURLSSLSET_UNKNOWN_BACKEND,
+    CURLSSLBACKEND_GNUTLS, CURLSSLBACKEND_OPENSSL, CURLSSLBACKEND_RUSTLS, CURLSSLSET_OK,
+    CURLSSLSET_UNKNOWN_BACKEND,
 };
 
 use crate::guard::entry;
 use crate::memory::{self, CallocFn, FreeFn, MallocFn, ReallocFn, StrdupFn};
+use crate::version;
 
 /// Calls of curl_global_init without their cleanup.
 static USERS: AtomicUsize = AtomicUsize::new(0);
@@ -98,8 +100,10 @@ unsafe impl Sync for Backends {}
 
 static OPENSSL: SslBackend = SslBackend { id: CURLSSLBACKEND_OPENSSL, name: c"openssl".as_ptr() };
 static RUSTLS: SslBackend = SslBackend { id: CURLSSLBACKEND_RUSTLS, name: c"rustls".as_ptr() };
-/// What programs look for first, then the truth.
+static GNUTLS: SslBackend = SslBackend { id: CURLSSLBACKEND_GNUTLS, name: c"gnutls".as_ptr() };
+/// What programs look for first (the flavour), then the truth.
 static BACKENDS: Backends = Backends([&raw const OPENSSL, &raw const RUSTLS, ptr::null()]);
+static GNUTLS_BACKENDS: Backends = Backends([&raw const GNUTLS, &raw const RUSTLS, ptr::null()]);
 
 /// # Safety
 /// `name` is NULL or a C string; `available` is NULL or writable.
@@ -110,12 +114,15 @@ pub unsafe extern "C-unwind" fn curl_global_sslset(
     available: *mut *const *const SslBackend,
 ) -> c_int {
     entry(CURLSSLSET_UNKNOWN_BACKEND, || {
+        let gnutls = version::says_gnutls();
+        let (backends, flavour) =
+            if gnutls { (&GNUTLS_BACKENDS, (&GNUTLS, "gnutls")) } else { (&BACKENDS, (&OPENSSL, "openssl")) };
         if !available.is_null() {
             // SAFETY: not NULL, so writable by the caller's promise.
-            unsafe { *available = BACKENDS.0.as_ptr() };
+            unsafe { *available = backends.0.as_ptr() };
         }
         // Either may name the backend; pycurl gives -1 and a name.
-        let known = [(&OPENSSL, "openssl"), (&RUSTLS, "rustls")].iter().any(|(backend, text)| {
+        let known = [flavour, (&RUSTLS, "rustls")].iter().any(|(backend, text)| {
             // SAFETY: not NULL, so a C string by the caller's promise.
             let named = || unsafe { CStr::from_ptr(name) }.to_bytes().eq_ignore_ascii_case(text.as_bytes());
             backend.id == id || (!name.is_null() && named())

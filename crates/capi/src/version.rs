@@ -1,11 +1,12 @@
 //! Who we are (curl_version.md, curl_version_info.md).
 //!
 //! Programs compare the first token of `ssl_version` with the TLS library they were built for and refuse to load
-//! otherwise (pycurl). In this flavour it says OpenSSL; what really does the work follows.
+//! otherwise (pycurl). It says the flavour, OpenSSL or GnuTLS; what really does the work follows.
 
 use std::ffi::{CString, c_char, c_int, c_long, c_uint};
 use std::ptr;
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tables::{Scheme, feature, version};
 
@@ -43,8 +44,27 @@ pub struct VersionInfo {
     rtmp_version: *const c_char,
 }
 
-/// The OpenSSL release whose behaviour programs may expect, then the truth.
-const TLS: &str = "OpenSSL/3.0.0 (rustls/0.23)";
+/// The release of the flavour's library that programs may expect, then the truth.
+const AS_OPENSSL: &str = "OpenSSL/3.0.0 (rustls/0.23)";
+const AS_GNUTLS: &str = "GnuTLS/3.7.9 (rustls/0.23)";
+
+/// Which flavour this library was linked as: libcurl-gnutls.so.4 says so when it is loaded.
+static GNUTLS: AtomicBool = AtomicBool::new(false);
+
+#[unsafe(no_mangle)]
+extern "C" fn warmwire_say_gnutls() {
+    GNUTLS.store(true, Ordering::Relaxed);
+}
+
+/// Whether programs are to be told GnuTLS.
+pub fn says_gnutls() -> bool {
+    GNUTLS.load(Ordering::Relaxed)
+}
+
+fn tls() -> &'static str {
+    if says_gnutls() { AS_GNUTLS } else { AS_OPENSSL }
+}
+
 /// Releases of the formats that the decoders follow.
 const ZLIB: &str = "1.3.1";
 const BROTLI: (u32, u32, u32) = (1, 1, 0);
@@ -67,8 +87,9 @@ static FACTS: LazyLock<Facts> = LazyLock::new(|| Facts { info: info(), line: tex
 fn line() -> String {
     let version = version();
     format!(
-        "libcurl/{} {TLS} {}/{} zlib/{ZLIB} brotli/{} zstd/{}",
+        "libcurl/{} {} {}/{} zlib/{ZLIB} brotli/{} zstd/{}",
         version.curl,
+        tls(),
         version.name,
         version.own,
         dotted(BROTLI),
@@ -84,7 +105,7 @@ fn info() -> VersionInfo {
         version_num: version().curl_number,
         host: leak(&format!("{}-pc-{}-gnu", std::env::consts::ARCH, std::env::consts::OS)),
         features: feature::built_bits(),
-        ssl_version: leak(&format!("{TLS} {}/{}", version().name, version().own)),
+        ssl_version: leak(&format!("{} {}/{}", tls(), version().name, version().own)),
         ssl_version_num: 0,
         libz_version: leak(ZLIB),
         protocols: leak_list(Scheme::built_names()),

@@ -195,6 +195,34 @@ fn the_library_exports_the_tables_symbols_and_nothing_else() {
     }
 }
 
+/// Programs built for the GnuTLS flavour find that word first.
+#[test]
+fn either_flavour_names_the_tls_library_that_programs_expect() {
+    let scratch = Scratch::new("flavour");
+    let source = scratch.0.join("flavour.c");
+    let text = "#include <curl/curl.h>\n#include <stdio.h>\nint main(void) {\n  const curl_ssl_backend **list;\n  \
+        curl_global_sslset((curl_sslbackend)0, NULL, &list);\n  \
+        printf(\"%s %s\", curl_version_info(CURLVERSION_NOW)->ssl_version, list[0]->name);\n  return 0;\n}\n";
+    std::fs::write(&source, text).unwrap();
+    for (link, wanted) in [("curl", ("OpenSSL/", "openssl")), ("curl-gnutls", ("GnuTLS/", "gnutls"))] {
+        let binary = scratch.0.join(link);
+        let compiled = Command::new("gcc")
+            .arg(&source)
+            .arg(format!("-I{}", root().join("include").display()))
+            .arg(format!("-L{}", library().display()))
+            .arg(format!("-l{link}"))
+            .arg("-o")
+            .arg(&binary)
+            .output()
+            .unwrap();
+        assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+        let output = run(&binary, &scratch.0, true, "");
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.starts_with(wanted.0) && text.ends_with(wanted.1), "{link}: {text}");
+        assert!(text.contains("rustls") && text.contains("Warmwire/"), "{link}: {text}");
+    }
+}
+
 /// What `make install` puts there is enough to build with, through pkg-config, curl-config and statically.
 #[test]
 fn an_installed_copy_builds_programs() {
