@@ -157,6 +157,7 @@ impl Easy {
         drop(old);
         *self.0.info.borrow_mut() = TransferInfo::default();
         self.0.headers.borrow_mut().clear();
+        self.0.stores.reset();
         self.0.flow.set(false, false);
     }
 

@@ -52,7 +52,7 @@ async fn download(t: &mut Transfer, path: &PathBuf) -> Result<()> {
         return Ok(());
     }
     if meta.is_dir() {
-        return Err(Error::new(Code::ReadError, ""));
+        return list(t, path);
     }
     let size = if meta.is_file() { Some(meta.len()) } else { None };
     let (from, length) = span(t, size)?;
@@ -72,6 +72,19 @@ async fn download(t: &mut Transfer, path: &PathBuf) -> Result<()> {
     }
     t.mark_first_byte();
     t.pump_body(&mut FileSource { file, left: length }).await
+}
+
+/// The names in a folder, hidden ones left out, one on a line.
+fn list(t: &mut Transfer, path: &PathBuf) -> Result<()> {
+    let unreadable = |e: std::io::Error| Error::os(Code::ReadError, "Could not read the folder", &e);
+    for entry in std::fs::read_dir(path).map_err(unreadable)? {
+        let mut name = entry.map_err(unreadable)?.file_name().into_vec();
+        if !name.starts_with(b".") {
+            name.push(b'\n');
+            t.writer.body(&name)?;
+        }
+    }
+    Ok(())
 }
 
 /// Which bytes are asked for: offset, and how many when that is known.

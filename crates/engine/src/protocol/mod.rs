@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 use tables::{Code, EasyOption as O};
 
-pub use http::Memory as HttpMemory;
+pub use http::{Memory as HttpMemory, connection_login as http_connection_login};
 
 /// What follows a request.
 pub enum Next {

@@ -1,17 +1,25 @@
-//! What a handle remembers from one transfer to the next, besides its connections: cookies and
-//! received headers.
+//! What a handle remembers from one transfer to the next, besides its connections: cookies, received headers, and how
+//! its authentication went.
 
 pub mod cookies;
 pub mod headers;
 
+use std::cell::RefCell;
+
+use tables::EasyOption as O;
+use tables::constant::CURLAUTH_AWS_SIGV4;
+
 use crate::easy::EasyState;
 use crate::transfer::Transfer;
+use crate::transfer::auth;
 
 /// The stores of one easy handle.
 #[derive(Default)]
 pub struct Stores {
     /// Cookies, once the cookie engine is on.
     pub cookies: cookies::Store,
+    /// Authentication with servers and proxies.
+    pub auth: RefCell<auth::Memory>,
 }
 
 impl Stores {
@@ -19,6 +27,20 @@ impl Stores {
     pub fn copy_from(&self, other: &Stores) {
         self.cookies.copy_from(&other.cookies);
     }
+
+    /// curl_easy_reset: what was learnt with the old settings is of no use for others.
+    pub fn reset(&self) {
+        self.auth.take();
+    }
+}
+
+/// A transfer begins.
+pub fn begin(easy: &EasyState) {
+    cookies::read_files(easy);
+    let settings = easy.settings.borrow();
+    let signs = settings.text(O::AwsSigv4).is_some_and(|text| !text.is_empty());
+    let server = if signs { CURLAUTH_AWS_SIGV4 } else { settings.long(O::Httpauth) as u64 };
+    easy.stores.auth.borrow_mut().begin(server, settings.long(O::Proxyauth) as u64);
 }
 
 /// Writes files that were asked for (CURLOPT_COOKIEJAR) when the handle goes.

@@ -100,6 +100,21 @@ impl ClientReader {
         matches!(self.source, Source::Nothing | Source::Memory(_) | Source::PostFields)
     }
 
+    /// All of the body, when it stands in memory.
+    pub fn whole(&self) -> Option<Vec<u8>> {
+        match &self.source {
+            Source::Nothing => Some(Vec::new()),
+            Source::Memory(bytes) => Some(bytes[..self.size.map_or(bytes.len(), |n| n as usize)].to_vec()),
+            Source::PostFields => {
+                let mut all = vec![0; usize::try_from(self.size?).ok()?];
+                let n = self.easy.callbacks.post_fields(0, &mut all).min(all.len());
+                all.truncate(n);
+                Some(all)
+            }
+            Source::Callback | Source::Form(_) => None,
+        }
+    }
+
     /// The form's Content-Type.
     pub fn form(&self) -> Option<&dyn MimeReader> {
         match &self.source {

@@ -210,7 +210,11 @@ impl ClientWriter {
 
 /// A body that is not encoded as its head says.
 pub fn decode_error(e: content_encoding::Error) -> Error {
-    Error::new(Code::BadContentEncoding, e.to_string())
+    let code = match e {
+        content_encoding::Error::TrailingData => Code::WriteError,
+        _ => Code::BadContentEncoding,
+    };
+    Error::new(code, e.to_string())
 }
 
 fn write_failed(passed: usize, returned: usize) -> Error {

@@ -14,10 +14,17 @@ use tables::{Code, EasyOption as O};
 
 use super::Transfer;
 use super::plan::Plan;
+use super::proxy::Proxy;
 use super::socks::Goal;
 use super::tunnel;
 use crate::callbacks::Endpoints;
 use crate::error::{Error, Result};
+
+/// Connections to a proxy that one tunnel may take.
+const MAX_PROXY_ROUNDS: usize = 6;
+
+/// The last filter on the way to a host, the ends of the connection, and whether it is its handle's alone.
+type Way = (Box<dyn Filter>, net::connect::Endpoints, bool);
 
 /// A leased connection, and how requests on it are addressed.
 pub struct Link {
@@ -25,6 +32,8 @@ pub struct Link {
     pub lease: Lease,
     /// Requests name the whole URL: they go to an HTTP proxy that is no tunnel.
     pub via_proxy: bool,
+    /// The proxy on the way.
+    pub proxy: Option<Proxy>,
 }
 
 impl Transfer {
@@ -81,7 +90,7 @@ impl Transfer {
         if !self.easy.callbacks.prereq(&self.easy.info.borrow().ends.clone()) {
             return Err(Error::new(Code::AbortedByCallback, "operation aborted by pre-request callback"));
         }
-        Ok(Link { lease, via_proxy })
+        Ok(Link { lease, via_proxy, proxy: plan.proxy })
     }
 
     /// Opens a connection along the plan.
@@ -105,13 +114,18 @@ impl Transfer {
         Ok(connection)
     }
 
-    /// The way to the host of the plan: connected, and through the proxy.
-    async fn reach(
-        &self,
-        plan: &Plan,
-        started: Instant,
-        deadline: Instant,
-    ) -> Result<(Box<dyn Filter>, net::connect::Endpoints, bool)> {
+    /// The way to the host of the plan: connected, and through the proxy. A proxy that closes between two rounds of
+    /// authentication is connected again.
+    async fn reach(&self, plan: &Plan, started: Instant, deadline: Instant) -> Result<Way> {
+        for _ in 0..MAX_PROXY_ROUNDS {
+            if let Some(way) = self.reach_once(plan, started, deadline).await? {
+                return Ok(way);
+            }
+        }
+        Err(Error::new(Code::RecvError, "Proxy CONNECT aborted"))
+    }
+
+    async fn reach_once(&self, plan: &Plan, started: Instant, deadline: Instant) -> Result<Option<Way>> {
         let connected = self.connect_socket(plan, started, deadline).await?;
         self.mark(|info, elapsed| info.connect = elapsed);
         let (endpoints, private) = (connected.endpoints, connected.private);
@@ -129,9 +143,12 @@ impl Transfer {
             if let Some(tls) = &proxy.tls {
                 filter = self.tls(filter, tls, &proxy.host, proxy.port).await?;
             }
-            filter = tunnel::through(self, filter, proxy, plan).await?;
+            match tunnel::through(self, filter, proxy, plan).await? {
+                Some(through) => filter = through,
+                None => return Ok(None),
+            }
         }
-        Ok((filter, endpoints, private))
+        Ok(Some((filter, endpoints, private)))
     }
 
     /// A second connection beside a transfer's first, to another host or port by the same way.

@@ -1,37 +1,65 @@
 //! The user and password for the current URL: what the application set, what stands in the URL, what a .netrc file
-//! says (CURLOPT_USERPWD(3), CURLOPT_NETRC(3)).
+//! says (CURLOPT_USERPWD(3), CURLOPT_NETRC(3)). Each is for one server alone.
 
 use tables::constant::{CURL_NETRC_IGNORED, CURL_NETRC_REQUIRED};
 use tables::{Code, EasyOption as O};
+use wire::url::Url;
 
 use super::Transfer;
 use super::plan::path;
+use super::secret::{Peer, Secret};
 use crate::error::{Error, Result};
 
 /// User and password.
-pub type Login = (Vec<u8>, Vec<u8>);
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Login {
+    /// User name.
+    pub user: Vec<u8>,
+    /// Password.
+    pub password: Vec<u8>,
+}
 
-/// The login for the current URL. What the application set goes before what stands in the URL, and is for the origin of
-/// the first URL alone.
-pub fn credentials(t: &Transfer) -> Result<Option<Login>> {
-    let mine = !t.other_origin || t.on(O::UnrestrictedAuth);
-    let set = |option| t.text(option).filter(|_| mine).map(|text| text.to_vec());
+/// The login for the current URL. What the application set goes before what stands in the URL, and that before the
+/// file.
+pub fn credentials(t: &Transfer) -> Result<Option<Secret<Login>>> {
+    let peer = t.peer();
+    let set = |option| t.text(option).and_then(|text| t.secret(text).for_peer(&peer).map(|s| s.to_vec()));
     let (user, password) = (set(O::Username), set(O::Password));
     if let Some(user) = user {
-        return complete(t, user, password);
+        return complete(t, user, password).map(|login| Some(Secret::of(peer, login)));
     }
-    let in_url = (t.url.user().map(decoded), t.url.password().map(decoded));
-    match in_url {
-        (Some(user), password) if t.long(O::Netrc) != CURL_NETRC_REQUIRED => complete(t, user, password),
-        _ => Ok(from_file(t, None)?.or_else(|| password.map(|p| (Vec::new(), p)))),
-    }
+    let login = match in_url(t, &peer) {
+        // --netrc goes before a password in the URL, not before a user that has none.
+        Some((user, password)) if password.is_none() || t.long(O::Netrc) != CURL_NETRC_REQUIRED => {
+            Some(complete(t, user, password)?)
+        }
+        _ => from_file(t, None)?.or_else(|| password.map(|password| Login { password, ..Login::default() })),
+    };
+    Ok(login.map(|login| Secret::of(peer, login)))
+}
+
+/// The login for the server of the current URL, to be sent to it; empty when there is none.
+pub fn own(t: &Transfer) -> Result<(Vec<u8>, Vec<u8>)> {
+    let login = credentials(t)?.and_then(|login| login.for_peer(&t.peer()).cloned()).unwrap_or_default();
+    Ok((login.user, login.password))
+}
+
+/// From the URL, or from the first one when a redirect leads to the same server by a full URL. An empty user without a
+/// password is none.
+fn in_url(t: &Transfer, peer: &Peer) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
+    let of = |url: &Url| {
+        let (user, password) = (url.user().map(decoded), url.password().map(decoded));
+        user.filter(|user| !user.is_empty() || password.is_some()).map(|user| (user, password))
+    };
+    let first = || of(&t.first_url).filter(|_| Peer::server(&t.first_url) == *peer);
+    of(&t.url).or_else(first)
 }
 
 /// A user whose password may stand in the file.
-fn complete(t: &Transfer, user: Vec<u8>, password: Option<Vec<u8>>) -> Result<Option<Login>> {
+fn complete(t: &Transfer, user: Vec<u8>, password: Option<Vec<u8>>) -> Result<Login> {
     match password {
-        Some(password) => Ok(Some((user, password))),
-        None => Ok(Some(from_file(t, Some(&user))?.unwrap_or((user, Vec::new())))),
+        Some(password) => Ok(Login { user, password }),
+        None => Ok(from_file(t, Some(&user))?.unwrap_or(Login { user, password: Vec::new() })),
     }
 }
 
@@ -39,15 +67,15 @@ fn decoded(text: &[u8]) -> Vec<u8> {
     wire::escape::decode(text, wire::escape::Reject::Nothing).unwrap_or_default()
 }
 
-/// What the .netrc file says for the current host. A file that can't be read says nothing.
+/// What the .netrc file says for the current host. A file that can't be read says nothing, unless it is required.
 fn from_file(t: &Transfer, user: Option<&[u8]>) -> Result<Option<Login>> {
     if t.long(O::Netrc) == CURL_NETRC_IGNORED {
         return Ok(None);
     }
     let file = match t.text(O::NetrcFile) {
         Some(name) => path(name),
-        None => match std::env::var_os("HOME") {
-            Some(home) => std::path::Path::new(&home).join(".netrc"),
+        None => match std::env::home_dir() {
+            Some(home) => home.join(".netrc"),
             None => return Ok(None),
         },
     };
@@ -55,7 +83,13 @@ fn from_file(t: &Transfer, user: Option<&[u8]>) -> Result<Option<Login>> {
     let host = t.url.host_unbracketed().unwrap_or_default();
     let found = wire::netrc::find(&text, host, user)
         .map_err(|_| Error::new(Code::ReadError, ".netrc parser error"))?;
-    Ok(found.map(|found| (found.login, found.password)))
+    let login = found.map(|found| Login { user: found.login, password: found.password });
+    let http = t.scheme().family() == tables::scheme::Family::Http;
+    let control = |login: &Login| login.user.iter().chain(&login.password).any(|b| *b < b' ' && *b != b'\t');
+    if login.as_ref().is_some_and(|login| !http && control(login)) {
+        return Err(Error::new(Code::ReadError, "control code detected in .netrc credentials"));
+    }
+    Ok(login.filter(|login| *login != Login::default()))
 }
 
 /// No more than the parser takes, and one byte by which it sees that there is more.

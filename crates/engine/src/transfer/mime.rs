@@ -29,9 +29,19 @@ pub trait MimeReader {
     fn read(&mut self, buf: &mut [u8]) -> Result<ReadAnswer>;
 }
 
-/// Dashes and twenty-two characters that nobody can guess, as in curl's: RandomState is seeded by the system.
+/// Dashes and twenty-two characters that nobody can guess.
 pub fn boundary() -> String {
+    "-".repeat(24) + &random_text(22)
+}
+
+/// Letters and digits that nobody can guess: RandomState is seeded by the system.
+pub fn random_text(length: u32) -> String {
     const LETTERS: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     let random = |i: u32| RandomState::new().hash_one(i) % LETTERS.len() as u64;
-    (0..22).fold("-".repeat(24), |text, i| text + &char::from(LETTERS[random(i) as usize]).to_string())
+    (0..length).map(|i| char::from(LETTERS[random(i) as usize])).collect()
+}
+
+/// Eight such bytes.
+pub fn random_bytes() -> [u8; 8] {
+    RandomState::new().hash_one(0).to_le_bytes()
 }

@@ -1,6 +1,7 @@
 //! One run of an easy handle, from its options to its result. A protocol handler is one async
 //! function that gets a [`Transfer`]; what keeps it short stands in the modules beside this one.
 
+pub mod auth;
 pub mod body;
 pub mod client_reader;
 pub mod client_writer;
@@ -12,6 +13,7 @@ pub mod plan;
 pub mod prepare;
 pub mod proxy;
 pub mod rate_limit;
+pub mod secret;
 mod socks;
 mod tunnel;
 mod watch;
@@ -76,7 +78,7 @@ async fn run(multi: &Rc<MultiState>, easy: &Rc<EasyState>) -> Result<()> {
         let mut info = easy.info.borrow_mut();
         (info.started, info.request_started) = (Some(now), Some(now));
     }
-    crate::stores::cookies::read_files(easy);
+    crate::stores::begin(easy);
     let mut transfer = Box::new(Transfer::new(multi.clone(), easy.clone())?);
     let mut watch = Watch::new(multi, easy, now);
     let mut exchange = pin!(transfer.drive());

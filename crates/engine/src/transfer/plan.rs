@@ -79,7 +79,10 @@ impl Plan {
             socket,
             unix,
             haproxy: haproxy(&settings),
-            credentials: (scheme.login() == Login::Connection).then(|| login(t, &settings)).transpose()?,
+            credentials: match scheme.login() {
+                Login::Connection => Some(login(t, &settings)?),
+                _ => crate::protocol::http_connection_login(t)?,
+            },
             variant: settings.string(O::Resolve).unwrap_or_default(),
             owner: t.easy.callbacks.sockets().map(|_| t.easy.owner_number()),
         };
@@ -103,7 +106,7 @@ fn login(t: &Transfer, settings: &Settings) -> Result<Credentials> {
     // One character per byte: two passwords that are no UTF-8 must not become the same text.
     let exact = |bytes: &[u8]| bytes.iter().map(|b| char::from(*b)).collect::<String>();
     let own = |option| settings.text(option).map(|text| exact(&text));
-    let (user, password) = super::login::credentials(t)?.unwrap_or_default();
+    let (user, password) = super::login::own(t)?;
     Ok(Credentials {
         user: exact(&user),
         password: exact(&password),

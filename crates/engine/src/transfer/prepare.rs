@@ -38,11 +38,18 @@ pub fn first_url(easy: &Rc<EasyState>) -> Result<Url> {
         _ => Url::parse(&text, bits | flag::GUESS_SCHEME),
     }
     .map_err(url_error)?;
+    if url.host().is_some_and(|host| host.len() > MAX_HOST) {
+        let text = format!("Too long hostname (maximum is {MAX_HOST})");
+        return Err(Error::new(Code::UrlMalformat, text));
+    }
     if port > 0 && url.scheme().as_deref() != Some("file") {
         url.set(Part::Port, Some(port.to_string().as_bytes()), 0).map_err(url_error)?;
     }
     Ok(url)
 }
+
+/// Longest host name that is looked up at all.
+const MAX_HOST: usize = 65_535;
 
 /// Refuses a scheme that this build or the application does not allow.
 pub fn check_scheme(t: &Transfer) -> Result<()> {

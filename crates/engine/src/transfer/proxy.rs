@@ -10,7 +10,9 @@ use tables::{Code, EasyOption as O, Scheme};
 use wire::escape::{self, Reject};
 use wire::url::{Url, flag};
 
+use super::login::Login;
 use super::plan::{TlsNames, tls_config};
+use super::secret::{Peer, Secret};
 use crate::error::{Error, Result};
 use crate::settings::Settings;
 
@@ -59,6 +61,20 @@ pub struct Proxy {
     pub tls: Option<Arc<TlsConfig>>,
     /// Bytes go through a CONNECT tunnel.
     pub tunnel: bool,
+}
+
+impl Proxy {
+    /// The proxy as somebody who may be told secrets.
+    pub fn peer(&self) -> Peer {
+        Peer::proxy(&format!("{:?}", self.kind), &self.host, self.port)
+    }
+
+    /// Who we are for it.
+    pub fn login(&self) -> Option<Secret<Login>> {
+        let user = self.user.as_ref()?.clone().into_bytes();
+        let password = self.password.clone().unwrap_or_default().into_bytes();
+        Some(Secret::of(self.peer(), Login { user, password }))
+    }
 }
 
 /// curl's default port of a proxy.

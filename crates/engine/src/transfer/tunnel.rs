@@ -4,11 +4,11 @@
 use net::Filter;
 use net::connect::Endpoints;
 use net::filter::http_proxy::TunnelFilter;
-use tables::constant::CURLAUTH_BASIC;
 use tables::{Code, EasyOption as O};
-use wire::http1::{HeaderLine, StatusLine};
+use wire::http1::{ChunkedDecoder, HeaderLine, StatusLine};
 
 use super::Transfer;
+use super::auth::{Ask, NtlmStep};
 use super::plan::Plan;
 use super::proxy::{Proxy, ProxyKind};
 use super::socks::Goal;
@@ -20,40 +20,68 @@ use crate::transfer::body::{receive_failed, send_failed};
 /// Longest head of a CONNECT reply.
 const MAX_HEAD: usize = 300 * 1024;
 
-/// Goes through the proxy, if it passes bytes at all.
+/// Goes through the proxy, if it passes bytes at all. `None` when it wants another round of authentication on a new
+/// connection.
 pub async fn through(
     t: &Transfer,
     mut below: Box<dyn Filter>,
     proxy: &Proxy,
     plan: &Plan,
-) -> Result<Box<dyn Filter>> {
+) -> Result<Option<Box<dyn Filter>>> {
     if proxy.kind.is_socks() {
         super::socks::through(t, &mut *below, proxy, Goal::of(plan)).await?;
-        return Ok(below);
+        return Ok(Some(below));
     }
-    if !proxy.tunnel { Ok(below) } else { connect_tunnel(t, below, proxy, plan).await }
+    if !proxy.tunnel { Ok(Some(below)) } else { connect_tunnel(t, below, proxy, plan).await }
 }
+
+/// Requests on one connection; a proxy that refuses for ever ends it.
+const MAX_ROUNDS: usize = 8;
 
 async fn connect_tunnel(
     t: &Transfer,
     below: Box<dyn Filter>,
     proxy: &Proxy,
     plan: &Plan,
-) -> Result<Box<dyn Filter>> {
+) -> Result<Option<Box<dyn Filter>>> {
     let mut tunnel = TunnelFilter::new(below);
-    let head = request(t, proxy, plan);
-    t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, &head);
-    tunnel.send(&head).await.map_err(|e| send_failed(&e))?;
-    let status = reply(t, &mut tunnel).await?;
-    t.easy.info.borrow_mut().connect_code = i64::from(status);
-    if status / 100 == 2 {
-        t.easy.note(|| "CONNECT tunnel established, response 200".to_owned());
-        return Ok(Box::new(tunnel));
+    let mut step = NtlmStep::default();
+    let mut status = 0;
+    for _ in 0..MAX_ROUNDS {
+        let head = request(t, proxy, plan, &mut step);
+        t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, &head);
+        t.easy.info.borrow_mut().request_size += head.len() as i64;
+        tunnel.send(&head).await.map_err(|e| send_failed(&e))?;
+        let reply = reply(t, &mut tunnel).await?;
+        status = reply.status;
+        t.easy.info.borrow_mut().connect_code = i64::from(status);
+        if status / 100 == 2 {
+            t.easy.note(|| format!("CONNECT tunnel established, response {status}"));
+            return Ok(Some(Box::new(tunnel)));
+        }
+        if !another_round(t, proxy, &reply, &mut step) {
+            break;
+        }
+        if !reply.keep_alive || !skip_body(t, &mut tunnel, &reply).await? {
+            t.easy.note(|| "Connect me again please".to_owned());
+            return Ok(None);
+        }
     }
     Err(Error::new(Code::RecvError, format!("CONNECT tunnel failed, response {status}")))
 }
 
-fn request(t: &Transfer, proxy: &Proxy, plan: &Plan) -> Vec<u8> {
+/// Whether a refusal asks for credentials that we have.
+fn another_round(t: &Transfer, proxy: &Proxy, reply: &Reply, step: &mut NtlmStep) -> bool {
+    if reply.status != 407 {
+        return false;
+    }
+    let mut memory = t.easy.stores.auth.borrow_mut();
+    let (all, problem) = memory.proxy.challenged(&reply.challenges, &proxy.peer(), step);
+    t.easy.info.borrow_mut().proxy_auth_available = all as i64;
+    !problem && proxy.user.is_some() && memory.proxy.pick()
+}
+
+fn request(t: &Transfer, proxy: &Proxy, plan: &Plan, step: &mut NtlmStep) -> Vec<u8> {
     let settings = t.easy.settings.borrow();
     let host = if plan.host.contains(':') { format!("[{}]", plan.host) } else { plan.host.clone() };
     let target = format!("{host}:{}", plan.port);
@@ -63,23 +91,22 @@ fn request(t: &Transfer, proxy: &Proxy, plan: &Plan) -> Vec<u8> {
     let names = |name: &str| custom.iter().any(|l| HeaderLine::parse(l).is_some_and(|h| h.is(name)));
     let mut head = format!("CONNECT {target} HTTP/{version}\r\n").into_bytes();
     let mut field = |name: &str, value: &[u8]| {
-        if !names(name) {
-            head.extend_from_slice(format!("{name}: ").as_bytes());
-            head.extend_from_slice(value);
-            head.extend_from_slice(b"\r\n");
-        }
+        head.extend_from_slice(format!("{name}: ").as_bytes());
+        head.extend_from_slice(value);
+        head.extend_from_slice(b"\r\n");
     };
-    field("Host", target.as_bytes());
-    if let Some(user) = &proxy.user
-        && settings.long(O::Proxyauth) as u64 & CURLAUTH_BASIC != 0
-    {
-        let pair = format!("{user}:{}", proxy.password.as_deref().unwrap_or_default());
-        field("Proxy-Authorization", format!("Basic {}", wire::base64::encode(pair.as_bytes())).as_bytes());
+    if !names("Host") {
+        field("Host", target.as_bytes());
     }
-    if let Some(agent) = settings.text(O::Useragent) {
+    if let Some(value) = authorization(t, proxy, &target, names("Proxy-Authorization"), step) {
+        field("Proxy-Authorization", &value);
+    }
+    if let Some(agent) = settings.text(O::Useragent).filter(|_| !names("User-Agent")) {
         field("User-Agent", &agent);
     }
-    field("Proxy-Connection", b"Keep-Alive");
+    if !names("Proxy-Connection") {
+        field("Proxy-Connection", b"Keep-Alive");
+    }
     for line in custom.iter() {
         // Lines without a value remove a field and are not sent.
         if HeaderLine::parse(line).is_some_and(|h| !h.value.is_empty()) {
@@ -91,10 +118,42 @@ fn request(t: &Transfer, proxy: &Proxy, plan: &Plan) -> Vec<u8> {
     head
 }
 
+fn authorization(
+    t: &Transfer,
+    proxy: &Proxy,
+    target: &str,
+    custom: bool,
+    step: &mut NtlmStep,
+) -> Option<Vec<u8>> {
+    let (peer, login) = (proxy.peer(), proxy.login());
+    let mut memory = t.easy.stores.auth.borrow_mut();
+    let ask = Ask {
+        peer: &peer,
+        login: Some(login.as_ref()?),
+        bearer: None,
+        method: b"CONNECT",
+        uri: target.as_bytes(),
+        custom,
+    };
+    let value = memory.proxy.answer(&ask, step)?;
+    t.easy.info.borrow_mut().proxy_auth_used = memory.proxy.scheme() as i64;
+    Some(value)
+}
+
+/// What a CONNECT reply's head says.
+#[derive(Default)]
+struct Reply {
+    status: u16,
+    keep_alive: bool,
+    length: Option<u64>,
+    chunked: bool,
+    challenges: Vec<Vec<u8>>,
+}
+
 /// Reads the reply's head; interim ones are passed over.
-async fn reply(t: &Transfer, tunnel: &mut TunnelFilter) -> Result<u16> {
+async fn reply(t: &Transfer, tunnel: &mut TunnelFilter) -> Result<Reply> {
     let mut total = 0;
-    let mut status = 0;
+    let mut reply = Reply::default();
     loop {
         let line = tunnel
             .line(MAX_HEAD - total)
@@ -103,18 +162,82 @@ async fn reply(t: &Transfer, tunnel: &mut TunnelFilter) -> Result<u16> {
             .ok_or_else(|| Error::new(Code::RecvError, "Proxy CONNECT aborted"))?;
         total += line.len();
         hand_out(t, &line)?;
-        if status == 0 {
-            let parsed = StatusLine::parse(line.trim_ascii_end());
-            status = parsed.map_err(|_| Error::new(Code::WeirdServerReply, "Invalid reply to CONNECT"))?.code;
+        if reply.status == 0 {
+            let parsed = StatusLine::parse(line.trim_ascii_end())
+                .map_err(|_| Error::new(Code::WeirdServerReply, "Invalid reply to CONNECT"))?;
+            (reply.status, reply.keep_alive) = (parsed.code, parsed.version >= 11);
         } else if matches!(line.as_slice(), b"\r\n" | b"\n") {
-            if status / 100 != 1 {
-                return Ok(status);
+            if reply.status / 100 != 1 {
+                return Ok(reply);
             }
-            status = 0;
+            reply = Reply::default();
         } else {
             t.easy.headers.borrow_mut().add(Origin::Connect, 0, &line);
+            if let Some(field) = HeaderLine::parse(&line) {
+                reply.field(t, &field)?;
+            }
         }
     }
+}
+
+impl Reply {
+    fn field(&mut self, t: &Transfer, field: &HeaderLine<'_>) -> Result<()> {
+        let status = self.status;
+        let bodiless = status / 100 == 2;
+        if field.is("Content-Length") || field.is("Transfer-Encoding") {
+            if bodiless {
+                // RFC 9110 §9.3.6: what follows is the tunnel's.
+                let name = String::from_utf8_lossy(field.name).into_owned();
+                t.easy.note(|| format!("Ignoring {name} in CONNECT {status} response"));
+            } else if field.is("Content-Length") {
+                let number = std::str::from_utf8(field.value).ok().and_then(|v| v.parse().ok());
+                self.length =
+                    Some(number.ok_or_else(|| {
+                        Error::new(Code::WeirdServerReply, "Unsupported Content-Length value")
+                    })?);
+            } else {
+                self.chunked = field.has_token("chunked");
+            }
+        } else if field.is("Connection") || field.is("Proxy-Connection") {
+            self.keep_alive = field.has_token("keep-alive") || self.keep_alive && !field.has_token("close");
+        } else if field.is("Proxy-Authenticate") {
+            self.challenges.push(field.value.to_vec());
+        }
+        Ok(())
+    }
+}
+
+/// Reads over the body of a refusal; false when only closing the connection would end it.
+async fn skip_body(t: &Transfer, tunnel: &mut TunnelFilter, reply: &Reply) -> Result<bool> {
+    let filter: &mut dyn Filter = tunnel;
+    let mut buf = vec![0; 32 * 1024];
+    if reply.chunked {
+        t.easy.note(|| "Ignore chunked response-body".to_owned());
+        let mut chunks = ChunkedDecoder::default();
+        let mut rest = Vec::new();
+        while !chunks.done() {
+            let n = filter.read(&mut buf).await.map_err(|e| receive_failed(&e))?;
+            if n == 0 {
+                return Ok(false);
+            }
+            rest = buf[..n].to_vec();
+            let used = chunks.decode(&mut rest).map_err(|_| Error::from(Code::RecvError))?.consumed;
+            rest = buf[used..n].to_vec();
+        }
+        // Whoever answers before being asked is not worth another request.
+        return Ok(rest.is_empty());
+    }
+    let Some(mut left) = reply.length else { return Ok(false) };
+    t.easy.note(|| format!("Ignore {left} bytes of response-body"));
+    while left > 0 {
+        let room = buf.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let n = filter.read(&mut buf[..room]).await.map_err(|e| receive_failed(&e))?;
+        if n == 0 {
+            return Ok(false);
+        }
+        left -= n as u64;
+    }
+    Ok(true)
 }
 
 fn hand_out(t: &Transfer, line: &[u8]) -> Result<()> {

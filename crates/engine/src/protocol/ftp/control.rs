@@ -344,7 +344,7 @@ impl Control {
 
 /// Who logs in; nobody in particular by default.
 fn credentials(t: &Transfer) -> Result<(Vec<u8>, Vec<u8>)> {
-    let (user, password) = crate::transfer::login::credentials(t)?.unwrap_or_default();
+    let (user, password) = crate::transfer::login::own(t)?;
     if !user.is_empty() {
         return Ok((user, password));
     }

@@ -1,24 +1,33 @@
-//! HTTP authentication (RFC 9110 §11): which scheme answers which challenge, and the fields that carry
-//! the credentials. Credentials go to the origin they were given for and to no other.
+//! HTTP authentication as part of a transfer: which fields a request carries, and whether a reply asks for another
+//! round. The schemes themselves are `transfer::auth`'s, AWS signatures are made here because they cover the request.
 
-use tables::constant::{CURLAUTH_BASIC, CURLAUTH_BEARER};
-use tables::{EasyOption as O, constant};
-use wire::base64;
+use tables::constant::{CURLAUTH_AWS_SIGV4, CURLAUTH_NTLM};
+use tables::{Code, EasyOption as O};
+use wire::auth::sigv4;
 
 use super::Talk;
+use super::request::Custom;
 use super::response::Response;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::protocol::Next;
+use crate::settings::Method;
 use crate::transfer::Transfer;
+use crate::transfer::auth::{Ask, NtlmSteps, now};
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::connect::Link;
-use crate::transfer::login::credentials;
+use crate::transfer::login::{Login, credentials};
+use crate::transfer::secret::{Peer, Secret};
 
 /// Authentication state of one transfer.
 #[derive(Default)]
 pub struct State {
-    picked: Option<u64>,
     withhold: bool,
+    /// Somebody's credentials are there to be tried.
+    server: Option<Secret<Login>>,
+    has_bearer: bool,
+    proxy: Option<(Peer, Option<Secret<Login>>)>,
+    /// NTLM of the connection in use.
+    pub steps: NtlmSteps,
 }
 
 impl State {
@@ -28,88 +37,206 @@ impl State {
     }
 }
 
+/// What a request says, for schemes that prove it.
+pub struct Target<'a> {
+    /// Method.
+    pub method: &'a [u8],
+    /// Value of the Host field.
+    pub host: &'a [u8],
+    /// The application's own lines.
+    pub custom: &'a Custom,
+}
+
 /// The Proxy-Authorization and Authorization fields of a request.
-pub fn fields(
-    t: &mut Transfer,
-    link: &Link,
-    _method: &[u8],
-    _target: &[u8],
-    _body: &mut ClientReader,
-) -> Result<Vec<u8>> {
+pub fn fields(t: &mut Transfer, link: &Link, target: &Target<'_>, body: &ClientReader) -> Result<Vec<u8>> {
+    let peer = t.peer();
+    let bearer = t.text(O::Xoauth2Bearer).map(|token| t.secret(token));
+    let state = &mut t.http.auth;
+    state.has_bearer = bearer.as_ref().is_some_and(|b| b.for_peer(&peer).is_some());
+    state.proxy = link.proxy.as_ref().filter(|_| link.via_proxy).map(|p| (p.peer(), p.login()));
+    state.withhold = false;
+    t.http.auth.server = credentials(t)?;
     let mut out = Vec::new();
-    if link.via_proxy
-        && let Some(user) = t.text(O::Proxyusername)
-        && t.long(O::Proxyauth) as u64 & CURLAUTH_BASIC != 0
-    {
-        let password = t.text(O::Proxypassword).map(|p| p.to_vec()).unwrap_or_default();
-        field(&mut out, "Proxy-Authorization: Basic ", &basic(&user, &password));
-    }
-    if custom_authorization(t) {
-        return Ok(out);
-    }
-    let allowed = t.http.auth.picked.unwrap_or(t.long(O::Httpauth) as u64);
-    let single = allowed & !constant::CURLAUTH_ONLY & u64::from(u32::MAX);
-    let mine = !t.other_origin || t.on(O::UnrestrictedAuth);
-    if let Some(token) = t.text(O::Xoauth2Bearer).filter(|_| mine && allowed & CURLAUTH_BEARER != 0) {
-        field(&mut out, "Authorization: Bearer ", &token);
-        t.easy.info.borrow_mut().auth_used = CURLAUTH_BEARER as i64;
-    } else if let Some((user, password)) = credentials(t)?
-        && single == CURLAUTH_BASIC
-    {
-        field(&mut out, "Authorization: Basic ", &basic(&user, &password));
-        t.easy.info.borrow_mut().auth_used = CURLAUTH_BASIC as i64;
-    }
+    proxy_field(t, target, &mut out);
+    server_field(t, target, &peer, bearer.as_ref(), body, &mut out)?;
+    let memory = t.easy.stores.auth.borrow();
+    let more = memory.server.more_follows() || memory.proxy.more_follows();
+    t.http.auth.withhold = more && !matches!(t.method, Method::Get | Method::Head);
     Ok(out)
+}
+
+fn proxy_field(t: &mut Transfer, target: &Target<'_>, out: &mut Vec<u8>) {
+    let mut memory = t.easy.stores.auth.borrow_mut();
+    let state = &mut t.http.auth;
+    let Some((peer, Some(login))) = &state.proxy else {
+        memory.proxy.skip();
+        return;
+    };
+    let uri = t.url.path_and_query();
+    let ask = Ask {
+        peer,
+        login: Some(login),
+        bearer: None,
+        method: target.method,
+        uri: &uri,
+        custom: target.custom.names("Proxy-Authorization"),
+    };
+    if let Some(value) = memory.proxy.answer(&ask, &mut state.steps.proxy) {
+        field(out, "Proxy-Authorization", &value);
+        t.easy.info.borrow_mut().proxy_auth_used = memory.proxy.scheme() as i64;
+    }
+}
+
+fn server_field(
+    t: &mut Transfer,
+    target: &Target<'_>,
+    peer: &Peer,
+    bearer: Option<&Secret<crate::settings::Text>>,
+    body: &ClientReader,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let mut memory = t.easy.stores.auth.borrow_mut();
+    if t.http.auth.server.is_none() && !t.http.auth.has_bearer {
+        memory.server.skip();
+        return Ok(());
+    }
+    let scheme = memory.server.scheme();
+    if scheme == CURLAUTH_AWS_SIGV4 {
+        memory.server.skip();
+        drop(memory);
+        t.easy.info.borrow_mut().auth_used = scheme as i64;
+        return signed(t, target, peer, body, out);
+    }
+    let uri = t.url.path_and_query();
+    let state = &mut t.http.auth;
+    let ask = Ask {
+        peer,
+        login: state.server.as_ref(),
+        bearer,
+        method: target.method,
+        uri: &uri,
+        custom: target.custom.names("Authorization"),
+    };
+    if let Some(value) = memory.server.answer(&ask, &mut state.steps.server) {
+        field(out, "Authorization", &value);
+        t.easy.info.borrow_mut().auth_used = memory.server.scheme() as i64;
+    }
+    Ok(())
 }
 
 fn field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b": ");
     out.extend_from_slice(value);
     out.extend_from_slice(b"\r\n");
 }
 
-fn basic(user: &[u8], password: &[u8]) -> Vec<u8> {
-    base64::encode(&[user, b":", password].concat()).into()
+/// CURLOPT_AWS_SIGV4.
+fn signed(
+    t: &Transfer,
+    target: &Target<'_>,
+    peer: &Peer,
+    body: &ClientReader,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let login = t.http.auth.server.as_ref().and_then(|login| login.for_peer(peer));
+    let (Some(login), false) = (login, target.custom.names("Authorization")) else { return Ok(()) };
+    let parameters = t.easy.settings.borrow().string(O::AwsSigv4).unwrap_or_default();
+    let payload = body.whole();
+    let host_name = t.url.host_ascii().unwrap_or_default();
+    let headers = target.custom.pairs();
+    let request = sigv4::Request {
+        parameters: &parameters,
+        user: &login.user,
+        secret: &login.password,
+        method: target.method,
+        host_name: &host_name,
+        host: target.host,
+        path: t.url.path(),
+        query: t.url.query(),
+        headers: &headers,
+        payload: payload.as_deref().map_or(sigv4::Payload::Streamed, sigv4::Payload::Known),
+        now: now(),
+    };
+    let signature = sigv4::sign(&request).map_err(|e| match e {
+        sigv4::Error::BadParameters => Error::new(Code::BadFunctionArgument, "aws-sigv4: bad parameters"),
+        sigv4::Error::NoService => {
+            Error::new(Code::UrlMalformat, "aws-sigv4: service missing in parameters and hostname")
+        }
+        sigv4::Error::NoRegion => {
+            Error::new(Code::UrlMalformat, "aws-sigv4: region missing in parameters and hostname")
+        }
+    })?;
+    field(out, "Authorization", &signature.authorization);
+    for (name, value) in &signature.headers {
+        field(out, name, value);
+    }
+    Ok(())
 }
 
-/// The application's own Authorization line replaces ours.
-fn custom_authorization(t: &Transfer) -> bool {
-    let lines = t.easy.settings.borrow().list(O::Httpheader);
-    lines.iter().any(|l| l.len() > 14 && l[..14].eq_ignore_ascii_case(b"authorization:"))
-        && (!t.other_origin || t.on(O::UnrestrictedAuth))
-}
-
-/// After a 401 or 407: another round with a scheme that both sides know.
+/// After a reply: another round, when one is asked for and may help.
 pub fn after(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<Option<Next>> {
-    if response.status != 401 {
+    let status = response.status;
+    take_challenges(t, response);
+    let mut memory = t.easy.stores.auth.borrow_mut();
+    if memory.problem {
         return Ok(None);
     }
-    let offered = offered(&response.challenges);
-    t.easy.info.borrow_mut().auth_available = offered as i64;
-    let wanted = t.long(O::Httpauth) as u64;
-    if t.http.auth.picked.is_some() || t.easy.info.borrow().auth_used != 0 || credentials(t)?.is_none() {
+    let state = &t.http.auth;
+    let unasked = state.withhold && status < 300;
+    let mut again = false;
+    if (state.server.is_some() || state.has_bearer) && (status == 401 || unasked) {
+        again |= memory.server.pick();
+        memory.problem |= !again;
+    }
+    if state.proxy.as_ref().is_some_and(|(_, login)| login.is_some()) && (status == 407 || unasked) {
+        let picked = memory.proxy.pick();
+        memory.problem |= !picked;
+        again |= picked;
+    }
+    if !again && unasked && !memory.server.is_done() {
+        // Nobody wants to know who we are: now the request with its body.
+        memory.server.give_up();
+        again = true;
+    }
+    drop(memory);
+    if !again {
         return Ok(None);
     }
-    if offered & wanted & CURLAUTH_BASIC == 0 {
-        return Ok(None);
-    }
-    t.http.auth.picked = Some(CURLAUTH_BASIC);
     talk.upload.rewind()?;
     Ok(Some(Next::Again))
 }
 
-fn offered(challenges: &[Vec<u8>]) -> u64 {
-    let mut bits = 0;
-    for challenge in challenges {
-        let scheme = challenge.split(|b| *b == b' ').next().unwrap_or_default();
-        bits |= match scheme.to_ascii_lowercase().as_slice() {
-            b"basic" => CURLAUTH_BASIC,
-            b"bearer" => CURLAUTH_BEARER,
-            b"digest" => constant::CURLAUTH_DIGEST,
-            b"ntlm" => constant::CURLAUTH_NTLM,
-            b"negotiate" => constant::CURLAUTH_NEGOTIATE,
-            _ => 0,
-        };
+fn take_challenges(t: &mut Transfer, response: &Response) {
+    let mut memory = t.easy.stores.auth.borrow_mut();
+    let peer = t.peer();
+    let state = &mut t.http.auth;
+    let mut info = t.easy.info.borrow_mut();
+    let problem = match (response.status, &state.proxy) {
+        (401, _) => {
+            let values = &response.challenges;
+            let (all, problem) = memory.server.challenged(values, &peer, &mut state.steps.server);
+            info.auth_available = all as i64;
+            problem
+        }
+        (407, Some((proxy, _))) => {
+            let values = &response.proxy_challenges;
+            let (all, problem) = memory.proxy.challenged(values, proxy, &mut state.steps.proxy);
+            info.proxy_auth_available = all as i64;
+            problem
+        }
+        _ => false,
+    };
+    drop(info);
+    if problem {
+        t.easy.note(|| "Authentication problem. Ignoring this.".to_owned());
+        memory.problem = true;
     }
-    bits
+}
+
+/// NTLM authenticates connections: one that serves a user serves nobody else. The credentials that a connection must
+/// have been made for.
+pub fn bound_login(t: &Transfer) -> Result<Option<Secret<Login>>> {
+    let ntlm = t.easy.stores.auth.borrow().server.scheme() == CURLAUTH_NTLM;
+    if ntlm { credentials(t) } else { Ok(None) }
 }

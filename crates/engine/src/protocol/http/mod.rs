@@ -9,9 +9,11 @@ mod request;
 mod response;
 mod upload;
 
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use net::exchange::{BodyError, BodyStep, Exchange, http1::Http1};
+use net::identity::{Credentials, Identity};
 use runtime::Direction;
 use tables::{Code, EasyOption as O};
 
@@ -20,7 +22,9 @@ use crate::callbacks::DebugKind;
 use crate::error::{Error, Result};
 use crate::settings::Method;
 use crate::transfer::Transfer;
+use crate::transfer::auth::NtlmSteps;
 use crate::transfer::body::BodySource;
+use crate::transfer::connect::Link;
 use request::Request;
 use response::Response;
 use upload::Upload;
@@ -36,6 +40,8 @@ pub struct Memory {
     pub http10: bool,
     /// Authentication rounds.
     pub auth: auth::State,
+    /// The connection of an NTLM conversation, which goes on with the next request.
+    kept: Option<Link>,
     /// The Referer that a redirect made (CURLOPT_AUTOREFERER).
     pub referer: Option<Vec<u8>>,
 }
@@ -59,9 +65,17 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
 }
 
 async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
-    let mut link = t.connect(t.http.fresh).await?;
-    let reused = link.lease.is_reused();
+    let kept = t.http.kept.take().filter(|_| !t.http.fresh);
+    let reused = kept.is_some();
+    let mut link = match kept {
+        Some(link) => link,
+        None => t.connect(t.http.fresh).await?,
+    };
+    let reused = reused || link.lease.is_reused();
+    t.http.auth.steps = take_steps(&mut link);
     let request = Request::build(t, &link)?;
+    bind(t, &mut link)?;
+    t.easy.info.borrow_mut().downloaded = 0;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
     t.writer.begin();
     let mut talk = Talk::begin(t, link.lease.take(), request)?;
@@ -71,9 +85,18 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
         Ok(Finished { next, keep }) => {
             let (connection, clean) = talk.exchange.finish();
             link.lease.restore(connection);
+            let steps = std::mem::take(&mut t.http.auth.steps);
             if keep && clean && talk.upload.complete() {
-                t.easy.note(|| left_intact(t, link.lease.id));
-                link.lease.release();
+                let bound = steps.begun();
+                if bound {
+                    link.lease.state = Some(Box::new(steps));
+                }
+                if bound && matches!(next, Next::Again) {
+                    t.http.kept = Some(link);
+                } else {
+                    t.easy.note(|| left_intact(t, link.lease.id));
+                    link.lease.release();
+                }
             } else {
                 t.easy.note(|| format!("shutting down connection #{}", link.lease.id));
                 link.lease.retire();
@@ -90,6 +113,34 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
 fn left_intact(t: &Transfer, id: impl std::fmt::Display) -> String {
     let host = String::from_utf8_lossy(t.url.host().unwrap_or_default()).into_owned();
     format!("Connection #{id} to host {host}:{} left intact", t.url.port_or_default().unwrap_or_default())
+}
+
+/// What the connection knows of its authentication.
+fn take_steps(link: &mut Link) -> NtlmSteps {
+    let steps = link.lease.state.take().and_then(|state| state.downcast::<NtlmSteps>().ok());
+    steps.map(|steps| *steps).unwrap_or_default()
+}
+
+/// A connection that NTLM has begun on is its user's alone from here on.
+fn bind(t: &Transfer, link: &mut Link) -> Result<()> {
+    if t.http.auth.steps.begun() && link.lease.identity.credentials.is_none() {
+        let credentials = Some(connection_login(t)?.unwrap_or_default());
+        let identity = Identity { credentials, ..(*link.lease.identity).clone() };
+        link.lease.identity = Arc::new(identity);
+    }
+    Ok(())
+}
+
+/// Who a connection must have been authenticated for as a whole.
+pub fn connection_login(t: &Transfer) -> Result<Option<Credentials>> {
+    let login = auth::bound_login(t)?;
+    let login = login.as_ref().and_then(|login| login.for_peer(&t.peer()));
+    Ok(login.map(|login| Credentials {
+        user: String::from_utf8_lossy(&login.user).into_owned(),
+        password: String::from_utf8_lossy(&login.password).into_owned(),
+        options: "NTLM".to_owned(),
+        ..Credentials::default()
+    }))
 }
 
 fn replayable(e: &Error) -> bool {
@@ -133,6 +184,10 @@ fn decide(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<Next
         t.easy.note(|| "Got HTTP failure 417 while waiting for a 100".to_owned());
         talk.upload.rewind()?;
         return Ok(Next::Again);
+    }
+    if response.version == 10 {
+        // A server of the old days gets no chunks and no Expect in this transfer.
+        t.http.http10 = true;
     }
     if let Some(next) = auth::after(t, talk, response)? {
         return Ok(next);

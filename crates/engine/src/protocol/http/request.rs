@@ -42,7 +42,9 @@ impl Request {
         let resume = resume_upload(t, &mut body)?;
         let http10 = t.http.http10 || t.long(O::HttpVersion) == 1;
         let chunked = chunked_upload(t, &custom, &body, http10)?;
-        let authorization = auth::fields(t, link, &name, &request_target(t, link), &mut body)?;
+        let host = host_value(t)?;
+        let target = auth::Target { method: &name, host: &host, custom: &custom };
+        let authorization = auth::fields(t, link, &target, &body)?;
         let withheld = t.http.auth.withholds_body();
         if withheld {
             body = ClientReader::empty(&t.easy);
@@ -51,10 +53,10 @@ impl Request {
         let mut head = Head { out: Vec::with_capacity(512), custom: &custom };
         let version: &[u8] = if http10 { b"1.0" } else { b"1.1" };
         head.raw(&[&name, b" ", &request_target(t, link), b" HTTP/", version, b"\r\n"]);
-        host_field(t, &mut head)?;
+        host_field(t, &mut head, &host);
         head.out.extend_from_slice(&authorization);
-        head.unless_custom("User-Agent", t.text(O::Useragent).as_deref());
         range_field(t, &mut head, resume);
+        head.unless_custom("User-Agent", t.text(O::Useragent).as_deref());
         head.unless_custom("Accept", Some(b"*/*"));
         transfer_coding_field(t, &mut head);
         head.unless_custom("Accept-Encoding", t.text(O::AcceptEncoding).as_deref());
@@ -115,25 +117,25 @@ fn request_target(t: &Transfer, link: &Link) -> Vec<u8> {
     if link.via_proxy { without_credentials(&t.url) } else { t.url.path_and_query() }
 }
 
-fn host_field(t: &Transfer, head: &mut Head) -> Result<()> {
-    if let Some(value) = head.custom.value("Host").filter(|_| !t.other_origin) {
-        if !value.is_empty() {
-            let value = value.to_vec();
-            head.field("Host", &value);
-        }
-        return Ok(());
+/// The application's own Host is meant for the first origin.
+fn host_field(t: &Transfer, head: &mut Head, value: &[u8]) {
+    if t.other_origin || !head.custom.names("Host") {
+        head.field("Host", value);
+    } else if let Some(own) = head.custom.value("Host").map(<[u8]>::to_vec) {
+        head.field("Host", &own);
+    } else if head.custom.blanks("Host") {
+        head.raw(&[b"Host:\r\n"]);
     }
-    if head.custom.removes("Host") && !t.other_origin {
-        return Ok(());
-    }
+}
+
+fn host_value(t: &Transfer) -> Result<Vec<u8>> {
     let mut value = t.url.host_ascii().map_err(crate::transfer::prepare::url_error)?;
     let scheme = t.scheme();
     let port = t.url.port_or_default().unwrap_or_default();
     if port != scheme.default_port() {
         value.extend_from_slice(format!(":{port}").as_bytes());
     }
-    head.field("Host", &value);
-    Ok(())
+    Ok(value)
 }
 
 /// Offset and total of a resumed upload.
@@ -206,7 +208,8 @@ fn referer_field(t: &Transfer, head: &mut Head) {
 }
 
 fn cookie_field(t: &Transfer, head: &mut Head) {
-    let own = t.text(O::Cookie).filter(|_| !t.other_origin && !head.custom.names("Cookie"));
+    let own = t.text(O::Cookie).filter(|_| !head.custom.names("Cookie"));
+    let own = own.and_then(|line| t.secret(line).for_peer(&t.peer()).cloned());
     if let Some(both) = crate::stores::cookies::header_for(t, own.as_deref()) {
         head.field("Cookie", &both);
     }
@@ -233,9 +236,6 @@ fn chunked_upload(t: &Transfer, custom: &Custom, body: &ClientReader, http10: bo
         return Ok(value.to_ascii_lowercase().windows(7).any(|w| w == b"chunked"));
     }
     if body.size.is_some() || custom.names("Transfer-Encoding") {
-        return Ok(false);
-    }
-    if custom.value("Content-Length").is_some() {
         return Ok(false);
     }
     if http10 {
@@ -321,6 +321,9 @@ pub struct Custom {
     lines: Vec<Text>,
 }
 
+/// Fields that prove who is asking.
+const SECRET_FIELDS: [&[u8]; 2] = [b"Authorization", b"Cookie"];
+
 impl Custom {
     fn of(t: &Transfer, link: &Link) -> Custom {
         let settings = t.easy.settings.borrow();
@@ -329,11 +332,20 @@ impl Custom {
         if link.via_proxy && separate {
             lines.extend(settings.list(O::Proxyheader).iter().cloned());
         }
-        Custom { lines }
+        drop(settings);
+        let peer = t.peer();
+        let is_secret = |line: &Text| {
+            field_of(line).is_some_and(|(name, _)| SECRET_FIELDS.iter().any(|s| name.eq_ignore_ascii_case(s)))
+        };
+        // A line with a secret is only to be had for the peer that it is for.
+        let told = |line: Text| {
+            if is_secret(&line) { t.secret(line).for_peer(&peer).cloned() } else { Some(line) }
+        };
+        Custom { lines: lines.into_iter().filter_map(told).collect() }
     }
 
     /// Whether a line names this field, with a value or without.
-    fn names(&self, name: &str) -> bool {
+    pub fn names(&self, name: &str) -> bool {
         self.lines.iter().any(|l| field_of(l).is_some_and(|(n, _)| n.eq_ignore_ascii_case(name.as_bytes())))
     }
 
@@ -345,14 +357,23 @@ impl Custom {
         })
     }
 
-    /// "Name:" without a value removes a field.
-    fn removes(&self, name: &str) -> bool {
-        self.names(name) && self.value(name).is_none()
+    /// "Name;" asks for a field without a value.
+    fn blanks(&self, name: &str) -> bool {
+        let fits = |n: &[u8], v: Option<&[u8]>| n.eq_ignore_ascii_case(name.as_bytes()) && v.is_none();
+        self.lines.iter().any(|l| field_of(l).is_some_and(|(n, v)| fits(n, v)))
     }
 
-    /// Writes the lines that add something. Secrets stay with the origin they were given for.
+    /// Names and values of the lines that add something.
+    pub fn pairs(&self) -> Vec<(&[u8], &[u8])> {
+        let pair = |l| match field_of(l) {
+            Some((name, Some(value))) if !value.is_empty() => Some((name, value)),
+            _ => None,
+        };
+        self.lines.iter().filter_map(|l| pair(l)).collect()
+    }
+
+    /// Writes the lines that add something.
     fn append(&self, out: &mut Vec<u8>, t: &Transfer, body: &ClientReader) {
-        let secrets = !t.other_origin || t.on(O::UnrestrictedAuth);
         for line in &self.lines {
             let Some((name, value)) = field_of(line) else { continue };
             let is = |n: &str| name.eq_ignore_ascii_case(n.as_bytes());
@@ -361,7 +382,6 @@ impl Custom {
                 || is("Content-Length")
                     && (t.http.auth.withholds_body() || t.method == Method::Get && t.other_origin)
                 || is("Connection") && t.on(O::TransferEncoding)
-                || (is("Authorization") || is("Cookie")) && !secrets
             {
                 continue;
             }
@@ -392,7 +412,7 @@ fn field_of(line: &[u8]) -> Option<(&[u8], Option<&[u8]>)> {
     if line[at] == b':' {
         return Some((line[..at].trim_ascii_end(), Some(line[at + 1..].trim_ascii())));
     }
-    line[at + 1..].trim_ascii().is_empty().then(|| (line[..at].trim_ascii_end(), None))
+    line[at + 1..].is_empty().then(|| (line[..at].trim_ascii_end(), None))
 }
 
 #[cfg(test)]
@@ -405,6 +425,7 @@ mod tests {
         assert_eq!(field_of(b"A:"), Some((&b"A"[..], Some(&b""[..]))));
         assert_eq!(field_of(b"A;"), Some((&b"A"[..], None)));
         assert_eq!(field_of(b"A; b"), None);
+        assert_eq!(field_of(b"A; "), None);
         assert_eq!(field_of(b"nothing"), None);
     }
 }

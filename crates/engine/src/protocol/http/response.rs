@@ -71,7 +71,9 @@ pub async fn receive(t: &mut Transfer, talk: &mut Talk) -> Result<Response> {
                     ..Response::default()
                 });
             }
-            let line = next_line(t, talk).await?;
+            let Some(line) = next_line(t, talk).await? else {
+                return Err(response.cut_off(t, talk, number, held));
+            };
             first = false;
             total += line.len();
             if total > MAX_HEADS {
@@ -148,6 +150,9 @@ async fn http09(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
     if !found || is_alias(t, talk.exchange.rest()) {
         return Ok(false);
     }
+    if talk.head_only {
+        return Err(Error::new(Code::WeirdServerReply, "Received HTTP/0.9 when not allowed"));
+    }
     if !t.on(O::Http09Allowed) {
         return Err(Error::new(Code::UnsupportedProtocol, "Received HTTP/0.9 when not allowed"));
     }
@@ -163,7 +168,8 @@ fn nothing(talk: &mut Talk) -> Error {
     talk.upload.take_failure().unwrap_or_else(|| Error::new(Code::GotNothing, "Empty reply from server"))
 }
 
-async fn next_line(t: &mut Transfer, talk: &mut Talk) -> Result<Vec<u8>> {
+/// The next line; `None` when the server closed in the middle of a head.
+async fn next_line(t: &mut Transfer, talk: &mut Talk) -> Result<Option<Vec<u8>>> {
     let multi = t.multi.clone();
     let writer = &mut t.writer;
     let step = poll_fn(|cx| {
@@ -183,12 +189,10 @@ async fn next_line(t: &mut Transfer, talk: &mut Talk) -> Result<Vec<u8>> {
             if line.contains(&0) {
                 return Err(Error::new(Code::WeirdServerReply, "Nul byte in header"));
             }
-            Ok(line)
+            Ok(Some(line))
         }
         HeadStep::Closed(_) if !talk.exchange.any_received() => Err(nothing(talk)),
-        HeadStep::Closed(_) => Err(talk.upload.take_failure().unwrap_or_else(|| {
-            Error::new(Code::RecvError, "Connection closed before the end of the headers")
-        })),
+        HeadStep::Closed(_) => Ok(None),
         HeadStep::TooLarge => {
             Err(Error::new(Code::RecvError, format!("Too large response headers: > {MAX_LINE}")))
         }
@@ -234,6 +238,27 @@ impl Response {
             self.end_of_head(t)?;
         }
         t.writer.header(line, t.on(O::Header))
+    }
+
+    /// The server closed within the head: what there is goes to the application, and the transfer fails.
+    fn cut_off(&mut self, t: &mut Transfer, talk: &mut Talk, number: usize, held: Option<Vec<u8>>) -> Error {
+        let rest = talk.exchange.rest().to_vec();
+        let lines = held.into_iter().chain((number > 0 && !rest.is_empty()).then_some(rest));
+        for (at, line) in lines.enumerate() {
+            if let Err(e) = self.line(t, talk, number + at, &line) {
+                return e;
+            }
+        }
+        if let Some(e) = talk.upload.take_failure() {
+            return e;
+        }
+        match self.length {
+            Some(length) if length > 0 => {
+                let text = format!("end of response with {length} bytes missing");
+                Error::new(Code::PartialFile, text)
+            }
+            _ => Error::new(Code::RecvError, "Connection closed before the end of the headers"),
+        }
     }
 
     fn status_line(&mut self, t: &Transfer, line: &[u8]) -> Result<()> {
@@ -398,9 +423,10 @@ impl Response {
         let from = t.long(O::ResumeFromLarge);
         if from > 0
             && t.method == Method::Get
-            && self.status / 100 == 2
+            && self.status != 416
             && self.has_body()
             && self.content_range_start != Some(from as u64)
+            && self.length != Some(from as u64)
         {
             let text = "HTTP server does not seem to support byte ranges. Cannot resume.";
             return Err(Error::new(Code::RangeError, text));
@@ -410,21 +436,30 @@ impl Response {
 
     /// A resumed file that is complete already, or a document that is not newer: its body is of no use.
     pub fn body_is_ignored(&self, t: &Transfer) -> bool {
-        if self.status == 416 && resumed(t) && t.method == Method::Get {
+        let resumes = resumed(t) && t.method == Method::Get;
+        if self.status == 416 && resumes {
             return true;
+        }
+        if resumes
+            && self.content_range_start.is_none()
+            && self.length == Some(t.long(O::ResumeFromLarge) as u64)
+        {
+            t.easy.note(|| "The entire document is already downloaded".to_owned());
+            return true;
+        }
+        if self.status == 304 {
+            t.easy.info.borrow_mut().condition_unmet = true;
         }
         let condition = t.long(O::Timecondition);
         let Some(modified) = self.last_modified.filter(|_| condition != 0 && self.status / 100 == 2) else {
-            if self.status == 304 && condition != 0 {
-                t.easy.info.borrow_mut().condition_unmet = true;
-            }
             return false;
         };
         let limit = t.long(O::TimevalueLarge);
         let unmet = if condition == 2 { modified > limit } else { modified <= limit };
         if unmet && t.text(O::Range).is_none() {
             t.easy.note(|| "Simulate an HTTP 304 response".to_owned());
-            t.easy.info.borrow_mut().condition_unmet = true;
+            let mut info = t.easy.info.borrow_mut();
+            (info.condition_unmet, info.response_code) = (true, 304);
             return true;
         }
         false
@@ -473,10 +508,8 @@ pub fn receive_trailers(t: &mut Transfer, talk: &mut Talk) -> Result<()> {
         let count = t.easy.info.borrow().redirect_count as usize;
         t.easy.headers.borrow_mut().add(Origin::Trailer, count, line);
         t.easy.info.borrow_mut().header_size += line.len() as i64;
-        t.writer.header(line, false)?;
-    }
-    if !trailers.is_empty() {
-        t.writer.header(b"\r\n", false)?;
+        let line = [line.trim_ascii_end(), b"\r\n"].concat();
+        t.writer.header(&line, t.on(O::Header))?;
     }
     Ok(())
 }

@@ -1,0 +1,120 @@
+//! Secrets and whom they are for. A password, token, Digest state, or header line that proves who is asking can be had
+//! from its [`Secret`] only by naming the peer that it is about to be sent to; a peer it does not belong to gets nothing.
+//! Code that would write one to another connection does not compile, because it has no way to the bytes.
+
+use std::fmt;
+
+use net::identity::Origin;
+use tables::EasyOption as O;
+use wire::url::Url;
+
+use super::Transfer;
+
+/// As what somebody is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The origin of a URL.
+    Server,
+    /// A proxy on the way to it.
+    Proxy,
+}
+
+/// Somebody who may be told secrets: scheme, host and port of a server or of a proxy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Peer {
+    role: Role,
+    scheme: String,
+    origin: Origin,
+}
+
+impl Peer {
+    /// The server of this URL.
+    pub fn server(url: &Url) -> Peer {
+        let host = url.host_ascii().unwrap_or_default();
+        let origin = Origin::new(&String::from_utf8_lossy(&host), url.port_or_default().unwrap_or_default());
+        Peer { role: Role::Server, scheme: url.scheme().unwrap_or_default(), origin }
+    }
+
+    /// A proxy.
+    pub fn proxy(kind: &str, host: &str, port: u16) -> Peer {
+        Peer { role: Role::Proxy, scheme: kind.to_owned(), origin: Origin::new(host, port) }
+    }
+}
+
+/// A value that only its peer may learn.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret<T> {
+    scope: Scope,
+    value: T,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+enum Scope {
+    Only(Peer),
+    /// CURLOPT_UNRESTRICTED_AUTH: every server, but no proxy.
+    AnyServer,
+}
+
+impl<T> Secret<T> {
+    /// For one peer.
+    pub fn of(peer: Peer, value: T) -> Secret<T> {
+        Secret { scope: Scope::Only(peer), value }
+    }
+
+    /// The value, to be sent to `peer`.
+    pub fn for_peer(&self, peer: &Peer) -> Option<&T> {
+        self.fits(peer).then_some(&self.value)
+    }
+
+    /// The same, to be changed.
+    pub fn for_peer_mut(&mut self, peer: &Peer) -> Option<&mut T> {
+        self.fits(peer).then_some(&mut self.value)
+    }
+
+    fn fits(&self, peer: &Peer) -> bool {
+        match &self.scope {
+            Scope::Only(own) => own == peer,
+            Scope::AnyServer => peer.role == Role::Server,
+        }
+    }
+}
+
+impl<T> fmt::Debug for Secret<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+impl Transfer {
+    /// The server that the current request is for.
+    pub fn peer(&self) -> Peer {
+        Peer::server(&self.url)
+    }
+
+    /// What the application gave for the server that it named: other ones learn it only when it said so.
+    pub fn secret<T>(&self, value: T) -> Secret<T> {
+        let unrestricted = self.on(O::UnrestrictedAuth);
+        let scope = if unrestricted { Scope::AnyServer } else { Scope::Only(Peer::server(&self.first_url)) };
+        Secret { scope, value }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_peer_itself_learns_it() {
+        let peer = |url: &str| Peer::server(&Url::parse(url.as_bytes(), 0).unwrap());
+        let secret = Secret::of(peer("http://a.example/x"), 1);
+        assert_eq!(secret.for_peer(&peer("http://A.example:80/y")), Some(&1));
+        for other in ["https://a.example/", "http://a.example:81/", "http://b.a.example/"] {
+            assert_eq!(secret.for_peer(&peer(other)), None, "{other}");
+        }
+        assert_eq!(secret.for_peer(&Peer::proxy("http", "a.example", 80)), None);
+        let any = Secret { scope: Scope::AnyServer, value: 1 };
+        assert!(any.for_peer(&peer("http://b.example/")).is_some());
+        assert!(any.for_peer(&Peer::proxy("http", "a.example", 80)).is_none());
+        assert_eq!(format!("{any:?}"), "Secret(..)");
+    }
+}
