@@ -13,7 +13,8 @@ NO_CASES = test -d "$(CASES)" || { echo "no test cases of curl at $(CASES): conf
 .PHONY: conformance conformance-lib
 conformance: $(if $(CURL),,tool)
 	@$(NO_CASES); $(CONFORMANCE) --curl "$(or $(CURL),$(OUR_TOOL))" \
-		$(if $(or $(CURL),$(ONLY)),,--skip-list conformance/skip.txt)
+		$(if $(or $(CURL),$(ONLY)),,--skip-list conformance/skip.txt \
+		--write-passed $(CARGO_TARGET_DIR)/conformance/passed.txt)
 
 conformance-lib: $(if $(filter $(CARGO_TARGET_DIR)/release/lib,$(LIBDIR)),lib)
 	@$(NO_CASES); $(CONFORMANCE) --curl "$(or $(CURL),/usr/bin/curl)" --library "$(LIBDIR)" --expect curl_7_88 \

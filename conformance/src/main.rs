@@ -28,7 +28,7 @@ use run::{Outcome, Settings, Verdict};
 
 const USAGE: &str = "usage: warmwire-conformance CASES --curl BINARY [--library FOLDER] [--skip-list FILE]
     [--only \"1 2 3\"] [--agree [COLUMN]] [--expect COLUMN] [--jobs N] [--verbose] [--keep]
-    [--write-list FILE] [--prune]";
+    [--write-list FILE] [--write-passed FILE] [--prune]";
 
 /// What a new skip list begins with.
 const LIST_HEAD: &str = "# Cases that are not meant to pass yet: number, then the case's name and what fails first. A case listed here that
@@ -68,6 +68,7 @@ struct Options {
     prune: bool,
     /// Where to put a list of what failed.
     write_list: Option<PathBuf>,
+    write_passed: Option<PathBuf>,
 }
 
 impl Options {
@@ -94,6 +95,7 @@ impl Options {
                 "--verbose" => options.verbose = true,
                 "--keep" => options.keep = true,
                 "--prune" => options.prune = true,
+                "--write-passed" => options.write_passed = Some(value()?.into()),
                 "--write-list" => options.write_list = Some(value()?.into()),
                 other if !other.starts_with('-') => options.cases = other.into(),
                 _ => return Err(USAGE.into()),
@@ -127,6 +129,9 @@ fn conduct(options: &Options) -> Result<bool, String> {
     }
     if let Some(path) = &options.write_list {
         report::write_list(path, LIST_HEAD, &outcomes)?;
+    }
+    if let Some(path) = &options.write_passed {
+        report::write_passed(path, &outcomes)?;
     }
     if let (true, Some(path)) = (options.prune, &options.skip_list) {
         report::prune_list(path, &outcomes)?;

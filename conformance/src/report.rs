@@ -49,6 +49,16 @@ pub fn prune_list(path: &Path, outcomes: &BTreeMap<u64, Outcome>) -> Result<(), 
     fs::write(path, kept).map_err(told)
 }
 
+/// The numbers of the cases that passed, one per line.
+pub fn write_passed(path: &Path, outcomes: &BTreeMap<u64, Outcome>) -> Result<(), String> {
+    let passed = outcomes.iter().filter(|(_, outcome)| outcome.verdict == Verdict::Passed);
+    let text: String = passed.map(|(number, _)| format!("{number}\n")).collect();
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    }
+    std::fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()))
+}
+
 /// Writes a skip list that names what fails now, each with what failed first, for a list that has yet to begin.
 pub fn write_list(path: &Path, head: &str, outcomes: &BTreeMap<u64, Outcome>) -> Result<(), String> {
     let mut text = head.to_owned();

@@ -8,6 +8,12 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a directory of the checkout").to_owned()
 }
 
+/// Where cargo builds.
+pub fn target() -> PathBuf {
+    let set = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+    if set.is_absolute() { set } else { root().join(set) }
+}
+
 /// Every file below `dir`, as paths from the root with `/`, sorted; build output and hidden directories left out.
 pub fn below(dir: &str) -> Vec<String> {
     let mut found = Vec::new();

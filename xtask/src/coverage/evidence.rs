@@ -31,6 +31,11 @@ impl Evidence {
         Ok(evidence)
     }
 
+    /// A test known from elsewhere.
+    pub fn add(&mut self, name: &str, test: String) {
+        self.tests.entry(name.to_owned()).or_default().insert(test);
+    }
+
     /// The first test that covers `name`, and how many others do.
     pub fn test(&self, name: &str) -> Option<String> {
         let tests = self.tests.get(name)?;

@@ -1,11 +1,13 @@
 //! `cargo xtask coverage`: writes COVERAGE.md, what of curl's interface is done, partial or missing.
 //!
 //! Nobody states a status. It follows from two lists:
-//! - `covers:` comments in tests (evidence.rs) name what a test would notice if it broke;
+//! - `covers:` comments in tests (evidence.rs) name what a test would notice if it broke, and so do the command lines of
+//!   curl's published cases that the tool passes (cases.rs);
 //! - xtask/refused.txt holds what the library and the tool refuse, and is made by asking them (probe.rs).
 //!
 //! Refused is missing; covered is done; neither is partial: it is taken, and no test says that it works.
 
+mod cases;
 mod evidence;
 mod probe;
 
@@ -41,7 +43,10 @@ fn report(check: bool, subjects: Vec<probe::Subject>) -> Report {
     let mut named = known.clone();
     named.extend(constant::ALL.iter().map(|c| c.name.to_owned()));
     named.extend(Code::ALL.iter().map(|c| format!("CURLE_{}", c.name())));
-    let evidence = Evidence::collect(&named)?;
+    let mut evidence = Evidence::collect(&named)?;
+    for (flag, case) in cases::covered(check)? {
+        evidence.add(&flag, format!("curl's case {case}"));
+    }
     let mut asked = Vec::new();
     let mut refused = read_refused(&known)?;
     for subject in subjects {
