@@ -24,6 +24,7 @@ mod prepare;
 mod progress;
 mod queue;
 mod raw;
+mod report;
 mod request;
 mod retry;
 mod settings;

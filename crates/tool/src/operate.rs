@@ -8,6 +8,7 @@ use crate::parallel;
 use crate::prepare::{Prepared, Stop, prepare};
 use crate::queue::Queue;
 use crate::raw::{Code, Easy, Limits, LockData, Multi, Share};
+use crate::report::{self, Reports};
 use crate::request::{Fail, Request};
 use crate::retry::{Attempt, Retries, Verdict};
 use crate::sink::{path, remove, set_time};
@@ -33,6 +34,7 @@ pub struct Run {
     pub multi: Multi,
     pub share: Share,
     pub program: Option<RefCell<Program>>,
+    reports: Option<RefCell<Reports>>,
 }
 
 /// A transfer under way.
@@ -56,11 +58,14 @@ pub fn operate(env: Rc<Env>, requests: Vec<Request>) -> i32 {
     for kind in [LockData::Cookie, LockData::Psl, LockData::Hsts] {
         share.set_kind(kind, true);
     }
-    let run = Run { env: env.clone(), multi: Multi::default(), share, program };
+    let wanted = env.globals.har.is_some() || env.globals.timeline.is_some();
+    let reports = wanted.then(|| RefCell::new(Reports::new()));
+    let run = Run { env: env.clone(), multi: Multi::default(), share, program, reports };
     run.multi.set_limits(Limits { max_host: env.globals.parallel_max_host, ..Limits::default() });
     let mut queue = Queue::new(requests);
     let code = if env.globals.parallel { parallel::run(&run, &mut queue) } else { run.serial(&mut queue) };
     run.write_program();
+    run.write_reports();
     let _ = flush_stdout();
     run.multi.close();
     code
@@ -236,6 +241,9 @@ impl Run {
         if let Some(format) = transfer.request.options.text("write-out") {
             write_out(format, &Ended { transfer, easy, code }, &mut Output::new(&self.env));
         }
+        if let Some(reports) = self.reports.as_ref().filter(|_| !skipped) {
+            reports.borrow_mut().add(&Ended { transfer, easy, code });
+        }
         easy.close();
         transfer.easy.borrow_mut().take();
         code
@@ -300,15 +308,30 @@ impl Run {
     }
 
     fn write_program(&self) {
-        let (Some(program), Some(file)) = (&self.program, &self.env.globals.libcurl) else { return };
-        let text = program.borrow().text();
+        if let (Some(program), Some(file)) = (&self.program, &self.env.globals.libcurl) {
+            self.write_file(file, &program.borrow().text(), "libcurl code");
+        }
+    }
+
+    fn write_reports(&self) {
+        let Some(reports) = &self.reports else { return };
+        let records = &reports.borrow().records;
+        if let Some(file) = &self.env.globals.har {
+            self.write_file(file, &report::har(records, env!("CARGO_PKG_VERSION")), "the archive");
+        }
+        if let Some(file) = &self.env.globals.timeline {
+            self.write_file(file, &report::timeline(records, file), "the timeline");
+        }
+    }
+
+    fn write_file(&self, file: &[u8], text: &str, what: &str) {
         let written = if file == b"-" {
             std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes())
         } else {
             fs::write(path(file), text)
         };
         if written.is_err() {
-            self.env.warn(&format!("Failed to open {} to write libcurl code", shown(file)));
+            self.env.warn(&format!("Failed to open {} to write {what}", shown(file)));
         }
     }
 }

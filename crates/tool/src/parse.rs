@@ -275,6 +275,9 @@ impl<'w> Parser<'w> {
     }
 
     fn record(&mut self, flag: &'static Flag, text: &[u8]) -> Done {
+        if !flag.needs.is_empty() && !self.world.has(flag.needs) {
+            return Err(Wrong::NotSupported.into());
+        }
         let value = match flag.set {
             Set::Act(act) => return act(self, flag, text),
             Set::Absent => return Err(Wrong::NotSupported.into()),
@@ -293,6 +296,9 @@ impl<'w> Parser<'w> {
     }
 
     fn switch(&mut self, flag: &'static Flag, on: bool) -> Done {
+        if on && !flag.needs.is_empty() && !self.world.has(flag.needs) {
+            return Err(Wrong::NotSupported.into());
+        }
         match flag.set {
             Set::On(name) => self.request().options.set_long(name, on.into()),
             Set::Off(name) => self.request().options.set_long(name, (!on).into()),

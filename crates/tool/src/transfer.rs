@@ -48,6 +48,8 @@ pub struct Transfer {
     pub guards_terminal: bool,
     pub easy: RefCell<Option<Easy>>,
     pub retries: Cell<i64>,
+    /// The head of the last request, when a report wants it.
+    pub request_head: RefCell<Bytes>,
     /// To be ended, because of another transfer.
     pub abort: Cell<bool>,
 }
@@ -99,6 +101,7 @@ impl Transfer {
             guards_terminal: parts.guards_terminal,
             easy: RefCell::default(),
             retries: Cell::new(0),
+            request_head: RefCell::default(),
             abort: Cell::new(false),
         })
     }
@@ -410,7 +413,7 @@ impl Callbacks for Transfer {
     }
 
     fn wants_debug(&self) -> bool {
-        self.env.traces()
+        self.env.traces() || self.env.globals.har.is_some()
     }
 
     fn debug(&self, kind: DebugKind, data: &[u8]) {
@@ -423,6 +426,9 @@ impl Callbacks for Transfer {
             DebugKind::TlsDataIn => Kind::TlsIn,
             DebugKind::TlsDataOut => Kind::TlsOut,
         };
+        if kind == Kind::HeaderOut && self.env.globals.har.is_some() {
+            *self.request_head.borrow_mut() = data.to_vec();
+        }
         self.env.trace(kind, data, self.ids());
     }
 }

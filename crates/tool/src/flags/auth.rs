@@ -107,6 +107,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.10.6",
         help: "Log in with Negotiate (SPNEGO)",
         about: "Needs GSS-API. Give an empty name with --user : to have it used.",
+        needs: "SPNEGO",
         set: Set::Bits("HTTPAUTH", 4),
         ..FLAG
     },
@@ -148,6 +149,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Log in with NTLM",
         about: "A method of Microsoft's servers that belongs to the connection. Avoid it where you \
             can.",
+        needs: "NTLM",
         set: Set::Bits("HTTPAUTH", 8),
         ..FLAG
     },

@@ -118,6 +118,7 @@ pub const FLAGS: &[Flag] = &[
         about: "The argument is an address, host name or interface to be told to the server, or a \
             dash for the address of the control connection. A port or range may follow a colon.",
         set: Set::Text("FTPPORT"),
+        ..FLAG
     },
     Flag {
         name: "ftp-pret",
@@ -195,6 +196,7 @@ pub const FLAGS: &[Flag] = &[
         about: "Before the transfer, or with a leading dash after it, or with a plus just before the \
             data. A star in front lets it fail.",
         set: Set::Act(act::quote),
+        ..FLAG
     },
     Flag {
         name: "use-ascii",

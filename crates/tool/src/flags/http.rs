@@ -15,6 +15,7 @@ pub const FLAGS: &[Flag] = &[
         about: "Alternative services that HTTPS servers announce are remembered and used for later \
             requests. When the file exists it is loaded first, and it is rewritten at the end. \
             An empty name keeps the cache in memory only.",
+        needs: "alt-svc",
         set: Set::AnyText("ALTSVC"),
         ..FLAG
     },
@@ -55,6 +56,7 @@ pub const FLAGS: &[Flag] = &[
         about: "All cookies known after the run are saved in the Netscape format; a dash writes them \
             to standard output. It also switches the cookie engine on.",
         set: Set::Text("COOKIEJAR"),
+        ..FLAG
     },
     Flag {
         name: "cookie",
@@ -69,6 +71,7 @@ pub const FLAGS: &[Flag] = &[
             names a file with cookies in the Netscape format or as headers; an empty name only \
             turns the cookie engine on.",
         set: Set::Act(act::cookie),
+        ..FLAG
     },
     Flag {
         name: "data-ascii",
@@ -132,6 +135,7 @@ pub const FLAGS: &[Flag] = &[
             joined by an ampersand. An argument that starts with @ names a file to read, from \
             which line ends and null bytes are removed; @- is standard input.",
         set: Set::Act(act::data),
+        ..FLAG
     },
     Flag {
         name: "dump-header",
@@ -145,6 +149,7 @@ pub const FLAGS: &[Flag] = &[
         about: "The headers of all answers in the run go to the file; a dash is standard output and \
             a percent sign standard error. With a scheme without headers the file stays empty.",
         set: Set::Text("dump-header"),
+        ..FLAG
     },
     Flag {
         name: "etag-compare",
@@ -255,6 +260,7 @@ pub const FLAGS: &[Flag] = &[
             a file. After a semicolon come type=, filename=, headers= and encoder=. name=( opens \
             a nested part that =) closes.",
         set: Set::Act(act::form),
+        ..FLAG
     },
     Flag {
         name: "get",
@@ -291,6 +297,7 @@ pub const FLAGS: &[Flag] = &[
         about: "A header without a value removes the one that would be sent, one that ends in a \
             semicolon is sent empty. @file reads headers from a file, one per line.",
         set: Set::Act(act::header),
+        ..FLAG
     },
     Flag {
         name: "hsts",
@@ -302,6 +309,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Keep an HSTS cache in this file",
         about: "Hosts that demanded HTTPS are remembered, and http URLs for them become https. An \
             empty name keeps the cache in memory only.",
+        needs: "HSTS",
         set: Set::AnyText("HSTS"),
         ..FLAG
     },
@@ -326,6 +334,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Speak HTTP 1.0",
         about: "Requests are made with HTTP 1.0 whatever would be preferred.",
         set: Set::Mark(act::http10),
+        ..FLAG
     },
     Flag {
         name: "http1.1",
@@ -498,6 +507,7 @@ pub const FLAGS: &[Flag] = &[
         about: "first-last, first-, -last for the end, and several with commas for HTTP. A server \
             may ignore it and send all.",
         set: Set::Act(act::range),
+        ..FLAG
     },
     Flag {
         name: "raw",
@@ -521,6 +531,7 @@ pub const FLAGS: &[Flag] = &[
         about: "Sets the Referer header. With ;auto at the end it is updated when redirects are \
             followed.",
         set: Set::Act(act::referer),
+        ..FLAG
     },
     Flag {
         name: "request-target",
@@ -545,6 +556,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Only if newer (or older) than a time",
         about: "A date, or a file whose time is taken. A leading dash asks for older ones.",
         set: Set::Act(act::time_cond),
+        ..FLAG
     },
     Flag {
         name: "tr-encoding",
@@ -578,5 +590,6 @@ pub const FLAGS: &[Flag] = &[
         help: "Name to give in User-Agent",
         about: "An empty text leaves the header out.",
         set: Set::AnyText("USERAGENT"),
+        ..FLAG
     },
 ];

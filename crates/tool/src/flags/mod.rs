@@ -42,6 +42,8 @@ pub struct Flag {
     pub help: &'static str,
     /// A paragraph for the manual page.
     pub about: &'static str,
+    /// A feature of the library that may be missing, named as in `curl -V`.
+    pub needs: &'static str,
     pub set: Set,
 }
 
@@ -118,6 +120,7 @@ const FLAG: Flag = Flag {
     since: "",
     help: "",
     about: "",
+    needs: "",
     set: Set::Gone,
 };
 

@@ -226,6 +226,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.17.1",
         help: "Log in to the proxy with Negotiate",
         about: "Needs GSS-API.",
+        needs: "SPNEGO",
         set: Set::Field(|r| &mut r.proxy_auth.negotiate),
         ..FLAG
     },
@@ -235,6 +236,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.10.7",
         help: "Log in to the proxy with NTLM",
         about: "See --ntlm.",
+        needs: "NTLM",
         set: Set::Field(|r| &mut r.proxy_auth.ntlm),
         ..FLAG
     },

@@ -77,6 +77,7 @@ pub const FLAGS: &[Flag] = &[
             file from the pass phrase of its key; write \\: for a colon that belongs to the name. \
             The key may stand in the same file or be given with --key.",
         set: Set::Act(act::cert),
+        ..FLAG
     },
     Flag {
         name: "ciphers",
@@ -444,5 +445,6 @@ pub const FLAGS: &[Flag] = &[
         help: "TLS 1.0 or later",
         about: "Any version of TLS 1.",
         set: Set::Mark(act::tlsv1),
+        ..FLAG
     },
 ];

@@ -14,6 +14,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Set a telnet option",
         about: "TTYPE=term, XDISPLOC=display or NEW_ENV=var,value.",
         set: Set::List("TELNETOPTIONS"),
+        ..FLAG
     },
     Flag {
         name: "tftp-blksize",
