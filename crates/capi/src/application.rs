@@ -278,15 +278,15 @@ impl Callbacks for Application {
     fn prereq(&self, ends: &Endpoints) -> bool {
         let Some(function) = self.pointers.prereq_fn() else { return true };
         let text = |ip: &str| CString::new(ip).unwrap_or_default();
-        let (primary, local) = (text(&ends.primary_ip), text(&ends.local_ip));
+        let (primary, local) = (text(&ends.primary_ip()), text(&ends.local_ip()));
         // SAFETY: the application's function; the texts outlive the call.
         let answer = unsafe {
             function(
                 self.pointers.prereq_data.get(),
                 primary.as_ptr().cast_mut(),
                 local.as_ptr().cast_mut(),
-                c_int::from(ends.primary_port),
-                c_int::from(ends.local_port),
+                c_int::from(ends.primary_port()),
+                c_int::from(ends.local_port()),
             )
         };
         i64::from(answer) == i64::from(CURL_PREREQFUNC_OK)

@@ -2,6 +2,7 @@
 //! [`Callbacks`]; the engine holds no borrow and no lock while it calls one, because an application
 //! may call back into the API or even jump over our frames.
 
+use std::net::SocketAddr;
 use std::rc::Rc;
 
 pub use net::filter::open::{Configured, Opened, Purpose, SocketCallbacks, Target, Transport};
@@ -75,17 +76,39 @@ pub struct ProgressCounts {
     pub upload_now: i64,
 }
 
-/// The two ends of a connection, as CURLOPT_PREREQFUNCTION is told.
-#[derive(Debug, Clone, Default)]
+/// The two ends of a connection, as CURLOPT_PREREQFUNCTION is told. Written out only when asked for.
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Endpoints {
-    /// Remote address.
-    pub primary_ip: String,
+    /// Remote address and port; none for a unix socket.
+    pub remote: Option<SocketAddr>,
+    /// Local address and port.
+    pub local: Option<SocketAddr>,
+}
+
+impl Endpoints {
+    /// Remote address as text.
+    pub fn primary_ip(&self) -> String {
+        ip(self.remote)
+    }
+
     /// Remote port.
-    pub primary_port: u16,
-    /// Local address.
-    pub local_ip: String,
+    pub fn primary_port(&self) -> u16 {
+        self.remote.map_or(0, |a| a.port())
+    }
+
+    /// Local address as text.
+    pub fn local_ip(&self) -> String {
+        ip(self.local)
+    }
+
     /// Local port.
-    pub local_port: u16,
+    pub fn local_port(&self) -> u16 {
+        self.local.map_or(0, |a| a.port())
+    }
+}
+
+fn ip(address: Option<SocketAddr>) -> String {
+    address.map(|a| a.ip().to_string()).unwrap_or_default()
 }
 
 /// The application's side of a transfer. Every method but the first three has a sensible default.

@@ -17,6 +17,7 @@ use crate::settings::Settings;
 use crate::share::Share;
 use crate::stores::headers::Headers;
 use crate::stores::{Stores, cookies};
+use crate::transfer::target::Target;
 
 /// An easy handle. Cloning gives another reference to the same one.
 #[derive(Clone)]
@@ -44,6 +45,7 @@ pub struct EasyState {
     pub tag: Cell<usize>,
     /// Number of the transfer, unique in the process; -1 before the first.
     pub transfer_id: Cell<i64>,
+    pub(crate) target: RefCell<Option<(u64, Rc<Target>)>>,
     pub(crate) multi: RefCell<Weak<MultiState>>,
     pub(crate) task: Cell<Option<TaskId>>,
     own_multi: RefCell<Option<Multi>>,
@@ -129,6 +131,7 @@ impl Easy {
             connected: RefCell::default(),
             tag: Cell::new(0),
             transfer_id: Cell::new(-1),
+            target: RefCell::default(),
             multi: RefCell::default(),
             task: Cell::new(None),
             own_multi: RefCell::default(),

@@ -7,6 +7,7 @@
 mod support;
 
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tables::{ArgKind, Code, EasyOption as O, Scheme};
 
@@ -54,6 +55,7 @@ pub enum Method {
 #[derive(Clone)]
 pub struct Settings {
     values: Box<[Value]>,
+    generation: u64,
     /// The method that the last of POST, UPLOAD, HTTPGET, NOBODY, MIMEPOST … chose.
     pub method: Method,
     /// The multipart form, when one is set.
@@ -66,6 +68,12 @@ pub struct Settings {
 
 const SLOTS: usize = 340;
 
+/// Numbers states of settings, unique in the process: a copied or reset handle never has an old number.
+fn next_generation() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
 fn slot(option: O) -> usize {
     (option.id() % 10_000) as usize
 }
@@ -74,6 +82,7 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             values: vec![Value::Unset; SLOTS].into(),
+            generation: next_generation(),
             method: Method::Get,
             mime: None,
             url_handle: None,
@@ -134,6 +143,7 @@ impl Settings {
         };
         Settings {
             values: self.values.iter().map(own).collect(),
+            generation: next_generation(),
             method: self.method,
             mime: None,
             url_handle: None,
@@ -141,7 +151,13 @@ impl Settings {
         }
     }
 
+    /// Counts changes: equal numbers mean equal settings.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
     fn put(&mut self, option: O, value: Value) {
+        self.generation = next_generation();
         self.values[slot(option)] = value;
     }
 

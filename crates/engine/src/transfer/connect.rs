@@ -39,7 +39,7 @@ pub struct Link {
 impl Transfer {
     /// A connection to the origin of the current URL; a new one when `fresh`.
     pub async fn connect(&mut self, fresh: bool) -> Result<Link> {
-        let plan = Plan::of(self)?;
+        let plan = self.plan()?;
         let via_proxy = plan.proxy.as_ref().is_some_and(|p| !p.tunnel && !p.kind.is_socks());
         self.easy.info.borrow_mut().used_proxy = plan.proxy.is_some();
         self.pin_names()?;
@@ -87,10 +87,11 @@ impl Transfer {
             }
         };
         self.note_connection(&lease);
-        if !self.easy.callbacks.prereq(&self.easy.info.borrow().ends.clone()) {
+        let ends = self.easy.info.borrow().ends;
+        if !self.easy.callbacks.prereq(&ends) {
             return Err(Error::new(Code::AbortedByCallback, "operation aborted by pre-request callback"));
         }
-        Ok(Link { lease, via_proxy, proxy: plan.proxy })
+        Ok(Link { lease, via_proxy, proxy: plan.proxy.clone() })
     }
 
     /// Opens a connection along the plan.
@@ -166,8 +167,8 @@ impl Transfer {
 
     /// Whether requests are handed to an HTTP proxy that is no tunnel.
     pub fn forwards(&self) -> Result<bool> {
-        let plan = Plan::of(self)?;
-        Ok(plan.proxy.is_some_and(|p| !p.tunnel && !p.kind.is_socks()))
+        let plan = self.plan()?;
+        Ok(plan.proxy.as_ref().is_some_and(|p| !p.tunnel && !p.kind.is_socks()))
     }
 
     /// A host's address of one family.
@@ -299,12 +300,5 @@ impl Transfer {
 }
 
 fn ends(endpoints: &net::connect::Endpoints) -> Endpoints {
-    let ip = |a: Option<std::net::SocketAddr>| a.map(|a| a.ip().to_string()).unwrap_or_default();
-    let port = |a: Option<std::net::SocketAddr>| a.map_or(0, |a| a.port());
-    Endpoints {
-        primary_ip: ip(endpoints.remote),
-        primary_port: port(endpoints.remote),
-        local_ip: ip(endpoints.local),
-        local_port: port(endpoints.local),
-    }
+    Endpoints { remote: endpoints.remote, local: endpoints.local }
 }

@@ -15,6 +15,7 @@ pub mod proxy;
 pub mod rate_limit;
 pub mod secret;
 mod socks;
+pub mod target;
 mod tunnel;
 mod watch;
 
@@ -25,7 +26,6 @@ use std::task::Poll;
 use std::time::Instant;
 
 use tables::{Code, EasyOption as O, Scheme};
-use wire::url::Url;
 
 use crate::easy::EasyState;
 use crate::error::{Error, Result};
@@ -34,6 +34,7 @@ use crate::protocol::{self, Next};
 use crate::settings::Method;
 use client_writer::ClientWriter;
 use rate_limit::RateLimit;
+use target::Target;
 use watch::Watch;
 
 /// What a protocol handler works with. Lives inside the transfer's future: whatever the application
@@ -44,9 +45,9 @@ pub struct Transfer {
     /// The multi handle that runs it.
     pub multi: Rc<MultiState>,
     /// The URL of the current request.
-    pub url: Url,
+    pub url: Rc<Target>,
     /// The URL that the application gave: credentials belong to its origin.
-    pub first_url: Url,
+    pub first_url: Rc<Target>,
     /// Where received bytes go.
     pub writer: ClientWriter,
     /// Pace of receiving and of sending.
@@ -120,7 +121,7 @@ fn conclude(easy: &Rc<EasyState>, multi: &Rc<MultiState>, result: Result<()>) ->
 
 impl Transfer {
     fn new(multi: Rc<MultiState>, easy: Rc<EasyState>) -> Result<Transfer> {
-        let url = prepare::first_url(&easy)?;
+        let url = target::first(&easy)?;
         let settings = easy.settings.borrow();
         let method = settings.method;
         let receive_rate = RateLimit::new(settings.long(O::MaxRecvSpeedLarge));
@@ -159,14 +160,14 @@ impl Transfer {
 
     fn note_url(&self) {
         let mut info = self.easy.info.borrow_mut();
-        info.effective_url = prepare::url_text(&self.url).into();
+        info.effective_url = self.url.text.clone();
         info.scheme = self.scheme().name();
         info.protocol = self.scheme().bit() as i64;
     }
 
     /// The scheme of the current URL; `check_scheme` has let only known ones pass.
     pub fn scheme(&self) -> Scheme {
-        self.url.scheme().and_then(|name| Scheme::from_name(&name)).unwrap_or(Scheme::Http)
+        self.url.scheme.unwrap_or(Scheme::Http)
     }
 
     /// The first byte of a reply has come.

@@ -16,7 +16,7 @@ use tables::scheme::Login;
 use tables::{Code, EasyOption as O, Scheme};
 
 use super::Transfer;
-use super::proxy::Proxy;
+use super::proxy::{Environment, Proxy};
 use crate::error::{Error, Result};
 use crate::settings::{Settings, Text};
 
@@ -41,7 +41,7 @@ pub struct Plan {
 
 impl Plan {
     /// Reads the settings for the current URL.
-    pub fn of(t: &Transfer) -> Result<Plan> {
+    pub fn of(t: &Transfer, environment: &Environment) -> Result<Plan> {
         let scheme = t.scheme();
         let settings = t.easy.settings.borrow();
         let host = t.url.host_ascii().map_err(super::prepare::url_error)?;
@@ -51,7 +51,7 @@ impl Plan {
         let unix = unix_address(&settings);
         let (pre_proxy, proxy) = match unix {
             Some(_) => (None, None),
-            None => super::proxy::choose(&settings, &scheme, &host, port)?,
+            None => super::proxy::choose(&settings, &scheme, &host, environment)?,
         };
         let tls = scheme.tls().then(|| tls_config(&settings, TlsNames::ORIGIN, alpn(&settings, &scheme)));
         let tls = tls.transpose()?.map(Arc::new);
@@ -83,7 +83,7 @@ impl Plan {
                 Login::Connection => Some(login(t, &settings)?),
                 _ => crate::protocol::http_connection_login(t)?,
             },
-            variant: settings.string(O::Resolve).unwrap_or_default(),
+            variant: String::new(),
             owner: t.easy.callbacks.sockets().map(|_| t.easy.owner_number()),
         };
         Ok(Plan { identity, host: to_host, port: to_port, proxy, pre_proxy, tls, resolve })

@@ -81,7 +81,7 @@ pub fn follow(t: &mut Transfer, url: Url) -> Result<()> {
     info.redirect_count += 1;
     drop(info);
     t.other_origin = t.first_url.origin() != url.origin();
-    t.url = url;
+    t.url = Rc::new(url.into());
     t.mark(|info, elapsed| info.redirect = elapsed);
     Ok(())
 }

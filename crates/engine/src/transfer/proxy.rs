@@ -80,19 +80,44 @@ impl Proxy {
 /// curl's default port of a proxy.
 const DEFAULT_PORT: u16 = 1080;
 
+/// What the environment says of proxies, when the settings leave it the word.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Environment {
+    proxy: Option<String>,
+    no_proxy: Option<String>,
+}
+
+/// Reads the variables that count for this scheme.
+pub fn environment(settings: &Settings, scheme: &Scheme) -> Environment {
+    let proxy = if settings.is_set(O::Proxy) { None } else { proxy_variable(scheme) };
+    let any = proxy.is_some() || settings.is_set(O::Proxy) || settings.is_set(O::PreProxy);
+    let listed = any && !settings.is_set(O::Noproxy);
+    let no_proxy = || std::env::var("no_proxy").ok().or_else(|| std::env::var("NO_PROXY").ok());
+    Environment { proxy, no_proxy: listed.then(no_proxy).flatten() }
+}
+
+fn proxy_variable(scheme: &Scheme) -> Option<String> {
+    let get = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
+    // HTTP_PROXY in capitals may come from a request's own "Proxy:" field in CGI programs.
+    let own = match scheme.name().to_ascii_lowercase().as_str() {
+        "http" => get("http_proxy"),
+        name => get(&format!("{name}_proxy")).or_else(|| get(&format!("{name}_proxy").to_uppercase())),
+    };
+    own.or_else(|| get("all_proxy")).or_else(|| get("ALL_PROXY"))
+}
+
 /// The proxies for this origin, if any: one before the proxy, and the proxy. A pre-proxy alone is the proxy.
 pub fn choose(
     settings: &Settings,
     scheme: &Scheme,
     host: &str,
-    _port: u16,
+    environment: &Environment,
 ) -> Result<(Option<Proxy>, Option<Proxy>)> {
-    let (text, from_option) = match settings.string(O::Proxy) {
-        Some(text) => (text, true),
-        None => (from_environment(scheme).unwrap_or_default(), false),
-    };
+    let text = settings.string(O::Proxy).or_else(|| environment.proxy.clone()).unwrap_or_default();
     let before = settings.string(O::PreProxy).unwrap_or_default();
-    if text.is_empty() && before.is_empty() || bypassed(settings, host, from_option) {
+    let spared = settings.string(O::Noproxy).or_else(|| environment.no_proxy.clone());
+    let bypassed = spared.is_some_and(|list| wire::noproxy::matches(host, &list));
+    if text.is_empty() && before.is_empty() || bypassed {
         return Ok((None, None));
     }
     let read = |text: &str, kind| (!text.is_empty()).then(|| parse(settings, scheme, text, kind)).transpose();
@@ -104,22 +129,6 @@ pub fn choose(
         (_, Some(proxy)) if proxy.kind.is_socks() => (None, Some(proxy)),
         both => both,
     })
-}
-
-fn from_environment(scheme: &Scheme) -> Option<String> {
-    let lower = format!("{}_proxy", scheme.name());
-    let get = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
-    // HTTP_PROXY in capitals may come from a request's own "Proxy:" field in CGI programs.
-    let own = get(&lower).or_else(|| if lower == "http_proxy" { None } else { get(&lower.to_uppercase()) });
-    own.or_else(|| get("all_proxy")).or_else(|| get("ALL_PROXY"))
-}
-
-fn bypassed(settings: &Settings, host: &str, from_option: bool) -> bool {
-    let _ = from_option;
-    let list = settings
-        .string(O::Noproxy)
-        .or_else(|| std::env::var("no_proxy").ok().or_else(|| std::env::var("NO_PROXY").ok()));
-    list.is_some_and(|list| wire::noproxy::matches(host, &list))
 }
 
 /// Without a scheme the proxy is of the kind that is given, or of CURLOPT_PROXYTYPE.

@@ -49,7 +49,7 @@ pub struct Session {
 impl Control {
     /// A logged-in control connection: a kept one, or a new one.
     pub async fn open(t: &mut Transfer, fresh: bool) -> Result<Control> {
-        let plan = Plan::of(t)?;
+        let plan = (*t.plan()?).clone();
         let link = t.connect(fresh).await?;
         let mut lease: Lease = link.lease;
         lease.farewell = b"QUIT\r\n".to_vec();

@@ -57,7 +57,7 @@ fn target(t: &Transfer, location: &[u8], extra: u32) -> Result<Url> {
     if t.on(O::PathAsIs) {
         bits |= flag::PATH_AS_IS;
     }
-    let mut url = t.url.clone();
+    let mut url = (**t.url).clone();
     url.set(Part::Url, Some(location), bits).map_err(url_error)?;
     // A redirect without a fragment of its own keeps nothing of the old one (curl's behaviour is to
     // leave the new URL as the server gave it).

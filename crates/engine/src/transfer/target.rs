@@ -1,0 +1,100 @@
+//! Where a request goes: the parsed URL, what is derived from it, and the plan for reaching it. The
+//! handle keeps its target as long as no option changes, so that a transfer like the last one parses
+//! and plans nothing.
+
+use std::cell::RefCell;
+use std::ops::Deref;
+use std::rc::Rc;
+
+use tables::scheme::Login;
+use tables::{EasyOption as O, Scheme};
+use wire::url::Url;
+
+use super::Transfer;
+use super::plan::Plan;
+use super::prepare;
+use super::proxy::{self, Environment};
+use crate::easy::EasyState;
+use crate::error::Result;
+use crate::settings::Text;
+
+/// A URL to be fetched.
+pub struct Target {
+    url: Url,
+    /// The URL as text.
+    pub text: Text,
+    /// Its scheme, when it is a known one.
+    pub scheme: Option<Scheme>,
+    plan: RefCell<Option<Known>>,
+}
+
+/// A plan, and what it was made from.
+struct Known {
+    generation: u64,
+    environment: Environment,
+    plan: Rc<Plan>,
+}
+
+impl From<Url> for Target {
+    fn from(url: Url) -> Target {
+        Target {
+            text: prepare::url_text(&url).into(),
+            scheme: url.scheme().and_then(|name| Scheme::from_name(&name)),
+            plan: RefCell::default(),
+            url,
+        }
+    }
+}
+
+impl Deref for Target {
+    type Target = Url;
+
+    fn deref(&self) -> &Url {
+        &self.url
+    }
+}
+
+/// The target that the settings name; the handle's last one when nothing was set since.
+pub fn first(easy: &Rc<EasyState>) -> Result<Rc<Target>> {
+    let (generation, by_handle) = {
+        let settings = easy.settings.borrow();
+        (settings.generation(), settings.url_handle.is_some())
+    };
+    if let Some((known, target)) = &*easy.target.borrow()
+        && *known == generation
+        && !by_handle
+    {
+        return Ok(target.clone());
+    }
+    let target = Rc::new(Target::from(prepare::first_url(easy)?));
+    *easy.target.borrow_mut() = Some((generation, target.clone()));
+    Ok(target)
+}
+
+impl Transfer {
+    /// How to reach the current URL.
+    pub fn plan(&self) -> Result<Rc<Plan>> {
+        // HTTP methods that log in a connection come and go with the rounds of one transfer.
+        let by_round = self.scheme().login() == Login::Request
+            && crate::protocol::http_connection_login(self)?.is_some();
+        let (generation, lasting, environment) = {
+            let settings = self.easy.settings.borrow();
+            // A .netrc file may change, and so may what the application's socket functions are.
+            let lasting =
+                settings.long(O::Netrc) == 0 && self.easy.callbacks.sockets().is_none() && !by_round;
+            (settings.generation(), lasting, proxy::environment(&settings, &self.scheme()))
+        };
+        if let Some(known) = &*self.url.plan.borrow()
+            && lasting
+            && known.generation == generation
+            && known.environment == environment
+        {
+            return Ok(known.plan.clone());
+        }
+        let plan = Rc::new(Plan::of(self, &environment)?);
+        if lasting {
+            *self.url.plan.borrow_mut() = Some(Known { generation, environment, plan: plan.clone() });
+        }
+        Ok(plan)
+    }
+}
