@@ -168,3 +168,6 @@ impl fmt::Debug for ClientCert {
         f.debug_struct("ClientCert").field("cert_type", &self.cert_type).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod mutations;

@@ -107,6 +107,46 @@ fn tls_inside_tls() {
 }
 
 #[test]
+fn tickets_through_a_tunnel_leave_the_connection_alive() {
+    let authority = Authority::new();
+    let server = authority.good().server_config().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let proxy = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut head = Vec::new();
+        let mut byte = [0];
+        while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).unwrap() == 1 {
+            head.push(byte[0]);
+        }
+        stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").unwrap();
+        let mut tls = rustls::StreamOwned::new(rustls::ServerConnection::new(server).unwrap(), stream);
+        tls.read_exact(&mut [0; 3]).unwrap(); // sends the tickets, and nothing else
+        let _ = tls.read(&mut byte);
+    });
+    let config = Arc::new(trusting(&authority));
+    run(move |reactor| {
+        Box::pin(async move {
+            let mut tunnel = crate::filter::http_proxy::TunnelFilter::new(socket(port, &reactor));
+            tunnel.send(b"CONNECT localhost:443 HTTP/1.1\r\n\r\n").await.unwrap();
+            while tunnel.line(1000).await.unwrap().unwrap() != b"\r\n" {}
+            let store = SessionStore::new();
+            let mut f = handshake(Box::new(tunnel), &config, "localhost", 443, &store).await.unwrap();
+            (&mut f as &mut dyn Filter).write_all(b"go\n").await.unwrap();
+            let start = Instant::now();
+            while f.socket().idle_state() == Idle::Alive {
+                assert!(start.elapsed() < Duration::from_secs(5), "no ticket came");
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            f.detach();
+            assert_eq!(f.idle_state(), Idle::Alive);
+            f.retire();
+        })
+    });
+    proxy.join().unwrap();
+}
+
+#[test]
 fn uploads_arrive_whole_though_the_server_dawdles() {
     let authority = Authority::new();
     let body = testkit::body::pattern(3_000_000);
