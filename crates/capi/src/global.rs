@@ -69,7 +69,8 @@ pub unsafe extern "C-unwind" fn curl_global_init_mem(
 pub extern "C-unwind" fn curl_global_cleanup() {
     entry((), || {
         let before = USERS.fetch_update(Ordering::AcqRel, Ordering::Acquire, |users| users.checked_sub(1));
-        if before == Ok(1) {
+        // What handles left in the process-wide pool ends politely. A program that never counted is at its end too.
+        if before.is_err() || before == Ok(1) {
             engine::process_pool::close_all();
         }
     });

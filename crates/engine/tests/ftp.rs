@@ -54,7 +54,7 @@ fn stores_and_lists() {
     let (easy, app) = handle(&server.url("/dir/"));
     long(&easy, O::Dirlistonly, 1);
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
-    assert_eq!(app.body.borrow().as_slice(), b"file\r\nnew\r\n");
+    assert_eq!(app.body.borrow().as_slice(), b"file\nnew\n");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use runtime::Idle;
 
 use crate::connection::Connection;
-use crate::identity::Identity;
+use crate::identity::{Identity, Origin};
 use crate::pool::{Limits, Listed};
 
 /// Connections that belong to nobody at the moment.
@@ -69,6 +69,20 @@ impl SharedPool {
     pub fn close_all(&self) {
         let all = std::mem::take(&mut *self.idle());
         all.into_iter().for_each(Connection::retire);
+    }
+
+    /// Closes politely what belongs to the origins that are asked for; how many those were.
+    pub fn close_where(&self, wanted: impl Fn(&Origin) -> bool) -> usize {
+        let chosen: Vec<Connection> = {
+            let mut idle = self.idle();
+            let (chosen, others) =
+                std::mem::take(&mut *idle).into_iter().partition(|c| wanted(&c.identity.origin));
+            *idle = others;
+            Vec::from(chosen as VecDeque<Connection>)
+        };
+        let count = chosen.len();
+        chosen.into_iter().for_each(Connection::retire);
+        count
     }
 
     fn admits(&self, connection: &Connection, now: Instant) -> bool {

@@ -89,6 +89,18 @@ impl ClientReader {
         })
     }
 
+    /// Line feeds are sent as CR LF from now on, as text files are.
+    pub fn send_as_text(&mut self) {
+        self.convert_lines = true;
+        self.text_size_unknown();
+    }
+
+    fn text_size_unknown(&mut self) {
+        if matches!(self.source, Source::Callback) {
+            self.size = None;
+        }
+    }
+
     /// Whether there is anything to send.
     pub fn is_nothing(&self) -> bool {
         matches!(self.source, Source::Nothing)

@@ -33,7 +33,14 @@ pub fn credentials(t: &Transfer) -> Result<Option<Secret<Login>>> {
         Some((user, password)) if password.is_none() || t.long(O::Netrc) != CURL_NETRC_REQUIRED => {
             Some(complete(t, user, password)?)
         }
-        _ => from_file(t, None)?.or_else(|| password.map(|password| Login { password, ..Login::default() })),
+        // The file decides; a user in the URL chooses among its lines.
+        Some((user, _)) => match from_file(t, Some(&user))? {
+            Some(login) => Some(login),
+            None => from_file(t, None)?,
+        },
+        None => {
+            from_file(t, None)?.or_else(|| password.map(|password| Login { password, ..Login::default() }))
+        }
     };
     Ok(login.map(|login| Secret::of(peer, login)))
 }

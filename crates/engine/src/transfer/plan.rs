@@ -83,7 +83,7 @@ impl Plan {
                 Login::Connection => Some(login(t, &settings)?),
                 _ => crate::protocol::http_connection_login(t)?,
             },
-            variant: String::new(),
+            variant: variant(&settings, &scheme),
             owner: t.easy.callbacks.sockets().map(|_| t.easy.owner_number()),
         };
         Ok(Plan { identity, host: to_host, port: to_port, proxy, pre_proxy, tls, resolve })
@@ -93,6 +93,15 @@ impl Plan {
 /// http and https share the protocol; TLS tells them apart by its own field.
 fn family_name(scheme: &Scheme) -> String {
     format!("{:?}", scheme.family()).to_ascii_lowercase()
+}
+
+/// What else tells connections apart. On one that logs in as a whole, how far TLS was demanded: a control connection
+/// that fell back to clear text must not serve a transfer that forbids it.
+fn variant(settings: &Settings, scheme: &Scheme) -> String {
+    match scheme.login() {
+        Login::Connection => format!("{} {}", settings.long(O::UseSsl), settings.long(O::FtpSslCcc)),
+        _ => String::new(),
+    }
 }
 
 /// FTP that may be upgraded: a connection that must be, and one that need not, are two things.

@@ -43,6 +43,15 @@ pub trait Filter: Send {
     /// One try, without waiting, to end politely.
     fn retire(&mut self);
 
+    /// Says that the topmost layer ends, and leaves those below alone.
+    fn say_goodbye(&mut self) {}
+
+    /// Takes off a topmost layer that has ended on both sides; `None` when there is none, or when the peer did not wait
+    /// for that. What lies below goes on.
+    fn uncover(self: Box<Self>) -> Option<Box<dyn Filter>> {
+        None
+    }
+
     /// Looks whether an unused connection may be used again. Takes what belongs to the layer itself.
     fn idle_state(&mut self) -> Idle;
 

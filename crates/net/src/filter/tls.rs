@@ -385,12 +385,22 @@ impl Filter for TlsFilter {
     }
 
     fn retire(&mut self) {
+        self.say_goodbye();
+        self.below.retire();
+    }
+
+    fn say_goodbye(&mut self) {
         if !self.said_goodbye {
             self.said_goodbye = true;
             self.queue(record::ALERT, &[1, alerts::CLOSE_NOTIFY]);
             let _ = self.push(&mut Context::from_waker(Waker::noop()));
         }
-        self.below.retire();
+    }
+
+    fn uncover(self: Box<Self>) -> Option<Box<dyn Filter>> {
+        let ended = matches!(self.over, Some(Over::Clean)) && self.said_goodbye && self.outbox.is_empty();
+        // What came in clear before the goodbye was answered could be anybody's.
+        (ended && self.inbox.is_empty()).then_some(self.below)
     }
 
     fn idle_state(&mut self) -> Idle {

@@ -18,7 +18,7 @@ use crate::callbacks::DebugKind;
 use crate::error::{Error, Result};
 use crate::settings::Method;
 use crate::transfer::Transfer;
-use crate::transfer::body::{BodySource, send_failed};
+use crate::transfer::body::{BodySource, receive_failed, send_failed};
 use crate::transfer::client_reader::ClientReader;
 
 /// CURLOPT_NOBODY: what the server says about the file, as header lines.
@@ -58,13 +58,22 @@ async fn size(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<
 
 /// Fetches a file.
 pub async fn retrieve(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
-    let span = Span::of(t)?;
     let data = data::open(t, control, b"RETR", place.file()).await?;
+    let span = match Span::of(t) {
+        // A range that can't be read: curl ends here, and well.
+        Err(e) if e.code() == Code::RangeError => return Ok(()),
+        span => span?,
+    };
     control.set_type(t, place.data_type).await?;
     control.quote(t, O::Prequote).await?;
     // The size of a text file is another one after its line ends are converted.
     let text = place.data_type == b'A';
-    let known = if text || t.on(O::IgnoreContentLength) { None } else { size(t, control, place).await? };
+    let growing = t.on(O::IgnoreContentLength);
+    let known = match place.known_size {
+        Some(listed) => Some(listed),
+        None if text || growing => None,
+        None => size(t, control, place).await?,
+    };
     let limit = t.long(O::MaxfilesizeLarge);
     if limit > 0 && known.is_some_and(|s| s > limit as u64) {
         return Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded"));
@@ -89,16 +98,16 @@ pub async fn retrieve(t: &mut Transfer, control: &mut Control, place: &Place) ->
             text,
         ));
     }
-    let whole = known.or_else(|| (!text).then(|| reply.announced_size()).flatten());
+    let whole = known.or_else(|| (!text && !growing).then(|| reply.announced_size()).flatten());
     let rest = whole.map(|s| s.saturating_sub(from));
     let wanted = match (span.last, rest) {
         (Some(last), rest) => Some((last + 1).saturating_sub(from).min(rest.unwrap_or(u64::MAX))),
         (None, rest) => rest,
     };
-    let partial = span.last.is_some() && wanted != rest;
+    let partial = span.last.is_some() || (span.tail.is_some() && t.text(O::Range).is_some());
     t.easy.info.borrow_mut().download_total = wanted.map_or(-1, |n| n as i64);
     control.dialogue.outstanding += 1;
-    receive(t, control, data, wanted, partial).await
+    receive(t, control, data, Wanted { bytes: wanted, partial, text }).await
 }
 
 /// Fetches a listing.
@@ -121,20 +130,50 @@ pub async fn list(t: &mut Transfer, control: &mut Control, place: &Place) -> Res
         // An empty folder, say some servers.
         450 => return Ok(()),
         code => {
-            let missing = code == 550;
-            let text = format!("RETR response: {code:03}");
-            return Err(Error::new(
-                if missing { Code::RemoteFileNotFound } else { Code::FtpCouldntRetrFile },
-                text,
-            ));
+            return Err(Error::new(Code::FtpCouldntRetrFile, format!("RETR response: {code:03}")));
         }
     }
     control.dialogue.outstanding += 1;
-    receive(t, control, data, None, false).await
+    receive(t, control, data, Wanted { bytes: None, partial: false, text: true }).await
+}
+
+/// A listing for ourselves, given to `take` as it comes.
+pub async fn list_for_us(
+    t: &mut Transfer,
+    control: &mut Control,
+    place: &Place,
+    mut take: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let data = data::open(t, control, b"LIST", b"").await?;
+    control.set_type(t, b'A').await?;
+    let command = match list_argument(place, t) {
+        Some(folder) => [b"LIST ", &folder[..]].concat(),
+        None => b"LIST".to_vec(),
+    };
+    let reply = control.command(t, &command).await?;
+    if !matches!(reply.code, 125 | 150) {
+        let text = format!("RETR response: {:03}", reply.code);
+        return Err(Error::new(Code::FtpCouldntRetrFile, text));
+    }
+    control.dialogue.outstanding += 1;
+    let mut filter = data::ready(t, control, data).await?;
+    let mut buf = vec![0; 32 * 1024];
+    loop {
+        match filter.read(&mut buf).await.map_err(|e| receive_failed(&e))? {
+            0 => break,
+            n => take(&buf[..n])?,
+        }
+    }
+    filter.retire();
+    drop(filter);
+    confirmed(&control.reply(t).await?)
 }
 
 /// Without CWD the folder goes with the command; with ";type=d" the last name may be one.
 fn list_argument(place: &Place, t: &Transfer) -> Option<Vec<u8>> {
+    if place.pattern.is_some() {
+        return None;
+    }
     if place.method != wire::ftp::path::Method::NoCwd {
         return place.location.file.clone();
     }
@@ -149,21 +188,24 @@ async fn receive(
     t: &mut Transfer,
     control: &mut Control,
     data: data::Data,
-    wanted: Option<u64>,
-    partial: bool,
+    Wanted { bytes: wanted, partial, text }: Wanted,
 ) -> Result<()> {
     let filter = data::ready(t, control, data).await?;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
-    let mut source = DataSource { filter, left: wanted, got: 0, first: true };
+    let mut source = DataSource { filter, left: wanted, got: 0, lines: text.then(Lines::default) };
     let received = if wanted == Some(0) { Ok(()) } else { t.pump_body(&mut source).await };
+    if partial && received.is_ok() {
+        // How the server answers this, once or twice, differs; only a new connection is in step again.
+        control.dialogue.send(t, b"ABOR").await?;
+    }
     source.filter.retire();
     let got = source.got;
     drop(source);
     if partial && received.is_ok() {
-        // The server still has more to say and to send; only a new connection is in step again.
-        t.easy.note(|| "partial download completed, closing connection".to_owned());
+        let answered = control.reply(t).await;
         control.dialogue.outstanding = usize::MAX;
-        return Ok(());
+        t.easy.note(|| "partial download completed, closing connection".to_owned());
+        return answered.map(|_| ());
     }
     if let Err(e) = &received
         && e.code() != Code::PartialFile
@@ -182,6 +224,16 @@ async fn receive(
     confirmed(&reply)
 }
 
+/// What is to come over a data connection.
+struct Wanted {
+    /// How much; until the end when unknown.
+    bytes: Option<u64>,
+    /// Part of a file, which the server goes on sending.
+    partial: bool,
+    /// Line ends become this system's.
+    text: bool,
+}
+
 fn confirmed(reply: &Reply) -> Result<()> {
     match reply.code {
         226 | 250 => Ok(()),
@@ -196,6 +248,9 @@ fn confirmed(reply: &Reply) -> Result<()> {
 /// Stores a file: STOR, or APPE to add to one.
 pub async fn store(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
     let mut reader = ClientReader::open(&t.easy, Method::Put)?;
+    if place.data_type == b'A' {
+        reader.send_as_text();
+    }
     let data = data::open(t, control, b"STOR", place.file()).await?;
     control.set_type(t, place.data_type).await?;
     control.quote(t, O::Prequote).await?;
@@ -318,7 +373,31 @@ struct DataSource {
     filter: Box<dyn Filter>,
     left: Option<u64>,
     got: u64,
-    first: bool,
+    /// Converts the lines of a text.
+    lines: Option<Lines>,
+}
+
+/// CR LF and a lone CR become LF, across the borders of what is read at a time.
+#[derive(Default)]
+struct Lines {
+    after_cr: bool,
+}
+
+impl Lines {
+    /// Converts in place; how much is left.
+    fn convert(&mut self, buf: &mut [u8]) -> usize {
+        let mut kept = 0;
+        for at in 0..buf.len() {
+            let octet = buf[at];
+            let second = octet == b'\n' && self.after_cr;
+            self.after_cr = octet == b'\r';
+            if !second {
+                buf[kept] = if octet == b'\r' { b'\n' } else { octet };
+                kept += 1;
+            }
+        }
+        kept
+    }
 }
 
 impl BodySource for DataSource {
@@ -338,14 +417,34 @@ impl BodySource for DataSource {
                 _ => Ok(BodyStep::End),
             });
         }
-        self.first = false;
         let taken = self.left.map_or(n, |l| n.min(usize::try_from(l).unwrap_or(usize::MAX)));
         self.left = self.left.map(|l| l - taken as u64);
         self.got += taken as u64;
-        Poll::Ready(Ok(BodyStep::Bytes(taken)))
+        match self.lines.as_mut().map_or(taken, |lines| lines.convert(&mut buf[..taken])) {
+            // Nothing but the second half of a line end.
+            0 => self.poll_body(cx, buf),
+            n => Poll::Ready(Ok(BodyStep::Bytes(n))),
+        }
     }
 
     fn forget_read(&mut self) {
         self.filter.socket().forget(Direction::Read);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Lines;
+
+    #[test]
+    fn line_ends_across_reads() {
+        let mut lines = Lines::default();
+        let mut out = Vec::new();
+        for piece in ["a\r\nb\r", "\n", "\nc\rd\n", "e"] {
+            let mut buf = piece.as_bytes().to_vec();
+            let n = lines.convert(&mut buf);
+            out.extend_from_slice(&buf[..n]);
+        }
+        assert_eq!(out, b"a\nb\n\nc\nd\ne");
     }
 }

@@ -2,6 +2,7 @@
 //! application adds. What a kept connection remembers spares the next transfer those commands.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use net::Lease;
 use tables::{Code, EasyOption as O};
@@ -19,6 +20,12 @@ use crate::transfer::plan::{Plan, TlsNames, tls_config};
 const TRY_TLS: i64 = 1;
 const TLS_FOR_CONTROL: i64 = 2;
 
+/// CURLFTPSSL_CCC_ACTIVE: we end TLS rather than the server.
+const CCC_ACTIVE: i64 = 2;
+
+/// How long the end of TLS may take.
+const CCC_PATIENCE: Duration = Duration::from_secs(10);
+
 /// The control connection of one transfer.
 pub struct Control {
     /// Its lines.
@@ -27,6 +34,8 @@ pub struct Control {
     pub session: Session,
     /// The way to the server, for data connections.
     pub plan: Plan,
+    /// A reply that came while the server was to connect.
+    pub early: Option<Reply>,
 }
 
 /// What outlives a transfer on a kept control connection.
@@ -44,6 +53,8 @@ pub struct Session {
     pub no_eprt: bool,
     /// Data connections are protected (PROT P).
     pub private_data: bool,
+    /// TLS as begun by AUTH: data connections of later transfers need it too.
+    tls: Option<Arc<net::tls::TlsConfig>>,
 }
 
 impl Control {
@@ -56,19 +67,21 @@ impl Control {
         let known = lease.state.take().and_then(|s| s.downcast::<Session>().ok());
         let dialogue = Dialogue::new(lease);
         if let Some(session) = known {
-            let control = Control { dialogue, session: *session, plan };
+            let plan = Plan { tls: plan.tls.or_else(|| session.tls.clone()), ..plan };
+            let control = Control { dialogue, session: *session, plan, early: None };
             control.tell_entry_path(t);
             return Ok(control);
         }
-        let mut control = Control { dialogue, session: Session::default(), plan };
+        let mut control = Control { dialogue, session: Session::default(), plan, early: None };
         control.log_in(t).await?;
         Ok(control)
     }
 
     /// Back to the pool when it is in step, closed otherwise.
-    pub fn end(mut self, t: &Transfer, well: bool) {
-        let keep = self.dialogue.in_step() && !t.on(O::ForbidReuse);
-        if !well && !keep {
+    pub fn end(mut self, t: &Transfer, failure: Option<Code>) {
+        let harmless = failure.is_none_or(is_harmless);
+        let keep = harmless && self.dialogue.in_step() && !t.on(O::ForbidReuse);
+        if !harmless {
             // Out of step: a QUIT would not be understood as one.
             self.dialogue.lease.farewell.clear();
         }
@@ -88,6 +101,9 @@ impl Control {
 
     /// Reads one reply to its last line.
     pub async fn reply(&mut self, t: &mut Transfer) -> Result<Reply> {
+        if let Some(early) = self.early.take() {
+            return Ok(early);
+        }
         let mut reader = ReplyReader::new(REPLY_LIMIT);
         loop {
             let line = self.dialogue.line(t).await?;
@@ -115,8 +131,12 @@ impl Control {
                 self.start_tls(t).await?;
                 self.authenticate(t).await?;
             }
-            // Logged in without a word.
-            230 => {}
+            // Logged in without a word; if TLS is a must, that does not count.
+            230 if self.plan.tls.is_some() || t.long(O::UseSsl) <= TRY_TLS => {}
+            230 => {
+                self.start_tls(t).await?;
+                self.authenticate(t).await?;
+            }
             code => {
                 let text = format!("Got a {code:03} ftp-server response when 220 was expected");
                 return Err(Error::new(Code::WeirdServerReply, text));
@@ -135,6 +155,10 @@ impl Control {
         let order: [&[u8]; 2] = if t.long(O::Ftpsslauth) == 2 { [b"TLS", b"SSL"] } else { [b"SSL", b"TLS"] };
         for mechanism in order {
             let reply = self.command(t, &[b"AUTH ", mechanism].concat()).await?;
+            if !self.dialogue.in_step() {
+                // Replies in clear text to what is still to be said under TLS.
+                return Err(Error::new(Code::WeirdServerReply, ""));
+            }
             if matches!(reply.code, 234 | 334) {
                 self.dialogue.forget_received();
                 let config = {
@@ -156,6 +180,7 @@ impl Control {
         let mut connection = self.dialogue.lease.take();
         connection.filter = t.tls(connection.filter, &config, &origin.host, origin.port).await?;
         self.dialogue.lease.restore(connection);
+        self.session.tls = Some(config.clone());
         self.plan.tls = Some(config);
         Ok(())
     }
@@ -202,9 +227,32 @@ impl Control {
         } else if t.long(O::UseSsl) > TLS_FOR_CONTROL {
             return Err(Error::new(Code::UseSslFailed, ""));
         }
-        if t.long(O::FtpSslCcc) > 0 {
-            return Err(Error::new(Code::NotBuiltIn, "CCC is not built in"));
+        self.clear_commands(t).await
+    }
+
+    /// CCC (RFC 2228): commands in clear again, so that a firewall can read them. The login was protected.
+    async fn clear_commands(&mut self, t: &mut Transfer) -> Result<()> {
+        let mode = t.long(O::FtpSslCcc);
+        if mode == 0 || self.command(t, b"CCC").await?.code >= 500 {
+            return Ok(());
         }
+        let failed = || Error::new(Code::WeirdServerReply, "Failed to clear the command channel (CCC)");
+        let mut connection = self.dialogue.lease.take();
+        if mode == CCC_ACTIVE {
+            connection.filter.say_goodbye();
+        }
+        let deadline = t.now() + CCC_PATIENCE;
+        let ended = async {
+            let mut buf = vec![0; 32 * 1024];
+            match connection.filter.read(&mut buf).await {
+                Ok(0) => Ok(()),
+                _ => Err(failed()),
+            }
+        };
+        t.within(Some(deadline), failed, ended).await?;
+        connection.filter.say_goodbye();
+        connection.filter = connection.filter.uncover().ok_or_else(failed)?;
+        self.dialogue.lease.restore(connection);
         Ok(())
     }
 
@@ -340,6 +388,26 @@ impl Control {
         self.session.data_type = Some(data_type);
         Ok(())
     }
+}
+
+/// After such a failure the control connection is as good as before; after any other curl closes it without a word.
+fn is_harmless(code: Code) -> bool {
+    matches!(
+        code,
+        Code::BadDownloadResume
+            | Code::FtpWeirdPasvReply
+            | Code::FtpPortFailed
+            | Code::FtpAcceptFailed
+            | Code::FtpAcceptTimeout
+            | Code::FtpCouldntSetType
+            | Code::FtpCouldntRetrFile
+            | Code::PartialFile
+            | Code::UploadFailed
+            | Code::RemoteAccessDenied
+            | Code::FilesizeExceeded
+            | Code::RemoteFileNotFound
+            | Code::WriteError
+    )
 }
 
 /// Who logs in; nobody in particular by default.

@@ -81,10 +81,10 @@ async fn connect(t: &mut Transfer, control: &Control, host: &str, port: u16) -> 
 }
 
 /// The data connection after the server's first reply: accepted, and protected as agreed.
-pub async fn ready(t: &mut Transfer, control: &Control, data: Data) -> Result<Box<dyn Filter>> {
+pub async fn ready(t: &mut Transfer, control: &mut Control, data: Data) -> Result<Box<dyn Filter>> {
     let filter = match data {
         Data::Connected(filter) => filter,
-        Data::Listening(socket) => port::accept(t, socket).await?,
+        Data::Listening(socket) => port::accept(t, control, socket).await?,
     };
     let Some(tls) = control.plan.tls.as_ref().filter(|_| control.session.private_data) else {
         return Ok(filter);

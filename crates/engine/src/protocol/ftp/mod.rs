@@ -1,11 +1,12 @@
 //! FTP (RFC 959, with RFC 2228, 2389, 2428, 3659 and 4217): one URL fetched or stored, told in the
 //! order of its commands. `control` is the control connection with login and directory, `data` opens
-//! data connections, `body` moves files and listings.
+//! data connections, `body` moves files and listings, `wildcard` the files that match a pattern.
 
 mod body;
 mod control;
 mod data;
 mod port;
+mod wildcard;
 
 use tables::{Code, EasyOption as O};
 use wire::escape::{self, Reject};
@@ -28,15 +29,18 @@ pub struct Place {
     list: bool,
     /// Names only.
     names_only: bool,
+    /// CURLOPT_WILDCARDMATCH: which files of the folder.
+    pattern: Option<Vec<u8>>,
+    /// From a listing.
+    known_size: Option<u64>,
 }
 
 /// Runs one request.
 pub async fn run(t: &mut Transfer) -> Result<()> {
-    let place = Place::of(t)?;
     let mut fresh = false;
     loop {
         let mut control = Control::open(t, fresh).await?;
-        let outcome = exchange(t, &mut control, &place).await;
+        let outcome = exchange(t, &mut control).await;
         match outcome {
             // The server closed a kept connection while it was idle: once more from the start.
             Err(e) if e.is_stale() && !fresh => {
@@ -44,17 +48,26 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
                 fresh = true;
             }
             outcome => {
-                control.end(t, outcome.is_ok());
+                control.end(t, outcome.as_ref().err().map(Error::code));
                 return outcome;
             }
         }
     }
 }
 
-async fn exchange(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
+async fn exchange(t: &mut Transfer, control: &mut Control) -> Result<()> {
     t.writer.begin();
+    let place = &Place::of(t)?;
     control.quote(t, O::Quote).await?;
     control.change_directory(t, place).await?;
+    if let Some(pattern) = &place.pattern {
+        return wildcard::fetch(t, control, place, pattern).await;
+    }
+    one(t, control, place).await
+}
+
+/// One file or folder, where the control connection stands already.
+async fn one(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
     if !control.document_wanted(t, place).await? {
         return Ok(());
     }
@@ -81,17 +94,25 @@ impl Place {
         let decoded = escape::decode(raw, Reject::Control)
             .map_err(|_| Error::new(Code::UrlMalformat, "path contains control characters"))?;
         let decoded = decoded.strip_prefix(b"/").unwrap_or(&decoded);
-        let location = path::split(decoded, method)
+        let mut location = path::split(decoded, method)
             .map_err(|_| Error::new(Code::UrlMalformat, "too many path components"))?;
         let uploading = t.on(O::Upload) || t.method == Request::Put;
         if uploading && location.file.is_none() && !t.on(O::Nobody) {
             return Err(Error::new(Code::UrlMalformat, "Uploading to a URL without a filename"));
         }
+        let mut pattern = None;
+        if t.on(O::Wildcardmatch) && !uploading && !t.on(O::Nobody) {
+            // A file name that goes with its path is cut here; the folder is changed into all the same.
+            location = path::split(decoded, if method == Method::NoCwd { Method::SingleCwd } else { method })
+                .map_err(|_| Error::new(Code::UrlMalformat, "too many path components"))?;
+            pattern = location.file.take();
+        }
         let names_only = t.on(O::Dirlistonly) || kind == Some(b'D');
         let ascii = t.on(O::Transfertext) || kind == Some(b'A');
         let list = !uploading && (location.file.is_none() || names_only);
+        let list = list && pattern.is_none();
         let data_type = if (ascii && kind != Some(b'I')) || list { b'A' } else { b'I' };
-        Ok(Place { location, method, data_type, list, names_only })
+        Ok(Place { location, method, data_type, list, names_only, pattern, known_size: None })
     }
 
     fn file(&self) -> &[u8] {

@@ -1,8 +1,11 @@
 //! Active mode: the server connects to us (EPRT, RFC 2428 §2, or PORT). CURLOPT_FTPPORT names address,
 //! interface or host, and a range of ports.
 
+use std::future::{Future, poll_fn};
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
+use std::pin::Pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use net::Filter;
@@ -28,7 +31,8 @@ pub async fn listen(t: &mut Transfer, control: &mut Control) -> Result<Socket> {
         .or_else(|_| net::listen::listen(reactor, local.ip(), ports, owner));
     let (socket, port) = bound.map_err(|e| failed(format!("bind() failed: {}", e.message)))?;
 
-    if t.on(O::FtpUseEprt) && !control.session.no_eprt {
+    // IPv6 has no other way.
+    if told.is_ipv6() || (t.on(O::FtpUseEprt) && !control.session.no_eprt) {
         let family = if told.is_ipv4() { 1 } else { 2 };
         let command = format!("EPRT |{family}|{told}|{port}|");
         if control.command(t, command.as_bytes()).await?.code / 100 == 2 {
@@ -77,19 +81,62 @@ async fn address(t: &Transfer, host: &str, local: IpAddr) -> Result<IpAddr> {
     })
 }
 
-/// Waits for the server to connect.
-pub async fn accept(t: &Transfer, mut socket: Socket) -> Result<Box<dyn Filter>> {
+/// What comes first when the server is to connect.
+enum First {
+    Connected(Socket),
+    Failed(Error),
+    /// It says that it will not, or nothing more.
+    Spoke,
+    Late,
+}
+
+/// Waits for the server to connect, and listens to what it says meanwhile.
+pub async fn accept(t: &mut Transfer, control: &mut Control, mut socket: Socket) -> Result<Box<dyn Filter>> {
     let timeout = Duration::from_millis(t.long(O::AccepttimeoutMs).max(1) as u64);
-    let late = || Error::new(Code::FtpAcceptTimeout, "Accept timeout occurred while waiting server connect");
     let reactor = t.multi.runtime.reactor().clone();
     let owner = t.easy.owner_number();
-    let accepted = async {
-        let accepted = std::future::poll_fn(|cx| socket.poll_accept(cx)).await;
-        accepted.map_err(|e| Error::os(Code::FtpAcceptFailed, "Error accept()ing server connect", &e))
+    let mut timer = reactor.sleep_until(t.now() + timeout);
+    let mut early = None;
+    let first = {
+        let mut reply = Box::pin(control.reply(t));
+        poll_fn(|cx| {
+            match socket.poll_accept(cx) {
+                Poll::Ready(Ok(accepted)) => return Poll::Ready(First::Connected(Socket::new(accepted))),
+                Poll::Ready(Err(e)) => {
+                    let text = "Error accept()ing server connect";
+                    return Poll::Ready(First::Failed(Error::os(Code::FtpAcceptFailed, text, &e)));
+                }
+                Poll::Pending => {}
+            }
+            if early.is_none()
+                && let Poll::Ready(said) = reply.as_mut().poll(cx)
+            {
+                match said {
+                    // It is done already, or about to begin: the connection is on its way.
+                    Ok(reply) if reply.code < 400 => early = Some(reply),
+                    _ => return Poll::Ready(First::Spoke),
+                }
+            }
+            Pin::new(&mut timer).poll(cx).map(|()| First::Late)
+        })
+        .await
     };
-    let mut data = Socket::new(t.within(Some(t.now() + timeout), late, accepted).await?);
-    data.attach(&reactor, owner);
-    Ok(Box::new(SocketFilter::new(data)))
+    control.early = early;
+    match first {
+        First::Connected(mut data) => {
+            data.attach(&reactor, owner);
+            Ok(Box::new(SocketFilter::new(data)))
+        }
+        First::Failed(e) => Err(e),
+        First::Late => {
+            let text = "Accept timeout occurred while waiting server connect";
+            Err(Error::new(Code::FtpAcceptTimeout, text))
+        }
+        First::Spoke => {
+            let text = format!("Error accept()ing server connect: {:03}", t.easy.info.borrow().response_code);
+            Err(Error::new(Code::FtpAcceptFailed, text))
+        }
+    }
 }
 
 #[cfg(test)]
