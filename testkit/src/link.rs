@@ -352,11 +352,15 @@ mod tests {
     fn the_first_exchange_costs_two_round_trips_and_the_next_one() {
         let server = HttpServer::plain();
         let link = Link::new(TRIP).unwrap();
-        let mut stream = TcpStream::connect(link.door(server.address()).unwrap()).unwrap();
-        let (_, first) = ask(&mut stream, "/bytes/10", 10);
-        let (_, second) = ask(&mut stream, "/bytes/10", 10);
-        assert!(first >= 2 * TRIP && first < 3 * TRIP, "{first:?}");
-        assert!(second >= TRIP && second < 2 * TRIP, "{second:?}");
+        // A busy machine makes it longer now and then, never shorter.
+        let prompt = (0..10).any(|_| {
+            let mut stream = TcpStream::connect(link.door(server.address()).unwrap()).unwrap();
+            let (_, first) = ask(&mut stream, "/bytes/10", 10);
+            let (_, second) = ask(&mut stream, "/bytes/10", 10);
+            assert!(first >= 2 * TRIP && second >= TRIP, "{first:?} {second:?}");
+            first < 3 * TRIP && second < 2 * TRIP
+        });
+        assert!(prompt, "always later than the link's delay");
     }
 
     #[test]
