@@ -16,7 +16,7 @@ use crate::multi::{Multi, MultiState};
 use crate::settings::Settings;
 use crate::share::Share;
 use crate::stores::headers::Headers;
-use crate::stores::{Stores, cookies};
+use crate::stores::{Stores, cookies, hsts};
 use crate::transfer::target::Target;
 
 /// An easy handle. Cloning gives another reference to the same one.
@@ -179,6 +179,7 @@ impl Easy {
     pub fn set_text(&self, option: EasyOption, value: Option<&[u8]>) -> Result<(), Code> {
         self.0.settings.borrow_mut().set_text(option, value)?;
         match option {
+            EasyOption::Hsts => hsts::add_file(&self.0, value),
             EasyOption::Cookiefile => cookies::add_file(&self.0, value),
             EasyOption::Cookielist => value.into_iter().for_each(|v| cookies::command(&self.0, v)),
             _ => {}

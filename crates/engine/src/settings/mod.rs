@@ -13,6 +13,7 @@ use tables::{ArgKind, Code, EasyOption as O, Scheme};
 
 pub use support::{Support, support};
 
+use crate::transfer::auth::BUILT;
 use crate::transfer::mime::MimeSource;
 
 /// A text or a piece of binary data that the application gave; not necessarily UTF-8.
@@ -340,6 +341,12 @@ fn folded(option: O, value: i64) -> Result<(O, i64), Code> {
         O::Timevalue => Ok((O::TimevalueLarge, value)),
         // Like curl, 1 and 2 both ask for the check of the name.
         O::SslVerifyhost | O::ProxySslVerifyhost => Ok((option, if value == 1 { 2 } else { value })),
+        // What asks for schemes that are not built must not end up asking for none.
+        O::Httpauth | O::Proxyauth => {
+            let built = value as u64 & BUILT;
+            let refused = value != 0 && built == 0;
+            if refused { Err(Code::NotBuiltIn) } else { Ok((option, built as i64)) }
+        }
         O::Buffersize => Ok((option, value.clamp(1024, 10 * 1024 * 1024))),
         O::UploadBuffersize => Ok((option, value.clamp(16 * 1024, 2 * 1024 * 1024))),
         _ => Ok((option, value)),

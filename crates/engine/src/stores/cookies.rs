@@ -103,7 +103,7 @@ pub fn read_files(easy: &EasyState) {
 /// A file is read up to this length; nothing a browser keeps comes near.
 const MAX_FILE: u64 = 64 << 20;
 
-fn read(name: &[u8]) -> std::io::Result<Vec<u8>> {
+pub(super) fn read(name: &[u8]) -> std::io::Result<Vec<u8>> {
     use std::io::Read;
     let mut bytes = Vec::new();
     if name == b"-" {
@@ -175,7 +175,7 @@ pub fn save(easy: &EasyState) {
 }
 
 /// Into a file beside it first, so that a full disk costs nothing that was there.
-fn write(name: &[u8], bytes: &[u8]) -> std::io::Result<()> {
+pub(super) fn write(name: &[u8], bytes: &[u8]) -> std::io::Result<()> {
     if name == b"-" {
         return std::io::stdout().lock().write_all(bytes);
     }

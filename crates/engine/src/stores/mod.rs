@@ -3,6 +3,7 @@
 
 pub mod cookies;
 pub mod headers;
+pub mod hsts;
 
 use std::cell::RefCell;
 
@@ -10,7 +11,6 @@ use tables::EasyOption as O;
 use tables::constant::CURLAUTH_AWS_SIGV4;
 
 use crate::easy::EasyState;
-use crate::transfer::Transfer;
 use crate::transfer::auth;
 
 /// The stores of one easy handle.
@@ -18,6 +18,8 @@ use crate::transfer::auth;
 pub struct Stores {
     /// Cookies, once the cookie engine is on.
     pub cookies: cookies::Store,
+    /// Hosts that are reached over TLS alone.
+    pub hsts: hsts::Store,
     /// Authentication with servers and proxies.
     pub auth: RefCell<auth::Memory>,
 }
@@ -37,6 +39,7 @@ impl Stores {
 /// A transfer begins.
 pub fn begin(easy: &EasyState) {
     cookies::read_files(easy);
+    hsts::read_files(easy);
     let settings = easy.settings.borrow();
     let signs = settings.text(O::AwsSigv4).is_some_and(|text| !text.is_empty());
     let server = if signs { CURLAUTH_AWS_SIGV4 } else { settings.long(O::Httpauth) as u64 };
@@ -46,7 +49,5 @@ pub fn begin(easy: &EasyState) {
 /// Writes files that were asked for (CURLOPT_COOKIEJAR) when the handle goes.
 pub fn save_at_close(easy: &EasyState) {
     cookies::save(easy);
+    hsts::save(easy);
 }
-
-/// Strict-Transport-Security came; not kept in this build (CURLOPT_HSTS answers so).
-pub fn hsts_received(_t: &Transfer, _value: &[u8]) {}

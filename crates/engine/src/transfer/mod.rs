@@ -145,6 +145,7 @@ impl Transfer {
     /// Runs requests until none follows.
     async fn drive(&mut self) -> Result<()> {
         loop {
+            crate::stores::hsts::upgrade(self)?;
             prepare::check_scheme(self)?;
             self.note_url();
             match protocol::run(self).await? {

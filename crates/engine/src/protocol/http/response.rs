@@ -51,6 +51,7 @@ pub struct Response {
     /// Values of Proxy-Authenticate.
     pub proxy_challenges: Vec<Vec<u8>>,
     fields: usize,
+    cookies: usize,
     head_only: bool,
 }
 
@@ -315,8 +316,14 @@ impl Response {
             b"retry-after" => t.easy.info.borrow_mut().retry_after = retry_after(value),
             b"www-authenticate" => self.challenges.push(value.to_vec()),
             b"proxy-authenticate" => self.proxy_challenges.push(value.to_vec()),
-            b"set-cookie" => crate::stores::cookies::received(t, value),
-            b"strict-transport-security" => crate::stores::hsts_received(t, value),
+            b"set-cookie" => {
+                self.cookies += 1;
+                // A reply that floods the jar is cut short (CVE-2022-32205).
+                if self.cookies <= wire::cookie::RESPONSE_LIMIT {
+                    crate::stores::cookies::received(t, value);
+                }
+            }
+            b"strict-transport-security" => crate::stores::hsts::received(t, value),
             _ => {}
         }
         Ok(())

@@ -1,0 +1,253 @@
+//! curl's past vulnerabilities that concern HTTP, as scenarios: credentials that went to others, connections that were
+//! used by others, cookies from others. Each names its CVE.
+//!
+//! covers: CURLOPT_UNRESTRICTED_AUTH, CURLOPT_HTTPAUTH, CURLOPT_PROXYAUTH, CURLOPT_NETRC, CURLOPT_NETRC_FILE,
+//! CURLOPT_XOAUTH2_BEARER, CURLOPT_AUTOREFERER
+
+mod common;
+
+use common::{handle, long, text};
+use tables::constant::{CURLAUTH_BEARER, CURLAUTH_DIGEST, CURLAUTH_NTLM};
+use tables::{Code, EasyOption as O};
+use testkit::http::{HttpServer, Request, Response};
+use testkit::temp::TempDir;
+use warmwire_engine::Easy;
+
+const NONCE: &str = "Digest realm=\"r\", nonce=\"from-a\", qop=\"auth\"";
+
+/// Sends everybody on to this URL.
+fn redirecting(to: String) -> HttpServer {
+    HttpServer::with(move |_| Some(Response::status(302).with("Location", &*to)))
+}
+
+fn follow(easy: &Easy) {
+    long(easy, O::Followlocation, 1);
+    long(easy, O::Netrc, 0);
+}
+
+fn authorization(server: &HttpServer) -> Vec<String> {
+    let all =
+        |request: &Request| request.all("Authorization").iter().map(|v| (*v).to_owned()).collect::<Vec<_>>();
+    server.requests().iter().flat_map(all).collect()
+}
+
+fn perform(easy: &Easy) {
+    assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+}
+
+/// CVE-2018-1000007, CVE-2022-27776: what proves who is asking stays with host and port that it was given for.
+#[test]
+fn a_redirect_to_another_port_gets_no_credentials() {
+    let b = HttpServer::plain();
+    let a = redirecting(b.url("/bytes/1"));
+    let (easy, _app) = handle(&a.url("/x"));
+    follow(&easy);
+    text(&easy, O::Userpwd, "me:secret");
+    text(&easy, O::Cookie, "session=1");
+    let lines = ["Authorization: Custom abc", "Cookie: own=1", "X-Plain: yes"];
+    let lines = lines.iter().map(|l| l.as_bytes().into()).collect();
+    easy.state().settings.borrow_mut().set_list(O::Httpheader, Some(lines)).unwrap();
+    perform(&easy);
+    assert_eq!(authorization(&a), ["Custom abc"]);
+    let last = b.last_request().unwrap();
+    assert_eq!((last.field("Authorization"), last.field("Cookie")), (None, None));
+    assert_eq!(last.field("X-Plain"), Some("yes"));
+}
+
+/// The same, when the application says that every host may have them.
+#[test]
+fn unless_the_application_says_so() {
+    let b = HttpServer::plain();
+    let a = redirecting(b.url("/bytes/1"));
+    let (easy, _app) = handle(&a.url("/x"));
+    follow(&easy);
+    text(&easy, O::Userpwd, "me:secret");
+    long(&easy, O::UnrestrictedAuth, 1);
+    perform(&easy);
+    assert_eq!(authorization(&b), ["Basic bWU6c2VjcmV0"]);
+}
+
+/// CVE-2026-11856: Digest state of one host is of no use for another.
+#[test]
+fn digest_state_stays_with_its_host() {
+    let challenge = |_: &Request| Some(Response::status(401).with("WWW-Authenticate", NONCE));
+    let a = HttpServer::with(challenge);
+    let b = HttpServer::plain();
+    let (easy, _app) = handle(&a.url("/x"));
+    text(&easy, O::Userpwd, "me:secret");
+    long(&easy, O::Httpauth, CURLAUTH_DIGEST as i64);
+    perform(&easy);
+    assert_eq!(authorization(&a).len(), 1, "the answer to the challenge");
+    text(&easy, O::Url, &b.url("/bytes/1"));
+    perform(&easy);
+    assert_eq!(authorization(&b), Vec::<String>::new());
+}
+
+/// CVE-2026-7168: nor does a second proxy hear of the first one's nonce.
+#[test]
+fn proxy_digest_state_stays_with_its_proxy() {
+    let a = HttpServer::with(|_| Some(Response::status(407).with("Proxy-Authenticate", NONCE)));
+    let b = HttpServer::with(|_| Some(Response::ok("b")));
+    let (easy, _app) = handle("http://origin.example/");
+    text(&easy, O::Proxy, &a.url(""));
+    text(&easy, O::Proxyuserpwd, "me:secret");
+    long(&easy, O::Proxyauth, CURLAUTH_DIGEST as i64);
+    perform(&easy);
+    assert!(a.last_request().unwrap().field("Proxy-Authorization").unwrap().contains("from-a"));
+    text(&easy, O::Proxy, &b.url(""));
+    perform(&easy);
+    assert_eq!(b.last_request().unwrap().field("Proxy-Authorization"), None);
+}
+
+/// CVE-2026-9079, CVE-2026-9546: NULL forgets a proxy's password and a referer.
+#[test]
+fn null_forgets() {
+    let proxy = HttpServer::with(|_| Some(Response::ok("b")));
+    let (easy, _app) = handle("http://origin.example/");
+    text(&easy, O::Proxy, &proxy.url(""));
+    text(&easy, O::Proxyuserpwd, "me:secret");
+    text(&easy, O::Referer, "http://before.example/");
+    perform(&easy);
+    let first = proxy.last_request().unwrap();
+    assert!(first.field("Proxy-Authorization").is_some() && first.field("Referer").is_some());
+    for option in [O::Proxyuserpwd, O::Referer] {
+        easy.state().settings.borrow_mut().set_text(option, None).unwrap();
+    }
+    perform(&easy);
+    let second = proxy.last_request().unwrap();
+    assert_eq!((second.field("Proxy-Authorization"), second.field("Referer")), (None, None));
+}
+
+/// CVE-2024-11053, CVE-2026-6429: a host whose .netrc entry lacks something does not get another host's, also when
+/// both are reached over one connection to a proxy.
+#[test]
+fn netrc_entries_are_not_mixed() {
+    let dir = TempDir::new("netrc").unwrap();
+    let file = dir.write("netrc", "machine a.example\nlogin alice\npassword hers\ndefault\n").unwrap();
+    let proxy = HttpServer::with(|request| {
+        let to = "http://b.example/";
+        let first = request.field("Host") == Some("a.example");
+        Some(if first { Response::status(302).with("Location", to) } else { Response::ok("b") })
+    });
+    let (easy, _app) = handle("http://a.example/");
+    follow(&easy);
+    text(&easy, O::Proxy, &proxy.url(""));
+    long(&easy, O::Netrc, 1);
+    text(&easy, O::NetrcFile, file.to_str().unwrap());
+    perform(&easy);
+    assert_eq!(authorization(&proxy), ["Basic YWxpY2U6aGVycw=="]);
+    assert_eq!(proxy.last_request().unwrap().field("Authorization"), None);
+    assert_eq!((proxy.accepts(), proxy.served()), (1, 2));
+}
+
+/// CVE-2026-3783: a bearer token does not follow to a host that has a .netrc entry.
+#[test]
+fn a_bearer_token_does_not_follow() {
+    let dir = TempDir::new("bearer").unwrap();
+    let file = dir.write("netrc", "default login bob password his\n").unwrap();
+    let b = HttpServer::plain();
+    let a = redirecting(b.url("/bytes/1"));
+    let (easy, _app) = handle(&a.url("/x"));
+    follow(&easy);
+    text(&easy, O::Xoauth2Bearer, "token");
+    long(&easy, O::Httpauth, CURLAUTH_BEARER as i64);
+    long(&easy, O::Netrc, 1);
+    text(&easy, O::NetrcFile, file.to_str().unwrap());
+    perform(&easy);
+    assert_eq!(authorization(&a), ["Bearer token"]);
+    assert_eq!(authorization(&b), Vec::<String>::new());
+}
+
+/// CVE-2021-22876: the referer that a redirect makes shows neither password nor fragment.
+#[test]
+fn the_automatic_referer_is_clean() {
+    let b = HttpServer::plain();
+    let a = redirecting(b.url("/bytes/1"));
+    let url = a.url("/x#part").replace("http://", "http://me:secret@");
+    let (easy, _app) = handle(&url);
+    follow(&easy);
+    long(&easy, O::Autoreferer, 1);
+    perform(&easy);
+    assert_eq!(b.last_request().unwrap().field("Referer"), Some(a.url("/x").as_str()));
+}
+
+/// CVE-2015-3236: a handle that was reset does not remember who used it.
+#[test]
+fn a_reset_handle_has_no_credentials() {
+    let server = HttpServer::plain();
+    let (easy, _app) = handle(&server.url("/bytes/1"));
+    text(&easy, O::Userpwd, "me:secret");
+    perform(&easy);
+    easy.reset();
+    text(&easy, O::Url, &server.url("/bytes/1"));
+    perform(&easy);
+    assert_eq!(server.last_request().unwrap().field("Authorization"), None);
+    assert_eq!(server.accepts(), 1);
+}
+
+/// CVE-2003-1605, CVE-2026-3784: a tunnel's password is the proxy's alone, and a tunnel made by one user serves no other.
+#[test]
+fn a_tunnel_belongs_to_its_user() {
+    let established = || Response::raw("HTTP/1.1 200 OK\r\n\r\n", testkit::http::After::Keep);
+    let proxy = HttpServer::with(move |request| {
+        Some(if request.method == "CONNECT" { established() } else { Response::ok("x") })
+    });
+    let (easy, _app) = handle("http://origin.example/");
+    text(&easy, O::Proxy, &proxy.url(""));
+    long(&easy, O::Httpproxytunnel, 1);
+    for user in ["one:1", "one:1", "two:2", "Two:2"] {
+        text(&easy, O::Proxyuserpwd, user);
+        perform(&easy);
+    }
+    let requests = proxy.requests();
+    let connects = requests.iter().filter(|r| r.method == "CONNECT");
+    assert_eq!(connects.count(), 3, "CVE-2016-8616: users are told apart with their case");
+    assert!(requests.iter().filter(|r| r.method == "GET").all(|r| r.field("Proxy-Authorization").is_none()));
+}
+
+/// CVE-2015-3143, CVE-2014-0015: a connection that NTLM has authenticated serves its user alone.
+#[test]
+fn an_ntlm_connection_belongs_to_its_user() {
+    // A challenge of version 1, without a description of the target.
+    const MESSAGE_2: &str = "NTLM TlRMTVNTUAACAAAAAAAAADAAAAABAgAAASNFZ4mrze8AAAAAAAAAAAAAAAAwAAAA";
+    let server = HttpServer::with(|request| {
+        let ask = |value: &str| Response::status(401).with("WWW-Authenticate", value);
+        Some(match request.field("Authorization") {
+            Some(value) if value.starts_with("NTLM TlRMTVNTUAAB") => ask(MESSAGE_2),
+            _ => Response::ok("in"),
+        })
+    });
+    let (easy, app) = handle(&server.url("/"));
+    text(&easy, O::Userpwd, "one:1");
+    long(&easy, O::Httpauth, CURLAUTH_NTLM as i64);
+    perform(&easy);
+    perform(&easy);
+    assert_eq!((server.accepts(), server.served()), (1, 3), "two rounds, and one request without any");
+    text(&easy, O::Userpwd, "two:1");
+    perform(&easy);
+    assert_eq!(server.accepts(), 2);
+    easy.state().settings.borrow_mut().set_text(O::Userpwd, None).unwrap();
+    perform(&easy);
+    assert_eq!(server.accepts(), 3);
+    assert_eq!(*app.body.borrow(), b"inininin");
+}
+
+/// CVE-2022-32205, CVE-2014-3613: a flood of cookies does not make a request too big to send, and a numeric host's
+/// cookies are for that host.
+#[test]
+fn cookies_have_limits() {
+    let server = HttpServer::with(|_| {
+        let long = "x".repeat(900);
+        let add = |response: Response, i| response.with("Set-Cookie", format!("c{i}={long}"));
+        let first = (0..60).fold(Response::ok("x"), add);
+        Some(first.with("Set-Cookie", "tail=1; domain=0.0.1"))
+    });
+    let (easy, _app) = handle(&server.url("/"));
+    easy.set_text(O::Cookiefile, Some(b"")).unwrap();
+    perform(&easy);
+    assert_eq!(easy.cookies().len(), 50, "of one reply");
+    perform(&easy);
+    let sent = server.last_request().unwrap().field("Cookie").unwrap().to_owned();
+    assert!(sent.len() <= 8190 && sent.starts_with("c"), "{}", sent.len());
+    assert!(!easy.cookies().iter().any(|line| line.windows(4).any(|w| w == b"tail")));
+}
