@@ -24,6 +24,8 @@ pub struct Store {
     /// All files given, for RELOAD.
     files: RefCell<Vec<Text>>,
     dirty: Cell<bool>,
+    /// The application asked for cookies on this handle. A share that holds some does not turn them on.
+    on: Cell<bool>,
 }
 
 impl Store {
@@ -32,6 +34,7 @@ impl Store {
         *self.jar.borrow_mut() = other.jar.borrow().clone();
         *self.unread.borrow_mut() = other.unread.borrow().clone();
         *self.files.borrow_mut() = other.files.borrow().clone();
+        self.on.set(other.on.get());
     }
 }
 
@@ -45,6 +48,7 @@ pub fn add_file(easy: &EasyState, name: Option<&[u8]>) {
             store.files.borrow_mut().clear();
         }
         Some(name) => {
+            store.on.set(true);
             store.unread.borrow_mut().push(name.into());
             store.files.borrow_mut().push(name.into());
         }
@@ -53,6 +57,7 @@ pub fn add_file(easy: &EasyState, name: Option<&[u8]>) {
 
 /// CURLOPT_COOKIELIST: a cookie, or something to be done at once.
 pub fn command(easy: &EasyState, text: &[u8]) {
+    easy.stores.cookies.on.set(true);
     match Command::parse(text) {
         Command::All => change(easy, Jar::clear),
         Command::Session => change(easy, Jar::clear_session),
@@ -120,6 +125,9 @@ fn path(name: &[u8]) -> &Path {
 
 /// The Cookie field for the current request: stored cookies, and those set with CURLOPT_COOKIE.
 pub fn header_for(t: &Transfer, literal: Option<&[u8]>) -> Option<Vec<u8>> {
+    if !is_on(&t.easy) {
+        return literal.map(<[u8]>::to_vec);
+    }
     let host = host_of(t);
     let stored = with_jar(&t.easy, |jar| {
         let jar = jar.as_mut()?;
@@ -131,6 +139,9 @@ pub fn header_for(t: &Transfer, literal: Option<&[u8]>) -> Option<Vec<u8>> {
 
 /// A reply sets a cookie.
 pub fn received(t: &Transfer, value: &[u8]) {
+    if !is_on(&t.easy) {
+        return;
+    }
     let host = host_of(t);
     let outcome = with_jar(&t.easy, |jar| {
         let jar = jar.as_mut()?;
@@ -141,6 +152,10 @@ pub fn received(t: &Transfer, value: &[u8]) {
         Some(Err(why)) => t.easy.note(|| format!("cookie refused: {why:?}")),
         None => {}
     }
+}
+
+fn is_on(easy: &EasyState) -> bool {
+    easy.stores.cookies.on.get() || easy.settings.borrow().is_set(O::Cookiejar)
 }
 
 /// A custom Host field names the site for cookies, as long as the origin is the first one.

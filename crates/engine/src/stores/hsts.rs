@@ -2,10 +2,11 @@
 //! CURLOPT_HSTS_CTRL(3)). The cache and its format are wire's.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
 use tables::EasyOption as O;
 use wire::hsts::Cache;
-use wire::url::{Part, flag};
+use wire::url::{Part, Url, flag};
 
 use super::cookies::{read, write};
 use crate::easy::EasyState;
@@ -14,6 +15,7 @@ use crate::settings::Text;
 use crate::transfer::Transfer;
 use crate::transfer::auth::now;
 use crate::transfer::prepare::{url_error, url_text};
+use crate::transfer::target::Target;
 
 /// CURLOPT_HSTS_CTRL.
 const ENABLE: i64 = 1;
@@ -61,8 +63,10 @@ pub fn upgrade(t: &mut Transfer) -> Result<()> {
     if !t.easy.stores.hsts.cache.borrow_mut().applies(&host, now()) {
         return Ok(());
     }
-    let first = t.first_url == t.url;
-    t.url.set(Part::Scheme, Some(b"https"), flag::NON_SUPPORT_SCHEME).map_err(url_error)?;
+    let first = Rc::ptr_eq(&t.first_url, &t.url);
+    let mut url = Url::clone(&t.url);
+    url.set(Part::Scheme, Some(b"https"), flag::NON_SUPPORT_SCHEME).map_err(url_error)?;
+    t.url = Rc::new(Target::from(url));
     if first {
         t.first_url = t.url.clone();
     }

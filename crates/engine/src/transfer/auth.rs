@@ -132,6 +132,13 @@ impl Side {
         if self.picked == 0 { self.want } else { self.picked }
     }
 
+    /// NTLM that came to its end did so on another connection: on a new one the choice is open again.
+    pub fn new_connection(&mut self) {
+        if self.picked == CURLAUTH_NTLM && self.done {
+            (self.picked, self.done) = (0, false);
+        }
+    }
+
     /// Nothing is to be asked of this side.
     pub fn skip(&mut self) {
         (self.done, self.more) = (true, false);

@@ -15,7 +15,8 @@ use std::task::{Context, Poll};
 use net::exchange::{BodyError, BodyStep, Exchange, http1::Http1};
 use net::identity::{Credentials, Identity};
 use runtime::Direction;
-use tables::{Code, EasyOption as O};
+use tables::scheme::Family;
+use tables::{Code, EasyOption as O, Scheme};
 
 use super::Next;
 use crate::callbacks::DebugKind;
@@ -73,6 +74,10 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
     };
     let reused = reused || link.lease.is_reused();
     t.http.auth.steps = take_steps(&mut link);
+    if !reused {
+        t.easy.stores.auth.borrow_mut().server.new_connection();
+    }
+    note_forwarding(t, &link);
     let request = Request::build(t, &link)?;
     bind(t, &mut link)?;
     t.easy.info.borrow_mut().downloaded = 0;
@@ -113,6 +118,14 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
 fn left_intact(t: &Transfer, id: impl std::fmt::Display) -> String {
     let host = String::from_utf8_lossy(t.url.host().unwrap_or_default()).into_owned();
     format!("Connection #{id} to host {host}:{} left intact", t.url.port_or_default().unwrap_or_default())
+}
+
+/// What is fetched for us by a proxy is HTTP to us.
+fn note_forwarding(t: &Transfer, link: &Link) {
+    if link.via_proxy && t.scheme().family() != Family::Http {
+        let mut info = t.easy.info.borrow_mut();
+        (info.scheme, info.protocol) = (Scheme::Http.name(), Scheme::Http.bit() as i64);
+    }
 }
 
 /// What the connection knows of its authentication.

@@ -2,8 +2,10 @@
 
 use net::exchange::UploadFraming;
 use tables::constant::{CURL_TIMECOND_IFMODSINCE, CURL_TIMECOND_IFUNMODSINCE, CURL_TIMECOND_LASTMOD};
+use tables::scheme::Family;
 use tables::{Code, EasyOption as O};
 use wire::date;
+use wire::url::{Part, flag};
 
 use super::auth;
 use crate::error::{Error, Result};
@@ -11,7 +13,8 @@ use crate::settings::{Method, Text};
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::connect::Link;
-use crate::transfer::prepare::without_credentials;
+use crate::transfer::login::own;
+use crate::transfer::prepare::{url_text, without_credentials};
 
 /// A body longer than this asks for a go-ahead first (curl's EXPECT_100_THRESHOLD).
 const EXPECT_THRESHOLD: u64 = 1024 * 1024;
@@ -114,7 +117,22 @@ fn request_target(t: &Transfer, link: &Link) -> Vec<u8> {
     if let Some(target) = t.text(O::RequestTarget) {
         return target.to_vec();
     }
-    if link.via_proxy { without_credentials(&t.url) } else { t.url.path_and_query() }
+    if !link.via_proxy {
+        return t.url.path_and_query();
+    }
+    if t.scheme().family() == Family::Http { without_credentials(&t.url) } else { ftp_target(t) }
+}
+
+/// A proxy that fetches by FTP learns from the URL who is asking: the login is for the server, and there is no other way
+/// to tell it.
+fn ftp_target(t: &Transfer) -> Vec<u8> {
+    let mut url = wire::url::Url::clone(&t.url);
+    let _ = url.set(Part::Fragment, None, 0);
+    if let Some((user, password)) = own(t).ok().filter(|(user, _)| !user.is_empty()) {
+        let _ = url.set(Part::User, Some(&user), flag::URLENCODE);
+        let _ = url.set(Part::Password, Some(&password), flag::URLENCODE);
+    }
+    url_text(&url)
 }
 
 /// The application's own Host is meant for the first origin.
@@ -132,7 +150,8 @@ fn host_value(t: &Transfer) -> Result<Vec<u8>> {
     let mut value = t.url.host_ascii().map_err(crate::transfer::prepare::url_error)?;
     let scheme = t.scheme();
     let port = t.url.port_or_default().unwrap_or_default();
-    if port != scheme.default_port() {
+    // A forwarded FTP URL always tells its port.
+    if port != scheme.default_port() || scheme.family() != Family::Http {
         value.extend_from_slice(format!(":{port}").as_bytes());
     }
     Ok(value)
