@@ -3,7 +3,7 @@ CARGO_TARGET_DIR ?= target
 export CARGO_TARGET_DIR
 LIB := $(CARGO_TARGET_DIR)/release/lib
 
-.PHONY: all lib tool deps demo test test-deep bench install check unit servers
+.PHONY: all lib tool coverage deps demo test test-deep bench install check unit servers
 all: lib tool
 
 # libcurl.so.4, libcurl.a, libcurl.pc and curl-config below $(LIB)
@@ -29,7 +29,11 @@ servers: lib tool
 
 include conformance/targets.mk
 
-test: deps check unit servers conformance
+# COVERAGE.md claims nothing that the built library and tool refuse.
+coverage: lib tool
+	cargo xtask coverage --check
+
+test: deps check unit servers conformance coverage
 
 # Everything long besides.
 test-deep: test
