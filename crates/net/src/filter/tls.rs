@@ -133,9 +133,12 @@ impl TlsFilter {
                 self.over = Some(Over::unexpected_eof());
                 continue;
             }
-            self.inbox.clear();
+            self.inbox = Vec::new(); // its memory too: a pool holds thousands of connections
             let plain = self.open_all(&mut buf[..kept + got]);
             if plain > 0 {
+                if self.outbox.is_empty() && self.outbox.capacity() > DIRECT {
+                    self.outbox = Vec::new(); // an upload is over
+                }
                 return Poll::Ready(Ok(plain));
             }
         }
