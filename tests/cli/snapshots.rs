@@ -38,6 +38,7 @@ fn without_times(text: &str) -> String {
     out
 }
 
+// covers: --help
 #[test]
 fn help() {
     compare("help.txt", &shown(&["--help"], 0));
@@ -46,6 +47,7 @@ fn help() {
     compare("help-one.txt", &(shown(&["--help", "--variable"], 0) + &shown(&["-h", "-N"], 0)));
 }
 
+// covers: --variable, --metalink, --proto-default
 #[test]
 fn errors() {
     let port = server::start().port();
@@ -82,6 +84,7 @@ fn errors() {
     compare("errors.txt", &lines.iter().map(|words| shown(words, port)).collect::<String>());
 }
 
+// covers: --verbose, --trace-ascii, --write-out
 #[test]
 fn verbose_and_write_out() {
     let port = server::start().port();

@@ -41,6 +41,12 @@ fn gather(top: &Path, folder: &Path, files: &mut BTreeMap<String, String>) {
     }
 }
 
+// covers: --fail, --silent, --show-error, --location, --proto, --output, --request, --header, --data,
+// --json, --user, --write-out, --get, --data-urlencode, --url-query, --fail-with-body, --data-binary,
+// --user-agent, --referer, --cookie, --compressed, --upload-file, --form, --form-string, --remote-name,
+// --create-dirs, --remote-name-all, --remote-header-name, --range, --continue-at, --remote-time,
+// --parallel, --etag-save, --etag-compare, --output-dir, --time-cond, --cookie-jar, --retry, --retry-delay,
+// --max-time, --connect-timeout, --max-redirs, --head, --show-headers, --dump-header, --next, --config
 #[test]
 fn scripts_do_the_same_as_with_curl() {
     assert!(Path::new(CURL).exists(), "tests/packages.txt names what the tests need");

@@ -96,6 +96,12 @@ fn complete(request: &mut Request, at: usize, count: usize) {
         let password = outside::ask_password(&format!("Enter {kind} password for user '{user}'{place}:"));
         request.options.set_text(option, &[login.as_slice(), b":", &password].concat());
     }
+    let netrc = request.netrc || request.netrc_optional;
+    if let Some(file) =
+        std::env::var_os("NETRC").filter(|_| netrc && request.options.text("NETRC_FILE").is_none())
+    {
+        request.options.set_text("NETRC_FILE", &file.into_vec());
+    }
     let named = request.options.text("CAINFO").or(request.options.text("CAPATH")).is_some();
     if !named && !request.insecure {
         certificates_from_environment(request);

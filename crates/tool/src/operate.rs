@@ -55,9 +55,10 @@ pub enum After {
 pub fn operate(env: Rc<Env>, requests: Vec<Request>) -> i32 {
     let program = env.globals.libcurl.as_ref().map(|_| RefCell::new(Program::default()));
     let share = Share::default();
-    for kind in [LockData::Cookie, LockData::Psl, LockData::Hsts] {
-        share.set_kind(kind, true);
-    }
+    // Shared only if asked for: what is in the share is sent.
+    let cookies =
+        |request: &Request| !request.cookie_files.is_empty() || request.options.text("COOKIEJAR").is_some();
+    share.set_kind(LockData::Cookie, requests.iter().any(cookies));
     let wanted = env.globals.har.is_some() || env.globals.timeline.is_some();
     let reports = wanted.then(|| RefCell::new(Reports::new()));
     let run = Run { env: env.clone(), multi: Multi::default(), share, program, reports };

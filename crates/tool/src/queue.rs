@@ -24,7 +24,6 @@ pub struct Queue {
     target: usize,
     place: Option<Place>,
     first: bool,
-    warned: bool,
 }
 
 /// Where the globs of a target stand.
@@ -42,7 +41,7 @@ const NO_URL: i32 = 2;
 impl Queue {
     pub fn new(requests: Vec<Request>) -> Queue {
         let requests = requests.into_iter().map(Rc::new).collect();
-        Queue { requests, request: 0, target: 0, place: None, first: true, warned: false }
+        Queue { requests, request: 0, target: 0, place: None, first: true }
     }
 
     /// The next transfer; an error, which has been reported, ends the run.
@@ -77,10 +76,9 @@ impl Queue {
     /// The next of one target, or none when it is exhausted.
     fn of_target(&mut self, env: &Env, request: &Rc<Request>, target: &Target) -> Result<Option<Item>, i32> {
         let Some(url) = &target.url else {
-            if !self.warned {
-                self.warned = true;
-                env.warn("Got more output options than URLs");
-            }
+            // curl 8.22 starts nothing more after this, not even what follows --next.
+            env.warn("Got more output options than URLs");
+            self.request = self.requests.len();
             return Ok(None);
         };
         let globs = !request.globoff && !target.no_glob;

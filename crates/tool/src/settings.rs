@@ -58,9 +58,6 @@ pub fn settings(request: &Request, globals: &Globals, job: &Job) -> Vec<Setting>
         list.http();
         list.cookies();
     }
-    if matches!(job.scheme.as_str(), "ftp" | "ftps") {
-        list.ftp();
-    }
     list.limits(job);
     list.security(job);
     list.rest(job);
@@ -321,6 +318,9 @@ impl List<'_> {
             "TIMEVALUE_LARGE",
             "CUSTOMREQUEST",
         ]);
+        if matches!(job.scheme.as_str(), "ftp" | "ftps") {
+            self.ftp();
+        }
         self.mark("STDERR", SetTo::Object);
         self.copy(&["INTERFACE", "TELNETOPTIONS", "CONNECTTIMEOUT_MS"]);
         if let Some(url) = request.options.text("DOH_URL").filter(|url| !url.is_empty()) {

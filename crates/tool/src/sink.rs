@@ -184,6 +184,15 @@ impl Sink {
         }
     }
 
+    /// Throws away what a regular file holds.
+    pub fn empty(&mut self) -> io::Result<()> {
+        self.buffer.clear();
+        match &mut self.stream {
+            Stream::File(file) if file.metadata()?.is_file() => file.set_len(0),
+            _ => Ok(()),
+        }
+    }
+
     /// Before another attempt that goes on where this one stopped; where that is.
     pub fn keep(&mut self) -> io::Result<u64> {
         self.flush()?;

@@ -210,8 +210,7 @@ impl Transfer {
             return Ok(());
         }
         if sink.is_file() {
-            sink.start = 0;
-            sink.rewind().map_err(|_| ())?;
+            sink.empty().map_err(|_| ())?;
         }
         let line = [value, b"\n"].concat();
         let mut messages = self.env.messages.borrow_mut();

@@ -88,7 +88,7 @@ pub fn follow(t: &mut Transfer, url: Url) -> Result<()> {
 
 /// A URL as text, without its fragment's loss.
 pub fn url_text(url: &Url) -> Vec<u8> {
-    url.get(Part::Url, 0).unwrap_or_default()
+    url.get(Part::Url, wire::url::flag::GET_EMPTY).unwrap_or_default()
 }
 
 /// A URL as a proxy or a Referer may see it: no credentials, no fragment.
