@@ -13,7 +13,8 @@ use webpki::{CertRevocationList, EndEntityCert, KeyUsage, RevocationOptionsBuild
 /// X509_V_ERR_… numbers; 0 is "ok".
 pub type VerifyResult = i64;
 pub const OK: VerifyResult = 0;
-const UNSPECIFIED: VerifyResult = 1;
+/// Also what curl reports while nothing has been verified.
+pub const UNSPECIFIED: VerifyResult = 1;
 const NO_CRL: VerifyResult = 3;
 const BAD_SIGNATURE: VerifyResult = 7;
 const NOT_YET_VALID: VerifyResult = 9;

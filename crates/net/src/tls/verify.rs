@@ -57,7 +57,8 @@ impl Verifier {
         now: UnixTime,
     ) -> Result<(), NetError> {
         if self.config.verify_peer {
-            let anchors = anchors::load(&self.config.ca, self.config.ca_cache)?;
+            let anchors = anchors::load(&self.config.ca, self.config.ca_cache)
+                .map_err(|e| e.with_verify_result(chain::UNSPECIFIED))?;
             let result = self.chain(&anchors, leaf, others, now);
             if result != chain::OK {
                 let text = format!("SSL certificate problem: {}", chain::text(result));
@@ -68,7 +69,8 @@ impl Verifier {
             return Err(refused("SSL: could not get peer certificate".into()));
         };
         if self.config.verify_host {
-            names::check(&cert, host).map_err(refused)?;
+            // curl looks at the name before it takes note of the chain's result.
+            names::check(&cert, host).map_err(|text| refused(text).with_verify_result(chain::UNSPECIFIED))?;
         }
         if let Some(issuer) = &self.config.issuer {
             check_issuer(issuer, &cert)?;

@@ -11,6 +11,7 @@ use rustls::unbuffered::{ConnectionState, EncodeError, UnbufferedStatus};
 use rustls::{CipherSuite, Error, HandshakeKind, ProtocolVersion};
 
 use super::{MAX_PLAINTEXT, SessionStore, TlsFilter};
+use crate::tls::chain::UNSPECIFIED as UNVERIFIED;
 use crate::tls::config::Built;
 use crate::tls::record::{HEADER, Key};
 use crate::tls::sessions::PeerSessions;
@@ -46,9 +47,10 @@ pub async fn handshake(
     port: u16,
     sessions: &SessionStore,
 ) -> Result<TlsFilter, NetError> {
-    let built = Built::get(config, sessions)?;
+    let unverified = |e: NetError| e.with_verify_result(UNVERIFIED);
+    let built = Built::get(config, sessions).map_err(unverified)?;
     let peer = Arc::new(sessions.of_peer(config, host, port));
-    let conn = connection(&built, config, host, &peer)?;
+    let conn = connection(&built, config, host, &peer).map_err(unverified)?;
     let incoming = vec![0; 4096];
     let outgoing = Vec::with_capacity(512);
     let mut flight = Flight { below, conn, incoming, filled: 0, outgoing, sent: 0, early_plain: Vec::new() };
@@ -93,11 +95,14 @@ impl Flight {
                 Ok(Step::Done) => return Ok(()),
                 Ok(Step::NeedInput) => {
                     let exchanged = self.exchange().await;
-                    exchanged.map_err(|e| alerts::connect_io_error(&e, host, port))?;
+                    exchanged.map_err(|e| {
+                        alerts::connect_io_error(&e, host, port).with_verify_result(UNVERIFIED)
+                    })?;
                 }
                 Err(e) => {
                     self.last_words();
-                    return Err(verify::verdict(&e).unwrap_or_else(|| alerts::connect_error(&e)));
+                    let other = || alerts::connect_error(&e).with_verify_result(UNVERIFIED);
+                    return Err(verify::verdict(&e).unwrap_or_else(other));
                 }
             }
         }

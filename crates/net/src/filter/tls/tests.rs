@@ -201,7 +201,7 @@ fn bad_certificates_are_refused_in_curls_words() {
     let missing =
         TlsConfig { ca: vec![CaSource::File("/nonexistent/ca.pem".into())], ..TlsConfig::default() };
     let e = refuse(&authority.good(), "localhost", missing);
-    assert_eq!(e.kind, NetErrorKind::SslCacertBadfile);
+    assert_eq!((e.kind, e.verify_result), (NetErrorKind::SslCacertBadfile, 1));
     assert!(e.message.contains("/nonexistent/ca.pem"));
     let pinned = TlsConfig { pinned_key: Some("sha256//AAAA".into()), ..trusting() };
     assert_eq!(refuse(&authority.good(), "localhost", pinned).kind, NetErrorKind::SslPinnedPubkeyNotMatch);
