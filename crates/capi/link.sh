@@ -4,7 +4,7 @@
 #   crates/capi/link.sh [--debug] [--no-build]
 #
 # Makes in target/release/lib (with --debug: target/debug/lib, with symbols and a dev build):
-#   libcurl.so.4 (+ libcurl.so)   every symbol versioned CURL_OPENSSL_4: what curl, cmake, php are linked against
+#   libcurl.so.4 (+ libcurl.so)   curl's symbols versioned CURL_OPENSSL_4 (and ours of warmwire.h WARMWIRE_1): what curl, cmake, php are linked against
 #   libcurl-gnutls.so.4           the same code versioned CURL_GNUTLS_3: what git, python3-pycurl, WWW::Curl load
 #   libcurl.a                     one object, of which only the exports are global
 #   libcurl.pc, curl-config, CURLConfig*.cmake   with the prefix given in PREFIX (default /usr/local)
@@ -36,6 +36,7 @@ mkdir -p "$out" "$work"
 cargo build -q -p warmwire-tables --bin tables-facts
 fact() { "$target/debug/tables-facts" "$1"; }
 exports=$(fact exports)
+own=$(fact own-exports)
 # shellcheck disable=SC2086
 shim() { $CC -c $optimise -fPIC -fvisibility=hidden -Wall -Wextra -Werror ${CFLAGS:-} "$@" "$here/shim/variadic.c"; }
 shim -o "$work/variadic.o"
@@ -43,7 +44,10 @@ shim -o "$work/variadic-gnutls.o" -DFLAVOUR_GNUTLS
 
 # link NODE SONAME SHIM
 link() {
-  { echo "$1 {"; echo " global:"; printf '  %s;\n' $exports; echo " local: *;"; echo "};"; } > "$work/$1.map"
+  {
+    echo "$1 {"; echo " global:"; printf '  %s;\n' $exports; echo " local: *;"; echo "};"
+    echo "WARMWIRE_1 {"; echo " global:"; printf '  %s;\n' $own; echo "};"
+  } > "$work/$1.map"
   # shellcheck disable=SC2086
   $CC -shared -o "$out/$2.new" "$work/$3" -Wl,--whole-archive "$archive" -Wl,--no-whole-archive \
     -Wl,-soname,"$2" -Wl,--version-script="$work/$1.map" -Wl,--gc-sections -Wl,-z,nodelete -Wl,-z,relro,-z,now \
@@ -57,7 +61,7 @@ ln -sf libcurl-gnutls.so.4 "$out/libcurl-gnutls.so"
 
 # The static library: one relocatable object in which everything but the exports is local, so that a program can
 # link it beside another Rust library. Sections stay apart: the program's own --gc-sections still works.
-printf '%s\n' $exports > "$work/exports.txt"
+printf '%s\n' $exports $own > "$work/exports.txt"
 ${LD:-ld} -r -o "$work/all.o" --whole-archive "$archive" --no-whole-archive "$work/variadic.o"
 ${OBJCOPY:-objcopy} --keep-global-symbols="$work/exports.txt" --strip-debug -R .llvmbc -R .llvmcmd "$work/all.o" "$work/libcurl.o"
 rm -f "$out/libcurl.a" "$work/all.o"

@@ -29,4 +29,5 @@ mod strings;
 pub mod text;
 pub mod url;
 pub mod version;
+pub mod warmwire;
 pub mod ws;

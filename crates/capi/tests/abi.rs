@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
+use testkit::body::pattern;
+use testkit::ftp::FtpServer;
 use testkit::http::HttpServer;
 
 fn root() -> PathBuf {
@@ -68,8 +70,11 @@ fn compile(source: &Path, to: &Path, flags: &[&str]) -> PathBuf {
     binary
 }
 
-fn run(program: &Path, in_folder: &Path, ours: bool, server: &str) -> Output {
+fn run(program: &Path, in_folder: &Path, ours: bool, server: &str, ftp: Option<&FtpServer>) -> Output {
     let mut command = Command::new("timeout");
+    if let Some(ftp) = ftp {
+        command.env("FTP_SERVER", ftp.url(""));
+    }
     command.arg("60").arg(program).current_dir(in_folder).env("SERVER", server).env_remove("LD_LIBRARY_PATH");
     for name in ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"]
     {
@@ -85,12 +90,13 @@ fn run(program: &Path, in_folder: &Path, ours: bool, server: &str) -> Output {
 fn what_the_programs_check_holds() {
     let scratch = Scratch::new("abi");
     let server = HttpServer::plain();
+    let ftp = FtpServer::with_file("/dir/file", pattern(2000));
     let include = format!("-I{}", root().join("include").display());
     let library = format!("-L{}", library().display());
     let mut failed = Vec::new();
     for source in programs("abi") {
         let program = compile(&source, &scratch.0, &["-Wall", "-Wextra", "-Werror", &include, &library]);
-        let output = run(&program, &scratch.0, true, server.url("").trim_end_matches('/'));
+        let output = run(&program, &scratch.0, true, server.url("").trim_end_matches('/'), Some(&ftp));
         if !output.status.success() {
             let text = [output.stdout, output.stderr].concat();
             failed.push(format!(
@@ -141,8 +147,8 @@ fn both_libraries_agree_but_for_what_is_listed() {
     for source in programs("twin") {
         let name = source.file_stem().unwrap().to_str().unwrap();
         let program = compile(&source, &scratch.0, &["-w"]);
-        let theirs = run(&program, &scratch.0, false, "");
-        let ours = run(&program, &scratch.0, true, "");
+        let theirs = run(&program, &scratch.0, false, "", None);
+        let ours = run(&program, &scratch.0, true, "", None);
         assert!(theirs.status.success(), "{name} on the distribution's library: {}", theirs.status);
         if !ours.status.success() {
             wrong.push(format!("{name}: {}", ours.status));
@@ -184,7 +190,9 @@ fn the_library_exports_the_tables_symbols_and_nothing_else() {
         let text = String::from_utf8(output.stdout).unwrap();
         let mut symbols: Vec<_> = text.lines().filter(|line| !line.contains(" A ")).collect();
         symbols.sort_unstable_by_key(|line| line.rsplit(' ').next());
-        let wanted: Vec<_> = tables::export::EXPORTS.iter().map(|name| format!("{name}@@{node}")).collect();
+        let own = tables::export::OWN_EXPORTS.iter().map(|name| (name, tables::export::OWN_NODE));
+        let all = tables::export::EXPORTS.iter().map(|name| (name, node)).chain(own);
+        let wanted: Vec<_> = all.map(|(name, node)| format!("{name}@@{node}")).collect();
         let found: Vec<_> = symbols.iter().map(|line| line.rsplit(' ').next().unwrap()).collect();
         assert_eq!(found, wanted, "{name}");
         let output = Command::new("readelf").arg("-dW").arg(&file).output().unwrap();
@@ -216,7 +224,7 @@ fn either_flavour_names_the_tls_library_that_programs_expect() {
             .output()
             .unwrap();
         assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-        let output = run(&binary, &scratch.0, true, "");
+        let output = run(&binary, &scratch.0, true, "", None);
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(text.starts_with(wanted.0) && text.ends_with(wanted.1), "{link}: {text}");
         assert!(text.contains("rustls") && text.contains("Warmwire/"), "{link}: {text}");

@@ -41,6 +41,8 @@ pub struct EasyState {
     pub share: RefCell<Option<Share>>,
     /// The connection of a CURLOPT_CONNECT_ONLY transfer.
     pub connected: RefCell<Option<net::Connection>>,
+    /// Only a connection is wanted, logged in and left in the pool (`process_pool::open`).
+    pub(crate) ahead: Cell<bool>,
     /// A word of the owner's (the C boundary keeps its handle's address here).
     pub tag: Cell<usize>,
     /// Number of the transfer, unique in the process; -1 before the first.
@@ -129,6 +131,7 @@ impl Easy {
             flow: Flow::default(),
             share: RefCell::default(),
             connected: RefCell::default(),
+            ahead: Cell::new(false),
             tag: Cell::new(0),
             transfer_id: Cell::new(-1),
             target: RefCell::default(),

@@ -51,6 +51,10 @@ pub enum Acquired {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
     pub id: u64,
+    /// The protocol family: "http" stands for https too.
+    pub scheme: String,
+    /// The connection is protected by TLS.
+    pub tls: bool,
     pub origin: Origin,
     pub age: Duration,
     pub idle: Duration,
@@ -234,6 +238,8 @@ impl Listed {
     pub(crate) fn of(connection: &Connection, now: Instant) -> Listed {
         Listed {
             id: connection.id,
+            scheme: connection.identity.scheme.clone(),
+            tls: connection.filter.tls().is_some(),
             origin: connection.identity.origin.clone(),
             age: now.saturating_duration_since(connection.created),
             idle: now.saturating_duration_since(connection.last_used),

@@ -8,6 +8,12 @@ pub const VERSION_NODE: &str = "CURL_OPENSSL_4";
 /// The library's name in the programs that need it.
 pub const SONAME: &str = "libcurl.so.4";
 
+/// The node of what is not curl's: include/curl/warmwire.h.
+pub const OWN_NODE: &str = "WARMWIRE_1";
+
+/// The functions of include/curl/warmwire.h, in the order of their names.
+pub const OWN_EXPORTS: [&str; 4] = ["warmwire_close", "warmwire_each", "warmwire_open", "warmwire_pool"];
+
 pub const EXPORTS: [&str; 100] = [
     "curl_easy_cleanup",
     "curl_easy_duphandle",
@@ -118,5 +124,6 @@ mod tests {
     #[test]
     fn sorted_and_unique() {
         assert!(EXPORTS.is_sorted_by(|a, b| a < b));
+        assert!(OWN_EXPORTS.is_sorted_by(|a, b| a < b));
     }
 }

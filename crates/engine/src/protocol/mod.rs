@@ -30,6 +30,9 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
     if scheme.network() && t.on(O::ConnectOnly) {
         return connect_only(t).await;
     }
+    if t.easy.ahead.get() {
+        return ahead(t).await;
+    }
     match scheme.family() {
         Family::Http => Box::pin(http::run(t)).await,
         // An HTTP proxy that is no tunnel fetches FTP URLs itself.
@@ -54,6 +57,19 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
             format!("Protocol \"{}\" not supported", scheme.name()),
         )),
     }
+}
+
+/// A new connection, ready for its first request, for whoever comes next.
+async fn ahead(t: &mut Transfer) -> Result<Next> {
+    let family = t.scheme().family();
+    if family == Family::Ftp && !t.forwards()? {
+        Box::pin(ftp::log_in(t)).await?;
+    } else if matches!(family, Family::Http | Family::Ftp) {
+        Box::pin(t.connect(true)).await?.lease.release();
+    } else {
+        return Err(Error::new(Code::UnsupportedProtocol, "no connections of this protocol are kept"));
+    }
+    Ok(Next::Done)
 }
 
 /// CURLOPT_CONNECT_ONLY(3): the connection is the application's, which sends and receives on it (curl_easy_send(3)).

@@ -55,6 +55,13 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
     }
 }
 
+/// A new control connection, logged in and left in the pool.
+pub async fn log_in(t: &mut Transfer) -> Result<()> {
+    let control = Control::open(t, true).await?;
+    control.end(t, None);
+    Ok(())
+}
+
 async fn exchange(t: &mut Transfer, control: &mut Control) -> Result<()> {
     t.writer.begin();
     let place = &Place::of(t)?;

@@ -1,0 +1,133 @@
+//! What include/curl/warmwire.h declares: the process-wide pool. Not curl's, and under a version node of its own.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_void};
+use std::ptr;
+use std::time::Duration;
+
+use engine::process_pool::{self, Listed};
+use tables::{Code, Entry};
+
+use crate::easy;
+use crate::global::prepare_process;
+use crate::guard::entry;
+
+/// `struct warmwire_connection`. Grows at its end only; `size` tells how much of it there is.
+#[repr(C)]
+pub struct Connection {
+    size: usize,
+    scheme: *const c_char,
+    host: *const c_char,
+    port: c_uint,
+    tls: c_int,
+    age_ms: i64,
+    idle_ms: i64,
+    uses: u64,
+}
+
+/// `warmwire_each_fn`
+pub type EachFn = unsafe extern "C-unwind" fn(*const Connection, *mut c_void) -> c_int;
+
+/// Above this nobody means it.
+const MOST_TO_OPEN: usize = 10_000;
+
+#[unsafe(no_mangle)]
+pub extern "C-unwind" fn warmwire_pool(on: c_int) -> c_int {
+    entry(0, || {
+        prepare_process();
+        let before = process_pool::in_use().is_some();
+        if on >= 0 {
+            process_pool::enable(on > 0);
+        }
+        c_int::from(before)
+    })
+}
+
+/// # Safety
+/// `each` is a function as the header describes it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn warmwire_each(each: Option<EachFn>, user: *mut c_void) -> usize {
+    entry(0, || {
+        // A copy: the application may do anything from its function, and may jump out of it.
+        let list = process_pool::list();
+        let Some(each) = each else { return list.len() };
+        let mut told = 0;
+        for row in &list {
+            let text = |text: &str| CString::new(text).unwrap_or_default();
+            let (scheme, host) = (text(&row.scheme), text(&row.origin.host));
+            told += 1;
+            // SAFETY: the application's function; the texts outlive the call.
+            if unsafe { each(&raw const *shape(row, &scheme, &host), user) } != 0 {
+                break;
+            }
+        }
+        told
+    })
+}
+
+fn shape(row: &Listed, scheme: &CStr, host: &CStr) -> Box<Connection> {
+    let ms = |time: Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
+    Box::new(Connection {
+        size: size_of::<Connection>(),
+        scheme: scheme.as_ptr(),
+        host: host.as_ptr(),
+        port: c_uint::from(row.origin.port),
+        tls: c_int::from(row.tls),
+        age_ms: ms(row.age),
+        idle_ms: ms(row.idle),
+        uses: row.uses,
+    })
+}
+
+/// # Safety
+/// `host` is NULL or a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn warmwire_close(host: *const c_char, port: c_uint) -> usize {
+    entry(0, || {
+        if host.is_null() {
+            let count = process_pool::list().len();
+            process_pool::close_all();
+            return count;
+        }
+        // SAFETY: not NULL, so a C string by the caller's promise.
+        let host = unsafe { CStr::from_ptr(host) }.to_string_lossy();
+        u16::try_from(port).map_or(0, |port| process_pool::close_origin(&host, port))
+    })
+}
+
+/// # Safety
+/// `like` is NULL or an easy handle, `url` is NULL or a C string, `opened` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn warmwire_open(
+    like: *mut c_void,
+    url: *const c_char,
+    count: usize,
+    timeout_ms: c_long,
+    opened: *mut usize,
+) -> c_int {
+    let tell = |number: usize| {
+        if !opened.is_null() {
+            // SAFETY: not NULL, so writable by the caller's promise.
+            unsafe { ptr::write(opened, number) };
+        }
+    };
+    tell(0);
+    if url.is_null() || count > MOST_TO_OPEN || timeout_ms < 0 {
+        return Code::BadFunctionArgument.id();
+    }
+    // SAFETY: not NULL, so a C string by the caller's promise.
+    let url = unsafe { CStr::from_ptr(url) }.to_bytes();
+    let timeout = Duration::from_millis(timeout_ms.unsigned_abs());
+    let open = |like: Option<&engine::Easy>| {
+        prepare_process();
+        let (number, code) = process_pool::open(like, url, count, timeout);
+        tell(number);
+        code
+    };
+    if like.is_null() {
+        return entry(Code::OutOfMemory.id(), || open(None).id());
+    }
+    easy::run(like, Entry::EasyDuphandle, |handle, _| match open(Some(&handle.easy)) {
+        Code::Ok => Ok(()),
+        code => Err(code),
+    })
+}

@@ -1,0 +1,69 @@
+#ifndef CURLINC_WARMWIRE_H
+#define CURLINC_WARMWIRE_H
+/* warmwire.h: what this libcurl has beside curl's API. Written by hand.
+ *
+ * THE PROCESS-WIDE POOL keeps connections when the handles that opened them are cleaned up, and gives them to the next
+ * handle whose demands are the same: host, port, proxy, TLS settings, login and everything else that could make a
+ * difference to the server. A program that makes an easy handle for each request, or the same user's many small
+ * programs' threads, then pays for connecting once. It holds up to 256 idle connections, each for as long as
+ * CURLOPT_MAXAGE_CONN's default of 118 seconds, is safe to use from all threads, and is empty in a forked child (the
+ * parent's connections go on undisturbed).
+ *
+ * It is off unless the environment has WARMWIRE_POOL=process when the first handle is made, or warmwire_pool(1) was
+ * called. curl_global_cleanup() closes what it holds, politely: QUIT for FTP, close_notify for TLS.
+ *
+ * Connections made through CURLOPT_OPENSOCKETFUNCTION and its like never enter it: they are their handle's alone. While
+ * a share handle shares CURL_LOCK_DATA_CONNECT, its own pool is used instead.
+ *
+ * The functions here carry the symbol version WARMWIRE_1. A program that shall also run on another libcurl finds them
+ * by dlsym(). */
+#include "curl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Turns the pool on (1) or off (0) for handles made from now on; -1 changes nothing. Turning it off closes what it
+ * holds. Returns how it was before: 1 on, 0 off. */
+CURL_EXTERN int warmwire_pool(int on);
+
+/* An idle connection in the pool. New members come at the end: `size` is the size of what there is. */
+struct warmwire_connection {
+  size_t size;
+  const char *scheme;        /* protocol family: "http" (for https too), "ftp" (for ftps too) */
+  const char *host;          /* of the URL, lower case; of the proxy, where a proxy is asked by URL. No brackets. */
+  unsigned int port;
+  int tls;                   /* 1 when it is protected by TLS now */
+  curl_off_t age_ms;         /* milliseconds since it was opened */
+  curl_off_t idle_ms;        /* milliseconds since it was last used */
+  unsigned long long uses;   /* how many transfers have used it; opening ahead of need counts as one */
+};
+
+/* Gets each connection and the pointer given to warmwire_each(). What it gets is valid during the call only. Anything
+ * other than 0 ends the list. It may call any function of the library. */
+typedef int (*warmwire_each_fn)(const struct warmwire_connection *connection, void *user);
+
+/* Calls a function for each idle connection, the longest idle first, as they were when it was called. Returns how many
+ * were told, or, when `each` is NULL, how many there are. */
+CURL_EXTERN size_t warmwire_each(warmwire_each_fn each, void *user);
+
+/* Closes, politely, what is idle in the pool: for one host and port as warmwire_each() tells them, or everything when
+ * `host` is NULL. Connections in use are not touched. Returns how many were closed. */
+CURL_EXTERN size_t warmwire_close(const char *host, unsigned int port);
+
+/* Opens `count` new connections at once, ahead of need, and leaves them in the pool: name look-up, connect, proxy, TLS
+ * and, for FTP, the login, as a transfer of `url` with the settings of `like` would (NULL: default settings). Only a
+ * handle that asks for the same thing is given them, so let `like` be set up as the handles of the coming transfers are.
+ * `like` is only read and must not be in a transfer. http, https, ftp and ftps; at most 10000 at a time.
+ *
+ * Blocks until all are open or have failed, at most `timeout_ms` milliseconds each (0: the settings decide).
+ * *opened (unless NULL) gets the number that were opened. Returns CURLE_OK when all were, otherwise the first failure,
+ * among them CURLE_FAILED_INIT: the pool is off; CURLE_BAD_FUNCTION_ARGUMENT: no URL, a bad handle, a negative time or
+ * too many; CURLE_UNSUPPORTED_PROTOCOL: connections of this protocol are not kept. */
+CURL_EXTERN CURLcode warmwire_open(CURL *like, const char *url, size_t count, long timeout_ms, size_t *opened);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CURLINC_WARMWIRE_H */

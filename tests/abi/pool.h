@@ -1,0 +1,46 @@
+/* What the programs of warmwire.h share. FTP_SERVER is the embedded FTP server, with a file /dir/file. */
+#include "check.h"
+#include <curl/warmwire.h>
+
+struct told {
+  int count;
+  struct warmwire_connection last;
+  char scheme[16], host[64];
+  int stop;
+};
+
+static inline int note(const struct warmwire_connection *connection, void *user)
+{
+  struct told *told = user;
+  told->count++;
+  told->last = *connection;
+  snprintf(told->scheme, sizeof told->scheme, "%s", connection->scheme);
+  snprintf(told->host, sizeof told->host, "%s", connection->host);
+  return told->stop;
+}
+
+static inline size_t drop_body(char *data, size_t size, size_t count, void *user)
+{
+  (void)data, (void)user;
+  return size * count;
+}
+
+static inline const char *ftp_url(void)
+{
+  static char url[256];
+  snprintf(url, sizeof url, "%s/dir/file", getenv("FTP_SERVER"));
+  return url;
+}
+
+/* One transfer on a handle of its own: how many connections it opened, or -1. */
+static inline long fetch(const char *url)
+{
+  CURL *easy = curl_easy_init();
+  long connects = -1;
+  curl_easy_setopt(easy, CURLOPT_URL, url);
+  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, drop_body);
+  if(curl_easy_perform(easy) == CURLE_OK)
+    curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connects);
+  curl_easy_cleanup(easy);
+  return connects;
+}
