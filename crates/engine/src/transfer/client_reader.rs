@@ -31,6 +31,7 @@ pub struct ClientReader {
     position: u64,
     ended: bool,
     convert_lines: bool,
+    after_cr: bool,
     held: Vec<u8>,
 }
 
@@ -44,6 +45,7 @@ impl ClientReader {
             position: 0,
             ended: false,
             convert_lines: false,
+            after_cr: false,
             held: Vec::new(),
         }
     }
@@ -85,6 +87,7 @@ impl ClientReader {
             position: 0,
             ended: false,
             convert_lines,
+            after_cr: false,
             held: Vec::new(),
         })
     }
@@ -206,9 +209,11 @@ impl ClientReader {
             let mut raw = vec![0; (buf.len() / 2).max(1)];
             let n = ready!(self.poll_raw(cx, &mut raw))?;
             for byte in &raw[..n] {
-                if *byte == b'\n' {
+                // A line that ends as it should already stays as it is.
+                if *byte == b'\n' && !self.after_cr {
                     self.held.push(b'\r');
                 }
+                self.after_cr = *byte == b'\r';
                 self.held.push(*byte);
             }
         }

@@ -60,6 +60,7 @@ pub struct Session {
 impl Control {
     /// A logged-in control connection: a kept one, or a new one.
     pub async fn open(t: &mut Transfer, fresh: bool) -> Result<Control> {
+        check_login(t)?;
         let plan = (*t.plan()?).clone();
         let link = t.connect(fresh).await?;
         let mut lease: Lease = link.lease;
@@ -107,6 +108,10 @@ impl Control {
         let mut reader = ReplyReader::new(REPLY_LIMIT);
         loop {
             let line = self.dialogue.line(t).await?;
+            if line.contains(&0) {
+                self.dialogue.outstanding = usize::MAX;
+                return Err(Error::new(Code::WeirdServerReply, "a nul byte in a reply"));
+            }
             let taken = reader.take_line(&line);
             let Some(reply) = taken.map_err(|_| Error::new(Code::WeirdServerReply, "too long a reply"))?
             else {
@@ -261,6 +266,14 @@ impl Control {
         let reply = self.command(t, b"PWD").await?;
         if reply.code == 257 {
             self.session.entry_path = reply.directory();
+            let controls = |path: &Vec<u8>| path.iter().any(u8::is_ascii_control);
+            let unclosed = self.session.entry_path.is_none() && reply.text().contains(&b'"');
+            if unclosed || self.session.entry_path.as_ref().is_some_and(controls) {
+                return Err(Error::new(
+                    Code::WeirdServerReply,
+                    "a path that can not be one in the reply to PWD",
+                ));
+            }
             let relative = self.session.entry_path.as_ref().is_some_and(|d| !d.starts_with(b"/"));
             if relative {
                 self.ask_system(t).await?;
@@ -387,6 +400,15 @@ impl Control {
         }
         self.session.data_type = Some(data_type);
         Ok(())
+    }
+}
+
+/// What an application gives for the login must fit on a line; it is refused before anything is connected.
+fn check_login(t: &Transfer) -> Result<()> {
+    let broken = |option| t.text(option).is_some_and(|text| text.iter().any(|b| matches!(b, b'\r' | b'\n')));
+    match [O::Username, O::Password, O::FtpAccount, O::FtpAlternativeToUser].into_iter().any(broken) {
+        true => Err(Error::new(Code::BadFunctionArgument, "a line break in the login")),
+        false => Ok(()),
     }
 }
 
