@@ -61,14 +61,16 @@ impl Jar {
     pub fn receive(&mut self, value: &[u8], origin: Target<'_>, now: i64) -> Result<&Cookie, Rejected> {
         let mut cookie = set_cookie::parse(value, Some(origin), now)?;
         cookie.is_live = true;
-        self.store(cookie, origin.secure, now)
+        self.remove_expired(now);
+        self.store(cookie, origin.secure)
     }
 
     /// Takes a line from the application: Netscape format, or a header with its name.
     pub fn add_line(&mut self, line: &[u8], now: i64) -> Result<&Cookie, Rejected> {
         let mut cookie = parse_line(line, now)?;
         cookie.is_live = true;
-        self.store(cookie, true, now)
+        self.remove_expired(now);
+        self.store(cookie, true)
     }
 
     /// Takes a line of a file. Received cookies stay when the file has the same.
@@ -77,14 +79,16 @@ impl Jar {
         if is_new_session && cookie.expires == 0 {
             return Err(Rejected::OldSession);
         }
-        self.store(cookie, true, now)
+        self.store(cookie, true)
     }
 
-    /// Takes a whole file; what is no cookie is skipped.
+    /// Takes a whole file; what is no cookie is skipped. A cookie that a server has just ended stands until the file is
+    /// read, so that the file does not bring it back.
     pub fn load(&mut self, file: &[u8], is_new_session: bool, now: i64) {
         for line in file.split(|&octet| octet == b'\n') {
             let _ = self.load_line(line, is_new_session, now);
         }
+        self.remove_expired(now);
     }
 
     /// The cookies for a request, in the order in which they are sent: longer paths first, then longer domains, then
@@ -174,8 +178,7 @@ impl Jar {
         cookies.into_iter()
     }
 
-    fn store(&mut self, mut cookie: Cookie, is_secure: bool, now: i64) -> Result<&Cookie, Rejected> {
-        self.remove_expired(now);
+    fn store(&mut self, mut cookie: Cookie, is_secure: bool) -> Result<&Cookie, Rejected> {
         if !is_secure && self.cookies.iter().any(|old| would_overlay(old, &cookie)) {
             return Err(Rejected::WouldOverlay);
         }
