@@ -30,6 +30,9 @@ const NONE_LEFT: u64 = 1 << 30;
 const PREFERENCE: [u64; 5] =
     [CURLAUTH_BEARER, CURLAUTH_DIGEST, CURLAUTH_NTLM, CURLAUTH_BASIC, CURLAUTH_AWS_SIGV4];
 
+/// Longest user name in an NTLM message; curl has a buffer of this size for all of it.
+const MAX_NTLM_NAME: usize = 800;
+
 /// What a handle knows of both sides, from one transfer to the next.
 #[derive(Default)]
 pub struct Memory {
@@ -54,6 +57,8 @@ pub struct Side {
     /// The last request carried a Digest answer.
     sent_digest: bool,
     without_query: bool,
+    /// The user name does not fit into the message that must carry it.
+    pub too_long: bool,
     /// No request of this transfer yet.
     fresh: bool,
     /// Whose conversation this is: another peer or user begins anew.
@@ -214,6 +219,10 @@ impl Side {
     fn ntlm_answer(&mut self, login: Option<&Login>, step: &mut NtlmStep) -> Option<Vec<u8>> {
         let (next, message) = match std::mem::take(step) {
             NtlmStep::Idle | NtlmStep::Asked => (NtlmStep::Asked, Some(ntlm::message1())),
+            NtlmStep::Challenged(_) if login.is_some_and(|login| login.user.len() > MAX_NTLM_NAME) => {
+                self.too_long = true;
+                (NtlmStep::Answered, None)
+            }
             NtlmStep::Challenged(message2) => {
                 let login = login.cloned().unwrap_or_default();
                 let who = ntlm::Credentials {

@@ -176,8 +176,12 @@ impl ClientWriter {
         let mut at = 0;
         while at < data.len() {
             let end = (at + PIECE).min(data.len());
+            let room = self.room();
+            if room == 0 {
+                return Err(self.too_large());
+            }
+            let end = end.min(at.saturating_add(room));
             let piece = &data[at..end];
-            self.check_size(piece.len())?;
             match self.easy.callbacks.write(piece) {
                 Written::All => {
                     self.easy.info.borrow_mut().delivered += piece.len() as i64;
@@ -194,17 +198,22 @@ impl ClientWriter {
         Ok(())
     }
 
-    /// CURLOPT_MAXFILESIZE also holds for a body whose length nobody told beforehand.
-    fn check_size(&self, more: usize) -> Result<()> {
+    /// CURLOPT_MAXFILESIZE also holds for a body whose length nobody told beforehand: what fits is handed out.
+    fn room(&self) -> usize {
+        match self.easy.settings.borrow().long(O::MaxfilesizeLarge) {
+            limit if limit > 0 => {
+                let left = limit - self.easy.info.borrow().delivered;
+                usize::try_from(left).unwrap_or(0)
+            }
+            _ => usize::MAX,
+        }
+    }
+
+    fn too_large(&self) -> Error {
         let limit = self.easy.settings.borrow().long(O::MaxfilesizeLarge);
         let delivered = self.easy.info.borrow().delivered;
-        if limit > 0 && delivered + more as i64 > limit {
-            return Err(Error::new(
-                Code::FilesizeExceeded,
-                format!("Exceeded the maximum allowed file size ({limit}) with {delivered} bytes"),
-            ));
-        }
-        Ok(())
+        let text = format!("Exceeded the maximum allowed file size ({limit}) with {delivered} bytes");
+        Error::new(Code::FilesizeExceeded, text)
     }
 }
 

@@ -127,7 +127,9 @@ fn login(t: &Transfer, settings: &Settings) -> Result<Credentials> {
 }
 
 fn haproxy(settings: &Settings) -> Option<String> {
-    settings.on(O::Haproxyprotocol).then(|| settings.string(O::HaproxyClientIp).unwrap_or_default())
+    let client = settings.string(O::HaproxyClientIp);
+    // An address to tell is a wish to tell it.
+    (settings.on(O::Haproxyprotocol) || client.is_some()).then(|| client.unwrap_or_default())
 }
 
 fn unix_address(settings: &Settings) -> Option<UnixAddress> {

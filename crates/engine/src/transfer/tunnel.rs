@@ -67,7 +67,7 @@ async fn connect_tunnel(
             return Ok(None);
         }
     }
-    Err(Error::new(Code::RecvError, format!("CONNECT tunnel failed, response {status}")))
+    Err(Error::new(Code::CouldntConnect, format!("CONNECT tunnel failed, response {status}")))
 }
 
 /// Whether a refusal asks for credentials that we have.
@@ -161,6 +161,9 @@ async fn reply(t: &Transfer, tunnel: &mut TunnelFilter) -> Result<Reply> {
             .map_err(|e| receive_failed(&e))?
             .ok_or_else(|| Error::new(Code::RecvError, "Proxy CONNECT aborted"))?;
         total += line.len();
+        if line.contains(&0) {
+            return Err(Error::new(Code::WeirdServerReply, "Nul byte in header"));
+        }
         hand_out(t, &line)?;
         if reply.status == 0 {
             let parsed = StatusLine::parse(line.trim_ascii_end())

@@ -111,7 +111,7 @@ impl Digest {
         add("username", &user, "\"");
         add("realm", &quoted(&self.realm), "\"");
         add("nonce", &quoted(&self.nonce), "\"");
-        add("uri", request.uri, "\"");
+        add("uri", &quoted(request.uri), "\"");
         if let Some(qop) = self.qop {
             add("cnonce", request.cnonce, "\"");
             add("nc", count.as_bytes(), "");
@@ -206,10 +206,12 @@ fn qop(list: &[u8]) -> Option<Qop> {
 fn quoted(value: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(value.len());
     for &octet in value {
-        if matches!(octet, b'"' | b'\\') {
-            out.push(b'\\');
+        match octet {
+            b'"' | b'\\' => out.extend_from_slice(&[b'\\', octet]),
+            // A line end in a name must not end the header's line.
+            b'\r' | b'\n' => out.extend_from_slice(format!("%{octet:02X}").as_bytes()),
+            _ => out.push(octet),
         }
-        out.push(octet);
     }
     out
 }

@@ -133,7 +133,7 @@ impl fmt::Display for Error {
                 "Unrecognized content encoding type. libcurl understands deflate, gzip, br, zstd content encodings."
             }
             Error::Corrupt => "Error while processing content unencoding: corrupt data",
-            Error::TrailingData => "data follows the end of the compressed data",
+            Error::TrailingData => "Multi-member gzip response not supported",
             Error::Truncated => "the compressed data ended too soon",
             Error::TooLarge => "the compressed data needs too much memory",
         })

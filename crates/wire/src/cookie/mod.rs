@@ -96,11 +96,9 @@ impl fmt::Display for Rejected {
     }
 }
 
-/// Cookie prefixes of RFC 6265bis section 4.1.3.
+/// Cookie prefixes of RFC 6265bis section 4.1.3, in this case of letters only, as in curl.
 fn prefix_fits(cookie: &Cookie) -> bool {
-    let has = |prefix: &[u8]| {
-        cookie.name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
-    };
+    let has = |prefix: &[u8]| cookie.name.get(..prefix.len()).is_some_and(|start| start == prefix);
     if has(b"__Host-") {
         cookie.secure && !cookie.tail_match && cookie.path == b"/"
     } else {

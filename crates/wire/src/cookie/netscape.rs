@@ -36,7 +36,9 @@ pub(super) fn parse(line: &[u8]) -> Result<Cookie, Rejected> {
     cookie.expires = seconds(expires).ok_or(Rejected::Malformed)?;
     cookie.name = name.to_vec();
     cookie.value = value.to_vec();
-    if cookie.name.is_empty() || line.contains(&0) {
+    // RFC 6265bis section 5.6: no control characters, also when a file says so.
+    let control = |octet: &u8| (*octet < b' ' && *octet != b'\t') || *octet == 0x7f;
+    if cookie.name.is_empty() || line.iter().any(control) {
         return Err(Rejected::Malformed);
     }
     if prefix_fits(&cookie) { Ok(cookie) } else { Err(Rejected::Prefix) }

@@ -59,8 +59,12 @@ pub fn fields(t: &mut Transfer, link: &Link, target: &Target<'_>, body: &ClientR
     let mut out = Vec::new();
     proxy_field(t, target, &mut out);
     server_field(t, target, &peer, bearer.as_ref(), body, &mut out)?;
-    let memory = t.easy.stores.auth.borrow();
+    let mut memory = t.easy.stores.auth.borrow_mut();
+    if std::mem::take(&mut memory.server.too_long) | std::mem::take(&mut memory.proxy.too_long) {
+        return Err(Error::new(Code::TooLarge, "user + domain + hostname too big"));
+    }
     let more = memory.server.more_follows() || memory.proxy.more_follows();
+    drop(memory);
     t.http.auth.withhold = more && !matches!(t.method, Method::Get | Method::Head);
     Ok(out)
 }
@@ -202,6 +206,9 @@ pub fn after(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<O
     drop(memory);
     if !again {
         return Ok(None);
+    }
+    if t.http.http10 && talk.upload.in_chunks() {
+        return Err(Error::new(Code::UploadFailed, "Chunky upload is not supported by HTTP 1.0"));
     }
     talk.upload.rewind()?;
     Ok(Some(Next::Again))

@@ -84,6 +84,7 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
     t.writer.begin();
     let mut talk = Talk::begin(t, link.lease.take(), request)?;
+    talk.reused = reused;
     let outcome = converse(t, &mut talk).await;
     let untouched = !talk.exchange.any_received();
     match outcome {
@@ -214,6 +215,8 @@ pub struct Talk {
     pub exchange: Box<dyn Exchange>,
     /// The request's body.
     pub upload: Upload,
+    /// The connection has carried replies before.
+    pub reused: bool,
     /// The request was HEAD.
     pub head_only: bool,
 }
@@ -225,7 +228,7 @@ impl Talk {
         t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, &request.head);
         t.easy.info.borrow_mut().request_size += request.head.len() as i64;
         let upload = Upload::new(t, request.body, request.framing, request.expects, request.trailers);
-        Ok(Talk { exchange, upload, head_only: request.head_only })
+        Ok(Talk { exchange, upload, reused: false, head_only: request.head_only })
     }
 
     /// Lets the upload go on. A failure is kept by the upload until the reply has been read as far as

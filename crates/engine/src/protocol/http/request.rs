@@ -19,6 +19,9 @@ use crate::transfer::prepare::{url_text, without_credentials};
 /// A body longer than this asks for a go-ahead first (curl's EXPECT_100_THRESHOLD).
 const EXPECT_THRESHOLD: u64 = 1024 * 1024;
 
+/// Longest head of a request (curl's DYN_HTTP_REQUEST).
+const MAX_REQUEST: usize = 1024 * 1024;
+
 /// A request ready to be sent.
 pub struct Request {
     /// Request line and fields, with the empty line.
@@ -76,8 +79,12 @@ impl Request {
         cookie_field(t, &mut head);
         time_condition_field(t, &mut head);
         custom.append(&mut head.out, t, &body);
+        connection_field(t, &mut head);
         let expects = body_fields(t, &mut head, &body, chunked, http10, withheld);
         head.out.extend_from_slice(b"\r\n");
+        if head.out.len() > MAX_REQUEST {
+            return Err(Error::new(Code::TooLarge, "The request's head is too large"));
+        }
         let size = if withheld { 0 } else { body.size.map_or(-1, |s| s as i64) };
         if !body.is_nothing() {
             t.easy.info.borrow_mut().upload_total = size;
@@ -211,12 +218,22 @@ fn range_field(t: &Transfer, head: &mut Head, resume: Resume) {
 
 fn transfer_coding_field(t: &Transfer, head: &mut Head) {
     if t.on(O::TransferEncoding) && !head.custom.names("TE") {
-        match head.custom.value("Connection").map(<[u8]>::to_vec) {
-            Some(own) if !own.is_empty() => head.raw(&[b"Connection: ", &own, b", TE\r\n"]),
-            _ => head.field("Connection", b"TE"),
-        }
         head.field("TE", b"gzip");
     }
+}
+
+/// RFC 9110 §10.1.4: a TE field wants to be named in Connection, the application's first one if it has any.
+fn connection_field(t: &Transfer, head: &mut Head) {
+    if !t.on(O::TransferEncoding) || head.custom.names("TE") {
+        return;
+    }
+    let mut own = head.custom.values("Connection");
+    match own.next().map(<[u8]>::to_vec) {
+        Some(first) => head.raw(&[b"Connection: ", &first, b", TE\r\n"]),
+        None => head.field("Connection", b"TE"),
+    }
+    let rest: Vec<Vec<u8>> = own.map(<[u8]>::to_vec).collect();
+    rest.iter().for_each(|value| head.field("Connection", value));
 }
 
 fn referer_field(t: &Transfer, head: &mut Head) {
@@ -291,7 +308,15 @@ fn body_fields(
             head.raw(&[&line, b"\r\n"]);
         }
         if let Some(value) = form.content_type() {
-            head.field("Content-Type", &value);
+            let own = head.custom.value("Content-Type").map(<[u8]>::to_vec);
+            let boundary = value.windows(9).position(|w| w == b"boundary=").map(|at| &value[at..]);
+            match (own, boundary) {
+                // The application's own type needs the boundary all the same.
+                (Some(own), Some(boundary)) => {
+                    head.field("Content-Type", &[&own, &b"; "[..], boundary].concat())
+                }
+                _ => head.field("Content-Type", &value),
+            }
         }
     }
     if withheld {
@@ -366,6 +391,14 @@ impl Custom {
     /// Whether a line names this field, with a value or without.
     pub fn names(&self, name: &str) -> bool {
         self.lines.iter().any(|l| field_of(l).is_some_and(|(n, _)| n.eq_ignore_ascii_case(name.as_bytes())))
+    }
+
+    /// The values of this field, line by line.
+    fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        self.lines.iter().filter_map(move |l| match field_of(l) {
+            Some((n, Some(v))) if n.eq_ignore_ascii_case(name.as_bytes()) && !v.is_empty() => Some(v),
+            _ => None,
+        })
     }
 
     /// The value that a line gives this field.

@@ -75,6 +75,9 @@ pub async fn receive(t: &mut Transfer, talk: &mut Talk) -> Result<Response> {
             let Some(line) = next_line(t, talk).await? else {
                 return Err(response.cut_off(t, talk, number, held));
             };
+            if number == 0 && !first && opening(&line) != Opening::Http {
+                return Err(Error::new(Code::WeirdServerReply, "Invalid status line"));
+            }
             first = false;
             total += line.len();
             if total > MAX_HEADS {
@@ -151,7 +154,8 @@ async fn http09(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
     if !found || is_alias(t, talk.exchange.rest()) {
         return Ok(false);
     }
-    if talk.head_only {
+    // Who has spoken HTTP/1 here before does not fall back.
+    if talk.head_only || talk.reused {
         return Err(Error::new(Code::WeirdServerReply, "Received HTTP/0.9 when not allowed"));
     }
     if !t.on(O::Http09Allowed) {
@@ -187,9 +191,7 @@ async fn next_line(t: &mut Transfer, talk: &mut Talk) -> Result<Option<Vec<u8>>>
     .await?;
     match step {
         HeadStep::Line(line) => {
-            if line.contains(&0) {
-                return Err(Error::new(Code::WeirdServerReply, "Nul byte in header"));
-            }
+            check_octets(&line)?;
             Ok(Some(line))
         }
         HeadStep::Closed(_) if !talk.exchange.any_received() => Err(nothing(talk)),
@@ -198,6 +200,19 @@ async fn next_line(t: &mut Transfer, talk: &mut Talk) -> Result<Option<Vec<u8>>>
             Err(Error::new(Code::RecvError, format!("Too large response headers: > {MAX_LINE}")))
         }
     }
+}
+
+/// Octets that are read in different ways by different readers.
+fn check_octets(line: &[u8]) -> Result<()> {
+    let text = line.strip_suffix(b"\n").unwrap_or(line);
+    let text = text.strip_suffix(b"\r").unwrap_or(text);
+    if text.contains(&0) {
+        return Err(Error::new(Code::WeirdServerReply, "Nul byte in header"));
+    }
+    if text.contains(&b'\r') {
+        return Err(Error::new(Code::WeirdServerReply, "CR in the middle of a header"));
+    }
+    Ok(())
 }
 
 fn is_end(line: &[u8]) -> bool {
@@ -295,7 +310,7 @@ impl Response {
         let value = header.value;
         match header.name.to_ascii_lowercase().as_slice() {
             b"content-length" => self.content_length(t, value)?,
-            b"transfer-encoding" => self.transfer_encoding(t, value),
+            b"transfer-encoding" => self.transfer_encoding(t, value)?,
             b"content-encoding" => append_list(&mut self.content_codings, value),
             b"content-type" if !value.is_empty() => {
                 t.easy.info.borrow_mut().content_type = Some(Text::from(value));
@@ -355,16 +370,33 @@ impl Response {
         Ok(())
     }
 
-    /// Transfer codings in the order applied; chunked must be the last, and only once.
-    fn transfer_encoding(&mut self, t: &Transfer, value: &[u8]) {
+    /// Transfer codings in the order applied; chunked must be the last. Others come only when they were asked for.
+    fn transfer_encoding(&mut self, t: &Transfer, value: &[u8]) -> Result<()> {
+        let refuse = |text: String| Err(Error::new(Code::BadContentEncoding, text));
         self.raw = !t.on(O::HttpTransferDecoding);
-        for coding in value.split(|b| *b == b',').map(<[u8]>::trim_ascii) {
+        for coding in value.split(|b| *b == b',').map(<[u8]>::trim_ascii).filter(|c| !c.is_empty()) {
+            let name = String::from_utf8_lossy(coding).into_owned();
             if coding.eq_ignore_ascii_case(b"chunked") {
                 self.chunked = true;
-            } else if !self.raw && !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity") {
-                append_list(&mut self.transfer_codings, coding);
+                continue;
+            }
+            if self.chunked {
+                return refuse(format!("A Transfer-Encoding ({name}) was not listed before 'chunked'"));
+            }
+            if coding.eq_ignore_ascii_case(b"identity") || self.raw {
+                continue;
+            }
+            if !t.on(O::TransferEncoding) {
+                return refuse(format!("Unsolicited Transfer-Encoding ({name}) found"));
+            }
+            append_list(&mut self.transfer_codings, coding);
+            if self.transfer_codings.split(|b| *b == b',').count() > DEPTH_LIMIT {
+                return refuse(format!(
+                    "Reject response exceeding limit of {DEPTH_LIMIT} transfer encodings"
+                ));
             }
         }
+        Ok(())
     }
 
     fn connection(&mut self, header: &HeaderLine) {
@@ -515,6 +547,7 @@ pub fn receive_trailers(t: &mut Transfer, talk: &mut Talk) -> Result<()> {
         let count = t.easy.info.borrow().redirect_count as usize;
         t.easy.headers.borrow_mut().add(Origin::Trailer, count, line);
         t.easy.info.borrow_mut().header_size += line.len() as i64;
+        check_octets(line)?;
         let line = [line.trim_ascii_end(), b"\r\n"].concat();
         t.writer.header(&line, t.on(O::Header))?;
     }

@@ -89,6 +89,11 @@ impl Upload {
         self.expected
     }
 
+    /// Whether the body's length is unknown.
+    pub fn in_chunks(&self) -> bool {
+        self.framing == UploadFraming::Chunked
+    }
+
     /// The server said 100.
     pub fn go_ahead(&mut self) {
         if matches!(self.step, Step::AwaitGoAhead(_)) {
