@@ -29,6 +29,7 @@ mod request;
 mod retry;
 mod settings;
 mod sink;
+mod sockets;
 mod text;
 mod trace;
 mod transfer;

@@ -68,6 +68,10 @@ pub fn prepare(env: &Rc<Env>, share: &Share, item: Item, parallel: bool) -> Resu
 impl Prepare<'_> {
     fn all(mut self, share: &Share, parallel: bool) -> Result<Prepared, Stop> {
         self.job.method = self.method()?;
+        if self.request.options.is_on("vlan-priority") {
+            self.env.error("VLAN priority is not supported in this build.");
+            return Err(Stop::Failed(Code::NotBuiltIn.id()));
+        }
         self.implied_headers();
         let etag = self.etag()?;
         let heads = self.heads()?;
@@ -370,8 +374,10 @@ impl Prepare<'_> {
         let globals = &self.env.globals;
         if globals.no_progress || globals.silent || quiet {
             Display::None
-        } else if parallel || globals.progress_bars && self.env.stderr_is_terminal {
+        } else if parallel {
             Display::Counted
+        } else if globals.progress_bars && self.env.stderr_is_terminal {
+            Display::Named(None)
         } else if globals.progress_bar {
             let columns = self.env.messages.borrow().columns();
             Display::Bar(Bar::new(columns, self.resume_from.max(0)))

@@ -2,6 +2,12 @@
 
 pub use warmwire::callbacks::{Callbacks, DebugKind, ProgressCounts, ReadAnswer, SeekAnswer, Written};
 pub use warmwire::tables::Scheme;
+
+/// The part about sockets.
+pub mod sockets {
+    pub use warmwire::callbacks::{Configured, Opened, Purpose, SocketCallbacks, Target, Transport};
+}
+
 pub use warmwire::tables::share::LockData;
 pub use warmwire::wire::date::parse as parse_date;
 pub use warmwire::wire::mime;

@@ -3,10 +3,12 @@
 use crate::env::Env;
 use crate::message::shown;
 use crate::names;
-use crate::progress::{Bar, Counts, Meter, harmless};
+use crate::progress::{Bar, Counts, Meter, harmless, named_bar};
+use crate::raw::sockets::SocketCallbacks;
 use crate::raw::{Callbacks, DebugKind, Easy, EasyOption, ProgressCounts, ReadAnswer, SeekAnswer, Written};
 use crate::request::{Bytes, Method, Request, Resume};
 use crate::sink::{Sink, path};
+use crate::sockets::Sockets;
 use crate::trace::Kind;
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -48,6 +50,7 @@ pub struct Transfer {
     pub guards_terminal: bool,
     pub easy: RefCell<Option<Easy>>,
     pub retries: Cell<i64>,
+    sockets: Option<Sockets>,
     /// The head of the last request, when a report wants it.
     pub request_head: RefCell<Bytes>,
     /// To be ended, because of another transfer.
@@ -59,6 +62,8 @@ pub enum Display {
     None,
     Meter(Meter),
     Bar(Bar),
+    /// A bar with the name, rate and time left; when it was last drawn.
+    Named(Option<Instant>),
     /// Counted only; another part shows it.
     Counted,
 }
@@ -81,6 +86,7 @@ pub struct Parts {
 impl Transfer {
     pub fn new(parts: Parts) -> Rc<Transfer> {
         Rc::new(Transfer {
+            sockets: Sockets::of(&parts.request),
             env: parts.env,
             request: parts.request,
             url: parts.url,
@@ -294,11 +300,26 @@ impl Transfer {
         self.opened() && self.release().is_ok()
     }
 
+    /// Ten times a second at most.
+    fn named_line(&self, drawn: &mut Option<Instant>, counts: Counts) -> Option<String> {
+        if drawn.is_some_and(|at| at.elapsed() < Duration::from_millis(100)) {
+            return None;
+        }
+        *drawn = Some(Instant::now());
+        let url = shown(&self.url);
+        let name = url.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let columns = self.env.messages.borrow().columns();
+        Some(format!("\r{}", named_bar(name, counts, self.spent(), columns)))
+    }
+
     /// The last line of the display.
     pub fn finish_progress(&self) {
         let line = match &mut *self.display.borrow_mut() {
             Display::Meter(meter) => meter.line(self.counts.get(), self.spent(), true),
             Display::Bar(bar) if bar.shown => Some("\n".to_string()),
+            Display::Named(Some(_)) => {
+                self.named_line(&mut None, self.counts.get()).map(|line| format!("{line}\n"))
+            }
             _ => None,
         };
         if let Some(line) = line {
@@ -403,12 +424,17 @@ impl Callbacks for Transfer {
         let line = match &mut *self.display.borrow_mut() {
             Display::Meter(meter) => meter.line(counts, self.spent(), false),
             Display::Bar(bar) => bar.line(counts, self.spent()),
+            Display::Named(drawn) => self.named_line(drawn, counts),
             Display::None | Display::Counted => None,
         };
         if let Some(line) = line {
             self.env.messages.borrow_mut().raw(line.as_bytes());
         }
         !self.abort.get()
+    }
+
+    fn sockets(&self) -> Option<&dyn SocketCallbacks> {
+        self.sockets.as_ref().map(|sockets| sockets as &dyn SocketCallbacks)
     }
 
     fn wants_debug(&self) -> bool {
