@@ -32,7 +32,7 @@ pub fn support(option: O) -> Support {
         | O::RedirProtocols | O::Range | O::ResumeFrom | O::ResumeFromLarge | O::Nobody | O::Header
         | O::Failonerror | O::Upload | O::Put | O::Infilesize | O::InfilesizeLarge | O::Maxfilesize
         | O::MaxfilesizeLarge | O::Filetime | O::Timecondition | O::Timevalue | O::TimevalueLarge
-        | O::PathAsIs | O::DisallowUsernameInUrl | O::Crlf | O::UploadFlags => Support::Yes,
+        | O::PathAsIs | O::DisallowUsernameInUrl | O::Crlf => Support::Yes,
         // HTTP.
         O::Httpget | O::Post | O::Postfields | O::Copypostfields | O::Postfieldsize
         | O::PostfieldsizeLarge | O::Mimepost | O::Httppost | O::MimeOptions | O::Customrequest
@@ -99,7 +99,7 @@ pub fn support(option: O) -> Support {
         | O::SshPrivateKeyfile | O::SshHostPublicKeyMd5 | O::SshHostPublicKeySha256 | O::SshKnownhosts
         | O::SshKeyFunction | O::SshKeyData | O::SshHostkeyFunction | O::SshHostkeyData | O::SshCompression
         | O::MailFrom | O::MailRcpt | O::MailAuth | O::MailRcptAllowfails | O::SaslIr | O::SaslAuthzid
-        | O::WsOptions => Support::Unknown,
+        | O::WsOptions | O::UploadFlags => Support::Unknown,
         // Obsolete in curl 8.22.
         O::ConvFromNetworkFunction | O::ConvFromUtf8Function | O::ConvToNetworkFunction
         | O::Socks5GssapiService | O::ProxyTlsauthUsername | O::ProxyTlsauthPassword => Support::Unknown,

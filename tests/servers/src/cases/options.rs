@@ -29,6 +29,7 @@ pub fn cases() -> Vec<Case> {
         case("options-cookies", cookies),
         case("options-netrc", netrc),
         case("options-http-proxy", http_proxy),
+        case("options-tls", tls),
     ]
 }
 
@@ -450,4 +451,40 @@ fn http_proxy(run: &Context) {
         assert_eq!((&*request.method, &*request.target), ("CONNECT", "far.invalid:81"));
         assert_eq!(request.field("X-Proxy"), Some("1"));
     }
+}
+
+// covers: CURLOPT_CAINFO, CURLOPT_PINNEDPUBLICKEY, CURLOPT_SSLVERSION, CURLOPT_SSL_CIPHER_LIST,
+// CURLOPT_TLS13_CIPHERS, CURLOPT_SSLCERT, CURLOPT_CRLFILE, CURLOPT_ISSUERCERT, CURLOPT_SSL_ENABLE_ALPN,
+// CURLOPT_SSL_EC_CURVES, CURLOPT_SSL_SESSIONID_CACHE
+fn tls(run: &Context) {
+    let config = || run.world.authority.good().server_config().expect("a usable pair");
+    let ca = format!("CAINFO={}", run.world.ca());
+    let expected: [(&[&str], &str); 12] = [
+        (&["SSLVERSION=7"], "0"),
+        (&["SSLVERSION=393222"], "0"), // at least and at most 1.2
+        (&["PINNEDPUBLICKEY=sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="], "90"),
+        (&["SSL_CIPHER_LIST=NOSUCH"], "59"),
+        (&["TLS13_CIPHERS=NOSUCH"], "59"),
+        (&["SSLCERT=/nonexistent/cert"], "58"),
+        (&["CRLFILE=/nonexistent/crl"], "82"),
+        (&["ISSUERCERT=/nonexistent/issuer"], "83"),
+        (&["SSL_ENABLE_ALPN=0"], "0"),
+        (&["SSL_EC_CURVES=X25519"], "0"),
+        (&["SSL_EC_CURVES=NOSUCH"], "59"),
+        (&["SSL_SESSIONID_CACHE=0"], "0"),
+    ];
+    let mut wrong = Vec::new();
+    for (options, wanted) in expected {
+        let server = HttpServer::tls(config());
+        let options = [&[&*ca], options].concat();
+        let Some(output) = fetch(run, &options, &[&server.url("/bytes/9")]) else { continue };
+        if code(&output) != wanted {
+            wrong.push(format!(
+                "{options:?}: {} and not {wanted}: {}",
+                code(&output),
+                output.fact("message")
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
