@@ -53,7 +53,9 @@ fn set_cookie_headers() {
         ("a=b; expires=Thu, 01-Jan-1970 00:00:00 GMT", "h.com|FALSE|/dir|FALSE|1|a|b"),
         ("a=b; expires=soon", "h.com|FALSE|/dir|FALSE|0|a|b"),
         ("__Secure-a=b", "Prefix"),
-        ("__host-a=b; path=/", "Prefix"),
+        ("__Host-a=b; path=/", "Prefix"),
+        // The prefixes are compared with case, as curl 8.22 does.
+        ("__host-a=b; path=/", "h.com|FALSE|/|FALSE|0|__host-a|b"),
         ("novalue", "Malformed"),
         ("novalue; domain=h.com", "Malformed"),
         ("", "Malformed"),
