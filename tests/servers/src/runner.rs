@@ -133,7 +133,16 @@ pub fn run(world: &World, subjects: &[Subject], cases: &[Case], jobs: usize) -> 
     failed
 }
 
+/// A case that fails on the distribution's library is tried again: its races (a connection that the peer is just
+/// closing) are not ours to judge, and a test that is wrong fails each time. On ours every failure counts.
+const TRIES_OF_THE_DISTRIBUTION: usize = 3;
+
 fn holds(world: &World, subject: &Subject, case: &Case) -> bool {
+    let tries = if subject.is_ours() { 1 } else { TRIES_OF_THE_DISTRIBUTION };
+    (0..tries).any(|_| holds_once(world, subject, case))
+}
+
+fn holds_once(world: &World, subject: &Subject, case: &Case) -> bool {
     let started = Instant::now();
     let result = thread::scope(|scope| scope.spawn(|| (case.run)(&Context { world, subject })).join());
     let seconds = started.elapsed().as_secs_f64();
