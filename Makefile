@@ -33,7 +33,7 @@ include conformance/targets.mk
 coverage: lib tool
 	cargo xtask coverage --check
 
-test: deps check unit servers conformance coverage
+test: deps check unit servers conformance conformance-lib coverage
 
 # Everything long besides.
 test-deep: test
