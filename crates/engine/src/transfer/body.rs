@@ -1,7 +1,7 @@
 //! Moves body bytes from a connection to the application inside one poll: the multi's one receive
 //! buffer is lent to the framing and then to the writer, so that the usual path copies nothing.
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -86,8 +86,6 @@ impl Transfer {
         }
     }
 }
-
-use std::future::Future;
 
 /// curl's words for a body that could not be read.
 fn body_failed(e: BodyError) -> Error {

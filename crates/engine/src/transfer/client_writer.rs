@@ -61,14 +61,10 @@ impl ClientWriter {
     /// Hands out a header line; `show` says whether it also goes into the body stream
     /// (CURLOPT_HEADER).
     pub fn header(&mut self, line: &[u8], show: bool) -> Result<()> {
-        if show && !self.ignore_headers() {
+        if show {
             self.put(Held::Body(line.to_vec()))?;
         }
         self.put(Held::Header(line.to_vec()))
-    }
-
-    fn ignore_headers(&self) -> bool {
-        false
     }
 
     /// Hands out body bytes as received.

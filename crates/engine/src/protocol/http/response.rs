@@ -91,16 +91,16 @@ pub async fn receive(t: &mut Transfer, talk: &mut Talk) -> Result<Response> {
                 continue;
             }
             if let Some(complete) = held.take() {
-                response.line(t, talk, number, &complete)?;
+                response.line(t, number, &complete)?;
                 number += 1;
             }
             if is_end(&line) {
-                response.line(t, talk, number, &line)?;
+                response.line(t, number, &line)?;
                 break;
             }
             if number == 0 {
                 // The status line cannot be folded.
-                response.line(t, talk, 0, &line)?;
+                response.line(t, 0, &line)?;
                 number = 1;
                 held = None;
                 continue;
@@ -229,7 +229,7 @@ fn unfold(held: &mut Vec<u8>, more: &[u8]) {
 
 impl Response {
     /// Takes in one line: hands it out, and keeps what it says.
-    fn line(&mut self, t: &mut Transfer, talk: &mut Talk, number: usize, line: &[u8]) -> Result<()> {
+    fn line(&mut self, t: &mut Transfer, number: usize, line: &[u8]) -> Result<()> {
         t.easy.info.borrow_mut().header_size += line.len() as i64;
         t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, line);
         if number == 0 && !is_end(line) {
@@ -241,8 +241,6 @@ impl Response {
             }
             self.field(t, line)?;
         }
-        let connection = talk.exchange.connection();
-        let _ = connection;
         if !is_end(line) && number > 0 {
             t.easy.headers.borrow_mut().add(
                 if self.status / 100 == 1 { Origin::Interim } else { Origin::Header },
@@ -261,7 +259,7 @@ impl Response {
         let rest = talk.exchange.rest().to_vec();
         let lines = held.into_iter().chain((number > 0 && !rest.is_empty()).then_some(rest));
         for (at, line) in lines.enumerate() {
-            if let Err(e) = self.line(t, talk, number + at, &line) {
+            if let Err(e) = self.line(t, number + at, &line) {
                 return e;
             }
         }
@@ -408,9 +406,7 @@ impl Response {
     }
 
     fn end_of_head(&mut self, t: &Transfer) -> Result<()> {
-        if let (Some(seconds), true) = (self.last_modified, t.on(O::Filetime)) {
-            t.easy.info.borrow_mut().file_time = seconds;
-        } else if let Some(seconds) = self.last_modified {
+        if let Some(seconds) = self.last_modified {
             t.easy.info.borrow_mut().file_time = seconds;
         }
         if self.chunked && self.length.is_some() {
