@@ -33,10 +33,10 @@ include conformance/targets.mk
 coverage: lib tool
 	cargo xtask coverage --check
 
-test: deps check unit servers conformance conformance-lib coverage
+test: deps check unit servers conformance coverage
 
 # Everything long besides.
-test-deep: test
+test-deep: test conformance-lib
 	cargo run --quiet -p warmwire-servers -- --ours $(LIB) --deep
 
 demo: lib
