@@ -54,7 +54,7 @@ const RENAMED: [(&str, &str); 4] = [
 ];
 
 /// TLS backends by the name before the slash in the first line of `-V`, and whether they can pin a key.
-const BACKENDS: [(&str, &str, bool); 8] = [
+const BACKENDS: [(&str, &str, bool); 9] = [
     ("OpenSSL", "OpenSSL", true),
     ("LibreSSL", "OpenSSL", true),
     ("BoringSSL", "OpenSSL", true),
@@ -63,6 +63,7 @@ const BACKENDS: [(&str, &str, bool); 8] = [
     ("mbedTLS", "mbedtls", true),
     ("rustls-ffi", "rustls", false),
     ("Schannel", "Schannel", true),
+    ("Warmwire", "Warmwire", true),
 ];
 
 impl Features {

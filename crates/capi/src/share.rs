@@ -127,11 +127,18 @@ impl ShareHandle {
     fn set_kind(&self, number: i64, on: bool) -> ShareCode {
         let data = i32::try_from(number).ok().and_then(LockData::from_id);
         match data {
-            Some(data @ (LockData::Cookie | LockData::Dns | LockData::SslSession | LockData::Connect)) => {
+            // The public suffix list is compiled in: everybody shares it anyway.
+            Some(
+                data @ (LockData::Cookie
+                | LockData::Dns
+                | LockData::SslSession
+                | LockData::Connect
+                | LockData::Psl),
+            ) => {
                 self.share.set_kind(data, on);
                 ShareCode::Ok
             }
-            Some(LockData::Psl | LockData::Hsts) => ShareCode::NotBuiltIn,
+            Some(LockData::Hsts) => ShareCode::NotBuiltIn,
             _ => ShareCode::BadOption,
         }
     }

@@ -59,10 +59,13 @@ async fn connect_tunnel(
             t.easy.note(|| format!("CONNECT tunnel established, response {status}"));
             return Ok(Some(Box::new(tunnel)));
         }
+        // What a 407 says is read to its end before anything is decided: a body that is none counts for more than the
+        // refusal, as in curl.
+        let ended = status == 407 && skip_body(t, &mut tunnel, &reply).await?;
         if !another_round(t, proxy, &reply, &mut step) {
             break;
         }
-        if !reply.keep_alive || !skip_body(t, &mut tunnel, &reply).await? {
+        if !reply.keep_alive || !ended {
             t.easy.note(|| "Connect me again please".to_owned());
             return Ok(None);
         }
@@ -154,6 +157,7 @@ struct Reply {
 async fn reply(t: &Transfer, tunnel: &mut TunnelFilter) -> Result<Reply> {
     let mut total = 0;
     let mut reply = Reply::default();
+    let mut is_first = true;
     loop {
         let line = tunnel
             .line(MAX_HEAD - total)
@@ -165,18 +169,24 @@ async fn reply(t: &Transfer, tunnel: &mut TunnelFilter) -> Result<Reply> {
             return Err(Error::new(Code::WeirdServerReply, "Nul byte in header"));
         }
         hand_out(t, &line)?;
-        if reply.status == 0 {
-            let parsed = StatusLine::parse(line.trim_ascii_end())
-                .map_err(|_| Error::new(Code::WeirdServerReply, "Invalid reply to CONNECT"))?;
-            (reply.status, reply.keep_alive) = (parsed.code, parsed.version >= 11);
+        if std::mem::take(&mut is_first) {
+            // What is no status line refuses with status 0.
+            if let Ok(parsed) = StatusLine::parse(line.trim_ascii_end()) {
+                (reply.status, reply.keep_alive) = (parsed.code, parsed.version >= 11);
+            }
         } else if matches!(line.as_slice(), b"\r\n" | b"\n") {
             if reply.status / 100 != 1 {
                 return Ok(reply);
             }
-            reply = Reply::default();
+            (reply, is_first) = (Reply::default(), true);
         } else {
+            let field = HeaderLine::parse(&line);
+            // A blank at the start continues the line before.
+            if field.is_none() && !matches!(line.first(), Some(b' ' | b'\t')) {
+                return Err(Error::new(Code::BadFunctionArgument, "Invalid response header"));
+            }
             t.easy.headers.borrow_mut().add(Origin::Connect, 0, &line);
-            if let Some(field) = HeaderLine::parse(&line) {
+            if let Some(field) = field {
                 reply.field(t, &field)?;
             }
         }
@@ -224,7 +234,8 @@ async fn skip_body(t: &Transfer, tunnel: &mut TunnelFilter, reply: &Reply) -> Re
                 return Ok(false);
             }
             rest = buf[..n].to_vec();
-            let used = chunks.decode(&mut rest).map_err(|_| Error::from(Code::RecvError))?.consumed;
+            let broken = |_| Error::new(Code::RecvError, "Malformed chunks in the reply to CONNECT");
+            let used = chunks.decode(&mut rest).map_err(broken)?.consumed;
             rest = buf[used..n].to_vec();
         }
         // Whoever answers before being asked is not worth another request.

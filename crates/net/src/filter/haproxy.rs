@@ -5,15 +5,19 @@ use std::net::IpAddr;
 
 use crate::connect::Endpoints;
 
-/// The line for a connection with these ends; `client` stands in for the source address (HAPROXY_CLIENT_IP).
+/// The line for a connection with these ends; `client` stands in for both addresses (HAPROXY_CLIENT_IP): they have to be of
+/// one family.
 pub fn line(endpoints: &Endpoints, client: Option<&str>) -> Vec<u8> {
     let (Some(local), Some(remote)) = (endpoints.local, endpoints.remote) else {
         return b"PROXY UNKNOWN\r\n".to_vec();
     };
-    let source = client.map_or_else(|| local.ip().to_string(), str::to_owned);
+    let (source, destination) = match client {
+        Some(client) => (client.to_owned(), client.to_owned()),
+        None => (local.ip().to_string(), remote.ip().to_string()),
+    };
     let six = source.parse().map_or_else(|_| local.is_ipv6(), |ip: IpAddr| ip.is_ipv6());
     let family = if six { "TCP6" } else { "TCP4" };
-    format!("PROXY {family} {source} {} {} {}\r\n", remote.ip(), local.port(), remote.port()).into_bytes()
+    format!("PROXY {family} {source} {destination} {} {}\r\n", local.port(), remote.port()).into_bytes()
 }
 
 #[cfg(test)]
@@ -28,7 +32,7 @@ mod tests {
     fn lines() {
         let four = ends("10.0.0.1:1000", "10.0.0.2:80");
         assert_eq!(line(&four, None), b"PROXY TCP4 10.0.0.1 10.0.0.2 1000 80\r\n");
-        assert_eq!(line(&four, Some("::2")), b"PROXY TCP6 ::2 10.0.0.2 1000 80\r\n");
+        assert_eq!(line(&four, Some("::2")), b"PROXY TCP6 ::2 ::2 1000 80\r\n");
         assert_eq!(line(&ends("[::1]:1", "[::1]:2"), None), b"PROXY TCP6 ::1 ::1 1 2\r\n");
         assert_eq!(line(&Endpoints::default(), None), b"PROXY UNKNOWN\r\n");
     }

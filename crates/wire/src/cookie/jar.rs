@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::{Cookie, FILE_HEADER, HEADER_LIMIT, LINE_LIMIT, REQUEST_LIMIT, Rejected, Target};
-use super::{domain_matches, is_address, netscape, set_cookie};
+use super::{domain_matches, is_address, netscape, set_cookie, suffix};
 
 #[derive(Clone, Debug, Default)]
 pub struct Jar {
@@ -73,11 +73,15 @@ impl Jar {
         self.store(cookie, true)
     }
 
-    /// Takes a line of a file. Received cookies stay when the file has the same.
+    /// Takes a line of a file. Received cookies stay when the file has the same, and none is for a whole public suffix.
     pub fn load_line(&mut self, line: &[u8], is_new_session: bool, now: i64) -> Result<&Cookie, Rejected> {
         let cookie = parse_line(line, now)?;
         if is_new_session && cookie.expires == 0 {
             return Err(Rejected::OldSession);
+        }
+        let shared = cookie.domain.as_deref().filter(|domain| cookie.tail_match && !is_address(domain));
+        if shared.is_some_and(suffix::is_public) {
+            return Err(Rejected::Domain);
         }
         self.store(cookie, true)
     }

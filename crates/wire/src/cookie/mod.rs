@@ -22,6 +22,8 @@ pub const RESPONSE_LIMIT: usize = 50;
 pub const HEADER_LIMIT: usize = 8190;
 /// So many cookies go into one request.
 pub const REQUEST_LIMIT: usize = 150;
+/// An `expires` of this length is not read.
+const DATE_LIMIT: usize = 80;
 /// No cookie lives longer than this after it was received.
 const LIFE_LIMIT_S: i64 = 400 * 24 * 3600;
 

@@ -1,6 +1,6 @@
 //! The value of a `Set-Cookie:` header (RFC 6265bis section 5).
 
-use super::{Cookie, LIFE_LIMIT_S, LINE_LIMIT, PAIR_LIMIT, Rejected, Target};
+use super::{Cookie, DATE_LIMIT, LIFE_LIMIT_S, LINE_LIMIT, PAIR_LIMIT, Rejected, Target};
 use super::{clean_path, domain_matches, is_address, prefix_fits, suffix};
 use crate::date;
 
@@ -87,13 +87,12 @@ impl Attributes<'_> {
         if domain.is_empty() || !(is_same || (!host_is_address && domain_matches(domain, origin.host))) {
             return Err(Rejected::Domain);
         }
-        let is_public = !host_is_address && suffix::is_public(domain);
-        if is_public && !is_same {
+        // A host that is itself a public suffix may set what it likes, as in curl; files do not bring it back.
+        if !is_same && !host_is_address && suffix::is_public(domain) {
             return Err(Rejected::Domain);
         }
         self.cookie.domain = Some(domain.to_vec());
-        // A host that is itself a public suffix may have cookies, but not share them with those below it.
-        self.cookie.tail_match = !host_is_address && !is_public;
+        self.cookie.tail_match = !host_is_address;
         Ok(())
     }
 
@@ -109,8 +108,9 @@ impl Attributes<'_> {
     }
 
     fn read_expires(&mut self, given: &[u8]) {
-        // A date that cannot be read makes a session cookie.
-        self.cookie.expires = match date::parse(given) {
+        // A date that cannot be read, or is longer than any date, makes a session cookie.
+        let date = if given.len() < DATE_LIMIT { date::parse(given) } else { None };
+        self.cookie.expires = match date {
             Some(0) => 1,
             Some(seconds) if seconds > 0 => self.capped(seconds),
             _ => 0,

@@ -6,6 +6,8 @@
 pub(super) fn is_public(domain: &[u8]) -> bool {
     let lower = domain.to_ascii_lowercase();
     let name = lower.strip_suffix(b".").unwrap_or(&lower);
+    let dots = name.iter().take_while(|octet| **octet == b'.').count();
+    let name = &name[dots..];
     if name == b"localhost" || name.is_empty() {
         return false;
     }
@@ -18,7 +20,7 @@ mod tests {
 
     #[test]
     fn tells_suffixes_from_domains() {
-        for domain in ["com", "co.uk", "CO.UK", "github.io", "unlisted", "x.kobe.jp"] {
+        for domain in ["com", "co.uk", "CO.UK", "github.io", "unlisted", "x.kobe.jp", "..com"] {
             assert!(is_public(domain.as_bytes()), "{domain}");
         }
         for domain in

@@ -83,7 +83,7 @@ fn prefixes_addresses_and_suffixes() {
         ("a=b; domain=.0.0.1", "127.0.0.1", "Domain"),
         ("a=b; domain=::1", "::1", "::1|FALSE|/dir|FALSE|0|a|b"),
         ("a=b; domain=co.uk", "a.co.uk", "Domain"),
-        ("a=b; domain=co.uk", "co.uk", "co.uk|FALSE|/dir|FALSE|0|a|b"),
+        ("a=b; domain=co.uk", "co.uk", ".co.uk|TRUE|/dir|FALSE|0|a|b"),
         ("a=b; domain=a.co.uk", "b.a.co.uk", ".a.co.uk|TRUE|/dir|FALSE|0|a|b"),
         ("a=b; domain=localhost", "localhost", ".localhost|TRUE|/dir|FALSE|0|a|b"),
     ];
@@ -216,6 +216,17 @@ fn malformed_lines() {
     ] {
         assert!(jar.add_line(line.as_bytes(), NOW).is_err(), "{line}");
     }
+}
+
+#[test]
+fn a_file_sets_no_cookies_for_public_suffixes() {
+    let mut jar = Jar::new();
+    let mut load = |line: &str| jar.load_line(line.as_bytes(), false, NOW).map(drop);
+    assert_eq!(load(".co.uk\tTRUE\t/\tFALSE\t0\tn\tv"), Err(Rejected::Domain));
+    assert_eq!(load("Set-Cookie: n=v; domain=co.uk"), Err(Rejected::Domain));
+    assert_eq!(load("co.uk\tFALSE\t/\tFALSE\t0\tn\tv"), Ok(()));
+    assert_eq!(load(".a.co.uk\tTRUE\t/\tFALSE\t0\tn\tv"), Ok(()));
+    assert_eq!(load(".localhost\tTRUE\t/\tFALSE\t0\tn\tv"), Ok(()));
 }
 
 #[test]

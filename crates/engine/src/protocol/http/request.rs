@@ -169,10 +169,14 @@ type Resume = Option<(u64, Option<u64>)>;
 
 fn resume_upload(t: &Transfer, body: &mut ClientReader) -> Result<Resume> {
     let from = t.long(O::ResumeFromLarge);
-    if from <= 0 || !matches!(t.method, Method::Put | Method::Post) || body.is_nothing() {
+    if from == 0 || !matches!(t.method, Method::Put | Method::Post) || body.is_nothing() {
         return Ok(None);
     }
     let total = body.size;
+    if from < 0 {
+        // From wherever the server is: HTTP has no way to ask, so all of it goes, and says so.
+        return Ok(Some((0, total)));
+    }
     body.skip(from as u64)?;
     if total.is_some_and(|all| all <= from as u64) {
         return Err(Error::new(Code::PartialFile, "File already completely uploaded"));
@@ -222,15 +226,15 @@ fn transfer_coding_field(t: &Transfer, head: &mut Head) {
     }
 }
 
-/// RFC 9110 §10.1.4: a TE field wants to be named in Connection, the application's first one if it has any.
+/// The application's Connection fields, behind all its others. RFC 9110 §10.1.4: a TE field wants to be named in the first.
 fn connection_field(t: &Transfer, head: &mut Head) {
-    if !t.on(O::TransferEncoding) || head.custom.names("TE") {
-        return;
-    }
+    let te = t.on(O::TransferEncoding) && !head.custom.names("TE");
     let mut own = head.custom.values("Connection");
-    match own.next().map(<[u8]>::to_vec) {
-        Some(first) => head.raw(&[b"Connection: ", &first, b", TE\r\n"]),
-        None => head.field("Connection", b"TE"),
+    match (own.next().map(<[u8]>::to_vec), te) {
+        (Some(first), true) => head.raw(&[b"Connection: ", &first, b", TE\r\n"]),
+        (Some(first), false) => head.field("Connection", &first),
+        (None, true) => head.field("Connection", b"TE"),
+        (None, false) => {}
     }
     let rest: Vec<Vec<u8>> = own.map(<[u8]>::to_vec).collect();
     rest.iter().for_each(|value| head.field("Connection", value));
@@ -433,7 +437,7 @@ impl Custom {
                 || is("Content-Type") && body.form().is_some()
                 || is("Content-Length")
                     && (t.http.auth.withholds_body() || t.method == Method::Get && t.other_origin)
-                || is("Connection") && t.on(O::TransferEncoding)
+                || is("Connection") && value.is_some()
             {
                 continue;
             }
