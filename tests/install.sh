@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs what the tests use: Debian packages (as root, or through sudo) and pycurl, built from source in a virtual
-# environment under target/. Does nothing where all is there. Usage: tests/install.sh [packages] [pycurl]
+# Installs what the tests use: Debian packages (as root, or through sudo); pycurl, built from source, and tornado in a
+# virtual environment under target/; a program on the Rust `curl` crate. Does nothing where all is there.
+# Usage: tests/install.sh [packages] [pycurl] [curl_crate]
 set -eu
 cd "$(dirname "$0")/.."
 : "${CARGO_TARGET_DIR:=target}"
@@ -46,10 +47,10 @@ packages() {
 # From source, against the distribution's headers: the binary wheel carries a libcurl of its own.
 pycurl() {
 	venv=$CARGO_TARGET_DIR/pycurl
-	[ -x "$venv/bin/python" ] && "$venv/bin/python" -c 'import pycurl' 2>/dev/null && return 0
+	[ -x "$venv/bin/python" ] && "$venv/bin/python" -c 'import pycurl, tornado' 2>/dev/null && return 0
 	echo "building pycurl from source"
 	/usr/bin/python3 -m venv "$venv"
-	PYCURL_SSL_LIBRARY=openssl "$venv/bin/pip" install -q --disable-pip-version-check --no-binary pycurl pycurl \
+	PYCURL_SSL_LIBRARY=openssl "$venv/bin/pip" install -q --disable-pip-version-check --no-binary pycurl pycurl tornado \
 		>"$CARGO_TARGET_DIR/pycurl.log" 2>&1 || {
 		echo "install.sh: pycurl did not build:" >&2
 		tail -n 20 "$CARGO_TARGET_DIR/pycurl.log" >&2
@@ -57,11 +58,17 @@ pycurl() {
 	}
 }
 
+# A workspace of its own, so that a crate that links the C library never meets ours; linked with the distribution's.
+curl_crate() {
+	cargo build --quiet --locked --manifest-path tests/servers/curl-crate/Cargo.toml \
+		--target-dir "$CARGO_TARGET_DIR/curl-crate"
+}
+
 mkdir -p "$CARGO_TARGET_DIR"
-[ $# -gt 0 ] || set -- packages pycurl
+[ $# -gt 0 ] || set -- packages pycurl curl_crate
 for step; do
 	case $step in
-	packages | pycurl) $step ;;
+	packages | pycurl | curl_crate) $step ;;
 	*) echo "install.sh: unknown step $step" >&2 && exit 2 ;;
 	esac
 done

@@ -4,6 +4,7 @@
 //! `start` answers an error of kind NotFound when the program isn't installed; its text names the package.
 
 mod apache;
+mod git;
 mod nginx;
 mod squid;
 mod vsftpd;
@@ -18,6 +19,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 pub use apache::Apache;
+pub use git::GitServer;
 pub use nginx::Nginx;
 pub use squid::Squid;
 pub use vsftpd::Vsftpd;

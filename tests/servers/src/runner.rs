@@ -31,7 +31,6 @@ pub struct Context<'a> {
 }
 
 /// What a program did.
-#[derive(Debug)]
 pub struct Output {
     pub stdout: String,
     pub stderr: String,
@@ -39,6 +38,13 @@ pub struct Output {
     pub status: Option<i32>,
     pub elapsed: Duration,
     raw: Vec<u8>,
+}
+
+impl std::fmt::Debug for Output {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let Output { stdout, stderr, status, elapsed, .. } = self;
+        write!(formatter, "status {status:?} after {elapsed:.1?}\nstdout: {stdout:?}\nstderr: {stderr:?}")
+    }
 }
 
 impl Context<'_> {

@@ -45,6 +45,11 @@ impl World {
         target_directory().join("release/warmwire")
     }
 
+    /// The program that uses the Rust `curl` crate; tests/install.sh builds it.
+    pub fn curl_crate(&self) -> PathBuf {
+        target_directory().join("curl-crate/debug/curl-crate")
+    }
+
     /// A script beside the programs.
     pub fn script(&self, name: &str) -> PathBuf {
         source_directory().join("programs").join(name)
@@ -72,7 +77,7 @@ fn target_directory() -> PathBuf {
 /// Compiles each .c and .cpp file against the distribution's headers, as any user of the library would.
 fn build_programs(sources: &Path, programs: &Path) -> io::Result<()> {
     std::fs::create_dir_all(programs)?;
-    let shared = modified(&sources.join("facts.h"))?;
+    let shared = modified(&sources.join("facts.h"))?.max(modified(&sources.join("scenario.h"))?);
     for entry in std::fs::read_dir(sources)? {
         let source = entry?.path();
         let compiler = match source.extension().and_then(|extension| extension.to_str()) {
@@ -87,13 +92,22 @@ fn build_programs(sources: &Path, programs: &Path) -> io::Result<()> {
         }
         let mut command = Command::new(compiler);
         command.args(["-O1", "-g", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&program).arg(&source);
-        let output = command.args(["-lcurl", "-lpthread", "-ldl"]).output()?;
+        command.args(["-lcurl", "-lpthread", "-ldl"]).args(own_libraries(&source)?);
+        let output = command.output()?;
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
             return Err(io::Error::other(format!("{}: {said}", source.display())));
         }
     }
     Ok(())
+}
+
+/// What a program asks to be linked with besides, in a line ` * link: -lname`.
+fn own_libraries(source: &Path) -> io::Result<Vec<String>> {
+    let text = std::fs::read_to_string(source)?;
+    let line = text.lines().find_map(|line| line.strip_prefix(" * link: "));
+    let words = line.unwrap_or("").trim_end_matches("*/").split_whitespace();
+    Ok(words.map(str::to_owned).collect())
 }
 
 /// The getaddrinfo that counts, for LD_PRELOAD.

@@ -1,8 +1,11 @@
 //! The cases, by what they look at.
 
+mod bindings;
 mod ftp;
 mod getting;
+mod git;
 mod lookups;
+mod loops;
 mod options;
 mod others;
 mod pooling;
@@ -29,6 +32,9 @@ pub fn all() -> Vec<Case> {
         pooling::cases(),
         valgrind::cases(),
         others::cases(),
+        bindings::cases(),
+        git::cases(),
+        loops::cases(),
         values::cases(),
     ];
     groups.into_iter().flatten().collect()

@@ -14,6 +14,7 @@ pub fn cases() -> Vec<Case> {
         case("debian-curl-parallel", parallel),
         case("debian-curl-exit-codes", exit_codes),
         case("php-easy-multi-share", php),
+        case("php-uploads-and-callbacks", php_uploads),
         case("php-fatal-error-in-write-callback", php_fatal),
         case("pycurl", pycurl),
         ours("warmwire-command-lines", tool),
@@ -98,6 +99,34 @@ fn php(run: &Context) {
     assert_eq!(output.fact("headers"), "200", "{output:?}");
     assert_eq!(output.fact("refused"), "7", "{output:?}");
     assert_eq!(output.fact("aborted"), "23", "{output:?}");
+}
+
+// covers: CURLOPT_PUT, CURLOPT_UPLOAD, CURLOPT_INFILESIZE, CURLOPT_XFERINFOFUNCTION, curl_easy_pause,
+// curl_easy_escape, curl_easy_unescape, curl_easy_strerror, CURLMOPT_MAX_HOST_CONNECTIONS
+fn php_uploads(run: &Context) {
+    let server = HttpServer::plain();
+    let base = server.url("");
+    let script = run.world.script("uploads_callbacks.php");
+    let output = run.run(Command::new("php").arg(script).arg(base.trim_end_matches('/')));
+    assert_eq!((output.status, output.fact("end")), (Some(0), "1"), "{output:?}");
+    let expected = [
+        ("put", "300000"),
+        ("chunked", "300000"),
+        ("read", "one_two_three"),
+        ("form", "1,1,1,1"),
+        ("custom", "PATCH,1,1,1"),
+        ("cookies", "name=value,1"),
+        ("callbacks", "8,200000,1"),
+        ("stopped", "42,Callback_aborted"),
+        ("exception", "thrown,0"),
+        ("alive", "77"),
+        ("paused", "2,200000,9000"),
+        ("info", "200,2,1,127.0.0.1"),
+    ];
+    for (name, value) in expected {
+        assert_eq!(output.fact(name), value, "{name}: {output:?}");
+    }
+    assert!(output.fact("escape").starts_with("a%20b%2F%C3%BC,1,Could"), "{output:?}");
 }
 
 fn php_fatal(run: &Context) {
