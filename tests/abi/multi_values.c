@@ -32,7 +32,7 @@ int main(void)
   struct text body = {0};
   int running = 1, left;
   unsigned int count;
-  long timeout;
+  long timeout, waited = 0;
   SAME(curl_multi_setopt(multi, (CURLMoption)4711, 1L), CURLM_UNKNOWN_OPTION);
   SAME(curl_multi_setopt(multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX), CURLM_OK);
   SAME(curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, 3L), CURLM_OK);
@@ -74,11 +74,16 @@ int main(void)
   SAME(curl_multi_remove_handle(multi, easy[2]), CURLM_OK);
   while(running) {
     SAME(curl_multi_perform(multi, &running), CURLM_OK);
+    if(running == 2) {
+      waited = amount(multi, CURLMINFO_XFERS_PENDING);
+      SAME(amount(multi, CURLMINFO_XFERS_RUNNING), running - waited);
+    }
     if(running)
       SAME(curl_multi_poll(multi, NULL, 0, 1000, NULL), CURLM_OK);
   }
   SAME(body.length, 20);
   SAME(amount(multi, CURLMINFO_XFERS_DONE), 2);
+  SAME(waited, 1); /* one connection per host */
   SAME(dones, 2);
   CHECK(reads >= 1);
   CHECK(finished == easy[0] || finished == easy[1]);

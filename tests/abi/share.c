@@ -2,16 +2,21 @@
  * covers: curl_share_init, curl_share_setopt, curl_share_cleanup, CURLOPT_SHARE, CURLOPT_COOKIELIST, CURLINFO_COOKIELIST */
 #include "check.h"
 
-static int locks, unlocks;
+static int locks, unlocks, seen[CURL_LOCK_DATA_LAST];
+static CURL *one, *two;
 static void lock(CURL *easy, curl_lock_data data, curl_lock_access access, void *user)
 {
-  (void)easy, (void)access;
   CHECK(user == (void *)&locks && data < CURL_LOCK_DATA_LAST);
+  CHECK(access == CURL_LOCK_ACCESS_SINGLE || access == CURL_LOCK_ACCESS_SHARED);
+  CHECK(!easy || easy == one || easy == two);
+  if(easy == one)
+    seen[data]++;
   locks++;
 }
 static void unlock(CURL *easy, curl_lock_data data, void *user)
 {
-  (void)easy, (void)data;
+  CHECK(!easy || easy == one || easy == two);
+  CHECK(data < CURL_LOCK_DATA_LAST);
   CHECK(user == (void *)&locks);
   unlocks++;
 }
@@ -19,13 +24,18 @@ static void unlock(CURL *easy, curl_lock_data data, void *user)
 int main(void)
 {
   CURLSH *share = curl_share_init();
-  CURL *one = curl_easy_init(), *two = curl_easy_init();
+  one = curl_easy_init(), two = curl_easy_init();
   struct curl_slist *cookies = NULL;
+  struct text body = {0};
   SAME(curl_share_setopt(share, (CURLSHoption)99, 1), CURLSHE_BAD_OPTION);
   SAME(curl_share_setopt(share, CURLSHOPT_SHARE, 99), CURLSHE_BAD_OPTION);
   SAME(curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE), CURLSHE_OK);
   SAME(curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS), CURLSHE_OK);
   SAME(curl_share_setopt(share, CURLSHOPT_UNSHARE, CURL_LOCK_DATA_DNS), CURLSHE_OK);
+  SAME(curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS), CURLSHE_OK);
+  SAME(curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_CONNECT), CURLSHE_OK);
+  SAME(curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION), CURLSHE_OK);
+  SAME(curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_PSL), CURLSHE_NOT_BUILT_IN); /* no list here */
   SAME(curl_share_setopt(share, CURLSHOPT_LOCKFUNC, lock), CURLSHE_OK);
   SAME(curl_share_setopt(share, CURLSHOPT_UNLOCKFUNC, unlock), CURLSHE_OK);
   SAME(curl_share_setopt(share, CURLSHOPT_USERDATA, &locks), CURLSHE_OK);
@@ -38,6 +48,14 @@ int main(void)
   CHECK(cookies && strstr(cookies->data, "a.example"));
   curl_slist_free_all(cookies);
   CHECK(locks > 0);
+  curl_easy_setopt(one, CURLOPT_URL, server("/bytes/3"));
+  curl_easy_setopt(one, CURLOPT_WRITEFUNCTION, collect);
+  curl_easy_setopt(one, CURLOPT_WRITEDATA, &body);
+  SAME(curl_easy_perform(one), CURLE_OK);
+  SAME(body.length, 3);
+  free(body.at);
+  CHECK(seen[CURL_LOCK_DATA_COOKIE] > 0 && seen[CURL_LOCK_DATA_CONNECT] > 0);
+  CHECK(seen[CURL_LOCK_DATA_DNS] > 0 && seen[CURL_LOCK_DATA_SHARE] > 0);
   SAME(locks, unlocks);
   curl_easy_cleanup(one);
   SAME(curl_share_cleanup(share), CURLSHE_IN_USE);

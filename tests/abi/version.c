@@ -39,7 +39,9 @@ int main(void)
 
   CHECK(!strncmp(curl_version(), "libcurl/8.22.0 OpenSSL/3", 24));
   CHECK(strstr(curl_version(), "Warmwire/"));
-  SAME(curl_global_trace("all"), CURLE_NOT_BUILT_IN);
+  SAME(curl_global_trace("all"), CURLE_OK);
+  SAME(curl_global_trace("-nonsense, ids"), CURLE_OK);
+  SAME(curl_global_trace(NULL), CURLE_OK);
   curl_global_cleanup();
   curl_global_cleanup();
   curl_global_cleanup();

@@ -2,7 +2,7 @@
 //! that libcurl has (fwrite, fread, stderr). Nothing is borrowed while the application is called: it may come back
 //! into the API, or jump over our frames.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr;
 use std::rc::Rc;
@@ -11,6 +11,7 @@ use engine::callbacks::{
     Callbacks, ChunkAnswer, DebugKind, Endpoints, FileInfo, MatchAnswer, ProgressCounts, ReadAnswer,
     SeekAnswer, Written,
 };
+use engine::meter::{self, Meter};
 use net::filter::open::SocketCallbacks;
 use tables::constant::*;
 
@@ -29,6 +30,8 @@ pub struct Application {
     pub post_size: Cell<i64>,
     /// CURLOPT_MIME_OPTIONS
     pub mime_options: Cell<i64>,
+    /// What is shown when progress is wanted and no function takes it.
+    meter: RefCell<Meter>,
 }
 
 unsafe extern "C" {
@@ -51,6 +54,7 @@ impl Application {
             verbose: Cell::new(false),
             post_size: Cell::new(-1),
             mime_options: Cell::new(0),
+            meter: RefCell::default(),
         })
     }
 
@@ -71,8 +75,9 @@ impl Application {
         self.mime_options.set(other.mime_options.get());
     }
 
-    /// An empty error buffer at the start of a transfer, as the manual promises.
-    pub fn clear_error(&self) {
+    /// A transfer begins: an empty error buffer, as the manual promises, and a new meter.
+    pub fn begin(&self) {
+        self.meter.take();
         let buffer = self.pointers.error_buffer.get().cast::<u8>();
         if !buffer.is_null() {
             // SAFETY: the application's buffer of CURL_ERROR_SIZE bytes.
@@ -96,6 +101,28 @@ impl Application {
             taken if taken as u64 == CURL_WRITEFUNC_PAUSE => Written::Pause,
             taken if taken as u64 == CURL_WRITEFUNC_ERROR => Written::Failed(usize::MAX),
             taken => Written::Failed(taken),
+        }
+    }
+
+    /// CURLOPT_STDERR
+    fn stderr(&self) -> *mut libc::FILE {
+        let file = self.pointers.stderr.get().cast::<libc::FILE>();
+        // SAFETY: CURLOPT_STDERR is an open FILE; NULL stands for stderr.
+        unsafe { if file.is_null() { stderr } else { file } }
+    }
+
+    fn show_meter(&self, counts: ProgressCounts) {
+        let moved = meter::Counts {
+            download_total: counts.download_total,
+            download: counts.download_now,
+            upload_total: counts.upload_total,
+            upload: counts.upload_now,
+        };
+        let line = self.meter.borrow_mut().line(moved, counts.spent, counts.finished);
+        if let Some(line) = line {
+            to_file(self.stderr(), line.as_bytes());
+            // SAFETY: an open FILE.
+            unsafe { libc::fflush(self.stderr()) };
         }
     }
 
@@ -206,12 +233,11 @@ impl Callbacks for Application {
     }
 
     fn wants_progress(&self) -> bool {
-        let set = self.pointers.xferinfo_fn().is_some() || self.pointers.progress_fn().is_some();
-        set && self.progress_wanted.get()
+        self.progress_wanted.get()
     }
 
     fn progress(&self, counts: ProgressCounts) -> bool {
-        let ProgressCounts { download_total, download_now, upload_total, upload_now } = counts;
+        let ProgressCounts { download_total, download_now, upload_total, upload_now, .. } = counts;
         let user = self.pointers.xferinfo_data.get();
         // SAFETY: the application's functions.
         let answer = unsafe {
@@ -222,6 +248,7 @@ impl Callbacks for Application {
                     [download_total, download_now, upload_total, upload_now].map(|count| count as f64);
                 function(user, reals[0], reals[1], reals[2], reals[3])
             } else {
+                self.show_meter(counts);
                 0
             }
         };
@@ -245,9 +272,7 @@ impl Callbacks for Application {
             DebugKind::HeaderOut => "> ",
             _ => return,
         };
-        let file = self.pointers.stderr.get().cast::<libc::FILE>();
-        // SAFETY: CURLOPT_STDERR is an open FILE; NULL stands for stderr.
-        let file = unsafe { if file.is_null() { stderr } else { file } };
+        let file = self.stderr();
         for line in data.split_inclusive(|byte| *byte == b'\n') {
             to_file(file, prefix.as_bytes());
             to_file(file, line);

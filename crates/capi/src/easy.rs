@@ -171,7 +171,7 @@ pub unsafe extern "C-unwind" fn curl_easy_cleanup(handle: *mut c_void) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_easy_perform(handle: *mut c_void) -> c_int {
     with(handle, Entry::EasyPerform, Code::id, |easy, _| {
-        easy.app.clear_error();
+        easy.app.begin();
         easy.easy.perform().id()
     })
 }
@@ -183,8 +183,10 @@ pub unsafe extern "C-unwind" fn curl_easy_pause(handle: *mut c_void, bits: c_int
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_easy_upkeep(handle: *mut c_void) -> c_int {
-    // HTTP/1 connections have nothing to be kept up: there are no PING frames.
-    run(handle, Entry::EasyUpkeep, |_, _| Ok(()))
+    run(handle, Entry::EasyUpkeep, |easy, _| {
+        easy.easy.upkeep();
+        Ok(())
+    })
 }
 
 /// # Safety
@@ -253,7 +255,8 @@ fn moved(poll: Poll<std::io::Result<usize>>, failed: Code) -> Result<usize, Code
     }
 }
 
-/// TLS sessions are kept by value inside the library and not exported.
+/// The TLS library gives its sessions out as values that can be neither written down nor made from bytes: like a curl
+/// without the feature SSLS-EXPORT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_easy_ssls_export(
     handle: *mut c_void,

@@ -32,23 +32,28 @@ struct Functions {
 }
 
 impl Locks for Functions {
-    fn lock(&self, data: LockData) {
+    fn lock(&self, data: LockData, handle: usize) {
         let (lock, _) = *self.pair.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(lock) = lock {
             let user = self.user.load(Ordering::Acquire);
             // SAFETY: the application's function, made for any thread.
-            unsafe { lock(ptr::null_mut(), data.id(), LockAccess::Single as c_int, user) }
+            unsafe { lock(easy(handle), data.id(), LockAccess::Single as c_int, user) }
         }
     }
 
-    fn unlock(&self, data: LockData) {
+    fn unlock(&self, data: LockData, handle: usize) {
         let (_, unlock) = *self.pair.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(unlock) = unlock {
             let user = self.user.load(Ordering::Acquire);
             // SAFETY: the application's function, made for any thread.
-            unsafe { unlock(ptr::null_mut(), data.id(), user) }
+            unsafe { unlock(easy(handle), data.id(), user) }
         }
     }
+}
+
+/// The easy handle of that tag; NULL for a call that concerns none.
+fn easy(tag: usize) -> *mut c_void {
+    ptr::with_exposed_provenance_mut(tag)
 }
 
 /// The engine's share behind a handle.

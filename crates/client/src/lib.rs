@@ -21,7 +21,7 @@ pub use engine::info::TransferInfo;
 pub use engine::multi::{Limits, Message};
 pub use engine::share::Locks;
 pub use engine::stores::headers::{Field, Headers, Origin};
-pub use engine::{Easy, ExtraFd, Multi, Settings, Share};
+pub use engine::{Easy, ExtraFd, Multi, Settings, Share, meter};
 pub use form::{Form, FormSource};
 pub use handle::{Failure, Handle, Reply, get};
 pub use tables::{Code, EasyOption, Info, MultiCode};

@@ -4,6 +4,7 @@
 
 use std::net::SocketAddr;
 use std::rc::Rc;
+use std::time::Duration;
 
 pub use net::filter::open::{Configured, Opened, Purpose, SocketCallbacks, Target, Transport};
 pub use runtime::CloseHook;
@@ -74,6 +75,10 @@ pub struct ProgressCounts {
     pub upload_total: i64,
     /// Uploaded.
     pub upload_now: i64,
+    /// Time since the transfer began.
+    pub spent: Duration,
+    /// The transfer is over: nothing more will be told.
+    pub finished: bool,
 }
 
 /// The two ends of a connection, as CURLOPT_PREREQFUNCTION is told. Written out only when asked for.

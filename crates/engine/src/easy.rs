@@ -5,10 +5,11 @@ use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use runtime::TaskId;
 use tables::constant::{CURLPAUSE_RECV, CURLPAUSE_SEND};
-use tables::{Code, EasyOption};
+use tables::{Code, EasyOption, LockData};
 
 use crate::callbacks::Callbacks;
 use crate::info::TransferInfo;
@@ -170,11 +171,12 @@ impl Easy {
     /// CURLOPT_SHARE.
     pub fn set_share(&self, share: Option<Share>) {
         let old = self.0.share.replace(share.clone());
+        let tag = self.0.tag.get();
         if let Some(old) = old {
-            old.detach_handle();
+            old.around(LockData::Share, tag, || old.detach_handle());
         }
         if let Some(share) = share {
-            share.attach_handle();
+            share.around(LockData::Share, tag, || share.attach_handle());
         }
     }
 
@@ -230,6 +232,19 @@ impl Easy {
             multi.tell();
         }
         Code::Ok
+    }
+
+    /// curl_easy_upkeep: looks after the idle connections that this handle may use.
+    pub fn upkeep(&self) {
+        let interval_ms = self.0.settings.borrow().long(EasyOption::UpkeepIntervalMs);
+        let interval = Duration::from_millis(interval_ms.max(0) as u64);
+        for multi in [self.multi(), self.own_multi()].into_iter().flatten() {
+            multi.upkeep(interval);
+        }
+        let share = self.0.share.borrow().clone();
+        if let Some(share) = share {
+            share.upkeep(interval, self.0.tag.get());
+        }
     }
 
     /// Closes what only this handle holds. A handle in a multi is removed first.

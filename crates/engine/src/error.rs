@@ -119,6 +119,7 @@ impl From<NetError> for Error {
             NetErrorKind::SslCrlBadfile => Code::SslCrlBadfile,
             NetErrorKind::SslIssuerError => Code::SslIssuerError,
             NetErrorKind::SslInvalidCertStatus => Code::SslInvalidcertstatus,
+            NetErrorKind::SslClientcert => Code::SslClientcert,
             NetErrorKind::SendError => Code::SendError,
             NetErrorKind::RecvError => Code::RecvError,
             NetErrorKind::InterfaceFailed => Code::InterfaceFailed,

@@ -5,6 +5,7 @@ pub mod callbacks;
 pub mod easy;
 pub mod error;
 pub mod info;
+pub mod meter;
 pub mod multi;
 pub mod process_pool;
 mod protocol;

@@ -199,6 +199,18 @@ impl Multi {
         self.0.running.get()
     }
 
+    /// Those of them that wait because a limit of connections is reached.
+    pub fn pending(&self) -> usize {
+        let shared = self.0.shared_pools.borrow();
+        self.0.pool.waiting() + shared.iter().map(|(_, pool)| pool.waiting()).sum::<usize>()
+    }
+
+    /// Looks after the idle connections that nobody has looked at for so long (curl_easy_upkeep).
+    pub fn upkeep(&self, interval: Duration) {
+        self.0.pool.upkeep(interval);
+        self.tell();
+    }
+
     /// All handles added and not removed.
     pub fn members(&self) -> Vec<Easy> {
         self.0.members.borrow().iter().cloned().map(Easy).collect()

@@ -4,18 +4,21 @@
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use net::{ResolveCache, SessionStore, SharedPool};
 use tables::share::LockData;
 use wire::cookie::Jar;
 
+#[cfg(doc)]
+use crate::easy::EasyState;
+
 /// The application's lock functions (CURLSHOPT_LOCKFUNC and CURLSHOPT_UNLOCKFUNC).
 pub trait Locks: Send + Sync {
-    /// Called before data of this kind is used.
-    fn lock(&self, data: LockData);
+    /// Called before data of this kind is used on behalf of a handle, known by its [`EasyState::tag`].
+    fn lock(&self, data: LockData, handle: usize);
     /// Called after.
-    fn unlock(&self, data: LockData);
+    fn unlock(&self, data: LockData, handle: usize);
 }
 
 /// A share handle.
@@ -97,6 +100,13 @@ impl Share {
         self.shares(LockData::Connect).then_some(&self.0.pool)
     }
 
+    /// Looks after the idle connections, when they are shared.
+    pub(crate) fn upkeep(&self, interval: Duration, handle: usize) {
+        if let Some(pool) = self.pool() {
+            self.around(LockData::Connect, handle, || pool.upkeep(interval, Instant::now()));
+        }
+    }
+
     /// Looked-up names, when they are shared.
     pub fn resolved(&self) -> Option<&Arc<ResolveCache>> {
         self.shares(LockData::Dns).then_some(&self.0.resolved)
@@ -108,19 +118,21 @@ impl Share {
     }
 
     /// Runs `f` on the shared cookies.
-    pub fn with_cookies<R>(&self, f: impl FnOnce(&mut Option<Jar>) -> R) -> R {
-        self.around(LockData::Cookie, || f(&mut self.0.cookies.lock().unwrap_or_else(|e| e.into_inner())))
+    pub fn with_cookies<R>(&self, handle: usize, f: impl FnOnce(&mut Option<Jar>) -> R) -> R {
+        self.around(LockData::Cookie, handle, || {
+            f(&mut self.0.cookies.lock().unwrap_or_else(|e| e.into_inner()))
+        })
     }
 
-    /// Calls the application's lock functions around `f`.
-    pub fn around<R>(&self, data: LockData, f: impl FnOnce() -> R) -> R {
+    /// Calls the application's lock functions around `f`, which works for the handle of that tag (0 for none).
+    pub fn around<R>(&self, data: LockData, handle: usize, f: impl FnOnce() -> R) -> R {
         let locks = self.0.locks.lock().unwrap_or_else(|e| e.into_inner()).clone();
         if let Some(locks) = &locks {
-            locks.lock(data);
+            locks.lock(data, handle);
         }
         let result = f();
         if let Some(locks) = &locks {
-            locks.unlock(data);
+            locks.unlock(data, handle);
         }
         result
     }

@@ -1,12 +1,13 @@
 //! A connection: a stack of filters, what it is for, and what its protocol remembers. Plain `Send` data.
 
 use std::any::Any;
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::task::{Context, Waker};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use runtime::{Direction, Reactor, fork_generation};
+use runtime::{Direction, Idle, Reactor, fork_generation};
 
 use crate::connect::Endpoints;
 use crate::filter::Filter;
@@ -20,6 +21,8 @@ pub struct Connection {
     pub filter: Box<dyn Filter>,
     pub created: Instant,
     pub last_used: Instant,
+    /// When it was last looked after while idle (curl_easy_upkeep).
+    pub kept_up: Instant,
     /// How many transfers have used it.
     pub uses: u64,
     pub endpoints: Endpoints,
@@ -46,6 +49,7 @@ impl Connection {
             filter,
             created: now,
             last_used: now,
+            kept_up: now,
             uses: 0,
             endpoints,
             state: None,
@@ -53,6 +57,16 @@ impl Connection {
             private: false,
             fork_generation: fork_generation(),
         }
+    }
+
+    /// When it has been left alone for `interval`: whether it is still alive, after its layers took what had come for
+    /// themselves.
+    pub(crate) fn keep_up(&mut self, interval: Duration, now: Instant) -> bool {
+        if now.saturating_duration_since(self.kept_up) < interval {
+            return true;
+        }
+        self.kept_up = now;
+        !self.is_inherited() && self.filter.idle_state() == Idle::Alive
     }
 
     /// Reads once; 0 is a clean end.
@@ -103,4 +117,20 @@ impl Connection {
         self.filter.socket().forget(Direction::Read);
         self.filter.socket().forget(Direction::Write);
     }
+}
+
+/// Takes out of a queue of idle connections those that have ended, as far as they were to be looked at.
+pub(crate) fn take_dead(
+    idle: &mut VecDeque<Connection>,
+    interval: Duration,
+    now: Instant,
+) -> Vec<Connection> {
+    let mut dead = Vec::new();
+    for mut connection in std::mem::take(idle) {
+        match connection.keep_up(interval, now) {
+            true => idle.push_back(connection),
+            false => dead.push(connection),
+        }
+    }
+    dead
 }

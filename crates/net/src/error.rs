@@ -41,6 +41,8 @@ pub enum NetErrorKind {
     SslIssuerError,
     SslPinnedPubkeyNotMatch,
     SslInvalidCertStatus,
+    /// The server wants a certificate of the client.
+    SslClientcert,
 }
 
 impl NetError {

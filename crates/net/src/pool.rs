@@ -40,6 +40,7 @@ pub struct Limits {
 pub struct Pool(Rc<Inner>);
 
 /// What [`Pool::acquire`] found.
+#[expect(clippy::large_enum_variant, reason = "moved once; a box would cost an allocation per transfer")]
 pub enum Acquired {
     /// An idle connection of that identity, known to be alive.
     Reused(Lease),
@@ -174,6 +175,25 @@ impl Pool {
     /// Whether somebody waits for a slot.
     pub fn has_waiters(&self) -> bool {
         !self.0.state.borrow().waiting.is_empty()
+    }
+
+    /// How many wait for a slot.
+    pub fn waiting(&self) -> usize {
+        self.0.state.borrow().waiting.len()
+    }
+
+    /// Looks at the idle connections that nobody has looked at for `interval`, and closes those that have ended.
+    pub fn upkeep(&self, interval: Duration) {
+        let now = self.0.reactor.now();
+        let mut alive = std::mem::take(&mut self.0.state.borrow_mut().idle);
+        let dead = crate::connection::take_dead(&mut alive, interval, now);
+        let mut state = self.0.state.borrow_mut();
+        state.counters.dead += dead.len() as u64;
+        alive.append(&mut state.idle);
+        state.idle = alive;
+        drop(state);
+        drop(dead);
+        self.0.wake_next();
     }
 
     /// The idle connections, the longest idle first.

@@ -60,6 +60,17 @@ impl SharedPool {
         too_many.into_iter().for_each(Connection::retire);
     }
 
+    /// Looks at the connections that nobody has looked at for `interval`, and closes those that have ended.
+    pub fn upkeep(&self, interval: Duration, now: Instant) {
+        let mut all = std::mem::take(&mut *self.idle());
+        let dead = crate::connection::take_dead(&mut all, interval, now);
+        let mut idle = self.idle();
+        all.append(&mut idle);
+        *idle = all;
+        drop(idle);
+        drop(dead);
+    }
+
     /// What is in it, the longest idle first.
     pub fn list(&self, now: Instant) -> Vec<Listed> {
         self.idle().iter().map(|c| Listed::of(c, now)).collect()

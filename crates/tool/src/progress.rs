@@ -1,64 +1,16 @@
-//! What is shown while data moves: the meter in curl's columns, the bar, the meter of parallel transfers, and a
-//! bar for each transfer.
+//! What is shown while data moves: the bar, the meter of parallel transfers, and a bar for each transfer. The meter of
+//! one transfer is the library's own.
 //!
 //! These only make text; `operate` decides when to show it. Widths and layouts are those of curl 8.22, since
 //! programs read them.
 
 use std::time::Duration;
 
-/// Bytes moved and expected; 0 is unknown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    pub download_total: i64,
-    pub download: i64,
-    pub upload_total: i64,
-    pub upload: i64,
-}
-
-impl Counts {
-    /// In both directions; a peer can announce as much as it likes.
-    pub fn moved(&self) -> i64 {
-        self.download.saturating_add(self.upload)
-    }
-
-    pub fn total(&self) -> i64 {
-        self.download_total.saturating_add(self.upload_total)
-    }
-
-    pub fn plus(self, other: Counts) -> Counts {
-        Counts {
-            download_total: self.download_total.saturating_add(other.download_total),
-            download: self.download.saturating_add(other.download),
-            upload_total: self.upload_total.saturating_add(other.upload_total),
-            upload: self.upload.saturating_add(other.upload),
-        }
-    }
-}
-
-/// The lines above the meter.
-pub const METER_HEAD: &str = "  % Total    % Received % Xferd  Average Speed  Time    Time    Time   Current\n\
-                              \x20                                Dload  Upload  Total   Spent   Left   Speed\n";
+pub use warmwire::meter::{Counts, Meter};
+use warmwire::meter::{percent, rate, size6};
 
 /// The line above the meter of parallel transfers.
 pub const PARALLEL_HEAD: &str = "DL% UL%  Dled  Uled  Xfers  Live Total     Current  Left    Speed\n";
-
-/// At most six columns: plain below 100,000, then with one of the letters k, M, G, T, P, E.
-fn size6(bytes: i64) -> String {
-    let bytes = bytes.max(0);
-    if bytes < 100_000 {
-        return format!("{bytes:6}");
-    }
-    let (mut rest, mut whole, mut unit) = (bytes % 1024, bytes / 1024, 0);
-    while whole >= 1000 {
-        (rest, whole, unit) = (whole % 1024, whole / 1024, unit + 1);
-    }
-    let letter = char::from(b"kMGTPE"[unit.min(5)]);
-    if whole <= 99 {
-        format!("{whole:2}.{:02}{letter}", rest * 100 / 1024)
-    } else {
-        format!("{whole:3}.{}{letter}", rest * 10 / 1024)
-    }
-}
 
 /// At most five columns.
 fn size5(bytes: i64) -> String {
@@ -79,19 +31,6 @@ fn size5(bytes: i64) -> String {
     format!("{:4}P", scaled / 1024)
 }
 
-/// Seven columns; nothing for no time.
-fn time7(seconds: i64) -> String {
-    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
-    match seconds {
-        ..=0 => " ".repeat(7),
-        1..=3599 => format!("  {minutes:02}:{:02}", seconds % 60),
-        3600..=35_999 => format!("{hours}:{minutes:02}:{:02}", seconds % 60),
-        36_000..=359_999 => format!("{hours:2}h {minutes:02}m"),
-        360_000..=8_639_999 => format!("{:2}d {:02}h", seconds / 86_400, hours % 24),
-        _ => format!("{:6}d", (seconds / 86_400).min(999_999)),
-    }
-}
-
 /// Eight columns.
 fn time8(seconds: i64) -> String {
     let (hours, days) = (seconds / 3600, seconds / 86_400);
@@ -101,93 +40,6 @@ fn time8(seconds: i64) -> String {
         _ if days <= 999 => format!("{days:3}d {:02}h", hours % 24),
         _ => format!("{:7}d", days.min(9_999_999)),
     }
-}
-
-fn percent(now: i64, total: i64) -> i64 {
-    if total <= 0 { 0 } else { (i128::from(now.max(0)) * 100 / i128::from(total)).min(100) as i64 }
-}
-
-fn rate(bytes: i64, time: Duration) -> i64 {
-    let micros = time.as_micros().max(1);
-    (i128::from(bytes.max(0)) * 1_000_000 / micros as i128).min(i64::MAX.into()) as i64
-}
-
-/// How many moments back the current speed looks.
-const MOMENTS: usize = 6;
-
-/// The meter of one transfer.
-#[derive(Debug, Default)]
-pub struct Meter {
-    head_shown: bool,
-    /// When and how much, for the speed of the last seconds.
-    moments: Vec<(Duration, i64)>,
-    last_second: Option<u64>,
-}
-
-impl Meter {
-    /// What to show at this moment: once a second, or at the end.
-    pub fn line(&mut self, counts: Counts, spent: Duration, end: bool) -> Option<String> {
-        if end && !self.head_shown {
-            return None; // it never got as far as moving anything
-        }
-        let second = spent.as_secs();
-        if !end && self.last_second == Some(second) {
-            return None;
-        }
-        self.last_second = Some(second);
-        let mut out = String::new();
-        if !self.head_shown {
-            self.head_shown = true;
-            out.push_str(METER_HEAD);
-        }
-        let current = self.current(counts.moved(), spent);
-        out.push_str(&meter_line(counts, spent, current));
-        if end {
-            out.push('\n');
-        }
-        Some(out)
-    }
-
-    fn current(&mut self, moved: i64, spent: Duration) -> i64 {
-        self.moments.push((spent, moved));
-        if self.moments.len() > MOMENTS {
-            self.moments.remove(0);
-        }
-        let (since, before) = self.moments[0];
-        if self.moments.len() == 1 {
-            rate(moved, spent)
-        } else {
-            rate(moved - before, spent.saturating_sub(since))
-        }
-    }
-}
-
-fn meter_line(counts: Counts, spent: Duration, current: i64) -> String {
-    let (down, up) = (rate(counts.download, spent), rate(counts.upload, spent));
-    let estimate = |total: i64, speed: i64| if speed > 0 { total / speed } else { 0 };
-    let seconds = estimate(counts.download_total, down).max(estimate(counts.upload_total, up));
-    let spent = spent.as_secs() as i64;
-    let left = if seconds > 0 { seconds - spent } else { 0 };
-    let expected = |total: i64, now: i64| if total > 0 { total } else { now };
-    let total = expected(counts.download_total, counts.download)
-        .saturating_add(expected(counts.upload_total, counts.upload));
-    let known = counts.download_total > 0 || counts.upload_total > 0;
-    let moved = counts.moved();
-    format!(
-        "\r{:3} {} {:3} {} {:3} {} {} {} {} {} {} {}",
-        if known { percent(moved, total) } else { i64::from(moved > 0) * 100 },
-        size6(total),
-        percent(counts.download, counts.download_total),
-        size6(counts.download),
-        percent(counts.upload, counts.upload_total),
-        size6(counts.upload),
-        size6(down),
-        size6(up),
-        time7(seconds),
-        time7(spent),
-        time7(left),
-        size6(current)
-    )
 }
 
 /// The simple bar.
@@ -317,13 +169,9 @@ mod tests {
         for shift in 0..63 {
             for off in [-1, 0, 1] {
                 let bytes = (1i64 << shift) + off;
-                assert_eq!(size6(bytes).len(), 6, "{bytes}");
                 assert_eq!(size5(bytes).len(), 5, "{bytes}: {}", size5(bytes));
             }
         }
-        assert_eq!(size6(54_587), " 54587");
-        assert_eq!(size6(243_000), "237.3k");
-        assert_eq!(size6(2 << 20), " 2.00M");
         assert_eq!(size5(10_000 * 1024), " 9.7M");
     }
 
@@ -331,27 +179,9 @@ mod tests {
     fn times_fit_their_columns() {
         for seconds in [0, 1, 59, 60, 3599, 3600, 35_999, 36_000, 359_999, 360_000, 86_400_000, i64::MAX / 2]
         {
-            assert_eq!(time7(seconds).len(), 7, "{seconds}");
             assert_eq!(time8(seconds).len(), 8, "{seconds}");
         }
-        assert_eq!(time7(17), "  00:17");
         assert_eq!(time8(3661), " 1:01:01");
-    }
-
-    #[test]
-    fn the_meter_shows_itself_once_a_second() {
-        let mut meter = Meter::default();
-        let first = meter.line(Counts::default(), Duration::ZERO, false).unwrap();
-        let line = "\r  0      0   0      0   0      0      0      0                              0";
-        assert_eq!(first, format!("{METER_HEAD}{line}"));
-        assert!(meter.line(Counts::default(), Duration::from_millis(10), false).is_none());
-        let counts = Counts { download_total: 243_000, download: 243_000, ..Counts::default() };
-        let last = meter.line(counts, Duration::from_millis(2282), true).unwrap();
-        assert!(
-            last.starts_with("\r100 237.3k 100 237.3k   0      0 103.9k      0   00:02   00:02         "),
-            "{last:?}"
-        );
-        assert!(last.ends_with('\n'));
     }
 
     #[test]

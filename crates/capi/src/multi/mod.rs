@@ -190,7 +190,7 @@ pub unsafe extern "C-unwind" fn curl_multi_add_handle(handle: *mut c_void, easy:
         if easy.easy.multi().is_some() {
             return MultiCode::AddedAlready;
         }
-        easy.app.clear_error();
+        easy.app.begin();
         slot.gate().drive(Some(gate));
         let code = multi.multi.add(&easy.easy);
         if code == MultiCode::Ok {
@@ -330,11 +330,11 @@ pub unsafe extern "C-unwind" fn curl_multi_get_offt(
             return MultiCode::BadFunctionArgument;
         }
         let members = multi.multi.members().len();
-        let running = multi.multi.running();
+        let (running, pending) = (multi.multi.running(), multi.multi.pending());
         let value = match info {
             CURLMINFO_XFERS_CURRENT => members,
-            CURLMINFO_XFERS_RUNNING => running,
-            CURLMINFO_XFERS_PENDING => 0, // a handle starts as soon as it is added
+            CURLMINFO_XFERS_RUNNING => running - pending,
+            CURLMINFO_XFERS_PENDING => pending,
             CURLMINFO_XFERS_DONE => members - running,
             CURLMINFO_XFERS_ADDED => multi.added.get(),
             _ => return MultiCode::UnknownOption,

@@ -216,7 +216,7 @@ fn change(easy: &EasyState, f: impl FnOnce(&mut Jar)) {
 fn with_jar<R>(easy: &EasyState, f: impl FnOnce(&mut Option<Jar>) -> R) -> R {
     let share = easy.share.borrow().clone();
     match share.filter(|s| s.shares(tables::LockData::Cookie)) {
-        Some(share) => share.with_cookies(f),
+        Some(share) => share.with_cookies(easy.tag.get(), f),
         None => f(&mut easy.stores.cookies.jar.borrow_mut()),
     }
 }

@@ -1,6 +1,8 @@
 //! Gets a transfer its connection: an idle one whose identity matches, or a new one. A new one is
 //! made layer by layer: name look-up, connect, proxy, TLS.
 
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,7 +12,7 @@ use net::filter::{SocketFilter, open::Transport};
 use net::resolver::resolve;
 use net::tls::TlsConfig;
 use net::{Acquired, Connection, Filter, Lease, Limits, NetError, Pool, ResolveCache, SessionStore};
-use tables::{Code, EasyOption as O};
+use tables::{Code, EasyOption as O, LockData};
 
 use super::Transfer;
 use super::plan::Plan;
@@ -19,6 +21,7 @@ use super::socks::Goal;
 use super::tunnel;
 use crate::callbacks::Endpoints;
 use crate::error::{Error, Result};
+use crate::settings::Text;
 
 /// Connections to a proxy that one tunnel may take.
 const MAX_PROXY_ROUNDS: usize = 6;
@@ -63,7 +66,8 @@ impl Transfer {
         let pool = self.pool();
         let owner = self.easy.owner_number();
         let acquire = async { Ok(pool.acquire(&plan.identity, fresh, owner).await) };
-        let acquired = match pool.try_acquire(&plan.identity, fresh, owner) {
+        let at_once = || pool.try_acquire(&plan.identity, fresh, owner);
+        let acquired = match self.locked(LockData::Connect, at_once) {
             Some(acquired) => acquired,
             None => self.within(Some(deadline), &late, acquire).await?,
         };
@@ -193,7 +197,9 @@ impl Transfer {
             Some(_) => Arc::default(),
             None => {
                 let cache = self.resolve_cache();
-                resolve(&net::process().resolver, &cache, reactor, host, port, &plan.resolve).await?
+                let resolver = &net::process().resolver;
+                let mut found = pin!(resolve(resolver, &cache, reactor, host, port, &plan.resolve));
+                poll_fn(|cx| self.locked(LockData::Dns, || found.as_mut().poll(cx))).await?
             }
         };
         self.mark(|info, elapsed| info.name_lookup = elapsed.max(Duration::from_nanos(1)));
@@ -228,7 +234,9 @@ impl Transfer {
         port: u16,
     ) -> Result<Box<dyn Filter>> {
         let sessions = self.sessions();
-        let filter = handshake(below, config, host, port, &sessions).await.map_err(|e: NetError| {
+        let mut agreed = pin!(handshake(below, config, host, port, &sessions));
+        let filter = poll_fn(|cx| self.locked(LockData::SslSession, || agreed.as_mut().poll(cx)));
+        let filter = filter.await.map_err(|e: NetError| {
             self.easy.info.borrow_mut().verify_result = e.verify_result;
             Error::from(e)
         })?;
@@ -254,11 +262,22 @@ impl Transfer {
     fn pin_names(&self) -> Result<()> {
         let entries = self.easy.settings.borrow().list(O::Resolve);
         let cache = self.resolve_cache();
-        for entry in entries.iter() {
-            let text = String::from_utf8_lossy(entry);
-            cache.pin(&text, self.now()).map_err(|e| Error::new(Code::SetoptOptionSyntax, e.message))?;
+        if entries.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let now = self.now();
+        let pin = |entry: &Text| cache.pin(&String::from_utf8_lossy(entry), now);
+        let pinned = self.locked(LockData::Dns, || entries.iter().try_for_each(pin));
+        pinned.map_err(|e| Error::new(Code::SetoptOptionSyntax, e.message))
+    }
+
+    /// Runs `f` between the lock functions of the share that holds data of this kind, if there is one.
+    fn locked<R>(&self, data: LockData, f: impl FnOnce() -> R) -> R {
+        let share = self.easy.share.borrow().clone().filter(|share| share.shares(data));
+        match share {
+            Some(share) => share.around(data, self.easy.tag.get(), f),
+            None => f(),
+        }
     }
 
     pub(super) fn resolve_cache(&self) -> Arc<ResolveCache> {

@@ -83,15 +83,12 @@ async fn run(multi: &Rc<MultiState>, easy: &Rc<EasyState>) -> Result<()> {
     let mut transfer = Box::new(Transfer::new(multi.clone(), easy.clone())?);
     let mut watch = Watch::new(multi, easy, now);
     let mut exchange = pin!(transfer.drive());
-    poll_fn(|cx| {
-        let result = exchange.as_mut().poll(cx);
-        if let Poll::Ready(result) = result {
-            // The last progress call may still abort what has otherwise gone well.
-            return Poll::Ready(result.and_then(|()| watch.last_progress()));
-        }
-        watch.poll(cx).map(Err)
-    })
-    .await
+    let result = poll_fn(|cx| match exchange.as_mut().poll(cx) {
+        Poll::Ready(result) => Poll::Ready(result),
+        Poll::Pending => watch.poll(cx).map(Err),
+    });
+    let result = result.await;
+    watch.conclude(result)
 }
 
 /// Writes down how it ended.

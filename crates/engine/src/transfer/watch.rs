@@ -61,7 +61,7 @@ impl Watch {
 
     /// Ready with the reason when the transfer must end.
     pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Error> {
-        if let Err(e) = self.progress() {
+        if let Err(e) = self.progress(false) {
             return Poll::Ready(e);
         }
         loop {
@@ -78,9 +78,18 @@ impl Watch {
         }
     }
 
-    /// The progress call after the end.
-    pub fn last_progress(&mut self) -> Result<()> {
-        self.progress()
+    /// The progress call after the end, which may still abort what has otherwise gone well.
+    pub fn conclude(&mut self, result: Result<()>) -> Result<()> {
+        match result {
+            Ok(()) => self.progress(true),
+            Err(e) => {
+                let connected = self.easy.info.borrow().connection_id >= 0;
+                if connected && e.code() != Code::AbortedByCallback {
+                    let _ = self.progress(true);
+                }
+                Err(e)
+            }
+        }
     }
 
     fn next(&self) -> Option<Instant> {
@@ -94,7 +103,7 @@ impl Watch {
         }
         if self.next_tick.is_some_and(|t| t <= now) {
             self.next_tick = Some(now + TICK);
-            self.progress()?;
+            self.progress(false)?;
             self.check_speed(now)?;
         }
         Ok(())
@@ -116,7 +125,7 @@ impl Watch {
         Error::new(Code::OperationTimedout, text)
     }
 
-    fn progress(&self) -> Result<()> {
+    fn progress(&self, finished: bool) -> Result<()> {
         if !self.easy.callbacks.wants_progress() {
             return Ok(());
         }
@@ -129,6 +138,8 @@ impl Watch {
                 download_now: info.downloaded,
                 upload_total: info.upload_total.max(0),
                 upload_now: info.uploaded,
+                spent: info.total,
+                finished,
             }
         };
         if self.easy.callbacks.progress(counts) {

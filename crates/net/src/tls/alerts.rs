@@ -19,7 +19,7 @@ const CERTIFICATE_REQUIRED: u8 = 116;
 /// A handshake that failed for a reason other than the certificate.
 pub fn connect_error(error: &Error) -> NetError {
     let kind = match error {
-        Error::AlertReceived(a) if u8::from(*a) == CERTIFICATE_REQUIRED => NetErrorKind::SslCertproblem,
+        Error::AlertReceived(a) if u8::from(*a) == CERTIFICATE_REQUIRED => NetErrorKind::SslClientcert,
         Error::NoCertificatesPresented => {
             return NetError::new(
                 NetErrorKind::PeerFailedVerification,
@@ -28,8 +28,7 @@ pub fn connect_error(error: &Error) -> NetError {
         }
         _ => NetErrorKind::SslConnectError,
     };
-    let prefix = if kind == NetErrorKind::SslCertproblem { "TLS cert problem" } else { "TLS connect error" };
-    NetError::new(kind, format!("{prefix}: {}", rustls_text(error)))
+    NetError::new(kind, format!("TLS connect error: {}", rustls_text(error)))
 }
 
 /// A handshake whose connection failed underneath it.
@@ -159,6 +158,6 @@ mod tests {
         let e = connect_error(&Error::InvalidMessage(InvalidMessage::InvalidContentType));
         assert_eq!(e.message, "TLS connect error: error:0A00010B:SSL routines::wrong version number");
         let e = connect_error(&Error::AlertReceived(AlertDescription::CertificateRequired));
-        assert_eq!(e.kind, NetErrorKind::SslCertproblem);
+        assert_eq!(e.kind, NetErrorKind::SslClientcert);
     }
 }
