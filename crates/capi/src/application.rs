@@ -8,13 +8,14 @@ use std::ptr;
 use std::rc::Rc;
 
 use engine::callbacks::{
-    Callbacks, ChunkAnswer, DebugKind, Endpoints, FileInfo, MatchAnswer, ProgressCounts, ReadAnswer,
-    SeekAnswer, Written,
+    Callbacks, ChunkAnswer, DebugKind, Endpoints, FileInfo, HstsAnswer, HstsEntry, MatchAnswer,
+    ProgressCounts, ReadAnswer, SeekAnswer, Written,
 };
 use engine::meter::{self, Meter};
 use net::filter::open::SocketCallbacks;
 use tables::constant::*;
 
+use crate::hsts;
 use crate::pointers::{self, Pointers};
 use crate::slist;
 
@@ -334,6 +335,19 @@ impl Callbacks for Application {
             slist::free_all(list);
             (i64::from(answer) == i64::from(CURL_TRAILERFUNC_OK)).then_some(lines)
         }
+    }
+
+    fn hsts_read(&self) -> HstsAnswer {
+        let Some(function) = self.pointers.hsts_read_fn() else { return HstsAnswer::Done };
+        // SAFETY: the application's function for this handle.
+        unsafe { hsts::ask(function, self.handle.get(), self.pointers.hsts_read_data.get()) }
+    }
+
+    fn hsts_write(&self, entry: &HstsEntry, index: usize, total: usize) -> bool {
+        let Some(function) = self.pointers.hsts_write_fn() else { return false };
+        let user = self.pointers.hsts_write_data.get();
+        // SAFETY: the application's function for this handle.
+        unsafe { hsts::tell(function, self.handle.get(), user, entry, hsts::Index { index, total }) }
     }
 
     fn chunk_begin(&self, entry: &FileInfo, remaining: usize) -> ChunkAnswer {

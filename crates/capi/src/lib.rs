@@ -14,6 +14,7 @@ pub mod global;
 pub mod guard;
 pub mod handles;
 pub mod header;
+mod hsts;
 pub mod memory;
 pub mod mime;
 pub mod multi;

@@ -8,6 +8,7 @@ use std::ptr;
 use tables::EasyOption as O;
 
 use crate::form_body::{ReadFn, SeekFn};
+use crate::hsts::{HstsReadFn, HstsWriteFn};
 use crate::slist::Slist;
 
 pub type WriteFn = unsafe extern "C-unwind" fn(*mut c_char, usize, usize, *mut c_void) -> usize;
@@ -69,6 +70,8 @@ pointers! {
     fnmatch: FnmatchFunction, fnmatch_data: FnmatchData,
     resolver_start: ResolverStartFunction, resolver_start_data: ResolverStartData,
     trailer: TrailerFunction, trailer_data: TrailerData,
+    hsts_read: HstsreadFunction, hsts_read_data: HstsreadData,
+    hsts_write: HstswriteFunction, hsts_write_data: HstswriteData,
     prereq: PrereqFunction, prereq_data: PrereqData,
     error_buffer: Errorbuffer, stderr: Stderr, private: Private, post_fields: Postfields,
     ;
@@ -88,6 +91,8 @@ pointers! {
     fnmatch_fn: FnmatchFn = fnmatch,
     resolver_start_fn: ResolverStartFn = resolver_start,
     trailer_fn: TrailerFn = trailer,
+    hsts_read_fn: HstsReadFn = hsts_read,
+    hsts_write_fn: HstsWriteFn = hsts_write,
     prereq_fn: PrereqFn = prereq,
 }
 

@@ -138,12 +138,12 @@ impl ShareHandle {
                 | LockData::Dns
                 | LockData::SslSession
                 | LockData::Connect
-                | LockData::Psl),
+                | LockData::Psl
+                | LockData::Hsts),
             ) => {
                 self.share.set_kind(data, on);
                 ShareCode::Ok
             }
-            Some(LockData::Hsts) => ShareCode::NotBuiltIn,
             _ => ShareCode::BadOption,
         }
     }

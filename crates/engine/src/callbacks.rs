@@ -191,6 +191,16 @@ pub trait Callbacks {
         Some(Vec::new())
     }
 
+    /// CURLOPT_HSTSREADFUNCTION: the next entry for the cache.
+    fn hsts_read(&self) -> HstsAnswer {
+        HstsAnswer::Done
+    }
+
+    /// CURLOPT_HSTSWRITEFUNCTION: one of so many entries to be kept; `false` when no more are wanted.
+    fn hsts_write(&self, _entry: &HstsEntry, _index: usize, _total: usize) -> bool {
+        false
+    }
+
     /// CURLOPT_CHUNK_BGN_FUNCTION for one entry of a wildcard match.
     fn chunk_begin(&self, _entry: &FileInfo, _remaining: usize) -> ChunkAnswer {
         ChunkAnswer::Ok
@@ -205,6 +215,30 @@ pub trait Callbacks {
     fn fnmatch(&self, _pattern: &[u8], _name: &[u8]) -> Option<MatchAnswer> {
         None
     }
+}
+
+/// One host of the HSTS cache.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HstsEntry {
+    /// Host name.
+    pub host: Vec<u8>,
+    /// Whether it holds for subdomains, too.
+    pub includes_subdomains: bool,
+    /// Until when: "20191231 10:00:00" or "unlimited"; empty is for ever.
+    pub expires: Vec<u8>,
+}
+
+/// Answer of CURLOPT_HSTSREADFUNCTION.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HstsAnswer {
+    /// An entry; more may follow.
+    Entry(HstsEntry),
+    /// CURLSTS_DONE.
+    Done,
+    /// CURLSTS_FAIL: fails the transfer.
+    Failed,
+    /// An entry without a name.
+    Invalid,
 }
 
 /// Answer of the match callback (CURL_FNMATCHFUNC_*).

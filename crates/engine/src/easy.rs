@@ -17,7 +17,7 @@ use crate::multi::{Multi, MultiState};
 use crate::settings::Settings;
 use crate::share::Share;
 use crate::stores::headers::Headers;
-use crate::stores::{Stores, cookies, hsts};
+use crate::stores::{Stores, altsvc, cookies, hsts};
 use crate::transfer::target::Target;
 
 /// An easy handle. Cloning gives another reference to the same one.
@@ -154,6 +154,7 @@ impl Easy {
         copy.0.stores.copy_from(&self.0.stores);
         let share = self.0.share.borrow().clone();
         copy.set_share(share);
+        crate::stores::duplicated(&copy.0);
         copy
     }
 
@@ -184,6 +185,7 @@ impl Easy {
     pub fn set_text(&self, option: EasyOption, value: Option<&[u8]>) -> Result<(), Code> {
         self.0.settings.borrow_mut().set_text(option, value)?;
         match option {
+            EasyOption::Altsvc => return value.map_or(Ok(()), |name| altsvc::load(&self.0, name)),
             EasyOption::Hsts => hsts::add_file(&self.0, value),
             EasyOption::Cookiefile => cookies::add_file(&self.0, value),
             EasyOption::Cookielist => value.into_iter().for_each(|v| cookies::command(&self.0, v)),

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use net::{ResolveCache, SessionStore, SharedPool};
 use tables::share::LockData;
 use wire::cookie::Jar;
+use wire::hsts;
 
 #[cfg(doc)]
 use crate::easy::EasyState;
@@ -37,6 +38,7 @@ struct ShareState {
     resolved: Arc<ResolveCache>,
     sessions: SessionStore,
     cookies: Mutex<Option<Jar>>,
+    hsts: Mutex<hsts::Cache>,
 }
 
 impl Drop for ShareState {
@@ -57,6 +59,7 @@ impl Default for Share {
             sessions: SessionStore::new(),
             // A share that holds cookies has a jar: the engine is on for its handles.
             cookies: Mutex::new(Some(Jar::new())),
+            hsts: Mutex::default(),
         }))
     }
 }
@@ -121,6 +124,13 @@ impl Share {
     pub fn with_cookies<R>(&self, handle: usize, f: impl FnOnce(&mut Option<Jar>) -> R) -> R {
         self.around(LockData::Cookie, handle, || {
             f(&mut self.0.cookies.lock().unwrap_or_else(|e| e.into_inner()))
+        })
+    }
+
+    /// Runs `f` on the shared HSTS cache.
+    pub fn with_hsts<R>(&self, handle: usize, f: impl FnOnce(&mut hsts::Cache) -> R) -> R {
+        self.around(LockData::Hsts, handle, || {
+            f(&mut self.0.hsts.lock().unwrap_or_else(|e| e.into_inner()))
         })
     }
 

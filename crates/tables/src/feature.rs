@@ -17,7 +17,7 @@ const fn row(name: &'static str, bit: i32, built: bool) -> Feature {
 
 /// Sorted as curl sorts them: without regard to case.
 pub const ALL: [Feature; 24] = [
-    row("alt-svc", CURL_VERSION_ALTSVC, false),
+    row("alt-svc", CURL_VERSION_ALTSVC, true),
     row("AsynchDNS", CURL_VERSION_ASYNCHDNS, true),
     row("brotli", CURL_VERSION_BROTLI, true),
     row("Debug", CURL_VERSION_DEBUG, false),

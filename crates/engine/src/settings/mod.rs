@@ -360,6 +360,7 @@ fn check_range(option: O, value: i64) -> Result<(), Code> {
         O::Expect100TimeoutMs | O::HappyEyeballsTimeoutMs | O::UpkeepIntervalMs => value >= 0,
         O::Maxredirs | O::DnsCacheTimeout | O::CaCacheTimeout => value >= -1,
         O::PostfieldsizeLarge | O::InfilesizeLarge | O::ResumeFromLarge => value >= -1,
+        O::AltsvcCtrl => value != 0,
         O::MaxfilesizeLarge | O::MaxSendSpeedLarge | O::MaxRecvSpeedLarge => value >= 0,
         O::Port | O::Proxyport | O::Localport | O::Localportrange => (0..=65535).contains(&value),
         O::Maxconnects => (0..=i64::from(i32::MAX)).contains(&value),

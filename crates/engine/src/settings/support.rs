@@ -41,7 +41,8 @@ pub fn support(option: O) -> Support {
         | O::Cookielist | O::Cookiesession | O::Followlocation | O::Maxredirs | O::Postredir
         | O::UnrestrictedAuth | O::Http200aliases | O::HttpVersion | O::Http09Allowed
         | O::IgnoreContentLength | O::HttpTransferDecoding | O::HttpContentDecoding
-        | O::Hsts | O::HstsCtrl | O::Expect100TimeoutMs | O::KeepSendingOnError | O::RequestTarget => Support::Yes,
+        | O::Hsts | O::HstsCtrl | O::HstsreadFunction | O::HstsreadData | O::HstswriteFunction
+        | O::HstswriteData | O::Altsvc | O::AltsvcCtrl | O::Expect100TimeoutMs | O::KeepSendingOnError | O::RequestTarget => Support::Yes,
         // Who is asking.
         O::Userpwd | O::Username | O::Password | O::Httpauth | O::Xoauth2Bearer | O::Netrc | O::NetrcFile
         | O::LoginOptions | O::AwsSigv4 => Support::Yes,
@@ -87,9 +88,7 @@ pub fn support(option: O) -> Support {
         O::SslCtxFunction | O::SslCtxData | O::Sslengine | O::SslengineDefault | O::SslVerifystatus
         | O::TlsauthUsername | O::TlsauthPassword | O::TlsauthType | O::ProxyTlsauthType | O::Ech
         | O::DnsServers | O::DnsInterface | O::DnsLocalIp4 | O::DnsLocalIp6 | O::DohUrl
-        | O::DohSslVerifypeer | O::DohSslVerifyhost | O::DohSslVerifystatus | O::Altsvc | O::AltsvcCtrl
-        | O::HstsreadFunction | O::HstsreadData | O::HstswriteFunction
-        | O::HstswriteData | O::Krblevel | O::ServiceName | O::ProxyServiceName | O::Socks5GssapiNec
+        | O::DohSslVerifypeer | O::DohSslVerifyhost | O::DohSslVerifystatus | O::Krblevel | O::ServiceName | O::ProxyServiceName | O::Socks5GssapiNec
         | O::GssapiDelegation | O::HttpsigAlgorithm | O::HttpsigKey | O::HttpsigKeyid
         | O::HttpsigHeaders => Support::NotBuiltIn,
         // Protocols that this build lacks.

@@ -1,16 +1,17 @@
 //! Which hosts are to be reached over TLS alone (RFC 6797), and the file that keeps them (CURLOPT_HSTS(3),
-//! CURLOPT_HSTS_CTRL(3)). The cache and its format are wire's.
+//! CURLOPT_HSTS_CTRL(3)), or the application that does (CURLOPT_HSTSREADFUNCTION(3), CURLOPT_HSTSWRITEFUNCTION(3)). The cache and its format are wire's.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use tables::EasyOption as O;
-use wire::hsts::Cache;
+use tables::{Code, EasyOption as O, LockData};
+use wire::hsts::{Cache, parse_expiry};
 use wire::url::{Part, Url, flag};
 
 use super::cookies::{read, write};
+use crate::callbacks::{HstsAnswer, HstsEntry};
 use crate::easy::EasyState;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::settings::Text;
 use crate::transfer::Transfer;
 use crate::transfer::auth::now;
@@ -38,9 +39,63 @@ pub fn add_file(easy: &EasyState, name: Option<&[u8]>) {
     }
 }
 
+/// Asked for, or there with a share that holds the cache.
 fn is_on(easy: &EasyState) -> bool {
     let settings = easy.settings.borrow();
-    settings.is_set(O::Hsts) || settings.long(O::HstsCtrl) & ENABLE != 0
+    let shared = || easy.share.borrow().as_ref().is_some_and(|s| s.shares(LockData::Hsts));
+    settings.is_set(O::Hsts) || settings.long(O::HstsCtrl) & ENABLE != 0 || shared()
+}
+
+/// Runs `f` on the share's cache, or on the handle's own.
+fn with_cache<R>(easy: &EasyState, f: impl FnOnce(&mut Cache) -> R) -> R {
+    let share = easy.share.borrow().clone();
+    match share.filter(|s| s.shares(LockData::Hsts)) {
+        Some(share) => share.with_hsts(easy.tag.get(), f),
+        None => f(&mut easy.stores.hsts.cache.borrow_mut()),
+    }
+}
+
+/// CURLOPT_HSTSREADFUNCTION is asked for entries until it has no more, before each transfer.
+pub fn ask(easy: &EasyState) -> Result<()> {
+    if !is_on(easy) {
+        return Ok(());
+    }
+    loop {
+        let entry = match easy.callbacks.hsts_read() {
+            HstsAnswer::Entry(entry) => entry,
+            HstsAnswer::Done => return Ok(()),
+            HstsAnswer::Failed => {
+                return Err(Error::new(Code::AbortedByCallback, "HSTS read callback failed"));
+            }
+            HstsAnswer::Invalid => {
+                return Err(Error::new(Code::BadFunctionArgument, "HSTS read callback gave no host name"));
+            }
+        };
+        // Without a date it is for ever; one that cannot be read has passed.
+        let expires = match entry.expires.as_slice() {
+            [] => i64::MAX,
+            text => parse_expiry(text).unwrap_or(0),
+        };
+        with_cache(easy, |cache| cache.add(&entry.host, entry.includes_subdomains, expires, now()));
+    }
+}
+
+/// CURLOPT_HSTSWRITEFUNCTION is told all entries, when the handle goes.
+fn tell(easy: &EasyState) {
+    if !is_on(easy) {
+        return;
+    }
+    let entries = with_cache(easy, |cache| cache.entries().to_vec());
+    for (index, entry) in entries.iter().enumerate() {
+        let told = HstsEntry {
+            host: entry.host.clone(),
+            includes_subdomains: entry.includes_subdomains,
+            expires: entry.expiry_text().into_bytes(),
+        };
+        if !easy.callbacks.hsts_write(&told, index, entries.len()) {
+            return;
+        }
+    }
 }
 
 /// Reads the files that have not been read yet.
@@ -49,7 +104,7 @@ pub fn read_files(easy: &EasyState) {
     for name in files.iter().filter(|name| !name.is_empty()) {
         // A file that is not there yet will be made.
         if let Ok(bytes) = read(name) {
-            easy.stores.hsts.cache.borrow_mut().load(&bytes, now());
+            with_cache(easy, |cache| cache.load(&bytes, now()));
         }
     }
 }
@@ -60,7 +115,7 @@ pub fn upgrade(t: &mut Transfer) -> Result<()> {
         return Ok(());
     }
     let host = t.url.host_ascii().map_err(url_error)?;
-    if !t.easy.stores.hsts.cache.borrow_mut().applies(&host, now()) {
+    if !with_cache(&t.easy, |cache| cache.applies(&host, now())) {
         return Ok(());
     }
     let first = Rc::ptr_eq(&t.first_url, &t.url);
@@ -84,19 +139,25 @@ pub fn received(t: &Transfer, value: &[u8]) {
         return;
     }
     let host = t.url.host_ascii().unwrap_or_default();
-    if t.easy.stores.hsts.cache.borrow_mut().receive(&host, value, now()).is_err() {
+    if with_cache(&t.easy, |cache| cache.receive(&host, value, now())).is_err() {
         t.easy.note(|| "Illegal STS header skipped".to_owned());
     }
 }
 
-/// Writes the file, whole or not at all.
+/// The handle goes: what it has learnt is told to the application, and written to the file.
 pub fn save(easy: &EasyState) {
+    write_file(easy);
+    tell(easy);
+}
+
+/// Whole or not at all.
+fn write_file(easy: &EasyState) {
     let settings = easy.settings.borrow();
     let name = settings.text(O::Hsts).filter(|name| !name.is_empty());
     let Some(name) = name.filter(|_| settings.long(O::HstsCtrl) & READ_ONLY == 0) else { return };
     drop(settings);
     read_files(easy);
-    let bytes = easy.stores.hsts.cache.borrow().file();
+    let bytes = with_cache(easy, |cache| cache.file());
     if let Err(e) = write(&name, &bytes) {
         let name = String::from_utf8_lossy(&name);
         easy.note(|| format!("WARNING: failed to save HSTS in {name}: {e}"));

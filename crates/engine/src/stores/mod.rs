@@ -1,6 +1,7 @@
 //! What a handle remembers from one transfer to the next, besides its connections: cookies, received headers, and how
 //! its authentication went.
 
+pub mod altsvc;
 pub mod cookies;
 pub mod headers;
 pub mod hsts;
@@ -11,6 +12,7 @@ use tables::EasyOption as O;
 use tables::constant::CURLAUTH_AWS_SIGV4;
 
 use crate::easy::EasyState;
+use crate::error::Result;
 use crate::transfer::auth;
 
 /// The stores of one easy handle.
@@ -18,6 +20,8 @@ use crate::transfer::auth;
 pub struct Stores {
     /// Cookies, once the cookie engine is on.
     pub cookies: cookies::Store,
+    /// Where else origins are to be found.
+    pub altsvc: altsvc::Store,
     /// Hosts that are reached over TLS alone.
     pub hsts: hsts::Store,
     /// Authentication with servers and proxies.
@@ -36,18 +40,32 @@ impl Stores {
     }
 }
 
+/// A handle was copied from another: it reads the files that were named.
+pub fn duplicated(easy: &EasyState) {
+    let name = |option| easy.settings.borrow().text(option);
+    if let Some(name) = name(O::Hsts) {
+        hsts::add_file(easy, Some(&name));
+    }
+    if let Some(name) = name(O::Altsvc) {
+        let _ = altsvc::load(easy, &name);
+    }
+}
+
 /// A transfer begins.
-pub fn begin(easy: &EasyState) {
+pub fn begin(easy: &EasyState) -> Result<()> {
     cookies::read_files(easy);
     hsts::read_files(easy);
+    hsts::ask(easy)?;
     let settings = easy.settings.borrow();
     let signs = settings.text(O::AwsSigv4).is_some_and(|text| !text.is_empty());
     let server = if signs { CURLAUTH_AWS_SIGV4 } else { settings.long(O::Httpauth) as u64 };
     easy.stores.auth.borrow_mut().begin(server, settings.long(O::Proxyauth) as u64);
+    Ok(())
 }
 
 /// Writes files that were asked for (CURLOPT_COOKIEJAR) when the handle goes.
 pub fn save_at_close(easy: &EasyState) {
     cookies::save(easy);
     hsts::save(easy);
+    altsvc::save(easy);
 }

@@ -37,6 +37,8 @@ pub struct Link {
     pub via_proxy: bool,
     /// The proxy on the way.
     pub proxy: Option<Proxy>,
+    /// The alternative service that it leads to.
+    pub alternative: Option<(String, u16)>,
 }
 
 impl Transfer {
@@ -95,7 +97,7 @@ impl Transfer {
         if !self.easy.callbacks.prereq(&ends) {
             return Err(Error::new(Code::AbortedByCallback, "operation aborted by pre-request callback"));
         }
-        Ok(Link { lease, via_proxy, proxy: plan.proxy.clone() })
+        Ok(Link { lease, via_proxy, proxy: plan.proxy.clone(), alternative: plan.alternative.clone() })
     }
 
     /// Opens a connection along the plan.

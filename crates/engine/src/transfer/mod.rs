@@ -79,7 +79,7 @@ async fn run(multi: &Rc<MultiState>, easy: &Rc<EasyState>) -> Result<()> {
         let mut info = easy.info.borrow_mut();
         (info.started, info.request_started) = (Some(now), Some(now));
     }
-    crate::stores::begin(easy);
+    crate::stores::begin(easy)?;
     let mut transfer = Box::new(Transfer::new(multi.clone(), easy.clone())?);
     let mut watch = Watch::new(multi, easy, now);
     let mut exchange = pin!(transfer.drive());

@@ -29,6 +29,8 @@ pub struct Plan {
     pub host: String,
     /// Its port.
     pub port: u16,
+    /// They are an alternative service (RFC 7838).
+    pub alternative: Option<(String, u16)>,
     /// The proxy, unless there is none or it is bypassed.
     pub proxy: Option<Proxy>,
     /// A SOCKS proxy on the way to the proxy (CURLOPT_PRE_PROXY).
@@ -55,7 +57,13 @@ impl Plan {
         };
         let tls = scheme.tls().then(|| tls_config(&settings, TlsNames::ORIGIN, alpn(&settings, &scheme)));
         let tls = tls.transpose()?.map(Arc::new);
-        let (to_host, to_port) = connect_to(&settings, &host, port);
+        let told = connect_to(&settings, &host, port);
+        let alternative = match told {
+            Some(_) => None,
+            None => crate::stores::altsvc::alternative(t, &host, port),
+        };
+        let to = told.or_else(|| alternative.clone());
+        let (to_host, to_port) = to.unwrap_or_else(|| (host.clone(), port));
         let mut socket = socket_options(&settings)?;
         if settings.long(O::Localport) > 0 {
             socket.local.port = settings.long(O::Localport) as u16;
@@ -86,7 +94,7 @@ impl Plan {
             variant: variant(&settings, &scheme),
             owner: t.easy.callbacks.sockets().map(|_| t.easy.owner_number()),
         };
-        Ok(Plan { identity, host: to_host, port: to_port, proxy, pre_proxy, tls, resolve })
+        Ok(Plan { identity, host: to_host, port: to_port, alternative, proxy, pre_proxy, tls, resolve })
     }
 }
 
@@ -175,8 +183,8 @@ fn resolve_options(settings: &Settings, proxy: bool, url: &wire::url::Url) -> Re
     }
 }
 
-/// CURLOPT_CONNECT_TO: "HOST:PORT:TO-HOST:TO-PORT", each part may be empty.
-fn connect_to(settings: &Settings, host: &str, port: u16) -> (String, u16) {
+/// CURLOPT_CONNECT_TO: "HOST:PORT:TO-HOST:TO-PORT", each part may be empty. `None` when no entry fits.
+fn connect_to(settings: &Settings, host: &str, port: u16) -> Option<(String, u16)> {
     for entry in settings.list(O::ConnectTo).iter() {
         let text = String::from_utf8_lossy(entry);
         let Some((from_host, rest)) = split_host(&text) else { continue };
@@ -188,9 +196,9 @@ fn connect_to(settings: &Settings, host: &str, port: u16) -> (String, u16) {
         }
         let (to_host, to_port) = split_host(rest).unwrap_or((rest, ""));
         let to_host = if to_host.is_empty() { host } else { to_host };
-        return (to_host.to_owned(), to_port.parse().unwrap_or(port));
+        return Some((to_host.to_owned(), to_port.parse().unwrap_or(port)));
     }
-    (host.to_owned(), port)
+    None
 }
 
 /// "[::1]:rest" or "host:rest".
@@ -402,9 +410,9 @@ mod tests {
         let mut s = Settings::default();
         let list = ["a:80:b:81", "[::1]:80::82", ":90:[::2]:"].map(|e| Text::from(e.as_bytes()));
         s.set_list(O::ConnectTo, Some(list.to_vec())).unwrap();
-        assert_eq!(connect_to(&s, "A", 80), ("b".into(), 81));
-        assert_eq!(connect_to(&s, "::1", 80), ("::1".into(), 82));
-        assert_eq!(connect_to(&s, "c", 90), ("::2".into(), 90));
-        assert_eq!(connect_to(&s, "c", 80), ("c".into(), 80));
+        assert_eq!(connect_to(&s, "A", 80), Some(("b".into(), 81)));
+        assert_eq!(connect_to(&s, "::1", 80), Some(("::1".into(), 82)));
+        assert_eq!(connect_to(&s, "c", 90), Some(("::2".into(), 90)));
+        assert_eq!(connect_to(&s, "c", 80), None);
     }
 }

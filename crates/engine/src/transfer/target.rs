@@ -82,6 +82,8 @@ impl Transfer {
             // A .netrc file may change, and so may what the application's socket functions are.
             let lasting =
                 settings.long(O::Netrc) == 0 && self.easy.callbacks.sockets().is_none() && !by_round;
+            // Alternatives come with replies.
+            let lasting = lasting && !crate::stores::altsvc::is_on(&self.easy);
             (settings.generation(), lasting, proxy::environment(&settings, &self.scheme()))
         };
         if let Some(known) = &*self.url.plan.borrow()

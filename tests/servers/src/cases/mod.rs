@@ -12,6 +12,7 @@ mod pooling;
 mod process;
 mod reentry;
 mod refusals;
+mod stores;
 mod tls;
 mod valgrind;
 mod values;
@@ -23,6 +24,7 @@ pub fn all() -> Vec<Case> {
     let groups = [
         getting::cases(),
         refusals::cases(),
+        stores::cases(),
         tls::cases(),
         reentry::cases(),
         process::cases(),

@@ -76,6 +76,7 @@ impl Request {
         if chunked && !custom.names("Transfer-Encoding") {
             head.field("Transfer-Encoding", b"chunked");
         }
+        alternative_field(link, &mut head);
         cookie_field(t, &mut head);
         time_condition_field(t, &mut head);
         custom.append(&mut head.out, t, &body);
@@ -238,6 +239,13 @@ fn connection_field(t: &Transfer, head: &mut Head) {
     }
     let rest: Vec<Vec<u8>> = own.map(<[u8]>::to_vec).collect();
     rest.iter().for_each(|value| head.field("Connection", value));
+}
+
+/// RFC 7838 §5: which alternative the request was sent to.
+fn alternative_field(link: &Link, head: &mut Head) {
+    let Some((host, port)) = &link.alternative else { return };
+    let name = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
+    head.unless_custom("Alt-Used", Some(name.as_bytes()));
 }
 
 fn referer_field(t: &Transfer, head: &mut Head) {

@@ -336,6 +336,7 @@ impl Response {
                     crate::stores::cookies::received(t, value);
                 }
             }
+            b"alt-svc" => crate::stores::altsvc::received(t, value),
             b"strict-transport-security" => crate::stores::hsts::received(t, value),
             _ => {}
         }

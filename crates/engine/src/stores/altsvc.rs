@@ -1,0 +1,88 @@
+//! Alternative services (RFC 7838): where else an origin may be reached, the header that says so, and the file that keeps
+//! it (CURLOPT_ALTSVC(3), CURLOPT_ALTSVC_CTRL(3)). The cache and its format are wire's. While HTTP/1.1 is the only version
+//! built, origins are known and alternatives are taken under the name "h1" alone.
+
+use std::cell::RefCell;
+use std::io::ErrorKind;
+
+use tables::constant::{CURLALTSVC_H1, CURLALTSVC_READONLYFILE};
+use tables::{Code, EasyOption as O};
+use wire::altsvc::{Alpn, Cache, Service};
+
+use super::cookies::{read, write};
+use crate::easy::EasyState;
+use crate::transfer::Transfer;
+use crate::transfer::auth::now;
+
+/// A handle's own cache.
+#[derive(Default)]
+pub struct Store {
+    cache: RefCell<Cache>,
+}
+
+/// CURLOPT_ALTSVC: the file is read at once. One that is not there yet will be made.
+pub fn load(easy: &EasyState, name: &[u8]) -> Result<(), Code> {
+    if name.is_empty() {
+        return Ok(());
+    }
+    match read(name) {
+        Ok(bytes) => easy.stores.altsvc.cache.borrow_mut().load(&bytes, now()),
+        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied) => {}
+        Err(_) => return Err(Code::ReadError),
+    }
+    Ok(())
+}
+
+/// Whether the application wants alternatives to be remembered and used.
+pub fn is_on(easy: &EasyState) -> bool {
+    let settings = easy.settings.borrow();
+    settings.is_set(O::Altsvc) || settings.is_set(O::AltsvcCtrl)
+}
+
+/// CURLOPT_ALTSVC_CTRL; what is built when nothing was said.
+fn bits(easy: &EasyState) -> i64 {
+    let settings = easy.settings.borrow();
+    if settings.is_set(O::AltsvcCtrl) { settings.long(O::AltsvcCtrl) } else { CURLALTSVC_H1 }
+}
+
+/// Where to go instead of this host. Only origins with TLS have alternatives: their certificate is asked for there, too.
+pub fn alternative(t: &Transfer, host: &str, port: u16) -> Option<(String, u16)> {
+    if !t.scheme().tls() || !is_on(&t.easy) || bits(&t.easy) & CURLALTSVC_H1 == 0 {
+        return None;
+    }
+    let source = source(host.as_bytes(), port);
+    let mut cache = t.easy.stores.altsvc.cache.borrow_mut();
+    let found = cache.find(&source, |alpn| alpn == Alpn::H1, now())?.destination.clone();
+    drop(cache);
+    let to = String::from_utf8(found.host).ok()?;
+    t.easy.note(|| format!("Alt-svc connecting from [h1]{host}:{port} to [h1]{to}:{}", found.port));
+    Some((to, found.port))
+}
+
+/// Alt-Svc came. Over TLS alone is it believed.
+pub fn received(t: &Transfer, value: &[u8]) {
+    if !t.scheme().tls() || !is_on(&t.easy) {
+        return;
+    }
+    let host = t.url.host_ascii().unwrap_or_default();
+    let host = host.strip_prefix(b"[").and_then(|h| h.strip_suffix(b"]")).unwrap_or(&host);
+    let source = source(host, t.url.port_or_default().unwrap_or_default());
+    if t.easy.stores.altsvc.cache.borrow_mut().receive(&source, value, now()).is_err() {
+        t.easy.note(|| "Illegal Alt-Svc header skipped".to_owned());
+    }
+}
+
+fn source(host: &[u8], port: u16) -> Service {
+    Service { alpn: Alpn::H1, host: host.to_vec(), port }
+}
+
+/// Writes the file, whole or not at all.
+pub fn save(easy: &EasyState) {
+    let name = easy.settings.borrow().text(O::Altsvc).filter(|name| !name.is_empty());
+    let Some(name) = name.filter(|_| bits(easy) & CURLALTSVC_READONLYFILE == 0) else { return };
+    let bytes = easy.stores.altsvc.cache.borrow().file();
+    if let Err(e) = write(&name, &bytes) {
+        let name = String::from_utf8_lossy(&name);
+        easy.note(|| format!("WARNING: failed to save alternative services in {name}: {e}"));
+    }
+}

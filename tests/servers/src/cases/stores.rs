@@ -1,0 +1,21 @@
+//! What handles keep from one transfer to the next, seen from C: HSTS through callbacks and shares.
+
+use testkit::http::HttpServer;
+
+use super::case;
+use crate::runner::{Case, Context};
+
+pub fn cases() -> Vec<Case> {
+    vec![case("hsts-callbacks", hsts_callbacks)]
+}
+
+/// The entry that has passed is not taken; a host of the cache is asked for over https, which the program forbids.
+fn hsts_callbacks(run: &Context) {
+    let server = HttpServer::plain();
+    let output = run.program("hsts", &[&server.url("/")]);
+    let wanted = "code 0\nasked 3\ncode 1\ncode 1\ncode 42\n\
+                  told 0/2 forever.example (15) 0 \"unlimited\"\n\
+                  told 1/2 all.example (11) 1 \"20991231 10:00:00\"\n\
+                  share 0 0\ncode 0\ncode 1\nclosed 0\n";
+    assert_eq!(output.stdout, wanted);
+}
