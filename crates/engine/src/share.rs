@@ -129,9 +129,7 @@ impl Share {
 
     /// Runs `f` on the shared HSTS cache.
     pub fn with_hsts<R>(&self, handle: usize, f: impl FnOnce(&mut hsts::Cache) -> R) -> R {
-        self.around(LockData::Hsts, handle, || {
-            f(&mut self.0.hsts.lock().unwrap_or_else(|e| e.into_inner()))
-        })
+        self.around(LockData::Hsts, handle, || f(&mut self.0.hsts.lock().unwrap_or_else(|e| e.into_inner())))
     }
 
     /// Calls the application's lock functions around `f`, which works for the handle of that tag (0 for none).

@@ -59,6 +59,8 @@ pub fn operate(env: Rc<Env>, requests: Vec<Request>) -> i32 {
     let cookies =
         |request: &Request| !request.cookie_files.is_empty() || request.options.text("COOKIEJAR").is_some();
     share.set_kind(LockData::Cookie, requests.iter().any(cookies));
+    // What one transfer learns holds for those beside and behind it, and no file loses what another knew.
+    share.set_kind(LockData::Hsts, requests.iter().any(|request| request.options.text("HSTS").is_some()));
     let wanted = env.globals.har.is_some() || env.globals.timeline.is_some();
     let reports = wanted.then(|| RefCell::new(Reports::new()));
     let run = Run { env: env.clone(), multi: Multi::default(), share, program, reports };

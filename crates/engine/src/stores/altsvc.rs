@@ -9,7 +9,7 @@ use tables::constant::{CURLALTSVC_H1, CURLALTSVC_READONLYFILE};
 use tables::{Code, EasyOption as O};
 use wire::altsvc::{Alpn, Cache, Service};
 
-use super::cookies::{read, write};
+use super::file::{read, write};
 use crate::easy::EasyState;
 use crate::transfer::Transfer;
 use crate::transfer::auth::now;

@@ -2,15 +2,12 @@
 //! the files they are read from and written to (CURLOPT_COOKIEFILE(3), COOKIEJAR(3), COOKIELIST(3)).
 
 use std::cell::{Cell, RefCell};
-use std::ffi::OsStr;
-use std::io::Write;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use tables::EasyOption as O;
 use wire::cookie::{Command, Jar, Target, is_secure};
 
+use super::file::{read, write};
 use crate::easy::EasyState;
 use crate::settings::Text;
 use crate::transfer::Transfer;
@@ -105,24 +102,6 @@ pub fn read_files(easy: &EasyState) {
     });
 }
 
-/// A file is read up to this length; nothing a browser keeps comes near.
-const MAX_FILE: u64 = 64 << 20;
-
-pub(super) fn read(name: &[u8]) -> std::io::Result<Vec<u8>> {
-    use std::io::Read;
-    let mut bytes = Vec::new();
-    if name == b"-" {
-        std::io::stdin().lock().take(MAX_FILE).read_to_end(&mut bytes)?;
-    } else {
-        std::fs::File::open(path(name))?.take(MAX_FILE).read_to_end(&mut bytes)?;
-    }
-    Ok(bytes)
-}
-
-fn path(name: &[u8]) -> &Path {
-    Path::new(OsStr::from_bytes(name))
-}
-
 /// The Cookie field for the current request: stored cookies, and those set with CURLOPT_COOKIE.
 pub fn header_for(t: &Transfer, literal: Option<&[u8]>) -> Option<Vec<u8>> {
     if !is_on(&t.easy) {
@@ -187,25 +166,6 @@ pub fn save(easy: &EasyState) {
         let name = String::from_utf8_lossy(&name);
         easy.note(|| format!("WARNING: failed to save cookies in {name}: {e}"));
     }
-}
-
-/// Into a file beside it first, so that a full disk costs nothing that was there.
-pub(super) fn write(name: &[u8], bytes: &[u8]) -> std::io::Result<()> {
-    if name == b"-" {
-        return std::io::stdout().lock().write_all(bytes);
-    }
-    let target = path(name);
-    // A device or a pipe cannot be renamed over.
-    if target.exists() && !target.is_file() {
-        return std::fs::write(target, bytes);
-    }
-    let mut beside = target.as_os_str().to_owned();
-    beside.push(format!(".{}.tmp", std::process::id()));
-    let done = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, target));
-    if done.is_err() {
-        let _ = std::fs::remove_file(&beside);
-    }
-    done
 }
 
 fn change(easy: &EasyState, f: impl FnOnce(&mut Jar)) {

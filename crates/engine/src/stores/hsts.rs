@@ -8,7 +8,7 @@ use tables::{Code, EasyOption as O, LockData};
 use wire::hsts::{Cache, parse_expiry};
 use wire::url::{Part, Url, flag};
 
-use super::cookies::{read, write};
+use super::file::{read, write};
 use crate::callbacks::{HstsAnswer, HstsEntry};
 use crate::easy::EasyState;
 use crate::error::{Error, Result};

@@ -3,6 +3,7 @@
 
 pub mod altsvc;
 pub mod cookies;
+mod file;
 pub mod headers;
 pub mod hsts;
 

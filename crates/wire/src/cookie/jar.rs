@@ -220,7 +220,9 @@ fn parse_line(line: &[u8], now: i64) -> Result<Cookie, Rejected> {
 fn fits(cookie: &Cookie, target: Target<'_>, host_is_address: bool) -> bool {
     let domain_fits = match &cookie.domain {
         None => true,
-        Some(domain) if cookie.tail_match && !host_is_address => domain_matches(domain, target.host),
+        Some(domain) if cookie.tail_match && !cookie.on_suffix && !host_is_address => {
+            domain_matches(domain, target.host)
+        }
         Some(domain) => domain.eq_ignore_ascii_case(target.host),
     };
     domain_fits && (!cookie.secure || target.secure) && path_matches(&cookie.path, target.path)

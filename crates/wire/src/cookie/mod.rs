@@ -41,6 +41,9 @@ pub struct Cookie {
     pub tail_match: bool,
     pub secure: bool,
     pub http_only: bool,
+    /// Its host is itself a public suffix ("github.io"): it may have cookies, but those below it do not get them, although
+    /// curl's file says so. Files do not bring it back.
+    on_suffix: bool,
     /// Received, not loaded: loading a file does not replace it.
     is_live: bool,
     /// Counts upwards; a cookie that replaces another takes its place.

@@ -87,12 +87,13 @@ impl Attributes<'_> {
         if domain.is_empty() || !(is_same || (!host_is_address && domain_matches(domain, origin.host))) {
             return Err(Rejected::Domain);
         }
-        // A host that is itself a public suffix may set what it likes, as in curl; files do not bring it back.
-        if !is_same && !host_is_address && suffix::is_public(domain) {
+        let is_public = !host_is_address && suffix::is_public(domain);
+        if is_public && !is_same {
             return Err(Rejected::Domain);
         }
         self.cookie.domain = Some(domain.to_vec());
         self.cookie.tail_match = !host_is_address;
+        self.cookie.on_suffix = is_public;
         Ok(())
     }
 

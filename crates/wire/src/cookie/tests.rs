@@ -92,6 +92,15 @@ fn prefixes_addresses_and_suffixes() {
     }
 }
 
+/// CVE-2026-82209: what a public suffix sets for itself is for itself.
+#[test]
+fn a_suffix_shares_nothing_with_those_below_it() {
+    let mut jar = Jar::new();
+    jar.receive(b"a=b; domain=co.uk", at("co.uk", "/", true), NOW).unwrap();
+    assert!(jar.header(at("co.uk", "/", true), None, NOW).is_some());
+    assert!(jar.header(at("bank.co.uk", "/", true), None, NOW).is_none());
+}
+
 #[test]
 fn sizes() {
     let pair = |length: usize| format!("a={}", "x".repeat(length - 1));

@@ -1,0 +1,105 @@
+//! The files of the stores: read up to a bound, and written whole or not at all.
+
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// A file is read up to this length; nothing a browser keeps comes near.
+const MAX_FILE: u64 = 64 << 20;
+
+/// Reads a file, or standard input for "-".
+pub fn read(name: &[u8]) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if name == b"-" {
+        io::stdin().lock().take(MAX_FILE).read_to_end(&mut bytes)?;
+    } else {
+        File::open(path(name))?.take(MAX_FILE).read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+/// Into a file beside it first, so that a full disk costs nothing that was there. It has the permissions of the old one
+/// from its first byte on (CVE-2022-32207).
+pub fn write(name: &[u8], bytes: &[u8]) -> io::Result<()> {
+    if name == b"-" {
+        return io::stdout().lock().write_all(bytes);
+    }
+    let target = path(name);
+    let Ok(old) = fs::metadata(target) else { return replace(target, bytes, None) };
+    // A device or a pipe cannot be renamed over.
+    if !old.is_file() {
+        return fs::write(target, bytes);
+    }
+    replace(target, bytes, Some(old.permissions()))
+}
+
+fn path(name: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(name))
+}
+
+fn replace(target: &Path, bytes: &[u8], like: Option<Permissions>) -> io::Result<()> {
+    let (beside, mut file) = open_beside(target, like.as_ref())?;
+    let written = file.write_all(bytes).and_then(|()| match like {
+        // What the umask has taken away.
+        Some(permissions) => file.set_permissions(permissions),
+        None => Ok(()),
+    });
+    drop(file);
+    let done = written.and_then(|()| fs::rename(&beside, target));
+    if done.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    done
+}
+
+/// Names that are tried; they are another process's when taken.
+const TRIES: u32 = 100;
+
+/// Exclusively: what somebody else has put there is neither followed nor written to.
+fn open_beside(target: &Path, like: Option<&Permissions>) -> io::Result<(PathBuf, File)> {
+    let mode = like.map_or(0o666, |permissions| permissions.mode() & 0o777);
+    let mut taken = None;
+    for number in 0..TRIES {
+        let mut name = target.as_os_str().to_owned();
+        name.push(format!(".{}-{number}.tmp", std::process::id()));
+        let beside = PathBuf::from(name);
+        match OpenOptions::new().write(true).create_new(true).mode(mode).open(&beside) {
+            Ok(file) => return Ok((beside, file)),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => taken = Some(e),
+            Err(e) => return Err(e),
+        }
+    }
+    Err(taken.unwrap_or_else(|| io::ErrorKind::AlreadyExists.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use testkit::temp::TempDir;
+
+    /// CVE-2022-32207
+    #[test]
+    fn permissions_stay_and_nothing_else_is_left() {
+        let dir = TempDir::new("file").unwrap();
+        let name = dir.write("jar", "old").unwrap();
+        fs::set_permissions(&name, Permissions::from_mode(0o600)).unwrap();
+        // Somebody else's file of the first name is left alone.
+        let squatted = dir.write(&format!("jar.{}-0.tmp", std::process::id()), "theirs").unwrap();
+        write(name.as_os_str().as_bytes(), b"new").unwrap();
+        assert_eq!(fs::read(&name).unwrap(), b"new");
+        assert_eq!(fs::metadata(&name).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read(squatted).unwrap(), b"theirs");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn what_cannot_be_written_leaves_the_old() {
+        let dir = TempDir::new("file").unwrap();
+        let missing = dir.path().join("no/such");
+        assert!(write(missing.as_os_str().as_bytes(), b"x").is_err());
+        write(b"/dev/null", b"x").unwrap();
+    }
+}
