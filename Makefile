@@ -3,7 +3,7 @@ CARGO_TARGET_DIR ?= target
 export CARGO_TARGET_DIR
 LIB := $(CARGO_TARGET_DIR)/release/lib
 
-.PHONY: all lib tool coverage deps demo test test-deep bench install check unit servers
+.PHONY: all lib tool coverage deps demo test test-deep bench bench-perl bench-php install check unit servers
 all: lib tool
 
 # libcurl.so.4, libcurl.a, libcurl.pc and curl-config below $(LIB)
@@ -44,6 +44,10 @@ demo: lib
 
 bench: deps lib tool
 	cargo run --quiet --release -p warmwire-bench -- --ours $(LIB)
+
+# What Perl and PHP programs notice, beside the clients of their own.
+bench-perl bench-php: deps lib
+	cargo run --quiet --release -p warmwire-bench -- --ours $(LIB) $(@:bench-%=%)
 
 PREFIX ?= /usr/local
 install: lib tool

@@ -5,8 +5,9 @@
 //! The server, nginx, is another process; only the client's CPU is counted. Runs alternate, so that a change of the
 //! machine's mood hits both; the median of the runs counts. Trust the ratios, not the microseconds.
 //!
-//! usage: `warmwire-bench [--ours DIR] [--runs N] [--quick]`
+//! usage: `warmwire-bench [--ours DIR] [--runs N] [--quick] [perl|php]`; with a language, what its clients notice instead.
 
+mod languages;
 mod report;
 mod run;
 mod workload;
@@ -19,6 +20,7 @@ pub struct Arguments {
     pub runs: usize,
     /// A tenth of the requests, to see whether all works.
     pub quick: bool,
+    pub language: Option<&'static languages::Language>,
 }
 
 fn main() -> ExitCode {
@@ -29,14 +31,12 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    match run::all(&arguments) {
-        Ok(rows) => {
-            report::table(&rows);
-            let path = run::output_directory().join("results.json");
-            if let Err(error) = std::fs::write(&path, report::json(&rows)) {
-                eprintln!("bench: {}: {error}", path.display());
-                return ExitCode::FAILURE;
-            }
+    let done = match arguments.language {
+        Some(language) => languages::run(language, &arguments),
+        None => all(&arguments),
+    };
+    match done {
+        Ok(path) => {
             println!("{}", path.display());
             ExitCode::SUCCESS
         }
@@ -47,8 +47,17 @@ fn main() -> ExitCode {
     }
 }
 
+/// The C programs and the tool; where the figures were written.
+fn all(arguments: &Arguments) -> std::io::Result<PathBuf> {
+    let rows = run::all(arguments)?;
+    report::table(&rows);
+    let path = run::output_directory().join("results.json");
+    std::fs::write(&path, report::json(&rows))?;
+    Ok(path)
+}
+
 fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
-    let mut arguments = Arguments { ours: None, runs: 7, quick: false };
+    let mut arguments = Arguments { ours: None, runs: 7, quick: false, language: None };
     while let Some(word) = words.next() {
         match &*word {
             "--quick" => arguments.quick = true,
@@ -62,7 +71,10 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
                     _ => arguments.runs = value.parse().map_err(|_| format!("{word} wants a number"))?,
                 }
             }
-            _ => return Err(format!("unknown flag {word}")),
+            _ => match languages::LANGUAGES.iter().find(|language| language.name == word) {
+                Some(language) => arguments.language = Some(language),
+                None => return Err(format!("unknown word {word}")),
+            },
         }
     }
     Ok(arguments)

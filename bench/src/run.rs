@@ -139,7 +139,7 @@ impl Bench<'_> {
     }
 }
 
-fn output(command: &mut Command) -> io::Result<String> {
+pub fn output(command: &mut Command) -> io::Result<String> {
     let output = command.output().map_err(|error| io::Error::other(format!("{command:?}: {error}")))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -148,7 +148,7 @@ fn output(command: &mut Command) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-fn median(values: impl Iterator<Item = f64>) -> f64 {
+pub fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
@@ -170,7 +170,7 @@ fn build_programs() -> io::Result<()> {
     Ok(())
 }
 
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 

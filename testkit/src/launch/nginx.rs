@@ -8,7 +8,8 @@ use crate::body::pattern;
 use crate::certs::Leaf;
 use crate::temp::TempDir;
 
-/// nginx with `/bytes-N` files for the asked sizes, keep-alive without a limit of requests.
+/// nginx with `/bytes-N` files for the asked sizes, keep-alive without a limit of requests; `/taken` answers any request
+/// with six bytes and a cookie.
 pub struct Nginx {
     // The order of the fields is the order of their end.
     running: Running,
@@ -82,6 +83,7 @@ http {{
     location /put/ {{ dav_methods PUT DELETE; create_full_put_path on; alias {place}/root/; }}
     location = /moved {{ return 302 /index.html; }}
     location = /gone {{ return 410; }}
+    location = /taken {{ add_header Set-Cookie \"visit=1; Path=/\"; return 200 \"taken\\n\"; }}
   }}
 }}
 "
