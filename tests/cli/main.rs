@@ -1,5 +1,6 @@
 //! The command line tool from outside: what it prints, and that command lines from real scripts do the same as curl's.
 
+mod effects;
 mod server;
 mod snapshots;
 mod wild;

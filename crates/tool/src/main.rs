@@ -4,6 +4,7 @@
 //! `flags`, one declaration each.
 
 mod act;
+mod arguments;
 mod config_file;
 mod doc;
 mod env;

@@ -7,7 +7,7 @@ use crate::outcome::{Ended, Output, message};
 use crate::parallel;
 use crate::prepare::{Prepared, Stop, prepare};
 use crate::queue::Queue;
-use crate::raw::{Code, Easy, Limits, LockData, Multi, Share};
+use crate::raw::{Code, Easy, ExtraFd, Limits, LockData, Multi, Share};
 use crate::report::{self, Reports};
 use crate::request::{Fail, Request};
 use crate::retry::{Attempt, Retries, Verdict};
@@ -16,6 +16,8 @@ use crate::transfer::{Transfer, flush_stdout};
 use crate::writeout::write_out;
 use std::cell::RefCell;
 use std::fs;
+use std::io;
+use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -27,6 +29,9 @@ const OUT_OF_MEMORY: i32 = 27;
 const BAD_ARGUMENT: i32 = 43;
 const UNKNOWN_OPTION: i32 = 48;
 const BAD_CERTIFICATE: i32 = 60;
+
+/// POLLIN, with what poll(2) reports unasked.
+const READABLE: i16 = 1;
 
 /// Everything that a run needs besides its transfers.
 pub struct Run {
@@ -77,22 +82,23 @@ pub fn operate(env: Rc<Env>, requests: Vec<Request>) -> i32 {
 impl Run {
     fn serial(&self, queue: &mut Queue) -> i32 {
         let mut last = 0;
-        let mut performed = false;
+        let mut began: Option<Instant> = None;
         while let Some(item) = queue.next_item(&self.env) {
             let prepared = match item.map_err(Stop::Failed).and_then(|item| self.prepare(item)) {
                 Ok(prepared) => prepared,
                 Err(Stop::LeftOut) => continue,
                 Err(Stop::Failed(code)) => return code,
             };
-            performed = true;
-            let began = Instant::now();
+            if let Some(began) = began {
+                self.keep_rate(began);
+            }
+            began = Some(Instant::now());
             last = self.one(prepared);
             if is_fatal(last) || last != 0 && self.env.globals.fail_early {
                 return last;
             }
-            self.keep_rate(began);
         }
-        if !performed {
+        if began.is_none() {
             self.env.error("no transfer performed");
             return 26;
         }
@@ -118,7 +124,7 @@ impl Run {
         let mut job = Job::new(prepared);
         loop {
             job.transfer.started.set(Some(Instant::now()));
-            let code = self.drive(&job.easy);
+            let code = self.drive(&job);
             match self.after(&mut job, code) {
                 After::Again(pause) => std::thread::sleep(pause),
                 After::Over(code) => return code,
@@ -126,7 +132,8 @@ impl Run {
         }
     }
 
-    fn drive(&self, easy: &Easy) -> i32 {
+    fn drive(&self, job: &Job) -> i32 {
+        let easy = &job.easy;
         self.multi.add(easy);
         loop {
             self.multi.perform();
@@ -134,11 +141,29 @@ impl Run {
                 self.multi.remove(easy);
                 return message.code.id();
             }
-            if self.multi.wait(&mut [], Duration::from_secs(1), true).is_err() {
+            if self.wait(std::slice::from_ref(job), Duration::from_secs(1)).is_err() {
                 self.multi.remove(easy);
                 return Code::UnrecoverablePoll.id();
             }
         }
+    }
+
+    /// Waits for the network, and for standard input where an upload wants more of it.
+    pub fn wait(&self, jobs: &[Job], pause: Duration) -> io::Result<()> {
+        let hungry = || jobs.iter().filter(|job| job.transfer.wants_input.get());
+        if hungry().next().is_none() {
+            return self.multi.wait(&mut [], pause, true).map(drop);
+        }
+        let input = io::stdin();
+        let mut extra = [ExtraFd { fd: Some(input.as_fd()), events: READABLE, revents: 0 }];
+        self.multi.wait(&mut extra, pause, true)?;
+        if extra[0].revents != 0 {
+            for job in hungry() {
+                job.transfer.wants_input.set(false);
+                job.easy.pause(0);
+            }
+        }
+        Ok(())
     }
 
     /// After an attempt: another one, or the end.

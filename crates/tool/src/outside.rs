@@ -1,5 +1,6 @@
 //! The real world: files, environment, standard streams.
 
+use crate::arguments;
 use crate::raw;
 use crate::sink::path;
 use crate::world::World;
@@ -54,6 +55,11 @@ impl World for Outside {
         &self.schemes
     }
 
+    fn hide(&mut self, word: usize, bytes: usize) {
+        // Where /proc is missing, the words stay readable.
+        let _ = arguments::hide(word, bytes);
+    }
+
     fn message_file(&mut self, name: &[u8]) -> io::Result<Box<dyn Write>> {
         if name == b"-" {
             return Ok(Box::new(io::stdout()));
@@ -96,6 +102,24 @@ pub fn ask_password(prompt: &str) -> Vec<u8> {
         eprintln!();
     }
     line
+}
+
+/// Whether a read of standard input would not wait.
+pub fn input_is_ready() -> bool {
+    use rustix::event::{PollFd, PollFlags, poll};
+    let input = io::stdin();
+    let mut polled = [PollFd::new(&input, PollFlags::IN)];
+    poll(&mut polled, Some(&Default::default())).is_ok_and(|ready| ready > 0)
+}
+
+/// Reads standard input without a buffer between, so that [`input_is_ready`] tells the truth.
+pub fn read_input(buf: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match rustix::io::read(io::stdin(), &mut *buf) {
+            Err(rustix::io::Errno::INTR) => {}
+            other => return Ok(other?),
+        }
+    }
 }
 
 /// `--xattr`: one extended attribute of a file.

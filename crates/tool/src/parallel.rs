@@ -54,7 +54,7 @@ pub fn run(run: &Run, queue: &mut Queue) -> i32 {
         all.fill(queue);
         all.show(started, false);
         let pause = if all.run.multi.has_messages() { Duration::ZERO } else { all.pause() };
-        if run.multi.wait(&mut [], pause, true).is_err() {
+        if run.wait(&all.live, pause).is_err() {
             return crate::raw::Code::UnrecoverablePoll.id();
         }
     }

@@ -104,7 +104,8 @@ pub struct Parser<'w> {
     pub depth: usize,
     /// `-v` given in the bundle being read.
     pub verbose_in_bundle: u8,
-    /// What `--manual NAME` and the like were asked about.
+    /// How many bytes at the end of the word just read hold a secret.
+    secret: usize,
     pub default_config: Option<Bytes>,
 }
 
@@ -119,6 +120,7 @@ impl<'w> Parser<'w> {
             target_count: 0,
             depth: 0,
             verbose_in_bundle: 0,
+            secret: 0,
             default_config: None,
         }
     }
@@ -149,9 +151,15 @@ impl<'w> Parser<'w> {
             }
             let is_flag = !flags_end && word.first() == Some(&b'-');
             let next = words.get(at).map(Vec::as_slice);
+            self.secret = 0;
             let used = if is_flag { self.option(word, next) } else { self.option(b"--url", Some(word)) };
             match used.or_else(|stop| self.begin_next(stop)) {
-                Ok(used) => at += usize::from(used && is_flag),
+                Ok(used) => {
+                    at += usize::from(used && is_flag);
+                    if self.secret > 0 {
+                        self.world.hide(at - 1, self.secret);
+                    }
+                }
                 Err(stop) => return Err(self.report(stop, word)),
             }
         }
@@ -218,6 +226,7 @@ impl<'w> Parser<'w> {
             return Err(Wrong::NoPrefix.into());
         }
         let argument = inline.or(next);
+        self.note_secret(flag, argument);
         if expand && argument.is_some() && !flag.takes_argument() {
             return Err(Wrong::Expansion.into());
         }
@@ -244,6 +253,7 @@ impl<'w> Parser<'w> {
             let rest = &letters[at + 1..];
             if flag.takes_argument() {
                 let argument = if rest.is_empty() { next } else { Some(rest) };
+                self.note_secret(flag, argument);
                 self.argument(flag, argument)?;
                 return Ok(rest.is_empty() && argument.is_some());
             }
@@ -251,6 +261,13 @@ impl<'w> Parser<'w> {
             self.verbose_in_bundle = self.verbose_in_bundle.saturating_add(1);
         }
         Ok(false)
+    }
+
+    /// What stands in a config file is not seen by others.
+    fn note_secret(&mut self, flag: &Flag, argument: Option<&[u8]>) {
+        if flag.secret && self.depth == 0 {
+            self.secret = argument.map_or(0, <[u8]>::len);
+        }
     }
 
     fn argument(&mut self, flag: &'static Flag, argument: Option<&[u8]>) -> Done {

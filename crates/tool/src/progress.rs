@@ -68,16 +68,21 @@ impl Bar {
         let total = counts.total().saturating_add(self.initial);
         let point = counts.moved().saturating_add(self.initial);
         let known = counts.total() > 0;
-        let soon = self.shown && spent.saturating_sub(self.shown_at) < BAR_PAUSE;
-        if self.shown && (soon && !(known && point >= total) || known && self.previous == Some(point)) {
+        let soon = self.previous.is_some() && spent.saturating_sub(self.shown_at) < BAR_PAUSE;
+        if soon && !(known && point >= total) || self.shown && known && self.previous == Some(point) {
             return None;
         }
         if known && point == 0 && !self.shown {
             return None;
         }
-        self.shown = true;
+        // Whether the size will be known is not known at the first call: nothing flies yet.
+        let first = self.previous.is_none();
         self.shown_at = spent;
         self.previous = Some(point);
+        if first && !known {
+            return None;
+        }
+        self.shown = true;
         Some(if known { self.filled(point, total.max(point)) } else { self.flying() })
     }
 
@@ -196,7 +201,7 @@ mod tests {
         for tick in 0..500 {
             let line =
                 bar.line(Counts { download: tick, ..Counts::default() }, Duration::from_secs(tick as u64));
-            assert!(line.unwrap().contains("-=O=-"));
+            assert_eq!(line.is_some_and(|line| line.contains("-=O=-")), tick > 0, "{tick}");
         }
     }
 

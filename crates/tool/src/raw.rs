@@ -12,7 +12,9 @@ pub use warmwire::tables::share::LockData;
 pub use warmwire::wire::date::parse as parse_date;
 pub use warmwire::wire::mime;
 pub use warmwire::wire::url::{Part as UrlPart, Url, flag as url_flag};
-pub use warmwire::{Code, Easy, EasyOption, Form, FormSource, Limits, Multi, Origin, Share, TransferInfo};
+pub use warmwire::{
+    Code, Easy, EasyOption, ExtraFd, Form, FormSource, Limits, Multi, Origin, Share, TransferInfo,
+};
 
 /// The version of curl that this program stands in for.
 pub fn curl_version() -> &'static str {

@@ -3,6 +3,7 @@
 use crate::env::Env;
 use crate::message::shown;
 use crate::names;
+use crate::outside;
 use crate::progress::{Bar, Counts, Meter, harmless, named_bar};
 use crate::raw::sockets::SocketCallbacks;
 use crate::raw::{Callbacks, DebugKind, Easy, EasyOption, ProgressCounts, ReadAnswer, SeekAnswer, Written};
@@ -23,6 +24,8 @@ const TERMINAL_PROBE: u64 = 2000;
 pub enum Upload {
     None,
     Stdin,
+    /// Standard input as it comes: nothing waits for it.
+    Trickle,
     File(File),
 }
 
@@ -35,6 +38,8 @@ pub struct Transfer {
     pub heads: RefCell<Option<Sink>>,
     pub etag: RefCell<Option<Sink>>,
     pub upload: RefCell<Upload>,
+    /// The upload pauses until standard input has more.
+    pub wants_input: Cell<bool>,
     /// The server may name the file; headers wait until it has or has not.
     honour_name: Cell<bool>,
     waiting: RefCell<Vec<Bytes>>,
@@ -95,6 +100,7 @@ impl Transfer {
             heads: RefCell::new(parts.heads),
             etag: RefCell::new(parts.etag),
             upload: RefCell::new(parts.upload),
+            wants_input: Cell::new(false),
             honour_name: Cell::new(parts.honour_name),
             waiting: RefCell::default(),
             header_count: Cell::new(0),
@@ -390,7 +396,11 @@ impl Callbacks for Transfer {
     fn read(&self, buf: &mut [u8]) -> ReadAnswer {
         let got = match &mut *self.upload.borrow_mut() {
             Upload::None => Ok(0),
-            Upload::Stdin => io::stdin().lock().read(buf),
+            Upload::Trickle if !outside::input_is_ready() => {
+                self.wants_input.set(true);
+                return ReadAnswer::Pause;
+            }
+            Upload::Stdin | Upload::Trickle => outside::read_input(buf),
             Upload::File(file) => file.read(buf),
         };
         match got {
@@ -405,7 +415,7 @@ impl Callbacks for Transfer {
                 Ok(_) => SeekAnswer::Done,
                 Err(_) => SeekAnswer::Cannot,
             },
-            Upload::None | Upload::Stdin => SeekAnswer::Cannot,
+            Upload::None | Upload::Stdin | Upload::Trickle => SeekAnswer::Cannot,
         }
     }
 
@@ -460,8 +470,10 @@ impl Callbacks for Transfer {
 
 /// Opens what is to be uploaded, with its size if that is known.
 pub fn open_upload(name: &[u8]) -> io::Result<(Upload, Option<u64>)> {
-    if matches!(name, b"-" | b".") {
-        return Ok((Upload::Stdin, None));
+    match name {
+        b"-" => return Ok((Upload::Stdin, None)),
+        b"." => return Ok((Upload::Trickle, None)),
+        _ => {}
     }
     let file = File::open(path(name))?;
     let metadata = file.metadata()?;

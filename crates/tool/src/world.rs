@@ -22,6 +22,9 @@ pub trait World {
     /// The schemes of the library, in lower case.
     fn schemes(&self) -> &[&'static str];
 
+    /// Makes the last bytes of a word of the command line unreadable for whoever lists processes.
+    fn hide(&mut self, word: usize, bytes: usize);
+
     /// Opens the file that is to get the messages.
     fn message_file(&mut self, name: &[u8]) -> io::Result<Box<dyn io::Write>>;
 }
@@ -37,6 +40,7 @@ pub mod fake {
     pub struct Fake {
         pub files: HashMap<Vec<u8>, Vec<u8>>,
         pub vars: HashMap<String, Vec<u8>>,
+        pub hidden: Vec<(usize, usize)>,
     }
 
     impl Fake {
@@ -71,6 +75,10 @@ pub mod fake {
 
         fn schemes(&self) -> &[&'static str] {
             &["file", "ftp", "ftps", "http", "https"]
+        }
+
+        fn hide(&mut self, word: usize, bytes: usize) {
+            self.hidden.push((word, bytes));
         }
 
         fn message_file(&mut self, _name: &[u8]) -> io::Result<Box<dyn io::Write>> {

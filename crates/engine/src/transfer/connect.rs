@@ -141,6 +141,7 @@ impl Transfer {
             let mut info = self.easy.info.borrow_mut();
             info.ends = ends(&endpoints);
         }
+        self.note_established(plan);
         let mut filter: Box<dyn Filter> = Box::new(SocketFilter::new(connected.socket));
         if let (Some(first), Some(proxy)) = (&plan.pre_proxy, &plan.proxy) {
             let goal = Goal { host: &proxy.host, port: proxy.port, resolve: &plan.resolve };
@@ -236,6 +237,9 @@ impl Transfer {
         port: u16,
     ) -> Result<Box<dyn Filter>> {
         let sessions = self.sessions();
+        if !config.alpn.is_empty() {
+            self.easy.note(|| format!("ALPN: curl offers {}", config.alpn.join(",")));
+        }
         let mut agreed = pin!(handshake(below, config, host, port, &sessions));
         let filter = poll_fn(|cx| self.locked(LockData::SslSession, || agreed.as_mut().poll(cx)));
         let filter = filter.await.map_err(|e: NetError| {
@@ -245,9 +249,23 @@ impl Transfer {
         Ok(Box::new(filter))
     }
 
+    fn note_established(&self, plan: &Plan) {
+        let first = plan.pre_proxy.as_ref().or(plan.proxy.as_ref());
+        let host = first.map_or(plan.host.as_str(), |proxy| &proxy.host);
+        self.easy.note(|| {
+            let info = self.easy.info.borrow();
+            let (remote, local) = (&info.ends.primary_ip(), &info.ends.local_ip());
+            let (to, from) = (info.ends.primary_port(), info.ends.local_port());
+            format!("Established connection to {host} ({remote} port {to}) from {local} port {from} ")
+        });
+    }
+
     fn note_tls(&self, filter: &dyn Filter) {
         let Some(tls) = filter.tls() else { return };
         self.easy.note(|| format!("SSL connection using {} / {} / {}", tls.version, tls.cipher, tls.group));
+        if let Some(protocol) = &tls.alpn {
+            self.easy.note(|| format!("ALPN: server accepted {protocol}"));
+        }
         if let Some(own) = tls.peer_certs.first().filter(|_| self.easy.callbacks.wants_debug()) {
             self.easy.note(|| "Server certificate:".to_owned());
             net::tls::certinfo::summary(own)

@@ -162,6 +162,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.33.0",
         help: "Log in with this OAuth 2 bearer token",
         about: "Sent in the Authorization header, or by SASL for mail, with the name from --user.",
+        secret: true,
         set: Set::Act(act::oauth2_bearer),
         ..FLAG
     },
@@ -207,6 +208,7 @@ pub const FLAGS: &[Flag] = &[
         since: "4.0",
         help: "Name and password for the server",
         about: "With a name alone the password is asked for.",
+        secret: true,
         set: Set::AnyText("USERPWD"),
         ..FLAG
     },

@@ -44,6 +44,8 @@ pub struct Flag {
     pub about: &'static str,
     /// A feature of the library that may be missing, named as in `curl -V`.
     pub needs: &'static str,
+    /// The argument holds a secret, which the list of processes must not show.
+    pub secret: bool,
     pub set: Set,
 }
 
@@ -121,6 +123,7 @@ const FLAG: Flag = Flag {
     help: "",
     about: "",
     needs: "",
+    secret: false,
     set: Set::Gone,
 };
 

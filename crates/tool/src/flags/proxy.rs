@@ -121,6 +121,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.52.0",
         help: "Client certificate for the HTTPS proxy",
         about: "As --cert.",
+        secret: true,
         set: Set::Act(act::proxy_cert),
         ..FLAG
     },
@@ -248,6 +249,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.52.0",
         help: "Pass phrase of the proxy's client key",
         about: "As --pass.",
+        secret: true,
         set: Set::AnyText("PROXY_KEYPASSWD"),
         ..FLAG
     },
@@ -323,6 +325,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.52.0",
         help: "TLS-SRP password for the proxy",
         about: "TLS-SRP is not built in.",
+        secret: true,
         set: Set::Absent,
         ..FLAG
     },
@@ -334,6 +337,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.52.0",
         help: "TLS-SRP user name for the proxy",
         about: "TLS-SRP is not built in.",
+        secret: true,
         set: Set::Absent,
         ..FLAG
     },
@@ -357,6 +361,7 @@ pub const FLAGS: &[Flag] = &[
         since: "4.0",
         help: "Name and password for the proxy",
         about: "With a name alone the password is asked for.",
+        secret: true,
         set: Set::AnyText("PROXYUSERPWD"),
         ..FLAG
     },

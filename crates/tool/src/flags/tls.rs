@@ -76,6 +76,7 @@ pub const FLAGS: &[Flag] = &[
         about: "The certificate is presented when the server asks for one. A colon separates the \
             file from the pass phrase of its key; write \\: for a colon that belongs to the name. \
             The key may stand in the same file or be given with --key.",
+        secret: true,
         set: Set::Act(act::cert),
         ..FLAG
     },
@@ -205,6 +206,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.9.3",
         help: "Pass phrase of the private key",
         about: "For --key, in TLS and SSH.",
+        secret: true,
         set: Set::Text("KEYPASSWD"),
         ..FLAG
     },
@@ -371,6 +373,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.21.4",
         help: "TLS-SRP password",
         about: "TLS-SRP is not built in.",
+        secret: true,
         set: Set::Absent,
         ..FLAG
     },
@@ -383,6 +386,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.21.4",
         help: "TLS-SRP user name",
         about: "TLS-SRP is not built in.",
+        secret: true,
         set: Set::Absent,
         ..FLAG
     },

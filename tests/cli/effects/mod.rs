@@ -1,0 +1,70 @@
+//! What single flags do, seen from the other side of the connection, in the file system or in the system calls.
+
+mod connection;
+mod output;
+mod tls;
+
+use super::{clean, empty_folder, tool};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What a command line left behind.
+struct Ran {
+    code: i32,
+    stdout: String,
+    stderr: String,
+    folder: PathBuf,
+}
+
+impl Ran {
+    /// Standard output of a run that must have succeeded.
+    fn text(self) -> String {
+        assert_eq!(self.code, 0, "{}", self.stderr);
+        self.stdout
+    }
+
+    fn file(&self, name: &str) -> String {
+        std::fs::read_to_string(self.folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+}
+
+/// Runs the tool in an empty folder, without a progress meter.
+fn curl(words: &[&str]) -> Ran {
+    curl_in(empty_folder(), words)
+}
+
+fn curl_in(folder: PathBuf, words: &[&str]) -> Ran {
+    ran(Command::new(tool()).arg("-sS").args(words), folder)
+}
+
+/// Runs the tool under strace and gives the system calls asked for.
+fn traced(calls: &str, words: &[&str]) -> String {
+    let folder = empty_folder();
+    let mut command = Command::new("strace");
+    command.args(["-f", "-s", "256", "-o", "calls", "-e", &format!("trace={calls}")]);
+    let ran = ran(command.arg(tool()).arg("-sS").args(words), folder);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    ran.file("calls")
+}
+
+fn ran(command: &mut Command, folder: PathBuf) -> Ran {
+    let out = clean(command).current_dir(&folder).stdin(Stdio::null()).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ran {
+        code: out.status.code().unwrap_or(-1),
+        stdout: text(&out.stdout),
+        stderr: text(&out.stderr),
+        folder,
+    }
+}
+
+/// A folder with one file in it.
+fn folder_with(name: &str, content: &str) -> PathBuf {
+    let folder = empty_folder();
+    write(&folder, name, content);
+    folder
+}
+
+fn write(folder: &Path, name: &str, content: &str) {
+    std::fs::write(folder.join(name), content).unwrap();
+}

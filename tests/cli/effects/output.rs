@@ -1,0 +1,116 @@
+//! Flags about what is sent, what is written to files, and traces.
+
+use super::{curl, curl_in, folder_with, traced, write};
+use crate::{empty_folder, run, tool};
+use std::os::unix::fs::PermissionsExt;
+use testkit::ftp::FtpServer;
+use testkit::http::HttpServer;
+
+// covers: --data-ascii, --data-raw
+#[test]
+fn bodies_from_the_command_line() {
+    let server = HttpServer::plain();
+    let folder = folder_with("file", "one\ntwo\n");
+    let url = server.url("/body");
+    assert_eq!(curl_in(folder.clone(), &["--data-ascii", "@file", &url]).text(), "onetwo");
+    assert_eq!(curl_in(folder, &["--data-raw", "@file", "--data-raw", "a&b", &url]).text(), "@file&a&b");
+}
+
+// covers: --post301, --post302, --post303
+#[test]
+fn what_a_redirect_makes_of_a_post() {
+    let server = HttpServer::plain();
+    for code in ["301", "302", "303"] {
+        let url = server.url(&format!("/redirect/1/{code}"));
+        let keep = format!("--post{code}");
+        curl(&["-L", "-d", "x", &keep, &url, "-o", "x"]).text();
+        assert_eq!(server.last_request().unwrap().method, "POST", "{code}");
+        curl(&["-L", "-d", "x", &url, "-o", "x"]).text();
+        assert_eq!(server.last_request().unwrap().method, "GET", "{code}");
+    }
+}
+
+// covers: --create-file-mode
+#[test]
+fn the_mode_of_files_that_an_upload_makes() {
+    let folder = folder_with("from", "x");
+    let to = folder.join("to");
+    let url = format!("file://{}", to.display());
+    curl_in(folder, &["--create-file-mode", "0640", "-T", "from", &url]).text();
+    assert_eq!(std::fs::metadata(to).unwrap().permissions().mode() & 0o777, 0o640);
+    assert_eq!(curl(&["--create-file-mode", "888", &url]).code, 2);
+    assert_eq!(curl(&["--create-file-mode", "1000", &url]).code, 2);
+}
+
+// covers: --append, --crlf
+#[test]
+fn uploads_to_ftp() {
+    let server = FtpServer::with_file("/log", "old\n");
+    let folder = folder_with("new", "a\nb\n");
+    curl_in(folder.clone(), &["--append", "-T", "new", &server.url("/log")]).text();
+    assert_eq!(server.file("/log").unwrap(), b"old\na\nb\n");
+    curl_in(folder, &["--crlf", "-T", "new", &server.url("/other")]).text();
+    assert_eq!(server.file("/other").unwrap(), b"a\r\nb\r\n");
+}
+
+// covers: --xattr
+#[test]
+fn attributes_of_the_file() {
+    let server = HttpServer::plain();
+    let url = server.url("/bytes/3").replace("http://", "http://me:secret@");
+    let calls = traced("setxattr,lsetxattr,fsetxattr", &["--xattr", "-o", "file", &url]);
+    if calls.contains("EOPNOTSUPP") || calls.contains("ENOTSUP") {
+        return; // a file system without them
+    }
+    let place = server.url("/bytes/3");
+    assert!(calls.contains(&format!("\"user.xdg.origin.url\", \"{place}\"")), "{calls}");
+    assert!(calls.contains("\"user.creator\", \"curl\""), "{calls}");
+}
+
+// covers: --styled-output
+#[test]
+fn bold_header_names_on_a_terminal() {
+    let server = HttpServer::plain();
+    let on_terminal = |flag: &str| {
+        let line = format!("{} -si {flag} {}", tool(), server.url("/bytes/1"));
+        let out = run("script", &["-qec", &line, "/dev/null"], &empty_folder());
+        String::from_utf8_lossy(&out.stdout).into_owned()
+    };
+    assert!(on_terminal("--styled-output").contains("\x1b[1mContent-Length\x1b[0m: 1"));
+    assert!(on_terminal("--no-styled-output").contains("\nContent-Length: 1"));
+    assert!(curl(&["-i", &server.url("/bytes/1")]).text().contains("\nContent-Length: 1"));
+}
+
+// covers: --trace, --trace-time, --trace-ids
+#[test]
+fn traces() {
+    let server = HttpServer::plain();
+    let url = server.url("/bytes/3");
+    let ran = curl(&["--trace", "t", "--trace-time", "--trace-ids", "-o", "x", &url]);
+    let trace = ran.file("t");
+    let line = trace.lines().find(|line| line.contains("=> Send header")).unwrap();
+    let (time, rest) = line.split_once(' ').unwrap();
+    assert!(time.len() == 15 && time[..2].parse::<u8>().is_ok() && time.as_bytes()[8] == b'.', "{line}");
+    assert!(rest.starts_with("[0-0] => Send header, "), "{line}");
+    assert!(
+        trace.contains("\n0000: 47 45 54 20 2f 62 79 74 65 73 2f 33 20 48 54 54 GET /bytes/3 HTT\n"),
+        "{trace}"
+    );
+}
+
+// covers: --disable
+#[test]
+fn the_default_config_file_is_passed_over() {
+    let server = HttpServer::plain();
+    let folder = empty_folder();
+    write(&folder, ".curlrc", "user-agent = from-file\n");
+    let url = server.url("/bytes/1");
+    let agent = |first: &str| {
+        let script = format!("HOME=$PWD CURL_HOME= {} {first} -s -o x {url}", tool());
+        assert!(run("sh", &["-c", &script], &folder).status.success());
+        server.last_request().unwrap().field("User-Agent").unwrap_or_default().to_string()
+    };
+    assert_eq!(agent(""), "from-file");
+    assert!(agent("-q").starts_with("curl/8.22"));
+    assert!(agent("--disable").starts_with("curl/8.22"));
+}

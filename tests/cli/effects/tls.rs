@@ -1,0 +1,220 @@
+//! Flags about TLS, seen by `openssl s_server -www`, which tells the client what it saw; each also for an HTTPS proxy.
+
+use super::{Ran, curl_in};
+use crate::empty_folder;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use testkit::certs::Authority;
+
+/// A server that shows a page about the TLS session.
+struct Judge {
+    child: Child,
+    address: String,
+    folder: PathBuf,
+}
+
+impl Judge {
+    fn start(more: &[&str]) -> Judge {
+        let folder = empty_folder();
+        let authority = Authority::new();
+        let (own, client) = (authority.good(), authority.client("someone"));
+        let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
+        write("ca.pem", authority.ca_pem());
+        write("cert.pem", &own.cert_pem);
+        write("key.pem", &own.key_pem);
+        write("client.pem", &format!("{}{}", client.cert_pem, client.key_pem));
+        write("client-cert.pem", &client.cert_pem);
+        write("client-key.pem", &client.key_pem);
+        let mut child = Command::new("openssl")
+            .args(["s_server", "-accept", "127.0.0.1:0", "-cert", "cert.pem", "-key", "key.pem", "-www"])
+            .args(more)
+            .current_dir(&folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("tests/packages.txt names openssl");
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let address = lines
+            .find_map(|line| line.unwrap().strip_prefix("ACCEPT ").map(str::to_string))
+            .expect("the address on which it listens");
+        // Whatever else it prints must not fill the pipe.
+        std::thread::spawn(move || lines.for_each(drop));
+        Judge { child, address, folder }
+    }
+
+    fn ask(&self, words: &[&str]) -> Ran {
+        let url = format!("https://{}/", self.address);
+        curl_in(self.folder.clone(), &[words, &[&url]].concat())
+    }
+
+    /// The same as an HTTPS proxy: each flag in its `--proxy-` form.
+    fn ask_as_proxy(&self, words: &[&str]) -> Ran {
+        let words: Vec<String> = words.iter().map(|word| word.replacen("--", "--proxy-", 1)).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let proxy = format!("https://{}/", self.address);
+        curl_in(self.folder.clone(), &[&words[..], &["-x", &proxy, "http://origin.example/"]].concat())
+    }
+
+    /// What both ways to ask show.
+    fn pages(&self, words: &[&str]) -> [String; 2] {
+        let words = [&["--cacert", "ca.pem"], words].concat();
+        [self.ask(&words).text(), self.ask_as_proxy(&words).text()]
+    }
+
+    fn codes(&self, words: &[&str]) -> [i32; 2] {
+        [self.ask(words).code, self.ask_as_proxy(words).code]
+    }
+}
+
+impl Drop for Judge {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The value of a line such as `    Cipher    : X`.
+fn value<'p>(page: &'p str, name: &str) -> &'p str {
+    let line = page.lines().find(|line| line.trim_start().starts_with(name));
+    line.and_then(|line| line.split_once(':')).map_or("", |(_, value)| value.trim())
+}
+
+// covers: --ciphers, --tls13-ciphers, --proxy-ciphers, --proxy-tls13-ciphers
+#[test]
+fn cipher_suites() {
+    let judge = Judge::start(&[]);
+    for page in judge.pages(&["--tls13-ciphers", "TLS_CHACHA20_POLY1305_SHA256"]) {
+        assert_eq!(value(&page, "Cipher  "), "TLS_CHACHA20_POLY1305_SHA256");
+    }
+    let judge = Judge::start(&["-no_tls1_3"]);
+    for page in judge.pages(&["--ciphers", "ECDHE-ECDSA-AES128-GCM-SHA256"]) {
+        assert_eq!(value(&page, "Cipher  "), "ECDHE-ECDSA-AES128-GCM-SHA256");
+    }
+    assert_eq!(judge.codes(&["--cacert", "ca.pem", "--ciphers", "nonsense"]), [59, 59]);
+}
+
+// covers: --curves, --sigalgs
+#[test]
+fn groups_and_signatures() {
+    let judge = Judge::start(&[]);
+    let page = |words: &[&str]| judge.ask(&[&["--cacert", "ca.pem"], words].concat()).text();
+    assert_eq!(value(&page(&["--curves", "P-384:X25519"]), "Supported groups"), "secp384r1:x25519");
+    let page = page(&["--sigalgs", "ecdsa_secp256r1_sha256"]);
+    assert_eq!(value(&page, "Signature Algorithms"), "ECDSA+SHA256");
+}
+
+// covers: --tlsv1, --tlsv1.0, --tlsv1.1, --tlsv1.2, --tlsv1.3, --tls-max, --proxy-tlsv1
+#[test]
+fn versions() {
+    let (both, twelve) = (Judge::start(&[]), Judge::start(&["-no_tls1_3"]));
+    let page = |judge: &Judge, words: &[&str]| judge.ask(&[&["--cacert", "ca.pem"], words].concat());
+    assert_eq!(value(&page(&both, &["--tls-max", "1.2"]).text(), "Protocol"), "TLSv1.2");
+    for flag in ["--tlsv1", "--tlsv1.0", "--tlsv1.1", "--tlsv1.2"] {
+        assert_eq!(value(&page(&both, &[flag]).text(), "Protocol"), "TLSv1.3", "{flag}");
+        assert_eq!(value(&page(&twelve, &[flag]).text(), "Protocol"), "TLSv1.2", "{flag}");
+    }
+    assert_eq!(value(&page(&both, &["--tlsv1.3"]).text(), "Protocol"), "TLSv1.3");
+    assert_eq!(page(&twelve, &["--tlsv1.3"]).code, 35);
+    assert_eq!(page(&both, &["--tlsv1.3", "--tls-max", "1.2"]).code, 2);
+    let proxied = both.ask_as_proxy(&["--cacert", "ca.pem", "--tlsv1"]).text();
+    assert_eq!(value(&proxied, "Protocol"), "TLSv1.3");
+}
+
+// covers: --no-sessionid
+#[test]
+fn sessions_are_resumed_unless_forbidden() {
+    let judge = Judge::start(&["-no_tls1_3"]);
+    let url = format!("https://{}/", judge.address);
+    let resumed = |words: &[&str]| {
+        let page = judge.ask(&[words, &["--cacert", "ca.pem", "-o", "first", &url]].concat()).text();
+        page.contains("\nReused, TLSv1.2")
+    };
+    assert!(resumed(&[]));
+    assert!(!resumed(&["--no-sessionid"]));
+}
+
+// covers: --cert, --key, --cert-type, --key-type, --pass, --proxy-cert, --proxy-key, --proxy-cert-type, --proxy-key-type
+// covers: --proxy-pass
+#[test]
+fn certificates_of_the_client() {
+    let judge = Judge::start(&["-Verify", "1", "-CAfile", "ca.pem"]);
+    assert_ne!(judge.codes(&["--cacert", "ca.pem"]), [0, 0]);
+    for page in judge.pages(&["--cert", "client.pem"]) {
+        assert!(page.contains("CN = someone") || page.contains("CN=someone"), "{page}");
+    }
+    let parted =
+        ["--cert", "client-cert.pem", "--cert-type", "PEM", "--key", "client-key.pem", "--key-type", "PEM"];
+    for page in judge.pages(&parted) {
+        assert!(page.contains("someone"), "{page}");
+    }
+    let openssl = |words: &[&str]| {
+        let done =
+            Command::new("openssl").args(words).current_dir(&judge.folder).stderr(Stdio::null()).status();
+        assert!(done.unwrap().success(), "{words:?}");
+    };
+    openssl(&["x509", "-in", "client-cert.pem", "-outform", "DER", "-out", "client.der"]);
+    openssl(&["pkey", "-in", "client-key.pem", "-outform", "DER", "-out", "key.der"]);
+    let binary = ["--cert", "client.der", "--cert-type", "DER", "--key", "key.der", "--key-type", "DER"];
+    for page in judge.pages(&binary) {
+        assert!(page.contains("someone"), "{page}");
+    }
+    openssl(&["pkcs8", "-topk8", "-in", "client-key.pem", "-out", "locked.pem", "-passout", "pass:open"]);
+    let locked = ["--cert", "client-cert.pem", "--key", "locked.pem", "--pass"];
+    for page in judge.pages(&[&locked[..], &["open"]].concat()) {
+        assert!(page.contains("someone"), "{page}");
+    }
+    let wrong = [&["--cacert", "ca.pem"], &locked[..], &["shut"]].concat();
+    assert_eq!(judge.codes(&wrong), [58, 58]);
+    assert_eq!(
+        judge.codes(&["--cacert", "ca.pem", "--cert", "client.pem", "--cert-type", "nonsense"]),
+        [43, 43]
+    );
+}
+
+// covers: --cacert, --capath, --insecure, --proxy-cacert, --proxy-capath, --proxy-insecure
+#[test]
+fn whom_to_trust() {
+    let judge = Judge::start(&[]);
+    assert_eq!(judge.codes(&[]), [60, 60]);
+    assert_eq!(judge.codes(&["--cacert", "ca.pem"]), [0, 0]);
+    assert_eq!(judge.codes(&["--insecure"]), [0, 0]);
+    assert_eq!(judge.codes(&["--cacert", "missing.pem"]), [77, 77]);
+    let hashed = judge.folder.join("hashed");
+    std::fs::create_dir(&hashed).unwrap();
+    std::fs::copy(judge.folder.join("ca.pem"), hashed.join("ca.pem")).unwrap();
+    assert!(Command::new("openssl").arg("rehash").arg(&hashed).status().unwrap().success());
+    assert_eq!(judge.codes(&["--capath", "hashed"]), [0, 0]);
+}
+
+// covers: --pinnedpubkey, --proxy-pinnedpubkey
+#[test]
+fn pinned_keys() {
+    let judge = Judge::start(&[]);
+    let script = "openssl x509 -in cert.pem -pubkey -noout >pub.pem; openssl pkey -pubin -in pub.pem -outform DER | \
+                  openssl dgst -sha256 -binary | openssl base64";
+    let out = Command::new("sh").args(["-c", script]).current_dir(&judge.folder).output().unwrap();
+    let pin = format!("sha256//{}", String::from_utf8(out.stdout).unwrap().trim());
+    let other = "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+    assert_eq!(judge.codes(&["--insecure", "--pinnedpubkey", &pin]), [0, 0]);
+    assert_eq!(judge.codes(&["--insecure", "--pinnedpubkey", "pub.pem"]), [0, 0]);
+    assert_eq!(judge.codes(&["--insecure", "--pinnedpubkey", &format!("{other};{pin}")]), [0, 0]);
+    assert_eq!(judge.codes(&["--insecure", "--pinnedpubkey", other]), [90, 90]);
+}
+
+// covers: --crlfile, --proxy-crlfile
+#[test]
+fn revoked_certificates() {
+    let judge = Judge::start(&[]);
+    assert_eq!(judge.codes(&["--cacert", "ca.pem", "--crlfile", "missing.pem"]), [82, 82]);
+}
+
+// covers: --no-alpn
+#[test]
+fn what_is_offered_to_talk() {
+    let judge = Judge::start(&["-alpn", "http/1.1"]);
+    let told = |words: &[&str]| judge.ask(&[&["--cacert", "ca.pem", "-v"], words].concat()).stderr;
+    assert!(told(&[]).contains("ALPN: server accepted http/1.1"), "{}", told(&[]));
+    assert!(!told(&["--no-alpn"]).contains("ALPN: server accepted"));
+}
