@@ -3,7 +3,7 @@ CARGO_TARGET_DIR ?= target
 export CARGO_TARGET_DIR
 LIB := $(CARGO_TARGET_DIR)/release/lib
 
-.PHONY: all lib tool coverage deps demo test test-deep bench bench-perl bench-php install check unit servers
+.PHONY: all lib tool coverage deps demo test test-deep bench bench-perl bench-php install deb check unit servers
 all: lib tool
 
 # libcurl.so.4, libcurl.a, libcurl.pc and curl-config below $(LIB)
@@ -51,5 +51,8 @@ bench-perl bench-php: deps lib
 
 PREFIX ?= /usr/local
 install: lib tool
-	sh crates/capi/install.sh $(LIB) $(DESTDIR)$(PREFIX) $(PREFIX)
-	install -D -m 755 $(CARGO_TARGET_DIR)/release/warmwire $(DESTDIR)$(PREFIX)/bin/warmwire
+	sh packaging/install.sh $(LIB) $(CARGO_TARGET_DIR)/release/warmwire $(DESTDIR)$(PREFIX) $(PREFIX)
+
+# A Debian package for a private folder, beside the distribution's libcurl.
+deb: lib tool
+	sh packaging/deb.sh $(LIB) $(CARGO_TARGET_DIR)/release/warmwire $(CARGO_TARGET_DIR)/deb

@@ -4,6 +4,7 @@ mod bindings;
 mod ftp;
 mod getting;
 mod git;
+mod installed;
 mod lookups;
 mod loops;
 mod options;
@@ -36,6 +37,7 @@ pub fn all() -> Vec<Case> {
         others::cases(),
         bindings::cases(),
         git::cases(),
+        installed::cases(),
         loops::cases(),
         values::cases(),
     ];

@@ -1,0 +1,35 @@
+#!/bin/sh
+# Installs everything: install.sh LIB_DIR TOOL DESTINATION [PREFIX]
+#
+# LIB_DIR is what crates/capi/link.sh made, TOOL the built command line tool; DESTINATION is where files are put (DESTDIR
+# and prefix), PREFIX what they say of themselves (default DESTINATION). Puts there:
+#   lib/            both flavours of the shared library, the static one, pkg-config's and CMake's files
+#   include/curl/   headers
+#   bin/            warmwire, curl-config, warmwire-run
+#   share/          manual pages, completions
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+lib=${1:?library folder} tool=${2:?tool} dest=${3:?destination} prefix=${4:-$3}
+
+sh "$here/../crates/capi/install.sh" "$lib" "$dest" "$prefix"
+install -D -s -m 755 "$tool" "$dest/bin/warmwire"
+install -D -m 755 "$here/warmwire-run" "$dest/bin/warmwire-run"
+
+# The tool's own pages; `curl` is what it calls itself for the sake of scripts, `warmwire` what is installed.
+mkdir -p "$dest/share/man/man1" "$dest/share/man/man3"
+"$tool" --generate man | sed -e '1s/CURL/WARMWIRE/' -e '3s/curl/warmwire/' -e '5s/curl/warmwire/' \
+	>"$dest/share/man/man1/warmwire.1"
+install -m 644 "$here"/man/*.1 "$dest/share/man/man1/"
+install -m 644 "$here"/man/*.3 "$dest/share/man/man3/"
+for name in warmwire_each warmwire_close warmwire_open; do
+	echo ".so man3/warmwire_pool.3" >"$dest/share/man/man3/$name.3"
+done
+
+complete() { # SHELL FILE; for the name warmwire alone: the distribution's curl has completions of its own
+	mkdir -p "$(dirname "$dest/share/$2")"
+	"$tool" --generate "$1" | sed -e 's/^#compdef curl warmwire/#compdef warmwire/' -e 's/^complete -c curl /complete -c warmwire /' \
+		-e 's/^\(complete .*\) curl warmwire$/\1 warmwire/' >"$dest/share/$2"
+}
+complete bash bash-completion/completions/warmwire
+complete zsh zsh/site-functions/_warmwire
+complete fish fish/vendor_completions.d/warmwire.fish

@@ -1,0 +1,189 @@
+//! What `make install` and `make deb` leave behind: programs are built with it by pkg-config, curl-config and CMake, and
+//! other people's programs run on it through `warmwire-run`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use testkit::launch::GitServer;
+use testkit::temp::TempDir;
+
+use super::ours;
+use crate::runner::{Case, Context, Output};
+use crate::subject::Subject;
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        ours("installed-pkg-config-and-curl-config", compilers),
+        ours("installed-cmake-package", cmake),
+        ours("installed-warmwire-run", runs),
+        ours("debian-package", package),
+    ]
+}
+
+/// The folder of the built library, and the tool beside it.
+fn built(run: &Context) -> (PathBuf, PathBuf) {
+    let Subject::Ours(library) = run.subject else { panic!("only ours is installed") };
+    let beside = library.with_file_name("warmwire");
+    (library.clone(), if beside.exists() { beside } else { run.world.tool() })
+}
+
+/// Runs a script of packaging/ and gives what it printed.
+fn script(run: &Context, name: &str, last: &[&Path]) -> String {
+    let (library, tool) = built(run);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging").join(name);
+    let output = run.run(Command::new("sh").arg(path).arg(library).arg(tool).args(last));
+    assert_eq!(output.status, Some(0), "{name}: {output:?}");
+    output.stdout.trim().to_owned()
+}
+
+/// A fresh prefix with everything in it.
+fn installed(run: &Context) -> TempDir {
+    let place = TempDir::new("prefix").expect("a folder is made");
+    script(run, "install.sh", &[place.path()]);
+    place
+}
+
+/// Without the subject's LD_LIBRARY_PATH: what is installed must be found by its own means.
+fn alone(run: &Context, command: &mut Command) -> Output {
+    let output = Context { world: run.world, subject: &Subject::Distribution }.run(command);
+    assert_eq!(output.status, Some(0), "{command:?}: {output:?}");
+    output
+}
+
+const PROGRAM: &str = r#"#include <curl/curl.h>
+#include <stdio.h>
+int main(int count, char **words) {
+  CURL *easy = curl_easy_init();
+  long status = 0;
+  curl_off_t length = 0;
+  curl_easy_setopt(easy, CURLOPT_URL, count > 1 ? words[1] : "");
+  curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+  CURLcode code = curl_easy_perform(easy);
+  curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+  curl_easy_getinfo(easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+  printf("code=%d status=%ld length=%ld version=%s\n", code, status, (long)length, curl_version());
+  curl_easy_cleanup(easy);
+  return 0;
+}
+"#;
+
+fn fetches(run: &Context, program: &Path, library: &Path) {
+    let url = run.world.nginx.http("/bytes-1000");
+    // A statically linked program finds nothing there that it would want.
+    let output = run
+        .run(Command::new("env").arg(format!("LD_LIBRARY_PATH={}", library.display())).arg(program).arg(url));
+    assert_eq!(
+        (output.fact("code"), output.fact("status"), output.fact("length")),
+        ("0", "200", "1000"),
+        "{output:?}"
+    );
+    assert!(output.stdout.contains("libcurl/8.22"), "{output:?}");
+}
+
+fn compilers(run: &Context) {
+    let prefix = installed(run);
+    let place = TempDir::new("program").expect("a folder is made");
+    let source = place.write("program.c", PROGRAM).expect("a file is written");
+    let config = prefix.path().join("bin/curl-config");
+    let ways: [(PathBuf, &[&str]); 3] = [
+        ("pkg-config".into(), &["--cflags", "--libs", "libcurl"]),
+        (config.clone(), &["--cflags", "--libs"]),
+        (config, &["--cflags", "--static-libs"]),
+    ];
+    for (index, (tool, words)) in ways.iter().enumerate() {
+        let mut asked = Command::new(tool);
+        let flags =
+            alone(run, asked.args(*words).env("PKG_CONFIG_PATH", prefix.path().join("lib/pkgconfig"))).stdout;
+        let program = place.path().join(format!("program-{index}"));
+        let mut compiler = Command::new("cc");
+        alone(run, compiler.arg(&source).arg("-o").arg(&program).args(flags.split_whitespace()));
+        fetches(run, &program, &prefix.path().join("lib"));
+    }
+}
+
+const PROJECT: &str = "cmake_minimum_required(VERSION 3.16)
+project(user C)
+find_package(CURL 8.0 REQUIRED COMPONENTS HTTP HTTPS SSL)
+message(STATUS \"version=${CURL_VERSION_STRING}\")
+add_executable(shared program.c)
+target_link_libraries(shared PRIVATE CURL::libcurl)
+add_executable(static program.c)
+target_link_libraries(static PRIVATE CURL::libcurl_static)
+";
+
+fn cmake(run: &Context) {
+    let prefix = installed(run);
+    let place = TempDir::new("project").expect("a folder is made");
+    place.write("program.c", PROGRAM).expect("a file is written");
+    place.write("CMakeLists.txt", PROJECT).expect("a file is written");
+    let build = place.path().join("build");
+    let mut configure = Command::new("cmake");
+    configure.arg("-S").arg(place.path()).arg("-B").arg(&build);
+    let said = alone(run, configure.arg(format!("-DCMAKE_PREFIX_PATH={}", prefix.path().display())));
+    assert!(said.fact("version").starts_with("8.22"), "{said:?}");
+    alone(run, Command::new("cmake").arg("--build").arg(&build));
+    for program in ["shared", "static"] {
+        // CMake notes the folder of the library in the program it builds: no LD_LIBRARY_PATH is needed.
+        fetches(run, &build.join(program), Path::new("/nonexistent"));
+    }
+    let mut asked = Command::new("cmake");
+    place.write("CMakeLists.txt", PROJECT.replace("HTTPS SSL", "HTTPS nosuch")).expect("a file is written");
+    asked.arg("-S").arg(place.path()).arg("-B").arg(place.path().join("other"));
+    let missing = run.run(asked.arg(format!("-DCMAKE_PREFIX_PATH={}", prefix.path().display())));
+    assert_ne!(missing.status, Some(0), "a component that is not built was found: {missing:?}");
+}
+
+/// curl, git, PHP, Perl and R, started by `warmwire-run`, must tell of our library and fetch.
+fn through(run: &Context, wrapper: &Path) {
+    let started =
+        |words: &[&str]| alone(run, Command::new(wrapper).args(words).env("GIT_SSL_CAINFO", run.world.ca()));
+    assert!(started(&["curl", "-V"]).stdout.to_lowercase().contains("warmwire"));
+    let url = run.world.nginx.https("/bytes-335114");
+    assert_eq!(started(&["curl", "-sS", "--cacert", &run.world.ca(), &url]).bytes().len(), 335_114);
+    let php = "echo stripos(json_encode(curl_version()), 'warmwire') !== false ? 'ours' : 'theirs';";
+    assert_eq!(started(&["php", "-r", php]).stdout, "ours");
+    let perl = "print WWW::Curl::Easy::version() =~ /warmwire/i ? 'ours' : 'theirs'";
+    assert_eq!(started(&["perl", "-MWWW::Curl::Easy", "-e", perl]).stdout, "ours");
+    let r = "cat(if (grepl('8.22', curl::curl_version()$version, fixed = TRUE)) 'ours' else 'theirs')";
+    assert_eq!(started(&["Rscript", "--vanilla", "-e", r]).stdout, "ours");
+    let server = GitServer::start(&run.world.authority.good()).expect("git's service starts");
+    let bare = server.root().join("empty.git");
+    alone(run, Command::new("git").args(["init", "-q", "--bare"]).arg(&bare));
+    let place = TempDir::new("clone").expect("a folder is made");
+    let clone = place.path().join("clone").display().to_string();
+    started(&["git", "clone", "-q", &server.https("empty.git"), &clone]);
+    assert!(Path::new(&clone).join(".git/HEAD").exists());
+    let none = run.run(&mut Command::new(wrapper));
+    assert_eq!(none.status, Some(2), "{none:?}");
+}
+
+fn runs(run: &Context) {
+    let prefix = installed(run);
+    through(run, &prefix.path().join("bin/warmwire-run"));
+    let tool = alone(run, Command::new(prefix.path().join("bin/warmwire")).arg("-V"));
+    assert!(tool.stdout.to_lowercase().contains("warmwire"));
+    for page in ["man1/warmwire.1", "man1/warmwire-run.1", "man3/warmwire_pool.3"] {
+        let page = prefix.path().join("share/man").join(page);
+        let output = alone(run, Command::new("groff").args(["-man", "-Tascii", "-ww"]).arg(page));
+        assert!(output.stderr.is_empty() && output.stdout.len() > 500, "{output:?}");
+    }
+}
+
+fn package(run: &Context) {
+    let place = TempDir::new("deb").expect("a folder is made");
+    let file = script(run, "deb.sh", &[place.path()]);
+    let listing = alone(run, Command::new("dpkg-deb").args(["-c", &file])).stdout;
+    let paths =
+        listing.lines().filter_map(|line| line.split_whitespace().nth(5)).filter(|path| !path.ends_with('/'));
+    let private = ["./usr/lib/warmwire/", "./usr/bin/warmwire", "./usr/share/"];
+    for path in paths {
+        assert!(private.iter().any(|start| path.starts_with(start)), "{path} could meet another package's");
+    }
+    let control = alone(run, Command::new("dpkg-deb").args(["-I", &file])).stdout;
+    assert!(control.contains("Package: warmwire") && control.contains("Depends: libc6 (>= 2."), "{control}");
+    let root = place.path().join("root");
+    alone(run, Command::new("dpkg").arg("-x").arg(&file).arg(&root));
+    through(run, &root.join("usr/bin/warmwire-run"));
+    let version = alone(run, Command::new(root.join("usr/bin/warmwire")).arg("-V"));
+    assert!(version.stdout.to_lowercase().contains("warmwire"));
+}
