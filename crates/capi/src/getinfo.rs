@@ -98,7 +98,7 @@ impl EasyHandle {
         let found = state.info.borrow();
         let copy = |text: &Option<std::rc::Rc<[u8]>>| text.as_ref().map(|text| text.to_vec());
         match info {
-            I::EffectiveUrl => Some(found.effective_url.to_vec()),
+            I::EffectiveUrl => Some(found.effective_url.as_ref().map(|url| url.to_vec()).unwrap_or_default()),
             I::ContentType => copy(&found.content_type),
             I::FtpEntryPath => copy(&found.ftp_entry_path),
             I::RedirectUrl => copy(&found.redirect_url),
@@ -116,7 +116,7 @@ impl EasyHandle {
     /// The method last used, or before a transfer the one that the options ask for.
     fn method(&self, found: &TransferInfo) -> Vec<u8> {
         if !found.effective_method.is_empty() {
-            return found.effective_method.clone().into_bytes();
+            return found.effective_method.as_bytes().to_vec();
         }
         let custom = self.easy.state().settings.borrow().text(O::Customrequest);
         custom.map_or_else(|| b"GET".to_vec(), |method| method.to_vec())

@@ -40,13 +40,13 @@ const ALL_ORIGINS: c_uint = 0x1f;
 
 fn show(
     place: &RefCell<Option<Shown>>,
-    field: &Field,
+    field: &Field<'_>,
     amount: usize,
     index: usize,
     at: usize,
 ) -> *mut Header {
     let text = |bytes: &[u8]| CString::new(bytes.to_vec()).unwrap_or_default();
-    let (name, value) = (text(&field.name), text(&field.value));
+    let (name, value) = (text(field.name), text(field.value));
     let header = Box::new(Header {
         name: name.as_ptr(),
         value: value.as_ptr(),
@@ -147,7 +147,7 @@ pub unsafe extern "C-unwind" fn curl_easy_nextheader(
                 return ptr::null_mut();
             };
             let same: Vec<_> =
-                fields.iter().filter(|(_, other)| other.name.eq_ignore_ascii_case(&field.name)).collect();
+                fields.iter().filter(|(_, other)| other.name.eq_ignore_ascii_case(field.name)).collect();
             let index = same.iter().position(|(other, _)| other == at).unwrap_or(0);
             show(&easy.headers.walked, field, same.len(), index, *at)
         },

@@ -1,5 +1,6 @@
 //! What a transfer has found out, as curl_easy_getinfo tells it. Made anew for each transfer.
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use crate::settings::Text;
@@ -31,9 +32,9 @@ pub struct TransferInfo {
     /// Everything; grows until the transfer ends.
     pub total: Duration,
     /// The URL last used.
-    pub effective_url: Text,
+    pub effective_url: Option<Text>,
     /// The method last used.
-    pub effective_method: String,
+    pub effective_method: Cow<'static, str>,
     /// Last response code.
     pub response_code: i64,
     /// Response code of the last CONNECT.
@@ -119,8 +120,8 @@ impl Default for TransferInfo {
             start_transfer: zero,
             redirect: zero,
             total: zero,
-            effective_url: Text::from(&b""[..]),
-            effective_method: String::new(),
+            effective_url: None,
+            effective_method: Cow::Borrowed(""),
             response_code: 0,
             connect_code: 0,
             content_type: None,

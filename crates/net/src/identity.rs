@@ -39,7 +39,8 @@ pub struct Identity {
 /// Host and port, the host in lower case and without brackets or trailing dot.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Origin {
-    pub host: String,
+    /// Counted, because every lease knows its origin.
+    pub host: Arc<str>,
     pub port: u16,
 }
 
@@ -70,12 +71,19 @@ pub struct Credentials {
     pub extra: String,
 }
 
+impl Identity {
+    /// Whether they are equal; a handle that asks again with the very identity of its last connection is told so at once.
+    pub fn is(&self, other: &Identity) -> bool {
+        std::ptr::eq(self, other) || self == other
+    }
+}
+
 impl Origin {
     /// In the form in which hosts are compared.
     pub fn new(host: &str, port: u16) -> Origin {
         let host = host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host);
         let host = host.strip_suffix('.').unwrap_or(host);
-        Origin { host: host.to_ascii_lowercase(), port }
+        Origin { host: host.to_ascii_lowercase().into(), port }
     }
 }
 

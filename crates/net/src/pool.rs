@@ -6,7 +6,7 @@
 //! application.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -83,7 +83,7 @@ struct State {
     /// The longest idle first.
     idle: VecDeque<Connection>,
     /// Slots and leases by origin.
-    used: HashMap<Origin, usize>,
+    used: BTreeMap<Origin, usize>,
     used_total: usize,
     /// In the order of arrival.
     waiting: BTreeMap<u64, Waiter>,
@@ -121,7 +121,7 @@ impl Pool {
     /// Changes the limits; what is too many is closed.
     pub fn set_limits(&self, limits: Limits) {
         self.0.state.borrow_mut().limits = limits;
-        self.0.trim();
+        self.0.trim(self.0.reactor.now());
         self.0.wake_next();
     }
 
@@ -305,21 +305,22 @@ impl Inner {
     }
 
     pub(crate) fn give_back(&self, mut connection: Connection) {
-        connection.last_used = self.reactor.now();
+        let now = self.reactor.now();
+        connection.last_used = now;
         connection.quieten();
         let shared = self.state.borrow().in_front.clone().filter(|_| connection.is_shareable());
         match shared {
-            Some(shared) => shared.put(connection, self.reactor.now()),
+            Some(shared) => shared.put(connection, now),
             None => self.state.borrow_mut().idle.push_back(connection),
         }
-        self.trim();
+        self.trim(now);
         self.wake_next();
     }
 
     /// The most recently used one of that identity.
     fn take_idle(&self, identity: &Identity) -> Option<Connection> {
         let mut state = self.state.borrow_mut();
-        let at = state.idle.iter().rposition(|c| *c.identity == *identity)?;
+        let at = state.idle.iter().rposition(|c| c.identity.is(identity))?;
         state.idle.remove(at)
     }
 
@@ -357,8 +358,7 @@ impl Inner {
     }
 
     /// Closes what is too old or too many.
-    fn trim(&self) {
-        let now = self.reactor.now();
+    fn trim(&self, now: Instant) {
         loop {
             let mut state = self.state.borrow_mut();
             let Some(oldest) = state.idle.front() else { return };

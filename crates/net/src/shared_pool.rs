@@ -31,7 +31,7 @@ impl SharedPool {
         loop {
             let mut connection = {
                 let mut idle = self.idle();
-                let at = idle.iter().rposition(|c| *c.identity == *identity)?;
+                let at = idle.iter().rposition(|c| c.identity.is(identity))?;
                 idle.remove(at)?
             };
             let fresh_enough = limits.allow(&connection, now) && self.admits(&connection, now);

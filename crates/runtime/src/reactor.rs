@@ -18,6 +18,7 @@ use crate::ready::{Ready, lock};
 use crate::sys::epoll::Epoll;
 use crate::sys::fork;
 use crate::timers::{Sleep, TimerKey, Timers};
+use crate::wait::Wakers;
 
 /// What an application with an event loop of its own is told (event mode).
 pub trait SocketHook: Send + Sync {
@@ -162,7 +163,7 @@ impl Reactor {
         if self.ready.raw_descriptor() == Some(fd) {
             self.ready.drain();
         }
-        let mut wakers = Vec::new();
+        let mut wakers = Wakers::new();
         let mut table = self.table();
         for slot in table.slots_of(fd) {
             table.entries[slot].report(error || events.reads(), error || events.writes(), true, &mut wakers);
@@ -443,7 +444,7 @@ impl Entry {
     }
 
     /// Notes an event; true when somebody waited for it.
-    pub(crate) fn report(&mut self, read: bool, write: bool, hangup: bool, wakers: &mut Vec<Waker>) -> bool {
+    pub(crate) fn report(&mut self, read: bool, write: bool, hangup: bool, wakers: &mut Wakers) -> bool {
         self.readable |= read;
         self.writable |= write;
         self.hangup |= read && hangup;

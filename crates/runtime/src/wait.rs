@@ -10,6 +10,7 @@ use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
+use smallvec::SmallVec;
 
 use crate::interest::Interest;
 use crate::reactor::{Reactor, Table, key};
@@ -22,6 +23,9 @@ const WAKE_KEY: u64 = u64::MAX;
 /// With a manual clock a wait never lasts longer, so that a test's loop turns.
 const MANUAL_WAIT: Duration = Duration::from_millis(1);
 
+/// Who is to be woken once the table's lock is released.
+pub(crate) type Wakers = SmallVec<[Waker; 4]>;
+
 /// An application's own descriptor, waited for together with ours; bits as in poll(2). `None` is skipped.
 pub struct ExtraFd<'a> {
     pub fd: Option<BorrowedFd<'a>>,
@@ -29,10 +33,14 @@ pub struct ExtraFd<'a> {
     pub revents: i16,
 }
 
-/// What is waited for in one call.
+/// A descriptor to be polled: its slot and generation in the table, and what is wanted of it.
+type Polled = (usize, u32, Arc<OwnedFd>, Interest);
+
+/// What is waited for in one call. Every request waits once or twice, so that the short lists of the usual case stay on
+/// the stack.
 struct Plan {
     epoll: Option<Arc<Epoll>>,
-    polled: Vec<(usize, u32, Arc<OwnedFd>, Interest)>,
+    polled: SmallVec<[Polled; POLL_LIMIT]>,
     wake: Option<Arc<OwnedFd>>,
 }
 
@@ -41,14 +49,19 @@ impl Reactor {
     /// nobody waits for, on idle or paused connections, don't end it. Returns how many descriptors are ready.
     pub(crate) fn wait(&self, extra: &mut [ExtraFd<'_>], max: Duration, may_wake: bool) -> io::Result<usize> {
         let start = Instant::now();
+        let mut now = start;
         loop {
-            let left = max.saturating_sub(start.elapsed());
+            let left = max.saturating_sub(now - start);
             let budget = self.budget(left, may_wake);
-            let until = Instant::now() + budget;
+            let until = now + budget;
             let ready = self.wait_once(extra, budget, may_wake)?;
             let woken = may_wake && self.ready.take_woken();
-            if ready > 0 || woken || !self.ready.is_empty() || Instant::now() >= until {
+            if ready > 0 || woken || !self.ready.is_empty() {
                 return Ok(ready);
+            }
+            now = Instant::now();
+            if now >= until {
+                return Ok(0);
             }
         }
     }
@@ -106,13 +119,13 @@ impl Reactor {
     }
 
     fn wait_epoll(&self, epoll: &Epoll, max: Duration) -> io::Result<usize> {
-        let mut events = Vec::new();
+        let mut events = SmallVec::<[Event; 16]>::new();
         epoll.wait(max, &mut events)?;
         Ok(self.report(&events))
     }
 
     fn wait_poll(&self, plan: &Plan, extra: &mut [ExtraFd<'_>], max: Duration) -> io::Result<usize> {
-        let mut set: Vec<PollFd<'_>> = Vec::with_capacity(extra.len() + plan.polled.len() + 2);
+        let mut set = SmallVec::<[PollFd<'_>; POLL_LIMIT + 2]>::new();
         for e in extra.iter() {
             let flags = PollFlags::from_bits_retain(e.events);
             set.extend(e.fd.map(|fd| PollFd::from_borrowed_fd(fd, flags)));
@@ -141,7 +154,7 @@ impl Reactor {
             ready += usize::from(e.revents != 0);
         }
         let happened = plan.polled.iter().zip(&mut found).filter(|(_, flags)| !flags.is_empty());
-        let events: Vec<Event> =
+        let events: SmallVec<[Event; POLL_LIMIT]> =
             happened.map(|((slot, generation, ..), flags)| event(key(*slot, *generation), flags)).collect();
         ready += self.report(&events);
         if let Some(epoll) = &plan.epoll
@@ -155,7 +168,7 @@ impl Reactor {
     /// Notes events and wakes who waited; returns how many descriptors somebody waited for.
     fn report(&self, events: &[Event]) -> usize {
         self.ready.set_sleeping(false); // awake: waking a task here must not write the wake-up descriptor
-        let mut wakers: Vec<Waker> = Vec::new();
+        let mut wakers = Wakers::new();
         let mut awaited = 0;
         let mut table = self.table();
         for event in events.iter().filter(|event| event.key != WAKE_KEY) {
@@ -182,7 +195,7 @@ impl Table {
     }
 
     /// What must be polled: everything awaited, or beside epoll what epoll refused.
-    fn polled(&self) -> Vec<(usize, u32, Arc<OwnedFd>, Interest)> {
+    fn polled(&self) -> SmallVec<[Polled; POLL_LIMIT]> {
         let row = |slot: usize| {
             let entry = &self.entries[slot];
             let want = entry.want();

@@ -43,7 +43,9 @@ impl Outcome for Ended<'_> {
             "REDIRECT_URL" => info.redirect_url.as_deref().map(<[u8]>::to_vec),
             "REFERER" => info.referer.as_deref().map(<[u8]>::to_vec),
             "EFFECTIVE_METHOD" => filled(&info.effective_method),
-            "EFFECTIVE_URL" => Some(info.effective_url.to_vec()).filter(|url| !url.is_empty()),
+            "EFFECTIVE_URL" => {
+                info.effective_url.as_ref().map(|url| url.to_vec()).filter(|url| !url.is_empty())
+            }
             "LOCAL_IP" => Some(info.ends.local_ip().into_bytes()),
             "PRIMARY_IP" => Some(info.ends.primary_ip().into_bytes()),
             "SCHEME" => filled(&info.scheme.to_ascii_lowercase()),
@@ -112,7 +114,7 @@ impl Outcome for Ended<'_> {
         (0..)
             .map_while(|at| headers.at(at))
             .filter(|field| field.origin == Origin::Header)
-            .map(|field| (field.name.clone(), field.value.clone(), field.request))
+            .map(|field| (field.name.to_vec(), field.value.to_vec(), field.request))
             .collect()
     }
 

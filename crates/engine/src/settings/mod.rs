@@ -56,6 +56,8 @@ pub enum Method {
 #[derive(Clone)]
 pub struct Settings {
     values: Box<[Value]>,
+    /// The list that is not set: asked for in every transfer, made once.
+    nothing: Rc<[Text]>,
     generation: u64,
     /// The method that the last of POST, UPLOAD, HTTPGET, NOBODY, MIMEPOST … chose.
     pub method: Method,
@@ -83,6 +85,7 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             values: vec![Value::Unset; SLOTS].into(),
+            nothing: Rc::from([]),
             generation: next_generation(),
             method: Method::Get,
             mime: None,
@@ -123,7 +126,7 @@ impl Settings {
     pub fn list(&self, option: O) -> Rc<[Text]> {
         match &self.values[slot(option)] {
             Value::List(l) => l.clone(),
-            _ => Rc::from([]),
+            _ => self.nothing.clone(),
         }
     }
 
@@ -144,6 +147,7 @@ impl Settings {
         };
         Settings {
             values: self.values.iter().map(own).collect(),
+            nothing: Rc::from([]),
             generation: next_generation(),
             method: self.method,
             mime: None,

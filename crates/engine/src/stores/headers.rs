@@ -1,4 +1,9 @@
-//! Received header fields, kept for curl_easy_header and curl_easy_nextheader.
+//! Received header fields, kept for curl_easy_header and curl_easy_nextheader. Most applications never ask, so that
+//! keeping one must cost little: all fields share one piece of storage, which the next transfer uses again.
+
+use std::ops::Range;
+
+use wire::http1::HeaderLine;
 
 /// Where a field came from; the numbers are CURLH_*.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,12 +22,12 @@ pub enum Origin {
 }
 
 /// One field.
-#[derive(Clone, Debug)]
-pub struct Field {
+#[derive(Clone, Copy, Debug)]
+pub struct Field<'a> {
     /// Name as received.
-    pub name: Vec<u8>,
+    pub name: &'a [u8],
     /// Value without surrounding blanks.
-    pub value: Vec<u8>,
+    pub value: &'a [u8],
     /// Where it came from.
     pub origin: Origin,
     /// Which request of the transfer it answered, from 0.
@@ -32,49 +37,105 @@ pub struct Field {
 /// All fields of a transfer, in the order received.
 #[derive(Default, Debug)]
 pub struct Headers {
-    fields: Vec<Field>,
+    /// Names and values, one behind the other.
+    bytes: Vec<u8>,
+    places: Vec<Place>,
+}
+
+/// Where a field stands: its value begins at the end of its name.
+#[derive(Clone, Debug)]
+struct Place {
+    name: Range<usize>,
+    value_end: usize,
+    origin: Origin,
+    request: usize,
 }
 
 /// More is not kept (curl's MAX_HTTP_RESP_HEADER_COUNT).
 const MAX_FIELDS: usize = 5000;
+/// Storage up to this size is kept for the next transfer.
+const KEPT_STORAGE: usize = 16 * 1024;
 
 impl Headers {
     /// Forgets all.
     pub fn clear(&mut self) {
-        self.fields.clear();
+        if self.bytes.capacity() > KEPT_STORAGE {
+            self.bytes = Vec::new();
+        }
+        self.bytes.clear();
+        self.places.clear();
     }
 
-    /// Keeps one line.
+    /// Keeps one line; what is no field is not kept.
     pub fn add(&mut self, origin: Origin, request: usize, line: &[u8]) {
-        let Some(field) = wire::http1::HeaderLine::parse(line) else { return };
-        if self.fields.len() < MAX_FIELDS {
-            self.fields.push(Field {
-                name: field.name.to_vec(),
-                value: field.value.to_vec(),
-                origin,
-                request,
-            });
+        if let Some(field) = HeaderLine::parse(line) {
+            self.add_field(origin, request, &field);
         }
     }
 
+    /// Keeps one field.
+    pub fn add_field(&mut self, origin: Origin, request: usize, field: &HeaderLine<'_>) {
+        if self.places.len() >= MAX_FIELDS {
+            return;
+        }
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(field.name);
+        let name = start..self.bytes.len();
+        self.bytes.extend_from_slice(field.value);
+        self.places.push(Place { name, value_end: self.bytes.len(), origin, request });
+    }
+
     /// All fields whose origin is one of the bits, of one request (or of the last, for `None`).
-    pub fn of(&self, origins: u32, request: Option<usize>) -> Vec<(usize, &Field)> {
-        let last = self.fields.last().map_or(0, |f| f.request);
-        let request = request.unwrap_or(last);
-        self.fields
+    pub fn of(&self, origins: u32, request: Option<usize>) -> Vec<(usize, Field<'_>)> {
+        let request = request.or(self.last_request()).unwrap_or(0);
+        self.places
             .iter()
             .enumerate()
-            .filter(|(_, f)| f.request == request && origins & f.origin as u32 != 0)
+            .filter(|(_, place)| place.request == request && origins & place.origin as u32 != 0)
+            .map(|(index, place)| (index, self.field(place)))
             .collect()
     }
 
     /// Number of the last request that left fields.
     pub fn last_request(&self) -> Option<usize> {
-        self.fields.last().map(|f| f.request)
+        self.places.last().map(|place| place.request)
     }
 
     /// A field by its place.
-    pub fn at(&self, index: usize) -> Option<&Field> {
-        self.fields.get(index)
+    pub fn at(&self, index: usize) -> Option<Field<'_>> {
+        self.places.get(index).map(|place| self.field(place))
+    }
+
+    fn field(&self, place: &Place) -> Field<'_> {
+        Field {
+            name: &self.bytes[place.name.clone()],
+            value: &self.bytes[place.name.end..place.value_end],
+            origin: place.origin,
+            request: place.request,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_stay_apart() {
+        let mut headers = Headers::default();
+        headers.add(Origin::Interim, 0, b"A: early\r\n");
+        headers.add(Origin::Header, 1, b"A:\r\n");
+        headers.add(Origin::Header, 1, b"no field\r\n");
+        headers.add(Origin::Trailer, 1, b"B: c \r\n");
+        let of = |origins, request| -> Vec<(usize, Vec<u8>, Vec<u8>)> {
+            let fields = headers.of(origins, request).into_iter();
+            fields.map(|(at, f)| (at, f.name.to_vec(), f.value.to_vec())).collect()
+        };
+        assert_eq!(of(31, Some(0)), [(0, b"A".to_vec(), b"early".to_vec())]);
+        assert_eq!(of(31, None), [(1, b"A".to_vec(), b"".to_vec()), (2, b"B".to_vec(), b"c".to_vec())]);
+        assert_eq!(of(1, None).len(), 1);
+        assert!(headers.at(3).is_none());
+        headers.clear();
+        assert_eq!((headers.last_request(), headers.at(0).is_none()), (None, true));
     }
 }

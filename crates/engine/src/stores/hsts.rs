@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use tables::{Code, EasyOption as O, LockData};
+use tables::{Code, EasyOption as O, LockData, Scheme};
 use wire::hsts::{Cache, parse_expiry};
 use wire::url::{Part, Url, flag};
 
@@ -111,7 +111,7 @@ pub fn read_files(easy: &EasyState) {
 
 /// http becomes https for a host that asked for it.
 pub fn upgrade(t: &mut Transfer) -> Result<()> {
-    if t.url.scheme().as_deref() != Some("http") || !is_on(&t.easy) {
+    if t.url.scheme != Some(Scheme::Http) || !is_on(&t.easy) {
         return Ok(());
     }
     let host = t.url.host_ascii().map_err(url_error)?;

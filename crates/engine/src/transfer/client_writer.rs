@@ -62,9 +62,16 @@ impl ClientWriter {
     /// (CURLOPT_HEADER).
     pub fn header(&mut self, line: &[u8], show: bool) -> Result<()> {
         if show {
-            self.put(Held::Body(line.to_vec()))?;
+            match self.must_hold() {
+                true => self.held.push_back(Held::Body(line.to_vec())),
+                false => self.deliver(line)?,
+            }
         }
-        self.put(Held::Header(line.to_vec()))
+        match self.must_hold() {
+            true => self.held.push_back(Held::Header(line.to_vec())),
+            false => self.deliver_header(line)?,
+        }
+        Ok(())
     }
 
     /// Hands out body bytes as received.
@@ -73,7 +80,7 @@ impl ClientWriter {
             return Ok(());
         }
         self.easy.callbacks.wants_debug().then(|| self.easy.callbacks.debug(DebugKind::DataIn, data));
-        if !self.held.is_empty() || self.easy.flow.receive_paused() {
+        if self.must_hold() {
             let held = data.to_vec();
             self.held.push_back(if self.decoder.is_some() { Held::Encoded(held) } else { Held::Body(held) });
             return Ok(());
@@ -88,7 +95,7 @@ impl ClientWriter {
             let Some(next) = self.held.pop_front() else { return Poll::Ready(Ok(())) };
             let later = std::mem::take(&mut self.held);
             let result = match next {
-                Held::Header(line) => self.deliver_header(line),
+                Held::Header(line) => self.deliver_header(&line),
                 Held::Body(data) => self.deliver(&data),
                 Held::Encoded(data) => self.decoded(&data),
             };
@@ -116,24 +123,17 @@ impl ClientWriter {
         Ok(())
     }
 
-    fn put(&mut self, item: Held) -> Result<()> {
-        if !self.held.is_empty() || self.easy.flow.receive_paused() {
-            self.held.push_back(item);
-            return Ok(());
-        }
-        match item {
-            Held::Header(line) => self.deliver_header(line),
-            Held::Body(data) => self.deliver(&data),
-            Held::Encoded(data) => self.decoded(&data),
-        }
+    /// Whether what comes now must wait behind what the application has not taken yet.
+    fn must_hold(&self) -> bool {
+        !self.held.is_empty() || self.easy.flow.receive_paused()
     }
 
-    fn deliver_header(&mut self, line: Vec<u8>) -> Result<()> {
-        match self.easy.callbacks.header(&line) {
+    fn deliver_header(&mut self, line: &[u8]) -> Result<()> {
+        match self.easy.callbacks.header(line) {
             None | Some(Written::All) => Ok(()),
             Some(Written::Pause) => {
                 self.easy.flow.pause_receive();
-                self.held.push_front(Held::Header(line));
+                self.held.push_front(Held::Header(line.to_vec()));
                 Ok(())
             }
             Some(Written::Failed(n)) => Err(write_failed(line.len(), n)),

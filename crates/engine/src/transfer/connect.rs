@@ -116,7 +116,7 @@ impl Transfer {
             self.note_tls(filter.as_ref());
         }
         let now = self.now();
-        let mut connection = Connection::new(Arc::new(plan.identity.clone()), filter, endpoints, now);
+        let mut connection = Connection::new(plan.identity.clone(), filter, endpoints, now);
         connection.private = private;
         Ok(connection)
     }

@@ -58,7 +58,7 @@ fn in_url(t: &Transfer, peer: &Peer) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
         let (user, password) = (url.user().map(decoded), url.password().map(decoded));
         user.filter(|user| !user.is_empty() || password.is_some()).map(|user| (user, password))
     };
-    let first = || of(&t.first_url).filter(|_| Peer::server(&t.first_url) == *peer);
+    let first = || of(&t.first_url).filter(|_| *t.first_url.peer == *peer);
     of(&t.url).or_else(first)
 }
 

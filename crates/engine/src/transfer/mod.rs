@@ -158,7 +158,7 @@ impl Transfer {
 
     fn note_url(&self) {
         let mut info = self.easy.info.borrow_mut();
-        info.effective_url = self.url.text.clone();
+        info.effective_url = Some(self.url.text.clone());
         info.scheme = self.scheme().name();
         info.protocol = self.scheme().bit() as i64;
     }

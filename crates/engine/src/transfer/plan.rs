@@ -24,7 +24,7 @@ use crate::settings::{Settings, Text};
 #[derive(Clone)]
 pub struct Plan {
     /// What must match for an idle connection to serve.
-    pub identity: Identity,
+    pub identity: Arc<Identity>,
     /// Host that a direct connection leads to (after CURLOPT_CONNECT_TO).
     pub host: String,
     /// Its port.
@@ -94,6 +94,7 @@ impl Plan {
             variant: variant(&settings, &scheme),
             owner: t.easy.callbacks.sockets().map(|_| t.easy.owner_number()),
         };
+        let identity = Arc::new(identity);
         Ok(Plan { identity, host: to_host, port: to_port, alternative, proxy, pre_proxy, tls, resolve })
     }
 }

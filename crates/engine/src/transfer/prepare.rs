@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use tables::scheme::Scheme;
 use tables::{Code, EasyOption as O};
 use wire::url::{Part, Url, UrlError, flag};
 
@@ -54,12 +53,12 @@ const MAX_HOST: usize = 65_535;
 /// Refuses a scheme that this build or the application does not allow.
 pub fn check_scheme(t: &Transfer) -> Result<()> {
     let redirected = t.easy.info.borrow().redirect_count > 0;
-    let name = t.url.scheme().unwrap_or_default();
     let refuse = |why: &str| {
+        let name = t.url.scheme().unwrap_or_default();
         let text = format!("Protocol \"{name}\" {why}{}", if redirected { " in redirect" } else { "" });
         Err(Error::new(Code::UnsupportedProtocol, text))
     };
-    let Some(row) = Scheme::from_name(&name) else { return refuse("not supported") };
+    let Some(row) = t.url.scheme else { return refuse("not supported") };
     if !row.built() {
         return refuse("not supported");
     }

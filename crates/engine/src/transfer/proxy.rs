@@ -99,9 +99,12 @@ pub fn environment(settings: &Settings, scheme: &Scheme) -> Environment {
 fn proxy_variable(scheme: &Scheme) -> Option<String> {
     let get = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
     // HTTP_PROXY in capitals may come from a request's own "Proxy:" field in CGI programs.
-    let own = match scheme.name().to_ascii_lowercase().as_str() {
-        "http" => get("http_proxy"),
-        name => get(&format!("{name}_proxy")).or_else(|| get(&format!("{name}_proxy").to_uppercase())),
+    let own = match scheme {
+        Scheme::Http => get("http_proxy"),
+        _ => {
+            let name = format!("{}_proxy", scheme.name().to_ascii_lowercase());
+            get(&name).or_else(|| get(&name.to_uppercase()))
+        }
     };
     own.or_else(|| get("all_proxy")).or_else(|| get("ALL_PROXY"))
 }

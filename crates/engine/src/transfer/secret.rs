@@ -3,6 +3,7 @@
 //! Code that would write one to another connection does not compile, because it has no way to the bytes.
 
 use std::fmt;
+use std::rc::Rc;
 
 use net::identity::Origin;
 use tables::EasyOption as O;
@@ -50,15 +51,15 @@ pub struct Secret<T> {
 
 #[derive(Clone, PartialEq, Eq)]
 enum Scope {
-    Only(Peer),
+    Only(Rc<Peer>),
     /// CURLOPT_UNRESTRICTED_AUTH: every server, but no proxy.
     AnyServer,
 }
 
 impl<T> Secret<T> {
     /// For one peer.
-    pub fn of(peer: Peer, value: T) -> Secret<T> {
-        Secret { scope: Scope::Only(peer), value }
+    pub fn of(peer: impl Into<Rc<Peer>>, value: T) -> Secret<T> {
+        Secret { scope: Scope::Only(peer.into()), value }
     }
 
     /// The value, to be sent to `peer`.
@@ -73,7 +74,7 @@ impl<T> Secret<T> {
 
     fn fits(&self, peer: &Peer) -> bool {
         match &self.scope {
-            Scope::Only(own) => own == peer,
+            Scope::Only(own) => **own == *peer,
             Scope::AnyServer => peer.role == Role::Server,
         }
     }
@@ -87,14 +88,14 @@ impl<T> fmt::Debug for Secret<T> {
 
 impl Transfer {
     /// The server that the current request is for.
-    pub fn peer(&self) -> Peer {
-        Peer::server(&self.url)
+    pub fn peer(&self) -> Rc<Peer> {
+        self.url.peer.clone()
     }
 
     /// What the application gave for the server that it named: other ones learn it only when it said so.
     pub fn secret<T>(&self, value: T) -> Secret<T> {
         let unrestricted = self.on(O::UnrestrictedAuth);
-        let scope = if unrestricted { Scope::AnyServer } else { Scope::Only(Peer::server(&self.first_url)) };
+        let scope = if unrestricted { Scope::AnyServer } else { Scope::Only(self.first_url.peer.clone()) };
         Secret { scope, value }
     }
 }

@@ -2,11 +2,11 @@
 //! handle keeps its target as long as no option changes, so that a transfer like the last one parses
 //! and plans nothing.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::ops::Deref;
 use std::rc::Rc;
 
-use tables::scheme::Login;
+use tables::scheme::{Family, Login};
 use tables::{EasyOption as O, Scheme};
 use wire::url::Url;
 
@@ -14,6 +14,7 @@ use super::Transfer;
 use super::plan::Plan;
 use super::prepare;
 use super::proxy::{self, Environment};
+use super::secret::Peer;
 use crate::easy::EasyState;
 use crate::error::Result;
 use crate::settings::Text;
@@ -25,6 +26,10 @@ pub struct Target {
     pub text: Text,
     /// Its scheme, when it is a known one.
     pub scheme: Option<Scheme>,
+    /// The server as somebody who may be told secrets.
+    pub peer: Rc<Peer>,
+    /// What stands in a Host field, once a request has needed it.
+    host_field: OnceCell<Box<[u8]>>,
     plan: RefCell<Option<Known>>,
 }
 
@@ -40,9 +45,28 @@ impl From<Url> for Target {
         Target {
             text: prepare::url_text(&url).into(),
             scheme: url.scheme().and_then(|name| Scheme::from_name(&name)),
+            peer: Rc::new(Peer::server(&url)),
+            host_field: OnceCell::new(),
             plan: RefCell::default(),
             url,
         }
+    }
+}
+
+impl Target {
+    /// The host in ASCII, and the port unless HTTP has it as its default.
+    pub fn host_field(&self) -> Result<&[u8]> {
+        if let Some(known) = self.host_field.get() {
+            return Ok(known);
+        }
+        let mut value = self.url.host_ascii().map_err(prepare::url_error)?;
+        let port = self.url.port_or_default().unwrap_or_default();
+        // A forwarded FTP URL always tells its port.
+        let usual = self.scheme.is_some_and(|s| s.family() == Family::Http && s.default_port() == port);
+        if !usual {
+            value.extend_from_slice(format!(":{port}").as_bytes());
+        }
+        Ok(self.host_field.get_or_init(|| value.into()))
     }
 }
 

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use wire::http1::{ChunkedDecoder, LineBuffer};
 
-use super::{BodyError, BodyFraming, BodyStep, Exchange, HeadStep, UploadFraming};
+use super::{BodyError, BodyFraming, BodyStep, Exchange, HeadPart, HeadStep, UploadFraming};
 use crate::Connection;
 
 /// A first read of this size takes a usual head and small body in one go, and leaves little to be
@@ -66,8 +66,12 @@ impl Http1 {
 }
 
 impl Exchange for Http1 {
-    fn queue_head(&mut self, head: &[u8]) {
-        self.out.extend_from_slice(head);
+    fn queue_head(&mut self, head: Vec<u8>) {
+        if self.out.is_empty() {
+            self.out = head;
+        } else {
+            self.out.extend_from_slice(&head);
+        }
     }
 
     fn queue_body(&mut self, data: &[u8], framing: UploadFraming) {
@@ -108,11 +112,16 @@ impl Exchange for Http1 {
         &mut self,
         cx: &mut Context<'_>,
         scratch: &mut [u8],
+        part: HeadPart,
         budget: usize,
     ) -> Poll<io::Result<HeadStep>> {
         loop {
-            match self.received.line(budget) {
-                Ok(Some(line)) => return Poll::Ready(Ok(HeadStep::Line(line))),
+            let len = match part {
+                HeadPart::StatusLine => self.received.line_len(budget),
+                HeadPart::Field => self.received.field_len(budget),
+            };
+            match len {
+                Ok(Some(len)) => return Poll::Ready(Ok(HeadStep::Part(len))),
                 Ok(None) => {}
                 Err(_) => return Poll::Ready(Ok(HeadStep::TooLarge)),
             }
@@ -132,6 +141,10 @@ impl Exchange for Http1 {
 
     fn rest(&self) -> &[u8] {
         self.received.rest()
+    }
+
+    fn take_rest(&mut self, len: usize) {
+        self.received.consume(len);
     }
 
     fn begin_body(&mut self, framing: BodyFraming) {

@@ -35,14 +35,23 @@ pub enum UploadFraming {
     Chunked,
 }
 
+/// A part of a head that is read as one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeadPart {
+    /// The status line.
+    StatusLine,
+    /// A field with the lines that continue it; the empty line ends the head.
+    Field,
+}
+
 /// One step of reading a head.
 #[derive(Debug, PartialEq, Eq)]
 pub enum HeadStep {
-    /// A line with its line ending; the empty one ends the head.
-    Line(Vec<u8>),
-    /// The peer closed; so many bytes of an unfinished line were there.
+    /// So many bytes of [`Exchange::rest`] are the part that was asked for, line endings included.
+    Part(usize),
+    /// The peer closed; so many bytes of an unfinished part were there.
     Closed(usize),
-    /// A line does not end within its budget.
+    /// A part does not end within its budget.
     TooLarge,
 }
 
@@ -68,8 +77,8 @@ pub enum BodyError {
 
 /// One request and its reply on a connection.
 pub trait Exchange {
-    /// Queues bytes of the head.
-    fn queue_head(&mut self, head: &[u8]);
+    /// Queues the head.
+    fn queue_head(&mut self, head: Vec<u8>);
 
     /// Queues a piece of body, framed as `framing` says.
     fn queue_body(&mut self, data: &[u8], framing: UploadFraming);
@@ -83,19 +92,25 @@ pub trait Exchange {
     /// Sends what is queued.
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
 
-    /// Reads one line of a head, at most `budget` bytes long. `scratch` is lent for the call.
+    /// Reads one part of a head, at most `budget` bytes long, and leaves it in the rest. `scratch` is lent for
+    /// the call.
     fn poll_head(
         &mut self,
         cx: &mut Context<'_>,
         scratch: &mut [u8],
+        part: HeadPart,
         budget: usize,
     ) -> Poll<io::Result<HeadStep>>;
 
-    /// Reads more of a head without taking a line; `false` when the peer closed.
+    /// Reads more of a head without taking a part; `false` when the peer closed.
     fn poll_more(&mut self, cx: &mut Context<'_>, scratch: &mut [u8]) -> Poll<io::Result<bool>>;
 
-    /// What was received after the last line taken, for a protocol switch or a reply without a head.
+    /// What was received and not yet taken: the part of a head that was just read, what follows it, a reply
+    /// without a head.
     fn rest(&self) -> &[u8];
+
+    /// Takes so many bytes from the front of the rest.
+    fn take_rest(&mut self, len: usize);
 
     /// Says how the body that follows is delimited.
     fn begin_body(&mut self, framing: BodyFraming);

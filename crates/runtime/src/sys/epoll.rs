@@ -1,6 +1,7 @@
 //! epoll, registered once per descriptor: edge-triggered, in both directions, never modified.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
@@ -44,18 +45,18 @@ impl Epoll {
     }
 
     /// Waits and appends what happened. A signal counts as nothing.
-    pub(crate) fn wait(&self, max: Duration, events: &mut Vec<Event>) -> io::Result<()> {
-        let mut raw = Vec::with_capacity(BATCH);
+    pub(crate) fn wait(&self, max: Duration, events: &mut impl Extend<Event>) -> io::Result<()> {
+        let mut raw = [const { MaybeUninit::uninit() }; BATCH];
         let mut max = max;
         loop {
-            raw.clear();
-            match epoll::wait(&self.0, rustix::buffer::spare_capacity(&mut raw), Some(&timespec(max))) {
-                Ok(_) => {}
+            let (happened, _) = match epoll::wait(&self.0, &mut raw, Some(&timespec(max))) {
+                Ok(split) => split,
                 Err(Errno::INTR) => return Ok(()),
                 Err(e) => return Err(e.into()),
-            }
-            events.extend(raw.iter().map(decode));
-            if raw.len() < BATCH {
+            };
+            let more = happened.len() == BATCH;
+            events.extend(happened.iter().map(decode));
+            if !more {
                 return Ok(());
             }
             max = Duration::ZERO;

@@ -5,15 +5,29 @@
 pub struct LineBuffer {
     bytes: Vec<u8>,
     start: usize,
-    /// Up to here no line feed was found, so that a slow peer does not make the search quadratic.
+    /// Up to here no end of a line or field was found, so that a slow peer does not make the search quadratic.
     searched: usize,
 }
+
+/// More storage than this is given back once it is empty.
+const LARGE: usize = 65_536;
 
 /// A line longer than its budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooLarge;
 
 impl LineBuffer {
+    /// An empty one that fills storage used before.
+    pub fn with_storage(mut bytes: Vec<u8>) -> LineBuffer {
+        bytes.clear();
+        LineBuffer { bytes, start: 0, searched: 0 }
+    }
+
+    /// The storage, for another one.
+    pub fn into_storage(self) -> Vec<u8> {
+        self.bytes
+    }
+
     /// Adds what was received.
     pub fn extend(&mut self, bytes: &[u8]) {
         if self.start == self.bytes.len() {
@@ -29,11 +43,6 @@ impl LineBuffer {
         &self.bytes[self.start..]
     }
 
-    /// Mutable view of what has not been taken yet, for decoding in place.
-    pub fn rest_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes[self.start..]
-    }
-
     /// Marks `n` bytes of the rest as taken. Large storage is given back once it is empty.
     pub fn consume(&mut self, n: usize) {
         self.start = (self.start + n).min(self.bytes.len());
@@ -42,7 +51,7 @@ impl LineBuffer {
             self.start = 0;
             self.searched = 0;
             self.bytes.clear();
-            if self.bytes.capacity() > 65536 {
+            if self.bytes.capacity() > LARGE {
                 self.bytes = Vec::new();
             }
         }
@@ -51,26 +60,54 @@ impl LineBuffer {
     /// The next line with its line feed, or `None` when it is not complete yet. At most `budget`
     /// bytes are kept for a line that does not end.
     pub fn line(&mut self, budget: usize) -> Result<Option<Vec<u8>>, TooLarge> {
-        let from = self.searched.max(self.start);
-        match self.bytes[from..].iter().position(|b| *b == b'\n') {
-            Some(at) => {
-                let end = from + at + 1;
-                if end - self.start > budget {
-                    return Err(TooLarge);
-                }
-                let line = self.bytes[self.start..end].to_vec();
-                self.consume(end - self.start);
-                Ok(Some(line))
-            }
-            None => {
+        let Some(len) = self.line_len(budget)? else { return Ok(None) };
+        let line = self.rest()[..len].to_vec();
+        self.consume(len);
+        Ok(Some(line))
+    }
+
+    /// How many bytes of the rest are its first line. The line stays where it is until it is consumed.
+    pub fn line_len(&mut self, budget: usize) -> Result<Option<usize>, TooLarge> {
+        let end = self.bytes[self.searched..].iter().position(|b| *b == b'\n');
+        let end = end.map(|at| self.searched + at + 1);
+        self.searched = end.map_or(self.bytes.len(), |end| end - 1);
+        self.within(budget, end)
+    }
+
+    /// How many bytes of the rest are its first field: a line and those that continue it, which is not known
+    /// before the line after them has begun (RFC 9112 §5.2). An empty line is not continued.
+    pub fn field_len(&mut self, budget: usize) -> Result<Option<usize>, TooLarge> {
+        loop {
+            let Some(at) = self.bytes[self.searched..].iter().position(|b| *b == b'\n') else {
                 self.searched = self.bytes.len();
-                if self.rest().len() > budget {
-                    return Err(TooLarge);
+                return self.within(budget, None);
+            };
+            let end = self.searched + at + 1;
+            match self.bytes.get(end) {
+                _ if is_empty_line(&self.bytes[self.start..end]) => return self.within(budget, Some(end)),
+                // Found again with what comes next.
+                None => {
+                    self.searched = end - 1;
+                    return self.within(budget, None);
                 }
-                Ok(None)
+                Some(b' ' | b'\t') => self.searched = end,
+                Some(_) => {
+                    self.searched = end - 1;
+                    return self.within(budget, Some(end));
+                }
             }
         }
     }
+
+    fn within(&self, budget: usize, end: Option<usize>) -> Result<Option<usize>, TooLarge> {
+        let len = end.unwrap_or(self.bytes.len()) - self.start;
+        if len > budget { Err(TooLarge) } else { Ok(end.map(|_| len)) }
+    }
+}
+
+/// Whether a line is the one that ends a head.
+pub fn is_empty_line(line: &[u8]) -> bool {
+    matches!(line, b"\r\n" | b"\n")
 }
 
 /// One header line taken apart.
@@ -129,6 +166,38 @@ mod tests {
         let mut b = LineBuffer::default();
         b.extend(&[b'x'; 101]);
         assert_eq!(b.line(100), Err(TooLarge));
+    }
+
+    #[test]
+    fn a_field_has_all_its_lines() {
+        let text = b"A: b\r\n c\r\n\td\r\nE: f\n\r\n body";
+        for cut in 0..text.len() {
+            let mut b = LineBuffer::default();
+            let mut fields = Vec::new();
+            for piece in [&text[..cut], &text[cut..]] {
+                b.extend(piece);
+                while fields.last().is_none_or(|last: &Vec<u8>| !is_empty_line(last))
+                    && let Some(len) = b.field_len(100).unwrap()
+                {
+                    fields.push(b.rest()[..len].to_vec());
+                    b.consume(len);
+                }
+            }
+            let expected = [&b"A: b\r\n c\r\n\td\r\n"[..], b"E: f\n", b"\r\n"];
+            assert_eq!(fields, expected, "cut at {cut}");
+            assert_eq!(b.rest(), b" body");
+        }
+    }
+
+    #[test]
+    fn a_field_has_a_budget() {
+        let mut b = LineBuffer::default();
+        b.extend(b"A: b\r\n");
+        for _ in 0..14 {
+            assert_eq!(b.field_len(100), Ok(None));
+            b.extend(b" more\r\n");
+        }
+        assert_eq!(b.field_len(100), Err(TooLarge));
     }
 
     #[test]

@@ -224,9 +224,9 @@ pub struct Talk {
 impl Talk {
     fn begin(t: &Transfer, connection: net::Connection, request: Request) -> Result<Talk> {
         let mut exchange: Box<dyn Exchange> = Box::new(Http1::new(connection));
-        exchange.queue_head(&request.head);
         t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, &request.head);
         t.easy.info.borrow_mut().request_size += request.head.len() as i64;
+        exchange.queue_head(request.head);
         let upload = Upload::new(t, request.body, request.framing, request.expects, request.trailers);
         Ok(Talk { exchange, upload, reused: false, head_only: request.head_only })
     }

@@ -1,5 +1,7 @@
 //! The head of a request (RFC 9112 §3), with the fields in curl's order, and its body.
 
+use std::borrow::Cow;
+
 use net::exchange::UploadFraming;
 use tables::constant::{CURL_TIMECOND_IFMODSINCE, CURL_TIMECOND_IFUNMODSINCE, CURL_TIMECOND_LASTMOD};
 use tables::scheme::Family;
@@ -44,12 +46,13 @@ impl Request {
         let custom = Custom::of(t, link);
         let mut body = ClientReader::open(&t.easy, t.method)?;
         let name = method_name(t);
-        t.easy.info.borrow_mut().effective_method = String::from_utf8_lossy(&name).into_owned();
+        note_method(t, &name);
         let resume = resume_upload(t, &mut body)?;
         let http10 = t.http.http10 || t.long(O::HttpVersion) == 1;
         let chunked = chunked_upload(t, &custom, &body, http10)?;
-        let host = host_value(t)?;
-        let target = auth::Target { method: &name, host: &host, custom: &custom };
+        let url = t.url.clone();
+        let host = url.host_field()?;
+        let target = auth::Target { method: &name, host, custom: &custom };
         let authorization = auth::fields(t, link, &target, &body)?;
         let withheld = t.http.auth.withholds_body();
         if withheld {
@@ -59,7 +62,7 @@ impl Request {
         let mut head = Head { out: Vec::with_capacity(512), custom: &custom };
         let version: &[u8] = if http10 { b"1.0" } else { b"1.1" };
         head.raw(&[&name, b" ", &request_target(t, link), b" HTTP/", version, b"\r\n"]);
-        host_field(t, &mut head, &host);
+        host_field(t, &mut head, host);
         head.out.extend_from_slice(&authorization);
         range_field(t, &mut head, resume);
         head.unless_custom("User-Agent", t.text(O::Useragent).as_deref());
@@ -102,22 +105,28 @@ impl Request {
 }
 
 /// The request method's name.
-fn method_name(t: &Transfer) -> Vec<u8> {
+fn method_name(t: &Transfer) -> Cow<'static, [u8]> {
     if let Some(custom) = t.text(O::Customrequest)
         && !t.custom_dropped
     {
-        return custom.to_vec();
+        return Cow::Owned(custom.to_vec());
     }
     if t.on(O::Nobody) {
-        return b"HEAD".to_vec();
+        return Cow::Borrowed(b"HEAD");
     }
-    match t.method {
-        Method::Get => &b"GET"[..],
+    Cow::Borrowed(match t.method {
+        Method::Get => b"GET",
         Method::Head => b"HEAD",
         Method::Post | Method::PostMime => b"POST",
         Method::Put => b"PUT",
-    }
-    .to_vec()
+    })
+}
+
+fn note_method(t: &Transfer, name: &Cow<'static, [u8]>) {
+    t.easy.info.borrow_mut().effective_method = match name {
+        Cow::Borrowed(name) => String::from_utf8_lossy(name),
+        Cow::Owned(name) => Cow::Owned(String::from_utf8_lossy(name).into_owned()),
+    };
 }
 
 /// What stands between method and version: a path, or the whole URL for a proxy.
@@ -152,17 +161,6 @@ fn host_field(t: &Transfer, head: &mut Head, value: &[u8]) {
     } else if head.custom.blanks("Host") {
         head.raw(&[b"Host:\r\n"]);
     }
-}
-
-fn host_value(t: &Transfer) -> Result<Vec<u8>> {
-    let mut value = t.url.host_ascii().map_err(crate::transfer::prepare::url_error)?;
-    let scheme = t.scheme();
-    let port = t.url.port_or_default().unwrap_or_default();
-    // A forwarded FTP URL always tells its port.
-    if port != scheme.default_port() || scheme.family() != Family::Http {
-        value.extend_from_slice(format!(":{port}").as_bytes());
-    }
-    Ok(value)
 }
 
 /// Offset and total of a resumed upload.
@@ -389,6 +387,9 @@ impl Custom {
             lines.extend(settings.list(O::Proxyheader).iter().cloned());
         }
         drop(settings);
+        if lines.is_empty() {
+            return Custom { lines };
+        }
         let peer = t.peer();
         let is_secret = |line: &Text| {
             field_of(line).is_some_and(|(name, _)| SECRET_FIELDS.iter().any(|s| name.eq_ignore_ascii_case(s)))
