@@ -51,6 +51,8 @@ pub struct EasyState {
     pub(crate) target: RefCell<Option<(u64, Rc<Target>)>>,
     pub(crate) multi: RefCell<Weak<MultiState>>,
     pub(crate) task: Cell<Option<TaskId>>,
+    /// The message that its transfer has ended, while the application has not read it.
+    pub(crate) message_number: Cell<Option<u64>>,
     own_multi: RefCell<Option<Multi>>,
     message: RefCell<String>,
 }
@@ -138,6 +140,7 @@ impl Easy {
             target: RefCell::default(),
             multi: RefCell::default(),
             task: Cell::new(None),
+            message_number: Cell::new(None),
             own_multi: RefCell::default(),
             message: RefCell::default(),
         }))

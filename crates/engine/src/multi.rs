@@ -6,7 +6,7 @@
 //! returns.
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::RawFd;
 use std::rc::Rc;
@@ -64,9 +64,12 @@ pub struct MultiState {
     pub(crate) limits: Cell<Limits>,
     pub(crate) for_easy: bool,
     scratch: Cell<Vec<u8>>,
-    members: RefCell<Vec<Rc<EasyState>>>,
+    /// By the number of their transfers, that is, in the order in which they were added.
+    members: RefCell<BTreeMap<i64, Rc<EasyState>>>,
     running: Cell<usize>,
-    messages: RefCell<VecDeque<(Rc<EasyState>, Code)>>,
+    /// In the order in which the transfers ended.
+    messages: RefCell<BTreeMap<u64, (Rc<EasyState>, Code)>>,
+    next_message: Cell<u64>,
     timer: RefCell<Option<TimerCallback>>,
     told: Cell<Option<Instant>>,
     stopped: Cell<bool>,
@@ -97,6 +100,7 @@ impl Multi {
             members: RefCell::default(),
             running: Cell::new(0),
             messages: RefCell::default(),
+            next_message: Cell::new(0),
             timer: RefCell::default(),
             told: Cell::new(None),
             stopped: Cell::new(false),
@@ -119,7 +123,7 @@ impl Multi {
         }
         *easy.0.multi.borrow_mut() = Rc::downgrade(&self.0);
         easy.0.begin();
-        self.0.members.borrow_mut().push(easy.0.clone());
+        self.0.members.borrow_mut().insert(easy.0.transfer_id.get(), easy.0.clone());
         self.0.running.set(self.0.running.get() + 1);
         let task = self.0.runtime.spawn(transfer::task(self.0.clone(), easy.0.clone()));
         easy.0.task.set(Some(task));
@@ -138,8 +142,10 @@ impl Multi {
             self.0.runtime.cancel(task);
         }
         *easy.0.multi.borrow_mut() = Default::default();
-        self.0.members.borrow_mut().retain(|m| !Rc::ptr_eq(m, &easy.0));
-        self.0.messages.borrow_mut().retain(|(m, _)| !Rc::ptr_eq(m, &easy.0));
+        self.0.members.borrow_mut().remove(&easy.0.transfer_id.get());
+        if let Some(number) = easy.0.message_number.take() {
+            self.0.messages.borrow_mut().remove(&number);
+        }
         self.tell();
         MultiCode::Ok
     }
@@ -213,13 +219,19 @@ impl Multi {
 
     /// All handles added and not removed.
     pub fn members(&self) -> Vec<Easy> {
-        self.0.members.borrow().iter().cloned().map(Easy).collect()
+        self.0.members.borrow().values().cloned().map(Easy).collect()
+    }
+
+    /// The handle that was added before all others.
+    pub fn first_member(&self) -> Option<Easy> {
+        self.0.members.borrow().values().next().cloned().map(Easy)
     }
 
     /// curl_multi_info_read: the next finished transfer, and how many more there are.
     pub fn next_message(&self) -> Option<(Message, usize)> {
         let mut messages = self.0.messages.borrow_mut();
-        let (easy, code) = messages.pop_front()?;
+        let (_, (easy, code)) = messages.pop_first()?;
+        easy.message_number.set(None);
         Some((Message { easy: Easy(easy), code }, messages.len()))
     }
 
@@ -356,7 +368,10 @@ impl MultiState {
     pub(crate) fn finished(&self, easy: &Rc<EasyState>, code: Code) {
         easy.task.set(None);
         self.running.set(self.running.get() - 1);
-        self.messages.borrow_mut().push_back((easy.clone(), code));
+        let number = self.next_message.get();
+        self.next_message.set(number + 1);
+        easy.message_number.set(Some(number));
+        self.messages.borrow_mut().insert(number, (easy.clone(), code));
         let completed = self.completed.borrow().clone();
         if let Some(completed) = completed {
             completed(&Easy(easy.clone()));

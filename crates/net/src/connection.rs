@@ -121,15 +121,15 @@ impl Connection {
 
 /// Takes out of a queue of idle connections those that have ended, as far as they were to be looked at.
 pub(crate) fn take_dead(
-    idle: &mut VecDeque<Connection>,
+    idle: &mut VecDeque<Box<Connection>>,
     interval: Duration,
     now: Instant,
-) -> Vec<Connection> {
-    let mut dead = Vec::new();
+) -> VecDeque<Box<Connection>> {
+    let mut dead = VecDeque::new();
     for mut connection in std::mem::take(idle) {
         match connection.keep_up(interval, now) {
             true => idle.push_back(connection),
-            false => dead.push(connection),
+            false => dead.push_back(connection),
         }
     }
     dead

@@ -18,7 +18,8 @@ pub struct Slot {
 
 /// A connection in use by one transfer.
 pub struct Lease {
-    connection: Option<Connection>,
+    /// Boxed, because it changes hands a dozen times per request.
+    connection: Option<Box<Connection>>,
     slot: Slot,
     reused: bool,
 }
@@ -35,10 +36,10 @@ impl Slot {
             connection.id = pool.next_id();
         }
         connection.uses += 1;
-        Lease { connection: Some(connection), slot: self, reused: false }
+        Lease { connection: Some(Box::new(connection)), slot: self, reused: false }
     }
 
-    pub(crate) fn refill(self, mut connection: Connection) -> Lease {
+    pub(crate) fn refill(self, mut connection: Box<Connection>) -> Lease {
         connection.uses += 1;
         Lease { connection: Some(connection), slot: self, reused: true }
     }
@@ -59,12 +60,12 @@ impl Lease {
     }
 
     /// Takes the connection out for an exchange that wants to own it; [`Lease::restore`] puts it back. The slot stays.
-    pub fn take(&mut self) -> Connection {
+    pub fn take(&mut self) -> Box<Connection> {
         self.connection.take().expect("a lease holds its connection until it is given up")
     }
 
     /// Puts back what [`Lease::take`] took out.
-    pub fn restore(&mut self, connection: Connection) {
+    pub fn restore(&mut self, connection: Box<Connection>) {
         self.connection = Some(connection);
     }
 
@@ -89,7 +90,7 @@ impl Lease {
 
     /// Takes the connection out of the pool's sight (CONNECT_ONLY, an upgraded protocol). The slot goes with the lease.
     pub fn into_connection(mut self) -> Connection {
-        self.take()
+        *self.take()
     }
 }
 

@@ -40,7 +40,6 @@ pub struct Limits {
 pub struct Pool(Rc<Inner>);
 
 /// What [`Pool::acquire`] found.
-#[expect(clippy::large_enum_variant, reason = "moved once; a box would cost an allocation per transfer")]
 pub enum Acquired {
     /// An idle connection of that identity, known to be alive.
     Reused(Lease),
@@ -81,7 +80,7 @@ pub(crate) struct Inner {
 struct State {
     limits: Limits,
     /// The longest idle first.
-    idle: VecDeque<Connection>,
+    idle: VecDeque<Box<Connection>>,
     /// Slots and leases by origin.
     used: BTreeMap<Origin, usize>,
     used_total: usize,
@@ -215,7 +214,7 @@ impl Pool {
     /// Closes every idle connection politely.
     pub fn close_all(&self) {
         let idle = std::mem::take(&mut self.0.state.borrow_mut().idle);
-        idle.into_iter().for_each(Connection::retire);
+        idle.into_iter().for_each(|connection| connection.retire());
     }
 
     /// At a handle's cleanup: what others may use goes to the pool behind, the rest is closed politely.
@@ -248,7 +247,7 @@ impl Pool {
         Some(self.lease(connection))
     }
 
-    fn lease(&self, connection: Connection) -> Lease {
+    fn lease(&self, connection: Box<Connection>) -> Lease {
         self.0.state.borrow_mut().counters.reused += 1;
         Slot::new(&self.0, connection.identity.origin.clone()).refill(connection)
     }
@@ -304,7 +303,7 @@ impl Inner {
         state.next_id - 1
     }
 
-    pub(crate) fn give_back(&self, mut connection: Connection) {
+    pub(crate) fn give_back(&self, mut connection: Box<Connection>) {
         let now = self.reactor.now();
         connection.last_used = now;
         connection.quieten();
@@ -318,7 +317,7 @@ impl Inner {
     }
 
     /// The most recently used one of that identity.
-    fn take_idle(&self, identity: &Identity) -> Option<Connection> {
+    fn take_idle(&self, identity: &Identity) -> Option<Box<Connection>> {
         let mut state = self.state.borrow_mut();
         let at = state.idle.iter().rposition(|c| c.identity.is(identity))?;
         state.idle.remove(at)
@@ -329,7 +328,7 @@ impl Inner {
         limits.allow(connection, self.reactor.now()) && connection.filter.idle_state() == Idle::Alive
     }
 
-    fn ask_shared(&self, identity: &Identity) -> Option<Connection> {
+    fn ask_shared(&self, identity: &Identity) -> Option<Box<Connection>> {
         let (front, behind) = {
             let state = self.state.borrow();
             (state.in_front.clone(), state.behind.clone())
@@ -369,7 +368,7 @@ impl Inner {
             let connection = state.idle.pop_front();
             state.counters.evicted += 1;
             drop(state);
-            connection.into_iter().for_each(Connection::retire);
+            connection.into_iter().for_each(|connection| connection.retire());
         }
     }
 
@@ -396,7 +395,7 @@ impl Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         let idle = std::mem::take(&mut self.state.get_mut().idle);
-        idle.into_iter().for_each(Connection::retire);
+        idle.into_iter().for_each(|connection| connection.retire());
     }
 }
 

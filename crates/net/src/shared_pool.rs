@@ -15,7 +15,7 @@ use crate::pool::{Limits, Listed};
 
 /// Connections that belong to nobody at the moment.
 pub struct SharedPool {
-    idle: Mutex<VecDeque<Connection>>,
+    idle: Mutex<VecDeque<Box<Connection>>>,
     kept: usize,
     idle_age: Duration,
 }
@@ -27,7 +27,7 @@ impl SharedPool {
     }
 
     /// A live connection of that identity.
-    pub fn take(&self, identity: &Identity, limits: &Limits, now: Instant) -> Option<Connection> {
+    pub fn take(&self, identity: &Identity, limits: &Limits, now: Instant) -> Option<Box<Connection>> {
         loop {
             let mut connection = {
                 let mut idle = self.idle();
@@ -44,20 +44,20 @@ impl SharedPool {
 
     /// Leaves a connection to whoever wants it. One that may not be shared is closed politely; so is the one idle for
     /// longest when there are too many.
-    pub fn put(&self, mut connection: Connection, now: Instant) {
+    pub fn put(&self, mut connection: Box<Connection>, now: Instant) {
         if !connection.is_shareable() || connection.is_inherited() {
             return connection.retire();
         }
         connection.filter.detach();
         connection.last_used = now;
-        let too_many: Vec<Connection> = {
+        let too_many: VecDeque<_> = {
             let mut idle = self.idle();
             idle.push_back(connection);
             let old = idle.iter().take_while(|c| !self.admits(c, now)).count();
             let surplus = old.max(idle.len().saturating_sub(self.kept));
             idle.drain(..surplus).collect()
         };
-        too_many.into_iter().for_each(Connection::retire);
+        too_many.into_iter().for_each(|connection| connection.retire());
     }
 
     /// Looks at the connections that nobody has looked at for `interval`, and closes those that have ended.
@@ -79,20 +79,20 @@ impl SharedPool {
     /// Closes everything politely.
     pub fn close_all(&self) {
         let all = std::mem::take(&mut *self.idle());
-        all.into_iter().for_each(Connection::retire);
+        all.into_iter().for_each(|connection| connection.retire());
     }
 
     /// Closes politely what belongs to the origins that are asked for; how many those were.
     pub fn close_where(&self, wanted: impl Fn(&Origin) -> bool) -> usize {
-        let chosen: Vec<Connection> = {
+        let chosen = {
             let mut idle = self.idle();
             let (chosen, others) =
                 std::mem::take(&mut *idle).into_iter().partition(|c| wanted(&c.identity.origin));
             *idle = others;
-            Vec::from(chosen as VecDeque<Connection>)
+            chosen as VecDeque<Box<Connection>>
         };
         let count = chosen.len();
-        chosen.into_iter().for_each(Connection::retire);
+        chosen.into_iter().for_each(|connection| connection.retire());
         count
     }
 
@@ -100,7 +100,7 @@ impl SharedPool {
         !connection.is_inherited() && now.saturating_duration_since(connection.last_used) <= self.idle_age
     }
 
-    fn idle(&self) -> MutexGuard<'_, VecDeque<Connection>> {
+    fn idle(&self) -> MutexGuard<'_, VecDeque<Box<Connection>>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -248,7 +248,7 @@ fn a_shared_pool_keeps_what_it_may_and_no_longer() {
             block_on(&rt, open(reactor, identity(port), to))
         })
         .collect();
-    connections.into_iter().for_each(|c| shared.put(c, rt.now()));
+    connections.into_iter().for_each(|c| shared.put(Box::new(c), rt.now()));
     assert_eq!(shared.list(rt.now()).len(), 2);
     assert!(shared.take(&identity(1), &Limits::default(), rt.now()).is_none());
     assert!(shared.take(&identity(2), &Limits::default(), rt.now()).is_some());

@@ -40,7 +40,12 @@ impl Ready {
     }
 
     pub(crate) fn take_all(&self, into: &mut VecDeque<TaskId>) {
-        into.append(&mut lock(&self.queue));
+        let mut queue = lock(&self.queue);
+        if into.is_empty() {
+            std::mem::swap(into, &mut queue);
+        } else {
+            into.append(&mut queue);
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {

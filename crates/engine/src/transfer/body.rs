@@ -76,7 +76,9 @@ impl Transfer {
             match ready!(step)? {
                 Some(n) => {
                     moved += n;
-                    if let Some(at) = self.receive_rate.moved(n, self.now()) {
+                    if self.receive_rate.limited()
+                        && let Some(at) = self.receive_rate.moved(n, self.now())
+                    {
                         *pause = Some(self.multi.runtime.reactor().sleep_until(at));
                     }
                 }

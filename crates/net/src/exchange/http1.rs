@@ -11,11 +11,11 @@ use crate::Connection;
 
 /// A first read of this size takes a usual head and small body in one go, and leaves little to be
 /// copied when a long body follows.
-const HEAD_READ: usize = 32 * 1024;
+const HEAD_READ: usize = 8 * 1024;
 
 /// One HTTP/1 exchange.
 pub struct Http1 {
-    conn: Connection,
+    conn: Box<Connection>,
     received: LineBuffer,
     out: Vec<u8>,
     sent: usize,
@@ -27,7 +27,7 @@ pub struct Http1 {
 
 impl Http1 {
     /// Begins an exchange on a connection.
-    pub fn new(conn: Connection) -> Http1 {
+    pub fn new(conn: Box<Connection>) -> Http1 {
         Http1 {
             conn,
             received: LineBuffer::default(),
@@ -216,7 +216,7 @@ impl Exchange for Http1 {
         &self.conn
     }
 
-    fn finish(self: Box<Self>) -> (Connection, bool) {
+    fn finish(self: Box<Self>) -> (Box<Connection>, bool) {
         let clean = self.queued() == 0
             && self.received.rest().is_empty()
             && (self.ended || self.framing == BodyFraming::None || self.framing == BodyFraming::Length(0))

@@ -129,5 +129,5 @@ pub trait Exchange {
 
     /// Ends the exchange: the connection, and whether another exchange may follow on it as far as
     /// the bytes tell.
-    fn finish(self: Box<Self>) -> (Connection, bool);
+    fn finish(self: Box<Self>) -> (Box<Connection>, bool);
 }

@@ -1,5 +1,7 @@
 //! Header lines (RFC 9112 §5): cutting them out of what was received, and taking one apart.
 
+use memchr::{memchr, memchr3};
+
 /// Collects received bytes and hands out whole lines.
 #[derive(Debug, Default)]
 pub struct LineBuffer {
@@ -68,8 +70,7 @@ impl LineBuffer {
 
     /// How many bytes of the rest are its first line. The line stays where it is until it is consumed.
     pub fn line_len(&mut self, budget: usize) -> Result<Option<usize>, TooLarge> {
-        let end = self.bytes[self.searched..].iter().position(|b| *b == b'\n');
-        let end = end.map(|at| self.searched + at + 1);
+        let end = memchr(b'\n', &self.bytes[self.searched..]).map(|at| self.searched + at + 1);
         self.searched = end.map_or(self.bytes.len(), |end| end - 1);
         self.within(budget, end)
     }
@@ -78,7 +79,7 @@ impl LineBuffer {
     /// before the line after them has begun (RFC 9112 §5.2). An empty line is not continued.
     pub fn field_len(&mut self, budget: usize) -> Result<Option<usize>, TooLarge> {
         loop {
-            let Some(at) = self.bytes[self.searched..].iter().position(|b| *b == b'\n') else {
+            let Some(at) = memchr(b'\n', &self.bytes[self.searched..]) else {
                 self.searched = self.bytes.len();
                 return self.within(budget, None);
             };
@@ -110,6 +111,17 @@ pub fn is_empty_line(line: &[u8]) -> bool {
     matches!(line, b"\r\n" | b"\n")
 }
 
+/// A line without its ending.
+pub fn text_of(line: &[u8]) -> &[u8] {
+    let text = line.strip_suffix(b"\n").unwrap_or(line);
+    text.strip_suffix(b"\r").unwrap_or(text)
+}
+
+/// Whether a part of a head is one line without any octet that readers understand in different ways, as nearly all are.
+pub fn is_plain(part: &[u8]) -> bool {
+    memchr3(0, b'\r', b'\n', text_of(part)).is_none()
+}
+
 /// One header line taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeaderLine<'a> {
@@ -122,7 +134,7 @@ pub struct HeaderLine<'a> {
 impl<'a> HeaderLine<'a> {
     /// Splits at the first colon; `None` for a line without one.
     pub fn parse(line: &'a [u8]) -> Option<HeaderLine<'a>> {
-        let colon = line.iter().position(|b| *b == b':')?;
+        let colon = memchr(b':', line)?;
         Some(HeaderLine { name: line[..colon].trim_ascii_end(), value: line[colon + 1..].trim_ascii() })
     }
 
@@ -198,6 +210,16 @@ mod tests {
             b.extend(b" more\r\n");
         }
         assert_eq!(b.field_len(100), Err(TooLarge));
+    }
+
+    #[test]
+    fn what_is_plain() {
+        for plain in [&b"A: b\r\n"[..], b"A: b\n", b"\r\n", b"A: b"] {
+            assert!(is_plain(plain), "{plain:?}");
+        }
+        for odd in [&b"A: b\r\n c\r\n"[..], b"A: b\n c\n", b"A\0: b\r\n", b"A: b\r\r\n", b"A:\rb\n"] {
+            assert!(!is_plain(odd), "{odd:?}");
+        }
     }
 
     #[test]

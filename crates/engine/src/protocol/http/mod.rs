@@ -222,7 +222,7 @@ pub struct Talk {
 }
 
 impl Talk {
-    fn begin(t: &Transfer, connection: net::Connection, request: Request) -> Result<Talk> {
+    fn begin(t: &Transfer, connection: Box<net::Connection>, request: Request) -> Result<Talk> {
         let mut exchange: Box<dyn Exchange> = Box::new(Http1::new(connection));
         t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, &request.head);
         t.easy.info.borrow_mut().request_size += request.head.len() as i64;
@@ -234,6 +234,9 @@ impl Talk {
     /// Lets the upload go on. A failure is kept by the upload until the reply has been read as far as
     /// it goes: servers answer and close without reading all.
     pub fn poll_beside(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        if self.upload.has_ended() {
+            return Ok(());
+        }
         self.upload.poll(cx, self.exchange.as_mut())
     }
 }

@@ -122,11 +122,11 @@ fn method_name(t: &Transfer) -> Cow<'static, [u8]> {
     })
 }
 
-fn note_method(t: &Transfer, name: &Cow<'static, [u8]>) {
-    t.easy.info.borrow_mut().effective_method = match name {
-        Cow::Borrowed(name) => String::from_utf8_lossy(name),
-        Cow::Owned(name) => Cow::Owned(String::from_utf8_lossy(name).into_owned()),
-    };
+fn note_method(t: &Transfer, name: &[u8]) {
+    let usual = ["GET", "HEAD", "POST", "PUT"].into_iter().find(|usual| usual.as_bytes() == name);
+    let method = usual.map(Cow::Borrowed);
+    t.easy.info.borrow_mut().effective_method =
+        method.unwrap_or_else(|| Cow::Owned(String::from_utf8_lossy(name).into_owned()));
 }
 
 /// What stands between method and version: a path, or the whole URL for a proxy.

@@ -9,7 +9,7 @@ use tables::{Code, EasyOption as O};
 use wire::content_encoding::{DEPTH_LIMIT, Decoder};
 use wire::date;
 use wire::http1::status::{BadStatus, Opening, opening};
-use wire::http1::{HeaderLine, StatusLine, is_empty_line};
+use wire::http1::{HeaderLine, StatusLine, is_empty_line, is_plain, text_of};
 
 use super::Talk;
 use crate::callbacks::DebugKind;
@@ -199,18 +199,6 @@ fn check_octets(line: &[u8]) -> Result<()> {
         return Err(Error::new(Code::WeirdServerReply, "CR in the middle of a header"));
     }
     Ok(())
-}
-
-/// A line without its ending.
-fn text_of(line: &[u8]) -> &[u8] {
-    let text = line.strip_suffix(b"\n").unwrap_or(line);
-    text.strip_suffix(b"\r").unwrap_or(text)
-}
-
-/// A part of a head in which nothing is folded, odd or forbidden, as nearly all are. One pass without a branch per byte.
-fn is_plain(part: &[u8]) -> bool {
-    let odd = |odd, byte: &u8| odd | (*byte == 0) | (*byte == b'\r') | (*byte == b'\n');
-    !text_of(part).iter().fold(false, odd)
 }
 
 /// Joins the lines of a folded field (RFC 9112 §5.2) with one blank each.
@@ -417,7 +405,7 @@ impl Response {
     fn connection(&mut self, header: &HeaderLine) {
         if header.has_token("close") {
             self.keep_alive = false;
-        } else if header.has_token("keep-alive") && self.version == 10 {
+        } else if self.version == 10 && header.has_token("keep-alive") {
             self.keep_alive = true;
         }
     }

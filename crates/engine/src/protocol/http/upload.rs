@@ -126,6 +126,11 @@ impl Upload {
         }
     }
 
+    /// Whether nothing more will be sent, as after each GET's head.
+    pub fn has_ended(&self) -> bool {
+        matches!(self.step, Step::Done | Step::Stopped)
+    }
+
     /// The reason for which sending failed, if it did.
     pub fn take_failure(&mut self) -> Option<Error> {
         self.failure.take()
