@@ -3,7 +3,7 @@ CARGO_TARGET_DIR ?= target
 export CARGO_TARGET_DIR
 LIB := $(CARGO_TARGET_DIR)/release/lib
 
-.PHONY: all lib tool coverage deps demo test test-deep bench bench-perl bench-php install deb check unit servers
+.PHONY: all lib tool coverage deps demo fuzz test test-deep bench bench-perl bench-php install deb check unit servers
 all: lib tool
 
 # libcurl.so.4, libcurl.a, libcurl.pc and curl-config below $(LIB)
@@ -35,8 +35,12 @@ coverage: lib tool
 
 test: deps check unit servers conformance coverage
 
+# Every parser on mutated input for a minute in all.
+fuzz:
+	sh fuzz/run.sh 60
+
 # Everything long besides.
-test-deep: test conformance-lib
+test-deep: test conformance-lib fuzz
 	cargo run --quiet -p warmwire-servers -- --ours $(LIB) --deep
 
 demo: lib

@@ -24,6 +24,8 @@ pub struct Identity {
     /// CURLOPT_CONNECT_TO and Alt-Svc: where it really leads.
     pub connect_to: Option<Origin>,
     pub ip_version: IpVersion,
+    /// The zone of an IPv6 address: by its name in the URL, or the number of CURLOPT_ADDRESS_SCOPE.
+    pub zone: String,
     pub socket: SocketOptions,
     pub unix: Option<UnixAddress>,
     /// The address of the PROXY line (CURLOPT_HAPROXYPROTOCOL, HAPROXY_CLIENT_IP).
@@ -117,6 +119,7 @@ mod tests {
             proxies: _,
             connect_to: _,
             ip_version: _,
+            zone: _,
             socket: _,
             unix: _,
             haproxy: _,
@@ -149,6 +152,7 @@ mod tests {
             Identity { proxies: vec![ProxyIdentity { unix: Some(path.clone()), ..proxy("a") }], ..base() },
             Identity { connect_to: Some(Origin::new("a", 1)), ..base() },
             Identity { ip_version: IpVersion::V6, ..base() },
+            Identity { zone: "1".into(), ..base() },
             Identity { socket: SocketOptions { nodelay: false, ..SocketOptions::default() }, ..base() },
             Identity { unix: Some(path), ..base() },
             Identity { unix: Some(UnixAddress::Abstract(b"/a".to_vec())), ..base() },

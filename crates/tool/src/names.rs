@@ -91,6 +91,7 @@ mod tests {
         assert_eq!(from_url(b"/a/.."), (b"curl_response".to_vec(), false));
     }
 
+    /// CVE-2010-3842 (directories, with either slash)
     #[test]
     fn names_from_headers() {
         let named = |value: &str| text(from_disposition(value.as_bytes()));

@@ -297,6 +297,7 @@ mod tests {
         assert_eq!(fs::read(path(&sink.name.unwrap())).unwrap(), b"new");
     }
 
+    /// CVE-2020-8177
     #[test]
     fn a_servers_name_overwrites_nothing() {
         let name = in_directory(Some(&folder("server")), b"f");

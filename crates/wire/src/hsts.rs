@@ -239,6 +239,18 @@ mod tests {
         }
     }
 
+    /// CVE-2024-9681
+    #[test]
+    fn a_subdomain_says_nothing_about_its_parent() {
+        let mut cache = Cache::new();
+        cache.receive(b"example.com", b"max-age=1000; includeSubDomains", NOW).unwrap();
+        cache.receive(b"sub.example.com", b"max-age=10", NOW).unwrap();
+        assert!(cache.applies(b"example.com", NOW + 500));
+        cache.receive(b"sub.example.com", b"max-age=0", NOW).unwrap();
+        assert!(cache.applies(b"example.com", NOW + 500));
+    }
+
+    /// CVE-2022-30115 (a dot at the end)
     #[test]
     fn which_hosts_it_applies_to() {
         let mut cache = Cache::new();

@@ -8,15 +8,20 @@ mod parsers;
 
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
-/// For each parser, unless MUTATION_ROUNDS in the environment says how many.
+use parsers::PARSERS;
+
+/// For each parser, unless MUTATION_ROUNDS in the environment says how many, or MUTATION_SECONDS how long for all.
 const ROUNDS: u32 = 3000;
 
 #[test]
 fn no_input_makes_a_parser_panic() {
-    let rounds = std::env::var("MUTATION_ROUNDS").map_or(ROUNDS, |rounds| rounds.parse().unwrap());
+    let number = |name| std::env::var(name).ok().map(|text: String| text.parse::<u32>().unwrap());
+    let rounds = number("MUTATION_ROUNDS").unwrap_or(ROUNDS);
+    let share = number("MUTATION_SECONDS").map(|all| Duration::from_secs(all.into()) / PARSERS.len() as u32);
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
-    for (name, parser) in parsers::PARSERS {
+    for (name, parser) in PARSERS {
         let mut seeds: Vec<Vec<u8>> = fs::read_dir(corpus.join(name))
             .unwrap_or_else(|error| panic!("every parser has seeds, {name}: {error}"))
             .map(|entry| fs::read(entry.unwrap().path()).unwrap())
@@ -24,7 +29,9 @@ fn no_input_makes_a_parser_panic() {
         seeds.sort();
         seeds.iter().for_each(|seed| parser(seed));
         let mut random = Random(0x2545_f491_4f6c_dd1d);
-        for _ in 0..rounds {
+        let started = Instant::now();
+        let goes_on = |round| share.map_or(round < rounds, |share| started.elapsed() < share);
+        for _ in (0..).take_while(|round| goes_on(*round)) {
             let mut input = seeds[random.below(seeds.len())].clone();
             for _ in 0..=random.below(4) {
                 mutate(&mut input, &seeds, &mut random);
@@ -44,7 +51,7 @@ fn targets_match_parsers() {
         .filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'))
         .skip(1)
         .collect();
-    let names: Vec<&str> = parsers::PARSERS.iter().map(|(name, _)| *name).collect();
+    let names: Vec<&str> = PARSERS.iter().map(|(name, _)| *name).collect();
     assert_eq!(targets, names);
 }
 

@@ -80,12 +80,12 @@ pub fn support(option: O) -> Support {
         | O::Ftpsslauth | O::Quote | O::Postquote | O::Prequote | O::Dirlistonly | O::Append
         | O::Transfertext | O::AccepttimeoutMs | O::NewFilePerms | O::NewDirectoryPerms | O::Wildcardmatch
         | O::ChunkBgnFunction | O::ChunkEndFunction | O::ChunkData | O::FnmatchFunction
-        | O::FnmatchData => Support::Yes,
+        | O::FnmatchData | O::SslVerifystatus => Support::Yes,
         // Accepted and without effect in curl 8.22 itself.
         O::RandomFile | O::Egdsocket | O::DnsUseGlobalCache | O::SslEnableNpn | O::SslFalsestart
         | O::Pipewait | O::StreamWeight | O::StreamDepends | O::StreamDependsE => Support::Yes,
         // Features that this build lacks.
-        O::SslCtxFunction | O::SslCtxData | O::Sslengine | O::SslengineDefault | O::SslVerifystatus
+        O::SslCtxFunction | O::SslCtxData | O::Sslengine | O::SslengineDefault
         | O::TlsauthUsername | O::TlsauthPassword | O::TlsauthType | O::ProxyTlsauthType | O::Ech
         | O::DnsServers | O::DnsInterface | O::DnsLocalIp4 | O::DnsLocalIp6 | O::DohUrl
         | O::DohSslVerifypeer | O::DohSslVerifyhost | O::DohSslVerifystatus | O::Krblevel | O::ServiceName | O::ProxyServiceName | O::Socks5GssapiNec

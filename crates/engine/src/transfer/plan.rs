@@ -84,6 +84,7 @@ impl Plan {
             connect_to: (forwarding.is_none() && (&to_host, to_port) != (&host, port))
                 .then(|| Origin::new(&to_host, to_port)),
             ip_version: resolve.ip_version,
+            zone: zone(&settings, &t.url),
             socket,
             unix,
             haproxy: haproxy(&settings),
@@ -166,8 +167,17 @@ fn socket_options(settings: &Settings) -> Result<SocketOptions> {
     })
 }
 
+/// CVE-2022-27775: one address in two zones is two hosts.
+fn zone(settings: &Settings, url: &wire::url::Url) -> String {
+    match (url.zone_id(), settings.long(O::AddressScope)) {
+        (Some(zone), _) => String::from_utf8_lossy(zone).into_owned(),
+        (None, 0) => String::new(),
+        (None, scope) => scope.to_string(),
+    }
+}
+
 fn resolve_options(settings: &Settings, proxy: bool, url: &wire::url::Url) -> ResolveOptions {
-    let zone = url.zone_id().and_then(|z| std::str::from_utf8(z).ok()).and_then(|z| z.parse().ok());
+    let zone = url.zone_id().and_then(|z| std::str::from_utf8(z).ok()).and_then(net::resolver::zone_number);
     ResolveOptions {
         ip_version: match settings.long(O::Ipresolve) {
             1 => IpVersion::V4,
@@ -307,7 +317,8 @@ pub fn tls_config(settings: &Settings, names: TlsNames, alpn: Vec<String>) -> Re
         max_version,
         verify_peer: settings.on(names.verify_peer),
         verify_host: settings.on(names.verify_host),
-        verify_status: settings.on(O::SslVerifystatus),
+        // There is no such option for a proxy.
+        verify_status: names.verify_peer == O::SslVerifypeer && settings.on(O::SslVerifystatus),
         ca: trust_anchors(settings, &names, options & SSLOPT_NATIVE_CA != 0),
         ca_cache: match settings.long(O::CaCacheTimeout) {
             -1 => None,

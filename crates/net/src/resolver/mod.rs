@@ -118,13 +118,13 @@ fn at_once(name: &str, port: u16, options: &ResolveOptions) -> Option<Vec<Socket
         .then(|| vec![(Ipv6Addr::LOCALHOST, port).into(), (Ipv4Addr::LOCALHOST, port).into()])
 }
 
-/// A zone is an interface's name or number.
 fn scope(zone: &str, options: &ResolveOptions) -> u32 {
-    match zone.parse() {
-        Ok(number) => number,
-        Err(_) if zone.is_empty() => options.scope_id,
-        Err(_) => nix::net::if_::if_nametoindex(zone).unwrap_or(options.scope_id),
-    }
+    zone_number(zone).unwrap_or(options.scope_id)
+}
+
+/// A zone is an interface's name or number.
+pub fn zone_number(zone: &str) -> Option<u32> {
+    zone.parse().ok().or_else(|| nix::net::if_::if_nametoindex(zone).ok())
 }
 
 /// Names that must not reach the system's resolver.

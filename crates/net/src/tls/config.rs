@@ -45,10 +45,6 @@ impl Built {
 }
 
 fn build(config: &Arc<TlsConfig>) -> Result<Built, NetError> {
-    if config.verify_status {
-        let text = "OCSP stapling is not supported by this TLS backend";
-        return Err(NetError::new(NetErrorKind::NotBuiltIn, text));
-    }
     let stamps = files(config).iter().map(|p| Stamp::of(p)).collect();
     let provider = CryptoProvider {
         cipher_suites: suites::choose(config.cipher_list.as_deref(), config.tls13_ciphers.as_deref())?,

@@ -14,6 +14,7 @@ pub mod der;
 pub mod keylog;
 pub mod keys;
 pub mod names;
+pub mod ocsp;
 pub mod oids;
 pub mod pem;
 pub mod pin;
@@ -79,7 +80,7 @@ pub struct TlsConfig {
     pub max_version: TlsVersion,
     pub verify_peer: bool,
     pub verify_host: bool,
-    /// OCSP stapling demanded. Not built in: a handshake answers `NotBuiltIn`.
+    /// The server must staple an OCSP answer that says its certificate is good. Sessions are not resumed then.
     pub verify_status: bool,
     pub ca: Vec<CaSource>,
     /// How long loaded anchors may be used again; `None` is for ever, zero never.

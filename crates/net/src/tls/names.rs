@@ -71,6 +71,7 @@ fn matches(pattern: &[u8], host: &str) -> bool {
 mod tests {
     use super::*;
 
+    /// CVE-2016-9952
     #[test]
     fn wildcards() {
         assert!(matches(b"*.example.com", "a.example.com"));

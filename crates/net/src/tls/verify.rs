@@ -5,7 +5,7 @@
 
 use super::chain::{self, Judge, VerifyResult};
 use super::x509::Certificate;
-use super::{CertSource, TlsConfig, anchors, names, pin};
+use super::{CertSource, TlsConfig, anchors, names, ocsp, pin};
 use crate::{NetError, NetErrorKind};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{WebPkiSupportedAlgorithms, verify_tls13_signature_with_raw_key};
@@ -54,6 +54,7 @@ impl Verifier {
         leaf: &[u8],
         others: &[CertificateDer<'_>],
         host: &str,
+        ocsp: &[u8],
         now: UnixTime,
     ) -> Result<(), NetError> {
         if self.config.verify_peer {
@@ -72,6 +73,9 @@ impl Verifier {
             // curl looks at the name before it takes note of the chain's result.
             names::check(&cert, host).map_err(|text| refused(text).with_verify_result(chain::UNSPECIFIED))?;
         }
+        if self.config.verify_status {
+            self.check_status(&cert, others, ocsp, now)?;
+        }
         if let Some(issuer) = &self.config.issuer {
             check_issuer(issuer, &cert)?;
         }
@@ -82,6 +86,22 @@ impl Verifier {
             )),
             _ => Ok(()),
         }
+    }
+
+    /// The issuer is one that was sent or one that is trusted.
+    fn check_status(
+        &self,
+        cert: &Certificate<'_>,
+        others: &[CertificateDer<'_>],
+        response: &[u8],
+        now: UnixTime,
+    ) -> Result<(), NetError> {
+        let anchors = anchors::load(&self.config.ca, self.config.ca_cache)?;
+        let sent = others.iter().filter_map(|c| Certificate::parse(c));
+        let issuers: Vec<Certificate<'_>> = anchors.issuers_of(cert).into_iter().chain(sent).collect();
+        let now = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
+        ocsp::check(response, cert, &issuers, self.algorithms.all, now)
+            .map_err(|text| NetError::new(NetErrorKind::SslInvalidCertStatus, text))
     }
 
     fn chain(
@@ -116,10 +136,10 @@ impl ServerCertVerifier for Verifier {
         leaf: &CertificateDer<'_>,
         others: &[CertificateDer<'_>],
         name: &ServerName<'_>,
-        _ocsp: &[u8],
+        ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        match self.check(leaf, others, &name.to_str(), now) {
+        match self.check(leaf, others, &name.to_str(), ocsp, now) {
             Ok(()) => Ok(ServerCertVerified::assertion()),
             Err(e) => Err(Error::InvalidCertificate(CertificateError::Other(OtherError(Arc::new(e))))),
         }

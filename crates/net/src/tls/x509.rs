@@ -281,7 +281,7 @@ fn bits_any(body: &[u8]) -> Option<u8> {
 }
 
 /// UTCTime or GeneralizedTime in seconds since the epoch (RFC 5280, 4.1.2.5).
-fn time(v: Tlv<'_>) -> Option<i64> {
+pub fn time(v: Tlv<'_>) -> Option<i64> {
     let digits = v.body.strip_suffix(b"Z")?;
     let (year, rest) = match v.tag {
         der::UTC_TIME if digits.len() == 12 || digits.len() == 10 => {

@@ -126,6 +126,7 @@ fn after_two_dashes_everything_is_a_url() {
     assert_eq!(request.targets[0].url.as_deref(), Some(b"-s".as_slice()));
 }
 
+/// CVE-2024-2004: an empty set is not all of them.
 #[test]
 fn schemes() {
     let list = |text: &str| {
@@ -135,7 +136,9 @@ fn schemes() {
     assert_eq!(list("=http,https"), "http,https");
     assert_eq!(list("-all,ftp"), "ftp");
     assert_eq!(list("-ftp"), "file,ftps,http,https");
-    assert_eq!(wrong(&["--proto", "-all"]).0, Wrong::BadUse);
+    for none in ["-all", "-all,-http"] {
+        assert_eq!(wrong(&["--proto", none]).0, Wrong::BadUse);
+    }
 }
 
 #[test]

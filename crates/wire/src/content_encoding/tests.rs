@@ -142,6 +142,7 @@ fn what_is_corrupt() {
     assert_eq!(decode("zstd", &skipped, 3), Ok(b"text".to_vec()));
 }
 
+/// CVE-2022-32206
 #[test]
 fn names_and_depth() {
     assert_eq!(decode("compress", b"x", 1), Err(Error::Unknown));

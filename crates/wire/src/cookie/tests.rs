@@ -71,6 +71,7 @@ fn set_cookie_headers() {
     }
 }
 
+/// CVE-2014-3613 (part of an address), CVE-2026-80255 (a tab before "secure").
 #[test]
 fn prefixes_addresses_and_suffixes() {
     let rows = [
@@ -89,6 +90,21 @@ fn prefixes_addresses_and_suffixes() {
     ];
     for (header, host, wanted) in rows {
         assert_eq!(received(header, at(host, "/dir/page", true)), wanted, "{header:?} {host}");
+    }
+}
+
+/// CVE-2014-3620, CVE-2022-27779, CVE-2023-46218, CVE-2026-8924: nobody sets cookies for a suffix, however it is written.
+#[test]
+fn suffixes_are_refused_in_any_spelling() {
+    for (header, host) in [
+        ("a=b; domain=me", "curl.me"),
+        ("a=b; domain=.me.", "curl.me."),
+        ("a=b; domain=me.", "curl.me."),
+        ("a=b; domain=cO.Uk", "example.cO.Uk"),
+        ("a=b; domain=co.uk.", "example.co.uk."),
+        ("a=b; domain=.co.uk.", "example.co.uk"),
+    ] {
+        assert_eq!(received(header, at(host, "/", true)), "Domain", "{header} {host}");
     }
 }
 

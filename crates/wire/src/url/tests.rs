@@ -101,6 +101,13 @@ fn parts_of_a_url() {
     }
 }
 
+/// CVE-2016-8625: the letter that IDNA 2003 made another host of.
+#[test]
+fn a_sharp_s_is_no_double_s() {
+    let url = Url::parse("https://faß.de/".as_bytes(), 0).unwrap();
+    assert_eq!(url.host_ascii(), Ok(b"xn--fa-hia.de".to_vec()));
+}
+
 #[test]
 fn punycode_becomes_unicode() {
     for label in ["", "www."] {
@@ -193,6 +200,7 @@ fn whole_url() {
     }
 }
 
+/// CVE-2022-27780 (`a%2Fb` as a host), CVE-2014-8150 (line ends).
 #[test]
 fn refused_urls() {
     use UrlError::*;
@@ -240,6 +248,7 @@ fn refused_urls() {
         (b"http://host/path/?\x01#\x02", URLENCODE, MalformedInput),
         (b"http://host/\x7f", URLENCODE, MalformedInput),
         (b"http://host/\0", URLENCODE, MalformedInput),
+        (b"http://host/\r\nX: y", URLENCODE | ALLOW_SPACE, MalformedInput),
         (b"http:/%1f/host/", URLENCODE, BadHostname),
         (b"http://host:65536/", 0, BadPortNumber),
         (b"http://host:-1/", 0, BadPortNumber),

@@ -68,7 +68,7 @@ fn connection(
     host: &str,
     peer: &Arc<PeerSessions>,
 ) -> Result<UnbufferedClientConnection, NetError> {
-    let resumption = match config.session_cache {
+    let resumption = match config.session_cache && !config.verify_status {
         true => Resumption::store(peer.clone()),
         false => Resumption::disabled(),
     };

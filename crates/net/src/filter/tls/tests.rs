@@ -239,6 +239,7 @@ fn good_and_unusual_certificates_are_accepted() {
     assert!(refuse(&authority.wrong_name(), "localhost", no_chain).message.contains("no alternative"));
 }
 
+/// CVE-2017-7468, CVE-2016-5419: with another client certificate there is nothing to resume.
 #[test]
 fn sessions_are_resumed_for_the_same_configuration_only() {
     let authority = Authority::new();
@@ -246,12 +247,17 @@ fn sessions_are_resumed_for_the_same_configuration_only() {
         let store = SessionStore::new();
         let other = Arc::new(TlsConfig { verify_host: false, ..(*config).clone() });
         let off = Arc::new(TlsConfig { session_cache: false, ..(*config).clone() });
-        let (port, server) = serve(authority.good().server_config().unwrap(), 6, |s| answer(s, b"x"));
+        let dressed = Arc::new(TlsConfig {
+            client: Some(super::peers::shown(&authority.client("me"))),
+            ..(*config).clone()
+        });
+        let (port, server) = serve(authority.good().server_config().unwrap(), 7, |s| answer(s, b"x"));
         let resumed =
             |c: &Arc<TlsConfig>, s: &SessionStore| exchange(port, "localhost", c, s).unwrap().0.resumed;
         assert!(!resumed(&config, &store));
         assert!(resumed(&config, &store), "{:?}", config.min_version);
         assert!(!resumed(&other, &store));
+        assert!(!resumed(&dressed, &store));
         assert!(!resumed(&off, &store));
         assert!(!resumed(&config, &SessionStore::new()));
         store.clear();

@@ -1,0 +1,206 @@
+//! curl's past vulnerabilities that concern what a handle keeps, counts or takes in: bodies that were the wrong ones,
+//! stores that mixed hosts, limits that were counted apart. Each names its CVE.
+//!
+//! covers: CURLOPT_POSTFIELDS, CURLOPT_HSTS_CTRL, CURLOPT_COOKIEFILE
+
+mod common;
+
+use std::cell::RefCell;
+use std::net::{TcpListener, TcpStream};
+use std::rc::Rc;
+
+use common::{handle, long, text};
+use tables::constant::CURLAUTH_BEARER;
+use tables::{Code, EasyOption as O, LockData};
+use testkit::certs::Authority;
+use testkit::ftp::{Faults, FtpServer};
+use testkit::http::{Config, HttpServer, Response};
+use warmwire_engine::callbacks::{Callbacks, ChunkAnswer, FileInfo, ReadAnswer, Written};
+use warmwire_engine::{Easy, Share};
+
+fn perform(easy: &Easy) {
+    assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+}
+
+/// CVE-2023-28322: a POST behind a PUT sends its own fields, not what the read callback has.
+#[test]
+fn a_post_behind_a_put_sends_its_fields() {
+    let server = HttpServer::plain();
+    let (easy, app) = handle(&server.url("/body"));
+    *app.upload.borrow_mut() = b"from the callback".to_vec();
+    long(&easy, O::Upload, 1);
+    long(&easy, O::InfilesizeLarge, 17);
+    perform(&easy);
+    app.read_at.set(0);
+    long(&easy, O::Post, 1);
+    text(&easy, O::Copypostfields, "own fields");
+    perform(&easy);
+    let last = server.last_request().unwrap();
+    assert_eq!((last.method.as_str(), last.body.as_slice()), ("POST", &b"own fields"[..]));
+    assert_eq!(app.read_at.get(), 0);
+}
+
+/// CVE-2010-0734: no write is longer than CURL_MAX_WRITE_SIZE, unpacked bodies among them.
+#[test]
+fn writes_are_never_longer_than_told() {
+    struct Longest(RefCell<usize>);
+    struct Sink(Rc<Longest>);
+    impl Callbacks for Sink {
+        fn write(&self, data: &[u8]) -> Written {
+            let mut longest = self.0.0.borrow_mut();
+            *longest = data.len().max(*longest);
+            Written::All
+        }
+        fn header(&self, _: &[u8]) -> Option<Written> {
+            None
+        }
+        fn read(&self, _: &mut [u8]) -> ReadAnswer {
+            ReadAnswer::Bytes(0)
+        }
+    }
+    let server = HttpServer::plain();
+    for path in ["/gzip/1000000", "/bytes/1000000"] {
+        let longest = Rc::new(Longest(RefCell::new(0)));
+        let easy = Easy::new(Rc::new(Sink(longest.clone())));
+        text(&easy, O::Url, &server.url(path));
+        text(&easy, O::AcceptEncoding, "gzip");
+        perform(&easy);
+        assert_eq!(easy.state().info.borrow().delivered, 1_000_000, "{path}");
+        assert!(*longest.0.borrow() <= 16 * 1024, "{path}");
+    }
+}
+
+/// CVE-2023-23916: the limit of stacked codings holds over all header lines together.
+#[test]
+fn codings_are_counted_over_all_lines() {
+    let server = HttpServer::with(|_| {
+        let add = |response: Response, _| response.with("Content-Encoding", "gzip");
+        Some((0..6).fold(Response::ok("x"), add))
+    });
+    let (easy, _app) = handle(&server.url("/"));
+    text(&easy, O::AcceptEncoding, "gzip");
+    assert_eq!(easy.perform(), Code::BadContentEncoding, "{}", easy.state().message());
+}
+
+/// CVE-2023-38546: a copied handle reads no file that nobody named.
+#[test]
+fn a_copied_handle_reads_no_file_called_none() {
+    struct Planted;
+    impl Drop for Planted {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_file("none");
+        }
+    }
+    let planted = Planted;
+    std::fs::write("none", "127.0.0.1\tFALSE\t/\tFALSE\t0\tplanted\tx\n").unwrap();
+    let server = HttpServer::with(|_| Some(Response::ok("x").with("Set-Cookie", "own=1")));
+    let (easy, _app) = handle(&server.url("/"));
+    easy.set_text(O::Cookiefile, Some(b"")).unwrap();
+    perform(&easy);
+    let (_, other) = handle("http://unused.example/");
+    let copy = easy.duplicate(Rc::new(common::Callee(other)));
+    perform(&copy);
+    drop(planted);
+    assert_eq!(server.last_request().unwrap().field("Cookie"), Some("own=1"));
+}
+
+/// CVE-2022-27775: the same address in two zones is two hosts.
+#[test]
+fn zones_tell_connections_apart() {
+    let address = Some("[::1]:0".parse().unwrap());
+    let Ok(server) = HttpServer::start(Config { address, ..Config::default() }) else {
+        return; // no IPv6 here
+    };
+    let url = |zone| format!("http://[::1%25{zone}]:{}/bytes/1", server.port());
+    let (easy, _app) = handle(&url(1));
+    perform(&easy);
+    perform(&easy);
+    assert_eq!(server.accepts(), 1);
+    text(&easy, O::Url, &url(2));
+    // The second zone may lead nowhere on this machine; it must not lead to the first one's connection.
+    let code = easy.perform();
+    assert!(server.accepts() == 2 || code == Code::CouldntConnect, "{code:?}");
+}
+
+/// CVE-2022-42916: a full stop of another script is one for HSTS, too.
+#[test]
+fn hsts_looks_at_the_host_that_is_asked() {
+    let authority = Authority::new();
+    let strict = |_: &_| Some(Response::status(200).with("Strict-Transport-Security", "max-age=600"));
+    let tls = Some(authority.for_names(&["strict.localhost"]).server_config().unwrap());
+    let server =
+        HttpServer::start(Config { tls, handler: Some(std::sync::Arc::new(strict)), ..Config::default() });
+    let server = server.unwrap();
+    let share = Share::default();
+    share.set_kind(LockData::Hsts, true);
+    let (easy, _app) = handle(&format!("https://strict.localhost:{}/", server.port()));
+    easy.set_share(Some(share));
+    text(&easy, O::CainfoBlob, authority.ca_pem());
+    let entry = format!("strict.localhost:{}:127.0.0.1", server.port());
+    easy.state().settings.borrow_mut().set_list(O::Resolve, Some(vec![entry.as_bytes().into()])).unwrap();
+    perform(&easy);
+    text(&easy, O::ProtocolsStr, "http");
+    for host in ["strict.localhost", "strict\u{3002}localhost", "STRICT.localhost."] {
+        text(&easy, O::Url, &format!("http://{host}:1/"));
+        assert_eq!(easy.perform(), Code::UnsupportedProtocol, "{host} has become https");
+    }
+}
+
+/// CVE-2025-14524: a bearer token is not for FTP, where a redirect may lead.
+#[test]
+fn a_bearer_token_stays_with_http() {
+    let ftp = FtpServer::with_file("/file", "x");
+    let to = ftp.url("/file");
+    let http = HttpServer::with(move |_| Some(Response::status(302).with("Location", &*to)));
+    let (easy, _app) = handle(&http.url("/"));
+    long(&easy, O::Followlocation, 1);
+    text(&easy, O::RedirProtocolsStr, "ftp");
+    text(&easy, O::Xoauth2Bearer, "token");
+    long(&easy, O::Httpauth, CURLAUTH_BEARER as i64);
+    perform(&easy);
+    assert!(ftp.commands().contains(&"USER anonymous".to_owned()));
+    assert!(!ftp.commands().iter().any(|command| command.contains("token")), "{:?}", ftp.commands());
+}
+
+/// CVE-2020-8284: the address in a reply to PASV is not one to connect to.
+#[test]
+fn pasv_leads_to_the_host_that_was_asked() {
+    let elsewhere = TcpListener::bind("127.0.0.9:0").unwrap();
+    let port = elsewhere.local_addr().unwrap().port();
+    let reply = format!("227 Entering (127,0,0,9,{},{})", port >> 8, port & 255);
+    let faults = Faults { pasv_reply: Some(reply), ..Faults::default() };
+    let server = FtpServer::with_faults("/file", "x", faults);
+    let (easy, _app) = handle(&server.url("/file"));
+    long(&easy, O::FtpUseEpsv, 0);
+    assert_ne!(easy.perform(), Code::Ok);
+    elsewhere.set_nonblocking(true).unwrap();
+    let came: Result<(TcpStream, _), _> = elsewhere.accept();
+    assert!(came.is_err(), "somebody connected to another host");
+}
+
+/// CVE-2020-8285: entries that the application skips cost no stack.
+#[test]
+fn thousands_of_skipped_entries() {
+    struct Skips;
+    impl Callbacks for Skips {
+        fn write(&self, _: &[u8]) -> Written {
+            Written::All
+        }
+        fn header(&self, _: &[u8]) -> Option<Written> {
+            None
+        }
+        fn read(&self, _: &mut [u8]) -> ReadAnswer {
+            ReadAnswer::Bytes(0)
+        }
+        fn chunk_begin(&self, _: &FileInfo, _: usize) -> ChunkAnswer {
+            ChunkAnswer::Skip
+        }
+    }
+    let files = (0..20_000).map(|n| (format!("/dir/f{n}"), Vec::new())).collect();
+    let server = FtpServer::start(testkit::ftp::Config { files, ..Default::default() }).unwrap();
+    let easy = Easy::new(Rc::new(Skips));
+    text(&easy, O::Url, &server.url("/dir/f*"));
+    long(&easy, O::Wildcardmatch, 1);
+    perform(&easy);
+    assert!(!server.commands().iter().any(|command| command.starts_with("RETR")));
+}

@@ -1,0 +1,129 @@
+//! curl's past vulnerabilities that concern TLS: connections that were used although a demand had changed, and checks that
+//! were left out. Each names its CVE.
+//!
+//! covers: CURLOPT_SSL_VERIFYHOST, CURLOPT_USE_SSL
+
+mod common;
+
+use common::{handle, long, text};
+use tables::constant::CURLUSESSL_ALL;
+use tables::{Code, EasyOption as O};
+use testkit::certs::{Authority, Leaf};
+use testkit::ftp::FtpServer;
+use testkit::http::HttpServer;
+use testkit::raw::{RawPeer, Step, expect, send};
+use testkit::temp::TempDir;
+use warmwire_engine::Easy;
+
+fn perform(easy: &Easy) {
+    assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+}
+
+/// CVE-2026-8932, CVE-2022-27782, CVE-2021-22924, CVE-2016-7141, CVE-2021-22897, CVE-2026-80231: whatever says how TLS is to
+/// be done makes another connection, paths with their case among it.
+#[test]
+fn every_demand_on_tls_makes_another_connection() {
+    let authority = Authority::new();
+    let server = HttpServer::tls(authority.demanding(&authority.good()).unwrap());
+    let dir = TempDir::new("demands").unwrap();
+    let me = authority.client("me");
+    let file = |name: &str, content: &str| dir.write(name, content).unwrap().to_str().unwrap().to_owned();
+    let (ca, same_ca) = (file("ca.pem", authority.ca_pem()), file("CA.pem", authority.ca_pem()));
+    let (cert, key, same_key) =
+        (file("cert.pem", &me.cert_pem), file("key.pem", &me.key_pem), file("KEY.pem", &me.key_pem));
+    let texts = [
+        (O::Cainfo, same_ca.as_str()),
+        (O::Issuercert, ca.as_str()),
+        (O::Issuercert, same_ca.as_str()),
+        (O::Sslkey, same_key.as_str()),
+        (O::Keypasswd, "unused"),
+        (O::Keypasswd, "Unused"),
+        (O::SslCipherList, "ECDHE-ECDSA-AES128-GCM-SHA256"),
+        (O::Tls13Ciphers, "TLS_AES_256_GCM_SHA384"),
+        (O::SslEcCurves, "P-256"),
+    ];
+    let (easy, _app) = handle(&server.url("/bytes/1"));
+    text(&easy, O::Cainfo, &ca);
+    text(&easy, O::Sslcert, &cert);
+    text(&easy, O::Sslkey, &key);
+    perform(&easy);
+    perform(&easy);
+    assert_eq!(server.accepts(), 1);
+    for (count, (option, value)) in texts.iter().enumerate() {
+        text(&easy, *option, value);
+        perform(&easy);
+        assert_eq!(server.accepts(), count + 2, "{option:?} {value}");
+    }
+    // CURLSSLOPT_NATIVE_CA, another version, and less verification.
+    for (count, (option, value)) in
+        [(O::SslOptions, 16), (O::Sslversion, 7), (O::SslVerifyhost, 0)].into_iter().enumerate()
+    {
+        long(&easy, option, value);
+        perform(&easy);
+        assert_eq!(server.accepts(), texts.len() + count + 2, "{option:?}");
+    }
+}
+
+/// CVE-2016-3739, CVE-2014-2522, CVE-2014-1263, CVE-2025-4947: a host that is an address has its name checked, too.
+/// CVE-2013-6422, CVE-2013-4545: also when the chain is not.
+#[test]
+fn addresses_are_names_and_names_are_checked_alone() {
+    let authority = Authority::new();
+    let server = HttpServer::tls(authority.for_names(&["localhost"]).server_config().unwrap());
+    let by_address = format!("https://127.0.0.1:{}/bytes/1", server.port());
+    let (easy, _app) = handle(&by_address);
+    text(&easy, O::CainfoBlob, authority.ca_pem());
+    assert_eq!(easy.perform(), Code::PeerFailedVerification);
+    long(&easy, O::SslVerifypeer, 0);
+    assert_eq!(easy.perform(), Code::PeerFailedVerification);
+    assert!(easy.state().message().contains("127.0.0.1"), "{}", easy.state().message());
+    long(&easy, O::SslVerifyhost, 0);
+    perform(&easy);
+}
+
+/// CVE-2024-2379: a name that is not known is no reason to leave the demand out.
+#[test]
+fn unknown_curves_and_ciphers_are_errors() {
+    let authority = Authority::new();
+    let server = HttpServer::tls(authority.good().server_config().unwrap());
+    for option in [O::SslEcCurves, O::SslCipherList, O::SslSignatureAlgorithms] {
+        let (easy, _app) = handle(&server.url("/bytes/1"));
+        text(&easy, O::CainfoBlob, authority.ca_pem());
+        text(&easy, option, "nonsense");
+        assert_ne!(easy.perform(), Code::Ok, "{option:?}");
+        assert_eq!(server.served(), 0);
+    }
+}
+
+/// CVE-2026-4873, CVE-2026-8286: a control connection in clear text does not serve who demands TLS.
+#[test]
+fn a_clear_connection_does_not_serve_who_demands_tls() {
+    let server = FtpServer::with_file("/file", "x");
+    let (easy, _app) = handle(&server.url("/file"));
+    perform(&easy);
+    long(&easy, O::UseSsl, CURLUSESSL_ALL);
+    assert_eq!(easy.perform(), Code::UseSslFailed);
+    assert_eq!(server.accepts(), 2);
+}
+
+/// CVE-2021-22947: what came in clear text behind the reply to AUTH is not taken for a reply within TLS.
+#[test]
+fn replies_before_the_handshake_are_dropped() {
+    let leaf = Leaf::self_signed();
+    let injected = "234 go\r\n232 you are in\r\n257 \"/\" is here\r\n";
+    let script =
+        vec![send("220 hello\r\n"), expect("AUTH SSL\r\n"), send(injected), Step::Sleep(wait()), Step::Cut];
+    let peer = RawPeer::start(vec![script]);
+    let (easy, _app) = handle(&format!("ftp://127.0.0.1:{}/file", peer.port()));
+    long(&easy, O::UseSsl, CURLUSESSL_ALL);
+    long(&easy, O::SslVerifypeer, 0);
+    text(&easy, O::CainfoBlob, &leaf.cert_pem);
+    let code = easy.perform();
+    assert!(matches!(code, Code::SslConnectError | Code::WeirdServerReply), "{code:?}");
+    let said: Vec<u8> = peer.received().concat();
+    assert!(!said.windows(4).any(|w| matches!(w, b"USER" | b"PASS" | b"PWD\r")), "{said:?}");
+}
+
+fn wait() -> std::time::Duration {
+    std::time::Duration::from_millis(200)
+}

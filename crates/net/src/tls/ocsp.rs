@@ -1,0 +1,218 @@
+//! OCSP stapling (RFC 6960, sent as RFC 6066, section 8 says): is the certificate that the server showed still good?
+//!
+//! The answer must be signed by the certificate's issuer, or by a responder that the issuer certified for it.
+
+use super::der::{self, Reader};
+use super::x509::{self, Certificate};
+use rustls::pki_types::SignatureVerificationAlgorithm;
+
+/// Clocks may differ by this much.
+const SKEW_SECONDS: i64 = 300;
+const BASIC_RESPONSE: [u8; 9] = [0x2b, 6, 1, 5, 5, 7, 48, 1, 1];
+const OCSP_SIGNING: [u8; 8] = [0x2b, 6, 1, 5, 5, 7, 3, 9];
+const ENUMERATED: u8 = 0x0a;
+/// Certificates and single answers looked at.
+const MAX_ENTRIES: usize = 32;
+
+/// `Err` holds the message for CURLE_SSL_INVALIDCERTSTATUS.
+pub fn check(
+    response: &[u8],
+    leaf: &Certificate<'_>,
+    issuers: &[Certificate<'_>],
+    algorithms: &[&dyn SignatureVerificationAlgorithm],
+    now: i64,
+) -> Result<(), String> {
+    if response.is_empty() {
+        return Err("No OCSP response received".into());
+    }
+    let invalid = || "Invalid OCSP response".to_string();
+    let (status, basic) = outer(response).ok_or_else(invalid)?;
+    if status != 0 {
+        return Err(format!("Invalid OCSP response status: {} ({status})", status_text(status)));
+    }
+    let basic = Basic::parse(basic.ok_or_else(invalid)?).ok_or_else(invalid)?;
+    // Whoever only has the issuer's name (a certificate that the server sent along) vouches for nothing.
+    let issued = |by: &Certificate<'_>| {
+        leaf.names_issuer(by) && is_signed(algorithms, by, leaf.signature_alg, leaf.tbs, leaf.signature)
+    };
+    let issuer = issuers
+        .iter()
+        .find(|by| issued(by) && basic.is_signed_for(by, algorithms, now))
+        .ok_or("OCSP response verification failed")?;
+    let single = basic.about(leaf, issuer).ok_or("Could not find certificate ID in OCSP response")?;
+    if single.from > now + SKEW_SECONDS || single.until.is_some_and(|t| t < now - SKEW_SECONDS) {
+        return Err("OCSP response has expired".into());
+    }
+    match single.status {
+        Status::Good => Ok(()),
+        Status::Revoked(reason) => {
+            Err(format!("SSL certificate revocation reason: {} ({reason})", reason_text(reason)))
+        }
+        Status::Unknown => Err("SSL certificate status: unknown (2)".into()),
+    }
+}
+
+enum Status {
+    Good,
+    Revoked(i64),
+    Unknown,
+}
+
+struct Single {
+    status: Status,
+    from: i64,
+    until: Option<i64>,
+}
+
+struct Basic<'a> {
+    tbs: &'a [u8],
+    answers: &'a [u8],
+    algorithm: &'a [u8],
+    signature: &'a [u8],
+    certs: &'a [u8],
+}
+
+impl<'a> Basic<'a> {
+    fn parse(bytes: &'a [u8]) -> Option<Basic<'a>> {
+        let mut r = Reader::new(bytes).sequence()?;
+        let tbs = r.whole(der::SEQUENCE)?;
+        let algorithm = r.expect(der::SEQUENCE)?;
+        let signature = r.expect(der::BIT_STRING)?.strip_prefix(&[0])?;
+        let certs = match r.optional(der::context(0)) {
+            Some(list) => Reader::new(list).expect(der::SEQUENCE)?,
+            None => &[],
+        };
+        let mut data = Reader::new(tbs).sequence()?;
+        data.optional(der::context(0)); // version
+        data.value()?; // responder
+        data.expect(der::GENERALIZED_TIME)?; // when it was made
+        Some(Basic { tbs, answers: data.expect(der::SEQUENCE)?, algorithm, signature, certs })
+    }
+
+    /// Signed by the issuer, or by whom it delegated this to.
+    fn is_signed_for(
+        &self,
+        issuer: &Certificate<'_>,
+        algorithms: &[&dyn SignatureVerificationAlgorithm],
+        now: i64,
+    ) -> bool {
+        let signed = |by: &Certificate<'_>, alg: &[u8], data: &[u8], signature: &[u8]| {
+            is_signed(algorithms, by, alg, data, signature)
+        };
+        if signed(issuer, self.algorithm, self.tbs, self.signature) {
+            return true;
+        }
+        let mut certs = Reader::new(self.certs);
+        let listed = std::iter::from_fn(|| certs.whole(der::SEQUENCE)).take(MAX_ENTRIES);
+        listed.filter_map(Certificate::parse).any(|c| {
+            (c.not_before..=c.not_after).contains(&now)
+                && may_sign_answers(&c)
+                && c.names_issuer(issuer)
+                && signed(issuer, c.signature_alg, c.tbs, c.signature)
+                && signed(&c, self.algorithm, self.tbs, self.signature)
+        })
+    }
+
+    fn about(&self, leaf: &Certificate<'_>, issuer: &Certificate<'_>) -> Option<Single> {
+        let mut answers = Reader::new(self.answers);
+        std::iter::from_fn(|| answers.sequence()).take(MAX_ENTRIES).find_map(|mut single| {
+            let mut id = single.sequence()?;
+            let hash = match id.sequence()?.expect(der::OID)? {
+                [0x2b, 14, 3, 2, 26] => &ring::digest::SHA1_FOR_LEGACY_USE_ONLY,
+                [0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 1] => &ring::digest::SHA256,
+                _ => return None,
+            };
+            let name = der::wrap(der::SEQUENCE, issuer.subject);
+            let same = id.expect(der::OCTET_STRING)? == ring::digest::digest(hash, &name).as_ref()
+                && id.expect(der::OCTET_STRING)? == ring::digest::digest(hash, issuer.key).as_ref()
+                && id.expect(der::INTEGER)? == leaf.serial;
+            if !same {
+                return None;
+            }
+            let status = single.value()?;
+            let status = match status.tag & 0x1f {
+                0 => Status::Good,
+                1 => Status::Revoked(reason(status.body)),
+                _ => Status::Unknown,
+            };
+            let from = x509::time(single.value()?)?;
+            let until = match single.optional(der::context(0)) {
+                Some(t) => Some(x509::time(Reader::new(t).value()?)?),
+                None => None,
+            };
+            Some(Single { status, from, until })
+        })
+    }
+}
+
+fn is_signed(
+    algorithms: &[&dyn SignatureVerificationAlgorithm],
+    by: &Certificate<'_>,
+    algorithm: &[u8],
+    data: &[u8],
+    signature: &[u8],
+) -> bool {
+    algorithms.iter().any(|a| {
+        a.signature_alg_id().as_ref() == algorithm
+            && a.public_key_alg_id().as_ref() == by.key_alg
+            && a.verify_signature(by.key, data, signature).is_ok()
+    })
+}
+
+/// The status, and the basic response if there is one.
+fn outer(response: &[u8]) -> Option<(u8, Option<&[u8]>)> {
+    let mut r = Reader::new(response).sequence()?;
+    let [status] = r.expect(ENUMERATED)? else {
+        return None;
+    };
+    let Some(bytes) = r.optional(der::context(0)) else {
+        return Some((*status, None));
+    };
+    let mut bytes = Reader::new(bytes).sequence()?;
+    let basic = bytes.expect(der::OID)? == BASIC_RESPONSE;
+    Some((*status, bytes.expect(der::OCTET_STRING).filter(|_| basic)))
+}
+
+fn may_sign_answers(cert: &Certificate<'_>) -> bool {
+    let Some(mut list) = cert.extension(x509::EXT_KEY_USAGE).and_then(|v| Reader::new(v).sequence()) else {
+        return false;
+    };
+    std::iter::from_fn(|| list.value()).any(|v| v.body == OCSP_SIGNING)
+}
+
+/// Behind the time of a revocation; -1 when none is given.
+fn reason(revoked: &[u8]) -> i64 {
+    let mut r = Reader::new(revoked);
+    r.value();
+    match r.optional(der::context(0)).and_then(|v| Reader::new(v).expect(ENUMERATED)) {
+        Some([n]) => i64::from(*n),
+        _ => -1,
+    }
+}
+
+fn status_text(status: u8) -> &'static str {
+    match status {
+        1 => "malformedrequest",
+        2 => "internalerror",
+        3 => "trylater",
+        5 => "sigrequired",
+        6 => "unauthorized",
+        _ => "(UNKNOWN)",
+    }
+}
+
+fn reason_text(reason: i64) -> &'static str {
+    match reason {
+        0 => "unspecified",
+        1 => "keyCompromise",
+        2 => "cACompromise",
+        3 => "affiliationChanged",
+        4 => "superseded",
+        5 => "cessationOfOperation",
+        6 => "certificateHold",
+        8 => "removeFromCRL",
+        9 => "privilegeWithdrawn",
+        10 => "aACompromise",
+        _ => "(UNKNOWN)",
+    }
+}

@@ -1,0 +1,86 @@
+//! tests/security.tsv says of each of curl's past logic faults which test would fail with it, or why none can. Here it is
+//! held to that: the tests exist and name their CVE, what is called missing is missing, and no fault was left out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tables::{Scheme, feature};
+
+fn top() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// CVE and what stands beside it.
+fn rows() -> Vec<(String, String)> {
+    let text = fs::read_to_string(top().join("tests/security.tsv")).unwrap();
+    let lines = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+    lines.map(|line| line.split_once('\t').expect("two columns")).map(|(a, b)| (a.into(), b.into())).collect()
+}
+
+/// The comment right above a function, and the function itself.
+fn function(text: &str, name: &str) -> Option<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let start = lines.iter().position(|line| line.trim_start().starts_with(&format!("fn {name}(")))?;
+    let is_above = |line: &&&str| matches!(line.trim_start().get(..2), Some("//" | "#["));
+    let above = lines[..start].iter().rev().take_while(is_above).count();
+    let indent = lines[start].len() - lines[start].trim_start().len();
+    let end = format!("{}}}", " ".repeat(indent));
+    let below = lines[start..].iter().position(|line| *line == end)?;
+    Some(lines[start - above..start + below].join("\n"))
+}
+
+#[test]
+fn every_row_is_true() {
+    let mut wrong = Vec::new();
+    for (cve, place) in rows() {
+        let fault = match place.split_once(": ") {
+            Some(("lacks", what)) => what.split(", ").find_map(is_built),
+            Some(("none", reason)) => reason.is_empty().then(|| "no reason".to_owned()),
+            _ => place.split(", ").find_map(|test| untested(&cve, test)),
+        };
+        wrong.extend(fault.map(|fault| format!("{cve}: {fault}")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A scheme or feature that a row calls missing.
+fn is_built(what: &str) -> Option<String> {
+    let built = match (Scheme::from_name(what), feature::ALL.iter().find(|row| row.name == what)) {
+        (Some(scheme), _) => scheme.built(),
+        (None, Some(row)) => row.built,
+        (None, None) => return Some(format!("{what} is neither a scheme nor a feature")),
+    };
+    built.then(|| format!("{what} is built now: write the test"))
+}
+
+fn untested(cve: &str, test: &str) -> Option<String> {
+    let Some((path, name)) = test.split_once('#') else { return Some(format!("{test} is no test")) };
+    let Ok(text) = fs::read_to_string(top().join(path)) else { return Some(format!("{path} is not there")) };
+    let Some(function) = function(&text, name) else { return Some(format!("{path} has no {name}")) };
+    if !function.contains("#[test]") {
+        return Some(format!("{name} is no test"));
+    }
+    (!function.contains(cve)).then(|| format!("{name} does not say what it is for"))
+}
+
+#[test]
+fn no_fault_was_left_out() {
+    let known: BTreeMap<String, String> = rows().into_iter().collect();
+    assert_eq!(known.len(), rows().len(), "each once");
+    let shared = std::env::var_os("WARMWIRE_SHARED").map_or(top().join("../shared"), PathBuf::from);
+    // The list of scenarios is not everywhere.
+    let Ok(list) = fs::read_to_string(shared.join("security/cve_scenarios.tsv")) else { return };
+    let asked: BTreeSet<&str> = list.lines().skip(1).filter_map(|line| line.split('\t').next()).collect();
+    let missing: Vec<_> = asked.iter().filter(|cve| !known.contains_key(**cve)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn functions_are_found_with_their_comments() {
+    let text = "/// CVE-1\n#[test]\nfn one() {\n    two();\n}\n\n#[test]\nfn two() {\n    // CVE-2\n}\n";
+    assert!(function(text, "one").unwrap().contains("CVE-1"));
+    let two = function(text, "two").unwrap();
+    assert!(two.contains("CVE-2") && !two.contains("CVE-1"));
+    assert_eq!(function(text, "three"), None);
+}
