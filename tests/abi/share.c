@@ -35,7 +35,7 @@ int main(void)
   SAME(curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS), CURLSHE_OK);
   SAME(curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_CONNECT), CURLSHE_OK);
   SAME(curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION), CURLSHE_OK);
-  SAME(curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_PSL), CURLSHE_NOT_BUILT_IN); /* no list here */
+  SAME(curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_PSL), CURLSHE_OK);
   SAME(curl_share_setopt(share, CURLSHOPT_LOCKFUNC, lock), CURLSHE_OK);
   SAME(curl_share_setopt(share, CURLSHOPT_UNLOCKFUNC, unlock), CURLSHE_OK);
   SAME(curl_share_setopt(share, CURLSHOPT_USERDATA, &locks), CURLSHE_OK);

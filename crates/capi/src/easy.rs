@@ -27,7 +27,7 @@ pub struct EasyHandle {
     pub app: Rc<Application>,
     /// Texts handed out by curl_easy_getinfo, by info: they live until the same is asked again.
     pub texts: RefCell<HashMap<i32, CString>>,
-    pub cert_info: RefCell<Option<CertInfo>>,
+    pub cert_info: RefCell<CertInfo>,
     pub headers: HeaderPlace,
     /// The form and the URL handle that were set, for a copy of the handle.
     pub objects: Cell<Objects>,

@@ -12,10 +12,17 @@ use tables::{Code, EasyOption as O, Entry, Info as I, InfoKind};
 use crate::easy::{self, EasyHandle};
 use crate::slist::{self, Slist};
 
-/// `struct curl_certinfo` with the lists that it owns.
+/// `struct curl_certinfo` with the lists that it owns. It stays where it is for as long as its handle lives: applications
+/// ask once and look at it after each transfer.
 pub struct CertInfo {
     header: Box<CertHeader>,
     lists: Vec<*mut Slist>,
+}
+
+impl Default for CertInfo {
+    fn default() -> CertInfo {
+        CertInfo { header: Box::new(CertHeader { count: 0, lists: ptr::null_mut() }), lists: Vec::new() }
+    }
 }
 
 #[repr(C)]
@@ -25,20 +32,24 @@ struct CertHeader {
 }
 
 impl CertInfo {
-    fn new(certificates: &[Vec<std::rc::Rc<[u8]>>]) -> CertInfo {
-        let mut lists: Vec<_> =
-            certificates.iter().map(|fields| slist::from_strings(fields.iter())).collect();
-        let header = CertHeader { count: lists.len() as c_int, lists: lists.as_mut_ptr() };
-        CertInfo { header: Box::new(header), lists }
+    fn fill(&mut self, certificates: &[Vec<std::rc::Rc<[u8]>>]) -> *const c_void {
+        self.clear();
+        self.lists = certificates.iter().map(|fields| slist::from_strings(fields.iter())).collect();
+        *self.header = CertHeader { count: self.lists.len() as c_int, lists: self.lists.as_mut_ptr() };
+        ptr::from_ref(&*self.header).cast()
+    }
+
+    fn clear(&mut self) {
+        for list in self.lists.drain(..) {
+            // SAFETY: made by `fill`; C only reads them.
+            unsafe { slist::free_all(list) }
+        }
     }
 }
 
 impl Drop for CertInfo {
     fn drop(&mut self) {
-        for list in &self.lists {
-            // SAFETY: made by `new`; C only reads them.
-            unsafe { slist::free_all(*list) }
-        }
+        self.clear();
     }
 }
 
@@ -188,12 +199,7 @@ impl EasyHandle {
 
     fn object(&self, info: I) -> *const c_void {
         match info {
-            I::Certinfo => {
-                let made = CertInfo::new(&self.easy.state().info.borrow().certificates);
-                let header = ptr::from_ref(&*made.header);
-                *self.cert_info.borrow_mut() = Some(made);
-                header.cast()
-            }
+            I::Certinfo => self.cert_info.borrow_mut().fill(&self.easy.state().info.borrow().certificates),
             _ => (&raw const NO_TLS_SESSION).cast(),
         }
     }

@@ -81,6 +81,12 @@ impl Error {
         self.0.verify_result
     }
 
+    /// The same, when the certificate was not the origin's.
+    pub fn without_verify_result(mut self) -> Error {
+        self.0.verify_result = 0;
+        self
+    }
+
     /// CURLINFO_PROXY_ERROR.
     pub fn proxy_code(&self) -> i64 {
         self.0.proxy_code

@@ -329,6 +329,9 @@ fn default_redirect_protocols() -> u64 {
     [Scheme::Http, Scheme::Https, Scheme::Ftp, Scheme::Ftps].iter().map(|s| s.bit()).sum()
 }
 
+/// Basic (a password) and GSSAPI, as CURLAUTH_* bits.
+const SOCKS5_WAYS: i64 = 5;
+
 /// Options that say the same in another unit or width share one slot.
 fn folded(option: O, value: i64) -> Result<(O, i64), Code> {
     let seconds = |target: O| {
@@ -351,6 +354,7 @@ fn folded(option: O, value: i64) -> Result<(O, i64), Code> {
             let refused = value != 0 && built == 0;
             if refused { Err(Code::NotBuiltIn) } else { Ok((option, built as i64)) }
         }
+        O::Socks5Auth if value & !SOCKS5_WAYS != 0 => Err(Code::NotBuiltIn),
         O::Buffersize => Ok((option, value.clamp(1024, 10 * 1024 * 1024))),
         O::UploadBuffersize => Ok((option, value.clamp(16 * 1024, 2 * 1024 * 1024))),
         _ => Ok((option, value)),
@@ -367,6 +371,7 @@ fn check_range(option: O, value: i64) -> Result<(), Code> {
         O::AltsvcCtrl => value != 0,
         O::MaxfilesizeLarge | O::MaxSendSpeedLarge | O::MaxRecvSpeedLarge => value >= 0,
         O::Port | O::Proxyport | O::Localport | O::Localportrange => (0..=65535).contains(&value),
+        O::AddressScope => (0..=i64::from(u32::MAX)).contains(&value),
         O::Maxconnects => (0..=i64::from(i32::MAX)).contains(&value),
         O::Netrc => (0..=2).contains(&value),
         O::Timecondition => (0..=3).contains(&value),
@@ -403,7 +408,7 @@ fn default_long(option: O) -> i64 {
         O::Maxredirs => 30,
         O::PostfieldsizeLarge | O::InfilesizeLarge => -1,
         O::Httpauth | O::Proxyauth => 1,
-        O::Socks5Auth => 5, // basic and GSSAPI
+        O::Socks5Auth => SOCKS5_WAYS,
         O::NewFilePerms => 0o644,
         O::NewDirectoryPerms => 0o755,
         O::DnsCacheTimeout => 60,

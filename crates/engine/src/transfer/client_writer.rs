@@ -24,6 +24,8 @@ pub struct ClientWriter {
     easy: Rc<EasyState>,
     decoder: Option<Decoder>,
     held: VecDeque<Held>,
+    /// Longest piece handed out (CURLOPT_BUFFERSIZE).
+    piece: usize,
     /// The body is read and dropped: a redirect or an authentication round follows.
     ignore_body: bool,
 }
@@ -39,7 +41,9 @@ enum Held {
 impl ClientWriter {
     /// A writer to this handle's application.
     pub fn new(easy: Rc<EasyState>) -> ClientWriter {
-        ClientWriter { easy, decoder: None, held: VecDeque::new(), ignore_body: false }
+        let wanted = easy.settings.borrow().long(O::Buffersize);
+        let piece = usize::try_from(wanted).unwrap_or(PIECE).clamp(1, PIECE);
+        ClientWriter { easy, decoder: None, held: VecDeque::new(), piece, ignore_body: false }
     }
 
     /// A new reply begins: forgets decoders and what was ignored.
@@ -171,7 +175,7 @@ impl ClientWriter {
     fn deliver(&mut self, data: &[u8]) -> Result<()> {
         let mut at = 0;
         while at < data.len() {
-            let end = (at + PIECE).min(data.len());
+            let end = (at + self.piece).min(data.len());
             let room = self.room();
             if room == 0 {
                 return Err(self.too_large());

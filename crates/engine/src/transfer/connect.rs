@@ -11,7 +11,7 @@ use net::filter::tls::handshake;
 use net::filter::{SocketFilter, open::Transport};
 use net::resolver::resolve;
 use net::tls::TlsConfig;
-use net::{Acquired, Connection, Filter, Lease, Limits, NetError, Pool, ResolveCache, SessionStore};
+use net::{Acquired, Connection, Filter, Lease, Limits, Pool, ResolveCache, SessionStore};
 use tables::{Code, EasyOption as O, LockData};
 
 use super::Transfer;
@@ -149,7 +149,10 @@ impl Transfer {
         }
         if let Some(proxy) = &plan.proxy {
             if let Some(tls) = &proxy.tls {
-                filter = self.tls(filter, tls, &proxy.host, proxy.port).await?;
+                let agreed = self.tls(filter, tls, &proxy.host, proxy.port).await;
+                filter = agreed.map_err(|e| self.of_proxy(e))?;
+                let result = filter.tls().map_or(0, |tls| tls.verify_result);
+                self.easy.info.borrow_mut().proxy_verify_result = result;
             }
             match tunnel::through(self, filter, proxy, plan).await? {
                 Some(through) => filter = through,
@@ -242,11 +245,13 @@ impl Transfer {
         }
         let mut agreed = pin!(handshake(below, config, host, port, &sessions));
         let filter = poll_fn(|cx| self.locked(LockData::SslSession, || agreed.as_mut().poll(cx)));
-        let filter = filter.await.map_err(|e: NetError| {
-            self.easy.info.borrow_mut().verify_result = e.verify_result;
-            Error::from(e)
-        })?;
-        Ok(Box::new(filter))
+        Ok(Box::new(filter.await?))
+    }
+
+    /// What was wrong with a certificate was wrong with the proxy's.
+    fn of_proxy(&self, error: Error) -> Error {
+        self.easy.info.borrow_mut().proxy_verify_result = error.verify_result();
+        error.without_verify_result()
     }
 
     fn note_established(&self, plan: &Plan) {

@@ -14,8 +14,6 @@ use crate::transfer::Transfer;
 const MOST: usize = 1 << 20;
 
 /// CURLFINFOFLAG_KNOWN_*.
-const KNOWN_FILENAME: u32 = 1 << 0;
-const KNOWN_FILETYPE: u32 = 1 << 1;
 const KNOWN_PERM: u32 = 1 << 3;
 const KNOWN_SIZE: u32 = 1 << 6;
 const KNOWN_HLINKCOUNT: u32 = 1 << 7;
@@ -105,9 +103,8 @@ fn told(file: &Listed) -> FileInfo {
             text(&file.group),
             text(&file.target),
         ],
-        flags: KNOWN_FILENAME
-            | KNOWN_FILETYPE
-            | known(file.permissions.is_some(), KNOWN_PERM)
+        // Name and type are always known, and curl sets no flag for them.
+        flags: known(file.permissions.is_some(), KNOWN_PERM)
             | known(file.size.is_some(), KNOWN_SIZE)
             | known(file.hard_links.is_some(), KNOWN_HLINKCOUNT),
         ..FileInfo::default()

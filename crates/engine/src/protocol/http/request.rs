@@ -149,7 +149,17 @@ fn ftp_target(t: &Transfer) -> Vec<u8> {
         let _ = url.set(Part::User, Some(&user), flag::URLENCODE);
         let _ = url.set(Part::Password, Some(&password), flag::URLENCODE);
     }
-    url_text(&url)
+    let mut text = url_text(&url);
+    if t.on(O::ProxyTransferMode) && !names_type(&text) {
+        text.extend_from_slice(if t.on(O::Transfertext) { b";type=a" } else { b";type=i" });
+    }
+    text
+}
+
+/// Whether an FTP URL ends in one of the types of RFC 1738, section 3.2.2.
+fn names_type(url: &[u8]) -> bool {
+    let kind = url.len().checked_sub(7).map(|at| url[at..].to_ascii_lowercase());
+    kind.is_some_and(|kind| kind.starts_with(b";type=") && matches!(kind[6], b'a' | b'd' | b'i'))
 }
 
 /// The application's own Host is meant for the first origin.

@@ -1,0 +1,100 @@
+//! C programs of `tests/twin`, each built once with the distribution's headers and run on the distribution's libcurl and
+//! on ours. What they print, one fact per line as `key: value`, and what the servers saw of them must agree, but for what
+//! is listed with a reason in `tests/twin/differences.tsv`. `TWIN=name` runs one program alone and prints the facts.
+
+mod common;
+mod world;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::Output;
+
+use common::{Scratch, compile, library, programs, root, run};
+use world::World;
+
+/// `key: value` lines; a key that comes again gets a number.
+fn facts(output: &Output, seen: &str) -> BTreeMap<String, String> {
+    let mut facts = BTreeMap::from([("ends with".to_owned(), output.status.to_string())]);
+    for line in String::from_utf8_lossy(&output.stdout).lines().chain(seen.lines()) {
+        let (key, value) = line.split_once(": ").unwrap_or((line, ""));
+        let mut unique = key.to_owned();
+        let mut count = 1;
+        while facts.contains_key(&unique) {
+            count += 1;
+            unique = format!("{key} #{count}");
+        }
+        facts.insert(unique, value.to_owned());
+    }
+    facts
+}
+
+/// program, key (`*` stands for any text at its end), reason
+fn listed_differences() -> Vec<(String, String)> {
+    let text = std::fs::read_to_string(root().join("tests/twin/differences.tsv")).unwrap();
+    let row = |line: &str| {
+        let mut columns = line.split('\t');
+        let (program, key) = (columns.next().unwrap().to_owned(), columns.next().expect("a key").to_owned());
+        assert!(columns.next().is_some_and(|reason| reason.len() > 5), "a reason: {line}");
+        (program, key)
+    };
+    text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).map(row).collect()
+}
+
+/// A key on which the libraries differ, and what either says.
+type Difference = (String, Option<String>, Option<String>);
+
+/// Builds a program and runs it on both; where they differ.
+fn compare(source: &Path, world: &World, scratch: &Path, show: bool) -> Vec<Difference> {
+    let name = source.file_stem().unwrap().to_str().unwrap();
+    let folder = scratch.join(name);
+    world.write_certificates(&folder);
+    let program = compile(source, scratch, &["-w"]);
+    let run_on = |ours| world.run(|variables| run(&program, &folder, ours, variables));
+    let ((theirs, they_saw), (ours, we_saw)) = (run_on(false), run_on(true));
+    assert!(theirs.status.success(), "{name} on the distribution's library: {}", theirs.status);
+    let (theirs, ours) = (facts(&theirs, &they_saw), facts(&ours, &we_saw));
+    if show {
+        println!("{ours:#?}");
+    }
+    let keys: BTreeSet<&String> = theirs.keys().chain(ours.keys()).collect();
+    let differing = keys.into_iter().filter(|key| theirs.get(*key) != ours.get(*key));
+    differing.map(|key| (key.clone(), theirs.get(key).cloned(), ours.get(key).cloned())).collect()
+}
+
+#[test]
+fn both_libraries_agree_but_for_what_is_listed() {
+    let scratch = Scratch::new("twin");
+    let world = World::new();
+    let only = std::env::var("TWIN").ok();
+    let wanted = |name: &str| only.as_deref().is_none_or(|only| only == name);
+    let name_of = |source: &Path| source.file_stem().unwrap().to_str().unwrap().to_owned();
+    let mut sources = programs("twin");
+    sources.retain(|source| wanted(&name_of(source)));
+    library();
+    let one = |source: &Path| (name_of(source), compare(source, &world, &scratch.0, only.is_some()));
+    let found: Vec<(String, Vec<Difference>)> = std::thread::scope(|threads| {
+        let one = &one;
+        let running: Vec<_> = sources.iter().map(|source| threads.spawn(move || one(source))).collect();
+        running.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let listed = listed_differences();
+    let mut used = vec![false; listed.len()];
+    let mut wrong = Vec::new();
+    for (name, (key, theirs, ours)) in found.iter().flat_map(|(name, all)| all.iter().map(move |d| (name, d)))
+    {
+        let matches = |(program, pattern): &(String, String)| {
+            let start = pattern.strip_suffix('*');
+            program == name && (key == pattern || start.is_some_and(|start| key.starts_with(start)))
+        };
+        match listed.iter().position(matches) {
+            Some(index) => used[index] = true,
+            None => wrong.push(format!("{name}\t{key}\ttheirs {theirs:?}, ours {ours:?}")),
+        }
+    }
+    for ((program, key), used) in listed.iter().zip(used) {
+        if !used && wanted(program) {
+            wrong.push(format!("{program}\t{key}\tis listed and doesn't differ"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
+}
