@@ -53,6 +53,11 @@ bench: deps lib tool
 bench-perl bench-php: deps lib
 	cargo run --quiet --release -p warmwire-bench -- --ours $(LIB) $(@:bench-%=%)
 
+# Small files over a link of 20 ms, in namespaces of its own: root only.
+.PHONY: bench-ftp
+bench-ftp: deps lib
+	cargo run --quiet --release -p warmwire-bench --bin warmwire-bench-ftp -- --ours $(LIB)
+
 PREFIX ?= /usr/local
 install: lib tool
 	sh packaging/install.sh $(LIB) $(CARGO_TARGET_DIR)/release/warmwire $(DESTDIR)$(PREFIX) $(PREFIX)

@@ -67,19 +67,23 @@ fn free_port() -> io::Result<u16> {
 }
 
 /// Starts `command` in its foreground and waits until every port answers.
-fn run(mut command: Command, log: &Path, ports: &[u16]) -> io::Result<Running> {
+fn run(command: Command, log: &Path, ports: &[u16]) -> io::Result<Running> {
+    let answers = |port: &u16| TcpStream::connect(SocketAddr::from(([127, 0, 0, 1], *port))).is_ok();
+    run_until(command, log, || ports.iter().all(answers))
+}
+
+/// Starts `command` in its foreground and waits until it is up.
+fn run_until(mut command: Command, log: &Path, is_up: impl Fn() -> bool) -> io::Result<Running> {
     let file = std::fs::File::create(log)?;
     command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
     let mut running = Running(command.spawn()?);
     let limit = Instant::now() + READY_LIMIT;
-    for port in ports {
-        while TcpStream::connect(SocketAddr::from(([127, 0, 0, 1], *port))).is_err() {
-            if running.0.try_wait()?.is_some() || Instant::now() > limit {
-                let said = std::fs::read_to_string(log).unwrap_or_default();
-                return Err(io::Error::other(format!("{command:?} does not serve: {said}")));
-            }
-            thread::sleep(Duration::from_millis(10));
+    while !is_up() {
+        if running.0.try_wait()?.is_some() || Instant::now() > limit {
+            let said = std::fs::read_to_string(log).unwrap_or_default();
+            return Err(io::Error::other(format!("{command:?} does not serve: {said}")));
         }
+        thread::sleep(Duration::from_millis(10));
     }
     Ok(running)
 }
