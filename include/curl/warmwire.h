@@ -15,6 +15,8 @@
  * Connections made through CURLOPT_OPENSOCKETFUNCTION and its like never enter it: they are their handle's alone. While
  * a share handle shares CURL_LOCK_DATA_CONNECT, its own pool is used instead.
  *
+ * FTP ROUND TRIPS: warmwire_ftp_pipeline() says how much may be done to save some, below.
+ *
  * The functions here carry the symbol version WARMWIRE_1. A program that shall also run on another libcurl finds them
  * by dlsym(). */
 #include "curl.h"
@@ -61,6 +63,29 @@ CURL_EXTERN size_t warmwire_close(const char *host, unsigned int port);
  * among them CURLE_FAILED_INIT: the pool is off; CURLE_BAD_FUNCTION_ARGUMENT: no URL, a bad handle, a negative time or
  * too many; CURLE_UNSUPPORTED_PROTOCOL: connections of this protocol are not kept. */
 CURL_EXTERN CURLcode warmwire_open(CURL *like, const char *url, size_t count, long timeout_ms, size_t *opened);
+
+/* How the commands of a handle's FTP transfers are sent once its control connection has moved a file: */
+#define WARMWIRE_FTP_WAIT 0     /* each waits for the reply to the one before, as in curl */
+#define WARMWIRE_FTP_TOGETHER 1 /* curl's commands in curl's order; TYPE, SIZE and RETR leave together, behind the SYN of
+                                   the data connection. The default. */
+#define WARMWIRE_FTP_PIPELINE 2 /* Other commands than curl's: SIZE is left out, the size is taken from the reply to RETR. The
+                                   EPSV for the next file is sent at the end of this one. When the file came whole by the
+                                   size told, the reply after it (226) is read later, by the next transfer on that connection or when
+                                   nobody listens; CURLINFO_RESPONSE_CODE is then that of the reply before. Where no size was
+                                   told, 226 is waited for as ever. */
+#define WARMWIRE_FTP_TURNS 3    /* The same, and up to four control connections to a server take turns: while one moves a file,
+                                   another's next data connection is opened. It takes a handle or multi handle that keeps at
+                                   least four connections (CURLOPT_MAXCONNECTS) and no limit of connections per host. */
+
+/* Chooses one of them; -1 is what the environment's WARMWIRE_FTP asks for (wait, together, pipeline or turns), else the
+ * default. curl_easy_reset() chooses -1, curl_easy_duphandle() copies.
+ *
+ * Only whole files to fetch, without range, resume, CURLOPT_PREQUOTE, CURLOPT_MAXFILESIZE_LARGE, active mode or PRET, are
+ * fetched this way; with PIPELINE and TURNS stored files and listings use the passive port asked for ahead, too. When
+ * anything goes wrong before the first byte has come, the file is fetched once more over a new connection on which every
+ * command waits; a server that then has no objection is treated so for as long as the handle's connections last.
+ * Returns CURLE_OK, or CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or level. */
+CURL_EXTERN CURLcode warmwire_ftp_pipeline(CURL *easy, long level);
 
 #ifdef __cplusplus
 }

@@ -1,9 +1,10 @@
-//! What include/curl/warmwire.h declares: the process-wide pool. Not curl's, and under a version node of its own.
+//! What include/curl/warmwire.h declares: the process-wide pool, and how FTP commands are sent. Not curl's, and under a version node of its own.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_void};
 use std::ptr;
 use std::time::Duration;
 
+use engine::FtpPipelining;
 use engine::process_pool::{self, Listed};
 use tables::{Code, Entry};
 
@@ -129,5 +130,19 @@ pub unsafe extern "C-unwind" fn warmwire_open(
     easy::run(like, Entry::EasyDuphandle, |handle, _| match open(Some(&handle.easy)) {
         Code::Ok => Ok(()),
         code => Err(code),
+    })
+}
+
+/// # Safety
+/// `easy` is an easy handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn warmwire_ftp_pipeline(easy: *mut c_void, level: c_long) -> c_int {
+    easy::run(easy, Entry::EasySetopt, |handle, _| {
+        let chosen = match level {
+            -1 => None,
+            level => Some(FtpPipelining::from_number(level).ok_or(Code::BadFunctionArgument)?),
+        };
+        handle.easy.state().ftp_pipelining.set(chosen);
+        Ok(())
     })
 }

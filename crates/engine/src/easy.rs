@@ -14,6 +14,7 @@ use tables::{Code, EasyOption, LockData};
 use crate::callbacks::Callbacks;
 use crate::info::TransferInfo;
 use crate::multi::{Multi, MultiState};
+use crate::protocol::FtpPipelining;
 use crate::settings::Settings;
 use crate::share::Share;
 use crate::stores::headers::Headers;
@@ -44,6 +45,8 @@ pub struct EasyState {
     pub connected: RefCell<Option<net::Connection>>,
     /// Only a connection is wanted, logged in and left in the pool (`process_pool::open`).
     pub(crate) ahead: Cell<bool>,
+    /// How FTP commands are sent; the process's way when nothing was said.
+    pub ftp_pipelining: Cell<Option<FtpPipelining>>,
     /// A word of the owner's (the C boundary keeps its handle's address here).
     pub tag: Cell<usize>,
     /// Number of the transfer, unique in the process; -1 before the first.
@@ -135,6 +138,7 @@ impl Easy {
             share: RefCell::default(),
             connected: RefCell::default(),
             ahead: Cell::new(false),
+            ftp_pipelining: Cell::new(None),
             tag: Cell::new(0),
             transfer_id: Cell::new(-1),
             target: RefCell::default(),
@@ -158,6 +162,7 @@ impl Easy {
         let share = self.0.share.borrow().clone();
         copy.set_share(share);
         crate::stores::duplicated(&copy.0);
+        copy.0.ftp_pipelining.set(self.0.ftp_pipelining.get());
         copy
     }
 
@@ -170,6 +175,7 @@ impl Easy {
         self.0.headers.borrow_mut().clear();
         self.0.stores.reset();
         self.0.flow.set(false, false);
+        self.0.ftp_pipelining.set(None);
     }
 
     /// CURLOPT_SHARE.

@@ -18,7 +18,7 @@ use runtime::{Clock, ExtraFd, Interest, Runtime, SocketHook};
 use tables::{Code, MultiCode};
 
 use crate::easy::{Easy, EasyState};
-use crate::transfer;
+use crate::{protocol, transfer};
 
 /// Receive buffer of a multi handle. One per multi, not per connection: a thousand connections with
 /// buffers of their own cost page faults and cache misses.
@@ -62,6 +62,8 @@ pub struct MultiState {
     pub resolved: Arc<ResolveCache>,
     pub sessions: SessionStore,
     pub(crate) limits: Cell<Limits>,
+    /// What FTP servers made of commands that did not wait.
+    pub(crate) ftp_servers: RefCell<protocol::FtpServers>,
     pub(crate) for_easy: bool,
     scratch: Cell<Vec<u8>>,
     /// By the number of their transfers, that is, in the order in which they were added.
@@ -95,6 +97,7 @@ impl Multi {
             resolved: Arc::default(),
             sessions: SessionStore::new(),
             limits: Cell::default(),
+            ftp_servers: RefCell::default(),
             for_easy,
             scratch: Cell::default(),
             members: RefCell::default(),

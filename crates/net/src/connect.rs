@@ -76,6 +76,17 @@ pub async fn connect(reactor: &Arc<Reactor>, request: &ConnectRequest<'_>) -> Re
     race(reactor, request, targets, local_hosts).await
 }
 
+/// Starts to connect and does not wait: the socket is with no reactor yet. Once it is attached, `poll_connected` tells how
+/// it went.
+pub fn begin(address: SocketAddr, options: &SocketOptions) -> Result<Socket, NetError> {
+    let target = Target::Ip(address);
+    let fresh = open(&target, Transport::Tcp, options, &[], None)?;
+    match rustix::net::connect(&fresh.socket, &address) {
+        Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(fresh.socket),
+        Err(e) => Err(refused(&e.into())),
+    }
+}
+
 /// Connects to a unix socket.
 pub async fn connect_unix(
     reactor: &Arc<Reactor>,

@@ -13,6 +13,17 @@ use crate::connect::Endpoints;
 use crate::filter::Filter;
 use crate::identity::Identity;
 
+/// What a protocol did on an idle connection ahead of its next use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ahead {
+    #[default]
+    Nothing,
+    /// It asked something: an answer that comes is no sign of a connection gone wrong.
+    Asked,
+    /// It was answered, and the next use costs less here than elsewhere.
+    Ready,
+}
+
 /// One connection. Dropping it closes it; [`Connection::retire`] says goodbye first.
 pub struct Connection {
     /// Its number in the pool that opened it (CURLINFO_CONN_ID).
@@ -28,6 +39,8 @@ pub struct Connection {
     pub endpoints: Endpoints,
     /// What its protocol keeps between transfers: FTP's directory, an HTTP/2 session.
     pub state: Option<Box<dyn Any + Send>>,
+    /// What was done ahead of the next use.
+    pub ahead: Ahead,
     /// What the protocol says before closing (`QUIT`), sent in one try.
     pub farewell: Vec<u8>,
     /// Made through the application's callbacks: never leaves its handle's pool.
@@ -53,6 +66,7 @@ impl Connection {
             uses: 0,
             endpoints,
             state: None,
+            ahead: Ahead::Nothing,
             farewell: Vec::new(),
             private: false,
             fork_generation: fork_generation(),
@@ -106,6 +120,15 @@ impl Connection {
     /// Whether other handles may have it.
     pub fn is_shareable(&self) -> bool {
         !self.private && self.identity.owner.is_none()
+    }
+
+    /// Whether an idle one can be used.
+    pub(crate) fn is_alive(&mut self) -> bool {
+        match self.filter.idle_state() {
+            Idle::Alive => true,
+            Idle::Data => self.ahead == Ahead::Asked,
+            Idle::Closed => false,
+        }
     }
 
     pub(crate) fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {

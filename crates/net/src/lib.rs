@@ -14,7 +14,7 @@ pub mod resolver;
 mod shared_pool;
 pub mod tls;
 
-pub use connection::Connection;
+pub use connection::{Ahead, Connection};
 pub use error::{NetError, NetErrorKind};
 pub use filter::Filter;
 pub use identity::Identity;

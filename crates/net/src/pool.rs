@@ -13,9 +13,9 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
-use runtime::{Idle, Reactor};
+use runtime::Reactor;
 
-use crate::connection::Connection;
+use crate::connection::{Ahead, Connection};
 use crate::identity::{Identity, Origin};
 use crate::lease::{Lease, Slot};
 use crate::shared_pool::SharedPool;
@@ -201,6 +201,24 @@ impl Pool {
         self.0.state.borrow().idle.iter().map(|c| Listed::of(c, now)).collect()
     }
 
+    /// Shows each idle connection of that identity, and closes those that are not to stay.
+    pub fn visit_idle(&self, identity: &Identity, mut stays: impl FnMut(&mut Connection) -> bool) {
+        let all = std::mem::take(&mut self.0.state.borrow_mut().idle);
+        let mut left = VecDeque::with_capacity(all.len());
+        let mut gone = Vec::new();
+        for mut connection in all {
+            match !connection.identity.is(identity) || stays(&mut connection) {
+                true => left.push_back(connection),
+                false => gone.push(connection),
+            }
+        }
+        let mut state = self.0.state.borrow_mut();
+        left.append(&mut state.idle);
+        state.idle = left;
+        drop(state);
+        drop(gone);
+    }
+
     /// What it has done so far.
     pub fn counters(&self) -> Counters {
         self.0.state.borrow().counters
@@ -316,16 +334,22 @@ impl Inner {
         self.wake_next();
     }
 
-    /// The most recently used one of that identity.
+    /// The most recently used one of that identity; of those for which something was done ahead, the one that is ready,
+    /// or had most time to become so.
     fn take_idle(&self, identity: &Identity) -> Option<Box<Connection>> {
         let mut state = self.state.borrow_mut();
-        let at = state.idle.iter().rposition(|c| c.identity.is(identity))?;
-        state.idle.remove(at)
+        let latest = state.idle.iter().rposition(|c| c.identity.is(identity))?;
+        if state.idle[latest].ahead == Ahead::Nothing {
+            return state.idle.remove(latest);
+        }
+        let all = state.idle.iter().enumerate().rev().filter(|(_, c)| c.identity.is(identity));
+        let best = all.max_by_key(|(_, c)| c.ahead)?.0;
+        state.idle.remove(best)
     }
 
     fn is_usable(&self, connection: &mut Connection) -> bool {
         let limits = self.state.borrow().limits;
-        limits.allow(connection, self.reactor.now()) && connection.filter.idle_state() == Idle::Alive
+        limits.allow(connection, self.reactor.now()) && connection.is_alive()
     }
 
     fn ask_shared(&self, identity: &Identity) -> Option<Box<Connection>> {

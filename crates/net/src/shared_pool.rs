@@ -7,8 +7,6 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use runtime::Idle;
-
 use crate::connection::Connection;
 use crate::identity::{Identity, Origin};
 use crate::pool::{Limits, Listed};
@@ -35,7 +33,7 @@ impl SharedPool {
                 idle.remove(at)?
             };
             let fresh_enough = limits.allow(&connection, now) && self.admits(&connection, now);
-            if fresh_enough && connection.filter.idle_state() == Idle::Alive {
+            if fresh_enough && connection.is_alive() {
                 return Some(connection);
             }
             drop(connection);

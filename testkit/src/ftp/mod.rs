@@ -31,6 +31,26 @@ pub struct Faults {
     pub replies: BTreeMap<String, String>,
     /// Never answer this command.
     pub silent_at: Option<String>,
+    /// Say no more after this many reply lines, and keep the connection.
+    pub silent_after_lines: Option<usize>,
+    /// What it makes of a command that came together with another.
+    pub together: Together,
+    /// Serve no more than this many control connections at a time: 421 for those beyond.
+    pub most_clients: Option<usize>,
+}
+
+/// How a server takes commands that do not wait for the reply to the one before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Together {
+    /// One after the other.
+    #[default]
+    Served,
+    /// It takes one command of what it reads.
+    Lost,
+    /// 503
+    Refused,
+    /// It closes the connection.
+    Cut,
 }
 
 /// What a server is like before it starts.
@@ -58,6 +78,7 @@ struct Shared {
     files: Mutex<BTreeMap<String, Vec<u8>>>,
     stop: Signal,
     accepts: AtomicUsize,
+    clients: AtomicUsize,
     data_accepts: AtomicUsize,
     logins: AtomicUsize,
     quits: AtomicUsize,
@@ -81,6 +102,7 @@ impl FtpServer {
             config,
             stop: stop.signal(),
             accepts: AtomicUsize::new(0),
+            clients: AtomicUsize::new(0),
             data_accepts: AtomicUsize::new(0),
             logins: AtomicUsize::new(0),
             quits: AtomicUsize::new(0),
@@ -156,7 +178,9 @@ fn accept_all(listener: &TcpListener, shared: &Arc<Shared>) {
         shared.accepts.fetch_add(1, Ordering::SeqCst);
         let shared = shared.clone();
         let started = thread::Builder::new().stack_size(STACK).spawn(move || {
+            shared.clients.fetch_add(1, Ordering::SeqCst);
             let _ = session::serve(socket, &shared);
+            shared.clients.fetch_sub(1, Ordering::SeqCst);
         });
         drop(started);
     }

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::{RECORD_LIMIT, Shared};
+use super::{RECORD_LIMIT, Shared, Together};
 use crate::stop::Woken;
 
 /// A client that announced a transfer and does not connect is given up after this time.
@@ -41,11 +41,29 @@ pub(super) fn serve(control: TcpStream, shared: &Shared) -> io::Result<()> {
         offset: 0,
         rename_from: None,
     };
+    let most = shared.config.faults.most_clients.unwrap_or(usize::MAX);
+    if shared.clients.load(Ordering::SeqCst) > most {
+        session.reply("421 too many of you")?;
+        return Ok(());
+    }
     if !session.reply("220 testkit")? {
         return Ok(());
     }
     while let Some(line) = session.next_command()? {
-        if !session.obey(&line)? {
+        let going = match shared.config.faults.together {
+            _ if session.pending.is_empty() => session.obey(&line)?,
+            Together::Served => session.obey(&line)?,
+            Together::Cut => false,
+            Together::Refused => {
+                session.pending.clear();
+                session.reply("503 one after the other")?
+            }
+            Together::Lost => {
+                session.pending.clear();
+                session.obey(&line)?
+            }
+        };
+        if !going {
             break;
         }
     }
@@ -74,6 +92,9 @@ impl Session<'_> {
 
     /// Sends one line; false when the script closes the connection instead, or after it.
     fn reply(&mut self, line: &str) -> Going {
+        if self.shared.config.faults.silent_after_lines.is_some_and(|limit| self.lines_sent >= limit) {
+            return Ok(true);
+        }
         let limit = self.shared.config.faults.cut_after_lines.unwrap_or(usize::MAX);
         if self.lines_sent < limit {
             self.control.write_all(format!("{line}\r\n").as_bytes())?;
@@ -247,7 +268,7 @@ impl Session<'_> {
     }
 
     fn send_data(&mut self, content: &[u8]) -> Going {
-        if !self.reply("150 here it comes")? {
+        if !self.reply(&format!("150 here it comes ({} bytes)", content.len()))? {
             return Ok(false);
         }
         let Some(mut data) = self.data_connection() else { return self.reply("425 no data connection") };

@@ -316,7 +316,7 @@ impl Transfer {
     }
 
     /// The pool of this transfer, with the limits that its handle asks for.
-    fn pool(&self) -> Pool {
+    pub fn pool(&self) -> Pool {
         let share = self.easy.share.borrow();
         let pool = self.multi.pool_for(share.as_ref().and_then(|s| s.pool()));
         let limits = self.multi.limits.get();

@@ -27,7 +27,7 @@ pub struct Dialogue {
     /// Replies that are still to come. At zero the connection is in step and can serve again.
     pub outstanding: usize,
     /// Lines received by this transfer.
-    lines: usize,
+    pub lines: usize,
 }
 
 impl Dialogue {
@@ -38,15 +38,25 @@ impl Dialogue {
 
     /// Sends a command; the line ending is added.
     pub async fn send(&mut self, t: &Transfer, command: &[u8]) -> Result<()> {
-        if command.iter().any(|b| matches!(b, b'\r' | b'\n')) {
-            return Err(Error::new(Code::UrlMalformat, "a line break in a command"));
+        self.send_together(t, &[command]).await
+    }
+
+    /// Sends several commands in one write.
+    pub async fn send_together(&mut self, t: &Transfer, commands: &[&[u8]]) -> Result<()> {
+        let mut lines = Vec::new();
+        for command in commands {
+            if command.iter().any(|b| matches!(b, b'\r' | b'\n')) {
+                return Err(Error::new(Code::UrlMalformat, "a line break in a command"));
+            }
+            let start = lines.len();
+            lines.extend_from_slice(command);
+            lines.extend_from_slice(b"\r\n");
+            t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, &lines[start..]);
         }
-        let line = [command, b"\r\n"].concat();
-        t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, &line);
-        t.easy.info.borrow_mut().request_size += line.len() as i64;
-        let sent = self.lease.write_all(&line).await;
+        t.easy.info.borrow_mut().request_size += lines.len() as i64;
+        let sent = self.lease.write_all(&lines).await;
         sent.map_err(|e| self.stale_or(send_failed(&e)))?;
-        self.outstanding += 1;
+        self.outstanding += commands.len();
         Ok(())
     }
 
@@ -103,6 +113,16 @@ impl Dialogue {
     fn stale_or(&mut self, e: Error) -> Error {
         self.outstanding = usize::MAX;
         if self.lease.is_reused() && self.lines == 0 { e.stale() } else { e }
+    }
+
+    /// Goes on where another transfer left: with what was received already, and so many replies still to come.
+    pub fn go_on(&mut self, received: LineBuffer, outstanding: usize) {
+        (self.received, self.outstanding) = (received, outstanding);
+    }
+
+    /// What was received and not yet read as lines, for whoever goes on.
+    pub fn take_received(&mut self) -> LineBuffer {
+        std::mem::take(&mut self.received)
     }
 
     /// Whether nothing unexpected was received.

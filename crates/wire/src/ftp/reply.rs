@@ -146,10 +146,10 @@ impl Reply {
         number_at_start(&text[start..]).map(|(size, _)| size)
     }
 
-    /// The size in a 150 reply: `... (1234 bytes).`
+    /// The size in a 150 reply: `... (1234 bytes).` Its last words: the file's name stands before.
     pub fn announced_size(&self) -> Option<u64> {
         let text = self.text();
-        let end = text.windows(6).position(|window| window == b" bytes")?;
+        let end = text.windows(6).rposition(|window| window == b" bytes")?;
         let start = text[..end].iter().rposition(|octet| !octet.is_ascii_digit())?;
         let size = number_at_start(&text[start + 1..end])?.0;
         (text[start] == b'(').then_some(size)
@@ -244,5 +244,6 @@ mod tests {
         assert_eq!(reply("150 Opening BINARY mode for x (1200 bytes).").announced_size(), Some(1200));
         assert_eq!(reply("150 Opening (1200 of bytes)").announced_size(), None);
         assert_eq!(reply("150 1200 bytes").announced_size(), None);
+        assert_eq!(reply("150 Opening for (7 bytes) bytes-x (12 bytes).").announced_size(), Some(12));
     }
 }

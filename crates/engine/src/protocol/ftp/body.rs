@@ -12,6 +12,7 @@ use wire::date;
 use wire::ftp::reply::Reply;
 
 use super::Place;
+use super::ahead::Owed;
 use super::control::Control;
 use super::data;
 use crate::callbacks::DebugKind;
@@ -90,15 +91,8 @@ pub async fn retrieve(t: &mut Transfer, control: &mut Control, place: &Place) ->
         }
     }
     let reply = control.command(t, &[b"RETR ", place.file()].concat()).await?;
-    if !matches!(reply.code, 125 | 150) {
-        let text = format!("RETR response: {:03}", reply.code);
-        let missing = reply.code == 550;
-        return Err(Error::new(
-            if missing { Code::RemoteFileNotFound } else { Code::FtpCouldntRetrFile },
-            text,
-        ));
-    }
-    let whole = known.or_else(|| (!text && !growing).then(|| reply.announced_size()).flatten());
+    may_begin(&reply)?;
+    let whole = known.or_else(|| announced(t, place, &reply));
     let rest = whole.map(|s| s.saturating_sub(from));
     let wanted = match (span.last, rest) {
         (Some(last), rest) => Some((last + 1).saturating_sub(from).min(rest.unwrap_or(u64::MAX))),
@@ -107,7 +101,23 @@ pub async fn retrieve(t: &mut Transfer, control: &mut Control, place: &Place) ->
     let partial = span.last.is_some() || (span.tail.is_some() && t.text(O::Range).is_some());
     t.easy.info.borrow_mut().download_total = wanted.map_or(-1, |n| n as i64);
     control.dialogue.outstanding += 1;
-    receive(t, control, data, Wanted { bytes: wanted, partial, text }).await
+    receive(t, control, data, Wanted { bytes: wanted, partial, text, late: false }).await
+}
+
+/// Whether the reply to RETR lets the file come.
+pub fn may_begin(reply: &Reply) -> Result<()> {
+    let text = || format!("RETR response: {:03}", reply.code);
+    match reply.code {
+        125 | 150 => Ok(()),
+        550 => Err(Error::new(Code::RemoteFileNotFound, text())),
+        _ => Err(Error::new(Code::FtpCouldntRetrFile, text())),
+    }
+}
+
+/// The size that the reply to RETR tells. That of a text file is another one after its line ends are converted.
+pub fn announced(t: &Transfer, place: &Place, reply: &Reply) -> Option<u64> {
+    let means_nothing = place.data_type == b'A' || t.on(O::IgnoreContentLength);
+    (!means_nothing).then(|| reply.announced_size()).flatten()
 }
 
 /// Fetches a listing.
@@ -134,7 +144,7 @@ pub async fn list(t: &mut Transfer, control: &mut Control, place: &Place) -> Res
         }
     }
     control.dialogue.outstanding += 1;
-    receive(t, control, data, Wanted { bytes: None, partial: false, text: true }).await
+    receive(t, control, data, Wanted { bytes: None, partial: false, text: true, late: false }).await
 }
 
 /// A listing for ourselves, given to `take` as it comes.
@@ -184,11 +194,11 @@ fn list_argument(place: &Place, t: &Transfer) -> Option<Vec<u8>> {
 }
 
 /// Moves the data to the application, then reads what the server thinks of it.
-async fn receive(
+pub async fn receive(
     t: &mut Transfer,
     control: &mut Control,
     data: data::Data,
-    Wanted { bytes: wanted, partial, text }: Wanted,
+    Wanted { bytes: wanted, partial, text, late }: Wanted,
 ) -> Result<()> {
     let filter = data::ready(t, control, data).await?;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
@@ -213,6 +223,11 @@ async fn receive(
         control.dialogue.outstanding = usize::MAX;
         return received;
     }
+    control.session.moved = true;
+    if late && received.is_ok() && wanted == Some(got) {
+        control.session.ahead.owe(Owed::Confirmation);
+        return Ok(());
+    }
     let reply = control.reply(t).await?;
     if let Some(all) = wanted
         && got != all
@@ -225,13 +240,15 @@ async fn receive(
 }
 
 /// What is to come over a data connection.
-struct Wanted {
+pub struct Wanted {
     /// How much; until the end when unknown.
-    bytes: Option<u64>,
+    pub bytes: Option<u64>,
     /// Part of a file, which the server goes on sending.
-    partial: bool,
+    pub partial: bool,
     /// Line ends become this system's.
-    text: bool,
+    pub text: bool,
+    /// When it came whole, the server's confirmation is left to the next transfer.
+    pub late: bool,
 }
 
 fn confirmed(reply: &Reply) -> Result<()> {
@@ -288,6 +305,7 @@ pub async fn store(t: &mut Transfer, control: &mut Control, place: &Place) -> Re
         control.dialogue.outstanding = usize::MAX;
         return sent;
     }
+    control.session.moved = true;
     let reply = control.reply(t).await?;
     if let Some(all) = reader.size
         && reader.position() != all

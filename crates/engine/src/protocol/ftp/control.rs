@@ -10,6 +10,7 @@ use wire::ftp::path::Method;
 use wire::ftp::reply::{REPLY_LIMIT, Reply, ReplyReader};
 
 use super::Place;
+use super::ahead::{self, Ahead};
 use crate::error::{Error, Result};
 use crate::settings::Text;
 use crate::transfer::Transfer;
@@ -39,7 +40,7 @@ pub struct Control {
 }
 
 /// What outlives a transfer on a kept control connection.
-#[derive(Default, Clone)]
+#[derive(Default)]
 pub struct Session {
     /// First folder, from PWD.
     pub entry_path: Option<Vec<u8>>,
@@ -53,6 +54,12 @@ pub struct Session {
     pub no_eprt: bool,
     /// Data connections are protected (PROT P).
     pub private_data: bool,
+    /// A file or listing went over it.
+    pub moved: bool,
+    /// The server objected to commands that do not wait for one another.
+    pub careful: bool,
+    /// What was asked before it is needed.
+    pub ahead: Ahead,
     /// TLS as begun by AUTH: data connections of later transfers need it too.
     tls: Option<Arc<net::tls::TlsConfig>>,
 }
@@ -62,6 +69,21 @@ impl Control {
     pub async fn open(t: &mut Transfer, fresh: bool) -> Result<Control> {
         check_login(t)?;
         let plan = (*t.plan()?).clone();
+        if !fresh && ahead::one_more(t, &plan.identity) {
+            let origin = &plan.identity.origin;
+            if !t.multi.ftp_servers.borrow().is_crowded(origin) {
+                match Control::on_connection(t, plan.clone(), true).await {
+                    Err(e) if e.code() != Code::AbortedByCallback => {
+                        t.multi.ftp_servers.borrow_mut().note_crowded(origin);
+                    }
+                    opened => return opened,
+                }
+            }
+        }
+        Control::on_connection(t, plan, fresh).await
+    }
+
+    async fn on_connection(t: &mut Transfer, plan: Plan, fresh: bool) -> Result<Control> {
         let link = t.connect(fresh).await?;
         let mut lease: Lease = link.lease;
         lease.farewell = b"QUIT\r\n".to_vec();
@@ -69,7 +91,8 @@ impl Control {
         let dialogue = Dialogue::new(lease);
         if let Some(session) = known {
             let plan = Plan { tls: plan.tls.or_else(|| session.tls.clone()), ..plan };
-            let control = Control { dialogue, session: *session, plan, early: None };
+            let mut control = Control { dialogue, session: *session, plan, early: None };
+            control.resume();
             control.tell_entry_path(t);
             return Ok(control);
         }
@@ -81,12 +104,13 @@ impl Control {
     /// Back to the pool when it is in step, closed otherwise.
     pub fn end(mut self, t: &Transfer, failure: Option<Code>) {
         let harmless = failure.is_none_or(is_harmless);
-        let keep = harmless && self.dialogue.in_step() && !t.on(O::ForbidReuse);
+        let keep = harmless && self.can_be_kept() && !t.on(O::ForbidReuse);
         if !harmless {
             // Out of step: a QUIT would not be understood as one.
             self.dialogue.lease.farewell.clear();
         }
         if keep {
+            self.suspend();
             self.dialogue.lease.state = Some(Box::new(self.session));
             self.dialogue.lease.release();
         } else {
@@ -100,11 +124,17 @@ impl Control {
         self.reply(t).await
     }
 
-    /// Reads one reply to its last line.
+    /// Reads the reply to the command sent first, after those to what was asked ahead.
     pub async fn reply(&mut self, t: &mut Transfer) -> Result<Reply> {
         if let Some(early) = self.early.take() {
             return Ok(early);
         }
+        self.settle(t).await?;
+        self.next_reply(t).await
+    }
+
+    /// Reads one reply to its last line.
+    pub async fn next_reply(&mut self, t: &mut Transfer) -> Result<Reply> {
         let mut reader = ReplyReader::new(REPLY_LIMIT);
         loop {
             let line = self.dialogue.line(t).await?;

@@ -4,6 +4,7 @@ use net::Filter;
 use runtime::Socket;
 use tables::{Code, EasyOption as O};
 
+use super::ahead::{self, Early};
 use super::control::Control;
 use super::port;
 use crate::error::{Error, Result};
@@ -31,29 +32,76 @@ pub async fn open(t: &mut Transfer, control: &mut Control, verb: &[u8], file: &[
             return Err(Error::new(Code::FtpPretFailed, text));
         }
     }
+    if let Some(filter) = opened_early(t, control).await? {
+        return Ok(Data::Connected(filter));
+    }
     passive(t, control).await.map(Data::Connected)
 }
 
+/// The connection to a port that was asked for at the end of the last file. One that cannot be had is forgotten.
+async fn opened_early(t: &mut Transfer, control: &mut Control) -> Result<Option<Box<dyn Filter>>> {
+    let opened = match control.take_early(t).await? {
+        None => return Ok(None),
+        Some(Early::Opening(socket)) => ahead::opened(t, socket).await,
+        Some(Early::Port(port)) => connect(t, control, &control_host(control), port).await,
+    };
+    Ok(opened.ok())
+}
+
+/// Where the server waits for a data connection, as EPSV or PASV tells.
+pub async fn announced(t: &mut Transfer, control: &mut Control) -> Result<(String, u16)> {
+    if uses_epsv(t, control) {
+        if let Some(port) = extended(t, control).await? {
+            return Ok((control_host(control), port));
+        }
+        give_up_epsv(t, control);
+    }
+    plain(t, control).await
+}
+
+fn is_v6(control: &Control) -> bool {
+    control.dialogue.lease.endpoints.remote.is_some_and(|a| a.is_ipv6())
+}
+
+fn uses_epsv(t: &Transfer, control: &Control) -> bool {
+    (t.on(O::FtpUseEpsv) || is_v6(control)) && !control.session.no_epsv
+}
+
+fn give_up_epsv(t: &Transfer, control: &mut Control) {
+    t.easy.note(|| "Failed EPSV attempt. Disabling EPSV".to_owned());
+    control.session.no_epsv = true;
+}
+
 async fn passive(t: &mut Transfer, control: &mut Control) -> Result<Box<dyn Filter>> {
-    let v6 = control.dialogue.lease.endpoints.remote.is_some_and(|a| a.is_ipv6());
-    if (t.on(O::FtpUseEpsv) || v6) && !control.session.no_epsv {
-        let reply = control.command(t, b"EPSV").await?;
-        if reply.code == 229 {
-            let port = reply
-                .extended_passive()
-                .ok_or_else(|| Error::new(Code::FtpWeirdPasvReply, "Weirdly formatted EPSV reply"))?;
-            let host = control_host(control);
-            match connect(t, control, &host, port).await {
+    if uses_epsv(t, control) {
+        if let Some(port) = extended(t, control).await? {
+            match connect(t, control, &control_host(control), port).await {
                 Ok(filter) => return Ok(filter),
-                Err(_) if !v6 => {}
+                Err(_) if !is_v6(control) => {}
                 Err(e) => return Err(e),
             }
-        } else if v6 {
-            return Err(Error::new(Code::WeirdServerReply, "Failed EPSV attempt, exiting"));
         }
-        t.easy.note(|| "Failed EPSV attempt. Disabling EPSV".to_owned());
-        control.session.no_epsv = true;
+        give_up_epsv(t, control);
     }
+    let (host, port) = plain(t, control).await?;
+    connect(t, control, &host, port).await
+}
+
+/// EPSV: the port, unless the server does not know the command.
+async fn extended(t: &mut Transfer, control: &mut Control) -> Result<Option<u16>> {
+    let reply = control.command(t, b"EPSV").await?;
+    match reply.code {
+        229 => {
+            let weird = || Error::new(Code::FtpWeirdPasvReply, "Weirdly formatted EPSV reply");
+            reply.extended_passive().map(Some).ok_or_else(weird)
+        }
+        _ if is_v6(control) => Err(Error::new(Code::WeirdServerReply, "Failed EPSV attempt, exiting")),
+        _ => Ok(None),
+    }
+}
+
+/// PASV
+async fn plain(t: &mut Transfer, control: &mut Control) -> Result<(String, u16)> {
     let reply = control.command(t, b"PASV").await?;
     if reply.code != 227 {
         let text = format!("Bad PASV/EPSV response: {:03}", reply.code);
@@ -62,13 +110,12 @@ async fn passive(t: &mut Transfer, control: &mut Control) -> Result<Box<dyn Filt
     let (ip, port) = reply
         .passive()
         .ok_or_else(|| Error::new(Code::FtpWeird227Format, "Couldn't interpret the 227-reply"))?;
-    let host =
-        if t.on(O::FtpSkipPasvIp) { control_host(control) } else { std::net::Ipv4Addr::from(ip).to_string() };
-    connect(t, control, &host, port).await
+    let skip = t.on(O::FtpSkipPasvIp);
+    Ok((if skip { control_host(control) } else { std::net::Ipv4Addr::from(ip).to_string() }, port))
 }
 
 /// Where the control connection leads: through a proxy that is the name, otherwise the address.
-fn control_host(control: &Control) -> String {
+pub fn control_host(control: &Control) -> String {
     match (&control.plan.proxy, control.dialogue.lease.endpoints.remote) {
         (None, Some(address)) => address.ip().to_string(),
         _ => control.plan.host.clone(),

@@ -2,9 +2,11 @@
 //! order of its commands. `control` is the control connection with login and directory, `data` opens
 //! data connections, `body` moves files and listings, `wildcard` the files that match a pattern.
 
+mod ahead;
 mod body;
 mod control;
 mod data;
+mod pipeline;
 mod port;
 mod wildcard;
 
@@ -16,6 +18,8 @@ use crate::error::{Error, Result};
 use crate::settings::Method as Request;
 use crate::transfer::Transfer;
 use control::Control;
+
+pub use pipeline::{Pipelining, Servers};
 
 /// Where the URL leads, and what is to be done there.
 pub struct Place {
@@ -33,21 +37,30 @@ pub struct Place {
     pattern: Option<Vec<u8>>,
     /// From a listing.
     known_size: Option<u64>,
+    /// One of the files that match a pattern.
+    listed: bool,
 }
 
 /// Runs one request.
 pub async fn run(t: &mut Transfer) -> Result<()> {
     let mut fresh = false;
+    // That commands which did not wait were to blame shows when waiting helps.
+    let mut suspicion = None;
     loop {
         let mut control = Control::open(t, fresh).await?;
         let outcome = exchange(t, &mut control).await;
         match outcome {
-            // The server closed a kept connection while it was idle: once more from the start.
+            // The server closed a kept connection while it was idle, or did not like what was sent: once more from the start.
             Err(e) if e.is_stale() && !fresh => {
                 t.easy.note(|| "Connection died, retrying a fresh connect".to_owned());
+                suspicion = control.session.moved.then_some(control.dialogue.lines > 0);
                 fresh = true;
             }
             outcome => {
+                if outcome.is_ok() {
+                    control.judge(t, suspicion);
+                    control.ask_ahead(t).await;
+                }
                 control.end(t, outcome.as_ref().err().map(Error::code));
                 return outcome;
             }
@@ -85,9 +98,16 @@ async fn one(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<(
     } else if place.list {
         body::list(t, control, place).await?;
     } else {
-        body::retrieve(t, control, place).await?;
+        retrieve(t, control, place).await?;
     }
     control.quote(t, O::Postquote).await
+}
+
+async fn retrieve(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
+    match pipeline::suits(t, control, place) {
+        true => pipeline::retrieve(t, control, place).await,
+        false => body::retrieve(t, control, place).await,
+    }
 }
 
 impl Place {
@@ -119,7 +139,7 @@ impl Place {
         let list = !uploading && (location.file.is_none() || names_only);
         let list = list && pattern.is_none();
         let data_type = if (ascii && kind != Some(b'I')) || list { b'A' } else { b'I' };
-        Ok(Place { location, method, data_type, list, names_only, pattern, known_size: None })
+        Ok(Place { location, method, data_type, list, names_only, pattern, known_size: None, listed: false })
     }
 
     fn file(&self) -> &[u8] {

@@ -81,7 +81,7 @@ impl Place {
         let mut location = self.location.clone();
         location.file = Some(file.name.clone());
         let known_size = file.size.filter(|_| self.data_type == b'I');
-        Place { location, pattern: None, known_size, ..*self }
+        Place { location, pattern: None, known_size, listed: true, ..*self }
     }
 }
 

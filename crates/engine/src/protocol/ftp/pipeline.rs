@@ -1,0 +1,281 @@
+//! Commands that do not wait for one another. On a control connection that has moved a file already, TYPE, SIZE and RETR
+//! leave together, behind the SYN of the data connection: the same commands in the same order as curl's. A user may
+//! allow more (`Pipelining`), which changes what a server sees; `ahead` is the other half of that.
+//!
+//! Not every server likes it. Whatever goes wrong before the first byte of a file reached the application is tried again on a
+//! fresh connection, where every command waits; a server that then has no objection is remembered.
+
+use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::Poll;
+use std::time::Duration;
+
+use net::Filter;
+use net::identity::Origin;
+use tables::{Code, EasyOption as O};
+use wire::ftp::reply::Reply;
+
+use super::ahead::{self, Early};
+use super::body::{self, Wanted};
+use super::control::Control;
+use super::{Place, data};
+use crate::error::{Error, Result};
+use crate::transfer::Transfer;
+
+/// How long the reply to RETR may take once everything before it is done. A server that takes one command at a time from
+/// what it receives never sends one.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// So many servers' objections are remembered by a multi handle.
+const MOST_SERVERS: usize = 64;
+
+/// What may be done to save round trips (`warmwire_ftp_pipeline`, WARMWIRE_FTP).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Pipelining {
+    /// Every command waits for the reply to the one before.
+    Wait,
+    /// The same commands, sent together where none depends on the reply to another.
+    #[default]
+    Together,
+    /// SIZE is left out, the next EPSV is sent at the end of a file, 226 is read by the next transfer.
+    Ahead,
+    /// The same, and up to four control connections to a server take turns.
+    InTurn,
+}
+
+impl Pipelining {
+    const ALL: [Pipelining; 4] =
+        [Pipelining::Wait, Pipelining::Together, Pipelining::Ahead, Pipelining::InTurn];
+
+    /// By its number in C.
+    pub fn from_number(number: i64) -> Option<Pipelining> {
+        Self::ALL.get(usize::try_from(number).ok()?).copied()
+    }
+
+    /// By its name in the environment.
+    fn from_name(name: &str) -> Option<Pipelining> {
+        let names = ["wait", "together", "pipeline", "turns"];
+        names.iter().position(|n| *n == name).map(|at| Self::ALL[at])
+    }
+
+    /// What the environment asks for; read once.
+    fn of_process() -> Pipelining {
+        static STATE: AtomicU8 = AtomicU8::new(u8::MAX);
+        if let Some(known) = Self::ALL.get(usize::from(STATE.load(Ordering::Relaxed))) {
+            return *known;
+        }
+        let named = std::env::var("WARMWIRE_FTP").ok().filter(|_| !runtime::secure_execution());
+        let level = named.and_then(|name| Pipelining::from_name(&name)).unwrap_or_default();
+        STATE.store(level as u8, Ordering::Relaxed);
+        level
+    }
+}
+
+/// What this transfer may do.
+pub fn level(t: &Transfer) -> Pipelining {
+    t.easy.ftp_pipelining.get().unwrap_or_else(Pipelining::of_process)
+}
+
+/// What servers made of it.
+#[derive(Default)]
+pub struct Servers(VecDeque<(Origin, Experience)>);
+
+#[derive(Clone, Copy, Default)]
+struct Experience {
+    /// Times it failed where waiting did not.
+    objections: u8,
+    /// It wants no more connections.
+    crowded: bool,
+}
+
+impl Servers {
+    fn of(&self, origin: &Origin) -> Experience {
+        self.0.iter().find(|(known, _)| known == origin).map(|(_, e)| *e).unwrap_or_default()
+    }
+
+    fn change(&mut self, origin: &Origin, change: impl FnOnce(&mut Experience)) {
+        let mut experience = self.of(origin);
+        change(&mut experience);
+        self.0.retain(|(known, _)| known != origin);
+        self.0.push_back((origin.clone(), experience));
+        if self.0.len() > MOST_SERVERS {
+            self.0.pop_front();
+        }
+    }
+
+    /// Whether one more connection may be tried.
+    pub fn is_crowded(&self, origin: &Origin) -> bool {
+        self.of(origin).crowded
+    }
+
+    /// It refused one more connection.
+    pub fn note_crowded(&mut self, origin: &Origin) {
+        self.change(origin, |e| e.crowded = true);
+    }
+
+    /// It failed, and waiting for each reply helped. Certain when it had answered some of what it was sent; otherwise it may
+    /// only have closed an idle connection, and the second time counts.
+    pub fn note_objection(&mut self, origin: &Origin, certain: bool) {
+        self.change(origin, |e| e.objections = e.objections.saturating_add(if certain { 2 } else { 1 }));
+    }
+
+    fn note_success(&mut self, origin: &Origin) {
+        // Most servers are not worth a word.
+        if self.of(origin).objections == 1 {
+            self.change(origin, |e| e.objections = 0);
+        }
+    }
+
+    fn objects(&self, origin: &Origin) -> bool {
+        self.of(origin).objections > 1
+    }
+}
+
+impl Control {
+    /// Whether this server is known not to like it.
+    pub fn is_objected(&self, t: &Transfer) -> bool {
+        self.session.careful || t.multi.ftp_servers.borrow().objects(&self.plan.identity.origin)
+    }
+
+    /// Learns from a transfer that went well. `suspicion`: it had failed on a kept connection, after some reply or before.
+    pub fn judge(&mut self, t: &Transfer, suspicion: Option<bool>) {
+        let mut servers = t.multi.ftp_servers.borrow_mut();
+        let origin = &self.plan.identity.origin;
+        match suspicion {
+            Some(certain) => servers.note_objection(origin, certain),
+            None if self.dialogue.lease.is_reused() => servers.note_success(origin),
+            None => {}
+        }
+        self.session.careful |= servers.objects(origin);
+    }
+}
+
+/// Whether a file may be fetched that way: nothing that is asked of it hangs on a reply, and a fresh connection can make
+/// good whatever goes wrong.
+pub fn suits(t: &Transfer, control: &Control, place: &Place) -> bool {
+    level(t) >= Pipelining::Together
+        && control.dialogue.lease.is_reused()
+        && control.session.moved
+        && !control.is_objected(t)
+        && !place.listed
+        && t.text(O::Range).is_none()
+        && t.text(O::Ftpport).is_none()
+        && t.long(O::ResumeFromLarge) == 0
+        && t.long(O::MaxfilesizeLarge) == 0
+        && !t.on(O::FtpUsePret)
+        && t.easy.settings.borrow().list(O::Prequote).is_empty()
+}
+
+/// Fetches a file.
+pub async fn retrieve(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
+    let before = t.easy.info.borrow().downloaded;
+    let fetched = fetch(t, control, place).await;
+    let untouched = t.easy.info.borrow().downloaded == before;
+    fetched.map_err(|e| if untouched && may_be_objection(e.code()) { e.stale() } else { e })
+}
+
+fn may_be_objection(code: Code) -> bool {
+    matches!(
+        code,
+        Code::RecvError
+            | Code::SendError
+            | Code::CouldntConnect
+            | Code::FtpCouldntSetType
+            | Code::FtpCouldntRetrFile
+            | Code::WeirdServerReply
+            | Code::PartialFile
+            | Code::SslConnectError
+    )
+}
+
+async fn fetch(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
+    let text = place.data_type == b'A';
+    let set_type = control.session.data_type != Some(place.data_type);
+    let ask_size = level(t) < Pipelining::Ahead && !text && !t.on(O::IgnoreContentLength);
+    let early = control.take_early(t).await?;
+    let commands = [
+        set_type.then(|| [b"TYPE ", &[place.data_type][..]].concat()),
+        ask_size.then(|| [b"SIZE ", place.file()].concat()),
+        Some([b"RETR ", place.file()].concat()),
+    ];
+    let commands: Vec<&[u8]> = commands.iter().flatten().map(Vec::as_slice).collect();
+    let filter = match early {
+        Some(Early::Opening(socket)) => {
+            control.dialogue.send_together(t, &commands).await?;
+            ahead::opened(t, socket).await?
+        }
+        Some(Early::Port(port)) => {
+            let host = data::control_host(control);
+            connect_and_send(t, control, &host, port, &commands).await?
+        }
+        None => {
+            let (host, port) = data::announced(t, control).await?;
+            connect_and_send(t, control, &host, port, &commands).await?
+        }
+    };
+    if set_type {
+        if patiently(t, control).await?.code / 100 != 2 {
+            return Err(Error::new(Code::FtpCouldntSetType, "Couldn't set desired mode"));
+        }
+        control.session.data_type = Some(place.data_type);
+    }
+    let size = if ask_size { Some(patiently(t, control).await?) } else { None };
+    let reply = patiently(t, control).await?;
+    let known = size_of(control, size.as_ref(), &reply)?;
+    body::may_begin(&reply)?;
+    let bytes = known.or_else(|| body::announced(t, place, &reply));
+    t.easy.info.borrow_mut().download_total = bytes.map_or(-1, |n| n as i64);
+    control.dialogue.outstanding += 1;
+    let late = level(t) >= Pipelining::Ahead && bytes.is_some();
+    let wanted = Wanted { bytes, partial: false, text, late };
+    body::receive(t, control, data::Data::Connected(filter), wanted).await
+}
+
+/// Connects and sends the commands behind the SYN.
+async fn connect_and_send(
+    t: &mut Transfer,
+    control: &mut Control,
+    host: &str,
+    port: u16,
+    commands: &[&[u8]],
+) -> Result<Box<dyn Filter>> {
+    let mut connecting = pin!(t.connect_beside(&control.plan, host, port));
+    let at_once = poll_fn(|cx| Poll::Ready(connecting.as_mut().poll(cx))).await;
+    control.dialogue.send_together(t, commands).await?;
+    match at_once {
+        Poll::Ready(connected) => connected,
+        Poll::Pending => connecting.await,
+    }
+}
+
+/// The size as told. A file that is not there is none, whatever RETR makes of it, as curl has it.
+fn size_of(control: &mut Control, size: Option<&Reply>, retrieved: &Reply) -> Result<Option<u64>> {
+    match size.map(|reply| (reply.code, reply)) {
+        Some((213, reply)) => Ok(reply.size()),
+        Some((550, _)) => {
+            if retrieved.code < 400 {
+                control.dialogue.outstanding = usize::MAX;
+            }
+            Err(Error::new(Code::RemoteFileNotFound, "The file does not exist"))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// A reply that must not be long in coming.
+async fn patiently(t: &mut Transfer, control: &mut Control) -> Result<Reply> {
+    let deadline = t.now() + PATIENCE;
+    let late =
+        || Error::new(Code::FtpCouldntRetrFile, "no reply to a command that did not wait for the others");
+    let mut timer = t.multi.runtime.reactor().sleep_until(deadline);
+    let mut reply = pin!(control.reply(t));
+    poll_fn(|cx| {
+        if let Poll::Ready(reply) = reply.as_mut().poll(cx) {
+            return Poll::Ready(reply);
+        }
+        std::pin::Pin::new(&mut timer).poll(cx).map(|()| Err(late()))
+    })
+    .await
+}

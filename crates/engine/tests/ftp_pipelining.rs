@@ -1,0 +1,176 @@
+//! FTP commands that do not wait for one another, against the embedded server: what it sees, and what it may do wrong.
+
+mod common;
+
+use std::rc::Rc;
+
+use common::{App, handle, long, text};
+use tables::{Code, EasyOption as O};
+use testkit::body::pattern;
+use testkit::ftp::{Faults, FtpServer, Together};
+use warmwire_engine::{Easy, FtpPipelining};
+
+const LEVELS: [FtpPipelining; 4] =
+    [FtpPipelining::Wait, FtpPipelining::Together, FtpPipelining::Ahead, FtpPipelining::InTurn];
+
+fn handle_at(level: FtpPipelining, url: &str) -> (Easy, Rc<App>) {
+    let (easy, app) = handle(url);
+    easy.state().ftp_pipelining.set(Some(level));
+    long(&easy, O::TimeoutMs, 20_000);
+    (easy, app)
+}
+
+/// The file, or the error.
+fn fetch(easy: &Easy, app: &App) -> Result<Vec<u8>, Code> {
+    app.body.borrow_mut().clear();
+    match easy.perform() {
+        Code::Ok => Ok(app.body.take()),
+        code => Err(code),
+    }
+}
+
+#[test]
+fn by_default_the_commands_are_those_of_curl() {
+    let seen = |level| {
+        let server = FtpServer::with_file("/file", pattern(2048));
+        let (easy, app) = handle_at(level, &server.url("/file"));
+        for _ in 0..4 {
+            assert_eq!(fetch(&easy, &app), Ok(pattern(2048)));
+            assert_eq!(easy.state().info.borrow().response_code, 226);
+        }
+        text(&easy, O::Url, &server.url("/none"));
+        assert_eq!(fetch(&easy, &app), Err(Code::RemoteFileNotFound));
+        text(&easy, O::Url, &server.url("/file"));
+        assert_eq!(fetch(&easy, &app), Ok(pattern(2048)));
+        assert_eq!(server.accepts(), 1);
+        // RETR went after the file that is not there, too: nobody waited for the reply to SIZE.
+        let commands = server.commands();
+        commands.into_iter().filter(|command| command != "RETR none").collect::<Vec<_>>()
+    };
+    assert_eq!(seen(FtpPipelining::Together), seen(FtpPipelining::Wait));
+}
+
+#[test]
+fn ahead_the_next_port_is_asked_for_at_the_end_of_a_file() {
+    let server = FtpServer::with_file("/file", pattern(2048));
+    let (easy, app) = handle_at(FtpPipelining::Ahead, &server.url("/file"));
+    for _ in 0..5 {
+        assert_eq!(fetch(&easy, &app), Ok(pattern(2048)));
+        assert_eq!(easy.state().info.borrow().download_total, 2048);
+    }
+    let commands = server.commands();
+    assert_eq!(
+        commands[3..12],
+        ["EPSV", "TYPE I", "SIZE file", "RETR file", "EPSV", "RETR file", "EPSV", "RETR file", "EPSV"]
+    );
+    assert_eq!((server.accepts(), server.data_accepts()), (1, 5));
+
+    // Whatever comes next finds the connection in step.
+    let (text_of, size) = (|app: &App| String::from_utf8_lossy(&app.headers.take()).into_owned(), 2048);
+    text_of(&app);
+    long(&easy, O::Nobody, 1);
+    assert_eq!(fetch(&easy, &app).map(|_| ()), Ok(()));
+    assert!(text_of(&app).contains(&format!("Content-Length: {size}")));
+    long(&easy, O::Nobody, 0);
+    text(&easy, O::Url, &server.url("/none"));
+    assert_eq!(fetch(&easy, &app), Err(Code::RemoteFileNotFound));
+    text(&easy, O::Url, &server.url("/"));
+    assert_eq!(fetch(&easy, &app).map(|list| list.is_empty()), Ok(false));
+    text(&easy, O::Url, &server.url("/new"));
+    long(&easy, O::Upload, 1);
+    *app.upload.borrow_mut() = pattern(9000);
+    assert_eq!(fetch(&easy, &app).map(|_| ()), Ok(()));
+    assert_eq!(server.file("/new").unwrap(), pattern(9000));
+    long(&easy, O::Upload, 0);
+    long(&easy, O::ResumeFromLarge, 8000);
+    assert_eq!(fetch(&easy, &app), Ok(pattern(9000)[8000..].to_vec()));
+    assert_eq!(server.accepts(), 1);
+}
+
+#[test]
+fn in_turn_at_most_four_connections() {
+    let server = FtpServer::with_file("/file", pattern(2048));
+    let (easy, app) = handle_at(FtpPipelining::InTurn, &server.url("/file"));
+    for _ in 0..50 {
+        assert_eq!(fetch(&easy, &app), Ok(pattern(2048)));
+    }
+    assert!((1..=4).contains(&server.accepts()), "{}", server.accepts());
+
+    // A server that wants no second one is not asked for a third.
+    let faults = Faults { most_clients: Some(1), ..Faults::default() };
+    let server = FtpServer::with_faults("/file", pattern(2048), faults);
+    let (easy, app) = handle_at(FtpPipelining::InTurn, &server.url("/file"));
+    for _ in 0..50 {
+        assert_eq!(fetch(&easy, &app), Ok(pattern(2048)));
+    }
+    assert!(server.accepts() <= 2, "{}", server.accepts());
+    assert_eq!(server.logins(), 1);
+}
+
+#[test]
+fn a_server_that_objects_is_served_as_ever() {
+    for together in [Together::Lost, Together::Refused, Together::Cut] {
+        for level in LEVELS {
+            let faults = Faults { together, ..Faults::default() };
+            let server = FtpServer::with_faults("/file", pattern(2048), faults);
+            let (easy, app) = handle_at(level, &server.url("/file"));
+            for round in 0..20 {
+                assert_eq!(fetch(&easy, &app), Ok(pattern(2048)), "{together:?} {level:?} {round}");
+            }
+            let most = if level == FtpPipelining::InTurn { 8 } else { 3 };
+            assert!(server.accepts() <= most, "{together:?} {level:?}: {} connections", server.accepts());
+        }
+    }
+}
+
+#[test]
+fn cut_or_silent_after_each_line_no_short_file_is_whole() {
+    let mut expected = Vec::new();
+    for level in LEVELS {
+        for lines in 0..16 {
+            for silent in [false, true] {
+                let mut faults = Faults::default();
+                match silent {
+                    true => faults.silent_after_lines = Some(lines),
+                    false => faults.cut_after_lines = Some(lines),
+                }
+                let server = FtpServer::with_faults("/file", pattern(2048), faults);
+                let (easy, app) = handle_at(level, &server.url("/file"));
+                long(&easy, O::ServerResponseTimeoutMs, 150);
+                for round in 0..3 {
+                    let got = fetch(&easy, &app);
+                    if let Ok(body) = &got {
+                        assert!(*body == pattern(2048), "{level:?} {lines} {silent} {round}: a short file");
+                    }
+                    let code = got.err();
+                    if level == FtpPipelining::Wait {
+                        expected.push(((lines, silent), code));
+                    } else if code.is_some() {
+                        // Fetching again over a fresh connection may move a failure to another round, and no more.
+                        let as_ever = expected.contains(&((lines, silent), code));
+                        assert!(as_ever, "{level:?} {lines} {silent} {round}: {code:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn cut_data_is_a_partial_file_at_every_level() {
+    for level in LEVELS {
+        for claim_success in [false, true] {
+            for at in [0, 1, 1000, 2047] {
+                let server = FtpServer::with_file("/whole", pattern(2048));
+                let (easy, app) = handle_at(level, &server.url("/whole"));
+                assert_eq!(fetch(&easy, &app), Ok(pattern(2048)));
+                let faults = Faults { cut_data_at: Some(at), claim_success, ..Faults::default() };
+                let server = FtpServer::with_faults("/file", pattern(2048), faults);
+                text(&easy, O::Url, &server.url("/file"));
+                for _ in 0..3 {
+                    assert_eq!(fetch(&easy, &app), Err(Code::PartialFile), "{level:?} {at} {claim_success}");
+                }
+            }
+        }
+    }
+}
