@@ -54,8 +54,10 @@ pub struct EasyState {
     pub(crate) target: RefCell<Option<(u64, Rc<Target>)>>,
     pub(crate) multi: RefCell<Weak<MultiState>>,
     pub(crate) task: Cell<Option<TaskId>>,
-    /// The message that its transfer has ended, while the application has not read it.
-    pub(crate) message_number: Cell<Option<u64>>,
+    /// Its place among the members of its multi handle.
+    pub(crate) place: Cell<Option<usize>>,
+    /// Its transfer has ended, and the application has not read that message.
+    pub(crate) message_waits: Cell<bool>,
     own_multi: RefCell<Option<Multi>>,
     message: RefCell<String>,
 }
@@ -144,7 +146,8 @@ impl Easy {
             target: RefCell::default(),
             multi: RefCell::default(),
             task: Cell::new(None),
-            message_number: Cell::new(None),
+            place: Cell::new(None),
+            message_waits: Cell::new(false),
             own_multi: RefCell::default(),
             message: RefCell::default(),
         }))

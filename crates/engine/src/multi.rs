@@ -6,7 +6,7 @@
 //! returns.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use std::io;
 use std::os::fd::RawFd;
 use std::rc::Rc;
@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use net::{Pool, ResolveCache, SessionStore, SharedPool};
 use runtime::{Clock, ExtraFd, Interest, Runtime, SocketHook};
+use slab::Slab;
 use tables::{Code, MultiCode};
 
 use crate::easy::{Easy, EasyState};
@@ -23,6 +24,10 @@ use crate::{protocol, transfer};
 /// Receive buffer of a multi handle. One per multi, not per connection: a thousand connections with
 /// buffers of their own cost page faults and cache misses.
 pub const SCRATCH: usize = 256 * 1024;
+
+/// Pieces of storage kept for heads, and the most that one of them may hold.
+const SPARES: usize = 16;
+const LARGEST_SPARE: usize = 16 * 1024;
 
 /// A multi handle. Cloning gives another reference to the same one.
 #[derive(Clone)]
@@ -66,12 +71,14 @@ pub struct MultiState {
     pub(crate) ftp_servers: RefCell<protocol::FtpServers>,
     pub(crate) for_easy: bool,
     scratch: Cell<Vec<u8>>,
-    /// By the number of their transfers, that is, in the order in which they were added.
-    members: RefCell<BTreeMap<i64, Rc<EasyState>>>,
+    /// Storage for the heads of replies, from one exchange to the next.
+    spare: RefCell<Vec<Vec<u8>>>,
+    /// Each member knows its place: an easy handle enters and leaves its own multi with every transfer, and ten thousand
+    /// may leave a larger one.
+    members: RefCell<Slab<Rc<EasyState>>>,
     running: Cell<usize>,
     /// In the order in which the transfers ended.
-    messages: RefCell<BTreeMap<u64, (Rc<EasyState>, Code)>>,
-    next_message: Cell<u64>,
+    messages: RefCell<VecDeque<(Rc<EasyState>, Code)>>,
     timer: RefCell<Option<TimerCallback>>,
     told: Cell<Option<Instant>>,
     stopped: Cell<bool>,
@@ -100,10 +107,10 @@ impl Multi {
             ftp_servers: RefCell::default(),
             for_easy,
             scratch: Cell::default(),
+            spare: RefCell::default(),
             members: RefCell::default(),
             running: Cell::new(0),
             messages: RefCell::default(),
-            next_message: Cell::new(0),
             timer: RefCell::default(),
             told: Cell::new(None),
             stopped: Cell::new(false),
@@ -126,7 +133,7 @@ impl Multi {
         }
         *easy.0.multi.borrow_mut() = Rc::downgrade(&self.0);
         easy.0.begin();
-        self.0.members.borrow_mut().insert(easy.0.transfer_id.get(), easy.0.clone());
+        easy.0.place.set(Some(self.0.members.borrow_mut().insert(easy.0.clone())));
         self.0.running.set(self.0.running.get() + 1);
         let task = self.0.runtime.spawn(transfer::task(self.0.clone(), easy.0.clone()));
         easy.0.task.set(Some(task));
@@ -145,9 +152,14 @@ impl Multi {
             self.0.runtime.cancel(task);
         }
         *easy.0.multi.borrow_mut() = Default::default();
-        self.0.members.borrow_mut().remove(&easy.0.transfer_id.get());
-        if let Some(number) = easy.0.message_number.take() {
-            self.0.messages.borrow_mut().remove(&number);
+        if let Some(place) = easy.0.place.take() {
+            self.0.members.borrow_mut().remove(place);
+        }
+        if easy.0.message_waits.take() {
+            // Handles are removed about in the order in which they end: it is found near the front.
+            let mut messages = self.0.messages.borrow_mut();
+            let at = messages.iter().position(|(m, _)| Rc::ptr_eq(m, &easy.0));
+            at.and_then(|at| messages.remove(at));
         }
         self.tell();
         MultiCode::Ok
@@ -222,19 +234,19 @@ impl Multi {
 
     /// All handles added and not removed.
     pub fn members(&self) -> Vec<Easy> {
-        self.0.members.borrow().values().cloned().map(Easy).collect()
+        self.0.members.borrow().iter().map(|(_, easy)| Easy(easy.clone())).collect()
     }
 
-    /// The handle that was added before all others.
-    pub fn first_member(&self) -> Option<Easy> {
-        self.0.members.borrow().values().next().cloned().map(Easy)
+    /// One of them.
+    pub fn any_member(&self) -> Option<Easy> {
+        self.0.members.borrow().iter().next().map(|(_, easy)| Easy(easy.clone()))
     }
 
     /// curl_multi_info_read: the next finished transfer, and how many more there are.
     pub fn next_message(&self) -> Option<(Message, usize)> {
         let mut messages = self.0.messages.borrow_mut();
-        let (_, (easy, code)) = messages.pop_first()?;
-        easy.message_number.set(None);
+        let (easy, code) = messages.pop_front()?;
+        easy.message_waits.set(false);
         Some((Message { easy: Easy(easy), code }, messages.len()))
     }
 
@@ -371,10 +383,8 @@ impl MultiState {
     pub(crate) fn finished(&self, easy: &Rc<EasyState>, code: Code) {
         easy.task.set(None);
         self.running.set(self.running.get() - 1);
-        let number = self.next_message.get();
-        self.next_message.set(number + 1);
-        easy.message_number.set(Some(number));
-        self.messages.borrow_mut().insert(number, (easy.clone(), code));
+        easy.message_waits.set(true);
+        self.messages.borrow_mut().push_back((easy.clone(), code));
         let completed = self.completed.borrow().clone();
         if let Some(completed) = completed {
             completed(&Easy(easy.clone()));
@@ -390,6 +400,19 @@ impl MultiState {
         let result = f(&mut buffer);
         self.scratch.set(buffer);
         result
+    }
+
+    /// Storage that an earlier exchange has left.
+    pub(crate) fn take_spare(&self) -> Vec<u8> {
+        self.spare.borrow_mut().pop().unwrap_or_default()
+    }
+
+    /// Keeps an exchange's storage for another one.
+    pub(crate) fn leave_spare(&self, storage: Vec<u8>) {
+        let mut spare = self.spare.borrow_mut();
+        if spare.len() < SPARES && storage.capacity() <= LARGEST_SPARE {
+            spare.push(storage);
+        }
     }
 
     /// The pool for a transfer: our own, or one in front of which a share handle's stands.

@@ -98,6 +98,9 @@ struct Waiter {
     waker: Waker,
 }
 
+/// Origins that nobody uses and that are counted all the same.
+const KEPT_COUNTS: usize = 16;
+
 impl Default for Limits {
     /// As an easy handle has them.
     fn default() -> Limits {
@@ -298,8 +301,11 @@ impl Limits {
 impl Inner {
     pub(crate) fn occupy(&self, origin: &Origin) {
         let mut state = self.state.borrow_mut();
-        *state.used.entry(origin.clone()).or_default() += 1;
         state.used_total += 1;
+        match state.used.get_mut(origin) {
+            Some(count) => *count += 1,
+            None => drop(state.used.insert(origin.clone(), 1)),
+        }
     }
 
     pub(crate) fn vacate(&self, origin: &Origin) {
@@ -307,7 +313,8 @@ impl Inner {
         state.used_total -= 1;
         if let Some(count) = state.used.get_mut(origin) {
             *count -= 1;
-            if *count == 0 {
+            // A few are kept at zero: a handle that asks the same hosts again and again finds them.
+            if *count == 0 && state.used.len() > KEPT_COUNTS {
                 state.used.remove(origin);
             }
         }

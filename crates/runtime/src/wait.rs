@@ -35,12 +35,13 @@ pub struct ExtraFd<'a> {
 
 /// A descriptor to be polled: its slot and generation in the table, and what is wanted of it.
 type Polled = (usize, u32, Arc<OwnedFd>, Interest);
+type PolledList = SmallVec<[Polled; 2]>;
 
 /// What is waited for in one call. Every request waits once or twice, so that the short lists of the usual case stay on
 /// the stack.
 struct Plan {
     epoll: Option<Arc<Epoll>>,
-    polled: SmallVec<[Polled; POLL_LIMIT]>,
+    polled: PolledList,
     wake: Option<Arc<OwnedFd>>,
 }
 
@@ -125,7 +126,7 @@ impl Reactor {
     }
 
     fn wait_poll(&self, plan: &Plan, extra: &mut [ExtraFd<'_>], max: Duration) -> io::Result<usize> {
-        let mut set = SmallVec::<[PollFd<'_>; POLL_LIMIT + 2]>::new();
+        let mut set = SmallVec::<[PollFd<'_>; 8]>::new();
         for e in extra.iter() {
             let flags = PollFlags::from_bits_retain(e.events);
             set.extend(e.fd.map(|fd| PollFd::from_borrowed_fd(fd, flags)));
@@ -154,7 +155,7 @@ impl Reactor {
             ready += usize::from(e.revents != 0);
         }
         let happened = plan.polled.iter().zip(&mut found).filter(|(_, flags)| !flags.is_empty());
-        let events: SmallVec<[Event; POLL_LIMIT]> =
+        let events: SmallVec<[Event; 2]> =
             happened.map(|((slot, generation, ..), flags)| event(key(*slot, *generation), flags)).collect();
         ready += self.report(&events);
         if let Some(epoll) = &plan.epoll
@@ -195,7 +196,7 @@ impl Table {
     }
 
     /// What must be polled: everything awaited, or beside epoll what epoll refused.
-    fn polled(&self) -> SmallVec<[Polled; POLL_LIMIT]> {
+    fn polled(&self) -> PolledList {
         let row = |slot: usize| {
             let entry = &self.entries[slot];
             let want = entry.want();

@@ -83,7 +83,7 @@ impl MultiHandle {
         if easy::find(handle).is_some() {
             return handle;
         }
-        self.multi.first_member().as_ref().map_or(ptr::null_mut(), easy::handle_of)
+        self.multi.any_member().as_ref().map_or(ptr::null_mut(), easy::handle_of)
     }
 
     fn install_socket(&self, function: *mut c_void) {

@@ -79,3 +79,9 @@ async fn connect_only(t: &mut Transfer) -> Result<Next> {
     *t.easy.connected.borrow_mut() = Some(link.lease.into_connection());
     Ok(Next::Done)
 }
+
+/// What the future of an HTTP request takes, apart from the transfer itself.
+#[cfg(test)]
+pub fn http_size(t: &mut Transfer) -> usize {
+    size_of_val(&http::run(t))
+}

@@ -223,3 +223,41 @@ impl Transfer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::callbacks::{Callbacks, ReadAnswer, Written};
+    use crate::{Easy, Multi};
+
+    struct Nobody;
+
+    impl Callbacks for Nobody {
+        fn write(&self, _: &[u8]) -> Written {
+            Written::All
+        }
+
+        fn header(&self, _: &[u8]) -> Option<Written> {
+            None
+        }
+
+        fn read(&self, _: &mut [u8]) -> ReadAnswer {
+            ReadAnswer::Bytes(0)
+        }
+    }
+
+    /// Ten thousand transfers are forty megabytes, not four hundred. What a transfer seldom does is in boxes.
+    #[test]
+    fn an_http_transfer_is_small() {
+        let multi = Multi::default();
+        let easy = Easy::new(Rc::new(Nobody));
+        easy.set_text(O::Url, Some(b"http://host/")).unwrap();
+        let task = size_of_val(&*task(multi.0.clone(), easy.0.clone()));
+        let mut transfer = Transfer::new(multi.0.clone(), easy.0.clone()).unwrap();
+        let http = protocol::http_size(&mut transfer);
+        let all = [("task", task), ("transfer", size_of::<Transfer>()), ("http", http)];
+        let sum: usize = all.iter().map(|(_, size)| size).sum();
+        println!("{all:?}");
+        assert!(sum <= 4096, "{all:?}");
+    }
+}

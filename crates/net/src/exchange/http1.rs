@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use wire::http1::{ChunkedDecoder, LineBuffer};
 
-use super::{BodyError, BodyFraming, BodyStep, Exchange, HeadPart, HeadStep, UploadFraming};
+use super::{BodyError, BodyFraming, BodyStep, Exchange, Finished, HeadPart, HeadStep, UploadFraming};
 use crate::Connection;
 
 /// A first read of this size takes a usual head and small body in one go, and leaves little to be
@@ -26,11 +26,11 @@ pub struct Http1 {
 }
 
 impl Http1 {
-    /// Begins an exchange on a connection.
-    pub fn new(conn: Box<Connection>) -> Http1 {
+    /// Begins an exchange on a connection. Heads are received into `storage`.
+    pub fn new(conn: Box<Connection>, storage: Vec<u8>) -> Http1 {
         Http1 {
             conn,
-            received: LineBuffer::default(),
+            received: LineBuffer::with_storage(storage),
             out: Vec::new(),
             sent: 0,
             framing: BodyFraming::None,
@@ -216,11 +216,11 @@ impl Exchange for Http1 {
         &self.conn
     }
 
-    fn finish(self: Box<Self>) -> (Box<Connection>, bool) {
+    fn finish(self: Box<Self>) -> Finished {
         let clean = self.queued() == 0
             && self.received.rest().is_empty()
             && (self.ended || self.framing == BodyFraming::None || self.framing == BodyFraming::Length(0))
             && self.framing != BodyFraming::UntilClose;
-        (self.conn, clean)
+        Finished { connection: self.conn, clean, storage: self.received.into_storage() }
     }
 }

@@ -75,6 +75,15 @@ pub enum BodyError {
     Chunk(ChunkError),
 }
 
+/// What an exchange leaves behind.
+pub struct Finished {
+    pub connection: Box<Connection>,
+    /// As far as the bytes tell, another exchange may follow on it.
+    pub clean: bool,
+    /// Empty storage that another exchange may fill.
+    pub storage: Vec<u8>,
+}
+
 /// One request and its reply on a connection.
 pub trait Exchange {
     /// Queues the head.
@@ -127,7 +136,6 @@ pub trait Exchange {
     /// The connection underneath.
     fn connection(&self) -> &Connection;
 
-    /// Ends the exchange: the connection, and whether another exchange may follow on it as far as
-    /// the bytes tell.
-    fn finish(self: Box<Self>) -> (Box<Connection>, bool);
+    /// Ends the exchange.
+    fn finish(self: Box<Self>) -> Finished;
 }

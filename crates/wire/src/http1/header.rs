@@ -25,8 +25,9 @@ impl LineBuffer {
         LineBuffer { bytes, start: 0, searched: 0 }
     }
 
-    /// The storage, for another one.
-    pub fn into_storage(self) -> Vec<u8> {
+    /// The storage, empty, for another one.
+    pub fn into_storage(mut self) -> Vec<u8> {
+        self.bytes.clear();
         self.bytes
     }
 

@@ -198,12 +198,18 @@ impl Url {
 
     /// What an HTTP request line carries.
     pub fn path_and_query(&self) -> Vec<u8> {
-        let mut out = self.path().to_vec();
+        let mut out = Vec::new();
+        self.write_path_and_query(&mut out);
+        out
+    }
+
+    /// The same behind what stands in `out`.
+    pub fn write_path_and_query(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.path());
         if let Some(query) = &self.query {
             out.push(b'?');
             out.extend_from_slice(query);
         }
-        out
     }
 
     /// `None` while scheme, host or port are unknown, or when the host has no ASCII form.

@@ -89,8 +89,9 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
     let untouched = !talk.exchange.any_received();
     match outcome {
         Ok(Finished { next, keep }) => {
-            let (connection, clean) = talk.exchange.finish();
+            let net::exchange::Finished { connection, clean, storage } = talk.exchange.finish();
             link.lease.restore(connection);
+            t.multi.leave_spare(storage);
             let steps = std::mem::take(&mut t.http.auth.steps);
             if keep && clean && talk.upload.complete() {
                 let bound = steps.begun();
@@ -223,7 +224,7 @@ pub struct Talk {
 
 impl Talk {
     fn begin(t: &Transfer, connection: Box<net::Connection>, request: Request) -> Result<Talk> {
-        let mut exchange: Box<dyn Exchange> = Box::new(Http1::new(connection));
+        let mut exchange: Box<dyn Exchange> = Box::new(Http1::new(connection, t.multi.take_spare()));
         t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, &request.head);
         t.easy.info.borrow_mut().request_size += request.head.len() as i64;
         exchange.queue_head(request.head);

@@ -61,7 +61,9 @@ impl Request {
 
         let mut head = Head { out: Vec::with_capacity(512), custom: &custom };
         let version: &[u8] = if http10 { b"1.0" } else { b"1.1" };
-        head.raw(&[&name, b" ", &request_target(t, link), b" HTTP/", version, b"\r\n"]);
+        head.raw(&[&name, b" "]);
+        request_target(t, link, &mut head.out);
+        head.raw(&[b" HTTP/", version, b"\r\n"]);
         host_field(t, &mut head, host);
         head.out.extend_from_slice(&authorization);
         range_field(t, &mut head, resume);
@@ -130,14 +132,16 @@ fn note_method(t: &Transfer, name: &[u8]) {
 }
 
 /// What stands between method and version: a path, or the whole URL for a proxy.
-fn request_target(t: &Transfer, link: &Link) -> Vec<u8> {
+fn request_target(t: &Transfer, link: &Link, out: &mut Vec<u8>) {
     if let Some(target) = t.text(O::RequestTarget) {
-        return target.to_vec();
+        out.extend_from_slice(&target);
+    } else if !link.via_proxy {
+        t.url.write_path_and_query(out);
+    } else if t.scheme().family() == Family::Http {
+        out.extend_from_slice(&without_credentials(&t.url));
+    } else {
+        out.extend_from_slice(&ftp_target(t));
     }
-    if !link.via_proxy {
-        return t.url.path_and_query();
-    }
-    if t.scheme().family() == Family::Http { without_credentials(&t.url) } else { ftp_target(t) }
 }
 
 /// A proxy that fetches by FTP learns from the URL who is asking: the login is for the server, and there is no other way
