@@ -21,7 +21,7 @@ use rustix::process::{Pid, Signal, kill_process};
 pub use apache::Apache;
 pub use git::GitServer;
 pub use nginx::Nginx;
-pub use squid::Squid;
+pub use squid::{Squid, SquidLogin};
 pub use vsftpd::Vsftpd;
 
 const READY_LIMIT: Duration = Duration::from_secs(20);

@@ -1,4 +1,4 @@
-//! squid as an HTTP proxy on loopback, with or without Basic authentication.
+//! squid as an HTTP proxy on loopback, for everybody or for user "user" with password "secret".
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -13,19 +13,33 @@ pub struct Squid {
     pub port: u16,
 }
 
+/// How squid asks who is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SquidLogin {
+    Basic,
+    Digest,
+}
+
 impl Squid {
     /// Lets everybody on loopback through to any port.
     pub fn start() -> io::Result<Squid> {
-        with_retries(Squid::try_start)
+        Squid::start_with(None)
     }
 
-    fn try_start() -> io::Result<Squid> {
+    /// Lets those through who log in.
+    pub fn start_with(login: Option<SquidLogin>) -> io::Result<Squid> {
+        with_retries(|| Squid::try_start(login))
+    }
+
+    fn try_start(login: Option<SquidLogin>) -> io::Result<Squid> {
         let program = program("squid", "squid")?;
         let directory = TempDir::new("squid")?;
         let port = free_port()?;
         // Started as root, squid becomes the user "proxy", who then writes its pid and log here.
         std::fs::set_permissions(directory.path(), PermissionsExt::from_mode(0o777))?;
-        let file = directory.write("squid.conf", config(directory.path(), port))?;
+        let file = directory.write("squid.conf", config(directory.path(), port, login))?;
+        directory.write("basic", format!("{BASIC}\n"))?;
+        directory.write("digest", format!("{DIGEST}\n"))?;
         let mut command = Command::new(program);
         // The name keeps the shared memory of two instances apart.
         command.arg("-N").arg("-n").arg(format!("warmwire{port}")).arg("-f").arg(file);
@@ -38,10 +52,29 @@ impl Squid {
     }
 }
 
-fn config(directory: &std::path::Path, port: u16) -> String {
+/// `openssl passwd -1`, which squid's helper understands.
+const BASIC: &str = "user:$1$warmwire$eFm5zPZYra8.GzcuBqiH4.";
+/// MD5 of "user:squid:secret".
+const DIGEST: &str = "user:squid:087be69120e6dd4a4bb70114b105d307";
+
+/// Whoever has logged in.
+const KNOWN: &str = "acl known proxy_auth REQUIRED\nhttp_access allow known\nhttp_access deny all";
+
+fn config(directory: &std::path::Path, port: u16, login: Option<SquidLogin>) -> String {
     let place = directory.display();
+    let helpers = "/usr/lib/squid";
+    let access = match login {
+        None => "http_access allow all".to_owned(),
+        Some(SquidLogin::Basic) => format!(
+            "auth_param basic program {helpers}/basic_ncsa_auth {place}/basic\nauth_param basic realm squid\n{KNOWN}"
+        ),
+        Some(SquidLogin::Digest) => format!(
+            "auth_param digest program {helpers}/digest_file_auth -c {place}/digest
+auth_param digest realm squid\n{KNOWN}"
+        ),
+    };
     format!(
-        "http_port 127.0.0.1:{port}\nhttp_access allow all\ncache deny all\nshutdown_lifetime 0 seconds
+        "http_port 127.0.0.1:{port}\n{access}\ncache deny all\nshutdown_lifetime 0 seconds
 pid_filename {place}/pid\naccess_log none\ncache_log {place}/cache.log\ncoredump_dir {place}
 netdb_filename none\npinger_enable off\nmax_filedescriptors 4096\nvisible_hostname localhost\n"
     )

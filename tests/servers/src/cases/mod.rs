@@ -11,6 +11,7 @@ mod options;
 mod others;
 mod pooling;
 mod process;
+mod real;
 mod reentry;
 mod refusals;
 mod stores;
@@ -27,6 +28,7 @@ pub fn all() -> Vec<Case> {
         refusals::cases(),
         stores::cases(),
         tls::cases(),
+        real::cases(),
         reentry::cases(),
         process::cases(),
         ftp::cases(),
