@@ -2,6 +2,8 @@
 
 mod effects;
 mod hsts;
+mod odd;
+mod programs;
 mod server;
 mod snapshots;
 mod wild;

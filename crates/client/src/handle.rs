@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use engine::Easy;
 use engine::callbacks::{Callbacks, DebugKind, ProgressCounts, ReadAnswer, SeekAnswer, Written};
+use engine::info::TransferInfo;
 use tables::{Code, EasyOption};
 
 use crate::Value;
@@ -119,42 +120,62 @@ impl Handle {
         &self.easy
     }
 
-    /// Sets an option.
+    /// What is known of the last transfer, or of the one under way: times, sizes, addresses, codes.
+    ///
+    /// Times are [`Duration`](std::time::Duration)s since the transfer began, sizes are in bytes, and -1 stands for a
+    /// size or a date that nobody has told.
+    pub fn info<R>(&self, read: impl FnOnce(&TransferInfo) -> R) -> R {
+        read(&self.easy.state().info.borrow())
+    }
+
+    /// Sets an option, for this and all later transfers of the handle.
+    ///
+    /// Numbers and switches, strings, lists and forms become a [`Value`]; times whose name ends in `Ms` are in
+    /// milliseconds, the others in seconds, speeds in bytes a second. The errors are curl's: a value that the option
+    /// cannot have is [`Code::BadFunctionArgument`], an option of a feature that is not built
+    /// [`Code::NotBuiltIn`] or [`Code::UnknownOption`].
     pub fn set(&mut self, option: EasyOption, value: impl Into<Value>) -> Result<(), Code> {
         value.into().apply(option, &self.easy)
     }
 
-    /// Receives the body.
+    /// Receives the body, piece by piece, decoded as the options ask for. Without this and outside of
+    /// [`fetch`](Handle::fetch) it is thrown away.
+    ///
+    /// [`Written::Failed`] ends the transfer with [`Code::WriteError`].
     pub fn on_write(&mut self, f: impl FnMut(&[u8]) -> Written + 'static) {
         *self.app.write.borrow_mut() = Some(Box::new(f));
     }
 
-    /// Receives header lines.
+    /// Receives header lines, one at a time with their line ends: the status line first, the empty line last. With
+    /// redirects and interim replies there are several heads.
     pub fn on_header(&mut self, f: impl FnMut(&[u8]) -> Written + 'static) {
         *self.app.header.borrow_mut() = Some(Box::new(f));
     }
 
-    /// Gives upload data.
+    /// Gives upload data: fills the buffer and says how much; 0 bytes are the end. For a transfer with
+    /// [`EasyOption::Upload`], or a POST without a body of its own.
     pub fn on_read(&mut self, f: impl FnMut(&mut [u8]) -> ReadAnswer + 'static) {
         *self.app.read.borrow_mut() = Some(Box::new(f));
     }
 
-    /// Moves in the upload data.
+    /// Moves in the upload data, to an offset in bytes from its start: wanted when a request is sent again.
     pub fn on_seek(&mut self, f: impl FnMut(u64) -> SeekAnswer + 'static) {
         *self.app.seek.borrow_mut() = Some(Box::new(f));
     }
 
-    /// Hears of progress; `false` aborts.
+    /// Hears of progress, about once a second and whenever much has moved; `false` ends the transfer with
+    /// [`Code::AbortedByCallback`]. [`EasyOption::Noprogress`] must be off.
     pub fn on_progress(&mut self, f: impl FnMut(ProgressCounts) -> bool + 'static) {
         *self.app.progress.borrow_mut() = Some(Box::new(f));
     }
 
-    /// Hears what curl's verbose mode tells.
+    /// Hears what curl's verbose mode tells: remarks, heads and data, both ways. Nothing is told to a handle without
+    /// it.
     pub fn on_debug(&mut self, f: impl FnMut(DebugKind, &[u8]) + 'static) {
         *self.app.debug.borrow_mut() = Some(Box::new(f));
     }
 
-    /// Runs the transfer.
+    /// Runs the transfer and waits for its end. The connection is kept for the next one.
     pub fn perform(&mut self) -> Result<(), Failure> {
         match self.easy.perform() {
             Code::Ok => Ok(()),
@@ -162,7 +183,9 @@ impl Handle {
         }
     }
 
-    /// Runs the transfer and collects what it brings.
+    /// Runs the transfer and collects what it brings in memory. The closures for body and headers are taken off.
+    ///
+    /// An HTTP error is no failure, unless [`EasyOption::Failonerror`] is on.
     pub fn fetch(&mut self) -> Result<Reply, Failure> {
         let reply = Rc::new(RefCell::new(Reply::default()));
         let (body, head) = (reply.clone(), reply.clone());
@@ -190,7 +213,7 @@ impl Drop for Handle {
     }
 }
 
-/// Fetches a URL.
+/// Fetches a URL, with curl's defaults: no redirects are followed, nothing is decoded, no time is too long.
 pub fn get(url: &str) -> Result<Reply, Failure> {
     let mut handle = Handle::new();
     handle.set(EasyOption::Url, url).map_err(|code| Failure { code, message: code.text().to_owned() })?;

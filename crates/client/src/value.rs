@@ -6,6 +6,8 @@ use engine::Easy;
 use engine::transfer::mime::MimeSource;
 use tables::{ArgKind, Code, EasyOption};
 
+use crate::Form;
+
 /// What an option is set to.
 #[derive(Clone)]
 pub enum Value {
@@ -25,6 +27,9 @@ impl Value {
     /// Sets `option` to this value. The wrong kind of value is CURLE_BAD_FUNCTION_ARGUMENT, an option that is not
     /// built in answers as curl does.
     pub fn apply(self, option: EasyOption, easy: &Easy) -> Result<(), Code> {
+        if !self.fits(option.kind()) {
+            return Err(Code::BadFunctionArgument);
+        }
         let settings = || easy.state().settings.borrow_mut();
         match self {
             Value::Default => match option.kind() {
@@ -40,6 +45,17 @@ impl Value {
                 Ok(())
             }
             Value::Form(_) => Err(Code::BadFunctionArgument),
+        }
+    }
+
+    /// POST data and forms are objects in C.
+    fn fits(&self, kind: ArgKind) -> bool {
+        match self {
+            Value::Default => true,
+            Value::Long(_) => matches!(kind, ArgKind::Long | ArgKind::Values | ArgKind::OffT),
+            Value::Text(_) => matches!(kind, ArgKind::String | ArgKind::Blob | ArgKind::Object),
+            Value::List(_) => kind == ArgKind::SList,
+            Value::Form(_) => kind == ArgKind::Object,
         }
     }
 }
@@ -71,5 +87,11 @@ impl From<Vec<u8>> for Value {
 impl From<Vec<Vec<u8>>> for Value {
     fn from(list: Vec<Vec<u8>>) -> Value {
         Value::List(list)
+    }
+}
+
+impl From<Form> for Value {
+    fn from(form: Form) -> Value {
+        Value::Form(Rc::new(form))
     }
 }

@@ -157,6 +157,11 @@ pub trait Callbacks {
         false
     }
 
+    /// Whether a layer is asked to tell more (curl_global_trace): its name there, in lower case.
+    fn traces(&self, _layer: &str) -> bool {
+        false
+    }
+
     /// Debug output.
     fn debug(&self, _kind: DebugKind, _data: &[u8]) {}
 

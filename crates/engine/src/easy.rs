@@ -302,6 +302,13 @@ impl EasyState {
         self.transfer_id.set(NEXT_TRANSFER.fetch_add(1, Ordering::Relaxed));
     }
 
+    /// What one layer has to tell, when it was asked to.
+    pub(crate) fn trace(&self, layer: &str, text: impl FnOnce() -> String) {
+        if self.callbacks.wants_debug() && self.callbacks.traces(layer) {
+            self.note(|| format!("[{}] {}", layer.to_ascii_uppercase(), text()));
+        }
+    }
+
     /// Informational text for a verbose transfer.
     pub(crate) fn note(&self, text: impl FnOnce() -> String) {
         if self.callbacks.wants_debug() {

@@ -7,6 +7,7 @@ mod act;
 mod arguments;
 mod config_file;
 mod doc;
+mod dry_run;
 mod env;
 mod flags;
 mod form;
@@ -79,7 +80,7 @@ fn run(words: &[Bytes]) -> i32 {
     }
     let env = Rc::new(Env::new(globals, messages));
     if env.globals.dry_run {
-        return dry_run(&env, requests);
+        return dry_run::run(&env, requests);
     }
     operate::operate(env, requests)
 }
@@ -156,28 +157,4 @@ fn version() -> String {
         raw::schemes().join(" "),
         raw::features().join(" ")
     )
-}
-
-/// `--dry-run`: what would be requested.
-fn dry_run(env: &Rc<Env>, requests: Vec<Request>) -> i32 {
-    let mut queue = queue::Queue::new(requests);
-    while let Some(item) = queue.next_item(env) {
-        let item = match item {
-            Ok(item) => item,
-            Err(code) => return code,
-        };
-        let method = match item.request.options.text("CUSTOMREQUEST") {
-            Some(custom) => message::shown(custom),
-            None if item.upload.is_some() => "PUT".to_string(),
-            None if item.request.post.is_some() && !item.request.get => "POST".to_string(),
-            None => item.request.method.verb().to_string(),
-        };
-        let to = match (&item.output, item.target.remote_name) {
-            (Some(name), _) => message::shown(name),
-            (None, true) => "the remote name".to_string(),
-            (None, false) => "standard output".to_string(),
-        };
-        println!("{method} {} -> {to}", message::shown(&item.url));
-    }
-    0
 }

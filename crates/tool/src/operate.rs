@@ -169,7 +169,7 @@ impl Run {
     /// After an attempt: another one, or the end.
     pub fn after(&self, job: &mut Job, code: i32) -> After {
         let transfer = &job.transfer;
-        transfer.finish_progress();
+        transfer.finish_progress(code);
         let code = self.say_error(transfer, &job.easy, code);
         let code = self.finish_output(transfer, &job.easy, code);
         let verdict = {

@@ -85,6 +85,7 @@ pub fn ask_password(prompt: &str) -> Vec<u8> {
     let Ok(mut terminal) = terminal else {
         let mut line = String::new();
         let _ = io::stdin().read_line(&mut line);
+        eprintln!();
         return line.trim_end_matches(['\r', '\n']).into();
     };
     let before = tcgetattr(&terminal).ok();

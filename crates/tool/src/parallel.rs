@@ -8,6 +8,10 @@ use std::time::{Duration, Instant};
 
 /// How often the meter is renewed.
 const METER_PAUSE: Duration = Duration::from_millis(500);
+const BARS_PAUSE: Duration = Duration::from_millis(100);
+
+/// More would not fit on most terminals.
+const MOST_BARS: usize = 16;
 
 struct Parallel<'r> {
     run: &'r Run,
@@ -32,6 +36,8 @@ struct Meter {
     transfers: usize,
     /// Lines drawn for bars, to go up over.
     lines: usize,
+    /// Bars of transfers that have ended since then.
+    ended: Vec<String>,
     previous: Option<(Instant, i64)>,
 }
 
@@ -69,7 +75,11 @@ pub fn run(run: &Run, queue: &mut Queue) -> i32 {
 impl Parallel<'_> {
     fn pause(&self) -> Duration {
         let next = self.later.iter().map(|(at, _)| at.saturating_duration_since(Instant::now())).min();
-        next.unwrap_or(Duration::from_secs(1)).min(METER_PAUSE)
+        next.unwrap_or(Duration::from_secs(1)).min(self.meter_pause())
+    }
+
+    fn meter_pause(&self) -> Duration {
+        if self.shows_bars() { BARS_PAUSE } else { METER_PAUSE }
     }
 
     /// Starts as many as may run.
@@ -119,10 +129,15 @@ impl Parallel<'_> {
             let Some(at) = self.live.iter().position(same) else { continue };
             let mut job = self.live.swap_remove(at);
             let aborted = job.transfer.abort.get();
+            self.take_bars_away();
             match self.run.after(&mut job, message.code.id()) {
                 After::Again(pause) if !self.ending => self.later.push((Instant::now() + pause, job)),
                 After::Again(_) => {}
                 After::Over(code) => {
+                    if self.shows_bars() {
+                        let line = self.bar(&job, Some(code));
+                        self.meter.ended.push(line);
+                    }
                     self.meter.done.counts = self.meter.done.counts.plus(job.transfer.counts.get());
                     self.judge(code, aborted);
                 }
@@ -158,16 +173,13 @@ impl Parallel<'_> {
             return;
         }
         let now = Instant::now();
-        let due = self.meter.shown_at.is_none_or(|at| now - at >= METER_PAUSE);
+        let pause = self.meter_pause();
+        let due = self.meter.shown_at.is_none_or(|at| now - at >= pause);
         if !due && !end {
             return;
         }
         self.meter.shown_at = Some(now);
-        let text = if globals.progress_bars && self.run.env.stderr_is_terminal {
-            self.bars()
-        } else {
-            self.line(started, end)
-        };
+        let text = if self.shows_bars() { self.bars() } else { self.line(started, end) };
         self.run.env.messages.borrow_mut().raw(text.as_bytes());
     }
 
@@ -192,24 +204,42 @@ impl Parallel<'_> {
         format!("{head}{}", parallel_line(totals, started.elapsed(), end))
     }
 
-    /// A line for each transfer; the cursor goes up over those of the last time.
+    /// A line for each transfer under way; the cursor goes up over those of the last time. What has ended since then
+    /// is written above them and stays.
     fn bars(&mut self) -> String {
-        let mut out =
-            if self.meter.lines > 0 { format!("\x1b[{}A", self.meter.lines) } else { String::new() };
-        let columns = self.run.env.messages.borrow().columns();
-        for job in &self.live {
-            let name = crate::message::shown(&job.transfer.url);
-            let name = name.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_string();
-            let spent = job.first_attempt.elapsed();
-            out.push_str(&format!(
-                "\r\x1b[K{}\n",
-                named_bar(&name, job.transfer.counts.get(), spent, columns)
-            ));
+        let mut out = match self.meter.lines {
+            0 => "\r\x1b[J".to_string(),
+            lines => format!("\r\x1b[{lines}A\x1b[J"),
+        };
+        for line in self.meter.ended.drain(..) {
+            out.push_str(&line);
         }
-        for _ in self.live.len()..self.meter.lines {
-            out.push_str("\r\x1b[K\n");
+        for job in self.live.iter().take(MOST_BARS) {
+            out.push_str(&self.bar(job, None));
         }
-        self.meter.lines = self.meter.lines.max(self.live.len());
+        self.meter.lines = self.live.len().min(MOST_BARS);
+        if self.live.len() > MOST_BARS {
+            out.push_str(&format!("and {} more\n", self.live.len() - MOST_BARS));
+            self.meter.lines += 1;
+        }
         out
+    }
+
+    /// Before something else is said.
+    fn take_bars_away(&mut self) {
+        let lines = std::mem::take(&mut self.meter.lines);
+        if lines > 0 {
+            self.run.env.messages.borrow_mut().raw(format!("\r\x1b[{lines}A\x1b[J").as_bytes());
+        }
+    }
+
+    fn bar(&self, job: &Job, end: Option<i32>) -> String {
+        let (columns, spent) = (self.run.env.messages.borrow().columns(), job.first_attempt.elapsed());
+        let name = job.transfer.short_name();
+        format!("{}\n", named_bar(&name, job.transfer.counts.get(), spent, end, columns))
+    }
+
+    fn shows_bars(&self) -> bool {
+        self.run.env.globals.progress_bars && self.run.env.stderr_is_terminal
     }
 }

@@ -148,13 +148,20 @@ pub fn parallel_line(totals: Totals, spent: Duration, end: bool) -> String {
 }
 
 /// One bar of several: name, fill, size, rate and time left, in a given width.
-pub fn named_bar(name: &str, counts: Counts, spent: Duration, columns: usize) -> String {
+pub fn named_bar(name: &str, counts: Counts, spent: Duration, end: Option<i32>, columns: usize) -> String {
     let (now, total) = (counts.moved(), counts.total());
     let speed = rate(now, spent);
-    let left =
-        if total > 0 && speed > 0 { time8((total - now).max(0) / speed) } else { "        ".to_string() };
+    let left = match end {
+        Some(0) => format!("in {:.1} s", spent.as_secs_f64()),
+        Some(code) => format!("failed ({code})"),
+        None if total > 0 && speed > 0 => time8((total - now).max(0) / speed),
+        None => String::new(),
+    };
+    let left = format!("{left:<11}");
     let tail = format!("{} {}/s {left}", size6(now), size6(speed).trim_start());
     let width = columns.saturating_sub(tail.chars().count() + 30).max(5);
+    let total = if end == Some(0) { now.max(1) } else { total };
+    let now = if end == Some(0) { total } else { now };
     let marks = if total > 0 { (width as i128 * i128::from(now) / i128::from(total)) as usize } else { 0 };
     let short: String = harmless(name).chars().take(24).collect();
     format!("{short:<24} [{:<width$}] {tail}", "=".repeat(marks.min(width)))
@@ -210,6 +217,9 @@ mod tests {
         let line =
             parallel_line(Totals { transfers: 2, running: 2, ..Totals::default() }, Duration::ZERO, false);
         assert_eq!(line, "\r--  --      0     0     2     2  --:--:-- --:--:-- --:--:--     0      ");
-        assert!(named_bar("a\x1b[31m", Counts::default(), Duration::ZERO, 80).starts_with("a?[31m"));
+        assert!(named_bar("a\x1b[31m", Counts::default(), Duration::ZERO, None, 80).starts_with("a?[31m"));
+        let done = Counts { download: 2000, ..Counts::default() };
+        let line = named_bar("x", done, Duration::from_millis(1500), Some(0), 80);
+        assert!(line.contains("==] ") && line.trim_end().ends_with("  2000 1333/s in 1.5 s"), "{line}");
     }
 }

@@ -3,6 +3,7 @@
 //! Nothing here touches the world; `operate` turns requests into transfers.
 
 use crate::form::Part;
+use crate::trace::Layers;
 
 pub type Bytes = Vec<u8>;
 
@@ -281,7 +282,7 @@ pub struct Globals {
     pub styled: bool,
     pub timeline: Option<Bytes>,
     pub trace: TraceKind,
-    pub trace_config: Vec<Bytes>,
+    pub layers: Layers,
     pub trace_config_given: bool,
     pub trace_file: Option<Bytes>,
     pub trace_ids: bool,
@@ -310,7 +311,7 @@ impl Default for Globals {
             styled: true,
             timeline: None,
             trace: TraceKind::None,
-            trace_config: Vec::new(),
+            layers: Layers::default(),
             trace_config_given: false,
             trace_file: None,
             trace_ids: false,

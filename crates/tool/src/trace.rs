@@ -16,6 +16,41 @@ pub enum Kind {
     TlsOut,
 }
 
+/// The layers that tell more: name, and the group that stands for it in `--trace-config`.
+const LAYERS: [(&str, &str); 11] = [
+    ("dns", "network"),
+    ("ftp", "protocol"),
+    ("haproxy", "proxy"),
+    ("http-proxy", "proxy"),
+    ("http/1", "protocol"),
+    ("multi", "network"),
+    ("read", ""),
+    ("socks", "proxy"),
+    ("ssl", "network"),
+    ("tcp", "network"),
+    ("write", ""),
+];
+
+/// Which layers were asked to tell more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Layers(u16);
+
+impl Layers {
+    /// A layer, a group or `all`; other names are nobody's.
+    pub fn set(&mut self, name: &str, on: bool) {
+        for (at, (layer, group)) in LAYERS.iter().enumerate() {
+            if name == "all" || name == *layer || name == *group {
+                self.0 = if on { self.0 | 1 << at } else { self.0 & !(1 << at) };
+            }
+        }
+    }
+
+    pub fn hears(self, layer: &str) -> bool {
+        self.0 != 0
+            && LAYERS.iter().position(|(name, _)| *name == layer).is_some_and(|at| self.0 & 1 << at != 0)
+    }
+}
+
 /// Makes the text of a trace; remembers where a line stands.
 #[derive(Debug, Default)]
 pub struct Tracer {
@@ -192,6 +227,17 @@ mod tests {
         let long = "x".repeat(64) + "\r\ny";
         let text = traced(TraceKind::Ascii, &[(Kind::DataOut, &long)]);
         assert!(text.ends_with("\n0042: y\n"), "{text}");
+    }
+
+    #[test]
+    fn layers() {
+        let mut layers = Layers::default();
+        layers.set("network", true);
+        layers.set("-tcp", false);
+        layers.set("dns", false);
+        assert!(layers.hears("tcp") && layers.hears("ssl") && !layers.hears("dns") && !layers.hears("ftp"));
+        layers.set("all", false);
+        assert_eq!(layers, Layers::default());
     }
 
     #[test]

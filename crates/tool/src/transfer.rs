@@ -7,6 +7,7 @@ use crate::outside;
 use crate::progress::{Bar, Counts, Meter, harmless, named_bar};
 use crate::raw::sockets::SocketCallbacks;
 use crate::raw::{Callbacks, DebugKind, Easy, EasyOption, ProgressCounts, ReadAnswer, SeekAnswer, Written};
+use crate::report::Exchanges;
 use crate::request::{Bytes, Method, Request, Resume};
 use crate::sink::{Sink, path};
 use crate::sockets::Sockets;
@@ -56,8 +57,8 @@ pub struct Transfer {
     pub easy: RefCell<Option<Easy>>,
     pub retries: Cell<i64>,
     sockets: Option<Sockets>,
-    /// The head of the last request, when a report wants it.
-    pub request_head: RefCell<Bytes>,
+    /// What was asked and answered, when a report wants it.
+    pub exchanges: RefCell<Exchanges>,
     /// To be ended, because of another transfer.
     pub abort: Cell<bool>,
 }
@@ -113,7 +114,7 @@ impl Transfer {
             guards_terminal: parts.guards_terminal,
             easy: RefCell::default(),
             retries: Cell::new(0),
-            request_head: RefCell::default(),
+            exchanges: RefCell::default(),
             abort: Cell::new(false),
         })
     }
@@ -307,24 +308,30 @@ impl Transfer {
     }
 
     /// Ten times a second at most.
-    fn named_line(&self, drawn: &mut Option<Instant>, counts: Counts) -> Option<String> {
+    fn named_line(&self, drawn: &mut Option<Instant>, counts: Counts, end: Option<i32>) -> Option<String> {
         if drawn.is_some_and(|at| at.elapsed() < Duration::from_millis(100)) {
             return None;
         }
         *drawn = Some(Instant::now());
-        let url = shown(&self.url);
-        let name = url.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         let columns = self.env.messages.borrow().columns();
-        Some(format!("\r{}", named_bar(name, counts, self.spent(), columns)))
+        let bar = named_bar(&self.short_name(), counts, self.spent(), end, columns);
+        Some(format!("\r{bar}"))
+    }
+
+    /// The end of the URL, for bars.
+    pub fn short_name(&self) -> String {
+        let url = shown(&self.url);
+        let path = url.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+        path.rsplit('/').next().unwrap_or_default().to_string()
     }
 
     /// The last line of the display.
-    pub fn finish_progress(&self) {
+    pub fn finish_progress(&self, code: i32) {
         let line = match &mut *self.display.borrow_mut() {
             Display::Meter(meter) => meter.line(self.counts.get(), self.spent(), true),
             Display::Bar(bar) if bar.shown => Some("\n".to_string()),
             Display::Named(Some(_)) => {
-                self.named_line(&mut None, self.counts.get()).map(|line| format!("{line}\n"))
+                self.named_line(&mut None, self.counts.get(), Some(code)).map(|line| format!("{line}\n"))
             }
             _ => None,
         };
@@ -369,6 +376,11 @@ impl Transfer {
 fn field<'l>(line: &'l [u8], name: &[u8]) -> Option<&'l [u8]> {
     let head = line.get(..name.len())?;
     head.eq_ignore_ascii_case(name).then(|| &line[name.len()..])
+}
+
+/// Text that may be shown on a terminal.
+pub fn harmless_text(text: &str) -> String {
+    harmless(text)
 }
 
 /// Header text for a terminal: no escapes in it.
@@ -434,7 +446,7 @@ impl Callbacks for Transfer {
         let line = match &mut *self.display.borrow_mut() {
             Display::Meter(meter) => meter.line(counts, self.spent(), false),
             Display::Bar(bar) => bar.line(counts, self.spent()),
-            Display::Named(drawn) => self.named_line(drawn, counts),
+            Display::Named(drawn) => self.named_line(drawn, counts, None),
             Display::None | Display::Counted => None,
         };
         if let Some(line) = line {
@@ -451,6 +463,10 @@ impl Callbacks for Transfer {
         self.env.traces() || self.env.globals.har.is_some()
     }
 
+    fn traces(&self, layer: &str) -> bool {
+        self.env.globals.layers.hears(layer)
+    }
+
     fn debug(&self, kind: DebugKind, data: &[u8]) {
         let kind = match kind {
             DebugKind::Text => Kind::Text,
@@ -461,8 +477,10 @@ impl Callbacks for Transfer {
             DebugKind::TlsDataIn => Kind::TlsIn,
             DebugKind::TlsDataOut => Kind::TlsOut,
         };
-        if kind == Kind::HeaderOut && self.env.globals.har.is_some() {
-            *self.request_head.borrow_mut() = data.to_vec();
+        match kind {
+            Kind::HeaderOut if self.env.globals.har.is_some() => self.exchanges.borrow_mut().asked(data),
+            Kind::HeaderIn if self.env.globals.har.is_some() => self.exchanges.borrow_mut().answered(data),
+            _ => {}
         }
         self.env.trace(kind, data, self.ids());
     }

@@ -1,7 +1,9 @@
 //! What single flags do, seen from the other side of the connection, in the file system or in the system calls.
 
 mod connection;
+mod http;
 mod output;
+mod proxy;
 mod tls;
 
 use super::{clean, empty_folder, tool};

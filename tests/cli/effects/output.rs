@@ -71,11 +71,7 @@ fn attributes_of_the_file() {
 #[test]
 fn bold_header_names_on_a_terminal() {
     let server = HttpServer::plain();
-    let on_terminal = |flag: &str| {
-        let line = format!("{} -si {flag} {}", tool(), server.url("/bytes/1"));
-        let out = run("script", &["-qec", &line, "/dev/null"], &empty_folder());
-        String::from_utf8_lossy(&out.stdout).into_owned()
-    };
+    let on_terminal = |flag: &str| on_terminal(&format!("-si {flag} {}", server.url("/bytes/1")));
     assert!(on_terminal("--styled-output").contains("\x1b[1mContent-Length\x1b[0m: 1"));
     assert!(on_terminal("--no-styled-output").contains("\nContent-Length: 1"));
     assert!(curl(&["-i", &server.url("/bytes/1")]).text().contains("\nContent-Length: 1"));
@@ -98,6 +94,26 @@ fn traces() {
     );
 }
 
+// covers: --trace-config, --verbose
+#[test]
+fn layers_tell_more_when_asked() {
+    let server = HttpServer::plain();
+    let url = server.url("/bytes/3");
+    let told = |words: &[&str]| curl(&[words, &["-o", "x", &url]].concat()).stderr;
+    assert!(!told(&["-v"]).contains("* ["));
+    let chosen = told(&["-v", "--trace-config", "http/1,tcp"]);
+    assert!(chosen.contains("* [HTTP/1] the head of a reply has ended, status 200\n"), "{chosen}");
+    assert!(chosen.contains("* [TCP] connected to 127.0.0.1:") && !chosen.contains("[MULTI]"), "{chosen}");
+    assert!(!told(&["-v", "--trace-config", "all,-multi"]).contains("[MULTI]"));
+    // Each further v adds: times, numbers and protocols; data; the network.
+    let two = told(&["-vv"]);
+    assert!(two.contains(" [0-0] * [HTTP/1] ") && !two.contains("[WRITE]"), "{two}");
+    let three = told(&["-vvv"]);
+    assert!(three.contains(" == Info: [WRITE] 3 bytes of body\n") && !three.contains("[DNS]"), "{three}");
+    let four = told(&["-vvvv"]);
+    assert!(four.contains("[DNS] 127.0.0.1:") && four.contains("[MULTI] the transfer has ended"), "{four}");
+}
+
 // covers: --disable
 #[test]
 fn the_default_config_file_is_passed_over() {
@@ -113,4 +129,73 @@ fn the_default_config_file_is_passed_over() {
     assert_eq!(agent(""), "from-file");
     assert!(agent("-q").starts_with("curl/8.22"));
     assert!(agent("--disable").starts_with("curl/8.22"));
+}
+
+/// What a command line shows on a terminal.
+fn on_terminal(words: &str) -> String {
+    let out = run("script", &["-qec", &format!("{} {words}", tool()), "/dev/null"], &empty_folder());
+    String::from_utf8_lossy(&out.stdout).into_owned()
+}
+
+#[test]
+fn bars_of_many_transfers() {
+    let server = HttpServer::plain();
+    let (quick, slow) = (server.url("/bytes/2000"), server.url("/drip/100/50/bytes/1000"));
+    let missing = server.url("/status/404");
+    let words = format!("-Z --fail --progress=bars -o a -o b -o c {quick} {slow} {missing}");
+    let shown = on_terminal(&words);
+    // The last of each: ended ones stay, those under way were drawn again and again.
+    assert!(shown.contains("\n2000 ") || shown.contains("\r2000 ") || shown.contains("J2000 "), "{shown:?}");
+    assert!(shown.matches("\x1b[J").count() > 2, "{shown:?}");
+    assert!(shown.contains(" in ") && shown.contains("failed (22)"), "{shown:?}");
+    assert!(shown.contains("curl: (22) The requested URL returned error: 404"), "{shown:?}");
+    // Off a terminal they are not drawn.
+    let plain = curl(&["--no-silent", "-Z", "--progress=bars", "-o", "a", &quick]).stderr;
+    assert!(plain.contains("DL% UL%") && !plain.contains('['), "{plain:?}");
+}
+
+#[test]
+fn a_dry_run_asks_nobody() {
+    let words = [
+        "--dry-run",
+        "-H",
+        "X: y",
+        "-H",
+        "Authorization: secret",
+        "-u",
+        "me:secret",
+        "-d",
+        "abc",
+        "http://u:secret@h/a[1-2]",
+        "-o",
+        "f#1",
+        "--next",
+        "-G",
+        "-d",
+        "q=1",
+        "http://h/?p",
+        "-O",
+    ];
+    let shown = curl(&words).text();
+    let first = "POST http://u:…@h/a1 -> f1\n  header X: y\n  header Authorization: …\n  login as me\n  body of 3 bytes\n";
+    assert!(shown.starts_with(first), "{shown}");
+    assert!(shown.ends_with("GET http://h/?p&q=1 -> the remote name\n"), "{shown}");
+    assert!(!shown.contains("secret"), "{shown}");
+}
+
+#[test]
+fn an_archive_and_a_picture_of_the_run() {
+    let server = HttpServer::plain();
+    let (moved, gone) = (server.url("/redirect/2"), server.url("/status/404"));
+    let ran = curl(&["-L", "--har", "run.har", "--timeline", "run.svg", "-o", "a", "-o", "b", &moved, &gone]);
+    let folder = ran.folder.clone();
+    let (archive, picture) = (ran.file("run.har"), ran.file("run.svg"));
+    let out = run("jq", &["-c", "[.log.entries[] | .response.status]", "run.har"], &folder);
+    assert_eq!(String::from_utf8_lossy(&out.stdout), "[302,302,200,404]\n", "{archive}");
+    let sums = "[.log.entries[] | .time - ([.timings | .blocked, .dns, .connect, .send, .wait, .receive | select(. >= 0)] | add) \
+                | fabs < 0.01] | all";
+    let out = run("jq", &[sums, "run.har"], &folder);
+    assert_eq!(String::from_utf8_lossy(&out.stdout), "true\n", "{archive}");
+    assert!(picture.contains("2 transfers over 1 connection"), "{picture}");
+    assert!(picture.contains("connection 0, new") && picture.contains("connection 0, reused"), "{picture}");
 }

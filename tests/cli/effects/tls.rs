@@ -218,3 +218,18 @@ fn what_is_offered_to_talk() {
     assert!(told(&[]).contains("ALPN: server accepted http/1.1"), "{}", told(&[]));
     assert!(!told(&["--no-alpn"]).contains("ALPN: server accepted"));
 }
+
+// covers: --ssl-allow-beast, --ssl-auto-client-cert, --ssl-no-revoke, --ssl-revoke-best-effort, --ca-native
+// covers: --proxy-ssl-allow-beast, --proxy-ssl-auto-client-cert, --proxy-ca-native
+#[test]
+fn what_other_tls_libraries_need_changes_nothing() {
+    let judge = Judge::start(&[]);
+    for flag in ["--ssl-allow-beast", "--ssl-auto-client-cert", "--ca-native"] {
+        assert_eq!(judge.codes(&["--cacert", "ca.pem", flag]), [0, 0], "{flag}");
+        assert_eq!(judge.codes(&[flag]), [60, 60], "{flag}");
+    }
+    for flag in ["--ssl-no-revoke", "--ssl-revoke-best-effort"] {
+        assert_eq!(judge.ask(&["--cacert", "ca.pem", flag]).code, 0, "{flag}");
+        assert_eq!(judge.ask(&[flag]).code, 60, "{flag}");
+    }
+}

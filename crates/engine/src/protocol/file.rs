@@ -55,10 +55,8 @@ async fn download(t: &mut Transfer, path: &PathBuf) -> Result<()> {
         return list(t, path);
     }
     let size = if meta.is_file() { Some(meta.len()) } else { None };
+    heads(t, meta.len(), modified)?;
     let (from, length) = span(t, size)?;
-    if t.on(O::Nobody) || t.on(O::Header) {
-        heads(t, length.or(size), modified)?;
-    }
     t.easy.info.borrow_mut().download_total = length.map_or(-1, |n| n as i64);
     if t.on(O::Nobody) {
         return Ok(());
@@ -89,7 +87,7 @@ fn list(t: &mut Transfer, path: &PathBuf) -> Result<()> {
 
 /// Which bytes are asked for: offset, and how many when that is known.
 fn span(t: &Transfer, size: Option<u64>) -> Result<(u64, Option<u64>)> {
-    let cannot = || Error::new(Code::BadDownloadResume, "");
+    let cannot = || Error::new(Code::BadDownloadResume, "failed to resume file:// transfer");
     let resume = t.long(O::ResumeFromLarge);
     if let Some(range) = t.text(O::Range) {
         let text = std::str::from_utf8(&range).map_err(|_| Error::from(Code::RangeError))?;
@@ -125,20 +123,13 @@ fn span(t: &Transfer, size: Option<u64>) -> Result<(u64, Option<u64>)> {
     }
 }
 
-/// The heads that curl makes up for a file.
-fn heads(t: &mut Transfer, size: Option<u64>, modified: i64) -> Result<()> {
-    let show = t.on(O::Header) || t.on(O::Nobody);
-    let mut lines = Vec::new();
-    if let Some(size) = size {
-        lines.push(format!("Content-Length: {size}\r\n"));
-    }
-    lines.push("Accept-ranges: bytes\r\n".to_owned());
-    lines.push(format!("Last-Modified: {}\r\n", date::http(modified)));
-    lines.push("\r\n".to_owned());
-    for line in &lines {
-        t.easy.info.borrow_mut().header_size += line.len() as i64;
-        t.writer.header(line.as_bytes(), show && t.on(O::Header))?;
-    }
+/// The heads that curl makes up for a file: of all of it, whatever part is asked for.
+fn heads(t: &mut Transfer, size: u64, modified: i64) -> Result<()> {
+    let show = t.on(O::Header);
+    t.writer.header(format!("Content-Length: {size}\r\n").as_bytes(), show)?;
+    t.writer.header(b"Accept-ranges: bytes\r\n", show)?;
+    t.writer.header(format!("Last-Modified: {}\r\n", date::http(modified)).as_bytes(), show)?;
+    t.writer.header(b"\r\n", show)?;
     Ok(())
 }
 

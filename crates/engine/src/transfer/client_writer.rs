@@ -83,6 +83,7 @@ impl ClientWriter {
         if self.ignore_body || data.is_empty() {
             return Ok(());
         }
+        self.easy.trace("write", || format!("{} bytes of body", data.len()));
         self.easy.callbacks.wants_debug().then(|| self.easy.callbacks.debug(DebugKind::DataIn, data));
         if self.must_hold() {
             let held = data.to_vec();

@@ -144,6 +144,7 @@ impl Transfer {
         self.note_established(plan);
         let mut filter: Box<dyn Filter> = Box::new(SocketFilter::new(connected.socket));
         if let (Some(first), Some(proxy)) = (&plan.pre_proxy, &plan.proxy) {
+            self.easy.trace("socks", || format!("to {}:{} by way of {}", proxy.host, proxy.port, first.host));
             let goal = Goal { host: &proxy.host, port: proxy.port, resolve: &plan.resolve };
             super::socks::through(self, &mut *filter, first, goal).await?;
         }
@@ -209,6 +210,9 @@ impl Transfer {
             }
         };
         self.mark(|info, elapsed| info.name_lookup = elapsed.max(Duration::from_nanos(1)));
+        if unix.is_none() {
+            self.easy.trace("dns", || format!("{host}:{port} has {} addresses", addresses.list.len()));
+        }
         for address in &addresses.list {
             self.easy.note(|| format!("  Trying {address}..."));
         }
@@ -243,9 +247,15 @@ impl Transfer {
         if !config.alpn.is_empty() {
             self.easy.note(|| format!("ALPN: curl offers {}", config.alpn.join(",")));
         }
+        self.easy.trace("ssl", || format!("handshake with {host}:{port}"));
         let mut agreed = pin!(handshake(below, config, host, port, &sessions));
         let filter = poll_fn(|cx| self.locked(LockData::SslSession, || agreed.as_mut().poll(cx)));
-        Ok(Box::new(filter.await?))
+        let filter = filter.await?;
+        self.easy.trace("ssl", || match filter.tls() {
+            Some(tls) => format!("{} has been agreed on", tls.version),
+            None => "done".to_owned(),
+        });
+        Ok(Box::new(filter))
     }
 
     /// What was wrong with a certificate was wrong with the proxy's.
@@ -255,6 +265,10 @@ impl Transfer {
     }
 
     fn note_established(&self, plan: &Plan) {
+        self.easy.trace("tcp", || {
+            let ends = &self.easy.info.borrow().ends;
+            format!("connected to {}:{}", ends.primary_ip(), ends.primary_port())
+        });
         let first = plan.pre_proxy.as_ref().or(plan.proxy.as_ref());
         let host = first.map_or(plan.host.as_str(), |proxy| &proxy.host);
         self.easy.note(|| {

@@ -57,6 +57,7 @@ impl Dialogue {
         let sent = self.lease.write_all(&lines).await;
         sent.map_err(|e| self.stale_or(send_failed(&e)))?;
         self.outstanding += commands.len();
+        t.easy.trace("ftp", || format!("{} replies are waited for", self.outstanding));
         Ok(())
     }
 

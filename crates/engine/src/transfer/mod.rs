@@ -79,6 +79,7 @@ async fn run(multi: &Rc<MultiState>, easy: &Rc<EasyState>) -> Result<()> {
         let mut info = easy.info.borrow_mut();
         (info.started, info.request_started) = (Some(now), Some(now));
     }
+    easy.trace("multi", || "the transfer begins".to_owned());
     crate::stores::begin(easy)?;
     let mut transfer = Box::new(Transfer::new(multi.clone(), easy.clone())?);
     let mut watch = Watch::new(multi, easy, now);
@@ -105,6 +106,10 @@ fn conclude(easy: &Rc<EasyState>, multi: &Rc<MultiState>, result: Result<()>) ->
             }
         }
     }
+    easy.trace("multi", || match &result {
+        Ok(()) => "the transfer has ended".to_owned(),
+        Err(e) => format!("the transfer has failed with {}", e.code().id()),
+    });
     match result {
         Ok(()) => Code::Ok,
         Err(e) => {

@@ -49,6 +49,7 @@ async fn connect_tunnel(
     let mut status = 0;
     for _ in 0..MAX_ROUNDS {
         let head = request(t, proxy, plan, &mut step);
+        t.easy.trace("http-proxy", || format!("asks {}:{} for a tunnel", proxy.host, proxy.port));
         t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, &head);
         t.easy.info.borrow_mut().request_size += head.len() as i64;
         tunnel.send(&head).await.map_err(|e| send_failed(&e))?;
@@ -279,6 +280,7 @@ pub async fn send_haproxy(
 ) -> Result<()> {
     let own = plan.identity.haproxy.as_deref().filter(|ip| !ip.is_empty());
     let line = net::filter::haproxy::line(ends, own);
+    t.easy.trace("haproxy", || "the first line goes out".to_owned());
     t.easy.note(|| format!("added HAProxy header: {}", String::from_utf8_lossy(&line).trim_end()));
     filter.write_all(&line).await.map_err(|e| send_failed(&e))
 }

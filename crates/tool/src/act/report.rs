@@ -4,7 +4,7 @@ use super::{not_blank, read};
 use crate::flags::Flag;
 use crate::message::shown;
 use crate::parse::{Done, Parser, Stop, Wrong};
-use crate::request::{Bytes, TraceKind};
+use crate::request::TraceKind;
 
 pub fn help(_: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     Err(Stop::Help(Some(text.to_vec())))
@@ -82,7 +82,7 @@ fn begin_trace(parser: &mut Parser, text: &[u8], kind: TraceKind, warning: &str)
     Ok(())
 }
 
-/// Words of `--trace-config`; those the tool does not know are for the library.
+/// Words of `--trace-config`; those that name no layer of this library are passed over, as in curl.
 pub fn trace_config(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     parser.globals.trace_config_given = true;
     configure_trace(parser, text);
@@ -104,11 +104,7 @@ fn configure_trace(parser: &mut Parser, text: &[u8]) {
         if all || name == b"time" {
             parser.globals.trace_time = on;
         }
-        if name != b"ids" && name != b"time" {
-            let sign = if on { b'+' } else { b'-' };
-            let entry: Bytes = [&[sign], name.as_slice()].concat();
-            parser.globals.trace_config.push(entry);
-        }
+        parser.globals.layers.set(&shown(&name), on);
     }
 }
 

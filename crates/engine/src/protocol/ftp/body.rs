@@ -328,6 +328,7 @@ async fn send(
         if n == 0 {
             return Ok(());
         }
+        t.easy.trace("read", || format!("{n} bytes to send"));
         t.easy.callbacks.debug_if_wanted(DebugKind::DataOut, &buf[..n]);
         filter.write_all(&buf[..n]).await.map_err(|e| send_failed(&e))?;
         t.easy.info.borrow_mut().uploaded += n as i64;

@@ -225,6 +225,7 @@ pub struct Talk {
 impl Talk {
     fn begin(t: &Transfer, connection: Box<net::Connection>, request: Request) -> Result<Talk> {
         let mut exchange: Box<dyn Exchange> = Box::new(Http1::new(connection, t.multi.take_spare()));
+        t.easy.trace("http/1", || format!("a request with a head of {} bytes", request.head.len()));
         t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, &request.head);
         t.easy.info.borrow_mut().request_size += request.head.len() as i64;
         exchange.queue_head(request.head);

@@ -67,6 +67,7 @@ pub async fn receive(t: &mut Transfer, talk: &mut Talk) -> Result<Response> {
     let mut first = true;
     loop {
         let response = head(t, talk, first, &mut total).await?;
+        t.easy.trace("http/1", || format!("the head of a reply has ended, status {}", response.status));
         if response.status / 100 != 1 {
             talk.upload.final_reply(response.status, t.on(O::KeepSendingOnError));
             return Ok(response);

@@ -209,6 +209,7 @@ impl Upload {
         };
         exchange.queue_body(&buffer[..n], self.framing);
         if n > 0 {
+            self.easy.trace("read", || format!("{n} bytes to send"));
             self.easy.callbacks.debug_if_wanted(DebugKind::DataOut, &buffer[..n]);
         }
         self.buffer = buffer;

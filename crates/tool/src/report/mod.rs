@@ -1,0 +1,220 @@
+//! `--har` and `--timeline`: what a run did. A record is made for each transfer when it ends; here is what both are
+//! made from.
+
+mod har;
+mod timeline;
+
+pub use har::har;
+pub use timeline::timeline;
+
+use crate::message::shown;
+use crate::outcome::Ended;
+use crate::request::Bytes;
+use crate::writeout::Outcome;
+use std::time::{Duration, Instant, SystemTime};
+
+/// Parts of a head and numbers of exchanges beyond this are not kept.
+const LARGEST_HEAD: usize = 1 << 20;
+const MOST_EXCHANGES: usize = 1000;
+
+/// The names of the phases of a transfer.
+pub const PHASES: [&str; 7] = ["queued", "redirects", "name", "connect", "TLS", "wait", "receive"];
+
+/// One finished transfer.
+#[derive(Clone, Debug)]
+pub struct Record {
+    pub url: String,
+    pub status: i64,
+    pub code: i32,
+    pub error: String,
+    /// Since the run began, and on the calendar.
+    pub began: Duration,
+    pub date: SystemTime,
+    /// Lengths of the phases, in the order of [`PHASES`].
+    pub phases: [Duration; 7],
+    pub connection: i64,
+    pub reused: bool,
+    pub address: String,
+    pub mime_type: String,
+    /// Bytes of the body in either direction.
+    pub upload: i64,
+    pub download: i64,
+    pub exchanges: Vec<Exchange>,
+}
+
+/// A request and its reply; redirects and logins make several of them in one transfer.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    pub sent: Instant,
+    pub answered: Option<Instant>,
+    pub request: Bytes,
+    /// The head of the last reply; interim ones are replaced by it.
+    pub reply: Bytes,
+    reply_ended: bool,
+}
+
+/// Watches heads go by.
+#[derive(Clone, Debug, Default)]
+pub struct Exchanges(Vec<Exchange>);
+
+impl Exchanges {
+    /// The head of a request. FTP has commands instead.
+    pub fn asked(&mut self, head: &[u8]) {
+        if self.0.len() < MOST_EXCHANGES && head.ends_with(b"\r\n\r\n") {
+            let request = head[..head.len().min(LARGEST_HEAD)].to_vec();
+            let exchange = Exchange {
+                sent: Instant::now(),
+                answered: None,
+                request,
+                reply: Bytes::new(),
+                reply_ended: false,
+            };
+            self.0.push(exchange);
+        }
+    }
+
+    /// A line of the head of a reply.
+    pub fn answered(&mut self, line: &[u8]) {
+        let Some(last) = self.0.last_mut() else { return };
+        last.answered.get_or_insert_with(Instant::now);
+        if std::mem::replace(&mut last.reply_ended, matches!(line, b"\r\n" | b"\n")) {
+            last.reply.clear();
+        }
+        if last.reply.len() + line.len() <= LARGEST_HEAD {
+            last.reply.extend_from_slice(line);
+        }
+    }
+}
+
+impl Record {
+    fn of(ended: &Ended, began: Duration, date: SystemTime) -> Record {
+        let number = |name: &str| ended.number(name).unwrap_or(0);
+        let text = |name: &str| ended.text(name).map(|text| shown(&text)).unwrap_or_default();
+        Record {
+            url: ended.text("EFFECTIVE_URL").or(ended.given_url()).map(|url| shown(&url)).unwrap_or_default(),
+            status: number("RESPONSE_CODE"),
+            code: ended.exit_code(),
+            error: ended.error_text().map(|text| shown(&text)).unwrap_or_default(),
+            began,
+            date,
+            phases: phases(&number),
+            connection: ended.number("CONN_ID").unwrap_or(-1),
+            reused: number("NUM_CONNECTS") == 0,
+            address: text("PRIMARY_IP"),
+            mime_type: text("CONTENT_TYPE"),
+            upload: number("SIZE_UPLOAD_T"),
+            download: number("SIZE_DOWNLOAD_T"),
+            exchanges: ended.transfer.exchanges.borrow().0.clone(),
+        }
+    }
+
+    pub fn total(&self) -> Duration {
+        self.phases.iter().sum()
+    }
+}
+
+/// From moments since the start to lengths; a moment that was not reached has no length.
+fn phases(number: &dyn Fn(&str) -> i64) -> [Duration; 7] {
+    let moments = [
+        "QUEUE_TIME_T",
+        "REDIRECT_TIME_T",
+        "NAMELOOKUP_TIME_T",
+        "CONNECT_TIME_T",
+        "APPCONNECT_TIME_T",
+        "STARTTRANSFER_TIME_T",
+        "TOTAL_TIME_T",
+    ];
+    let mut lengths = [Duration::ZERO; 7];
+    let mut before = 0;
+    for (length, moment) in lengths.iter_mut().zip(moments) {
+        let at = number(moment).max(before);
+        *length = Duration::from_micros((at - before) as u64);
+        before = at;
+    }
+    lengths
+}
+
+/// The records of a run.
+pub struct Reports {
+    pub records: Vec<Record>,
+    began: Instant,
+}
+
+impl Reports {
+    pub fn new() -> Reports {
+        Reports { records: Vec::new(), began: Instant::now() }
+    }
+
+    pub fn add(&mut self, ended: &Ended) {
+        let total = Duration::from_micros(ended.number("TOTAL_TIME_T").unwrap_or(0).max(0) as u64);
+        let began = self.began.elapsed().saturating_sub(total);
+        let date = SystemTime::now().checked_sub(total).unwrap_or(SystemTime::UNIX_EPOCH);
+        self.records.push(Record::of(ended, began, date));
+        self.records.sort_by_key(|record| record.began);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One transfer with a redirect in it.
+    pub fn record() -> Record {
+        let mut exchanges = Exchanges::default();
+        exchanges.asked(b"GET /r HTTP/1.1\r\nHost: x\r\n\r\n");
+        for line in
+            ["HTTP/1.1 302 Found\r\n", "Location: /a?b=c&<d>\r\n", "Set-Cookie: k=v; path=/\r\n", "\r\n"]
+        {
+            exchanges.answered(line.as_bytes());
+        }
+        exchanges.asked(b"POST /a?b=c&<d> HTTP/1.1\r\nHost: x\r\nCookie: k=v; l=w\r\n\r\n");
+        for line in
+            ["HTTP/1.1 100 Continue\r\n", "\r\n", "HTTP/1.1 200 All right\r\n", "Server: \"y\"\r\n", "\r\n"]
+        {
+            exchanges.answered(line.as_bytes());
+        }
+        Record {
+            url: "http://x/a?b=c&<d>".into(),
+            status: 200,
+            code: 0,
+            error: String::new(),
+            began: Duration::from_millis(5),
+            date: SystemTime::UNIX_EPOCH,
+            phases: [0, 10, 1, 2, 0, 30, 4].map(Duration::from_millis),
+            connection: 0,
+            reused: false,
+            address: "127.0.0.1".into(),
+            mime_type: "text/plain".into(),
+            upload: 3,
+            download: 7,
+            exchanges: exchanges.0,
+        }
+    }
+
+    #[test]
+    fn moments_become_lengths() {
+        let moment = |name: &str| match name {
+            "NAMELOOKUP_TIME_T" => 10,
+            "CONNECT_TIME_T" => 30,
+            "STARTTRANSFER_TIME_T" => 100,
+            "TOTAL_TIME_T" => 150,
+            _ => 0,
+        };
+        assert_eq!(phases(&moment), [0, 0, 10, 20, 0, 70, 50].map(Duration::from_micros));
+    }
+
+    #[test]
+    fn interim_replies_are_replaced() {
+        let record = record();
+        assert_eq!(record.exchanges.len(), 2);
+        assert!(record.exchanges[1].reply.starts_with(b"HTTP/1.1 200 All right\r\n"));
+    }
+
+    #[test]
+    fn commands_are_no_heads() {
+        let mut exchanges = Exchanges::default();
+        exchanges.asked(b"RETR file\r\n");
+        exchanges.answered(b"150 ok\r\n");
+        assert!(exchanges.0.is_empty());
+    }
+}

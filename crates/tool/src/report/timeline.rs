@@ -1,0 +1,255 @@
+//! The picture of a run: a row for each transfer, with its phases to scale, and a chip in the colour of the connection
+//! that it used. SVG, or a page around it when the file's name ends in `.html`.
+
+use super::{PHASES, Record};
+use std::time::Duration;
+
+/// Colours of the phases, in their order.
+const COLOURS: [&str; 7] = ["#d4d4d4", "#c98686", "#4e9a9a", "#e0a030", "#9060c0", "#70b050", "#4070c0"];
+/// Colours of connections; they come round.
+const CHIPS: [&str; 8] =
+    ["#2f6f8f", "#8f4f2f", "#5f7f2f", "#7f3f7f", "#2f7f5f", "#8f7f2f", "#4f4f9f", "#9f3f4f"];
+
+/// Places of the columns and sizes, in pixels.
+const ROW: f64 = 24.0;
+const TOP: f64 = 78.0;
+const NAME: f64 = 12.0;
+const NAME_LETTERS: usize = 44;
+const STATUS: f64 = 346.0;
+const CHIP: f64 = 384.0;
+const SIZE: f64 = 492.0;
+const TIME: f64 = 564.0;
+const CHART: f64 = 580.0;
+const WIDTH: f64 = 640.0;
+const MARGIN: f64 = 24.0;
+/// At least so many pixels between two ticks of the time axis.
+const TICK_ROOM: f64 = 70.0;
+
+/// The picture, in a page if the file's name asks for one.
+pub fn timeline(records: &[Record], file: &[u8]) -> String {
+    let picture = svg(records);
+    if file.ends_with(b".html") || file.ends_with(b".htm") {
+        return format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>Timeline</title>\n{picture}</html>\n"
+        );
+    }
+    picture
+}
+
+fn svg(records: &[Record]) -> String {
+    let end = records.iter().map(|record| record.began + record.total()).max().unwrap_or_default();
+    let seconds = end.as_secs_f64().max(1e-6);
+    let bottom = TOP + ROW * records.len() as f64;
+    let (width, height) = (CHART + WIDTH + MARGIN, bottom + 16.0);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+    );
+    out.push_str(&summary(records, end));
+    out.push_str(&legend());
+    out.push_str(&axis(seconds, bottom));
+    for (at, record) in records.iter().enumerate() {
+        out.push_str(&row(record, TOP + ROW * at as f64, WIDTH / seconds));
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+fn summary(records: &[Record], end: Duration) -> String {
+    let mut connections: Vec<i64> =
+        records.iter().map(|record| record.connection).filter(|id| *id >= 0).collect();
+    connections.sort_unstable();
+    connections.dedup();
+    let bytes: i64 = records.iter().map(|record| record.download.saturating_add(record.upload)).sum();
+    let failed = records.iter().filter(|record| record.code != 0).count();
+    let failed = if failed > 0 { format!(", {failed} failed") } else { String::new() };
+    let text = format!(
+        "{} over {}, {} in {}{failed}",
+        counted(records.len(), "transfer"),
+        counted(connections.len(), "connection"),
+        size(bytes),
+        time(end)
+    );
+    label(NAME, 22.0, "start", "font-size=\"14\" font-weight=\"bold\"", &text)
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+fn legend() -> String {
+    let mut out = String::new();
+    for (at, (name, colour)) in PHASES.iter().zip(COLOURS).enumerate() {
+        let x = CHART + 90.0 * at as f64;
+        out.push_str(&format!(
+            "<rect x=\"{x}\" y=\"12\" width=\"12\" height=\"12\" rx=\"2\" fill=\"{colour}\"/>"
+        ));
+        out.push_str(&label(x + 17.0, 22.0, "start", "", name));
+    }
+    out
+}
+
+/// Ticks at round times, with lines down through the rows.
+fn axis(seconds: f64, bottom: f64) -> String {
+    let step = round_step(seconds * TICK_ROOM / WIDTH);
+    let mut out = String::new();
+    let mut at = 0.0;
+    while at <= seconds {
+        let x = CHART + at * WIDTH / seconds;
+        out.push_str(&format!(
+            "<line x1=\"{x:.1}\" y1=\"{}\" x2=\"{x:.1}\" y2=\"{bottom}\" stroke=\"#e4e4e4\"/>",
+            TOP - 8.0
+        ));
+        out.push_str(&label(x, TOP - 14.0, "middle", "fill=\"#707070\"", &time(Duration::from_secs_f64(at))));
+        at += step;
+    }
+    out
+}
+
+/// The next of 1, 2 and 5 times a power of ten.
+fn round_step(least: f64) -> f64 {
+    let power = 10f64.powf(least.max(1e-9).log10().floor());
+    [1.0, 2.0, 5.0].into_iter().map(|round| round * power).find(|step| *step >= least).unwrap_or(10.0 * power)
+}
+
+fn row(record: &Record, y: f64, scale: f64) -> String {
+    let failed = record.code != 0;
+    let ink = if failed { "fill=\"#b02020\"" } else { "" };
+    let base = y + 16.0;
+    let full = marked_up(&record.url);
+    let mut out = format!("<g><title>{full}</title>");
+    out.push_str(&label(NAME, base, "start", ink, &shortened(&record.url)));
+    let result = if failed { format!("({})", record.code) } else { record.status.to_string() };
+    out.push_str(&label(STATUS, base, "middle", ink, &result));
+    out.push_str("</g>");
+    out.push_str(&chip(record, y));
+    out.push_str(&label(SIZE, base, "end", "fill=\"#505050\"", &size(record.download.max(record.upload))));
+    out.push_str(&label(TIME, base, "end", "fill=\"#505050\"", &time(record.total())));
+    let mut x = CHART + record.began.as_secs_f64() * scale;
+    for ((name, colour), length) in PHASES.iter().zip(COLOURS).zip(record.phases) {
+        let width = length.as_secs_f64() * scale;
+        if width > 0.0 {
+            out.push_str(&format!(
+                "<rect x=\"{x:.2}\" y=\"{}\" width=\"{:.2}\" height=\"16\" fill=\"{colour}\"><title>{name} {}</title></rect>",
+                y + 4.0,
+                width.max(0.5),
+                time(length)
+            ));
+        }
+        x += width;
+    }
+    if failed {
+        let shown = if record.error.is_empty() { "failed" } else { &record.error };
+        out.push_str(&format!(
+            "<g stroke=\"#b02020\" stroke-width=\"2\"><title>{}</title>",
+            marked_up(shown)
+        ));
+        let (left, top) = (x - 4.0, y + 8.0);
+        out.push_str(&format!("<path d=\"M{left:.1} {top} l8 8 m0 -8 l-8 8\"/></g>"));
+    }
+    out.push('\n');
+    out
+}
+
+/// Filled for a connection that this transfer made, hollow for one that it found.
+fn chip(record: &Record, y: f64) -> String {
+    if record.connection < 0 {
+        return String::new();
+    }
+    let colour = CHIPS[record.connection as usize % CHIPS.len()];
+    let (fill, ink, how) = if record.reused { ("white", colour, "reused") } else { (colour, "white", "new") };
+    let (middle, top, id) = (CHIP + 15.0, y + 4.0, record.connection);
+    format!(
+        "<g><title>connection {id}, {how}</title><rect x=\"{CHIP}\" y=\"{top}\" width=\"30\" height=\"16\" rx=\"8\" \
+         fill=\"{fill}\" stroke=\"{colour}\"/>{}</g>",
+        label(middle, y + 16.0, "middle", &format!("fill=\"{ink}\" font-size=\"11\""), &format!("#{id}"))
+    )
+}
+
+fn label(x: f64, y: f64, anchor: &str, style: &str, text: &str) -> String {
+    let text = marked_up(text);
+    format!("<text x=\"{x:.1}\" y=\"{y}\" text-anchor=\"{anchor}\" {style}>{text}</text>\n")
+}
+
+/// The end of a long URL says more than its start.
+fn shortened(url: &str) -> String {
+    let url = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let letters = url.chars().count();
+    if letters <= NAME_LETTERS {
+        return url.to_string();
+    }
+    let host: String = url.chars().take_while(|letter| *letter != '/').take(NAME_LETTERS / 2).collect();
+    let rest = NAME_LETTERS - host.chars().count() - 2;
+    let tail: String = url.chars().skip(letters - rest).collect();
+    format!("{host}/…{tail}")
+}
+
+fn time(time: Duration) -> String {
+    let millis = time.as_secs_f64() * 1000.0;
+    match millis {
+        0.0 => "0".to_string(),
+        ..10.0 => format!("{} ms", (millis * 100.0).round() / 100.0),
+        ..1000.0 => format!("{} ms", (millis * 10.0).round() / 10.0),
+        _ => format!("{} s", (millis / 10.0).round() / 100.0),
+    }
+}
+
+fn size(bytes: i64) -> String {
+    const UNITS: [&str; 5] = ["B", "KB", "MB", "GB", "TB"];
+    let mut value = bytes.max(0) as f64;
+    let mut unit = 0;
+    while value >= 1000.0 && unit + 1 < UNITS.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    let value = if unit == 0 || value >= 100.0 { value.round() } else { (value * 10.0).round() / 10.0 };
+    format!("{value} {}", UNITS[unit])
+}
+
+fn marked_up(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '&' => "&amp;".to_string(),
+            '<' => "&lt;".to_string(),
+            '>' => "&gt;".to_string(),
+            c if c.is_control() => "?".to_string(),
+            c => c.to_string(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::record;
+    use super::*;
+
+    #[test]
+    fn a_picture() {
+        let reused = Record { reused: true, began: Duration::from_millis(60), ..record() };
+        let failed = Record { code: 7, connection: -1, error: "no <way>".into(), ..record() };
+        let text = svg(&[record(), reused, failed]);
+        assert!(text.contains("3 transfers over 1 connection, 30 B in 107 ms, 1 failed"), "{text}");
+        assert_eq!(text.matches("<title>wait 30 ms</title>").count(), 3);
+        assert!(text.contains("connection 0, new") && text.contains("connection 0, reused"));
+        assert!(text.contains("&lt;d&gt;") && text.contains("no &lt;way&gt;") && !text.contains("<d>"));
+        assert_eq!(text.matches("<g").count(), text.matches("</g>").count());
+        assert!(timeline(&[record()], b"x.html").starts_with("<!DOCTYPE html>"));
+        assert!(timeline(&[], b"x.svg").starts_with("<svg "));
+    }
+
+    #[test]
+    fn steps_are_round() {
+        for (least, step) in [(0.07, 0.1), (0.11, 0.2), (3.0, 5.0), (6.0, 10.0)] {
+            assert!((round_step(least) - step).abs() < 1e-9, "{least}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!((time(Duration::from_micros(1234)), size(1_234_567)), ("1.23 ms".into(), "1.2 MB".into()));
+        assert_eq!((time(Duration::from_millis(3062)), size(999)), ("3.06 s".into(), "999 B".into()));
+        assert_eq!(shortened("http://x/a"), "x/a");
+        assert_eq!(shortened(&format!("http://host/{}/end", "y".repeat(90))).chars().count(), NAME_LETTERS);
+    }
+}

@@ -1,0 +1,107 @@
+//! Flags about HTTP requests and other schemes that become HTTP requests.
+
+use super::curl;
+use testkit::http::HttpServer;
+
+// covers: --aws-sigv4
+#[test]
+fn requests_are_signed() {
+    let server = HttpServer::plain();
+    curl(&["--aws-sigv4", "aws:amz:eu-west-1:s3", "-u", "name:key", &server.url("/bytes/1?b=2&a=1")]).text();
+    let request = server.last_request().unwrap();
+    let signed = request.field("Authorization").unwrap();
+    assert!(signed.starts_with("AWS4-HMAC-SHA256 Credential=name/"), "{signed}");
+    assert!(signed.contains("/eu-west-1/s3/aws4_request, SignedHeaders=host;x-amz-"), "{signed}");
+    let signature = signed.rsplit("Signature=").next().unwrap();
+    assert!(signature.len() == 64 && signature.bytes().all(|letter| letter.is_ascii_hexdigit()), "{signed}");
+    assert!(request.field("X-Amz-Date").unwrap().ends_with('Z'));
+    assert!(!signed.contains("key"), "{signed}");
+}
+
+// covers: --ipfs-gateway
+#[test]
+fn ipfs_by_way_of_a_gateway() {
+    let server = HttpServer::plain();
+    let gateway = server.url("/gate");
+    curl(&["--ipfs-gateway", &gateway, "ipfs://bafybei/dir/file?x=y", "ipns://name/"]).text();
+    let asked: Vec<String> = server.requests().into_iter().map(|request| request.target).collect();
+    assert_eq!(asked, ["/gate/ipfs/bafybei/dir/file?x=y", "/gate/ipns/name"]);
+    assert_eq!(curl(&["--ipfs-gateway", "http://x/?query", "ipfs://bafybei"]).code, 3);
+}
+
+// covers: --alt-svc
+#[test]
+fn alternative_services_are_remembered() {
+    let server = HttpServer::with(|_| {
+        Some(testkit::http::Response::ok("x").with("Alt-Svc", "h2=\"elsewhere.example:443\"; ma=600"))
+    });
+    let ran = curl(&["--alt-svc", "services", &server.url("/")]);
+    if ran.stderr.contains("does not support this") {
+        return; // not in this build
+    }
+    // Over plain HTTP nobody may say so.
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(!ran.file("services").contains("elsewhere"));
+}
+
+// covers: --sslv2, --sslv3, --ntlm-wb, --egd-file, --random-file, --no-npn, --krb, --false-start
+#[test]
+fn what_has_lost_its_meaning_says_so() {
+    let server = HttpServer::plain();
+    let url = server.url("/bytes/1");
+    let switches = ["--sslv2", "--sslv3", "--ntlm-wb", "--no-npn", "--false-start"].map(|flag| vec![flag]);
+    let arguments = ["--egd-file", "--random-file", "--krb"].map(|flag| vec![flag, "x"]);
+    for words in switches.iter().chain(&arguments) {
+        let ran =
+            curl(&[&["--no-silent", "--no-progress-meter"], words.as_slice(), &["-o", "x", &url]].concat());
+        let name = words[0].trim_start_matches("--").trim_start_matches("no-");
+        assert_eq!(ran.code, 0, "{words:?}: {}", ran.stderr);
+        let warning = format!("Warning: --{name} is deprecated and has no function anymore\n");
+        assert_eq!(ran.stderr, warning, "{words:?}");
+    }
+}
+
+// covers: --dump-ca-embed
+#[test]
+fn no_certificates_are_built_in() {
+    let ran = curl(&["--dump-ca-embed"]);
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""));
+}
+
+/// Flags whose feature is not in this build, with an argument if they take one.
+const ABSENT: [&[&str]; 22] = [
+    &["--dns-interface", "lo"],
+    &["--dns-ipv4-addr", "127.0.0.1"],
+    &["--dns-ipv6-addr", "::1"],
+    &["--dns-servers", "127.0.0.1"],
+    &["--ech", "true"],
+    &["--http3"],
+    &["--http3-only"],
+    &["--negotiate"],
+    &["--proxy-negotiate"],
+    &["--tlsauthtype", "SRP"],
+    &["--tlspassword", "x"],
+    &["--tlsuser", "x"],
+    &["--proxy-tlsauthtype", "SRP"],
+    &["--proxy-tlspassword", "x"],
+    &["--proxy-tlsuser", "x"],
+    &["--doh-url", "https://127.0.0.1:1/"],
+    &["--cert-status"],
+    &["--engine", "x"],
+    &["--service-name", "x"],
+    &["--proxy-service-name", "x"],
+    &["--vlan-priority", "3"],
+    &["--ssl-sessions", "file"],
+];
+
+#[test]
+fn what_is_not_built_in_says_so() {
+    for words in ABSENT {
+        let ran = curl(&[words, &["http://127.0.0.1:1/"]].concat());
+        let unsupported =
+            format!("curl: option {}: the installed libcurl version does not support this\n", words[0]);
+        let refused = ran.code == 4 || ran.code == 2 && ran.stderr.starts_with(&unsupported);
+        // A feature that is built by now finds nobody at the other end.
+        assert!(refused || ran.code == 7, "{words:?}: {} {}", ran.code, ran.stderr);
+    }
+}

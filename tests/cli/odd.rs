@@ -1,0 +1,130 @@
+//! A thousand odd command lines for the whole program: it never panics, and a wrong use ends with exit code 2 and a
+//! reason in one line. The parser alone gets far more of them in its own tests.
+
+use super::{clean, empty_folder, tool};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
+use testkit::http::HttpServer;
+
+const SCRAPS: [&str; 40] = [
+    "",
+    "-",
+    "--",
+    "@",
+    "@file",
+    "@-",
+    "=",
+    "a=b",
+    "a=@file;type=",
+    "a=<file;headers=\"",
+    "=(",
+    "=)",
+    "%",
+    "%{",
+    "%{json}",
+    "%output{x}%{http_code}",
+    "{a",
+    "{a,b}",
+    "[1-3]",
+    "[1-",
+    "[a-z:0]",
+    "#1",
+    "{{x}}",
+    "{{x:url}}",
+    "%HOME=1",
+    "x[1-2]=abc",
+    "-1",
+    "0",
+    "9999999999999999999",
+    "1.5",
+    "1k",
+    "\u{201c}x",
+    "a:b",
+    "a,b,-c",
+    "all,-ids",
+    "2020-01-01",
+    "file",
+    "dir",
+    "127.0.0.1:1",
+    "none",
+];
+
+/// xorshift: the same lines in each run.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % sides as u64) as usize
+    }
+}
+
+/// The long names, read off the help; what waits for somebody or writes outside the folder is left out.
+fn flags() -> Vec<String> {
+    let out = Command::new(tool()).args(["--help", "all"]).output().unwrap();
+    let text = String::from_utf8(out.stdout).unwrap();
+    let names = text.lines().filter_map(|line| line.split_whitespace().find(|word| word.starts_with("--")));
+    let left_out = ["--rate", "--retry", "--retry-delay", "--retry-all-errors", "--expect100-timeout"];
+    names.filter(|name| !left_out.contains(name)).map(str::to_string).collect()
+}
+
+fn line(dice: &mut Dice, flags: &[String], url: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for _ in 0..=dice.roll(4) {
+        let flag = &flags[dice.roll(flags.len())];
+        match dice.roll(8) {
+            0 => words.push(format!("{flag}={}", SCRAPS[dice.roll(SCRAPS.len())])),
+            1 => words.push(flag.replacen("--", "--no-", 1)),
+            2 => words
+                .extend([flag.replacen("--", "--expand-", 1), SCRAPS[dice.roll(SCRAPS.len())].to_string()]),
+            3 => words.push(SCRAPS[dice.roll(SCRAPS.len())].to_string()),
+            4 => words.push(flag.clone()),
+            _ => words.extend([flag.clone(), SCRAPS[dice.roll(SCRAPS.len())].to_string()]),
+        }
+    }
+    words.push(url.to_string());
+    words
+}
+
+#[test]
+fn a_thousand_odd_command_lines() {
+    let server = HttpServer::plain();
+    let (flags, mut dice) = (flags(), Dice(0x51_7c_c1_b7_27_22_0a_95));
+    assert!(flags.len() > 270, "{}", flags.len());
+    let folder = empty_folder();
+    std::fs::create_dir(folder.join("dir")).unwrap();
+    let url = server.url("/bytes/10");
+    let mut refused = 0;
+    for _ in 0..1000 {
+        std::fs::write(folder.join("file"), "url = x\n\"\nform = a\n").unwrap();
+        let words = line(&mut dice, &flags, &url);
+        let mut command = Command::new(tool());
+        clean(&mut command).arg("--max-time").arg("2").args(&words).args(["--max-time", "2"]);
+        let out = command.current_dir(&folder).stdin(Stdio::null()).output().unwrap();
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert!(out.status.signal().is_none() && !said.contains("panicked"), "{words:?}: {said}");
+        let code = out.status.code().unwrap();
+        assert!(code < 100, "{words:?}: {code} {said}");
+        let Some(last) = said.lines().rev().nth(1).filter(|_| said.contains("try 'curl --help'")) else {
+            continue;
+        };
+        refused += 1;
+        assert!([1, 2, 3, 26].contains(&code), "{words:?}: {code} {said}");
+        // A prompt for a password may stand before it.
+        assert!(last.contains("curl: "), "{words:?}: {said}");
+    }
+    assert!(refused > 200, "{refused}");
+}
+
+#[test]
+fn a_wrong_line_of_a_config_file_is_named() {
+    let folder = empty_folder();
+    std::fs::write(folder.join("config"), "silent\nno-silent\n\nmax-time = soon\n").unwrap();
+    let out = super::run(tool(), &["-K", "config", "http://127.0.0.1:1/"], &folder);
+    assert_eq!(out.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&out.stderr);
+    let reason = "config:4: warning: 'max-time' expected a proper numerical parameter";
+    assert!(said.starts_with(&format!("curl: {reason}\n")), "{said}");
+}
