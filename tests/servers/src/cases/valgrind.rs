@@ -1,14 +1,36 @@
 //! Our library under Valgrind: no access out of bounds, nothing read that was never written, no block lost.
+//!
+//! A few transfers of each kind in every run; with --deep also every small program of `tests/abi`, `tests/twin` and this
+//! folder that can wait for it. (`make sanitize` looks at the Rust code itself, faster and at more of it.)
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use testkit::body::pattern;
+use testkit::ftp::FtpServer;
 use testkit::http::HttpServer;
+use testkit::temp::TempDir;
 
-use super::ours;
+use super::{deep, ours};
 use crate::runner::{Case, Context};
+use crate::subject::Subject;
 
 pub fn cases() -> Vec<Case> {
-    vec![ours("valgrind-clean", clean)]
+    vec![
+        ours("valgrind-clean", clean),
+        ours("valgrind-event-loops", loops),
+        deep(ours("valgrind-programs", programs)),
+        deep(ours("valgrind-abi-and-twin", abi_and_twin)),
+    ]
+}
+
+/// Valgrind with what counts as a fault. ring's assembler for AES-GCM works on whole vectors of which a part was never
+/// written, so programs that speak TLS are not asked about that.
+fn valgrind(run: &Context, program: &Path, speaks_tls: bool) -> Command {
+    let mut command = Command::new("valgrind");
+    command.args(["-q", "--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite"]);
+    command.args(speaks_tls.then_some("--undef-value-errors=no")).arg(program).env("CA", run.world.ca());
+    command
 }
 
 fn clean(run: &Context) {
@@ -29,14 +51,109 @@ fn clean(run: &Context) {
         ("pause", vec![&slow, "outside"]),
         ("share", vec![&body, "2", "5"]),
     ];
+    all_clean(run, &programs, &tls);
+}
+
+fn all_clean(run: &Context, programs: &[(&str, Vec<&str>)], tls: &str) {
     for (program, arguments) in programs {
-        let mut command = Command::new("valgrind");
-        command.args(["-q", "--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite"]);
-        if arguments.contains(&&*tls) {
-            // ring's assembler for AES-GCM works on whole vectors of which a part was never written.
-            command.arg("--undef-value-errors=no");
-        }
-        let output = run.run(command.arg(run.world.program(program)).args(&arguments));
-        assert_eq!(output.status, Some(0), "{program} {arguments:?}: {}\n{}", output.stdout, output.stderr);
+        let mut command = valgrind(run, &run.world.program(program), arguments.contains(&tls));
+        let output = run.run(command.args(arguments));
+        assert_eq!(output.status, Some(0), "{program} {arguments:?}: {output:?}");
     }
+}
+
+fn loops(run: &Context) {
+    let server = HttpServer::plain();
+    let base = server.url("");
+    let named = format!("http://localhost:{}", server.port());
+    let arguments = vec![base.trim_end_matches('/'), &named];
+    all_clean(run, &[("loop_libevent", arguments.clone()), ("loop_libuv", arguments)], "");
+}
+
+fn programs(run: &Context) {
+    let server = HttpServer::plain();
+    let secure = HttpServer::tls(run.world.authority.good().server_config().expect("a usable pair"));
+    let base = server.url("");
+    let base = base.trim_end_matches('/');
+    let (body, large, slow) =
+        (server.url("/bytes/1000"), server.url("/bytes/100000"), server.url("/drip/1000/5/bytes/50000"));
+    let (paused, upload, form, tls) =
+        (server.url("/bytes/200000"), server.url("/sum"), server.url("/sum"), secure.url("/bytes/1000"));
+    let mut programs: Vec<(&str, Vec<&str>)> = vec![
+        ("values", vec![]),
+        ("effects", vec![base]),
+        ("stale", vec![]),
+        ("remove", vec![&slow, &body]),
+        ("pause", vec![&paused, "inside"]),
+        ("pause", vec![&paused, "event"]),
+        ("pause", vec![&upload, "upload"]),
+        ("mime", vec![&form]),
+        ("forking", vec![&body]),
+        ("forking", vec![&tls]),
+        ("pooled", vec![&body, "50"]),
+        ("share", vec![&tls, "4", "25"]),
+        ("cutting", vec![base, "/chunked/40/15", "115", &slow, "50"]),
+    ];
+    for which in [
+        "write",
+        "write-more",
+        "header",
+        "read",
+        "read-more",
+        "read-short",
+        "progress",
+        "opensocket",
+        "sockopt",
+        "seek",
+        "sockets",
+    ] {
+        programs.push(("callbacks", vec![&large, which]));
+    }
+    programs.extend(
+        ["write", "header", "progress", "socket", "timer", "notify"]
+            .map(|place| ("reentry", vec![&*large, place])),
+    );
+    all_clean(run, &programs, &tls);
+}
+
+/// Compiles a program of another folder of tests against our headers and library.
+fn compiled(source: &Path, library: &Path, place: &TempDir) -> PathBuf {
+    let plus = source.extension().is_some_and(|extension| extension == "cpp");
+    let program = place.path().join(source.file_stem().expect("a program has a name"));
+    let mut compiler = Command::new(if plus { "c++" } else { "cc" });
+    compiler.args(["-g", "-w", "-o"]).arg(&program).arg(source);
+    compiler.arg(format!("-I{}", root().join("include").display())).arg(format!("-L{}", library.display()));
+    let output = compiler.args(["-lcurl", "-lpthread", "-lm"]).output().expect("a compiler");
+    assert!(output.status.success(), "{}: {}", source.display(), String::from_utf8_lossy(&output.stderr));
+    program
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn abi_and_twin(run: &Context) {
+    let Subject::Ours(library) = run.subject else { panic!("only ours is looked at") };
+    let place = TempDir::new("valgrind").expect("a folder is made");
+    let server = HttpServer::plain();
+    let ftp = FtpServer::with_file("/dir/file", pattern(2000));
+    let folders = ["abi", "twin"].map(|folder| root().join("tests").join(folder));
+    let entries =
+        folders.iter().flat_map(|folder| std::fs::read_dir(folder).expect("a folder of the checkout"));
+    let sources = entries.map(|entry| entry.expect("a readable folder").path());
+    let mut wrong = Vec::new();
+    for source in sources.filter(|path| path.extension().is_some_and(|kind| kind == "c" || kind == "cpp")) {
+        // Frames that are jumped over are never left, nor what they own; 100 MB strings take minutes here.
+        let text = std::fs::read_to_string(&source).expect("a readable source");
+        if text.contains("longjmp") || text.contains("100 << 20") {
+            continue;
+        }
+        let mut command = valgrind(run, &compiled(&source, library, &place), false);
+        command.env("SERVER", server.url("").trim_end_matches('/')).env("FTP_SERVER", ftp.url(""));
+        let output = run.run(command.current_dir(place.path()));
+        if output.status != Some(0) {
+            wrong.push(format!("{}: {output:?}", source.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
