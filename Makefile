@@ -3,7 +3,7 @@ CARGO_TARGET_DIR ?= target
 export CARGO_TARGET_DIR
 LIB := $(CARGO_TARGET_DIR)/release/lib
 
-.PHONY: all lib tool coverage deps demo fuzz test test-deep bench bench-perl bench-php install deb check unit servers
+.PHONY: all lib tool coverage deps demo fuzz test test-deep bench bench-perl bench-php install deb check unit servers sanitize sanitize-if-possible
 all: lib tool
 
 # libcurl.so.4, libcurl.a, libcurl.pc and curl-config below $(LIB)
@@ -33,7 +33,18 @@ include conformance/targets.mk
 coverage: lib tool
 	cargo xtask coverage --check
 
-test: deps check unit servers conformance coverage
+# The C programs of tests/abi and eight threads over one share, library and std instrumented; a dated nightly compiler,
+# fetched for this alone, builds them (crates/capi/link.sh).
+sanitize: deps
+	WARMWIRE_SANITIZE=thread cargo test --quiet -p warmwire-capi --test abi sane_
+	WARMWIRE_SANITIZE=address cargo test --quiet -p warmwire-capi --test abi sane_
+
+# `make test` says so where that compiler can't be fetched, and goes on; `make sanitize` fails there.
+sanitize-if-possible:
+	if sh crates/capi/link.sh --nightly; then $(MAKE) sanitize; \
+	else echo "NOT RUN: the sanitizers, for want of their compiler" >&2; fi
+
+test: deps check unit servers conformance sanitize-if-possible coverage
 
 # Every parser on mutated input for a minute in all.
 fuzz:

@@ -1,9 +1,11 @@
 #!/bin/sh
 # Link the shared libraries from the Rust static library and the C shim.
 #
-#   crates/capi/link.sh [--debug] [--no-build]
+#   crates/capi/link.sh [--debug] [--no-build] [--sanitize thread|address]
+#   crates/capi/link.sh --nightly   only fetches the compiler that --sanitize needs
 #
-# Makes in target/release/lib (with --debug: target/debug/lib, with symbols and a dev build):
+# Makes in target/release/lib (with --debug: target/debug/lib, with symbols and a dev build; with --sanitize:
+# target/sanitize/KIND/lib, everything instrumented, std too, by the nightly compiler named below):
 #   libcurl.so.4 (+ libcurl.so)   curl's symbols versioned CURL_OPENSSL_4 (and ours of warmwire.h WARMWIRE_1): what curl, cmake, php are linked against
 #   libcurl-gnutls.so.4           the same code versioned CURL_GNUTLS_3: what git, python3-pycurl, WWW::Curl load
 #   libcurl.a                     one object, of which only the exports are global
@@ -17,20 +19,48 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 target=${CARGO_TARGET_DIR:-$root/target}
 CC=${CC:-cc}
-profile=release flags="--release" optimise="-O2" strip="-s" build=yes
-for arg; do
+profile=release flags="--release" optimise="-O2" strip="-s" build=yes sanitizer=
+while [ $# -gt 0 ]; do
+  arg=$1
+  shift
   case $arg in
+    --sanitize) sanitizer=$1; shift ;;
+    --nightly) build=nightly ;;
     --debug) profile=debug flags="" optimise="-O1 -g" strip="" ;;
     --no-build) build=no ;;
-    *) echo "usage: link.sh [--debug] [--no-build]" >&2; exit 2 ;;
+    *) echo "usage: link.sh [--debug] [--no-build] [--sanitize KIND]" >&2; exit 2 ;;
   esac
 done
 
 cd "$root"
-[ $build = no ] || cargo build -q -p warmwire-capi --lib $flags
 archive=$target/$profile/libwarmwire_capi.a
 out=$target/$profile/lib
 work=$target/$profile/link
+undefined="-Wl,--no-undefined"
+
+# Only a nightly compiler instruments; a dated one, so that a day's compiler fault is not ours. Its sanitizer runtime
+# belongs into the program (lib/runtime.a): the library leaves its symbols open.
+nightly=nightly-2026-03-01
+fetch() {
+  rustup toolchain list | grep -q "^$nightly" || rustup toolchain install "$nightly" --profile minimal -c rust-src
+}
+sanitized() {
+  fetch
+  triple=$(rustc "+$nightly" --print host-tuple)
+  RUSTFLAGS="-Zsanitizer=$sanitizer" CARGO_TARGET_DIR=$target/sanitize/$sanitizer cargo "+$nightly" build -q \
+    -Zbuild-std --target "$triple" -p warmwire-capi --lib --release --config profile.release.lto=false \
+    --config profile.release.opt-level=1 --config profile.release.codegen-units=16 \
+    --config 'profile.release.debug="line-tables-only"'
+  archive=$target/sanitize/$sanitizer/$triple/release/libwarmwire_capi.a
+  out=$target/sanitize/$sanitizer/lib
+  work=$target/sanitize/$sanitizer/link
+  optimise="-O1 -g -fsanitize=$sanitizer" strip="" undefined=""
+  case $sanitizer in thread) short=tsan ;; address) short=asan ;; esac
+  mkdir -p "$out"
+  cp "$(rustc "+$nightly" --print sysroot)/lib/rustlib/$triple/lib/librustc-nightly_rt.$short.a" "$out/runtime.a"
+}
+if [ $build = nightly ]; then fetch; exit; fi
+if [ -n "$sanitizer" ]; then sanitized; elif [ $build = yes ]; then cargo build -q -p warmwire-capi --lib $flags; fi
 mkdir -p "$out" "$work"
 
 cargo build -q -p warmwire-tables --bin tables-facts
@@ -51,13 +81,15 @@ link() {
   # shellcheck disable=SC2086
   $CC -shared -o "$out/$2.new" "$work/$3" -Wl,--whole-archive "$archive" -Wl,--no-whole-archive \
     -Wl,-soname,"$2" -Wl,--version-script="$work/$1.map" -Wl,--gc-sections -Wl,-z,nodelete -Wl,-z,relro,-z,now \
-    -Wl,-z,noexecstack -Wl,--no-undefined -Wl,--as-needed $strip ${LDFLAGS:-} -lgcc_s -lpthread -ldl -lm -lc
+    -Wl,-z,noexecstack $undefined -Wl,--as-needed $strip ${LDFLAGS:-} -lgcc_s -lpthread -ldl -lm -lc
   mv -f "$out/$2.new" "$out/$2"
 }
 link CURL_OPENSSL_4 libcurl.so.4 variadic.o
 link CURL_GNUTLS_3 libcurl-gnutls.so.4 variadic-gnutls.o
 ln -sf libcurl.so.4 "$out/libcurl.so"
 ln -sf libcurl-gnutls.so.4 "$out/libcurl-gnutls.so"
+
+[ -z "$sanitizer" ] || exit 0
 
 # The static library: one relocatable object in which everything but the exports is local, so that a program can
 # link it beside another Rust library. Sections stay apart: the program's own --gc-sections still works.

@@ -2,9 +2,10 @@
  * covers: curl_easy_getinfo, curl_easy_setopt, curl_multi_add_handle, curl_multi_wakeup */
 #include "check.h"
 #include <pthread.h>
+#include <stdatomic.h>
 
 static CURL *easy;
-static volatile int inside, release_it;
+static atomic_int inside, release_it;
 
 static size_t hold(char *data, size_t size, size_t count, void *user)
 {

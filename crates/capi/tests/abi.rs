@@ -6,13 +6,14 @@ mod common;
 use std::process::Command;
 
 use testkit::body::pattern;
+use testkit::certs::Authority;
 use testkit::ftp::FtpServer;
 use testkit::http::HttpServer;
 
-use common::{Scratch, compile, library, programs, root, run};
+use common::{Scratch, compile, library, programs, root, run, sanitizer};
 
 #[test]
-fn what_the_programs_check_holds() {
+fn sane_programs_check_what_must_hold() {
     let scratch = Scratch::new("abi");
     let server = HttpServer::plain();
     let ftp = FtpServer::with_file("/dir/file", pattern(2000));
@@ -22,6 +23,11 @@ fn what_the_programs_check_holds() {
     let mut failed = Vec::new();
     for source in programs("abi") {
         let program = compile(&source, &scratch.0, &["-Wall", "-Wextra", "-Werror", &include, &library]);
+        let mut variables = variables.to_vec();
+        if std::fs::read_to_string(&source).unwrap().contains("longjmp") {
+            // The frames that an application jumps over are never left, nor is what they own freed.
+            variables.push(("LSAN_OPTIONS", "detect_leaks=0".to_owned()));
+        }
         let output = run(&program, &scratch.0, true, &variables);
         if !output.status.success() {
             let text = [output.stdout, output.stderr].concat();
@@ -34,6 +40,57 @@ fn what_the_programs_check_holds() {
         }
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+/// Eight threads with a handle each over one share, which lets them share connections, over HTTP and TLS.
+#[test]
+fn sane_eight_threads_share_connections() {
+    let scratch = Scratch::new("threads");
+    let authority = Authority::new();
+    let ca = scratch.0.join("ca.pem");
+    std::fs::write(&ca, authority.ca_pem()).unwrap();
+    let include = format!("-I{}", root().join("include").display());
+    let library_flag = format!("-L{}", library().display());
+    let source = root().join("tests/servers/programs/share.c");
+    let program = compile(&source, &scratch.0, &[&include, &library_flag]);
+    for server in [HttpServer::plain(), HttpServer::tls(authority.good().server_config().unwrap())] {
+        let mut command = Command::new("timeout");
+        command
+            .args(["240", "setarch", "-R"])
+            .arg(&program)
+            .arg(server.url("/bytes/1000"))
+            .args(["8", "1000"]);
+        let output = command.env("CA", &ca).env("LD_LIBRARY_PATH", library()).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            output.status.success(),
+            "{}\n{text}{}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr)
+        );
+        assert_eq!(text.trim(), "set=0 ok=8000 wrong=0 cleanup=0");
+        assert!(server.accepts() <= 8, "{} connections", server.accepts());
+    }
+}
+
+/// The sanitizer that was asked for sees a fault: otherwise its silence says nothing.
+#[test]
+fn sane_only_where_faults_are_seen() {
+    let Some(kind) = sanitizer() else { return };
+    let scratch = Scratch::new("faults");
+    let source = scratch.0.join("faults.c");
+    let text = "#include <curl/curl.h>\n#include <pthread.h>\n#include <stdlib.h>\nlong shared;\nchar *freed;\n\
+        void *add(void *p) { for (int i = 0; i < 100000; i++) shared++; return p; }\n\
+        int main(void) { pthread_t a, b; curl_version(); freed = malloc(8); free(freed); freed[0]++;\n\
+        pthread_create(&a, 0, add, 0); pthread_create(&b, 0, add, 0); pthread_join(a, 0); return pthread_join(b, 0); }\n";
+    std::fs::write(&source, text).unwrap();
+    let include = format!("-I{}", root().join("include").display());
+    let program = compile(&source, &scratch.0, &["-w", &include, &format!("-L{}", library().display())]);
+    let output = run(&program, &scratch.0, true, &[]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    let wanted =
+        if kind == "thread" { "ThreadSanitizer: data race" } else { "AddressSanitizer: heap-use-after-free" };
+    assert!(!output.status.success() && said.contains(wanted), "{}: {said}", output.status);
 }
 
 #[test]

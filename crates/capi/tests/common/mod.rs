@@ -1,4 +1,7 @@
 //! What the tests on C programs share: the built library, compiling and running.
+//!
+//! With WARMWIRE_SANITIZE=thread or =address library and programs are instrumented (`make sanitize`, which runs the tests
+//! named `sane_…`).
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -9,19 +12,28 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// The folder with libcurl.so.4 of a dev build, linked once per run.
+/// The sanitizer asked for, `thread` or `address`.
+pub fn sanitizer() -> Option<String> {
+    std::env::var("WARMWIRE_SANITIZE").ok().filter(|kind| !kind.is_empty())
+}
+
+/// The folder with libcurl.so.4 of a dev build, or of an instrumented one, linked once per run.
 pub fn library() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
+        let (flags, folder) = match sanitizer() {
+            None => (vec!["--debug".to_owned()], "debug/lib".to_owned()),
+            Some(kind) => (vec!["--sanitize".to_owned(), kind.clone()], format!("sanitize/{kind}/lib")),
+        };
         // For trying again and again what one has just linked.
         if std::env::var_os("LIBRARY_IS_BUILT").is_none() {
             let mut link = Command::new("sh");
-            let status = link.arg(root().join("crates/capi/link.sh")).arg("--debug").status().unwrap();
-            assert!(status.success(), "link.sh --debug: {status}");
+            let status = link.arg(root().join("crates/capi/link.sh")).args(&flags).status().unwrap();
+            assert!(status.success(), "link.sh {flags:?}: {status}");
         }
         let target =
             std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-        root().join(target).join("debug/lib")
+        root().join(target).join(folder)
     })
 }
 
@@ -53,15 +65,25 @@ pub fn programs(folder: &str) -> Vec<PathBuf> {
 pub fn compile(source: &Path, to: &Path, flags: &[&str]) -> PathBuf {
     let plus = source.extension() == Some(OsStr::new("cpp"));
     let binary = to.join(source.with_extension("bin").file_name().unwrap());
-    let output = Command::new(if plus { "g++" } else { "gcc" })
-        .args(if plus { ["-std=c++17", "-g"] } else { ["-std=gnu11", "-g"] })
-        .arg(source)
-        .arg("-o")
-        .arg(&binary)
-        .args(flags)
-        .args(["-lcurl", "-lpthread", "-lm"])
-        .output()
-        .unwrap();
+    let compiler = || {
+        let mut command = Command::new(if plus { "g++" } else { "gcc" });
+        command.args(if plus { ["-std=c++17", "-g"] } else { ["-std=gnu11", "-g"] }).args(flags);
+        command
+    };
+    let mut whole = compiler();
+    if let Some(kind) = sanitizer() {
+        // Not -fsanitize at the link: the runtime must be the one that the Rust code was instrumented for.
+        let object = binary.with_extension("o");
+        let mut part = compiler();
+        part.arg(format!("-fsanitize={kind}")).arg("-c").arg(source).arg("-o").arg(&object);
+        let part = part.output().unwrap();
+        assert!(part.status.success(), "{}: {}", source.display(), String::from_utf8_lossy(&part.stderr));
+        whole.arg(object).args(["-rdynamic", "-Wl,--whole-archive"]).arg(library().join("runtime.a"));
+        whole.args(["-Wl,--no-whole-archive", "-ldl", "-lrt"]);
+    } else {
+        whole.arg(source);
+    }
+    let output = whole.arg("-o").arg(&binary).args(["-lcurl", "-lpthread", "-lm"]).output().unwrap();
     assert!(output.status.success(), "{}: {}", source.display(), String::from_utf8_lossy(&output.stderr));
     binary
 }
@@ -69,7 +91,13 @@ pub fn compile(source: &Path, to: &Path, flags: &[&str]) -> PathBuf {
 /// Runs a program on our library or on the distribution's, with these variables of the environment.
 pub fn run(program: &Path, in_folder: &Path, ours: bool, variables: &[(&str, String)]) -> Output {
     let mut command = Command::new("timeout");
-    command.arg("60").arg(program).current_dir(in_folder).env_remove("LD_LIBRARY_PATH");
+    command.arg("60");
+    if sanitizer().is_some() {
+        // Shadow memory has fixed places, which address randomisation may take. And capi's gate tells frames that were
+        // jumped over by their place on the stack: locals must stand there, not on AddressSanitizer's heap.
+        command.args(["setarch", "-R"]).env("ASAN_OPTIONS", "detect_stack_use_after_return=0");
+    }
+    command.arg(program).current_dir(in_folder).env_remove("LD_LIBRARY_PATH");
     for name in ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"]
     {
         command.env_remove(name);
