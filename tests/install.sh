@@ -58,6 +58,36 @@ pycurl() {
 	}
 }
 
+# FTP servers that conflict with one another as packages: unpacked side by side, with the libraries that they ask for. And one
+# in Python.
+ftp_servers() {
+	servers=$CARGO_TARGET_DIR/servers
+	if command -v apt-get >/dev/null && [ ! -x "$servers/usr/sbin/pure-ftpd" ]; then
+		echo "unpacking proftpd and pure-ftpd"
+		mkdir -p "$servers/packages"
+		packages="proftpd-core proftpd-mod-crypto pure-ftpd pure-ftpd-common
+			libhashkit2 libhiredis0.14 libmemcached11 libmemcachedutil2 libpcre2-posix3 libsodium23"
+		# shellcheck disable=SC2086 # words are meant to be split
+		(cd "$servers/packages" && apt-get download -q $packages) >"$CARGO_TARGET_DIR/ftp-servers.log" 2>&1 || {
+			echo "install.sh: apt-get could not download the FTP servers:" >&2
+			tail -n 20 "$CARGO_TARGET_DIR/ftp-servers.log" >&2
+			return 1
+		}
+		for package in "$servers"/packages/*.deb; do
+			dpkg -x "$package" "$servers"
+		done
+	fi
+	venv=$CARGO_TARGET_DIR/pyftpdlib
+	[ -x "$venv/bin/python" ] && "$venv/bin/python" -c 'import pyftpdlib, OpenSSL' 2>/dev/null && return 0
+	echo "installing pyftpdlib"
+	/usr/bin/python3 -m venv "$venv"
+	"$venv/bin/pip" install -q --disable-pip-version-check pyftpdlib pyopenssl >"$CARGO_TARGET_DIR/pyftpdlib.log" 2>&1 || {
+		echo "install.sh: pyftpdlib did not install:" >&2
+		tail -n 20 "$CARGO_TARGET_DIR/pyftpdlib.log" >&2
+		return 1
+	}
+}
+
 # A workspace of its own, so that a crate that links the C library never meets ours; linked with the distribution's.
 curl_crate() {
 	cargo build --quiet --locked --manifest-path tests/servers/curl-crate/Cargo.toml \
@@ -65,10 +95,10 @@ curl_crate() {
 }
 
 mkdir -p "$CARGO_TARGET_DIR"
-[ $# -gt 0 ] || set -- packages pycurl curl_crate
+[ $# -gt 0 ] || set -- packages pycurl curl_crate ftp_servers
 for step; do
 	case $step in
-	packages | pycurl | curl_crate) $step ;;
+	packages | pycurl | curl_crate | ftp_servers) $step ;;
 	*) echo "install.sh: unknown step $step" >&2 && exit 2 ;;
 	esac
 done

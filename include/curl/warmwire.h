@@ -75,7 +75,7 @@ CURL_EXTERN CURLcode warmwire_open(CURL *like, const char *url, size_t count, lo
                                    told, 226 is waited for as ever. */
 #define WARMWIRE_FTP_TURNS 3    /* The same, and up to four control connections to a server take turns: while one moves a file,
                                    another's next data connection is opened. It takes a handle or multi handle that keeps at
-                                   least four connections (CURLOPT_MAXCONNECTS) and no limit of connections per host. */
+                                   least four connections (CURLOPT_MAXCONNECTS) and no limit of connections per host; under TLS there is but one. */
 
 /* Chooses one of them; -1 is what the environment's WARMWIRE_FTP asks for (wait, together, pipeline or turns), else the
  * default. curl_easy_reset() chooses -1, curl_easy_duphandle() copies.

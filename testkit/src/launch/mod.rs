@@ -4,6 +4,7 @@
 //! `start` answers an error of kind NotFound when the program isn't installed; its text names the package.
 
 mod apache;
+mod ftpd;
 mod git;
 mod nginx;
 mod squid;
@@ -19,6 +20,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 pub use apache::Apache;
+pub use ftpd::{Ftpd, FtpdKind};
 pub use git::GitServer;
 pub use nginx::Nginx;
 pub use squid::{Squid, SquidLogin};

@@ -162,6 +162,11 @@ impl Socket {
         }
     }
 
+    /// Says that nothing more will be sent, and goes on receiving.
+    pub fn end_sending(&self) {
+        let _ = rustix::net::shutdown(self.shared(), rustix::net::Shutdown::Write);
+    }
+
     /// Accepts one connection of a listening socket: a non-blocking descriptor.
     pub fn poll_accept(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<OwnedFd>> {
         let flags = rustix::net::SocketFlags::NONBLOCK | rustix::net::SocketFlags::CLOEXEC;

@@ -166,7 +166,10 @@ pub fn one_more(t: &Transfer, identity: &Identity) -> bool {
     });
     let limits = pool.limits();
     let room = limits.per_host == 0 && limits.total == 0 && (limits.kept == 0 || limits.kept >= IN_TURN);
-    level == Pipelining::InTurn && ready == 0 && (1..IN_TURN).contains(&asked) && room
+    // A data connection under TLS resumes the session of its own control connection (proftpd, vsftpd insist); one server's
+    // sessions are kept together.
+    let clear = identity.tls.is_none() && t.long(O::UseSsl) == 0;
+    level == Pipelining::InTurn && ready == 0 && (1..IN_TURN).contains(&asked) && room && clear
 }
 
 /// Takes the replies that have come to an idle connection, and opens the data connection. False when it is of no more use.

@@ -299,14 +299,16 @@ pub async fn store(t: &mut Transfer, control: &mut Control, place: &Place) -> Re
     let mut filter = data::ready(t, control, data).await?;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
     let sent = send(t, filter.as_mut(), &mut reader).await;
-    filter.retire();
-    drop(filter);
+    // Not closed before the server has it all: what it sent that nobody read (TLS session tickets) would reset the connection.
+    filter.say_goodbye();
+    filter.socket().end_sending();
     if sent.is_err() {
         control.dialogue.outstanding = usize::MAX;
         return sent;
     }
     control.session.moved = true;
     let reply = control.reply(t).await?;
+    drop(filter);
     if let Some(all) = reader.size
         && reader.position() != all
     {
