@@ -116,9 +116,10 @@ fn listings(world: &World, level: FtpPipelining, what: &str) {
         let lines = String::from_utf8_lossy(&app.body.take()).into_owned();
         assert_eq!(lines.lines().filter(|l| l.contains("bytes-")).count(), 3, "{what}");
     }
-    text(&easy, O::Url, &world.server.url("/bytes-[12]0"));
     long(&easy, O::Wildcardmatch, 1);
-    for _ in 0..2 {
+    // A bare question mark would begin a query, which FTP has no use for; curl cuts it off, too.
+    for pattern in ["/bytes-[12]0", "/bytes-%3F0?x"] {
+        text(&easy, O::Url, &world.server.url(pattern));
         perform(&easy, what);
         assert_eq!(app.body.take().len(), 30, "{what}");
     }

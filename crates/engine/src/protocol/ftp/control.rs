@@ -227,6 +227,7 @@ impl Control {
         if !matches!(reply.code, 230..=332)
             && let Some(other) = t.text(O::FtpAlternativeToUser)
         {
+            one_line(&other)?;
             reply = self.command(t, &other).await?;
         }
         if reply.code == 331 {
@@ -236,6 +237,7 @@ impl Control {
             let Some(account) = t.text(O::FtpAccount) else {
                 return Err(Error::new(Code::LoginDenied, "ACCT requested but none available"));
             };
+            one_line(&account)?;
             let reply = self.command(t, &[b"ACCT ", &account[..]].concat()).await?;
             if reply.code != 230 {
                 let text = format!("ACCT rejected by server: {:03}", reply.code);
@@ -433,10 +435,16 @@ impl Control {
     }
 }
 
-/// What an application gives for the login must fit on a line; it is refused before anything is connected.
+/// User and password must fit on a line each; they are refused before anything is connected.
 fn check_login(t: &Transfer) -> Result<()> {
-    let broken = |option| t.text(option).is_some_and(|text| text.iter().any(|b| matches!(b, b'\r' | b'\n')));
-    match [O::Username, O::Password, O::FtpAccount, O::FtpAlternativeToUser].into_iter().any(broken) {
+    for given in [O::Username, O::Password].into_iter().filter_map(|option| t.text(option)) {
+        one_line(&given)?;
+    }
+    Ok(())
+}
+
+fn one_line(text: &[u8]) -> Result<()> {
+    match text.iter().any(|b| matches!(b, b'\r' | b'\n')) {
         true => Err(Error::new(Code::BadFunctionArgument, "a line break in the login")),
         false => Ok(()),
     }
