@@ -81,6 +81,8 @@ pub struct MultiState {
     messages: RefCell<VecDeque<(Rc<EasyState>, Code)>>,
     timer: RefCell<Option<TimerCallback>>,
     told: Cell<Option<Instant>>,
+    /// An event loop has ever wanted to be told of anything.
+    tells: Cell<bool>,
     stopped: Cell<bool>,
     completed: RefCell<Option<Completed>>,
 }
@@ -113,6 +115,7 @@ impl Multi {
             messages: RefCell::default(),
             timer: RefCell::default(),
             told: Cell::new(None),
+            tells: Cell::new(false),
             stopped: Cell::new(false),
             completed: RefCell::default(),
         }))
@@ -257,12 +260,14 @@ impl Multi {
 
     /// The socket callback of an event loop.
     pub fn set_socket_hook(&self, hook: Option<Arc<dyn SocketHook>>) {
+        self.0.tells.set(true);
         self.0.runtime.reactor().set_hook(hook);
         self.tell();
     }
 
     /// The timer callback of an event loop.
     pub fn set_timer(&self, timer: Option<TimerCallback>) {
+        self.0.tells.set(true);
         *self.0.timer.borrow_mut() = timer;
         self.0.told.set(None);
         self.tell();
@@ -317,7 +322,7 @@ impl Multi {
 
     /// Tells the application's event loop what has changed: sockets first, then the timer.
     pub fn tell(&self) {
-        if self.0.runtime.running() {
+        if self.0.runtime.running() || !self.0.tells.get() {
             return; // told once, when the run ends
         }
         let reactor = self.0.runtime.reactor();
@@ -358,13 +363,9 @@ impl Multi {
             return Code::FailedInit;
         }
         let code = loop {
-            let (code, _) = self.perform();
-            if code != MultiCode::Ok {
-                break if code == MultiCode::RecursiveApiCall {
-                    Code::RecursiveApiCall
-                } else {
-                    Code::AbortedByCallback
-                };
+            // Nothing waits before the first run, and `wait` takes the events of those that follow.
+            if self.0.runtime.run().is_err() {
+                break Code::RecursiveApiCall;
             }
             if let Some((message, _)) = self.next_message() {
                 break message.code;

@@ -4,9 +4,9 @@
 use std::io;
 use std::task::{Context, Poll, ready};
 
-use wire::http1::{ChunkedDecoder, LineBuffer};
+use wire::http1::{ChunkedDecoder, LineBuffer, Part, TooLarge};
 
-use super::{BodyError, BodyFraming, BodyStep, Exchange, Finished, HeadPart, HeadStep, UploadFraming};
+use super::{BodyError, BodyFraming, BodyStep, Exchange, Finished, UploadFraming};
 use crate::Connection;
 
 /// A first read of this size takes a usual head and small body in one go, and leaves little to be
@@ -108,27 +108,12 @@ impl Exchange for Http1 {
         self.conn.filter.poll_flush(cx)
     }
 
-    fn poll_head(
-        &mut self,
-        cx: &mut Context<'_>,
-        scratch: &mut [u8],
-        part: HeadPart,
-        budget: usize,
-    ) -> Poll<io::Result<HeadStep>> {
-        loop {
-            let len = match part {
-                HeadPart::StatusLine => self.received.line_len(budget),
-                HeadPart::Field => self.received.field_len(budget),
-            };
-            match len {
-                Ok(Some(len)) => return Poll::Ready(Ok(HeadStep::Part(len))),
-                Ok(None) => {}
-                Err(_) => return Poll::Ready(Ok(HeadStep::TooLarge)),
-            }
-            if !ready!(self.poll_more(cx, scratch))? {
-                return Poll::Ready(Ok(HeadStep::Closed(self.received.rest().len())));
-            }
-        }
+    fn status_line(&mut self, budget: usize) -> Result<Option<Part>, TooLarge> {
+        self.received.line_part(budget)
+    }
+
+    fn field(&mut self, budget: usize) -> Result<Option<Part>, TooLarge> {
+        self.received.field_part(budget)
     }
 
     fn poll_more(&mut self, cx: &mut Context<'_>, scratch: &mut [u8]) -> Poll<io::Result<bool>> {

@@ -8,6 +8,7 @@ use std::io;
 use std::task::{Context, Poll};
 
 use wire::http1::chunked::ChunkError;
+use wire::http1::{Part, TooLarge};
 
 use crate::Connection;
 
@@ -33,26 +34,6 @@ pub enum UploadFraming {
     Plain,
     /// In chunks.
     Chunked,
-}
-
-/// A part of a head that is read as one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HeadPart {
-    /// The status line.
-    StatusLine,
-    /// A field with the lines that continue it; the empty line ends the head.
-    Field,
-}
-
-/// One step of reading a head.
-#[derive(Debug, PartialEq, Eq)]
-pub enum HeadStep {
-    /// So many bytes of [`Exchange::rest`] are the part that was asked for, line endings included.
-    Part(usize),
-    /// The peer closed; so many bytes of an unfinished part were there.
-    Closed(usize),
-    /// A part does not end within its budget.
-    TooLarge,
 }
 
 /// One step of reading a body.
@@ -101,17 +82,13 @@ pub trait Exchange {
     /// Sends what is queued.
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
 
-    /// Reads one part of a head, at most `budget` bytes long, and leaves it in the rest. `scratch` is lent for
-    /// the call.
-    fn poll_head(
-        &mut self,
-        cx: &mut Context<'_>,
-        scratch: &mut [u8],
-        part: HeadPart,
-        budget: usize,
-    ) -> Poll<io::Result<HeadStep>>;
+    /// The status line, at most `budget` bytes long, once all of it has been received. It stands at the front of the rest.
+    fn status_line(&mut self, budget: usize) -> Result<Option<Part>, TooLarge>;
 
-    /// Reads more of a head without taking a part; `false` when the peer closed.
+    /// The next field with the lines that continue it, or the empty line that ends the head.
+    fn field(&mut self, budget: usize) -> Result<Option<Part>, TooLarge>;
+
+    /// Receives more of a head; `false` when the peer closed. `scratch` is lent for the call.
     fn poll_more(&mut self, cx: &mut Context<'_>, scratch: &mut [u8]) -> Poll<io::Result<bool>>;
 
     /// What was received and not yet taken: the part of a head that was just read, what follows it, a reply

@@ -9,6 +9,8 @@ pub struct LineBuffer {
     start: usize,
     /// Up to here no end of a line or field was found, so that a slow peer does not make the search quadratic.
     searched: usize,
+    /// The part before that is not plain.
+    odd: bool,
 }
 
 /// More storage than this is given back once it is empty.
@@ -22,7 +24,7 @@ impl LineBuffer {
     /// An empty one that fills storage used before.
     pub fn with_storage(mut bytes: Vec<u8>) -> LineBuffer {
         bytes.clear();
-        LineBuffer { bytes, start: 0, searched: 0 }
+        LineBuffer { bytes, ..LineBuffer::default() }
     }
 
     /// The storage, empty, for another one.
@@ -49,7 +51,7 @@ impl LineBuffer {
     /// Marks `n` bytes of the rest as taken. Large storage is given back once it is empty.
     pub fn consume(&mut self, n: usize) {
         self.start = (self.start + n).min(self.bytes.len());
-        self.searched = self.start;
+        (self.searched, self.odd) = (self.start, false);
         if self.start == self.bytes.len() {
             self.start = 0;
             self.searched = 0;
@@ -63,48 +65,85 @@ impl LineBuffer {
     /// The next line with its line feed, or `None` when it is not complete yet. At most `budget`
     /// bytes are kept for a line that does not end.
     pub fn line(&mut self, budget: usize) -> Result<Option<Vec<u8>>, TooLarge> {
-        let Some(len) = self.line_len(budget)? else { return Ok(None) };
-        let line = self.rest()[..len].to_vec();
-        self.consume(len);
+        let Some(part) = self.line_part(budget)? else { return Ok(None) };
+        let line = self.rest()[..part.len].to_vec();
+        self.consume(part.len);
         Ok(Some(line))
     }
 
-    /// How many bytes of the rest are its first line. The line stays where it is until it is consumed.
-    pub fn line_len(&mut self, budget: usize) -> Result<Option<usize>, TooLarge> {
-        let end = memchr(b'\n', &self.bytes[self.searched..]).map(|at| self.searched + at + 1);
-        self.searched = end.map_or(self.bytes.len(), |end| end - 1);
-        self.within(budget, end)
+    /// The first line of the rest. It stays where it is until it is consumed.
+    pub fn line_part(&mut self, budget: usize) -> Result<Option<Part>, TooLarge> {
+        if !self.search_line() {
+            return self.incomplete(budget);
+        }
+        self.found(budget)
     }
 
-    /// How many bytes of the rest are its first field: a line and those that continue it, which is not known
-    /// before the line after them has begun (RFC 9112 §5.2). An empty line is not continued.
-    pub fn field_len(&mut self, budget: usize) -> Result<Option<usize>, TooLarge> {
-        loop {
-            let Some(at) = memchr(b'\n', &self.bytes[self.searched..]) else {
-                self.searched = self.bytes.len();
-                return self.within(budget, None);
-            };
-            let end = self.searched + at + 1;
+    /// The first field of the rest: a line and those that continue it, which is not known before the line after them
+    /// has begun (RFC 9112 §5.2). An empty line is not continued.
+    pub fn field_part(&mut self, budget: usize) -> Result<Option<Part>, TooLarge> {
+        while self.search_line() {
+            let end = self.searched;
             match self.bytes.get(end) {
-                _ if is_empty_line(&self.bytes[self.start..end]) => return self.within(budget, Some(end)),
-                // Found again with what comes next.
+                _ if is_empty_line(&self.bytes[self.start..end]) => return self.found(budget),
+                Some(b' ' | b'\t') => self.odd = true,
+                Some(_) => return self.found(budget),
+                // The line feed is found again together with what comes next.
                 None => {
                     self.searched = end - 1;
-                    return self.within(budget, None);
-                }
-                Some(b' ' | b'\t') => self.searched = end,
-                Some(_) => {
-                    self.searched = end - 1;
-                    return self.within(budget, Some(end));
+                    break;
                 }
             }
         }
+        self.incomplete(budget)
     }
 
-    fn within(&self, budget: usize, end: Option<usize>) -> Result<Option<usize>, TooLarge> {
-        let len = end.unwrap_or(self.bytes.len()) - self.start;
-        if len > budget { Err(TooLarge) } else { Ok(end.map(|_| len)) }
+    /// Moves the search behind the next line feed, if there is one. The one pass also sees what is odd.
+    fn search_line(&mut self) -> bool {
+        while let Some(at) = memchr3(0, b'\r', b'\n', &self.bytes[self.searched..]) {
+            let at = self.searched + at;
+            match (self.bytes[at], self.bytes.get(at + 1)) {
+                (b'\n', _) => {
+                    self.searched = at + 1;
+                    return true;
+                }
+                (b'\r', Some(b'\n')) => {
+                    self.searched = at + 2;
+                    return true;
+                }
+                (b'\r', None) => {
+                    self.searched = at;
+                    return false;
+                }
+                _ => {
+                    self.odd = true;
+                    self.searched = at + 1;
+                }
+            }
+        }
+        self.searched = self.bytes.len();
+        false
     }
+
+    /// What ends where the search stands. Whoever asks again before it is consumed finds it again.
+    fn found(&mut self, budget: usize) -> Result<Option<Part>, TooLarge> {
+        let len = self.searched - self.start;
+        self.searched -= 1;
+        if len > budget { Err(TooLarge) } else { Ok(Some(Part { len, plain: !self.odd })) }
+    }
+
+    fn incomplete(&self, budget: usize) -> Result<Option<Part>, TooLarge> {
+        if self.rest().len() > budget { Err(TooLarge) } else { Ok(None) }
+    }
+}
+
+/// A part of a head, a line or a field, that stands at the front of what was received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    /// Its length with its line endings.
+    pub len: usize,
+    /// It is one line without any octet that readers understand in different ways, as nearly all are.
+    pub plain: bool,
 }
 
 /// Whether a line is the one that ends a head.
@@ -116,11 +155,6 @@ pub fn is_empty_line(line: &[u8]) -> bool {
 pub fn text_of(line: &[u8]) -> &[u8] {
     let text = line.strip_suffix(b"\n").unwrap_or(line);
     text.strip_suffix(b"\r").unwrap_or(text)
-}
-
-/// Whether a part of a head is one line without any octet that readers understand in different ways, as nearly all are.
-pub fn is_plain(part: &[u8]) -> bool {
-    memchr3(0, b'\r', b'\n', text_of(part)).is_none()
 }
 
 /// One header line taken apart.
@@ -190,10 +224,10 @@ mod tests {
             for piece in [&text[..cut], &text[cut..]] {
                 b.extend(piece);
                 while fields.last().is_none_or(|last: &Vec<u8>| !is_empty_line(last))
-                    && let Some(len) = b.field_len(100).unwrap()
+                    && let Some(part) = b.field_part(100).unwrap()
                 {
-                    fields.push(b.rest()[..len].to_vec());
-                    b.consume(len);
+                    fields.push(b.rest()[..part.len].to_vec());
+                    b.consume(part.len);
                 }
             }
             let expected = [&b"A: b\r\n c\r\n\td\r\n"[..], b"E: f\n", b"\r\n"];
@@ -207,20 +241,37 @@ mod tests {
         let mut b = LineBuffer::default();
         b.extend(b"A: b\r\n");
         for _ in 0..14 {
-            assert_eq!(b.field_len(100), Ok(None));
+            assert_eq!(b.field_part(100), Ok(None));
             b.extend(b" more\r\n");
         }
-        assert_eq!(b.field_len(100), Err(TooLarge));
+        assert_eq!(b.field_part(100), Err(TooLarge));
     }
 
     #[test]
     fn what_is_plain() {
-        for plain in [&b"A: b\r\n"[..], b"A: b\n", b"\r\n", b"A: b"] {
-            assert!(is_plain(plain), "{plain:?}");
+        let plain = |text: &[u8]| {
+            // The same whether it comes at once or byte by byte.
+            let (mut whole, mut slow) = (LineBuffer::default(), LineBuffer::default());
+            whole.extend(text);
+            text.iter().for_each(|byte| {
+                assert_eq!(slow.field_part(100), Ok(None));
+                slow.extend(&[*byte]);
+            });
+            let part = whole.field_part(100).unwrap().unwrap();
+            assert_eq!((slow.field_part(100), part.len), (Ok(Some(part)), text.len() - 1), "{text:?}");
+            part.plain
+        };
+        for text in [&b"A: b\r\nC"[..], b"A: b\nC"] {
+            assert!(plain(text), "{text:?}");
         }
-        for odd in [&b"A: b\r\n c\r\n"[..], b"A: b\n c\n", b"A\0: b\r\n", b"A: b\r\r\n", b"A:\rb\n"] {
-            assert!(!is_plain(odd), "{odd:?}");
+        for text in [&b"A: b\r\n c\r\nC"[..], b"A: b\n\tc\nC", b"A\0: b\r\nC", b"A: b\r\r\nC", b"A:\rb\nC"] {
+            assert!(!plain(text), "{text:?}");
         }
+        let mut b = LineBuffer::default();
+        b.extend(b"A\0: b\r\nC: d\r\n\r\n");
+        let odd = b.field_part(100).unwrap().unwrap();
+        b.consume(odd.len);
+        assert!(!odd.plain && b.field_part(100).unwrap().unwrap().plain);
     }
 
     #[test]

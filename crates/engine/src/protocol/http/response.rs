@@ -4,12 +4,12 @@
 use std::future::poll_fn;
 use std::task::{Poll, ready};
 
-use net::exchange::{BodyFraming, HeadPart, HeadStep};
+use net::exchange::BodyFraming;
 use tables::{Code, EasyOption as O};
 use wire::content_encoding::{DEPTH_LIMIT, Decoder};
 use wire::date;
 use wire::http1::status::{BadStatus, Opening, opening};
-use wire::http1::{HeaderLine, StatusLine, is_empty_line, is_plain, text_of};
+use wire::http1::{HeaderLine, Part, StatusLine, TooLarge, is_empty_line, text_of};
 
 use super::Talk;
 use crate::callbacks::DebugKind;
@@ -82,22 +82,21 @@ async fn head(t: &mut Transfer, talk: &mut Talk, first: bool, total: &mut usize)
     let mut response = Response { head_only: talk.head_only, ..Response::default() };
     let mut number = 0;
     loop {
-        let part = if number == 0 { HeadPart::StatusLine } else { HeadPart::Field };
-        let Some(len) = next_part(t, talk, part).await? else {
+        let Some(part) = next_part(t, talk, number).await? else {
             return Err(response.cut_off(t, talk, number));
         };
-        *total += len;
+        *total += part.len;
         if *total > MAX_HEADS {
             let text = format!("Too large response headers: {total} > {MAX_HEADS}");
             return Err(Error::new(Code::RecvError, text));
         }
-        let bytes = &talk.exchange.rest()[..len];
+        let bytes = &talk.exchange.rest()[..part.len];
         if number == 0 && !first && opening(bytes) != Opening::Http {
             return Err(Error::new(Code::WeirdServerReply, "Invalid status line"));
         }
         let ends = is_empty_line(bytes);
-        response.part(t, number, bytes)?;
-        talk.exchange.take_rest(len);
+        response.part(t, number, bytes, part.plain)?;
+        talk.exchange.take_rest(part.len);
         if ends {
             return Ok(response);
         }
@@ -118,28 +117,20 @@ fn interim(talk: &mut Talk, response: &Response) -> Result<()> {
 /// Whether the reply has no head at all. Looks at its first bytes without taking them.
 async fn http09(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
     // The first line decides; a reply shorter than "HTTP/" is told by its end.
-    let multi = t.multi.clone();
-    let found = poll_fn(|cx| {
-        if let Err(e) = talk.poll_beside(cx) {
-            return Poll::Ready(Err(e));
+    let found = loop {
+        match opening(talk.exchange.rest()) {
+            Opening::Http => break false,
+            Opening::Other => break true,
+            Opening::Undecided => {}
         }
-        loop {
-            match opening(talk.exchange.rest()) {
-                Opening::Http => return Poll::Ready(Ok(false)),
-                Opening::Other => return Poll::Ready(Ok(true)),
-                Opening::Undecided => {}
-            }
-            let had = talk.exchange.rest().len();
-            let more = multi.with_scratch(|buf| talk.exchange.poll_more(cx, buf));
-            match ready!(more) {
-                Err(e) => return Poll::Ready(Err(talk.upload.take_failure().unwrap_or(receive_failed(&e)))),
-                Ok(true) => {}
-                Ok(false) if had == 0 => return Poll::Ready(Err(nothing(talk))),
-                Ok(false) => return Poll::Ready(Ok(true)),
+        let had = talk.exchange.rest().len();
+        if !more(t, talk).await? {
+            match had {
+                0 => return Err(nothing(talk)),
+                _ => break true,
             }
         }
-    })
-    .await?;
+    };
     t.mark_first_byte();
     if !found || is_alias(t, talk.exchange.rest()) {
         return Ok(false);
@@ -163,12 +154,32 @@ fn nothing(talk: &mut Talk) -> Error {
     talk.upload.take_failure().unwrap_or_else(|| Error::new(Code::GotNothing, "Empty reply from server"))
 }
 
-/// The length of the next part of the head, which stands at the front of what the exchange has received; `None` when
-/// the server closed in the middle of it.
-async fn next_part(t: &mut Transfer, talk: &mut Talk, part: HeadPart) -> Result<Option<usize>> {
-    let multi = t.multi.clone();
-    let writer = &mut t.writer;
-    let step = poll_fn(|cx| {
+/// The next part of the head, which stands at the front of what the exchange has received; `None` when the server
+/// closed in the middle of it. Usually the whole head has come at once, and only its first part waits.
+async fn next_part(t: &mut Transfer, talk: &mut Talk, number: usize) -> Result<Option<Part>> {
+    loop {
+        let found = match number {
+            0 => talk.exchange.status_line(MAX_LINE),
+            _ => talk.exchange.field(MAX_LINE),
+        };
+        match found {
+            Ok(Some(part)) => return Ok(Some(part)),
+            Ok(None) => {}
+            Err(TooLarge) => {
+                let text = format!("Too large response headers: > {MAX_LINE}");
+                return Err(Error::new(Code::RecvError, text));
+            }
+        }
+        if !more(t, talk).await? {
+            return if talk.exchange.any_received() { Ok(None) } else { Err(nothing(talk)) };
+        }
+    }
+}
+
+/// Receives more of a head, while the request's body may still be on its way; `false` when the server closed.
+async fn more(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
+    let Transfer { multi, writer, .. } = t;
+    poll_fn(|cx| {
         if let Err(e) = talk.poll_beside(cx) {
             return Poll::Ready(Err(e));
         }
@@ -176,18 +187,10 @@ async fn next_part(t: &mut Transfer, talk: &mut Talk, part: HeadPart) -> Result<
         if let Poll::Ready(Err(e)) = writer.poll_ready(cx) {
             return Poll::Ready(Err(e));
         }
-        let step = ready!(multi.with_scratch(|buf| talk.exchange.poll_head(cx, buf, part, MAX_LINE)));
-        Poll::Ready(step.map_err(|e| talk.upload.take_failure().unwrap_or(receive_failed(&e))))
+        let more = ready!(multi.with_scratch(|buf| talk.exchange.poll_more(cx, buf)));
+        Poll::Ready(more.map_err(|e| talk.upload.take_failure().unwrap_or(receive_failed(&e))))
     })
-    .await?;
-    match step {
-        HeadStep::Part(len) => Ok(Some(len)),
-        HeadStep::Closed(_) if !talk.exchange.any_received() => Err(nothing(talk)),
-        HeadStep::Closed(_) => Ok(None),
-        HeadStep::TooLarge => {
-            Err(Error::new(Code::RecvError, format!("Too large response headers: > {MAX_LINE}")))
-        }
-    }
+    .await
 }
 
 /// Octets that are read in different ways by different readers.
@@ -220,12 +223,12 @@ fn unfolded(part: &[u8]) -> Result<Vec<u8>> {
 
 impl Response {
     /// Takes in one part of the head: its status line, a field, or its end.
-    fn part(&mut self, t: &mut Transfer, number: usize, part: &[u8]) -> Result<()> {
+    fn part(&mut self, t: &mut Transfer, number: usize, part: &[u8], plain: bool) -> Result<()> {
         // What continues the status line is nobody's.
         if number > 0 && matches!(part.first(), Some(b' ' | b'\t')) {
             return Ok(());
         }
-        if is_plain(part) { self.line(t, number, part) } else { self.line(t, number, &unfolded(part)?) }
+        if plain { self.line(t, number, part) } else { self.line(t, number, &unfolded(part)?) }
     }
 
     /// Takes in one line: keeps what it says, and hands it out.
@@ -259,7 +262,7 @@ impl Response {
         let (field, begun) = rest.split_at(whole);
         let lines = [field, begun].into_iter().filter(|line| !line.is_empty() && number > 0);
         for (at, line) in lines.enumerate() {
-            if let Err(e) = self.part(t, number + at, line) {
+            if let Err(e) = self.part(t, number + at, line, false) {
                 return e;
             }
         }
