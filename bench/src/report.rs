@@ -1,6 +1,6 @@
-//! The table and the JSON file.
+//! The table and the JSON file. The table's ratio is the median of the ratios of runs beside each other.
 
-use crate::run::Row;
+use crate::run::{BARE, OURS, Row};
 
 pub fn table(rows: &[Row]) {
     println!(
@@ -8,12 +8,9 @@ pub fn table(rows: &[Row]) {
         "", "", "CPU µs", "wall µs", "syscalls", "CPU, distribution = 1"
     );
     for row in rows {
-        let base = rows
-            .iter()
-            .find(|other| other.workload.name == row.workload.name && other.subject == "distribution");
-        let ratio = base.map_or(f64::NAN, |base| row.cpu_us / base.cpu_us);
+        let ratio = row.ratio;
         let aim = match row.workload.cpu_aim {
-            Some(aim) if row.subject == "ours" => format!("{ratio:.2} (aim {aim})"),
+            Some(aim) if row.subject == OURS => format!("{ratio:.2} (aim {aim})"),
             _ => format!("{ratio:.2}"),
         };
         println!(
@@ -24,7 +21,7 @@ pub fn table(rows: &[Row]) {
 }
 
 pub fn json(rows: &[Row]) -> String {
-    let lines = rows.iter().map(|row| {
+    let lines = rows.iter().filter(|row| row.subject != BARE).map(|row| {
         format!(
             "  {{\"workload\": \"{}\", \"subject\": \"{}\", \"cpu_us_per_request\": {:.3}, \
              \"wall_us_per_request\": {:.3}, \"syscalls_per_request\": {:.3}}}",

@@ -11,13 +11,21 @@ use testkit::temp::TempDir;
 use crate::Arguments;
 use crate::workload::{Kind, LARGE, SMALL, WORKLOADS, Workload};
 
-/// One subject's figures on one workload.
+/// The library of the system, ours, and no library at all: the system calls that a GET over a kept connection cannot do
+/// without. The last is the kernel's share on this machine and is no part of the results.
+pub const DISTRIBUTION: &str = "distribution";
+pub const OURS: &str = "ours";
+pub const BARE: &str = "bare calls";
+
+/// One subject's figures on one workload: medians of its runs.
 pub struct Row {
     pub workload: &'static Workload,
     pub subject: &'static str,
     pub cpu_us: f64,
     pub wall_us: f64,
     pub syscalls: f64,
+    /// CPU against that of the distribution in the run beside it: what slows the machine for a while slows both.
+    pub ratio: f64,
 }
 
 struct Bench<'a> {
@@ -48,20 +56,27 @@ pub fn all(arguments: &Arguments) -> io::Result<Vec<Row>> {
 
 impl Bench<'_> {
     fn measure(&self, workload: &'static Workload) -> io::Result<Vec<Row>> {
-        let mut subjects = vec!["distribution"];
-        subjects.extend(self.arguments.ours.as_ref().map(|_| "ours"));
+        let mut subjects = vec![DISTRIBUTION];
+        subjects.extend(self.arguments.ours.as_ref().map(|_| OURS));
+        subjects.extend(matches!(workload.kind, Kind::Gets { secure: false, .. }).then_some(BARE));
         let count = if self.arguments.quick { workload.count / 10 } else { workload.count };
         let mut runs: Vec<Vec<(f64, f64)>> = vec![Vec::new(); subjects.len()];
         for run in 0..self.arguments.runs {
             eprintln!("{} {}/{}", workload.name, run + 1, self.arguments.runs);
-            for (index, subject) in subjects.iter().enumerate() {
-                runs[index].push(self.run_once(workload, subject, count)?);
+            // Who begins changes, too: whoever comes second finds warmer caches.
+            let mut order: Vec<usize> = (0..subjects.len()).collect();
+            if run % 2 == 1 {
+                order.reverse();
+            }
+            for index in order {
+                runs[index].push(self.run_once(workload, subjects[index], count)?);
             }
         }
-        let rows = subjects.into_iter().zip(runs).map(|(subject, runs)| {
-            let cpu_us = median(runs.iter().map(|(cpu, _)| *cpu));
-            let wall_us = median(runs.iter().map(|(_, wall)| *wall));
-            Ok(Row { workload, subject, cpu_us, wall_us, syscalls: self.syscalls(workload, subject)? })
+        let rows = subjects.iter().zip(&runs).map(|(subject, own)| {
+            let cpu_us = median(own.iter().map(|(cpu, _)| *cpu));
+            let wall_us = median(own.iter().map(|(_, wall)| *wall));
+            let ratio = median(own.iter().zip(&runs[0]).map(|((cpu, _), (other, _))| cpu / other));
+            Ok(Row { workload, subject, cpu_us, wall_us, syscalls: self.syscalls(workload, subject)?, ratio })
         });
         rows.collect()
     }
@@ -85,6 +100,7 @@ impl Bench<'_> {
     fn syscalls(&self, workload: &Workload, subject: &str) -> io::Result<f64> {
         let (few, many) = match workload.kind {
             Kind::Gets { .. } => (50, 550),
+            Kind::Many { .. } => (1000, 5000),
             Kind::Starts(_) => (5, 25),
         };
         let more = self.counted(workload, subject, many)? - self.counted(workload, subject, few)?;
@@ -111,11 +127,16 @@ impl Bench<'_> {
             Kind::Gets { secure, size } => {
                 let path = format!("/bytes-{size}");
                 let url = if *secure { self.nginx.https(&path) } else { self.nginx.http(&path) };
-                vec![program("gets"), url, count.to_string()]
+                let name = if subject == BARE { "bare" } else { "gets" };
+                vec![program(name), url, count.to_string()]
+            }
+            Kind::Many { parallel } => {
+                let url = self.nginx.http(&format!("/bytes-{SMALL}"));
+                vec![program("many"), url, count.to_string(), parallel.to_string()]
             }
             Kind::Starts(arguments) => {
                 let tool = match subject {
-                    "ours" => target_directory().join("release/warmwire").display().to_string(),
+                    OURS => target_directory().join("release/warmwire").display().to_string(),
                     _ => "/usr/bin/curl".to_string(),
                 };
                 let file = format!("file://{}", self.directory.path().join("file").display());
@@ -132,7 +153,7 @@ impl Bench<'_> {
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).env("CA", self.directory.path().join("ca.pem"));
         match (subject, &self.arguments.ours) {
-            ("ours", Some(directory)) => command.env("LD_LIBRARY_PATH", directory),
+            (OURS, Some(directory)) => command.env("LD_LIBRARY_PATH", directory),
             _ => command.env_remove("LD_LIBRARY_PATH"),
         };
         command
@@ -157,11 +178,13 @@ pub fn median(values: impl Iterator<Item = f64>) -> f64 {
 fn build_programs() -> io::Result<()> {
     let directory = output_directory();
     std::fs::create_dir_all(&directory)?;
-    for (name, library) in [("gets", Some("-lcurl")), ("starts", None)] {
+    for (name, library) in
+        [("gets", Some("-lcurl")), ("many", Some("-lcurl")), ("bare", None), ("starts", None)]
+    {
         let source = root().join("bench/programs").join(name).with_extension("c");
         let mut command = Command::new("cc");
         command
-            .args(["-O2", "-Wall", "-Wextra", "-Werror", "-o"])
+            .args(["-O2", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-o"])
             .arg(directory.join(name))
             .arg(source)
             .args(library);

@@ -17,11 +17,13 @@ pub struct Workload {
 pub enum Kind {
     /// GETs over one kept handle.
     Gets { secure: bool, size: usize },
+    /// GETs of the small file, so many at once on one multi handle.
+    Many { parallel: usize },
     /// The tool, started with these arguments; FILE stands for a file of 1 KB.
     Starts(&'static [&'static str]),
 }
 
-pub const WORKLOADS: [Workload; 6] = [
+pub const WORKLOADS: [Workload; 7] = [
     Workload {
         name: "http-1k",
         kind: Kind::Gets { secure: false, size: SMALL },
@@ -46,6 +48,7 @@ pub const WORKLOADS: [Workload; 6] = [
         count: 1_000,
         cpu_aim: None,
     },
+    Workload { name: "multi-1000-1k", kind: Kind::Many { parallel: 1000 }, count: 20_000, cpu_aim: None },
     Workload { name: "start-version", kind: Kind::Starts(&["-V"]), count: 100, cpu_aim: None },
     Workload { name: "start-file-1k", kind: Kind::Starts(&["-s", "FILE"]), count: 100, cpu_aim: None },
 ];
