@@ -127,6 +127,18 @@ fn the_manual_page_and_the_completions_are_sound() {
         let out = run(shell, &["-n", shell], &folder);
         assert!(out.status.success(), "{shell}: {}", String::from_utf8_lossy(&out.stderr));
     }
+    let page = ["--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", "./man"];
+    let out = run("man", &page, &folder);
+    assert!(out.status.success() && out.stderr.is_empty(), "{}", String::from_utf8_lossy(&out.stderr));
+    let text = |program: &str, words: &[&str]| {
+        String::from_utf8_lossy(&run(program, words, &folder).stdout).trim().to_string()
+    };
+    let asked = text("fish", &["-N", "-c", "source fish; complete -C 'warmwire --no-b'"]);
+    assert_eq!(asked, "--no-buffer\tDo not buffer the output");
+    std::fs::rename(folder.join("zsh"), folder.join("_warmwire")).unwrap();
+    let loaded = "fpath=($PWD $fpath); autoload -U compinit; compinit -u -D; print $_comps[curl]; autoload +X _warmwire && \
+                  print loaded";
+    assert_eq!(text("zsh", &["-fc", loaded]), "_warmwire\nloaded");
     let script = "source ./bash; COMP_WORDS=(curl --no-b); COMP_CWORD=1; _warmwire; echo ${COMPREPLY[*]}";
     let out = run("bash", &["-c", script], &folder);
     assert_eq!(String::from_utf8_lossy(&out.stdout).trim(), "--no-buffer");

@@ -72,6 +72,7 @@ impl Prepare<'_> {
             self.env.error("VLAN priority is not supported in this build.");
             return Err(Stop::Failed(Code::NotBuiltIn.id()));
         }
+        self.signing_key()?;
         self.implied_headers();
         let etag = self.etag()?;
         let heads = self.heads()?;
@@ -158,6 +159,17 @@ impl Prepare<'_> {
                  -I/--head instead.",
             );
         }
+    }
+
+    /// Who wants messages signed must say with what.
+    fn signing_key(&self) -> Result<(), Stop> {
+        let options = &self.request.options;
+        let asked = ["HTTPSIG_ALGORITHM", "HTTPSIG_KEYID", "HTTPSIG_HEADERS"];
+        if options.get("HTTPSIG_KEY").is_none() && asked.iter().any(|name| options.get(name).is_some()) {
+            self.env.error("--httpsig-key is needed to sign a request");
+            return Err(Stop::Failed(FAILED_INIT));
+        }
+        Ok(())
     }
 
     fn implied_headers(&mut self) {

@@ -1,6 +1,6 @@
 //! Flags about HTTP requests and other schemes that become HTTP requests.
 
-use super::curl;
+use super::{curl, curl_in, folder_with};
 use testkit::http::HttpServer;
 
 // covers: --aws-sigv4
@@ -16,6 +16,36 @@ fn requests_are_signed() {
     assert!(signature.len() == 64 && signature.bytes().all(|letter| letter.is_ascii_hexdigit()), "{signed}");
     assert!(request.field("X-Amz-Date").unwrap().ends_with('Z'));
     assert!(!signed.contains("key"), "{signed}");
+}
+
+// covers: --httpsig-key, --httpsig-keyid, --httpsig-algo, --httpsig-headers
+// covers: CURLOPT_HTTPSIG_KEY, CURLOPT_HTTPSIG_KEYID, CURLOPT_HTTPSIG_ALGORITHM, CURLOPT_HTTPSIG_HEADERS
+#[test]
+fn messages_are_signed() {
+    let server = HttpServer::plain();
+    let folder = folder_with("key", "9f8362f87a484a954e6e740c5b4c0e84229139a20aa8ab56ff66586f6a7d29c5\n");
+    let url = server.url("/bytes/1?a=b");
+    let signed = |words: &[&str]| {
+        let words = [&["--httpsig-key", "@key", "--httpsig-keyid", "me"], words, &[&url, "-o", "x"]].concat();
+        curl_in(folder.clone(), &words).text();
+        let request = server.last_request().unwrap();
+        let signature = request.field("Signature").unwrap().to_string();
+        (request.field("Signature-Input").unwrap().to_string(), signature.len())
+    };
+    // 64 bytes by Ed25519, 32 by HMAC; in base64, between colons.
+    let (input, length) = signed(&[]);
+    assert!(input.starts_with("sig1=(\"@method\" \"@authority\" \"@path\" \"@query\");created="), "{input}");
+    assert!(input.ends_with(";keyid=\"me\";alg=\"ed25519\"") && length == 88 + 7, "{input} {length}");
+    let (input, length) =
+        signed(&["--httpsig-algo", "hmac-sha256", "--httpsig-headers", "method X-One:", "-H", "X-One: 1"]);
+    assert!(
+        input.starts_with("sig1=(\"@method\" \"x-one\");created=") && length == 44 + 7,
+        "{input} {length}"
+    );
+    assert_eq!(curl(&["--httpsig-keyid", "me", &url]).code, 2);
+    assert_eq!(curl(&["--httpsig-algo", "nonsense", &url]).code, 2);
+    assert_eq!(curl(&["--httpsig-key", "@missing", &url]).code, 26);
+    assert_eq!(curl(&["--httpsig-key", "xyz", "--httpsig-keyid", "me", &url]).code, 43);
 }
 
 // covers: --ipfs-gateway

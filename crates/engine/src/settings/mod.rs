@@ -375,7 +375,7 @@ fn check_range(option: O, value: i64) -> Result<(), Code> {
         O::Maxconnects => (0..=i64::from(i32::MAX)).contains(&value),
         O::Netrc => (0..=2).contains(&value),
         O::Timecondition => (0..=3).contains(&value),
-        O::Ipresolve => (0..=2).contains(&value),
+        O::Ipresolve | O::HttpsigAlgorithm => (0..=2).contains(&value),
         O::UseSsl | O::FtpSslCcc => (0..=3).contains(&value),
         O::FtpFilemethod => (0..=3).contains(&value),
         O::Ftpsslauth => (0..=2).contains(&value),

@@ -45,7 +45,8 @@ pub fn support(option: O) -> Support {
         | O::HstswriteData | O::Altsvc | O::AltsvcCtrl | O::Expect100TimeoutMs | O::KeepSendingOnError | O::RequestTarget => Support::Yes,
         // Who is asking.
         O::Userpwd | O::Username | O::Password | O::Httpauth | O::Xoauth2Bearer | O::Netrc | O::NetrcFile
-        | O::LoginOptions | O::AwsSigv4 => Support::Yes,
+        | O::LoginOptions | O::AwsSigv4 | O::HttpsigAlgorithm | O::HttpsigKey | O::HttpsigKeyid
+        | O::HttpsigHeaders => Support::Yes,
         // Proxies.
         O::Proxy | O::Proxyport | O::Proxytype | O::Proxyuserpwd | O::Proxyusername | O::Proxypassword
         | O::Proxyauth | O::Httpproxytunnel | O::Noproxy | O::SuppressConnectHeaders | O::PreProxy
@@ -89,8 +90,7 @@ pub fn support(option: O) -> Support {
         | O::TlsauthUsername | O::TlsauthPassword | O::TlsauthType | O::ProxyTlsauthType | O::Ech
         | O::DnsServers | O::DnsInterface | O::DnsLocalIp4 | O::DnsLocalIp6 | O::DohUrl
         | O::DohSslVerifypeer | O::DohSslVerifyhost | O::DohSslVerifystatus | O::Krblevel | O::ServiceName | O::ProxyServiceName | O::Socks5GssapiNec
-        | O::GssapiDelegation | O::HttpsigAlgorithm | O::HttpsigKey | O::HttpsigKeyid
-        | O::HttpsigHeaders => Support::NotBuiltIn,
+        | O::GssapiDelegation => Support::NotBuiltIn,
         // Protocols that this build lacks.
         O::Telnetoptions | O::TftpBlksize | O::TftpNoOptions | O::RtspRequest | O::RtspSessionId
         | O::RtspStreamUri | O::RtspTransport | O::RtspClientCseq | O::RtspServerCseq

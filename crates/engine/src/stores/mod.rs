@@ -10,7 +10,7 @@ pub mod hsts;
 use std::cell::RefCell;
 
 use tables::EasyOption as O;
-use tables::constant::CURLAUTH_AWS_SIGV4;
+use tables::constant::{CURLAUTH_AWS_SIGV4, CURLAUTH_HTTPSIG};
 
 use crate::easy::EasyState;
 use crate::error::Result;
@@ -59,7 +59,14 @@ pub fn begin(easy: &EasyState) -> Result<()> {
     hsts::ask(easy)?;
     let settings = easy.settings.borrow();
     let signs = settings.text(O::AwsSigv4).is_some_and(|text| !text.is_empty());
-    let server = if signs { CURLAUTH_AWS_SIGV4 } else { settings.long(O::Httpauth) as u64 };
+    let messages = settings.long(O::HttpsigAlgorithm) != 0;
+    let server = if messages {
+        CURLAUTH_HTTPSIG
+    } else if signs {
+        CURLAUTH_AWS_SIGV4
+    } else {
+        settings.long(O::Httpauth) as u64
+    };
     easy.stores.auth.borrow_mut().begin(server, settings.long(O::Proxyauth) as u64);
     Ok(())
 }

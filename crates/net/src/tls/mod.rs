@@ -11,6 +11,7 @@ pub mod chain;
 pub mod config;
 pub mod decrypt;
 pub mod der;
+pub mod ed25519;
 pub mod keylog;
 pub mod keys;
 pub mod names;

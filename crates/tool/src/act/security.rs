@@ -1,6 +1,6 @@
 //! Flags about logging in and TLS.
 
-use super::{not_blank, without_line_ends};
+use super::{not_blank, read, without_line_ends};
 use crate::flags::Flag;
 use crate::message::shown;
 use crate::parse::{Done, Parser, Stop, Wrong};
@@ -29,13 +29,29 @@ pub fn oauth2_bearer(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 }
 
 /// CURLHTTPSIG_ numbers.
+const ED25519: i64 = 1;
+
 pub fn httpsig_algo(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let algorithm = match text.to_ascii_lowercase().as_slice() {
-        b"ed25519" => 1,
+        b"ed25519" => ED25519,
         b"hmac-sha256" => 2,
         _ => return Err(Wrong::BadUse.into()),
     };
     parser.request().options.set_long("HTTPSIG_ALGORITHM", algorithm);
+    Ok(())
+}
+
+/// In hex, or in a file of which blanks at the end do not count.
+pub fn httpsig_key(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    let key = match not_blank(text)?.strip_prefix(b"@") {
+        Some(file) => read(parser, file)?.trim_ascii().to_vec(),
+        None => text.to_vec(),
+    };
+    let options = &mut parser.request().options;
+    options.set_text("HTTPSIG_KEY", &key);
+    if options.long("HTTPSIG_ALGORITHM").is_none() {
+        options.set_long("HTTPSIG_ALGORITHM", ED25519);
+    }
     Ok(())
 }
 

@@ -85,7 +85,8 @@ pub const FLAGS: &[Flag] = &[
         since: "8.22.0",
         help: "Key for signing HTTP messages",
         about: "The key in hex, or @ and the name of the file that holds it.",
-        set: Set::Text("HTTPSIG_KEY"),
+        secret: true,
+        set: Set::Act(act::httpsig_key),
         ..FLAG
     },
     Flag {

@@ -4,6 +4,7 @@
 pub mod basic;
 pub mod challenge;
 pub mod digest;
+pub mod httpsig;
 pub mod ntlm;
 pub mod sigv4;
 

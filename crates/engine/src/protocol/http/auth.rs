@@ -59,6 +59,7 @@ pub fn fields(t: &mut Transfer, link: &Link, target: &Target<'_>, body: &ClientR
     let mut out = Vec::new();
     proxy_field(t, target, &mut out);
     server_field(t, target, &peer, bearer.as_ref(), body, &mut out)?;
+    super::httpsig::fields(t, target, &mut out)?;
     let mut memory = t.easy.stores.auth.borrow_mut();
     if std::mem::take(&mut memory.server.too_long) | std::mem::take(&mut memory.proxy.too_long) {
         return Err(Error::new(Code::TooLarge, "user + domain + hostname too big"));

@@ -4,6 +4,7 @@
 //! `response`, and `redirect` and `auth` decide what follows. The wire format is the exchange layer's.
 
 mod auth;
+mod httpsig;
 mod redirect;
 mod request;
 mod response;
