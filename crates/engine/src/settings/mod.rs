@@ -376,7 +376,11 @@ fn check_range(option: O, value: i64) -> Result<(), Code> {
         O::Netrc => (0..=2).contains(&value),
         O::Timecondition => (0..=3).contains(&value),
         O::Ipresolve | O::HttpsigAlgorithm => (0..=2).contains(&value),
-        O::UseSsl | O::FtpSslCcc => (0..=3).contains(&value),
+        O::UseSsl => (0..=3).contains(&value),
+        O::FtpSslCcc => (0..=2).contains(&value),
+        O::ConnectOnly => value <= 2,
+        O::ProxyTransferMode => (0..=1).contains(&value),
+        O::Postredir | O::TcpKeepidle | O::TcpKeepintvl | O::TcpKeepcnt => value >= 0,
         O::FtpFilemethod => (0..=3).contains(&value),
         O::Ftpsslauth => (0..=2).contains(&value),
         // The lowest version in the lower half (SSL 2 and 3 are gone), the highest in the upper.
@@ -385,14 +389,14 @@ fn check_range(option: O, value: i64) -> Result<(), Code> {
         }
         O::Proxytype => (0..=8).contains(&value),
         O::FtpCreateMissingDirs => (0..=2).contains(&value),
-        O::HttpVersion => (0..=6).contains(&value) || (30..=31).contains(&value),
+        O::HttpVersion => (0..=5).contains(&value), // HTTP/3 is not built
         O::Httpauth | O::Proxyauth => value != 0 || option == O::Httpauth || option == O::Proxyauth,
         O::NewFilePerms | O::NewDirectoryPerms => (0..=0o777).contains(&value),
         _ => true,
     };
     match (good, option) {
         (true, _) => Ok(()),
-        (false, O::HttpVersion) => Err(Code::UnsupportedProtocol),
+        (false, O::HttpVersion) if value >= 0 => Err(Code::UnsupportedProtocol),
         (false, _) => Err(Code::BadFunctionArgument),
     }
 }

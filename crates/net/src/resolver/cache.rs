@@ -70,7 +70,8 @@ impl ResolveCache {
         if entry.ip_version != options.ip_version && entry.ip_version != IpVersion::Any {
             return None; // asked for another family then
         }
-        Some(entry.admitted(options.ip_version))
+        let found = entry.admitted(options.ip_version);
+        Some(if options.shuffle && entry.made.is_none() { found.map(shuffled) } else { found })
     }
 
     /// Keeps an answer and returns it, shuffled if wanted.
@@ -178,6 +179,13 @@ impl Entry {
         let list: Vec<_> = self.addresses.list.iter().filter(|a| wanted.admits(&a.ip())).copied().collect();
         (!list.is_empty()).then(|| Arc::new(Addresses { list }))
     }
+}
+
+/// Pinned addresses are put in another order at each use: nobody looks them up.
+fn shuffled(addresses: Arc<Addresses>) -> Arc<Addresses> {
+    let mut list = addresses.list.clone();
+    shuffle(&mut list);
+    Arc::new(Addresses { list })
 }
 
 /// Fisher-Yates, with the randomness that std's hash maps are seeded with: order, not secrecy, depends on it.

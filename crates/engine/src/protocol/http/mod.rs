@@ -10,6 +10,7 @@ mod request;
 mod response;
 mod upload;
 
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -185,6 +186,9 @@ async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
         t.pump_body(talk).await?;
         response::receive_trailers(t, talk)?;
     }
+    if response.status >= 400 && t.on(O::KeepSendingOnError) {
+        poll_fn(|cx| talk.poll_upload(cx)).await?;
+    }
     talk.upload.stop_if_overtaken(t, &response);
     if matches!(next, Next::Follow(_)) && !matches!(t.method, Method::Get | Method::Head) {
         // The next request sends the same body again.
@@ -241,6 +245,12 @@ impl Talk {
             return Ok(());
         }
         self.upload.poll(cx, self.exchange.as_mut())
+    }
+
+    /// Ready when the body has been sent.
+    fn poll_upload(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        self.poll_beside(cx)?;
+        if self.upload.has_ended() { Poll::Ready(Ok(())) } else { Poll::Pending }
     }
 }
 

@@ -21,6 +21,9 @@ use crate::transfer::body::send_failed;
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::rate_limit::RateLimit;
 
+/// Pieces of body sent before others have their turn.
+const PIECES_PER_TURN: usize = 4;
+
 /// The sending of one request.
 pub struct Upload {
     easy: Rc<EasyState>,
@@ -142,8 +145,10 @@ impl Upload {
         self.reader.rewind()
     }
 
-    /// Sends as much as can be sent now.
+    /// Sends what can be sent now, but no more than some pieces: a reply, the clock and the progress function want their
+    /// turn, too, while a peer takes everything at once.
     pub fn poll(&mut self, cx: &mut Context<'_>, exchange: &mut dyn Exchange) -> Result<()> {
+        let mut pieces = 0;
         loop {
             match &mut self.step {
                 Step::Done | Step::Stopped => return Ok(()),
@@ -162,6 +167,11 @@ impl Upload {
                     if self.begun && exchange.queued() > 0 && !self.flush(cx, exchange) {
                         return Ok(());
                     }
+                    if pieces == PIECES_PER_TURN {
+                        cx.waker().wake_by_ref();
+                        return Ok(());
+                    }
+                    pieces += 1;
                     if !self.fill(cx, exchange)? {
                         self.flush(cx, exchange);
                         return Ok(());

@@ -1,0 +1,135 @@
+/* What curl_easy_reset and curl_easy_duphandle keep, and what options do that are changed while a transfer runs.
+ * covers: curl_easy_reset, curl_easy_duphandle, CURLOPT_COOKIELIST, CURLINFO_COOKIELIST, CURLOPT_USERAGENT, CURLOPT_PRIVATE,
+ * covers: CURLOPT_SHARE, CURLOPT_MIMEPOST, CURLOPT_COPYPOSTFIELDS, CURLOPT_HTTPHEADER, CURLOPT_MAX_RECV_SPEED_LARGE,
+ * covers: CURLOPT_TIMEOUT_MS, CURLOPT_RANGE, CURLOPT_POSTFIELDS */
+#include "check.h"
+#include <pthread.h>
+#include <time.h>
+
+static struct text body;
+
+static void to(CURL *easy, const char *path)
+{
+  body.length = 0;
+  curl_easy_setopt(easy, CURLOPT_URL, server(path));
+  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, collect);
+  curl_easy_setopt(easy, CURLOPT_WRITEDATA, &body);
+}
+
+static int cookies_of(CURL *easy)
+{
+  struct curl_slist *list = NULL;
+  int count = 0;
+  SAME(curl_easy_getinfo(easy, CURLINFO_COOKIELIST, &list), CURLE_OK);
+  for(struct curl_slist *at = list; at; at = at->next)
+    count++;
+  curl_slist_free_all(list);
+  return count;
+}
+
+static void copies(void)
+{
+  CURL *easy = curl_easy_init(), *copy;
+  char *mine = NULL;
+  struct curl_slist *fields = curl_slist_append(NULL, "X-Field: value");
+  to(easy, "/echo");
+  curl_easy_setopt(easy, CURLOPT_USERAGENT, "own/1");
+  curl_easy_setopt(easy, CURLOPT_HTTPHEADER, fields);
+  curl_easy_setopt(easy, CURLOPT_PRIVATE, &body);
+  curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, "copied body");
+  curl_easy_setopt(easy, CURLOPT_COOKIELIST, "Set-Cookie: a=b; domain=a.example");
+  copy = curl_easy_duphandle(easy);
+  curl_easy_setopt(easy, CURLOPT_USERAGENT, "changed/2"); /* the copy does not follow */
+  curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, "other");
+  curl_easy_cleanup(easy);
+  SAME(curl_easy_perform(copy), CURLE_OK);
+  CHECK(strstr(body.at, "User-Agent: own/1\r\n") && strstr(body.at, "X-Field: value\r\n") && strstr(body.at, "copied body"));
+  SAME(cookies_of(copy), 1);
+  SAME(curl_easy_getinfo(copy, CURLINFO_PRIVATE, &mine), CURLE_OK);
+  CHECK(mine == (char *)&body);
+
+  curl_easy_reset(copy);
+  SAME(curl_easy_perform(copy), CURLE_URL_MALFORMAT);
+  SAME(cookies_of(copy), 1); /* cookies stay */
+  SAME(curl_easy_getinfo(copy, CURLINFO_PRIVATE, &mine), CURLE_OK);
+  CHECK(!mine);
+  to(copy, "/echo");
+  SAME(curl_easy_perform(copy), CURLE_OK);
+  CHECK(!strncmp(body.at, "GET /echo", 9) && !strstr(body.at, "own/1") && !strstr(body.at, "X-Field"));
+  curl_easy_cleanup(copy);
+  curl_slist_free_all(fields);
+}
+
+static void *elsewhere(void *easy)
+{
+  SAME(curl_easy_perform(easy), CURLE_OK);
+  curl_easy_cleanup(easy);
+  return NULL;
+}
+
+/* A form is copied with its handle, and the copy may work in another thread after the original has gone. */
+static void forms(void)
+{
+  CURL *easy = curl_easy_init(), *copy;
+  pthread_t thread;
+  curl_mime *mime = curl_mime_init(easy);
+  curl_mimepart *part = curl_mime_addpart(mime);
+  curl_mime_name(part, "field");
+  curl_mime_data(part, "form value", CURL_ZERO_TERMINATED);
+  to(easy, "/body");
+  curl_easy_setopt(easy, CURLOPT_MIMEPOST, mime);
+  copy = curl_easy_duphandle(easy);
+  pthread_create(&thread, NULL, elsewhere, copy);
+  pthread_join(thread, NULL);
+  CHECK(strstr(body.at, "name=\"field\"") && strstr(body.at, "form value"));
+  to(easy, "/echo");
+  curl_easy_setopt(easy, CURLOPT_MIMEPOST, NULL);
+  SAME(curl_easy_perform(easy), CURLE_OK);
+  CHECK(!strncmp(body.at, "GET /echo", 9));
+  curl_mime_free(mime);
+  curl_easy_cleanup(easy);
+}
+
+static CURL *running;
+static int changed;
+
+/* In the middle of the body: what counts for the next transfer, and what counts at once. */
+static size_t change(char *data, size_t size, size_t count, void *user)
+{
+  if(!changed++) {
+    SAME(curl_easy_setopt(running, CURLOPT_RANGE, "0-4"), CURLE_OK);
+    SAME(curl_easy_setopt(running, CURLOPT_URL, server("/bytes/7")), CURLE_OK);
+    SAME(curl_easy_setopt(running, CURLOPT_WRITEFUNCTION, collect), CURLE_OK);
+  }
+  return collect(data, size, count, user);
+}
+
+static void on_the_way(void)
+{
+  char *url = NULL;
+  running = curl_easy_init();
+  to(running, "/drip/1000/2/bytes/5000");
+  curl_easy_setopt(running, CURLOPT_WRITEFUNCTION, change);
+  SAME(curl_easy_perform(running), CURLE_OK);
+  SAME(body.length, 5000);
+  SAME(changed, 1); /* the new function took over */
+  body.length = 0;
+  SAME(curl_easy_perform(running), CURLE_OK);
+  SAME(body.length, 5);
+  curl_easy_getinfo(running, CURLINFO_EFFECTIVE_URL, &url);
+  SAME_TEXT(url, server("/bytes/7"));
+  curl_easy_setopt(running, CURLOPT_RANGE, NULL); /* takes back */
+  body.length = 0;
+  SAME(curl_easy_perform(running), CURLE_OK);
+  SAME(body.length, 7);
+  curl_easy_cleanup(running);
+}
+
+int main(void)
+{
+  copies();
+  forms();
+  on_the_way();
+  free(body.at);
+  return FAILURES;
+}
