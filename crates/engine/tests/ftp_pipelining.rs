@@ -108,6 +108,19 @@ fn in_turn_at_most_four_connections() {
 }
 
 #[test]
+fn what_was_asked_ahead_outlives_its_handle() {
+    warmwire_engine::process_pool::enable(true);
+    let server = FtpServer::with_file("/file", pattern(2048));
+    for _ in 0..10 {
+        let (easy, app) = handle_at(FtpPipelining::Ahead, &server.url("/file"));
+        assert_eq!(fetch(&easy, &app), Ok(pattern(2048)));
+        easy.close();
+    }
+    assert_eq!(server.accepts(), 1);
+    assert_eq!(server.commands().iter().filter(|c| c.starts_with("SIZE")).count(), 1);
+}
+
+#[test]
 fn a_server_that_objects_is_served_as_ever() {
     for together in [Together::Lost, Together::Refused, Together::Cut] {
         for level in LEVELS {

@@ -9,8 +9,8 @@ use tables::{Code, EasyOption as O};
 use wire::ftp::path::Method;
 use wire::ftp::reply::{REPLY_LIMIT, Reply, ReplyReader};
 
-use super::Place;
 use super::ahead::{self, Ahead};
+use super::{Place, pipeline};
 use crate::error::{Error, Result};
 use crate::settings::Text;
 use crate::transfer::Transfer;
@@ -26,6 +26,9 @@ const CCC_ACTIVE: i64 = 2;
 
 /// How long the end of TLS may take.
 const CCC_PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long the login on one more connection may take where there is another that could do.
+const ONE_MORE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// The control connection of one transfer.
 pub struct Control {
@@ -69,15 +72,15 @@ impl Control {
     pub async fn open(t: &mut Transfer, fresh: bool) -> Result<Control> {
         check_login(t)?;
         let plan = (*t.plan()?).clone();
-        if !fresh && ahead::one_more(t, &plan.identity) {
-            let origin = &plan.identity.origin;
-            if !t.multi.ftp_servers.borrow().is_crowded(origin) {
-                match Control::on_connection(t, plan.clone(), true).await {
-                    Err(e) if e.code() != Code::AbortedByCallback => {
-                        t.multi.ftp_servers.borrow_mut().note_crowded(origin);
-                    }
-                    opened => return opened,
+        let crowded = || t.multi.ftp_servers.borrow().is_crowded(&plan.identity.origin);
+        if !fresh && ahead::one_more(t, &plan.identity) && !crowded() {
+            let timer = t.multi.runtime.reactor().sleep(ONE_MORE_PATIENCE);
+            let late = || Error::from(Code::OperationTimedout);
+            match pipeline::before(timer, late, Control::on_connection(t, plan.clone(), true)).await {
+                Err(e) if e.code() != Code::AbortedByCallback => {
+                    t.multi.ftp_servers.borrow_mut().note_crowded(&plan.identity.origin);
                 }
+                opened => return opened,
             }
         }
         Control::on_connection(t, plan, fresh).await

@@ -7,13 +7,14 @@
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
 use net::Filter;
 use net::identity::Origin;
+use runtime::Sleep;
 use tables::{Code, EasyOption as O};
 use wire::ftp::reply::Reply;
 
@@ -266,16 +267,22 @@ fn size_of(control: &mut Control, size: Option<&Reply>, retrieved: &Reply) -> Re
 
 /// A reply that must not be long in coming.
 async fn patiently(t: &mut Transfer, control: &mut Control) -> Result<Reply> {
-    let deadline = t.now() + PATIENCE;
+    let timer = t.multi.runtime.reactor().sleep(PATIENCE);
     let late =
         || Error::new(Code::FtpCouldntRetrFile, "no reply to a command that did not wait for the others");
-    let mut timer = t.multi.runtime.reactor().sleep_until(deadline);
-    let mut reply = pin!(control.reply(t));
-    poll_fn(|cx| {
-        if let Poll::Ready(reply) = reply.as_mut().poll(cx) {
-            return Poll::Ready(reply);
-        }
-        std::pin::Pin::new(&mut timer).poll(cx).map(|()| Err(late()))
+    before(timer, late, control.reply(t)).await
+}
+
+/// Does it before the timer ends, or not at all. Unlike `Transfer::within` for what needs the whole transfer.
+pub async fn before<T>(
+    mut timer: Sleep,
+    late: impl Fn() -> Error,
+    work: impl Future<Output = Result<T>>,
+) -> Result<T> {
+    let mut work = pin!(work);
+    poll_fn(|cx| match work.as_mut().poll(cx) {
+        Poll::Ready(done) => Poll::Ready(done),
+        Poll::Pending => Pin::new(&mut timer).poll(cx).map(|()| Err(late())),
     })
     .await
 }
