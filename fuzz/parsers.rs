@@ -186,6 +186,27 @@ pub fn headers(input: &[u8]) {
             }
         }
     }
+    assert_eq!(fields(input, 3), fields(input, input.len().max(1)), "however the bytes come");
+}
+
+/// The fields of a head that arrives in pieces of this size, and whether each is plain.
+fn fields(input: &[u8], piece: usize) -> Vec<(Vec<u8>, bool)> {
+    let mut buffer = LineBuffer::default();
+    let mut fields = Vec::new();
+    for piece in input.chunks(piece) {
+        buffer.extend(piece);
+        loop {
+            match buffer.field_part(1000) {
+                Ok(Some(part)) => {
+                    fields.push((buffer.rest()[..part.len].to_vec(), part.plain));
+                    buffer.consume(part.len);
+                }
+                Ok(None) => break,
+                Err(_) => return fields,
+            }
+        }
+    }
+    fields
 }
 
 pub fn dates(input: &[u8]) {
