@@ -99,9 +99,7 @@ fn body_failed(e: BodyError) -> Error {
         BodyError::Truncated(None) => {
             Error::new(Code::PartialFile, "transfer closed with outstanding read data remaining")
         }
-        BodyError::Chunk(e) => {
-            Error::new(Code::RecvError, format!("chunk hex-length char not a hex digit: {}", e.text()))
-        }
+        BodyError::Chunk(e) => Error::new(Code::RecvError, e.text()),
     }
 }
 

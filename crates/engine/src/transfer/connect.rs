@@ -88,7 +88,6 @@ impl Transfer {
             Acquired::Vacant(slot) => {
                 let opening = Box::pin(self.open(&plan, started, deadline));
                 let connection = self.within(Some(deadline), &late, opening).await?;
-                self.easy.info.borrow_mut().connects += 1;
                 slot.fill(connection)
             }
         };
@@ -140,6 +139,7 @@ impl Transfer {
             // Known from here on, so that a time-out speaks of the right phase.
             let mut info = self.easy.info.borrow_mut();
             info.ends = ends(&endpoints);
+            info.connects += 1;
         }
         self.note_established(plan);
         let mut filter: Box<dyn Filter> = Box::new(SocketFilter::new(connected.socket));
@@ -172,6 +172,7 @@ impl Transfer {
         let reached = self.reach(&plan, started, deadline).await;
         let mut info = self.easy.info.borrow_mut();
         (info.name_lookup, info.connect, info.ends) = (times.name_lookup, times.connect, times.ends);
+        info.connects = times.connects;
         drop(info);
         reached.map(|(filter, ..)| filter)
     }

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use tables::{Code, EasyOption as O};
+use wire::escape::{self, Reject};
 use wire::url::{Part, Url, UrlError, flag};
 
 use super::Transfer;
@@ -19,7 +20,7 @@ pub fn first_url(easy: &Rc<EasyState>) -> Result<Url> {
     let Some(text) = settings.text(O::Url) else {
         return Err(Error::new(Code::UrlMalformat, "No URL set"));
     };
-    let mut bits = flag::NON_SUPPORT_SCHEME | flag::URLENCODE | flag::ALLOW_SPACE;
+    let mut bits = flag::NON_SUPPORT_SCHEME;
     if settings.on(O::DisallowUsernameInUrl) {
         bits |= flag::DISALLOW_USER;
     }
@@ -37,6 +38,10 @@ pub fn first_url(easy: &Rc<EasyState>) -> Result<Url> {
         _ => Url::parse(&text, bits | flag::GUESS_SCHEME),
     }
     .map_err(url_error)?;
+    let zero = |part: Option<&[u8]>| part.is_some_and(|part| escape::decode(part, Reject::Zero).is_err());
+    if zero(url.user()) || zero(url.password()) {
+        return Err(Error::new(Code::UrlMalformat, "A name or password in the URL holds a zero"));
+    }
     if url.host().is_some_and(|host| host.len() > MAX_HOST) {
         let text = format!("Too long hostname (maximum is {MAX_HOST})");
         return Err(Error::new(Code::UrlMalformat, text));

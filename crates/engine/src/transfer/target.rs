@@ -59,7 +59,11 @@ impl Target {
         if let Some(known) = self.host_field.get() {
             return Ok(known);
         }
-        let mut value = self.url.host_ascii().map_err(prepare::url_error)?;
+        let mut value = match self.url.host() {
+            // In the case of letters that the application chose.
+            Some(host) if host.is_ascii() => host.to_vec(),
+            _ => self.url.host_ascii().map_err(prepare::url_error)?,
+        };
         let port = self.url.port_or_default().unwrap_or_default();
         // A forwarded FTP URL always tells its port.
         let usual = self.scheme.is_some_and(|s| s.family() == Family::Http && s.default_port() == port);

@@ -105,7 +105,8 @@ fn request(t: &Transfer, proxy: &Proxy, plan: &Plan, step: &mut NtlmStep) -> Vec
     if let Some(value) = authorization(t, proxy, &target, names("Proxy-Authorization"), step) {
         field("Proxy-Authorization", &value);
     }
-    if let Some(agent) = settings.text(O::Useragent).filter(|_| !names("User-Agent")) {
+    let agent = settings.text(O::Useragent).filter(|agent| !agent.is_empty() && !names("User-Agent"));
+    if let Some(agent) = agent {
         field("User-Agent", &agent);
     }
     if !names("Proxy-Connection") {

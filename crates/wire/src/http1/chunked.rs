@@ -17,8 +17,8 @@ pub struct Decoded {
 /// Why a chunked body is not one; the texts are curl's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChunkError {
-    /// No hexadecimal digit where a size must stand.
-    IllegalHex,
+    /// This stands where a size must begin.
+    IllegalHex(u8),
     /// More than sixteen digits.
     TooLongHex,
     /// A chunk is not followed by a line end.
@@ -29,12 +29,12 @@ pub enum ChunkError {
 
 impl ChunkError {
     /// curl's words for it.
-    pub fn text(self) -> &'static str {
+    pub fn text(self) -> String {
         match self {
-            ChunkError::IllegalHex => "Illegal or missing hexadecimal sequence",
-            ChunkError::TooLongHex => "Too long hexadecimal number",
-            ChunkError::BadChunk => "Malformed encoding found",
-            ChunkError::TooLarge => "Out of memory",
+            ChunkError::IllegalHex(byte) => format!("chunk hex-length char not a hex digit: 0x{byte:x}"),
+            ChunkError::TooLongHex => "chunk hex-length longer than 16".to_owned(),
+            ChunkError::BadChunk => "Malformed encoding found in chunked-encoding".to_owned(),
+            ChunkError::TooLarge => "Out of memory in chunked-encoding".to_owned(),
         }
     }
 }
@@ -85,7 +85,8 @@ impl ChunkedDecoder {
         &self.trailers
     }
 
-    /// Decodes as much of `buf` as there is, moving body bytes to its front.
+    /// Decodes as much of `buf` as there is, moving body bytes to its front. What came before a fault is handed out first:
+    /// the next call, with what was not consumed, finds it again.
     pub fn decode(&mut self, buf: &mut [u8]) -> Result<Decoded, ChunkError> {
         let (mut at, mut body) = (0, 0);
         while at < buf.len() && self.state != State::Done {
@@ -99,7 +100,10 @@ impl ChunkedDecoder {
                 }
                 continue;
             }
-            self.step(buf[at])?;
+            match self.step(buf[at]) {
+                Err(_) if body > 0 => break,
+                step => step?,
+            }
             at += 1;
         }
         Ok(Decoded { body, consumed: at })
@@ -127,7 +131,7 @@ impl ChunkedDecoder {
     fn size_digit(&mut self, byte: u8) -> Result<(), ChunkError> {
         let Some(digit) = (byte as char).to_digit(16) else {
             if self.digits == 0 {
-                return Err(ChunkError::IllegalHex);
+                return Err(ChunkError::IllegalHex(byte));
             }
             self.state = State::SizeLineRest;
             return self.size_line_rest(byte);
@@ -196,11 +200,14 @@ mod tests {
     #[test]
     fn faults() {
         let decode = |t: &[u8]| ChunkedDecoder::default().decode(&mut t.to_vec());
-        assert_eq!(decode(b"xyz\r\n"), Err(ChunkError::IllegalHex));
-        assert_eq!(decode(b"\r\n"), Err(ChunkError::IllegalHex));
+        assert_eq!(decode(b"xyz\r\n"), Err(ChunkError::IllegalHex(b'x')));
+        assert_eq!(decode(b"\r\n"), Err(ChunkError::IllegalHex(b'\r')));
         assert_eq!(decode(b"11111111111111111\r\n"), Err(ChunkError::TooLongHex));
         assert_eq!(decode(b"ffffffffffffffff\r\n"), Err(ChunkError::TooLongHex));
-        assert_eq!(decode(b"1\r\nab\r\n"), Err(ChunkError::BadChunk));
+        let mut begun = ChunkedDecoder::default();
+        let good = begun.decode(&mut b"1\r\nab\r\n".to_vec());
+        assert_eq!(good, Ok(Decoded { body: 1, consumed: 4 }), "what came before the fault");
+        assert_eq!(begun.decode(&mut b"b\r\n".to_vec()), Err(ChunkError::BadChunk));
         let mut endless = b"1;".to_vec();
         endless.resize(20_000, b'x');
         assert_eq!(decode(&endless), Err(ChunkError::TooLarge));

@@ -6,7 +6,7 @@ use tables::{Code, EasyOption as O};
 use wire::auth::sigv4;
 
 use super::Talk;
-use super::request::Custom;
+use super::request::{Custom, write_target};
 use super::response::Response;
 use crate::error::{Error, Result};
 use crate::protocol::Next;
@@ -77,7 +77,8 @@ fn proxy_field(t: &mut Transfer, target: &Target<'_>, out: &mut Vec<u8>) {
         memory.proxy.skip();
         return;
     };
-    let uri = t.url.path_and_query();
+    let mut uri = Vec::new();
+    write_target(&t.url, &mut uri);
     let ask = Ask {
         peer,
         login: Some(login),
@@ -112,7 +113,8 @@ fn server_field(
         t.easy.info.borrow_mut().auth_used = scheme as i64;
         return signed(t, target, peer, body, out);
     }
-    let uri = t.url.path_and_query();
+    let mut uri = Vec::new();
+    write_target(&t.url, &mut uri);
     let state = &mut t.http.auth;
     let ask = Ask {
         peer,

@@ -199,7 +199,8 @@ async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
 
 /// What follows this reply.
 fn decide(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<Next> {
-    if response.status == 417 && talk.upload.expected_go_ahead() && !t.http.no_expect {
+    let unsent = talk.upload.expected_go_ahead() && !talk.upload.complete();
+    if response.status == 417 && unsent && !t.http.no_expect {
         t.http.no_expect = true;
         t.easy.note(|| "Got HTTP failure 417 while waiting for a 100".to_owned());
         talk.upload.rewind()?;

@@ -2,7 +2,7 @@
 
 use tables::constant::{CURL_REDIR_POST_301, CURL_REDIR_POST_302, CURL_REDIR_POST_303};
 use tables::{Code, EasyOption as O};
-use wire::url::{Part, Url, flag};
+use wire::url::{Part, Url, UrlError, flag};
 
 use super::response::Response;
 use crate::error::{Error, Result};
@@ -40,7 +40,10 @@ pub fn after(t: &mut Transfer, response: &Response) -> Result<Next> {
         let text = format!("Maximum ({limit}) redirects followed");
         return Err(Error::new(Code::TooManyRedirects, text));
     }
-    let url = target(t, location, 0)?;
+    let url = target(t, location, 0).map_err(|e| {
+        let text = format!("The redirect target URL could not be parsed: {}", e.message());
+        Error::new(url_error(e).code(), text)
+    })?;
     if t.on(O::Autoreferer) {
         t.http.referer = Some(without_credentials(&t.url));
     }
@@ -52,13 +55,13 @@ pub fn after(t: &mut Transfer, response: &Response) -> Result<Next> {
 }
 
 /// The new URL: absolute, or relative to the current one.
-fn target(t: &Transfer, location: &[u8], extra: u32) -> Result<Url> {
+fn target(t: &Transfer, location: &[u8], extra: u32) -> Result<Url, UrlError> {
     let mut bits = flag::URLENCODE | flag::ALLOW_SPACE | extra;
     if t.on(O::PathAsIs) {
         bits |= flag::PATH_AS_IS;
     }
     let mut url = (**t.url).clone();
-    url.set(Part::Url, Some(location), bits).map_err(url_error)?;
+    url.set(Part::Url, Some(location), bits)?;
     // A redirect without a fragment of its own keeps nothing of the old one (curl's behaviour is to
     // leave the new URL as the server gave it).
     Ok(url)

@@ -7,7 +7,7 @@ use tables::constant::{CURL_TIMECOND_IFMODSINCE, CURL_TIMECOND_IFUNMODSINCE, CUR
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O};
 use wire::date;
-use wire::url::{Part, flag};
+use wire::url::{Part, Url, flag};
 
 use super::auth;
 use crate::error::{Error, Result};
@@ -67,7 +67,7 @@ impl Request {
         host_field(t, &mut head, host);
         head.out.extend_from_slice(&authorization);
         range_field(t, &mut head, resume);
-        head.unless_custom("User-Agent", t.text(O::Useragent).as_deref());
+        head.unless_custom("User-Agent", t.text(O::Useragent).filter(|name| !name.is_empty()).as_deref());
         head.unless_custom("Accept", Some(b"*/*"));
         transfer_coding_field(t, &mut head);
         head.unless_custom("Accept-Encoding", t.text(O::AcceptEncoding).as_deref());
@@ -136,18 +136,40 @@ fn request_target(t: &Transfer, link: &Link, out: &mut Vec<u8>) {
     if let Some(target) = t.text(O::RequestTarget) {
         out.extend_from_slice(&target);
     } else if !link.via_proxy {
-        t.url.write_path_and_query(out);
+        write_target(&t.url, out);
     } else if t.scheme().family() == Family::Http {
-        out.extend_from_slice(&without_credentials(&t.url));
+        out.extend_from_slice(&absolute_target(t));
     } else {
         out.extend_from_slice(&ftp_target(t));
     }
 }
 
+/// Path and query. What is no ASCII in the path is encoded; the query goes as it was given, as in curl.
+pub fn write_target(url: &Url, out: &mut Vec<u8>) {
+    let start = out.len();
+    url.write_path_and_query(out);
+    let end = start + url.path().len();
+    if !out[start..end].is_ascii() {
+        let path = url.get(Part::Path, flag::URLENCODE).unwrap_or_default();
+        out.splice(start..end, path);
+    }
+}
+
+/// The whole URL for a proxy. A default port goes without saying, even if the application said it.
+fn absolute_target(t: &Transfer) -> Vec<u8> {
+    let text = without_credentials(&t.url);
+    if t.url.port() != Some(t.scheme().default_port()) {
+        return text;
+    }
+    let bits = flag::NO_DEFAULT_PORT | flag::GET_EMPTY;
+    let url = Url::parse(&text, flag::NON_SUPPORT_SCHEME | flag::PATH_AS_IS);
+    url.and_then(|url| url.get(Part::Url, bits)).unwrap_or(text)
+}
+
 /// A proxy that fetches by FTP learns from the URL who is asking: the login is for the server, and there is no other way
 /// to tell it.
 fn ftp_target(t: &Transfer) -> Vec<u8> {
-    let mut url = wire::url::Url::clone(&t.url);
+    let mut url = Url::clone(&t.url);
     let _ = url.set(Part::Fragment, None, 0);
     if let Some((user, password)) = own(t).ok().filter(|(user, _)| !user.is_empty()) {
         let _ = url.set(Part::User, Some(&user), flag::URLENCODE);

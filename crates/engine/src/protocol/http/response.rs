@@ -68,11 +68,13 @@ pub async fn receive(t: &mut Transfer, talk: &mut Talk) -> Result<Response> {
     loop {
         let response = head(t, talk, first, &mut total).await?;
         t.easy.trace("http/1", || format!("the head of a reply has ended, status {}", response.status));
-        if response.status / 100 != 1 {
+        if response.status / 100 != 1 || response.status == SWITCHING {
             talk.upload.final_reply(response.status, t.on(O::KeepSendingOnError));
             return Ok(response);
         }
-        interim(talk, &response)?;
+        if response.status == 100 {
+            talk.upload.go_ahead();
+        }
         first = false;
     }
 }
@@ -83,7 +85,7 @@ async fn head(t: &mut Transfer, talk: &mut Talk, first: bool, total: &mut usize)
     let mut number = 0;
     loop {
         let Some(part) = next_part(t, talk, number).await? else {
-            return Err(response.cut_off(t, talk, number));
+            return Err(response.cut_off(t, talk, number, first));
         };
         *total += part.len;
         if *total > MAX_HEADS {
@@ -104,15 +106,9 @@ async fn head(t: &mut Transfer, talk: &mut Talk, first: bool, total: &mut usize)
     }
 }
 
-/// A 1xx reply.
-fn interim(talk: &mut Talk, response: &Response) -> Result<()> {
-    match response.status {
-        100 => talk.upload.go_ahead(),
-        101 => return Err(Error::new(Code::UnsupportedProtocol, "unexpected 101 Switching Protocols")),
-        _ => {}
-    }
-    Ok(())
-}
+/// The application asked for another protocol in a field of its own: what follows the head is in that one, and goes to
+/// the application up to the end of the connection.
+const SWITCHING: u16 = 101;
 
 /// Whether the reply has no head at all. Looks at its first bytes without taking them.
 async fn http09(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
@@ -224,10 +220,6 @@ fn unfolded(part: &[u8]) -> Result<Vec<u8>> {
 impl Response {
     /// Takes in one part of the head: its status line, a field, or its end.
     fn part(&mut self, t: &mut Transfer, number: usize, part: &[u8], plain: bool) -> Result<()> {
-        // What continues the status line is nobody's.
-        if number > 0 && matches!(part.first(), Some(b' ' | b'\t')) {
-            return Ok(());
-        }
         if plain { self.line(t, number, part) } else { self.line(t, number, &unfolded(part)?) }
     }
 
@@ -244,7 +236,8 @@ impl Response {
             if self.fields > MAX_FIELDS {
                 return Err(Error::new(Code::TooLarge, "Too many response headers"));
             }
-            let Some(header) = HeaderLine::parse(line) else {
+            // What continues the status line is a field like others, as in curl.
+            let Some(header) = HeaderLine::parse(line.trim_ascii_start()) else {
                 return Err(Error::new(Code::WeirdServerReply, "Header without colon"));
             };
             self.field(t, &header)?;
@@ -256,12 +249,12 @@ impl Response {
     }
 
     /// The server closed within the head: what there is goes to the application, and the transfer fails.
-    fn cut_off(&mut self, t: &mut Transfer, talk: &mut Talk, number: usize) -> Error {
+    fn cut_off(&mut self, t: &mut Transfer, talk: &mut Talk, number: usize, first: bool) -> Error {
         let rest = talk.exchange.rest();
         let whole = rest.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
         let (field, begun) = rest.split_at(whole);
         let lines = [field, begun].into_iter().filter(|line| !line.is_empty() && number > 0);
-        for (at, line) in lines.enumerate() {
+        for (at, line) in lines.enumerate().filter(|(_, line)| HeaderLine::parse(line).is_some()) {
             if let Err(e) = self.part(t, number + at, line, false) {
                 return e;
             }
@@ -270,6 +263,7 @@ impl Response {
             return e;
         }
         match self.length {
+            _ if number == 0 && first => nothing(talk),
             Some(length) if length > 0 => {
                 let text = format!("end of response with {length} bytes missing");
                 Error::new(Code::PartialFile, text)
@@ -426,13 +420,14 @@ impl Response {
     }
 
     fn has_body(&self) -> bool {
-        !(self.head_only || self.status / 100 == 1 || self.status == 204 || self.status == 304)
+        let interim = self.status / 100 == 1 && self.status != SWITCHING;
+        !(self.head_only || interim || self.status == 204 || self.status == 304)
     }
 
     fn framing(&self) -> BodyFraming {
         if !self.has_body() {
             BodyFraming::None
-        } else if self.version == 9 {
+        } else if self.version == 9 || self.status == SWITCHING {
             BodyFraming::UntilClose
         } else if self.chunked && self.raw {
             BodyFraming::ChunkedRaw
