@@ -82,7 +82,7 @@ int main(void)
   curl_formfree(form);
   form = last = NULL;
   length = 0;
-  ADD(CURLFORM_COPYNAME, "x", CURLFORM_FILE, "/nonexistent");
+  ADD(CURLFORM_COPYNAME, "x", CURLFORM_FILE, "no/such/file");
   printf("get a missing file: %d %zu\n", curl_formget(form, NULL, append), length);
   curl_formfree(form);
   curl_formfree(NULL);
