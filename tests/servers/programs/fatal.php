@@ -1,6 +1,6 @@
 <?php
 // A fatal error inside a write callback: PHP leaves the callback with longjmp, over libcurl's frames. The shutdown
-// function then fetches with a fresh handle in the same process.
+// function then fetches with a fresh handle in the same process. argv[2]: easy or multi, who calls libcurl.
 ini_set('memory_limit', '16M');
 ini_set('display_errors', '1');
 $base = $argv[1];
@@ -18,5 +18,14 @@ curl_setopt($easy, CURLOPT_WRITEFUNCTION, function ($handle, $data) {
     $waste = str_repeat('x', 100 << 20);
     return strlen($data) + strlen($waste);
 });
-curl_exec($easy);
+if ($mode === 'multi') {
+    $multi = curl_multi_init();
+    curl_multi_add_handle($multi, $easy);
+    do {
+        curl_multi_exec($multi, $running);
+        curl_multi_select($multi, 0.1);
+    } while ($running);
+} else {
+    curl_exec($easy);
+}
 echo "unreachable\n";

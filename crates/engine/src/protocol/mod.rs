@@ -22,6 +22,8 @@ pub enum Next {
     Follow(Box<Url>),
     /// The same URL once more (authentication, a refused expectation).
     Again,
+    /// The reply was read to its end and its connection can serve again, but the transfer fails: too many redirects.
+    Stop(Error),
 }
 
 /// Runs one request of the transfer's current URL.

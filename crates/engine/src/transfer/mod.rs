@@ -154,6 +154,7 @@ impl Transfer {
                 Next::Done => return self.writer.finish(),
                 Next::Follow(url) => prepare::follow(self, *url)?,
                 Next::Again => {}
+                Next::Stop(error) => return Err(error),
             }
             let now = self.now();
             let mut info = self.easy.info.borrow_mut();

@@ -16,6 +16,7 @@ mod reentry;
 mod refusals;
 mod stores;
 mod tls;
+mod twin;
 mod valgrind;
 mod values;
 
@@ -42,6 +43,7 @@ pub fn all() -> Vec<Case> {
         installed::cases(),
         loops::cases(),
         values::cases(),
+        twin::cases(),
     ];
     groups.into_iter().flatten().collect()
 }

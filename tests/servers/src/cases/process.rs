@@ -15,6 +15,7 @@ pub fn cases() -> Vec<Case> {
         case("fork-with-live-tls-connections", fork_tls),
         case("dlopen-get-dlclose-200-times", loading),
         case("static-object-cleans-at-exit", at_exit),
+        case("multi-taken-down-in-any-state", states),
     ]
 }
 
@@ -87,4 +88,18 @@ fn at_exit(run: &Context) {
         assert_eq!((output.fact("code"), output.fact("running")), ("0", "1"), "{output:?}");
         assert!(output.stdout.ends_with("destroyed\n"), "{output:?}");
     }
+}
+
+// covers: curl_multi_cleanup, curl_easy_cleanup, curl_multi_remove_handle
+fn states(run: &Context) {
+    let server = HttpServer::plain();
+    let base = server.url("");
+    let (port, base) = (server.port(), base.trim_end_matches('/'));
+    // The plain server takes a ClientHello for a request that never ends.
+    let secure = format!("https://127.0.0.1:{port}");
+    let output = run.program("states", &[base, &format!("http://localhost:{port}"), &secure]);
+    let good = "removed=0 cleaned=0 watched=0 bytes=777";
+    let wrong: Vec<_> = output.stdout.lines().filter(|line| !line.ends_with(good)).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert_eq!(output.stdout.lines().count(), 8 * 3 * 2, "{output:?}");
 }

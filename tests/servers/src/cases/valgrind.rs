@@ -75,6 +75,8 @@ fn programs(run: &Context) {
     let secure = HttpServer::tls(run.world.authority.good().server_config().expect("a usable pair"));
     let base = server.url("");
     let base = base.trim_end_matches('/');
+    let named = format!("http://localhost:{}", server.port());
+    let silent = format!("https://127.0.0.1:{}", server.port());
     let (body, large, slow) =
         (server.url("/bytes/1000"), server.url("/bytes/100000"), server.url("/drip/1000/5/bytes/50000"));
     let (paused, upload, form, tls) =
@@ -84,6 +86,7 @@ fn programs(run: &Context) {
         ("effects", vec![base]),
         ("stale", vec![]),
         ("remove", vec![&slow, &body]),
+        ("states", vec![base, &named, &silent]),
         ("pause", vec![&paused, "inside"]),
         ("pause", vec![&paused, "event"]),
         ("pause", vec![&upload, "upload"]),

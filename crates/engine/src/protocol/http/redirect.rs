@@ -38,7 +38,7 @@ pub fn after(t: &mut Transfer, response: &Response) -> Result<Next> {
         let url = target(t, location, flag::NON_SUPPORT_SCHEME);
         t.easy.info.borrow_mut().redirect_url = url.ok().map(|u| url_text(&u).into());
         let text = format!("Maximum ({limit}) redirects followed");
-        return Err(Error::new(Code::TooManyRedirects, text));
+        return Ok(Next::Stop(Error::new(Code::TooManyRedirects, text)));
     }
     let url = target(t, location, 0).map_err(|e| {
         let text = format!("The redirect target URL could not be parsed: {}", e.message());
