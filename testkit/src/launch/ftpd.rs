@@ -1,6 +1,6 @@
 //! The four FTP servers that most machines run, each with the same tree, the user "user" with the password "secret", and TLS
 //! on request: vsftpd, proftpd and pure-ftpd from Debian's packages, pyftpdlib from PyPI (tests/install.sh ftp_servers).
-//! They want root.
+//! They want root: without it `start` answers PermissionDenied.
 
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::PermissionsExt;
@@ -53,6 +53,9 @@ impl Ftpd {
     }
 
     fn try_start(kind: FtpdKind, leaf: &Leaf, sizes: &[usize], implicit: bool) -> io::Result<Ftpd> {
+        if !rustix::process::geteuid().is_root() {
+            return Err(io::Error::new(ErrorKind::PermissionDenied, "FTP servers want root"));
+        }
         let directory = TempDir::new("ftpd")?;
         let place = directory.path();
         for size in sizes {
