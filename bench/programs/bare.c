@@ -1,6 +1,7 @@
 /* bare URL COUNT: what gets.c does, as the bare system calls of a kept connection and nothing else: look whether it is
  * alive, send, wait, receive. What this takes is the kernel's share, which no library can save. http://ADDRESS:PORT/
  * only; prints the same figures. */
+#define _GNU_SOURCE /* memmem */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -184,7 +184,7 @@ fn build_programs() -> io::Result<()> {
         let source = root().join("bench/programs").join(name).with_extension("c");
         let mut command = Command::new("cc");
         command
-            .args(["-O2", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-o"])
+            .args(["-O2", "-Wall", "-Wextra", "-Werror", "-o"])
             .arg(directory.join(name))
             .arg(source)
             .args(library);
