@@ -509,7 +509,8 @@ fn trim_line(line: &[u8]) -> &[u8] {
 
 /// Splits "Name: value" or "Name;". The value is `None` for the latter, and empty for "Name:".
 fn field_of(line: &[u8]) -> Option<(&[u8], Option<&[u8]>)> {
-    let at = line.iter().position(|b| matches!(b, b':' | b';'))?;
+    // A line without a name is no field.
+    let at = line.iter().position(|b| matches!(b, b':' | b';')).filter(|at| *at > 0)?;
     if line[at] == b':' {
         return Some((line[..at].trim_ascii_end(), Some(line[at + 1..].trim_ascii())));
     }
@@ -525,6 +526,7 @@ mod tests {
         assert_eq!(field_of(b"A: b "), Some((&b"A"[..], Some(&b"b"[..]))));
         assert_eq!(field_of(b"A:"), Some((&b"A"[..], Some(&b""[..]))));
         assert_eq!(field_of(b"A;"), Some((&b"A"[..], None)));
+        assert_eq!(field_of(b": b"), None);
         assert_eq!(field_of(b"A; b"), None);
         assert_eq!(field_of(b"A; "), None);
         assert_eq!(field_of(b"nothing"), None);
