@@ -75,10 +75,10 @@ fn uploads(run: &Context) {
         assert_eq!(curl(run, &[&back]).bytes(), pattern(2_000_000), "{at}");
         assert_eq!(told(run, &["-X", "DELETE", &url]), "204 1|");
     }
-    // Two bodies over one connection.
-    let data = format!("@{file}");
+    // Two bodies over one connection. Short ones: nginx answers here before it has read a long one, and whether what is
+    // left of that still goes is a race.
     let url = nginx.http("/taken");
-    assert_eq!(told(run, &["--data-binary", &data, &url, "-o", "/dev/null", &url]), "200 1|200 0|");
+    assert_eq!(told(run, &["-d", "x=1", &url, "-o", "/dev/null", &url]), "200 1|200 0|");
     assert_eq!(told(run, &["-F", &format!("f=@{file}"), &url]), "200 1|");
 }
 
