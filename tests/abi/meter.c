@@ -1,6 +1,5 @@
 /* CURLOPT_NOPROGRESS 0 without a function: the library's own meter goes to CURLOPT_STDERR; with one it is told instead.
- * covers: CURLOPT_NOPROGRESS, CURLOPT_STDERR, CURLOPT_XFERINFOFUNCTION, CURLOPT_XFERINFODATA, CURLOPT_PROGRESSFUNCTION,
- * covers: CURLOPT_PROGRESSDATA */
+ * covers: CURLOPT_NOPROGRESS, CURLOPT_STDERR, CURLOPT_XFERINFOFUNCTION, CURLOPT_XFERINFODATA, CURLOPT_PROGRESSFUNCTION */
 #define CURL_DISABLE_DEPRECATION
 #include "check.h"
 #include <unistd.h>
@@ -66,7 +65,7 @@ int main(void)
   SAME_TEXT(shown(file), "");
   curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, NULL);
   curl_easy_setopt(easy, CURLOPT_PROGRESSFUNCTION, progress);
-  curl_easy_setopt(easy, CURLOPT_PROGRESSDATA, &old_calls);
+  curl_easy_setopt(easy, CURLOPT_XFERINFODATA, &old_calls);
   SAME(curl_easy_perform(easy), CURLE_OK);
   CHECK(old_calls > 0);
   curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, refuse); /* goes before the old one */
