@@ -43,8 +43,9 @@ pub fn clean(command: &mut Command) -> &mut Command {
         command.env_remove(name);
     }
     command
-        .env("HOME", "/nonexistent")
-        .env("CURL_HOME", "/nonexistent")
+        // No folder, and none that a shell (fish does) could make.
+        .env("HOME", "/dev/null/home")
+        .env("CURL_HOME", "/dev/null/home")
         .env("COLUMNS", "79")
         .env("LC_ALL", "C")
 }
