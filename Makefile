@@ -44,14 +44,14 @@ sanitize-if-possible:
 	if sh crates/capi/link.sh --nightly; then $(MAKE) sanitize; \
 	else echo "NOT RUN: the sanitizers, for want of their compiler" >&2; fi
 
-test: deps check unit servers conformance sanitize-if-possible coverage
+test: deps check unit fuzz servers conformance sanitize-if-possible coverage
 
 # Every parser on mutated input for a minute in all.
 fuzz:
 	sh fuzz/run.sh 60
 
 # Everything long besides.
-test-deep: test conformance-lib fuzz
+test-deep: test conformance-lib
 	cargo run --quiet -p warmwire-servers -- --ours $(LIB) --deep
 
 demo: lib
