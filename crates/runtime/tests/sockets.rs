@@ -361,9 +361,10 @@ fn ten_thousand_idle_registrations_cost_a_wait_nothing() {
         echo.join().unwrap();
         start.elapsed()
     };
+    // The best of some: whatever else the machine does only adds to a measurement.
+    let best = |idle| (0..5).map(|_| busy(idle)).min().expect("five");
     let idle = open_files().min(10_000);
-    busy(0);
-    let (few, many) = (busy(0), busy(idle));
+    let (few, many) = (best(0), best(idle));
     assert!(many < few * 5 + Duration::from_millis(50), "{few:?} with none, {many:?} with {idle}");
 }
 
