@@ -85,8 +85,9 @@ impl World {
             }
         }
         for (name, server) in &ftp {
-            // A QUIT is read at the same time as what the next connection says.
-            let commands = server.commands().into_iter().filter(|command| command != "QUIT");
+            // A QUIT is read at the same time as what the next connection says, and an ABOR at the same time as the end of
+            // the session that its cut data connection brings about.
+            let commands = server.commands().into_iter().filter(|c| !matches!(&**c, "QUIT" | "ABOR"));
             for (index, command) in commands.enumerate() {
                 let _ = writeln!(seen, "{name} saw {index:03}: {}", without_port(&command));
             }
