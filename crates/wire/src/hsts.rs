@@ -200,6 +200,7 @@ fn parse_line(line: &[u8]) -> Option<(&[u8], bool, i64)> {
 fn canonical(host: &[u8]) -> Option<Vec<u8>> {
     let host = host.strip_suffix(b".").unwrap_or(host);
     let is_usable = !matches!(host, [] | [b'.' | b'#', ..])
+        && !host.ends_with(b".") // no empty label: a file could not say it again
         && host.len() <= HOST_LIMIT
         && host.iter().all(u8::is_ascii_graphic);
     if is_usable { Some(host.to_ascii_lowercase()) } else { None }
@@ -212,6 +213,14 @@ fn is_address(host: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_trailing_dot_is_no_part_of_a_name_and_two_make_none() {
+        let mut cache = Cache::new();
+        cache.add(b"a.example.", false, i64::MAX, 0);
+        cache.add(b"b.example..", false, i64::MAX, 0);
+        assert_eq!(cache.entries().iter().map(|entry| &entry.host[..]).collect::<Vec<_>>(), [b"a.example"]);
+    }
 
     const NOW: i64 = 1_548_400_797; // Fri Jan 25 2019
 
