@@ -2,6 +2,7 @@
  * alive, send, wait, receive. What this takes is the kernel's share, which no library can save. http://ADDRESS:PORT/
  * only; prints the same figures. */
 #define _GNU_SOURCE /* memmem */
+#include "measure.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -9,23 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
 
 static char buffer[256 * 1024];
-
-static double cpu_us(void) {
-  struct rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e6 + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
-}
-
-static double wall_us(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * 1e6 + t.tv_nsec / 1e3;
-}
 
 /* One request; the length of its body, or -1. */
 static long exchange(int socket, const char *request, size_t length) {

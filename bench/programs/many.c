@@ -1,11 +1,10 @@
 /* many URL COUNT PARALLEL: so many GETs, so many at once, on one multi handle whose handles are used again and again;
  * prints microseconds of CPU (this process only) and of wall time per request, and bytes per request. The first two of
  * each handle are not counted. */
+#include "measure.h"
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <time.h>
 
 static size_t received;
 
@@ -13,18 +12,6 @@ static size_t count_bytes(char *data, size_t size, size_t count, void *user) {
   (void)data, (void)user;
   received += size * count;
   return size * count;
-}
-
-static double cpu_us(void) {
-  struct rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e6 + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
-}
-
-static double wall_us(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * 1e6 + t.tv_nsec / 1e3;
 }
 
 static CURL *handle(const char *url) {

@@ -1,21 +1,15 @@
 /* starts COUNT PROGRAM ARGUMENT...: starts a program so many times, one after the other, its output thrown away; prints
  * microseconds of CPU and of wall time, the median of all starts. */
 #define _GNU_SOURCE
+#include "measure.h"
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 
 extern char **environ;
-
-static double wall_us(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * 1e6 + t.tv_nsec / 1e3;
-}
 
 static int compare(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
