@@ -6,6 +6,7 @@
 mod apache;
 mod ftpd;
 mod git;
+mod kerberos;
 mod nginx;
 mod squid;
 mod vsftpd;
@@ -22,6 +23,7 @@ use rustix::process::{Pid, Signal, kill_process};
 pub use apache::Apache;
 pub use ftpd::{Ftpd, FtpdKind};
 pub use git::GitServer;
+pub use kerberos::Kerberos;
 pub use nginx::Nginx;
 pub use squid::{Squid, SquidLogin};
 pub use vsftpd::Vsftpd;

@@ -1,0 +1,488 @@
+//! The border to `libgssapi_krb5.so.2`: its functions, found by dlopen(3) and kept for the life of the process, and
+//! [`Context`] on top of them. All unsafe code of this crate stands here.
+//!
+//! What holds throughout: a buffer that the library fills is released by the library (`Filled`), every name, credential
+//! and context is released when its owner is dropped, and descriptors handed in point at memory that outlives the call.
+
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr::{null, null_mut};
+use std::sync::OnceLock;
+
+use crate::oid::{HOST_BASED_SERVICE, NTLM};
+use crate::{Delegation, Error, Mechanism, Step};
+
+/// The name under which MIT Kerberos' library has been installed since 2004.
+const SONAME: &CStr = c"libgssapi_krb5.so.2";
+
+/// Message texts of one status; a library that never comes to an end is not listened to for ever.
+const MAX_MESSAGES: usize = 8;
+
+const GSS_S_CONTINUE_NEEDED: u32 = 1;
+/// GSS_ERROR of the header: calling and routine errors stand in the upper half.
+const ERRORS: u32 = 0xffff_0000;
+const GSS_C_INITIATE: c_int = 1;
+const GSS_C_GSS_CODE: c_int = 1;
+const GSS_C_MECH_CODE: c_int = 2;
+const GSS_C_DELEG_FLAG: u32 = 1;
+const GSS_C_MUTUAL_FLAG: u32 = 2;
+const GSS_C_REPLAY_FLAG: u32 = 4;
+const GSS_C_DELEG_POLICY_FLAG: u32 = 32768;
+
+/// gss_OID_desc.
+#[repr(C)]
+struct Oid {
+    length: u32,
+    elements: *const c_void,
+}
+
+impl Oid {
+    fn of(bytes: &'static [u8]) -> Oid {
+        Oid { length: bytes.len() as u32, elements: bytes.as_ptr().cast() }
+    }
+}
+
+/// gss_OID_set_desc.
+#[repr(C)]
+struct OidSet {
+    count: usize,
+    elements: *const Oid,
+}
+
+/// gss_buffer_desc.
+#[repr(C)]
+struct Buffer {
+    length: usize,
+    value: *const c_void,
+}
+
+impl Buffer {
+    const EMPTY: Buffer = Buffer { length: 0, value: null() };
+
+    fn of(bytes: &[u8]) -> Buffer {
+        Buffer { length: bytes.len(), value: bytes.as_ptr().cast() }
+    }
+}
+
+/// struct gss_channel_bindings_struct.
+#[repr(C)]
+struct ChannelBindings {
+    initiator_type: u32,
+    initiator: Buffer,
+    acceptor_type: u32,
+    acceptor: Buffer,
+    application: Buffer,
+}
+
+/// gss_name_t, gss_cred_id_t and gss_ctx_id_t: all are pointers to what only the library knows.
+type Handle = *mut c_void;
+
+macro_rules! functions {
+    ($($field:ident: $symbol:literal = fn($($argument:ty),* $(,)?);)*) => {
+        /// The library's functions. All return a major status and set the minor one, their first argument.
+        struct Functions {
+            $($field: unsafe extern "C" fn(*mut u32, $($argument),*) -> u32,)*
+        }
+
+        impl Functions {
+            /// Loads the library of this name and finds all of its functions.
+            fn load(name: &CStr) -> Result<Functions, String> {
+                let library = open(name)?;
+                Ok(Functions {
+                    $($field: {
+                        let address = symbol(library, $symbol)?;
+                        // SAFETY: `address` is not null, and the library's function of this name has had this type
+                        // since RFC 2744 (gss_set_neg_mechs since MIT Kerberos 1.8).
+                        unsafe {
+                            std::mem::transmute::<Handle, unsafe extern "C" fn(*mut u32, $($argument),*) -> u32>(
+                                address,
+                            )
+                        }
+                    },)*
+                })
+            }
+        }
+    };
+}
+
+functions! {
+    import_name: c"gss_import_name" = fn(*const Buffer, *const Oid, *mut Handle);
+    release_name: c"gss_release_name" = fn(*mut Handle);
+    display_name: c"gss_display_name" = fn(Handle, *mut Buffer, *mut *const Oid);
+    indicate_mechs: c"gss_indicate_mechs" = fn(*mut *mut OidSet);
+    release_oid_set: c"gss_release_oid_set" = fn(*mut *mut OidSet);
+    acquire_cred: c"gss_acquire_cred" =
+        fn(Handle, u32, *const OidSet, c_int, *mut Handle, *mut *mut OidSet, *mut u32);
+    set_neg_mechs: c"gss_set_neg_mechs" = fn(Handle, *const OidSet);
+    release_cred: c"gss_release_cred" = fn(*mut Handle);
+    init_sec_context: c"gss_init_sec_context" = fn(
+        Handle, *mut Handle, Handle, *const Oid, u32, u32, *const ChannelBindings, *const Buffer, *mut *const Oid,
+        *mut Buffer, *mut u32, *mut u32,
+    );
+    inquire_context: c"gss_inquire_context" =
+        fn(Handle, *mut Handle, *mut Handle, *mut u32, *mut *const Oid, *mut u32, *mut c_int, *mut c_int);
+    delete_sec_context: c"gss_delete_sec_context" = fn(*mut Handle, *mut Buffer);
+    wrap: c"gss_wrap" = fn(Handle, c_int, u32, *const Buffer, *mut c_int, *mut Buffer);
+    unwrap: c"gss_unwrap" = fn(Handle, *const Buffer, *mut Buffer, *mut c_int, *mut u32);
+    display_status: c"gss_display_status" = fn(u32, c_int, *const Oid, *mut u32, *mut Buffer);
+    release_buffer: c"gss_release_buffer" = fn(*mut Buffer);
+}
+
+fn open(name: &CStr) -> Result<Handle, String> {
+    // SAFETY: `name` ends with a nul byte. The library's initialisers are those of a system library that any program
+    // may be linked with. It is never closed, so that its functions stay where they are.
+    let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+    if !library.is_null() {
+        return Ok(library);
+    }
+    // SAFETY: dlerror gives null or a text that stands until this thread's next dl call.
+    let text = unsafe {
+        let text = libc::dlerror();
+        if text.is_null() { c"unknown".to_owned() } else { CStr::from_ptr(text).to_owned() }
+    };
+    Err(text.to_string_lossy().into_owned())
+}
+
+fn symbol(library: Handle, name: &CStr) -> Result<Handle, String> {
+    // SAFETY: `library` is an open library's handle and `name` ends with a nul byte.
+    let address = unsafe { libc::dlsym(library, name.as_ptr()) };
+    if address.is_null() { Err(format!("it has no {}", name.to_string_lossy())) } else { Ok(address) }
+}
+
+/// The library, loaded by whoever asks first.
+fn functions() -> Result<&'static Functions, Error> {
+    static LIBRARY: OnceLock<Result<Functions, String>> = OnceLock::new();
+    LIBRARY.get_or_init(|| Functions::load(SONAME)).as_ref().map_err(|text| Error::Absent(text.clone()))
+}
+
+impl Functions {
+    /// What the library says to these two numbers, each sentence with a full stop after it.
+    fn texts(&self, mechanism: Mechanism, major: u32, minor: u32) -> String {
+        let mut out = String::new();
+        for (status, kind) in [(major, GSS_C_GSS_CODE), (minor, GSS_C_MECH_CODE)] {
+            // A minor status of 0 says nothing; "Unknown error" least of all.
+            if status != 0 {
+                self.messages(mechanism, status, kind, &mut out);
+            }
+        }
+        out
+    }
+
+    fn messages(&self, mechanism: Mechanism, status: u32, kind: c_int, out: &mut String) {
+        let mechanism = Oid::of(mechanism.oid());
+        let (mut minor, mut position) = (0, 0);
+        for _ in 0..MAX_MESSAGES {
+            let mut text = Filled::new(self);
+            // SAFETY: all pointers are to locals; `position` starts at 0 and is the library's from then on.
+            let major = unsafe {
+                (self.display_status)(&mut minor, status, kind, &mechanism, &mut position, &mut text.buffer)
+            };
+            if major & ERRORS != 0 {
+                return;
+            }
+            *out += &String::from_utf8_lossy(text.bytes());
+            *out += ". ";
+            if position == 0 {
+                return;
+            }
+        }
+    }
+
+    fn checked(
+        &self,
+        call: &'static str,
+        mechanism: Mechanism,
+        (major, minor): (u32, u32),
+    ) -> Result<(), Error> {
+        if major & ERRORS == 0 {
+            return Ok(());
+        }
+        Err(Error::Failed { call, text: self.texts(mechanism, major, minor) })
+    }
+}
+
+/// A buffer that the library fills.
+struct Filled<'a> {
+    functions: &'a Functions,
+    buffer: Buffer,
+}
+
+impl<'a> Filled<'a> {
+    fn new(functions: &'a Functions) -> Filled<'a> {
+        Filled { functions, buffer: Buffer::EMPTY }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        if self.buffer.value.is_null() {
+            return &[];
+        }
+        // SAFETY: the library set both fields to its allocation, which stands until it is released on drop.
+        unsafe { std::slice::from_raw_parts(self.buffer.value.cast(), self.buffer.length) }
+    }
+}
+
+impl Drop for Filled<'_> {
+    fn drop(&mut self) {
+        let mut minor = 0;
+        // SAFETY: the buffer is empty or the library's own; releasing sets it to empty.
+        unsafe { (self.functions.release_buffer)(&mut minor, &mut self.buffer) };
+    }
+}
+
+/// The client's side of a security context with one service.
+pub struct Context {
+    functions: &'static Functions,
+    mechanism: Mechanism,
+    flags: u32,
+    bindings: Option<Vec<u8>>,
+    target: Handle,
+    credential: Handle,
+    context: Handle,
+    steps: u32,
+}
+
+// SAFETY: the library's objects belong to no thread; RFC 2744 and MIT Kerberos' manual ("Thread safety") only forbid
+// using one of them from two threads at once, which `&mut self` or a single owner rules out.
+unsafe impl Send for Context {}
+
+impl Context {
+    /// A context with `service` on `host`, not begun yet. The user is who holds the tickets of this process.
+    pub fn new(
+        service: &str,
+        host: &str,
+        mechanism: Mechanism,
+        delegation: Delegation,
+    ) -> Result<Context, Error> {
+        let mut context = Context {
+            functions: functions()?,
+            mechanism,
+            flags: GSS_C_MUTUAL_FLAG | GSS_C_REPLAY_FLAG | delegation_flag(delegation),
+            bindings: None,
+            target: null_mut(),
+            credential: null_mut(),
+            context: null_mut(),
+            steps: 0,
+        };
+        context.name_target(&format!("{service}@{host}"))?;
+        if mechanism == Mechanism::Spnego {
+            context.exclude_ntlm()?;
+        }
+        Ok(context)
+    }
+
+    /// Binds the context to the channel it is made on (RFC 5056), named by these octets.
+    pub fn bind(&mut self, channel: Vec<u8>) {
+        self.bindings = Some(channel);
+    }
+
+    /// Whether anything has been said yet.
+    pub fn is_fresh(&self) -> bool {
+        self.steps == 0
+    }
+
+    fn name_target(&mut self, name: &str) -> Result<(), Error> {
+        let (name, kind) = (Buffer::of(name.as_bytes()), Oid::of(HOST_BASED_SERVICE));
+        let mut minor = 0;
+        // SAFETY: descriptors of live memory, and a place for the name, which `drop` releases.
+        let major = unsafe { (self.functions.import_name)(&mut minor, &name, &kind, &mut self.target) };
+        self.functions.checked("gss_import_name", self.mechanism, (major, minor))
+    }
+
+    /// NTLM inside of SPNEGO gives a password's hash to whoever asks: where a package offers it, only the other
+    /// mechanisms are agreed upon.
+    fn exclude_ntlm(&mut self) -> Result<(), Error> {
+        if !self.functions.offers(NTLM) {
+            return Ok(());
+        }
+        let one = |oid: &Oid| OidSet { count: 1, elements: oid };
+        let (spnego, kerberos) = (Oid::of(Mechanism::Spnego.oid()), Oid::of(Mechanism::Kerberos.oid()));
+        let (f, mut minor) = (self.functions, 0);
+        let place = &mut self.credential;
+        // SAFETY: no name means the default one; the set is live, `drop` releases the credential.
+        let major = unsafe {
+            let (no_set, no_time) = (null_mut(), null_mut());
+            (f.acquire_cred)(
+                &mut minor,
+                null_mut(),
+                u32::MAX,
+                &one(&spnego),
+                GSS_C_INITIATE,
+                place,
+                no_set,
+                no_time,
+            )
+        };
+        f.checked("gss_acquire_cred", self.mechanism, (major, minor))?;
+        // SAFETY: the credential has just been made; the library copies the set.
+        let major = unsafe { (f.set_neg_mechs)(&mut minor, self.credential, &one(&kerberos)) };
+        f.checked("gss_set_neg_mechs", self.mechanism, (major, minor))
+    }
+
+    /// Takes in the other side's token, none at the beginning, and says what goes to it.
+    pub fn step(&mut self, token: Option<&[u8]>) -> Result<Step, Error> {
+        self.steps += 1;
+        let (f, mechanism) = (self.functions, Oid::of(self.mechanism.oid()));
+        let (mut minor, mut answer) = (0, Filled::new(f));
+        let input = token.map(Buffer::of);
+        let input = input.as_ref().map_or(null(), |input| input as *const Buffer);
+        let channel = self.bindings.as_deref().map(|octets| ChannelBindings {
+            initiator_type: 0,
+            initiator: Buffer::EMPTY,
+            acceptor_type: 0,
+            acceptor: Buffer::EMPTY,
+            application: Buffer::of(octets),
+        });
+        let channel = channel.as_ref().map_or(null(), |channel| channel as *const ChannelBindings);
+        // SAFETY: credential, name and context are this object's own or null, which means the default credential and
+        // a new context; descriptors and bindings live until the call returns; what is not wanted is null.
+        let major = unsafe {
+            (f.init_sec_context)(
+                &mut minor,
+                self.credential,
+                &mut self.context,
+                self.target,
+                &mechanism,
+                self.flags,
+                0,
+                channel,
+                input,
+                null_mut(),
+                &mut answer.buffer,
+                null_mut(),
+                null_mut(),
+            )
+        };
+        f.checked("gss_init_sec_context", self.mechanism, (major, minor))?;
+        let answer = answer.bytes().to_vec();
+        let unfinished = major & GSS_S_CONTINUE_NEEDED != 0;
+        Ok(if unfinished { Step::Continue(answer) } else { Step::Complete(answer) })
+    }
+
+    /// Who we are in this context.
+    pub fn user(&mut self) -> Result<String, Error> {
+        let (f, mut minor, mut name) = (self.functions, 0, null_mut());
+        let nothing = null_mut();
+        // SAFETY: the context is this object's own or null, which the library refuses; only the first name is asked for.
+        let major = unsafe {
+            (f.inquire_context)(
+                &mut minor,
+                self.context,
+                &mut name,
+                nothing,
+                null_mut(),
+                null_mut(),
+                null_mut(),
+                null_mut(),
+                null_mut(),
+            )
+        };
+        f.checked("gss_inquire_context", self.mechanism, (major, minor))?;
+        let mut text = Filled::new(f);
+        // SAFETY: `name` has just been made; it is released whatever display_name says.
+        let major = unsafe {
+            let major = (f.display_name)(&mut minor, name, &mut text.buffer, null_mut());
+            (f.release_name)(&mut 0, &mut name);
+            major
+        };
+        f.checked("gss_display_name", self.mechanism, (major, minor))?;
+        Ok(String::from_utf8_lossy(text.bytes()).into_owned())
+    }
+
+    /// Signs a message, and encrypts it when it is to be `confidential`.
+    pub fn wrap(&mut self, message: &[u8], confidential: bool) -> Result<Vec<u8>, Error> {
+        let (f, mut minor, mut out) = (self.functions, 0, Filled::new(self.functions));
+        let message = Buffer::of(message);
+        // SAFETY: the context is this object's own or null, which the library refuses.
+        let major = unsafe {
+            (f.wrap)(
+                &mut minor,
+                self.context,
+                c_int::from(confidential),
+                0,
+                &message,
+                null_mut(),
+                &mut out.buffer,
+            )
+        };
+        f.checked("gss_wrap", self.mechanism, (major, minor))?;
+        Ok(out.bytes().to_vec())
+    }
+
+    /// A message that the other side has signed.
+    pub fn unwrap(&mut self, message: &[u8]) -> Result<Vec<u8>, Error> {
+        let (f, mut minor, mut out) = (self.functions, 0, Filled::new(self.functions));
+        let message = Buffer::of(message);
+        // SAFETY: the context is this object's own or null, which the library refuses.
+        let major = unsafe {
+            (f.unwrap)(&mut minor, self.context, &message, &mut out.buffer, null_mut(), null_mut())
+        };
+        f.checked("gss_unwrap", self.mechanism, (major, minor))?;
+        Ok(out.bytes().to_vec())
+    }
+}
+
+impl Functions {
+    /// Whether a mechanism is installed.
+    fn offers(&self, mechanism: &[u8]) -> bool {
+        let (mut minor, mut set) = (0, null_mut::<OidSet>());
+        // SAFETY: a place for the set, which is released below.
+        let major = unsafe { (self.indicate_mechs)(&mut minor, &mut set) };
+        if major & ERRORS != 0 || set.is_null() {
+            return false;
+        }
+        // SAFETY: the library made the set: `elements` are `count` descriptors, each of `length` octets.
+        unsafe {
+            let oids = std::slice::from_raw_parts((*set).elements, (*set).count);
+            let found = oids.iter().any(|oid| {
+                std::slice::from_raw_parts(oid.elements.cast::<u8>(), oid.length as usize) == mechanism
+            });
+            (self.release_oid_set)(&mut minor, &mut set);
+            found
+        }
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        let (f, mut minor) = (self.functions, 0);
+        // SAFETY: each is this object's own or null, and is not used afterwards. No token is asked of a context's end.
+        unsafe {
+            if !self.context.is_null() {
+                (f.delete_sec_context)(&mut minor, &mut self.context, null_mut());
+            }
+            if !self.credential.is_null() {
+                (f.release_cred)(&mut minor, &mut self.credential);
+            }
+            if !self.target.is_null() {
+                (f.release_name)(&mut minor, &mut self.target);
+            }
+        }
+    }
+}
+
+fn delegation_flag(delegation: Delegation) -> u32 {
+    match delegation {
+        Delegation::Never => 0,
+        Delegation::ByPolicy => GSS_C_DELEG_POLICY_FLAG,
+        Delegation::Always => GSS_C_DELEG_FLAG,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_that_is_not_there_is_an_error() {
+        let said = Functions::load(c"libno-such-thing.so.0").err().unwrap();
+        assert!(said.contains("libno-such-thing.so.0"), "{said}");
+        let shown = Error::Absent(said.clone()).to_string();
+        assert_eq!(shown, format!("GSS-API is not there: {said}"));
+    }
+
+    #[test]
+    fn a_library_that_lacks_functions_is_an_error() {
+        assert_eq!(Functions::load(c"libc.so.6").err().unwrap(), "it has no gss_import_name");
+    }
+}
