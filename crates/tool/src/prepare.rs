@@ -68,10 +68,6 @@ pub fn prepare(env: &Rc<Env>, share: &Share, item: Item, parallel: bool) -> Resu
 impl Prepare<'_> {
     fn all(mut self, share: &Share, parallel: bool) -> Result<Prepared, Stop> {
         self.job.method = self.method()?;
-        if self.request.options.is_on("vlan-priority") {
-            self.env.error("VLAN priority is not supported in this build.");
-            return Err(Stop::Failed(Code::NotBuiltIn.id()));
-        }
         self.signing_key()?;
         self.implied_headers();
         let etag = self.etag()?;

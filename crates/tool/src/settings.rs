@@ -259,14 +259,17 @@ impl List<'_> {
         self.copy(&["PROXY_SSLKEY", "SSLKEYTYPE", "PROXY_SSLKEYTYPE"]);
         for (on, names) in [
             (request.insecure, ["SSL_VERIFYPEER", "SSL_VERIFYHOST"]),
-            (request.doh_insecure, ["DOH_SSL_VERIFYPEER", "DOH_SSL_VERIFYHOST"]),
+            (request.doh_insecure && self.asks_over_https(), ["DOH_SSL_VERIFYPEER", "DOH_SSL_VERIFYHOST"]),
             (request.proxy_insecure, ["PROXY_SSL_VERIFYPEER", "PROXY_SSL_VERIFYHOST"]),
         ] {
             for name in names.into_iter().filter(|_| on) {
                 self.mark(name, SetTo::Long(0));
             }
         }
-        self.copy(&["SSL_VERIFYSTATUS", "DOH_SSL_VERIFYSTATUS"]);
+        self.copy(&["SSL_VERIFYSTATUS"]);
+        if self.asks_over_https() {
+            self.copy(&["DOH_SSL_VERIFYSTATUS"]);
+        }
         self.put("SSLVERSION", tls_versions(request.tls_min, request.tls_max));
         if request.options.text("PROXY").is_some() {
             self.copy(&["PROXY_SSLVERSION"]);
@@ -280,6 +283,11 @@ impl List<'_> {
         self.copy(&["SSLENGINE"]);
         self.put("USE_SSL", use_ssl(request));
         self.put_off("SSL_ENABLE_ALPN");
+    }
+
+    /// An empty URL goes back to the system's resolver; flags about the DoH server then have nothing to be about.
+    fn asks_over_https(&self) -> bool {
+        self.request.options.text("DOH_URL").is_some_and(|url| !url.is_empty())
     }
 
     fn copy_or(&mut self, name: &'static str, other: &str) {
@@ -323,8 +331,8 @@ impl List<'_> {
         }
         self.mark("STDERR", SetTo::Object);
         self.copy(&["INTERFACE", "TELNETOPTIONS", "CONNECTTIMEOUT_MS"]);
-        if let Some(url) = request.options.text("DOH_URL").filter(|url| !url.is_empty()) {
-            self.put_text("DOH_URL", url);
+        if self.asks_over_https() {
+            self.copy(&["DOH_URL"]);
         }
         self.put("FTP_CREATE_MISSING_DIRS", 2 * request.options.long("FTP_CREATE_MISSING_DIRS").unwrap_or(0));
         self.copy(&["MAXFILESIZE_LARGE", "IPRESOLVE", "SOCKS5_GSSAPI_NEC", "SOCKS5_AUTH", "SERVICE_NAME"]);

@@ -1,31 +1,75 @@
-//! What the tool itself does to sockets: `--ip-tos` and `--mptcp`.
+//! What the tool itself does to sockets: `--ip-tos`, `--vlan-priority` and `--mptcp`.
 
+use crate::env::Env;
 use crate::raw::sockets::{Configured, Opened, Purpose, SocketCallbacks, Target, Transport};
 use crate::request::Request;
+use nix::sys::socket::{setsockopt, sockopt::Priority};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto, socket_with, sockopt};
+use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::rc::Rc;
 
 /// What was asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sockets {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Wanted {
     type_of_service: Option<u8>,
+    /// Of the frames on a VLAN; the kernel keeps it as the socket's SO_PRIORITY.
+    priority: Option<u8>,
     multipath: bool,
+}
+
+impl Wanted {
+    fn of(request: &Request) -> Wanted {
+        let octet = |name| request.options.long(name).filter(|value| *value > 0).map(|value| value as u8);
+        Wanted {
+            type_of_service: octet("ip-tos"),
+            priority: octet("vlan-priority"),
+            multipath: request.mptcp,
+        }
+    }
+
+    /// One warning for each thing that the system refuses.
+    fn configure(&self, fd: BorrowedFd<'_>, warn: impl Fn(String)) {
+        if let Some(tos) = self.type_of_service {
+            // One of them fits the family of the socket.
+            let set = sockopt::set_ip_tos(fd, tos).or_else(|_| sockopt::set_ipv6_tclass(fd, tos.into()));
+            if let Err(error) = set {
+                warn(refused(&format!("Setting type of service to {tos}"), error.raw_os_error()));
+            }
+        }
+        if let Some(priority) = self.priority
+            && let Err(error) = setsockopt(&fd, Priority, &priority.into())
+        {
+            warn(refused(&format!("VLAN priority {priority}"), error as i32));
+        }
+    }
+}
+
+/// As curl words it.
+fn refused(what: &str, errno: i32) -> String {
+    let why = crate::message::os_text(&io::Error::from_raw_os_error(errno));
+    format!("{what} failed with errno {errno}: {why}")
+}
+
+/// The sockets of a transfer that asked for something.
+pub struct Sockets {
+    wanted: Wanted,
+    env: Rc<Env>,
 }
 
 impl Sockets {
     /// None when sockets are the library's matter alone.
-    pub fn of(request: &Request) -> Option<Sockets> {
-        let type_of_service = request.options.long("ip-tos").filter(|tos| *tos > 0).map(|tos| tos as u8);
-        let multipath = request.mptcp;
-        (type_of_service.is_some() || multipath).then_some(Sockets { type_of_service, multipath })
+    pub fn of(request: &Request, env: &Rc<Env>) -> Option<Sockets> {
+        let wanted = Wanted::of(request);
+        (wanted != Wanted::default()).then(|| Sockets { wanted, env: env.clone() })
     }
 }
 
 impl SocketCallbacks for Sockets {
     fn open(&self, _: Purpose, target: &mut Target, transport: Transport) -> Opened {
         let Target::Ip(address) = target else { return Opened::BySystem };
-        if !self.multipath || transport != Transport::Tcp {
+        if !self.wanted.multipath || transport != Transport::Tcp {
             return Opened::BySystem;
         }
         let family = match address {
@@ -39,11 +83,8 @@ impl SocketCallbacks for Sockets {
     }
 
     fn configure(&self, fd: BorrowedFd<'_>, purpose: Purpose) -> Configured {
-        if let (Some(tos), Purpose::Connection) = (self.type_of_service, purpose) {
-            // One of them fits the family of the socket.
-            if sockopt::set_ip_tos(fd, tos).is_err() {
-                let _ = sockopt::set_ipv6_tclass(fd, tos.into());
-            }
+        if purpose == Purpose::Connection {
+            self.wanted.configure(fd, |text| self.env.warn(&text));
         }
         Configured::Ok
     }
@@ -56,30 +97,55 @@ impl SocketCallbacks for Sockets {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::RefCell;
     use std::os::fd::AsFd;
+
+    fn configured(wanted: Wanted, fd: BorrowedFd<'_>) -> Vec<String> {
+        let said: RefCell<Vec<String>> = RefCell::default();
+        wanted.configure(fd, |text| said.borrow_mut().push(text));
+        said.into_inner()
+    }
 
     #[test]
     fn only_what_was_asked_for() {
         let mut request = Request::new();
-        assert_eq!(Sockets::of(&request), None);
+        assert_eq!(Wanted::of(&request), Wanted::default());
+        request.options.set_long("ip-tos", 0);
+        assert_eq!(Wanted::of(&request), Wanted::default());
         request.options.set_long("ip-tos", 0x28);
-        assert!(Sockets::of(&request).is_some());
+        assert_eq!(Wanted::of(&request).type_of_service, Some(0x28));
     }
 
     #[test]
-    fn the_type_of_service_is_set() {
-        let sockets = Sockets { type_of_service: Some(0x28), multipath: false };
+    fn the_type_of_service_and_the_priority_are_set() {
         for address in ["127.0.0.1:0", "[::1]:0"] {
             let Ok(socket) = std::net::UdpSocket::bind(address) else { continue };
-            sockets.configure(socket.as_fd(), Purpose::Connection);
+            let wanted = Wanted { type_of_service: Some(0x28), priority: Some(3), ..Wanted::default() };
+            assert!(configured(wanted, socket.as_fd()).is_empty());
             let set = sockopt::ip_tos(&socket).map(u32::from).or(sockopt::ipv6_tclass(&socket));
             assert_eq!(set, Ok(0x28), "{address}");
+            assert_eq!(nix::sys::socket::getsockopt(&socket, Priority), Ok(3), "{address}");
         }
     }
 
     #[test]
+    fn what_the_system_refuses_is_said() {
+        let file = std::fs::File::open("/dev/null").unwrap();
+        let wanted = Wanted { type_of_service: Some(8), priority: Some(6), multipath: false };
+        let expected = [
+            "Setting type of service to 8 failed with errno 88: Socket operation on non-socket",
+            "VLAN priority 6 failed with errno 88: Socket operation on non-socket",
+        ];
+        assert_eq!(configured(wanted, file.as_fd()), expected);
+    }
+
+    #[test]
     fn multipath_sockets_or_the_systems() {
-        let sockets = Sockets { type_of_service: None, multipath: true };
+        let mut request = Request::new();
+        request.mptcp = true;
+        let messages = crate::message::Messages::new(Box::new(Vec::new()), None);
+        let env = Rc::new(Env::new(crate::request::Globals::default(), messages));
+        let sockets = Sockets::of(&request, &env).unwrap();
         let mut target = Target::Ip("127.0.0.1:1".parse().unwrap());
         assert!(!matches!(sockets.open(Purpose::Connection, &mut target, Transport::Tcp), Opened::Refused));
         assert!(matches!(sockets.open(Purpose::Connection, &mut target, Transport::Udp), Opened::BySystem));

@@ -92,7 +92,7 @@ pub struct Parts {
 impl Transfer {
     pub fn new(parts: Parts) -> Rc<Transfer> {
         Rc::new(Transfer {
-            sockets: Sockets::of(&parts.request),
+            sockets: Sockets::of(&parts.request, &parts.env),
             env: parts.env,
             request: parts.request,
             url: parts.url,

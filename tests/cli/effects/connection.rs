@@ -57,6 +57,18 @@ fn the_type_of_service() {
     assert_eq!(curl(&["--ip-tos", "nonsense", &url]).code, 2);
 }
 
+// covers: --vlan-priority
+#[test]
+fn the_priority_on_a_vlan() {
+    let server = HttpServer::plain();
+    let url = server.url("/bytes/1");
+    assert!(traced(CALLS, &["--vlan-priority", "3", &url]).contains("SO_PRIORITY, [3]"));
+    assert!(!traced(CALLS, &["--vlan-priority", "0", &url]).contains("SO_PRIORITY"));
+    for wrong in ["8", "-1", "high"] {
+        assert_eq!(curl(&["--vlan-priority", wrong, &url]).code, 2, "{wrong}");
+    }
+}
+
 // covers: --mptcp
 #[test]
 fn several_paths() {

@@ -1,5 +1,6 @@
 //! What single flags do, seen from the other side of the connection, in the file system or in the system calls.
 
+mod absent;
 mod connection;
 mod http;
 mod output;

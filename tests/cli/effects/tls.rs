@@ -1,9 +1,9 @@
 //! Flags about TLS, seen by `openssl s_server -www`, which tells the client what it saw; each also for an HTTPS proxy.
 
-use super::{Ran, curl_in};
+use super::{Ran, curl_in, write};
 use crate::empty_folder;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use testkit::certs::Authority;
 
@@ -26,6 +26,11 @@ impl Judge {
         write("client.pem", &format!("{}{}", client.cert_pem, client.key_pem));
         write("client-cert.pem", &client.cert_pem);
         write("client-key.pem", &client.key_pem);
+        Judge::of_folder(folder, more)
+    }
+
+    /// With the certificates that lie there.
+    fn of_folder(folder: PathBuf, more: &[&str]) -> Judge {
         let mut child = Command::new("openssl")
             .args(["s_server", "-accept", "127.0.0.1:0", "-cert", "cert.pem", "-key", "key.pem", "-www"])
             .args(more)
@@ -79,6 +84,17 @@ impl Drop for Judge {
 fn value<'p>(page: &'p str, name: &str) -> &'p str {
     let line = page.lines().find(|line| line.trim_start().starts_with(name));
     line.and_then(|line| line.split_once(':')).map_or("", |(_, value)| value.trim())
+}
+
+fn openssl(folder: &Path, line: &str) {
+    let done = Command::new("openssl")
+        .args(line.split(' '))
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    assert!(done.unwrap().success(), "{line}");
 }
 
 // covers: --ciphers, --tls13-ciphers, --proxy-ciphers, --proxy-tls13-ciphers
@@ -149,18 +165,14 @@ fn certificates_of_the_client() {
     for page in judge.pages(&parted) {
         assert!(page.contains("someone"), "{page}");
     }
-    let openssl = |words: &[&str]| {
-        let done =
-            Command::new("openssl").args(words).current_dir(&judge.folder).stderr(Stdio::null()).status();
-        assert!(done.unwrap().success(), "{words:?}");
-    };
-    openssl(&["x509", "-in", "client-cert.pem", "-outform", "DER", "-out", "client.der"]);
-    openssl(&["pkey", "-in", "client-key.pem", "-outform", "DER", "-out", "key.der"]);
+    let openssl = |line: &str| openssl(&judge.folder, line);
+    openssl("x509 -in client-cert.pem -outform DER -out client.der");
+    openssl("pkey -in client-key.pem -outform DER -out key.der");
     let binary = ["--cert", "client.der", "--cert-type", "DER", "--key", "key.der", "--key-type", "DER"];
     for page in judge.pages(&binary) {
         assert!(page.contains("someone"), "{page}");
     }
-    openssl(&["pkcs8", "-topk8", "-in", "client-key.pem", "-out", "locked.pem", "-passout", "pass:open"]);
+    openssl("pkcs8 -topk8 -in client-key.pem -out locked.pem -passout pass:open");
     let locked = ["--cert", "client-cert.pem", "--key", "locked.pem", "--pass"];
     for page in judge.pages(&[&locked[..], &["open"]].concat()) {
         assert!(page.contains("someone"), "{page}");
@@ -210,6 +222,92 @@ fn revoked_certificates() {
     assert_eq!(judge.codes(&["--cacert", "ca.pem", "--crlfile", "missing.pem"]), [82, 82]);
 }
 
+// covers: --cert-status
+#[test]
+fn stapled_answers() {
+    let folder = empty_folder();
+    openssl(&folder, "req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -subj /CN=root -days 2");
+    openssl(&folder, "req -new -newkey rsa:2048 -nodes -keyout key.pem -out leaf.csr -subj /CN=leaf");
+    write(&folder, "names", "subjectAltName=IP:127.0.0.1\n");
+    openssl(
+        &folder,
+        "x509 -req -in leaf.csr -CA ca.pem -CAkey ca.key -set_serial 5 -days 2 -extfile names -out cert.pem",
+    );
+    openssl(&folder, "ocsp -issuer ca.pem -cert cert.pem -no_nonce -reqout asked.der");
+    let answered = |index: &str| {
+        write(&folder, "index", index);
+        let line =
+            "ocsp -index index -CA ca.pem -reqin asked.der -respout answer.der -ndays 1 -rsigner ca.pem";
+        openssl(&folder, &format!("{line} -rkey ca.key"));
+        let judge = Judge::of_folder(folder.clone(), &["-status_file", "answer.der"]);
+        judge.ask(&["--cacert", "ca.pem", "--cert-status"])
+    };
+    assert_eq!(answered("V\t400101000000Z\t\t05\tunknown\t/CN=leaf\n").code, 0);
+    let revoked = answered("R\t400101000000Z\t250101000000Z,keyCompromise\t05\tunknown\t/CN=leaf\n");
+    assert_eq!(revoked.code, 91);
+    assert!(revoked.stderr.contains("keyCompromise"), "{}", revoked.stderr);
+    let silent = Judge::of_folder(folder.clone(), &[]);
+    assert_eq!(silent.ask(&["--cacert", "ca.pem"]).code, 0);
+    assert_eq!(silent.ask(&["--cacert", "ca.pem", "--cert-status"]).code, 91);
+}
+
+/// An FTP server with AUTH TLS and CCC that says who ended TLS, and the first command in clear.
+const CLEARED: &str = r#"
+import socket, ssl, sys
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain("cert.pem", "key.pem")
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+for _ in range(2):
+    plain = listener.accept()[0]
+    plain.settimeout(5)
+    plain.sendall(b"220 ready\r\n")
+    assert plain.recv(99).startswith(b"AUTH ")
+    plain.sendall(b"234 go on\r\n")
+    secure = context.wrap_socket(plain, server_side=True, suppress_ragged_eofs=False)
+    while not (line := secure.recv(99)).startswith(b"CCC"):
+        secure.sendall(b"331 more\r\n" if line.startswith(b"USER") else b"200 fine\r\n")
+    secure.sendall(b"200 in clear\r\n")
+    secure.settimeout(1)
+    try:
+        ended = "client" if secure.recv(99) == b"" else "nobody"
+    except TimeoutError:
+        ended = "server"
+    secure.settimeout(5)
+    plain = secure.unwrap()
+    print(ended, plain.recv(99).decode().strip(), flush=True)
+    plain.sendall(b"421 enough\r\n")
+    plain.close()
+"#;
+
+// covers: --ftp-ssl-ccc, --ftp-ssl-ccc-mode
+#[test]
+fn who_ends_tls_on_the_control_connection() {
+    let folder = empty_folder();
+    let authority = Authority::new();
+    let own = authority.good();
+    for (name, text) in
+        [("ca.pem", authority.ca_pem()), ("cert.pem", &own.cert_pem), ("key.pem", &own.key_pem)]
+    {
+        write(&folder, name, text);
+    }
+    let mut server = Command::new("python3")
+        .args(["-c", CLEARED])
+        .current_dir(&folder)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("tests/packages.txt names python3");
+    let mut told = BufReader::new(server.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let url = format!("ftp://127.0.0.1:{}/", told.next().unwrap());
+    for (flag, expected) in
+        [(&["--ftp-ssl-ccc"][..], "server PWD"), (&["--ftp-ssl-ccc-mode", "active"], "client PWD")]
+    {
+        curl_in(folder.clone(), &[&["--ssl-reqd", "--cacert", "ca.pem"], flag, &[&url]].concat());
+        assert_eq!(told.next().as_deref(), Some(expected), "{flag:?}");
+    }
+    server.wait().unwrap();
+}
+
 // covers: --no-alpn
 #[test]
 fn what_is_offered_to_talk() {
@@ -220,7 +318,7 @@ fn what_is_offered_to_talk() {
 }
 
 // covers: --ssl-allow-beast, --ssl-auto-client-cert, --ssl-no-revoke, --ssl-revoke-best-effort, --ca-native
-// covers: --proxy-ssl-allow-beast, --proxy-ssl-auto-client-cert, --proxy-ca-native
+// covers: --proxy-ssl-allow-beast, --proxy-ssl-auto-client-cert, --proxy-ca-native, --tls-earlydata
 #[test]
 fn what_other_tls_libraries_need_changes_nothing() {
     let judge = Judge::start(&[]);
@@ -228,7 +326,8 @@ fn what_other_tls_libraries_need_changes_nothing() {
         assert_eq!(judge.codes(&["--cacert", "ca.pem", flag]), [0, 0], "{flag}");
         assert_eq!(judge.codes(&[flag]), [60, 60], "{flag}");
     }
-    for flag in ["--ssl-no-revoke", "--ssl-revoke-best-effort"] {
+    // curl sends early data by GnuTLS, OpenSSL, wolfSSL and quictls, and takes the flag with any library.
+    for flag in ["--ssl-no-revoke", "--ssl-revoke-best-effort", "--tls-earlydata"] {
         assert_eq!(judge.ask(&["--cacert", "ca.pem", flag]).code, 0, "{flag}");
         assert_eq!(judge.ask(&[flag]).code, 60, "{flag}");
     }

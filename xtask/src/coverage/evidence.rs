@@ -1,9 +1,10 @@
-//! Which test would notice: `covers:` comments in test code.
+//! Which test would notice: `covers:`, `refuses:` and `idles:` comments in test code.
 //!
-//! A comment that begins with `covers:` lists names, separated by commas: exports, `CURLOPT_`, `CURLMOPT_` and
+//! A comment that begins with one of these words lists names, separated by commas: exports, `CURLOPT_`, `CURLMOPT_` and
 //! `CURLINFO_` names, flags with their dashes (`--head` or `-I`), and values (`CURLPROXY_SOCKS4`, `CURLE_GOT_NOTHING`),
 //! which the report does not list yet. It may go on over several comment lines as long as each ends in a comma. The
-//! test is the function that the comment stands in or right above; in a file without functions, the file.
+//! test is the function that the comment stands in or right above; in a file without functions, the file. What the
+//! three words claim is told in mod.rs.
 
 use crate::files;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,10 +14,24 @@ use tables::flag;
 const PLACES: [&str; 6] = ["crates", "tests", "testkit", "conformance", "bindings", "xtask/tests"];
 const KINDS: [&str; 10] = [".rs", ".c", ".cc", ".cpp", ".h", ".php", ".py", ".sh", ".pl", ".phpt"];
 
-/// A name, and the tests that cover it.
+/// What a test says of a name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Claim {
+    /// It works.
+    Covers,
+    /// It is refused in curl's own words.
+    Refuses,
+    /// It is taken, and the protocol that it is about is refused in curl's own words.
+    Idles,
+}
+
+const CLAIMS: [(&str, Claim); 3] =
+    [("covers:", Claim::Covers), ("refuses:", Claim::Refuses), ("idles:", Claim::Idles)];
+
+/// Names, and the tests that say something of them.
 #[derive(Default)]
 pub struct Evidence {
-    tests: BTreeMap<String, BTreeSet<String>>,
+    tests: BTreeMap<(Claim, String), BTreeSet<String>>,
 }
 
 impl Evidence {
@@ -33,12 +48,12 @@ impl Evidence {
 
     /// A test known from elsewhere.
     pub fn add(&mut self, name: &str, test: String) {
-        self.tests.entry(name.to_owned()).or_default().insert(test);
+        self.tests.entry((Claim::Covers, name.to_owned())).or_default().insert(test);
     }
 
-    /// The first test that covers `name`, and how many others do.
-    pub fn test(&self, name: &str) -> Option<String> {
-        let tests = self.tests.get(name)?;
+    /// The first test that claims this of `name`, and how many others do.
+    pub fn test(&self, claim: Claim, name: &str) -> Option<String> {
+        let tests = self.tests.get(&(claim, name.to_owned()))?;
         let first = tests.first()?;
         Some(if tests.len() == 1 { first.clone() } else { format!("{first} (+{})", tests.len() - 1) })
     }
@@ -47,7 +62,7 @@ impl Evidence {
         let lines: Vec<&str> = text.lines().collect();
         let mut at = 0;
         while at < lines.len() {
-            let Some(first) = comment(path, lines[at]).and_then(|c| c.strip_prefix("covers:")) else {
+            let Some((word, claim, first)) = comment(path, lines[at]).and_then(claimed) else {
                 at += 1;
                 continue;
             };
@@ -55,7 +70,7 @@ impl Evidence {
             let mut list = first.trim().to_owned();
             while list.ends_with(',') && at + 1 < lines.len() {
                 let Some(more) = comment(path, lines[at + 1]) else { break };
-                list += more.trim_start_matches("covers:");
+                list += more.trim_start_matches(word);
                 at += 1;
             }
             at += 1;
@@ -66,13 +81,18 @@ impl Evidence {
             for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
                 let name = &long_name(name);
                 if !known.contains(name) {
-                    return Err(format!("{path}:{}: covers what? {name}", start + 1));
+                    return Err(format!("{path}:{}: {word} what? {name}", start + 1));
                 }
-                self.tests.entry(name.to_owned()).or_default().insert(test.clone());
+                self.tests.entry((claim, name.to_owned())).or_default().insert(test.clone());
             }
         }
         Ok(())
     }
+}
+
+/// The word that a comment begins with, what it claims, and the text behind it.
+fn claimed(comment: &str) -> Option<(&'static str, Claim, &str)> {
+    CLAIMS.iter().find_map(|(word, claim)| Some((*word, *claim, comment.strip_prefix(word)?)))
 }
 
 /// `--head` for `-I`; any other name as it is.
@@ -148,16 +168,29 @@ mod tests {
     fn the_test_is_the_function_below_or_around() {
         let rust = "// covers: CURLOPT_URL,\n// CURLOPT_PORT\n#[test]\nfn one() {\n}\nfn two() {\n    // covers: --head\n    a();\n}\n";
         let evidence = read(rust).expect("names are known");
-        assert_eq!(evidence.test("CURLOPT_URL").as_deref(), Some("`t` one"));
-        assert_eq!(evidence.test("CURLOPT_PORT").as_deref(), Some("`t` one"));
-        assert_eq!(evidence.test("--head").as_deref(), Some("`t` two"));
+        assert_eq!(evidence.test(Claim::Covers, "CURLOPT_URL").as_deref(), Some("`t` one"));
+        assert_eq!(evidence.test(Claim::Covers, "CURLOPT_PORT").as_deref(), Some("`t` one"));
+        assert_eq!(evidence.test(Claim::Covers, "--head").as_deref(), Some("`t` two"));
         let c = "/* covers: curl_easy_init */\nstatic int walks(void)\n{\n  return 1;\n}\n";
-        assert_eq!(read(c).expect("known").test("curl_easy_init").as_deref(), Some("`t` walks"));
+        assert_eq!(
+            read(c).expect("known").test(Claim::Covers, "curl_easy_init").as_deref(),
+            Some("`t` walks")
+        );
         let python = "x = 1\n# covers: curl_easy_init\n";
         let evidence = read_as("t.py", python).expect("known");
-        assert_eq!(evidence.test("curl_easy_init").as_deref(), Some("`t.py`"));
+        assert_eq!(evidence.test(Claim::Covers, "curl_easy_init").as_deref(), Some("`t.py`"));
         let top = "/* covers: CURLOPT_URL,\n * covers: CURLOPT_PORT */\n#include <x.h>\nint main(void) {\n";
-        assert_eq!(read(top).expect("known").test("CURLOPT_PORT").as_deref(), Some("`t`"));
+        assert_eq!(read(top).expect("known").test(Claim::Covers, "CURLOPT_PORT").as_deref(), Some("`t`"));
+    }
+
+    #[test]
+    fn what_is_claimed_is_kept_apart() {
+        let text = "// covers: CURLOPT_URL\n// refuses: CURLOPT_PORT,\n// --head\n#[test]\nfn one() {\n}\n";
+        let evidence = read(text).expect("names are known");
+        assert!(evidence.test(Claim::Covers, "CURLOPT_PORT").is_none());
+        assert_eq!(evidence.test(Claim::Refuses, "CURLOPT_PORT").as_deref(), Some("`t` one"));
+        assert!(evidence.test(Claim::Refuses, "--head").is_some());
+        assert!(evidence.test(Claim::Idles, "--head").is_none());
     }
 
     #[test]
@@ -170,6 +203,6 @@ mod tests {
     fn several_tests_are_counted() {
         let evidence =
             read("// covers: --head\nfn a() {\n}\n// covers: --head\nfn b() {\n}\n").expect("known");
-        assert_eq!(evidence.test("--head").as_deref(), Some("`t` a (+1)"));
+        assert_eq!(evidence.test(Claim::Covers, "--head").as_deref(), Some("`t` a (+1)"));
     }
 }

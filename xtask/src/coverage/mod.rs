@@ -1,18 +1,19 @@
-//! `cargo xtask coverage`: writes COVERAGE.md, what of curl's interface is done, partial or missing.
+//! `cargo xtask coverage`: writes COVERAGE.md, what of curl's interface is done, refused, idle, partial or missing.
 //!
 //! Nobody states a status. It follows from two lists:
 //! - `covers:` comments in tests (evidence.rs) name what a test would notice if it broke, and so do the command lines of
-//!   curl's published cases that the tool passes (cases.rs);
+//!   curl's published cases that the tool passes (cases.rs); `refuses:` and `idles:` comments name what a test sees
+//!   answered as a curl without the protocol or feature answers;
 //! - xtask/refused.txt holds what the library and the tool refuse, and is made by asking them (probe.rs).
 //!
-//! Refused is missing; covered is done; neither is partial: it is taken, and no test says that it works.
+//! Refused and no test of how: missing. Taken and no test of what for: partial.
 
 mod cases;
 mod evidence;
 mod probe;
 
 use crate::{Report, files};
-use evidence::Evidence;
+use evidence::{Claim, Evidence};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use tables::{Code, EasyOption, Info, MultiOption, constant, export, flag, version};
@@ -29,20 +30,27 @@ struct Section {
 enum Status {
     Missing,
     Partial,
+    Idle,
+    Refused,
     Done,
 }
 
 impl Status {
+    /// The best first, as the report's columns stand.
+    const ALL: [Status; 5] = [Status::Done, Status::Refused, Status::Idle, Status::Partial, Status::Missing];
+
     fn word(self) -> &'static str {
         match self {
             Status::Missing => "missing",
             Status::Partial => "partial",
+            Status::Idle => "idle",
+            Status::Refused => "refused",
             Status::Done => "done",
         }
     }
 
     fn of(word: &str) -> Option<Status> {
-        [Status::Missing, Status::Partial, Status::Done].into_iter().find(|status| status.word() == word)
+        Status::ALL.into_iter().find(|status| status.word() == word)
     }
 }
 
@@ -148,41 +156,53 @@ fn read_refused(known: &BTreeSet<String>) -> Result<BTreeSet<String>, String> {
         .collect()
 }
 
-fn status(name: &str, evidence: &Evidence, refused: &BTreeSet<String>) -> Status {
-    if refused.contains(name) {
-        Status::Missing
-    } else if evidence.test(name).is_some() {
-        Status::Done
+/// What a name is, and the test that says so.
+fn judged(name: &str, evidence: &Evidence, refused: &BTreeSet<String>) -> (Status, Option<String>) {
+    let claims: &[(Claim, Status)] = if refused.contains(name) {
+        &[(Claim::Refuses, Status::Refused)]
     } else {
-        Status::Partial
+        &[(Claim::Covers, Status::Done), (Claim::Idles, Status::Idle)]
+    };
+    let proven = claims.iter().find_map(|(claim, status)| Some((*status, evidence.test(*claim, name)?)));
+    match proven {
+        Some((status, test)) => (status, Some(test)),
+        None if refused.contains(name) => (Status::Missing, None),
+        None => (Status::Partial, None),
     }
 }
 
+fn status(name: &str, evidence: &Evidence, refused: &BTreeSet<String>) -> Status {
+    judged(name, evidence, refused).0
+}
+
+/// What the report says before its tables.
+const PREFACE: &str = "\
+Made by `cargo xtask coverage`. Done: the named test fails without it. Refused: its protocol or feature is not built, and
+the named test sees it refused in curl's own words and with its exit code. Idle: it is taken, as curl takes it whatever is
+built, and the named test sees the protocol that it is about refused. Partial: it is taken, and no test says that it works.
+Missing: it is refused (`CURLE_UNKNOWN_OPTION`, `CURLE_NOT_BUILT_IN`, exit code 2) or not there.
+";
+
 fn markdown(sections: &[Section], evidence: &Evidence, refused: &BTreeSet<String>) -> String {
+    let words = Status::ALL.map(Status::word).join(" | ");
     let mut out = format!(
-        "# Coverage of curl {}\n\nMade by `cargo xtask coverage`. Done: the named test fails without it. Partial: it is \
-         taken, and no test says that it\nworks. Missing: it is refused (`CURLE_UNKNOWN_OPTION`, `CURLE_NOT_BUILT_IN`, \
-         exit code 2) or not there.\n\n| | done | partial | missing | of |\n| --- | --: | --: | --: | --: |\n",
-        version::CURL
+        "# Coverage of curl {}\n\n{PREFACE}\n| | {words} | of |\n| --- |{} --: |\n",
+        version::CURL,
+        " --: |".repeat(Status::ALL.len())
     );
+    let mut tables = String::new();
     for section in sections {
-        let count =
-            |wanted| section.names.iter().filter(|name| status(name, evidence, refused) == wanted).count();
-        let (done, partial, missing) = (count(Status::Done), count(Status::Partial), count(Status::Missing));
-        writeln!(out, "| {} | {done} | {partial} | {missing} | {} |", section.title, section.names.len())
-            .expect("writes to a string");
-    }
-    for section in sections {
-        write!(out, "\n## {}\n\n| name | status | test |\n| --- | --- | --- |\n", section.title)
-            .expect("writes to a string");
-        for name in &section.names {
-            let status = status(name, evidence, refused);
-            let test = evidence.test(name).filter(|_| status == Status::Done).unwrap_or_default();
-            let word = status.word();
-            writeln!(out, "| `{name}` | {word} | {test} |").expect("writes to a string");
+        let judged: Vec<_> =
+            section.names.iter().map(|name| (name, judged(name, evidence, refused))).collect();
+        let count = |wanted| judged.iter().filter(|(_, (status, _))| *status == wanted).count().to_string();
+        let counts = Status::ALL.map(count).join(" | ");
+        writeln!(out, "| {} | {counts} | {} |", section.title, judged.len()).expect("writes to a string");
+        tables += &format!("\n## {}\n\n| name | status | test |\n| --- | --- | --- |\n", section.title);
+        for (name, (status, test)) in judged {
+            tables += &format!("| `{name}` | {} | {} |\n", status.word(), test.unwrap_or_default());
         }
     }
-    out
+    out + &tables
 }
 
 #[cfg(test)]
@@ -200,14 +220,18 @@ mod tests {
     #[test]
     fn a_refusal_weighs_more_than_silence() {
         let known: BTreeSet<String> =
-            ["CURLOPT_URL", "CURLOPT_PORT", "CURLOPT_ECH"].map(str::to_owned).into();
+            ["CURLOPT_URL", "CURLOPT_PORT", "CURLOPT_ECH", "--ech", "--pubkey"].map(str::to_owned).into();
         let mut evidence = Evidence::default();
         evidence
             .read("tests/a.c", "/* covers: CURLOPT_URL */\nint main(void) {", &known)
             .expect("names are known");
-        let refused: BTreeSet<String> = ["CURLOPT_ECH".to_owned()].into();
+        let text = "// refuses: --ech, --pubkey\n// idles: --pubkey\nfn one() {";
+        evidence.read("tests/a.rs", text, &known).expect("names are known");
+        let refused: BTreeSet<String> = ["CURLOPT_ECH", "--ech"].map(str::to_owned).into();
         assert_eq!(status("CURLOPT_URL", &evidence, &refused), Status::Done);
         assert_eq!(status("CURLOPT_PORT", &evidence, &refused), Status::Partial);
         assert_eq!(status("CURLOPT_ECH", &evidence, &refused), Status::Missing);
+        assert_eq!(status("--ech", &evidence, &refused), Status::Refused);
+        assert_eq!(status("--pubkey", &evidence, &refused), Status::Idle);
     }
 }

@@ -373,7 +373,8 @@ pub const FLAGS: &[Flag] = &[
         categories: &["connection"],
         since: "8.9.0",
         help: "VLAN priority of outgoing frames",
-        about: "From 0 to 7.",
+        about: "From 0 to 7, kept by the kernel as the priority of the socket; 7 needs the right to administer the \
+            network.",
         set: Set::Act(act::vlan_priority),
         ..FLAG
     },

@@ -1,0 +1,102 @@
+//! Flags whose protocol or feature is not built: each is answered as a curl that lacks it answers, never with silence.
+//!
+//! The rows fail when the feature or scheme is built, so that its flags then get tests of what they do.
+
+use super::{Ran, curl};
+
+/// curl asks its library before it takes these.
+const NOT_SUPPORTED: &str = "the installed libcurl version does not support this";
+/// What curl's library answers when an option is set that it lacks.
+const NOT_BUILT_IN: &str = "curl: (4) A requested feature, protocol or option was not found built-in in this libcurl due \
+                            to a build-time decision.\n";
+
+fn features() -> String {
+    let version = curl(&["-V"]).text();
+    version.lines().find(|line| line.starts_with("Features:")).unwrap().to_string()
+}
+
+/// A run on a file with this flag before it, so that nothing else can go wrong.
+fn on_a_file(flag: &[&str]) -> Ran {
+    curl(&[flag, &["file:///dev/null"]].concat())
+}
+
+// refuses: --http2, --http2-prior-knowledge, --proxy-http2, --http3, --http3-only, --proxy-http3, --ech, --tlsauthtype,
+// --tlsuser, --tlspassword, --proxy-tlsauthtype, --proxy-tlsuser, --proxy-tlspassword, --ssl-sessions, --dns-interface,
+// --dns-ipv4-addr, --dns-ipv6-addr, --dns-servers
+#[test]
+fn features_that_the_library_lacks() {
+    let features = features();
+    let rows: &[(&str, &[&[&str]])] = &[
+        ("HTTP2", &[&["--http2"], &["--http2-prior-knowledge"], &["--proxy-http2"]]),
+        ("HTTP3", &[&["--http3"], &["--http3-only"], &["--proxy-http3"]]),
+        ("ECH", &[&["--ech", "true"]]),
+        ("TLS-SRP", &[&["--tlsauthtype", "SRP"], &["--tlsuser", "me"], &["--tlspassword", "secret"]]),
+        ("TLS-SRP", &[&["--proxy-tlsauthtype", "SRP"], &["--proxy-tlsuser", "me"]]),
+        ("TLS-SRP", &[&["--proxy-tlspassword", "secret"]]),
+        // rustls has no way to write its sessions out.
+        ("SSLS-EXPORT", &[&["--ssl-sessions", "sessions"]]),
+        // Only c-ares can do these.
+        ("c-ares", &[&["--dns-interface", "lo"], &["--dns-servers", "127.0.0.1"]]),
+        ("c-ares", &[&["--dns-ipv4-addr", "127.0.0.1"], &["--dns-ipv6-addr", "::1"]]),
+    ];
+    for (feature, flags) in rows {
+        assert!(!features.contains(feature), "{feature} is built: say what its flags do");
+        for flag in *flags {
+            let ran = on_a_file(flag);
+            assert_eq!(ran.code, 2, "{flag:?}: {}", ran.stderr);
+            let first = ran.stderr.lines().next().unwrap_or_default();
+            assert_eq!(first, format!("curl: option {}: {NOT_SUPPORTED}", flag[0]));
+            assert!(ran.stderr.contains("\ncurl: try 'curl --help'"), "{}", ran.stderr);
+        }
+    }
+}
+
+// refuses: --doh-url, --engine
+// idles: --doh-insecure, --doh-cert-status
+#[test]
+fn options_that_the_library_lacks() {
+    let url = "https://127.0.0.1/dns-query";
+    for flag in [&["--doh-url", url][..], &["--doh-url", url, "--doh-insecure"], &["--engine", "pkcs11"]] {
+        let ran = on_a_file(flag);
+        assert_eq!((ran.code, ran.stderr.as_str()), (4, NOT_BUILT_IN), "{flag:?}");
+    }
+    // Without a server for them to be about they say nothing; an empty URL takes the server away.
+    for flag in [&["--doh-insecure"][..], &["--doh-cert-status"], &["--doh-url", url, "--doh-url", ""]] {
+        let ran = on_a_file(flag);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{flag:?}");
+    }
+    assert_eq!(curl(&["--engine", "list"]).text(), "Build-time engines:\n  <none>\n");
+}
+
+// idles: --compressed-ssh, --hostpubmd5, --hostpubsha256, --knownhosts, --pubkey, --mail-auth, --mail-from, --mail-rcpt,
+// --mail-rcpt-allowfails, --login-options, --sasl-authzid, --sasl-ir, --upload-flags, --telnet-option, --tftp-blksize,
+// --tftp-no-options
+#[test]
+fn flags_of_protocols_that_are_not_built() {
+    let rows: &[(&str, &[&[&str]])] = &[
+        ("sftp", &[&["--compressed-ssh"], &["--hostpubmd5", "00112233445566778899aabbccddeeff"]]),
+        ("sftp", &[&["--hostpubsha256", "x"], &["--knownhosts", "hosts"], &["--pubkey", "key.pub"]]),
+        ("scp", &[&["--compressed-ssh"], &["--pubkey", "key.pub"]]),
+        ("smtp", &[&["--mail-auth", "a@b"], &["--mail-from", "a@b"], &["--mail-rcpt", "a@b"]]),
+        ("smtp", &[&["--mail-rcpt-allowfails"], &["--sasl-ir"], &["--login-options", "AUTH=PLAIN"]]),
+        (
+            "imap",
+            &[&["--login-options", "AUTH=*"], &["--sasl-authzid", "x"], &["--upload-flags", "-seen,draft"]],
+        ),
+        ("pop3", &[&["--sasl-ir"], &["--login-options", "AUTH=+APOP"]]),
+        ("telnet", &[&["--telnet-option", "TTYPE=vt100"]]),
+        ("tftp", &[&["--tftp-blksize", "1024"], &["--tftp-no-options"]]),
+    ];
+    for (scheme, flags) in rows {
+        for flag in *flags {
+            let ran = on_a_file(flag);
+            assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{flag:?}");
+            let ran = curl(&[flag, &[format!("{scheme}://127.0.0.1/").as_str()][..]].concat());
+            let said = format!("curl: (1) Protocol \"{scheme}\" not supported\n");
+            assert_eq!((ran.code, ran.stderr), (1, said), "{flag:?}: {scheme} is built: say what it does");
+        }
+    }
+    for wrong in [["--hostpubmd5", "short"], ["--upload-flags", "read"], ["--tftp-blksize", "x"]] {
+        assert_eq!(on_a_file(&wrong).code, 2, "{wrong:?}");
+    }
+}
