@@ -186,15 +186,29 @@ async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
         t.pump_body(talk).await?;
         response::receive_trailers(t, talk)?;
     }
-    if response.status >= 400 && t.on(O::KeepSendingOnError) {
-        poll_fn(|cx| talk.poll_upload(cx)).await?;
-    }
-    talk.upload.stop_if_overtaken(t, &response);
+    keep &= finish_upload(t, talk, keep, &response).await?;
     if matches!(next, Next::Follow(_)) && !matches!(t.method, Method::Get | Method::Head) {
         // The next request sends the same body again.
         talk.upload.rewind()?;
     }
     Ok(Finished { next, keep: keep && !t.on(O::ForbidReuse) })
+}
+
+/// The reply is complete, and the request's body may not be: a server that keeps the connection and has not said no reads
+/// on, and gets all of it. Whether the connection can carry another request.
+async fn finish_upload(t: &Transfer, talk: &mut Talk, keep: bool, response: &Response) -> Result<bool> {
+    let open = keep && !response.ends_with_connection();
+    if open {
+        poll_fn(|cx| talk.poll_upload(cx)).await?;
+    } else if !talk.upload.has_ended() {
+        t.easy.note(|| "we are done reading and this is set to close, stop send".to_owned());
+        talk.upload.stop(talk.exchange.queued());
+    }
+    match talk.upload.take_failure() {
+        // What failed may have cut the reply, too.
+        Some(failure) if response.ends_with_connection() || open && response.status < 300 => Err(failure),
+        failure => Ok(open && failure.is_none()),
+    }
 }
 
 /// What follows this reply.

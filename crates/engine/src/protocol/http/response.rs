@@ -69,7 +69,8 @@ pub async fn receive(t: &mut Transfer, talk: &mut Talk) -> Result<Response> {
         let response = head(t, talk, first, &mut total).await?;
         t.easy.trace("http/1", || format!("the head of a reply has ended, status {}", response.status));
         if response.status / 100 != 1 || response.status == SWITCHING {
-            talk.upload.final_reply(response.status, t.on(O::KeepSendingOnError));
+            let queued = talk.exchange.queued();
+            talk.upload.final_reply(response.status, t.on(O::KeepSendingOnError), queued);
             return Ok(response);
         }
         if response.status == 100 {
@@ -523,6 +524,11 @@ impl Response {
             }
         }
         Ok(())
+    }
+
+    /// Whether only the end of the connection ends this reply.
+    pub fn ends_with_connection(&self) -> bool {
+        self.framing() == BodyFraming::UntilClose
     }
 
     /// Whether reading an ignored body is cheaper than a new connection.

@@ -12,7 +12,6 @@ use runtime::{Reactor, Sleep};
 use std::sync::Arc;
 use tables::{Code, EasyOption as O};
 
-use super::response::Response;
 use crate::callbacks::DebugKind;
 use crate::easy::EasyState;
 use crate::error::{Error, Result};
@@ -104,29 +103,35 @@ impl Upload {
         }
     }
 
-    /// A final reply has come: what waits for a go-ahead will never be sent, and what a server refuses
-    /// need not be.
-    pub fn final_reply(&mut self, status: u16, keep_sending: bool) {
+    /// A final reply has come: what waits for a go-ahead will never be sent, and what a server has sent elsewhere or
+    /// refuses need not be. `queued` are the bytes that wait to be written.
+    pub fn final_reply(&mut self, status: u16, keep_sending: bool, queued: usize) {
         match self.step {
             Step::AwaitGoAhead(_) => self.step = Step::Stopped,
-            Step::Sending | Step::Flushing if status >= 400 && !keep_sending => {
-                self.easy.note(|| "HTTP error before end of send, stop sending".to_owned());
-                self.step = Step::Stopped;
+            Step::Sending | Step::Flushing if status >= 300 => {
+                let what = if keep_sending { "keep" } else { "stop" };
+                self.easy.note(|| format!("HTTP error before end of send, {what} sending"));
+                if !keep_sending {
+                    self.stop(queued);
+                }
             }
             _ => {}
         }
     }
 
+    /// Nothing more of the body is sent.
+    pub fn stop(&mut self, queued: usize) {
+        let sent = self.counted.saturating_sub_unsigned(queued as u64);
+        self.easy.note(|| match sent {
+            ..=0 => "abort upload".to_owned(),
+            _ => format!("abort upload after having sent {sent} bytes"),
+        });
+        self.step = Step::Stopped;
+    }
+
     /// Whether everything was sent, so that the connection can carry another request.
     pub fn complete(&self) -> bool {
         matches!(self.step, Step::Done) && self.failure.is_none()
-    }
-
-    /// The reply is complete: an upload that it overtook ends here.
-    pub fn stop_if_overtaken(&mut self, _t: &Transfer, _response: &Response) {
-        if !matches!(self.step, Step::Done) {
-            self.step = Step::Stopped;
-        }
     }
 
     /// Whether nothing more will be sent, as after each GET's head.

@@ -1,0 +1,95 @@
+//! Servers that answer before they have read the request's body (RFC 9112 §9.3): who gets the rest of it, and which
+//! connections serve again. What curl 7.88 and 8.21 were seen to do.
+
+mod common;
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use common::{App, handle, long};
+use tables::{Code, EasyOption as O};
+use testkit::raw::{RawPeer, Script, Step, expect, send};
+use warmwire_engine::Easy;
+
+const LENGTH: usize = 24 << 20;
+
+/// A body of 24 MiB is being put to this peer.
+fn upload(peer: &RawPeer) -> (Easy, Rc<App>) {
+    let (easy, app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
+    *app.upload.borrow_mut() = vec![b'x'; LENGTH];
+    long(&easy, O::Upload, 1);
+    long(&easy, O::InfilesizeLarge, LENGTH as i64);
+    long(&easy, O::Expect100TimeoutMs, 1);
+    (easy, app)
+}
+
+/// Answers when the body has begun; `rest` is what happens after that.
+fn answering(reply: &str, rest: &[Step]) -> Script {
+    [expect("\r\n\r\nx"), send(reply)].into_iter().chain(rest.iter().cloned()).collect()
+}
+
+/// Reads the body to its end, then serves one request more.
+fn reading_on() -> [Step; 4] {
+    let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+    [Step::Sleep(Duration::from_millis(50)), Step::ExpectBytes(LENGTH - 1), expect("\r\n\r\n"), send(ok)]
+}
+
+/// Code of the upload, then of a GET with the same handle; what the peer had of the body, and how many connections.
+fn upload_then_get(reply: &str, rest: &[Step], change: impl Fn(&Easy)) -> (Code, Code, i64, usize) {
+    let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+    let peer = RawPeer::start(vec![answering(reply, rest), vec![expect("\r\n\r\n"), send(ok)]]);
+    let (easy, app) = upload(&peer);
+    change(&easy);
+    let first = easy.perform();
+    let sent = easy.state().info.borrow().uploaded;
+    assert_eq!(*app.body.borrow(), b"ok");
+    long(&easy, O::Upload, 0);
+    let second = easy.perform();
+    (first, second, sent, peer.accepts())
+}
+
+#[test]
+fn a_server_that_said_yes_gets_the_whole_body() {
+    let reply = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+    let found = upload_then_get(reply, &reading_on(), |_| {});
+    assert_eq!(found, (Code::Ok, Code::Ok, LENGTH as i64, 1));
+}
+
+#[test]
+fn one_that_will_close_gets_no_more() {
+    let reply = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
+    let (first, second, sent, connections) = upload_then_get(reply, &[Step::Hold], |_| {});
+    assert_eq!((first, second, connections), (Code::Ok, Code::Ok, 2));
+    assert!(sent < LENGTH as i64, "{sent}");
+}
+
+#[test]
+fn one_that_said_no_or_elsewhere_gets_no_more() {
+    for status in ["302 Found", "401 Who", "413 Too much", "500 Oh"] {
+        let reply = format!("HTTP/1.1 {status}\r\nContent-Length: 2\r\n\r\nok");
+        let (first, second, sent, connections) = upload_then_get(&reply, &[Step::Hold], |_| {});
+        assert_eq!((first, second, connections), (Code::Ok, Code::Ok, 2), "{status}");
+        assert!(sent < LENGTH as i64, "{status}: {sent}");
+    }
+}
+
+/// covers: CURLOPT_KEEP_SENDING_ON_ERROR
+#[test]
+fn unless_the_application_wants_to_go_on() {
+    for status in ["302 Found", "413 Too much"] {
+        let reply = format!("HTTP/1.1 {status}\r\nContent-Length: 2\r\n\r\nok");
+        let found = upload_then_get(&reply, &reading_on(), |easy| long(easy, O::KeepSendingOnError, 1));
+        assert_eq!(found, (Code::Ok, Code::Ok, LENGTH as i64, 1), "{status}");
+    }
+}
+
+#[test]
+fn an_upload_that_broke_off_is_no_success() {
+    for reply in ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "HTTP/1.1 200 OK\r\n\r\nok"] {
+        let rest = [Step::Sleep(Duration::from_millis(200)), Step::Reset];
+        let peer = RawPeer::start(vec![answering(reply, &rest)]);
+        let (easy, _app) = upload(&peer);
+        let code = easy.perform();
+        assert!(matches!(code, Code::SendError | Code::RecvError), "{code:?}");
+    }
+}
