@@ -2,7 +2,7 @@
  * covers: curl_share_init, curl_share_setopt, curl_share_cleanup, CURLOPT_SHARE, CURLOPT_COOKIELIST, CURLINFO_COOKIELIST */
 #include "check.h"
 
-static int locks, unlocks, seen[CURL_LOCK_DATA_LAST];
+static int locks, unlocks, seen[CURL_LOCK_DATA_LAST], held[CURL_LOCK_DATA_LAST], after_body, body_seen;
 static CURL *one, *two;
 static void lock(CURL *easy, curl_lock_data data, curl_lock_access access, void *user)
 {
@@ -11,6 +11,10 @@ static void lock(CURL *easy, curl_lock_data data, curl_lock_access access, void 
   CHECK(!easy || easy == one || easy == two);
   if(easy == one)
     seen[data]++;
+  SAME(held[data], 0);
+  held[data]++;
+  if(body_seen && data == CURL_LOCK_DATA_CONNECT)
+    after_body += easy == one;
   locks++;
 }
 static void unlock(CURL *easy, curl_lock_data data, void *user)
@@ -18,7 +22,15 @@ static void unlock(CURL *easy, curl_lock_data data, void *user)
   CHECK(!easy || easy == one || easy == two);
   CHECK(data < CURL_LOCK_DATA_LAST);
   CHECK(user == (void *)&locks);
+  SAME(held[data], 1);
+  held[data]--;
   unlocks++;
+}
+
+static size_t note_body(char *data, size_t size, size_t count, void *user)
+{
+  body_seen = 1;
+  return collect(data, size, count, user);
 }
 
 int main(void)
@@ -49,7 +61,7 @@ int main(void)
   curl_slist_free_all(cookies);
   CHECK(locks > 0);
   curl_easy_setopt(one, CURLOPT_URL, server("/bytes/3"));
-  curl_easy_setopt(one, CURLOPT_WRITEFUNCTION, collect);
+  curl_easy_setopt(one, CURLOPT_WRITEFUNCTION, note_body);
   curl_easy_setopt(one, CURLOPT_WRITEDATA, &body);
   SAME(curl_easy_perform(one), CURLE_OK);
   SAME(body.length, 3);
@@ -57,10 +69,14 @@ int main(void)
   CHECK(seen[CURL_LOCK_DATA_COOKIE] > 0 && seen[CURL_LOCK_DATA_CONNECT] > 0);
   CHECK(seen[CURL_LOCK_DATA_DNS] > 0 && seen[CURL_LOCK_DATA_SHARE] > 0);
   SAME(locks, unlocks);
+  SAME(after_body, 1); /* when the connection went back */
   curl_easy_cleanup(one);
   SAME(curl_share_cleanup(share), CURLSHE_IN_USE);
   SAME(curl_easy_setopt(two, CURLOPT_SHARE, NULL), CURLE_OK);
+  int before = locks;
   SAME(curl_share_cleanup(share), CURLSHE_OK);
+  CHECK(locks > before);
+  SAME(locks, unlocks);
   curl_easy_cleanup(two);
   return FAILURES;
 }

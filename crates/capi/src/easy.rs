@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ffi::{CString, c_int, c_void};
 use std::io::ErrorKind;
+use std::os::fd::RawFd;
 use std::ptr;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -40,7 +41,7 @@ impl EasyHandle {
     fn forget_jumped(&self) {
         for multi in [self.easy.multi(), self.easy.own_multi()].into_iter().flatten() {
             if multi.in_run() {
-                multi.abandon_run();
+                close_lost(multi.abandon_run());
             }
         }
     }
@@ -58,6 +59,15 @@ impl EasyHandle {
         app.handle.set(handle);
         easy.state().tag.set(handle.expose_provenance());
         handle
+    }
+}
+
+/// Close the descriptors of a transfer that the application jumped out of.
+pub fn close_lost(descriptors: Vec<RawFd>) {
+    for fd in descriptors {
+        // SAFETY: what owned it was lost with the frames that were jumped over, and is used by nothing and dropped by
+        // nobody: the gate has seen that those frames are gone.
+        unsafe { libc::close(fd) };
     }
 }
 

@@ -6,14 +6,17 @@
 //! drives it: whoever is inside one is inside both.
 //!
 //! Applications may jump out of a callback over our frames (a fatal error in PHP, R or Perl): the gate then says that
-//! the thread is still inside. It is found out by the stack: the call's frame holds a mark; a later call from further
-//! up, or one that finds the mark overwritten, isn't nested in it.
+//! the thread is still inside. It is found out by the call's frame, which holds a mark: once that was overwritten, or
+//! a later call comes from further up the same stack, the frame is gone. A call from another stack (fibres, coroutines)
+//! says nothing by its place: as long as the mark stands it is nested (`stack`).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 
 use tables::reentry::{self, Entry, Where};
+
+use crate::stack;
 
 /// Run the body of an exported function; a panic becomes `fallback`.
 pub fn entry<R>(fallback: R, body: impl FnOnce() -> R) -> R {
@@ -152,13 +155,12 @@ impl Gate {
 
     /// Whether the frame of the outermost call of this thread is still there.
     fn mark_stands(&self) -> bool {
-        let here = 0_u8;
         let mark = self.mark.load(Ordering::Relaxed);
-        if mark.addr() <= ptr::from_ref(&here).addr() {
-            return false; // the stack grows downwards: we are above it
+        if !stack::may_stand(mark.addr()) {
+            return false;
         }
         let expected = self.mark_word(mark);
-        // SAFETY: further up this thread's own stack, hence mapped and not written concurrently; plain words.
+        // SAFETY: a stack that this thread was on, still mapped and not written concurrently; plain words.
         (0..MARK_WORDS).all(|at| unsafe { mark.cast::<usize>().add(at).read_volatile() } == expected)
     }
 

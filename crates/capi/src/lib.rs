@@ -25,6 +25,7 @@ mod setopt;
 pub mod share;
 pub mod slist;
 mod sockets;
+mod stack;
 pub mod strerror;
 mod strings;
 pub mod text;

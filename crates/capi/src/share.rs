@@ -76,13 +76,18 @@ pub extern "C-unwind" fn curl_share_init() -> *mut c_void {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_share_cleanup(handle: *mut c_void) -> c_int {
-    entry(ShareCode::Nomem.id(), || match with(handle, |share| share.share.in_use()) {
-        None => ShareCode::Invalid.id(),
-        Some(true) => ShareCode::InUse.id(),
-        Some(false) => {
-            drop(SHARES.remove(handle));
-            ShareCode::Ok.id()
-        }
+    entry(ShareCode::Nomem.id(), || {
+        let Some(share) = find(handle) else { return ShareCode::Invalid.id() };
+        // Between the lock functions, as in C: for no easy handle.
+        let end = || match share.in_use() {
+            true => ShareCode::InUse,
+            false => {
+                share.close();
+                drop(SHARES.remove(handle));
+                ShareCode::Ok
+            }
+        };
+        share.around(LockData::Share, 0, end).id()
     })
 }
 

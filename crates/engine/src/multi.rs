@@ -288,9 +288,28 @@ impl Multi {
         self.0.limits.get()
     }
 
-    /// The application has jumped out of a callback, over the frames of a run: forget that run.
-    pub fn abandon_run(&self) {
-        self.0.runtime.abandon_run();
+    /// The application has jumped out of a callback, over the frames of a run: that run is forgotten, and the transfer in
+    /// whose middle it was ends with CURLE_ABORTED_BY_CALLBACK. Its future is lost, and with it the descriptors that it
+    /// owned: they are told, for nobody else will ever close them. What the application opened is left to it.
+    pub fn abandon_run(&self) -> Vec<RawFd> {
+        let lost = self.0.runtime.abandon_run();
+        let was_lost = |easy: &Easy| lost.is_some() && easy.0.task.get() == lost;
+        let Some(easy) = self.members().into_iter().find(was_lost) else { return Vec::new() };
+        if self.0.for_easy {
+            self.remove(&easy);
+        } else {
+            self.0.finished(&easy.0, Code::AbortedByCallback);
+        }
+        // Idle connections may belong to the same handle: when they are gone, only the lost ones are left.
+        self.0.pools().iter().for_each(Pool::close_all);
+        if self.running() == 0 {
+            self.0.pools().iter().for_each(Pool::forget_leases);
+        }
+        if easy.0.callbacks.sockets().is_some() {
+            return Vec::new();
+        }
+        let kept = easy.0.connected.borrow().as_ref().map(|c| c.filter.socket().raw_fd());
+        self.0.runtime.reactor().disown(easy.0.owner_number(), |fd| Some(fd) == kept)
     }
 
     /// Whether a task of this multi is running now: the application is inside a callback.
@@ -317,7 +336,11 @@ impl Multi {
         }
         self.0.runtime.drain();
         self.0.pool.give_up();
-        self.0.runtime.reactor().set_hook(None);
+        let reactor = self.0.runtime.reactor();
+        reactor.set_hook(None);
+        // A transfer that was jumped out of holds a reference for ever: what is large or a descriptor goes now.
+        reactor.end();
+        drop((self.0.scratch.take(), self.0.spare.take(), self.0.shared_pools.take()));
     }
 
     /// Tells the application's event loop what has changed: sockets first, then the timer.
@@ -414,6 +437,11 @@ impl MultiState {
         if spare.len() < SPARES && storage.capacity() <= LARGEST_SPARE {
             spare.push(storage);
         }
+    }
+
+    fn pools(&self) -> Vec<Pool> {
+        let shared = self.shared_pools.borrow();
+        std::iter::once(&self.pool).chain(shared.iter().map(|(_, pool)| pool)).cloned().collect()
     }
 
     /// The pool for a transfer: our own, or one in front of which a share handle's stands.

@@ -103,6 +103,11 @@ impl Share {
         self.shares(LockData::Connect).then_some(&self.0.pool)
     }
 
+    /// Closes the connections politely: the last handle has left.
+    pub fn close(&self) {
+        self.around(LockData::Connect, 0, || self.0.pool.close_all());
+    }
+
     /// Looks after the idle connections, when they are shared.
     pub(crate) fn upkeep(&self, interval: Duration, handle: usize) {
         if let Some(pool) = self.pool() {

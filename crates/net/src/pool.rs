@@ -232,6 +232,15 @@ impl Pool {
         self.0.state.borrow().used_total
     }
 
+    /// Nobody has a slot or a lease any more: those that are counted were lost with the frames that held them.
+    pub fn forget_leases(&self) {
+        let mut state = self.0.state.borrow_mut();
+        state.used.clear();
+        state.used_total = 0;
+        drop(state);
+        self.0.wake_next();
+    }
+
     /// Closes every idle connection politely.
     pub fn close_all(&self) {
         let idle = std::mem::take(&mut self.0.state.borrow_mut().idle);
@@ -310,9 +319,9 @@ impl Inner {
 
     pub(crate) fn vacate(&self, origin: &Origin) {
         let mut state = self.state.borrow_mut();
-        state.used_total -= 1;
+        state.used_total = state.used_total.saturating_sub(1);
         if let Some(count) = state.used.get_mut(origin) {
-            *count -= 1;
+            *count = count.saturating_sub(1);
             // A few are kept at zero: a handle that asks the same hosts again and again finds them.
             if *count == 0 && state.used.len() > KEPT_COUNTS {
                 state.used.remove(origin);

@@ -51,6 +51,8 @@ struct Inner {
     batch: RefCell<VecDeque<TaskId>>,
     generation: Cell<u64>,
     running: Cell<bool>,
+    /// The task that is being polled.
+    polled: Cell<Option<TaskId>>,
     now: Cell<Instant>,
     harvested: Cell<bool>,
 }
@@ -73,6 +75,7 @@ impl Runtime {
             batch: RefCell::default(),
             generation: Cell::new(0),
             running: Cell::new(false),
+            polled: Cell::new(None),
             now,
             harvested: Cell::new(false),
         }))
@@ -181,8 +184,17 @@ impl Runtime {
         }
     }
 
-    /// Forgets a run that never returned, because the application jumped out of a callback over our frames.
-    pub fn abandon_run(&self) {
+    /// Forgets a run that never returned, because the application jumped out of a callback over our frames, and the task
+    /// that was being polled, which it names. That task's future is nobody's any more: it was in the middle of a step,
+    /// and what it owns at such a moment only that step knew.
+    pub fn abandon_run(&self) -> Option<TaskId> {
+        self.end_run();
+        let lost = self.0.polled.take()?;
+        drop(self.remove(lost));
+        Some(lost)
+    }
+
+    fn end_run(&self) {
         self.0.running.set(false);
         self.0.reactor.ready.set_running(false);
     }
@@ -197,7 +209,10 @@ impl Runtime {
             task.future.take().map(|future| (future, task.waker.clone()))
         });
         let Some((mut future, waker)) = taken.flatten() else { return };
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+        self.0.polled.set(Some(id));
+        let step = future.as_mut().poll(&mut Context::from_waker(&waker));
+        self.0.polled.set(None);
+        match step {
             Poll::Ready(()) => {
                 drop(future);
                 drop(self.remove(id));
@@ -238,6 +253,7 @@ impl<'a> Running<'a> {
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        self.0.abandon_run();
+        self.0.end_run();
+        self.0.0.polled.set(None); // set still when a task has panicked
     }
 }

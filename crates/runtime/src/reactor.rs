@@ -212,6 +212,24 @@ impl Reactor {
         }
     }
 
+    /// Takes the descriptors of that owner out of the table, but those that the caller says are still in use: what owned
+    /// them was jumped over and will never say so itself.
+    pub fn disown(&self, owner: u64, stays: impl Fn(RawFd) -> bool) -> Vec<RawFd> {
+        let table = self.table();
+        let of_owner = |entry: &Entry| entry.owner == owner && !stays(entry.raw);
+        let lost: Vec<_> =
+            table.entries.iter().filter(|(_, e)| of_owner(e)).map(|(s, e)| (s, e.raw)).collect();
+        drop(table);
+        lost.iter().for_each(|(slot, _)| self.deregister(*slot));
+        lost.into_iter().map(|(_, raw)| raw).collect()
+    }
+
+    /// The runtime has ended: gives up the descriptors of its own.
+    pub fn end(&self) {
+        self.table().forget_epoll();
+        self.ready.forget_descriptor();
+    }
+
     /// How many descriptors are attached, waited for or not.
     pub fn registrations(&self) -> usize {
         self.table().entries.len()
@@ -414,6 +432,10 @@ impl Table {
     /// it is needed.
     fn leave_parent(&mut self) {
         self.fork_generation = fork::generation();
+        self.forget_epoll();
+    }
+
+    fn forget_epoll(&mut self) {
         self.epoll = None;
         self.wake_in_epoll = false;
         self.stragglers.clear();

@@ -94,7 +94,7 @@ fn with<R>(
             // SAFETY: alive, and inside its gate; cleanup is refused from inside.
             let multi = unsafe { slot.value() };
             if !nested && multi.multi.in_run() {
-                multi.multi.abandon_run(); // the application jumped out of a callback
+                easy::close_lost(multi.multi.abandon_run()); // the application jumped out of a callback
             }
             body(multi, gate)
         };

@@ -68,7 +68,8 @@ async fn ahead(t: &mut Transfer) -> Result<Next> {
     if family == Family::Ftp && !t.forwards()? {
         Box::pin(ftp::log_in(t)).await?;
     } else if matches!(family, Family::Http | Family::Ftp) {
-        Box::pin(t.connect(true)).await?.lease.release();
+        let link = Box::pin(t.connect(true)).await?;
+        t.release(link.lease);
     } else {
         return Err(Error::new(Code::UnsupportedProtocol, "no connections of this protocol are kept"));
     }

@@ -311,6 +311,16 @@ impl Transfer {
         pinned.map_err(|e| Error::new(Code::SetoptOptionSyntax, e.message))
     }
 
+    /// Back to the pool; to one that handles share as it was taken from there, between their lock functions.
+    pub fn release(&self, lease: Lease) {
+        self.locked(LockData::Connect, || lease.release());
+    }
+
+    /// Closes politely what was counted in that pool.
+    pub fn retire(&self, lease: Lease) {
+        self.locked(LockData::Connect, || lease.retire());
+    }
+
     /// Runs `f` between the lock functions of the share that holds data of this kind, if there is one.
     fn locked<R>(&self, data: LockData, f: impl FnOnce() -> R) -> R {
         let share = self.easy.share.borrow().clone().filter(|share| share.shares(data));

@@ -115,9 +115,9 @@ impl Control {
         if keep {
             self.suspend();
             self.dialogue.lease.state = Some(Box::new(self.session));
-            self.dialogue.lease.release();
+            t.release(self.dialogue.lease);
         } else {
-            self.dialogue.lease.retire();
+            t.retire(self.dialogue.lease);
         }
     }
 

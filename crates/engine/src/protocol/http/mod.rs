@@ -104,11 +104,11 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
                     t.http.kept = Some(link);
                 } else {
                     t.easy.note(|| left_intact(t, link.lease.id));
-                    link.lease.release();
+                    t.release(link.lease);
                 }
             } else {
                 t.easy.note(|| format!("shutting down connection #{}", link.lease.id));
-                link.lease.retire();
+                t.retire(link.lease);
             }
             Ok(next)
         }
