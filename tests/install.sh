@@ -67,10 +67,13 @@ ftp_servers() {
 		mkdir -p "$servers/packages"
 		packages="proftpd-core proftpd-mod-crypto pure-ftpd pure-ftpd-common
 			libhashkit2 libhiredis0.14 libmemcached11 libmemcachedutil2 libpcre2-posix3 libsodium23"
+		log=$CARGO_TARGET_DIR/ftp-servers.log
 		# shellcheck disable=SC2086 # words are meant to be split
-		(cd "$servers/packages" && apt-get download -q $packages) >"$CARGO_TARGET_DIR/ftp-servers.log" 2>&1 || {
+		download() { (cd "$servers/packages" && apt-get download -q $packages) >>"$log" 2>&1; }
+		# Lists that are missing or old are the usual reason; without root the first try is all there is.
+		download || { apt-get update -q >>"$log" 2>&1 && download; } || {
 			echo "install.sh: apt-get could not download the FTP servers:" >&2
-			tail -n 20 "$CARGO_TARGET_DIR/ftp-servers.log" >&2
+			tail -n 20 "$log" >&2
 			return 1
 		}
 		for package in "$servers"/packages/*.deb; do
