@@ -36,6 +36,8 @@ pub enum ArgKind {
 pub enum Bound {
     /// The transfer only: a connection made with another value can be used again.
     Transfer,
+    /// The same, but what leads to a connection is made from it: the parsed URL, or the way to its host.
+    Route,
     /// The connection: one made with another value must not be used.
     Connection,
     /// The login: part of the identity where scheme or authentication method tie credentials to the connection.
@@ -121,6 +123,12 @@ impl EasyOption {
         matches!(self.row().bound, Bound::Connection)
     }
 
+    /// Whether a URL parsed, or a way to a host planned, with another value cannot be used again. The engine keeps both
+    /// until such an option changes, and asks for no other while it makes them.
+    pub const fn routes(self) -> bool {
+        !matches!(self.row().bound, Bound::Transfer)
+    }
+
     /// Finds an option by its name without `CURLOPT_`, ignoring case; true says that the name is an old alias.
     pub fn from_name(name: &str) -> Option<(Self, bool)> {
         BY_NAME.iter().find(|(n, ..)| n.eq_ignore_ascii_case(name)).map(|&(_, option, alias)| (option, alias))
@@ -190,7 +198,7 @@ const fn less(a: &str, b: &str) -> bool {
 // The origin (URL, CURLU, DEFAULT_PROTOCOL) always is, through the transfer's URL.
 easy_options! {
     WriteData,               "WRITEDATA",                  10001, CbPtr,    "7.9.7",  "",       Transfer;
-    Url,                     "URL",                        10002, String,   "7.1",    "",       Transfer;
+    Url,                     "URL",                        10002, String,   "7.1",    "",       Route;
     Port,                    "PORT",                       3,     Long,     "7.1",    "",       Connection;
     Proxy,                   "PROXY",                      10004, String,   "7.1",    "",       Connection;
     Userpwd,                 "USERPWD",                    10005, String,   "7.1",    "",       Login;
@@ -269,7 +277,7 @@ easy_options! {
     Sslengine,               "SSLENGINE",                  10089, String,   "7.9.3",  "",       Connection;
     SslengineDefault,        "SSLENGINE_DEFAULT",          90,    Long,     "7.9.3",  "",       Connection;
     DnsUseGlobalCache,       "DNS_USE_GLOBAL_CACHE",       91,    Long,     "7.9.3",  "7.11.1", Transfer;
-    DnsCacheTimeout,         "DNS_CACHE_TIMEOUT",          92,    Long,     "7.9.3",  "",       Transfer;
+    DnsCacheTimeout,         "DNS_CACHE_TIMEOUT",          92,    Long,     "7.9.3",  "",       Route;
     Prequote,                "PREQUOTE",                   10093, SList,    "7.9.5",  "",       Transfer;
     DebugFunction,           "DEBUGFUNCTION",              20094, Function, "7.9.6",  "",       Transfer;
     DebugData,               "DEBUGDATA",                  10095, CbPtr,    "7.9.6",  "",       Transfer;
@@ -282,7 +290,7 @@ easy_options! {
     AcceptEncoding,          "ACCEPT_ENCODING",            10102, String,   "7.21.6", "",       Transfer;
     Private,                 "PRIVATE",                    10103, Object,   "7.10.3", "",       Transfer;
     Http200aliases,          "HTTP200ALIASES",             10104, SList,    "7.10.3", "",       Transfer;
-    UnrestrictedAuth,        "UNRESTRICTED_AUTH",          105,   Long,     "7.10.4", "",       Transfer;
+    UnrestrictedAuth,        "UNRESTRICTED_AUTH",          105,   Long,     "7.10.4", "",       Route;
     FtpUseEprt,              "FTP_USE_EPRT",               106,   Long,     "7.10.5", "",       Transfer;
     Httpauth,                "HTTPAUTH",                   107,   Values,   "7.10.6", "",       Login;
     SslCtxFunction,          "SSL_CTX_FUNCTION",           20108, Function, "7.10.6", "",       Connection;
@@ -340,7 +348,7 @@ easy_options! {
     Crlfile,                 "CRLFILE",                    10169, String,   "7.19.0", "",       Connection;
     Issuercert,              "ISSUERCERT",                 10170, String,   "7.19.0", "",       Connection;
     AddressScope,            "ADDRESS_SCOPE",              171,   Long,     "7.19.0", "",       Connection;
-    Certinfo,                "CERTINFO",                   172,   Long,     "7.19.1", "",       Transfer;
+    Certinfo,                "CERTINFO",                   172,   Long,     "7.19.1", "",       Route;
     Username,                "USERNAME",                   10173, String,   "7.19.1", "",       Login;
     Password,                "PASSWORD",                   10174, String,   "7.19.1", "",       Login;
     Proxyusername,           "PROXYUSERNAME",              10175, String,   "7.19.1", "",       Connection;
@@ -402,11 +410,11 @@ easy_options! {
     UnixSocketPath,          "UNIX_SOCKET_PATH",           10231, String,   "7.40.0", "",       Connection;
     SslVerifystatus,         "SSL_VERIFYSTATUS",           232,   Long,     "7.41.0", "",       Connection;
     SslFalsestart,           "SSL_FALSESTART",             233,   Long,     "7.42.0", "8.15.0", Transfer;
-    PathAsIs,                "PATH_AS_IS",                 234,   Long,     "7.42.0", "",       Transfer;
+    PathAsIs,                "PATH_AS_IS",                 234,   Long,     "7.42.0", "",       Route;
     ProxyServiceName,        "PROXY_SERVICE_NAME",         10235, String,   "7.43.0", "",       Connection;
     ServiceName,             "SERVICE_NAME",               10236, String,   "7.43.0", "",       Login;
     Pipewait,                "PIPEWAIT",                   237,   Long,     "7.43.0", "",       Transfer;
-    DefaultProtocol,         "DEFAULT_PROTOCOL",           10238, String,   "7.45.0", "",       Transfer;
+    DefaultProtocol,         "DEFAULT_PROTOCOL",           10238, String,   "7.45.0", "",       Route;
     StreamWeight,            "STREAM_WEIGHT",              239,   Long,     "7.46.0", "",       Transfer;
     StreamDepends,           "STREAM_DEPENDS",             10240, Object,   "7.46.0", "8.21.0", Transfer;
     StreamDependsE,          "STREAM_DEPENDS_E",           10241, Object,   "7.46.0", "8.21.0", Transfer;
@@ -443,19 +451,19 @@ easy_options! {
     ResolverStartFunction,   "RESOLVER_START_FUNCTION",    20272, Function, "7.59.0", "",       Transfer;
     ResolverStartData,       "RESOLVER_START_DATA",        10273, CbPtr,    "7.59.0", "",       Transfer;
     Haproxyprotocol,         "HAPROXYPROTOCOL",            274,   Long,     "7.60.0", "",       Connection;
-    DnsShuffleAddresses,     "DNS_SHUFFLE_ADDRESSES",      275,   Long,     "7.60.0", "",       Transfer;
+    DnsShuffleAddresses,     "DNS_SHUFFLE_ADDRESSES",      275,   Long,     "7.60.0", "",       Route;
     Tls13Ciphers,            "TLS13_CIPHERS",              10276, String,   "7.61.0", "",       Connection;
     ProxyTls13Ciphers,       "PROXY_TLS13_CIPHERS",        10277, String,   "7.61.0", "",       Connection;
-    DisallowUsernameInUrl,   "DISALLOW_USERNAME_IN_URL",   278,   Long,     "7.61.0", "",       Transfer;
+    DisallowUsernameInUrl,   "DISALLOW_USERNAME_IN_URL",   278,   Long,     "7.61.0", "",       Route;
     DohUrl,                  "DOH_URL",                    10279, String,   "7.62.0", "",       Connection;
     UploadBuffersize,        "UPLOAD_BUFFERSIZE",          280,   Long,     "7.62.0", "",       Transfer;
     UpkeepIntervalMs,        "UPKEEP_INTERVAL_MS",         281,   Long,     "7.62.0", "",       Transfer;
-    Curlu,                   "CURLU",                      10282, Object,   "7.63.0", "",       Transfer;
+    Curlu,                   "CURLU",                      10282, Object,   "7.63.0", "",       Route;
     TrailerFunction,         "TRAILERFUNCTION",            20283, Function, "7.64.0", "",       Transfer;
     TrailerData,             "TRAILERDATA",                10284, CbPtr,    "7.64.0", "",       Transfer;
     Http09Allowed,           "HTTP09_ALLOWED",             285,   Long,     "7.64.0", "",       Transfer;
-    AltsvcCtrl,              "ALTSVC_CTRL",                286,   Long,     "7.64.1", "",       Transfer;
-    Altsvc,                  "ALTSVC",                     10287, String,   "7.64.1", "",       Transfer;
+    AltsvcCtrl,              "ALTSVC_CTRL",                286,   Long,     "7.64.1", "",       Route;
+    Altsvc,                  "ALTSVC",                     10287, String,   "7.64.1", "",       Route;
     MaxageConn,              "MAXAGE_CONN",                288,   Long,     "7.65.0", "",       Transfer;
     SaslAuthzid,             "SASL_AUTHZID",               10289, String,   "7.66.0", "",       Login;
     MailRcptAllowfails,      "MAIL_RCPT_ALLOWFAILS",       290,   Long,     "8.2.0",  "",       Transfer;
@@ -489,7 +497,7 @@ easy_options! {
     ProtocolsStr,            "PROTOCOLS_STR",              10318, String,   "7.85.0", "",       Transfer;
     RedirProtocolsStr,       "REDIR_PROTOCOLS_STR",        10319, String,   "7.85.0", "",       Transfer;
     WsOptions,               "WS_OPTIONS",                 320,   Long,     "7.86.0", "",       Transfer;
-    CaCacheTimeout,          "CA_CACHE_TIMEOUT",           321,   Long,     "7.87.0", "",       Transfer;
+    CaCacheTimeout,          "CA_CACHE_TIMEOUT",           321,   Long,     "7.87.0", "",       Route;
     QuickExit,               "QUICK_EXIT",                 322,   Long,     "7.87.0", "",       Transfer;
     HaproxyClientIp,         "HAPROXY_CLIENT_IP",          10323, String,   "8.2.0",  "",       Connection;
     ServerResponseTimeoutMs, "SERVER_RESPONSE_TIMEOUT_MS", 324,   Long,     "8.6.0",  "",       Transfer;

@@ -12,7 +12,7 @@ use crate::transfer::Transfer;
 use tables::{Code, EasyOption as O};
 
 pub use ftp::{Pipelining as FtpPipelining, Servers as FtpServers};
-pub use http::{Memory as HttpMemory, connection_login as http_connection_login};
+pub use http::{KeptHead, Memory as HttpMemory, connection_login as http_connection_login};
 
 /// What follows a request.
 pub enum Next {

@@ -6,6 +6,7 @@
 
 mod support;
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -23,7 +24,7 @@ pub type Text = Rc<[u8]>;
 pub const MAX_INPUT_LENGTH: usize = 8_000_000;
 
 /// One stored option.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Value {
     /// Not set: the default applies.
     #[default]
@@ -59,6 +60,9 @@ pub struct Settings {
     /// The list that is not set: asked for in every transfer, made once.
     nothing: Rc<[Text]>,
     generation: u64,
+    route: u64,
+    /// What is made now is kept until an option changes that counts for the route: no other may be asked for.
+    routing: Cell<bool>,
     /// The method that the last of POST, UPLOAD, HTTPGET, NOBODY, MIMEPOST … chose.
     pub method: Method,
     /// The multipart form, when one is set.
@@ -83,10 +87,13 @@ fn slot(option: O) -> usize {
 
 impl Default for Settings {
     fn default() -> Self {
+        let generation = next_generation();
         Settings {
             values: vec![Value::Unset; SLOTS].into(),
             nothing: Rc::from([]),
-            generation: next_generation(),
+            generation,
+            route: generation,
+            routing: Cell::new(false),
             method: Method::Get,
             mime: None,
             url_handle: None,
@@ -96,9 +103,18 @@ impl Default for Settings {
 }
 
 impl Settings {
+    fn value(&self, option: O) -> &Value {
+        debug_assert!(
+            !self.routing.get() || option.routes(),
+            "{} makes the route: let its row say so",
+            option.name()
+        );
+        &self.values[slot(option)]
+    }
+
     /// A number, or its default.
     pub fn long(&self, option: O) -> i64 {
-        match &self.values[slot(option)] {
+        match self.value(option) {
             Value::Long(n) => *n,
             _ => default_long(option),
         }
@@ -111,7 +127,7 @@ impl Settings {
 
     /// A string or blob.
     pub fn text(&self, option: O) -> Option<Text> {
-        match &self.values[slot(option)] {
+        match self.value(option) {
             Value::Text(t) => Some(t.clone()),
             _ => None,
         }
@@ -124,7 +140,7 @@ impl Settings {
 
     /// A string list; empty when not set.
     pub fn list(&self, option: O) -> Rc<[Text]> {
-        match &self.values[slot(option)] {
+        match self.value(option) {
             Value::List(l) => l.clone(),
             _ => self.nothing.clone(),
         }
@@ -132,7 +148,7 @@ impl Settings {
 
     /// Whether a value was given at all.
     pub fn is_set(&self, option: O) -> bool {
-        !matches!(self.values[slot(option)], Value::Unset)
+        !matches!(self.value(option), Value::Unset)
     }
 
     /// A copy that shares nothing: the two handles may be used by different threads, and `Rc` counts aren't atomic.
@@ -145,10 +161,13 @@ impl Settings {
             Value::Text(value) => Value::Text(text(value)),
             Value::List(list) => Value::List(list.iter().map(text).collect()),
         };
+        let generation = next_generation();
         Settings {
             values: self.values.iter().map(own).collect(),
             nothing: Rc::from([]),
-            generation: next_generation(),
+            generation,
+            route: generation,
+            routing: Cell::new(false),
             method: self.method,
             mime: None,
             url_handle: None,
@@ -161,9 +180,43 @@ impl Settings {
         self.generation
     }
 
+    /// Counts changes of what the URL and the way to its host are made from.
+    pub fn route(&self) -> u64 {
+        self.route
+    }
+
+    /// Runs `make`, whose result will be kept until [`route`](Self::route) changes.
+    pub fn for_route<R>(&self, make: impl FnOnce() -> R) -> R {
+        self.routing.set(true);
+        let made = make();
+        self.routing.set(false);
+        made
+    }
+
+    /// Many programs set all their options before each request: an equal value is no change.
     fn put(&mut self, option: O, value: Value) {
+        let place = &mut self.values[slot(option)];
+        if *place != value {
+            *place = value;
+            self.changed(option);
+        }
+    }
+
+    fn put_text(&mut self, option: O, value: Option<&[u8]>) {
+        let same = match (&self.values[slot(option)], value) {
+            (Value::Text(known), Some(value)) => **known == *value,
+            _ => false,
+        };
+        if !same {
+            self.put(option, value.map_or(Value::Unset, |v| Value::Text(v.into())));
+        }
+    }
+
+    fn changed(&mut self, option: O) {
         self.generation = next_generation();
-        self.values[slot(option)] = value;
+        if option.routes() {
+            self.route = self.generation;
+        }
     }
 
     /// Sets a number option.
@@ -208,12 +261,12 @@ impl Settings {
                 // An empty string asks for all encodings that we decode.
                 let all = value
                     .map(|v| if v.is_empty() { wire::content_encoding::SUPPORTED.as_bytes() } else { v });
-                self.put(option, all.map_or(Value::Unset, |v| Value::Text(v.into())));
+                self.put_text(option, all);
                 return Ok(());
             }
             _ => {}
         }
-        self.put(option, value.map_or(Value::Unset, |v| Value::Text(v.into())));
+        self.put_text(option, value);
         Ok(())
     }
 
@@ -464,6 +517,31 @@ mod tests {
         assert_eq!(s.text(O::Password).as_deref(), Some(&b"se:cret"[..]));
         s.set_text(O::Userpwd, None).unwrap();
         assert!(s.text(O::Password).is_none());
+    }
+
+    #[test]
+    fn an_equal_value_is_no_change_and_few_options_count_for_the_route() {
+        let mut s = Settings::default();
+        s.set_text(O::Url, Some(b"http://host/")).unwrap();
+        let (all, route) = (s.generation(), s.route());
+        s.set_text(O::Url, Some(b"http://host/")).unwrap();
+        s.set_long(O::Noprogress, 1).unwrap();
+        s.set_text(O::Useragent, None).unwrap();
+        let first = (s.generation(), s.route());
+        assert_ne!(first.0, all, "NOPROGRESS was not set before");
+        assert_eq!(first.1, route);
+        s.set_text(O::Useragent, Some(b"me")).unwrap();
+        s.set_list(O::Httpheader, Some(vec![Text::from(&b"A: b"[..])])).unwrap();
+        assert_eq!(s.route(), route);
+        let with_fields = s.generation();
+        s.set_list(O::Httpheader, Some(vec![Text::from(&b"A: b"[..])])).unwrap();
+        assert_eq!(s.generation(), with_fields);
+        s.set_text(O::Userpwd, Some(b"me:secret")).unwrap();
+        assert_ne!(s.route(), route, "a login may be part of a connection's identity");
+        let route = s.route();
+        s.set_text(O::Url, Some(b"http://other/")).unwrap();
+        assert_ne!(s.route(), route);
+        assert_ne!(s.own_copy().route(), s.route());
     }
 
     #[test]

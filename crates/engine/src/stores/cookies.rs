@@ -133,7 +133,8 @@ pub fn received(t: &Transfer, value: &[u8]) {
     }
 }
 
-fn is_on(easy: &EasyState) -> bool {
+/// Whether the application asked for cookies.
+pub fn is_on(easy: &EasyState) -> bool {
     easy.stores.cookies.on.get() || easy.settings.borrow().is_set(O::Cookiejar)
 }
 

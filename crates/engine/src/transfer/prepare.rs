@@ -7,14 +7,12 @@ use wire::escape::{self, Reject};
 use wire::url::{Part, Url, UrlError, flag};
 
 use super::Transfer;
-use crate::easy::EasyState;
 use crate::error::{Error, Result};
+use crate::settings::Settings;
 
 /// The URL that the settings name.
-pub fn first_url(easy: &Rc<EasyState>) -> Result<Url> {
-    let settings = easy.settings.borrow();
-    if let Some(handle) = settings.url_handle.clone() {
-        drop(settings);
+pub fn first_url(settings: &Settings) -> Result<Url> {
+    if let Some(handle) = &settings.url_handle {
         return Ok(handle());
     }
     let Some(text) = settings.text(O::Url) else {
@@ -29,7 +27,6 @@ pub fn first_url(easy: &Rc<EasyState>) -> Result<Url> {
     }
     let default = settings.text(O::DefaultProtocol);
     let port = settings.long(O::Port);
-    drop(settings);
     let mut url = match &default {
         Some(scheme) if !text.windows(3).any(|w| w == b"://") => {
             let with_scheme = [scheme, &b"://"[..], &text].concat();

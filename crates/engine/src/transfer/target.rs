@@ -1,5 +1,5 @@
 //! Where a request goes: the parsed URL, what is derived from it, and the plan for reaching it. The
-//! handle keeps its target as long as no option changes, so that a transfer like the last one parses
+//! handle keeps its target as long as no option of the route changes, so that a transfer like the last one parses
 //! and plans nothing.
 
 use std::cell::{OnceCell, RefCell};
@@ -17,6 +17,7 @@ use super::proxy::{self, Environment};
 use super::secret::Peer;
 use crate::easy::EasyState;
 use crate::error::Result;
+use crate::protocol;
 use crate::settings::Text;
 
 /// A URL to be fetched.
@@ -31,11 +32,13 @@ pub struct Target {
     /// What stands in a Host field, once a request has needed it.
     host_field: OnceCell<Box<[u8]>>,
     plan: RefCell<Option<Known>>,
+    /// The head of the last request for it, if that may be sent again.
+    pub kept_head: RefCell<Option<protocol::KeptHead>>,
 }
 
 /// A plan, and what it was made from.
 struct Known {
-    generation: u64,
+    route: u64,
     environment: Environment,
     plan: Rc<Plan>,
 }
@@ -48,6 +51,7 @@ impl From<Url> for Target {
             peer: Rc::new(Peer::server(&url)),
             host_field: OnceCell::new(),
             plan: RefCell::default(),
+            kept_head: RefCell::default(),
             url,
         }
     }
@@ -82,20 +86,17 @@ impl Deref for Target {
     }
 }
 
-/// The target that the settings name; the handle's last one when nothing was set since.
+/// The target that the settings name; the handle's last one when they still say the same.
 pub fn first(easy: &Rc<EasyState>) -> Result<Rc<Target>> {
-    let (generation, by_handle) = {
-        let settings = easy.settings.borrow();
-        (settings.generation(), settings.url_handle.is_some())
-    };
+    let settings = easy.settings.borrow();
     if let Some((known, target)) = &*easy.target.borrow()
-        && *known == generation
-        && !by_handle
+        && *known == settings.route()
+        && settings.url_handle.is_none()
     {
         return Ok(target.clone());
     }
-    let target = Rc::new(Target::from(prepare::first_url(easy)?));
-    *easy.target.borrow_mut() = Some((generation, target.clone()));
+    let target = Rc::new(Target::from(settings.for_route(|| prepare::first_url(&settings))?));
+    *easy.target.borrow_mut() = Some((settings.route(), target.clone()));
     Ok(target)
 }
 
@@ -103,27 +104,28 @@ impl Transfer {
     /// How to reach the current URL.
     pub fn plan(&self) -> Result<Rc<Plan>> {
         // HTTP methods that log in a connection come and go with the rounds of one transfer.
-        let by_round = self.scheme().login() == Login::Request
-            && crate::protocol::http_connection_login(self)?.is_some();
-        let (generation, lasting, environment) = {
-            let settings = self.easy.settings.borrow();
-            // A .netrc file may change, and so may what the application's socket functions are.
-            let lasting =
-                settings.long(O::Netrc) == 0 && self.easy.callbacks.sockets().is_none() && !by_round;
-            // Alternatives come with replies.
-            let lasting = lasting && !crate::stores::altsvc::is_on(&self.easy);
-            (settings.generation(), lasting, proxy::environment(&settings, &self.scheme()))
-        };
+        let by_round =
+            self.scheme().login() == Login::Request && protocol::http_connection_login(self)?.is_some();
+        let settings = self.easy.settings.borrow();
+        // A .netrc file may change, and so may what the application's socket functions are.
+        let lasting = settings.long(O::Netrc) == 0 && self.easy.callbacks.sockets().is_none() && !by_round;
+        // Alternatives come with replies.
+        let lasting = lasting && !crate::stores::altsvc::is_on(&self.easy);
+        let environment = proxy::environment(&settings, &self.scheme());
         if let Some(known) = &*self.url.plan.borrow()
             && lasting
-            && known.generation == generation
+            && known.route == settings.route()
             && known.environment == environment
         {
             return Ok(known.plan.clone());
         }
-        let plan = Rc::new(Plan::of(self, &environment)?);
+        let plan = Rc::new(match lasting {
+            true => settings.for_route(|| Plan::of(self, &environment))?,
+            false => Plan::of(self, &environment)?,
+        });
         if lasting {
-            *self.url.plan.borrow_mut() = Some(Known { generation, environment, plan: plan.clone() });
+            *self.url.plan.borrow_mut() =
+                Some(Known { route: settings.route(), environment, plan: plan.clone() });
         }
         Ok(plan)
     }

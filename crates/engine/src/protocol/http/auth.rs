@@ -70,6 +70,21 @@ pub fn fields(t: &mut Transfer, link: &Link, target: &Target<'_>, body: &ClientR
     Ok(out)
 }
 
+/// What [`fields`] comes to when there is nothing to prove to anybody.
+pub fn nothing_to_prove(t: &mut Transfer) {
+    let mut memory = t.easy.stores.auth.borrow_mut();
+    memory.server.skip();
+    memory.proxy.skip();
+    let state = &mut t.http.auth;
+    (state.server, state.has_bearer, state.proxy, state.withhold) = (None, false, None, false);
+}
+
+/// Whether it came to that. A signature of the message needs no login.
+pub fn proves_nothing(t: &Transfer) -> bool {
+    let state = &t.http.auth;
+    state.server.is_none() && !state.has_bearer && state.proxy.is_none() && t.long(O::HttpsigAlgorithm) == 0
+}
+
 fn proxy_field(t: &mut Transfer, target: &Target<'_>, out: &mut Vec<u8>) {
     let mut memory = t.easy.stores.auth.borrow_mut();
     let state = &mut t.http.auth;

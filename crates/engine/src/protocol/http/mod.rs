@@ -3,6 +3,7 @@
 //! The request's bytes are made in `request`, its body is sent by `upload`, the reply's head is read by
 //! `response`, and `redirect` and `auth` decide what follows. The wire format is the exchange layer's.
 
+mod again;
 mod auth;
 mod httpsig;
 mod redirect;
@@ -28,6 +29,7 @@ use crate::transfer::Transfer;
 use crate::transfer::auth::NtlmSteps;
 use crate::transfer::body::BodySource;
 use crate::transfer::connect::Link;
+pub use again::KeptHead;
 use request::Request;
 use response::Response;
 use upload::Upload;
@@ -80,7 +82,10 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
         t.easy.stores.auth.borrow_mut().server.new_connection();
     }
     note_forwarding(t, &link);
-    let request = Request::build(t, &link)?;
+    let request = match again::request(t, &link) {
+        Some(request) => request,
+        None => Request::build(t, &link)?,
+    };
     bind(t, &mut link)?;
     t.easy.info.borrow_mut().downloaded = 0;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);

@@ -95,14 +95,16 @@ impl Request {
         if !body.is_nothing() {
             t.easy.info.borrow_mut().upload_total = size;
         }
-        Ok(Request {
+        let request = Request {
             head: head.out,
             body,
             framing: if chunked { UploadFraming::Chunked } else { UploadFraming::Plain },
             expects,
             trailers: chunked,
             head_only: t.method == Method::Head || t.on(O::Nobody),
-        })
+        };
+        super::again::keep(t, link, &request);
+        Ok(request)
     }
 }
 

@@ -1,0 +1,76 @@
+//! A request like the last one: where the head of a GET hangs on the settings and the URL alone, the URL keeps its
+//! bytes, and they are sent again as long as no setting changes. Nothing that comes with replies (cookies, challenges,
+//! redirects), with a proxy, or from a file may have had a part in it.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use net::exchange::UploadFraming;
+use tables::EasyOption as O;
+
+use super::auth;
+use super::request::Request;
+use crate::settings::{Method, Text};
+use crate::transfer::Transfer;
+use crate::transfer::client_reader::ClientReader;
+use crate::transfer::connect::Link;
+
+/// The head of a request without a body, and what making it told the application.
+pub struct KeptHead {
+    generation: u64,
+    method: Method,
+    head: Box<[u8]>,
+    head_only: bool,
+    effective_method: Cow<'static, str>,
+    referer: Option<Text>,
+}
+
+/// The request that was sent when everything was the same.
+pub fn request(t: &mut Transfer, link: &Link) -> Option<Request> {
+    let url = t.url.clone();
+    let kept = url.kept_head.borrow();
+    let kept = kept.as_ref().filter(|kept| {
+        kept.method == t.method
+            && kept.generation == t.easy.settings.borrow().generation()
+            && is_plain(t, link)
+    })?;
+    auth::nothing_to_prove(t);
+    let mut info = t.easy.info.borrow_mut();
+    info.effective_method = kept.effective_method.clone();
+    info.referer.clone_from(&kept.referer);
+    drop(info);
+    Some(Request {
+        head: kept.head.to_vec(),
+        body: ClientReader::empty(&t.easy),
+        framing: UploadFraming::Plain,
+        expects: false,
+        trailers: false,
+        head_only: kept.head_only,
+    })
+}
+
+/// Keeps what was just made, if it may be sent again.
+pub fn keep(t: &Transfer, link: &Link, request: &Request) {
+    let lasts =
+        request.body.is_nothing() && is_plain(t, link) && auth::proves_nothing(t) && t.long(O::Netrc) == 0;
+    if !lasts {
+        return;
+    }
+    let info = t.easy.info.borrow();
+    *t.url.kept_head.borrow_mut() = Some(KeptHead {
+        generation: t.easy.settings.borrow().generation(),
+        method: t.method,
+        head: request.head.as_slice().into(),
+        head_only: request.head_only,
+        effective_method: info.effective_method.clone(),
+        referer: info.referer.clone(),
+    });
+}
+
+/// A first request, straight to its server, from a handle without cookies.
+fn is_plain(t: &Transfer, link: &Link) -> bool {
+    let direct = !link.via_proxy && link.alternative.is_none();
+    let first =
+        Rc::ptr_eq(&t.url, &t.first_url) && !t.custom_dropped && !t.http.http10 && t.http.referer.is_none();
+    direct && first && !crate::stores::cookies::is_on(&t.easy)
+}
