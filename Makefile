@@ -3,7 +3,7 @@ CARGO_TARGET_DIR ?= target
 export CARGO_TARGET_DIR
 LIB := $(CARGO_TARGET_DIR)/release/lib
 
-.PHONY: all lib tool coverage deps demo fuzz test test-deep bench bench-perl bench-php install deb check unit servers sanitize sanitize-if-possible
+.PHONY: all lib tool coverage deps demo fuzz test test-deep bench bench-perl bench-php warm install deb check unit servers sanitize sanitize-if-possible
 all: lib tool
 
 # libcurl.so.4, libcurl.a, libcurl.pc and curl-config below $(LIB)
@@ -59,6 +59,12 @@ demo: lib
 
 bench: deps lib tool
 	cargo run --quiet --release -p warmwire-bench -- --ours $(LIB)
+
+# Which functions stand together in the library (crates/capi/warm.ld): to be done again when the way of a request changes.
+warm: deps
+	sh crates/capi/link.sh --symbols
+	cargo run --quiet --release -p warmwire-bench -- --ours $(LIB) warm
+	sh crates/capi/link.sh --no-build
 
 # What Perl and PHP programs notice, beside the clients of their own.
 bench-perl bench-php: deps lib

@@ -5,11 +5,13 @@
 //! The server, nginx, is another process; only the client's CPU is counted. Runs alternate, so that a change of the
 //! machine's mood hits both; the median of the runs counts. Trust the ratios, not the microseconds.
 //!
-//! usage: `warmwire-bench [--ours DIR] [--runs N] [--quick] [perl|php]`; with a language, what its clients notice instead.
+//! usage: `warmwire-bench [--ours DIR] [--runs N] [--quick] [perl|php|warm]`; with a language, what its clients notice
+//! instead; `warm` writes the library's order of functions (`warm.rs`).
 
 mod languages;
 mod report;
 mod run;
+mod warm;
 mod workload;
 
 use std::path::PathBuf;
@@ -21,6 +23,8 @@ pub struct Arguments {
     /// A tenth of the requests, to see whether all works.
     pub quick: bool,
     pub language: Option<&'static languages::Language>,
+    /// Nothing is measured: the functions of a request are found and written down.
+    pub warm: bool,
 }
 
 fn main() -> ExitCode {
@@ -33,6 +37,7 @@ fn main() -> ExitCode {
     };
     let done = match arguments.language {
         Some(language) => languages::run(language, &arguments),
+        None if arguments.warm => warm::run(&arguments),
         None => all(&arguments),
     };
     match done {
@@ -57,10 +62,11 @@ fn all(arguments: &Arguments) -> std::io::Result<PathBuf> {
 }
 
 fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
-    let mut arguments = Arguments { ours: None, runs: 7, quick: false, language: None };
+    let mut arguments = Arguments { ours: None, runs: 7, quick: false, language: None, warm: false };
     while let Some(word) = words.next() {
         match &*word {
             "--quick" => arguments.quick = true,
+            "warm" => arguments.warm = true,
             "--ours" | "--runs" => {
                 let value = words.next().ok_or(format!("{word} wants a value"))?;
                 match &*word {

@@ -175,7 +175,8 @@ pub fn median(values: impl Iterator<Item = f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-fn build_programs() -> io::Result<()> {
+/// The C programs, into the folder of the results.
+pub fn build_programs() -> io::Result<()> {
     let directory = output_directory();
     std::fs::create_dir_all(&directory)?;
     for (name, library) in

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Link the shared libraries from the Rust static library and the C shim.
 #
-#   crates/capi/link.sh [--debug] [--no-build] [--sanitize thread|address]
+#   crates/capi/link.sh [--debug] [--no-build] [--symbols] [--sanitize thread|address]
 #   crates/capi/link.sh --nightly   only fetches the compiler that --sanitize needs
 #
 # Makes in target/release/lib (with --debug: target/debug/lib, with symbols and a dev build; with --sanitize:
@@ -11,6 +11,8 @@
 #   libcurl.a                     one object, of which only the exports are global
 #   libcurl.pc, curl-config, CURLConfig*.cmake   with the prefix given in PREFIX (default /usr/local)
 #
+# The functions of a request stand together (warm.ld, written by `make warm`). --symbols leaves a release library its names.
+#
 # Why a script and not rustc's cdylib or a build.rs: rustc writes its own version script for a cdylib and can't be
 # given ours, and ld.so refuses a library whose nodes lack the one a program was linked with. The C shim is compiled
 # here, next to the one link that needs it, so that `cargo build` and `cargo test` need no C compiler and no `cc` crate.
@@ -19,7 +21,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 target=${CARGO_TARGET_DIR:-$root/target}
 CC=${CC:-cc}
-profile=release flags="--release" optimise="-O2" strip="-s" build=yes sanitizer=
+profile=release flags="--release" optimise="-O2" strip="-s" build=yes sanitizer= symbols=
 while [ $# -gt 0 ]; do
   arg=$1
   shift
@@ -28,9 +30,12 @@ while [ $# -gt 0 ]; do
     --nightly) build=nightly ;;
     --debug) profile=debug flags="" optimise="-O1 -g" strip="" ;;
     --no-build) build=no ;;
-    *) echo "usage: link.sh [--debug] [--no-build] [--sanitize KIND]" >&2; exit 2 ;;
+    --symbols) symbols=yes ;;
+    *) echo "usage: link.sh [--debug] [--no-build] [--symbols] [--sanitize KIND]" >&2; exit 2 ;;
   esac
 done
+
+[ -z "$symbols" ] || strip=
 
 cd "$root"
 archive=$target/$profile/libwarmwire_capi.a
@@ -80,8 +85,8 @@ link() {
   } > "$work/$1.map"
   # shellcheck disable=SC2086
   $CC -shared -o "$out/$2.new" "$work/$3" -Wl,--whole-archive "$archive" -Wl,--no-whole-archive \
-    -Wl,-soname,"$2" -Wl,--version-script="$work/$1.map" -Wl,--gc-sections -Wl,-z,nodelete -Wl,-z,relro,-z,now \
-    -Wl,-z,noexecstack $undefined -Wl,--as-needed $strip ${LDFLAGS:-} -lgcc_s -lpthread -ldl -lm -lc
+    -Wl,-soname,"$2" -Wl,--version-script="$work/$1.map" -Wl,-T,"$here/warm.ld" -Wl,--gc-sections \
+    -Wl,-z,nodelete -Wl,-z,relro,-z,now -Wl,-z,noexecstack $undefined -Wl,--as-needed $strip ${LDFLAGS:-} -lgcc_s -lpthread -ldl -lm -lc
   mv -f "$out/$2.new" "$out/$2"
 }
 link CURL_OPENSSL_4 libcurl.so.4 variadic.o
