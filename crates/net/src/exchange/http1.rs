@@ -42,12 +42,8 @@ impl Http1 {
 
     /// Reads what there is, first what was left over from the head.
     fn poll_read(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
-        let rest = self.received.rest();
-        if !rest.is_empty() {
-            let n = rest.len().min(buf.len());
-            buf[..n].copy_from_slice(&rest[..n]);
-            self.received.consume(n);
-            return Poll::Ready(Ok(n));
+        if !self.received.rest().is_empty() {
+            return Poll::Ready(Ok(self.received.take_into(buf)));
         }
         let n = ready!(self.conn.filter.poll_read(cx, buf))?;
         self.any_received |= n > 0;

@@ -4,7 +4,7 @@
 use std::future::poll_fn;
 use std::io;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use runtime::{Idle, Reactor, Socket};
 use wire::http1::LineBuffer;
@@ -50,15 +50,10 @@ impl TunnelFilter {
 
 impl Filter for TunnelFilter {
     fn poll_read(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
-        let rest = self.received.rest();
-        if !rest.is_empty() {
-            let n = rest.len().min(buf.len());
-            buf[..n].copy_from_slice(&rest[..n]);
-            self.received.consume(n);
-            return Poll::Ready(Ok(n));
+        if !self.received.rest().is_empty() {
+            return Poll::Ready(Ok(self.received.take_into(buf)));
         }
-        let n = ready!(self.below.poll_read(cx, buf))?;
-        Poll::Ready(Ok(n))
+        self.below.poll_read(cx, buf)
     }
 
     fn direct_read(&self) -> usize {

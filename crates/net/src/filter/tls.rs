@@ -13,13 +13,14 @@ use std::task::{Context, Poll, Waker};
 use rustls::client::ClientConnectionData;
 use rustls::kernel::KernelConnection;
 
+use crate::tls::TlsInfo;
 use crate::tls::alerts;
 use crate::tls::record::{self, Key, MAX_PLAINTEXT, MAX_RECORD, RecordError, Shape};
-use crate::tls::{TlsConfig, TlsInfo};
-use crate::{Filter, Idle, NetError};
+use crate::{Filter, Idle};
 use runtime::{Reactor, Socket};
 
 pub use crate::tls::SessionStore;
+pub use drive::handshake;
 
 /// Below this a caller's buffer can't hold a record with what is left over of another, and ours is used.
 const DIRECT: usize = 2 * MAX_RECORD;
@@ -70,18 +71,6 @@ enum Over {
     /// close_notify.
     Clean,
     Failed(io::ErrorKind, String),
-}
-
-/// Does the handshake on `below` and checks the server. `host` is a name or an address, without brackets; `port` tells the
-/// sessions of two servers on one host apart.
-pub async fn handshake(
-    below: Box<dyn Filter>,
-    config: &Arc<TlsConfig>,
-    host: &str,
-    port: u16,
-    sessions: &SessionStore,
-) -> Result<TlsFilter, NetError> {
-    drive::handshake(below, config, host, port, sessions).await
 }
 
 impl TlsFilter {

@@ -152,8 +152,7 @@ impl ServerCertVerifier for Verifier {
         cert: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let cert =
-            Certificate::parse(cert).ok_or(Error::InvalidCertificate(CertificateError::BadEncoding))?;
+        let cert = parse(cert)?;
         let candidates =
             self.algorithms.mapping.iter().find(|(s, _)| *s == signed.scheme).map_or(&[][..], |(_, a)| a);
         let good = self.schemes.contains(&signed.scheme)
@@ -173,8 +172,7 @@ impl ServerCertVerifier for Verifier {
         cert: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let cert =
-            Certificate::parse(cert).ok_or(Error::InvalidCertificate(CertificateError::BadEncoding))?;
+        let cert = parse(cert)?;
         let spki = SubjectPublicKeyInfoDer::from(cert.spki);
         verify_tls13_signature_with_raw_key(message, &spki, signed, &self.algorithms)
     }
@@ -182,6 +180,10 @@ impl ServerCertVerifier for Verifier {
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.schemes.clone()
     }
+}
+
+fn parse<'a>(cert: &'a CertificateDer<'_>) -> Result<Certificate<'a>, Error> {
+    Certificate::parse(cert).ok_or(Error::InvalidCertificate(CertificateError::BadEncoding))
 }
 
 fn refused(message: String) -> NetError {

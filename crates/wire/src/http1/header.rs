@@ -48,6 +48,14 @@ impl LineBuffer {
         &self.bytes[self.start..]
     }
 
+    /// Moves what fits of the rest to the front of `buf`.
+    pub fn take_into(&mut self, buf: &mut [u8]) -> usize {
+        let n = self.rest().len().min(buf.len());
+        buf[..n].copy_from_slice(&self.rest()[..n]);
+        self.consume(n);
+        n
+    }
+
     /// Marks `n` bytes of the rest as taken. Large storage is given back once it is empty.
     pub fn consume(&mut self, n: usize) {
         self.start = (self.start + n).min(self.bytes.len());

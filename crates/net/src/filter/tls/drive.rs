@@ -40,6 +40,8 @@ enum Step {
     Done,
 }
 
+/// Does the handshake on `below` and checks the server. `host` is a name or an address, without brackets; `port` tells the
+/// sessions of two servers on one host apart.
 pub async fn handshake(
     below: Box<dyn Filter>,
     config: &Arc<TlsConfig>,

@@ -3,6 +3,7 @@
 use super::tests::*;
 use super::*;
 use crate::NetErrorKind;
+use crate::tls::TlsConfig;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::time::Duration;

@@ -3,7 +3,7 @@
 use super::tests::*;
 use super::*;
 use crate::NetErrorKind;
-use crate::tls::{CaSource, CertSource, ClientCert, TlsVersion};
+use crate::tls::{CaSource, CertSource, ClientCert, TlsConfig, TlsVersion};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};

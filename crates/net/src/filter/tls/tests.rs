@@ -10,9 +10,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::NetErrorKind;
 use crate::filter::SocketFilter;
+use crate::tls::TlsConfig;
 use crate::tls::{CaSource, TlsVersion};
+use crate::{NetError, NetErrorKind};
 use runtime::{Clock, Runtime};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use testkit::certs::{Authority, Leaf};
