@@ -38,8 +38,13 @@ impl Asked {
 
 fn answer(mut stream: &TcpStream, counts: &Counts) -> Option<()> {
     let asked = read(stream)?;
+    if asked.path.starts_with("/silent") {
+        return None;
+    }
     let (status, headers, body) = reply(&asked, counts);
-    let mut head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n", body.len());
+    let cut = asked.path.starts_with("/cut");
+    let length = body.len() + if cut { 100 } else { 0 };
+    let mut head = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\n");
     for (name, value) in headers {
         head.push_str(&format!("{name}: {value}\r\n"));
     }
@@ -48,7 +53,7 @@ fn answer(mut stream: &TcpStream, counts: &Counts) -> Option<()> {
     if asked.method != "HEAD" {
         stream.write_all(&body).ok()?;
     }
-    Some(())
+    (!cut).then_some(())
 }
 
 fn read(stream: &TcpStream) -> Option<Asked> {
@@ -115,20 +120,42 @@ fn reply(asked: &Asked, counts: &Counts) -> Reply {
         ("tagged", _) => ok(vec![("ETag", "\"t1\"".into())], "tagged\n"),
         ("private", _) => private(asked),
         ("range", _) => range(asked),
-        ("flaky", _) => {
-            let mut counts = counts.lock().unwrap();
-            let count = counts.entry(asked.path.clone()).or_default();
-            *count += 1;
-            if *count < 3 {
-                ("503 Busy".into(), Vec::new(), b"busy\n".to_vec())
-            } else {
-                ok(Vec::new(), "at last\n")
-            }
+        ("flaky", _) if count(asked, counts) < 3 => {
+            ("503 Busy".into(), given_fields(&asked.query), b"busy\n".to_vec())
         }
+        ("flaky", _) => ok(Vec::new(), "at last\n"),
+        ("cut", _) => ok(Vec::new(), "not all\n"),
+        ("fields", status) => (format!("{status} Text"), given_fields(&asked.query), b"fields\n".to_vec()),
         ("dated", _) => ok(vec![("Last-Modified", "Tue, 13 Jun 2000 12:10:00 GMT".into())], "dated\n"),
         ("escape", _) => ok(vec![("X-Odd", "a\u{1b}[31mb".into())], "odd\n"),
         _ => ("404 Not Found".into(), Vec::new(), b"nothing here\n".to_vec()),
     }
+}
+
+/// How often this path has been asked for by now.
+fn count(asked: &Asked, counts: &Counts) -> usize {
+    let mut counts = counts.lock().unwrap();
+    let count = counts.entry(asked.path.clone()).or_default();
+    *count += 1;
+    *count
+}
+
+/// Header fields from a query such as `ETag=%22x%22&Warning=none`.
+fn given_fields(query: &str) -> Vec<(&'static str, String)> {
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    // A few bytes for each request of a test.
+    pairs.map(|(name, value)| (&*name.to_string().leak(), unescaped(value))).collect()
+}
+
+fn unescaped(text: &str) -> String {
+    let mut pieces = text.split('%');
+    let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
+    for piece in pieces {
+        let (code, rest) = piece.split_at(2.min(piece.len()));
+        bytes.extend(u8::from_str_radix(code, 16));
+        bytes.extend(rest.as_bytes());
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// The request as text; what differs between versions of curl is left out.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use engine::info::TransferInfo;
 use tables::constant::CURLSSLBACKEND_NONE;
-use tables::{Code, EasyOption as O, Entry, Info as I, InfoKind};
+use tables::{Code, Entry, Info as I, InfoKind};
 
 use crate::easy::{self, EasyHandle};
 use crate::slist::{self, Slist};
@@ -116,21 +116,12 @@ impl EasyHandle {
             I::PrimaryIp => Some(found.ends.primary_ip().into_bytes()),
             I::LocalIp => Some(found.ends.local_ip().into_bytes()),
             I::Scheme => (!found.scheme.is_empty()).then(|| found.scheme.as_bytes().to_vec()),
-            I::EffectiveMethod => Some(self.method(&found)),
+            I::EffectiveMethod => Some(self.easy.state().effective_method()),
             I::Referer => copy(&found.referer),
             I::Cainfo => Some(crate::version::CAINFO.as_bytes().to_vec()),
             I::Capath => Some(crate::version::CAPATH.as_bytes().to_vec()),
             _ => None, // RTSP_SESSION_ID: not built
         }
-    }
-
-    /// The method last used, or before a transfer the one that the options ask for.
-    fn method(&self, found: &TransferInfo) -> Vec<u8> {
-        if !found.effective_method.is_empty() {
-            return found.effective_method.as_bytes().to_vec();
-        }
-        let custom = self.easy.state().settings.borrow().text(O::Customrequest);
-        custom.map_or_else(|| b"GET".to_vec(), |method| method.to_vec())
     }
 
     fn number(&self, info: I) -> i64 {

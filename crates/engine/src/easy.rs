@@ -282,6 +282,18 @@ impl EasyState {
         self.message.borrow().clone()
     }
 
+    /// The HTTP method last used, or before a request the one that the options ask for, whatever the scheme.
+    pub fn effective_method(&self) -> Vec<u8> {
+        let used = &self.info.borrow().effective_method;
+        let settings = self.settings.borrow();
+        match settings.text(EasyOption::Customrequest) {
+            _ if !used.is_empty() => used.as_bytes().to_vec(),
+            Some(custom) => custom.to_vec(),
+            None if settings.on(EasyOption::Nobody) => b"HEAD".to_vec(),
+            None => settings.method.verb().as_bytes().to_vec(),
+        }
+    }
+
     /// The handle as the reactor and the pool know it.
     pub fn owner_number(&self) -> u64 {
         self.tag.get() as u64

@@ -7,8 +7,8 @@ const UNNAMED: &[u8] = b"curl_response";
 
 /// The last part of the path of a URL, for `--remote-name`; false when there was none.
 pub fn from_url(path: &[u8]) -> (Bytes, bool) {
-    let trimmed = path.strip_suffix(b"/").unwrap_or(path);
-    let name = last_part(trimmed);
+    let trimmed = path.strip_suffix(b"/").or_else(|| path.strip_suffix(b"\\")).unwrap_or(path);
+    let name = after_backslash(last_part(trimmed));
     if matches!(name, b"" | b"." | b"..") {
         return (UNNAMED.to_vec(), false);
     }
@@ -17,6 +17,11 @@ pub fn from_url(path: &[u8]) -> (Bytes, bool) {
 
 fn last_part(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
+}
+
+/// Some servers name files as Windows does.
+fn after_backslash(name: &[u8]) -> &[u8] {
+    name.rsplit(|byte| *byte == b'\\').next().unwrap_or(name)
 }
 
 /// The name in a Content-Disposition header, given as all that follows the colon.
@@ -53,8 +58,7 @@ pub fn from_location(value: &[u8]) -> Option<Bytes> {
 
 /// What may become of a name that a server chose: no directories, no line ends, no control characters.
 fn safe(name: &[u8]) -> Option<Bytes> {
-    let name = last_part(name);
-    let name = name.rsplit(|byte| *byte == b'\\').next().unwrap_or(name);
+    let name = after_backslash(last_part(name));
     let end = name.iter().position(|byte| matches!(byte, b'\r' | b'\n' | 0)).unwrap_or(name.len());
     let name: Bytes =
         name[..end].iter().map(|byte| if byte.is_ascii_control() { b'_' } else { *byte }).collect();
@@ -71,8 +75,7 @@ pub fn in_directory(directory: Option<&[u8]>, name: &[u8]) -> Bytes {
 
 /// The part of an upload's path that names the file.
 pub fn upload_name(path: &[u8]) -> &[u8] {
-    let name = last_part(path);
-    name.rsplit(|byte| *byte == b'\\').next().unwrap_or(name)
+    after_backslash(last_part(path))
 }
 
 #[cfg(test)]
@@ -87,6 +90,8 @@ mod tests {
     fn names_from_urls() {
         assert_eq!(from_url(b"/a/b.txt"), (b"b.txt".to_vec(), true));
         assert_eq!(from_url(b"/a/b/"), (b"b".to_vec(), true));
+        assert_eq!(from_url(b"/a/b\\c"), (b"c".to_vec(), true));
+        assert_eq!(from_url(b"/a/b\\"), (b"b".to_vec(), true));
         assert_eq!(from_url(b"/"), (b"curl_response".to_vec(), false));
         assert_eq!(from_url(b"/a/.."), (b"curl_response".to_vec(), false));
     }

@@ -42,7 +42,7 @@ impl Outcome for Ended<'_> {
             "FTP_ENTRY_PATH" => info.ftp_entry_path.as_deref().map(<[u8]>::to_vec),
             "REDIRECT_URL" => info.redirect_url.as_deref().map(<[u8]>::to_vec),
             "REFERER" => info.referer.as_deref().map(<[u8]>::to_vec),
-            "EFFECTIVE_METHOD" => filled(&info.effective_method),
+            "EFFECTIVE_METHOD" => Some(self.easy.state().effective_method()),
             "EFFECTIVE_URL" => {
                 info.effective_url.as_ref().map(|url| url.to_vec()).filter(|url| !url.is_empty())
             }

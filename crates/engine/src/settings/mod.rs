@@ -53,6 +53,18 @@ pub enum Method {
     Put,
 }
 
+impl Method {
+    /// Its name in HTTP.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Method::Get => "GET",
+            Method::Head => "HEAD",
+            Method::Post | Method::PostMime => "POST",
+            Method::Put => "PUT",
+        }
+    }
+}
+
 /// All options of an easy handle.
 #[derive(Clone)]
 pub struct Settings {

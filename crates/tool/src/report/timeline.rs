@@ -107,10 +107,11 @@ fn axis(seconds: f64, bottom: f64) -> String {
     out
 }
 
-/// The next of 1, 2 and 5 times a power of ten.
+/// The next of 1, 2 and 5 times a power of ten. Counted up: logarithms would make every start load libm.
 fn round_step(least: f64) -> f64 {
-    let power = 10f64.powf(least.max(1e-9).log10().floor());
-    [1.0, 2.0, 5.0].into_iter().map(|round| round * power).find(|step| *step >= least).unwrap_or(10.0 * power)
+    let powers = (0..20).scan(1e-9, |power, _| Some(std::mem::replace(power, *power * 10.0)));
+    let mut steps = powers.flat_map(|power| [1.0, 2.0, 5.0].map(|round| round * power));
+    steps.find(|step| *step >= least).unwrap_or(1e12)
 }
 
 fn row(record: &Record, y: f64, scale: f64) -> String {

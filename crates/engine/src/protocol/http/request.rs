@@ -118,12 +118,7 @@ fn method_name(t: &Transfer) -> Cow<'static, [u8]> {
     if t.on(O::Nobody) {
         return Cow::Borrowed(b"HEAD");
     }
-    Cow::Borrowed(match t.method {
-        Method::Get => b"GET",
-        Method::Head => b"HEAD",
-        Method::Post | Method::PostMime => b"POST",
-        Method::Put => b"PUT",
-    })
+    Cow::Borrowed(t.method.verb().as_bytes())
 }
 
 fn note_method(t: &Transfer, name: &[u8]) {
