@@ -124,7 +124,7 @@ static size_t give(char *to, size_t size, size_t count, void *user)
 static void refused_uploads(void)
 {
   for(long keep = 0; keep < 2; keep++) {
-    struct own_server *own = own_server("HTTP/1.1 403 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", NULL);
+    struct own_server *own = own_server("HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n", NULL);
     CURL *easy = handle("http", own->port);
     struct curl_slist *plain = curl_slist_append(NULL, "Expect:");
     left = UPLOAD;

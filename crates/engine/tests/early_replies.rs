@@ -81,6 +81,19 @@ fn unless_the_application_wants_to_go_on() {
         let found = upload_then_get(&reply, &reading_on(), |easy| long(easy, O::KeepSendingOnError, 1));
         assert_eq!(found, (Code::Ok, Code::Ok, LENGTH as i64, 1), "{status}");
     }
+    // Not even that is of use to a server that closes.
+    let reply = "HTTP/1.1 413 No\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
+    let (.., sent, connections) =
+        upload_then_get(reply, &[Step::Hold], |easy| long(easy, O::KeepSendingOnError, 1));
+    assert!(sent < LENGTH as i64 && connections == 2, "{sent}");
+}
+
+/// The reply is seen while the body could go on for long, even when the socket takes everything at once.
+#[test]
+fn little_is_sent_after_the_reply_has_come() {
+    let reply = "HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nok";
+    let (.., sent, _) = upload_then_get(reply, &[Step::ExpectBytes(LENGTH)], |_| {});
+    assert!(sent < 12 << 20, "{sent}");
 }
 
 #[test]

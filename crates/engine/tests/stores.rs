@@ -14,6 +14,7 @@ use common::{handle, long};
 use tables::{Code, EasyOption as O, LockData};
 use testkit::certs::Authority;
 use testkit::http::{Config, HttpServer, Request, Response};
+use testkit::raw::RawPeer;
 use testkit::temp::TempDir;
 use warmwire_engine::callbacks::{Callbacks, HstsAnswer, HstsEntry, ReadAnswer, Written};
 use warmwire_engine::{Easy, Share};
@@ -90,6 +91,24 @@ fn an_alternative_shows_the_certificate_of_the_origin() {
     perform(&easy);
     assert_eq!(easy.perform(), Code::PeerFailedVerification);
     assert_eq!(there.served(), 0);
+}
+
+/// curl has no way back to the origin (its wish for one was dropped from its list of things to do in March 2026).
+#[test]
+fn an_alternative_that_is_not_there_fails_the_transfer() {
+    let authority = Authority::new();
+    let value = format!("h1=\":{}\"", RawPeer::refused_port());
+    let here = tls_with(&authority, move |_| Some(Response::status(200).with("Alt-Svc", &*value)));
+    let (easy, _app) = handle(&here.url("/"));
+    set(&easy, O::CainfoBlob, authority.ca_pem());
+    long(&easy, O::AltsvcCtrl, 8);
+    perform(&easy);
+    assert_eq!(easy.perform(), Code::CouldntConnect);
+    assert_eq!(here.served(), 1);
+    // Who does not want to go there asks the origin.
+    long(&easy, O::AltsvcCtrl, 16);
+    perform(&easy);
+    assert_eq!(here.served(), 2);
 }
 
 #[test]

@@ -20,5 +20,5 @@ pub use sys::fork::{after_fork_in_child, generation as fork_generation};
 pub use sys::privilege::secure_execution;
 pub use sys::threads::spawn_helper;
 pub use sys::unix::{CloseHook, Idle, Socket};
-pub use timers::Sleep;
+pub use timers::{NextRun, Sleep};
 pub use wait::ExtraFd;

@@ -17,7 +17,7 @@ use crate::interest::{Direction, Interest};
 use crate::ready::{Ready, lock};
 use crate::sys::epoll::Epoll;
 use crate::sys::fork;
-use crate::timers::{Sleep, TimerKey, Timers};
+use crate::timers::{NextRun, Sleep, TimerKey, Timers};
 use crate::wait::Wakers;
 
 /// What an application with an event loop of its own is told (event mode).
@@ -104,6 +104,11 @@ impl Reactor {
     /// Completes at that moment.
     pub fn sleep_until(self: &Arc<Self>, at: Instant) -> Sleep {
         Sleep::new(self.clone(), at)
+    }
+
+    /// Completes in the next run.
+    pub fn next_run(self: &Arc<Self>) -> NextRun {
+        NextRun::new(self.clone())
     }
 
     /// Completes after that time. A time beyond what the clock can count means a year.

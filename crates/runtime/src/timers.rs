@@ -99,6 +99,45 @@ impl Future for Sleep {
     }
 }
 
+/// Completes in the next run, after events were harvested: what a task waits for that could go on for long and wants to
+/// see what has come meanwhile. Waking itself would only give it another round of the same run.
+pub struct NextRun {
+    reactor: Arc<Reactor>,
+    key: Option<TimerKey>,
+}
+
+impl NextRun {
+    pub(crate) fn new(reactor: Arc<Reactor>) -> NextRun {
+        NextRun { reactor, key: None }
+    }
+}
+
+impl Future for NextRun {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        match &self.key {
+            Some(key) if self.reactor.update_timer(key, cx.waker()) => Poll::Pending,
+            Some(_) => {
+                self.key = None;
+                Poll::Ready(())
+            }
+            None => {
+                self.key = Some(self.reactor.add_timer(self.reactor.now(), cx.waker().clone()));
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl Drop for NextRun {
+    fn drop(&mut self) {
+        if let Some(key) = self.key.take() {
+            self.reactor.remove_timer(&key);
+        }
+    }
+}
+
 impl Drop for Sleep {
     fn drop(&mut self) {
         self.disarm();

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use net::connect::{ConnectRequest, Connected, connect, connect_unix};
 use net::filter::tls::handshake;
 use net::filter::{SocketFilter, open::Transport};
-use net::resolver::resolve;
+use net::resolver::{Addresses, ResolveOptions, is_new, resolve};
 use net::tls::TlsConfig;
 use net::{Acquired, Connection, Filter, Lease, Limits, Pool, ResolveCache, SessionStore};
 use tables::{Code, EasyOption as O, LockData};
@@ -101,9 +101,6 @@ impl Transfer {
 
     /// Opens a connection along the plan.
     async fn open(&self, plan: &Plan, started: Instant, deadline: Instant) -> Result<Connection> {
-        if !self.easy.callbacks.resolver_start() {
-            return Err(Error::new(Code::AbortedByCallback, ""));
-        }
         let (mut filter, endpoints, private) = self.reach(plan, started, deadline).await?;
         if plan.identity.haproxy.is_some() {
             super::tunnel::send_haproxy(self, filter.as_mut(), plan, &endpoints).await?;
@@ -183,12 +180,26 @@ impl Transfer {
         Ok(plan.proxy.as_ref().is_some_and(|p| !p.tunnel && !p.kind.is_socks()))
     }
 
-    /// A host's address of one family.
-    pub async fn look_up_host(&self, host: &str, v4: bool) -> Result<std::net::IpAddr> {
+    /// A host's addresses. The application hears of a look-up that begins, not of an answer that the cache has.
+    pub(super) async fn look_up(
+        &self,
+        host: &str,
+        port: u16,
+        options: &ResolveOptions,
+    ) -> Result<Arc<Addresses>> {
         let reactor = self.multi.runtime.reactor();
         let cache = self.resolve_cache();
-        let options = net::resolver::ResolveOptions::default();
-        let found = resolve(&net::process().resolver, &cache, reactor, host, 0, &options).await?;
+        let begins = self.locked(LockData::Dns, || is_new(&cache, host, port, options, reactor.now()));
+        if begins && !self.easy.callbacks.resolver_start() {
+            return Err(Error::new(Code::AbortedByCallback, ""));
+        }
+        let mut found = pin!(resolve(&net::process().resolver, &cache, reactor, host, port, options));
+        Ok(poll_fn(|cx| self.locked(LockData::Dns, || found.as_mut().poll(cx))).await?)
+    }
+
+    /// A host's address of one family.
+    pub async fn look_up_host(&self, host: &str, v4: bool) -> Result<std::net::IpAddr> {
+        let found = self.look_up(host, 0, &ResolveOptions::default()).await?;
         let address = found.list.iter().map(|a| a.ip()).find(|ip| ip.is_ipv4() == v4);
         address.ok_or_else(|| Error::from(Code::CouldntResolveHost))
     }
@@ -203,12 +214,7 @@ impl Transfer {
         let unix = plan.identity.unix.as_ref().or(first.and_then(|p| p.unix.as_ref()));
         let addresses = match unix {
             Some(_) => Arc::default(),
-            None => {
-                let cache = self.resolve_cache();
-                let resolver = &net::process().resolver;
-                let mut found = pin!(resolve(resolver, &cache, reactor, host, port, &plan.resolve));
-                poll_fn(|cx| self.locked(LockData::Dns, || found.as_mut().poll(cx))).await?
-            }
+            None => self.look_up(host, port, &plan.resolve).await?,
         };
         self.mark(|info, elapsed| info.name_lookup = elapsed.max(Duration::from_nanos(1)));
         if unix.is_none() {

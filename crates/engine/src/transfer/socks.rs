@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use net::Filter;
 use net::filter::socks::{SocksRequest, Version, establish};
-use net::resolver::{IpVersion, ResolveOptions, resolve};
+use net::resolver::{IpVersion, ResolveOptions};
 use tables::constant::CURLAUTH_BASIC;
 use tables::{Code, EasyOption as O, ProxyCode};
 use wire::socks::Destination;
@@ -62,9 +62,7 @@ async fn look_up(t: &Transfer, proxy: &Proxy, goal: Goal<'_>) -> Result<IpAddr> 
     let four = proxy.kind == ProxyKind::Socks4;
     let ip_version = if four { IpVersion::V4 } else { goal.resolve.ip_version };
     let options = ResolveOptions { ip_version, proxy: false, ..goal.resolve.clone() };
-    let reactor = t.multi.runtime.reactor();
-    let (cache, resolver) = (t.resolve_cache(), &net::process().resolver);
-    let found = resolve(resolver, &cache, reactor, goal.host, goal.port, &options).await.ok();
+    let found = t.look_up(goal.host, goal.port, &options).await.ok();
     found.and_then(|addresses| addresses.list.first().map(|a| a.ip())).ok_or_else(|| {
         let name = if four { "SOCKS4" } else { "SOCKS5" };
         let text = format!("Failed to resolve \"{}\" for {name} connect.", goal.host);

@@ -9,7 +9,7 @@ mod pins;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use runtime::Reactor;
 
@@ -79,16 +79,17 @@ pub async fn resolve(
     let name = name.to_ascii_lowercase();
     match cache.find(&name, port, options, reactor.now()) {
         Some(Some(found)) => return Ok(found),
+        // A numeric host of the other family is resolved, as in curl; it is the connecting that fails.
+        Some(None) if at_once(&name, port, options).is_some() => return Ok(Arc::default()),
         Some(None) => return Err(unresolved(&name, options)),
         None => {}
     }
     if let Some(list) = at_once(&name, port, options) {
-        let known = list.into_iter().filter(|a| options.ip_version.admits(&a.ip())).collect::<Vec<_>>();
-        return if known.is_empty() {
-            Err(unresolved(&name, options))
-        } else {
-            Ok(Arc::new(Addresses { list: known }))
-        };
+        let list = list.into_iter().filter(|a| options.ip_version.admits(&a.ip())).collect::<Vec<_>>();
+        if list.is_empty() {
+            return Ok(Arc::default());
+        }
+        return Ok(cache.remember(&name, port, Addresses { list }, options, reactor.now()));
     }
     refuse_early(&name, options)?;
     let answer = {
@@ -102,6 +103,12 @@ pub async fn resolve(
         return Err(unresolved(&name, options));
     }
     Ok(cache.remember(&name, port, Addresses { list }, options, now))
+}
+
+/// Whether `resolve` would go beyond the cache. curl counts numeric hosts and localhost as look-ups, and caches them.
+pub fn is_new(cache: &ResolveCache, name: &str, port: u16, options: &ResolveOptions, now: Instant) -> bool {
+    let name = name.to_ascii_lowercase();
+    cache.find(&name, port, options, now).is_none() && refuse_early(&name, options).is_ok()
 }
 
 /// A host that needs no look-up: a numeric one, or localhost (RFC 6761 section 6.3).

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use net::exchange::{Exchange, UploadFraming};
-use runtime::{Reactor, Sleep};
+use runtime::{NextRun, Reactor, Sleep};
 use std::sync::Arc;
 use tables::{Code, EasyOption as O};
 
@@ -35,6 +35,7 @@ pub struct Upload {
     buffer: Vec<u8>,
     rate: RateLimit,
     pace: Option<Sleep>,
+    turn: Option<NextRun>,
     failure: Option<Error>,
     counted: i64,
     begun: bool,
@@ -80,6 +81,7 @@ impl Upload {
             buffer: Vec::new(),
             rate: t.send_rate,
             pace: None,
+            turn: None,
             failure: None,
             counted: 0,
             begun: false,
@@ -173,7 +175,9 @@ impl Upload {
                         return Ok(());
                     }
                     if pieces == PIECES_PER_TURN {
-                        cx.waker().wake_by_ref();
+                        self.turn = Some(self.reactor.next_run());
+                    }
+                    if self.others_have_their_turn(cx) {
                         return Ok(());
                     }
                     pieces += 1;
@@ -193,6 +197,14 @@ impl Upload {
                 }
             }
         }
+    }
+
+    fn others_have_their_turn(&mut self, cx: &mut Context<'_>) -> bool {
+        let waits = self.turn.as_mut().is_some_and(|turn| Pin::new(turn).poll(cx).is_pending());
+        if !waits {
+            self.turn = None;
+        }
+        waits
     }
 
     /// Queues the next piece of body. `false` when there is none to be had now.

@@ -1,0 +1,113 @@
+//! When an application hears of name look-ups, and what addresses of the family that is not wanted come to.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use tables::{Code, EasyOption as O};
+use testkit::http::HttpServer;
+use testkit::raw::RawPeer;
+use warmwire_engine::Easy;
+use warmwire_engine::callbacks::{Callbacks, ReadAnswer, Written};
+
+/// Counts its calls.
+#[derive(Default)]
+struct Listener {
+    calls: Cell<usize>,
+    refuses: Cell<bool>,
+}
+
+struct Told(Rc<Listener>);
+
+impl Callbacks for Told {
+    fn write(&self, _: &[u8]) -> Written {
+        Written::All
+    }
+
+    fn header(&self, _: &[u8]) -> Option<Written> {
+        None
+    }
+
+    fn read(&self, _: &mut [u8]) -> ReadAnswer {
+        ReadAnswer::Bytes(0)
+    }
+
+    fn resolver_start(&self) -> bool {
+        self.0.calls.set(self.0.calls.get() + 1);
+        !self.0.refuses.get()
+    }
+}
+
+fn handle() -> (Easy, Rc<Listener>) {
+    let listener = Rc::new(Listener::default());
+    (Easy::new(Rc::new(Told(listener.clone()))), listener)
+}
+
+/// One transfer: its code, and how often the application was asked.
+fn get(easy: &Easy, listener: &Listener, url: &str) -> (Code, usize) {
+    listener.calls.set(0);
+    easy.set_text(O::Url, Some(url.as_bytes())).unwrap();
+    (easy.perform(), listener.calls.get())
+}
+
+fn set(easy: &Easy, option: O, value: i64) {
+    easy.state().settings.borrow_mut().set_long(option, value).unwrap();
+}
+
+/// covers: CURLOPT_RESOLVER_START_FUNCTION, CURLOPT_FRESH_CONNECT, CURLOPT_DNS_CACHE_TIMEOUT
+#[test]
+fn one_call_for_each_look_up_that_begins() {
+    let server = HttpServer::plain();
+    for host in ["127.0.0.1", "localhost", "a.LocalHost"] {
+        let (easy, listener) = handle();
+        let url = format!("http://{host}:{}/", server.port());
+        assert_eq!(get(&easy, &listener, &url), (Code::Ok, 1), "{host}");
+        assert_eq!(get(&easy, &listener, &url), (Code::Ok, 0), "{host}: the connection was kept");
+        set(&easy, O::FreshConnect, 1);
+        assert_eq!(get(&easy, &listener, &url), (Code::Ok, 0), "{host}: the cache knows it");
+        set(&easy, O::DnsCacheTimeout, 0);
+        assert_eq!(get(&easy, &listener, &url), (Code::Ok, 1), "{host}: nothing is kept");
+    }
+}
+
+/// covers: CURLOPT_RESOLVE
+#[test]
+fn no_call_for_what_is_known_or_never_asked_for() {
+    let server = HttpServer::plain();
+    let (easy, listener) = handle();
+    let pin = format!("pinned.example:{}:127.0.0.1", server.port());
+    let pins = Some(vec![pin.as_bytes().into()]);
+    easy.state().settings.borrow_mut().set_list(O::Resolve, pins).unwrap();
+    let url = format!("http://pinned.example:{}/", server.port());
+    assert_eq!(get(&easy, &listener, &url), (Code::Ok, 0));
+    assert_eq!(get(&easy, &listener, "http://hidden.onion/"), (Code::CouldntResolveHost, 0));
+    easy.set_text(O::UnixSocketPath, Some(b"/nowhere")).unwrap();
+    assert_eq!(get(&easy, &listener, &url), (Code::CouldntConnect, 0));
+}
+
+#[test]
+fn a_refusal_ends_the_transfer_and_is_not_remembered() {
+    let server = HttpServer::plain();
+    let (easy, listener) = handle();
+    let url = format!("http://127.0.0.1:{}/", server.port());
+    listener.refuses.set(true);
+    assert_eq!(get(&easy, &listener, &url), (Code::AbortedByCallback, 1));
+    listener.refuses.set(false);
+    assert_eq!(get(&easy, &listener, &url), (Code::Ok, 1));
+}
+
+/// covers: CURLOPT_IPRESOLVE
+#[test]
+fn numbers_of_the_other_family_are_not_connected_to() {
+    let port = HttpServer::plain().port();
+    for (version, host) in [(2, "127.0.0.1"), (1, "[::1]")] {
+        let (easy, listener) = handle();
+        set(&easy, O::Ipresolve, version);
+        let (code, _) = get(&easy, &listener, &format!("http://{host}:{port}/"));
+        assert_eq!(code, Code::CouldntConnect);
+        let text = easy.state().message();
+        assert!(text.starts_with("Failed to connect to "), "{text}");
+    }
+    let (easy, listener) = handle();
+    let url = format!("http://127.0.0.1:{}/", RawPeer::refused_port());
+    assert_eq!(get(&easy, &listener, &url), (Code::CouldntConnect, 1));
+}
