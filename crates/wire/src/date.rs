@@ -37,6 +37,19 @@ pub fn http(seconds: i64) -> String {
     )
 }
 
+/// The longest wait that a server may ask for, as curl caps it.
+const LONGEST_WAIT_S: i64 = 6 * 60 * 60;
+
+/// A Retry-After field (RFC 9110 section 10.2.3) as seconds from `now`; 0 when it makes no sense or has passed.
+pub fn retry_after(value: &[u8], now: i64) -> i64 {
+    let digits = value.iter().take_while(|octet| octet.is_ascii_digit()).count();
+    let seconds = match std::str::from_utf8(&value[..digits]) {
+        Ok(number) if digits > 0 => number.parse().unwrap_or(LONGEST_WAIT_S),
+        _ => parse(value).map_or(0, |date| date.saturating_sub(now)),
+    };
+    seconds.clamp(0, LONGEST_WAIT_S)
+}
+
 /// A moment in UTC by the calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Civil {
@@ -385,6 +398,20 @@ mod tests {
         assert_eq!(http(784_111_777), "Sun, 06 Nov 1994 08:49:37 GMT");
         assert_eq!(http(-1), "Wed, 31 Dec 1969 23:59:59 GMT");
         assert_eq!(Civil::from_seconds(784_111_777).to_string(), "19941106T084937Z");
+    }
+
+    #[test]
+    fn when_to_come_again() {
+        assert_eq!(retry_after(b"12", 0), 12);
+        assert_eq!(retry_after(b"12, soon", 0), 12);
+        assert_eq!(retry_after(b"Sun, 06 Nov 1994 08:49:37 GMT", 784_111_770), 7);
+        assert_eq!(retry_after(b"Sun, 06 Nov 1994 08:49:37 GMT", 784_111_778), 0);
+        for endless in ["99999", "99999999999999999999", "Sun, 06 Nov 2094 08:49:37 GMT"] {
+            assert_eq!(retry_after(endless.as_bytes(), 784_111_770), 6 * 60 * 60, "{endless}");
+        }
+        for nonsense in ["", "-1", "later", ","] {
+            assert_eq!(retry_after(nonsense.as_bytes(), 0), 0, "{nonsense}");
+        }
     }
 
     #[test]

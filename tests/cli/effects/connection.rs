@@ -144,6 +144,46 @@ fn the_first_line_names_the_client() {
     }
 }
 
+// covers: --retry, --retry-max-time
+#[test]
+fn the_server_may_name_the_time_to_come_again() {
+    use std::time::{SystemTime, UNIX_EPOCH};
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64;
+    let busy = |after: &str| {
+        let head = format!("HTTP/1.1 503 Busy\r\nRetry-After: {after}\r\nContent-Length: 0\r\n\r\n");
+        RawPeer::start(vec![vec![expect("\r\n\r\n"), send(&head), expect("\r\n\r\n"), send(REPLY)]])
+    };
+    let peer = busy(&http_date(now + 4));
+    let began = Instant::now();
+    let text =
+        curl(&["--retry", "1", "-w", "%{http_code} %{num_retries}", &format!("http://{}/", peer.address())]);
+    assert_eq!(text.text(), "200 1");
+    assert!(began.elapsed() > Duration::from_millis(2500), "{:?}", began.elapsed());
+    let peer = busy(&http_date(now + 3600));
+    let url = format!("http://{}/", peer.address());
+    let words = [
+        "--no-silent",
+        "--no-progress-meter",
+        "--retry",
+        "1",
+        "--retry-max-time",
+        "60",
+        "-w",
+        "%{http_code}",
+    ];
+    let ran = curl(&[&words[..], &[&url]].concat());
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "503"));
+    assert!(ran.stderr.contains("The Retry-After: time would"), "{}", ran.stderr);
+}
+
+/// As `date` writes it, so that no code under test has a say.
+fn http_date(seconds: i64) -> String {
+    let moment = format!("@{seconds}");
+    let out =
+        Command::new("date").args(["-u", "-d", &moment, "+%a, %d %b %Y %T GMT"]).env("LC_ALL", "C").output();
+    String::from_utf8(out.unwrap().stdout).unwrap().trim().to_string()
+}
+
 // covers: --speed-limit, --speed-time
 #[test]
 fn too_slow_for_too_long() {

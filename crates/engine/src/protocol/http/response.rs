@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::settings::{Method, Text};
 use crate::stores::headers::Origin;
 use crate::transfer::Transfer;
+use crate::transfer::auth::now;
 use crate::transfer::body::receive_failed;
 use crate::transfer::client_writer::decode_error;
 
@@ -328,7 +329,9 @@ impl Response {
             b"last-modified" if t.on(O::Filetime) || t.long(O::Timecondition) != 0 => {
                 self.last_modified = date::parse(value);
             }
-            b"retry-after" => t.easy.info.borrow_mut().retry_after = retry_after(value),
+            b"retry-after" => {
+                t.easy.info.borrow_mut().retry_after = date::retry_after(value, now());
+            }
             b"www-authenticate" => self.challenges.push(value.to_vec()),
             b"proxy-authenticate" => self.proxy_challenges.push(value.to_vec()),
             b"set-cookie" => {
@@ -575,9 +578,4 @@ fn range_start(value: &[u8]) -> Option<u64> {
     let digits: Vec<u8> =
         value.iter().copied().skip_while(|b| !b.is_ascii_digit()).take_while(u8::is_ascii_digit).collect();
     std::str::from_utf8(&digits).ok()?.parse().ok()
-}
-
-/// Seconds, or a date that the caller's clock is compared with later; curl tells seconds only.
-fn retry_after(value: &[u8]) -> i64 {
-    std::str::from_utf8(value).ok().and_then(|v| v.parse().ok()).unwrap_or(0)
 }
