@@ -477,10 +477,14 @@ impl Callbacks for Transfer {
             DebugKind::TlsDataIn => Kind::TlsIn,
             DebugKind::TlsDataOut => Kind::TlsOut,
         };
-        match kind {
-            Kind::HeaderOut if self.env.globals.har.is_some() => self.exchanges.borrow_mut().asked(data),
-            Kind::HeaderIn if self.env.globals.har.is_some() => self.exchanges.borrow_mut().answered(data),
-            _ => {}
+        if self.env.globals.har.is_some() {
+            let mut exchanges = self.exchanges.borrow_mut();
+            match kind {
+                Kind::HeaderOut => exchanges.asked(data),
+                Kind::DataOut => exchanges.sent(data),
+                Kind::HeaderIn => exchanges.answered(data),
+                _ => {}
+            }
         }
         self.env.trace(kind, data, self.ids());
     }

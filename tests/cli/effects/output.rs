@@ -196,6 +196,15 @@ fn an_archive_and_a_picture_of_the_run() {
                 | fabs < 0.01] | all";
     let out = run("jq", &[sums, "run.har"], &folder);
     assert_eq!(String::from_utf8_lossy(&out.stdout), "true\n", "{archive}");
+    // What the format demands (HAR 1.2).
+    let demanded = "[.log | (has(\"version\", \"creator\")), (.creator | has(\"name\", \"version\")), (.entries[] | \
+                    has(\"startedDateTime\", \"time\", \"request\", \"response\", \"cache\", \"timings\"), (.request | has(\"method\", \
+                    \"url\", \"httpVersion\", \"cookies\", \"headers\", \"queryString\", \"headersSize\", \"bodySize\")), (.response | \
+                    has(\"status\", \"statusText\", \"httpVersion\", \"cookies\", \"headers\", \"content\", \"redirectURL\", \
+                    \"headersSize\", \"bodySize\"), (.content | has(\"size\", \"mimeType\"))), (.timings | has(\"send\", \"wait\", \
+                    \"receive\")))] | all and length == 4 + 4 * 28";
+    let out = run("jq", &[demanded, "run.har"], &folder);
+    assert_eq!(String::from_utf8_lossy(&out.stdout), "true\n", "{archive}");
     assert!(picture.contains("2 transfers over 1 connection"), "{picture}");
     assert!(picture.contains("connection 0, new") && picture.contains("connection 0, reused"), "{picture}");
 }

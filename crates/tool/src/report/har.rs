@@ -1,9 +1,14 @@
 //! An HTTP Archive (HAR 1.2, the format of the browsers' network panels): an entry for each request and its reply.
 
 use super::{Exchange, Record};
+use crate::raw::parse_date;
+use crate::request::Bytes;
 use crate::text::json_escape;
 use crate::writeout::Moment;
 use std::time::{Duration, SystemTime};
+
+/// The end of the year 9999, the last that the format can write.
+const LATEST_S: i64 = 253_402_300_799;
 
 /// The archive.
 pub fn har(records: &[Record], version: &str) -> String {
@@ -19,14 +24,8 @@ pub fn har(records: &[Record], version: &str) -> String {
 /// The entries of a transfer: those before the last led to it by redirects or logins.
 fn entries(record: &Record) -> Vec<String> {
     let Some((last, before)) = record.exchanges.split_last() else {
-        return vec![entry(
-            record,
-            &Head::default(),
-            &Head::default(),
-            &record.url,
-            record.date,
-            &times(record),
-        )];
+        let nothing = Pair::default();
+        return vec![entry(record, &nothing, &record.url, record.date, &times(record))];
     };
     let start = record.exchanges[0].sent;
     let mut url = record.url.clone();
@@ -48,7 +47,9 @@ fn entries(record: &Record) -> Vec<String> {
 }
 
 fn one(record: &Record, exchange: &Exchange, url: &str, date: SystemTime, times: &Times) -> String {
-    entry(record, &Head::of(&exchange.request), &Head::of(&exchange.reply), url, date, times)
+    let (asked, answered) = (Head::of(&exchange.request), Head::of(&exchange.reply));
+    let pair = Pair { asked, body: exchange.body.clone(), body_length: exchange.body_length, answered };
+    entry(record, &pair, url, date, times)
 }
 
 /// The URL of an earlier request: its own target, at its own host.
@@ -100,7 +101,7 @@ impl Times {
 /// A head taken apart.
 #[derive(Default)]
 struct Head {
-    size: usize,
+    length: usize,
     /// Of its first line.
     words: Vec<String>,
     fields: Vec<(String, String)>,
@@ -113,7 +114,12 @@ impl Head {
         let words = lines.next().unwrap_or_default().splitn(3, ' ').map(str::to_string).collect();
         let fields = lines.filter_map(|line| line.split_once(':'));
         let fields = fields.map(|(name, value)| (name.to_string(), value.trim().to_string())).collect();
-        Head { size: bytes.len(), words, fields }
+        Head { length: bytes.len(), words, fields }
+    }
+
+    /// -1 when there was none.
+    fn size(&self) -> i64 {
+        if self.length == 0 { -1 } else { self.length as i64 }
     }
 
     fn word(&self, at: usize) -> &str {
@@ -135,66 +141,107 @@ impl Head {
     }
 }
 
-fn entry(
-    record: &Record,
-    asked: &Head,
-    answered: &Head,
-    url: &str,
-    date: SystemTime,
-    times: &Times,
-) -> String {
+/// A request and its reply.
+#[derive(Default)]
+struct Pair {
+    asked: Head,
+    body: Bytes,
+    body_length: usize,
+    answered: Head,
+}
+
+/// What is only known of the request that ended the transfer stands with that one.
+fn entry(record: &Record, pair: &Pair, url: &str, date: SystemTime, times: &Times) -> String {
     let last = url == record.url;
-    let status: i64 = answered.word(1).parse().unwrap_or(if last { record.status } else { 0 });
-    let (upload, download) = if last { (record.upload, record.download) } else { (0, 0) };
-    let mime_type = answered.field("content-type").unwrap_or(if last { &record.mime_type } else { "" });
-    let fields = [
+    let mut fields = vec![
         ("startedDateTime", quoted(iso(date).as_bytes())),
         ("time", millis(times.total())),
-        ("request", request(asked, url, upload)),
-        ("response", response(answered, status, mime_type, download)),
+        ("request", request(&record.method, pair, url)),
+        ("response", response(record, &pair.answered, last)),
         ("cache", "{}".to_string()),
         ("timings", timings(times)),
-        ("serverIPAddress", quoted(record.address.as_bytes())),
-        ("connection", format!("\"{}\"", record.connection)),
-        ("_exitCode", record.code.to_string()),
-        ("_error", quoted(record.error.as_bytes())),
     ];
+    if record.connection >= 0 {
+        fields.push(("serverIPAddress", quoted(record.address.as_bytes())));
+        fields.push(("connection", format!("\"{}\"", record.connection)));
+    }
+    fields.push(("_exitCode", record.code.to_string()));
+    fields.push(("_error", quoted(record.error.as_bytes())));
     object(&fields)
 }
 
-fn request(head: &Head, url: &str, upload: i64) -> String {
+/// With the method that was asked for when none was sent.
+fn request(method: &str, pair: &Pair, url: &str) -> String {
+    let head = &pair.asked;
+    let method = if head.words.is_empty() { method } else { head.word(0) };
     let cookies =
         head.all("cookie").flat_map(|line| line.split("; ")).filter_map(|pair| pair.split_once('='));
     let mut fields = vec![
-        ("method", quoted(head.word(0).as_bytes())),
+        ("method", quoted(method.as_bytes())),
         ("url", quoted(url.as_bytes())),
         ("httpVersion", quoted(head.word(2).as_bytes())),
         ("cookies", pairs(cookies)),
         ("headers", head.pairs()),
         ("queryString", query(url)),
-        ("headersSize", head.size.to_string()),
-        ("bodySize", upload.to_string()),
+        ("headersSize", head.size().to_string()),
+        ("bodySize", if head.length == 0 { -1 } else { pair.body_length as i64 }.to_string()),
     ];
-    if upload > 0 {
-        let kind = head.field("content-type").unwrap_or_default();
-        fields.push(("postData", object(&[("mimeType", quoted(kind.as_bytes())), ("text", quoted(b""))])));
+    if pair.body_length > 0 {
+        fields.push(("postData", posted(head, &pair.body)));
     }
     object(&fields)
 }
 
-fn response(head: &Head, status: i64, mime_type: &str, download: i64) -> String {
-    let cookies = head.all("set-cookie").filter_map(|line| line.split(';').next()?.split_once('='));
+/// The format has text only: of what is none, or was too long to be kept whole, the size tells.
+fn posted(head: &Head, body: &[u8]) -> String {
+    let kind = head.field("content-type").unwrap_or_default();
+    let text = std::str::from_utf8(body).unwrap_or_default();
+    object(&[("mimeType", quoted(kind.as_bytes())), ("text", quoted(text.as_bytes()))])
+}
+
+fn response(record: &Record, head: &Head, last: bool) -> String {
+    let status: i64 = head.word(1).parse().unwrap_or(if last { record.status } else { 0 });
+    let mime_type = head.field("content-type").unwrap_or(if last { &record.mime_type } else { "" });
+    let (download, delivered) = if last { (record.download, record.delivered) } else { (0, 0) };
+    let mut content = vec![("size", delivered.to_string()), ("mimeType", quoted(mime_type.as_bytes()))];
+    if delivered > download {
+        content.push(("compression", (delivered - download).to_string()));
+    }
     object(&[
         ("status", status.to_string()),
         ("statusText", quoted(head.word(2).as_bytes())),
         ("httpVersion", quoted(head.word(0).as_bytes())),
-        ("cookies", pairs(cookies)),
+        ("cookies", format!("[{}]", head.all("set-cookie").filter_map(cookie).collect::<Vec<_>>().join(","))),
         ("headers", head.pairs()),
-        ("content", object(&[("size", download.to_string()), ("mimeType", quoted(mime_type.as_bytes()))])),
+        ("content", object(&content)),
         ("redirectURL", quoted(head.field("location").unwrap_or_default().as_bytes())),
-        ("headersSize", head.size.to_string()),
-        ("bodySize", download.to_string()),
+        ("headersSize", head.size().to_string()),
+        ("bodySize", if status == 0 { -1 } else { download }.to_string()),
     ])
+}
+
+/// A Set-Cookie field with the attributes that the format knows.
+fn cookie(line: &str) -> Option<String> {
+    let mut parts = line.split(';').map(str::trim);
+    let (name, value) = parts.next()?.split_once('=')?;
+    let mut fields = vec![("name", quoted(name.as_bytes())), ("value", quoted(value.as_bytes()))];
+    for part in parts {
+        let (name, value) = part.split_once('=').unwrap_or((part, ""));
+        match name.to_ascii_lowercase().as_str() {
+            "path" => fields.push(("path", quoted(value.as_bytes()))),
+            "domain" => fields.push(("domain", quoted(value.as_bytes()))),
+            "httponly" => fields.push(("httpOnly", "true".to_string())),
+            "secure" => fields.push(("secure", "true".to_string())),
+            "expires" => fields.extend(parse_date(value.as_bytes()).map(|at| ("expires", expiry(at)))),
+            _ => {}
+        }
+    }
+    Some(object(&fields))
+}
+
+fn expiry(seconds: i64) -> String {
+    let length = Duration::from_secs(seconds.clamp(0, LATEST_S) as u64);
+    quoted(iso(SystemTime::UNIX_EPOCH + length).as_bytes())
 }
 
 /// -1 stands for what did not happen.
@@ -257,7 +304,9 @@ mod tests {
             "\"url\":\"http://x/r\"",
             "\"status\":302,\"statusText\":\"Found\"",
             "\"redirectURL\":\"/a?b=c&<d>\"",
-            "\"cookies\":[{\"name\":\"k\",\"value\":\"v\"}]",
+            "\"cookies\":[{\"name\":\"k\",\"value\":\"v\",\"path\":\"/\"}]",
+            "\"postData\":{\"mimeType\":\"\",\"text\":\"a=b\"}",
+            "\"content\":{\"size\":9,\"mimeType\":\"text/plain\",\"compression\":2}",
             "\"cookies\":[{\"name\":\"k\",\"value\":\"v\"},{\"name\":\"l\",\"value\":\"w\"}]",
             "\"method\":\"POST\",\"url\":\"http://x/a?b=c&<d>\",\"httpVersion\":\"HTTP/1.1\"",
             "\"status\":200,\"statusText\":\"All right\"",
@@ -272,7 +321,25 @@ mod tests {
 
     #[test]
     fn a_transfer_without_a_request() {
-        let text = har(&[Record { exchanges: Vec::new(), code: 7, status: 0, ..record() }], "1");
-        assert!(text.contains("\"status\":0,") && text.contains("\"_exitCode\":7"), "{text}");
+        let failed = Record { exchanges: Vec::new(), code: 7, status: 0, connection: -1, ..record() };
+        let text = har(&[failed], "1");
+        for piece in
+            ["\"method\":\"POST\"", "\"status\":0,", "\"headersSize\":-1,\"bodySize\":-1", "\"_exitCode\":7"]
+        {
+            assert!(text.contains(piece), "{piece}: {text}");
+        }
+        assert!(!text.contains("serverIPAddress") && !text.contains("\"connection\""), "{text}");
+    }
+
+    #[test]
+    fn attributes_of_cookies() {
+        let line =
+            "a=b=c; Path=/x; Domain=d; HttpOnly; Secure; Expires=Sun, 06 Nov 1994 08:49:37 GMT; SameSite=Lax";
+        let expected = "{\"name\":\"a\",\"value\":\"b=c\",\"path\":\"/x\",\"domain\":\"d\",\"httpOnly\":true,\
+                        \"secure\":true,\"expires\":\"1994-11-06T08:49:37.000Z\"}";
+        assert_eq!(cookie(line).as_deref(), Some(expected));
+        let endless = cookie("a=b; expires=Fri, 31 Dec 99999 23:59:59 GMT").unwrap_or_default();
+        assert!(endless.starts_with("{\"name\":\"a\""), "{endless}");
+        assert_eq!(cookie("nothing"), None);
     }
 }

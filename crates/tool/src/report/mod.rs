@@ -13,8 +13,9 @@ use crate::request::Bytes;
 use crate::writeout::Outcome;
 use std::time::{Duration, Instant, SystemTime};
 
-/// Parts of a head and numbers of exchanges beyond this are not kept.
+/// Parts of a head or of a posted body and numbers of exchanges beyond this are not kept.
 const LARGEST_HEAD: usize = 1 << 20;
+const LARGEST_BODY: usize = 1 << 16;
 const MOST_EXCHANGES: usize = 1000;
 
 /// The names of the phases of a transfer.
@@ -24,6 +25,7 @@ pub const PHASES: [&str; 7] = ["queued", "redirects", "name", "connect", "TLS", 
 #[derive(Clone, Debug)]
 pub struct Record {
     pub url: String,
+    pub method: String,
     pub status: i64,
     pub code: i32,
     pub error: String,
@@ -39,6 +41,8 @@ pub struct Record {
     /// Bytes of the body in either direction.
     pub upload: i64,
     pub download: i64,
+    /// Bytes of the received body after decoding.
+    pub delivered: i64,
     pub exchanges: Vec<Exchange>,
 }
 
@@ -48,6 +52,9 @@ pub struct Exchange {
     pub sent: Instant,
     pub answered: Option<Instant>,
     pub request: Bytes,
+    /// The beginning of the body that was sent, and its whole length.
+    pub body: Bytes,
+    pub body_length: usize,
     /// The head of the last reply; interim ones are replaced by it.
     pub reply: Bytes,
     reply_ended: bool,
@@ -66,11 +73,21 @@ impl Exchanges {
                 sent: Instant::now(),
                 answered: None,
                 request,
+                body: Bytes::new(),
+                body_length: 0,
                 reply: Bytes::new(),
                 reply_ended: false,
             };
             self.0.push(exchange);
         }
+    }
+
+    /// Some of the body of a request.
+    pub fn sent(&mut self, data: &[u8]) {
+        let Some(last) = self.0.last_mut() else { return };
+        last.body_length += data.len();
+        let room = LARGEST_BODY - last.body.len();
+        last.body.extend_from_slice(&data[..data.len().min(room)]);
     }
 
     /// A line of the head of a reply.
@@ -92,6 +109,7 @@ impl Record {
         let text = |name: &str| ended.text(name).map(|text| shown(&text)).unwrap_or_default();
         Record {
             url: ended.text("EFFECTIVE_URL").or(ended.given_url()).map(|url| shown(&url)).unwrap_or_default(),
+            method: text("EFFECTIVE_METHOD"),
             status: number("RESPONSE_CODE"),
             code: ended.exit_code(),
             error: ended.error_text().map(|text| shown(&text)).unwrap_or_default(),
@@ -104,6 +122,7 @@ impl Record {
             mime_type: text("CONTENT_TYPE"),
             upload: number("SIZE_UPLOAD_T"),
             download: number("SIZE_DOWNLOAD_T"),
+            delivered: number("SIZE_DELIVERED"),
             exchanges: ended.transfer.exchanges.borrow().0.clone(),
         }
     }
@@ -168,6 +187,8 @@ mod tests {
             exchanges.answered(line.as_bytes());
         }
         exchanges.asked(b"POST /a?b=c&<d> HTTP/1.1\r\nHost: x\r\nCookie: k=v; l=w\r\n\r\n");
+        exchanges.sent(b"a=");
+        exchanges.sent(b"b");
         for line in
             ["HTTP/1.1 100 Continue\r\n", "\r\n", "HTTP/1.1 200 All right\r\n", "Server: \"y\"\r\n", "\r\n"]
         {
@@ -175,6 +196,7 @@ mod tests {
         }
         Record {
             url: "http://x/a?b=c&<d>".into(),
+            method: "POST".into(),
             status: 200,
             code: 0,
             error: String::new(),
@@ -187,6 +209,7 @@ mod tests {
             mime_type: "text/plain".into(),
             upload: 3,
             download: 7,
+            delivered: 9,
             exchanges: exchanges.0,
         }
     }
@@ -208,6 +231,18 @@ mod tests {
         let record = record();
         assert_eq!(record.exchanges.len(), 2);
         assert!(record.exchanges[1].reply.starts_with(b"HTTP/1.1 200 All right\r\n"));
+    }
+
+    #[test]
+    fn a_large_body_is_cut() {
+        let mut exchanges = Exchanges::default();
+        exchanges.sent(b"before any head");
+        exchanges.asked(b"PUT / HTTP/1.1\r\n\r\n");
+        for _ in 0..3 {
+            exchanges.sent(&[b'x'; LARGEST_BODY / 2 + 1]);
+        }
+        assert_eq!(exchanges.0[0].body.len(), LARGEST_BODY);
+        assert_eq!(exchanges.0[0].body_length, 3 * (LARGEST_BODY / 2 + 1));
     }
 
     #[test]

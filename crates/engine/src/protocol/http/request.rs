@@ -236,7 +236,8 @@ fn range_field(t: &Transfer, head: &mut Head, resume: Resume) {
             }
             match (resume, range) {
                 (Some((from, Some(total))), _) => {
-                    let text = format!("bytes {from}-{}/{total}", total - 1);
+                    // An empty file ends before it begins, as with curl.
+                    let text = format!("bytes {from}-{}/{total}", i128::from(total) - 1);
                     head.field("Content-Range", text.as_bytes());
                 }
                 (Some((from, None)), _) => {
