@@ -34,6 +34,8 @@ pub struct Identity {
     pub credentials: Option<Credentials>,
     /// What else a protocol demands of a connection: HTTP/2 with prior knowledge, a mailbox's options...
     pub variant: String,
+    /// Somebody was logged in on it without being named, as whoever the process was then: it serves no other transfer.
+    pub unnamed: bool,
     /// Set for connections that may never be shared: they belong to this one handle.
     pub owner: Option<u64>,
 }
@@ -125,6 +127,7 @@ mod tests {
             haproxy: _,
             credentials: _,
             variant: _,
+            unnamed: _,
             owner: _,
         } = base();
         let unverified = TlsConfig { verify_peer: false, ..TlsConfig::default() };
@@ -163,6 +166,7 @@ mod tests {
                 ..base()
             },
             Identity { variant: "h2".into(), ..base() },
+            Identity { unnamed: true, ..base() },
             Identity { owner: Some(1), ..base() },
             Identity { owner: Some(2), ..base() },
             base(),

@@ -72,7 +72,8 @@ impl Lease {
     /// Back to the pool, for the next transfer.
     pub fn release(mut self) {
         let Some(connection) = self.connection.take() else { return };
-        match self.slot.pool.upgrade() {
+        let pool = self.slot.pool.upgrade().filter(|_| !connection.identity.unnamed);
+        match pool {
             Some(pool) => {
                 drop(self); // the slot is free before the connection can be found, so that nobody waits in vain
                 pool.give_back(connection);

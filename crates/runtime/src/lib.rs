@@ -6,6 +6,7 @@
 mod clock;
 mod executor;
 mod interest;
+mod offload;
 mod reactor;
 mod ready;
 pub mod sys;
@@ -15,6 +16,7 @@ mod wait;
 pub use clock::{Clock, ManualClock};
 pub use executor::{Recursive, Runtime, TaskId};
 pub use interest::{Direction, Interest};
+pub use offload::offload;
 pub use reactor::{Reactor, Registration, SocketHook, WakeGuard};
 pub use sys::fork::{after_fork_in_child, generation as fork_generation};
 pub use sys::privilege::secure_execution;

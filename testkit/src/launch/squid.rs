@@ -1,10 +1,10 @@
-//! squid as an HTTP proxy on loopback, for everybody or for user "user" with password "secret".
+//! squid as an HTTP proxy on loopback, for everybody, for user "user" with password "secret", or for a realm's users.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use super::{Running, free_port, program, run, with_retries};
+use super::{Kerberos, Running, free_port, program, run, with_retries};
 use crate::temp::TempDir;
 
 pub struct Squid {
@@ -28,21 +28,27 @@ impl Squid {
 
     /// Lets those through who log in.
     pub fn start_with(login: Option<SquidLogin>) -> io::Result<Squid> {
-        with_retries(|| Squid::try_start(login))
+        with_retries(|| Squid::try_start(login, None))
     }
 
-    fn try_start(login: Option<SquidLogin>) -> io::Result<Squid> {
+    /// Lets those through who have a ticket for "HTTP/localhost".
+    pub fn start_in(realm: &Kerberos) -> io::Result<Squid> {
+        with_retries(|| Squid::try_start(None, Some(realm)))
+    }
+
+    fn try_start(login: Option<SquidLogin>, realm: Option<&Kerberos>) -> io::Result<Squid> {
         let program = program("squid", "squid")?;
         let directory = TempDir::new("squid")?;
         let port = free_port()?;
         // Started as root, squid becomes the user "proxy", who then writes its pid and log here.
         std::fs::set_permissions(directory.path(), PermissionsExt::from_mode(0o777))?;
-        let file = directory.write("squid.conf", config(directory.path(), port, login))?;
+        let file = directory.write("squid.conf", config(directory.path(), port, login, realm))?;
         directory.write("basic", format!("{BASIC}\n"))?;
         directory.write("digest", format!("{DIGEST}\n"))?;
         let mut command = Command::new(program);
         // The name keeps the shared memory of two instances apart.
         command.arg("-N").arg("-n").arg(format!("warmwire{port}")).arg("-f").arg(file);
+        realm.into_iter().for_each(|realm| realm.environment(&mut command));
         let running = run(command, &directory.path().join("log"), &[port])?;
         Ok(Squid { _running: running, _directory: directory, port })
     }
@@ -60,10 +66,19 @@ const DIGEST: &str = "user:squid:087be69120e6dd4a4bb70114b105d307";
 /// Whoever has logged in.
 const KNOWN: &str = "acl known proxy_auth REQUIRED\nhttp_access allow known\nhttp_access deny all";
 
-fn config(directory: &std::path::Path, port: u16, login: Option<SquidLogin>) -> String {
+fn config(
+    directory: &std::path::Path,
+    port: u16,
+    login: Option<SquidLogin>,
+    realm: Option<&Kerberos>,
+) -> String {
     let place = directory.display();
     let helpers = "/usr/lib/squid";
     let access = match login {
+        None if realm.is_some() => format!(
+            "auth_param negotiate program {helpers}/negotiate_kerberos_auth -s GSS_C_NO_NAME
+auth_param negotiate keep_alive on\n{KNOWN}"
+        ),
         None => "http_access allow all".to_owned(),
         Some(SquidLogin::Basic) => format!(
             "auth_param basic program {helpers}/basic_ncsa_auth {place}/basic\nauth_param basic realm squid\n{KNOWN}"

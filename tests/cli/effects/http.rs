@@ -97,19 +97,3 @@ fn no_certificates_are_built_in() {
     let ran = curl(&["--dump-ca-embed"]);
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""));
 }
-
-/// Flags of GSS-API, with an argument if they take one; the other features that are not built stand in absent.rs.
-const ABSENT: [&[&str]; 4] =
-    [&["--negotiate"], &["--proxy-negotiate"], &["--service-name", "x"], &["--proxy-service-name", "x"]];
-
-#[test]
-fn what_is_not_built_in_says_so() {
-    for words in ABSENT {
-        let ran = curl(&[words, &["http://127.0.0.1:1/"]].concat());
-        let unsupported =
-            format!("curl: option {}: the installed libcurl version does not support this\n", words[0]);
-        let refused = ran.code == 4 || ran.code == 2 && ran.stderr.starts_with(&unsupported);
-        // A feature that is built by now finds nobody at the other end.
-        assert!(refused || ran.code == 7, "{words:?}: {} {}", ran.code, ran.stderr);
-    }
-}

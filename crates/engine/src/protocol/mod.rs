@@ -12,7 +12,9 @@ use crate::transfer::Transfer;
 use tables::{Code, EasyOption as O};
 
 pub use ftp::{Pipelining as FtpPipelining, Servers as FtpServers};
-pub use http::{KeptHead, Memory as HttpMemory, connection_login as http_connection_login};
+pub use http::{
+    KeptHead, Memory as HttpMemory, connection_login as http_connection_login, unnamed as http_unnamed,
+};
 
 /// What follows a request.
 pub enum Next {

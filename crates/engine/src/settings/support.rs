@@ -82,6 +82,8 @@ pub fn support(option: O) -> Support {
         | O::Transfertext | O::AccepttimeoutMs | O::NewFilePerms | O::NewDirectoryPerms | O::Wildcardmatch
         | O::ChunkBgnFunction | O::ChunkEndFunction | O::ChunkData | O::FnmatchFunction
         | O::FnmatchData | O::SslVerifystatus => Support::Yes,
+        // GSS-API.
+        O::ServiceName | O::ProxyServiceName | O::GssapiDelegation => Support::Yes,
         // Accepted and without effect in curl 8.22 itself.
         O::RandomFile | O::Egdsocket | O::DnsUseGlobalCache | O::SslEnableNpn | O::SslFalsestart
         | O::Pipewait | O::StreamWeight | O::StreamDepends | O::StreamDependsE => Support::Yes,
@@ -89,8 +91,9 @@ pub fn support(option: O) -> Support {
         O::SslCtxFunction | O::SslCtxData | O::Sslengine | O::SslengineDefault
         | O::TlsauthUsername | O::TlsauthPassword | O::TlsauthType | O::ProxyTlsauthType | O::Ech
         | O::DnsServers | O::DnsInterface | O::DnsLocalIp4 | O::DnsLocalIp6 | O::DohUrl
-        | O::DohSslVerifypeer | O::DohSslVerifyhost | O::DohSslVerifystatus | O::Krblevel | O::ServiceName | O::ProxyServiceName | O::Socks5GssapiNec
-        | O::GssapiDelegation => Support::NotBuiltIn,
+        | O::DohSslVerifypeer | O::DohSslVerifyhost | O::DohSslVerifystatus | O::Socks5GssapiNec => Support::NotBuiltIn,
+        // Taken out of curl with 8.17.
+        O::Krblevel => Support::NotBuiltIn,
         // Protocols that this build lacks.
         O::Telnetoptions | O::TftpBlksize | O::TftpNoOptions | O::RtspRequest | O::RtspSessionId
         | O::RtspStreamUri | O::RtspTransport | O::RtspClientCseq | O::RtspServerCseq

@@ -12,12 +12,14 @@ use wire::auth::digest::{self, Digest};
 use wire::auth::{basic, ntlm};
 
 use super::login::Login;
+use super::negotiate::Negotiate;
 use super::secret::{Peer, Secret};
 use crate::settings::Text;
 
-/// The schemes that this build speaks; Negotiate needs a Kerberos library.
+/// The schemes that this build speaks.
 pub const BUILT: u64 = CURLAUTH_BASIC
     | CURLAUTH_DIGEST
+    | CURLAUTH_NEGOTIATE
     | CURLAUTH_DIGEST_IE
     | CURLAUTH_BEARER
     | CURLAUTH_NTLM
@@ -27,8 +29,8 @@ pub const BUILT: u64 = CURLAUTH_BASIC
 const NONE_LEFT: u64 = 1 << 30;
 
 /// The most secure scheme first.
-const PREFERENCE: [u64; 5] =
-    [CURLAUTH_BEARER, CURLAUTH_DIGEST, CURLAUTH_NTLM, CURLAUTH_BASIC, CURLAUTH_AWS_SIGV4];
+const PREFERENCE: [u64; 6] =
+    [CURLAUTH_NEGOTIATE, CURLAUTH_BEARER, CURLAUTH_DIGEST, CURLAUTH_NTLM, CURLAUTH_BASIC, CURLAUTH_AWS_SIGV4];
 
 /// Longest user name in an NTLM message; curl has a buffer of this size for all of it.
 const MAX_NTLM_NAME: usize = 800;
@@ -61,11 +63,13 @@ pub struct Side {
     pub too_long: bool,
     /// No request of this transfer yet.
     fresh: bool,
+    /// Schemes that are not for the peer at hand.
+    barred: u64,
     /// Whose conversation this is: another peer or user begins anew.
     with: Option<(Peer, Option<Secret<Login>>)>,
 }
 
-/// How far NTLM has come. It authenticates a connection, so that this lives with the connection.
+/// How far NTLM has come.
 #[derive(Default)]
 pub enum NtlmStep {
     /// Not begun.
@@ -81,19 +85,34 @@ pub enum NtlmStep {
     Established,
 }
 
-/// What both sides of a connection know of NTLM.
+/// What a connection knows of one side: schemes that authenticate connections live with them.
 #[derive(Default)]
-pub struct NtlmSteps {
-    /// The server's.
-    pub server: NtlmStep,
-    /// The proxy's.
-    pub proxy: NtlmStep,
+pub struct Steps {
+    /// NTLM's.
+    pub ntlm: NtlmStep,
+    /// Negotiate's.
+    pub negotiate: Negotiate,
 }
 
-impl NtlmSteps {
+impl Steps {
+    fn begun(&self) -> bool {
+        !matches!(self.ntlm, NtlmStep::Idle) || self.negotiate.begun()
+    }
+}
+
+/// What a connection knows of both sides.
+#[derive(Default)]
+pub struct ConnectionSteps {
+    /// The server's.
+    pub server: Steps,
+    /// The proxy's.
+    pub proxy: Steps,
+}
+
+impl ConnectionSteps {
     /// Whether the connection belongs to somebody.
     pub fn begun(&self) -> bool {
-        !matches!((&self.server, &self.proxy), (NtlmStep::Idle, NtlmStep::Idle))
+        self.server.begun() || self.proxy.begun()
     }
 }
 
@@ -130,11 +149,34 @@ impl Side {
         self.picked &= self.want;
         self.fresh = true;
         (self.offered, self.done, self.more, self.sent_digest) = (0, false, false, false);
+        self.barred = 0;
+    }
+
+    /// Whether the settings allow this scheme.
+    pub fn wants(&self, scheme: u64) -> bool {
+        self.want & scheme != 0
+    }
+
+    /// Schemes that the next requests must not use.
+    pub fn bar(&mut self, schemes: u64) {
+        self.barred = schemes;
+    }
+
+    /// This scheme can't be used in this transfer after all. The others wait to be asked for.
+    pub fn lost(&mut self, scheme: u64) {
+        self.want &= !scheme;
+        self.picked = NONE_LEFT;
+        self.done = true;
     }
 
     /// The scheme that this side has settled on, or the only one wanted.
     pub fn scheme(&self) -> u64 {
-        if self.picked == 0 { self.want } else { self.picked }
+        (if self.picked == 0 { self.want } else { self.picked }) & !self.barred
+    }
+
+    /// Whether the next request goes on with a scheme that authenticates connections.
+    pub fn binds(&self) -> bool {
+        matches!(self.scheme(), CURLAUTH_NTLM | CURLAUTH_NEGOTIATE)
     }
 
     /// NTLM that came to its end did so on another connection: on a new one the choice is open again.
@@ -164,9 +206,10 @@ impl Side {
         self.done = true;
     }
 
-    /// The value of the field for this request. Another peer or user than before knows nothing of what went before.
-    pub fn answer(&mut self, ask: &Ask<'_>, step: &mut NtlmStep) -> Option<Vec<u8>> {
-        let with = (ask.peer.clone(), ask.login.cloned());
+    /// A request is about to be made to this peer, by this user. Another peer or user than before knows nothing of what
+    /// went before.
+    pub fn meet(&mut self, peer: &Peer, login: Option<&Secret<Login>>) {
+        let with = (peer.clone(), login.cloned());
         if self.with.as_ref() != Some(&with) {
             (self.digest, self.with) = (None, Some(with));
             // What an earlier transfer settled on with others does not count for these.
@@ -175,6 +218,11 @@ impl Side {
             }
         }
         self.fresh = false;
+    }
+
+    /// The value of the field for this request.
+    pub fn answer(&mut self, ask: &Ask<'_>, steps: &mut Steps) -> Option<Vec<u8>> {
+        self.meet(ask.peer, ask.login);
         self.picked = self.scheme();
         self.sent_digest = false;
         self.more = false;
@@ -191,7 +239,12 @@ impl Side {
                 Some(basic::bearer(token))
             }
             CURLAUTH_DIGEST => self.digest_answer(ask),
-            CURLAUTH_NTLM => self.ntlm_answer(login, step),
+            CURLAUTH_NTLM => self.ntlm_answer(login, &mut steps.ntlm),
+            CURLAUTH_NEGOTIATE => {
+                self.done = true;
+                let token = steps.negotiate.answer()?;
+                Some(format!("Negotiate {token}").into_bytes())
+            }
             _ => None,
         }
     }
@@ -242,7 +295,7 @@ impl Side {
     }
 
     /// Takes in the challenges of a 401 or 407. Gives what is offered, and whether our credentials have failed.
-    pub fn challenged(&mut self, values: &[Vec<u8>], peer: &Peer, step: &mut NtlmStep) -> (u64, bool) {
+    pub fn challenged(&mut self, values: &[Vec<u8>], peer: &Peer, steps: &mut Steps) -> (u64, bool) {
         let (mut all, mut problem) = (0, false);
         self.offered = 0;
         for challenge in values.iter().flat_map(|value| challenge::parse(value)) {
@@ -253,7 +306,11 @@ impl Side {
             match scheme {
                 CURLAUTH_DIGEST if !repeated => problem |= !self.take_digest(&challenge, peer),
                 CURLAUTH_NTLM if self.picked == CURLAUTH_NTLM => {
-                    problem |= !take_ntlm(step, challenge.token.as_deref());
+                    problem |= !take_ntlm(&mut steps.ntlm, challenge.token.as_deref());
+                }
+                // Its context has been asked already.
+                CURLAUTH_NEGOTIATE if self.picked == CURLAUTH_NEGOTIATE => {
+                    problem |= !steps.negotiate.is_ready();
                 }
                 // What was sent already did not convince.
                 CURLAUTH_BASIC | CURLAUTH_BEARER if self.picked == scheme => {
@@ -280,12 +337,19 @@ impl Side {
 
     /// Settles on the best scheme that both sides know; false when there is none.
     pub fn pick(&mut self) -> bool {
-        let common = self.offered & self.want;
+        let common = self.offered & self.want & !self.barred;
         self.offered = 0;
         let best = PREFERENCE.into_iter().find(|scheme| common & scheme != 0);
         self.picked = best.unwrap_or(NONE_LEFT);
         best.is_some()
     }
+}
+
+/// The token of the first challenge that names Negotiate; empty when it has none.
+pub fn negotiate_token(values: &[Vec<u8>]) -> Option<Vec<u8>> {
+    let mut all = values.iter().flat_map(|value| challenge::parse(value));
+    all.find(|challenge| scheme_of(challenge) == CURLAUTH_NEGOTIATE)
+        .map(|found| found.token.unwrap_or_default())
 }
 
 fn take_ntlm(step: &mut NtlmStep, token: Option<&[u8]>) -> bool {

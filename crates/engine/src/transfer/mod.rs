@@ -9,6 +9,7 @@ pub mod connect;
 pub mod dialogue;
 pub mod login;
 pub mod mime;
+pub mod negotiate;
 pub mod plan;
 pub mod prepare;
 pub mod proxy;

@@ -12,11 +12,14 @@ use net::filter::open::{KeepAlive, LocalBinding, SocketOptions, Transport, UnixA
 use net::identity::{Credentials, Identity, Origin, ProxyIdentity};
 use net::resolver::{IpVersion, ResolveOptions};
 use net::tls::{CaSource, CertSource, ClientCert, TlsConfig, TlsVersion};
+use tables::constant::CURLAUTH_NEGOTIATE;
 use tables::scheme::Login;
 use tables::{Code, EasyOption as O, Scheme};
 
 use super::Transfer;
+use super::negotiate::circumstances;
 use super::proxy::{Environment, Proxy};
+use super::secret::Role;
 use crate::error::{Error, Result};
 use crate::settings::{Settings, Text};
 
@@ -71,6 +74,15 @@ impl Plan {
         }
         let resolve = resolve_options(&settings, proxy.is_some(), &t.url);
         let forwarding = proxy.as_ref().filter(|p| !p.tunnel && !p.kind.is_socks());
+        let credentials = match scheme.login() {
+            Login::Connection => Some(login(t, &settings)?),
+            _ => crate::protocol::http_connection_login(t)?,
+        };
+        let by_ticket = settings.long(O::Proxyauth) as u64 & CURLAUTH_NEGOTIATE != 0;
+        let unnamed = |proxy: &Proxy| by_ticket && proxy.tunnel && proxy.is_unnamed();
+        let circumstances = if by_ticket { circumstances(t, Role::Proxy) } else { String::new() };
+        let proxies =
+            pre_proxy.iter().chain(&proxy).map(|p| p.identity(&host, port, &circumstances)).collect();
         let identity = Identity {
             scheme: family_name(&scheme),
             // A proxy that is asked by URL serves every origin on one connection.
@@ -80,7 +92,7 @@ impl Plan {
             },
             transport: Transport::Tcp,
             tls: tls.clone().or_else(|| starttls(&settings, &scheme)),
-            proxies: pre_proxy.iter().chain(&proxy).map(|p| p.identity(&host, port)).collect(),
+            proxies,
             connect_to: (forwarding.is_none() && (&to_host, to_port) != (&host, port))
                 .then(|| Origin::new(&to_host, to_port)),
             ip_version: resolve.ip_version,
@@ -88,10 +100,9 @@ impl Plan {
             socket,
             unix,
             haproxy: haproxy(&settings),
-            credentials: match scheme.login() {
-                Login::Connection => Some(login(t, &settings)?),
-                _ => crate::protocol::http_connection_login(t)?,
-            },
+            unnamed: credentials.as_ref().is_some_and(crate::protocol::http_unnamed)
+                || proxy.as_ref().is_some_and(unnamed),
+            credentials,
             variant: variant(&settings, &scheme),
             owner: t.easy.callbacks.sockets().map(|_| t.easy.owner_number()),
         };
@@ -395,7 +406,7 @@ pub fn path(text: Text) -> PathBuf {
 
 /// The identity of a proxy as part of a connection's.
 impl Proxy {
-    fn identity(&self, host: &str, port: u16) -> ProxyIdentity {
+    fn identity(&self, host: &str, port: u16, circumstances: &str) -> ProxyIdentity {
         let tunnel_to = || format!("{host}:{port}");
         ProxyIdentity {
             kind: format!("{:?}", self.kind),
@@ -405,6 +416,7 @@ impl Proxy {
             credentials: (self.tunnel || self.kind.is_socks()).then(|| Credentials {
                 user: self.user.clone().unwrap_or_default(),
                 password: self.password.clone().unwrap_or_default(),
+                extra: circumstances.to_owned(),
                 ..Credentials::default()
             }),
             unix: self.unix.clone(),

@@ -69,11 +69,21 @@ impl Proxy {
         Peer::proxy(&format!("{:?}", self.kind), &self.host, self.port)
     }
 
+    /// Whether nobody is named by it.
+    pub fn is_unnamed(&self) -> bool {
+        self.user.as_deref().unwrap_or_default().is_empty()
+    }
+
     /// Who we are for it.
     pub fn login(&self) -> Option<Secret<Login>> {
         let user = self.user.as_ref()?.clone().into_bytes();
         let password = self.password.clone().unwrap_or_default().into_bytes();
         Some(Secret::of(self.peer(), Login { user, password }))
+    }
+
+    /// The same; whoever the process is when nobody is named and a ticket will do.
+    pub fn login_or_unnamed(&self, by_ticket: bool) -> Option<Secret<Login>> {
+        self.login().or_else(|| by_ticket.then(|| Secret::of(self.peer(), Login::default())))
     }
 }
 

@@ -40,6 +40,11 @@ impl Peer {
     pub fn proxy(kind: &str, host: &str, port: u16) -> Peer {
         Peer { role: Role::Proxy, scheme: kind.to_owned(), origin: Origin::new(host, port) }
     }
+
+    /// Its host.
+    pub fn host(&self) -> &str {
+        &self.origin.host
+    }
 }
 
 /// A value that only its peer may learn.

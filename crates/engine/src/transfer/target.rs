@@ -6,6 +6,7 @@ use std::cell::{OnceCell, RefCell};
 use std::ops::Deref;
 use std::rc::Rc;
 
+use tables::constant::CURLAUTH_NEGOTIATE;
 use tables::scheme::{Family, Login};
 use tables::{EasyOption as O, Scheme};
 use wire::url::Url;
@@ -109,8 +110,9 @@ impl Transfer {
         let settings = self.easy.settings.borrow();
         // A .netrc file may change, and so may what the application's socket functions are.
         let lasting = settings.long(O::Netrc) == 0 && self.easy.callbacks.sockets().is_none() && !by_round;
-        // Alternatives come with replies.
-        let lasting = lasting && !crate::stores::altsvc::is_on(&self.easy);
+        // Alternatives come with replies, and tickets from a place that the environment names.
+        let by_ticket = settings.long(O::Proxyauth) as u64 & CURLAUTH_NEGOTIATE != 0;
+        let lasting = lasting && !by_ticket && !crate::stores::altsvc::is_on(&self.easy);
         let environment = proxy::environment(&settings, &self.scheme());
         if let Some(known) = &*self.url.plan.borrow()
             && lasting

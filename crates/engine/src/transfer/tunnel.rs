@@ -4,11 +4,13 @@
 use net::Filter;
 use net::connect::Endpoints;
 use net::filter::http_proxy::TunnelFilter;
+use tables::constant::CURLAUTH_NEGOTIATE;
 use tables::{Code, EasyOption as O};
 use wire::http1::{ChunkedDecoder, HeaderLine, StatusLine};
 
 use super::Transfer;
-use super::auth::{Ask, NtlmStep};
+use super::auth::{Ask, Steps};
+use super::negotiate::listen;
 use super::plan::Plan;
 use super::proxy::{Proxy, ProxyKind};
 use super::socks::Goal;
@@ -45,10 +47,11 @@ async fn connect_tunnel(
     plan: &Plan,
 ) -> Result<Option<Box<dyn Filter>>> {
     let mut tunnel = TunnelFilter::new(below);
-    let mut step = NtlmStep::default();
+    let mut steps = Steps::default();
     let mut status = 0;
     for _ in 0..MAX_ROUNDS {
-        let head = request(t, proxy, plan, &mut step);
+        proxy.prepare(t, &mut steps.negotiate).await;
+        let head = request(t, proxy, plan, &mut steps);
         t.easy.trace("http-proxy", || format!("asks {}:{} for a tunnel", proxy.host, proxy.port));
         t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, &head);
         t.easy.info.borrow_mut().request_size += head.len() as i64;
@@ -63,7 +66,7 @@ async fn connect_tunnel(
         // What a 407 says is read to its end before anything is decided: a body that is none counts for more than the
         // refusal, as in curl.
         let ended = status == 407 && skip_body(t, &mut tunnel, &reply).await?;
-        if !another_round(t, proxy, &reply, &mut step) {
+        if !another_round(t, proxy, &reply, &mut steps).await {
             break;
         }
         if !reply.keep_alive || !ended {
@@ -75,17 +78,23 @@ async fn connect_tunnel(
 }
 
 /// Whether a refusal asks for credentials that we have.
-fn another_round(t: &Transfer, proxy: &Proxy, reply: &Reply, step: &mut NtlmStep) -> bool {
+async fn another_round(t: &Transfer, proxy: &Proxy, reply: &Reply, steps: &mut Steps) -> bool {
     if reply.status != 407 {
         return false;
     }
+    let scheme = t.easy.stores.auth.borrow().proxy.scheme();
+    if scheme == CURLAUTH_NEGOTIATE {
+        let challenges = Some(&reply.challenges);
+        listen(t, proxy.whom(), &mut steps.negotiate, challenges, reply.keep_alive).await;
+    }
     let mut memory = t.easy.stores.auth.borrow_mut();
-    let (all, problem) = memory.proxy.challenged(&reply.challenges, &proxy.peer(), step);
+    let (all, problem) = memory.proxy.challenged(&reply.challenges, &proxy.peer(), steps);
     t.easy.info.borrow_mut().proxy_auth_available = all as i64;
-    !problem && proxy.user.is_some() && memory.proxy.pick()
+    let by_ticket = scheme == CURLAUTH_NEGOTIATE;
+    !problem && proxy.login_or_unnamed(by_ticket).is_some() && memory.proxy.pick()
 }
 
-fn request(t: &Transfer, proxy: &Proxy, plan: &Plan, step: &mut NtlmStep) -> Vec<u8> {
+fn request(t: &Transfer, proxy: &Proxy, plan: &Plan, steps: &mut Steps) -> Vec<u8> {
     let settings = t.easy.settings.borrow();
     let host = if plan.host.contains(':') { format!("[{}]", plan.host) } else { plan.host.clone() };
     let target = format!("{host}:{}", plan.port);
@@ -102,7 +111,7 @@ fn request(t: &Transfer, proxy: &Proxy, plan: &Plan, step: &mut NtlmStep) -> Vec
     if !names("Host") {
         field("Host", target.as_bytes());
     }
-    if let Some(value) = authorization(t, proxy, &target, names("Proxy-Authorization"), step) {
+    if let Some(value) = authorization(t, proxy, &target, names("Proxy-Authorization"), steps) {
         field("Proxy-Authorization", &value);
     }
     let agent = settings.text(O::Useragent).filter(|agent| !agent.is_empty() && !names("User-Agent"));
@@ -128,10 +137,11 @@ fn authorization(
     proxy: &Proxy,
     target: &str,
     custom: bool,
-    step: &mut NtlmStep,
+    steps: &mut Steps,
 ) -> Option<Vec<u8>> {
-    let (peer, login) = (proxy.peer(), proxy.login());
     let mut memory = t.easy.stores.auth.borrow_mut();
+    let by_ticket = memory.proxy.scheme() == CURLAUTH_NEGOTIATE;
+    let (peer, login) = (proxy.peer(), proxy.login_or_unnamed(by_ticket));
     let ask = Ask {
         peer: &peer,
         login: Some(login.as_ref()?),
@@ -140,7 +150,7 @@ fn authorization(
         uri: target.as_bytes(),
         custom,
     };
-    let value = memory.proxy.answer(&ask, step)?;
+    let value = memory.proxy.answer(&ask, steps)?;
     t.easy.info.borrow_mut().proxy_auth_used = memory.proxy.scheme() as i64;
     Some(value)
 }

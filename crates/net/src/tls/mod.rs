@@ -6,6 +6,7 @@
 
 pub mod alerts;
 pub mod anchors;
+pub mod binding;
 pub mod certinfo;
 pub mod chain;
 pub mod config;

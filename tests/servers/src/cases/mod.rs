@@ -7,6 +7,7 @@ mod git;
 mod installed;
 mod lookups;
 mod loops;
+mod negotiate;
 mod options;
 mod others;
 mod pooling;
@@ -42,6 +43,7 @@ pub fn all() -> Vec<Case> {
         git::cases(),
         installed::cases(),
         loops::cases(),
+        negotiate::cases(),
         values::cases(),
         twin::cases(),
     ];

@@ -1,7 +1,10 @@
 //! HTTP authentication as part of a transfer: which fields a request carries, and whether a reply asks for another
 //! round. The schemes themselves are `transfer::auth`'s, AWS signatures are made here because they cover the request.
 
-use tables::constant::{CURLAUTH_AWS_SIGV4, CURLAUTH_NTLM};
+use net::Filter;
+use net::identity::Credentials;
+use net::tls::binding;
+use tables::constant::{CURLAUTH_AWS_SIGV4, CURLAUTH_NEGOTIATE, CURLAUTH_NTLM};
 use tables::{Code, EasyOption as O};
 use wire::auth::sigv4;
 
@@ -12,11 +15,12 @@ use crate::error::{Error, Result};
 use crate::protocol::Next;
 use crate::settings::Method;
 use crate::transfer::Transfer;
-use crate::transfer::auth::{Ask, NtlmSteps, now};
+use crate::transfer::auth::{Ask, ConnectionSteps, now};
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::connect::Link;
 use crate::transfer::login::{Login, credentials};
-use crate::transfer::secret::{Peer, Secret};
+use crate::transfer::negotiate::{self, Whom, listen, speak};
+use crate::transfer::secret::{Peer, Role, Secret};
 
 /// Authentication state of one transfer.
 #[derive(Default)]
@@ -26,8 +30,8 @@ pub struct State {
     server: Option<Secret<Login>>,
     has_bearer: bool,
     proxy: Option<(Peer, Option<Secret<Login>>)>,
-    /// NTLM of the connection in use.
-    pub steps: NtlmSteps,
+    /// What the connection in use knows.
+    pub steps: ConnectionSteps,
 }
 
 impl State {
@@ -53,9 +57,11 @@ pub fn fields(t: &mut Transfer, link: &Link, target: &Target<'_>, body: &ClientR
     let bearer = t.text(O::Xoauth2Bearer).map(|token| t.secret(token));
     let state = &mut t.http.auth;
     state.has_bearer = bearer.as_ref().is_some_and(|b| b.for_peer(&peer).is_some());
-    state.proxy = link.proxy.as_ref().filter(|_| link.via_proxy).map(|p| (p.peer(), p.login()));
+    let unnamed = t.easy.stores.auth.borrow().proxy.scheme() == CURLAUTH_NEGOTIATE;
+    state.proxy =
+        link.proxy.as_ref().filter(|_| link.via_proxy).map(|p| (p.peer(), p.login_or_unnamed(unnamed)));
     state.withhold = false;
-    t.http.auth.server = credentials(t)?;
+    t.http.auth.server = asking(t)?;
     let mut out = Vec::new();
     proxy_field(t, target, &mut out);
     server_field(t, target, &peer, bearer.as_ref(), body, &mut out)?;
@@ -79,10 +85,12 @@ pub fn nothing_to_prove(t: &mut Transfer) {
     (state.server, state.has_bearer, state.proxy, state.withhold) = (None, false, None, false);
 }
 
-/// Whether it came to that. A signature of the message needs no login.
+/// Whether it came to that, and will again: a signature of the message needs no login, and tickets come and go.
 pub fn proves_nothing(t: &Transfer) -> bool {
     let state = &t.http.auth;
-    state.server.is_none() && !state.has_bearer && state.proxy.is_none() && t.long(O::HttpsigAlgorithm) == 0
+    let by_login = state.server.is_some() || state.has_bearer || state.proxy.is_some();
+    let by_ticket = t.long(O::Httpauth) as u64 & CURLAUTH_NEGOTIATE != 0;
+    !by_login && !by_ticket && t.long(O::HttpsigAlgorithm) == 0
 }
 
 fn proxy_field(t: &mut Transfer, target: &Target<'_>, out: &mut Vec<u8>) {
@@ -259,9 +267,110 @@ fn take_challenges(t: &mut Transfer, response: &Response) {
     }
 }
 
-/// NTLM authenticates connections: one that serves a user serves nobody else. The credentials that a connection must
-/// have been made for.
-pub fn bound_login(t: &Transfer) -> Result<Option<Secret<Login>>> {
-    let ntlm = t.easy.stores.auth.borrow().server.scheme() == CURLAUTH_NTLM;
-    if ntlm { credentials(t) } else { Ok(None) }
+/// NTLM and Negotiate authenticate connections: one that serves a user serves nobody else. Who the connection must have
+/// been made for.
+pub fn bound_login(t: &Transfer) -> Result<Option<Credentials>> {
+    let scheme = t.easy.stores.auth.borrow().server.scheme();
+    let (name, circumstances) = match scheme {
+        CURLAUTH_NTLM => ("NTLM", String::new()),
+        CURLAUTH_NEGOTIATE => (NEGOTIATE, negotiate::circumstances(t, Role::Server)),
+        _ => return Ok(None),
+    };
+    let (peer, login) = (t.peer(), asking(t)?);
+    let Some(login) = login.as_ref().and_then(|login| login.for_peer(&peer)) else { return Ok(None) };
+    // One character per byte: two passwords that are no UTF-8 must not become the same text.
+    let exact = |bytes: &[u8]| bytes.iter().map(|b| char::from(*b)).collect::<String>();
+    Ok(Some(Credentials {
+        user: exact(&login.user),
+        password: exact(&login.password),
+        options: name.to_owned(),
+        // Through a proxy that forwards, one connection leads to many servers: it is one server's from here on.
+        extra: format!("{peer:?}\n{circumstances}"),
+    }))
+}
+
+/// Whether the conversation goes on by a scheme that wants it to be on one connection.
+pub fn binds(t: &Transfer) -> bool {
+    let memory = t.easy.stores.auth.borrow();
+    memory.server.binds() || memory.proxy.binds()
+}
+
+const NEGOTIATE: &str = "Negotiate";
+
+/// Whether these are the credentials of whoever the process is at the time: they may be somebody else's the next time.
+pub fn unnamed(credentials: &Credentials) -> bool {
+    credentials.options == NEGOTIATE && credentials.user.is_empty()
+}
+
+/// Who is asking: the login for the URL or, for Negotiate, whoever holds the tickets.
+fn asking(t: &Transfer) -> Result<Option<Secret<Login>>> {
+    let by_ticket = t.easy.stores.auth.borrow().server.scheme() == CURLAUTH_NEGOTIATE;
+    let login = credentials(t)?;
+    Ok(login.or_else(|| by_ticket.then(|| Secret::of(t.peer(), Login::default()))))
+}
+
+/// A request is about to find its connection. Tickets prove who the user is, whatever name a URL gives: only the server
+/// that the application itself named gets one, not whom a redirect leads to.
+pub fn begin_request(t: &Transfer) {
+    let mut memory = t.easy.stores.auth.borrow_mut();
+    if memory.server.wants(CURLAUTH_NEGOTIATE) {
+        let own = t.secret(()).for_peer(&t.peer()).is_some();
+        memory.server.bar(if own { 0 } else { CURLAUTH_NEGOTIATE });
+    }
+}
+
+/// Before a request is made: the security contexts make the tokens that it will carry.
+pub async fn prepare(t: &mut Transfer, link: &Link) -> Result<()> {
+    let memory = || t.easy.stores.auth.borrow_mut();
+    if memory().server.wants(CURLAUTH_NEGOTIATE) {
+        let login = asking(t)?;
+        memory().server.meet(&t.peer(), login.as_ref());
+        let speaks = login.is_some() && memory().server.scheme() == CURLAUTH_NEGOTIATE;
+        let mut negotiate = std::mem::take(&mut t.http.auth.steps.server.negotiate);
+        if speaks && negotiate.must_begin() {
+            let whom = server(t, link.lease.filter.as_ref());
+            if !speak(t, whom, &mut negotiate, None, None).await {
+                t.easy.stores.auth.borrow_mut().server.lost(CURLAUTH_NEGOTIATE);
+            }
+        }
+        t.http.auth.steps.server.negotiate = negotiate;
+    }
+    let Some(proxy) = link.proxy.as_ref().filter(|_| link.via_proxy) else { return Ok(()) };
+    let mut negotiate = std::mem::take(&mut t.http.auth.steps.proxy.negotiate);
+    proxy.prepare(t, &mut negotiate).await;
+    t.http.auth.steps.proxy.negotiate = negotiate;
+    Ok(())
+}
+
+/// The server, as whom a security context is made with.
+fn server(t: &Transfer, filter: &dyn Filter) -> Whom {
+    let host = t.url.host_ascii().unwrap_or_default();
+    let channel = filter.tls().filter(|_| t.scheme().tls()).and_then(binding::server_end_point);
+    Whom { role: Role::Server, host: String::from_utf8_lossy(&host).into_owned(), channel }
+}
+
+/// After the head of a reply: the security contexts take in what it says to them.
+pub async fn hear(t: &mut Transfer, talk: &Talk, response: &Response) {
+    let scheme = t.easy.stores.auth.borrow().server.scheme();
+    if scheme == CURLAUTH_NEGOTIATE {
+        let mut negotiate = std::mem::take(&mut t.http.auth.steps.server.negotiate);
+        if let Some(persists) = response.persistent_auth {
+            t.easy.note(|| {
+                format!("Negotiate: the connection {} it", if persists { "keeps" } else { "forgets" })
+            });
+            negotiate.told_to_persist(persists);
+        }
+        let whom = server(t, talk.exchange.connection().filter.as_ref());
+        let challenges = (response.status == 401).then_some(&response.challenges);
+        listen(t, whom, &mut negotiate, challenges, response.keep_alive).await;
+        t.http.auth.steps.server.negotiate = negotiate;
+    }
+    let asked = t.easy.stores.auth.borrow().proxy.scheme() == CURLAUTH_NEGOTIATE;
+    if let Some((peer, Some(_))) = t.http.auth.proxy.as_ref().filter(|_| asked) {
+        let whom = Whom { role: Role::Proxy, host: peer.host().to_owned(), channel: None };
+        let mut negotiate = std::mem::take(&mut t.http.auth.steps.proxy.negotiate);
+        let challenges = (response.status == 407).then_some(&response.proxy_challenges);
+        listen(t, whom, &mut negotiate, challenges, response.keep_alive).await;
+        t.http.auth.steps.proxy.negotiate = negotiate;
+    }
 }

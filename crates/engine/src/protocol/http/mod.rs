@@ -26,10 +26,11 @@ use crate::callbacks::DebugKind;
 use crate::error::{Error, Result};
 use crate::settings::Method;
 use crate::transfer::Transfer;
-use crate::transfer::auth::NtlmSteps;
+use crate::transfer::auth::ConnectionSteps;
 use crate::transfer::body::BodySource;
 use crate::transfer::connect::Link;
 pub use again::KeptHead;
+pub use auth::unnamed;
 use request::Request;
 use response::Response;
 use upload::Upload;
@@ -45,7 +46,7 @@ pub struct Memory {
     pub http10: bool,
     /// Authentication rounds.
     pub auth: auth::State,
-    /// The connection of an NTLM conversation, which goes on with the next request.
+    /// The connection of an NTLM or Negotiate conversation, which goes on with the next request.
     kept: Option<Link>,
     /// The Referer that a redirect made (CURLOPT_AUTOREFERER).
     pub referer: Option<Vec<u8>>,
@@ -70,6 +71,7 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
 }
 
 async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
+    auth::begin_request(t);
     let kept = t.http.kept.take().filter(|_| !t.http.fresh);
     let reused = kept.is_some();
     let mut link = match kept {
@@ -82,6 +84,7 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
         t.easy.stores.auth.borrow_mut().server.new_connection();
     }
     note_forwarding(t, &link);
+    auth::prepare(t, &link).await?;
     let request = match again::request(t, &link) {
         Some(request) => request,
         None => Request::build(t, &link)?,
@@ -105,7 +108,7 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
                 if bound {
                     link.lease.state = Some(Box::new(steps));
                 }
-                if bound && matches!(next, Next::Again) {
+                if (bound || auth::binds(t)) && matches!(next, Next::Again) {
                     t.http.kept = Some(link);
                 } else {
                     t.easy.note(|| left_intact(t, link.lease.id));
@@ -138,16 +141,18 @@ fn note_forwarding(t: &Transfer, link: &Link) {
 }
 
 /// What the connection knows of its authentication.
-fn take_steps(link: &mut Link) -> NtlmSteps {
-    let steps = link.lease.state.take().and_then(|state| state.downcast::<NtlmSteps>().ok());
+fn take_steps(link: &mut Link) -> ConnectionSteps {
+    let steps = link.lease.state.take().and_then(|state| state.downcast::<ConnectionSteps>().ok());
     steps.map(|steps| *steps).unwrap_or_default()
 }
 
-/// A connection that NTLM has begun on is its user's alone from here on.
+/// A connection that NTLM or Negotiate has begun on is its user's alone from here on.
 fn bind(t: &Transfer, link: &mut Link) -> Result<()> {
     if t.http.auth.steps.begun() && link.lease.identity.credentials.is_none() {
-        let credentials = Some(connection_login(t)?.unwrap_or_default());
-        let identity = Identity { credentials, ..(*link.lease.identity).clone() };
+        let credentials = connection_login(t)?.unwrap_or_default();
+        let unnamed = link.lease.identity.unnamed || auth::unnamed(&credentials);
+        let credentials = Some(credentials);
+        let identity = Identity { credentials, unnamed, ..(*link.lease.identity).clone() };
         link.lease.identity = Arc::new(identity);
     }
     Ok(())
@@ -155,14 +160,7 @@ fn bind(t: &Transfer, link: &mut Link) -> Result<()> {
 
 /// Who a connection must have been authenticated for as a whole.
 pub fn connection_login(t: &Transfer) -> Result<Option<Credentials>> {
-    let login = auth::bound_login(t)?;
-    let login = login.as_ref().and_then(|login| login.for_peer(&t.peer()));
-    Ok(login.map(|login| Credentials {
-        user: String::from_utf8_lossy(&login.user).into_owned(),
-        password: String::from_utf8_lossy(&login.password).into_owned(),
-        options: "NTLM".to_owned(),
-        ..Credentials::default()
-    }))
+    auth::bound_login(t)
 }
 
 fn replayable(e: &Error) -> bool {
@@ -178,6 +176,7 @@ struct Finished {
 async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
     let response = response::receive(t, talk).await?;
     response.check(t)?;
+    auth::hear(t, talk, &response).await;
     let next = decide(t, talk, &response)?;
     if matches!(next, Next::Done) {
         response.check_body(t)?;

@@ -53,6 +53,8 @@ pub struct Response {
     pub challenges: Vec<Vec<u8>>,
     /// Values of Proxy-Authenticate.
     pub proxy_challenges: Vec<Vec<u8>>,
+    /// What Persistent-Auth says ([MS-N2HT] 2.2.2).
+    pub persistent_auth: Option<bool>,
     fields: usize,
     cookies: usize,
     head_only: bool,
@@ -334,6 +336,10 @@ impl Response {
             }
             b"www-authenticate" => self.challenges.push(value.to_vec()),
             b"proxy-authenticate" => self.proxy_challenges.push(value.to_vec()),
+            b"persistent-auth" => {
+                let no = value.get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"false"));
+                self.persistent_auth = Some(!no);
+            }
             b"set-cookie" => {
                 self.cookies += 1;
                 // A reply that floods the jar is cut short (CVE-2022-32205).
