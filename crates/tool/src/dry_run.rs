@@ -7,7 +7,7 @@ use crate::prepare::parse_url;
 use crate::queue::{Item, Queue};
 use crate::raw::{UrlPart, url_flag};
 use crate::request::{Method, Request};
-use crate::transfer::harmless_text;
+use crate::text::harmless;
 use std::rc::Rc;
 
 /// Shows all transfers; the exit code.
@@ -25,17 +25,17 @@ pub fn run(env: &Rc<Env>, requests: Vec<Request>) -> i32 {
 fn described(item: &Item) -> String {
     let request = &item.request;
     let line = format!("{} {} -> {}", method(item), url(item), output(item));
-    let mut lines = vec![harmless_text(&line)];
+    let mut lines = vec![harmless(&line)];
     let headers = request.options.list("HTTPHEADER").iter().map(|header| hidden(&shown(header)));
-    lines.extend(headers.map(|header| format!("  header {}", harmless_text(&header))));
+    lines.extend(headers.map(|header| format!("  header {}", harmless(&header))));
     if let Some(login) = request.options.text("USERPWD") {
         let user = login.split(|byte| *byte == b':').next().unwrap_or_default();
-        lines.push(format!("  login as {}", harmless_text(&shown(user))));
+        lines.push(format!("  login as {}", harmless(&shown(user))));
     }
     if let Some(proxy) = request.options.text("PROXY").filter(|proxy| !proxy.is_empty()) {
-        lines.push(format!("  by way of {}", harmless_text(&without_login(proxy))));
+        lines.push(format!("  by way of {}", harmless(&without_login(proxy))));
     }
-    lines.extend(body(item).map(|body| format!("  body {}", harmless_text(&body))));
+    lines.extend(body(item).map(|body| format!("  body {}", harmless(&body))));
     lines.join("\n") + "\n"
 }
 

@@ -3,6 +3,7 @@
 use crate::message::Messages;
 use crate::request::{Globals, TraceKind};
 use crate::sink::path;
+use crate::text::harmless_lines;
 use crate::trace::{Kind, Tracer};
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -33,11 +34,11 @@ impl Env {
         let tracer = Tracer::new(globals.trace, globals.trace_time, globals.trace_ids);
         Env {
             globals,
+            stderr_is_terminal: messages.is_terminal(),
             messages: RefCell::new(messages),
             tracer: RefCell::new(tracer),
             trace_out: RefCell::new(TraceOut::Unopened),
             stdout_is_terminal: io::stdout().is_terminal(),
-            stderr_is_terminal: io::stderr().is_terminal(),
             shows_body: Cell::new(false),
         }
     }
@@ -58,9 +59,10 @@ impl Env {
         }
         match &mut *out {
             TraceOut::Stdout => {
+                let text = if self.stdout_is_terminal { harmless_lines(&text) } else { text };
                 let _ = io::stdout().lock().write_all(&text);
             }
-            TraceOut::Messages => self.messages.borrow_mut().raw(&text),
+            TraceOut::Messages => self.messages.borrow_mut().lines(&text),
             TraceOut::File(file) => {
                 let _ = file.write_all(&text);
             }

@@ -44,7 +44,7 @@ use message::Messages;
 use outside::Outside;
 use parse::{Parser, Stop};
 use request::{Bytes, Request};
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::process::exit;
 use std::rc::Rc;
@@ -60,6 +60,7 @@ fn main() {
 fn run(words: &[Bytes]) -> i32 {
     let mut world = Outside::new();
     let messages = Messages::new(Box::new(io::stderr()), outside::columns());
+    let messages = messages.on_terminal(io::stderr().is_terminal());
     let mut parser = Parser::new(&mut world, messages);
     parser.read_default_config(words);
     if words.is_empty() && parser.request().targets.is_empty() {

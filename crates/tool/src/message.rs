@@ -2,6 +2,7 @@
 //!
 //! The words and prefixes are matched by scripts and stay those of curl.
 
+use crate::text::harmless_lines;
 use std::io::{self, Write};
 
 /// Columns assumed when nothing tells.
@@ -15,18 +16,29 @@ pub struct Messages {
     pub show_error: bool,
     /// Notes are for those who asked to see the inside.
     pub tracing: bool,
+    /// What others wrote must not steer it.
+    terminal: bool,
 }
 
 impl Messages {
     pub fn new(sink: Box<dyn Write>, columns: Option<usize>) -> Messages {
         let columns = columns.unwrap_or(COLUMNS);
-        Messages { sink, columns, silent: false, show_error: false, tracing: false }
+        Messages { sink, columns, silent: false, show_error: false, tracing: false, terminal: false }
+    }
+
+    pub fn on_terminal(self, terminal: bool) -> Messages {
+        Messages { terminal, ..self }
+    }
+
+    pub fn is_terminal(&self) -> bool {
+        self.terminal
     }
 
     /// `--stderr`: from now on everything goes there.
-    pub fn redirect(&mut self, sink: Box<dyn Write>) {
+    pub fn redirect(&mut self, sink: Box<dyn Write>, terminal: bool) {
         let _ = self.sink.flush();
         self.sink = sink;
+        self.terminal = terminal;
     }
 
     pub fn warn(&mut self, text: &str) {
@@ -59,9 +71,14 @@ impl Messages {
         self.line("curl: try 'curl --help' or 'curl --manual' for more information");
     }
 
-    /// One line as it stands.
+    /// One line.
     pub fn line(&mut self, text: &str) {
-        self.raw(format!("{text}\n").as_bytes());
+        self.lines(format!("{text}\n").as_bytes());
+    }
+
+    /// Lines with their ends; a terminal sees no escapes in them.
+    pub fn lines(&mut self, bytes: &[u8]) {
+        if self.terminal { self.raw(&harmless_lines(bytes)) } else { self.raw(bytes) }
     }
 
     /// Bytes as they stand. A closed standard error is nobody's fault.
@@ -78,7 +95,7 @@ impl Messages {
         let width = self.columns.saturating_sub(prefix.len()).max(1);
         for piece in pieces(text.as_bytes(), width) {
             let line = [prefix.as_bytes(), piece, b"\n"].concat();
-            self.raw(&line);
+            self.lines(&line);
         }
     }
 }

@@ -4,6 +4,7 @@
 //! These only make text; `operate` decides when to show it. Widths and layouts are those of curl 8.22, since
 //! programs read them.
 
+use crate::text::harmless;
 use std::time::Duration;
 
 pub use warmwire::meter::{Counts, Meter};
@@ -165,11 +166,6 @@ pub fn named_bar(name: &str, counts: Counts, spent: Duration, end: Option<i32>, 
     let marks = if total > 0 { (width as i128 * i128::from(now) / i128::from(total)) as usize } else { 0 };
     let short: String = harmless(name).chars().take(24).collect();
     format!("{short:<24} [{:<width$}] {tail}", "=".repeat(marks.min(width)))
-}
-
-/// Text for a terminal: control characters become question marks.
-pub fn harmless(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() || ('\u{80}'..='\u{9f}').contains(&c) { '?' } else { c }).collect()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Small conversions of text: URL escapes, JSON strings, base64.
+//! Small conversions of text: URL escapes, JSON strings, base64, and what a terminal may be shown.
 
 /// Percent-encodes everything but letters, digits and `-._~`.
 pub fn url_escape(text: &[u8]) -> Vec<u8> {
@@ -31,6 +31,18 @@ pub fn json_escape(text: &[u8], lower: bool) -> Vec<u8> {
         }
     }
     out
+}
+
+/// Text for a terminal: control characters, of which escapes are made, become question marks.
+pub fn harmless(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+/// Several lines, which keep their ends.
+pub fn harmless_lines(lines: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(lines).replace('\t', " ");
+    let keep = |c: char| if c.is_control() && !matches!(c, '\r' | '\n') { '?' } else { c };
+    text.chars().map(keep).collect::<String>().into_bytes()
 }
 
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -82,6 +94,13 @@ mod tests {
         assert!(from_base64(b"Zm8").is_none());
         assert!(from_base64(b"====").is_none());
         assert!(from_base64(b"Z*8=").is_none());
+    }
+
+    #[test]
+    fn a_terminal_is_not_told_what_to_do() {
+        assert_eq!(harmless("a\x1b[31m\u{9b}0m\r\né"), "a?[31m?0m??é");
+        assert_eq!(harmless_lines(b"X: a\x1bb\tc\r\nY\x07\n"), b"X: a?b c\r\nY?\n");
+        assert_eq!(harmless_lines(b"\x9b\xff"), "\u{fffd}\u{fffd}".as_bytes());
     }
 
     #[test]

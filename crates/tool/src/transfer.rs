@@ -4,13 +4,14 @@ use crate::env::Env;
 use crate::message::shown;
 use crate::names;
 use crate::outside;
-use crate::progress::{Bar, Counts, Meter, harmless, named_bar};
+use crate::progress::{Bar, Counts, Meter, named_bar};
 use crate::raw::sockets::SocketCallbacks;
 use crate::raw::{Callbacks, DebugKind, Easy, EasyOption, ProgressCounts, ReadAnswer, SeekAnswer, Written};
 use crate::report::Exchanges;
 use crate::request::{Bytes, Method, Request, Resume};
 use crate::sink::{Sink, path};
 use crate::sockets::Sockets;
+use crate::text::harmless_lines;
 use crate::trace::Kind;
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -245,7 +246,7 @@ impl Transfer {
         if !self.env.stdout_is_terminal || self.out.borrow().is_file() {
             return self.put_head(line);
         }
-        let text = harmless_line(line);
+        let text = harmless_lines(line);
         match text.iter().position(|byte| *byte == b':') {
             Some(colon) if self.env.globals.styled => {
                 let styled = [b"\x1b[1m", &text[..colon], b"\x1b[0m", &text[colon..]].concat();
@@ -376,18 +377,6 @@ impl Transfer {
 fn field<'l>(line: &'l [u8], name: &[u8]) -> Option<&'l [u8]> {
     let head = line.get(..name.len())?;
     head.eq_ignore_ascii_case(name).then(|| &line[name.len()..])
-}
-
-/// Text that may be shown on a terminal.
-pub fn harmless_text(text: &str) -> String {
-    harmless(text)
-}
-
-/// Header text for a terminal: no escapes in it.
-fn harmless_line(line: &[u8]) -> Bytes {
-    let end = line.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n')).map_or(0, |at| at + 1);
-    let text = String::from_utf8_lossy(&line[..end]).replace('\t', " ");
-    [harmless(&text).as_bytes(), &line[end..]].concat()
 }
 
 impl Callbacks for Transfer {

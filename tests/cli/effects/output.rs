@@ -77,6 +77,21 @@ fn bold_header_names_on_a_terminal() {
     assert!(curl(&["-i", &server.url("/bytes/1")]).text().contains("\nContent-Length: 1"));
 }
 
+#[test]
+fn no_escape_from_a_server_reaches_a_terminal() {
+    let url = format!("http://{}/escape/", crate::server::start());
+    for words in ["-s -i --no-styled-output", "-sv -o x", "-s -v --stderr -", "-s --trace-config all -v -o x"]
+    {
+        let shown = on_terminal(&format!("{words} {url}"));
+        assert!(shown.contains("X-Odd: a?[31mb"), "{words}: {shown:?}");
+        assert!(!shown.contains("\x1b[31m"), "{words}: {shown:?}");
+    }
+    let shown = on_terminal("-sS \"$(printf 'http://127.0.0.1:1/\\033[31m{')\"");
+    assert!(shown.contains("?[31m") && !shown.contains('\x1b'), "{shown:?}");
+    // Others read what was said.
+    assert!(curl(&["-v", "-o", "x", &url]).stderr.contains("< X-Odd: a\x1b[31mb"));
+}
+
 // covers: --trace, --trace-time, --trace-ids
 #[test]
 fn traces() {

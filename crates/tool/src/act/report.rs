@@ -5,6 +5,7 @@ use crate::flags::Flag;
 use crate::message::shown;
 use crate::parse::{Done, Parser, Stop, Wrong};
 use crate::request::TraceKind;
+use std::io::{self, IsTerminal};
 
 pub fn help(_: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     Err(Stop::Help(Some(text.to_vec())))
@@ -53,8 +54,9 @@ pub fn progress(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 }
 
 pub fn stderr(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    let terminal = text == b"-" && io::stdout().is_terminal();
     match parser.world.message_file(text) {
-        Ok(sink) => parser.messages.redirect(sink),
+        Ok(sink) => parser.messages.redirect(sink, terminal),
         Err(_) => {
             let name = shown(text);
             parser.messages.warn(&format!("Failed to open {name}"));
