@@ -3,7 +3,10 @@
 
 use std::ops::Range;
 
+use tables::Code;
 use wire::http1::HeaderLine;
+
+use crate::error::{Error, Result};
 
 /// Where a field came from; the numbers are CURLH_*.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +54,7 @@ struct Place {
     request: usize,
 }
 
-/// More is not kept (curl's MAX_HTTP_RESP_HEADER_COUNT).
+/// No transfer may have more, with its redirects, interim replies and CONNECT (curl's MAX_HTTP_RESP_HEADER_COUNT).
 const MAX_FIELDS: usize = 5000;
 /// Storage up to this size is kept for the next transfer.
 const KEPT_STORAGE: usize = 16 * 1024;
@@ -67,22 +70,25 @@ impl Headers {
     }
 
     /// Keeps one line; what is no field is not kept.
-    pub fn add(&mut self, origin: Origin, request: usize, line: &[u8]) {
-        if let Some(field) = HeaderLine::parse(line) {
-            self.add_field(origin, request, &field);
+    pub fn add(&mut self, origin: Origin, request: usize, line: &[u8]) -> Result<()> {
+        match HeaderLine::parse(line) {
+            Some(field) => self.add_field(origin, request, &field),
+            None => Ok(()),
         }
     }
 
     /// Keeps one field.
-    pub fn add_field(&mut self, origin: Origin, request: usize, field: &HeaderLine<'_>) {
+    pub fn add_field(&mut self, origin: Origin, request: usize, field: &HeaderLine<'_>) -> Result<()> {
         if self.places.len() >= MAX_FIELDS {
-            return;
+            let text = format!("Too many response headers, {MAX_FIELDS} is max");
+            return Err(Error::new(Code::TooLarge, text));
         }
         let start = self.bytes.len();
         self.bytes.extend_from_slice(field.name);
         let name = start..self.bytes.len();
         self.bytes.extend_from_slice(field.value);
         self.places.push(Place { name, value_end: self.bytes.len(), origin, request });
+        Ok(())
     }
 
     /// All fields whose origin is one of the bits, of one request (or of the last, for `None`).
@@ -123,10 +129,10 @@ mod tests {
     #[test]
     fn fields_stay_apart() {
         let mut headers = Headers::default();
-        headers.add(Origin::Interim, 0, b"A: early\r\n");
-        headers.add(Origin::Header, 1, b"A:\r\n");
-        headers.add(Origin::Header, 1, b"no field\r\n");
-        headers.add(Origin::Trailer, 1, b"B: c \r\n");
+        headers.add(Origin::Interim, 0, b"A: early\r\n").unwrap();
+        headers.add(Origin::Header, 1, b"A:\r\n").unwrap();
+        headers.add(Origin::Header, 1, b"no field\r\n").unwrap();
+        headers.add(Origin::Trailer, 1, b"B: c \r\n").unwrap();
         let of = |origins, request| -> Vec<(usize, Vec<u8>, Vec<u8>)> {
             let fields = headers.of(origins, request).into_iter();
             fields.map(|(at, f)| (at, f.name.to_vec(), f.value.to_vec())).collect()

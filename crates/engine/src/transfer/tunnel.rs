@@ -1,6 +1,8 @@
 //! The way through a proxy to the origin: an HTTP CONNECT (RFC 9110 §9.3.6). What the proxy sends
 //! before the tunnel stands goes to the application's header callback.
 
+use std::io::ErrorKind;
+
 use net::Filter;
 use net::connect::Endpoints;
 use net::filter::http_proxy::TunnelFilter;
@@ -21,6 +23,8 @@ use crate::transfer::body::{receive_failed, send_failed};
 
 /// Longest head of a CONNECT reply.
 const MAX_HEAD: usize = 300 * 1024;
+/// Longest line of one.
+const MAX_LINE: usize = 16 * 1024 - 1;
 
 /// Goes through the proxy, if it passes bytes at all. `None` when it wants another round of authentication on a new
 /// connection.
@@ -172,11 +176,18 @@ async fn reply(t: &Transfer, tunnel: &mut TunnelFilter) -> Result<Reply> {
     let mut is_first = true;
     loop {
         let line = tunnel
-            .line(MAX_HEAD - total)
+            .line(MAX_LINE)
             .await
-            .map_err(|e| receive_failed(&e))?
+            .map_err(|e| match e.kind() {
+                ErrorKind::InvalidData => Error::new(Code::RecvError, "CONNECT response too large"),
+                _ => receive_failed(&e),
+            })?
             .ok_or_else(|| Error::new(Code::RecvError, "Proxy CONNECT aborted"))?;
         total += line.len();
+        if total > MAX_HEAD {
+            let text = format!("Too large response headers: {total} > {MAX_HEAD}");
+            return Err(Error::new(Code::RecvError, text));
+        }
         if line.contains(&0) {
             return Err(Error::new(Code::WeirdServerReply, "Nul byte in header"));
         }
@@ -197,7 +208,7 @@ async fn reply(t: &Transfer, tunnel: &mut TunnelFilter) -> Result<Reply> {
             if field.is_none() && !matches!(line.first(), Some(b' ' | b'\t')) {
                 return Err(Error::new(Code::BadFunctionArgument, "Invalid response header"));
             }
-            t.easy.headers.borrow_mut().add(Origin::Connect, 0, &line);
+            t.easy.headers.borrow_mut().add(Origin::Connect, 0, &line)?;
             if let Some(field) = field {
                 reply.field(t, &field)?;
             }

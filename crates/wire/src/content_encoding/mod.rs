@@ -128,7 +128,7 @@ fn push<E>(stages: &mut [Stage], input: &[u8], out: Sink<'_, E>) -> Result<(), F
 impl fmt::Display for Error {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Error::TooMany => "too many codings",
+            Error::TooMany => "Reject response exceeding limit of 5 content encodings",
             Error::Unknown => {
                 "Unrecognized content encoding type. libcurl understands deflate, gzip, br, zstd content encodings."
             }

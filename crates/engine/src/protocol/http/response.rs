@@ -21,11 +21,11 @@ use crate::transfer::auth::now;
 use crate::transfer::body::receive_failed;
 use crate::transfer::client_writer::decode_error;
 
-/// Longest single line, and longest sum of all heads of a transfer, as in curl.
-const MAX_LINE: usize = 100 * 1024;
+/// Longest single field with the lines that continue it, and longest sum of the heads of one request, as in curl 8.21.
+const MAX_LINE: usize = 100 * 1024 - 1;
 const MAX_HEADS: usize = 300 * 1024;
-/// Most header fields in one reply.
-const MAX_FIELDS: usize = 5000;
+/// Longest sum of all heads of a transfer with its redirects.
+const MAX_ALL_HEADS: usize = 20 * MAX_HEADS;
 /// No field with a longer name means anything here.
 const LONGEST_NAME: usize = 32;
 
@@ -55,7 +55,6 @@ pub struct Response {
     pub proxy_challenges: Vec<Vec<u8>>,
     /// What Persistent-Auth says ([MS-N2HT] 2.2.2).
     pub persistent_auth: Option<bool>,
-    fields: usize,
     cookies: usize,
     head_only: bool,
 }
@@ -66,7 +65,7 @@ pub async fn receive(t: &mut Transfer, talk: &mut Talk) -> Result<Response> {
         let head_only = talk.head_only;
         return Ok(Response { version: 9, status: 200, head_only, ..Response::default() });
     }
-    let mut total = t.easy.info.borrow().header_size as usize;
+    let mut total = 0;
     let mut first = true;
     loop {
         let response = head(t, talk, first, &mut total).await?;
@@ -92,10 +91,7 @@ async fn head(t: &mut Transfer, talk: &mut Talk, first: bool, total: &mut usize)
             return Err(response.cut_off(t, talk, number, first));
         };
         *total += part.len;
-        if *total > MAX_HEADS {
-            let text = format!("Too large response headers: {total} > {MAX_HEADS}");
-            return Err(Error::new(Code::RecvError, text));
-        }
+        check_size(t, *total, part.len)?;
         let bytes = &talk.exchange.rest()[..part.len];
         if number == 0 && !first && opening(bytes) != Opening::Http {
             return Err(Error::new(Code::WeirdServerReply, "Invalid status line"));
@@ -108,6 +104,17 @@ async fn head(t: &mut Transfer, talk: &mut Talk, first: bool, total: &mut usize)
         }
         number += 1;
     }
+}
+
+/// Whether the heads of this request, `total`, and those of the transfer are still within bounds with one part more.
+fn check_size(t: &Transfer, total: usize, part: usize) -> Result<()> {
+    let all = t.easy.info.borrow().header_size as usize + part;
+    let (bad, limit) = match total > MAX_HEADS {
+        true => (total, MAX_HEADS),
+        false if all > MAX_ALL_HEADS => (all, MAX_ALL_HEADS),
+        false => return Ok(()),
+    };
+    Err(Error::new(Code::RecvError, format!("Too large response headers: {bad} > {limit}")))
 }
 
 /// The application asked for another protocol in a field of its own: what follows the head is in that one, and goes to
@@ -165,10 +172,7 @@ async fn next_part(t: &mut Transfer, talk: &mut Talk, number: usize) -> Result<O
         match found {
             Ok(Some(part)) => return Ok(Some(part)),
             Ok(None) => {}
-            Err(TooLarge) => {
-                let text = format!("Too large response headers: > {MAX_LINE}");
-                return Err(Error::new(Code::RecvError, text));
-            }
+            Err(TooLarge) => return Err(Error::from(Code::TooLarge)),
         }
         if !more(t, talk).await? {
             return if talk.exchange.any_received() { Ok(None) } else { Err(nothing(talk)) };
@@ -236,10 +240,6 @@ impl Response {
         } else if number == 0 {
             self.status_line(t, line)?;
         } else {
-            self.fields += 1;
-            if self.fields > MAX_FIELDS {
-                return Err(Error::new(Code::TooLarge, "Too many response headers"));
-            }
             // What continues the status line is a field like others, as in curl.
             let Some(header) = HeaderLine::parse(line.trim_ascii_start()) else {
                 return Err(Error::new(Code::WeirdServerReply, "Header without colon"));
@@ -247,7 +247,7 @@ impl Response {
             self.field(t, &header)?;
             let origin = if self.status / 100 == 1 { Origin::Interim } else { Origin::Header };
             let request = t.easy.info.borrow().redirect_count as usize;
-            t.easy.headers.borrow_mut().add_field(origin, request, &header);
+            t.easy.headers.borrow_mut().add_field(origin, request, &header)?;
         }
         t.writer.header(line, t.on(O::Header))
     }
@@ -560,7 +560,7 @@ pub fn receive_trailers(t: &mut Transfer, talk: &mut Talk) -> Result<()> {
     let trailers = talk.exchange.trailers().to_vec();
     for line in trailers.split_inclusive(|b| *b == b'\n') {
         let count = t.easy.info.borrow().redirect_count as usize;
-        t.easy.headers.borrow_mut().add(Origin::Trailer, count, line);
+        t.easy.headers.borrow_mut().add(Origin::Trailer, count, line)?;
         t.easy.info.borrow_mut().header_size += line.len() as i64;
         check_octets(line)?;
         let line = [line.trim_ascii_end(), b"\r\n"].concat();
