@@ -22,15 +22,15 @@ fn a_child_says_nothing_on_its_parents_connections() {
     };
     let Some(Acquired::Vacant(slot)) = own.try_acquire(&identity(1), false, 0) else { panic!() };
     slot.fill(connect(1)).release();
-    shared.put(Box::new(connect(2)), rt.now());
-    shared.put(Box::new(connect(3)), rt.now());
+    shared.put(Box::new(connect(2)), rt.reactor().now());
+    shared.put(Box::new(connect(3)), rt.reactor().now());
     let parent = process();
 
     runtime::after_fork_in_child();
     assert!(!std::ptr::eq(parent, process()));
     assert!(std::ptr::eq(process(), process()));
     assert!(matches!(own.try_acquire(&identity(1), false, 0), Some(Acquired::Vacant(_))));
-    assert!(shared.take(&identity(2), &Limits::default(), rt.now()).is_none());
+    assert!(shared.take(&identity(2), &Limits::default(), rt.reactor().now()).is_none());
     own.close_all();
     shared.close_all();
     for _ in 0..3 {

@@ -230,11 +230,11 @@ fn private_and_owned_connections_are_never_shared() {
     let mut l = lease(&rt, &pool, to, 1);
     l.private = true;
     l.release();
-    assert_eq!((pool.list().len(), shared.list(rt.now()).len()), (1, 0));
+    assert_eq!((pool.list().len(), shared.list(rt.reactor().now()).len()), (1, 0));
     pool.give_up();
-    assert_eq!(shared.list(rt.now()).len(), 0);
+    assert_eq!(shared.list(rt.reactor().now()).len(), 0);
     lease(&rt, &pool, to, 2).release();
-    assert_eq!((pool.list().len(), shared.list(rt.now()).len()), (0, 1));
+    assert_eq!((pool.list().len(), shared.list(rt.reactor().now()).len()), (0, 1));
 }
 
 #[test]
@@ -248,12 +248,12 @@ fn a_shared_pool_keeps_what_it_may_and_no_longer() {
             block_on(&rt, open(reactor, identity(port), to))
         })
         .collect();
-    connections.into_iter().for_each(|c| shared.put(Box::new(c), rt.now()));
-    assert_eq!(shared.list(rt.now()).len(), 2);
-    assert!(shared.take(&identity(1), &Limits::default(), rt.now()).is_none());
-    assert!(shared.take(&identity(2), &Limits::default(), rt.now()).is_some());
+    connections.into_iter().for_each(|c| shared.put(Box::new(c), rt.reactor().now()));
+    assert_eq!(shared.list(rt.reactor().now()).len(), 2);
+    assert!(shared.take(&identity(1), &Limits::default(), rt.reactor().now()).is_none());
+    assert!(shared.take(&identity(2), &Limits::default(), rt.reactor().now()).is_some());
     hand.advance(Duration::from_secs(11));
-    assert!(shared.take(&identity(3), &Limits::default(), rt.now()).is_none());
+    assert!(shared.take(&identity(3), &Limits::default(), rt.reactor().now()).is_none());
 }
 
 /// Answers one byte with one byte, and counts connections.

@@ -213,7 +213,7 @@ fn pinned_entries_come_first_and_last() {
     let (clock, hand) = Clock::manual();
     let (rt, all) = (Runtime::new(clock), counting());
     let ask = |name| all.ask(&rt, name, ResolveOptions::default()).unwrap();
-    let pin = |entry| all.cache.pin(entry, rt.now()).unwrap();
+    let pin = |entry| all.cache.pin(entry, rt.reactor().now()).unwrap();
     pin("*:80:9.9.9.9");
     pin("Name:80:1.1.1.1,[::2]");
     pin("+aging:80:2.2.2.2");

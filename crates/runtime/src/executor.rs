@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use slab::Slab;
 
@@ -53,7 +53,6 @@ struct Inner {
     running: Cell<bool>,
     /// The task that is being polled.
     polled: Cell<Option<TaskId>>,
-    now: Cell<Instant>,
     harvested: Cell<bool>,
 }
 
@@ -68,7 +67,6 @@ struct Task {
 impl Runtime {
     /// An executor with nothing to do.
     pub fn new(clock: Clock) -> Runtime {
-        let now = Cell::new(clock.now());
         Runtime(Rc::new(Inner {
             tasks: RefCell::default(),
             reactor: Reactor::new(clock),
@@ -76,7 +74,6 @@ impl Runtime {
             generation: Cell::new(0),
             running: Cell::new(false),
             polled: Cell::new(None),
-            now,
             harvested: Cell::new(false),
         }))
     }
@@ -84,11 +81,6 @@ impl Runtime {
     /// The table of waits.
     pub fn reactor(&self) -> &Arc<Reactor> {
         &self.0.reactor
-    }
-
-    /// The time: inside a run the moment at which it began.
-    pub fn now(&self) -> Instant {
-        if self.running() { self.0.now.get() } else { self.0.reactor.now() }
     }
 
     /// Adds a task; it is polled in the next round.
@@ -139,8 +131,7 @@ impl Runtime {
     /// Fires due timers and polls woken tasks, in a bounded number of rounds.
     pub fn run(&self) -> Result<(), Recursive> {
         let _running = Running::start(self)?;
-        self.0.now.set(self.0.reactor.now());
-        self.0.reactor.fire_timers(self.0.now.get());
+        self.0.reactor.fire_timers();
         for _ in 0..ROUNDS {
             self.0.reactor.ready.take_all(&mut self.0.batch.borrow_mut());
             if self.0.batch.borrow().is_empty() {

@@ -76,6 +76,7 @@ impl Transfer {
             match ready!(step)? {
                 Some(n) => {
                     moved += n;
+                    self.multi.received(n);
                     if self.receive_rate.limited()
                         && let Some(at) = self.receive_rate.moved(n, self.now())
                     {

@@ -71,11 +71,11 @@ impl ClientWriter {
                 false => self.deliver(line)?,
             }
         }
-        match self.must_hold() {
-            true => self.held.push_back(Held::Header(line.to_vec())),
-            false => self.deliver_header(line)?,
+        if self.must_hold() {
+            self.held.push_back(Held::Header(line.to_vec()));
+            return Ok(());
         }
-        Ok(())
+        self.deliver_header(line)
     }
 
     /// Hands out body bytes as received.

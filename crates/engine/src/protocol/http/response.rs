@@ -26,8 +26,9 @@ const MAX_LINE: usize = 100 * 1024 - 1;
 const MAX_HEADS: usize = 300 * 1024;
 /// Longest sum of all heads of a transfer with its redirects.
 const MAX_ALL_HEADS: usize = 20 * MAX_HEADS;
-/// No field with a longer name means anything here.
-const LONGEST_NAME: usize = 32;
+/// No field with a shorter or longer name means anything here: Alt-Svc to Strict-Transport-Security.
+const SHORTEST_NAME: usize = 7;
+const LONGEST_NAME: usize = 25;
 
 /// What a reply's head says.
 #[derive(Default, Debug)]
@@ -304,6 +305,9 @@ impl Response {
 
     fn field(&mut self, t: &mut Transfer, header: &HeaderLine<'_>) -> Result<()> {
         let value = header.value;
+        if header.name.len() < SHORTEST_NAME {
+            return Ok(());
+        }
         let mut lower = [0; LONGEST_NAME];
         let Some(name) = lower.get_mut(..header.name.len()) else { return Ok(()) };
         name.copy_from_slice(header.name);
