@@ -17,7 +17,9 @@ const HEAD_READ: usize = 8 * 1024;
 pub struct Http1 {
     conn: Box<Connection>,
     received: LineBuffer,
+    /// What is to be sent, up to `end`, and room for more.
     out: Vec<u8>,
+    end: usize,
     sent: usize,
     framing: BodyFraming,
     chunked: ChunkedDecoder,
@@ -32,6 +34,7 @@ impl Http1 {
             conn,
             received: LineBuffer::with_storage(storage),
             out: Vec::new(),
+            end: 0,
             sent: 0,
             framing: BodyFraming::None,
             chunked: ChunkedDecoder::default(),
@@ -50,7 +53,13 @@ impl Http1 {
         Poll::Ready(Ok(n))
     }
 
-    fn end(&mut self) -> Poll<Result<BodyStep, BodyError>> {
+    fn queue(&mut self, bytes: &[u8]) {
+        self.out.truncate(self.end);
+        self.out.extend_from_slice(bytes);
+        self.end = self.out.len();
+    }
+
+    fn body_ends(&mut self) -> Poll<Result<BodyStep, BodyError>> {
         self.ended = true;
         Poll::Ready(Ok(BodyStep::End))
     }
@@ -63,10 +72,10 @@ impl Http1 {
 
 impl Exchange for Http1 {
     fn queue_head(&mut self, head: Vec<u8>) {
-        if self.out.is_empty() {
-            self.out = head;
+        if self.end == 0 {
+            (self.end, self.out) = (head.len(), head);
         } else {
-            self.out.extend_from_slice(&head);
+            self.queue(&head);
         }
     }
 
@@ -74,33 +83,45 @@ impl Exchange for Http1 {
         if data.is_empty() {
             return;
         }
-        if framing == UploadFraming::Chunked {
-            self.out.extend_from_slice(format!("{:x}\r\n", data.len()).as_bytes());
+        match framing {
+            UploadFraming::Plain => self.queue(data),
+            UploadFraming::Chunked => {
+                self.queue(format!("{:x}\r\n", data.len()).as_bytes());
+                self.queue(data);
+                self.queue(b"\r\n");
+            }
         }
-        self.out.extend_from_slice(data);
-        if framing == UploadFraming::Chunked {
-            self.out.extend_from_slice(b"\r\n");
+    }
+
+    fn body_room(&mut self, len: usize) -> &mut [u8] {
+        let room = self.end..self.end + len;
+        if self.out.len() < room.end {
+            self.out.resize(room.end, 0);
         }
+        &mut self.out[room]
+    }
+
+    fn body_filled(&mut self, len: usize) {
+        self.end += len;
     }
 
     fn queue_end(&mut self, framing: UploadFraming, trailers: &[u8]) {
         if framing == UploadFraming::Chunked {
-            self.out.extend_from_slice(b"0\r\n");
-            self.out.extend_from_slice(trailers);
-            self.out.extend_from_slice(b"\r\n");
+            self.queue(b"0\r\n");
+            self.queue(trailers);
+            self.queue(b"\r\n");
         }
     }
 
     fn queued(&self) -> usize {
-        self.out.len() - self.sent
+        self.end - self.sent
     }
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        while self.sent < self.out.len() {
-            self.sent += ready!(self.conn.filter.poll_write(cx, &self.out[self.sent..]))?;
+        while self.sent < self.end {
+            self.sent += ready!(self.conn.filter.poll_write(cx, &self.out[self.sent..self.end]))?;
         }
-        self.out.clear();
-        self.sent = 0;
+        (self.sent, self.end) = (0, 0);
         self.conn.filter.poll_flush(cx)
     }
 
@@ -136,7 +157,7 @@ impl Exchange for Http1 {
 
     fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
         match self.framing {
-            BodyFraming::None | BodyFraming::Length(0) => self.end(),
+            BodyFraming::None | BodyFraming::Length(0) => self.body_ends(),
             BodyFraming::Length(left) => {
                 let n = ready!(self.poll_read(cx, buf)).map_err(BodyError::Io)?;
                 if n == 0 {
@@ -149,7 +170,7 @@ impl Exchange for Http1 {
             }
             BodyFraming::Chunked => loop {
                 if self.chunked.done() {
-                    return self.end();
+                    return self.body_ends();
                 }
                 let n = ready!(self.poll_read(cx, buf)).map_err(BodyError::Io)?;
                 if n == 0 {
@@ -167,7 +188,7 @@ impl Exchange for Http1 {
             },
             BodyFraming::ChunkedRaw => {
                 if self.chunked.done() {
-                    return self.end();
+                    return self.body_ends();
                 }
                 let n = ready!(self.poll_read(cx, buf)).map_err(BodyError::Io)?;
                 if n == 0 {
@@ -180,7 +201,7 @@ impl Exchange for Http1 {
             }
             BodyFraming::UntilClose => {
                 let n = ready!(self.poll_read(cx, buf)).map_err(BodyError::Io)?;
-                if n == 0 { self.end() } else { Poll::Ready(Ok(BodyStep::Bytes(n))) }
+                if n == 0 { self.body_ends() } else { Poll::Ready(Ok(BodyStep::Bytes(n))) }
             }
         }
     }

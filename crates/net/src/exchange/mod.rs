@@ -73,6 +73,12 @@ pub trait Exchange {
     /// Queues a piece of body, framed as `framing` says.
     fn queue_body(&mut self, data: &[u8], framing: UploadFraming);
 
+    /// Room for so many bytes of a plain body behind what is queued: whoever reads them there needs no copy.
+    fn body_room(&mut self, len: usize) -> &mut [u8];
+
+    /// Queues so many bytes that stand in that room.
+    fn body_filled(&mut self, len: usize);
+
     /// Queues the end of the body, with trailer lines if there are any.
     fn queue_end(&mut self, framing: UploadFraming, trailers: &[u8]);
 

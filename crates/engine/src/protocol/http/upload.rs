@@ -4,7 +4,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use net::exchange::{Exchange, UploadFraming};
@@ -224,22 +224,8 @@ impl Upload {
             Some(all) => size.min(usize::try_from(all).unwrap_or(size)).max(1),
             None => size,
         };
-        let mut buffer = std::mem::take(&mut self.buffer);
-        buffer.resize(self.rate.piece(want), 0);
-        let read = self.reader.poll_read(cx, &mut buffer);
-        let n = match read {
-            Poll::Pending => {
-                self.buffer = buffer;
-                return Ok(false);
-            }
-            Poll::Ready(result) => result?,
-        };
-        exchange.queue_body(&buffer[..n], self.framing);
-        if n > 0 {
-            self.easy.trace("read", || format!("{n} bytes to send"));
-            self.easy.callbacks.debug_if_wanted(DebugKind::DataOut, &buffer[..n]);
-        }
-        self.buffer = buffer;
+        let Poll::Ready(read) = self.read(cx, exchange, self.rate.piece(want)) else { return Ok(false) };
+        let n = read?;
         self.begun = true;
         self.count(n);
         if self.reader.ended() {
@@ -249,6 +235,34 @@ impl Upload {
             self.step = Step::Flushing;
         }
         Ok(true)
+    }
+
+    /// Reads the next piece to where it is sent from; with its length in front of it, it must be read elsewhere first.
+    fn read(
+        &mut self,
+        cx: &mut Context<'_>,
+        exchange: &mut dyn Exchange,
+        want: usize,
+    ) -> Poll<Result<usize>> {
+        if self.framing == UploadFraming::Plain {
+            let room = exchange.body_room(want);
+            let n = ready!(self.reader.poll_read(cx, room))?;
+            self.show(&room[..n]);
+            exchange.body_filled(n);
+            return Poll::Ready(Ok(n));
+        }
+        self.buffer.resize(want, 0);
+        let n = ready!(self.reader.poll_read(cx, &mut self.buffer))?;
+        exchange.queue_body(&self.buffer[..n], self.framing);
+        self.show(&self.buffer[..n]);
+        Poll::Ready(Ok(n))
+    }
+
+    fn show(&self, piece: &[u8]) {
+        if !piece.is_empty() {
+            self.easy.trace("read", || format!("{} bytes to send", piece.len()));
+            self.easy.callbacks.debug_if_wanted(DebugKind::DataOut, piece);
+        }
     }
 
     fn count(&mut self, n: usize) {
