@@ -4,6 +4,7 @@
 //! `flags`, one declaration each.
 
 mod act;
+mod apply;
 mod arguments;
 mod config_file;
 mod doc;

@@ -1,22 +1,19 @@
 //! From an item of the queue to a transfer that is ready to run: files, names, headers, the final URL, options.
 
+use crate::apply::apply;
 use crate::env::Env;
-use crate::form::{Content, Part};
 use crate::ipfs;
 use crate::message::{os_text, shown};
 use crate::names;
 use crate::progress::{Bar, Meter};
 use crate::queue::Item;
-use crate::raw::mime;
-use crate::raw::{Code, Easy, EasyOption, Share, Url, UrlPart, curl_version, url_flag};
-use crate::raw::{Form, FormSource};
+use crate::raw::{Easy, Share, Url, UrlPart, curl_version, mime, url_flag};
 use crate::request::{Bytes, Method, Request, Resume};
 use crate::settings::{Job, SetTo, Setting, fixed_resume, settings};
 use crate::sink::{Sink, create_directories, path};
 use crate::text::url_escape;
 use crate::transfer::{Display, Parts, Transfer, Upload, open_upload};
 use std::fs::{self, File};
-use std::io;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -395,78 +392,16 @@ impl Prepare<'_> {
     }
 
     fn apply(&self, easy: &Easy, list: &[Setting]) -> Result<(), Stop> {
-        for setting in list {
-            if let Err(code) = self.apply_one(easy, setting) {
-                // The scheme that would need it is not built either, and its own error follows.
-                if code == Code::UnknownOption {
-                    continue;
-                }
-                self.env.error_line(&format!("curl: ({}) {}", code.id(), code.text()));
-                return Err(Stop::Failed(code.id()));
-            }
-        }
-        Ok(())
-    }
-
-    fn apply_one(&self, easy: &Easy, setting: &Setting) -> Result<(), Code> {
-        let name = if setting.name == "POSTFIELDS" { "COPYPOSTFIELDS" } else { setting.name };
-        let Some((option, _)) = EasyOption::from_name(name) else { return Err(Code::UnknownOption) };
-        let settings = || easy.state().settings.borrow_mut();
-        match &setting.to {
-            SetTo::Text(text) => easy.set_text(option, Some(text)),
-            SetTo::Long(number) | SetTo::Offset(number) => settings().set_long(option, *number),
-            SetTo::List(list) => {
-                let list = list.iter().map(|entry| Rc::from(entry.as_slice())).collect();
-                settings().set_list(option, Some(list))
-            }
-            SetTo::Form(parts) => {
-                let backslashes = self.request.options.is_on("MIME_OPTIONS");
-                let escape = if backslashes { mime::Escape::Backslash } else { mime::Escape::Percent };
-                let parts = parts.iter().map(laid_out).collect::<Result<Vec<_>, _>>()?;
-                settings().set_mime(Some(Rc::new(Form::new(parts, escape))));
-                Ok(())
-            }
-            SetTo::Function | SetTo::Object => Ok(()),
-        }
+        let backslashes = self.request.options.is_on("MIME_OPTIONS");
+        let escape = if backslashes { mime::Escape::Backslash } else { mime::Escape::Percent };
+        apply(easy, list, escape).map_err(|code| {
+            self.env.error_line(&format!("curl: ({}) {}", code.id(), code.text()));
+            Stop::Failed(code.id())
+        })
     }
 }
 
 /// As the tool reads URLs: the scheme may be missing.
 pub fn parse_url(text: &[u8]) -> Result<Url, ()> {
     Url::parse(text, url_flag::GUESS_SCHEME | url_flag::NON_SUPPORT_SCHEME).map_err(|_| ())
-}
-
-/// A part for the library; a file must be there, standard input is read now.
-fn laid_out(part: &Part) -> Result<mime::Part<FormSource>, Code> {
-    let mut own_name = None;
-    let content = match &part.content {
-        Content::Data(data) => mime::Content::Memory(Rc::from(data.as_slice())),
-        Content::Parts(parts) => mime::Content::Parts(parts.iter().map(laid_out).collect::<Result<_, _>>()?),
-        Content::Upload(file) => {
-            own_name = Some(names::upload_name(file).to_vec());
-            content_of(file)?
-        }
-        Content::FileData(file) => content_of(file)?,
-    };
-    let encoder = match &part.encoder {
-        None => None,
-        Some(name) => Some(mime::Encoder::from_name(name).ok_or(Code::BadFunctionArgument)?),
-    };
-    Ok(mime::Part {
-        name: part.name.clone(),
-        filename: part.filename.clone().or(own_name),
-        content_type: part.mime_type.clone(),
-        headers: part.headers.clone(),
-        encoder,
-        content,
-    })
-}
-
-fn content_of(file: &[u8]) -> Result<mime::Content<FormSource>, Code> {
-    if file != b"-" {
-        return Form::file(path(file)).map_err(|_| Code::ReadError);
-    }
-    let mut content = Vec::new();
-    io::Read::read_to_end(&mut io::stdin().lock(), &mut content).map_err(|_| Code::ReadError)?;
-    Ok(mime::Content::Memory(content.into()))
 }
