@@ -1,6 +1,9 @@
 /* What twin programs share: handles to the servers of the harness, and a line of facts about each transfer. */
 #ifndef TWIN_H
 #define TWIN_H
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #define CURL_DISABLE_DEPRECATION
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>

@@ -3,11 +3,11 @@
 
 use std::ffi::{CString, c_char, c_int, c_long, c_void};
 use std::ptr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use engine::info::TransferInfo;
 use tables::constant::CURLSSLBACKEND_NONE;
-use tables::{Code, Entry, Info as I, InfoKind};
+use tables::{Code, EasyOption as O, Entry, Info as I, InfoKind};
 
 use crate::easy::{self, EasyHandle};
 use crate::slist::{self, Slist};
@@ -108,8 +108,9 @@ impl EasyHandle {
         let state = self.easy.state();
         let found = state.info.borrow();
         let copy = |text: &Option<std::rc::Rc<[u8]>>| text.as_ref().map(|text| text.to_vec());
+        let asked = |option| state.settings.borrow().text(option).map(|text| text.to_vec());
         match info {
-            I::EffectiveUrl => Some(found.effective_url.as_ref().map(|url| url.to_vec()).unwrap_or_default()),
+            I::EffectiveUrl => Some(copy(&found.effective_url).or_else(|| asked(O::Url)).unwrap_or_default()),
             I::ContentType => copy(&found.content_type),
             I::FtpEntryPath => copy(&found.ftp_entry_path),
             I::RedirectUrl => copy(&found.redirect_url),
@@ -117,7 +118,7 @@ impl EasyHandle {
             I::LocalIp => Some(found.ends.local_ip().into_bytes()),
             I::Scheme => (!found.scheme.is_empty()).then(|| found.scheme.as_bytes().to_vec()),
             I::EffectiveMethod => Some(self.easy.state().effective_method()),
-            I::Referer => copy(&found.referer),
+            I::Referer => copy(&found.referer).or_else(|| asked(O::Referer)),
             I::Cainfo => Some(crate::version::CAINFO.as_bytes().to_vec()),
             I::Capath => Some(crate::version::CAPATH.as_bytes().to_vec()),
             _ => None, // RTSP_SESSION_ID: not built
@@ -140,7 +141,7 @@ impl EasyHandle {
             I::ProxyauthAvail => found.proxy_auth_available,
             I::HttpauthUsed => found.auth_used,
             I::ProxyauthUsed => found.proxy_auth_used,
-            I::OsErrno => found.os_errno,
+            I::OsErrno => state.os_errno.get(),
             I::NumConnects => found.connects,
             I::Lastsocket | I::Activesocket => found.last_socket,
             I::ConditionUnmet => found.condition_unmet.into(),
@@ -153,7 +154,7 @@ impl EasyHandle {
             I::RetryAfter => found.retry_after,
             I::XferId => state.transfer_id.get(),
             I::ConnId => found.connection_id,
-            _ => self.amount(info, &found).unwrap_or_else(|| micros(time(info, &found))),
+            _ => self.amount(info, &found).unwrap_or_else(|| micros(self.time(info, &found))),
         }
     }
 
@@ -176,7 +177,24 @@ impl EasyHandle {
         let found = self.easy.state().info.borrow();
         match self.amount(info, &found) {
             Some(amount) => amount as f64,
-            None => time(info, &found).as_secs_f64(),
+            None => self.time(info, &found).as_secs_f64(),
+        }
+    }
+
+    fn time(&self, info: I, found: &TransferInfo) -> Duration {
+        match info {
+            I::NamelookupTime | I::NamelookupTimeT => found.name_lookup,
+            I::ConnectTime | I::ConnectTimeT => found.connect,
+            I::AppconnectTime | I::AppconnectTimeT => found.app_connect,
+            I::PretransferTime | I::PretransferTimeT => found.pre_transfer,
+            I::PosttransferTimeT => found.post_transfer,
+            I::StarttransferTime | I::StarttransferTimeT => found.start_transfer,
+            I::RedirectTime | I::RedirectTimeT => found.redirect,
+            I::QueueTimeT => found.queued,
+            // Asked from inside a callback: until now.
+            I::TotalTime | I::TotalTimeT if self.easy.in_transfer() => found.since_start(Instant::now()),
+            I::TotalTime | I::TotalTimeT => found.total,
+            _ => Duration::ZERO,
         }
     }
 
@@ -193,21 +211,6 @@ impl EasyHandle {
             I::Certinfo => self.cert_info.borrow_mut().fill(&self.easy.state().info.borrow().certificates),
             _ => (&raw const NO_TLS_SESSION).cast(),
         }
-    }
-}
-
-fn time(info: I, found: &TransferInfo) -> Duration {
-    match info {
-        I::NamelookupTime | I::NamelookupTimeT => found.name_lookup,
-        I::ConnectTime | I::ConnectTimeT => found.connect,
-        I::AppconnectTime | I::AppconnectTimeT => found.app_connect,
-        I::PretransferTime | I::PretransferTimeT => found.pre_transfer,
-        I::PosttransferTimeT => found.post_transfer,
-        I::StarttransferTime | I::StarttransferTimeT => found.start_transfer,
-        I::RedirectTime | I::RedirectTimeT => found.redirect,
-        I::QueueTimeT => found.queued,
-        I::TotalTime | I::TotalTimeT => found.total,
-        _ => Duration::ZERO,
     }
 }
 

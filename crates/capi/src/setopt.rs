@@ -48,7 +48,15 @@ fn set(easy: &EasyHandle, option: O, number: i64, pointer: *mut c_void) -> Resul
     let settings =
         |change: &dyn Fn(&mut Settings) -> Result<(), Code>| change(&mut state.settings.borrow_mut());
     match option.kind() {
-        ArgKind::Long | ArgKind::Values | ArgKind::OffT => settings(&|s| s.set_long(option, number)),
+        ArgKind::Long | ArgKind::Values | ArgKind::OffT => {
+            settings(&|s| s.set_long(option, number))?;
+            if matches!(option, O::Postfieldsize | O::PostfieldsizeLarge) && number > easy.app.post_size.get()
+            {
+                // A copy of the size before has too few bytes now: it is void, as in curl.
+                state.settings.borrow_mut().forget_copied_post_fields();
+            }
+            Ok(())
+        }
         ArgKind::String => {
             // SAFETY: a C string or NULL, as the manual demands.
             let text = unsafe { bytes(pointer.cast::<c_char>()) };

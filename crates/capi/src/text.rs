@@ -80,7 +80,9 @@ pub unsafe extern "C-unwind" fn curl_getenv(name: *const c_char) -> *mut c_char 
             return ptr::null_mut();
         }
         // SAFETY: `name` is a C string; what getenv returns is one or NULL, and is copied at once.
-        unsafe { bytes(libc::getenv(name)) }.map_or(ptr::null_mut(), memory::copy_string)
+        let value = unsafe { bytes(libc::getenv(name)) };
+        // An empty variable is none to curl.
+        value.filter(|value| !value.is_empty()).map_or(ptr::null_mut(), memory::copy_string)
     })
 }
 

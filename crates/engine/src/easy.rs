@@ -49,6 +49,8 @@ pub struct EasyState {
     pub ftp_pipelining: Cell<Option<FtpPipelining>>,
     /// A word of the owner's (the C boundary keeps its handle's address here).
     pub tag: Cell<usize>,
+    /// errno of the last failed system call: a success does not take it back (CURLINFO_OS_ERRNO.md).
+    pub os_errno: Cell<i64>,
     /// Number of the transfer, unique in the process; -1 before the first.
     pub transfer_id: Cell<i64>,
     pub(crate) target: RefCell<Option<(u64, Rc<Target>)>>,
@@ -142,6 +144,7 @@ impl Easy {
             ahead: Cell::new(false),
             ftp_pipelining: Cell::new(None),
             tag: Cell::new(0),
+            os_errno: Cell::new(0),
             transfer_id: Cell::new(-1),
             target: RefCell::default(),
             multi: RefCell::default(),
@@ -158,12 +161,10 @@ impl Easy {
         &self.0
     }
 
-    /// A copy with the same settings (and cookies), and none of the connections.
+    /// A copy with the same settings; neither connections nor cookies nor the share go along (curl_easy_duphandle.md).
     pub fn duplicate(&self, callbacks: Rc<dyn Callbacks>) -> Easy {
         let copy = Easy::with_settings(callbacks, self.0.settings.borrow().own_copy());
         copy.0.stores.copy_from(&self.0.stores);
-        let share = self.0.share.borrow().clone();
-        copy.set_share(share);
         crate::stores::duplicated(&copy.0);
         copy.0.ftp_pipelining.set(self.0.ftp_pipelining.get());
         copy
@@ -175,7 +176,6 @@ impl Easy {
         let old = self.0.settings.replace(method_free);
         drop(old);
         *self.0.info.borrow_mut() = TransferInfo::default();
-        self.0.headers.borrow_mut().clear();
         self.0.stores.reset();
         self.0.flow.set(false, false);
         self.0.ftp_pipelining.set(None);
@@ -198,6 +198,9 @@ impl Easy {
         self.0.settings.borrow_mut().set_text(option, value)?;
         match option {
             EasyOption::Altsvc => return value.map_or(Ok(()), |name| altsvc::load(&self.0, name)),
+            // Told at once, until a transfer has something else to tell.
+            EasyOption::Url if !self.in_transfer() => self.0.info.borrow_mut().effective_url = None,
+            EasyOption::Referer if !self.in_transfer() => self.0.info.borrow_mut().referer = None,
             EasyOption::Hsts => hsts::add_file(&self.0, value),
             EasyOption::Cookiefile => cookies::add_file(&self.0, value),
             EasyOption::Cookielist => value.into_iter().for_each(|v| cookies::command(&self.0, v)),
@@ -239,7 +242,9 @@ impl Easy {
     /// curl_easy_pause: the new state of both directions, as CURLPAUSE_* bits.
     pub fn pause(&self, bits: i64) -> Code {
         if !self.in_transfer() {
-            return Code::BadFunctionArgument;
+            // A connection of the application's own is something to pause, though nothing comes of it.
+            let connected = self.0.connected.borrow().is_some();
+            return if connected { Code::Ok } else { Code::BadFunctionArgument };
         }
         self.0.flow.set(bits & i64::from(CURLPAUSE_RECV) != 0, bits & i64::from(CURLPAUSE_SEND) != 0);
         if let Some(multi) = self.multi() {

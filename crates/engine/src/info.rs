@@ -75,8 +75,6 @@ pub struct TransferInfo {
     pub proxy_auth_used: i64,
     /// New connections made.
     pub connects: i64,
-    /// errno of the last failed system call.
-    pub os_errno: i64,
     /// Result of the certificate check.
     pub verify_result: i64,
     /// The same for the proxy's.
@@ -142,7 +140,6 @@ impl Default for TransferInfo {
             auth_used: 0,
             proxy_auth_used: 0,
             connects: 0,
-            os_errno: 0,
             verify_result: 0,
             proxy_verify_result: 0,
             proxy_error: 0,

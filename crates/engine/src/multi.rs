@@ -159,6 +159,9 @@ impl Multi {
             self.0.runtime.cancel(task);
         }
         *easy.0.multi.borrow_mut() = Default::default();
+        if !self.0.for_easy {
+            drop(easy.0.connected.take()); // a CONNECT_ONLY connection belongs to the multi handle
+        }
         if let Some(place) = easy.0.place.take() {
             self.0.members.borrow_mut().remove(place);
         }

@@ -84,8 +84,6 @@ fn copy_for(like: Option<&Easy>, url: &[u8], timeout: Duration) -> Result<Easy, 
         Some(like) => like.duplicate(Rc::new(Silent)),
         None => Easy::new(Rc::new(Silent)),
     };
-    // A share's own pool would keep them.
-    easy.set_share(None);
     easy.state().ahead.set(true);
     easy.set_text(EasyOption::Url, Some(url))?;
     if !timeout.is_zero() {

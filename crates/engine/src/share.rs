@@ -105,7 +105,9 @@ impl Share {
 
     /// Closes the connections politely: the last handle has left.
     pub fn close(&self) {
-        self.around(LockData::Connect, 0, || self.0.pool.close_all());
+        if let Some(pool) = self.pool() {
+            self.around(LockData::Connect, 0, || pool.close_all());
+        }
     }
 
     /// Looks after the idle connections, when they are shared.

@@ -178,7 +178,7 @@ impl Run {
                 code,
                 response: info.response_code,
                 scheme: &info.scheme.to_ascii_lowercase(),
-                os_errno: info.os_errno,
+                os_errno: job.easy.state().os_errno.get(),
                 retry_after_s: info.retry_after,
                 elapsed: job.first_attempt.elapsed(),
             })

@@ -172,7 +172,7 @@ impl BodySource for FileSource {
 async fn upload(t: &mut Transfer, path: &PathBuf) -> Result<()> {
     let mode = t.long(O::NewFilePerms) as u32;
     let resume = t.long(O::ResumeFromLarge);
-    let append = t.on(O::Append) || resume != 0;
+    let append = resume != 0; // CURLOPT_APPEND is for FTP and SFTP
     let mut options = OpenOptions::new();
     options.write(true).create(true).mode(mode);
     if append {

@@ -249,6 +249,11 @@ impl Settings {
         Ok(())
     }
 
+    /// The copy of COPYPOSTFIELDS is void; what is posted is asked for.
+    pub fn forget_copied_post_fields(&mut self) {
+        self.copied_post_fields = None;
+    }
+
     /// Sets a string or blob option; `None` resets it.
     pub fn set_text(&mut self, option: O, value: Option<&[u8]>) -> Result<(), Code> {
         accepted(option)?;

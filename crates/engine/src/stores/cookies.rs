@@ -26,10 +26,9 @@ pub struct Store {
 }
 
 impl Store {
-    /// Takes over another handle's cookies and files.
+    /// Takes over the files of another handle, which are read again, and whether its engine is on; no cookies.
     pub fn copy_from(&self, other: &Store) {
-        *self.jar.borrow_mut() = other.jar.borrow().clone();
-        *self.unread.borrow_mut() = other.unread.borrow().clone();
+        *self.unread.borrow_mut() = other.files.borrow().clone();
         *self.files.borrow_mut() = other.files.borrow().clone();
         self.on.set(other.on.get());
     }

@@ -100,7 +100,9 @@ fn conclude(easy: &Rc<EasyState>, multi: &Rc<MultiState>, result: Result<()>) ->
         let mut info = easy.info.borrow_mut();
         info.total = info.since_start(now);
         if let Err(e) = &result {
-            info.os_errno = i64::from(e.os_errno());
+            if e.os_errno() != 0 {
+                easy.os_errno.set(i64::from(e.os_errno()));
+            }
             info.proxy_error = e.proxy_code();
             if e.verify_result() != 0 {
                 info.verify_result = e.verify_result();

@@ -65,7 +65,7 @@ impl StatusLine {
                     && rest.first().is_none_or(|d| d.is_ascii_whitespace()) =>
             {
                 let code = [a, b, c].iter().fold(0u16, |n, d| n * 10 + u16::from(**d - b'0'));
-                Ok(StatusLine { version, code })
+                if code < 100 { Err(BadStatus::Code) } else { Ok(StatusLine { version, code }) }
             }
             _ => Err(BadStatus::Code),
         }
@@ -87,6 +87,7 @@ mod tests {
             ("HTTP/1.2 200 OK", BadStatus::Version),
             ("HTTP/1.1", BadStatus::Version),
             ("HTTP/1.1 20", BadStatus::Code),
+            ("HTTP/1.1 099 OK", BadStatus::Code),
             ("HTTP/1.1 2000 OK", BadStatus::Code),
             ("HTTP/1.1 -20 OK", BadStatus::Code),
         ] {

@@ -234,7 +234,6 @@ impl Response {
 
     /// Takes in one line: keeps what it says, and hands it out.
     fn line(&mut self, t: &mut Transfer, number: usize, line: &[u8]) -> Result<()> {
-        t.easy.info.borrow_mut().header_size += line.len() as i64;
         t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, line);
         if is_empty_line(line) {
             self.end_of_head(t)?;
@@ -250,7 +249,9 @@ impl Response {
             let request = t.easy.info.borrow().redirect_count as usize;
             t.easy.headers.borrow_mut().add_field(origin, request, &header)?;
         }
-        t.writer.header(line, t.on(O::Header))
+        t.writer.header(line, t.on(O::Header))?;
+        t.easy.info.borrow_mut().header_size += line.len() as i64;
+        Ok(())
     }
 
     /// The server closed within the head: what there is goes to the application, and the transfer fails.
