@@ -5,6 +5,7 @@ use crate::prepare::parse_url;
 use crate::raw::{Easy, Origin, TransferInfo, UrlPart, url_flag, version_line};
 use crate::request::Bytes;
 use crate::sink::path;
+use crate::text::harmless_lines;
 use crate::transfer::Transfer;
 use crate::writeout::{Outcome, Streams};
 use std::fs::{File, OpenOptions};
@@ -210,6 +211,15 @@ impl Streams for Output<'_> {
             }
             To::Nowhere => {}
         }
+    }
+
+    fn show(&mut self, bytes: &[u8]) {
+        let terminal = match self.to {
+            To::Stdout => self.env.stdout_is_terminal,
+            To::Messages => self.env.stderr_is_terminal,
+            To::File(_) | To::Nowhere => false,
+        };
+        if terminal { self.write(&harmless_lines(bytes)) } else { self.write(bytes) }
     }
 
     fn to_stdout(&mut self) {

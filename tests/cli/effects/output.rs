@@ -86,6 +86,8 @@ fn no_escape_from_a_server_reaches_a_terminal() {
         assert!(shown.contains("X-Odd: a?[31mb"), "{words}: {shown:?}");
         assert!(!shown.contains("\x1b[31m"), "{words}: {shown:?}");
     }
+    let report = on_terminal(&format!("-s -o x -w '%header{{x-odd}} %{{stderr}}%header{{x-odd}}' {url}"));
+    assert_eq!(report.matches("a?[31mb").count(), 2, "{report:?}");
     let shown = on_terminal("-sS \"$(printf 'http://127.0.0.1:1/\\033[31m{')\"");
     assert!(shown.contains("?[31m") && !shown.contains('\x1b'), "{shown:?}");
     // Others read what was said.

@@ -40,6 +40,10 @@ pub trait Outcome {
 /// Where the text goes; the format can switch between them.
 pub trait Streams {
     fn write(&mut self, bytes: &[u8]);
+    /// Writes what others have chosen: a terminal sees no escapes in it.
+    fn show(&mut self, bytes: &[u8]) {
+        self.write(bytes);
+    }
     fn to_stdout(&mut self);
     fn to_stderr(&mut self);
     fn to_file(&mut self, name: &[u8], append: bool);
@@ -154,7 +158,7 @@ fn variable(name: &[u8], outcome: &dyn Outcome, streams: &mut dyn Streams) -> bo
         b"json" => streams.write(&json::all(outcome)),
         b"header_json" => streams.write(&json::headers(outcome)),
         lower => match variables::find(lower) {
-            Some(found) => streams.write(&found.plain(outcome)),
+            Some(found) => streams.show(&found.plain(outcome)),
             None => {
                 let name = String::from_utf8_lossy(name);
                 streams.remark(&format!("curl: unknown --write-out variable: '{name}'"));
@@ -178,9 +182,9 @@ fn header(argument: &[u8], outcome: &dyn Outcome, streams: &mut dyn Streams) {
         .map(|(_, value, _)| value.as_slice());
     if all {
         let values: Vec<&[u8]> = found.collect();
-        streams.write(&values.join(separator));
+        streams.show(&values.join(separator));
     } else if let Some(value) = found.next() {
-        streams.write(value);
+        streams.show(value);
     }
 }
 
