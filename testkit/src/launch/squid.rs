@@ -18,6 +18,8 @@ pub struct Squid {
 pub enum SquidLogin {
     Basic,
     Digest,
+    /// With squid's own helper, who asks for NTLM's three messages and believes whatever name the last one has.
+    Ntlm,
 }
 
 impl Squid {
@@ -87,6 +89,11 @@ auth_param negotiate keep_alive on\n{KNOWN}"
             "auth_param digest program {helpers}/digest_file_auth -c {place}/digest
 auth_param digest realm squid\n{KNOWN}"
         ),
+        Some(SquidLogin::Ntlm) => {
+            format!(
+                "auth_param ntlm program {helpers}/ntlm_fake_auth\nauth_param ntlm keep_alive on\n{KNOWN}"
+            )
+        }
     };
     format!(
         "http_port 127.0.0.1:{port}\n{access}\ncache deny all\nshutdown_lifetime 0 seconds

@@ -76,7 +76,7 @@ impl Plan {
         let forwarding = proxy.as_ref().filter(|p| !p.tunnel && !p.kind.is_socks());
         let credentials = match scheme.login() {
             Login::Connection => Some(login(t, &settings)?),
-            _ => crate::protocol::http_connection_login(t)?,
+            _ => crate::protocol::http_connection_login(t, forwarding)?,
         };
         let by_ticket = settings.long(O::Proxyauth) as u64 & CURLAUTH_NEGOTIATE != 0;
         let unnamed = |proxy: &Proxy| by_ticket && proxy.tunnel && proxy.is_unnamed();

@@ -6,7 +6,7 @@ use std::cell::{OnceCell, RefCell};
 use std::ops::Deref;
 use std::rc::Rc;
 
-use tables::constant::CURLAUTH_NEGOTIATE;
+use tables::constant::{CURLAUTH_NEGOTIATE, CURLAUTH_NTLM};
 use tables::scheme::{Family, Login};
 use tables::{EasyOption as O, Scheme};
 use wire::url::Url;
@@ -106,13 +106,13 @@ impl Transfer {
     pub fn plan(&self) -> Result<Rc<Plan>> {
         // HTTP methods that log in a connection come and go with the rounds of one transfer.
         let by_round =
-            self.scheme().login() == Login::Request && protocol::http_connection_login(self)?.is_some();
+            self.scheme().login() == Login::Request && protocol::http_connection_login(self, None)?.is_some();
         let settings = self.easy.settings.borrow();
         // A .netrc file may change, and so may what the application's socket functions are.
         let lasting = settings.long(O::Netrc) == 0 && self.easy.callbacks.sockets().is_none() && !by_round;
-        // Alternatives come with replies, and tickets from a place that the environment names.
-        let by_ticket = settings.long(O::Proxyauth) as u64 & CURLAUTH_NEGOTIATE != 0;
-        let lasting = lasting && !by_ticket && !crate::stores::altsvc::is_on(&self.easy);
+        // Alternatives come with replies, tickets from a place that the environment names, and a proxy picks its scheme.
+        let by_proxy = settings.long(O::Proxyauth) as u64 & (CURLAUTH_NEGOTIATE | CURLAUTH_NTLM) != 0;
+        let lasting = lasting && !by_proxy && !crate::stores::altsvc::is_on(&self.easy);
         let environment = proxy::environment(&settings, &self.scheme());
         if let Some(known) = &*self.url.plan.borrow()
             && lasting

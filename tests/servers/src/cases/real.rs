@@ -19,6 +19,7 @@ pub fn cases() -> Vec<Case> {
         case("apache-codings", codings),
         case("squid-plain-and-tunnel", through_squid),
         case("squid-credentials", squid_credentials),
+        case("squid-ntlm", squid_ntlm),
     ]
 }
 
@@ -196,4 +197,40 @@ fn squid_credentials(run: &Context) {
         let nobody = curl(run, &["-x", &proxy, "-w", "|%{http_code}", &nginx.http("/bytes-1000")]);
         assert!(nobody.stdout.ends_with("|407"), "{nobody:?}");
     }
+}
+
+/// NTLM belongs to a connection: one conversation serves two requests to the proxy itself, and each tunnel has its own.
+/// squid's helper for tests checks the messages, and no password.
+/// covers: --proxy-ntlm
+fn squid_ntlm(run: &Context) {
+    let (nginx, ca) = (&run.world.nginx, run.world.ca());
+    let squid = Squid::start_with(Some(SquidLogin::Ntlm)).expect("squid starts");
+    let proxy = squid.url();
+    for scheme in ["--proxy-ntlm", "--proxy-anyauth"] {
+        let base = [
+            "-x",
+            &proxy,
+            scheme,
+            "-U",
+            "user:secret",
+            "--cacert",
+            &ca,
+            "-w",
+            "|%{http_code} %{num_connects}|",
+        ];
+        for url in [nginx.http("/bytes-1000"), nginx.https("/bytes-1000")] {
+            let got = curl(run, &[&base[..], &[&url, &url]].concat());
+            let part = |connects: &str| [&pattern(1000)[..], b"|200 ", connects.as_bytes(), b"|"].concat();
+            // Who has to find the scheme out first asks a connection for it that is nobody's yet.
+            let again = if scheme == "--proxy-anyauth" && got.stdout.ends_with("1|") { "1" } else { "0" };
+            assert_eq!(got.bytes(), [part("1"), part(again)].concat(), "{scheme} {url}");
+        }
+        let domain =
+            curl(run, &["-x", &proxy, scheme, "-U", "REALM\\user:secret", &nginx.http("/bytes-1000")]);
+        assert_eq!(domain.bytes(), pattern(1000), "{scheme}");
+    }
+    let nobody = curl(run, &["-x", &proxy, "-w", "|%{http_code}", &nginx.http("/bytes-1000")]);
+    assert!(nobody.stdout.ends_with("|407"), "{nobody:?}");
+    let nobody = curl(run, &["-x", &proxy, "--cacert", &ca, &nginx.https("/bytes-1000")]);
+    assert!(matches!(nobody.status, Some(7 | 56)), "{nobody:?}");
 }

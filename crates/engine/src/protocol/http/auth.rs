@@ -20,6 +20,7 @@ use crate::transfer::client_reader::ClientReader;
 use crate::transfer::connect::Link;
 use crate::transfer::login::{Login, credentials};
 use crate::transfer::negotiate::{self, Whom, listen, speak};
+use crate::transfer::proxy::Proxy;
 use crate::transfer::secret::{Peer, Role, Secret};
 
 /// Authentication state of one transfer.
@@ -287,6 +288,14 @@ pub fn bound_login(t: &Transfer) -> Result<Option<Credentials>> {
         // Through a proxy that forwards, one connection leads to many servers: it is one server's from here on.
         extra: format!("{peer:?}\n{circumstances}"),
     }))
+}
+
+/// Who a proxy that forwards must have been told of on a connection, when it asks for NTLM.
+pub fn bound_proxy(t: &Transfer, proxy: &Proxy) -> Option<Credentials> {
+    let ntlm = t.easy.stores.auth.borrow().proxy.scheme() == CURLAUTH_NTLM;
+    let user = proxy.user.clone().filter(|_| ntlm)?;
+    let password = proxy.password.clone().unwrap_or_default();
+    Some(Credentials { user, password, options: "NTLM of the proxy".to_owned(), ..Credentials::default() })
 }
 
 /// Whether the conversation goes on by a scheme that wants it to be on one connection.

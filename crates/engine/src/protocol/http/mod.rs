@@ -29,6 +29,7 @@ use crate::transfer::Transfer;
 use crate::transfer::auth::ConnectionSteps;
 use crate::transfer::body::BodySource;
 use crate::transfer::connect::Link;
+use crate::transfer::proxy::Proxy;
 pub use again::KeptHead;
 pub use auth::unnamed;
 use request::Request;
@@ -149,7 +150,8 @@ fn take_steps(link: &mut Link) -> ConnectionSteps {
 /// A connection that NTLM or Negotiate has begun on is its user's alone from here on.
 fn bind(t: &Transfer, link: &mut Link) -> Result<()> {
     if t.http.auth.steps.begun() && link.lease.identity.credentials.is_none() {
-        let credentials = connection_login(t)?.unwrap_or_default();
+        let forwarding = link.proxy.as_ref().filter(|_| link.via_proxy);
+        let credentials = connection_login(t, forwarding)?.unwrap_or_default();
         let unnamed = link.lease.identity.unnamed || auth::unnamed(&credentials);
         let credentials = Some(credentials);
         let identity = Identity { credentials, unnamed, ..(*link.lease.identity).clone() };
@@ -158,9 +160,17 @@ fn bind(t: &Transfer, link: &mut Link) -> Result<()> {
     Ok(())
 }
 
-/// Who a connection must have been authenticated for as a whole.
-pub fn connection_login(t: &Transfer) -> Result<Option<Credentials>> {
-    auth::bound_login(t)
+/// Who a connection must have been authenticated for as a whole, by the server and by a proxy that forwards to it.
+pub fn connection_login(t: &Transfer, forwarding: Option<&Proxy>) -> Result<Option<Credentials>> {
+    let server = auth::bound_login(t)?;
+    let proxy = forwarding.and_then(|proxy| auth::bound_proxy(t, proxy));
+    Ok(match (server, proxy) {
+        (Some(server), Some(proxy)) => {
+            let extra = [server.extra, proxy.user, proxy.password].join("\n");
+            Some(Credentials { extra, ..server })
+        }
+        (server, proxy) => server.or(proxy),
+    })
 }
 
 fn replayable(e: &Error) -> bool {
