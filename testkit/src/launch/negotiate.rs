@@ -1,4 +1,4 @@
-//! Apache httpd with mod_auth_gssapi in a Kerberos realm: places that want Negotiate, each in its own way. Every reply
+//! Apache httpd with mod_auth_gssapi in a Kerberos realm, over HTTP and TLS: places that want Negotiate, each in its own way. Every reply
 //! tells in `X-User` who is there, and in `X-Tickets` where a ticket that came along was put.
 
 use std::io;
@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use super::{Kerberos, Running, free_port, program, run, with_retries};
+use crate::certs::Leaf;
 use crate::temp::TempDir;
 
 /// `/each/` wants a context for every request, `/bound/` for every connection, `/either/` takes Basic with the user's
@@ -14,16 +15,17 @@ pub struct NegotiateServer {
     _running: Running,
     _directory: TempDir,
     pub port: u16,
+    pub tls_port: u16,
 }
 
 const ECHO: &str = "#!/bin/sh\nprintf 'Content-Type: text/plain\\r\\n\\r\\n'\nexec cat\n";
 
 impl NegotiateServer {
-    pub fn start(realm: &Kerberos) -> io::Result<NegotiateServer> {
-        with_retries(|| NegotiateServer::try_start(realm))
+    pub fn start(realm: &Kerberos, leaf: &Leaf) -> io::Result<NegotiateServer> {
+        with_retries(|| NegotiateServer::try_start(realm, leaf))
     }
 
-    fn try_start(realm: &Kerberos) -> io::Result<NegotiateServer> {
+    fn try_start(realm: &Kerberos, leaf: &Leaf) -> io::Result<NegotiateServer> {
         let program = program("apache2", "apache2")?;
         let module = std::path::Path::new("/usr/lib/apache2/modules/mod_auth_gssapi.so");
         if !module.exists() {
@@ -41,13 +43,19 @@ impl NegotiateServer {
         for place in ["", "root", "tickets"] {
             std::fs::set_permissions(directory.path().join(place), PermissionsExt::from_mode(0o777))?;
         }
-        let port = free_port()?;
-        let file = directory.write("apache.conf", config(directory.path(), port, realm))?;
+        directory.write("cert.pem", &leaf.cert_pem)?;
+        directory.write("key.pem", &leaf.key_pem)?;
+        let (port, tls_port) = (free_port()?, free_port()?);
+        let file = directory.write("apache.conf", config(directory.path(), port, tls_port, realm))?;
         let mut command = Command::new(program);
         command.arg("-D").arg("FOREGROUND").arg("-f").arg(file);
         realm.environment(&mut command);
-        let running = run(command, &directory.path().join("log"), &[port])?;
-        Ok(NegotiateServer { _running: running, _directory: directory, port })
+        let running = run(command, &directory.path().join("log"), &[port, tls_port])?;
+        Ok(NegotiateServer { _running: running, _directory: directory, port, tls_port })
+    }
+
+    pub fn tls_url(&self, path: &str) -> String {
+        format!("https://localhost:{}{path}", self.tls_port)
     }
 
     /// Tickets are for the name, so that the URL has it.
@@ -56,7 +64,7 @@ impl NegotiateServer {
     }
 }
 
-fn config(directory: &std::path::Path, port: u16, realm: &Kerberos) -> String {
+fn config(directory: &std::path::Path, port: u16, tls_port: u16, realm: &Kerberos) -> String {
     let place = directory.display();
     let modules = [
         "mpm_event",
@@ -68,6 +76,7 @@ fn config(directory: &std::path::Path, port: u16, realm: &Kerberos) -> String {
         "env",
         "headers",
         "mime",
+        "ssl",
     ];
     let modules: String = modules
         .iter()
@@ -82,11 +91,13 @@ GssapiDelegCcacheDir {place}/tickets\nRequire valid-user\n</Location>\n",
         )
     };
     format!(
-        "ServerRoot {place}\nPidFile {place}/pid\nListen 127.0.0.1:{port}\nServerName localhost\n{modules}
+        "ServerRoot {place}\nPidFile {place}/pid\nListen 127.0.0.1:{port}\nListen 127.0.0.1:{tls_port}\nServerName localhost\n{modules}
 User www-data\nGroup www-data\nErrorLog {place}/error.log\nDocumentRoot {place}/root\nDefaultRuntimeDir {place}
 ScriptSock {place}/cgid\nPassEnv KRB5_CONFIG\nPassEnv KRB5RCACHETYPE\nKeepAlive On\nMaxKeepAliveRequests 0\nTypesConfig /etc/mime.types
 <Directory {place}/root>\nRequire all granted\nOptions +ExecCGI\n<Files echo>\nSetHandler cgi-script\n</Files>\n</Directory>
-Header always set X-User \"expr=%{{REMOTE_USER}}\"\nHeader always set X-Tickets \"%{{KRB5CCNAME}}e\"\n{}{}{}",
+Header always set X-User \"expr=%{{REMOTE_USER}}\"\nHeader always set X-Tickets \"%{{KRB5CCNAME}}e\"
+SSLSessionCache none\nSSLCertificateFile {place}/cert.pem\nSSLCertificateKeyFile {place}/key.pem
+<VirtualHost 127.0.0.1:{tls_port}>\nSSLEngine on\n</VirtualHost>\n{}{}{}",
         wanted("each", "GssapiConnectionBound Off"),
         wanted("bound", "GssapiConnectionBound On"),
         wanted("either", "GssapiBasicAuth On"),

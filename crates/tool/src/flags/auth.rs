@@ -107,7 +107,7 @@ pub const FLAGS: &[Flag] = &[
         protocols: "HTTP",
         since: "7.10.6",
         help: "Log in with Negotiate (SPNEGO)",
-        about: "Needs GSS-API. Give an empty name with --user : to have it used.",
+        about: "Proves who has a ticket of Kerberos; needs its library. A name, as in --user alice:, only tells connections apart.",
         needs: "SPNEGO",
         set: Set::Bits("HTTPAUTH", 4),
         ..FLAG

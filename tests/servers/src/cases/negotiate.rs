@@ -16,6 +16,7 @@ pub fn cases() -> Vec<Case> {
         case("negotiate-delegation", delegation),
         case("negotiate-service-name", service_name),
         case("negotiate-proxy", proxy),
+        case("negotiate-over-tls", over_tls),
         ours("negotiate-falls-back-without-a-ticket", falls_back),
         ours("negotiate-nobody-rides-along", nobody_rides_along),
     ]
@@ -28,9 +29,9 @@ struct Scene {
 
 impl Scene {
     /// A realm with a server, and alice logged in.
-    fn new() -> Scene {
+    fn new(run: &Context) -> Scene {
         let realm = Kerberos::start().expect("the KDC starts");
-        let server = NegotiateServer::start(&realm).expect("Apache starts");
+        let server = NegotiateServer::start(&realm, &run.world.authority.good()).expect("Apache starts");
         realm.login("alice").expect("alice logs in");
         Scene { realm, server }
     }
@@ -62,7 +63,7 @@ const ALICE: &str = "alice@WARMWIRE.TEST";
 
 // covers: CURLAUTH_NEGOTIATE, CURLOPT_HTTPAUTH, --negotiate
 fn get_and_post(run: &Context) {
-    let scene = Scene::new();
+    let scene = Scene::new(run);
     for place in ["each", "bound", "either"] {
         let file = scene.url(&format!("/{place}/file"));
         let output = scene.curl(run, "alice", &["--negotiate", "-u", ":", &file]);
@@ -86,7 +87,7 @@ fn get_and_post(run: &Context) {
 }
 
 fn many(run: &Context) {
-    let scene = Scene::new();
+    let scene = Scene::new(run);
     for place in ["each", "bound"] {
         let url = scene.url(&format!("/{place}/file"));
         let mut arguments = vec!["--negotiate", "-u", "alice:", "-w", "\nconnects: %{num_connects}\n"];
@@ -100,7 +101,7 @@ fn many(run: &Context) {
 }
 
 fn without_ticket(run: &Context) {
-    let scene = Scene::new();
+    let scene = Scene::new(run);
     // Without any, and with one that the realm gives for no such service.
     for (user, service) in [("nobody", "HTTP"), ("alice", "unheard-of")] {
         let url = scene.url("/each/echo");
@@ -116,7 +117,7 @@ fn without_ticket(run: &Context) {
 
 // covers: CURLAUTH_ANY, --anyauth
 fn any(run: &Context) {
-    let scene = Scene::new();
+    let scene = Scene::new(run);
     let url = scene.url("/either/file");
     let output =
         scene.curl(run, "alice", &["--anyauth", "-u", "alice:", "-w", "\nconnects: %{num_connects}\n", &url]);
@@ -127,7 +128,7 @@ fn any(run: &Context) {
 
 // covers: CURLOPT_GSSAPI_DELEGATION, --delegation
 fn delegation(run: &Context) {
-    let scene = Scene::new();
+    let scene = Scene::new(run);
     for (level, delegated) in [("none", false), ("policy", false), ("always", true)] {
         let url = scene.url("/each/file");
         let output = scene.curl(run, "alice", &["--negotiate", "-u", ":", "--delegation", level, &url]);
@@ -143,7 +144,7 @@ fn delegation(run: &Context) {
 
 // covers: CURLOPT_SERVICE_NAME, --service-name
 fn service_name(run: &Context) {
-    let scene = Scene::new();
+    let scene = Scene::new(run);
     let url = scene.url("/each/file");
     for (name, status) in [("HTTP", "200"), ("other", "200"), ("unheard-of", "401")] {
         let output = scene.curl(run, "alice", &["--negotiate", "-u", ":", "--service-name", name, &url]);
@@ -154,7 +155,7 @@ fn service_name(run: &Context) {
 /// squid wants a ticket for plain requests and for tunnels, and the server behind it wants its own.
 // covers: CURLOPT_PROXYAUTH, CURLOPT_PROXY_SERVICE_NAME, --proxy-negotiate, --proxy-service-name
 fn proxy(run: &Context) {
-    let scene = Scene::new();
+    let scene = Scene::new(run);
     let squid = Squid::start_in(&scene.realm).expect("squid starts");
     let proxy = format!("http://localhost:{}", squid.port);
     let base = ["-x", &proxy, "--noproxy", "-", "--proxy-negotiate", "-U", ":"];
@@ -185,9 +186,25 @@ fn proxy(run: &Context) {
     assert_eq!(statuses(&output), ["407", "200"], "{output:?}");
 }
 
+/// Over TLS our context is bound to the channel; Apache, which binds its own to nothing, takes either.
+fn over_tls(run: &Context) {
+    let scene = Scene::new(run);
+    let (file, echo) = (scene.server.tls_url("/each/file"), scene.server.tls_url("/bound/echo"));
+    let base = ["--cacert", &run.world.ca(), "--negotiate", "-u", "alice:"];
+    let output = scene.curl(run, "alice", &[&base[..], &["-d", "a=b", &echo]].concat());
+    assert_eq!((statuses(&output), fields(&output, "X-User")), (vec!["200"], vec![ALICE]), "{output:?}");
+    assert!(output.stdout.ends_with("a=b"), "{output:?}");
+    let output = scene.curl(run, "alice", &[&base[..], &[&file, &file]].concat());
+    assert_eq!(
+        (statuses(&output), fields(&output, "X-User")),
+        (vec!["200"; 2], vec![ALICE; 2]),
+        "{output:?}"
+    );
+}
+
 /// Where Negotiate is offered and there is no ticket, curl stays outside; we go on to the next scheme.
 fn falls_back(run: &Context) {
-    let scene = Scene::new();
+    let scene = Scene::new(run);
     let output = scene.curl(run, "nobody", &["--anyauth", "-u", "bob:secret", &scene.url("/either/file")]);
     assert_eq!(statuses(&output).last(), Some(&"200"), "{output:?}");
     assert_eq!(fields(&output, "X-User").last(), Some(&"bob@WARMWIRE.TEST"), "{output:?}");
@@ -195,7 +212,7 @@ fn falls_back(run: &Context) {
 
 /// What was authenticated by a ticket without a name serves one transfer, and one with a name only its own.
 fn nobody_rides_along(run: &Context) {
-    let scene = Scene::new();
+    let scene = Scene::new(run);
     let url = scene.url("/bound/file");
     let connects = "\nconnects: %{num_connects}\n";
     let rows: [(&[&str], &[&str], [&str; 2]); 4] = [
