@@ -29,7 +29,11 @@ static int peer_hears(struct peer *peer, int fd)
       return 0;
     peer->heard_length[round] = at += (int)n;
     char *end = strstr(heard, "\r\n\r\n"), *length = strcasestr(heard, "\r\nContent-Length:");
-    if(peer->raw || end && (!length || length > end || at >= end + 4 - heard + atoi(length + 17)))
+    if(end && memmem(heard, end - heard, "Transfer-Encoding: chunked", 26)) {
+      if(memmem(end, at - (end - heard), "\r\n0\r\n\r\n", 7))
+        return 1;
+    }
+    else if(peer->raw || end && (!length || length > end || at >= end + 4 - heard + atoi(length + 17)))
       return 1;
   }
 }
