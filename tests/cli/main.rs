@@ -6,6 +6,7 @@ mod odd;
 mod programs;
 mod server;
 mod snapshots;
+mod start;
 mod wild;
 
 use std::path::{Path, PathBuf};

@@ -1,0 +1,31 @@
+//! What a start may cost: no library but the C library, and no look at a file of certificates before a server's has come.
+
+use super::{empty_folder, run, tool};
+use testkit::http::HttpServer;
+
+#[test]
+fn nothing_but_libc_is_loaded() {
+    let out = run("readelf", &["-d", tool()], &empty_folder());
+    let text = String::from_utf8(out.stdout).unwrap();
+    let needed: Vec<&str> = text.lines().filter(|line| line.contains("(NEEDED)")).collect();
+    assert!(!needed.is_empty(), "{text}");
+    for line in needed {
+        // Without optimisation thread-locals are asked of the loader.
+        assert!(line.contains("[libc.so.6]") || line.contains("[ld-linux"), "{line}");
+    }
+}
+
+#[test]
+fn no_certificates_are_read_for_plain_transfers() {
+    let server = HttpServer::plain();
+    let folder = empty_folder();
+    std::fs::write(folder.join("file"), "content\n").unwrap();
+    for url in [server.url("/bytes/1024"), format!("file://{}/file", folder.display())] {
+        let words = ["-f", "-o", "calls", "-e", "trace=openat", tool(), "-sS", "-o", "got", &url];
+        let out = run("strace", &words, &folder);
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        let calls = std::fs::read_to_string(folder.join("calls")).unwrap();
+        assert!(calls.contains("\"got\""), "{calls}");
+        assert!(!calls.contains("ssl") && !calls.contains("certs"), "{calls}");
+    }
+}
