@@ -4,6 +4,7 @@
 use super::{clean, empty_folder, tool};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
+use testkit::dice::Dice;
 use testkit::http::HttpServer;
 
 const SCRAPS: [&str; 40] = [
@@ -49,18 +50,6 @@ const SCRAPS: [&str; 40] = [
     "none",
 ];
 
-/// xorshift: the same lines in each run.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % sides as u64) as usize
-    }
-}
-
 /// The long names, read off the help; what waits for somebody or writes outside the folder is left out.
 fn flags() -> Vec<String> {
     let out = Command::new(tool()).args(["--help", "all"]).output().unwrap();
@@ -91,7 +80,7 @@ fn line(dice: &mut Dice, flags: &[String], url: &str) -> Vec<String> {
 #[test]
 fn a_thousand_odd_command_lines() {
     let server = HttpServer::plain();
-    let (flags, mut dice) = (flags(), Dice(0x51_7c_c1_b7_27_22_0a_95));
+    let (flags, mut dice) = (flags(), Dice::new(0x51_7c_c1_b7_27_22_0a_95));
     assert!(flags.len() > 270, "{}", flags.len());
     let folder = empty_folder();
     std::fs::create_dir(folder.join("dir")).unwrap();

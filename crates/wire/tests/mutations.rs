@@ -11,6 +11,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use parsers::PARSERS;
+use testkit::dice::Dice;
 
 /// For each parser, unless MUTATION_ROUNDS in the environment says how many, or MUTATION_SECONDS how long for all.
 const ROUNDS: u32 = 3000;
@@ -28,13 +29,13 @@ fn no_input_makes_a_parser_panic() {
             .collect();
         seeds.sort();
         seeds.iter().for_each(|seed| parser(seed));
-        let mut random = Random(0x2545_f491_4f6c_dd1d);
+        let mut dice = Dice::new(0x2545_f491_4f6c_dd1d);
         let started = Instant::now();
         let goes_on = |round| share.map_or(round < rounds, |share| started.elapsed() < share);
         for _ in (0..).take_while(|round| goes_on(*round)) {
-            let mut input = seeds[random.below(seeds.len())].clone();
-            for _ in 0..=random.below(4) {
-                mutate(&mut input, &seeds, &mut random);
+            let mut input = seeds[dice.roll(seeds.len())].clone();
+            for _ in 0..=dice.roll(4) {
+                mutate(&mut input, &seeds, &mut dice);
             }
             parser(&input);
         }
@@ -55,36 +56,24 @@ fn targets_match_parsers() {
     assert_eq!(targets, names);
 }
 
-fn mutate(input: &mut Vec<u8>, seeds: &[Vec<u8>], random: &mut Random) {
+fn mutate(input: &mut Vec<u8>, seeds: &[Vec<u8>], dice: &mut Dice) {
     const TELLING: &[u8] = b"\0\n\r\t \"%&'()*+,-./0:;<=>?@[\\]^_{|}~\x7f\x80\xff";
-    let at = random.below(input.len() + 1);
-    match random.below(7) {
-        0 => input.insert(at, random.below(256) as u8),
-        1 => input.insert(at, TELLING[random.below(TELLING.len())]),
+    let at = dice.roll(input.len() + 1);
+    match dice.roll(7) {
+        0 => input.insert(at, dice.roll(256) as u8),
+        1 => input.insert(at, TELLING[dice.roll(TELLING.len())]),
         2 if at < input.len() => drop(input.remove(at)),
-        3 if at < input.len() => input[at] ^= 1 << random.below(8),
+        3 if at < input.len() => input[at] ^= 1 << dice.roll(8),
         4 => input.truncate(at),
         5 => {
-            let piece = input[at..input.len().min(at + random.below(20))].to_vec();
-            (0..random.below(30)).for_each(|_| input.extend_from_slice(&piece));
+            let piece = input[at..input.len().min(at + dice.roll(20))].to_vec();
+            (0..dice.roll(30)).for_each(|_| input.extend_from_slice(&piece));
         }
         _ => {
-            let other = &seeds[random.below(seeds.len())];
-            let from = random.below(other.len() + 1);
+            let other = &seeds[dice.roll(seeds.len())];
+            let from = dice.roll(other.len() + 1);
             input.truncate(at);
             input.extend_from_slice(&other[from..]);
         }
-    }
-}
-
-/// xorshift64*
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % limit
     }
 }

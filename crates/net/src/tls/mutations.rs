@@ -4,34 +4,23 @@ use super::*;
 use crate::tls::chain::Judge;
 use crate::tls::x509::Certificate;
 use rustls::pki_types::{CertificateDer, UnixTime};
+use testkit::dice::Dice;
 
-/// xorshift: the same sequence in every run.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % sides as u64) as usize
-    }
-
-    /// A copy with a few bytes changed, cut out, doubled or made into large lengths.
-    fn damage(&mut self, seed: &[u8]) -> Vec<u8> {
-        let mut out = seed.to_vec();
-        for _ in 0..=self.roll(4) {
-            let at = self.roll(out.len().max(1)).min(out.len().saturating_sub(1));
-            match self.roll(5) {
-                0 if !out.is_empty() => out[at] = self.roll(256) as u8,
-                1 if !out.is_empty() => out[at] ^= 1 << self.roll(8),
-                2 => out.truncate(at),
-                3 => out.extend_from_within(at..),
-                _ if !out.is_empty() => out[at] = 0x84,
-                _ => {}
-            }
+/// A copy with a few bytes changed, cut out, doubled or made into large lengths.
+fn damaged(dice: &mut Dice, seed: &[u8]) -> Vec<u8> {
+    let mut out = seed.to_vec();
+    for _ in 0..=dice.roll(4) {
+        let at = dice.roll(out.len().max(1)).min(out.len().saturating_sub(1));
+        match dice.roll(5) {
+            0 if !out.is_empty() => out[at] = dice.roll(256) as u8,
+            1 if !out.is_empty() => out[at] ^= 1 << dice.roll(8),
+            2 => out.truncate(at),
+            3 => out.extend_from_within(at..),
+            _ if !out.is_empty() => out[at] = 0x84,
+            _ => {}
         }
-        out
     }
+    out
 }
 
 fn issuer(name: &str) -> (rcgen::Certificate, rcgen::Issuer<'static, rcgen::KeyPair>) {
@@ -55,9 +44,9 @@ fn damaged_certificates_are_never_accepted() {
     let algorithms = rustls::crypto::ring::default_provider().signature_verification_algorithms.all;
     let judge = Judge { anchors: &anchors, algorithms, crls: &[], partial: true, now: UnixTime::now() };
     assert_eq!(judge.verify(leaf.der(), &[]), chain::OK);
-    let mut dice = Dice(0x5eed);
+    let mut dice = Dice::new(0x5eed);
     for _ in 0..20_000 {
-        let bad = dice.damage(leaf.der());
+        let bad = damaged(&mut dice, leaf.der());
         let der = CertificateDer::from(bad);
         let _ = certinfo::of_chain(std::slice::from_ref(&der));
         let _ = certinfo::summary(&der);
@@ -76,11 +65,11 @@ fn damaged_keys_and_files() {
     let key = rcgen::KeyPair::generate().unwrap();
     let pem_text = key.serialize_pem();
     let pkcs8 = key.serialize_der();
-    let mut dice = Dice(0xf11e);
+    let mut dice = Dice::new(0xf11e);
     for _ in 0..20_000 {
-        let bad = dice.damage(pem_text.as_bytes());
+        let bad = damaged(&mut dice, pem_text.as_bytes());
         let _ = pem::sections(&bad);
-        let bad = dice.damage(&pkcs8);
+        let bad = damaged(&mut dice, &pkcs8);
         let _ = pkcs12::open(&bad, "x");
         let _ = decrypt::by_algorithm(&bad, &bad, "x");
         let _ = decrypt::by_dek_info(&String::from_utf8_lossy(&bad), &bad, "x");
@@ -89,9 +78,9 @@ fn damaged_keys_and_files() {
 
 #[test]
 fn damaged_cipher_lists_and_pins() {
-    let mut dice = Dice(0xc1f);
+    let mut dice = Dice::new(0xc1f);
     for _ in 0..5_000 {
-        let bad = dice.damage(b"ECDHE+AESGCM:!aRSA:-AES:+CHACHA20:DEFAULT@SECLEVEL=2");
+        let bad = damaged(&mut dice, b"ECDHE+AESGCM:!aRSA:-AES:+CHACHA20:DEFAULT@SECLEVEL=2");
         let text = String::from_utf8_lossy(&bad);
         let _ = suites::choose(Some(&text), Some(&text));
         let _ = suites::groups(Some(&text));

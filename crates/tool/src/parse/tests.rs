@@ -7,6 +7,7 @@ use crate::world::fake::Fake;
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
+use testkit::dice::Dice;
 
 #[derive(Clone, Default)]
 struct Said(Rc<RefCell<Vec<u8>>>);
@@ -157,18 +158,6 @@ fn help_and_version_stop_the_reading() {
     assert_eq!(read(&["-M"]).0.unwrap_err(), Stop::Manual);
 }
 
-/// A small generator (xorshift), so that every run mutates alike.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % sides as u64) as usize
-    }
-}
-
 #[test]
 fn odd_command_lines_never_panic() {
     let scraps: Vec<&[u8]> = vec![
@@ -211,7 +200,7 @@ fn odd_command_lines_never_panic() {
         b"*",
     ];
     let flags: Vec<&'static Flag> = flags::all().collect();
-    let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
+    let mut dice = Dice::new(0x9E37_79B9_7F4A_7C15);
     for _ in 0..20_000 {
         let words: Vec<Bytes> = (0..dice.roll(6)).map(|_| odd_word(&mut dice, &flags, &scraps)).collect();
         let mut world =
