@@ -25,9 +25,10 @@ use crate::{protocol, transfer};
 /// buffers of their own cost page faults and cache misses.
 pub const SCRATCH: usize = 256 * 1024;
 
-/// What it begins with: two TLS records. It grows with the first long body. To clear all of it for each handle that
-/// fetches one small thing cost four times what the request did.
-const FIRST_SCRATCH: usize = 36 * 1024;
+/// What is enough for heads and short bodies: two TLS records. To clear all of it for each handle that fetches one small
+/// thing cost four times what the request did. A long body has all of it from its first byte on: with less the
+/// kernel opens the connection's window less, for good.
+pub const SMALL_SCRATCH: usize = 36 * 1024;
 
 /// Pieces of storage kept for heads, and the most that one of them may hold.
 const SPARES: usize = 16;
@@ -422,24 +423,15 @@ impl MultiState {
         }
     }
 
-    /// Lends the receive buffer for one call. A nested use gets a buffer of its own.
-    pub(crate) fn with_scratch<R>(&self, f: impl FnOnce(&mut [u8]) -> R) -> R {
+    /// Lends the receive buffer, of this size or more, for one call. A nested use gets a buffer of its own.
+    pub(crate) fn with_scratch<R>(&self, least: usize, f: impl FnOnce(&mut [u8]) -> R) -> R {
         let mut buffer = self.scratch.take();
-        if buffer.is_empty() {
-            buffer = vec![0; FIRST_SCRATCH];
+        if buffer.len() < least {
+            buffer = vec![0; least];
         }
         let result = f(&mut buffer);
         self.scratch.set(buffer);
         result
-    }
-
-    /// A body has brought so many bytes at once: a long one goes on with a buffer of full size.
-    pub(crate) fn received(&self, len: usize) {
-        if len < FIRST_SCRATCH / 2 {
-            return;
-        }
-        let buffer = self.scratch.take();
-        self.scratch.set(if buffer.len() < SCRATCH { vec![0; SCRATCH] } else { buffer });
     }
 
     /// Storage that an earlier exchange has left.

@@ -11,11 +11,17 @@ use tables::Code;
 
 use super::Transfer;
 use crate::error::{Error, Result};
+use crate::multi::{SCRATCH, SMALL_SCRATCH};
 
 /// Where body bytes come from: an HTTP exchange, or a data connection.
 pub trait BodySource {
     /// Reads body bytes into `buf`.
     fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>>;
+
+    /// How many bytes are still to come, where that is known.
+    fn left(&self) -> Option<u64> {
+        None
+    }
 
     /// Whatever else must go on meanwhile, such as an upload that the reply has overtaken.
     fn poll_beside(&mut self, _cx: &mut Context<'_>) -> Result<()> {
@@ -62,7 +68,8 @@ impl Transfer {
                 return Poll::Pending;
             }
             let multi = self.multi.clone();
-            let step = multi.with_scratch(|buf| {
+            let short = source.left().is_some_and(|left| left < SMALL_SCRATCH as u64);
+            let step = multi.with_scratch(if short { SMALL_SCRATCH } else { SCRATCH }, |buf| {
                 let room = self.receive_rate.piece(buf.len());
                 match ready!(source.poll_body(cx, &mut buf[..room])) {
                     Ok(BodyStep::Bytes(n)) => {
@@ -76,7 +83,6 @@ impl Transfer {
             match ready!(step)? {
                 Some(n) => {
                     moved += n;
-                    self.multi.received(n);
                     if self.receive_rate.limited()
                         && let Some(at) = self.receive_rate.moved(n, self.now())
                     {

@@ -12,6 +12,7 @@ use super::Transfer;
 use super::body::{receive_failed, send_failed};
 use crate::callbacks::DebugKind;
 use crate::error::{Error, Result};
+use crate::multi::SMALL_SCRATCH;
 
 /// Longest line of a reply.
 const MAX_LINE: usize = 64 * 1024;
@@ -89,7 +90,7 @@ impl Dialogue {
             }
             let multi = t.multi.clone();
             let got = poll_fn(|cx| {
-                multi.with_scratch(|buf| {
+                multi.with_scratch(SMALL_SCRATCH, |buf| {
                     // A whole TLS record must fit.
                     let read = self.lease.filter.poll_read(cx, &mut buf[..32 * 1024]);
                     read.map_ok(|n| {

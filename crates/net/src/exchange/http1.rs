@@ -155,6 +155,13 @@ impl Exchange for Http1 {
         self.ended = false;
     }
 
+    fn left(&self) -> Option<u64> {
+        match self.framing {
+            BodyFraming::Length(left) => Some(left),
+            _ => None,
+        }
+    }
+
     fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
         match self.framing {
             BodyFraming::None | BodyFraming::Length(0) => self.body_ends(),

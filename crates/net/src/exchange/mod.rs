@@ -107,6 +107,9 @@ pub trait Exchange {
     /// Says how the body that follows is delimited.
     fn begin_body(&mut self, framing: BodyFraming);
 
+    /// How many bytes of the body are still to come, where that is known.
+    fn left(&self) -> Option<u64>;
+
     /// Reads body bytes into `buf`.
     fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>>;
 

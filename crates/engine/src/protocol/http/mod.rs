@@ -288,6 +288,10 @@ impl BodySource for Talk {
         self.exchange.poll_body(cx, buf)
     }
 
+    fn left(&self) -> Option<u64> {
+        self.exchange.left()
+    }
+
     fn poll_beside(&mut self, cx: &mut Context<'_>) -> Result<()> {
         Talk::poll_beside(self, cx)
     }

@@ -14,6 +14,7 @@ use wire::http1::{HeaderLine, Part, StatusLine, TooLarge, is_empty_line, text_of
 use super::Talk;
 use crate::callbacks::DebugKind;
 use crate::error::{Error, Result};
+use crate::multi::SMALL_SCRATCH;
 use crate::settings::{Method, Text};
 use crate::stores::headers::Origin;
 use crate::transfer::Transfer;
@@ -192,7 +193,7 @@ async fn more(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
         if let Poll::Ready(Err(e)) = writer.poll_ready(cx) {
             return Poll::Ready(Err(e));
         }
-        let more = ready!(multi.with_scratch(|buf| talk.exchange.poll_more(cx, buf)));
+        let more = ready!(multi.with_scratch(SMALL_SCRATCH, |buf| talk.exchange.poll_more(cx, buf)));
         Poll::Ready(more.map_err(|e| talk.upload.take_failure().unwrap_or(receive_failed(&e))))
     })
     .await
