@@ -110,7 +110,8 @@ fn unix_line(line: &[u8]) -> Option<FileInfo> {
     let (_month, rest) = word(rest)?;
     let (_day, rest) = word(rest)?;
     let (_clock, rest) = word(rest)?;
-    let time = &time_start[..time_start.len() - rest.len()];
+    // Other blanks than spaces may leave less than the words have.
+    let time = time_start.get(..time_start.len().checked_sub(rest.len())?)?;
     // One blank separates the name, which may itself begin with more.
     let name = rest.strip_prefix(b" ").filter(|name| !name.is_empty())?;
     let (name, target) = if file_type == FileType::Symlink { split_link(name)? } else { (name, None) };
