@@ -90,27 +90,7 @@ fn span(t: &Transfer, size: Option<u64>) -> Result<(u64, Option<u64>)> {
     let cannot = || Error::new(Code::BadDownloadResume, "failed to resume file:// transfer");
     let resume = t.long(O::ResumeFromLarge);
     if let Some(range) = t.text(O::Range) {
-        let text = std::str::from_utf8(&range).map_err(|_| Error::from(Code::RangeError))?;
-        let size = size.ok_or_else(cannot)?;
-        let (first, last) = text.split_once('-').ok_or(Error::from(Code::RangeError))?;
-        let number = |s: &str| s.trim().parse::<u64>().map_err(|_| Error::from(Code::RangeError));
-        return match (first.trim(), last.trim()) {
-            ("", last) => {
-                let n = number(last)?.min(size);
-                Ok((size - n, Some(n)))
-            }
-            (first, "") => {
-                let from = number(first)?;
-                if from > size { Err(cannot()) } else { Ok((from, Some(size - from))) }
-            }
-            (first, last) => {
-                let (from, to) = (number(first)?, number(last)?);
-                if from > to || from > size {
-                    return Err(Code::RangeError.into());
-                }
-                Ok((from, Some((to - from + 1).min(size - from))))
-            }
-        };
+        return part(&range, size.ok_or_else(cannot)?)?.ok_or_else(cannot);
     }
     match (resume, size) {
         (0, size) => Ok((0, size)),
@@ -121,6 +101,30 @@ fn span(t: &Transfer, size: Option<u64>) -> Result<(u64, Option<u64>)> {
         (n, None) if n > 0 => Ok((n as u64, None)),
         _ => Err(cannot()),
     }
+}
+
+/// The part of a file that the first range names, offset and length. `None` when it begins outside of the file; what
+/// follows the first range is not looked at.
+fn part(range: &[u8], size: u64) -> Result<Option<(u64, Option<u64>)>> {
+    let bad = || Error::from(Code::RangeError);
+    let text = String::from_utf8_lossy(range);
+    let (first, rest) = text.split_once('-').ok_or_else(bad)?;
+    let digits = rest.trim_start().split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
+    let number = |digits: &str| digits.parse::<u64>().map_err(|_| bad());
+    let (from, last) = match (first.trim(), digits) {
+        ("", count) => match number(count)? {
+            0 => return Err(bad()),
+            n if n > size => return Ok(None),
+            n => (size - n, size),
+        },
+        (first, "") => (number(first)?, size),
+        (first, last) => (number(first)?, number(last)?),
+    };
+    if !digits.is_empty() && from > last {
+        return Err(bad());
+    }
+    let length = last.saturating_sub(from).saturating_add(1);
+    Ok((from <= size).then(|| (from, Some(length.min(size - from)))))
 }
 
 /// The heads that curl makes up for a file: of all of it, whatever part is asked for.
