@@ -28,7 +28,7 @@ pub const SCRATCH: usize = 256 * 1024;
 /// What is enough for heads and short bodies: two TLS records. To clear all of it for each handle that fetches one small
 /// thing cost four times what the request did. A long body has all of it from its first byte on: with less the
 /// kernel opens the connection's window less, for good.
-pub const SMALL_SCRATCH: usize = 36 * 1024;
+pub const SMALL_SCRATCH: usize = 40 * 1024;
 
 /// Pieces of storage kept for heads, and the most that one of them may hold.
 const SPARES: usize = 16;
