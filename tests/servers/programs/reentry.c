@@ -88,8 +88,10 @@ static void ask(void) {
   say("curl_easy_pause", curl_easy_pause(easy, CURLPAUSE_CONT));
   curl_easy_cleanup(easy), puts("curl_easy_cleanup ignored");
   curl_easy_reset(easy), puts("curl_easy_reset ignored");
-  say("curl_multi_add_handle", curl_multi_add_handle(multi, other));
-  say("curl_multi_remove_handle", curl_multi_remove_handle(multi, other));
+  CURLMcode added = curl_multi_add_handle(multi, other);
+  say("curl_multi_add_handle", added);
+  /* Only one that is in the multi handle can be removed, and so be refused. */
+  say("curl_multi_remove_handle", curl_multi_remove_handle(multi, added ? easy : other));
   say("curl_multi_assign", curl_multi_assign(multi, 0, NULL) == CURLM_RECURSIVE_API_CALL ? 8 : 0);
   say("curl_multi_cleanup", curl_multi_cleanup(multi));
   say("curl_multi_fdset", curl_multi_fdset(multi, &set, &set, &set, &left));
