@@ -130,6 +130,10 @@ static void downloads(void)
   WITH(easy, FTP_USE_PRET, 1L);
   go("with PRET", easy);
   curl_easy_cleanup(easy);
+  easy = to("FTP", "/top");
+  WITH(easy, PASSWORD, "alone"); /* goes with the user that nobody named */
+  go("password alone", easy);
+  curl_easy_cleanup(easy);
 }
 
 static void active(void)

@@ -6,8 +6,8 @@ int main(void)
 {
   static const struct { const char *url, *userpwd, *user, *password; } who[] = {
     {"/basic/u/p", "u:p", NULL, NULL}, {"/basic/u/p", "u:wrong", NULL, NULL}, {"/basic/u/p", NULL, "u", "p"}, {"/basic/u/p", "u:x", NULL, "p"}, {"/basic/u/p", ":p", "u", NULL}, {"/basic/u/p", "u", NULL, NULL},
-    {"/basic/u/p", NULL, NULL, NULL}};
-  static const long ways[] = {CURLAUTH_BASIC, CURLAUTH_DIGEST, CURLAUTH_ANY, CURLAUTH_ANYSAFE, CURLAUTH_NONE};
+    {"/basic/u/p", NULL, NULL, NULL}, {"/basic/u/p", NULL, NULL, "p"}, {"/echo", NULL, NULL, "p"}, {"/echo", NULL, "", "p"}};
+  static const long ways[] = {CURLAUTH_BASIC, CURLAUTH_DIGEST, CURLAUTH_ANY, CURLAUTH_ANYSAFE, CURLAUTH_NONE, (long)(CURLAUTH_BASIC | CURLAUTH_ONLY), (long)(CURLAUTH_DIGEST | CURLAUTH_ONLY), (long)CURLAUTH_ONLY};
   for(size_t i = 0; i < sizeof who / sizeof *who; i++)
     for(size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
       CURL *easy = to("SERVER", who[i].url);
@@ -24,6 +24,25 @@ int main(void)
       printf("%s offered: %ld\n", name, number(easy, CURLINFO_HTTPAUTH_AVAIL));
       curl_easy_cleanup(easy);
     }
+  /* With CURLAUTH_ONLY the first request asks; a server that wants nothing to be proved is told nothing, and a body waits. */
+  for(int i = 0; i < 6; i++) {
+    struct peer *peer = peer_new();
+    char name[32];
+    peer->says[0] = i % 3 == 0 ? OK_BODY : i % 3 == 1 ? "HTTP/1.1 401 Who\r\nWWW-Authenticate: Basic realm=r\r\nContent-Length: 0\r\n\r\n" : "HTTP/1.1 401 Who\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\nContent-Length: 0\r\n\r\n";
+    peer->says[1] = peer->says[2] = peer->says[3] = OK_BODY;
+    CURL *easy = to_peer(peer_start(peer), "/only");
+    WITH(easy, USERPWD, "u:p");
+    WITH(easy, HTTPAUTH, (long)(CURLAUTH_BASIC | CURLAUTH_ONLY));
+    if(i > 2)
+      WITH(easy, POSTFIELDS, "body");
+    snprintf(name, sizeof name, "only %d", i);
+    go(name, easy);
+    go(name, easy);
+    printf("%s offered: %ld\n", name, number(easy, CURLINFO_HTTPAUTH_AVAIL));
+    curl_easy_cleanup(easy);
+    peer_show(peer, name);
+    peer_end(peer);
+  }
   /* In the URL, against options, and forbidden there. */
   static const char *inside[] = {"u:p@", "u@", ":p@", "@", "u%40x:p%3ay@", "wrong:wrong@"};
   for(size_t i = 0; i < sizeof inside / sizeof *inside; i++)

@@ -81,6 +81,20 @@ static void run(const char *name, int kind)
   case 11: curl_mime_data(part, "first", 5), curl_mime_data(part, "second", 6), curl_mime_name(part, "a"), curl_mime_name(part, "b"); break;
   case 12: curl_mime_data(part, "was there", 9), curl_mime_data(part, NULL, 0), curl_mime_name(part, "taken back"); break;
   case 13: break; /* a part without anything */
+  case 14: case 15: case 16: case 17: case 18: {
+    static const char *types[] = {"Content-Type: multipart/mixed", "content-type: Multipart/Form-Data; a=b", "Content-Type: multipart/form-datax", "Content-Type:multipart/form-data;x", "Content-Type:"};
+    none = curl_slist_append(none, types[kind - 14]), curl_mime_data(part, "typed", 5), curl_mime_name(part, "n");
+    break;
+  }
+  case 19: case 20: /* a form within a form, named by its type and by its own header */
+    inner = curl_mime_init(easy);
+    curl_mime_data(curl_mime_addpart(inner), "inside", CURL_ZERO_TERMINATED);
+    curl_mime_subparts(part, inner), curl_mime_name(part, "outer");
+    if(kind == 19)
+      curl_mime_type(part, "Multipart/form-data");
+    else
+      curl_mime_headers(part, curl_slist_append(NULL, "Content-Type: multipart/form-data"), 1);
+    break;
   default: none = curl_slist_append(none, "Content-Type: multipart/related; x=y"), curl_mime_data(part, "typed", 5); break;
   }
   WITH(easy, HTTPHEADER, none);
@@ -102,7 +116,7 @@ int main(void)
   FILE *file = fopen("mime-file.txt", "w");
   fputs("file's text", file);
   fclose(file);
-  for(int kind = 0; kind < 15; kind++) {
+  for(int kind = 0; kind < 22; kind++) {
     char name[16];
     snprintf(name, sizeof name, "kind %d", kind);
     run(name, kind);

@@ -512,17 +512,18 @@ pub unsafe extern "C-unwind" fn curl_formget(
         };
         // SAFETY: a list made by curl_formadd, by the caller's promise.
         let parts = unsafe { lay_out(form, read_file) };
-        let result = parts.and_then(|parts| FormBody::open(parts, Escape::Percent)).and_then(|mut body| {
-            let mut buffer = [0; 8192];
-            put(&[b"Content-Type: ", body.content_type(), b"\r\n\r\n"].concat())?;
-            loop {
-                match body.read(&mut buffer)? {
-                    Got::Bytes(0) => return Ok(()),
-                    Got::Bytes(len) => put(&buffer[..len])?,
-                    _ => return Err(Code::ReadError),
+        let result =
+            parts.and_then(|parts| FormBody::open(parts, None, Escape::Percent)).and_then(|mut body| {
+                let mut buffer = [0; 8192];
+                put(&[b"Content-Type: ", body.content_type(), b"\r\n\r\n"].concat())?;
+                loop {
+                    match body.read(&mut buffer)? {
+                        Got::Bytes(0) => return Ok(()),
+                        Got::Bytes(len) => put(&buffer[..len])?,
+                        _ => return Err(Code::ReadError),
+                    }
                 }
-            }
-        });
+            });
         result.map_or_else(Code::id, |()| 0)
     })
 }

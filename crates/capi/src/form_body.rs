@@ -138,10 +138,10 @@ enum Input {
 }
 
 impl FormBody {
-    pub fn open(parts: Vec<Part<Source>>, escape: Escape) -> Result<FormBody, Code> {
+    pub fn open(parts: Vec<Part<Source>>, kind: Option<&[u8]>, escape: Escape) -> Result<FormBody, Code> {
         rewind_all(&parts)?;
-        let body =
-            mime::form(parts, escape, &mut engine::transfer::mime::boundary).map_err(|_| Code::ReadError)?;
+        let body = mime::form(parts, kind, escape, &mut engine::transfer::mime::boundary);
+        let body = body.map_err(|_| Code::ReadError)?;
         Ok(FormBody { body, next: 0, ready: Rc::from([]), taken: 0, current: None })
     }
 
@@ -284,7 +284,7 @@ mod tests {
                 ..Part::default()
             };
             let parts = vec![part(None), part(Some(mime::Encoder::Base64))];
-            let mut body = FormBody::open(parts, Escape::Percent).unwrap();
+            let mut body = FormBody::open(parts, None, Escape::Percent).unwrap();
             let size = body.size().unwrap();
             assert_eq!(text(&mut body, chunk).len() as u64, size);
         }

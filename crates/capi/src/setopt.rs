@@ -187,7 +187,7 @@ enum Form {
 }
 
 impl MimeSource for FormSource {
-    fn open(&self) -> engine::Result<Box<dyn MimeReader>> {
+    fn open(&self, kind: Option<&[u8]>) -> engine::Result<Box<dyn MimeReader>> {
         let parts = match self.form {
             Form::Mime(handle) => mime::lay_out(handle),
             // SAFETY: the manual asks the application to keep the form until the transfer is done.
@@ -195,7 +195,7 @@ impl MimeSource for FormSource {
         };
         let escapes = self.app.mime_options.get() & CURLMIMEOPT_FORMESCAPE != 0;
         let escape = if escapes { Escape::Backslash } else { Escape::Percent };
-        let body = parts.and_then(|parts| FormBody::open(parts, escape)).map_err(Error::from)?;
+        let body = parts.and_then(|parts| FormBody::open(parts, kind, escape)).map_err(Error::from)?;
         Ok(Box::new(FormReader(body)))
     }
 }

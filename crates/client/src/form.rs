@@ -46,9 +46,10 @@ impl Form {
 }
 
 impl MimeSource for Form {
-    fn open(&self) -> Result<Box<dyn MimeReader>> {
+    fn open(&self, kind: Option<&[u8]>) -> Result<Box<dyn MimeReader>> {
         let parts = self.parts.iter().map(copy).collect();
-        let body = mime::form(parts, self.escape, &mut boundary).map_err(|_| Error::from(Code::ReadError))?;
+        let body = mime::form(parts, kind, self.escape, &mut boundary);
+        let body = body.map_err(|_| Error::from(Code::ReadError))?;
         let pieces = body.pieces.into_iter();
         Ok(Box::new(Pass { content_type: body.content_type, size: body.size, pieces, current: None }))
     }

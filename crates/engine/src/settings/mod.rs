@@ -14,7 +14,7 @@ use tables::{ArgKind, Code, EasyOption as O, Scheme};
 
 pub use support::{Support, support};
 
-use crate::transfer::auth::BUILT;
+use crate::transfer::auth::{BUILT, KNOWN};
 use crate::transfer::mime::MimeSource;
 
 /// A text or a piece of binary data that the application gave; not necessarily UTF-8.
@@ -422,7 +422,7 @@ fn folded(option: O, value: i64) -> Result<(O, i64), Code> {
         O::Httpauth | O::Proxyauth => {
             let built = value as u64 & BUILT;
             let refused = value != 0 && built == 0;
-            if refused { Err(Code::NotBuiltIn) } else { Ok((option, built as i64)) }
+            if refused { Err(Code::NotBuiltIn) } else { Ok((option, (value as u64 & KNOWN) as i64)) }
         }
         O::Socks5Auth if value & !SOCKS5_WAYS != 0 => Err(Code::NotBuiltIn),
         O::Buffersize => Ok((option, value.clamp(1024, 10 * 1024 * 1024))),

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use tables::constant::{
     CURLAUTH_AWS_SIGV4, CURLAUTH_BASIC, CURLAUTH_BEARER, CURLAUTH_DIGEST, CURLAUTH_DIGEST_IE,
-    CURLAUTH_NEGOTIATE, CURLAUTH_NTLM,
+    CURLAUTH_NEGOTIATE, CURLAUTH_NTLM, CURLAUTH_ONLY,
 };
 use wire::auth::challenge::{self, Challenge};
 use wire::auth::digest::{self, Digest};
@@ -24,6 +24,9 @@ pub const BUILT: u64 = CURLAUTH_BASIC
     | CURLAUTH_BEARER
     | CURLAUTH_NTLM
     | CURLAUTH_AWS_SIGV4;
+
+/// What a want consists of. CURLAUTH_ONLY stays in it: beside one scheme it makes two, so that nothing is sent unasked.
+pub const KNOWN: u64 = BUILT | CURLAUTH_ONLY;
 
 /// No scheme is left to try.
 const NONE_LEFT: u64 = 1 << 30;
@@ -145,7 +148,7 @@ impl Side {
     fn begin(&mut self, want: u64) {
         self.without_query = want & CURLAUTH_DIGEST_IE != 0;
         self.want =
-            if self.without_query { want | CURLAUTH_DIGEST } else { want } & BUILT & !CURLAUTH_DIGEST_IE;
+            if self.without_query { want | CURLAUTH_DIGEST } else { want } & KNOWN & !CURLAUTH_DIGEST_IE;
         self.picked &= self.want;
         self.fresh = true;
         (self.offered, self.done, self.more, self.sent_digest) = (0, false, false, false);

@@ -64,7 +64,7 @@ impl ClientReader {
             Method::Put => (Source::Callback, file_size),
             Method::PostMime => match form {
                 Some(form) => {
-                    let reader = form.open()?;
+                    let reader = form.open(own_type(easy).as_deref())?;
                     let size = reader.size();
                     (Source::Form(reader), size)
                 }
@@ -187,7 +187,7 @@ impl ClientReader {
             Source::Form(_) => {
                 let form = self.easy.settings.borrow().mime.clone();
                 let form = form.ok_or_else(cannot_rewind)?;
-                self.source = Source::Form(form.open()?);
+                self.source = Source::Form(form.open(own_type(&self.easy).as_deref())?);
             }
             Source::Callback => match self.easy.callbacks.seek(0) {
                 SeekAnswer::Done => {}
@@ -283,6 +283,16 @@ fn poll_application(
             Poll::Ready(Err(Error::new(Code::ReadError, "read function returned funny value")))
         }
     }
+}
+
+/// What a header line of the application's own says of a form.
+fn own_type(easy: &EasyState) -> Option<Vec<u8>> {
+    let value = |line: &Text| {
+        let at = line.iter().position(|byte| *byte == b':')?;
+        let names = line[..at].trim_ascii_end().eq_ignore_ascii_case(b"Content-Type");
+        names.then(|| line[at + 1..].trim_ascii().to_vec())
+    };
+    easy.settings.borrow().list(O::Httpheader).iter().find_map(value).filter(|kind| !kind.is_empty())
 }
 
 fn cannot_rewind() -> Error {

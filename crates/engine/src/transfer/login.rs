@@ -38,8 +38,10 @@ pub fn credentials(t: &Transfer) -> Result<Option<Secret<Login>>> {
             Some(login) => Some(login),
             None => from_file(t, None)?,
         },
+        // HTTP tries no scheme without a user; elsewhere it is the default user's password.
         None => {
-            from_file(t, None)?.or_else(|| password.map(|password| Login { password, ..Login::default() }))
+            let alone = password.filter(|_| t.scheme().family() != tables::scheme::Family::Http);
+            from_file(t, None)?.or_else(|| alone.map(|password| Login { password, ..Login::default() }))
         }
     };
     Ok(login.map(|login| Secret::of(peer, login)))

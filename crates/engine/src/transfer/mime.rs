@@ -8,8 +8,8 @@ use crate::error::Result;
 
 /// A form that was set with CURLOPT_MIMEPOST or CURLOPT_HTTPPOST.
 pub trait MimeSource {
-    /// Opens it for one pass.
-    fn open(&self) -> Result<Box<dyn MimeReader>>;
+    /// Opens it for one pass. `kind` is the type that the application's own Content-Type header gives it.
+    fn open(&self, kind: Option<&[u8]>) -> Result<Box<dyn MimeReader>>;
 }
 
 /// One pass over a form.

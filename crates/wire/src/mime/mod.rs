@@ -73,18 +73,28 @@ pub struct Body<S> {
     pub size: Option<u64>,
 }
 
-/// Lays out a form. `boundary` gives a fresh boundary at each call, which no content may hold.
+/// Lays out a form. `kind` is what the application's own Content-Type header says of it. `boundary` gives a fresh boundary at each call, which no content may hold.
 pub fn form<S>(
     parts: Vec<Part<S>>,
+    kind: Option<&[u8]>,
     escape: Escape,
     boundary: &mut dyn FnMut() -> String,
 ) -> Result<Body<S>, NotSevenBit> {
     let own = boundary();
     let mut layout = Layout { pieces: Vec::new(), text: Vec::new(), size: Some(0), escape, boundary };
-    layout.multipart(parts, &own, Some("form-data"))?;
+    layout.multipart(parts, &own, disposition_in(kind.unwrap_or(FORM_DATA)))?;
     layout.flush();
     let content_type = format!("multipart/form-data; boundary={own}").into_bytes();
     Ok(Body { content_type, pieces: layout.pieces, size: layout.size })
+}
+
+const FORM_DATA: &[u8] = b"multipart/form-data";
+
+/// What parts of a multipart of this type say of themselves: only those of a form are its data (RFC 7578 section 4.2).
+fn disposition_in(kind: &[u8]) -> Option<&'static str> {
+    let is_form = kind.get(..FORM_DATA.len()).is_some_and(|start| start.eq_ignore_ascii_case(FORM_DATA));
+    let ends = kind.get(FORM_DATA.len()).is_none_or(|next| b"; \t".contains(next));
+    (is_form && ends).then_some("form-data")
 }
 
 /// The type that curl guesses from a file name's ending.
@@ -139,6 +149,7 @@ impl<S> Layout<'_, S> {
 
     fn part(&mut self, part: Part<S>, disposition: Option<&str>) -> Result<(), NotSevenBit> {
         let inner = matches!(part.content, Content::Parts(_)).then(|| (self.boundary)());
+        let inside = self.content_type(&part).and_then(|kind| disposition_in(&kind));
         self.head(&part, inner.as_deref(), disposition);
         match part.content {
             Content::Nothing => {}
@@ -152,7 +163,7 @@ impl<S> Layout<'_, S> {
                 self.size = self.size.zip(encoded).map(|(sum, size)| sum + size);
                 self.pieces.push(Piece::Source { source, encoder: part.encoder, size });
             }
-            Content::Parts(parts) => self.multipart(parts, &inner.unwrap_or_default(), None)?,
+            Content::Parts(parts) => self.multipart(parts, &inner.unwrap_or_default(), inside)?,
         }
         Ok(())
     }
@@ -283,7 +294,7 @@ mod tests {
             count += 1;
             format!("B{count}")
         };
-        let body = form(parts, escape, &mut boundary).unwrap();
+        let body = form(parts, None, escape, &mut boundary).unwrap();
         let mut text = Vec::new();
         for piece in &body.pieces {
             match piece {
