@@ -1,22 +1,39 @@
 #!/bin/sh
 # fuzz/run.sh [SECONDS]: every parser for its share of the time, 60 s in all unless told: the mutations of
 # crates/wire/tests. FUZZER=libfuzzer gives them to libFuzzer, which finds more and wants a nightly compiler, cargo-fuzz and
-# minutes to build.
+# minutes to build; TARGETS="url date" chooses some. What crashes a target is kept in target/fuzz/crashes/TARGET and fails the run.
 set -e
 cd "$(dirname "$0")/.."
 all=${1:-60}
-if [ "$FUZZER" = libfuzzer ]; then
-    targets=$(sed -n 's/^name = "\(.*\)"$/\1/p' fuzz/Cargo.toml | tail -n +2)
-    each=$((all / $(echo "$targets" | wc -w)))
-    cargo +nightly fuzz build
-    for target in $targets; do
-        # What it finds stays out of the kept corpus until somebody has looked at it.
-        found=target/fuzz/found/$target
-        mkdir -p "$found"
-        cargo +nightly fuzz run "$target" "$found" "fuzz/corpus/$target" -- \
-            -max_total_time=$((each > 0 ? each : 1)) -verbosity=0
-        echo "$target: nothing found"
-    done
-else
+if [ "$FUZZER" != libfuzzer ]; then
     MUTATION_SECONDS=$all cargo test --quiet -p warmwire-wire --test mutations
+    exit
 fi
+
+every=$(sed -n 's/^name = "\(.*\)"$/\1/p' fuzz/Cargo.toml | tail -n +2)
+targets=${TARGETS:-$every}
+each=$((all / $(echo "$targets" | wc -w)))
+host=$(rustc -vV | sed -n 's/^host: //p')
+built=fuzz/target/$host/release
+if [ -n "$TARGETS" ]; then
+    for target in $targets; do cargo +nightly fuzz build --target "$host" --target-dir fuzz/target "$target"; done
+else
+    cargo +nightly fuzz build --target "$host" --target-dir fuzz/target
+fi
+
+# The programs themselves: `cargo fuzz run` would compile each once more.
+failed=
+for target in $targets; do
+    # What it finds stays out of the kept corpus until somebody has looked at it.
+    found=target/fuzz/found/$target
+    crashes=target/fuzz/crashes/$target
+    mkdir -p "$found" "$crashes"
+    if "$built/$target" -artifact_prefix="$crashes/" -max_total_time=$((each > 0 ? each : 1)) -verbosity=0 \
+        "$found" "fuzz/corpus/$target"; then
+        echo "$target: nothing found"
+    else
+        echo "$target: see $crashes"
+        failed="$failed $target"
+    fi
+done
+[ -z "$failed" ] || { echo "crashed:$failed" >&2; exit 1; }
