@@ -20,7 +20,10 @@ int main(void)
     "!HTTP/1.1 304 Not\r\nContent-Length: 4\r\n\r\nbody", "!HTTP/1.1 205 Reset\r\nContent-Length: 4\r\n\r\nbody", "!HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nbody", "!HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
     "!HTTP/1.1 302 Found\r\n\r\nbody", "!HTTP/1.1 302 Found\r\nLocation:\r\n\r\nbody", "!HTTP/1.1 302 Found\r\nLocation: http://\r\n\r\nbody", "!HTTP/1.1 302 Found\r\nLocation: ftpx://h/\r\n\r\nbody", "!HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\n\r\nbody",
     "!HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nnot gzip", "!HTTP/1.1 200 OK\r\nContent-Encoding: unknown\r\n\r\nbody", "!HTTP/1.1 200 OK\r\nContent-Encoding: identity\r\n\r\nbody", "!HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n\r\nxxxx",
-    "!HTTP/1.1 401 No\r\nContent-Length: 4\r\n\r\nbody", "!HTTP/1.1 401 No\r\nWWW-Authenticate: Weird\r\nContent-Length: 4\r\n\r\nbody", "!HTTP/1.1 407 No\r\nContent-Length: 4\r\n\r\nbody", "!RTSP/1.0 200 OK\r\n\r\nbody", "!ICY 200 OK\r\n\r\nbody"};
+    "!HTTP/1.1 401 No\r\nContent-Length: 4\r\n\r\nbody", "!HTTP/1.1 401 No\r\nWWW-Authenticate: Weird\r\nContent-Length: 4\r\n\r\nbody", "!HTTP/1.1 407 No\r\nContent-Length: 4\r\n\r\nbody", "!RTSP/1.0 200 OK\r\n\r\nbody", "!ICY 200 OK\r\n\r\nbody",
+    "!HTTP/1.1 200 OK\r\nX-Half: of it", "!HTTP/1.1 200 OK\r\nX-Whole: line\r\n", "!HTTP/1.1 200 OK\r\nX-Folded: a\r\n b\r\n", "!HTTP/1.1 200 O", "!HTTP/1.1 103 Early\r\nX: y\r\n", "!HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 2",
+    "!HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No\r\n", "!HTTP/1.1 200 OK\r\nContent-Length: 0\r\n", "!HTTP/1.1 200 OK\r\nContent-Length: 5\r\n", "!HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n",
+    "!HTTP/1.1 302 Found\r\nLocation: /whole\r\n", "!HTTP/1.1 302 Found\r\nLocation: /ha", "!HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=x\r\n", "!HTTP/1.1 404 No\r\nContent-Length: 9\r\n"};
   for(size_t i = 0; i < sizeof replies / sizeof *replies; i++) {
     struct peer *peer = peer_saying(replies[i], NULL);
     CURL *easy = to_peer(peer, "/");
@@ -34,6 +37,8 @@ int main(void)
       *c = *c == ':' ? ';' : *c < ' ' ? '_' : *c;
     go(name, easy);
     printf("%s body: %s\n", name, first);
+    struct curl_header *header;
+    printf("%s told: %s rounds %d\n", name, !curl_easy_header(easy, strstr(name, "Half") ? "X-Half" : strstr(name, "Folded") ? "X-Folded" : "X-Whole", 0, CURLH_HEADER, -1, &header) ? header->value : "no", peer->rounds);
     printf("%s says: %d %s\n", name, *error != 0, error);
     curl_easy_cleanup(easy);
     peer_end(peer);

@@ -186,7 +186,7 @@ const LOGINS: &str =
     "curl counts a request that is repeated with credentials among the redirects; not done here";
 
 /// Options and path as in a row, and why they may differ.
-const DIFFERENCES: [(&str, &str, &str); 10] = [
+const DIFFERENCES: [(&str, &str, &str); 9] = [
     ("TRANSFER_ENCODING=1", "/bytes/100", "8.22 writes Connection last"),
     (SIGNED, "/bytes/1", "7.88 sends the date that it was given twice"),
     (
@@ -194,7 +194,6 @@ const DIFFERENCES: [(&str, &str, &str); 10] = [
         "/redirect/2",
         "7.88 sends the next transfer the referer of the one before",
     ),
-    ("", "/cut/60/bytes/5000", "7.88 takes a head that is cut off for the end of an empty answer"),
     ("", "/raw/two-lengths", "8.22 refuses lengths that contradict each other (RFC 9112 section 6.3)"),
     ("", "/%2e%2e/b", "8.22 takes an escaped dot for a dot"),
     ("USERPWD=user:secret  HTTPAUTH=3", "/basic/user/secret", LOGINS),

@@ -59,6 +59,8 @@ pub struct Response {
     pub persistent_auth: Option<bool>,
     cookies: usize,
     head_only: bool,
+    /// The server closed before the empty line.
+    cut_off: bool,
 }
 
 /// Reads heads until the final one.
@@ -72,7 +74,7 @@ pub async fn receive(t: &mut Transfer, talk: &mut Talk) -> Result<Response> {
     loop {
         let response = head(t, talk, first, &mut total).await?;
         t.easy.trace("http/1", || format!("the head of a reply has ended, status {}", response.status));
-        if response.status / 100 != 1 || response.status == SWITCHING {
+        if response.status / 100 != 1 || response.status == SWITCHING || response.cut_off {
             let queued = talk.exchange.queued();
             talk.upload.final_reply(response.status, t.on(O::KeepSendingOnError), queued);
             return Ok(response);
@@ -90,7 +92,8 @@ async fn head(t: &mut Transfer, talk: &mut Talk, first: bool, total: &mut usize)
     let mut number = 0;
     loop {
         let Some(part) = next_part(t, talk, number).await? else {
-            return Err(response.cut_off(t, talk, number, first));
+            response.cut_off(t, talk, number)?;
+            return Ok(response);
         };
         *total += part.len;
         check_size(t, *total, part.len)?;
@@ -132,12 +135,8 @@ async fn http09(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
             Opening::Other => break true,
             Opening::Undecided => {}
         }
-        let had = talk.exchange.rest().len();
         if !more(t, talk).await? {
-            match had {
-                0 => return Err(nothing(talk)),
-                _ => break true,
-            }
+            return Err(nothing(talk));
         }
     };
     t.mark_first_byte();
@@ -255,27 +254,30 @@ impl Response {
         Ok(())
     }
 
-    /// The server closed within the head: what there is goes to the application, and the transfer fails.
-    fn cut_off(&mut self, t: &mut Transfer, talk: &mut Talk, number: usize, first: bool) -> Error {
+    /// The server closed within the head. Some leave out the empty line of a reply without a body, and curl takes what
+    /// came in whole lines for the head; only a reply that never got to its status is none.
+    fn cut_off(&mut self, t: &mut Transfer, talk: &mut Talk, number: usize) -> Result<()> {
+        if let Some(e) = talk.upload.take_failure() {
+            return Err(e);
+        }
+        if number == 0 {
+            return Err(nothing(talk));
+        }
         let rest = talk.exchange.rest();
         let whole = rest.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
-        let (field, begun) = rest.split_at(whole);
-        let lines = [field, begun].into_iter().filter(|line| !line.is_empty() && number > 0);
-        for (at, line) in lines.enumerate().filter(|(_, line)| HeaderLine::parse(line).is_some()) {
-            if let Err(e) = self.part(t, number + at, line, false) {
-                return e;
-            }
+        let field = rest[..whole].to_vec();
+        talk.exchange.take_rest(rest.len());
+        if !field.is_empty() {
+            self.part(t, number, &field, false)?;
         }
-        if let Some(e) = talk.upload.take_failure() {
-            return e;
-        }
+        (self.cut_off, self.keep_alive) = (true, false);
+        self.end_of_head(t)?;
         match self.length {
-            _ if number == 0 && first => nothing(talk),
-            Some(length) if length > 0 => {
+            Some(length) if length > 0 && self.has_body() => {
                 let text = format!("end of response with {length} bytes missing");
-                Error::new(Code::PartialFile, text)
+                Err(Error::new(Code::PartialFile, text))
             }
-            _ => Error::new(Code::RecvError, "Connection closed before the end of the headers"),
+            _ => Ok(()),
         }
     }
 
@@ -441,7 +443,7 @@ impl Response {
     }
 
     fn framing(&self) -> BodyFraming {
-        if !self.has_body() {
+        if !self.has_body() || self.cut_off && !self.chunked {
             BodyFraming::None
         } else if self.version == 9 || self.status == SWITCHING {
             BodyFraming::UntilClose
