@@ -1,7 +1,7 @@
 //! Every parser that sees bytes of a peer or a user, as one function of bytes each, with what must hold whatever
 //! they are. The fuzz targets run them under libFuzzer, crates/wire/tests/mutations.rs on mutated seeds.
 
-use wire::auth::{challenge, digest, ntlm};
+use wire::auth::{challenge, digest, httpsig, ntlm, sigv4};
 use wire::content_encoding::{DEPTH_LIMIT, Decoder};
 use wire::cookie::{Jar, Target};
 use wire::http1::{chunked::ChunkedDecoder, header::LineBuffer, status::StatusLine};
@@ -27,7 +27,10 @@ pub const PARSERS: &[Parser] = &[
     ("hsts", hsts_cache),
     ("netrc", netrc_file),
     ("ntlm", ntlm_message),
+    ("references", references),
+    ("signing", signing),
     ("socks", socks_replies),
+    ("suffix", public_suffixes),
     ("url", urls),
     ("url_parts", url_parts),
 ];
@@ -74,6 +77,87 @@ pub fn url_parts(input: &[u8]) {
         }
     }
     let _ = base.clone().set_authority(input);
+}
+
+/// Up to the first line end the base, then what is relative to it; the outcome parses again to the same, and a reference
+/// into the document leaves the rest alone.
+pub fn references(input: &[u8]) {
+    let end = input.iter().position(|&octet| octet == b'\n').unwrap_or(input.len());
+    let (base, rest) = input.split_at(end);
+    let Ok(base) = Url::parse(base, 0x008) else { return };
+    let reference = rest.get(1..).unwrap_or_default();
+    for flags in [0, 0x008, 0x010, 0x080 | 0x800] {
+        let mut url = base.clone();
+        if url.set(Part::Url, Some(reference), flags).is_err() {
+            assert_eq!(url, base, "a refused reference changes nothing");
+            continue;
+        }
+        let whole = url.get(Part::Url, 0x4000).expect("a resolved URL is complete");
+        // Not encoded once more: what the base had raw may stay raw.
+        let again =
+            Url::parse(&whole, flags & !0x080 | 0x008 | 0x800).and_then(|url| url.get(Part::Url, 0x4000));
+        assert_eq!(again.as_deref(), Ok(&*whole), "{}", String::from_utf8_lossy(&whole));
+        if reference.starts_with(b"#") {
+            assert_eq!((url.origin(), url.host_unbracketed()), (base.origin(), base.host_unbracketed()));
+        }
+    }
+}
+
+/// Lines: what the application chooses (parameters, components), host, path, query, key, then headers of its own. What is
+/// added to the request has no line end, as nothing that came in had one.
+pub fn signing(input: &[u8]) {
+    let mut lines = input.split(|&octet| octet == b'\n');
+    let mut line = || lines.next().unwrap_or_default();
+    let (chosen, host, path, query, key) = (String::from_utf8_lossy(line()), line(), line(), line(), line());
+    let query = (!query.is_empty()).then_some(query);
+    let headers: Vec<(&[u8], &[u8])> = lines
+        .filter_map(|line| Some(line.split_at(line.iter().position(|&octet| octet == b':')?)))
+        .map(|(name, value)| (name, &value[1..]))
+        .collect();
+    for payload in [sigv4::Payload::Known(key), sigv4::Payload::Streamed] {
+        let request = sigv4::Request {
+            parameters: &chosen,
+            user: key,
+            secret: key,
+            method: b"GET",
+            host_name: host,
+            host,
+            path,
+            query,
+            headers: &headers,
+            payload,
+            now: NOW,
+        };
+        if let Ok(signature) = sigv4::sign(&request) {
+            assert!(!signature.authorization.contains(&b'\n'));
+            assert!(signature.headers.iter().all(|(_, value)| !value.contains(&b'\n')));
+        }
+    }
+    let request = httpsig::Request {
+        method: b"GET",
+        authority: host,
+        path,
+        query,
+        headers: &headers,
+        components: (!chosen.is_empty()).then_some(&*chosen),
+        key_id: &String::from_utf8_lossy(key),
+        algorithm: httpsig::Algorithm::HmacSha256,
+        created: NOW,
+    };
+    if let Ok(base) = httpsig::base(&request) {
+        assert!(base.text.ends_with(base.parameters.as_bytes()) && !base.parameters.contains('\n'));
+    }
+}
+
+/// A name, whose upper case and final dot are nothing: a cookie for it from a host below comes in or not all the same.
+pub fn public_suffixes(input: &[u8]) {
+    let domain: Vec<u8> = input.iter().copied().filter(|octet| !b";\r\n\0\t ".contains(octet)).collect();
+    let host = [b"www.", &*domain].concat();
+    let accepted = |domain: &[u8]| {
+        let target = Target { host: &host, path: b"/", secure: true };
+        Jar::new().receive(&[b"a=b; domain=", domain].concat(), target, NOW).is_ok()
+    };
+    assert_eq!(accepted(&domain), accepted(&domain.to_ascii_uppercase()));
 }
 
 /// What goes into a request has no line ends and keeps its limit.

@@ -153,6 +153,7 @@ mod tests {
     use super::*;
     use crate::message::Messages;
     use crate::world::fake::Fake;
+    use testkit::dice::Dice;
 
     fn read(line: &str) -> (String, Option<String>, bool) {
         let entry = entry(line.as_bytes()).unwrap();
@@ -190,5 +191,45 @@ mod tests {
         assert_eq!(parsed("silent yes\n"), Err(Wrong::Garbage.into()));
         assert_eq!(parsed("config = c\n"), Err(Wrong::BadUse.into()));
         assert_eq!(parsed("config = none\n"), Err(Wrong::Unreadable.into()));
+    }
+
+    /// Files that nobody would write: they are read to their end or refused with a code of curl's.
+    #[test]
+    fn odd_files() {
+        const SCRAPS: [&str; 26] = [
+            "\n",
+            "\r\n",
+            " ",
+            "\t",
+            "=",
+            ":",
+            "\"",
+            "\\",
+            "\\t",
+            "#",
+            "-",
+            "--",
+            "url",
+            "data",
+            "-o",
+            "config",
+            "c",
+            "next",
+            "form",
+            "a=b;type=",
+            "referer",
+            "expand-url",
+            "{{x:url}}",
+            "variable",
+            "%HOME=1",
+            "\u{e4}\0",
+        ];
+        let mut dice = Dice::new(0x2545_F491_4F6C_DD1D);
+        for _ in 0..20_000 {
+            let content: String = (0..dice.roll(24)).map(|_| SCRAPS[dice.roll(SCRAPS.len())]).collect();
+            if let Err(Stop::Wrong(wrong)) = parsed(&content) {
+                assert!([1, 2, 26].contains(&wrong.exit_code()), "{content:?}");
+            }
+        }
     }
 }

@@ -395,6 +395,7 @@ fn number_range(text: &[u8]) -> Option<(i64, i64, i64, &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use testkit::dice::Dice;
 
     fn all(text: &str) -> Vec<String> {
         let mut glob = Glob::parse(text.as_bytes()).unwrap();
@@ -462,5 +463,56 @@ mod tests {
     fn errors_are_shown_with_a_mark() {
         let error = GlobError { text: "bad range", position: 3, code: 3 };
         assert_eq!(error.shown(b"[x-"), "bad range in position 3:\n[x-\n  ^");
+    }
+
+    /// What comes of odd patterns: an error whose text can be shown, or as many combinations as were counted, each of which
+    /// can be named.
+    #[test]
+    fn odd_patterns() {
+        const SCRAPS: [&[u8]; 24] = [
+            b"{",
+            b"}",
+            b"[",
+            b"]",
+            b",",
+            b"-",
+            b":",
+            b"\\",
+            b"<",
+            b">",
+            b"#",
+            b"a",
+            b"z",
+            b"0",
+            b"9",
+            b"{a,b}",
+            b"[1-3]",
+            b"[a-c:2]",
+            b"{<n>x,y}",
+            b"[09223372036854775806-9223372036854775807]",
+            b"[::1]",
+            b"#<n>",
+            b"\xff",
+            b"",
+        ];
+        let mut dice = Dice::new(0x9E37_79B9_7F4A_7C15);
+        let mut piece =
+            || (0..dice.roll(9)).flat_map(|_| SCRAPS[dice.roll(SCRAPS.len())]).copied().collect::<Bytes>();
+        for _ in 0..30_000 {
+            let (pattern, template) = (piece(), piece());
+            let mut glob = match Glob::parse(&pattern) {
+                Ok(glob) => glob,
+                Err(error) => {
+                    assert!(error.code > 0 && error.shown(&pattern).len() <= LONGEST_ERROR);
+                    continue;
+                }
+            };
+            let few = glob.count.min(500);
+            for _ in 0..few {
+                assert!(glob.next_text().is_some(), "{pattern:?}");
+                let _ = output_name(&template, Some(&glob), None);
+            }
+            assert_eq!(glob.next_text().is_some(), glob.count > few, "{pattern:?}");
+        }
     }
 }

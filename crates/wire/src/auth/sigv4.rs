@@ -149,7 +149,10 @@ impl Names {
     /// "X-Amz-Date"
     fn date_header(&self) -> String {
         let mut name = self.provider2.clone();
-        name[..1].make_ascii_uppercase();
+        // The first letter may be any.
+        if let Some(first) = name.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
         format!("X-{name}-Date")
     }
 
