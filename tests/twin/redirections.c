@@ -70,6 +70,35 @@ int main(void)
     printf("%s: %ld\n", name, number(easy, CURLINFO_REDIRECT_COUNT));
     curl_easy_cleanup(easy);
   }
+  /* What counts as a redirect: an answered challenge does not, and one between two redirects takes nothing of their number. */
+  static const char *challenges[] = {"Basic realm=\"r\"", "Digest realm=\"r\", nonce=\"n\"", "NTLM"};
+  for(int c = 0; c < 3; c++)
+    for(long limit = 0; limit < 4; limit++) {
+      struct peer *peer = peer_new();
+      char login[200];
+      int round = 0;
+      snprintf(login, sizeof login, "HTTP/1.1 401 Who\r\nWWW-Authenticate: %s\r\nContent-Length: 3\r\n\r\nwho", challenges[c]);
+      peer->says[round++] = login;
+      if(c == 2)
+        peer->says[round++] = "HTTP/1.1 401 Who\r\nWWW-Authenticate: NTLM TlRMTVNTUAACAAAAAAAAADgAAACGggEAASNFZ4mrze8AAAAAAAAAAAAAAAAwAAAA\r\nContent-Length: 3\r\n\r\nwho";
+      peer->says[round++] = "HTTP/1.1 302 F\r\nLocation: /second\r\nContent-Length: 0\r\n\r\n";
+      peer->says[round++] = login;
+      peer->says[round++] = "HTTP/1.1 302 F\r\nLocation: /third\r\nContent-Length: 0\r\n\r\n";
+      peer->says[round] = OK_CLOSE;
+      peer_start(peer);
+      CURL *easy = to_peer(peer, "/first");
+      WITH(easy, FOLLOWLOCATION, 1L);
+      WITH(easy, HTTPAUTH, CURLAUTH_ANY);
+      WITH(easy, USERPWD, "me:pw");
+      WITH(easy, MAXREDIRS, limit);
+      snprintf(name, sizeof name, "login %d, at most %ld", c, limit);
+      go(name, easy);
+      const char *next = text(easy, CURLINFO_REDIRECT_URL);
+      printf("%s: count %ld status %ld next %s rounds %d connections %ld\n", name, number(easy, CURLINFO_REDIRECT_COUNT),
+             number(easy, CURLINFO_RESPONSE_CODE), next && strchr(next, '/') ? strchr(next + 8, '/') : "none", peer->rounds, number(easy, CURLINFO_NUM_CONNECTS));
+      curl_easy_cleanup(easy);
+      peer_end(peer);
+    }
   static const char *places[] = {"//127.0.0.1:1/x", "?only", "#only", "../up", "a b", "http://127.0.0.1:1", "HTTP://127.0.0.1:1/", "ftp://127.0.0.1:1/", "gopher://x/", "javascript:x", "", " /space ", "/\xc3\xa4", "/%zz", "///x", "http:/x", "\\x"};
   for(size_t i = 0; i < sizeof places / sizeof *places; i++) {
     char reply[200];

@@ -54,7 +54,7 @@ const MAX_HOST: usize = 65_535;
 
 /// Refuses a scheme that this build or the application does not allow.
 pub fn check_scheme(t: &Transfer) -> Result<()> {
-    let redirected = t.easy.info.borrow().redirect_count > 0;
+    let redirected = !Rc::ptr_eq(&t.first_url, &t.url);
     let refuse = |why: &str| {
         let name = t.url.scheme().unwrap_or_default();
         let text = format!("Protocol \"{name}\" {why}{}", if redirected { " in redirect" } else { "" });
@@ -78,13 +78,18 @@ pub fn check_scheme(t: &Transfer) -> Result<()> {
 
 /// Goes on with the URL of a redirect.
 pub fn follow(t: &mut Transfer, url: Url) -> Result<()> {
-    let mut info = t.easy.info.borrow_mut();
-    info.redirect_count += 1;
-    drop(info);
     t.other_origin = t.first_url.origin() != url.origin();
     t.url = Rc::new(url.into());
-    t.mark(|info, elapsed| info.redirect = elapsed);
+    count(t);
     Ok(())
+}
+
+/// Another request of this transfer begins: for CURLINFO_REDIRECT_COUNT and CURLINFO_REDIRECT_TIME.
+pub fn count(t: &Transfer) {
+    t.mark(|info, elapsed| {
+        info.redirect_count += 1;
+        info.redirect = elapsed;
+    });
 }
 
 /// A URL as text, without its fragment's loss.

@@ -227,6 +227,14 @@ async fn finish_upload(t: &Transfer, talk: &mut Talk, keep: bool, response: &Res
 
 /// What follows this reply.
 fn decide(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<Next> {
+    match wanted(t, talk, response)? {
+        Next::Again => Ok(redirect::again(t)),
+        next => Ok(next),
+    }
+}
+
+/// What would follow this reply if nothing were counted.
+fn wanted(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<Next> {
     let unsent = talk.upload.expected_go_ahead() && !talk.upload.complete();
     if response.status == 417 && unsent && !t.http.no_expect {
         t.http.no_expect = true;

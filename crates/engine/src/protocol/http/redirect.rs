@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::protocol::Next;
 use crate::settings::Method;
 use crate::transfer::Transfer;
-use crate::transfer::prepare::{url_error, url_text, without_credentials};
+use crate::transfer::prepare::{count, url_error, url_text, without_credentials};
 
 /// CURLOPT_FOLLOWLOCATION: off, all requests as asked, methods as the codes say, or only the first
 /// request with the custom method.
@@ -32,13 +32,10 @@ pub fn after(t: &mut Transfer, response: &Response) -> Result<Next> {
         });
         return Ok(Next::Done);
     }
-    let count = t.easy.info.borrow().redirect_count;
-    let limit = t.long(O::Maxredirs);
-    if limit >= 0 && count >= limit {
+    if let Some(error) = exhausted(t) {
         let url = target(t, location, flag::NON_SUPPORT_SCHEME);
         t.easy.info.borrow_mut().redirect_url = url.ok().map(|u| url_text(&u).into());
-        let text = format!("Maximum ({limit}) redirects followed");
-        return Ok(Next::Stop(Error::new(Code::TooManyRedirects, text)));
+        return Ok(Next::Stop(error));
     }
     let url = target(t, location, 0).map_err(|e| {
         let text = format!("The redirect target URL could not be parsed: {}", e.message());
@@ -52,6 +49,24 @@ pub fn after(t: &mut Transfer, response: &Response) -> Result<Next> {
         format!("Issue another request to this URL: '{}'", String::from_utf8_lossy(&url_text(&url)))
     });
     Ok(Next::Follow(Box::new(url)))
+}
+
+/// The same request once more, with credentials or without what the server refused. curl counts it among the redirects and
+/// holds it to CURLOPT_MAXREDIRS, whether it follows others or not.
+pub fn again(t: &mut Transfer) -> Next {
+    if let Some(error) = exhausted(t) {
+        t.easy.info.borrow_mut().redirect_url = Some(url_text(&t.url).into());
+        return Next::Stop(error);
+    }
+    count(t);
+    Next::Again
+}
+
+/// CURLOPT_MAXREDIRS has been reached.
+fn exhausted(t: &Transfer) -> Option<Error> {
+    let limit = t.long(O::Maxredirs);
+    let reached = limit >= 0 && t.easy.info.borrow().redirect_count >= limit;
+    reached.then(|| Error::new(Code::TooManyRedirects, format!("Maximum ({limit}) redirects followed")))
 }
 
 /// The new URL: absolute, or relative to the current one.
