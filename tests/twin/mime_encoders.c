@@ -21,8 +21,8 @@ int main(void)
       printf("%s set: %d\n", name, curl_mime_encoder(part, encoders[e]));
       WITH(easy, MIMEPOST, mime);
       go(name, easy);
-      /* From the name of the part on: the boundary before it is chance. */
-      char *at = memmem(peer->heard[0], peer->heard_length[0], "Content-Disposition: form-data", 30);
+      /* From the name of the part on: the boundary before it is chance. What was heard of a request that broke off is, too. */
+      char *at = !peer->rounds ? NULL : memmem(peer->heard[0], peer->heard_length[0], "Content-Disposition: form-data", 30);
       char *end = at ? memmem(at, peer->heard_length[0] - (at - peer->heard[0]), "\r\n------", 8) : NULL;
       printf("%s heard:", name);
       for(; at && at < (end ? end : peer->heard[0] + peer->heard_length[0]); at++)
