@@ -62,6 +62,32 @@ fn compare(source: &Path, world: &World, scratch: &Path, show: bool) -> Vec<Diff
     differing.map(|key| (key.clone(), theirs.get(key).cloned(), ours.get(key).cloned())).collect()
 }
 
+/// Whether a row of the list is about this fact.
+fn names((program, pattern): &(String, String), name: &str, key: &str) -> bool {
+    let start = pattern.strip_suffix('*');
+    program == name && (key == pattern || start.is_some_and(|start| key.starts_with(start)))
+}
+
+/// What a server saw of a request that the client left, and what came first of two, is chance on a busy machine, with either
+/// library: a program that shows something new runs three times, and what it shows each time counts.
+fn lasting(name: &str, listed: &[(String, String)], run: impl Fn() -> Vec<Difference>) -> Vec<Difference> {
+    let is_listed = |key: &str| listed.iter().any(|row| names(row, name, key));
+    let mut lasting = run();
+    for _ in 0..2 {
+        let all_seen = listed
+            .iter()
+            .filter(|row| row.0 == name)
+            .all(|row| lasting.iter().any(|d| names(row, name, &d.0)));
+        if all_seen && lasting.iter().all(|difference| is_listed(&difference.0)) {
+            break;
+        }
+        let again = run();
+        lasting.retain(|(key, ..)| is_listed(key) || again.iter().any(|other| other.0 == *key));
+        lasting.extend(again.into_iter().filter(|difference| is_listed(&difference.0)));
+    }
+    lasting
+}
+
 #[test]
 fn both_libraries_agree_but_for_what_is_listed() {
     let scratch = Scratch::new("twin");
@@ -72,22 +98,22 @@ fn both_libraries_agree_but_for_what_is_listed() {
     let mut sources = programs("twin");
     sources.retain(|source| wanted(&name_of(source)));
     library();
-    let one = |source: &Path| (name_of(source), compare(source, &world, &scratch.0, only.is_some()));
+    let listed = listed_differences();
+    let one = |source: &Path| {
+        let name = name_of(source);
+        let differences = lasting(&name, &listed, || compare(source, &world, &scratch.0, only.is_some()));
+        (name, differences)
+    };
     let found: Vec<(String, Vec<Difference>)> = std::thread::scope(|threads| {
         let one = &one;
         let running: Vec<_> = sources.iter().map(|source| threads.spawn(move || one(source))).collect();
         running.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    let listed = listed_differences();
     let mut used = vec![false; listed.len()];
     let mut wrong = Vec::new();
     for (name, (key, theirs, ours)) in found.iter().flat_map(|(name, all)| all.iter().map(move |d| (name, d)))
     {
-        let matches = |(program, pattern): &(String, String)| {
-            let start = pattern.strip_suffix('*');
-            program == name && (key == pattern || start.is_some_and(|start| key.starts_with(start)))
-        };
-        match listed.iter().position(matches) {
+        match listed.iter().position(|row| names(row, name, key)) {
             Some(index) => used[index] = true,
             None => wrong.push(format!("{name}\t{key}\ttheirs {theirs:?}, ours {ours:?}")),
         }
