@@ -1,6 +1,6 @@
 /* The parts that URLs are parsed into, without a flag and with each: what 7.88 and 8.22 agree on since RFC 3986.
  * covers: curl_url, curl_url_set, curl_url_get, curl_url_cleanup */
-#include "twin.h"
+#include "url_shown.h"
 
 static const char *urls[] = {
   "http://example.com", "http://example.com/", "http://example.com?q", "http://example.com/#f", "HTTP://EXAMPLE.com/Path",
@@ -32,32 +32,6 @@ static const char *urls[] = {
   "http://a@b@example.com/", "http://a:b@c:d@example.com/", "http://example.com/@x", "http://example.com\\@other/", "http://example.com/\\x",
   "http://user:pass@[::1]:99/p?q#f", "http://%75ser:%70ass@example.com/", "http://u%0ar@example.com/", "http://example.com/\x7f",
 };
-
-static const struct { CURLUPart part; const char *name; } parts[] = {
-  {CURLUPART_URL, "url"}, {CURLUPART_SCHEME, "scheme"}, {CURLUPART_USER, "user"}, {CURLUPART_PASSWORD, "password"},
-  {CURLUPART_OPTIONS, "options"}, {CURLUPART_HOST, "host"}, {CURLUPART_PORT, "port"}, {CURLUPART_PATH, "path"},
-  {CURLUPART_QUERY, "query"}, {CURLUPART_FRAGMENT, "fragment"}, {CURLUPART_ZONEID, "zone"}};
-
-static void show(const char *url, unsigned set, unsigned get)
-{
-  CURLU *u = curl_url();
-  CURLUcode code = curl_url_set(u, CURLUPART_URL, url, set);
-  printf("<");
-  for(; *url; url++)
-    printf(*url == ':' ? ";" : *url > 32 && *url < 127 ? "%c" : "\\x%02x", (unsigned char)*url);
-  printf("> %u %u: %d", set, get, code);
-  for(size_t i = 0; !code && i < sizeof parts / sizeof *parts; i++) {
-    char *text = NULL;
-    CURLUcode got = curl_url_get(u, parts[i].part, &text, get);
-    if(got)
-      printf(" %s=#%d", parts[i].name, got);
-    else
-      printf(" %s=[%s]", parts[i].name, text);
-    curl_free(text);
-  }
-  puts("");
-  curl_url_cleanup(u);
-}
 
 int main(void)
 {
