@@ -44,7 +44,8 @@ pub(super) fn parse(line: &[u8]) -> Result<Cookie, Rejected> {
     if prefix_fits(&cookie) { Ok(cookie) } else { Err(Rejected::Prefix) }
 }
 
-/// One line without its end. A domain that subdomains share is written with a leading dot.
+/// One line without its end. A domain that subdomains share is written with a leading dot, and so is what would otherwise
+/// be read as something else; a path's last octet that reading takes away is doubled.
 pub(super) fn format(cookie: &Cookie) -> Vec<u8> {
     let boolean = |value: bool| if value { &b"TRUE"[..] } else { b"FALSE" };
     let mut line = Vec::new();
@@ -52,14 +53,19 @@ pub(super) fn format(cookie: &Cookie) -> Vec<u8> {
         line.extend_from_slice(b"#HttpOnly_");
     }
     let domain = cookie.domain.as_deref().unwrap_or(b"unknown");
-    if cookie.tail_match && !domain.starts_with(b".") {
+    if cookie.tail_match || !starts_as_domain(domain) {
         line.push(b'.');
+    }
+    let mut path = cookie.path.clone();
+    match *path.as_slice() {
+        [_, .., last @ (b'/' | b'"')] => path.push(last),
+        _ => {}
     }
     let expires = cookie.expires.to_string();
     let fields = [
         domain,
         boolean(cookie.tail_match),
-        &cookie.path,
+        &path,
         boolean(cookie.secure),
         expires.as_bytes(),
         &cookie.name,
@@ -67,6 +73,12 @@ pub(super) fn format(cookie: &Cookie) -> Vec<u8> {
     ];
     line.extend_from_slice(&fields.join(&b'\t'));
     line
+}
+
+/// Not so after a dot in a file, where "..host", ". host", ".#host" and ".Set-Cookie: host" are domains.
+fn starts_as_domain(domain: &[u8]) -> bool {
+    let header = domain.get(..b"Set-Cookie:".len()).unwrap_or_default();
+    !matches!(domain, [] | [b'.' | b'#' | b' ', ..]) && !header.eq_ignore_ascii_case(b"Set-Cookie:")
 }
 
 /// The digits at the start; too many of them mean the end of time.

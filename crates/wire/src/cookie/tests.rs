@@ -228,6 +228,27 @@ fn files_there_and_back() {
     assert_eq!(Jar::new().file(NOW), None);
 }
 
+/// Whatever a jar took from a file or a list, its own file gives back, even where that has no use on any host.
+#[test]
+fn odd_domains_and_paths_there_and_back() {
+    let odd =
+        ["#h", " h", ".h", "", "#HttpOnly_h", "Set-Cookie:h"].map(|domain| format!(".{domain}\tFALSE\t/"));
+    let paths = ["/a//", "/a/", "/a\"\""].map(|path| format!("h.com\tFALSE\t{path}"));
+    let lines: Vec<String> =
+        odd.iter().chain(&paths).map(|start| format!("{start}\tFALSE\t5000000000\tn\tv")).collect();
+    let mut jar = Jar::new();
+    jar.load(lines.join("\n").as_bytes(), false, NOW);
+    let mut again = Jar::new();
+    again.load(&jar.file(NOW).unwrap(), false, NOW);
+    let fields = |jar: &Jar| {
+        let mut fields: Vec<_> =
+            jar.cookies().iter().map(|cookie| (cookie.domain.clone(), cookie.path.clone())).collect();
+        fields.sort();
+        fields
+    };
+    assert_eq!((fields(&again), fields(&jar).len()), (fields(&jar), lines.len()));
+}
+
 #[test]
 fn malformed_lines() {
     let mut jar = Jar::new();
