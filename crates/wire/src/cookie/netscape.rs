@@ -57,9 +57,8 @@ pub(super) fn format(cookie: &Cookie) -> Vec<u8> {
         line.push(b'.');
     }
     let mut path = cookie.path.clone();
-    match *path.as_slice() {
-        [_, .., last @ (b'/' | b'"')] => path.push(last),
-        _ => {}
+    if let [_, .., last @ (b'/' | b'"')] = *path.as_slice() {
+        path.push(last);
     }
     let expires = cookie.expires.to_string();
     let fields = [
