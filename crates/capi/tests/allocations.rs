@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use engine::Easy;
-use engine::callbacks::{Callbacks, ReadAnswer, Written};
+use engine::callbacks::{Callbacks, Written};
 use tables::{Code, EasyOption};
 use testkit::http::HttpServer;
 
@@ -46,16 +46,8 @@ static ALLOCATOR: Counting = Counting;
 struct Taker;
 
 impl Callbacks for Taker {
-    fn write(&self, _data: &[u8]) -> Written {
-        Written::All
-    }
-
     fn header(&self, _line: &[u8]) -> Option<Written> {
         Some(Written::All)
-    }
-
-    fn read(&self, _buf: &mut [u8]) -> ReadAnswer {
-        ReadAnswer::Bytes(0)
     }
 }
 

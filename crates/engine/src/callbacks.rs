@@ -116,16 +116,23 @@ fn ip(address: Option<SocketAddr>) -> String {
     address.map(|a| a.ip().to_string()).unwrap_or_default()
 }
 
-/// The application's side of a transfer. Every method but the first three has a sensible default.
+/// The application's side of a transfer. One that sets nothing takes every body without looking, has nothing to upload
+/// and hears of nothing else.
 pub trait Callbacks {
     /// A piece of body, at most 16 KiB (CURL_MAX_WRITE_SIZE).
-    fn write(&self, data: &[u8]) -> Written;
+    fn write(&self, _data: &[u8]) -> Written {
+        Written::All
+    }
 
     /// A header line with its line ending; `None` when nobody asked for headers.
-    fn header(&self, line: &[u8]) -> Option<Written>;
+    fn header(&self, _line: &[u8]) -> Option<Written> {
+        None
+    }
 
     /// Wants upload data.
-    fn read(&self, buf: &mut [u8]) -> ReadAnswer;
+    fn read(&self, _buf: &mut [u8]) -> ReadAnswer {
+        ReadAnswer::Bytes(0)
+    }
 
     /// Upload data shall go on at this offset.
     fn seek(&self, _offset: u64) -> SeekAnswer {

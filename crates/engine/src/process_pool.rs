@@ -13,7 +13,7 @@ use tables::{Code, EasyOption, MultiCode};
 
 pub use net::Listed;
 
-use crate::callbacks::{Callbacks, ReadAnswer, Written};
+use crate::callbacks::Callbacks;
 use crate::easy::Easy;
 use crate::multi::Multi;
 
@@ -122,16 +122,4 @@ fn drive(multi: &Multi, handles: &[Easy]) -> (usize, Code) {
 /// Nobody listens.
 struct Silent;
 
-impl Callbacks for Silent {
-    fn write(&self, _: &[u8]) -> Written {
-        Written::All
-    }
-
-    fn header(&self, _: &[u8]) -> Option<Written> {
-        None
-    }
-
-    fn read(&self, _: &mut [u8]) -> ReadAnswer {
-        ReadAnswer::Abort
-    }
-}
+impl Callbacks for Silent {}

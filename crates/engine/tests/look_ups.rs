@@ -7,7 +7,7 @@ use tables::{Code, EasyOption as O};
 use testkit::http::HttpServer;
 use testkit::raw::RawPeer;
 use warmwire_engine::Easy;
-use warmwire_engine::callbacks::{Callbacks, ReadAnswer, Written};
+use warmwire_engine::callbacks::Callbacks;
 
 /// Counts its calls.
 #[derive(Default)]
@@ -19,18 +19,6 @@ struct Listener {
 struct Told(Rc<Listener>);
 
 impl Callbacks for Told {
-    fn write(&self, _: &[u8]) -> Written {
-        Written::All
-    }
-
-    fn header(&self, _: &[u8]) -> Option<Written> {
-        None
-    }
-
-    fn read(&self, _: &mut [u8]) -> ReadAnswer {
-        ReadAnswer::Bytes(0)
-    }
-
     fn resolver_start(&self) -> bool {
         self.0.calls.set(self.0.calls.get() + 1);
         !self.0.refuses.get()

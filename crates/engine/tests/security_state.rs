@@ -15,7 +15,7 @@ use tables::{Code, EasyOption as O, LockData};
 use testkit::certs::Authority;
 use testkit::ftp::{Faults, FtpServer};
 use testkit::http::{Config, HttpServer, Response};
-use warmwire_engine::callbacks::{Callbacks, ChunkAnswer, FileInfo, ReadAnswer, Written};
+use warmwire_engine::callbacks::{Callbacks, ChunkAnswer, FileInfo, Written};
 use warmwire_engine::{Easy, Share};
 
 fn perform(easy: &Easy) {
@@ -50,12 +50,6 @@ fn writes_are_never_longer_than_told() {
             let mut longest = self.0.0.borrow_mut();
             *longest = data.len().max(*longest);
             Written::All
-        }
-        fn header(&self, _: &[u8]) -> Option<Written> {
-            None
-        }
-        fn read(&self, _: &mut [u8]) -> ReadAnswer {
-            ReadAnswer::Bytes(0)
         }
     }
     let server = HttpServer::plain();
@@ -183,15 +177,6 @@ fn pasv_leads_to_the_host_that_was_asked() {
 fn thousands_of_skipped_entries() {
     struct Skips;
     impl Callbacks for Skips {
-        fn write(&self, _: &[u8]) -> Written {
-            Written::All
-        }
-        fn header(&self, _: &[u8]) -> Option<Written> {
-            None
-        }
-        fn read(&self, _: &mut [u8]) -> ReadAnswer {
-            ReadAnswer::Bytes(0)
-        }
         fn chunk_begin(&self, _: &FileInfo, _: usize) -> ChunkAnswer {
             ChunkAnswer::Skip
         }

@@ -16,7 +16,7 @@ use testkit::certs::Authority;
 use testkit::http::{Config, HttpServer, Request, Response};
 use testkit::raw::RawPeer;
 use testkit::temp::TempDir;
-use warmwire_engine::callbacks::{Callbacks, HstsAnswer, HstsEntry, ReadAnswer, Written};
+use warmwire_engine::callbacks::{Callbacks, HstsAnswer, HstsEntry};
 use warmwire_engine::{Easy, Share};
 
 fn set(easy: &Easy, option: O, value: &str) {
@@ -143,18 +143,6 @@ struct Keeper {
 struct Asked(Rc<Keeper>);
 
 impl Callbacks for Asked {
-    fn write(&self, _: &[u8]) -> Written {
-        Written::All
-    }
-
-    fn header(&self, _: &[u8]) -> Option<Written> {
-        None
-    }
-
-    fn read(&self, _: &mut [u8]) -> ReadAnswer {
-        ReadAnswer::Bytes(0)
-    }
-
     fn hsts_read(&self) -> HstsAnswer {
         self.0.answers.borrow_mut().pop().unwrap_or(HstsAnswer::Done)
     }

@@ -236,24 +236,12 @@ impl Transfer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::callbacks::{Callbacks, ReadAnswer, Written};
+    use crate::callbacks::Callbacks;
     use crate::{Easy, Multi};
 
     struct Nobody;
 
-    impl Callbacks for Nobody {
-        fn write(&self, _: &[u8]) -> Written {
-            Written::All
-        }
-
-        fn header(&self, _: &[u8]) -> Option<Written> {
-            None
-        }
-
-        fn read(&self, _: &mut [u8]) -> ReadAnswer {
-            ReadAnswer::Bytes(0)
-        }
-    }
+    impl Callbacks for Nobody {}
 
     /// Ten thousand transfers are forty megabytes, not four hundred. What a transfer seldom does is in boxes.
     #[test]
