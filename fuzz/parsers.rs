@@ -6,7 +6,7 @@ use wire::content_encoding::{DEPTH_LIMIT, Decoder};
 use wire::cookie::{Jar, Target};
 use wire::http1::{chunked::ChunkedDecoder, header::LineBuffer, status::StatusLine};
 use wire::url::{Part, Url};
-use wire::{altsvc, base64, date, escape, fnmatch, ftp, hsts, mime, netrc, noproxy, socks};
+use wire::{altsvc, base64, date, escape, fnmatch, ftp, hsts, mime, netrc, noproxy, socks, socks_gssapi};
 
 pub type Parser = (&'static str, fn(&[u8]));
 
@@ -346,11 +346,17 @@ pub fn socks_replies(input: &[u8]) {
     if let Some(reply) = input.first_chunk::<8>() {
         let _ = socks::reply4(reply);
     }
+    if let Some(head) = input.first_chunk::<4>() {
+        assert!(socks_gssapi::data_length(*head).is_none_or(|n| n <= socks_gssapi::LONGEST_TOKEN));
+    }
     if let Some(reply) = input.first_chunk::<5>() {
         let _ = socks::reply5(reply, "host", 80);
     }
     if let Some(reply) = input.first_chunk::<2>() {
-        let _ = (socks::choice5(*reply, true), socks::login_reply5(*reply));
+        let ways = socks::Ways { gssapi: true, password: true, named: true };
+        let _ = (socks::choice5(*reply, ways), socks::login_reply5(*reply));
+        let _ = socks_gssapi::answer(socks_gssapi::Kind::Protection, *reply);
+        let _ = socks_gssapi::level(&input[..1]);
     }
     let _ = (socks::login5(input, input), socks::connect4(socks::Destination::Name("host"), 80, input));
 }

@@ -25,6 +25,26 @@ pub enum Delegation {
     Always,
 }
 
+/// Whom a context is made with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target<'a> {
+    /// A service on a host.
+    Service(&'a str, &'a str),
+    /// A name in the mechanism's own form: `service/host`, with or without a realm.
+    Principal(&'a str),
+}
+
+/// What a context can do for messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protection {
+    /// Nothing.
+    None,
+    /// Sign them.
+    Signed,
+    /// Sign and encrypt them.
+    Confidential,
+}
+
 /// What a context says to the other side's token.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Step {

@@ -11,7 +11,7 @@ use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 
 use crate::oid::{HOST_BASED_SERVICE, NTLM};
-use crate::{Delegation, Error, Mechanism, Step};
+use crate::{Delegation, Error, Mechanism, Protection, Step, Target};
 
 /// The name under which MIT Kerberos' library has been installed since 2004.
 const SONAME: &CStr = c"libgssapi_krb5.so.2";
@@ -28,6 +28,9 @@ const GSS_C_MECH_CODE: c_int = 2;
 const GSS_C_DELEG_FLAG: u32 = 1;
 const GSS_C_MUTUAL_FLAG: u32 = 2;
 const GSS_C_REPLAY_FLAG: u32 = 4;
+const GSS_C_SEQUENCE_FLAG: u32 = 8;
+const GSS_C_CONF_FLAG: u32 = 16;
+const GSS_C_INTEG_FLAG: u32 = 32;
 const GSS_C_DELEG_POLICY_FLAG: u32 = 32768;
 
 /// gss_OID_desc.
@@ -235,6 +238,8 @@ pub struct Context {
     functions: &'static Functions,
     mechanism: Mechanism,
     flags: u32,
+    /// What the library says of the context since its last step.
+    granted: u32,
     bindings: Option<Vec<u8>>,
     target: Handle,
     credential: Handle,
@@ -254,17 +259,26 @@ impl Context {
         mechanism: Mechanism,
         delegation: Delegation,
     ) -> Result<Context, Error> {
+        Context::with(&Target::Service(service, host), mechanism, delegation)
+    }
+
+    /// The same with whoever is named.
+    pub fn with(target: &Target, mechanism: Mechanism, delegation: Delegation) -> Result<Context, Error> {
         let mut context = Context {
             functions: functions()?,
             mechanism,
             flags: GSS_C_MUTUAL_FLAG | GSS_C_REPLAY_FLAG | delegation_flag(delegation),
+            granted: 0,
             bindings: None,
             target: null_mut(),
             credential: null_mut(),
             context: null_mut(),
             steps: 0,
         };
-        context.name_target(&format!("{service}@{host}"))?;
+        match target {
+            Target::Service(service, host) => context.name_target(&format!("{service}@{host}"), true)?,
+            Target::Principal(name) => context.name_target(name, false)?,
+        }
         if mechanism == Mechanism::Spnego {
             context.exclude_ntlm()?;
         }
@@ -276,16 +290,32 @@ impl Context {
         self.bindings = Some(channel);
     }
 
+    /// Asks for a context whose messages can be signed, encrypted and told from those of another order.
+    pub fn protect_messages(&mut self) {
+        self.flags |= GSS_C_SEQUENCE_FLAG | GSS_C_CONF_FLAG | GSS_C_INTEG_FLAG;
+    }
+
+    /// What the context can do for messages, once it stands.
+    pub fn protection(&self) -> Protection {
+        match self.granted {
+            granted if granted & GSS_C_CONF_FLAG != 0 => Protection::Confidential,
+            granted if granted & GSS_C_INTEG_FLAG != 0 => Protection::Signed,
+            _ => Protection::None,
+        }
+    }
+
     /// Whether anything has been said yet.
     pub fn is_fresh(&self) -> bool {
         self.steps == 0
     }
 
-    fn name_target(&mut self, name: &str) -> Result<(), Error> {
-        let (name, kind) = (Buffer::of(name.as_bytes()), Oid::of(HOST_BASED_SERVICE));
+    fn name_target(&mut self, name: &str, of_service: bool) -> Result<(), Error> {
+        let (name, service) = (Buffer::of(name.as_bytes()), Oid::of(HOST_BASED_SERVICE));
+        let kind = if of_service { &service as *const Oid } else { null() };
         let mut minor = 0;
-        // SAFETY: descriptors of live memory, and a place for the name, which `drop` releases.
-        let major = unsafe { (self.functions.import_name)(&mut minor, &name, &kind, &mut self.target) };
+        // SAFETY: descriptors of live memory, no kind meaning the mechanism's own form of names, and a place for the
+        // name, which `drop` releases.
+        let major = unsafe { (self.functions.import_name)(&mut minor, &name, kind, &mut self.target) };
         self.functions.checked("gss_import_name", self.mechanism, (major, minor))
     }
 
@@ -349,7 +379,7 @@ impl Context {
                 input,
                 null_mut(),
                 &mut answer.buffer,
-                null_mut(),
+                &mut self.granted,
                 null_mut(),
             )
         };
@@ -392,33 +422,34 @@ impl Context {
     /// Signs a message, and encrypts it when it is to be `confidential`.
     pub fn wrap(&mut self, message: &[u8], confidential: bool) -> Result<Vec<u8>, Error> {
         let (f, mut minor, mut out) = (self.functions, 0, Filled::new(self.functions));
-        let message = Buffer::of(message);
+        let (message, asked, mut done) = (Buffer::of(message), c_int::from(confidential), 0);
         // SAFETY: the context is this object's own or null, which the library refuses.
-        let major = unsafe {
-            (f.wrap)(
-                &mut minor,
-                self.context,
-                c_int::from(confidential),
-                0,
-                &message,
-                null_mut(),
-                &mut out.buffer,
-            )
-        };
+        let major =
+            unsafe { (f.wrap)(&mut minor, self.context, asked, 0, &message, &mut done, &mut out.buffer) };
         f.checked("gss_wrap", self.mechanism, (major, minor))?;
+        if confidential && done == 0 {
+            return Err(Error::Failed {
+                call: "gss_wrap",
+                text: "the message is not encrypted. ".to_owned(),
+            });
+        }
         Ok(out.bytes().to_vec())
     }
 
-    /// A message that the other side has signed.
-    pub fn unwrap(&mut self, message: &[u8]) -> Result<Vec<u8>, Error> {
+    /// A message that the other side has signed, and whether it was encrypted too. One that has come before, or before
+    /// its time, is refused.
+    pub fn unwrap(&mut self, message: &[u8]) -> Result<(Vec<u8>, bool), Error> {
         let (f, mut minor, mut out) = (self.functions, 0, Filled::new(self.functions));
-        let message = Buffer::of(message);
+        let (message, mut confidential) = (Buffer::of(message), 0);
         // SAFETY: the context is this object's own or null, which the library refuses.
         let major = unsafe {
-            (f.unwrap)(&mut minor, self.context, &message, &mut out.buffer, null_mut(), null_mut())
+            (f.unwrap)(&mut minor, self.context, &message, &mut out.buffer, &mut confidential, null_mut())
         };
         f.checked("gss_unwrap", self.mechanism, (major, minor))?;
-        Ok(out.bytes().to_vec())
+        if major != 0 {
+            return Err(Error::Failed { call: "gss_unwrap", text: f.texts(self.mechanism, major, minor) });
+        }
+        Ok((out.bytes().to_vec(), confidential != 0))
     }
 }
 

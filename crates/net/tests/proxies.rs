@@ -35,12 +35,21 @@ fn socks(to: SocketAddr, version: Version, name: bool, login: bool) -> Result<St
     let reactor = rt.reactor().clone();
     block_on(&rt, async move {
         let made = dial(reactor, vec![to], None).await.unwrap();
-        let mut filter: Box<dyn Filter> = Box::new(SocketFilter::new(made.socket));
+        let filter: Box<dyn Filter> = Box::new(SocketFilter::new(made.socket));
         let destination =
             if name { Destination::Name("a.b") } else { Destination::Ip("1.2.3.4".parse().unwrap()) };
         let user = login.then_some(&b"me"[..]);
-        let request = SocksRequest { version, destination, port: 80, host: "a.b", user, password: b"pw" };
-        establish(&mut *filter, &request).await?;
+        let request = SocksRequest {
+            version,
+            destination,
+            port: 80,
+            host: "a.b",
+            user,
+            password: b"pw",
+            by_password: true,
+            gssapi: None,
+        };
+        let mut filter = establish(filter, request).await?;
         let mut tunnel = [0; 6];
         filter.read_exact(&mut tunnel).await.unwrap();
         Ok(String::from_utf8_lossy(&tunnel).into_owned())

@@ -16,4 +16,5 @@ pub mod mime;
 pub mod netrc;
 pub mod noproxy;
 pub mod socks;
+pub mod socks_gssapi;
 pub mod url;

@@ -1,6 +1,7 @@
 //! SOCKS 4, 4a and 5 messages of a client (RFC 1928, RFC 1929, and OpenSSH's text on version 4).
 //!
-//! What is sent is built whole; what is received has a fixed length or says it, and is judged here. GSS-API is not spoken.
+//! What is sent is built whole; what is received has a fixed length or says it, and is judged here. What GSS-API adds
+//! is `socks_gssapi`'s.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
@@ -18,10 +19,22 @@ pub enum Destination<'a> {
     Name(&'a str),
 }
 
+/// How version 5's client may log in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ways {
+    /// With a ticket (RFC 1961).
+    pub gssapi: bool,
+    /// With name and password (RFC 1929).
+    pub password: bool,
+    /// There is a name; without one a password is not offered, but given when it is asked for.
+    pub named: bool,
+}
+
 /// What the server of version 5 chose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     None,
+    Gssapi,
     Password,
 }
 
@@ -88,19 +101,24 @@ pub fn reply4(reply: &[u8; 8]) -> Result<(), SocksError> {
     Err(error(code, format!("[SOCKS] cannot complete SOCKS4 connection to {ip}:{port}. ({status}), {why}")))
 }
 
-/// Version 5's first message.
-pub fn greeting5(with_password: bool) -> &'static [u8] {
-    if with_password { &[5, 2, 0, 2] } else { &[5, 1, 0] }
+/// Version 5's first message: what is offered.
+pub fn greeting5(ways: Ways) -> Vec<u8> {
+    let methods = [(0, true), (1, ways.gssapi), (2, ways.password && ways.named)];
+    let offered: Vec<u8> =
+        methods.iter().filter(|(_, offered)| *offered).map(|(method, _)| *method).collect();
+    [&[5, offered.len() as u8], &offered[..]].concat()
 }
 
-/// What version 5's server chose of what was offered.
-pub fn choice5(reply: [u8; 2], offered_password: bool) -> Result<Method, SocksError> {
+/// What version 5's server chose.
+pub fn choice5(reply: [u8; 2], ways: Ways) -> Result<Method, SocksError> {
     match reply {
         [5, 0] => Ok(Method::None),
-        [5, 2] if offered_password => Ok(Method::Password),
+        [5, 1] if ways.gssapi => Ok(Method::Gssapi),
         [5, 1] => {
-            Err(error(ProxyCode::GssapiPermsg, "SOCKS5 GSSAPI per-message authentication is not supported."))
+            Err(error(ProxyCode::GssapiPermsg, "SOCKS5 GSSAPI per-message authentication is not enabled."))
         }
+        [5, 2] if ways.password => Ok(Method::Password),
+        [5, 2] => Err(error(ProxyCode::NoAuth, "BASIC authentication proposed but not enabled.")),
         [5, 255] => Err(error(ProxyCode::NoAuth, "No authentication method was acceptable.")),
         [5, _] => Err(error(ProxyCode::UnknownMode, "Unknown SOCKS5 mode attempted to be used by server.")),
         _ => Err(error(ProxyCode::BadVersion, "Received invalid version in initial SOCKS5 response.")),
@@ -234,11 +252,23 @@ mod tests {
 
     #[test]
     fn version_5_choices() {
-        assert_eq!(choice5([5, 0], false), Ok(Method::None));
-        assert_eq!(choice5([5, 2], true), Ok(Method::Password));
-        let codes = [[5, 2], [5, 1], [5, 255], [4, 0]].map(|reply| choice5(reply, false).unwrap_err().code);
-        let expected =
-            [ProxyCode::UnknownMode, ProxyCode::GssapiPermsg, ProxyCode::NoAuth, ProxyCode::BadVersion];
+        let none = Ways::default();
+        let all = Ways { gssapi: true, password: true, named: true };
+        assert_eq!(greeting5(none), [5, 1, 0]);
+        assert_eq!(greeting5(all), [5, 3, 0, 1, 2]);
+        assert_eq!(greeting5(Ways { named: false, ..all }), [5, 2, 0, 1]);
+        assert_eq!(greeting5(Ways { password: true, named: true, ..none }), [5, 2, 0, 2]);
+        let methods = [0, 1, 2].map(|method| choice5([5, method], Ways { named: false, ..all }).unwrap());
+        assert_eq!(methods, [Method::None, Method::Gssapi, Method::Password]);
+        let codes =
+            [[5, 2], [5, 1], [5, 255], [5, 3], [4, 0]].map(|reply| choice5(reply, none).unwrap_err().code);
+        let expected = [
+            ProxyCode::NoAuth,
+            ProxyCode::GssapiPermsg,
+            ProxyCode::NoAuth,
+            ProxyCode::UnknownMode,
+            ProxyCode::BadVersion,
+        ];
         assert_eq!(codes, expected);
         assert_eq!(login_reply5([9, 0]), Ok(()));
         assert_eq!(login_reply5([1, 1]).unwrap_err().code, ProxyCode::UserRejected);

@@ -9,6 +9,7 @@ mod git;
 mod kerberos;
 mod negotiate;
 mod nginx;
+mod socks;
 mod squid;
 mod vsftpd;
 
@@ -27,6 +28,7 @@ pub use git::GitServer;
 pub use kerberos::Kerberos;
 pub use negotiate::NegotiateServer;
 pub use nginx::Nginx;
+pub use socks::SocksServer;
 pub use squid::{Squid, SquidLogin};
 pub use vsftpd::Vsftpd;
 

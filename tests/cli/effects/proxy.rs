@@ -1,7 +1,9 @@
 //! Flags about SOCKS and HTTP proxies, seen by a peer that follows a script.
 
-use super::curl;
+use super::{curl, empty_folder, ran, tool};
+use std::process::Command;
 use testkit::http::HttpServer;
+use testkit::launch::{Kerberos, SocksServer};
 use testkit::raw::{RawPeer, Step, expect, send};
 
 const REPLY: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
@@ -69,6 +71,34 @@ fn socks_5_with_a_password() {
         send(REPLY),
     ];
     through(script, "--socks5-hostname", &["--socks5-basic", "--proxy-user", "me:secret"]);
+}
+
+/// What the ticket is for, how the level of protection is told, and whether there is any, is seen by a proxy with MIT
+/// Kerberos in it.
+// covers: --socks5-gssapi, --socks5-gssapi-nec, --socks5-gssapi-service
+#[test]
+fn socks_5_with_a_ticket() {
+    let (realm, server) = (Kerberos::start().unwrap(), HttpServer::plain());
+    realm.login("alice").unwrap();
+    let rows: [(&str, &[&str], i32); 7] = [
+        ("0", &["--socks5-gssapi"], 0),
+        ("2", &["--socks5-gssapi"], 0),
+        ("0", &["--socks5-basic", "--proxy-user", "me:secret"], 97),
+        ("0", &["--socks5-basic", "--socks5-gssapi"], 0),
+        ("nec", &["--socks5-gssapi-nec"], 0),
+        ("0", &["--socks5-gssapi-nec"], 97),
+        ("0", &["--socks5-gssapi-service", "unheard-of"], 97),
+    ];
+    for (protection, words, code) in rows {
+        let proxy = SocksServer::start(&realm, protection).unwrap();
+        let mut command = Command::new(tool());
+        command.args(["-sS", "--socks5-hostname", &proxy.address(), &server.url("/bytes/3")]).args(words);
+        realm.user(&mut command, "alice");
+        let ran = ran(&mut command, empty_folder());
+        assert_eq!(ran.code, code, "{protection} {words:?}: {} {:?}", ran.stderr, proxy.logins());
+        let came = proxy.logins().iter().any(|line| line.starts_with("alice@WARMWIRE.TEST asked=2"));
+        assert_eq!(came, code == 0, "{protection} {words:?}: {:?}", proxy.logins());
+    }
 }
 
 // covers: --proxy-basic, --proxy-user

@@ -263,6 +263,8 @@ impl Settings {
         match option {
             O::Userpwd => return self.set_pair(O::Username, O::Password, value),
             O::Proxyuserpwd => return self.set_pair(O::Proxyusername, O::Proxypassword, value),
+            // Two names of one thing.
+            O::Socks5GssapiService => return self.set_text(O::ProxyServiceName, value),
             O::Copypostfields => {
                 self.copied_post_fields = value.map(Rc::from);
                 self.method = Method::Post;

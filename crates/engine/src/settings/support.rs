@@ -83,7 +83,8 @@ pub fn support(option: O) -> Support {
         | O::ChunkBgnFunction | O::ChunkEndFunction | O::ChunkData | O::FnmatchFunction
         | O::FnmatchData | O::SslVerifystatus => Support::Yes,
         // GSS-API.
-        O::ServiceName | O::ProxyServiceName | O::GssapiDelegation => Support::Yes,
+        O::ServiceName | O::ProxyServiceName | O::Socks5GssapiService | O::Socks5GssapiNec
+        | O::GssapiDelegation => Support::Yes,
         // Accepted and without effect in curl 8.22 itself.
         O::RandomFile | O::Egdsocket | O::DnsUseGlobalCache | O::SslEnableNpn | O::SslFalsestart
         | O::Pipewait | O::StreamWeight | O::StreamDepends | O::StreamDependsE => Support::Yes,
@@ -91,7 +92,7 @@ pub fn support(option: O) -> Support {
         O::SslCtxFunction | O::SslCtxData | O::Sslengine | O::SslengineDefault
         | O::TlsauthUsername | O::TlsauthPassword | O::TlsauthType | O::ProxyTlsauthType | O::Ech
         | O::DnsServers | O::DnsInterface | O::DnsLocalIp4 | O::DnsLocalIp6 | O::DohUrl
-        | O::DohSslVerifypeer | O::DohSslVerifyhost | O::DohSslVerifystatus | O::Socks5GssapiNec => Support::NotBuiltIn,
+        | O::DohSslVerifypeer | O::DohSslVerifyhost | O::DohSslVerifystatus => Support::NotBuiltIn,
         // Taken out of curl with 8.17.
         O::Krblevel => Support::NotBuiltIn,
         // Protocols that this build lacks.
@@ -104,6 +105,6 @@ pub fn support(option: O) -> Support {
         | O::WsOptions | O::UploadFlags => Support::Unknown,
         // Obsolete in curl 8.22.
         O::ConvFromNetworkFunction | O::ConvFromUtf8Function | O::ConvToNetworkFunction
-        | O::Socks5GssapiService | O::ProxyTlsauthUsername | O::ProxyTlsauthPassword => Support::Unknown,
+        | O::ProxyTlsauthUsername | O::ProxyTlsauthPassword => Support::Unknown,
     }
 }

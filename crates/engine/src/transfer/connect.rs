@@ -143,7 +143,7 @@ impl Transfer {
         if let (Some(first), Some(proxy)) = (&plan.pre_proxy, &plan.proxy) {
             self.easy.trace("socks", || format!("to {}:{} by way of {}", proxy.host, proxy.port, first.host));
             let goal = Goal { host: &proxy.host, port: proxy.port, resolve: &plan.resolve };
-            super::socks::through(self, &mut *filter, first, goal).await?;
+            filter = super::socks::through(self, filter, first, goal).await?;
         }
         if let Some(proxy) = &plan.proxy {
             if let Some(tls) = &proxy.tls {

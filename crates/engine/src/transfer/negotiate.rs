@@ -244,7 +244,8 @@ pub fn service(t: &Transfer, role: Role) -> String {
     t.easy.settings.borrow().string(option).unwrap_or_else(|| "HTTP".to_owned())
 }
 
-fn delegation(t: &Transfer) -> Delegation {
+/// Whether who we speak to may act in our name.
+pub fn delegation(t: &Transfer) -> Delegation {
     let wanted = t.long(O::GssapiDelegation);
     if wanted & CURLGSSAPI_DELEGATION_FLAG != 0 {
         Delegation::Always

@@ -18,7 +18,7 @@ use tables::{Code, EasyOption as O, Scheme};
 
 use super::Transfer;
 use super::negotiate::circumstances;
-use super::proxy::{Environment, Proxy};
+use super::proxy::{Environment, Proxy, ProxyKind};
 use super::secret::Role;
 use crate::error::{Error, Result};
 use crate::settings::{Settings, Text};
@@ -80,9 +80,13 @@ impl Plan {
         };
         let by_ticket = settings.long(O::Proxyauth) as u64 & CURLAUTH_NEGOTIATE != 0;
         let unnamed = |proxy: &Proxy| by_ticket && proxy.tunnel && proxy.is_unnamed();
-        let circumstances = if by_ticket { circumstances(t, Role::Proxy) } else { String::new() };
-        let proxies =
-            pre_proxy.iter().chain(&proxy).map(|p| p.identity(&host, port, &circumstances)).collect();
+        let circumstances = |proxy: &Proxy| match proxy.kind {
+            ProxyKind::Socks5 | ProxyKind::Socks5h => super::socks::circumstances(t),
+            _ if by_ticket => circumstances(t, Role::Proxy),
+            _ => String::new(),
+        };
+        let of_proxy = |proxy: &Proxy| proxy.identity(&host, port, &circumstances(proxy));
+        let proxies = pre_proxy.iter().chain(&proxy).map(of_proxy).collect();
         let identity = Identity {
             scheme: family_name(&scheme),
             // A proxy that is asked by URL serves every origin on one connection.

@@ -3,14 +3,17 @@
 
 use std::net::IpAddr;
 
+use gss::{Context, Mechanism, Target};
 use net::Filter;
 use net::filter::socks::{SocksRequest, Version, establish};
+use net::filter::socks_gssapi::{Gssapi, MakeSecurity};
 use net::resolver::{IpVersion, ResolveOptions};
-use tables::constant::CURLAUTH_BASIC;
+use tables::constant::{CURLAUTH_BASIC, CURLAUTH_GSSAPI};
 use tables::{Code, EasyOption as O, ProxyCode};
 use wire::socks::Destination;
 
 use super::Transfer;
+use super::negotiate::delegation;
 use super::plan::Plan;
 use super::proxy::{Proxy, ProxyKind};
 use crate::error::{Error, Result};
@@ -33,8 +36,13 @@ impl<'a> Goal<'a> {
     }
 }
 
-/// Has the proxy connect there.
-pub async fn through(t: &Transfer, below: &mut dyn Filter, proxy: &Proxy, goal: Goal<'_>) -> Result<()> {
+/// Has the proxy connect there. What comes back leads to it.
+pub async fn through(
+    t: &Transfer,
+    below: Box<dyn Filter>,
+    proxy: &Proxy,
+    goal: Goal<'_>,
+) -> Result<Box<dyn Filter>> {
     let version = match proxy.kind {
         ProxyKind::Socks4 | ProxyKind::Socks4a => Version::V4,
         _ => Version::V5,
@@ -46,16 +54,49 @@ pub async fn through(t: &Transfer, below: &mut dyn Filter, proxy: &Proxy, goal: 
         _ => Some(look_up(t, proxy, goal).await?),
     };
     let destination = address.map_or(Destination::Name(goal.host), Destination::Ip);
-    let passwords = version == Version::V4 || t.long(O::Socks5Auth) as u64 & CURLAUTH_BASIC != 0;
+    let allowed = |way: u64| t.long(O::Socks5Auth) as u64 & way != 0;
+    let note = |text: String| t.easy.note(|| text);
     let request = SocksRequest {
         version,
         destination,
         port: goal.port,
         host: goal.host,
-        user: proxy.user.as_deref().filter(|_| passwords).map(str::as_bytes),
+        user: proxy.user.as_deref().map(str::as_bytes),
         password: proxy.password.as_deref().unwrap_or_default().as_bytes(),
+        by_password: allowed(CURLAUTH_BASIC),
+        gssapi: allowed(CURLAUTH_GSSAPI).then(|| Gssapi {
+            reactor: t.multi.runtime.reactor(),
+            security: security(t, proxy),
+            nec: t.easy.settings.borrow().on(O::Socks5GssapiNec),
+            note: &note,
+        }),
     };
-    Ok(establish(below, &request).await?)
+    Ok(establish(below, request).await?)
+}
+
+/// A security context with the proxy: for its service on its host, or for the very principal that was named.
+fn security(t: &Transfer, proxy: &Proxy) -> MakeSecurity {
+    let (service, host, delegation) = (service(t), proxy.host.clone(), delegation(t));
+    Box::new(move || {
+        let target = match service.contains('/') {
+            true => Target::Principal(&service),
+            false => Target::Service(&service, &host),
+        };
+        let mut context = Context::with(&target, Mechanism::Kerberos, delegation)?;
+        context.protect_messages();
+        Ok(Box::new(context))
+    })
+}
+
+fn service(t: &Transfer) -> String {
+    t.easy.settings.borrow().string(O::ProxyServiceName).unwrap_or_else(|| "rcmd".to_owned())
+}
+
+/// What decides who is logged in besides the name, and how: a connection that was made with other ones is another's.
+pub fn circumstances(t: &Transfer) -> String {
+    let (auth, nec) = (t.long(O::Socks5Auth), t.long(O::Socks5GssapiNec));
+    let tickets = std::env::var_os("KRB5CCNAME").unwrap_or_default();
+    format!("{auth} {nec} {:?}\n{}\n{}", delegation(t), service(t), tickets.to_string_lossy())
 }
 
 async fn look_up(t: &Transfer, proxy: &Proxy, goal: Goal<'_>) -> Result<IpAddr> {

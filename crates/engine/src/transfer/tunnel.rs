@@ -30,13 +30,12 @@ const MAX_LINE: usize = 16 * 1024 - 1;
 /// connection.
 pub async fn through(
     t: &Transfer,
-    mut below: Box<dyn Filter>,
+    below: Box<dyn Filter>,
     proxy: &Proxy,
     plan: &Plan,
 ) -> Result<Option<Box<dyn Filter>>> {
     if proxy.kind.is_socks() {
-        super::socks::through(t, &mut *below, proxy, Goal::of(plan)).await?;
-        return Ok(Some(below));
+        return Ok(Some(super::socks::through(t, below, proxy, Goal::of(plan)).await?));
     }
     if !proxy.tunnel { Ok(Some(below)) } else { connect_tunnel(t, below, proxy, plan).await }
 }

@@ -3,8 +3,10 @@
 pub mod haproxy;
 pub mod http_proxy;
 pub mod open;
+pub mod sealed;
 mod socket;
 pub mod socks;
+pub mod socks_gssapi;
 pub mod tls;
 
 use std::future::poll_fn;

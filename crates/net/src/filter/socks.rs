@@ -1,4 +1,5 @@
-//! A SOCKS proxy: the conversation before the tunnel. Afterwards bytes pass as they are, so no layer stays behind.
+//! A SOCKS proxy: the conversation before the tunnel. Afterwards bytes pass as they are, so no layer stays behind, unless
+//! the proxy protects them (`socks_gssapi`).
 //!
 //! The messages are `wire::socks`'s. Every read asks for exactly what is due, so nothing that belongs to the tunnel is
 //! taken.
@@ -6,9 +7,10 @@
 use std::io;
 
 use tables::ProxyCode;
-use wire::socks::{self, Destination, Method, SocksError};
+use wire::socks::{self, Destination, Method, SocksError, Ways};
 
 use super::Filter;
+use super::socks_gssapi::{self, Gssapi};
 use crate::error::{NetError, NetErrorKind};
 
 /// Which SOCKS.
@@ -29,12 +31,19 @@ pub struct SocksRequest<'a> {
     pub host: &'a str,
     pub user: Option<&'a [u8]>,
     pub password: &'a [u8],
+    /// Whether version 5 may log in with these.
+    pub by_password: bool,
+    /// How version 5 may log in with a ticket.
+    pub gssapi: Option<Gssapi<'a>>,
 }
 
-/// Has the proxy at the other end of `below` connect to the destination.
-pub async fn establish(below: &mut dyn Filter, request: &SocksRequest<'_>) -> Result<(), NetError> {
+/// Has the proxy at the other end of `below` connect to the destination. What comes back leads there.
+pub async fn establish(
+    mut below: Box<dyn Filter>,
+    request: SocksRequest<'_>,
+) -> Result<Box<dyn Filter>, NetError> {
     match request.version {
-        Version::V4 => version4(below, request).await,
+        Version::V4 => version4(&mut *below, &request).await.map(|()| below),
         Version::V5 => version5(below, request).await,
     }
 }
@@ -46,20 +55,39 @@ async fn version4(below: &mut dyn Filter, request: &SocksRequest<'_>) -> Result<
     socks::reply4(&reply).map_err(failed)
 }
 
-async fn version5(below: &mut dyn Filter, request: &SocksRequest<'_>) -> Result<(), NetError> {
+async fn version5(
+    mut below: Box<dyn Filter>,
+    mut request: SocksRequest<'_>,
+) -> Result<Box<dyn Filter>, NetError> {
     // A name too long is refused before anything is said.
     let message = socks::connect5(request.destination, request.port).map_err(failed)?;
-    let login = request.user.is_some();
-    send(below, socks::greeting5(login), ProxyCode::SendConnect, "initial SOCKS5 request").await?;
-    let choice = receive(below, ProxyCode::RecvConnect, "initial SOCKS5 response").await?;
-    if socks::choice5(choice, login).map_err(failed)? == Method::Password {
-        log_in(below, request).await?;
+    match greet(&mut *below, &request).await? {
+        Method::None => {}
+        Method::Password => log_in(&mut *below, &request).await?,
+        Method::Gssapi => {
+            let login = request.gssapi.take().expect("it was offered");
+            below = socks_gssapi::log_in(below, login).await?;
+        }
     }
-    send(below, &message, ProxyCode::SendRequest, "SOCKS5 connect request").await?;
-    let head = receive(below, ProxyCode::RecvReqack, "SOCKS5 connect request ack").await?;
+    send(&mut *below, &message, ProxyCode::SendRequest, "SOCKS5 connect request").await?;
+    let head = receive(&mut *below, ProxyCode::RecvReqack, "SOCKS5 connect request ack").await?;
     let rest = socks::reply5(&head, request.host, request.port).map_err(failed)?;
     let mut bound = [0; 257];
-    read_exact(below, &mut bound[..rest], ProxyCode::RecvAddress, "SOCKS5 connect request address").await
+    let what = "SOCKS5 connect request address";
+    read_exact(&mut *below, &mut bound[..rest], ProxyCode::RecvAddress, what).await?;
+    Ok(below)
+}
+
+/// Offers what is allowed; the proxy chooses.
+async fn greet(below: &mut dyn Filter, request: &SocksRequest<'_>) -> Result<Method, NetError> {
+    let ways = Ways {
+        gssapi: request.gssapi.is_some(),
+        password: request.by_password,
+        named: request.user.is_some(),
+    };
+    send(below, &socks::greeting5(ways), ProxyCode::SendConnect, "initial SOCKS5 request").await?;
+    let choice = receive(below, ProxyCode::RecvConnect, "initial SOCKS5 response").await?;
+    socks::choice5(choice, ways).map_err(failed)
 }
 
 async fn log_in(below: &mut dyn Filter, request: &SocksRequest<'_>) -> Result<(), NetError> {
@@ -69,11 +97,16 @@ async fn log_in(below: &mut dyn Filter, request: &SocksRequest<'_>) -> Result<()
     socks::login_reply5(reply).map_err(failed)
 }
 
-async fn send(below: &mut dyn Filter, bytes: &[u8], code: ProxyCode, what: &str) -> Result<(), NetError> {
+pub(super) async fn send(
+    below: &mut dyn Filter,
+    bytes: &[u8],
+    code: ProxyCode,
+    what: &str,
+) -> Result<(), NetError> {
     below.write_all(bytes).await.map_err(|e| broken(&e, code, &format!("Failed to send {what}")))
 }
 
-async fn receive<const N: usize>(
+pub(super) async fn receive<const N: usize>(
     below: &mut dyn Filter,
     code: ProxyCode,
     what: &str,
@@ -83,7 +116,7 @@ async fn receive<const N: usize>(
     Ok(reply)
 }
 
-async fn read_exact(
+pub(super) async fn read_exact(
     below: &mut dyn Filter,
     buf: &mut [u8],
     code: ProxyCode,
@@ -94,12 +127,15 @@ async fn read_exact(
 
 fn broken(e: &io::Error, code: ProxyCode, what: &str) -> NetError {
     let (code, text) = match e.kind() {
-        io::ErrorKind::UnexpectedEof => (ProxyCode::Closed, "connection to proxy closed".to_owned()),
+        // Before it is known who we are, that is what it is about.
+        io::ErrorKind::UnexpectedEof if code != ProxyCode::Gssapi => {
+            (ProxyCode::Closed, "connection to proxy closed".to_owned())
+        }
         _ => (code, format!("{what}: {e}")),
     };
     NetError::from_io(NetErrorKind::Proxy(code.id().into()), text, e)
 }
 
-fn failed(e: SocksError) -> NetError {
+pub(super) fn failed(e: SocksError) -> NetError {
     NetError::new(NetErrorKind::Proxy(e.code.id().into()), e.text)
 }

@@ -459,7 +459,7 @@ pub const FLAGS: &[Flag] = &[
         protocols: "GSS/kerberos",
         since: "7.55.0",
         help: "GSS-API login for SOCKS5",
-        about: "Not built in here.",
+        about: "It is allowed anyway, unless --socks5-basic stands alone.",
         set: Set::Bits("SOCKS5_AUTH", 4),
         ..FLAG
     },

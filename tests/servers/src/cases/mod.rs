@@ -15,6 +15,7 @@ mod process;
 mod real;
 mod reentry;
 mod refusals;
+mod socks;
 mod stores;
 mod tls;
 mod twin;
@@ -44,6 +45,7 @@ pub fn all() -> Vec<Case> {
         installed::cases(),
         loops::cases(),
         negotiate::cases(),
+        socks::cases(),
         values::cases(),
         twin::cases(),
     ];

@@ -1,0 +1,65 @@
+//! A SOCKS 5 proxy that wants a ticket: Debian's dante is built without GSS-API, so this one is ours, in Python, with MIT
+//! Kerberos' own acceptor (the package python3-gssapi). What it agrees on with a client, it tells.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::{Kerberos, Running, run_until};
+use crate::temp::TempDir;
+
+/// The one that Debian's packages serve; another may stand before it in PATH.
+const PYTHON: &str = "/usr/bin/python3";
+const PACKAGE: &str = "/usr/lib/python3/dist-packages/gssapi";
+const SERVER: &str = include_str!("socks_gssapi.py");
+
+/// The proxy, ended when dropped.
+pub struct SocksServer {
+    _running: Running,
+    told: PathBuf,
+    directory: TempDir,
+    pub port: u16,
+}
+
+impl SocksServer {
+    /// `protection` is what it answers to the wish for some: a level's number, `wanted`, or `nec`. `eager` is 0, and chooses
+    /// the way to log in before it is asked.
+    pub fn start(realm: &Kerberos, protection: &str) -> io::Result<SocksServer> {
+        if !Path::new(PACKAGE).exists() {
+            let text = "gssapi is missing: install the package python3-gssapi";
+            return Err(io::Error::new(io::ErrorKind::NotFound, text));
+        }
+        let directory = TempDir::new("socks")?;
+        let (file, told) = (directory.write("server.py", SERVER)?, directory.path().join("told"));
+        let mut command = Command::new(PYTHON);
+        command.arg("-I").arg(file).arg(protection).arg(&told);
+        realm.environment(&mut command);
+        let running = run_until(command, &directory.path().join("log"), || port(&told).is_some())?;
+        let port = port(&told).expect("it has just been told");
+        Ok(SocksServer { _running: running, told, directory, port })
+    }
+
+    /// Tickets are for the name, so that the address has it.
+    pub fn address(&self) -> String {
+        format!("localhost:{}", self.port)
+    }
+
+    /// A client in the same language, with the same library's other side, that asks for this level of protection and then
+    /// for 100,000 bytes.
+    pub fn witness(&self, level: u8, to: &str) -> Command {
+        let mut command = Command::new(PYTHON);
+        command.arg("-I").arg(self.directory.path().join("server.py"));
+        command.args(["client", &self.port.to_string(), &level.to_string(), to]);
+        command
+    }
+
+    /// Who has come so far, and for what.
+    pub fn logins(&self) -> Vec<String> {
+        let told = std::fs::read_to_string(&self.told).unwrap_or_default();
+        told.lines().skip(1).map(str::to_owned).collect()
+    }
+}
+
+fn port(told: &Path) -> Option<u16> {
+    std::fs::read_to_string(told).ok()?.strip_prefix("port ")?.split_once('\n')?.0.parse().ok()
+}
