@@ -30,7 +30,8 @@ static int peer_hears(struct peer *peer, int fd)
     peer->heard_length[round] = at += (int)n;
     char *end = strstr(heard, "\r\n\r\n"), *length = strcasestr(heard, "\r\nContent-Length:");
     if(end && memmem(heard, end - heard, "Transfer-Encoding: chunked", 26)) {
-      if(memmem(end, at - (end - heard), "\r\n0\r\n\r\n", 7))
+      /* the last chunk, and the empty line after whatever trailers there are */
+      if(memmem(end, at - (end - heard), "\r\n0\r\n", 5) && !memcmp(heard + at - 4, "\r\n\r\n", 4))
         return 1;
     }
     else if(peer->raw || end && (!length || length > end || at >= end + 4 - heard + atoi(length + 17)))

@@ -89,6 +89,37 @@ static double now_s(void)
   return t.tv_sec + t.tv_nsec / 1e9;
 }
 
+/* Drives a multi handle until nothing runs; how many transfers still do. */
+static int run_all(CURLM *multi)
+{
+  int running = 1, rounds = 0;
+  while(curl_multi_perform(multi, &running) == CURLM_OK && running && rounds++ < 5000)
+    curl_multi_poll(multi, NULL, 0, 1000, NULL);
+  return running;
+}
+
+/* A few rounds, for what does not end by itself. */
+static int run_for(CURLM *multi, int ms)
+{
+  double until = now_s() + ms / 1e3;
+  int running = -1;
+  do {
+    curl_multi_perform(multi, &running);
+    curl_multi_poll(multi, NULL, 0, 5, NULL);
+  } while(now_s() < until);
+  return running;
+}
+
+/* Reads all messages; the code of this handle's, or -1. */
+static int code_of(CURLM *multi, CURL *easy)
+{
+  int left, code = -1;
+  for(CURLMsg *message; (message = curl_multi_info_read(multi, &left));)
+    if(message->easy_handle == easy)
+      code = message->data.result;
+  return code;
+}
+
 /* A file's bytes, for a blob. */
 static struct curl_blob blob_of(const char *name)
 {

@@ -39,6 +39,11 @@ impl Callback {
         Callback { size, read, seek, free, arg, used: Cell::new(false) }
     }
 
+    /// The same functions with the same argument, read by somebody else.
+    pub fn again(&self) -> Callback {
+        Callback::new(self.size, self.read, self.seek, self.free, self.arg)
+    }
+
     fn rewind(&self) -> Result<(), Code> {
         if !self.used.get() {
             return Ok(());

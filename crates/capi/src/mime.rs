@@ -4,7 +4,7 @@
 //! (`form_body`), so that what was changed in between counts.
 
 use std::cell::{Cell, RefCell};
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 use std::rc::Rc;
 
@@ -100,7 +100,65 @@ fn lay_out_at(mime: *const c_void, depth: usize) -> Result<Vec<Laid<Source>>, Co
         .collect()
 }
 
+/// A tree of a copied handle's own: freed with what holds it.
+pub struct Copied(*mut c_void);
+
+impl Copied {
+    /// The tree as it is now, for another easy handle; nothing when there is no such tree.
+    pub fn of(mime: *const c_void) -> Option<Copied> {
+        copy_at(mime, ptr::null_mut(), 0).map(Copied)
+    }
+
+    pub fn handle(&self) -> *mut c_void {
+        self.0
+    }
+}
+
+impl Drop for Copied {
+    fn drop(&mut self) {
+        free(self.0);
+    }
+}
+
+fn copy_at(mime: *const c_void, parent: *mut c_void, depth: usize) -> Option<*mut c_void> {
+    let original = MIMES.find(mime).filter(|_| depth < MAX_DEPTH)?;
+    // SAFETY: alive; one thread at a time.
+    let parts = unsafe { original.value() }.parts.borrow().clone();
+    let copy = Mime { easy: ptr::null_mut(), parts: RefCell::default(), parent: Cell::new(parent) };
+    let copy = MIMES.insert(Box::new(copy));
+    // SAFETY: just made.
+    let place = unsafe { MIMES.find(copy)?.value() };
+    for part in parts {
+        let own = PARTS.insert(Box::new(RefCell::new(Part { mime: Address(copy), ..Part::default() })));
+        place.parts.borrow_mut().push(own);
+        with(part, |part| part.copy_to(own, depth));
+    }
+    Some(copy)
+}
+
 impl Part {
+    /// curl_easy_duphandle copies what the application has given; what only it knows (the argument of its functions) is
+    /// used by both, and freed for both (curl_mime_data_cb.md).
+    fn copy_to(&self, own: *mut c_void, depth: usize) {
+        let data = match &self.data {
+            Data::None => Data::None,
+            Data::Memory(bytes) => Data::Memory(bytes.clone()),
+            Data::File(path) => Data::File(path.clone()),
+            Data::Callback(callback) => Data::Callback(Rc::new(callback.again())),
+            Data::Parts(mime) => copy_at(*mime, own, depth + 1).map_or(Data::None, Data::Parts),
+        };
+        with(own, |part| {
+            part.name.clone_from(&self.name);
+            part.filename.clone_from(&self.filename);
+            part.content_type.clone_from(&self.content_type);
+            part.encoder = self.encoder;
+            // SAFETY: the manual asks the application to keep the list until the tree is freed.
+            let lines = unsafe { slist::strings(self.headers.list) }.map(CStr::to_bytes);
+            part.headers = Headers { list: slist::from_strings(lines), owned: true };
+            part.data = data;
+        });
+    }
+
     fn lay_out(&mut self, depth: usize) -> Result<Laid<Source>, Code> {
         // SAFETY: the manual asks the application to keep the list until the tree is freed.
         let headers =

@@ -104,7 +104,8 @@ fn set_pointer(easy: &EasyHandle, option: O, pointer: *mut c_void) -> Result<(),
                 _ => Some(Form::Posts(pointer.cast())),
             };
             easy.objects.set(Objects { form, ..easy.objects.get() });
-            state.settings.borrow_mut().set_mime(form.map(|form| form_source(app, form)));
+            let old = state.settings.borrow_mut().set_mime(form.map(|form| form_source(app, form)));
+            drop(old);
         }
         O::Curlu => {
             let url = (!pointer.is_null()).then_some(pointer.cast_const());
@@ -140,12 +141,19 @@ fn copy_post_fields(easy: &EasyHandle, text: *const c_char) -> Result<(), Code> 
 }
 
 impl EasyHandle {
-    /// Use the same form and URL handle as `other`, through values of this handle's own.
+    /// Use the same form of old and URL handle as `other`, through values of this handle's own, and a copy of its MIME tree.
     pub fn share_objects(&self, other: &EasyHandle) {
-        let objects = other.objects.get();
+        let mut objects = other.objects.get();
+        let mut own = None;
+        if let Some(Form::Mime(tree)) = &mut objects.form {
+            own = mime::Copied::of(*tree);
+            *tree = own.as_ref().map_or(*tree, mime::Copied::handle);
+        }
         self.objects.set(objects);
         let mut settings = self.easy.state().settings.borrow_mut();
-        settings.mime = objects.form.map(|form| form_source(&self.app, form));
+        let source =
+            |form| Rc::new(FormSource { form, _own: own, app: self.app.clone() }) as Rc<dyn MimeSource>;
+        settings.mime = objects.form.map(source);
         settings.url_handle = objects.url.map(url_source);
     }
 
@@ -167,7 +175,7 @@ pub struct Objects {
 }
 
 fn form_source(app: &Rc<Application>, form: Form) -> Rc<dyn MimeSource> {
-    Rc::new(FormSource { form, app: app.clone() })
+    Rc::new(FormSource { form, _own: None, app: app.clone() })
 }
 
 fn url_source(handle: *const c_void) -> Rc<dyn Fn() -> wire::url::Url> {
@@ -177,6 +185,8 @@ fn url_source(handle: *const c_void) -> Rc<dyn Fn() -> wire::url::Url> {
 /// A form that is laid out anew for each pass.
 struct FormSource {
     form: Form,
+    /// The tree itself, when it was copied with its handle.
+    _own: Option<mime::Copied>,
     app: Rc<Application>,
 }
 

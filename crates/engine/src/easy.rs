@@ -166,6 +166,7 @@ impl Easy {
         let copy = Easy::with_settings(callbacks, self.0.settings.borrow().own_copy());
         copy.0.stores.copy_from(&self.0.stores);
         crate::stores::duplicated(&copy.0);
+        copy.0.info.borrow_mut().effective_url = self.0.info.borrow().effective_url.clone();
         copy.0.ftp_pipelining.set(self.0.ftp_pipelining.get());
         copy
     }
@@ -185,6 +186,9 @@ impl Easy {
     pub fn set_share(&self, share: Option<Share>) {
         let old = self.0.share.replace(share.clone());
         let tag = self.0.tag.get();
+        for with in [&old, &share].into_iter().flatten() {
+            self.0.stores.shared(with);
+        }
         if let Some(old) = old {
             old.around(LockData::Share, tag, || old.detach_handle());
         }
@@ -241,13 +245,19 @@ impl Easy {
 
     /// curl_easy_pause: the new state of both directions, as CURLPAUSE_* bits.
     pub fn pause(&self, bits: i64) -> Code {
-        if !self.in_transfer() {
+        // Before it has begun there is nothing to pause yet.
+        if !self.in_transfer() || self.0.info.borrow().started.is_none() {
             // A connection of the application's own is something to pause, though nothing comes of it.
             let connected = self.0.connected.borrow().is_some();
             return if connected { Code::Ok } else { Code::BadFunctionArgument };
         }
-        self.0.flow.set(bits & i64::from(CURLPAUSE_RECV) != 0, bits & i64::from(CURLPAUSE_SEND) != 0);
+        let receive = bits & i64::from(CURLPAUSE_RECV) != 0;
+        let pauses = receive && !self.0.flow.receive_paused();
+        self.0.flow.set(receive, bits & i64::from(CURLPAUSE_SEND) != 0);
         if let Some(multi) = self.multi() {
+            if let Some(task) = self.0.task.get().filter(|_| pauses && !multi.in_run()) {
+                multi.wake(task); // it withdraws from its socket, which an event loop would else watch in vain
+            }
             multi.tell();
         }
         Code::Ok
@@ -317,6 +327,14 @@ impl EasyState {
         self.flow.set(false, false);
         self.message.borrow_mut().clear();
         self.transfer_id.set(NEXT_TRANSFER.fetch_add(1, Ordering::Relaxed));
+    }
+
+    /// The handle has left the multi handle whose pool holds its connection; one in a share's pool it still finds.
+    pub(crate) fn forget_socket(&self) {
+        let shared = self.share.borrow().as_ref().is_some_and(|share| share.pool().is_some());
+        if !shared {
+            self.info.borrow_mut().last_socket = -1;
+        }
     }
 
     /// What one layer has to tell, when it was asked to.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use net::{Pool, ResolveCache, SessionStore, SharedPool};
-use runtime::{Clock, ExtraFd, Interest, Runtime, SocketHook};
+use runtime::{Clock, ExtraFd, Interest, Runtime, SocketHook, TaskId};
 use slab::Slab;
 use tables::{Code, MultiCode};
 
@@ -88,6 +88,7 @@ pub struct MultiState {
     told: Cell<Option<Instant>>,
     /// An event loop has ever wanted to be told of anything.
     tells: Cell<bool>,
+    /// A callback of the event loop has failed since the application was last told so.
     stopped: Cell<bool>,
     completed: RefCell<Option<Completed>>,
 }
@@ -136,9 +137,6 @@ impl Multi {
         if easy.multi().is_some() {
             return MultiCode::AddedAlready;
         }
-        if self.0.stopped.get() {
-            return MultiCode::AbortedByCallback;
-        }
         *easy.0.multi.borrow_mut() = Rc::downgrade(&self.0);
         easy.0.begin();
         easy.0.place.set(Some(self.0.members.borrow_mut().insert(easy.0.clone())));
@@ -146,6 +144,10 @@ impl Multi {
         let task = self.0.runtime.spawn(transfer::task(self.0.clone(), easy.0.clone()));
         easy.0.task.set(Some(task));
         self.tell();
+        if self.0.stopped.take() {
+            self.remove(easy);
+            return MultiCode::AbortedByCallback;
+        }
         MultiCode::Ok
     }
 
@@ -162,6 +164,7 @@ impl Multi {
         *easy.0.multi.borrow_mut() = Default::default();
         if !self.0.for_easy {
             drop(easy.0.connected.take()); // a CONNECT_ONLY connection belongs to the multi handle
+            easy.0.forget_socket();
         }
         if let Some(place) = easy.0.place.take() {
             self.0.members.borrow_mut().remove(place);
@@ -178,21 +181,15 @@ impl Multi {
 
     /// curl_multi_perform: runs what is ready; the number of transfers still running.
     pub fn perform(&self) -> (MultiCode, usize) {
-        if self.0.stopped.get() {
-            return (MultiCode::AbortedByCallback, 0);
-        }
         if self.0.runtime.perform().is_err() {
             return (MultiCode::RecursiveApiCall, self.running());
         }
         self.tell();
-        (MultiCode::Ok, self.running())
+        (self.after_telling(), self.running())
     }
 
     /// curl_multi_socket_action; `None` is CURL_SOCKET_TIMEOUT.
     pub fn socket_action(&self, fd: Option<RawFd>, ready: Interest, error: bool) -> (MultiCode, usize) {
-        if self.0.stopped.get() {
-            return (MultiCode::AbortedByCallback, 0);
-        }
         match fd {
             Some(fd) => self.0.runtime.reactor().ready(fd, ready, error),
             // The application's timer is one-shot: what it was told has now been used up.
@@ -202,7 +199,7 @@ impl Multi {
             return (MultiCode::RecursiveApiCall, self.running());
         }
         self.tell();
-        (MultiCode::Ok, self.running())
+        (self.after_telling(), self.running())
     }
 
     /// curl_multi_wait and curl_multi_poll: waits for our descriptors and `extra`; how many are ready.
@@ -325,6 +322,11 @@ impl Multi {
         self.0.runtime.running()
     }
 
+    /// The next run looks at this transfer.
+    pub(crate) fn wake(&self, task: TaskId) {
+        self.0.runtime.wake(task);
+    }
+
     /// Closes all idle connections (CURLMOPT_NETWORK_CHANGED).
     pub fn close_idle(&self) {
         self.0.pool.close_all();
@@ -376,8 +378,9 @@ impl Multi {
         }
     }
 
-    /// The timer callback said that all is over: every transfer ends with CURLE_ABORTED_BY_CALLBACK.
-    fn stop(&self) {
+    /// A socket or timer callback said that all is over: every transfer ends with CURLE_ABORTED_BY_CALLBACK. The handle itself
+    /// goes on (CURLMOPT_SOCKETFUNCTION.md, CURLMOPT_TIMERFUNCTION.md).
+    pub fn stop(&self) {
         self.0.stopped.set(true);
         for easy in self.members() {
             if let Some(task) = easy.0.task.take() {
@@ -385,6 +388,10 @@ impl Multi {
                 self.0.finished(&easy.0, Code::AbortedByCallback);
             }
         }
+    }
+
+    fn after_telling(&self) -> MultiCode {
+        if self.0.stopped.take() { MultiCode::AbortedByCallback } else { MultiCode::Ok }
     }
 
     /// Drives one easy handle to its end.

@@ -65,13 +65,18 @@ impl Default for Share {
 }
 
 impl Share {
-    /// Starts (or ends) the sharing of one kind of data.
+    /// Starts (or ends) the sharing of one kind of data. What is no longer shared is forgotten, but for connections and names.
     pub fn set_kind(&self, data: LockData, on: bool) {
         let bit = 1 << data as u32;
         if on {
             self.0.kinds.fetch_or(bit, Ordering::Relaxed);
-        } else {
-            self.0.kinds.fetch_and(!bit, Ordering::Relaxed);
+            return;
+        }
+        self.0.kinds.fetch_and(!bit, Ordering::Relaxed);
+        match data {
+            LockData::Cookie => *self.0.cookies.lock().unwrap_or_else(|e| e.into_inner()) = Some(Jar::new()),
+            LockData::Hsts => *self.0.hsts.lock().unwrap_or_else(|e| e.into_inner()) = hsts::Cache::default(),
+            _ => {}
         }
     }
 

@@ -77,6 +77,15 @@ impl SocketHook for Hook {
 }
 
 impl MultiHandle {
+    /// What a run came to, unless the socket callback failed meanwhile: then nothing runs any more.
+    pub fn unless_refused(&self, done: (MultiCode, usize)) -> (MultiCode, usize) {
+        if !self.callbacks.refused.take() {
+            return done;
+        }
+        self.multi.stop();
+        (MultiCode::AbortedByCallback, 0)
+    }
+
     /// The easy handle that a socket belongs to; for one that none owns (the wake-up descriptor), any that is here.
     fn owner(&self, owner: u64) -> *mut c_void {
         let handle = ptr::with_exposed_provenance_mut(owner as usize);
@@ -157,14 +166,15 @@ fn action(handle: *mut c_void, what: Entry, fd: Option<c_int>, bits: c_int, runn
         if writes {
             interest |= Interest::WRITE;
         }
-        let (code, count) = match fd {
+        let done = match fd {
             None => multi.multi.perform(),
             Some(fd) => multi.multi.socket_action((fd >= 0).then_some(fd), interest, failed),
         };
+        let (code, count) = multi.unless_refused(done);
         multi.notify(gate);
         // SAFETY: the caller vouches for `running`.
         unsafe { tell_running(running, count) };
-        if multi.callbacks.refused.replace(false) { MultiCode::AbortedByCallback } else { code }
+        code
     })
 }
 

@@ -227,7 +227,7 @@ pub unsafe extern "C-unwind" fn curl_multi_remove_handle(handle: *mut c_void, ea
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_multi_perform(handle: *mut c_void, running: *mut c_int) -> c_int {
     run(handle, Entry::MultiPerform, |multi, gate| {
-        let (code, count) = multi.multi.perform();
+        let (code, count) = multi.unless_refused(multi.multi.perform());
         multi.notify(gate);
         // SAFETY: the caller's promise.
         unsafe { tell_running(running, count) };

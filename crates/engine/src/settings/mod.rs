@@ -300,9 +300,10 @@ impl Settings {
     }
 
     /// CURLOPT_MIMEPOST and CURLOPT_HTTPPOST.
-    pub fn set_mime(&mut self, mime: Option<Rc<dyn MimeSource>>) {
+    /// The one before is handed back: freeing it may call the application, which must find nothing borrowed.
+    pub fn set_mime(&mut self, mime: Option<Rc<dyn MimeSource>>) -> Option<Rc<dyn MimeSource>> {
         self.method = if mime.is_some() { Method::PostMime } else { Method::Get };
-        self.mime = mime;
+        std::mem::replace(&mut self.mime, mime)
     }
 
     /// CURLOPT_POSTFIELDS was set (its memory is asked for through the callbacks).

@@ -32,6 +32,11 @@ impl Store {
         *self.files.borrow_mut() = other.files.borrow().clone();
         self.on.set(other.on.get());
     }
+
+    /// The handle's own cookies are lost. That it was asked for some is not forgotten.
+    pub fn forget(&self) {
+        *self.jar.borrow_mut() = None;
+    }
 }
 
 /// CURLOPT_COOKIEFILE: another file to read; an empty name only turns the engine on, `None` forgets

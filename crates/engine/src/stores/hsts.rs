@@ -30,6 +30,13 @@ pub struct Store {
     unread: RefCell<Vec<Text>>,
 }
 
+impl Store {
+    /// What the handle itself has learnt is lost.
+    pub fn forget(&self) {
+        self.cache.take();
+    }
+}
+
 /// CURLOPT_HSTS: another file to read; NULL forgets them.
 pub fn add_file(easy: &EasyState, name: Option<&[u8]>) {
     let mut unread = easy.stores.hsts.unread.borrow_mut();

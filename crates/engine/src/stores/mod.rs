@@ -10,10 +10,12 @@ pub mod hsts;
 use std::cell::RefCell;
 
 use tables::EasyOption as O;
+use tables::LockData;
 use tables::constant::{CURLAUTH_AWS_SIGV4, CURLAUTH_HTTPSIG};
 
 use crate::easy::EasyState;
 use crate::error::Result;
+use crate::share::Share;
 use crate::transfer::auth;
 
 /// The stores of one easy handle.
@@ -33,6 +35,17 @@ impl Stores {
     /// curl_easy_duphandle copies the cookies.
     pub fn copy_from(&self, other: &Stores) {
         self.cookies.copy_from(&other.cookies);
+    }
+
+    /// The handle joins this share, or leaves it: what the share holds is the handle's no more (CURLOPT_SHARE.md), and what it
+    /// had of its own is lost.
+    pub fn shared(&self, share: &Share) {
+        if share.shares(LockData::Cookie) {
+            self.cookies.forget();
+        }
+        if share.shares(LockData::Hsts) {
+            self.hsts.forget();
+        }
     }
 
     /// curl_easy_reset: what was learnt with the old settings is of no use for others.
