@@ -97,12 +97,7 @@ impl Application {
             Some(function) => unsafe { function(data.as_ptr().cast_mut().cast(), 1, data.len(), user) },
             None => to_file(user.cast(), data),
         };
-        match taken {
-            taken if taken == data.len() => Written::All,
-            taken if taken as u64 == CURL_WRITEFUNC_PAUSE => Written::Pause,
-            taken if taken as u64 == CURL_WRITEFUNC_ERROR => Written::Failed(usize::MAX),
-            taken => Written::Failed(taken),
-        }
+        judge(taken, data.len())
     }
 
     /// CURLOPT_STDERR
@@ -140,6 +135,28 @@ impl Application {
     }
 }
 
+/// What a write function's answer means.
+fn judge(taken: usize, offered: usize) -> Written {
+    match taken {
+        taken if taken == offered => Written::All,
+        taken if taken as u64 == CURL_WRITEFUNC_PAUSE => Written::Pause,
+        taken if taken as u64 == CURL_WRITEFUNC_ERROR => Written::Failed(usize::MAX),
+        taken => Written::Failed(taken),
+    }
+}
+
+/// Shows `line` with a NUL behind it. The manual promises none, but libcurl's lines have one, and programs read them as C
+/// strings (TclCurl's header variables do).
+fn terminated<T>(line: &[u8], show: impl FnOnce(*mut c_char) -> T) -> T {
+    let mut short = [0_u8; 512];
+    if line.len() < short.len() {
+        short[..line.len()].copy_from_slice(line);
+        return show(short.as_mut_ptr().cast());
+    }
+    let mut long = [line, &[0]].concat();
+    show(long.as_mut_ptr().cast())
+}
+
 /// The default write function.
 fn to_file(file: *mut libc::FILE, data: &[u8]) -> usize {
     // SAFETY: CURLOPT_WRITEDATA without a function is an open FILE; NULL stands for stdout.
@@ -171,12 +188,16 @@ impl Callbacks for Application {
 
     fn header(&self, line: &[u8]) -> Option<Written> {
         let user = self.pointers.header_data.get();
-        match self.pointers.header_fn() {
-            Some(function) => Some(self.deliver(Some(function), user, line)),
-            // Like libcurl: with header data alone, the write function takes them too.
-            None if !user.is_null() => Some(self.deliver(self.pointers.write_fn(), user, line)),
-            None => None,
-        }
+        // Like libcurl: with header data alone, the write function takes them too.
+        let function = match self.pointers.header_fn() {
+            None if user.is_null() => return None,
+            None => self.pointers.write_fn(),
+            function => function,
+        };
+        let Some(function) = function else { return Some(self.deliver(None, user, line)) };
+        // SAFETY: the application's function; it reads `line.len()` bytes, or up to the NUL.
+        let taken = terminated(line, |start| unsafe { function(start, 1, line.len(), user) });
+        Some(judge(taken, line.len()))
     }
 
     fn read(&self, buf: &mut [u8]) -> ReadAnswer {
@@ -263,9 +284,14 @@ impl Callbacks for Application {
     fn debug(&self, kind: DebugKind, data: &[u8]) {
         if let Some(function) = self.pointers.debug_fn() {
             let (handle, user) = (self.handle.get(), self.pointers.debug_data.get());
-            // SAFETY: the application's function reads `data.len()` bytes.
-            unsafe { function(handle, kind as c_int, data.as_ptr().cast_mut().cast(), data.len(), user) };
-            return;
+            let tell = |start: *mut c_char| {
+                // SAFETY: the application's function reads `data.len()` bytes; of text also up to the NUL.
+                unsafe { function(handle, kind as c_int, start, data.len(), user) };
+            };
+            return match kind {
+                DebugKind::Text | DebugKind::HeaderIn | DebugKind::HeaderOut => terminated(data, tell),
+                _ => tell(data.as_ptr().cast_mut().cast()),
+            };
         }
         let prefix = match kind {
             DebugKind::Text => "* ",
