@@ -1,9 +1,11 @@
 /* A server of the program's own: to each request (or, when `raw`, to whatever comes) it says its next piece, over as many
- * connections as come one after the other, and keeps what it heard. A piece that begins with '!' ends its connection. */
+ * connections as come, and keeps what it heard. A piece that begins with '!' ends its connection. */
 #ifndef PEER_H
 #define PEER_H
 #include "twin.h"
 #include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
 
@@ -28,6 +30,7 @@ static int peer_hears(struct peer *peer, int fd)
     if(n <= 0)
       return 0;
     peer->heard_length[round] = at += (int)n;
+    heard[at] = 0;
     char *end = strstr(heard, "\r\n\r\n"), *length = strcasestr(heard, "\r\nContent-Length:");
     if(end && memmem(heard, end - heard, "Transfer-Encoding: chunked", 26)) {
       /* the last chunk, and the empty line after whatever trailers there are */
@@ -46,29 +49,52 @@ static void peer_says(struct peer *peer, int fd, const char *piece, int length)
   (void)!send(fd, piece, length, MSG_NOSIGNAL);
 }
 
+/* One request and its answer; whether the connection goes on. */
+static int peer_answers(struct peer *peer, int fd)
+{
+  if(peer->rounds == ROUNDS || !peer_hears(peer, fd))
+    return 0;
+  const char *piece = peer->says[peer->rounds];
+  int length = peer->lengths[peer->rounds], go_on = piece && *piece != '!';
+  peer->rounds++; /* before the answer: the client may look at once */
+  if(piece)
+    peer_says(peer, fd, go_on ? piece : piece + 1, length ? length : (int)strlen(go_on ? piece : piece + 1));
+  return go_on;
+}
+
+/* Until the listener is shut and no client is left, or none has stirred for five seconds. */
 static void *peer_serves(void *user)
 {
   struct peer *peer = user;
-  int fd;
-  while(peer->rounds < ROUNDS && (fd = accept(peer->listener, NULL, NULL)) >= 0) {
-    struct timeval limit = {.tv_sec = 5};
-    int go_on = 1;
-    peer->connections++;
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    while(go_on && peer->rounds < ROUNDS && peer_hears(peer, fd)) {
-      const char *piece = peer->says[peer->rounds];
-      int length = peer->lengths[peer->rounds];
-      go_on = piece && *piece != '!';
-      peer->rounds++; /* before the answer: the client may look at once */
-      if(piece)
-        peer_says(peer, fd, go_on ? piece : piece + 1, length ? length : (int)strlen(go_on ? piece : piece + 1));
+  struct pollfd doors[1 + ROUNDS] = {{.fd = peer->listener, .events = POLLIN}};
+  int ended[1 + ROUNDS] = {0}, count = 1, open = 1;
+  while(open || count > 1) {
+    if(poll(doors + !open, count - !open, open ? -1 : 5000) <= 0)
+      break;
+    for(int i = count - 1; i; i--) {
+      char rest[4096];
+      if(!doors[i].revents)
+        continue;
+      if(!ended[i] && (ended[i] = !peer_answers(peer, doors[i].fd)))
+        shutdown(doors[i].fd, SHUT_WR);
+      ssize_t n = ended[i] ? recv(doors[i].fd, rest, sizeof rest, MSG_DONTWAIT) : 1;
+      if(n == 0 || n < 0 && errno != EAGAIN)
+        close(doors[i].fd), doors[i] = doors[--count], ended[i] = ended[count];
     }
-    shutdown(fd, SHUT_WR);
-    char rest[4096];
-    while(recv(fd, rest, sizeof rest, 0) > 0)
-      ;
-    close(fd);
+    if(open && doors[0].revents) {
+      struct timeval limit = {.tv_sec = 5};
+      int fd = accept(peer->listener, NULL, NULL);
+      if(fd < 0 || count == 1 + ROUNDS) {
+        open = 0;
+        continue;
+      }
+      setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+      doors[count] = (struct pollfd){.fd = fd, .events = POLLIN}, ended[count++] = 0;
+      peer->connections++;
+    }
   }
+  while(count > 1)
+    close(doors[--count].fd);
   return NULL;
 }
 
@@ -126,6 +152,18 @@ static void peer_end(struct peer *peer)
   pthread_join(peer->thread, NULL);
   close(peer->listener);
   free(peer);
+}
+
+/* Performs, tells what came and what the peer heard, and ends both. */
+static CURLcode peer_run(const char *name, CURL *easy, struct peer *peer)
+{
+  CURLcode code = go(name, easy);
+  printf("%s body: ", name);
+  print_bytes(first, got < sizeof first ? got : sizeof first - 1);
+  peer_show(peer, name);
+  curl_easy_cleanup(easy);
+  peer_end(peer);
+  return code;
 }
 
 static CURL *to_peer(struct peer *peer, const char *path)

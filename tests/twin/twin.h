@@ -64,11 +64,12 @@ static CURLcode go(const char *name, CURL *easy)
 
 /* Sets, performs and says what the setting was answered. */
 #define WITH(easy, option, value)                                                   \
-  do {                                                                              \
+  ({                                                                                \
     CURLcode code_ = curl_easy_setopt(easy, CURLOPT_##option, value);               \
     if(code_)                                                                       \
       printf("set " #option " " #value ": %d\n", code_);                            \
-  } while(0)
+    (void)0;                                                                        \
+  })
 
 static long number(CURL *easy, CURLINFO info)
 {
@@ -80,6 +81,27 @@ static const char *text(CURL *easy, CURLINFO info)
 {
   char *value = NULL;
   return curl_easy_getinfo(easy, info, &value) ? "(error)" : value ? value : "(null)";
+}
+
+static long long size_of(CURL *easy, CURLINFO info)
+{
+  curl_off_t value = -77;
+  return curl_easy_getinfo(easy, info, &value) ? -78 : value;
+}
+
+/* Bytes as the rest of a line of facts. */
+static void print_bytes(const char *bytes, size_t count)
+{
+  for(size_t i = 0; i < count; i++)
+    printf(bytes[i] >= ' ' && bytes[i] < 127 && bytes[i] != '\\' ? "%c" : bytes[i] == '\n' ? "$" : bytes[i] == '\r' ? "^" : "\\x%02x", (unsigned char)bytes[i]);
+  puts("");
+}
+
+static void write_file(const char *name, const char *text)
+{
+  FILE *out = fopen(name, "w");
+  fputs(text, out);
+  fclose(out);
 }
 
 static double now_s(void)

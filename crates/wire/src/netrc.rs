@@ -124,7 +124,7 @@ impl Search<'_> {
     }
 
     fn login_fits(&self) -> bool {
-        self.wanted_login.is_none_or(|wanted| self.entry.login.as_deref() == Some(wanted))
+        self.wanted_login.is_none_or(|wanted| self.entry.login.as_deref().is_none_or(|login| login == wanted))
     }
 
     fn is_complete(&self) -> bool {
@@ -136,7 +136,7 @@ impl Search<'_> {
         let entry = std::mem::take(&mut self.entry);
         if fits && self.spare.is_none() && (entry.login.is_some() || entry.password.is_some()) {
             self.spare = Some(Credentials {
-                login: entry.login.unwrap_or_default(),
+                login: entry.login.unwrap_or_else(|| self.wanted_login.unwrap_or_default().to_vec()),
                 password: entry.password.unwrap_or_default(),
             });
         }
@@ -211,6 +211,8 @@ mod tests {
             ("machine b login x password y default login u password p", "a", None, "u:p"),
             ("machine a login x password y default login bob", "b", None, "bob:"),
             ("machine a password secret", "a", None, ":secret"),
+            ("machine a password secret", "a", Some("u"), "u:secret"),
+            ("machine a password no machine a login u password p", "a", Some("u"), "u:p"),
             ("machine a login u password p machine a login v password q", "a", Some("v"), "v:q"),
             ("machine a login u password p login v password q", "a", Some("v"), "v:q"),
             ("machine a login u password p", "a", Some("U"), "none"),

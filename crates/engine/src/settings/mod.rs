@@ -242,9 +242,6 @@ impl Settings {
         }
         let (option, value) = folded(option, value)?;
         check_range(option, value)?;
-        if let Some(names) = protocol_names(option) {
-            self.put(names, Value::Unset);
-        }
         self.put(option, Value::Long(value));
         Ok(())
     }
@@ -271,10 +268,13 @@ impl Settings {
                 return Ok(());
             }
             O::ProtocolsStr | O::RedirProtocolsStr => {
-                if let Some(list) = value {
-                    parse_protocols(list)?;
-                }
-                self.put(protocol_bits(option), Value::Unset);
+                let (bits, read) = value.map_or((None, Ok(())), |list| {
+                    let (bits, read) = parse_protocols(list);
+                    (Some(bits), read)
+                });
+                // Of a list with a mistake, what stands before that is allowed, and nothing else: not what was allowed before.
+                self.put(protocol_bits(option), bits.map_or(Value::Unset, |bits| Value::Long(bits as i64)));
+                return read;
             }
             O::AcceptEncoding => {
                 // An empty string asks for all encodings that we decode.
@@ -303,6 +303,7 @@ impl Settings {
     /// The one before is handed back: freeing it may call the application, which must find nothing borrowed.
     pub fn set_mime(&mut self, mime: Option<Rc<dyn MimeSource>>) -> Option<Rc<dyn MimeSource>> {
         self.method = if mime.is_some() { Method::PostMime } else { Method::Get };
+        self.put(O::Nobody, Value::Long(0));
         std::mem::replace(&mut self.mime, mime)
     }
 
@@ -354,26 +355,18 @@ impl Settings {
 
     /// Protocols allowed for the first request, or for redirects: bits as in CURLPROTO_*.
     pub fn protocols(&self, option: O) -> u64 {
-        match (self.text(option), self.long(protocol_bits(option))) {
-            (Some(list), _) => parse_protocols(&list).unwrap_or(0),
-            (None, 0) if option == O::RedirProtocolsStr => default_redirect_protocols(),
-            (None, 0) => u64::MAX,
-            (None, bits) => bits as u64,
+        let bits = protocol_bits(option);
+        match option {
+            _ if self.is_set(bits) => self.long(bits) as u64,
+            O::RedirProtocolsStr => default_redirect_protocols(),
+            _ => u64::MAX,
         }
     }
 }
 
-/// The older option that says with bits what `option` says with names; whichever was set last counts.
+/// The older option, which says with bits what `option` says with names: both are kept there.
 fn protocol_bits(option: O) -> O {
     if option == O::RedirProtocolsStr { O::RedirProtocols } else { O::Protocols }
-}
-
-fn protocol_names(option: O) -> Option<O> {
-    match option {
-        O::Protocols => Some(O::ProtocolsStr),
-        O::RedirProtocols => Some(O::RedirProtocolsStr),
-        _ => None,
-    }
 }
 
 fn accepted(option: O) -> Result<(), Code> {
@@ -384,17 +377,21 @@ fn accepted(option: O) -> Result<(), Code> {
     }
 }
 
-/// "http,https" to bits; "all" is every scheme. An unknown name is CURLE_UNSUPPORTED_PROTOCOL.
-fn parse_protocols(list: &[u8]) -> Result<u64, Code> {
-    let mut bits = 0;
-    let text = std::str::from_utf8(list).map_err(|_| Code::UnsupportedProtocol)?;
-    for name in text.split(',').filter(|n| !n.is_empty()) {
-        if name.eq_ignore_ascii_case("all") {
-            return Ok(u64::MAX);
-        }
-        bits |= Scheme::from_name(name).filter(|s| s.built()).ok_or(Code::UnsupportedProtocol)?.bit();
+/// "http,https" to bits, as far as it can be read; "all" alone is every scheme. An unknown name is
+/// CURLE_UNSUPPORTED_PROTOCOL.
+fn parse_protocols(list: &[u8]) -> (u64, Result<(), Code>) {
+    if list.eq_ignore_ascii_case(b"all") {
+        return (u64::MAX, Ok(()));
     }
-    if bits == 0 { Err(Code::BadFunctionArgument) } else { Ok(bits) }
+    let mut bits = 0;
+    for name in list.split(|b| *b == b',').filter(|n| !n.is_empty()) {
+        let scheme = std::str::from_utf8(name).ok().and_then(Scheme::from_name).filter(|s| s.built());
+        match scheme {
+            Some(scheme) => bits |= scheme.bit(),
+            None => return (bits, Err(Code::UnsupportedProtocol)),
+        }
+    }
+    (bits, if bits == 0 { Err(Code::BadFunctionArgument) } else { Ok(()) })
 }
 
 /// Redirects go to http, https, ftp and ftps unless the application says otherwise.

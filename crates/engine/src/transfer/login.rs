@@ -26,7 +26,9 @@ pub fn credentials(t: &Transfer) -> Result<Option<Secret<Login>>> {
     let set = |option| t.text(option).and_then(|text| t.secret(text).for_peer(&peer).map(|s| s.to_vec()));
     let (user, password) = (set(O::Username), set(O::Password));
     if let Some(user) = user {
-        return complete(t, user, password).map(|login| Some(Secret::of(peer, login)));
+        // Goes before whatever a file says, without a password too.
+        let password = password.unwrap_or_default();
+        return Ok(Some(Secret::of(peer, Login { user, password })));
     }
     let login = match in_url(t, &peer) {
         // --netrc goes before a password in the URL, not before a user that has none.

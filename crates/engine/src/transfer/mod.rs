@@ -128,7 +128,9 @@ impl Transfer {
     fn new(multi: Rc<MultiState>, easy: Rc<EasyState>) -> Result<Transfer> {
         let url = target::first(&easy)?;
         let settings = easy.settings.borrow();
-        let method = settings.method;
+        // CURLOPT_NOBODY stays on when CURLOPT_POSTFIELDS is set after it, and means HEAD.
+        let body_less = settings.on(O::Nobody) && settings.method != Method::Put;
+        let method = if body_less { Method::Head } else { settings.method };
         let receive_rate = RateLimit::new(settings.long(O::MaxRecvSpeedLarge));
         let send_rate = RateLimit::new(settings.long(O::MaxSendSpeedLarge));
         drop(settings);

@@ -28,7 +28,7 @@ pub fn first_url(settings: &Settings) -> Result<Url> {
     let default = settings.text(O::DefaultProtocol);
     let port = settings.long(O::Port);
     let mut url = match &default {
-        Some(scheme) if !text.windows(3).any(|w| w == b"://") => {
+        Some(scheme) if !names_scheme(&text) => {
             let with_scheme = [scheme, &b"://"[..], &text].concat();
             Url::parse(&with_scheme, bits)
         }
@@ -47,6 +47,13 @@ pub fn first_url(settings: &Settings) -> Result<Url> {
         url.set(Part::Port, Some(port.to_string().as_bytes()), 0).map_err(url_error)?;
     }
     Ok(url)
+}
+
+/// Whether a URL begins with a scheme, be it followed by one slash alone.
+fn names_scheme(text: &[u8]) -> bool {
+    let end =
+        text.iter().position(|b| !b.is_ascii_alphanumeric() && !b"+-.".contains(b)).unwrap_or(text.len());
+    text.first().is_some_and(u8::is_ascii_alphabetic) && text[end..].starts_with(b":/")
 }
 
 /// Longest host name that is looked up at all.

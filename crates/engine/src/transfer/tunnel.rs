@@ -8,7 +8,7 @@ use net::connect::Endpoints;
 use net::filter::http_proxy::TunnelFilter;
 use tables::constant::CURLAUTH_NEGOTIATE;
 use tables::{Code, EasyOption as O};
-use wire::http1::{ChunkedDecoder, HeaderLine, StatusLine};
+use wire::http1::{ChunkedDecoder, HeaderLine, StatusLine, own_line};
 
 use super::Transfer;
 use super::auth::{Ask, Steps};
@@ -104,7 +104,9 @@ fn request(t: &Transfer, proxy: &Proxy, plan: &Plan, steps: &mut Steps) -> Vec<u
     let version = if proxy.kind == ProxyKind::Http10 { "1.0" } else { "1.1" };
     let separate = settings.long(O::Headeropt) & 1 != 0;
     let custom = settings.list(if separate { O::Proxyheader } else { O::Httpheader });
-    let names = |name: &str| custom.iter().any(|l| HeaderLine::parse(l).is_some_and(|h| h.is(name)));
+    let names = |name: &str| {
+        custom.iter().any(|l| own_line(l).is_some_and(|(n, _)| n.eq_ignore_ascii_case(name.as_bytes())))
+    };
     let mut head = format!("CONNECT {target} HTTP/{version}\r\n").into_bytes();
     let mut field = |name: &str, value: &[u8]| {
         head.extend_from_slice(format!("{name}: ").as_bytes());
@@ -125,11 +127,13 @@ fn request(t: &Transfer, proxy: &Proxy, plan: &Plan, steps: &mut Steps) -> Vec<u
         field("Proxy-Connection", b"Keep-Alive");
     }
     for line in custom.iter() {
-        // Lines without a value remove a field and are not sent.
-        if HeaderLine::parse(line).is_some_and(|h| !h.value.is_empty()) {
-            head.extend_from_slice(line);
-            head.extend_from_slice(b"\r\n");
+        match own_line(line) {
+            // Takes a field away.
+            None | Some((_, Some([]))) => continue,
+            Some((_, Some(_))) => head.extend_from_slice(line),
+            Some((name, None)) => head.extend_from_slice(&[name, b":"].concat()),
         }
+        head.extend_from_slice(b"\r\n");
     }
     head.extend_from_slice(b"\r\n");
     head

@@ -63,13 +63,13 @@ impl Decoder {
     /// Takes the value of the header, several headers joined by commas.
     pub fn new(list: &str, depth_limit: usize) -> Result<Decoder, Error> {
         let mut stages = Vec::new();
-        for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        for (index, name) in list.split(',').map(str::trim).filter(|name| !name.is_empty()).enumerate() {
             let is = |known: &str| name.eq_ignore_ascii_case(known);
+            if index == depth_limit {
+                return Err(Error::TooMany);
+            }
             if is("identity") || is("none") {
                 continue;
-            }
-            if stages.len() == depth_limit {
-                return Err(Error::TooMany);
             }
             stages.push(if is("gzip") || is("x-gzip") {
                 Stage::Inflate(Box::new(inflate::Inflate::gzip()))

@@ -192,9 +192,32 @@ impl<'a> HeaderLine<'a> {
     }
 }
 
+/// A header line of an application's own: "Name: value", "Name:", which takes a field away, or "Name;", which asks for an
+/// empty one. The value is empty for the second form and `None` for the third. A line without a name is no field.
+pub fn own_line(line: &[u8]) -> Option<(&[u8], Option<&[u8]>)> {
+    if let Some(name) = line.strip_suffix(b";").filter(|name| !name.iter().any(|b| matches!(b, b':' | b';')))
+    {
+        return (!name.is_empty()).then(|| (name.trim_ascii_end(), None));
+    }
+    let at = line.iter().position(|b| *b == b':').filter(|at| *at > 0)?;
+    Some((line[..at].trim_ascii_end(), Some(line[at + 1..].trim_ascii())))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_of_an_application() {
+        assert_eq!(own_line(b"A: b "), Some((&b"A"[..], Some(&b"b"[..]))));
+        assert_eq!(own_line(b"A:"), Some((&b"A"[..], Some(&b""[..]))));
+        assert_eq!(own_line(b"A;"), Some((&b"A"[..], None)));
+        assert_eq!(own_line(b"A;b: c"), Some((&b"A;b"[..], Some(&b"c"[..]))));
+        assert_eq!(own_line(b"A:;"), Some((&b"A"[..], Some(&b";"[..]))));
+        for nothing in [&b": b"[..], b"A; b", b"A; ", b"nothing", b";", b":", b""] {
+            assert_eq!(own_line(nothing), None);
+        }
+    }
 
     #[test]
     fn lines_arrive_in_any_pieces() {

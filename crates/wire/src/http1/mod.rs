@@ -6,5 +6,5 @@ pub mod header;
 pub mod status;
 
 pub use chunked::{ChunkedDecoder, Decoded};
-pub use header::{HeaderLine, LineBuffer, Part, TooLarge, is_empty_line, text_of};
+pub use header::{HeaderLine, LineBuffer, Part, TooLarge, is_empty_line, own_line, text_of};
 pub use status::StatusLine;

@@ -24,10 +24,14 @@ use crate::transfer::client_reader::ClientReader;
 
 /// CURLOPT_NOBODY: what the server says about the file, as header lines.
 pub async fn describe(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
-    control.quote(t, O::Prequote).await?;
-    if place.location.file.is_none() {
-        return Ok(());
+    if place.location.file.is_some() {
+        describe_file(t, control, place).await?;
     }
+    // "After the transfer type is set" (CURLOPT_PREQUOTE.md).
+    control.quote(t, O::Prequote).await
+}
+
+async fn describe_file(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
     let modified = t.easy.info.borrow().file_time;
     if t.on(O::Filetime) && modified >= 0 {
         line(t, &format!("Last-Modified: {}\r\n", date::http(modified)))?;
@@ -61,7 +65,7 @@ async fn size(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<
 pub async fn retrieve(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
     let data = data::open(t, control, b"RETR", place.file()).await?;
     let span = match Span::of(t) {
-        // A range that can't be read: curl ends here, and well.
+        // A range that can't be read: curl ends here, and well (case 1449).
         Err(e) if e.code() == Code::RangeError => return Ok(()),
         span => span?,
     };
@@ -187,7 +191,8 @@ fn list_argument(place: &Place, t: &Transfer) -> Option<Vec<u8>> {
     if place.method != wire::ftp::path::Method::NoCwd {
         return place.location.file.clone();
     }
-    let path = wire::escape::decode(t.url.path(), wire::escape::Reject::Control).ok()?;
+    let (raw, _) = wire::ftp::path::split_type(t.url.path());
+    let path = wire::escape::decode(raw, wire::escape::Reject::Control).ok()?;
     let folder = path.strip_prefix(b"/").unwrap_or(&path);
     let folder = folder.strip_suffix(b"/").filter(|f| !f.is_empty()).unwrap_or(folder);
     (!folder.is_empty()).then(|| folder.to_vec())

@@ -38,6 +38,9 @@ pub fn after(t: &mut Transfer, response: &Response) -> Result<Next> {
         return Ok(Next::Stop(error));
     }
     let url = target(t, location, 0).map_err(|e| {
+        if e == UrlError::UnsupportedScheme {
+            count(t); // as one whose scheme is not allowed
+        }
         let text = format!("The redirect target URL could not be parsed: {}", e.message());
         Error::new(url_error(e).code(), text)
     })?;

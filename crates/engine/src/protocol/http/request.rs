@@ -7,6 +7,7 @@ use tables::constant::{CURL_TIMECOND_IFMODSINCE, CURL_TIMECOND_IFUNMODSINCE, CUR
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O};
 use wire::date;
+use wire::http1::own_line;
 use wire::url::{Part, Url, flag};
 
 use super::auth;
@@ -66,7 +67,7 @@ impl Request {
         head.raw(&[b" HTTP/", version, b"\r\n"]);
         host_field(t, &mut head, host);
         head.out.extend_from_slice(&authorization);
-        range_field(t, &mut head, resume);
+        range_field(t, &mut head, resume, body.size);
         head.unless_custom("User-Agent", t.text(O::Useragent).filter(|name| !name.is_empty()).as_deref());
         head.unless_custom("Accept", Some(b"*/*"));
         transfer_coding_field(t, &mut head);
@@ -189,8 +190,8 @@ fn names_type(url: &[u8]) -> bool {
 fn host_field(t: &Transfer, head: &mut Head, value: &[u8]) {
     if t.other_origin || !head.custom.names("Host") {
         head.field("Host", value);
-    } else if let Some(own) = head.custom.value("Host").map(<[u8]>::to_vec) {
-        head.field("Host", &own);
+    } else if let Some(own) = head.custom.behind_colon("Host").map(<[u8]>::to_vec) {
+        head.raw(&[b"Host:", &own, b"\r\n"]);
     } else if head.custom.blanks("Host") {
         head.raw(&[b"Host:\r\n"]);
     }
@@ -216,7 +217,7 @@ fn resume_upload(t: &Transfer, body: &mut ClientReader) -> Result<Resume> {
     Ok(Some((from as u64, total)))
 }
 
-fn range_field(t: &Transfer, head: &mut Head, resume: Resume) {
+fn range_field(t: &Transfer, head: &mut Head, resume: Resume, size: Option<u64>) {
     let range = t.text(O::Range);
     let from = t.long(O::ResumeFromLarge);
     match t.method {
@@ -244,7 +245,7 @@ fn range_field(t: &Transfer, head: &mut Head, resume: Resume) {
                     head.field("Content-Range", format!("bytes {from}-/*").as_bytes());
                 }
                 (None, Some(range)) => {
-                    let total = t.long(O::InfilesizeLarge);
+                    let total = size.map_or_else(|| "*".to_owned(), |n| n.to_string());
                     head.raw(&[b"Content-Range: bytes ", &range, format!("/{total}\r\n").as_bytes()]);
                 }
                 (None, None) => {}
@@ -426,7 +427,7 @@ impl Custom {
         }
         let peer = t.peer();
         let is_secret = |line: &Text| {
-            field_of(line).is_some_and(|(name, _)| SECRET_FIELDS.iter().any(|s| name.eq_ignore_ascii_case(s)))
+            own_line(line).is_some_and(|(name, _)| SECRET_FIELDS.iter().any(|s| name.eq_ignore_ascii_case(s)))
         };
         // A line with a secret is only to be had for the peer that it is for.
         let told = |line: Text| {
@@ -437,12 +438,12 @@ impl Custom {
 
     /// Whether a line names this field, with a value or without.
     pub fn names(&self, name: &str) -> bool {
-        self.lines.iter().any(|l| field_of(l).is_some_and(|(n, _)| n.eq_ignore_ascii_case(name.as_bytes())))
+        self.lines.iter().any(|l| own_line(l).is_some_and(|(n, _)| n.eq_ignore_ascii_case(name.as_bytes())))
     }
 
     /// The values of this field, line by line.
     fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
-        self.lines.iter().filter_map(move |l| match field_of(l) {
+        self.lines.iter().filter_map(move |l| match own_line(l) {
             Some((n, Some(v))) if n.eq_ignore_ascii_case(name.as_bytes()) && !v.is_empty() => Some(v),
             _ => None,
         })
@@ -450,21 +451,27 @@ impl Custom {
 
     /// The value that a line gives this field.
     fn value(&self, name: &str) -> Option<&[u8]> {
-        self.lines.iter().find_map(|l| match field_of(l) {
+        self.lines.iter().find_map(|l| match own_line(l) {
             Some((n, Some(v))) if n.eq_ignore_ascii_case(name.as_bytes()) && !v.is_empty() => Some(v),
             _ => None,
         })
     }
 
+    /// What a line with a value has behind its colon, as it stands there.
+    fn behind_colon(&self, name: &str) -> Option<&[u8]> {
+        let given = |l: &&Text| matches!(own_line(l), Some((n, Some([_, ..]))) if n.eq_ignore_ascii_case(name.as_bytes()));
+        self.lines.iter().find(given).and_then(|l| l.iter().position(|b| *b == b':').map(|at| &l[at + 1..]))
+    }
+
     /// "Name;" asks for a field without a value.
     fn blanks(&self, name: &str) -> bool {
         let fits = |n: &[u8], v: Option<&[u8]>| n.eq_ignore_ascii_case(name.as_bytes()) && v.is_none();
-        self.lines.iter().any(|l| field_of(l).is_some_and(|(n, v)| fits(n, v)))
+        self.lines.iter().any(|l| own_line(l).is_some_and(|(n, v)| fits(n, v)))
     }
 
     /// Names and values of the lines that add something.
     pub fn pairs(&self) -> Vec<(&[u8], &[u8])> {
-        let pair = |l| match field_of(l) {
+        let pair = |l| match own_line(l) {
             Some((name, Some(value))) if !value.is_empty() => Some((name, value)),
             _ => None,
         };
@@ -474,7 +481,7 @@ impl Custom {
     /// Writes the lines that add something.
     fn append(&self, out: &mut Vec<u8>, t: &Transfer, body: &ClientReader) {
         for line in &self.lines {
-            let Some((name, value)) = field_of(line) else { continue };
+            let Some((name, value)) = own_line(line) else { continue };
             let is = |n: &str| name.eq_ignore_ascii_case(n.as_bytes());
             if is("Host")
                 || is("Content-Type") && body.form().is_some()
@@ -487,7 +494,8 @@ impl Custom {
             match value {
                 Some([]) => {}
                 Some(_) => {
-                    out.extend_from_slice(trim_line(line));
+                    // As it is, "without any filter or other safe guards" (CURLOPT_HTTPHEADER.md).
+                    out.extend_from_slice(line);
                     out.extend_from_slice(b"\r\n");
                 }
                 // "Name;" is an empty field.
@@ -497,36 +505,5 @@ impl Custom {
                 }
             }
         }
-    }
-}
-
-fn trim_line(line: &[u8]) -> &[u8] {
-    let end = line.iter().rposition(|b| !matches!(b, b'\r' | b'\n')).map_or(0, |at| at + 1);
-    &line[..end]
-}
-
-/// Splits "Name: value" or "Name;". The value is `None` for the latter, and empty for "Name:".
-fn field_of(line: &[u8]) -> Option<(&[u8], Option<&[u8]>)> {
-    // A line without a name is no field.
-    let at = line.iter().position(|b| matches!(b, b':' | b';')).filter(|at| *at > 0)?;
-    if line[at] == b':' {
-        return Some((line[..at].trim_ascii_end(), Some(line[at + 1..].trim_ascii())));
-    }
-    line[at + 1..].is_empty().then(|| (line[..at].trim_ascii_end(), None))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn custom_lines() {
-        assert_eq!(field_of(b"A: b "), Some((&b"A"[..], Some(&b"b"[..]))));
-        assert_eq!(field_of(b"A:"), Some((&b"A"[..], Some(&b""[..]))));
-        assert_eq!(field_of(b"A;"), Some((&b"A"[..], None)));
-        assert_eq!(field_of(b": b"), None);
-        assert_eq!(field_of(b"A; b"), None);
-        assert_eq!(field_of(b"A; "), None);
-        assert_eq!(field_of(b"nothing"), None);
     }
 }

@@ -46,8 +46,11 @@ pub struct Response {
     raw: bool,
     transfer_codings: Vec<u8>,
     content_codings: Vec<u8>,
-    content_range_start: Option<u64>,
     has_content_range: bool,
+    /// A Content-Range begins where the transfer was to be resumed.
+    resumes: bool,
+    /// A Content-Range names no place: the reply is the whole file again.
+    begins_anew: bool,
     /// Location.
     pub location: Option<Vec<u8>>,
     last_modified: Option<i64>,
@@ -330,7 +333,10 @@ impl Response {
             b"proxy-connection" if header.has_token("close") => self.keep_alive = false,
             b"content-range" => {
                 self.has_content_range = true;
-                self.content_range_start = range_start(value);
+                match range_start(value) {
+                    Some(start) => self.resumes |= start as i64 == t.long(O::ResumeFromLarge),
+                    None => self.begins_anew |= self.status < 300,
+                }
             }
             b"location" if self.location.is_none() && !value.is_empty() => {
                 self.location = Some(value.to_vec());
@@ -461,7 +467,9 @@ impl Response {
     /// Faults that end the transfer whatever follows.
     pub fn check(&self, t: &Transfer) -> Result<()> {
         let mut info = t.easy.info.borrow_mut();
-        if let Some(length) = self.length {
+        if matches!(self.status, 204 | 304) {
+            info.download_total = 0;
+        } else if let Some(length) = self.length {
             info.download_total = length as i64;
         }
         Ok(())
@@ -475,6 +483,7 @@ impl Response {
         }
         let limit = t.long(O::MaxfilesizeLarge);
         if limit > 0 && self.has_body() && self.length.is_some_and(|l| l > limit as u64) {
+            t.easy.info.borrow_mut().download_total = -1;
             return Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded"));
         }
         let from = t.long(O::ResumeFromLarge);
@@ -482,7 +491,8 @@ impl Response {
             && t.method == Method::Get
             && self.status != 416
             && self.has_body()
-            && self.content_range_start != Some(from as u64)
+            && !self.resumes
+            && !self.begins_anew
             && self.length != Some(from as u64)
         {
             let text = "HTTP server does not seem to support byte ranges. Cannot resume.";
@@ -497,10 +507,7 @@ impl Response {
         if self.status == 416 && resumes {
             return true;
         }
-        if resumes
-            && self.content_range_start.is_none()
-            && self.length == Some(t.long(O::ResumeFromLarge) as u64)
-        {
+        if resumes && !self.resumes && self.length == Some(t.long(O::ResumeFromLarge) as u64) {
             t.easy.note(|| "The entire document is already downloaded".to_owned());
             return true;
         }
@@ -587,9 +594,9 @@ fn append_list(list: &mut Vec<u8>, more: &[u8]) {
     list.extend_from_slice(more);
 }
 
-/// First byte of "bytes 10-20/30".
+/// First byte of "bytes 10-20/30"; there is none in "bytes */30".
 fn range_start(value: &[u8]) -> Option<u64> {
-    let digits: Vec<u8> =
-        value.iter().copied().skip_while(|b| !b.is_ascii_digit()).take_while(u8::is_ascii_digit).collect();
+    let place = value.iter().copied().skip_while(|b| !b.is_ascii_digit() && *b != b'*');
+    let digits: Vec<u8> = place.take_while(u8::is_ascii_digit).collect();
     std::str::from_utf8(&digits).ok()?.parse().ok()
 }
