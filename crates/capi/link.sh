@@ -65,7 +65,10 @@ sanitized() {
   cp "$(rustc "+$nightly" --print sysroot)/lib/rustlib/$triple/lib/librustc-nightly_rt.$short.a" "$out/runtime.a"
 }
 if [ $build = nightly ]; then fetch; exit; fi
-if [ -n "$sanitizer" ]; then sanitized; elif [ $build = yes ]; then cargo build -q -p warmwire-capi --lib $flags; fi
+if [ -n "$sanitizer" ]; then sanitized; elif [ $build = yes ]; then
+  # The one kind alone: beside an rlib cargo leaves link-time optimisation out, without a word.
+  cargo rustc -q -p warmwire-capi --lib --crate-type staticlib $flags
+fi
 mkdir -p "$out" "$work"
 
 cargo build -q -p warmwire-tables --bin tables-facts
