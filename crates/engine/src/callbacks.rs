@@ -175,6 +175,7 @@ pub trait Callbacks {
     /// Debug output, when it is wanted.
     fn debug_if_wanted(&self, kind: DebugKind, data: &[u8]) {
         if self.wants_debug() {
+            std::hint::cold_path();
             self.debug(kind, data);
         }
     }

@@ -2,6 +2,7 @@
 //! future that an application may read or change from inside its callbacks.
 
 use std::cell::{Cell, RefCell};
+use std::hint::cold_path;
 use std::rc::{Rc, Weak};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::task::{Context, Poll, Waker};
@@ -338,15 +339,21 @@ impl EasyState {
     }
 
     /// What one layer has to tell, when it was asked to.
+    #[inline]
     pub(crate) fn trace(&self, layer: &str, text: impl FnOnce() -> String) {
-        if self.callbacks.wants_debug() && self.callbacks.traces(layer) {
-            self.note(|| format!("[{}] {}", layer.to_ascii_uppercase(), text()));
+        if self.callbacks.wants_debug() {
+            cold_path();
+            if self.callbacks.traces(layer) {
+                self.note(|| format!("[{}] {}", layer.to_ascii_uppercase(), text()));
+            }
         }
     }
 
     /// Informational text for a verbose transfer.
+    #[inline]
     pub(crate) fn note(&self, text: impl FnOnce() -> String) {
         if self.callbacks.wants_debug() {
+            cold_path();
             let mut line = text();
             line.push('\n');
             self.callbacks.debug(crate::callbacks::DebugKind::Text, line.as_bytes());

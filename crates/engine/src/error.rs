@@ -25,6 +25,7 @@ struct Inner {
 
 impl Error {
     /// An error with curl's code and our message; an empty message means the code's own text.
+    #[cold]
     pub fn new(code: Code, message: impl Into<String>) -> Error {
         Error(Box::new(Inner {
             code,
@@ -43,6 +44,7 @@ impl Error {
     }
 
     /// The same with the operating system's error.
+    #[cold]
     pub fn os(code: Code, message: impl Into<String>, e: &std::io::Error) -> Error {
         let mut error = Error::new(code, message);
         error.0.os_errno = e.raw_os_error().unwrap_or(0);
@@ -102,12 +104,14 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 impl From<Code> for Error {
+    #[cold]
     fn from(code: Code) -> Error {
         Error::new(code, "")
     }
 }
 
 impl From<NetError> for Error {
+    #[cold]
     fn from(e: NetError) -> Error {
         let mut proxy_code = 0;
         // exhaustive: codes

@@ -7,14 +7,17 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::future::Future;
 use std::io;
 use std::os::fd::RawFd;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use net::{Pool, ResolveCache, SessionStore, SharedPool};
-use runtime::{Clock, ExtraFd, Interest, Runtime, SocketHook, TaskId};
+use runtime::{Clock, ExtraFd, Interest, Recursive, Runtime, SocketHook, TaskId};
 use slab::Slab;
 use tables::{Code, MultiCode};
 
@@ -137,10 +140,7 @@ impl Multi {
         if easy.multi().is_some() {
             return MultiCode::AddedAlready;
         }
-        *easy.0.multi.borrow_mut() = Rc::downgrade(&self.0);
-        easy.0.begin();
-        easy.0.place.set(Some(self.0.members.borrow_mut().insert(easy.0.clone())));
-        self.0.running.set(self.0.running.get() + 1);
+        self.enter(easy);
         let task = self.0.runtime.spawn(transfer::task(self.0.clone(), easy.0.clone()));
         easy.0.task.set(Some(task));
         self.tell();
@@ -149,6 +149,13 @@ impl Multi {
             return MultiCode::AbortedByCallback;
         }
         MultiCode::Ok
+    }
+
+    fn enter(&self, easy: &Easy) {
+        *easy.0.multi.borrow_mut() = Rc::downgrade(&self.0);
+        easy.0.begin();
+        easy.0.place.set(Some(self.0.members.borrow_mut().insert(easy.0.clone())));
+        self.0.running.set(self.0.running.get() + 1);
     }
 
     /// curl_multi_remove_handle: a transfer that is still running is dropped, and its connection with
@@ -394,26 +401,28 @@ impl Multi {
         if self.0.stopped.take() { MultiCode::AbortedByCallback } else { MultiCode::Ok }
     }
 
-    /// Drives one easy handle to its end.
+    /// Drives one easy handle to its end. Its transfer stays on the stack of this call, and its result is no message.
     pub(crate) fn run_one(&self, easy: &Easy) -> Code {
-        let added = self.add(easy);
-        if added != MultiCode::Ok {
-            return Code::FailedInit;
-        }
-        let code = loop {
-            // Nothing waits before the first run, and `wait` takes the events of those that follow.
-            if self.0.runtime.run().is_err() {
-                break Code::RecursiveApiCall;
-            }
-            if let Some((message, _)) = self.next_message() {
-                break message.code;
-            }
-            if self.wait(&mut [], Duration::from_secs(1), false).is_err() {
-                break Code::UnrecoverablePoll;
-            }
-        };
+        self.enter(easy);
+        easy.0.task.set(Some(TaskId::ROOT));
+        self.0.runtime.start_root();
+        let code = self.run_to_end(pin!(transfer::complete(&self.0, &easy.0)));
         self.remove(easy);
         code
+    }
+
+    fn run_to_end(&self, mut transfer: Pin<&mut impl Future<Output = Code>>) -> Code {
+        loop {
+            // Nothing waits before the first run, and `wait` takes the events of those that follow.
+            match self.0.runtime.run_with(transfer.as_mut()) {
+                Ok(Poll::Ready(code)) => return code,
+                Ok(Poll::Pending) => {}
+                Err(Recursive) => return Code::RecursiveApiCall,
+            }
+            if self.wait(&mut [], Duration::from_secs(1), false).is_err() {
+                return Code::UnrecoverablePoll;
+            }
+        }
     }
 }
 

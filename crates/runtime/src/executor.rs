@@ -2,12 +2,15 @@
 //!
 //! Tasks may spawn, wake and cancel tasks, themselves included, and what they call may try to run the executor again
 //! (refused). No borrow is held while a task is polled: the application's callbacks run inside.
+//!
+//! A caller that waits for one future alone keeps it on its own stack and has it run beside the tasks
+//! ([`Runtime::run_with`]): it is woken like a task, and costs neither a place nor memory nor a waker of its own.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -46,6 +49,8 @@ pub struct Recursive;
 struct Inner {
     // First, so that it is dropped before the reactor it registers with.
     tasks: RefCell<Slab<Task>>,
+    /// Wakes the future that a caller keeps; made when first needed.
+    root: OnceCell<(Arc<TaskWaker>, Waker)>,
     reactor: Arc<Reactor>,
     /// What the present round has still to poll; here, so that nothing is lost when a task panics.
     batch: RefCell<VecDeque<TaskId>>,
@@ -64,11 +69,17 @@ struct Task {
     waker: Waker,
 }
 
+impl TaskId {
+    /// The future that a caller keeps. No task has this slot.
+    pub const ROOT: TaskId = TaskId { slot: usize::MAX, generation: 0 };
+}
+
 impl Runtime {
     /// An executor with nothing to do.
     pub fn new(clock: Clock) -> Runtime {
         Runtime(Rc::new(Inner {
             tasks: RefCell::default(),
+            root: OnceCell::new(),
             reactor: Reactor::new(clock),
             batch: RefCell::default(),
             generation: Cell::new(0),
@@ -90,13 +101,18 @@ impl Runtime {
         let generation = self.0.generation.get() + 1;
         self.0.generation.set(generation);
         let id = TaskId { slot: vacant.key(), generation };
-        let ready = self.0.reactor.ready.clone();
-        let handle = Arc::new(TaskWaker { id, queued: AtomicBool::new(true), ready: ready.clone() });
-        let waker = Waker::from(handle.clone());
+        let (handle, waker) = self.waker(id);
         vacant.insert(Task { generation, future: Some(future), handle, waker });
         drop(tasks);
-        ready.push(id);
+        self.0.reactor.ready.push(id);
         id
+    }
+
+    /// Has the future that the caller keeps polled in the next round, woken or not.
+    pub fn start_root(&self) {
+        let (handle, _) = self.0.root.get_or_init(|| self.waker(TaskId::ROOT));
+        handle.queued.store(true, SeqCst);
+        self.0.reactor.ready.push(TaskId::ROOT);
     }
 
     /// Drops a task's future: now, or, when that task is being polled, as soon as its poll returns.
@@ -107,7 +123,10 @@ impl Runtime {
 
     /// Has the task polled in the next round.
     pub fn wake(&self, id: TaskId) {
-        let waker = self.with_task(id, |task| task.waker.clone());
+        let waker = match id {
+            TaskId::ROOT => self.0.root.get().map(|(_, waker)| waker.clone()),
+            id => self.with_task(id, |task| task.waker.clone()),
+        };
         if let Some(waker) = waker {
             waker.wake();
         }
@@ -130,7 +149,13 @@ impl Runtime {
 
     /// Fires due timers and polls woken tasks, in a bounded number of rounds.
     pub fn run(&self) -> Result<(), Recursive> {
+        self.run_with(pin!(std::future::pending::<()>())).map(drop)
+    }
+
+    /// The same beside a future that the caller keeps and has [started](Self::start_root); what it came to, if it has ended.
+    pub fn run_with<T>(&self, mut root: Pin<&mut impl Future<Output = T>>) -> Result<Poll<T>, Recursive> {
         let _running = Running::start(self)?;
+        let mut ended = Poll::Pending;
         self.0.reactor.fire_timers();
         for _ in 0..ROUNDS {
             self.0.reactor.ready.take_all(&mut self.0.batch.borrow_mut());
@@ -138,10 +163,14 @@ impl Runtime {
                 break;
             }
             while let Some(id) = self.next_in_batch() {
-                self.poll_task(id);
+                match id {
+                    TaskId::ROOT if ended.is_pending() => ended = self.poll_root(root.as_mut()),
+                    TaskId::ROOT => {}
+                    id => self.poll_task(id),
+                }
             }
         }
-        Ok(())
+        Ok(ended)
     }
 
     /// Takes the events that have happened, unless `wait` just did, then runs.
@@ -215,6 +244,22 @@ impl Runtime {
                 drop(future);
             }
         }
+    }
+
+    fn poll_root<T>(&self, root: Pin<&mut impl Future<Output = T>>) -> Poll<T> {
+        let Some((handle, waker)) = self.0.root.get() else { return Poll::Pending };
+        handle.queued.store(false, SeqCst);
+        self.0.polled.set(Some(TaskId::ROOT));
+        let step = root.poll(&mut Context::from_waker(waker));
+        self.0.polled.set(None);
+        step
+    }
+
+    fn waker(&self, id: TaskId) -> (Arc<TaskWaker>, Waker) {
+        let ready = self.0.reactor.ready.clone();
+        let handle = Arc::new(TaskWaker { id, queued: AtomicBool::new(true), ready });
+        let waker = Waker::from(handle.clone());
+        (handle, waker)
     }
 
     fn with_task<T>(&self, id: TaskId, f: impl FnOnce(&mut Task) -> T) -> Option<T> {

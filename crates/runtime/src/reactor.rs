@@ -480,8 +480,11 @@ impl Entry {
         self.writable |= write;
         self.hangup |= read && hangup;
         let before = wakers.len();
-        wakers.extend(self.read_waker.take_if(|_| read));
-        wakers.extend(self.write_waker.take_if(|_| write));
+        for (happened, waker) in [(read, &mut self.read_waker), (write, &mut self.write_waker)] {
+            if let Some(waker) = waker.take_if(|_| happened) {
+                wakers.push(waker);
+            }
+        }
         wakers.len() > before
     }
 }

@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags};
 use smallvec::SmallVec;
 
 use crate::interest::Interest;
-use crate::reactor::{Reactor, Table, key};
+use crate::reactor::{Entry, Reactor, Table, key};
 use crate::sys::epoll::{Epoll, Event, poll_fds};
 
 /// Up to so many registrations are polled.
@@ -36,6 +36,7 @@ pub struct ExtraFd<'a> {
 /// A descriptor to be polled: its slot and generation in the table, and what is wanted of it.
 type Polled = (usize, u32, Arc<OwnedFd>, Interest);
 type PolledList = SmallVec<[Polled; 2]>;
+type PollSet<'a> = SmallVec<[PollFd<'a>; 8]>;
 
 /// What is waited for in one call. Every request waits once or twice, so that the short lists of the usual case stay on
 /// the stack.
@@ -122,24 +123,27 @@ impl Reactor {
     fn wait_epoll(&self, epoll: &Epoll, max: Duration) -> io::Result<usize> {
         let mut events = SmallVec::<[Event; 16]>::new();
         epoll.wait(max, &mut events)?;
-        Ok(self.report(&events))
+        Ok(self.report(events.into_iter()))
     }
 
     fn wait_poll(&self, plan: &Plan, extra: &mut [ExtraFd<'_>], max: Duration) -> io::Result<usize> {
-        let mut set = SmallVec::<[PollFd<'_>; 8]>::new();
+        let mut set = PollSet::new();
         for e in extra.iter() {
-            let flags = PollFlags::from_bits_retain(e.events);
-            set.extend(e.fd.map(|fd| PollFd::from_borrowed_fd(fd, flags)));
+            if let Some(fd) = e.fd {
+                push(&mut set, fd, PollFlags::from_bits_retain(e.events));
+            }
         }
         for (_, _, fd, want) in &plan.polled {
-            set.push(PollFd::new(fd, poll_flags(*want)));
+            push(&mut set, fd.as_fd(), poll_flags(*want));
         }
         if let Some(epoll) = &plan.epoll {
-            set.push(PollFd::from_borrowed_fd(epoll.as_fd(), PollFlags::IN));
+            push(&mut set, epoll.as_fd(), PollFlags::IN);
         }
-        let ours = set.len();
-        set.extend(plan.wake.as_ref().map(|fd| PollFd::new(fd, PollFlags::IN)));
-        if (set.is_empty() || ours == 0) && max.is_zero() || poll_fds(&mut set, max)? == 0 {
+        let nothing = set.is_empty();
+        if let Some(wake) = &plan.wake {
+            push(&mut set, wake.as_fd(), PollFlags::IN);
+        }
+        if nothing && max.is_zero() || poll_fds(&mut set, max)? == 0 {
             extra.iter_mut().for_each(|e| e.revents = 0);
             return Ok(0);
         }
@@ -155,9 +159,8 @@ impl Reactor {
             ready += usize::from(e.revents != 0);
         }
         let happened = plan.polled.iter().zip(&mut found).filter(|(_, flags)| !flags.is_empty());
-        let events: SmallVec<[Event; 2]> =
-            happened.map(|((slot, generation, ..), flags)| event(key(*slot, *generation), flags)).collect();
-        ready += self.report(&events);
+        let events = happened.map(|((slot, generation, ..), flags)| event(key(*slot, *generation), flags));
+        ready += self.report(events);
         if let Some(epoll) = &plan.epoll
             && found.next().is_some_and(|flags| !flags.is_empty())
         {
@@ -167,12 +170,12 @@ impl Reactor {
     }
 
     /// Notes events and wakes who waited; returns how many descriptors somebody waited for.
-    fn report(&self, events: &[Event]) -> usize {
+    fn report(&self, events: impl Iterator<Item = Event>) -> usize {
         self.ready.set_sleeping(false); // awake: waking a task here must not write the wake-up descriptor
         let mut wakers = Wakers::new();
         let mut awaited = 0;
         let mut table = self.table();
-        for event in events.iter().filter(|event| event.key != WAKE_KEY) {
+        for event in events.filter(|event| event.key != WAKE_KEY) {
             let slot = (event.key & 0xffff_ffff) as usize;
             let entry = table.entries.get_mut(slot).filter(|e| key(slot, e.generation) == event.key);
             let Some(entry) = entry else { continue };
@@ -197,16 +200,25 @@ impl Table {
 
     /// What must be polled: everything awaited, or beside epoll what epoll refused.
     fn polled(&self) -> PolledList {
-        let row = |slot: usize| {
-            let entry = &self.entries[slot];
+        let mut list = PolledList::new();
+        let mut add = |slot: usize, entry: &Entry| {
             let want = entry.want();
-            (!want.is_empty()).then(|| (slot, entry.generation, entry.fd.clone(), want))
+            if !want.is_empty() {
+                list.push((slot, entry.generation, entry.fd.clone(), want));
+            }
         };
         match &self.epoll {
-            Some(_) => self.stragglers.iter().filter_map(|&slot| row(slot)).collect(),
-            None => self.entries.iter().filter_map(|(slot, _)| row(slot)).collect(),
+            Some(_) => self.stragglers.iter().for_each(|&slot| add(slot, &self.entries[slot])),
+            None => self.entries.iter().for_each(|(slot, entry)| add(slot, entry)),
         }
+        list
     }
+}
+
+/// One copy of this for all who add: between two requests the code has gone cold, and each line of it is paid for.
+#[inline(never)]
+fn push<'a>(set: &mut PollSet<'a>, fd: BorrowedFd<'a>, flags: PollFlags) {
+    set.push(PollFd::from_borrowed_fd(fd, flags));
 }
 
 fn poll_flags(want: Interest) -> PollFlags {

@@ -97,6 +97,39 @@ fn running_again_from_inside_is_refused() {
 }
 
 #[test]
+fn a_future_that_the_caller_keeps_runs_beside_the_tasks() {
+    let (rt, hand) = manual();
+    let log = Rc::new(RefCell::new(Vec::new()));
+    let root = |ms: u64| {
+        let (log, reactor, inner) = (log.clone(), rt.reactor().clone(), rt.clone());
+        async move {
+            assert_eq!(inner.run(), Err(Recursive));
+            reactor.sleep(Duration::from_millis(ms)).await;
+            log.borrow_mut().push(ms);
+            ms
+        }
+    };
+    let task = root(5);
+    rt.spawn(Box::pin(async move { assert_eq!(task.await, 5) }));
+    let mut first = std::pin::pin!(root(10));
+    rt.start_root();
+    assert_eq!(rt.run_with(first.as_mut()), Ok(Poll::Pending));
+    assert_eq!(rt.run_with(first.as_mut()), Ok(Poll::Pending), "it is polled when it was woken");
+    hand.advance(Duration::from_millis(5));
+    assert_eq!(rt.run_with(first.as_mut()), Ok(Poll::Pending));
+    // Runs without it forget that it was woken: whoever starts the next one is polled all the same.
+    hand.advance(Duration::from_millis(5));
+    rt.run().unwrap();
+    rt.start_root();
+    assert_eq!(rt.run_with(first.as_mut()), Ok(Poll::Ready(10)));
+    assert_eq!(*log.borrow(), [5, 10]);
+    let mut second = std::pin::pin!(root(0));
+    rt.start_root();
+    rt.start_root();
+    assert_eq!(rt.run_with(second.as_mut()), Ok(Poll::Ready(0)), "and never again when it has ended");
+}
+
+#[test]
 fn cancel_drops_now_or_when_the_poll_returns() {
     let (rt, _) = manual();
     let (other, own) = (Rc::new(Cell::new(false)), Rc::new(Cell::new(false)));

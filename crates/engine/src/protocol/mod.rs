@@ -4,6 +4,8 @@ mod file;
 mod ftp;
 mod http;
 
+use std::hint::cold_path;
+
 use tables::scheme::Family;
 use wire::url::Url;
 
@@ -33,9 +35,11 @@ pub enum Next {
 pub async fn run(t: &mut Transfer) -> Result<Next> {
     let scheme = t.scheme();
     if scheme.network() && t.on(O::ConnectOnly) {
+        cold_path();
         return connect_only(t).await;
     }
     if t.easy.ahead.get() {
+        cold_path();
         return ahead(t).await;
     }
     match scheme.family() {

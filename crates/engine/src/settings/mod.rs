@@ -1,10 +1,11 @@
 //! What the application asked for: one value per option, kept until it is changed or reset.
 //! Transfer state lives elsewhere and is made anew each time, so that nothing stale survives.
 //!
-//! Values are stored by option number; [`set`](Settings::set_long) checks ranges and folds the pairs
+//! Values are stored by option number (`values`); [`set`](Settings::set_long) checks ranges and folds the pairs
 //! of options that mean the same (seconds and milliseconds, long and curl_off_t) into one slot.
 
 mod support;
+mod values;
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,6 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tables::{ArgKind, Code, EasyOption as O, Scheme};
 
 pub use support::{Support, support};
+pub use values::Value;
+use values::Values;
 
 use crate::transfer::auth::{BUILT, KNOWN};
 use crate::transfer::mime::MimeSource;
@@ -22,20 +25,6 @@ pub type Text = Rc<[u8]>;
 
 /// Longest string that an option takes (CURL_MAX_INPUT_LENGTH).
 pub const MAX_INPUT_LENGTH: usize = 8_000_000;
-
-/// One stored option.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum Value {
-    /// Not set: the default applies.
-    #[default]
-    Unset,
-    /// A number.
-    Long(i64),
-    /// A string or a blob.
-    Text(Text),
-    /// A string list.
-    List(Rc<[Text]>),
-}
 
 /// Which kind of request the last method option asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,7 +57,7 @@ impl Method {
 /// All options of an easy handle.
 #[derive(Clone)]
 pub struct Settings {
-    values: Box<[Value]>,
+    values: Values,
     /// The list that is not set: asked for in every transfer, made once.
     nothing: Rc<[Text]>,
     generation: u64,
@@ -85,23 +74,17 @@ pub struct Settings {
     pub copied_post_fields: Option<Text>,
 }
 
-const SLOTS: usize = 340;
-
 /// Numbers states of settings, unique in the process: a copied or reset handle never has an old number.
 fn next_generation() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-fn slot(option: O) -> usize {
-    (option.id() % 10_000) as usize
-}
-
 impl Default for Settings {
     fn default() -> Self {
         let generation = next_generation();
         Settings {
-            values: vec![Value::Unset; SLOTS].into(),
+            values: Values::default(),
             nothing: Rc::from([]),
             generation,
             route: generation,
@@ -115,16 +98,18 @@ impl Default for Settings {
 }
 
 impl Settings {
+    #[inline]
     fn value(&self, option: O) -> &Value {
         debug_assert!(
             !self.routing.get() || option.routes(),
             "{} makes the route: let its row say so",
             option.name()
         );
-        &self.values[slot(option)]
+        self.values.get(option)
     }
 
     /// A number, or its default.
+    #[inline]
     pub fn long(&self, option: O) -> i64 {
         match self.value(option) {
             Value::Long(n) => *n,
@@ -133,11 +118,13 @@ impl Settings {
     }
 
     /// Whether a boolean option is on.
+    #[inline]
     pub fn on(&self, option: O) -> bool {
         self.long(option) != 0
     }
 
     /// A string or blob.
+    #[inline]
     pub fn text(&self, option: O) -> Option<Text> {
         match self.value(option) {
             Value::Text(t) => Some(t.clone()),
@@ -159,6 +146,7 @@ impl Settings {
     }
 
     /// Whether a value was given at all.
+    #[inline]
     pub fn is_set(&self, option: O) -> bool {
         !matches!(self.value(option), Value::Unset)
     }
@@ -175,7 +163,7 @@ impl Settings {
         };
         let generation = next_generation();
         Settings {
-            values: self.values.iter().map(own).collect(),
+            values: self.values.map(own),
             nothing: Rc::from([]),
             generation,
             route: generation,
@@ -207,15 +195,14 @@ impl Settings {
 
     /// Many programs set all their options before each request: an equal value is no change.
     fn put(&mut self, option: O, value: Value) {
-        let place = &mut self.values[slot(option)];
-        if *place != value {
-            *place = value;
+        if *self.values.get(option) != value {
+            self.values.put(option, value);
             self.changed(option);
         }
     }
 
     fn put_text(&mut self, option: O, value: Option<&[u8]>) {
-        let same = match (&self.values[slot(option)], value) {
+        let same = match (self.values.get(option), value) {
             (Value::Text(known), Some(value)) => **known == *value,
             _ => false,
         };
@@ -471,7 +458,8 @@ fn check_range(option: O, value: i64) -> Result<(), Code> {
     }
 }
 
-/// What a number option means when nobody set it.
+/// What a number option means when nobody set it. Inlined, since nearly everybody who asks names the option.
+#[inline]
 fn default_long(option: O) -> i64 {
     match option {
         O::Noprogress | O::SslVerifypeer | O::ProxySslVerifypeer | O::DohSslVerifypeer => 1,

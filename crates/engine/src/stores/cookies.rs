@@ -81,14 +81,12 @@ pub fn list(easy: &EasyState) -> Vec<Vec<u8>> {
 
 /// Reads the files that have not been read yet. Turns the engine on when a file was named.
 pub fn read_files(easy: &EasyState) {
-    let files = std::mem::take(&mut *easy.stores.cookies.unread.borrow_mut());
-    let (on, new_session) = {
-        let settings = easy.settings.borrow();
-        (settings.is_set(O::Cookiejar), settings.on(O::Cookiesession))
-    };
-    if files.is_empty() && !on {
+    let on = easy.settings.borrow().is_set(O::Cookiejar);
+    if !on && easy.stores.cookies.unread.borrow().is_empty() {
         return;
     }
+    let files = std::mem::take(&mut *easy.stores.cookies.unread.borrow_mut());
+    let new_session = easy.settings.borrow().on(O::Cookiesession);
     with_jar(easy, |jar| {
         let jar = jar.get_or_insert_with(Jar::new);
         for name in files.iter().filter(|n| !n.is_empty()) {

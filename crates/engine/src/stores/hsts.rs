@@ -107,6 +107,9 @@ fn tell(easy: &EasyState) {
 
 /// Reads the files that have not been read yet.
 pub fn read_files(easy: &EasyState) {
+    if easy.stores.hsts.unread.borrow().is_empty() {
+        return;
+    }
     let files = std::mem::take(&mut *easy.stores.hsts.unread.borrow_mut());
     for name in files.iter().filter(|name| !name.is_empty()) {
         // A file that is not there yet will be made.

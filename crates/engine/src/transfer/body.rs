@@ -2,6 +2,7 @@
 //! buffer is lent to the framing and then to the writer, so that the usual path copies nothing.
 
 use std::future::{Future, poll_fn};
+use std::hint::cold_path;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -53,10 +54,12 @@ impl Transfer {
         loop {
             source.poll_beside(cx)?;
             if self.writer.poll_ready(cx)?.is_pending() {
+                cold_path();
                 source.forget_read();
                 return Poll::Pending;
             }
             if let Some(timer) = pause {
+                cold_path();
                 if Pin::new(timer).poll(cx).is_pending() {
                     source.forget_read();
                     return Poll::Pending;
@@ -64,6 +67,7 @@ impl Transfer {
                 *pause = None;
             }
             if moved > FAIR_SHARE {
+                cold_path();
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }
@@ -97,6 +101,7 @@ impl Transfer {
 }
 
 /// curl's words for a body that could not be read.
+#[cold]
 fn body_failed(e: BodyError) -> Error {
     match e {
         BodyError::Io(e) => receive_failed(&e),
@@ -111,11 +116,13 @@ fn body_failed(e: BodyError) -> Error {
 }
 
 /// A failed receive.
+#[cold]
 pub fn receive_failed(e: &std::io::Error) -> Error {
     Error::os(Code::RecvError, failure("Recv", e), e)
 }
 
 /// A failed send.
+#[cold]
 pub fn send_failed(e: &std::io::Error) -> Error {
     Error::os(Code::SendError, failure("Send", e), e)
 }

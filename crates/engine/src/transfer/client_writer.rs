@@ -3,6 +3,7 @@
 //! one receive buffer, and handed out again as the same bytes.
 
 use std::collections::VecDeque;
+use std::hint::cold_path;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
@@ -66,12 +67,14 @@ impl ClientWriter {
     /// (CURLOPT_HEADER).
     pub fn header(&mut self, line: &[u8], show: bool) -> Result<()> {
         if show {
+            cold_path();
             match self.must_hold() {
                 true => self.held.push_back(Held::Body(line.to_vec())),
                 false => self.deliver(line)?,
             }
         }
         if self.must_hold() {
+            cold_path();
             self.held.push_back(Held::Header(line.to_vec()));
             return Ok(());
         }
@@ -84,8 +87,9 @@ impl ClientWriter {
             return Ok(());
         }
         self.easy.trace("write", || format!("{} bytes of body", data.len()));
-        self.easy.callbacks.wants_debug().then(|| self.easy.callbacks.debug(DebugKind::DataIn, data));
+        self.easy.callbacks.debug_if_wanted(DebugKind::DataIn, data);
         if self.must_hold() {
+            cold_path();
             let held = data.to_vec();
             self.held.push_back(if self.decoder.is_some() { Held::Encoded(held) } else { Held::Body(held) });
             return Ok(());
@@ -98,6 +102,7 @@ impl ClientWriter {
         loop {
             ready!(self.easy.flow.poll_receive(cx));
             let Some(next) = self.held.pop_front() else { return Poll::Ready(Ok(())) };
+            cold_path();
             let later = std::mem::take(&mut self.held);
             let result = match next {
                 Held::Header(line) => self.deliver_header(&line),
@@ -137,6 +142,7 @@ impl ClientWriter {
         match self.easy.callbacks.header(line) {
             None | Some(Written::All) => Ok(()),
             Some(Written::Pause) => {
+                cold_path();
                 self.easy.flow.pause_receive();
                 self.held.push_front(Held::Header(line.to_vec()));
                 Ok(())
@@ -189,6 +195,7 @@ impl ClientWriter {
                     at = end;
                 }
                 Written::Pause => {
+                    cold_path();
                     self.easy.flow.pause_receive();
                     self.held.push_front(Held::Body(data[at..].to_vec()));
                     return Ok(());
@@ -227,6 +234,7 @@ pub fn decode_error(e: content_encoding::Error) -> Error {
     Error::new(code, e.to_string())
 }
 
+#[cold]
 fn write_failed(passed: usize, returned: usize) -> Error {
     let text = if returned == usize::MAX {
         format!("client returned ERROR on write, {passed} bytes")

@@ -2,7 +2,9 @@
 //! made layer by layer: name look-up, connect, proxy, TLS.
 
 use std::future::{Future, poll_fn};
+use std::hint::cold_path;
 use std::pin::pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -33,19 +35,21 @@ type Way = (Box<dyn Filter>, net::connect::Endpoints, bool);
 pub struct Link {
     /// The connection; dropping it closes it.
     pub lease: Lease,
-    /// Requests name the whole URL: they go to an HTTP proxy that is no tunnel.
-    pub via_proxy: bool,
-    /// The proxy on the way.
-    pub proxy: Option<Proxy>,
-    /// The alternative service that it leads to.
-    pub alternative: Option<(String, u16)>,
+    /// How it was reached.
+    pub plan: Rc<Plan>,
+}
+
+impl Link {
+    /// The HTTP proxy that requests go to, which name the whole URL to it: no tunnel.
+    pub fn forwarder(&self) -> Option<&Proxy> {
+        self.plan.forwarder()
+    }
 }
 
 impl Transfer {
     /// A connection to the origin of the current URL; a new one when `fresh`.
     pub async fn connect(&mut self, fresh: bool) -> Result<Link> {
         let plan = self.plan()?;
-        let via_proxy = plan.proxy.as_ref().is_some_and(|p| !p.tunnel && !p.kind.is_socks());
         self.easy.info.borrow_mut().used_proxy = plan.proxy.is_some();
         self.pin_names()?;
         let started = self.easy.info.borrow().request_started.unwrap_or_else(|| self.now());
@@ -54,24 +58,18 @@ impl Transfer {
             n => n,
         };
         let deadline = started + Duration::from_millis(timeout_ms as u64);
-        let late = {
-            let easy = self.easy.clone();
-            let reactor = self.multi.runtime.reactor().clone();
-            move || {
-                let ms = reactor.now().saturating_duration_since(started).as_millis();
-                let resolved = !easy.info.borrow().name_lookup.is_zero();
-                let what = if resolved { "Connection" } else { "Resolving" };
-                Error::new(Code::OperationTimedout, format!("{what} timed out after {ms} milliseconds"))
-            }
-        };
+        let late = || self.connecting_late(started);
         let fresh = fresh || self.on(O::FreshConnect);
         let pool = self.pool();
         let owner = self.easy.owner_number();
-        let acquire = async { Ok(pool.acquire(&plan.identity, fresh, owner).await) };
         let at_once = || pool.try_acquire(&plan.identity, fresh, owner);
         let acquired = match self.locked(LockData::Connect, at_once) {
             Some(acquired) => acquired,
-            None => self.within(Some(deadline), &late, acquire).await?,
+            None => {
+                cold_path();
+                let acquire = Box::pin(async { Ok(pool.acquire(&plan.identity, fresh, owner).await) });
+                self.within(Some(deadline), late, acquire).await?
+            }
         };
         let lease = match acquired {
             Acquired::Reused(lease) => {
@@ -86,8 +84,9 @@ impl Transfer {
                 lease
             }
             Acquired::Vacant(slot) => {
+                cold_path();
                 let opening = Box::pin(self.open(&plan, started, deadline));
-                let connection = self.within(Some(deadline), &late, opening).await?;
+                let connection = self.within(Some(deadline), late, opening).await?;
                 slot.fill(connection)
             }
         };
@@ -96,7 +95,14 @@ impl Transfer {
         if !self.easy.callbacks.prereq(&ends) {
             return Err(Error::new(Code::AbortedByCallback, "operation aborted by pre-request callback"));
         }
-        Ok(Link { lease, via_proxy, proxy: plan.proxy.clone(), alternative: plan.alternative.clone() })
+        Ok(Link { lease, plan })
+    }
+
+    fn connecting_late(&self, started: Instant) -> Error {
+        let ms = self.now().saturating_duration_since(started).as_millis();
+        let resolved = !self.easy.info.borrow().name_lookup.is_zero();
+        let what = if resolved { "Connection" } else { "Resolving" };
+        Error::new(Code::OperationTimedout, format!("{what} timed out after {ms} milliseconds"))
     }
 
     /// Opens a connection along the plan.
@@ -176,8 +182,7 @@ impl Transfer {
 
     /// Whether requests are handed to an HTTP proxy that is no tunnel.
     pub fn forwards(&self) -> Result<bool> {
-        let plan = self.plan()?;
-        Ok(plan.proxy.as_ref().is_some_and(|p| !p.tunnel && !p.kind.is_socks()))
+        Ok(self.plan()?.forwarder().is_some())
     }
 
     /// A host's addresses. The application hears of a look-up that begins, not of an answer that the cache has.
@@ -306,11 +311,12 @@ impl Transfer {
 
     /// CURLOPT_RESOLVE entries are put into the cache before it is asked.
     fn pin_names(&self) -> Result<()> {
-        let entries = self.easy.settings.borrow().list(O::Resolve);
-        let cache = self.resolve_cache();
-        if entries.is_empty() {
+        if !self.easy.settings.borrow().is_set(O::Resolve) {
             return Ok(());
         }
+        cold_path();
+        let entries = self.easy.settings.borrow().list(O::Resolve);
+        let cache = self.resolve_cache();
         let now = self.now();
         let pin = |entry: &Text| cache.pin(&String::from_utf8_lossy(entry), now);
         let pinned = self.locked(LockData::Dns, || entries.iter().try_for_each(pin));

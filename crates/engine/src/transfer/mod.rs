@@ -21,6 +21,7 @@ mod tunnel;
 mod watch;
 
 use std::future::{Future, poll_fn};
+use std::hint::cold_path;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::Poll;
@@ -68,10 +69,15 @@ pub struct Transfer {
 /// The future that a multi handle runs for an easy handle.
 pub fn task(multi: Rc<MultiState>, easy: Rc<EasyState>) -> Pin<Box<dyn Future<Output = ()>>> {
     Box::pin(async move {
-        let result = run(&multi, &easy).await;
-        let code = conclude(&easy, &multi, result);
+        let code = complete(&multi, &easy).await;
         multi.finished(&easy, code);
     })
+}
+
+/// One run of an easy handle, to its result.
+pub async fn complete(multi: &Rc<MultiState>, easy: &Rc<EasyState>) -> Code {
+    let result = run(multi, easy).await;
+    conclude(easy, multi, result)
 }
 
 async fn run(multi: &Rc<MultiState>, easy: &Rc<EasyState>) -> Result<()> {
@@ -82,7 +88,7 @@ async fn run(multi: &Rc<MultiState>, easy: &Rc<EasyState>) -> Result<()> {
     }
     easy.trace("multi", || "the transfer begins".to_owned());
     crate::stores::begin(easy)?;
-    let mut transfer = Box::new(Transfer::new(multi.clone(), easy.clone())?);
+    let mut transfer = Transfer::new(multi.clone(), easy.clone(), target::first(easy)?);
     let mut watch = Watch::new(multi, easy, now);
     let mut exchange = pin!(transfer.drive());
     let result = poll_fn(|cx| match exchange.as_mut().poll(cx) {
@@ -100,6 +106,7 @@ fn conclude(easy: &Rc<EasyState>, multi: &Rc<MultiState>, result: Result<()>) ->
         let mut info = easy.info.borrow_mut();
         info.total = info.since_start(now);
         if let Err(e) = &result {
+            cold_path();
             if e.os_errno() != 0 {
                 easy.os_errno.set(i64::from(e.os_errno()));
             }
@@ -116,6 +123,7 @@ fn conclude(easy: &Rc<EasyState>, multi: &Rc<MultiState>, result: Result<()>) ->
     match result {
         Ok(()) => Code::Ok,
         Err(e) => {
+            cold_path();
             let text = e.to_string();
             easy.note(|| text.clone());
             easy.set_message(&text);
@@ -125,8 +133,8 @@ fn conclude(easy: &Rc<EasyState>, multi: &Rc<MultiState>, result: Result<()>) ->
 }
 
 impl Transfer {
-    fn new(multi: Rc<MultiState>, easy: Rc<EasyState>) -> Result<Transfer> {
-        let url = target::first(&easy)?;
+    #[inline]
+    fn new(multi: Rc<MultiState>, easy: Rc<EasyState>, url: Rc<Target>) -> Transfer {
         let settings = easy.settings.borrow();
         // CURLOPT_NOBODY stays on when CURLOPT_POSTFIELDS is set after it, and means HEAD.
         let body_less = settings.on(O::Nobody) && settings.method != Method::Put;
@@ -134,7 +142,7 @@ impl Transfer {
         let receive_rate = RateLimit::new(settings.long(O::MaxRecvSpeedLarge));
         let send_rate = RateLimit::new(settings.long(O::MaxSendSpeedLarge));
         drop(settings);
-        Ok(Transfer {
+        Transfer {
             writer: ClientWriter::new(easy.clone()),
             easy,
             multi,
@@ -146,7 +154,7 @@ impl Transfer {
             custom_dropped: false,
             http: Default::default(),
             other_origin: false,
-        })
+        }
     }
 
     /// Runs requests until none follows.
@@ -190,16 +198,19 @@ impl Transfer {
     }
 
     /// A number option, read at the point of use.
+    #[inline]
     pub fn long(&self, option: O) -> i64 {
         self.easy.settings.borrow().long(option)
     }
 
     /// A boolean option.
+    #[inline]
     pub fn on(&self, option: O) -> bool {
         self.easy.settings.borrow().on(option)
     }
 
     /// A string option.
+    #[inline]
     pub fn text(&self, option: O) -> Option<crate::settings::Text> {
         self.easy.settings.borrow().text(option)
     }
@@ -252,9 +263,10 @@ mod tests {
         let easy = Easy::new(Rc::new(Nobody));
         easy.set_text(O::Url, Some(b"http://host/")).unwrap();
         let task = size_of_val(&*task(multi.0.clone(), easy.0.clone()));
-        let mut transfer = Transfer::new(multi.0.clone(), easy.0.clone()).unwrap();
+        let url = target::first(&easy.0).unwrap();
+        let mut transfer = Transfer::new(multi.0.clone(), easy.0.clone(), url);
         let http = protocol::http_size(&mut transfer);
-        let all = [("task", task), ("transfer", size_of::<Transfer>()), ("http", http)];
+        let all = [("task with the transfer", task), ("http", http)];
         let sum: usize = all.iter().map(|(_, size)| size).sum();
         println!("{all:?}");
         assert!(sum <= 4096, "{all:?}");

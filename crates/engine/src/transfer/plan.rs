@@ -73,7 +73,7 @@ impl Plan {
             socket.local.port_range = settings.long(O::Localportrange).max(1) as u16;
         }
         let resolve = resolve_options(&settings, proxy.is_some(), &t.url);
-        let forwarding = proxy.as_ref().filter(|p| !p.tunnel && !p.kind.is_socks());
+        let forwarding = proxy.as_ref().filter(|p| p.forwards());
         let credentials = match scheme.login() {
             Login::Connection => Some(login(t, &settings)?),
             _ => crate::protocol::http_connection_login(t, forwarding)?,
@@ -112,6 +112,11 @@ impl Plan {
         };
         let identity = Arc::new(identity);
         Ok(Plan { identity, host: to_host, port: to_port, alternative, proxy, pre_proxy, tls, resolve })
+    }
+
+    /// The HTTP proxy that requests are handed to, unless it is a tunnel.
+    pub fn forwarder(&self) -> Option<&Proxy> {
+        self.proxy.as_ref().filter(|proxy| proxy.forwards())
     }
 }
 

@@ -69,6 +69,11 @@ impl Proxy {
         Peer::proxy(&format!("{:?}", self.kind), &self.host, self.port)
     }
 
+    /// Whether it is handed requests and fetches by itself.
+    pub fn forwards(&self) -> bool {
+        !self.tunnel && !self.kind.is_socks()
+    }
+
     /// Whether nobody is named by it.
     pub fn is_unnamed(&self) -> bool {
         self.user.as_deref().unwrap_or_default().is_empty()

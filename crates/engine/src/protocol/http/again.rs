@@ -69,7 +69,7 @@ pub fn keep(t: &Transfer, link: &Link, request: &Request) {
 
 /// A first request, straight to its server, from a handle without cookies.
 fn is_plain(t: &Transfer, link: &Link) -> bool {
-    let direct = !link.via_proxy && link.alternative.is_none();
+    let direct = link.forwarder().is_none() && link.plan.alternative.is_none();
     let first =
         Rc::ptr_eq(&t.url, &t.first_url) && !t.custom_dropped && !t.http.http10 && t.http.referer.is_none();
     direct && first && !crate::stores::cookies::is_on(&t.easy)

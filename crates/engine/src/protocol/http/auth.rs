@@ -1,6 +1,8 @@
 //! HTTP authentication as part of a transfer: which fields a request carries, and whether a reply asks for another
 //! round. The schemes themselves are `transfer::auth`'s, AWS signatures are made here because they cover the request.
 
+use std::hint::cold_path;
+
 use net::Filter;
 use net::identity::Credentials;
 use net::tls::binding;
@@ -59,8 +61,7 @@ pub fn fields(t: &mut Transfer, link: &Link, target: &Target<'_>, body: &ClientR
     let state = &mut t.http.auth;
     state.has_bearer = bearer.as_ref().is_some_and(|b| b.for_peer(&peer).is_some());
     let unnamed = t.easy.stores.auth.borrow().proxy.scheme() == CURLAUTH_NEGOTIATE;
-    state.proxy =
-        link.proxy.as_ref().filter(|_| link.via_proxy).map(|p| (p.peer(), p.login_or_unnamed(unnamed)));
+    state.proxy = link.forwarder().map(|p| (p.peer(), p.login_or_unnamed(unnamed)));
     state.withhold = false;
     t.http.auth.server = asking(t)?;
     let mut out = Vec::new();
@@ -277,6 +278,7 @@ pub fn bound_login(t: &Transfer) -> Result<Option<Credentials>> {
         CURLAUTH_NEGOTIATE => (NEGOTIATE, negotiate::circumstances(t, Role::Server)),
         _ => return Ok(None),
     };
+    cold_path();
     let (peer, login) = (t.peer(), asking(t)?);
     let Some(login) = login.as_ref().and_then(|login| login.for_peer(&peer)) else { return Ok(None) };
     // One character per byte: two passwords that are no UTF-8 must not become the same text.
@@ -323,6 +325,7 @@ fn asking(t: &Transfer) -> Result<Option<Secret<Login>>> {
 pub fn begin_request(t: &Transfer) {
     let mut memory = t.easy.stores.auth.borrow_mut();
     if memory.server.wants(CURLAUTH_NEGOTIATE) {
+        cold_path();
         let own = t.secret(()).for_peer(&t.peer()).is_some();
         memory.server.bar(if own { 0 } else { CURLAUTH_NEGOTIATE });
     }
@@ -332,6 +335,7 @@ pub fn begin_request(t: &Transfer) {
 pub async fn prepare(t: &mut Transfer, link: &Link) -> Result<()> {
     let memory = || t.easy.stores.auth.borrow_mut();
     if memory().server.wants(CURLAUTH_NEGOTIATE) {
+        cold_path();
         let login = asking(t)?;
         memory().server.meet(&t.peer(), login.as_ref());
         let speaks = login.is_some() && memory().server.scheme() == CURLAUTH_NEGOTIATE;
@@ -344,7 +348,8 @@ pub async fn prepare(t: &mut Transfer, link: &Link) -> Result<()> {
         }
         t.http.auth.steps.server.negotiate = negotiate;
     }
-    let Some(proxy) = link.proxy.as_ref().filter(|_| link.via_proxy) else { return Ok(()) };
+    let Some(proxy) = link.forwarder() else { return Ok(()) };
+    cold_path();
     let mut negotiate = std::mem::take(&mut t.http.auth.steps.proxy.negotiate);
     proxy.prepare(t, &mut negotiate).await;
     t.http.auth.steps.proxy.negotiate = negotiate;
@@ -362,6 +367,7 @@ fn server(t: &Transfer, filter: &dyn Filter) -> Whom {
 pub async fn hear(t: &mut Transfer, talk: &Talk, response: &Response) {
     let scheme = t.easy.stores.auth.borrow().server.scheme();
     if scheme == CURLAUTH_NEGOTIATE {
+        cold_path();
         let mut negotiate = std::mem::take(&mut t.http.auth.steps.server.negotiate);
         if let Some(persists) = response.persistent_auth {
             t.easy.note(|| {
@@ -376,6 +382,7 @@ pub async fn hear(t: &mut Transfer, talk: &Talk, response: &Response) {
     }
     let asked = t.easy.stores.auth.borrow().proxy.scheme() == CURLAUTH_NEGOTIATE;
     if let Some((peer, Some(_))) = t.http.auth.proxy.as_ref().filter(|_| asked) {
+        cold_path();
         let whom = Whom { role: Role::Proxy, host: peer.host().to_owned(), channel: None };
         let mut negotiate = std::mem::take(&mut t.http.auth.steps.proxy.negotiate);
         let challenges = (response.status == 407).then_some(&response.proxy_challenges);

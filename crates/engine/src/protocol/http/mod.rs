@@ -12,6 +12,7 @@ mod response;
 mod upload;
 
 use std::future::poll_fn;
+use std::hint::cold_path;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -62,6 +63,7 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
     loop {
         match request_and_reply(t).await {
             Err(e) if e.is_stale() && replays < MAX_REPLAYS => {
+                cold_path();
                 replays += 1;
                 t.http.fresh = replays + 1 == MAX_REPLAYS;
                 t.easy.note(|| "Connection died, retrying a fresh connect".to_owned());
@@ -94,8 +96,7 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
     t.easy.info.borrow_mut().downloaded = 0;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
     t.writer.begin();
-    let mut talk = Talk::begin(t, link.lease.take(), request)?;
-    talk.reused = reused;
+    let mut talk = Talk::begin(t, link.lease.take(), request, reused);
     let outcome = converse(t, &mut talk).await;
     let untouched = !talk.exchange.any_received();
     match outcome {
@@ -107,6 +108,7 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
             if keep && clean && talk.upload.complete() {
                 let bound = steps.begun();
                 if bound {
+                    cold_path();
                     link.lease.state = Some(Box::new(steps));
                 }
                 if (bound || auth::binds(t)) && matches!(next, Next::Again) {
@@ -116,6 +118,7 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
                     t.release(link.lease);
                 }
             } else {
+                cold_path();
                 t.easy.note(|| format!("shutting down connection #{}", link.lease.id));
                 t.retire(link.lease);
             }
@@ -135,7 +138,8 @@ fn left_intact(t: &Transfer, id: impl std::fmt::Display) -> String {
 
 /// What is fetched for us by a proxy is HTTP to us.
 fn note_forwarding(t: &Transfer, link: &Link) {
-    if link.via_proxy && t.scheme().family() != Family::Http {
+    if link.forwarder().is_some() && t.scheme().family() != Family::Http {
+        cold_path();
         let mut info = t.easy.info.borrow_mut();
         (info.scheme, info.protocol) = (Scheme::Http.name(), Scheme::Http.bit() as i64);
     }
@@ -150,8 +154,8 @@ fn take_steps(link: &mut Link) -> ConnectionSteps {
 /// A connection that NTLM or Negotiate has begun on is its user's alone from here on.
 fn bind(t: &Transfer, link: &mut Link) -> Result<()> {
     if t.http.auth.steps.begun() && link.lease.identity.credentials.is_none() {
-        let forwarding = link.proxy.as_ref().filter(|_| link.via_proxy);
-        let credentials = connection_login(t, forwarding)?.unwrap_or_default();
+        cold_path();
+        let credentials = connection_login(t, link.forwarder())?.unwrap_or_default();
         let unnamed = link.lease.identity.unnamed || auth::unnamed(&credentials);
         let credentials = Some(credentials);
         let identity = Identity { credentials, unnamed, ..(*link.lease.identity).clone() };
@@ -184,7 +188,8 @@ struct Finished {
 
 /// Sends the request, reads the reply and its body, and decides what follows.
 async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
-    let response = response::receive(t, talk).await?;
+    let mut response = Response::default();
+    response::receive(t, talk, &mut response).await?;
     response.check(t)?;
     auth::hear(t, talk, &response).await;
     let next = decide(t, talk, &response)?;
@@ -195,6 +200,7 @@ async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
     response.begin_body(t, talk)?;
     let mut keep = response.keep_alive;
     if !matches!(next, Next::Done) && !response.worth_draining() {
+        cold_path();
         keep = false;
     } else {
         t.pump_body(talk).await?;
@@ -237,6 +243,7 @@ fn decide(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<Next
 fn wanted(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<Next> {
     let unsent = talk.upload.expected_go_ahead() && !talk.upload.complete();
     if response.status == 417 && unsent && !t.http.no_expect {
+        cold_path();
         t.http.no_expect = true;
         t.easy.note(|| "Got HTTP failure 417 while waiting for a 100".to_owned());
         talk.upload.rewind()?;
@@ -265,14 +272,16 @@ pub struct Talk {
 }
 
 impl Talk {
-    fn begin(t: &Transfer, connection: Box<net::Connection>, request: Request) -> Result<Talk> {
+    /// Inlined: a talk is large, and made where it stays.
+    #[inline]
+    fn begin(t: &Transfer, connection: Box<net::Connection>, request: Request, reused: bool) -> Talk {
         let mut exchange: Box<dyn Exchange> = Box::new(Http1::new(connection, t.multi.take_spare()));
         t.easy.trace("http/1", || format!("a request with a head of {} bytes", request.head.len()));
         t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, &request.head);
         t.easy.info.borrow_mut().request_size += request.head.len() as i64;
         exchange.queue_head(request.head);
         let upload = Upload::new(t, request.body, request.framing, request.expects, request.trailers);
-        Ok(Talk { exchange, upload, reused: false, head_only: request.head_only })
+        Talk { exchange, upload, reused, head_only: request.head_only }
     }
 
     /// Lets the upload go on. A failure is kept by the upload until the reply has been read as far as

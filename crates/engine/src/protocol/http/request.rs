@@ -73,7 +73,7 @@ impl Request {
         transfer_coding_field(t, &mut head);
         head.unless_custom("Accept-Encoding", t.text(O::AcceptEncoding).as_deref());
         referer_field(t, &mut head);
-        if link.via_proxy {
+        if link.forwarder().is_some() {
             let connection = custom.value("Proxy-Connection").is_none();
             if connection {
                 head.field("Proxy-Connection", b"Keep-Alive");
@@ -133,7 +133,7 @@ fn note_method(t: &Transfer, name: &[u8]) {
 fn request_target(t: &Transfer, link: &Link, out: &mut Vec<u8>) {
     if let Some(target) = t.text(O::RequestTarget) {
         out.extend_from_slice(&target);
-    } else if !link.via_proxy {
+    } else if link.forwarder().is_none() {
         write_target(&t.url, out);
     } else if t.scheme().family() == Family::Http {
         out.extend_from_slice(&absolute_target(t));
@@ -276,7 +276,7 @@ fn connection_field(t: &Transfer, head: &mut Head) {
 
 /// RFC 7838 §5: which alternative the request was sent to.
 fn alternative_field(link: &Link, head: &mut Head) {
-    let Some((host, port)) = &link.alternative else { return };
+    let Some((host, port)) = &link.plan.alternative else { return };
     let name = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
     head.unless_custom("Alt-Used", Some(name.as_bytes()));
 }
@@ -418,7 +418,7 @@ impl Custom {
         let settings = t.easy.settings.borrow();
         let mut lines: Vec<Text> = settings.list(O::Httpheader).to_vec();
         let separate = settings.long(O::Headeropt) & 1 != 0;
-        if link.via_proxy && separate {
+        if link.forwarder().is_some() && separate {
             lines.extend(settings.list(O::Proxyheader).iter().cloned());
         }
         drop(settings);

@@ -2,6 +2,7 @@
 //! the transfer depends on.
 
 use std::future::poll_fn;
+use std::hint::cold_path;
 use std::task::{Poll, ready};
 
 use net::exchange::BodyFraming;
@@ -66,49 +67,57 @@ pub struct Response {
     cut_off: bool,
 }
 
-/// Reads heads until the final one.
-pub async fn receive(t: &mut Transfer, talk: &mut Talk) -> Result<Response> {
+/// Reads heads until the final one, which is left in `response`: it stays where it is, for it is large.
+pub async fn receive(t: &mut Transfer, talk: &mut Talk, response: &mut Response) -> Result<()> {
     if http09(t, talk).await? {
-        let head_only = talk.head_only;
-        return Ok(Response { version: 9, status: 200, head_only, ..Response::default() });
+        (response.version, response.status, response.head_only) = (9, 200, talk.head_only);
+        return Ok(());
     }
     let mut total = 0;
     let mut first = true;
     loop {
-        let response = head(t, talk, first, &mut total).await?;
+        response.head_only = talk.head_only;
+        head(t, talk, first, &mut total, response).await?;
         t.easy.trace("http/1", || format!("the head of a reply has ended, status {}", response.status));
         if response.status / 100 != 1 || response.status == SWITCHING || response.cut_off {
             let queued = talk.exchange.queued();
             talk.upload.final_reply(response.status, t.on(O::KeepSendingOnError), queued);
-            return Ok(response);
+            return Ok(());
         }
         if response.status == 100 {
             talk.upload.go_ahead();
         }
         first = false;
+        *response = Response::default();
     }
 }
 
 /// Reads one head, part by part. `total` counts the bytes of all.
-async fn head(t: &mut Transfer, talk: &mut Talk, first: bool, total: &mut usize) -> Result<Response> {
-    let mut response = Response { head_only: talk.head_only, ..Response::default() };
+async fn head(
+    t: &mut Transfer,
+    talk: &mut Talk,
+    first: bool,
+    total: &mut usize,
+    response: &mut Response,
+) -> Result<()> {
     let mut number = 0;
     loop {
         let Some(part) = next_part(t, talk, number).await? else {
-            response.cut_off(t, talk, number)?;
-            return Ok(response);
+            cold_path();
+            return response.cut_off(t, talk, number);
         };
         *total += part.len;
         check_size(t, *total, part.len)?;
         let bytes = &talk.exchange.rest()[..part.len];
         if number == 0 && !first && opening(bytes) != Opening::Http {
+            cold_path();
             return Err(Error::new(Code::WeirdServerReply, "Invalid status line"));
         }
         let ends = is_empty_line(bytes);
         response.part(t, number, bytes, part.plain)?;
         talk.exchange.take_rest(part.len);
         if ends {
-            return Ok(response);
+            return Ok(());
         }
         number += 1;
     }
@@ -146,6 +155,7 @@ async fn http09(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
     if !found || is_alias(t, talk.exchange.rest()) {
         return Ok(false);
     }
+    cold_path();
     // Who has spoken HTTP/1 here before does not fall back.
     if talk.head_only || talk.reused {
         return Err(Error::new(Code::WeirdServerReply, "Received HTTP/0.9 when not allowed"));
@@ -161,6 +171,7 @@ fn is_alias(t: &Transfer, bytes: &[u8]) -> bool {
     t.easy.settings.borrow().list(O::Http200aliases).iter().any(|a| !a.is_empty() && bytes.starts_with(a))
 }
 
+#[cold]
 fn nothing(talk: &mut Talk) -> Error {
     talk.upload.take_failure().unwrap_or_else(|| Error::new(Code::GotNothing, "Empty reply from server"))
 }
@@ -232,7 +243,11 @@ fn unfolded(part: &[u8]) -> Result<Vec<u8>> {
 impl Response {
     /// Takes in one part of the head: its status line, a field, or its end.
     fn part(&mut self, t: &mut Transfer, number: usize, part: &[u8], plain: bool) -> Result<()> {
-        if plain { self.line(t, number, part) } else { self.line(t, number, &unfolded(part)?) }
+        if plain {
+            return self.line(t, number, part);
+        }
+        cold_path();
+        self.line(t, number, &unfolded(part)?)
     }
 
     /// Takes in one line: keeps what it says, and hands it out.
@@ -541,6 +556,7 @@ impl Response {
         }
         append_list(&mut codings, &self.transfer_codings);
         if !codings.is_empty() {
+            cold_path();
             let list = String::from_utf8_lossy(&codings).into_owned();
             let decoder = Decoder::new(&list, DEPTH_LIMIT).map_err(decode_error)?;
             if !decoder.is_identity() {
@@ -572,6 +588,9 @@ fn resumed(t: &Transfer) -> bool {
 
 /// Trailer fields go to the header callback like those of the head.
 pub fn receive_trailers(t: &mut Transfer, talk: &mut Talk) -> Result<()> {
+    if talk.exchange.trailers().is_empty() {
+        return Ok(());
+    }
     let trailers = talk.exchange.trailers().to_vec();
     for line in trailers.split_inclusive(|b| *b == b'\n') {
         let count = t.easy.info.borrow().redirect_count as usize;

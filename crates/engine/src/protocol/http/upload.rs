@@ -2,6 +2,7 @@
 //! for (RFC 9110 §10.1.1), and stops when a final reply has overtaken it.
 
 use std::future::Future;
+use std::hint::cold_path;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
@@ -56,6 +57,7 @@ enum Step {
 
 impl Upload {
     /// A body to be sent; `expects` when the head asked for a go-ahead.
+    #[inline]
     pub fn new(
         t: &Transfer,
         reader: ClientReader,
@@ -64,7 +66,10 @@ impl Upload {
         wants_trailers: bool,
     ) -> Upload {
         let reactor = t.multi.runtime.reactor().clone();
-        let step = if expects {
+        let step = if reader.is_nothing() {
+            Step::Flushing
+        } else if expects {
+            cold_path();
             let wait = Duration::from_millis(t.long(O::Expect100TimeoutMs).max(0) as u64);
             Step::AwaitGoAhead(reactor.sleep(wait))
         } else {
@@ -215,10 +220,6 @@ impl Upload {
             }
             self.pace = None;
         }
-        if self.reader.is_nothing() {
-            self.step = Step::Flushing;
-            return Ok(true);
-        }
         let size = self.easy.settings.borrow().long(O::UploadBuffersize) as usize;
         let want = match self.reader.size {
             Some(all) => size.min(usize::try_from(all).unwrap_or(size)).max(1),
@@ -299,6 +300,7 @@ impl Upload {
             Poll::Ready(Ok(())) => true,
             Poll::Pending => false,
             Poll::Ready(Err(e)) => {
+                cold_path();
                 self.failure = Some(send_failed(&e));
                 self.step = Step::Stopped;
                 false
