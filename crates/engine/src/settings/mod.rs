@@ -240,6 +240,9 @@ impl Settings {
 
     /// Sets a string or blob option; `None` resets it.
     pub fn set_text(&mut self, option: O, value: Option<&[u8]>) -> Result<(), Code> {
+        if option == O::Sslengine && value.unwrap_or_default().is_empty() {
+            return Ok(()); // no engine is what there is
+        }
         accepted(option)?;
         if value.is_some_and(|v| v.len() > MAX_INPUT_LENGTH) && option.kind() == ArgKind::String {
             return Err(Code::BadFunctionArgument);

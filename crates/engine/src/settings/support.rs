@@ -86,25 +86,26 @@ pub fn support(option: O) -> Support {
         O::ServiceName | O::ProxyServiceName | O::Socks5GssapiService | O::Socks5GssapiNec
         | O::GssapiDelegation => Support::Yes,
         // Accepted and without effect in curl 8.22 itself.
-        O::RandomFile | O::Egdsocket | O::DnsUseGlobalCache | O::SslEnableNpn | O::SslFalsestart
-        | O::Pipewait | O::StreamWeight | O::StreamDepends | O::StreamDependsE => Support::Yes,
+        O::RandomFile | O::Egdsocket | O::DnsUseGlobalCache | O::SslEnableNpn
+        | O::Pipewait | O::StreamDepends | O::StreamDependsE => Support::Yes,
+        // Taken whatever is built; only protocols that this build lacks look at them.
+        O::SaslIr | O::SaslAuthzid | O::UploadFlags => Support::Yes,
         // Features that this build lacks.
-        O::SslCtxFunction | O::SslCtxData | O::Sslengine | O::SslengineDefault
-        | O::TlsauthUsername | O::TlsauthPassword | O::TlsauthType | O::ProxyTlsauthType | O::Ech
-        | O::DnsServers | O::DnsInterface | O::DnsLocalIp4 | O::DnsLocalIp6 | O::DohUrl
-        | O::DohSslVerifypeer | O::DohSslVerifyhost | O::DohSslVerifystatus => Support::NotBuiltIn,
-        // Taken out of curl with 8.17.
-        O::Krblevel => Support::NotBuiltIn,
+        O::SslCtxFunction | O::SslCtxData | O::Sslengine | O::SslengineDefault | O::Ech | O::DohUrl
+        | O::DohSslVerifypeer | O::DohSslVerifyhost | O::DohSslVerifystatus | O::StreamWeight => Support::NotBuiltIn,
+        // Taken out of curl with 8.15, 8.17 and 8.22.
+        O::SslFalsestart | O::Krblevel | O::TlsauthUsername | O::TlsauthPassword | O::TlsauthType
+        | O::ProxyTlsauthUsername | O::ProxyTlsauthPassword | O::ProxyTlsauthType => Support::NotBuiltIn,
+        // The resolver c-ares would have to be there.
+        O::DnsServers | O::DnsInterface | O::DnsLocalIp4 | O::DnsLocalIp6 => Support::Unknown,
         // Protocols that this build lacks.
         O::Telnetoptions | O::TftpBlksize | O::TftpNoOptions | O::RtspRequest | O::RtspSessionId
         | O::RtspStreamUri | O::RtspTransport | O::RtspClientCseq | O::RtspServerCseq
         | O::InterleaveFunction | O::InterleaveData | O::SshAuthTypes | O::SshPublicKeyfile
         | O::SshPrivateKeyfile | O::SshHostPublicKeyMd5 | O::SshHostPublicKeySha256 | O::SshKnownhosts
         | O::SshKeyFunction | O::SshKeyData | O::SshHostkeyFunction | O::SshHostkeyData | O::SshCompression
-        | O::MailFrom | O::MailRcpt | O::MailAuth | O::MailRcptAllowfails | O::SaslIr | O::SaslAuthzid
-        | O::WsOptions | O::UploadFlags => Support::Unknown,
+        | O::MailFrom | O::MailRcpt | O::MailAuth | O::MailRcptAllowfails | O::WsOptions => Support::Unknown,
         // Obsolete in curl 8.22.
-        O::ConvFromNetworkFunction | O::ConvFromUtf8Function | O::ConvToNetworkFunction
-        | O::ProxyTlsauthUsername | O::ProxyTlsauthPassword => Support::Unknown,
+        O::ConvFromNetworkFunction | O::ConvFromUtf8Function | O::ConvToNetworkFunction => Support::Unknown,
     }
 }

@@ -1,0 +1,220 @@
+/* Options whose protocol or feature this build lacks, or curl has given up: each answers every sort of value as a curl 8.22 that was
+ * built without it does. The handle works afterwards. What is here fails when it is built, so that its options then get tests of
+ * what they do. */
+#include "check.h"
+#undef curl_easy_setopt
+
+/* The code that an option answers with, and the protocol or feature whose coming makes that wrong. */
+struct absent {
+  CURLoption option;
+  CURLcode code;
+  const char *until;
+};
+
+static CURL *easy;
+
+static void answers(const struct absent *absent, const char *value, CURLcode code)
+{
+  if(code != absent->code) {
+    failures++;
+    printf("option %d with %s: %d, not %d\n", absent->option, value, code, absent->code);
+  }
+}
+
+/* Neither curl_version_info's protocols nor its features name it. */
+static void still_absent(const struct absent *absent)
+{
+  const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
+  if(!absent->until)
+    return;
+  for(const char *const *name = info->protocols; *name; name++)
+    CHECK(strcmp(*name, absent->until));
+  for(const char *const *name = info->feature_names; *name; name++)
+    CHECK(strcmp(*name, absent->until));
+}
+
+static void numbers(const struct absent *absent)
+{
+  answers(absent, "0", curl_easy_setopt(easy, absent->option, 0L));
+  answers(absent, "1", curl_easy_setopt(easy, absent->option, 1L));
+  answers(absent, "-1", curl_easy_setopt(easy, absent->option, -1L));
+  answers(absent, "1024", curl_easy_setopt(easy, absent->option, 1024L));
+  answers(absent, "the largest", curl_easy_setopt(easy, absent->option, (long)(~0UL >> 1)));
+}
+
+static void texts(const struct absent *absent)
+{
+  static char huge[9000000];
+  memset(huge, 'a', sizeof huge - 1);
+  answers(absent, "NULL", curl_easy_setopt(easy, absent->option, NULL));
+  answers(absent, "nothing", curl_easy_setopt(easy, absent->option, ""));
+  answers(absent, "a word", curl_easy_setopt(easy, absent->option, "word"));
+  answers(absent, "odd bytes", curl_easy_setopt(easy, absent->option, "\x01\xff\r\n"));
+  answers(absent, "9 MB", curl_easy_setopt(easy, absent->option, huge));
+}
+
+static void pointers(const struct absent *absent)
+{
+  struct curl_slist *list = curl_slist_append(NULL, "one");
+  answers(absent, "NULL", curl_easy_setopt(easy, absent->option, NULL));
+  answers(absent, "a list", curl_easy_setopt(easy, absent->option, list));
+  curl_slist_free_all(list);
+}
+
+static void functions(const struct absent *absent)
+{
+  answers(absent, "NULL", curl_easy_setopt(easy, absent->option, NULL));
+  answers(absent, "a function", curl_easy_setopt(easy, absent->option, &functions));
+}
+
+/* By the sort of value that the number of the option says. */
+static void ask(const struct absent *absent, size_t count)
+{
+  for(const struct absent *end = absent + count; absent < end; absent++) {
+    const struct curl_easyoption *known = curl_easy_option_by_id(absent->option);
+    still_absent(absent);
+    if(absent->option < CURLOPTTYPE_OBJECTPOINT)
+      numbers(absent);
+    else if(absent->option >= CURLOPTTYPE_FUNCTIONPOINT)
+      functions(absent);
+    else if(!known || known->type == CURLOT_STRING)
+      texts(absent);
+    else
+      pointers(absent);
+  }
+}
+
+#define ASK(list) ask(list, sizeof list / sizeof *list)
+
+/* refuses: CURLOPT_SSL_CTX_FUNCTION, CURLOPT_SSL_CTX_DATA, CURLOPT_SSLENGINE_DEFAULT, CURLOPT_ECH, CURLOPT_STREAM_WEIGHT,
+ * refuses: CURLOPT_DNS_SERVERS, CURLOPT_DNS_INTERFACE, CURLOPT_DNS_LOCAL_IP4, CURLOPT_DNS_LOCAL_IP6 */
+static void features(void)
+{
+  static const struct absent list[] = {
+    {CURLOPT_SSL_CTX_FUNCTION, CURLE_NOT_BUILT_IN, NULL},
+    {CURLOPT_SSL_CTX_DATA, CURLE_NOT_BUILT_IN, NULL},
+    {CURLOPT_SSLENGINE_DEFAULT, CURLE_NOT_BUILT_IN, NULL},
+    {CURLOPT_ECH, CURLE_NOT_BUILT_IN, "ECH"},
+    {CURLOPT_STREAM_WEIGHT, CURLE_NOT_BUILT_IN, "HTTP2"},
+    {CURLOPT_DNS_SERVERS, CURLE_UNKNOWN_OPTION, "c-ares"},
+    {CURLOPT_DNS_INTERFACE, CURLE_UNKNOWN_OPTION, "c-ares"},
+    {CURLOPT_DNS_LOCAL_IP4, CURLE_UNKNOWN_OPTION, "c-ares"},
+    {CURLOPT_DNS_LOCAL_IP6, CURLE_UNKNOWN_OPTION, "c-ares"},
+  };
+  ASK(list);
+}
+
+/* rustls has no engines; to have none is no wish.
+ * refuses: CURLOPT_SSLENGINE */
+static void engines(void)
+{
+  SAME(curl_easy_setopt(easy, CURLOPT_SSLENGINE, NULL), CURLE_OK);
+  SAME(curl_easy_setopt(easy, CURLOPT_SSLENGINE, ""), CURLE_OK);
+  SAME(curl_easy_setopt(easy, CURLOPT_SSLENGINE, "pkcs11"), CURLE_NOT_BUILT_IN);
+}
+
+/* refuses: CURLOPT_SSL_FALSESTART, CURLOPT_KRBLEVEL, CURLOPT_TLSAUTH_USERNAME, CURLOPT_TLSAUTH_PASSWORD, CURLOPT_TLSAUTH_TYPE,
+ * refuses: CURLOPT_PROXY_TLSAUTH_USERNAME, CURLOPT_PROXY_TLSAUTH_PASSWORD, CURLOPT_PROXY_TLSAUTH_TYPE,
+ * refuses: CURLOPT_CONV_FROM_NETWORK_FUNCTION, CURLOPT_CONV_FROM_UTF8_FUNCTION, CURLOPT_CONV_TO_NETWORK_FUNCTION */
+static void given_up(void)
+{
+  static const struct absent list[] = {
+    {CURLOPT_SSL_FALSESTART, CURLE_NOT_BUILT_IN, NULL},
+    {CURLOPT_KRBLEVEL, CURLE_NOT_BUILT_IN, NULL},
+    {CURLOPT_TLSAUTH_USERNAME, CURLE_NOT_BUILT_IN, "TLS-SRP"},
+    {CURLOPT_TLSAUTH_PASSWORD, CURLE_NOT_BUILT_IN, "TLS-SRP"},
+    {CURLOPT_TLSAUTH_TYPE, CURLE_NOT_BUILT_IN, "TLS-SRP"},
+    {CURLOPT_PROXY_TLSAUTH_USERNAME, CURLE_NOT_BUILT_IN, "TLS-SRP"},
+    {CURLOPT_PROXY_TLSAUTH_PASSWORD, CURLE_NOT_BUILT_IN, "TLS-SRP"},
+    {CURLOPT_PROXY_TLSAUTH_TYPE, CURLE_NOT_BUILT_IN, "TLS-SRP"},
+    {CURLOPT_CONV_FROM_NETWORK_FUNCTION, CURLE_UNKNOWN_OPTION, NULL},
+    {CURLOPT_CONV_FROM_UTF8_FUNCTION, CURLE_UNKNOWN_OPTION, NULL},
+    {CURLOPT_CONV_TO_NETWORK_FUNCTION, CURLE_UNKNOWN_OPTION, NULL},
+  };
+  ASK(list);
+}
+
+/* refuses: CURLOPT_TELNETOPTIONS, CURLOPT_TFTP_BLKSIZE, CURLOPT_TFTP_NO_OPTIONS, CURLOPT_WS_OPTIONS, CURLOPT_MAIL_FROM,
+ * refuses: CURLOPT_MAIL_RCPT, CURLOPT_MAIL_AUTH, CURLOPT_MAIL_RCPT_ALLOWFAILS, CURLOPT_RTSP_REQUEST, CURLOPT_RTSP_SESSION_ID,
+ * refuses: CURLOPT_RTSP_STREAM_URI, CURLOPT_RTSP_TRANSPORT, CURLOPT_RTSP_CLIENT_CSEQ, CURLOPT_RTSP_SERVER_CSEQ,
+ * refuses: CURLOPT_INTERLEAVEDATA, CURLOPT_INTERLEAVEFUNCTION */
+static void protocols(void)
+{
+  static const struct absent list[] = {
+    {CURLOPT_TELNETOPTIONS, CURLE_UNKNOWN_OPTION, "telnet"},
+    {CURLOPT_TFTP_BLKSIZE, CURLE_UNKNOWN_OPTION, "tftp"},
+    {CURLOPT_TFTP_NO_OPTIONS, CURLE_UNKNOWN_OPTION, "tftp"},
+    {CURLOPT_WS_OPTIONS, CURLE_UNKNOWN_OPTION, "ws"},
+    {CURLOPT_MAIL_FROM, CURLE_UNKNOWN_OPTION, "smtp"},
+    {CURLOPT_MAIL_RCPT, CURLE_UNKNOWN_OPTION, "smtp"},
+    {CURLOPT_MAIL_AUTH, CURLE_UNKNOWN_OPTION, "smtp"},
+    {CURLOPT_MAIL_RCPT_ALLOWFAILS, CURLE_UNKNOWN_OPTION, "smtp"},
+    {CURLOPT_RTSP_REQUEST, CURLE_UNKNOWN_OPTION, "rtsp"},
+    {CURLOPT_RTSP_SESSION_ID, CURLE_UNKNOWN_OPTION, "rtsp"},
+    {CURLOPT_RTSP_STREAM_URI, CURLE_UNKNOWN_OPTION, "rtsp"},
+    {CURLOPT_RTSP_TRANSPORT, CURLE_UNKNOWN_OPTION, "rtsp"},
+    {CURLOPT_RTSP_CLIENT_CSEQ, CURLE_UNKNOWN_OPTION, "rtsp"},
+    {CURLOPT_RTSP_SERVER_CSEQ, CURLE_UNKNOWN_OPTION, "rtsp"},
+    {CURLOPT_INTERLEAVEDATA, CURLE_UNKNOWN_OPTION, "rtsp"},
+    {CURLOPT_INTERLEAVEFUNCTION, CURLE_UNKNOWN_OPTION, "rtsp"},
+  };
+  ASK(list);
+}
+
+/* refuses: CURLOPT_SSH_AUTH_TYPES, CURLOPT_SSH_PUBLIC_KEYFILE, CURLOPT_SSH_PRIVATE_KEYFILE, CURLOPT_SSH_HOST_PUBLIC_KEY_MD5,
+ * refuses: CURLOPT_SSH_HOST_PUBLIC_KEY_SHA256, CURLOPT_SSH_KNOWNHOSTS, CURLOPT_SSH_KEYFUNCTION, CURLOPT_SSH_KEYDATA,
+ * refuses: CURLOPT_SSH_HOSTKEYFUNCTION, CURLOPT_SSH_HOSTKEYDATA, CURLOPT_SSH_COMPRESSION */
+static void ssh(void)
+{
+  static const struct absent list[] = {
+    {CURLOPT_SSH_AUTH_TYPES, CURLE_UNKNOWN_OPTION, "sftp"},
+    {CURLOPT_SSH_PUBLIC_KEYFILE, CURLE_UNKNOWN_OPTION, "sftp"},
+    {CURLOPT_SSH_PRIVATE_KEYFILE, CURLE_UNKNOWN_OPTION, "sftp"},
+    {CURLOPT_SSH_HOST_PUBLIC_KEY_MD5, CURLE_UNKNOWN_OPTION, "sftp"},
+    {CURLOPT_SSH_HOST_PUBLIC_KEY_SHA256, CURLE_UNKNOWN_OPTION, "sftp"},
+    {CURLOPT_SSH_KNOWNHOSTS, CURLE_UNKNOWN_OPTION, "sftp"},
+    {CURLOPT_SSH_KEYFUNCTION, CURLE_UNKNOWN_OPTION, "sftp"},
+    {CURLOPT_SSH_KEYDATA, CURLE_UNKNOWN_OPTION, "sftp"},
+    {CURLOPT_SSH_HOSTKEYFUNCTION, CURLE_UNKNOWN_OPTION, "scp"},
+    {CURLOPT_SSH_HOSTKEYDATA, CURLE_UNKNOWN_OPTION, "scp"},
+    {CURLOPT_SSH_COMPRESSION, CURLE_UNKNOWN_OPTION, "sftp"},
+  };
+  ASK(list);
+}
+
+/* curl takes these without asking what is built; then there is nobody to look at them.
+ * idles: CURLOPT_SASL_IR, CURLOPT_SASL_AUTHZID, CURLOPT_UPLOAD_FLAGS */
+static void idle(void)
+{
+  static const char *const urls[] = {"imap://127.0.0.1/", "pop3://127.0.0.1/", "smtp://127.0.0.1/"};
+  CURL *mail = curl_easy_init();
+  SAME(curl_easy_setopt(mail, CURLOPT_SASL_IR, 1L), CURLE_OK);
+  SAME(curl_easy_setopt(mail, CURLOPT_SASL_AUTHZID, "me"), CURLE_OK);
+  SAME(curl_easy_setopt(mail, CURLOPT_SASL_AUTHZID, NULL), CURLE_OK);
+  SAME(curl_easy_setopt(mail, CURLOPT_UPLOAD_FLAGS, CURLULFLAG_SEEN), CURLE_OK);
+  for(size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+    curl_easy_setopt(mail, CURLOPT_URL, urls[i]);
+    SAME(curl_easy_perform(mail), CURLE_UNSUPPORTED_PROTOCOL);
+  }
+  curl_easy_cleanup(mail);
+}
+
+int main(void)
+{
+  struct text body = {NULL, 0};
+  easy = curl_easy_init();
+  features();
+  engines();
+  given_up();
+  protocols();
+  ssh();
+  idle();
+  curl_easy_setopt(easy, CURLOPT_URL, server("/bytes/7"));
+  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, collect);
+  curl_easy_setopt(easy, CURLOPT_WRITEDATA, &body);
+  SAME(curl_easy_perform(easy), CURLE_OK);
+  SAME(body.length, 7);
+  curl_easy_cleanup(easy);
+  free(body.at);
+  return FAILURES;
+}
