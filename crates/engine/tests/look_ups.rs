@@ -99,3 +99,43 @@ fn numbers_of_the_other_family_are_not_connected_to() {
     let url = format!("http://127.0.0.1:{}/", RawPeer::refused_port());
     assert_eq!(get(&easy, &listener, &url), (Code::CouldntConnect, 1));
 }
+
+/// As in curl: the host that names the local end is looked up like any other, after the one that is connected to; when that is
+/// refused there is nothing to bind to. An interface's name is no host's.
+// covers: CURLOPT_INTERFACE, CURLOPT_RESOLVER_START_FUNCTION
+#[test]
+fn the_local_host_is_looked_up_too() {
+    let server = HttpServer::plain();
+    let url = format!("http://127.0.0.1:{}/", server.port());
+    for (name, calls) in [("127.0.0.2", 2), ("host!localhost", 2), ("lo", 1), ("if!lo", 1)] {
+        let (easy, listener) = handle();
+        easy.set_text(O::Interface, Some(name.as_bytes())).unwrap();
+        assert_eq!(get(&easy, &listener, &url), (Code::Ok, calls), "{name}");
+        set(&easy, O::FreshConnect, 1);
+        assert_eq!(get(&easy, &listener, &url), (Code::Ok, 0), "{name}: the cache knows it");
+    }
+    let (easy, listener) = handle();
+    easy.set_text(O::Interface, Some(b"nowhere.invalid")).unwrap();
+    assert_eq!(get(&easy, &listener, &url), (Code::InterfaceFailed, 2));
+    assert_eq!(get(&easy, &listener, &url), (Code::InterfaceFailed, 0), "a failure is remembered, as any");
+}
+
+#[test]
+fn the_local_host_may_be_pinned_and_refused() {
+    let server = HttpServer::plain();
+    let url = format!("http://127.0.0.1:{}/", server.port());
+    let (easy, listener) = handle();
+    easy.state()
+        .settings
+        .borrow_mut()
+        .set_list(O::Resolve, Some(vec![b"here.example:80:127.0.0.3".as_slice().into()]))
+        .unwrap();
+    easy.set_text(O::Interface, Some(b"here.example")).unwrap();
+    assert_eq!(get(&easy, &listener, &url), (Code::Ok, 1), "{}", easy.state().message());
+    assert_eq!(easy.state().info.borrow().ends.local_ip(), "127.0.0.3");
+    // The address of the server is known by now.
+    listener.refuses.set(true);
+    set(&easy, O::FreshConnect, 1);
+    easy.set_text(O::Interface, Some(b"127.0.0.4")).unwrap();
+    assert_eq!(get(&easy, &listener, &url), (Code::InterfaceFailed, 1));
+}

@@ -18,7 +18,7 @@ use crate::error::{NetError, NetErrorKind};
 use crate::filter::open::{
     Fresh, SocketCallbacks, SocketOptions, Target, Transport, UnixAddress, open, unix_address,
 };
-use crate::resolver::{Addresses, ResolveCache, ResolveOptions, resolve};
+use crate::resolver::Addresses;
 
 /// Attempts under way at once; beyond it the oldest is given up (as in curl).
 const CONCURRENT: usize = 6;
@@ -31,6 +31,8 @@ pub struct ConnectRequest<'a> {
     pub host: &'a str,
     pub port: u16,
     pub addresses: &'a Addresses,
+    /// The addresses of the host that names the local end ([`LocalBinding::host_name`](crate::filter::open::LocalBinding)).
+    pub local_hosts: &'a [SocketAddr],
     pub transport: Transport,
     pub options: &'a SocketOptions,
     pub callbacks: Option<&'a dyn SocketCallbacks>,
@@ -71,9 +73,8 @@ impl Endpoints {
 
 /// Connects to the first address that answers.
 pub async fn connect(reactor: &Arc<Reactor>, request: &ConnectRequest<'_>) -> Result<Connected, NetError> {
-    let local_hosts = local_hosts(reactor, &request.options.local).await;
     let targets = interleaved(&request.addresses.list).map(Target::Ip).collect();
-    race(reactor, request, targets, local_hosts).await
+    race(reactor, request, targets).await
 }
 
 /// Starts to connect and does not wait: the socket is with no reactor yet. Once it is attached, `poll_connected` tells how
@@ -94,20 +95,18 @@ pub async fn connect_unix(
     address: &UnixAddress,
 ) -> Result<Connected, NetError> {
     unix_address(address)?; // too long a name is another error than a failed attempt
-    race(reactor, request, vec![Target::Unix(address.clone())], Vec::new()).await
+    race(reactor, request, vec![Target::Unix(address.clone())]).await
 }
 
 async fn race(
     reactor: &Arc<Reactor>,
     request: &ConnectRequest<'_>,
     targets: Vec<Target>,
-    local_hosts: Vec<SocketAddr>,
 ) -> Result<Connected, NetError> {
     let mut race = Race {
         reactor,
         request,
         targets: targets.into_iter(),
-        local_hosts,
         attempts: Vec::new(),
         delay: None,
         deadline: request.deadline.map(|at| reactor.sleep_until(at)),
@@ -120,7 +119,6 @@ struct Race<'a> {
     reactor: &'a Arc<Reactor>,
     request: &'a ConnectRequest<'a>,
     targets: std::vec::IntoIter<Target>,
-    local_hosts: Vec<SocketAddr>,
     attempts: Vec<Attempt>,
     /// Runs while attempts are under way and addresses are left.
     delay: Option<Sleep>,
@@ -190,7 +188,7 @@ impl Race<'_> {
         for target in self.targets.by_ref() {
             let request = self.request;
             let fresh =
-                open(&target, request.transport, request.options, &self.local_hosts, request.callbacks);
+                open(&target, request.transport, request.options, request.local_hosts, request.callbacks);
             match fresh.and_then(|fresh| Attempt::start(fresh, self.reactor, request)) {
                 Ok(attempt) => {
                     if self.attempts.len() == CONCURRENT {
@@ -313,15 +311,4 @@ fn interleaved(list: &[SocketAddr]) -> impl Iterator<Item = SocketAddr> {
         let (first, second) = if turn { (&mut six, &mut four) } else { (&mut four, &mut six) };
         first.pop().or_else(|| second.pop())
     })
-}
-
-/// The addresses of the host that names the local end; none when it names an interface.
-async fn local_hosts(reactor: &Arc<Reactor>, local: &crate::filter::open::LocalBinding) -> Vec<SocketAddr> {
-    let Some(host) = local.host.as_deref().or(local.device.as_deref()) else { return Vec::new() };
-    if local.host.is_none() && nix::net::if_::if_nametoindex(host).is_ok() {
-        return Vec::new();
-    }
-    let options = ResolveOptions { ttl: Some(Duration::ZERO), ..ResolveOptions::default() };
-    let found = resolve(&crate::process().resolver, &ResolveCache::new(), reactor, host, 0, &options).await;
-    found.map(|addresses| addresses.list.clone()).unwrap_or_default()
 }

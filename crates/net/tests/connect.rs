@@ -153,10 +153,13 @@ fn attempt(
 ) -> Result<warmwire_net::connect::Connected, NetError> {
     let reactor = rt.reactor().clone();
     block_on(rt, async move {
+        let numeric = |name: &str| SocketAddr::new(name.parse().unwrap(), 0);
+        let local_hosts: Vec<_> = what.options.local.host_name().map(numeric).into_iter().collect();
         let request = ConnectRequest {
             host: "host.test",
             port: to.port(),
             addresses: &Addresses { list: vec![to] },
+            local_hosts: &local_hosts,
             transport: Transport::Tcp,
             options: &what.options,
             callbacks: what.callbacks,

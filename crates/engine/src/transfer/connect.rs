@@ -3,6 +3,7 @@
 
 use std::future::{Future, poll_fn};
 use std::hint::cold_path;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -209,6 +210,14 @@ impl Transfer {
         address.ok_or_else(|| Error::from(Code::CouldntResolveHost))
     }
 
+    /// The addresses of the host that CURLOPT_INTERFACE names. As in curl it is looked up like any other, at port 80, and
+    /// without addresses the socket can't be bound, whatever the reason.
+    async fn local_hosts(&self, name: &str, plan: &Plan) -> Vec<SocketAddr> {
+        let options = ResolveOptions { proxy: false, ..plan.resolve.clone() };
+        let found = self.look_up(name, 80, &options).await;
+        found.map(|addresses| addresses.list.clone()).unwrap_or_default()
+    }
+
     async fn connect_socket(&self, plan: &Plan, started: Instant, deadline: Instant) -> Result<Connected> {
         let reactor = self.multi.runtime.reactor();
         let first = plan.pre_proxy.as_ref().or(plan.proxy.as_ref());
@@ -228,10 +237,15 @@ impl Transfer {
         for address in &addresses.list {
             self.easy.note(|| format!("  Trying {address}..."));
         }
+        let local_hosts = match plan.identity.socket.local.host_name() {
+            Some(name) if unix.is_none() => Box::pin(self.local_hosts(name, plan)).await,
+            _ => Vec::new(),
+        };
         let request = ConnectRequest {
             host,
             port,
             addresses: &addresses,
+            local_hosts: &local_hosts,
             transport: Transport::Tcp,
             options: &plan.identity.socket,
             callbacks: self.easy.callbacks.sockets(),

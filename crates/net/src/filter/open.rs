@@ -137,6 +137,12 @@ impl LocalBinding {
         Some(binding)
     }
 
+    /// The host that names the local end and has to be looked up; none where an interface has that name.
+    pub fn host_name(&self) -> Option<&str> {
+        let may_be = self.device.as_deref().filter(|name| nix::net::if_::if_nametoindex(*name).is_err());
+        self.host.as_deref().or(may_be)
+    }
+
     /// Whether the system chooses everything.
     pub fn is_free(&self) -> bool {
         *self == LocalBinding { port_range: self.port_range, ..LocalBinding::default() }

@@ -50,6 +50,7 @@ pub async fn dial(
         host: "host.test",
         port: list[0].port(),
         addresses: &Addresses { list },
+        local_hosts: &[],
         transport: Transport::Tcp,
         options: &SocketOptions::default(),
         callbacks: None,
