@@ -4,7 +4,7 @@ mod common;
 
 use common::{handle, long, text};
 use tables::{Code, EasyOption as O};
-use testkit::http::HttpServer;
+use testkit::http::{HttpServer, Response};
 use testkit::raw::{RawPeer, Step, expect, send};
 use warmwire_engine::Easy;
 
@@ -92,4 +92,35 @@ fn a_zero_in_a_name_is_no_name() {
     let (easy, _app) = handle("http://unused.example/");
     text(&easy, O::Url, "http://%00u:p@127.0.0.1:1/");
     assert_eq!(easy.perform(), Code::UrlMalformat);
+}
+
+/// curl 8.22's code and words (7.88 says nothing): what was decoded is handed out, and what is missing is an error. Nothing at all
+/// is no compressed data.
+// covers: CURLOPT_ACCEPT_ENCODING, CURLE_BAD_CONTENT_ENCODING
+#[test]
+fn compressed_bodies_that_end_too_soon() {
+    let gzip = b"\x1f\x8b\x08\0\0\0\0\0\x02\x03\xcb\x48\xcd\xc9\xc9\x07\0\x86\xa6\x10\x36\x05\0\0\0";
+    let deflate = b"\x78\x9c\xcb\x48\xcd\xc9\xc9\x07\0\x06\x2c\x02\x15";
+    let zstd = b"\x28\xb5\x2f\xfd\x20\x05\x29\0\0hello";
+    let rows: [(&str, &[u8]); 4] =
+        [("gzip", gzip), ("deflate", deflate), ("br", b"\x0b\x02\x80hello\x03"), ("zstd", zstd)];
+    for (coding, whole) in rows {
+        for length in 0..=whole.len() {
+            let body = whole[..length].to_vec();
+            let server =
+                HttpServer::with(move |_| Some(Response::ok(body.clone()).with("Content-Encoding", coding)));
+            let (easy, app) = handle(&server.url("/"));
+            text(&easy, O::AcceptEncoding, "");
+            let code = easy.perform();
+            let said = easy.state().message();
+            if length == 0 || length == whole.len() {
+                let body: &[u8] = if length == 0 { b"" } else { b"hello" };
+                assert_eq!((code, &app.body.borrow()[..]), (Code::Ok, body), "{coding} {length}: {said}");
+            } else {
+                let wanted = "Compressed content did not end cleanly, data truncated?";
+                assert_eq!((code, &*said), (Code::BadContentEncoding, wanted), "{coding} {length}");
+                assert!(b"hello".starts_with(&app.body.borrow()[..]), "{coding} {length}");
+            }
+        }
+    }
 }

@@ -134,7 +134,7 @@ impl fmt::Display for Error {
             }
             Error::Corrupt => "Error while processing content unencoding: corrupt data",
             Error::TrailingData => "Multi-member gzip response not supported",
-            Error::Truncated => "the compressed data ended too soon",
+            Error::Truncated => "Compressed content did not end cleanly, data truncated?",
             Error::TooLarge => "the compressed data needs too much memory",
         })
     }
