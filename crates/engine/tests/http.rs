@@ -158,3 +158,25 @@ fn follows_redirects() {
     assert_eq!((info.response_code, info.redirect_count), (200, 3));
     assert_eq!(server.accepts(), 1);
 }
+
+/// However fast a body comes, the application gets its turn, and whatever else has happened meanwhile is seen.
+// covers: curl_multi_perform
+#[test]
+fn one_run_moves_no_more_than_is_fair() {
+    let path = std::env::temp_dir().join(format!("warmwire-fair-{}", std::process::id()));
+    let length = 40 * 1024 * 1024;
+    std::fs::File::create(&path).unwrap().set_len(length as u64).unwrap();
+    let (easy, app) = handle(&format!("file://{}", path.display()));
+    let multi = Multi::default();
+    multi.add(&easy);
+    let (mut runs, mut most, mut before) = (0, 0, 0);
+    while multi.next_message().is_none() {
+        assert_eq!(multi.timeout(), Some(std::time::Duration::ZERO), "there is more to do");
+        multi.perform();
+        let now = app.body.borrow().len();
+        (runs, most, before) = (runs + 1, most.max(now - before), now);
+    }
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(before, length);
+    assert!(most <= 5 * 1024 * 1024 && (9..=20).contains(&runs), "{runs} runs, {most} bytes in one");
+}

@@ -54,6 +54,8 @@ struct Inner {
     reactor: Arc<Reactor>,
     /// What the present round has still to poll; here, so that nothing is lost when a task panics.
     batch: RefCell<VecDeque<TaskId>>,
+    /// Tasks that have given way until the next run.
+    later: RefCell<Vec<Waker>>,
     generation: Cell<u64>,
     running: Cell<bool>,
     /// The task that is being polled.
@@ -82,6 +84,7 @@ impl Runtime {
             root: OnceCell::new(),
             reactor: Reactor::new(clock),
             batch: RefCell::default(),
+            later: RefCell::default(),
             generation: Cell::new(0),
             running: Cell::new(false),
             polled: Cell::new(None),
@@ -130,6 +133,12 @@ impl Runtime {
         if let Some(waker) = waker {
             waker.wake();
         }
+    }
+
+    /// Wakes a task when the present run is over: what has more to do than is fair lets the caller go, and events be seen,
+    /// before it goes on. Waking it at once would only begin the next round of the same run.
+    pub fn wake_later(&self, waker: Waker) {
+        self.0.later.borrow_mut().push(waker);
     }
 
     /// Whether the task has neither finished nor been cancelled.
@@ -215,6 +224,7 @@ impl Runtime {
     }
 
     fn end_run(&self) {
+        self.0.later.take().into_iter().for_each(Waker::wake);
         self.0.running.set(false);
         self.0.reactor.ready.set_running(false);
     }

@@ -71,6 +71,25 @@ fn a_task_wakes_itself_while_polled() {
 }
 
 #[test]
+fn who_gives_way_goes_on_in_the_next_run() {
+    let (rt, _) = manual();
+    let (polls, inner) = (Rc::new(Cell::new(0)), rt.clone());
+    let counter = polls.clone();
+    rt.spawn(Box::pin(poll_fn(move |cx| {
+        counter.set(counter.get() + 1);
+        inner.wake_later(cx.waker().clone());
+        if counter.get() == 3 { Poll::Ready(()) } else { Poll::Pending }
+    })));
+    for run in 1..=3 {
+        assert_eq!(rt.reactor().timeout(), Some(Duration::ZERO), "there is something to do");
+        rt.run().unwrap();
+        assert_eq!(polls.get(), run);
+    }
+    rt.run().unwrap();
+    assert_eq!((polls.get(), rt.tasks()), (3, 0));
+}
+
+#[test]
 fn a_run_ends_although_tasks_wake_for_ever_and_asks_to_be_called_again() {
     let (rt, _) = manual();
     rt.spawn(Box::pin(poll_fn(|cx| {

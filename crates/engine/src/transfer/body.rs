@@ -33,7 +33,7 @@ pub trait BodySource {
     fn forget_read(&mut self);
 }
 
-/// Bytes that one poll may move before other transfers get their turn.
+/// Bytes that one run may move before other transfers, and the application, get their turn.
 const FAIR_SHARE: usize = 4 * 1024 * 1024;
 
 impl Transfer {
@@ -68,7 +68,7 @@ impl Transfer {
             }
             if moved > FAIR_SHARE {
                 cold_path();
-                cx.waker().wake_by_ref();
+                self.multi.runtime.wake_later(cx.waker().clone());
                 return Poll::Pending;
             }
             let multi = self.multi.clone();
