@@ -6,12 +6,15 @@
 
 mod common;
 
+use std::collections::HashSet;
+use std::sync::Mutex;
+
 use common::{handle, long, text};
-use tables::constant::{CURLAUTH_BEARER, CURLAUTH_DIGEST, CURLAUTH_NTLM};
+use tables::constant::{CURLAUTH_ANY, CURLAUTH_BEARER, CURLAUTH_DIGEST, CURLAUTH_NTLM};
 use tables::{Code, EasyOption as O};
 use testkit::http::{HttpServer, Request, Response};
 use testkit::temp::TempDir;
-use warmwire_engine::Easy;
+use warmwire_engine::{Easy, Multi};
 
 const NONCE: &str = "Digest realm=\"r\", nonce=\"from-a\", qop=\"auth\"";
 
@@ -230,6 +233,58 @@ fn an_ntlm_connection_belongs_to_its_user() {
     perform(&easy);
     assert_eq!(server.accepts(), 3);
     assert_eq!(*app.body.borrow(), b"inininin");
+}
+
+/// Who still has to find the scheme out finds the connection that is authenticated for the same user already, as curl does; nobody
+/// else does. When the server has forgotten who that was, all begins anew.
+#[test]
+fn an_ntlm_connection_is_found_by_who_may_use_it() {
+    const MESSAGE_2: &str = "NTLM TlRMTVNTUAACAAAAAAAAADAAAAABAgAAASNFZ4mrze8AAAAAAAAAAAAAAAAwAAAA";
+    for (status, field, reply) in
+        [(401, "Authorization", "WWW-Authenticate"), (407, "Proxy-Authorization", "Proxy-Authenticate")]
+    {
+        let known = Mutex::new(HashSet::new());
+        let server = HttpServer::with(move |request| {
+            let ask =
+                |value: &str| Some(Response::status(status).with(reply, value).with("Content-Type", "x"));
+            let mut known = known.lock().unwrap();
+            if request.target.ends_with("/forget") && request.field(field).is_none() {
+                known.remove(&request.connection);
+            }
+            match request.field(field) {
+                Some(value) if value.starts_with("NTLM TlRMTVNTUAAB") => return ask(MESSAGE_2),
+                Some(_) => known.insert(request.connection),
+                None if !known.contains(&request.connection) => return ask("NTLM"),
+                None => false,
+            };
+            Some(Response::ok("in"))
+        });
+        let multi = Multi::default();
+        let get = |user: &str, path: &str| {
+            let (easy, app) = handle(&server.url(path));
+            let (login, schemes) = match status {
+                401 => (O::Userpwd, O::Httpauth),
+                _ => (O::Proxyuserpwd, O::Proxyauth),
+            };
+            if status == 407 {
+                text(&easy, O::Url, &format!("http://origin.example{path}"));
+                text(&easy, O::Proxy, &server.url(""));
+            }
+            text(&easy, login, user);
+            long(&easy, schemes, CURLAUTH_ANY as i64);
+            multi.add(&easy);
+            assert_eq!(common::until_done(&multi), Code::Ok, "{}", easy.state().message());
+            multi.remove(&easy);
+            let delivered = app.body.borrow().clone();
+            (server.accepts(), server.served(), delivered)
+        };
+        let inside = b"in".to_vec();
+        assert_eq!(get("one:1", "/"), (1, 3, inside.clone()), "{status}: asked, challenged, in");
+        assert_eq!(get("one:1", "/"), (1, 4, inside.clone()), "{status}: at once");
+        assert_eq!(get("two:2", "/"), (2, 7, inside.clone()), "{status}: another user");
+        assert_eq!(get("one:2", "/"), (3, 10, inside.clone()), "{status}: another password");
+        assert_eq!(get("one:1", "/forget"), (3, 13, inside), "{status}: forgotten");
+    }
 }
 
 /// CVE-2022-32205, CVE-2014-3613: a flood of cookies does not make a request too big to send, and a numeric host's

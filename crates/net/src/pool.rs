@@ -174,6 +174,11 @@ impl Pool {
         Some(Acquired::Vacant(Slot::new(&self.0, identity.origin.clone())))
     }
 
+    /// An idle connection with this identity, if there is one; never a new one.
+    pub fn try_reuse(&self, identity: &Identity, owner: u64) -> Option<Lease> {
+        self.reuse_own(identity, owner).or_else(|| self.reuse_shared(identity, owner))
+    }
+
     /// Whether somebody waits for a slot.
     pub fn has_waiters(&self) -> bool {
         !self.0.state.borrow().waiting.is_empty()

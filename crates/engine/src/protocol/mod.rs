@@ -15,7 +15,8 @@ use tables::{Code, EasyOption as O};
 
 pub use ftp::{Pipelining as FtpPipelining, Servers as FtpServers};
 pub use http::{
-    KeptHead, Memory as HttpMemory, connection_login as http_connection_login, unnamed as http_unnamed,
+    KeptHead, Memory as HttpMemory, connection_login as http_connection_login,
+    perhaps_bound as http_perhaps_bound, unnamed as http_unnamed,
 };
 
 /// What follows a request.

@@ -88,6 +88,13 @@ pub enum NtlmStep {
     Established,
 }
 
+impl NtlmStep {
+    /// Whether everything has been said on this connection.
+    fn is_through(&self) -> bool {
+        matches!(self, NtlmStep::Answered | NtlmStep::Established)
+    }
+}
+
 /// What a connection knows of one side: schemes that authenticate connections live with them.
 #[derive(Default)]
 pub struct Steps {
@@ -311,6 +318,8 @@ impl Side {
                 CURLAUTH_NTLM if self.picked == CURLAUTH_NTLM => {
                     problem |= !take_ntlm(&mut steps.ntlm, challenge.token.as_deref());
                 }
+                // An earlier transfer's login on this connection does not count any more.
+                CURLAUTH_NTLM if steps.ntlm.is_through() => steps.ntlm = NtlmStep::Idle,
                 // Its context has been asked already.
                 CURLAUTH_NEGOTIATE if self.picked == CURLAUTH_NEGOTIATE => {
                     problem |= !steps.negotiate.is_ready();

@@ -14,7 +14,8 @@ use net::filter::tls::handshake;
 use net::filter::{SocketFilter, open::Transport};
 use net::resolver::{Addresses, ResolveOptions, is_new, resolve};
 use net::tls::TlsConfig;
-use net::{Acquired, Connection, Filter, Lease, Limits, Pool, ResolveCache, SessionStore};
+use net::{Acquired, Connection, Filter, Identity, Lease, Limits, Pool, ResolveCache, SessionStore};
+use tables::scheme::Login;
 use tables::{Code, EasyOption as O, LockData};
 
 use super::Transfer;
@@ -24,6 +25,7 @@ use super::socks::Goal;
 use super::tunnel;
 use crate::callbacks::Endpoints;
 use crate::error::{Error, Result};
+use crate::protocol;
 use crate::settings::Text;
 
 /// Connections to a proxy that one tunnel may take.
@@ -63,7 +65,11 @@ impl Transfer {
         let fresh = fresh || self.on(O::FreshConnect);
         let pool = self.pool();
         let owner = self.easy.owner_number();
-        let at_once = || pool.try_acquire(&plan.identity, fresh, owner);
+        let authenticated = if fresh { None } else { self.authenticated(&plan)? };
+        let at_once = || {
+            let kept = authenticated.and_then(|identity| pool.try_reuse(&identity, owner));
+            kept.map(Acquired::Reused).or_else(|| pool.try_acquire(&plan.identity, fresh, owner))
+        };
         let acquired = match self.locked(LockData::Connect, at_once) {
             Some(acquired) => acquired,
             None => {
@@ -104,6 +110,15 @@ impl Transfer {
         let resolved = !self.easy.info.borrow().name_lookup.is_zero();
         let what = if resolved { "Connection" } else { "Resolving" };
         Error::new(Code::OperationTimedout, format!("{what} timed out after {ms} milliseconds"))
+    }
+
+    /// The identity of a connection on which NTLM is through already, where it may turn out that NTLM is wanted.
+    fn authenticated(&self, plan: &Plan) -> Result<Option<Identity>> {
+        if self.scheme().login() != Login::Request || plan.identity.credentials.is_some() {
+            return Ok(None);
+        }
+        let credentials = protocol::http_perhaps_bound(self, plan.forwarder())?;
+        Ok(credentials.map(|login| Identity { credentials: Some(login), ..(*plan.identity).clone() }))
     }
 
     /// Opens a connection along the plan.

@@ -273,6 +273,10 @@ fn take_challenges(t: &mut Transfer, response: &Response) {
 /// been made for.
 pub fn bound_login(t: &Transfer) -> Result<Option<Credentials>> {
     let scheme = t.easy.stores.auth.borrow().server.scheme();
+    login_by(t, scheme)
+}
+
+fn login_by(t: &Transfer, scheme: u64) -> Result<Option<Credentials>> {
     let (name, circumstances) = match scheme {
         CURLAUTH_NTLM => ("NTLM", String::new()),
         CURLAUTH_NEGOTIATE => (NEGOTIATE, negotiate::circumstances(t, Role::Server)),
@@ -295,9 +299,25 @@ pub fn bound_login(t: &Transfer) -> Result<Option<Credentials>> {
 /// Who a proxy that forwards must have been told of on a connection, when it asks for NTLM.
 pub fn bound_proxy(t: &Transfer, proxy: &Proxy) -> Option<Credentials> {
     let ntlm = t.easy.stores.auth.borrow().proxy.scheme() == CURLAUTH_NTLM;
-    let user = proxy.user.clone().filter(|_| ntlm)?;
+    if ntlm { proxy_login(proxy) } else { None }
+}
+
+fn proxy_login(proxy: &Proxy) -> Option<Credentials> {
+    let user = proxy.user.clone()?;
     let password = proxy.password.clone().unwrap_or_default();
     Some(Credentials { user, password, options: "NTLM of the proxy".to_owned(), ..Credentials::default() })
+}
+
+/// Where the scheme is still to be found out and NTLM is among those allowed, whom an idle connection may have been
+/// authenticated for by it already: nothing has to be found out there. Of the server and of a proxy that forwards.
+pub fn perhaps_bound(t: &Transfer, forwarding: Option<&Proxy>) -> Result<[Option<Credentials>; 2]> {
+    let may_be = |scheme: u64| scheme & CURLAUTH_NTLM != 0 && !scheme.is_power_of_two();
+    let (server, proxy) = {
+        let memory = t.easy.stores.auth.borrow();
+        (may_be(memory.server.scheme()), may_be(memory.proxy.scheme()))
+    };
+    let server = if server { login_by(t, CURLAUTH_NTLM)? } else { None };
+    Ok([server, forwarding.filter(|_| proxy).and_then(proxy_login)])
 }
 
 /// Whether the conversation goes on by a scheme that wants it to be on one connection.

@@ -166,15 +166,31 @@ fn bind(t: &Transfer, link: &mut Link) -> Result<()> {
 
 /// Who a connection must have been authenticated for as a whole, by the server and by a proxy that forwards to it.
 pub fn connection_login(t: &Transfer, forwarding: Option<&Proxy>) -> Result<Option<Credentials>> {
-    let server = auth::bound_login(t)?;
     let proxy = forwarding.and_then(|proxy| auth::bound_proxy(t, proxy));
-    Ok(match (server, proxy) {
+    Ok(both(auth::bound_login(t)?, proxy))
+}
+
+/// Who an idle connection may have been authenticated for, when the scheme is not settled yet.
+pub fn perhaps_bound(t: &Transfer, forwarding: Option<&Proxy>) -> Result<Option<Credentials>> {
+    let [server, proxy] = auth::perhaps_bound(t, forwarding)?;
+    if server.is_none() && proxy.is_none() {
+        return Ok(None);
+    }
+    cold_path();
+    let proxy = proxy.or_else(|| forwarding.and_then(|proxy| auth::bound_proxy(t, proxy)));
+    // A proxy that wants to know who we are comes first; whether the server does too is seen later.
+    let server = if proxy.is_some() { auth::bound_login(t)? } else { server };
+    Ok(both(server, proxy))
+}
+
+fn both(server: Option<Credentials>, proxy: Option<Credentials>) -> Option<Credentials> {
+    match (server, proxy) {
         (Some(server), Some(proxy)) => {
             let extra = [server.extra, proxy.user, proxy.password].join("\n");
             Some(Credentials { extra, ..server })
         }
         (server, proxy) => server.or(proxy),
-    })
+    }
 }
 
 fn replayable(e: &Error) -> bool {
