@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
+use net::exchange::Storage;
 use net::{Pool, ResolveCache, SessionStore, SharedPool};
 use runtime::{Clock, ExtraFd, Interest, Recursive, Runtime, SocketHook, TaskId};
 use slab::Slab;
@@ -33,7 +34,7 @@ pub const SCRATCH: usize = 256 * 1024;
 /// kernel opens the connection's window less, for good.
 pub const SMALL_SCRATCH: usize = 40 * 1024;
 
-/// Pieces of storage kept for heads, and the most that one of them may hold.
+/// Pieces of storage kept for exchanges, and the most that is kept of what one of them received or sent.
 const SPARES: usize = 16;
 const LARGEST_SPARE: usize = 16 * 1024;
 
@@ -80,7 +81,7 @@ pub struct MultiState {
     pub(crate) for_easy: bool,
     scratch: Cell<Vec<u8>>,
     /// Storage for the heads of replies, from one exchange to the next.
-    spare: RefCell<Vec<Vec<u8>>>,
+    spare: RefCell<Vec<Storage>>,
     /// Each member knows its place: an easy handle enters and leaves its own multi with every transfer, and ten thousand
     /// may leave a larger one.
     members: RefCell<Slab<Rc<EasyState>>>,
@@ -451,15 +452,15 @@ impl MultiState {
     }
 
     /// Storage that an earlier exchange has left.
-    pub(crate) fn take_spare(&self) -> Vec<u8> {
+    pub(crate) fn take_spare(&self) -> Storage {
         self.spare.borrow_mut().pop().unwrap_or_default()
     }
 
     /// Keeps an exchange's storage for another one.
-    pub(crate) fn leave_spare(&self, storage: Vec<u8>) {
+    pub(crate) fn leave_spare(&self, storage: Storage) {
         let mut spare = self.spare.borrow_mut();
-        if spare.len() < SPARES && storage.capacity() <= LARGEST_SPARE {
-            spare.push(storage);
+        if spare.len() < SPARES {
+            spare.push(storage.emptied(LARGEST_SPARE));
         }
     }
 

@@ -116,6 +116,7 @@ fn proxy_variable(scheme: &Scheme) -> Option<String> {
     // HTTP_PROXY in capitals may come from a request's own "Proxy:" field in CGI programs.
     let own = match scheme {
         Scheme::Http => get("http_proxy"),
+        Scheme::Https => get("https_proxy").or_else(|| get("HTTPS_PROXY")),
         _ => {
             let name = format!("{}_proxy", scheme.name().to_ascii_lowercase());
             get(&name).or_else(|| get(&name.to_uppercase()))

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use wire::http1::{ChunkedDecoder, LineBuffer, Part, TooLarge};
 
-use super::{BodyError, BodyFraming, BodyStep, Exchange, Finished, UploadFraming};
+use super::{BodyError, BodyFraming, BodyStep, Exchange, Finished, Storage, UploadFraming};
 use crate::Connection;
 
 /// A first read of this size takes a usual head and small body in one go, and leaves little to be
@@ -28,12 +28,12 @@ pub struct Http1 {
 }
 
 impl Http1 {
-    /// Begins an exchange on a connection. Heads are received into `storage`.
-    pub fn new(conn: Box<Connection>, storage: Vec<u8>) -> Http1 {
+    /// Begins an exchange on a connection, in storage of an earlier one.
+    pub fn new(conn: Box<Connection>, storage: Storage) -> Http1 {
         Http1 {
             conn,
-            received: LineBuffer::with_storage(storage),
-            out: Vec::new(),
+            received: LineBuffer::with_storage(storage.received),
+            out: storage.out,
             end: 0,
             sent: 0,
             framing: BodyFraming::None,
@@ -71,12 +71,8 @@ impl Http1 {
 }
 
 impl Exchange for Http1 {
-    fn queue_head(&mut self, head: Vec<u8>) {
-        if self.end == 0 {
-            (self.end, self.out) = (head.len(), head);
-        } else {
-            self.queue(&head);
-        }
+    fn queue_head(&mut self, head: &[u8]) {
+        self.queue(head);
     }
 
     fn queue_body(&mut self, data: &[u8], framing: UploadFraming) {
@@ -230,6 +226,7 @@ impl Exchange for Http1 {
             && self.received.rest().is_empty()
             && (self.ended || self.framing == BodyFraming::None || self.framing == BodyFraming::Length(0))
             && self.framing != BodyFraming::UntilClose;
-        Finished { connection: self.conn, clean, storage: self.received.into_storage() }
+        let storage = Storage { received: self.received.into_storage(), out: self.out };
+        Finished { connection: self.conn, clean, storage }
     }
 }

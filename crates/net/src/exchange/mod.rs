@@ -61,14 +61,36 @@ pub struct Finished {
     pub connection: Box<Connection>,
     /// As far as the bytes tell, another exchange may follow on it.
     pub clean: bool,
-    /// Empty storage that another exchange may fill.
-    pub storage: Vec<u8>,
+    /// For another exchange.
+    pub storage: Storage,
+}
+
+/// What an exchange fills: a kept one spares the next exchange its allocations.
+#[derive(Default)]
+pub struct Storage {
+    /// Heads that were received.
+    pub(crate) received: Vec<u8>,
+    /// What is to be sent.
+    pub(crate) out: Vec<u8>,
+}
+
+impl Storage {
+    /// The same for keeping: empty, and without what is larger than `limit`.
+    pub fn emptied(mut self, limit: usize) -> Storage {
+        for bytes in [&mut self.received, &mut self.out] {
+            if bytes.capacity() > limit {
+                *bytes = Vec::new();
+            }
+            bytes.clear();
+        }
+        self
+    }
 }
 
 /// One request and its reply on a connection.
 pub trait Exchange {
     /// Queues the head.
-    fn queue_head(&mut self, head: Vec<u8>);
+    fn queue_head(&mut self, head: &[u8]);
 
     /// Queues a piece of body, framed as `framing` says.
     fn queue_body(&mut self, data: &[u8], framing: UploadFraming);

@@ -19,7 +19,7 @@ use crate::transfer::connect::Link;
 pub struct KeptHead {
     generation: u64,
     method: Method,
-    head: Box<[u8]>,
+    head: Text,
     head_only: bool,
     effective_method: Cow<'static, str>,
     referer: Option<Text>,
@@ -40,7 +40,7 @@ pub fn request(t: &mut Transfer, link: &Link) -> Option<Request> {
     info.referer.clone_from(&kept.referer);
     drop(info);
     Some(Request {
-        head: kept.head.to_vec(),
+        head: kept.head.clone(),
         body: ClientReader::empty(&t.easy),
         framing: UploadFraming::Plain,
         expects: false,
@@ -60,7 +60,7 @@ pub fn keep(t: &Transfer, link: &Link, request: &Request) {
     *t.url.kept_head.borrow_mut() = Some(KeptHead {
         generation: t.easy.settings.borrow().generation(),
         method: t.method,
-        head: request.head.as_slice().into(),
+        head: request.head.clone(),
         head_only: request.head_only,
         effective_method: info.effective_method.clone(),
         referer: info.referer.clone(),

@@ -33,8 +33,8 @@ pub struct State {
     server: Option<Secret<Login>>,
     has_bearer: bool,
     proxy: Option<(Peer, Option<Secret<Login>>)>,
-    /// What the connection in use knows.
-    pub steps: ConnectionSteps,
+    /// What the connection in use knows, once there was something to know.
+    pub steps: Option<Box<ConnectionSteps>>,
 }
 
 impl State {
@@ -112,7 +112,7 @@ fn proxy_field(t: &mut Transfer, target: &Target<'_>, out: &mut Vec<u8>) {
         uri: &uri,
         custom: target.custom.names("Proxy-Authorization"),
     };
-    if let Some(value) = memory.proxy.answer(&ask, &mut state.steps.proxy) {
+    if let Some(value) = memory.proxy.answer(&ask, &mut state.steps.get_or_insert_default().proxy) {
         field(out, "Proxy-Authorization", &value);
         t.easy.info.borrow_mut().proxy_auth_used = memory.proxy.scheme() as i64;
     }
@@ -149,7 +149,7 @@ fn server_field(
         uri: &uri,
         custom: target.custom.names("Authorization"),
     };
-    if let Some(value) = memory.server.answer(&ask, &mut state.steps.server) {
+    if let Some(value) = memory.server.answer(&ask, &mut state.steps.get_or_insert_default().server) {
         field(out, "Authorization", &value);
         t.easy.info.borrow_mut().auth_used = memory.server.scheme() as i64;
     }
@@ -250,13 +250,15 @@ fn take_challenges(t: &mut Transfer, response: &Response) {
     let problem = match (response.status, &state.proxy) {
         (401, _) => {
             let values = &response.challenges;
-            let (all, problem) = memory.server.challenged(values, &peer, &mut state.steps.server);
+            let (all, problem) =
+                memory.server.challenged(values, &peer, &mut state.steps.get_or_insert_default().server);
             info.auth_available = all as i64;
             problem
         }
         (407, Some((proxy, _))) => {
             let values = &response.proxy_challenges;
-            let (all, problem) = memory.proxy.challenged(values, proxy, &mut state.steps.proxy);
+            let (all, problem) =
+                memory.proxy.challenged(values, proxy, &mut state.steps.get_or_insert_default().proxy);
             info.proxy_auth_available = all as i64;
             problem
         }
@@ -359,20 +361,20 @@ pub async fn prepare(t: &mut Transfer, link: &Link) -> Result<()> {
         let login = asking(t)?;
         memory().server.meet(&t.peer(), login.as_ref());
         let speaks = login.is_some() && memory().server.scheme() == CURLAUTH_NEGOTIATE;
-        let mut negotiate = std::mem::take(&mut t.http.auth.steps.server.negotiate);
+        let mut negotiate = std::mem::take(&mut t.http.auth.steps.get_or_insert_default().server.negotiate);
         if speaks && negotiate.must_begin() {
             let whom = server(t, link.lease.filter.as_ref());
             if !speak(t, whom, &mut negotiate, None, None).await {
                 t.easy.stores.auth.borrow_mut().server.lost(CURLAUTH_NEGOTIATE);
             }
         }
-        t.http.auth.steps.server.negotiate = negotiate;
+        t.http.auth.steps.get_or_insert_default().server.negotiate = negotiate;
     }
     let Some(proxy) = link.forwarder() else { return Ok(()) };
     cold_path();
-    let mut negotiate = std::mem::take(&mut t.http.auth.steps.proxy.negotiate);
+    let mut negotiate = std::mem::take(&mut t.http.auth.steps.get_or_insert_default().proxy.negotiate);
     proxy.prepare(t, &mut negotiate).await;
-    t.http.auth.steps.proxy.negotiate = negotiate;
+    t.http.auth.steps.get_or_insert_default().proxy.negotiate = negotiate;
     Ok(())
 }
 
@@ -388,7 +390,7 @@ pub async fn hear(t: &mut Transfer, talk: &Talk, response: &Response) {
     let scheme = t.easy.stores.auth.borrow().server.scheme();
     if scheme == CURLAUTH_NEGOTIATE {
         cold_path();
-        let mut negotiate = std::mem::take(&mut t.http.auth.steps.server.negotiate);
+        let mut negotiate = std::mem::take(&mut t.http.auth.steps.get_or_insert_default().server.negotiate);
         if let Some(persists) = response.persistent_auth {
             t.easy.note(|| {
                 format!("Negotiate: the connection {} it", if persists { "keeps" } else { "forgets" })
@@ -398,15 +400,15 @@ pub async fn hear(t: &mut Transfer, talk: &Talk, response: &Response) {
         let whom = server(t, talk.exchange.connection().filter.as_ref());
         let challenges = (response.status == 401).then_some(&response.challenges);
         listen(t, whom, &mut negotiate, challenges, response.keep_alive).await;
-        t.http.auth.steps.server.negotiate = negotiate;
+        t.http.auth.steps.get_or_insert_default().server.negotiate = negotiate;
     }
     let asked = t.easy.stores.auth.borrow().proxy.scheme() == CURLAUTH_NEGOTIATE;
     if let Some((peer, Some(_))) = t.http.auth.proxy.as_ref().filter(|_| asked) {
         cold_path();
         let whom = Whom { role: Role::Proxy, host: peer.host().to_owned(), channel: None };
-        let mut negotiate = std::mem::take(&mut t.http.auth.steps.proxy.negotiate);
+        let mut negotiate = std::mem::take(&mut t.http.auth.steps.get_or_insert_default().proxy.negotiate);
         let challenges = (response.status == 407).then_some(&response.proxy_challenges);
         listen(t, whom, &mut negotiate, challenges, response.keep_alive).await;
-        t.http.auth.steps.proxy.negotiate = negotiate;
+        t.http.auth.steps.get_or_insert_default().proxy.negotiate = negotiate;
     }
 }

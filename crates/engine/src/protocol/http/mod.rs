@@ -104,12 +104,12 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
             let net::exchange::Finished { connection, clean, storage } = talk.exchange.finish();
             link.lease.restore(connection);
             t.multi.leave_spare(storage);
-            let steps = std::mem::take(&mut t.http.auth.steps);
+            let steps = t.http.auth.steps.take().filter(|steps| steps.begun());
             if keep && clean && talk.upload.complete() {
-                let bound = steps.begun();
-                if bound {
+                let bound = steps.is_some();
+                if let Some(steps) = steps {
                     cold_path();
-                    link.lease.state = Some(Box::new(steps));
+                    link.lease.state = Some(steps);
                 }
                 if (bound || auth::binds(t)) && matches!(next, Next::Again) {
                     t.http.kept = Some(link);
@@ -146,14 +146,14 @@ fn note_forwarding(t: &Transfer, link: &Link) {
 }
 
 /// What the connection knows of its authentication.
-fn take_steps(link: &mut Link) -> ConnectionSteps {
-    let steps = link.lease.state.take().and_then(|state| state.downcast::<ConnectionSteps>().ok());
-    steps.map(|steps| *steps).unwrap_or_default()
+fn take_steps(link: &mut Link) -> Option<Box<ConnectionSteps>> {
+    link.lease.state.take()?.downcast().ok()
 }
 
 /// A connection that NTLM or Negotiate has begun on is its user's alone from here on.
 fn bind(t: &Transfer, link: &mut Link) -> Result<()> {
-    if t.http.auth.steps.begun() && link.lease.identity.credentials.is_none() {
+    let begun = t.http.auth.steps.as_ref().is_some_and(|steps| steps.begun());
+    if begun && link.lease.identity.credentials.is_none() {
         cold_path();
         let credentials = connection_login(t, link.forwarder())?.unwrap_or_default();
         let unnamed = link.lease.identity.unnamed || auth::unnamed(&credentials);
@@ -295,7 +295,7 @@ impl Talk {
         t.easy.trace("http/1", || format!("a request with a head of {} bytes", request.head.len()));
         t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, &request.head);
         t.easy.info.borrow_mut().request_size += request.head.len() as i64;
-        exchange.queue_head(request.head);
+        exchange.queue_head(&request.head);
         let upload = Upload::new(t, request.body, request.framing, request.expects, request.trailers);
         Talk { exchange, upload, reused, head_only: request.head_only }
     }

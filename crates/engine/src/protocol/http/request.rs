@@ -28,7 +28,7 @@ const MAX_REQUEST: usize = 1024 * 1024;
 /// A request ready to be sent.
 pub struct Request {
     /// Request line and fields, with the empty line.
-    pub head: Vec<u8>,
+    pub head: Text,
     /// Its body.
     pub body: ClientReader,
     /// How the body is delimited.
@@ -97,7 +97,7 @@ impl Request {
             t.easy.info.borrow_mut().upload_total = size;
         }
         let request = Request {
-            head: head.out,
+            head: head.out.into(),
             body,
             framing: if chunked { UploadFraming::Chunked } else { UploadFraming::Plain },
             expects,
