@@ -11,7 +11,8 @@
 #   libcurl.a                     one object, of which only the exports are global
 #   libcurl.pc, curl-config, CURLConfig*.cmake   with the prefix given in PREFIX (default /usr/local)
 #
-# The functions of a request stand together (warm.ld, written by `make warm`). --symbols leaves a release library its names.
+# The functions of a request stand together (warm.ld, written by `make warm`). --symbols leaves a release library its names,
+# and all functions in one section: valgrind knows no object for those in a second one, and would not find what is warm.
 #
 # Why a script and not rustc's cdylib or a build.rs: rustc writes its own version script for a cdylib and can't be
 # given ours, and ld.so refuses a library whose nodes lack the one a program was linked with. The C shim is compiled
@@ -35,7 +36,8 @@ while [ $# -gt 0 ]; do
   esac
 done
 
-[ -z "$symbols" ] || strip=
+warm=yes
+[ -z "$symbols" ] || strip= warm=
 
 cd "$root"
 archive=$target/$profile/libwarmwire_capi.a
@@ -88,7 +90,7 @@ link() {
   } > "$work/$1.map"
   # shellcheck disable=SC2086
   $CC -shared -o "$out/$2.new" "$work/$3" -Wl,--whole-archive "$archive" -Wl,--no-whole-archive \
-    -Wl,-soname,"$2" -Wl,--version-script="$work/$1.map" -Wl,-T,"$here/warm.ld" -Wl,--gc-sections \
+    -Wl,-soname,"$2" -Wl,--version-script="$work/$1.map" ${warm:+"-Wl,-T,$here/warm.ld"} -Wl,--gc-sections \
     -Wl,-z,nodelete -Wl,-z,relro,-z,now -Wl,-z,noexecstack $undefined -Wl,--as-needed $strip ${LDFLAGS:-} -lgcc_s -lpthread -ldl -lm -lc
   mv -f "$out/$2.new" "$out/$2"
 }
