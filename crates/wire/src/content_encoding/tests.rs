@@ -149,7 +149,8 @@ fn names_and_depth() {
     assert_eq!(decode("compress", b"", 1), Ok(Vec::new()));
     assert_eq!(decode("gzip,gzip,gzip,gzip,gzip,gzip", b"", 1), Err(Error::TooMany));
     assert!(Decoder::new("gzip,,gzip,gzip,gzip,gzip", DEPTH_LIMIT).is_ok());
-    assert!(Decoder::new("identity, none", 0).is_ok_and(|decoder| decoder.is_identity()));
+    assert!(Decoder::new("identity, none", 2).is_ok_and(|decoder| decoder.is_identity()));
+    assert_eq!(Decoder::new("identity, none, gzip", 2).err(), Some(Error::TooMany));
 }
 
 #[test]
