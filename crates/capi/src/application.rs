@@ -384,16 +384,16 @@ impl Callbacks for Application {
         // SAFETY: the application's function; what `info` points to outlives the call.
         let answer = unsafe { function((&raw const info).cast(), self.pointers.chunk_data.get(), remaining) };
         match answer {
-            answer if answer == i64::from(CURL_CHUNK_BGN_FUNC_OK) => ChunkAnswer::Ok,
+            answer if answer == i64::from(CURL_CHUNK_BGN_FUNC_FAIL) => ChunkAnswer::Failed,
             answer if answer == i64::from(CURL_CHUNK_BGN_FUNC_SKIP) => ChunkAnswer::Skip,
-            _ => ChunkAnswer::Failed,
+            _ => ChunkAnswer::Ok,
         }
     }
 
     fn chunk_end(&self) -> bool {
         let Some(function) = self.pointers.chunk_end_fn() else { return true };
         // SAFETY: the application's function.
-        unsafe { function(self.pointers.chunk_data.get()) == i64::from(CURL_CHUNK_END_FUNC_OK) }
+        unsafe { function(self.pointers.chunk_data.get()) != i64::from(CURL_CHUNK_END_FUNC_FAIL) }
     }
 
     fn fnmatch(&self, pattern: &[u8], name: &[u8]) -> Option<MatchAnswer> {

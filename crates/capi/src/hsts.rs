@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 use engine::callbacks::{HstsAnswer, HstsEntry};
-use tables::constant::{CURLSTS_DONE, CURLSTS_OK};
+use tables::constant::{CURLSTS_FAIL, CURLSTS_OK};
 
 pub type HstsReadFn = unsafe extern "C-unwind" fn(*mut c_void, *mut Entry, *mut c_void) -> c_int;
 pub type HstsWriteFn = unsafe extern "C-unwind" fn(*mut c_void, *mut Entry, *mut Index, *mut c_void) -> c_int;
@@ -45,8 +45,8 @@ pub unsafe fn ask(function: HstsReadFn, handle: *mut c_void, user: *mut c_void) 
     let answer = unsafe { function(handle, &raw mut entry, user) };
     match answer {
         answer if answer == CURLSTS_OK => {}
-        answer if answer == CURLSTS_DONE => return HstsAnswer::Done,
-        _ => return HstsAnswer::Failed,
+        answer if answer == CURLSTS_FAIL => return HstsAnswer::Failed,
+        _ => return HstsAnswer::Done,
     }
     let Ok(name) = CStr::from_bytes_until_nul(&name) else { return HstsAnswer::Invalid };
     if name.is_empty() {

@@ -28,6 +28,8 @@ pub struct Store {
     cache: RefCell<Cache>,
     /// Files to be read before the next transfer.
     unread: RefCell<Vec<Text>>,
+    /// All that were named, for a copy of the handle.
+    files: RefCell<Vec<Text>>,
 }
 
 impl Store {
@@ -35,14 +37,32 @@ impl Store {
     pub fn forget(&self) {
         self.cache.take();
     }
+
+    /// A copy of the handle reads the same files.
+    pub fn copy_from(&self, other: &Store) {
+        let files: Vec<Text> = other.files.borrow().iter().map(|name| Text::from(&name[..])).collect();
+        self.unread.replace(files.clone());
+        self.files.replace(files);
+    }
 }
 
-/// CURLOPT_HSTS: another file to read; NULL forgets them.
+/// CURLOPT_HSTS: another file to read; NULL forgets them, and what was read from them.
 pub fn add_file(easy: &EasyState, name: Option<&[u8]>) {
-    let mut unread = easy.stores.hsts.unread.borrow_mut();
+    let store = &easy.stores.hsts;
+    let (mut unread, mut files) = (store.unread.borrow_mut(), store.files.borrow_mut());
     match name {
-        Some(name) => unread.push(name.into()),
-        None => unread.clear(),
+        Some(name) => {
+            let name = Text::from(name);
+            if !files.contains(&name) {
+                files.push(name.clone());
+            }
+            unread.push(name);
+        }
+        None => {
+            unread.clear();
+            files.clear();
+            store.forget();
+        }
     }
 }
 

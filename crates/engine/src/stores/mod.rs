@@ -32,9 +32,10 @@ pub struct Stores {
 }
 
 impl Stores {
-    /// curl_easy_duphandle copies the cookies.
+    /// curl_easy_duphandle copies the cookies, and which files say what is reached over TLS.
     pub fn copy_from(&self, other: &Stores) {
         self.cookies.copy_from(&other.cookies);
+        self.hsts.copy_from(&other.hsts);
     }
 
     /// The handle joins this share, or leaves it: what the share holds is the handle's no more (CURLOPT_SHARE.md), and what it
@@ -54,13 +55,10 @@ impl Stores {
     }
 }
 
-/// A handle was copied from another: it reads the files that were named.
+/// A handle was copied from another: it reads the file that was named.
 pub fn duplicated(easy: &EasyState) {
-    let name = |option| easy.settings.borrow().text(option);
-    if let Some(name) = name(O::Hsts) {
-        hsts::add_file(easy, Some(&name));
-    }
-    if let Some(name) = name(O::Altsvc) {
+    let name = easy.settings.borrow().text(O::Altsvc);
+    if let Some(name) = name {
         let _ = altsvc::load(easy, &name);
     }
 }

@@ -194,7 +194,7 @@ async fn reply(t: &Transfer, tunnel: &mut TunnelFilter) -> Result<Reply> {
         if line.contains(&0) {
             return Err(Error::new(Code::WeirdServerReply, "Nul byte in header"));
         }
-        hand_out(t, &line)?;
+        hand_out(t, &line, !is_first)?;
         if std::mem::take(&mut is_first) {
             // What is no status line refuses with status 0.
             if let Ok(parsed) = StatusLine::parse(line.trim_ascii_end()) {
@@ -211,7 +211,6 @@ async fn reply(t: &Transfer, tunnel: &mut TunnelFilter) -> Result<Reply> {
             if field.is_none() && !matches!(line.first(), Some(b' ' | b'\t')) {
                 return Err(Error::new(Code::BadFunctionArgument, "Invalid response header"));
             }
-            t.easy.headers.borrow_mut().add(Origin::Connect, 0, &line)?;
             if let Some(field) = field {
                 reply.field(t, &field)?;
             }
@@ -280,12 +279,21 @@ async fn skip_body(t: &Transfer, tunnel: &mut TunnelFilter, reply: &Reply) -> Re
     Ok(true)
 }
 
-fn hand_out(t: &Transfer, line: &[u8]) -> Result<()> {
-    t.easy.info.borrow_mut().header_size += line.len() as i64;
+/// A line of the proxy's reply, counted when the application has taken it. Its callbacks find a field by the header functions.
+fn hand_out(t: &Transfer, line: &[u8], is_field: bool) -> Result<()> {
     t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, line);
-    if t.on(O::SuppressConnectHeaders) {
-        return Ok(());
+    if !t.on(O::SuppressConnectHeaders) {
+        let continues = matches!(line.first(), Some(b' ' | b'\t'));
+        if is_field && (continues || HeaderLine::parse(line).is_some()) {
+            t.easy.headers.borrow_mut().add(Origin::Connect, 0, line)?;
+        }
+        tell(t, line)?;
     }
+    t.easy.info.borrow_mut().header_size += line.len() as i64;
+    Ok(())
+}
+
+fn tell(t: &Transfer, line: &[u8]) -> Result<()> {
     let refused = |w| matches!(w, Written::Failed(_));
     if t.on(O::Header) && refused(t.easy.callbacks.write(line)) {
         return Err(Error::from(Code::WriteError));

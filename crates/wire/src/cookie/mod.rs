@@ -101,7 +101,7 @@ impl fmt::Display for Rejected {
     }
 }
 
-/// Cookie prefixes of RFC 6265bis section 4.1.3, in this case of letters only, as in curl.
+/// Cookie prefixes of RFC 6265bis section 4.1.3, in this case of letters only, as in curl (case 2311).
 fn prefix_fits(cookie: &Cookie) -> bool {
     let has = |prefix: &[u8]| cookie.name.get(..prefix.len()).is_some_and(|start| start == prefix);
     if has(b"__Host-") {

@@ -141,6 +141,7 @@ fn dos_line(line: &[u8]) -> Option<FileInfo> {
     if !is_date || !clock.iter().all(|octet| b"APM0123456789:".contains(octet)) {
         return None;
     }
+    let time = &line[..line.len() - rest.len()];
     let (kind, rest) = word(rest)?;
     let name = rest.trim_ascii_start();
     let is_directory = kind == b"<DIR>";
@@ -157,7 +158,7 @@ fn dos_line(line: &[u8]) -> Option<FileInfo> {
         user: None,
         group: None,
         size: Some(size),
-        time: [date, b" ", clock].concat(),
+        time: time.to_vec(),
         target: None,
     })
 }
@@ -276,7 +277,8 @@ mod tests {
     fn dos_listings() {
         let listing = "01-29-97  11:32PM       <DIR>          prog\r\n\
                        01-29-97  11:32PM                 8192 a file.txt\r\n";
-        let wanted = ["Directory|prog|0|||0|01-29-97 11:32PM|", "File|a file.txt|0|||8192|01-29-97 11:32PM|"];
+        let wanted =
+            ["Directory|prog|0|||0|01-29-97  11:32PM|", "File|a file.txt|0|||8192|01-29-97  11:32PM|"];
         assert_eq!(read(listing, 5).as_deref(), Ok(&wanted.map(String::from)[..]));
     }
 

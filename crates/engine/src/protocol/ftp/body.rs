@@ -105,7 +105,9 @@ pub async fn retrieve(t: &mut Transfer, control: &mut Control, place: &Place) ->
     let partial = span.last.is_some() || (span.tail.is_some() && t.text(O::Range).is_some());
     t.easy.info.borrow_mut().download_total = wanted.map_or(-1, |n| n as i64);
     control.dialogue.outstanding += 1;
-    receive(t, control, data, Wanted { bytes: wanted, partial, text, late: false }).await
+    // Files of /proc and their like have no size, and content all the same.
+    let bytes = wanted.filter(|_| known != Some(0));
+    receive(t, control, data, Wanted { bytes, partial, text, late: false }).await
 }
 
 /// Whether the reply to RETR lets the file come.
@@ -294,12 +296,12 @@ pub async fn store(t: &mut Transfer, control: &mut Control, place: &Place) -> Re
             return Ok(());
         }
     }
-    t.easy.info.borrow_mut().upload_total = reader.size.map_or(-1, |n| n as i64);
     let verb: &[u8] = if append { b"APPE " } else { b"STOR " };
     let reply = control.command(t, &[verb, place.file()].concat()).await?;
     if reply.code >= 400 {
         return Err(Error::new(Code::UploadFailed, format!("Failed FTP upload: {:03}", reply.code)));
     }
+    t.easy.info.borrow_mut().upload_total = reader.size.map_or(-1, |n| n as i64);
     control.dialogue.outstanding += 1;
     let mut filter = data::ready(t, control, data).await?;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);

@@ -595,7 +595,6 @@ pub fn receive_trailers(t: &mut Transfer, talk: &mut Talk) -> Result<()> {
     for line in trailers.split_inclusive(|b| *b == b'\n') {
         let count = t.easy.info.borrow().redirect_count as usize;
         t.easy.headers.borrow_mut().add(Origin::Trailer, count, line)?;
-        t.easy.info.borrow_mut().header_size += line.len() as i64;
         check_octets(line)?;
         let line = [line.trim_ascii_end(), b"\r\n"].concat();
         t.writer.header(&line, t.on(O::Header))?;
