@@ -122,15 +122,20 @@ impl Application {
         }
     }
 
-    fn post_bytes(&self) -> &[u8] {
+    /// The bytes of CURLOPT_POSTFIELDS from there on, which the engine knows to be inside them; of a C string no more than
+    /// `most` are looked at, or its length would be counted again for each piece of it.
+    fn post_bytes(&self, offset: usize, most: usize) -> &[u8] {
         let start = self.pointers.post_fields.get().cast::<c_char>();
         if start.is_null() {
             return &[];
         }
         // SAFETY: CURLOPT_POSTFIELDS points to POSTFIELDSIZE bytes, or to a C string when that is -1.
         unsafe {
-            let len = usize::try_from(self.post_size.get()).unwrap_or_else(|_| libc::strlen(start));
-            std::slice::from_raw_parts(start.cast(), len)
+            let Ok(len) = usize::try_from(self.post_size.get()) else {
+                let rest = start.add(offset);
+                return std::slice::from_raw_parts(rest.cast(), libc::strnlen(rest, most));
+            };
+            std::slice::from_raw_parts(start.cast(), len).get(offset..).unwrap_or(&[])
         }
     }
 }
@@ -243,12 +248,11 @@ impl Callbacks for Application {
     }
 
     fn post_fields_len(&self) -> Option<u64> {
-        (!self.pointers.post_fields.get().is_null()).then(|| self.post_bytes().len() as u64)
+        (!self.pointers.post_fields.get().is_null()).then(|| self.post_bytes(0, usize::MAX).len() as u64)
     }
 
     fn post_fields(&self, offset: u64, buf: &mut [u8]) -> usize {
-        let rest =
-            usize::try_from(offset).ok().and_then(|offset| self.post_bytes().get(offset..)).unwrap_or(&[]);
+        let rest = usize::try_from(offset).map_or(&[][..], |offset| self.post_bytes(offset, buf.len()));
         let len = rest.len().min(buf.len());
         buf[..len].copy_from_slice(&rest[..len]);
         len

@@ -4,7 +4,7 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::rc::Rc;
 
-use engine::settings::{Settings, Support, support};
+use engine::settings::{MAX_INPUT_LENGTH, Settings, Support, support};
 use engine::transfer::mime::{MimeReader, MimeSource};
 use engine::{Error, callbacks::ReadAnswer};
 use tables::constant::CURLMIMEOPT_FORMESCAPE;
@@ -54,6 +54,9 @@ fn set(easy: &EasyHandle, option: O, number: i64, pointer: *mut c_void) -> Resul
             {
                 // A copy of the size before has too few bytes now: it is void, as in curl.
                 state.settings.borrow_mut().forget_copied_post_fields();
+            }
+            if matches!(option, O::MaxRecvSpeedLarge | O::MaxSendSpeedLarge) {
+                easy.easy.pace_changed();
             }
             Ok(())
         }
@@ -130,14 +133,17 @@ fn set_pointer(easy: &EasyHandle, option: O, pointer: *mut c_void) -> Result<(),
 fn copy_post_fields(easy: &EasyHandle, text: *const c_char) -> Result<(), Code> {
     easy.app.pointers.post_fields.set(std::ptr::null_mut());
     let size = usize::try_from(easy.app.post_size.get());
-    let copied = match (text.is_null(), size) {
+    let given = match (text.is_null(), size) {
         (true, _) => None,
         // SAFETY: the application said how many bytes there are.
         (_, Ok(size)) => Some(unsafe { std::slice::from_raw_parts(text.cast::<u8>(), size) }),
         // SAFETY: without a size it is a C string.
         _ => unsafe { bytes(text) },
     };
-    easy.easy.state().settings.borrow_mut().set_text(O::Copypostfields, copied)
+    if size.is_err() && given.is_some_and(|text| text.len() > MAX_INPUT_LENGTH) {
+        return Err(Code::BadFunctionArgument);
+    }
+    easy.easy.state().settings.borrow_mut().set_text(O::Copypostfields, given)
 }
 
 impl EasyHandle {

@@ -24,6 +24,10 @@ impl SocketCallbacks for Application {
         if let (Target::Ip(ip), Some(changed)) = (target, ip_address(&address)) {
             *ip = changed;
         }
+        // SAFETY: the number is only asked about.
+        if unsafe { libc::fcntl(fd, libc::F_GETFD) } < 0 {
+            return Opened::Refused; // no descriptor at all: nothing to own or to close
+        }
         // SAFETY: the application hands its descriptor over.
         Opened::Socket(unsafe { OwnedFd::from_raw_fd(fd) })
     }

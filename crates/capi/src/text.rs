@@ -9,6 +9,9 @@ use wire::escape::{self, Reject};
 use crate::guard::entry;
 use crate::memory;
 
+/// What is escaped gets no longer than this: the longest input, every byte of it escaped (curl's limit).
+const MAX_ESCAPED: usize = 3 * engine::settings::MAX_INPUT_LENGTH;
+
 /// The bytes of a C string that may be NULL.
 ///
 /// # Safety
@@ -96,8 +99,9 @@ pub unsafe extern "C-unwind" fn curl_easy_escape(
 ) -> *mut c_char {
     entry(ptr::null_mut(), || {
         // SAFETY: the caller's promise.
-        let text = unsafe { counted(text, length) };
-        text.map_or(ptr::null_mut(), |text| memory::copy_string(&escape::encode(text)))
+        let text = unsafe { counted(text, length) }.filter(|text| text.len() <= MAX_ESCAPED);
+        let escaped = text.map(escape::encode).filter(|escaped| escaped.len() <= MAX_ESCAPED);
+        escaped.map_or(ptr::null_mut(), |escaped| memory::copy_string(&escaped))
     })
 }
 

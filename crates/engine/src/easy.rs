@@ -46,6 +46,8 @@ pub struct EasyState {
     pub connected: RefCell<Option<net::Connection>>,
     /// Only a connection is wanted, logged in and left in the pool (`process_pool::open`).
     pub(crate) ahead: Cell<bool>,
+    /// The last CURLOPT_RESOLVE list had an entry for every host: one of an earlier list no longer counts.
+    pub(crate) wildcard_pins: Cell<bool>,
     /// How FTP commands are sent; the process's way when nothing was said.
     pub ftp_pipelining: Cell<Option<FtpPipelining>>,
     /// A word of the owner's (the C boundary keeps its handle's address here).
@@ -146,6 +148,7 @@ impl Easy {
             ftp_pipelining: Cell::new(None),
             tag: Cell::new(0),
             os_errno: Cell::new(0),
+            wildcard_pins: Cell::new(false),
             transfer_id: Cell::new(-1),
             target: RefCell::default(),
             multi: RefCell::default(),
@@ -262,6 +265,14 @@ impl Easy {
             multi.tell();
         }
         Code::Ok
+    }
+
+    /// A limit of speed was set anew: a transfer that waits because of the one before is looked at again.
+    pub fn pace_changed(&self) {
+        if let (Some(multi), Some(task)) = (self.multi(), self.0.task.get()) {
+            multi.wake(task);
+            multi.tell();
+        }
     }
 
     /// curl_easy_upkeep: looks after the idle connections that this handle may use.

@@ -92,7 +92,7 @@ pub struct MultiState {
     told: Cell<Option<Instant>>,
     /// An event loop has ever wanted to be told of anything.
     tells: Cell<bool>,
-    /// A callback of the event loop has failed since the application was last told so.
+    /// The timer callback has failed since the application was last told so.
     stopped: Cell<bool>,
     completed: RefCell<Option<Completed>>,
 }
@@ -382,6 +382,7 @@ impl Multi {
         // Rounded up: a timer that fires too early finds nothing due and costs a turn.
         let ms = next.map(|t| t.saturating_duration_since(now).as_micros().div_ceil(1000) as u64);
         if !timer(ms) {
+            self.0.stopped.set(true);
             self.stop();
         }
     }
@@ -389,7 +390,6 @@ impl Multi {
     /// A socket or timer callback said that all is over: every transfer ends with CURLE_ABORTED_BY_CALLBACK. The handle itself
     /// goes on (CURLMOPT_SOCKETFUNCTION.md, CURLMOPT_TIMERFUNCTION.md).
     pub fn stop(&self) {
-        self.0.stopped.set(true);
         for easy in self.members() {
             if let Some(task) = easy.0.task.take() {
                 self.0.runtime.cancel(task);

@@ -83,6 +83,8 @@ impl MultiHandle {
             return done;
         }
         self.multi.stop();
+        self.multi.tell();
+        self.callbacks.refused.set(false); // what it says of the sockets that are withdrawn now is no news
         (MultiCode::AbortedByCallback, 0)
     }
 

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 
 use net::exchange::{BodyError, BodyStep};
 use runtime::{Direction, Sleep};
-use tables::Code;
+use tables::{Code, EasyOption as O};
 
 use super::Transfer;
 use crate::error::{Error, Result};
@@ -57,6 +57,9 @@ impl Transfer {
                 cold_path();
                 source.forget_read();
                 return Poll::Pending;
+            }
+            if self.receive_rate.adopt(self.long(O::MaxRecvSpeedLarge)) {
+                *pause = None;
             }
             if let Some(timer) = pause {
                 cold_path();

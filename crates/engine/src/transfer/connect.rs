@@ -208,6 +208,7 @@ impl Transfer {
         port: u16,
         options: &ResolveOptions,
     ) -> Result<Arc<Addresses>> {
+        let options = &ResolveOptions { wildcards: self.easy.wildcard_pins.get(), ..options.clone() };
         let reactor = self.multi.runtime.reactor();
         let cache = self.resolve_cache();
         let begins = self.locked(LockData::Dns, || is_new(&cache, host, port, options, reactor.now()));
@@ -346,6 +347,8 @@ impl Transfer {
         cold_path();
         let entries = self.easy.settings.borrow().list(O::Resolve);
         let cache = self.resolve_cache();
+        let for_all = |entry: &Text| entry.starts_with(b"*:") || entry.starts_with(b"+*:");
+        self.easy.wildcard_pins.set(entries.iter().any(for_all));
         let now = self.now();
         let pin = |entry: &Text| cache.pin(&String::from_utf8_lossy(entry), now);
         let pinned = self.locked(LockData::Dns, || entries.iter().try_for_each(pin));

@@ -60,7 +60,7 @@ impl Plan {
         };
         let tls = scheme.tls().then(|| tls_config(&settings, TlsNames::ORIGIN, alpn(&settings, &scheme)));
         let tls = tls.transpose()?.map(Arc::new);
-        let told = connect_to(&settings, &host, port);
+        let told = connect_to(&settings, &host, port)?;
         let alternative = match told {
             Some(_) => None,
             None => crate::stores::altsvc::alternative(t, &host, port),
@@ -199,6 +199,7 @@ fn zone(settings: &Settings, url: &wire::url::Url) -> String {
 fn resolve_options(settings: &Settings, proxy: bool, url: &wire::url::Url) -> ResolveOptions {
     let zone = url.zone_id().and_then(|z| std::str::from_utf8(z).ok()).and_then(net::resolver::zone_number);
     ResolveOptions {
+        wildcards: false, // the entries of this handle say it
         ip_version: match settings.long(O::Ipresolve) {
             1 => IpVersion::V4,
             2 => IpVersion::V6,
@@ -215,21 +216,27 @@ fn resolve_options(settings: &Settings, proxy: bool, url: &wire::url::Url) -> Re
 }
 
 /// CURLOPT_CONNECT_TO: "HOST:PORT:TO-HOST:TO-PORT", each part may be empty. `None` when no entry fits.
-fn connect_to(settings: &Settings, host: &str, port: u16) -> Option<(String, u16)> {
+fn connect_to(settings: &Settings, host: &str, port: u16) -> Result<Option<(String, u16)>> {
     for entry in settings.list(O::ConnectTo).iter() {
         let text = String::from_utf8_lossy(entry);
         let Some((from_host, rest)) = split_host(&text) else { continue };
         let Some((from_port, rest)) = rest.split_once(':') else { continue };
         let same_host = from_host.is_empty() || from_host.eq_ignore_ascii_case(host);
         let same_port = from_port.is_empty() || from_port.parse() == Ok(port);
-        if !same_host || !same_port {
+        // Brackets are for addresses alone.
+        if !same_host || !same_port || text.starts_with('[') && !host.contains(':') {
             continue;
         }
         let (to_host, to_port) = split_host(rest).unwrap_or((rest, ""));
         let to_host = if to_host.is_empty() { host } else { to_host };
-        return Some((to_host.to_owned(), to_port.parse().unwrap_or(port)));
+        let wrong = || {
+            let text = format!("No valid port number in connect to host string ({to_port})");
+            Error::new(Code::SetoptOptionSyntax, text)
+        };
+        let to_port = if to_port.is_empty() { Ok(port) } else { to_port.parse().map_err(|_| wrong()) };
+        return Ok(Some((to_host.to_owned(), to_port?)));
     }
-    None
+    Ok(None)
 }
 
 /// "[::1]:rest" or "host:rest".
@@ -443,9 +450,12 @@ mod tests {
         let mut s = Settings::default();
         let list = ["a:80:b:81", "[::1]:80::82", ":90:[::2]:"].map(|e| Text::from(e.as_bytes()));
         s.set_list(O::ConnectTo, Some(list.to_vec())).unwrap();
-        assert_eq!(connect_to(&s, "A", 80), Some(("b".into(), 81)));
-        assert_eq!(connect_to(&s, "::1", 80), Some(("::1".into(), 82)));
-        assert_eq!(connect_to(&s, "c", 90), Some(("::2".into(), 90)));
-        assert_eq!(connect_to(&s, "c", 80), None);
+        let led = |host, port| connect_to(&s, host, port).unwrap();
+        assert_eq!(led("A", 80), Some(("b".into(), 81)));
+        assert_eq!(led("::1", 80), Some(("::1".into(), 82)));
+        assert_eq!(led("c", 90), Some(("::2".into(), 90)));
+        assert_eq!(led("c", 80), None);
+        s.set_list(O::ConnectTo, Some(vec![Text::from(&b"::a:x"[..])])).unwrap();
+        assert_eq!(connect_to(&s, "c", 80).unwrap_err().code(), Code::SetoptOptionSyntax);
     }
 }

@@ -17,6 +17,16 @@ impl RateLimit {
         RateLimit { bytes_per_s: bytes_per_s.max(0) as u64, since: None, moved: 0 }
     }
 
+    /// The application may set another limit while the transfer runs, which then counts from now on; whether it did.
+    pub fn adopt(&mut self, bytes_per_s: i64) -> bool {
+        let other = RateLimit::new(bytes_per_s);
+        let changed = other.bytes_per_s != self.bytes_per_s;
+        if changed {
+            *self = other;
+        }
+        changed
+    }
+
     /// Whether there is a limit at all.
     pub fn limited(&self) -> bool {
         self.bytes_per_s > 0
@@ -56,5 +66,7 @@ mod tests {
         assert_eq!(r.moved(0, t0 + Duration::from_millis(500)), None);
         assert_eq!(r.moved(1000, t0 + Duration::from_secs(1)), Some(t0 + Duration::from_millis(1500)));
         assert_eq!(RateLimit::new(0).moved(1 << 40, t0), None);
+        assert!(!r.adopt(1000) && r.adopt(10));
+        assert_eq!(r.moved(10, t0), Some(t0 + Duration::from_secs(1)));
     }
 }

@@ -45,6 +45,7 @@ impl ResolveCache {
             Pin::Remove { host, port } => {
                 table.remove(&host, port);
             }
+            Pin::Nothing => {}
             Pin::Add { host, port, addresses, lasting } => {
                 let made = (!lasting).then_some(now);
                 table.insert(&host, port, Entry { addresses, ip_version: IpVersion::Any, made });
@@ -62,7 +63,7 @@ impl ResolveCache {
         now: Instant,
     ) -> Option<Option<Arc<Addresses>>> {
         let mut table = self.table();
-        let entry = table.get(name, port)?;
+        let entry = table.get(name, port, options.wildcards)?;
         if entry.is_stale(options.ttl, now) {
             table.remove(name, port);
             return None;
@@ -127,9 +128,9 @@ impl ResolveCache {
 }
 
 impl Table {
-    fn get(&self, name: &str, port: u16) -> Option<Entry> {
+    fn get(&self, name: &str, port: u16, wildcards: bool) -> Option<Entry> {
         let own = self.entries.get(&(name.to_owned(), port));
-        own.or_else(|| self.wildcards.get(&port)).cloned()
+        own.or_else(|| self.wildcards.get(&port).filter(|_| wildcards)).cloned()
     }
 
     fn insert(&mut self, name: &str, port: u16, entry: Entry) {

@@ -47,12 +47,21 @@ pub struct ResolveOptions {
     pub proxy: bool,
     /// The scope of a link-local IPv6 address (CURLOPT_ADDRESS_SCOPE or the URL's zone).
     pub scope_id: u32,
+    /// Entries pinned for every host count.
+    pub wildcards: bool,
 }
 
 impl Default for ResolveOptions {
     fn default() -> ResolveOptions {
         let ttl = Some(Duration::from_secs(60));
-        ResolveOptions { ip_version: IpVersion::Any, ttl, shuffle: false, proxy: false, scope_id: 0 }
+        ResolveOptions {
+            ip_version: IpVersion::Any,
+            ttl,
+            shuffle: false,
+            proxy: false,
+            scope_id: 0,
+            wildcards: true,
+        }
     }
 }
 

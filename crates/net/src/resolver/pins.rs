@@ -11,8 +11,18 @@ use crate::error::{NetError, NetErrorKind};
 
 #[derive(Debug, PartialEq)]
 pub(super) enum Pin {
-    Add { host: String, port: u16, addresses: Arc<Addresses>, lasting: bool },
-    Remove { host: String, port: u16 },
+    Add {
+        host: String,
+        port: u16,
+        addresses: Arc<Addresses>,
+        lasting: bool,
+    },
+    Remove {
+        host: String,
+        port: u16,
+    },
+    /// A removal that names nothing: passed over, as in curl.
+    Nothing,
 }
 
 impl Pin {
@@ -25,8 +35,8 @@ impl Pin {
 
     fn read(entry: &str) -> Option<Pin> {
         if let Some(rest) = entry.strip_prefix('-') {
-            let (host, port) = host_and_port(rest)?;
-            return Some(Pin::Remove { host, port: port.parse().ok()? });
+            let named = host_and_port(rest).and_then(|(host, port)| Some((host, port.parse().ok()?)));
+            return Some(named.map_or(Pin::Nothing, |(host, port)| Pin::Remove { host, port }));
         }
         let rest = entry.strip_prefix('+');
         let (host, rest_of) = host_and_port(rest.unwrap_or(entry))?;
@@ -79,6 +89,7 @@ mod tests {
         assert_eq!(add("a:80:::1").2, ["::1"]);
         assert_eq!(add("*:443:1.2.3.4").0, "*");
         assert_eq!(add("[fe80::1]:1:1.2.3.4").0, "fe80::1");
+        assert_eq!(Pin::parse("-a").unwrap(), Pin::Nothing);
         assert_eq!(Pin::parse("-A:80").unwrap(), Pin::Remove { host: "a".into(), port: 80 });
     }
 
@@ -92,7 +103,6 @@ mod tests {
             "a:port:1.2.3.4",
             "a:80:name",
             "a:99999:1.2.3.4",
-            "-a",
             ":80:1.1.1.1",
             "[::1:80:1.1.1.1",
         ] {

@@ -1,7 +1,8 @@
 //! Files and listings over a data connection: RETR, STOR and APPE, LIST and NLST, or only what SIZE
 //! and MDTM say.
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use net::Filter;
@@ -342,7 +343,12 @@ async fn send(
         filter.write_all(&buf[..n]).await.map_err(|e| send_failed(&e))?;
         t.easy.info.borrow_mut().uploaded += n as i64;
         if let Some(at) = t.send_rate.moved(n, t.now()) {
-            t.multi.runtime.reactor().sleep_until(at).await;
+            let mut pace = t.multi.runtime.reactor().sleep_until(at);
+            let paced = |cx: &mut Context<'_>| {
+                let changed = t.send_rate.adopt(t.long(O::MaxSendSpeedLarge));
+                if changed { Poll::Ready(()) } else { Pin::new(&mut pace).poll(cx) }
+            };
+            poll_fn(paced).await;
         }
     }
 }

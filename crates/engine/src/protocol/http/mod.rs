@@ -125,8 +125,11 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
             Ok(next)
         }
         // Nothing of a reply came on a connection that had served before: the server closed it while
-        // it was idle. A body that can be read again travels once more.
-        Err(e) if reused && untouched && replayable(&e) && talk.upload.rewind().is_ok() => Err(e.stale()),
+        // it was idle. A body that can be read again travels once more; one that can not is the failure to tell.
+        Err(e) if reused && untouched && replayable(&e) => {
+            talk.upload.rewind()?;
+            Err(e.stale())
+        }
         Err(e) => Err(e),
     }
 }

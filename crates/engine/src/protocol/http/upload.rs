@@ -214,6 +214,9 @@ impl Upload {
 
     /// Queues the next piece of body. `false` when there is none to be had now.
     fn fill(&mut self, cx: &mut Context<'_>, exchange: &mut dyn Exchange) -> Result<bool> {
+        if self.rate.adopt(self.easy.settings.borrow().long(O::MaxSendSpeedLarge)) {
+            self.pace = None;
+        }
         if let Some(pace) = &mut self.pace {
             if Pin::new(pace).poll(cx).is_pending() {
                 return Ok(false);
