@@ -87,10 +87,9 @@ fn set(easy: &EasyHandle, option: O, number: i64, pointer: *mut c_void) -> Resul
 }
 
 fn set_pointer(easy: &EasyHandle, option: O, pointer: *mut c_void) -> Result<(), Code> {
-    match support(option) {
-        Support::Yes => {}
-        Support::NotBuiltIn => return Err(Code::NotBuiltIn),
-        Support::Unknown => return Err(Code::UnknownOption),
+    support(option).answer(pointer.is_null())?;
+    if support(option) != Support::Yes {
+        return Ok(());
     }
     let state = easy.easy.state();
     let app = &easy.app;

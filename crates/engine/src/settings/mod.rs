@@ -220,7 +220,7 @@ impl Settings {
 
     /// Sets a number option.
     pub fn set_long(&mut self, option: O, value: i64) -> Result<(), Code> {
-        accepted(option)?;
+        support(option).answer(false)?;
         if !matches!(option.kind(), ArgKind::Long | ArgKind::Values | ArgKind::OffT) {
             return Err(Code::BadFunctionArgument);
         }
@@ -243,7 +243,7 @@ impl Settings {
         if option == O::Sslengine && value.unwrap_or_default().is_empty() {
             return Ok(()); // no engine is what there is
         }
-        accepted(option)?;
+        support(option).answer(value.is_none())?;
         if value.is_some_and(|v| v.len() > MAX_INPUT_LENGTH) && option.kind() == ArgKind::String {
             return Err(Code::BadFunctionArgument);
         }
@@ -281,7 +281,7 @@ impl Settings {
 
     /// Sets a list option; `None` resets it.
     pub fn set_list(&mut self, option: O, value: Option<Vec<Text>>) -> Result<(), Code> {
-        accepted(option)?;
+        support(option).answer(value.is_none())?;
         if option.kind() != ArgKind::SList {
             return Err(Code::BadFunctionArgument);
         }
@@ -357,14 +357,6 @@ impl Settings {
 /// The older option, which says with bits what `option` says with names: both are kept there.
 fn protocol_bits(option: O) -> O {
     if option == O::RedirProtocolsStr { O::RedirProtocols } else { O::Protocols }
-}
-
-fn accepted(option: O) -> Result<(), Code> {
-    match support(option) {
-        Support::Yes => Ok(()),
-        Support::NotBuiltIn => Err(Code::NotBuiltIn),
-        Support::Unknown => Err(Code::UnknownOption),
-    }
 }
 
 /// "http,https" to bits, as far as it can be read; "all" alone is every scheme. An unknown name is

@@ -1,7 +1,7 @@
 //! Which options do something in this build. What does nothing says so with curl's own codes; an
 //! option changes its row here in the commit that builds what it asks for.
 
-use tables::EasyOption as O;
+use tables::{Code, EasyOption as O};
 
 /// How an option is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,8 +10,23 @@ pub enum Support {
     Yes,
     /// CURLE_NOT_BUILT_IN: curl knows it, this build lacks what it asks for.
     NotBuiltIn,
-    /// CURLE_UNKNOWN_OPTION: as curl answers when the protocol or feature is left out of a build.
+    /// CURLE_UNKNOWN_OPTION: as curl answers when the protocol is left out of a build.
+    NoProtocol,
+    /// CURLE_UNKNOWN_OPTION: curl took it out.
     Unknown,
+}
+
+impl Support {
+    /// What setopt answers. What this build lacks may be taken back with NULL: programs that reset every option of a reused
+    /// handle so (PHP's pecl_http) ask for nothing, and a libcurl with everything built in takes it.
+    pub fn answer(self, nothing: bool) -> Result<(), Code> {
+        match self {
+            Support::Yes => Ok(()),
+            Support::NotBuiltIn | Support::NoProtocol if nothing => Ok(()),
+            Support::NotBuiltIn => Err(Code::NotBuiltIn),
+            Support::NoProtocol | Support::Unknown => Err(Code::UnknownOption),
+        }
+    }
 }
 
 /// Looks an option up. Whoever adds one to the tables must say here whether it is honoured.
@@ -104,7 +119,7 @@ pub fn support(option: O) -> Support {
         | O::InterleaveFunction | O::InterleaveData | O::SshAuthTypes | O::SshPublicKeyfile
         | O::SshPrivateKeyfile | O::SshHostPublicKeyMd5 | O::SshHostPublicKeySha256 | O::SshKnownhosts
         | O::SshKeyFunction | O::SshKeyData | O::SshHostkeyFunction | O::SshHostkeyData | O::SshCompression
-        | O::MailFrom | O::MailRcpt | O::MailAuth | O::MailRcptAllowfails | O::WsOptions => Support::Unknown,
+        | O::MailFrom | O::MailRcpt | O::MailAuth | O::MailRcptAllowfails | O::WsOptions => Support::NoProtocol,
         // Obsolete in curl 8.22.
         O::ConvFromNetworkFunction | O::ConvFromUtf8Function | O::ConvToNetworkFunction => Support::Unknown,
     }
