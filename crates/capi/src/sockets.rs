@@ -47,6 +47,15 @@ impl SocketCallbacks for Application {
         let close = Close { function: self.pointers.close_fn()?, user: self.pointers.close_data.get() };
         Some(Box::new(move |fd| close.call(fd)))
     }
+
+    /// The Rust crate `curl` opens every handle's sockets by one function of its own; like libcurl, cargo's handles then
+    /// take over each other's connections. One that will be closed by the application stays with its handle: it carries
+    /// that handle's data.
+    fn kin(&self) -> Option<[usize; 2]> {
+        let functions =
+            [self.pointers.open_fn().map(|f| f as usize), self.pointers.sockopt_fn().map(|f| f as usize)];
+        self.pointers.close_fn().is_none().then_some(functions.map(Option::unwrap_or_default))
+    }
 }
 
 /// `curlsocktype`

@@ -36,8 +36,17 @@ pub struct Identity {
     pub variant: String,
     /// Somebody was logged in on it without being named, as whoever the process was then: it serves no other transfer.
     pub unnamed: bool,
-    /// Set for connections that may never be shared: they belong to this one handle.
-    pub owner: Option<u64>,
+    /// Set for connections that never leave their multi handle: the application took part in making them.
+    pub owner: Option<Owner>,
+}
+
+/// Who may use a connection that the application took part in making.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// This one easy handle.
+    Handle(u64),
+    /// Handles with the same functions for it.
+    Kin([usize; 2]),
 }
 
 /// Host and port, the host in lower case and without brackets or trailing dot.
@@ -167,8 +176,10 @@ mod tests {
             },
             Identity { variant: "h2".into(), ..base() },
             Identity { unnamed: true, ..base() },
-            Identity { owner: Some(1), ..base() },
-            Identity { owner: Some(2), ..base() },
+            Identity { owner: Some(Owner::Handle(1)), ..base() },
+            Identity { owner: Some(Owner::Handle(2)), ..base() },
+            Identity { owner: Some(Owner::Kin([1, 2])), ..base() },
+            Identity { owner: Some(Owner::Kin([1, 3])), ..base() },
             base(),
         ]
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use net::filter::open::{KeepAlive, LocalBinding, SocketOptions, Transport, UnixAddress};
-use net::identity::{Credentials, Identity, Origin, ProxyIdentity};
+use net::identity::{Credentials, Identity, Origin, Owner, ProxyIdentity};
 use net::resolver::{IpVersion, ResolveOptions};
 use net::tls::{CaSource, CertSource, ClientCert, TlsConfig, TlsVersion};
 use tables::constant::CURLAUTH_NEGOTIATE;
@@ -108,7 +108,10 @@ impl Plan {
                 || proxy.as_ref().is_some_and(unnamed),
             credentials,
             variant: variant(&settings, &scheme),
-            owner: t.easy.callbacks.sockets().map(|_| t.easy.owner_number()),
+            owner: t.easy.callbacks.sockets().map(|sockets| match sockets.kin() {
+                Some(functions) => Owner::Kin(functions),
+                None => Owner::Handle(t.easy.owner_number()),
+            }),
         };
         let identity = Arc::new(identity);
         Ok(Plan { identity, host: to_host, port: to_port, alternative, proxy, pre_proxy, tls, resolve })

@@ -84,6 +84,10 @@ pub trait SocketCallbacks {
     fn configure(&self, fd: BorrowedFd<'_>, purpose: Purpose) -> Configured;
     /// How sockets are closed, when not by the system's close.
     fn close_hook(&self) -> Option<CloseHook>;
+    /// Whose they are: handles that answer the same use each other's connections within one multi handle.
+    fn kin(&self) -> Option<[usize; 2]> {
+        None
+    }
 }
 
 /// What the application did about making a socket.
