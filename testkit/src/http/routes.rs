@@ -98,7 +98,8 @@ fn answer_path(request: &Request, path: &str, counters: Counters) -> Response {
     }
 }
 
-fn ranged(request: &Request, body: Vec<u8>) -> Response {
+/// `body`, or the part of it that the request asks for.
+pub fn ranged(request: &Request, body: Vec<u8>) -> Response {
     let Some((from, to)) = request.field("Range").and_then(|range| parse_range(range, body.len())) else {
         return Response::ok(body).with("Accept-Ranges", "bytes");
     };

@@ -21,6 +21,7 @@ mod tls;
 mod twin;
 mod valgrind;
 mod values;
+mod wild;
 
 use crate::runner::{Case, Context};
 
@@ -47,6 +48,7 @@ pub fn all() -> Vec<Case> {
         negotiate::cases(),
         socks::cases(),
         values::cases(),
+        wild::cases(),
         twin::cases(),
     ];
     groups.into_iter().flatten().collect()
