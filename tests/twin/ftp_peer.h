@@ -239,6 +239,11 @@ static void ftp_show(const char *name, struct ftp_peer *peer)
   pthread_mutex_lock(&peer->lock);
   printf("%s asked:%s\n", name, peer->log);
   pthread_mutex_unlock(&peer->lock);
+}
+
+/* What came of an upload that went well; of one that did not, that is chance. */
+static void ftp_show_stored(const char *name, struct ftp_peer *peer)
+{
   if(peer->stored_length) {
     printf("%s stored: ", name);
     print_bytes(peer->stored, peer->stored_length);
@@ -263,6 +268,8 @@ static CURLcode ftp_run(const char *name, CURL *easy, struct ftp_peer *peer)
   print_bytes(first, got < sizeof first ? got : sizeof first - 1);
   curl_easy_cleanup(easy);
   ftp_show(name, peer);
+  if(!code)
+    ftp_show_stored(name, peer);
   ftp_end(peer);
   return code;
 }

@@ -1,6 +1,6 @@
 /* The header functions while a transfer runs: what curl_easy_header(3) and curl_easy_nextheader(3) know inside each callback, hop by
  * hop; the lines that CURLOPT_HEADERFUNCTION gets, whole, and what its answers do.
- * covers: curl_easy_header, curl_easy_nextheader, CURLOPT_HEADERFUNCTION, CURLOPT_SUPPRESS_CONNECT_HEADERS, CURLOPT_HEADER, CURLOPT_WRITEHEADER,
+ * covers: curl_easy_header, curl_easy_nextheader, CURLOPT_HEADERFUNCTION, CURLOPT_SUPPRESS_CONNECT_HEADERS, CURLOPT_HEADER, CURLOPT_HEADERDATA,
  * covers: CURLOPT_FAILONERROR, CURLOPT_HTTPPROXYTUNNEL, CURLINFO_HEADER_SIZE, CURLINFO_RESPONSE_CODE, CURLOPT_XFERINFOFUNCTION */
 #include "peer.h"
 
