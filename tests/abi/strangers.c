@@ -180,6 +180,7 @@ static void kinds(void)
 
 static CURL *contested;
 static CURLM *contested_multi;
+static const char *contested_url;
 static atomic_int stop, refused, taken, wrong;
 
 static void count(int code, int busy)
@@ -224,7 +225,7 @@ static void *meddle_multi(void *user)
 {
   unsigned seed = (unsigned)(size_t)user;
   CURL *own = curl_easy_init();
-  curl_easy_setopt(own, CURLOPT_URL, server("/bytes/10"));
+  curl_easy_setopt(own, CURLOPT_URL, contested_url);
   curl_easy_setopt(own, CURLOPT_WRITEFUNCTION, discard);
   while(!stop) {
     int running;
@@ -269,12 +270,45 @@ static void threads(void *(*meddler)(void *))
   SAME(wrong, 0);
 }
 
+static void *copy_again(void *user)
+{
+  for(int i = 0; i < 100; i++)
+    curl_easy_cleanup(curl_easy_duphandle(user));
+  curl_easy_cleanup(user);
+  return NULL;
+}
+
+/* A copy belongs to whom it was made for: each may go to a thread of its own. */
+static void copies(void)
+{
+  pthread_t all[4];
+  CURL *first = curl_easy_init();
+  curl_mime *form = curl_mime_init(first);
+  curl_mimepart *part = curl_mime_addpart(form);
+  curl_mime_name(part, "name");
+  curl_mime_data(part, "text", CURL_ZERO_TERMINATED);
+  curl_easy_setopt(first, CURLOPT_URL, server("/bytes/10"));
+  curl_easy_setopt(first, CURLOPT_WRITEFUNCTION, discard);
+  curl_easy_setopt(first, CURLOPT_COOKIEFILE, "/dev/null");
+  curl_easy_setopt(first, CURLOPT_HSTS, "/dev/null");
+  CHECK(fetches(first));
+  curl_easy_setopt(first, CURLOPT_MIMEPOST, form);
+  for(size_t i = 0; i < 4; i++)
+    pthread_create(&all[i], NULL, copy_again, curl_easy_duphandle(first));
+  for(int i = 0; i < 4; i++)
+    pthread_join(all[i], NULL);
+  curl_easy_cleanup(first);
+  curl_mime_free(form);
+}
+
 int main(void)
 {
   curl_global_init(CURL_GLOBAL_ALL);
+  copies();
   kinds();
+  contested_url = server("/bytes/10");
   contested = curl_easy_init();
-  curl_easy_setopt(contested, CURLOPT_URL, server("/bytes/10"));
+  curl_easy_setopt(contested, CURLOPT_URL, contested_url);
   curl_easy_setopt(contested, CURLOPT_WRITEFUNCTION, discard);
   curl_easy_setopt(contested, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(contested, CURLOPT_CONNECT_ONLY, 0L);

@@ -8,6 +8,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 use std::rc::Rc;
 
+use engine::settings::own_text;
 use tables::Code;
 use wire::mime::{Content, Encoder, Part as Laid};
 
@@ -142,7 +143,7 @@ impl Part {
     fn copy_to(&self, own: *mut c_void, depth: usize) {
         let data = match &self.data {
             Data::None => Data::None,
-            Data::Memory(bytes) => Data::Memory(bytes.clone()),
+            Data::Memory(bytes) => Data::Memory(own_text(bytes)),
             Data::File(path) => Data::File(path.clone()),
             Data::Callback(callback) => Data::Callback(Rc::new(callback.again())),
             Data::Parts(mime) => copy_at(*mime, own, depth + 1).map_or(Data::None, Data::Parts),

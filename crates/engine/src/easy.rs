@@ -16,7 +16,7 @@ use crate::callbacks::Callbacks;
 use crate::info::TransferInfo;
 use crate::multi::{Multi, MultiState};
 use crate::protocol::FtpPipelining;
-use crate::settings::Settings;
+use crate::settings::{Settings, own_text};
 use crate::share::Share;
 use crate::stores::headers::Headers;
 use crate::stores::{Stores, altsvc, cookies, hsts};
@@ -170,7 +170,7 @@ impl Easy {
         let copy = Easy::with_settings(callbacks, self.0.settings.borrow().own_copy());
         copy.0.stores.copy_from(&self.0.stores);
         crate::stores::duplicated(&copy.0);
-        copy.0.info.borrow_mut().effective_url = self.0.info.borrow().effective_url.clone();
+        copy.0.info.borrow_mut().effective_url = self.0.info.borrow().effective_url.as_ref().map(own_text);
         copy.0.ftp_pipelining.set(self.0.ftp_pipelining.get());
         copy
     }

@@ -23,6 +23,11 @@ use crate::transfer::mime::MimeSource;
 /// A text or a piece of binary data that the application gave; not necessarily UTF-8.
 pub type Text = Rc<[u8]>;
 
+/// The same text for a copied handle: the two may be used by different threads, and `Rc` counts aren't atomic.
+pub fn own_text(text: &Text) -> Text {
+    Text::from(&text[..])
+}
+
 /// Longest string that an option takes (CURL_MAX_INPUT_LENGTH).
 pub const MAX_INPUT_LENGTH: usize = 8_000_000;
 
@@ -151,15 +156,13 @@ impl Settings {
         !matches!(self.value(option), Value::Unset)
     }
 
-    /// A copy that shares nothing: the two handles may be used by different threads, and `Rc` counts aren't atomic.
-    /// Forms and URL handles are the owner's to set anew.
+    /// A copy that shares nothing (`own_text`). Forms and URL handles are the owner's to set anew.
     pub fn own_copy(&self) -> Settings {
-        let text = |text: &Text| Text::from(&text[..]);
         let own = |value: &Value| match value {
             Value::Unset => Value::Unset,
             Value::Long(number) => Value::Long(*number),
-            Value::Text(value) => Value::Text(text(value)),
-            Value::List(list) => Value::List(list.iter().map(text).collect()),
+            Value::Text(value) => Value::Text(own_text(value)),
+            Value::List(list) => Value::List(list.iter().map(own_text).collect()),
         };
         let generation = next_generation();
         Settings {
@@ -171,7 +174,7 @@ impl Settings {
             method: self.method,
             mime: None,
             url_handle: None,
-            copied_post_fields: self.copied_post_fields.as_ref().map(text),
+            copied_post_fields: self.copied_post_fields.as_ref().map(own_text),
         }
     }
 

@@ -9,7 +9,7 @@ use wire::cookie::{Command, Jar, Target, is_secure};
 
 use super::file::{read, write};
 use crate::easy::EasyState;
-use crate::settings::Text;
+use crate::settings::{Text, own_text};
 use crate::transfer::Transfer;
 
 /// A handle's own cookies.
@@ -28,8 +28,9 @@ pub struct Store {
 impl Store {
     /// Takes over the files of another handle, which are read again, and whether its engine is on; no cookies.
     pub fn copy_from(&self, other: &Store) {
-        *self.unread.borrow_mut() = other.files.borrow().clone();
-        *self.files.borrow_mut() = other.files.borrow().clone();
+        let files: Vec<Text> = other.files.borrow().iter().map(own_text).collect();
+        self.unread.replace(files.clone());
+        self.files.replace(files);
         self.on.set(other.on.get());
     }
 

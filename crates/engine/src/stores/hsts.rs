@@ -12,7 +12,7 @@ use super::file::{read, write};
 use crate::callbacks::{HstsAnswer, HstsEntry};
 use crate::easy::EasyState;
 use crate::error::{Error, Result};
-use crate::settings::Text;
+use crate::settings::{Text, own_text};
 use crate::transfer::Transfer;
 use crate::transfer::auth::now;
 use crate::transfer::prepare::{url_error, url_text};
@@ -40,7 +40,7 @@ impl Store {
 
     /// A copy of the handle reads the same files.
     pub fn copy_from(&self, other: &Store) {
-        let files: Vec<Text> = other.files.borrow().iter().map(|name| Text::from(&name[..])).collect();
+        let files: Vec<Text> = other.files.borrow().iter().map(own_text).collect();
         self.unread.replace(files.clone());
         self.files.replace(files);
     }
