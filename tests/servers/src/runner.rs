@@ -141,7 +141,7 @@ pub fn run(world: &World, subjects: &[Subject], cases: &[Case], jobs: usize) -> 
 
 /// A case that fails on the distribution's library is tried again: its races (a connection that the peer is just
 /// closing) are not ours to judge, and a test that is wrong fails each time. On ours every failure counts.
-const TRIES_OF_THE_DISTRIBUTION: usize = 3;
+const TRIES_OF_THE_DISTRIBUTION: usize = 6;
 
 fn holds(world: &World, subject: &Subject, case: &Case) -> bool {
     let tries = if subject.is_ours() { 1 } else { TRIES_OF_THE_DISTRIBUTION };
