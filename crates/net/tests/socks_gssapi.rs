@@ -88,16 +88,7 @@ fn converse(to: SocketAddr, protection: Protection, nec: bool) -> Result<String,
         let security: MakeSecurity = Box::new(move || Ok(Box::new(Toy(protection))));
         let gssapi =
             Gssapi { reactor: &reactor, security, nec, note: &|text| *said.borrow_mut() += &(text + "\n") };
-        let request = SocksRequest {
-            version: Version::V5,
-            destination: Destination::Name("a.b"),
-            port: 80,
-            host: "a.b",
-            user: None,
-            password: b"",
-            by_password: true,
-            gssapi: Some(gssapi),
-        };
+        let request = asks(true, Some(gssapi));
         let mut filter = establish(filter, request).await?;
         filter.write_all(b"question").await.unwrap();
         let mut tunnel = [0; 6];
@@ -291,17 +282,22 @@ fn what_was_not_offered() {
     let reactor = rt.reactor().clone();
     let error = block_on(&rt, async move {
         let made = dial(reactor, vec![to], None).await.unwrap();
-        let request = SocksRequest {
-            version: Version::V5,
-            destination: Destination::Name("a.b"),
-            port: 80,
-            host: "a.b",
-            user: None,
-            password: b"",
-            by_password: false,
-            gssapi: None,
-        };
+        let request = asks(false, None);
         establish(Box::new(SocketFilter::new(made.socket)), request).await.err().unwrap()
     });
     assert_eq!(error.kind, PERMSG, "{error}");
+}
+
+/// A connection to port 80 of "a.b", by a proxy that is offered no name.
+fn asks(by_password: bool, gssapi: Option<Gssapi<'_>>) -> SocksRequest<'_> {
+    SocksRequest {
+        version: Version::V5,
+        destination: Destination::Name("a.b"),
+        port: 80,
+        host: "a.b",
+        user: None,
+        password: b"",
+        by_password,
+        gssapi,
+    }
 }

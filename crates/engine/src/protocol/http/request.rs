@@ -436,37 +436,38 @@ impl Custom {
         Custom { lines: lines.into_iter().filter_map(told).collect() }
     }
 
+    /// The lines that name this field, each with its value as `own_line` tells it.
+    fn fields<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (&'a Text, Option<&'a [u8]>)> {
+        self.lines.iter().filter_map(move |line| {
+            let (own, value) = own_line(line)?;
+            own.eq_ignore_ascii_case(name.as_bytes()).then_some((line, value))
+        })
+    }
+
     /// Whether a line names this field, with a value or without.
     pub fn names(&self, name: &str) -> bool {
-        self.lines.iter().any(|l| own_line(l).is_some_and(|(n, _)| n.eq_ignore_ascii_case(name.as_bytes())))
+        self.fields(name).next().is_some()
     }
 
     /// The values of this field, line by line.
     fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
-        self.lines.iter().filter_map(move |l| match own_line(l) {
-            Some((n, Some(v))) if n.eq_ignore_ascii_case(name.as_bytes()) && !v.is_empty() => Some(v),
-            _ => None,
-        })
+        self.fields(name).filter_map(|(_, value)| value.filter(|value| !value.is_empty()))
     }
 
     /// The value that a line gives this field.
-    fn value(&self, name: &str) -> Option<&[u8]> {
-        self.lines.iter().find_map(|l| match own_line(l) {
-            Some((n, Some(v))) if n.eq_ignore_ascii_case(name.as_bytes()) && !v.is_empty() => Some(v),
-            _ => None,
-        })
+    fn value<'a>(&'a self, name: &'a str) -> Option<&'a [u8]> {
+        self.values(name).next()
     }
 
     /// What a line with a value has behind its colon, as it stands there.
-    fn behind_colon(&self, name: &str) -> Option<&[u8]> {
-        let given = |l: &&Text| matches!(own_line(l), Some((n, Some([_, ..]))) if n.eq_ignore_ascii_case(name.as_bytes()));
-        self.lines.iter().find(given).and_then(|l| l.iter().position(|b| *b == b':').map(|at| &l[at + 1..]))
+    fn behind_colon<'a>(&'a self, name: &'a str) -> Option<&'a [u8]> {
+        let (line, _) = self.fields(name).find(|(_, value)| matches!(value, Some([_, ..])))?;
+        line.iter().position(|b| *b == b':').map(|at| &line[at + 1..])
     }
 
     /// "Name;" asks for a field without a value.
     fn blanks(&self, name: &str) -> bool {
-        let fits = |n: &[u8], v: Option<&[u8]>| n.eq_ignore_ascii_case(name.as_bytes()) && v.is_none();
-        self.lines.iter().any(|l| own_line(l).is_some_and(|(n, v)| fits(n, v)))
+        self.fields(name).any(|(_, value)| value.is_none())
     }
 
     /// Names and values of the lines that add something.
