@@ -306,3 +306,43 @@ fn cookies_have_limits() {
     assert!(sent.len() <= 8190 && sent.starts_with("c"), "{}", sent.len());
     assert!(!easy.cookies().iter().any(|line| line.windows(4).any(|w| w == b"tail")));
 }
+
+/// A host that is not ASCII has one name for everybody: the proxy that fetches for us, cookies and .netrc.
+// covers: CURLOPT_COOKIELIST, CURLOPT_NETRC_FILE
+#[test]
+fn an_international_host_is_known_by_its_ascii_name() {
+    let dir = TempDir::new("idn").unwrap();
+    let file = dir
+        .write("netrc", "machine t\u{e4}st.example login wrong\nmachine xn--tst-qla.example login me\n")
+        .unwrap();
+    let proxy =
+        HttpServer::with(|_| Some(Response::ok("b").with("Set-Cookie", "n=v; domain=xn--tst-qla.example")));
+    let (easy, _app) = handle("http://t\u{e4}st.example/p");
+    text(&easy, O::Proxy, &proxy.url(""));
+    easy.set_text(O::Cookiefile, Some(b"")).unwrap();
+    long(&easy, O::Netrc, 1);
+    text(&easy, O::NetrcFile, file.to_str().unwrap());
+    perform(&easy);
+    perform(&easy);
+    let seen = proxy.last_request().unwrap();
+    assert_eq!(seen.target, "http://xn--tst-qla.example/p");
+    assert_eq!(seen.field("Host"), Some("xn--tst-qla.example"));
+    assert_eq!(seen.field("Cookie"), Some("n=v"));
+    assert_eq!(seen.field("Authorization"), Some("Basic bWU6"));
+    text(&easy, O::Url, "http://t\u{e4}st.example\u{ff0f}.evil.example/");
+    assert_eq!(easy.perform(), Code::UrlMalformat, "a slash of full width");
+}
+
+/// A jar without a cookie is written all the same: whoever reads it next sees that none was kept.
+// covers: CURLOPT_COOKIEJAR
+#[test]
+fn an_empty_jar_is_a_file() {
+    let dir = TempDir::new("jar").unwrap();
+    let name = dir.path().join("jar");
+    let server = HttpServer::with(|_| Some(Response::ok("b")));
+    let (easy, _app) = handle(&server.url("/"));
+    text(&easy, O::Cookiejar, name.to_str().unwrap());
+    perform(&easy);
+    easy.close();
+    assert!(std::fs::read_to_string(&name).unwrap().starts_with("# Netscape HTTP Cookie File"));
+}

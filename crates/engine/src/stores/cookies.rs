@@ -153,7 +153,7 @@ fn host_of(t: &Transfer) -> Vec<u8> {
             Some(v6) => v6.split(|b| *b == b']').next().unwrap_or_default().to_vec(),
             None => host.split(|b| *b == b':').next().unwrap_or_default().to_vec(),
         },
-        None => t.url.host_unbracketed().unwrap_or_default().to_vec(),
+        None => t.url.host_name().unwrap_or_default(),
     }
 }
 
@@ -165,7 +165,7 @@ fn target<'a>(t: &'a Transfer, host: &'a [u8]) -> Target<'a> {
 pub fn save(easy: &EasyState) {
     let Some(name) = easy.settings.borrow().text(O::Cookiejar) else { return };
     read_files(easy);
-    let Some(bytes) = with_jar(easy, |jar| jar.as_mut().and_then(|j| j.file(now()))) else { return };
+    let Some(bytes) = with_jar(easy, |jar| jar.as_mut().map(|j| j.file(now()))) else { return };
     if let Err(e) = write(&name, &bytes) {
         let name = String::from_utf8_lossy(&name);
         easy.note(|| format!("WARNING: failed to save cookies in {name}: {e}"));

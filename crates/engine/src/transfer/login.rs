@@ -91,8 +91,8 @@ fn from_file(t: &Transfer, user: Option<&[u8]>) -> Result<Option<Login>> {
         },
     };
     let Ok(text) = read(&file) else { return Ok(None) };
-    let host = t.url.host_unbracketed().unwrap_or_default();
-    let found = wire::netrc::find(&text, host, user)
+    let host = t.url.host_name().unwrap_or_default();
+    let found = wire::netrc::find(&text, &host, user)
         .map_err(|_| Error::new(Code::ReadError, ".netrc parser error"))?;
     let login = found.map(|found| Login { user: found.login, password: found.password });
     let http = t.scheme().family() == tables::scheme::Family::Http;

@@ -1,14 +1,21 @@
 //! The cookies of a handle or a share: replacing, matching, ordering, and the requests of CURLOPT_COOKIELIST.
+//!
+//! They stand by the last two labels of their domain, so that what one site sets makes no other site's request slower:
+//! whoever may share or shadow a cookie stands with it.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use super::{Cookie, FILE_HEADER, HEADER_LIMIT, LINE_LIMIT, REQUEST_LIMIT, Rejected, Target};
 use super::{domain_matches, is_address, netscape, set_cookie, suffix};
 
 #[derive(Clone, Debug, Default)]
 pub struct Jar {
-    cookies: Vec<Cookie>,
+    /// By `key`; those that go everywhere stand under the empty one.
+    sites: HashMap<Vec<u8>, Vec<Cookie>>,
     created: u64,
+    /// No cookie ends before this moment; zero when none ends at all.
+    next_end: i64,
 }
 
 /// What a string given to CURLOPT_COOKIELIST asks for.
@@ -49,12 +56,12 @@ impl Jar {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.cookies.is_empty()
+        self.sites.is_empty()
     }
 
     /// In no particular order, expired ones among them.
-    pub fn cookies(&self) -> &[Cookie] {
-        &self.cookies
+    pub fn cookies(&self) -> impl Iterator<Item = &Cookie> {
+        self.sites.values().flatten()
     }
 
     /// Takes the value of a `Set-Cookie:` header that was received from `origin`.
@@ -101,8 +108,8 @@ impl Jar {
         self.remove_expired(now);
         let host_is_address = is_address(target.host);
         let mut found: Vec<&Cookie> = self
-            .cookies
-            .iter()
+            .of_sites_around(target.host)
+            .chain(self.at(b""))
             .filter(|cookie| fits(cookie, target, host_is_address))
             .take(REQUEST_LIMIT)
             .collect();
@@ -143,15 +150,27 @@ impl Jar {
     }
 
     pub fn clear(&mut self) {
-        self.cookies.clear();
+        self.sites.clear();
+        self.next_end = 0;
     }
 
     pub fn clear_session(&mut self) {
-        self.cookies.retain(|cookie| cookie.expires != 0);
+        self.retain(|cookie| cookie.expires != 0);
     }
 
     pub fn remove_expired(&mut self, now: i64) {
-        self.cookies.retain(|cookie| cookie.expires == 0 || cookie.expires >= now);
+        if self.next_end != 0 && self.next_end < now {
+            self.retain(|cookie| cookie.expires == 0 || cookie.expires >= now);
+            let ends = self.cookies().map(|cookie| cookie.expires).filter(|end| *end != 0);
+            self.next_end = ends.min().unwrap_or(0);
+        }
+    }
+
+    fn retain(&mut self, stays: impl Fn(&Cookie) -> bool) {
+        self.sites.retain(|_, cookies| {
+            cookies.retain(&stays);
+            !cookies.is_empty()
+        });
     }
 
     /// All cookies that have a domain as lines in Netscape format, without line ends, in the order they came.
@@ -160,48 +179,70 @@ impl Jar {
         self.by_age().rev().map(netscape::format).collect()
     }
 
-    /// The file, the newest cookie first; `None` when there is nothing to write.
-    pub fn file(&mut self, now: i64) -> Option<Vec<u8>> {
-        if self.cookies.is_empty() {
-            return None;
-        }
+    /// The file, the newest cookie first. Without a cookie it is the header alone, which tells that none was kept.
+    pub fn file(&mut self, now: i64) -> Vec<u8> {
         self.remove_expired(now);
         let mut file = FILE_HEADER.as_bytes().to_vec();
         for cookie in self.by_age() {
             file.extend_from_slice(&netscape::format(cookie));
             file.push(b'\n');
         }
-        Some(file)
+        file
     }
 
     /// Newest first.
     fn by_age(&self) -> impl DoubleEndedIterator<Item = &Cookie> {
-        let mut cookies: Vec<&Cookie> =
-            self.cookies.iter().filter(|cookie| cookie.domain.is_some()).collect();
+        let mut cookies: Vec<&Cookie> = self.cookies().filter(|cookie| cookie.domain.is_some()).collect();
         cookies.sort_by_key(|cookie| Reverse(cookie.created));
         cookies.into_iter()
     }
 
     fn store(&mut self, mut cookie: Cookie, is_secure: bool) -> Result<&Cookie, Rejected> {
-        if !is_secure && self.cookies.iter().any(|old| would_overlay(old, &cookie)) {
+        let domain = cookie.domain.as_deref().unwrap_or_default();
+        if !is_secure && self.of_sites_around(domain).any(|old| would_overlay(old, &cookie)) {
             return Err(Rejected::WouldOverlay);
         }
-        let index = match self.cookies.iter().position(|old| is_same(old, &cookie)) {
-            Some(index) if self.cookies[index].is_live && !cookie.is_live => return Err(Rejected::Outdated),
+        let key = key(domain);
+        let site = self.sites.entry(key).or_default();
+        let index = match site.iter().position(|old| is_same(old, &cookie)) {
+            Some(index) if site[index].is_live && !cookie.is_live => return Err(Rejected::Outdated),
             Some(index) => {
-                cookie.created = self.cookies[index].created;
-                self.cookies[index] = cookie;
+                cookie.created = site[index].created;
                 index
             }
             None => {
                 self.created += 1;
                 cookie.created = self.created;
-                self.cookies.push(cookie);
-                self.cookies.len() - 1
+                site.push(Cookie::default());
+                site.len() - 1
             }
         };
-        Ok(&self.cookies[index])
+        if cookie.expires != 0 && (self.next_end == 0 || cookie.expires < self.next_end) {
+            self.next_end = cookie.expires;
+        }
+        site[index] = cookie;
+        Ok(&site[index])
     }
+
+    /// The cookies of all domains that this one may be part of, and others.
+    fn of_sites_around(&self, domain: &[u8]) -> impl Iterator<Item = &Cookie> {
+        let site = key(domain);
+        let above = site.iter().position(|&octet| octet == b'.').filter(|_| !is_address(&site));
+        let above = above.map(|dot| site[dot + 1..].to_vec());
+        let above = above.into_iter().flat_map(|label| self.at(&label));
+        self.at(&site).iter().chain(above)
+    }
+
+    fn at(&self, key: &[u8]) -> &[Cookie] {
+        self.sites.get(key).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// What cookies of domains that may share them have in common: the last two labels in lower case, all of an address.
+fn key(domain: &[u8]) -> Vec<u8> {
+    let dots = domain.iter().enumerate().rev().filter(|(_, octet)| **octet == b'.');
+    let start = dots.map(|(at, _)| at + 1).nth(1).filter(|_| !is_address(domain));
+    domain[start.unwrap_or(0)..].to_ascii_lowercase()
 }
 
 fn parse_line(line: &[u8], now: i64) -> Result<Cookie, Rejected> {
@@ -245,19 +286,26 @@ fn same_domain(one: &Cookie, other: &Cookie) -> bool {
 }
 
 fn is_same(old: &Cookie, new: &Cookie) -> bool {
-    old.name == new.name
-        && old.tail_match == new.tail_match
-        && old.path.eq_ignore_ascii_case(&new.path)
-        && same_domain(old, new)
+    old.name == new.name && old.tail_match == new.tail_match && old.path == new.path && same_domain(old, new)
 }
 
-/// RFC 6265bis section 5.7: an insecure origin cannot shadow a secure cookie at the same first path segment.
+/// RFC 6265bis section 5.7: an insecure origin cannot shadow a secure cookie of its own domain, one above or one below, at
+/// the same first path segment.
 fn would_overlay(old: &Cookie, new: &Cookie) -> bool {
     let first_segment = |path: &[u8]| path.iter().skip(1).position(|&octet| octet == b'/').map(|at| at + 1);
     let length = first_segment(&old.path).unwrap_or(old.path.len());
     old.secure
         && !new.secure
         && old.name == new.name
-        && same_domain(old, new)
-        && new.path.get(..length).is_some_and(|start| start.eq_ignore_ascii_case(&old.path[..length]))
+        && related(old, new)
+        && new.path.starts_with(&old.path[..length])
+}
+
+/// Whether a request to one of the two domains may carry the cookies of the other.
+fn related(one: &Cookie, other: &Cookie) -> bool {
+    match (&one.domain, &other.domain) {
+        (Some(a), Some(b)) => domain_matches(a, b) || domain_matches(b, a),
+        (None, None) => true,
+        _ => false,
+    }
 }

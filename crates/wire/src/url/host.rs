@@ -33,7 +33,7 @@ pub(super) fn parse_authority(
     }
     let decoded = escape::decode(host, Reject::Control).map_err(|_| UrlError::BadHostname)?;
     url.host = Some(match ipv4_from_numbers(&decoded) {
-        Some(address) => address.to_string().into_bytes(),
+        Some(_) => canonical(decoded),
         None => check_host(url, &decoded)?,
     });
     Ok(())
@@ -45,15 +45,25 @@ pub(super) fn check_host(url: &mut Url, host: &[u8]) -> Result<Vec<u8>, UrlError
         let inner = inner.strip_suffix(b"]").ok_or(UrlError::BadIpv6)?;
         return ipv6(url, inner);
     }
-    let is_bad =
-        |octet: &u8| *octet <= b' ' || *octet == 0x7f || b"/:#?!@{}[]\\$'\"^`*<>=;,+&()%|".contains(octet);
     if host.is_empty() {
         return Err(UrlError::NoHost);
     }
-    if host.iter().any(is_bad) || host == b"." || host.ends_with(b"..") {
+    if !is_name(host) {
         return Err(UrlError::BadHostname);
     }
     Ok(host.to_vec())
+}
+
+/// Whether nothing in it could be taken for another part of a URL.
+pub(super) fn is_name(host: &[u8]) -> bool {
+    let is_bad =
+        |octet: &u8| *octet <= b' ' || *octet == 0x7f || b"/:#?!@{}[]\\$'\"^`*<>=;,+&()%|".contains(octet);
+    !host.iter().any(is_bad) && host != b"." && !host.ends_with(b"..")
+}
+
+/// An IPv4 address in dotted decimal form, whatever numbers it was written with; any other host as it is.
+pub(super) fn canonical(host: Vec<u8>) -> Vec<u8> {
+    ipv4_from_numbers(&host).map_or(host, |address| address.to_string().into_bytes())
 }
 
 /// A decimal port, leading zeros or not.

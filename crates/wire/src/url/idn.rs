@@ -1,16 +1,25 @@
 //! International host names: UTF-8 to punycode and back (IDNA 2008, non-transitional, as libidn2 does it).
 
-use super::UrlError;
+use idna::AsciiDenyList;
+
+use super::{UrlError, host};
 
 /// The ASCII form of a host; a host that is ASCII already is returned as it is.
+///
+/// Letters of full width and their like become ASCII on the way: what could then end a host, or begin a port, makes the
+/// whole no host (UTS 46 section 4, the URL Standard's forbidden code points, and what this parser refuses in any host). One
+/// that becomes an IPv4 address is that address, in its usual form.
 pub fn unicode_to_ascii(host: &[u8]) -> Result<Vec<u8>, UrlError> {
     if host.is_ascii() {
         return Ok(host.to_vec());
     }
-    let text = std::str::from_utf8(host).map_err(|_| UrlError::BadHostname)?;
-    let ascii = idna::domain_to_ascii(text).map_err(|_| UrlError::BadHostname)?;
+    let ascii =
+        idna::domain_to_ascii_cow(host, AsciiDenyList::URL).map_err(|_| UrlError::BadHostname)?.into_owned();
     let fits = !ascii.is_empty() && ascii.len() <= 253 && ascii.split('.').all(|label| label.len() <= 63);
-    if fits { Ok(ascii.into_bytes()) } else { Err(UrlError::BadHostname) }
+    if !fits || !host::is_name(ascii.as_bytes()) {
+        return Err(UrlError::BadHostname);
+    }
+    Ok(host::canonical(ascii.into_bytes()))
 }
 
 /// The Unicode form of a host that has a punycode label; any other is returned as it is.

@@ -163,6 +163,16 @@ impl Url {
         Ok(idn::unicode_to_ascii(host)?.to_ascii_lowercase())
     }
 
+    /// The same without the brackets of an IPv6 address: the name that cookies and .netrc entries are for.
+    pub fn host_name(&self) -> Result<Vec<u8>, UrlError> {
+        let mut host = self.host_ascii()?;
+        if host.starts_with(b"[") && host.ends_with(b"]") {
+            host.pop();
+            host.remove(0);
+        }
+        Ok(host)
+    }
+
     /// Whether the host is an IPv6 address.
     pub fn host_is_ipv6(&self) -> bool {
         self.host.as_deref().is_some_and(|host| host.starts_with(b"["))

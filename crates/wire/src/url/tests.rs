@@ -108,6 +108,23 @@ fn a_sharp_s_is_no_double_s() {
     assert_eq!(url.host_ascii(), Ok(b"xn--fa-hia.de".to_vec()));
 }
 
+/// Characters that become ASCII on the way must not end the host or begin a port: another host would be asked than is shown.
+#[test]
+fn an_international_host_stays_one_host() {
+    for odd in [
+        "\u{ff0f}", "\u{ff1a}", "\u{ff20}", "\u{ff03}", "\u{ff1f}", "\u{3000}", "\u{2100}", "\u{ff05}",
+        "\u{2048}",
+    ] {
+        let url = Url::parse(format!("https://good.com{odd}evil.com/").as_bytes(), 0).unwrap();
+        assert_eq!(url.host_ascii(), Err(UrlError::BadHostname), "{odd}");
+        assert_eq!(url.get(Part::Url, PUNYCODE), Err(UrlError::BadHostname), "{odd}");
+    }
+    let ascii = |host: &str| Url::parse(format!("https://{host}/").as_bytes(), 0).unwrap().host_ascii();
+    assert_eq!(ascii("\u{ff11}\u{ff12}\u{ff17}.\u{ff11}"), Ok(b"127.0.0.1".to_vec()));
+    assert_eq!(ascii("www\u{ff0e}H\u{e4}.com"), Ok(b"www.xn--h-0fa.com".to_vec()));
+    assert!(ascii("a..\u{e4}").is_err());
+}
+
 #[test]
 fn punycode_becomes_unicode() {
     for label in ["", "www."] {

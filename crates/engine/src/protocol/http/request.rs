@@ -153,13 +153,14 @@ pub fn write_target(url: &Url, out: &mut Vec<u8>) {
     }
 }
 
-/// The whole URL for a proxy. A default port goes without saying, even if the application said it.
+/// The whole URL for a proxy, its host in ASCII. A default port goes without saying, even if the application said it.
 fn absolute_target(t: &Transfer) -> Vec<u8> {
     let text = without_credentials(&t.url);
-    if t.url.port() != Some(t.scheme().default_port()) {
+    let usual = t.url.port() == Some(t.scheme().default_port());
+    if !usual && t.url.host().is_some_and(<[u8]>::is_ascii) {
         return text;
     }
-    let bits = flag::NO_DEFAULT_PORT | flag::GET_EMPTY;
+    let bits = flag::GET_EMPTY | flag::PUNYCODE | if usual { flag::NO_DEFAULT_PORT } else { 0 };
     let url = Url::parse(&text, flag::NON_SUPPORT_SCHEME | flag::PATH_AS_IS);
     url.and_then(|url| url.get(Part::Url, bits)).unwrap_or(text)
 }
