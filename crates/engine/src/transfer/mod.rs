@@ -1,6 +1,7 @@
 //! One run of an easy handle, from its options to its result. A protocol handler is one async
 //! function that gets a [`Transfer`]; what keeps it short stands in the modules beside this one.
 
+pub mod ask;
 pub mod auth;
 pub mod body;
 pub mod client_reader;
