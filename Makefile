@@ -44,7 +44,7 @@ sanitize-if-possible:
 	if sh crates/capi/link.sh --nightly; then $(MAKE) sanitize; \
 	else echo "NOT RUN: the sanitizers, for want of their compiler" >&2; fi
 
-test: deps check unit fuzz servers conformance sanitize-if-possible coverage
+test: deps check unit fuzz servers conformance odd-replies sanitize-if-possible coverage
 
 # Every parser on mutated input for a minute in all.
 fuzz:

@@ -1,6 +1,8 @@
-# The published test cases of curl, run against our tool and against our library. See README.md beside this file.
+# The published test cases of curl, run against our tool and against our library, and odd replies to our tool. See README.md
+# beside this file.
 #   make conformance     CASES=<folder> [CURL=<binary>] [ONLY="1 2 3"] [VERBOSE=1] [AGREE=1] [JOBS=n] [KEEP=1] [PRUNE=1]
 #   make conformance-lib CASES=<folder> [LIBDIR=<folder of libcurl.so.4>] and the same
+#   make odd-replies     [ODD=<file of cases>] [CURL=<binary>] [ONLY="1 2 3"] [VERBOSE=1] [JOBS=n]
 
 CASES ?= $(or $(CURL_TESTS),$(or $(WARMWIRE_SHARED),../shared)/curl-tests)
 LIBDIR ?= $(CARGO_TARGET_DIR)/release/lib
@@ -10,7 +12,7 @@ CONFORMANCE = cargo run --quiet -p warmwire-conformance -- "$(CASES)" $(if $(ONL
 	$(if $(KEEP),--keep) $(if $(PRUNE),--prune)
 NO_CASES = test -d "$(CASES)" || { echo "no test cases of curl at $(CASES): conformance not run"; exit 0; }
 
-.PHONY: conformance conformance-lib
+.PHONY: conformance conformance-lib odd-replies
 conformance: $(if $(CURL),,tool)
 	@$(NO_CASES); $(CONFORMANCE) --curl "$(or $(CURL),$(OUR_TOOL))" \
 		$(if $(or $(CURL),$(ONLY)),,--skip-list conformance/skip.txt \
@@ -19,3 +21,10 @@ conformance: $(if $(CURL),,tool)
 conformance-lib: $(if $(filter $(CARGO_TARGET_DIR)/release/lib,$(LIBDIR)),lib)
 	@$(NO_CASES); $(CONFORMANCE) --curl "$(or $(CURL),/usr/bin/curl)" --library "$(LIBDIR)" --expect curl_7_88 \
 		$(if $(ONLY),,--skip-list conformance/skip-lib.txt)
+
+ODD ?= $(or $(WARMWIRE_SHARED),../shared)/odd-replies/cases.jsonl
+odd-replies: $(if $(CURL),,tool)
+	@test -f "$(ODD)" || { echo "no odd replies at $(ODD): not run"; exit 0; }; \
+	cargo run --quiet -p warmwire-conformance -- odd-replies "$(ODD)" --curl "$(or $(CURL),$(OUR_TOOL))" \
+		$(if $(CURL),,--list conformance/odd-replies.txt) $(if $(ONLY),--only "$(ONLY)") \
+		$(if $(VERBOSE),--verbose) $(if $(JOBS),--jobs $(JOBS))

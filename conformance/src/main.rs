@@ -5,8 +5,10 @@ mod base64;
 mod diff;
 mod features;
 mod format;
+mod json;
 mod known;
 mod newlines;
+mod odd;
 mod peers;
 mod prepro;
 mod report;
@@ -39,6 +41,9 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments.first().is_some_and(|a| a == "resolve") {
         return resolve::main(&arguments[1..]);
+    }
+    if arguments.first().is_some_and(|a| a == "odd-replies") {
+        return odd::main(&arguments[1..]);
     }
     match Options::read(&arguments).and_then(|options| conduct(&options)) {
         Ok(true) => ExitCode::SUCCESS,

@@ -103,6 +103,12 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+impl From<wire::http1::BadOctet> for Error {
+    fn from(bad: wire::http1::BadOctet) -> Error {
+        Error::new(Code::WeirdServerReply, bad.text())
+    }
+}
+
 impl From<Code> for Error {
     #[cold]
     fn from(code: Code) -> Error {

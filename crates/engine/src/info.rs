@@ -13,8 +13,6 @@ pub struct TransferInfo {
     pub started: Option<Instant>,
     /// When the current request (after redirects) was started.
     pub request_started: Option<Instant>,
-    /// Since when the current request has its connection, so that data is meant to move.
-    pub moving_since: Option<Instant>,
     /// All lengths of time since `started`, in the order in which they come.
     pub queued: Duration,
     /// Name looked up.
@@ -61,6 +59,8 @@ pub struct TransferInfo {
     pub uploaded: i64,
     /// Expected download size, or -1.
     pub download_total: i64,
+    /// What the head of a reply that is on its way says of its body's size, or -1.
+    pub announced: i64,
     /// Expected upload size, or -1.
     pub upload_total: i64,
     /// Remote time of the document, or -1.
@@ -111,7 +111,6 @@ impl Default for TransferInfo {
         TransferInfo {
             started: None,
             request_started: None,
-            moving_since: None,
             queued: zero,
             name_lookup: zero,
             connect: zero,
@@ -135,6 +134,7 @@ impl Default for TransferInfo {
             delivered: 0,
             uploaded: 0,
             download_total: -1,
+            announced: -1,
             upload_total: -1,
             file_time: -1,
             http_version: 0,
@@ -164,11 +164,6 @@ impl TransferInfo {
     /// Time since the transfer was started.
     pub fn since_start(&self, now: Instant) -> Duration {
         self.started.map_or(Duration::ZERO, |s| now.saturating_duration_since(s))
-    }
-
-    /// Another request begins, or the same on another connection.
-    pub fn begin_request(&mut self, now: Instant) {
-        (self.request_started, self.moving_since) = (Some(now), None);
     }
 
     /// Average speed in bytes per second.

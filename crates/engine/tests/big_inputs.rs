@@ -168,7 +168,7 @@ fn octets_that_are_read_in_two_ways() {
     for (fields, text) in [
         ("X: a\0b\r\n", "Nul byte in header"),
         ("X\0Y: a\r\n", "Nul byte in header"),
-        ("X: a\rY: b\r\n", "CR in the middle of a header"),
+        ("X: a\rY: b\r\n", "Carriage return found in header"),
     ] {
         assert_eq!(of_head(fields), (Code::WeirdServerReply, text.to_owned()));
     }

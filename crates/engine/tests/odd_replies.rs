@@ -53,6 +53,100 @@ fn the_first_field_may_begin_with_a_blank() {
     assert_eq!(fetched(reply), (Code::Ok, String::new(), "ok".to_owned()));
 }
 
+/// What a status line must be, what is let pass, and what only looks like one.
+#[test]
+fn odd_status_lines() {
+    let rows = [
+        ("HTTP/1.1 2000 x", Code::Ok, ""),
+        ("http/1.1\t200=OK", Code::Ok, ""),
+        ("HTTP/2 200", Code::Ok, ""),
+        ("HTTP/3 200", Code::Ok, ""),
+        ("HTTP/2 200 OK", Code::WeirdServerReply, "Version mismatch (from HTTP/1 to HTTP/2)"),
+        ("HTTP/2.0 200 OK", Code::UnsupportedProtocol, "Unsupported response code in HTTP response"),
+        ("HTTP/1.1 099 x", Code::UnsupportedProtocol, "Unsupported response code in HTTP response"),
+        ("HTTP/1.1  200 OK", Code::UnsupportedProtocol, "Unsupported HTTP/1 subversion in response"),
+        ("HTTP/1.2 200 OK", Code::UnsupportedProtocol, "Unsupported HTTP/1 subversion in response"),
+        ("HTTP/0.9 200 OK", Code::UnsupportedProtocol, "Unsupported HTTP version in response"),
+        ("HTTP 200 OK", Code::UnsupportedProtocol, "Received HTTP/0.9 when not allowed"),
+        ("HTTP/1.1 2\x0000 OK", Code::UnsupportedProtocol, "Unsupported HTTP/1 subversion in response"),
+        ("HTTP/1.1 200 \0", Code::WeirdServerReply, "Nul byte in header"),
+        ("HTTP/1.1 200 \rOK", Code::WeirdServerReply, "Carriage return found in header"),
+    ];
+    for (line, code, words) in rows {
+        let body = if code == Code::Ok { "ok" } else { "" };
+        let wanted = (code, words.to_owned(), body.to_owned());
+        assert_eq!(fetched(&format!("{line}\r\nContent-Length: 2\r\n\r\nok")), wanted, "{line:?}");
+    }
+}
+
+#[test]
+fn odd_fields() {
+    let rows = [
+        ("200 OK", "Content-Length: 2,02", Code::Ok, "", "ok"),
+        (
+            "200 OK",
+            "Content-Length: 2\r\nContent-Length: 3",
+            Code::WeirdServerReply,
+            "Invalid Content-Length: value",
+            "",
+        ),
+        ("204 No", "Content-Length: x\r\nTransfer-Encoding: chunked, gzip", Code::Ok, "", ""),
+        (
+            "200 OK",
+            "Transfer-Encoding: chunked, gzip",
+            Code::BadContentEncoding,
+            "A Transfer-Encoding (gzip) was listed after chunked",
+            "",
+        ),
+        ("200 OK", "Location: /a\r\nLocation: /b", Code::WeirdServerReply, "Multiple Location headers", ""),
+        ("200 OK", "Location: /a\r\nLocation: /a\r\nLocation:", Code::Ok, "", "ok"),
+        ("101 Go", "Upgrade: x", Code::Ok, "", "ok"),
+    ];
+    for (status, fields, code, words, body) in rows {
+        let wanted = (code, words.to_owned(), body.to_owned());
+        assert_eq!(fetched(&format!("HTTP/1.1 {status}\r\n{fields}\r\n\r\nok")), wanted, "{fields:?}");
+    }
+    let nothing = (Code::GotNothing, "Empty reply from server".to_owned(), String::new());
+    assert_eq!(fetched("HTTP/1.1 101 Go\r\n\r\n"), nothing);
+    let cut = (Code::PartialFile, "transfer closed with 6 bytes remaining to read".to_owned(), String::new());
+    assert_eq!(fetched("HTTP/1.1 200 OK\r\nContent-Length: 6\r\nX"), cut);
+}
+
+/// Where a reply would have led is told whatever its status, when all of it has come.
+// covers: CURLINFO_REDIRECT_URL
+#[test]
+fn a_location_is_told_with_any_status() {
+    for (reply, told) in [
+        ("200 OK\r\nLocation: /there\r\nContent-Length: 2\r\n\r\nok", true),
+        ("103 Early\r\nLocation: /there\r\n\r\nHTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n", true),
+        ("200 OK\r\nLocation: /there\r\nContent-Length: 3\r\n\r\nok", false),
+    ] {
+        let reply = format!("HTTP/1.1 {reply}");
+        let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), send(&reply), Step::Finish]]);
+        let (easy, _app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
+        easy.perform();
+        let url = format!("http://127.0.0.1:{}/there", peer.port());
+        let state = easy.state();
+        let info = state.info.borrow();
+        let found = info.redirect_url.as_deref().map(|url| String::from_utf8_lossy(url).into_owned());
+        assert_eq!(found, told.then_some(url), "{reply}");
+    }
+}
+
+/// CURLOPT_HTTP_TRANSFER_DECODING 0: all that came is handed out, and the fault is told.
+// covers: CURLOPT_HTTP_TRANSFER_DECODING
+#[test]
+fn raw_chunks_are_handed_out_whatever_they_are() {
+    for (chunks, code) in [("2\r\nok\r\n0\r\n\r\nmore", Code::Ok), ("no chunk", Code::RecvError)] {
+        let reply = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}");
+        let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), send(&reply), Step::Finish]]);
+        let (easy, app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
+        long(&easy, O::HttpTransferDecoding, 0);
+        assert_eq!(easy.perform(), code);
+        assert_eq!(String::from_utf8_lossy(&app.body.borrow()), chunks);
+    }
+}
+
 #[test]
 fn what_another_protocol_says_goes_to_the_application() {
     let reply = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\n\r\nhello in another protocol";

@@ -1,7 +1,6 @@
 //! One run of an easy handle, from its options to its result. A protocol handler is one async
 //! function that gets a [`Transfer`]; what keeps it short stands in the modules beside this one.
 
-pub mod ask;
 pub mod auth;
 pub mod body;
 pub mod client_reader;
@@ -92,13 +91,9 @@ async fn run(multi: &Rc<MultiState>, easy: &Rc<EasyState>) -> Result<()> {
     let mut transfer = Transfer::new(multi.clone(), easy.clone(), target::first(easy)?);
     let mut watch = Watch::new(multi, easy, now);
     let mut exchange = pin!(transfer.drive());
-    // The clock is asked first: what comes after the time is over comes too late, however much the caller has slept.
-    let result = poll_fn(|cx| match watch.too_late() {
-        Some(late) => Poll::Ready(Err(late)),
-        None => match exchange.as_mut().poll(cx) {
-            Poll::Ready(result) => Poll::Ready(result),
-            Poll::Pending => watch.poll(cx).map(Err),
-        },
+    let result = poll_fn(|cx| match exchange.as_mut().poll(cx) {
+        Poll::Ready(result) => Poll::Ready(result),
+        Poll::Pending => watch.poll(cx).map(Err),
     });
     let result = result.await;
     watch.conclude(result)
@@ -169,17 +164,14 @@ impl Transfer {
             prepare::check_scheme(self)?;
             self.note_url();
             match protocol::run(self).await? {
-                Next::Done => {
-                    // What the application was not ready for is handed out first, whatever the protocol.
-                    poll_fn(|cx| self.writer.poll_ready(cx)).await?;
-                    return self.writer.finish();
-                }
+                Next::Done => return self.writer.finish(),
                 Next::Follow(url) => prepare::follow(self, *url)?,
                 Next::Again => {}
                 Next::Stop(error) => return Err(error),
             }
             let now = self.now();
-            self.easy.info.borrow_mut().begin_request(now);
+            let mut info = self.easy.info.borrow_mut();
+            info.request_started = Some(now);
         }
     }
 
@@ -231,7 +223,7 @@ impl Transfer {
         set(&mut info, elapsed);
     }
 
-    /// Runs a future with a deadline; what it comes to after that is not looked at.
+    /// Runs a future with a deadline.
     pub async fn within<T>(
         &self,
         deadline: Option<Instant>,
@@ -242,9 +234,6 @@ impl Transfer {
         let mut timer = self.multi.runtime.reactor().sleep_until(deadline);
         let mut work = pin!(work);
         let done = poll_fn(|cx| {
-            if self.now() >= deadline {
-                return Poll::Ready(None);
-            }
             if let Poll::Ready(result) = work.as_mut().poll(cx) {
                 return Poll::Ready(Some(result));
             }

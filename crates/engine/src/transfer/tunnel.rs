@@ -8,7 +8,8 @@ use net::connect::Endpoints;
 use net::filter::http_proxy::TunnelFilter;
 use tables::constant::CURLAUTH_NEGOTIATE;
 use tables::{Code, EasyOption as O};
-use wire::http1::{ChunkedDecoder, HeaderLine, StatusLine, own_line};
+use wire::http1::status::connect_status;
+use wire::http1::{ChunkedDecoder, HeaderLine, check_octets, own_line};
 
 use super::Transfer;
 use super::auth::{Ask, Steps};
@@ -172,7 +173,7 @@ struct Reply {
     challenges: Vec<Vec<u8>>,
 }
 
-/// Reads the reply's head; interim ones are passed over.
+/// Reads the reply's head. An interim one refuses, too, as in curl.
 async fn reply(t: &Transfer, tunnel: &mut TunnelFilter) -> Result<Reply> {
     let mut total = 0;
     let mut reply = Reply::default();
@@ -191,29 +192,17 @@ async fn reply(t: &Transfer, tunnel: &mut TunnelFilter) -> Result<Reply> {
             let text = format!("Too large response headers: {total} > {MAX_HEAD}");
             return Err(Error::new(Code::RecvError, text));
         }
-        if line.contains(&0) {
-            return Err(Error::new(Code::WeirdServerReply, "Nul byte in header"));
-        }
+        check_octets(&line)?;
         hand_out(t, &line, !is_first)?;
         if std::mem::take(&mut is_first) {
             // What is no status line refuses with status 0.
-            if let Ok(parsed) = StatusLine::parse(line.trim_ascii_end()) {
-                (reply.status, reply.keep_alive) = (parsed.code, parsed.version >= 11);
+            if let Some((version, code)) = connect_status(&line) {
+                (reply.status, reply.keep_alive) = (code, version >= 11);
             }
         } else if matches!(line.as_slice(), b"\r\n" | b"\n") {
-            if reply.status / 100 != 1 {
-                return Ok(reply);
-            }
-            (reply, is_first) = (Reply::default(), true);
-        } else {
-            let field = HeaderLine::parse(&line);
-            // A blank at the start continues the line before.
-            if field.is_none() && !matches!(line.first(), Some(b' ' | b'\t')) {
-                return Err(Error::new(Code::BadFunctionArgument, "Invalid response header"));
-            }
-            if let Some(field) = field {
-                reply.field(t, &field)?;
-            }
+            return Ok(reply);
+        } else if let Some(field) = HeaderLine::parse(&line) {
+            reply.field(t, &field)?;
         }
     }
 }
@@ -284,7 +273,12 @@ fn hand_out(t: &Transfer, line: &[u8], is_field: bool) -> Result<()> {
     t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, line);
     if !t.on(O::SuppressConnectHeaders) {
         let continues = matches!(line.first(), Some(b' ' | b'\t'));
-        if is_field && (continues || HeaderLine::parse(line).is_some()) {
+        let ends = matches!(line, b"\r\n" | b"\n");
+        if is_field && !ends {
+            // A blank at the start continues the line before.
+            if !continues && HeaderLine::parse(line).is_none() {
+                return Err(Error::new(Code::BadFunctionArgument, "Invalid response header"));
+            }
             t.easy.headers.borrow_mut().add(Origin::Connect, 0, line)?;
         }
         tell(t, line)?;

@@ -4,6 +4,7 @@
 use std::io;
 use std::task::{Context, Poll, ready};
 
+use wire::http1::chunked::ChunkError;
 use wire::http1::{ChunkedDecoder, LineBuffer, Part, TooLarge};
 
 use super::{BodyError, BodyFraming, BodyStep, Exchange, Finished, Storage, UploadFraming};
@@ -23,6 +24,10 @@ pub struct Http1 {
     sent: usize,
     framing: BodyFraming,
     chunked: ChunkedDecoder,
+    /// What is wrong with chunks that were handed out as they came.
+    fault: Option<ChunkError>,
+    /// More than the body was handed out with them.
+    overrun: bool,
     any_received: bool,
     ended: bool,
 }
@@ -38,6 +43,8 @@ impl Http1 {
             sent: 0,
             framing: BodyFraming::None,
             chunked: ChunkedDecoder::default(),
+            fault: None,
+            overrun: false,
             any_received: false,
             ended: false,
         }
@@ -62,6 +69,23 @@ impl Http1 {
     fn body_ends(&mut self) -> Poll<Result<BodyStep, BodyError>> {
         self.ended = true;
         Poll::Ready(Ok(BodyStep::End))
+    }
+
+    /// Whoever wants the chunks as they are gets all that comes with them, what is wrong or beyond the end, too; the fault
+    /// is told afterwards. Decoding moves bytes: only where the body ends is of interest here.
+    fn look_at_chunks(&mut self, bytes: &[u8]) {
+        let mut seen = bytes.to_vec();
+        let mut at = 0;
+        while at < seen.len() && !self.chunked.done() {
+            match self.chunked.decode(&mut seen[at..]) {
+                Ok(got) => at += got.consumed,
+                Err(fault) => {
+                    self.fault = Some(fault);
+                    return;
+                }
+            }
+        }
+        self.overrun = at < seen.len();
     }
 
     /// Bytes after the end of a body belong to nobody: they stay visible to `finish`.
@@ -190,6 +214,9 @@ impl Exchange for Http1 {
                 }
             },
             BodyFraming::ChunkedRaw => {
+                if let Some(fault) = self.fault.take() {
+                    return Poll::Ready(Err(BodyError::Chunk(fault)));
+                }
                 if self.chunked.done() {
                     return self.body_ends();
                 }
@@ -197,10 +224,8 @@ impl Exchange for Http1 {
                 if n == 0 {
                     return Poll::Ready(Err(BodyError::Truncated(None)));
                 }
-                // Decoding moves bytes; only where the body ends is of interest here.
-                let got = self.chunked.decode(&mut buf[..n].to_vec()).map_err(BodyError::Chunk)?;
-                self.push_back(&buf[got.consumed..n]);
-                Poll::Ready(Ok(BodyStep::Bytes(got.consumed)))
+                self.look_at_chunks(&buf[..n]);
+                Poll::Ready(Ok(BodyStep::Bytes(n)))
             }
             BodyFraming::UntilClose => {
                 let n = ready!(self.poll_read(cx, buf)).map_err(BodyError::Io)?;
@@ -210,7 +235,8 @@ impl Exchange for Http1 {
     }
 
     fn trailers(&self) -> &[u8] {
-        self.chunked.trailers()
+        // Who gets the chunks as they are has had them.
+        if self.framing == BodyFraming::ChunkedRaw { &[] } else { self.chunked.trailers() }
     }
 
     fn any_received(&self) -> bool {
@@ -223,6 +249,7 @@ impl Exchange for Http1 {
 
     fn finish(self: Box<Self>) -> Finished {
         let clean = self.queued() == 0
+            && !self.overrun
             && self.received.rest().is_empty()
             && (self.ended || self.framing == BodyFraming::None || self.framing == BodyFraming::Length(0))
             && self.framing != BodyFraming::UntilClose;

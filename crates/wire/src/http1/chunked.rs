@@ -44,8 +44,7 @@ enum State {
     Size,
     SizeLineRest,
     Data,
-    DataCr,
-    DataLf,
+    DataEnd,
     TrailerLine,
     Done,
 }
@@ -96,7 +95,7 @@ impl ChunkedDecoder {
                 (at, body) = (at + n, body + n);
                 self.left -= n as u64;
                 if self.left == 0 {
-                    self.state = State::DataCr;
+                    self.state = State::DataEnd;
                 }
                 continue;
             }
@@ -113,10 +112,10 @@ impl ChunkedDecoder {
         match self.state {
             State::Size => return self.size_digit(byte),
             State::SizeLineRest => self.size_line_rest(byte)?,
-            State::DataCr if byte == b'\r' => self.state = State::DataLf,
-            // A bare line feed is tolerated, as curl does.
-            State::DataCr | State::DataLf if byte == b'\n' => self.begin_size(),
-            State::DataCr | State::DataLf => return Err(ChunkError::BadChunk),
+            // A bare line feed is tolerated, and more than one carriage return, as curl does.
+            State::DataEnd if byte == b'\r' => {}
+            State::DataEnd if byte == b'\n' => self.begin_size(),
+            State::DataEnd => return Err(ChunkError::BadChunk),
             State::TrailerLine => return self.trailer_byte(byte),
             State::Data | State::Done => unreachable!("handled by decode"),
         }

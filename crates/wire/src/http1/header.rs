@@ -165,6 +165,33 @@ pub fn text_of(line: &[u8]) -> &[u8] {
     text.strip_suffix(b"\r").unwrap_or(text)
 }
 
+/// An octet that different readers read in different ways; the texts are curl's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BadOctet {
+    Nul,
+    /// A carriage return that ends no line.
+    CarriageReturn,
+}
+
+impl BadOctet {
+    /// curl's words for it.
+    pub fn text(self) -> &'static str {
+        match self {
+            BadOctet::Nul => "Nul byte in header",
+            BadOctet::CarriageReturn => "Carriage return found in header",
+        }
+    }
+}
+
+/// Looks for such octets in a line.
+pub fn check_octets(line: &[u8]) -> Result<(), BadOctet> {
+    let text = text_of(line);
+    if text.contains(&0) {
+        return Err(BadOctet::Nul);
+    }
+    if text.contains(&b'\r') { Err(BadOctet::CarriageReturn) } else { Ok(()) }
+}
+
 /// One header line taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeaderLine<'a> {

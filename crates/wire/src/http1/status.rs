@@ -1,13 +1,16 @@
-//! The status line of a response (RFC 9112 §4), as tolerant as curl: the reason may be missing, and
-//! "HTTP/2 200" or "HTTP/3 200" are status lines too.
+//! The status line of a response (RFC 9112 §4), as tolerant as curl: the reason may be missing, more
+//! than three digits may stand in the code, and "HTTP/2 200" begins a reply, too.
 
 /// A parsed status line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatusLine {
-    /// 9, 10, 11, 20 or 30.
+    /// 10, 11, 20 or 30; 0 where another follows "HTTP/2" or "HTTP/3" than a blank.
     pub version: u8,
-    /// Three digits, 0 to 999.
+    /// Three digits, 0 to 999; more may follow them.
     pub code: u16,
+    /// curl takes "HTTP/2 200" for the beginning of a reply and not for a status line: what the line says is
+    /// told to nobody, and a body follows whatever the code.
+    pub told: bool,
 }
 
 /// Why a line that begins like a status line is none.
@@ -15,8 +18,21 @@ pub struct StatusLine {
 pub enum BadStatus {
     /// "HTTP/" is followed by a version that nobody speaks.
     Version,
-    /// The code is not three digits.
-    Code,
+    /// HTTP/1 with another minor version than 0 and 1, or without one blank and three digits behind it.
+    Subversion,
+    /// A complete line of HTTP/2 or 3, where HTTP/1 was asked.
+    Major(u8),
+}
+
+impl BadStatus {
+    /// curl's words for it.
+    pub fn text(self) -> String {
+        match self {
+            BadStatus::Version => "Unsupported HTTP version in response".to_owned(),
+            BadStatus::Subversion => "Unsupported HTTP/1 subversion in response".to_owned(),
+            BadStatus::Major(major) => format!("Version mismatch (from HTTP/1 to HTTP/{major})"),
+        }
+    }
 }
 
 /// What the first bytes of a reply look like.
@@ -45,31 +61,42 @@ pub fn opening(bytes: &[u8]) -> Opening {
 }
 
 impl StatusLine {
-    /// Parses a line without its line ending; it must begin with "HTTP/".
+    /// Parses a line; it must begin with "HTTP/".
     pub fn parse(line: &[u8]) -> Result<StatusLine, BadStatus> {
-        let rest = line.get(PREFIX.len()..).ok_or(BadStatus::Version)?;
-        let (version, rest) = match rest {
-            [b'1', b'.', minor @ (b'0' | b'1'), rest @ ..] => (10 + (minor - b'0'), rest),
-            [major @ (b'2' | b'3'), b'.', b'0', rest @ ..] => ((major - b'0') * 10, rest),
-            [major @ (b'2' | b'3'), rest @ ..] => ((major - b'0') * 10, rest),
-            _ => return Err(BadStatus::Version),
-        };
-        let rest = match rest {
-            [b' ' | b'\t', rest @ ..] => rest,
-            _ => return Err(BadStatus::Version),
-        };
-        let digits = rest.trim_ascii_start();
-        match digits {
-            [a, b, c, rest @ ..]
-                if [a, b, c].iter().all(|d| d.is_ascii_digit())
-                    && rest.first().is_none_or(|d| d.is_ascii_whitespace()) =>
-            {
-                let code = [a, b, c].iter().fold(0u16, |n, d| n * 10 + u16::from(**d - b'0'));
-                if code < 100 { Err(BadStatus::Code) } else { Ok(StatusLine { version, code }) }
-            }
-            _ => Err(BadStatus::Code),
+        match line.get(PREFIX.len()..).unwrap_or_default() {
+            [b'1', rest @ ..] => match rest {
+                [b'.', minor @ (b'0' | b'1'), b' ' | b'\t', rest @ ..] => match leading_code(rest) {
+                    Some(code) => Ok(StatusLine { version: 10 + (minor - b'0'), code, told: true }),
+                    None => Err(BadStatus::Subversion),
+                },
+                _ => Err(BadStatus::Subversion),
+            },
+            [major @ (b'2' | b'3'), rest @ ..] => later(major - b'0', rest),
+            _ => Err(BadStatus::Version),
         }
     }
+}
+
+/// Version and code of the status line in a reply to CONNECT, which curl reads with less patience: what is none counts as 0.
+pub fn connect_status(line: &[u8]) -> Option<(u8, u16)> {
+    let rest = line.get(PREFIX.len()..).filter(|_| opening(line) == Opening::Http)?;
+    let [b'1', b'.', minor @ (b'0' | b'1'), b' ', code @ ..] = rest else { return None };
+    let parsed = leading_code(code).filter(|_| !code.get(3).is_some_and(u8::is_ascii_digit))?;
+    Some((10 + (minor - b'0'), parsed))
+}
+
+/// HTTP/2 and 3 have no status line; some servers write one all the same.
+fn later(major: u8, rest: &[u8]) -> Result<StatusLine, BadStatus> {
+    let [b' ' | b'\t', rest @ ..] = rest else { return Ok(StatusLine { version: 0, code: 0, told: false }) };
+    match (leading_code(rest), rest.get(3)) {
+        (Some(_), Some(b' ' | b'\t')) => Err(BadStatus::Major(major)),
+        (code, _) => Ok(StatusLine { version: major * 10, code: code.unwrap_or(0), told: false }),
+    }
+}
+
+fn leading_code(text: &[u8]) -> Option<u16> {
+    let digits = text.first_chunk::<3>().filter(|digits| digits.iter().all(u8::is_ascii_digit))?;
+    Some(digits.iter().fold(0, |code, digit| code * 10 + u16::from(digit - b'0')))
 }
 
 #[cfg(test)]
@@ -79,19 +106,50 @@ mod tests {
     #[test]
     fn lines() {
         let ok = |l: &str| StatusLine::parse(l.as_bytes()).unwrap();
-        assert_eq!(ok("HTTP/1.1 200 OK"), StatusLine { version: 11, code: 200 });
-        assert_eq!(ok("HTTP/1.0 404"), StatusLine { version: 10, code: 404 });
-        assert_eq!(ok("HTTP/2 301 "), StatusLine { version: 20, code: 301 });
-        assert_eq!(ok("HTTP/1.1  200 two blanks").code, 200);
+        let told = |version, code| StatusLine { version, code, told: true };
+        let untold = |version, code| StatusLine { version, code, told: false };
+        for (line, parsed) in [
+            ("HTTP/1.1 200 OK\r\n", told(11, 200)),
+            ("HTTP/1.0 404", told(10, 404)),
+            ("http/1.1\t099 x", told(11, 99)),
+            ("HTTP/1.1 2000 x", told(11, 200)),
+            ("HTTP/1.1 200=OK", told(11, 200)),
+            ("HTTP/2 301", untold(20, 301)),
+            ("HTTP/3 200\r\n", untold(30, 200)),
+            ("HTTP/3 20", untold(30, 0)),
+            ("HTTP/2.0 200 OK", untold(0, 0)),
+        ] {
+            assert_eq!(ok(line), parsed, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn no_status_lines() {
         for (line, why) in [
-            ("HTTP/1.2 200 OK", BadStatus::Version),
-            ("HTTP/1.1", BadStatus::Version),
-            ("HTTP/1.1 20", BadStatus::Code),
-            ("HTTP/1.1 099 OK", BadStatus::Code),
-            ("HTTP/1.1 2000 OK", BadStatus::Code),
-            ("HTTP/1.1 -20 OK", BadStatus::Code),
+            ("HTTP/0.9 200 OK", BadStatus::Version),
+            ("HTTP/", BadStatus::Version),
+            ("HTTP/1", BadStatus::Subversion),
+            ("HTTP/1.2 200 OK", BadStatus::Subversion),
+            ("HTTP/11 200", BadStatus::Subversion),
+            ("HTTP/1.1", BadStatus::Subversion),
+            ("HTTP/1.1  200 two blanks", BadStatus::Subversion),
+            ("HTTP/1.1 20\r\n", BadStatus::Subversion),
+            ("HTTP/1.1 -20 OK", BadStatus::Subversion),
+            ("HTTP/2 200 OK", BadStatus::Major(2)),
+            ("HTTP/3 200\t", BadStatus::Major(3)),
         ] {
             assert_eq!(StatusLine::parse(line.as_bytes()), Err(why), "{line}");
+        }
+    }
+
+    #[test]
+    fn replies_to_connect() {
+        assert_eq!(connect_status(b"HTTP/1.0 200\r\n"), Some((10, 200)));
+        assert_eq!(connect_status(b"http/1.1 407 Who?\r\n"), Some((11, 407)));
+        for line in
+            ["H;TP/1.1 401 x", "HTTP/1.1 2000", "HTTP/1.1\t200 OK", "HTTP/2 200", "HTTP/1.1 20\r\n", ""]
+        {
+            assert_eq!(connect_status(line.as_bytes()), None, "{line}");
         }
     }
 

@@ -66,8 +66,6 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
                 cold_path();
                 replays += 1;
                 t.http.fresh = replays + 1 == MAX_REPLAYS;
-                let now = t.now();
-                t.easy.info.borrow_mut().begin_request(now); // with a connect time-out of its own
                 t.easy.note(|| "Connection died, retrying a fresh connect".to_owned());
             }
             result => return result,
@@ -95,7 +93,10 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
         None => Request::build(t, &link)?,
     };
     bind(t, &mut link)?;
-    t.easy.info.borrow_mut().downloaded = 0;
+    {
+        let mut info = t.easy.info.borrow_mut();
+        (info.downloaded, info.announced) = (0, -1);
+    }
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
     t.writer.begin();
     let mut talk = Talk::begin(t, link.lease.take(), request, reused);
@@ -225,12 +226,16 @@ async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
         keep = false;
     } else {
         t.pump_body(talk).await?;
+        response.check_end(t)?;
         response::receive_trailers(t, talk)?;
     }
     keep &= finish_upload(t, talk, keep, &response).await?;
     if matches!(next, Next::Follow(_)) && !matches!(t.method, Method::Get | Method::Head) {
         // The next request sends the same body again.
         talk.upload.rewind()?;
+    }
+    if matches!(next, Next::Done) {
+        redirect::tell(t, &response);
     }
     Ok(Finished { next, keep: keep && !t.on(O::ForbidReuse) })
 }

@@ -1,5 +1,7 @@
 //! What a 3xx reply makes of the transfer: where it goes, with which method, and how often.
 
+use std::hint::cold_path;
+
 use tables::constant::{CURL_REDIR_POST_301, CURL_REDIR_POST_302, CURL_REDIR_POST_303};
 use tables::{Code, EasyOption as O};
 use wire::url::{Part, Url, UrlError, flag};
@@ -18,20 +20,10 @@ const FIRST_ONLY: i64 = 3;
 
 /// Decides whether the reply's Location is followed.
 pub fn after(t: &mut Transfer, response: &Response) -> Result<Next> {
-    if !(300..400).contains(&response.status) || response.status == 304 {
-        return Ok(Next::Done);
-    }
-    let Some(location) = &response.location else { return Ok(Next::Done) };
     let follow = t.long(O::Followlocation);
-    if follow == 0 {
-        // Told, not followed: CURLINFO_REDIRECT_URL.
-        let url = target(t, location, flag::NON_SUPPORT_SCHEME);
-        t.easy.info.borrow_mut().redirect_url = Some(match url {
-            Ok(url) => url_text(&url).into(),
-            Err(_) => location.as_slice().into(),
-        });
-        return Ok(Next::Done);
-    }
+    let location =
+        response.location.as_ref().filter(|_| (300..400).contains(&response.status) && follow != 0);
+    let Some(location) = location else { return Ok(Next::Done) };
     if let Some(error) = exhausted(t) {
         let url = target(t, location, flag::NON_SUPPORT_SCHEME);
         t.easy.info.borrow_mut().redirect_url = url.ok().map(|u| url_text(&u).into());
@@ -52,6 +44,15 @@ pub fn after(t: &mut Transfer, response: &Response) -> Result<Next> {
         format!("Issue another request to this URL: '{}'", String::from_utf8_lossy(&url_text(&url)))
     });
     Ok(Next::Follow(Box::new(url)))
+}
+
+/// A Location that is not followed is told, whatever the status, once the whole reply has come: CURLINFO_REDIRECT_URL.
+pub fn tell(t: &Transfer, response: &Response) {
+    let Some(location) = response.location.as_ref().or(response.interim_location.as_ref()) else { return };
+    cold_path();
+    let url = target(t, location, flag::NON_SUPPORT_SCHEME);
+    let url = url.map_or_else(|_| location.as_slice().into(), |url| url_text(&url).into());
+    t.easy.info.borrow_mut().redirect_url = Some(url);
 }
 
 /// The same request once more, with credentials or without what the server refused. curl counts it among the redirects and

@@ -9,8 +9,9 @@ use net::exchange::BodyFraming;
 use tables::{Code, EasyOption as O};
 use wire::content_encoding::{DEPTH_LIMIT, Decoder};
 use wire::date;
+use wire::http1::framing::{Length, content_length};
 use wire::http1::status::{BadStatus, Opening, opening};
-use wire::http1::{HeaderLine, Part, StatusLine, TooLarge, is_empty_line, text_of};
+use wire::http1::{HeaderLine, Part, StatusLine, TooLarge, TransferCodings, check_octets, is_empty_line};
 
 use super::Talk;
 use crate::callbacks::DebugKind;
@@ -37,15 +38,16 @@ const LONGEST_NAME: usize = 25;
 pub struct Response {
     /// Status code.
     pub status: u16,
-    /// 9, 10, 11 …
+    /// 9, 10, 11 …, as [`StatusLine`] has it.
     pub version: u8,
+    /// No body follows such a status line, and nothing that speaks of one counts.
+    bodyless: bool,
     /// Whether the connection may serve again.
     pub keep_alive: bool,
     length: Option<u64>,
-    chunked: bool,
+    transfer_codings: TransferCodings,
     /// The application wants the chunks as they are (CURLOPT_HTTP_TRANSFER_DECODING).
     raw: bool,
-    transfer_codings: Vec<u8>,
     content_codings: Vec<u8>,
     has_content_range: bool,
     /// A Content-Range begins where the transfer was to be resumed.
@@ -54,6 +56,8 @@ pub struct Response {
     begins_anew: bool,
     /// Location.
     pub location: Option<Vec<u8>>,
+    /// The Location of an interim reply before this one: nothing follows it, but it is told, and there is one at most.
+    pub interim_location: Option<Vec<u8>>,
     last_modified: Option<i64>,
     /// Values of WWW-Authenticate.
     pub challenges: Vec<Vec<u8>>,
@@ -79,6 +83,10 @@ pub async fn receive(t: &mut Transfer, talk: &mut Talk, response: &mut Response)
         response.head_only = talk.head_only;
         head(t, talk, first, &mut total, response).await?;
         t.easy.trace("http/1", || format!("the head of a reply has ended, status {}", response.status));
+        if response.status < 100 && !response.cut_off {
+            cold_path();
+            return Err(Error::new(Code::UnsupportedProtocol, "Unsupported response code in HTTP response"));
+        }
         if response.status / 100 != 1 || response.status == SWITCHING || response.cut_off {
             let queued = talk.exchange.queued();
             talk.upload.final_reply(response.status, t.on(O::KeepSendingOnError), queued);
@@ -88,7 +96,8 @@ pub async fn receive(t: &mut Transfer, talk: &mut Talk, response: &mut Response)
             talk.upload.go_ahead();
         }
         first = false;
-        *response = Response::default();
+        let interim_location = response.location.take().or(response.interim_location.take());
+        *response = Response { interim_location, ..Response::default() };
     }
 }
 
@@ -157,13 +166,14 @@ async fn http09(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
     }
     cold_path();
     // Who has spoken HTTP/1 here before does not fall back.
-    if talk.head_only || talk.reused {
-        return Err(Error::new(Code::WeirdServerReply, "Received HTTP/0.9 when not allowed"));
+    if talk.reused {
+        return Err(Error::new(Code::WeirdServerReply, "Invalid status line"));
     }
     if !t.on(O::Http09Allowed) {
         return Err(Error::new(Code::UnsupportedProtocol, "Received HTTP/0.9 when not allowed"));
     }
-    Ok(true)
+    // A body is all that such a reply has.
+    if talk.head_only { Err(Error::from(Code::WeirdServerReply)) } else { Ok(true) }
 }
 
 /// CURLOPT_HTTP200ALIASES: other openings that count as a status line with 200.
@@ -212,16 +222,12 @@ async fn more(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
     .await
 }
 
-/// Octets that are read in different ways by different readers.
-fn check_octets(line: &[u8]) -> Result<()> {
-    let text = text_of(line);
-    if text.contains(&0) {
-        return Err(Error::new(Code::WeirdServerReply, "Nul byte in header"));
-    }
-    if text.contains(&b'\r') {
-        return Err(Error::new(Code::WeirdServerReply, "CR in the middle of a header"));
-    }
-    Ok(())
+fn bad_status(bad: BadStatus) -> Error {
+    let code = match bad {
+        BadStatus::Major(_) => Code::WeirdServerReply,
+        BadStatus::Version | BadStatus::Subversion => Code::UnsupportedProtocol,
+    };
+    Error::new(code, bad.text())
 }
 
 /// Joins the lines of a folded field (RFC 9112 §5.2) with one blank each.
@@ -243,6 +249,9 @@ fn unfolded(part: &[u8]) -> Result<Vec<u8>> {
 impl Response {
     /// Takes in one part of the head: its status line, a field, or its end.
     fn part(&mut self, t: &mut Transfer, number: usize, part: &[u8], plain: bool) -> Result<()> {
+        if number == 0 {
+            self.status_line(t, part)?;
+        }
         if plain {
             return self.line(t, number, part);
         }
@@ -254,10 +263,8 @@ impl Response {
     fn line(&mut self, t: &mut Transfer, number: usize, line: &[u8]) -> Result<()> {
         t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, line);
         if is_empty_line(line) {
-            self.end_of_head(t)?;
-        } else if number == 0 {
-            self.status_line(t, line)?;
-        } else {
+            self.end_of_head(t);
+        } else if number > 0 {
             // What continues the status line is a field like others, as in curl.
             let Some(header) = HeaderLine::parse(line.trim_ascii_start()) else {
                 return Err(Error::new(Code::WeirdServerReply, "Header without colon"));
@@ -289,10 +296,10 @@ impl Response {
             self.part(t, number, &field, false)?;
         }
         (self.cut_off, self.keep_alive) = (true, false);
-        self.end_of_head(t)?;
+        self.end_of_head(t);
         match self.length {
             Some(length) if length > 0 && self.has_body() => {
-                let text = format!("end of response with {length} bytes missing");
+                let text = format!("transfer closed with {length} bytes remaining to read");
                 Err(Error::new(Code::PartialFile, text))
             }
             _ => Ok(()),
@@ -300,28 +307,24 @@ impl Response {
     }
 
     fn status_line(&mut self, t: &Transfer, line: &[u8]) -> Result<()> {
-        let parsed = match StatusLine::parse(line.trim_ascii_end()) {
-            Ok(parsed) => parsed,
-            Err(_) if is_alias(t, line) => StatusLine { version: 10, code: 200 },
-            Err(BadStatus::Version) => {
-                return Err(Error::new(Code::UnsupportedProtocol, "Unsupported HTTP version in response"));
-            }
-            Err(BadStatus::Code) => {
-                return Err(Error::new(
-                    Code::UnsupportedProtocol,
-                    "Unsupported response code in HTTP response",
-                ));
-            }
+        let alias = StatusLine { version: 10, code: 200, told: true };
+        let parsed = match opening(line) {
+            Opening::Http => StatusLine::parse(line)
+                .map_err(bad_status)
+                .map(|parsed| if !parsed.told && is_alias(t, line) { alias } else { parsed })?,
+            _ => alias,
         };
-        if parsed.version >= 20 {
-            let text = format!("Unsupported HTTP/{} in response", parsed.version / 10);
-            return Err(Error::new(Code::UnsupportedProtocol, text));
-        }
         (self.status, self.version) = (parsed.code, parsed.version);
         self.keep_alive = parsed.version >= 11;
+        if !parsed.told {
+            cold_path();
+            return Ok(());
+        }
+        self.bodyless = matches!(parsed.code, 100..200 | 204 | 304);
         let mut info = t.easy.info.borrow_mut();
         info.response_code = i64::from(parsed.code);
         info.http_version = if parsed.version == 10 { 1 } else { 2 };
+        info.announced = if matches!(parsed.code, 204 | 304) { 0 } else { -1 };
         Ok(())
     }
 
@@ -335,9 +338,9 @@ impl Response {
         name.copy_from_slice(header.name);
         name.make_ascii_lowercase();
         match &*name {
-            b"content-length" => self.content_length(t, value)?,
-            b"transfer-encoding" => self.transfer_encoding(t, value)?,
-            b"content-encoding" => append_list(&mut self.content_codings, value),
+            b"content-length" if !self.bodyless => self.content_length(t, value)?,
+            b"transfer-encoding" if !self.bodyless => self.transfer_encoding(t, value)?,
+            b"content-encoding" if !self.bodyless => append_list(&mut self.content_codings, value),
             b"content-type" if !value.is_empty() => {
                 t.easy.info.borrow_mut().content_type = Some(Text::from(value));
             }
@@ -353,11 +356,9 @@ impl Response {
                     None => self.begins_anew |= self.status < 300,
                 }
             }
-            b"location" if self.location.is_none() && !value.is_empty() => {
-                self.location = Some(value.to_vec());
-            }
+            b"location" if !value.is_empty() => self.location(value)?,
             // Two of three replies have one, and few applications ask for it.
-            b"last-modified" if t.on(O::Filetime) || t.long(O::Timecondition) != 0 => {
+            b"last-modified" if !self.bodyless && (t.on(O::Filetime) || t.long(O::Timecondition) != 0) => {
                 self.last_modified = date::parse(value);
             }
             b"retry-after" => {
@@ -387,55 +388,38 @@ impl Response {
         if t.on(O::IgnoreContentLength) {
             return Ok(());
         }
-        let end = value.iter().position(|b| !b.is_ascii_digit()).unwrap_or(value.len());
-        let digits = &value[..end];
-        // "5, 5" is the same length told twice; anything else that is not a number is refused.
-        let all_same = end == value.len() || value.split(|b| *b == b',').all(|p| p.trim_ascii() == digits);
-        if digits.is_empty() || !all_same {
-            return Err(Error::new(Code::WeirdServerReply, "Invalid Content-Length: value"));
-        }
-        let length = std::str::from_utf8(digits).ok().and_then(|d| d.parse::<i64>().ok());
-        let Some(length) = length else {
-            if t.long(O::MaxfilesizeLarge) > 0 {
-                return Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded"));
+        let refuse = || Error::new(Code::WeirdServerReply, "Invalid Content-Length: value");
+        match content_length(value).map_err(|_| refuse())? {
+            Length::Bytes(length) if self.length.is_some_and(|known| known != length) => Err(refuse()),
+            Length::Bytes(length) => {
+                self.length = Some(length);
+                t.easy.info.borrow_mut().announced = length as i64;
+                Ok(())
             }
-            t.easy.note(|| "Overflow Content-Length: value".to_owned());
-            self.keep_alive = false;
-            return Ok(());
-        };
-        if self.length.is_some_and(|known| known != length as u64) {
-            return Err(Error::new(Code::WeirdServerReply, "Conflicting Content-Length: values"));
+            Length::Overflow if t.long(O::MaxfilesizeLarge) > 0 => {
+                Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded"))
+            }
+            Length::Overflow => {
+                t.easy.note(|| "Overflow Content-Length: value".to_owned());
+                self.keep_alive = false;
+                Ok(())
+            }
         }
-        self.length = Some(length as u64);
-        Ok(())
     }
 
-    /// Transfer codings in the order applied; chunked must be the last. Others come only when they were asked for.
     fn transfer_encoding(&mut self, t: &Transfer, value: &[u8]) -> Result<()> {
-        let refuse = |text: String| Err(Error::new(Code::BadContentEncoding, text));
         self.raw = !t.on(O::HttpTransferDecoding);
-        for coding in value.split(|b| *b == b',').map(<[u8]>::trim_ascii).filter(|c| !c.is_empty()) {
-            let name = String::from_utf8_lossy(coding).into_owned();
-            if coding.eq_ignore_ascii_case(b"chunked") {
-                self.chunked = true;
-                continue;
-            }
-            if self.chunked {
-                return refuse(format!("A Transfer-Encoding ({name}) was not listed before 'chunked'"));
-            }
-            if coding.eq_ignore_ascii_case(b"identity") || self.raw {
-                continue;
-            }
-            if !t.on(O::TransferEncoding) {
-                return refuse(format!("Unsolicited Transfer-Encoding ({name}) found"));
-            }
-            append_list(&mut self.transfer_codings, coding);
-            if self.transfer_codings.split(|b| *b == b',').count() > DEPTH_LIMIT {
-                return refuse(format!(
-                    "Reject response exceeding limit of {DEPTH_LIMIT} transfer encodings"
-                ));
-            }
+        let added = self.transfer_codings.add(value, t.on(O::TransferEncoding), self.raw);
+        added.map_err(|bad| Error::new(Code::BadContentEncoding, bad.text()))
+    }
+
+    /// One place to go, in all heads of a reply.
+    fn location(&mut self, value: &[u8]) -> Result<()> {
+        let known = self.location.as_deref().or(self.interim_location.as_deref());
+        if known.is_some_and(|known| known != value) {
+            return Err(Error::new(Code::WeirdServerReply, "Multiple Location headers"));
         }
+        self.location = Some(value.to_vec());
         Ok(())
     }
 
@@ -447,30 +431,29 @@ impl Response {
         }
     }
 
-    fn end_of_head(&mut self, t: &Transfer) -> Result<()> {
+    fn end_of_head(&mut self, t: &Transfer) {
         if let Some(seconds) = self.last_modified {
             t.easy.info.borrow_mut().file_time = seconds;
         }
-        if self.chunked && self.length.is_some() {
+        if self.transfer_codings.chunked || !self.transfer_codings.others.is_empty() {
             // RFC 9112 §6.3: the coding wins.
             self.length = None;
+            t.easy.info.borrow_mut().announced = -1;
         }
-        Ok(())
     }
 
     fn has_body(&self) -> bool {
-        let interim = self.status / 100 == 1 && self.status != SWITCHING;
-        !(self.head_only || interim || self.status == 204 || self.status == 304)
+        !self.head_only && (!self.bodyless || self.status == SWITCHING)
     }
 
     fn framing(&self) -> BodyFraming {
-        if !self.has_body() || self.cut_off && !self.chunked {
+        if !self.has_body() || self.cut_off && !self.transfer_codings.chunked {
             BodyFraming::None
         } else if self.version == 9 || self.status == SWITCHING {
             BodyFraming::UntilClose
-        } else if self.chunked && self.raw {
+        } else if self.transfer_codings.chunked && self.raw {
             BodyFraming::ChunkedRaw
-        } else if self.chunked {
+        } else if self.transfer_codings.chunked {
             BodyFraming::Chunked
         } else if let Some(length) = self.length {
             BodyFraming::Length(length)
@@ -516,6 +499,14 @@ impl Response {
         Ok(())
     }
 
+    /// Heads of interim replies alone are no reply.
+    pub fn check_end(&self, t: &Transfer) -> Result<()> {
+        if self.status == SWITCHING && t.easy.info.borrow().downloaded == 0 {
+            return Err(Error::new(Code::GotNothing, "Empty reply from server"));
+        }
+        Ok(())
+    }
+
     /// A resumed file that is complete already, or a document that is not newer: its body is of no use.
     pub fn body_is_ignored(&self, t: &Transfer) -> bool {
         let resumes = resumed(t) && t.method == Method::Get;
@@ -530,7 +521,7 @@ impl Response {
             t.easy.info.borrow_mut().condition_unmet = true;
         }
         let condition = t.long(O::Timecondition);
-        let Some(modified) = self.last_modified.filter(|_| condition != 0 && self.status / 100 == 2) else {
+        let Some(modified) = self.last_modified.filter(|_| condition != 0) else {
             return false;
         };
         let limit = t.long(O::TimevalueLarge);
@@ -554,7 +545,7 @@ impl Response {
         if t.on(O::HttpContentDecoding) && t.text(O::AcceptEncoding).is_some() {
             append_list(&mut codings, &self.content_codings);
         }
-        append_list(&mut codings, &self.transfer_codings);
+        append_list(&mut codings, &self.transfer_codings.others);
         if !codings.is_empty() {
             cold_path();
             let list = String::from_utf8_lossy(&codings).into_owned();

@@ -1,0 +1,140 @@
+//! What Content-Length (RFC 9110 §8.6) and Transfer-Encoding (RFC 9112 §6.1) say of where a message ends, as strict as
+//! curl: a list of lengths is taken when all are one number, codings when they come in an order that can be undone.
+
+/// How many transfer codings may come on top of each other.
+const DEPTH_LIMIT: usize = 5;
+
+/// What a Content-Length says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    Bytes(u64),
+    /// A number that no file has: the end of the connection ends the message.
+    Overflow,
+}
+
+/// A Content-Length that is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BadLength;
+
+/// The length that a field's value names: a number, or a list of equal ones.
+pub fn content_length(value: &[u8]) -> Result<Length, BadLength> {
+    let mut elements = value.split(|b| *b == b',').map(|element| number(element.trim_ascii()));
+    let first = elements.next().ok_or(BadLength)??;
+    if elements.all(|element| element == Ok(first)) { Ok(first) } else { Err(BadLength) }
+}
+
+fn number(digits: &[u8]) -> Result<Length, BadLength> {
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return Err(BadLength);
+    }
+    let number = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<i64>().ok());
+    Ok(number.map_or(Length::Overflow, |number| Length::Bytes(number as u64)))
+}
+
+/// Why transfer codings cannot be undone; the texts are curl's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BadCoding {
+    /// Whoever chunks is the last to do anything.
+    AfterChunked(String),
+    /// It was not asked for (TE).
+    Unsolicited(String),
+    TooMany,
+}
+
+impl BadCoding {
+    /// curl's words for it.
+    pub fn text(&self) -> String {
+        match self {
+            BadCoding::AfterChunked(name) => {
+                format!("A Transfer-Encoding ({name}) was listed after chunked")
+            }
+            BadCoding::Unsolicited(name) => format!("Unsolicited Transfer-Encoding ({name}) found"),
+            BadCoding::TooMany => {
+                format!("Reject response exceeding limit of {DEPTH_LIMIT} transfer encodings")
+            }
+        }
+    }
+}
+
+/// The transfer codings of a message, in the order in which they were applied.
+#[derive(Debug, Default)]
+pub struct TransferCodings {
+    pub chunked: bool,
+    /// Those beside chunked that change anything, as a list.
+    pub others: Vec<u8>,
+    count: usize,
+}
+
+impl TransferCodings {
+    /// Adds what a field's value says. `asked`: others than chunked were asked for; `raw`: they are not undone.
+    pub fn add(&mut self, value: &[u8], asked: bool, raw: bool) -> Result<(), BadCoding> {
+        for coding in value.split(|b| *b == b',').map(<[u8]>::trim_ascii).filter(|c| !c.is_empty()) {
+            let name = || String::from_utf8_lossy(coding).into_owned();
+            if coding.eq_ignore_ascii_case(b"chunked") {
+                self.chunked = true;
+            } else if raw {
+                continue;
+            } else if self.chunked {
+                return Err(BadCoding::AfterChunked(name()));
+            } else if coding.eq_ignore_ascii_case(b"identity") {
+                continue;
+            } else if !asked {
+                return Err(BadCoding::Unsolicited(name()));
+            } else {
+                self.push(coding)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, coding: &[u8]) -> Result<(), BadCoding> {
+        self.count += 1;
+        if self.count > DEPTH_LIMIT {
+            return Err(BadCoding::TooMany);
+        }
+        if !self.others.is_empty() {
+            self.others.extend_from_slice(b", ");
+        }
+        self.others.extend_from_slice(coding);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths() {
+        for (value, bytes) in
+            [("6", 6), ("6,06,6", 6), (" 5 , 5", 5), ("9223372036854775807", i64::MAX as u64)]
+        {
+            assert_eq!(content_length(value.as_bytes()), Ok(Length::Bytes(bytes)), "{value}");
+        }
+        assert_eq!(content_length(b"9223372036854775808"), Ok(Length::Overflow));
+        assert_eq!(content_length(b"99999999999999999999999"), Ok(Length::Overflow));
+        for value in ["", " ", "-1", "+5", "0x5", "5 5", "5,", ",5", "5,6", "5;5", "5x"] {
+            assert_eq!(content_length(value.as_bytes()), Err(BadLength), "{value:?}");
+        }
+    }
+
+    #[test]
+    fn codings() {
+        let added = |values: &[&str], asked, raw| {
+            let mut codings = TransferCodings::default();
+            let all = values.iter().try_for_each(|value| codings.add(value.as_bytes(), asked, raw));
+            all.map(|()| (codings.chunked, String::from_utf8(codings.others).unwrap()))
+        };
+        let gzip = || "gzip".to_owned();
+        assert_eq!(added(&["Chunked"], false, false), Ok((true, String::new())));
+        assert_eq!(added(&["chunked", ", chunked,"], false, false), Ok((true, String::new())));
+        assert_eq!(added(&["identity, IDENTITY"], false, false), Ok((false, String::new())));
+        assert_eq!(added(&["gzip", "deflate, chunked"], true, false), Ok((true, "gzip, deflate".into())));
+        assert_eq!(added(&["gzip, chunked"], false, true), Ok((true, String::new())));
+        assert_eq!(added(&["gzip, chunked"], false, false), Err(BadCoding::Unsolicited(gzip())));
+        assert_eq!(added(&["chunked, gzip"], true, false), Err(BadCoding::AfterChunked(gzip())));
+        assert_eq!(added(&["chunked", "gzip"], false, false), Err(BadCoding::AfterChunked(gzip())));
+        assert!(matches!(added(&["chunked, identity"], false, false), Err(BadCoding::AfterChunked(_))));
+        assert_eq!(added(&["gzip,gzip,gzip,gzip,gzip,gzip"], true, false), Err(BadCoding::TooMany));
+    }
+}
