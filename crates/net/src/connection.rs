@@ -1,7 +1,6 @@
 //! A connection: a stack of filters, what it is for, and what its protocol remembers. Plain `Send` data.
 
 use std::any::Any;
-use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::task::{Context, Waker};
@@ -11,7 +10,7 @@ use runtime::{Direction, Idle, Reactor, fork_generation};
 
 use crate::connect::Endpoints;
 use crate::filter::Filter;
-use crate::identity::Identity;
+use crate::identity::Key;
 
 /// What a protocol did on an idle connection ahead of its next use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,7 +27,7 @@ pub enum Ahead {
 pub struct Connection {
     /// Its number in the pool that opened it (CURLINFO_CONN_ID).
     pub id: u64,
-    pub identity: Arc<Identity>,
+    pub identity: Key,
     pub filter: Box<dyn Filter>,
     pub created: Instant,
     pub last_used: Instant,
@@ -50,12 +49,7 @@ pub struct Connection {
 
 impl Connection {
     /// A connection that nobody has used yet; its number is given by the pool.
-    pub fn new(
-        identity: Arc<Identity>,
-        filter: Box<dyn Filter>,
-        endpoints: Endpoints,
-        now: Instant,
-    ) -> Connection {
+    pub fn new(identity: Key, filter: Box<dyn Filter>, endpoints: Endpoints, now: Instant) -> Connection {
         Connection {
             id: 0,
             identity,
@@ -140,20 +134,4 @@ impl Connection {
         self.filter.socket().forget(Direction::Read);
         self.filter.socket().forget(Direction::Write);
     }
-}
-
-/// Takes out of a queue of idle connections those that have ended, as far as they were to be looked at.
-pub(crate) fn take_dead(
-    idle: &mut VecDeque<Box<Connection>>,
-    interval: Duration,
-    now: Instant,
-) -> VecDeque<Box<Connection>> {
-    let mut dead = VecDeque::new();
-    for mut connection in std::mem::take(idle) {
-        match connection.keep_up(interval, now) {
-            true => idle.push_back(connection),
-            false => dead.push_back(connection),
-        }
-    }
-    dead
 }

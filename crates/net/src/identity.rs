@@ -4,14 +4,16 @@
 //! value guards whatever else outlives a transfer and belongs to a peer.
 
 use std::fmt;
-use std::sync::Arc;
+use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
 
 use crate::filter::open::{SocketOptions, Transport, UnixAddress};
 use crate::resolver::IpVersion;
 use crate::tls::TlsConfig;
 
 /// What a connection was made for and with.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Identity {
     /// The scheme's family: http, ftp, imap...
     pub scheme: String,
@@ -24,6 +26,8 @@ pub struct Identity {
     /// CURLOPT_CONNECT_TO and Alt-Svc: where it really leads.
     pub connect_to: Option<Origin>,
     pub ip_version: IpVersion,
+    /// The entries of CURLOPT_RESOLVE that speak of a host on the way.
+    pub pins: Vec<String>,
     /// The zone of an IPv6 address: by its name in the URL, or the number of CURLOPT_ADDRESS_SCOPE.
     pub zone: String,
     pub socket: SocketOptions,
@@ -41,7 +45,7 @@ pub struct Identity {
 }
 
 /// Who may use a connection that the application took part in making.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Owner {
     /// This one easy handle.
     Handle(u64),
@@ -58,7 +62,7 @@ pub struct Origin {
 }
 
 /// One proxy on the way.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ProxyIdentity {
     /// http, https, socks4, socks4a, socks5, socks5h...
     pub kind: String,
@@ -75,7 +79,7 @@ pub struct ProxyIdentity {
 }
 
 /// A user's proof. Its debug form shows nothing.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct Credentials {
     pub user: String,
     pub password: String,
@@ -84,10 +88,46 @@ pub struct Credentials {
     pub extra: String,
 }
 
-impl Identity {
-    /// Whether they are equal; a handle that asks again with the very identity of its last connection is told so at once.
-    pub fn is(&self, other: &Identity) -> bool {
-        std::ptr::eq(self, other) || self == other
+/// An identity and its hash, which is computed once: what the tables of pools are searched by. Cheap to clone. A hash
+/// only says where to look: two keys are one when the values are.
+#[derive(Clone, Debug)]
+pub struct Key(Arc<Keyed>);
+
+#[derive(Debug)]
+struct Keyed {
+    hash: u64,
+    identity: Identity,
+}
+
+impl From<Identity> for Key {
+    fn from(identity: Identity) -> Key {
+        // One for the process, because pools are shared by threads; random, because hosts are chosen by others.
+        static SEED: OnceLock<RandomState> = OnceLock::new();
+        let hash = SEED.get_or_init(RandomState::new).hash_one(&identity);
+        Key(Arc::new(Keyed { hash, identity }))
+    }
+}
+
+impl Deref for Key {
+    type Target = Identity;
+
+    fn deref(&self) -> &Identity {
+        &self.0.identity
+    }
+}
+
+impl PartialEq for Key {
+    /// A handle that asks again with the very key of its last connection is told so at once.
+    fn eq(&self, other: &Key) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0.hash == other.0.hash && self.0.identity == other.0.identity
+    }
+}
+
+impl Eq for Key {}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0.hash);
     }
 }
 
@@ -130,6 +170,7 @@ mod tests {
             proxies: _,
             connect_to: _,
             ip_version: _,
+            pins: _,
             zone: _,
             socket: _,
             unix: _,
@@ -164,6 +205,7 @@ mod tests {
             Identity { proxies: vec![ProxyIdentity { unix: Some(path.clone()), ..proxy("a") }], ..base() },
             Identity { connect_to: Some(Origin::new("a", 1)), ..base() },
             Identity { ip_version: IpVersion::V6, ..base() },
+            Identity { pins: vec!["h:1:127.0.0.1".into()], ..base() },
             Identity { zone: "1".into(), ..base() },
             Identity { socket: SocketOptions { nodelay: false, ..SocketOptions::default() }, ..base() },
             Identity { unix: Some(path), ..base() },
@@ -190,6 +232,15 @@ mod tests {
         for (i, a) in all.iter().enumerate() {
             for (j, b) in all.iter().enumerate() {
                 assert_eq!(a == b, i == j, "{a:?} and {b:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn keys_are_compared_by_value() {
+        for (i, a) in variants().into_iter().enumerate() {
+            for (j, b) in variants().into_iter().enumerate() {
+                assert_eq!(Key::from(a.clone()) == Key::from(b), i == j);
             }
         }
     }

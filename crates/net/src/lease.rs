@@ -7,13 +7,13 @@ use std::ops::{Deref, DerefMut};
 use std::rc::{Rc, Weak};
 
 use crate::connection::Connection;
-use crate::identity::Origin;
 use crate::pool::Inner;
 
 /// Permission to open one connection.
 pub struct Slot {
     pool: Weak<Inner>,
-    origin: Origin,
+    /// Where in the pool's table it counts; held as long as the slot is.
+    bundle: usize,
 }
 
 /// A connection in use by one transfer.
@@ -25,9 +25,10 @@ pub struct Lease {
 }
 
 impl Slot {
-    pub(crate) fn new(pool: &Rc<Inner>, origin: Origin) -> Slot {
-        pool.occupy(&origin);
-        Slot { pool: Rc::downgrade(pool), origin }
+    /// Takes over the hold on that bundle.
+    pub(crate) fn new(pool: &Rc<Inner>, bundle: usize) -> Slot {
+        pool.occupy(bundle);
+        Slot { pool: Rc::downgrade(pool), bundle }
     }
 
     /// The connection that was opened with this permission. It gets its number.
@@ -48,7 +49,7 @@ impl Slot {
 impl Drop for Slot {
     fn drop(&mut self) {
         if let Some(pool) = self.pool.upgrade() {
-            pool.vacate(&self.origin);
+            pool.vacate(self.bundle);
         }
     }
 }
@@ -75,8 +76,8 @@ impl Lease {
         let pool = self.slot.pool.upgrade().filter(|_| !connection.identity.unnamed);
         match pool {
             Some(pool) => {
-                drop(self); // the slot is free before the connection can be found, so that nobody waits in vain
-                pool.give_back(connection);
+                self.slot.pool = Weak::new(); // it ends with what follows
+                pool.give_back(self.slot.bundle, connection);
             }
             None => connection.retire(),
         }

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use runtime::fork_generation;
 
+use crate::pool::SharedPool;
 use crate::resolver::Resolver;
-use crate::shared_pool::SharedPool;
 
 /// Connections the process pool keeps, and for how long: as long as curl would in a handle.
 const POOL_KEPT: usize = 256;

@@ -7,8 +7,8 @@ use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::{block_on, identity, listener, open, runtime};
-use warmwire_net::{Acquired, Limits, Pool, SharedPool, process};
+use common::{block_on, identity, listener, open, runtime, wish};
+use warmwire_net::{Acquired, Ages, Pool, SharedPool, process};
 
 #[test]
 fn a_child_says_nothing_on_its_parents_connections() {
@@ -20,7 +20,7 @@ fn a_child_says_nothing_on_its_parents_connections() {
         connection.farewell = b"QUIT\r\n".to_vec();
         connection
     };
-    let Some(Acquired::Vacant(slot)) = own.try_acquire(&identity(1), false, 0) else { panic!() };
+    let Some(Acquired::Vacant(slot)) = own.try_acquire(wish(&identity(1))) else { panic!() };
     slot.fill(connect(1)).release();
     shared.put(Box::new(connect(2)), rt.reactor().now());
     shared.put(Box::new(connect(3)), rt.reactor().now());
@@ -29,8 +29,8 @@ fn a_child_says_nothing_on_its_parents_connections() {
     runtime::after_fork_in_child();
     assert!(!std::ptr::eq(parent, process()));
     assert!(std::ptr::eq(process(), process()));
-    assert!(matches!(own.try_acquire(&identity(1), false, 0), Some(Acquired::Vacant(_))));
-    assert!(shared.take(&identity(2), &Limits::default(), rt.reactor().now()).is_none());
+    assert!(matches!(own.try_acquire(wish(&identity(1))), Some(Acquired::Vacant(_))));
+    assert!(shared.take(&identity(2), Ages::default(), rt.reactor().now()).is_none());
     own.close_all();
     shared.close_all();
     for _ in 0..3 {

@@ -8,11 +8,15 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use common::{block_on, identity, listener, open, runtime};
-use runtime::{Clock, Runtime};
-use warmwire_net::{Acquired, Connection, Lease, Limits, Pool, SharedPool};
+use common::{block_on, identity, listener, of_host, open, runtime, wish};
+use runtime::{Clock, Reactor, Runtime, Socket};
+use warmwire_net::connect::Endpoints;
+use warmwire_net::{
+    Acquired, Ages, Connection, Filter, Identity, Idle, Key, Lease, Limits, Pool, SharedPool, Wish,
+};
 
 /// One leased connection, made or found.
 fn lease(rt: &Runtime, pool: &Pool, to: SocketAddr, port: u16) -> Lease {
@@ -21,9 +25,10 @@ fn lease(rt: &Runtime, pool: &Pool, to: SocketAddr, port: u16) -> Lease {
 }
 
 async fn acquire(pool: &Pool, reactor: Arc<runtime::Reactor>, to: SocketAddr, port: u16) -> Lease {
-    match pool.acquire(&identity(port), false, 1).await {
+    let identity = identity(port);
+    match pool.acquire(wish(&identity)).await {
         Acquired::Reused(lease) => lease,
-        Acquired::Vacant(slot) => slot.fill(open(reactor, identity(port), to).await),
+        Acquired::Vacant(slot) => slot.fill(open(reactor, identity.clone(), to).await),
     }
 }
 
@@ -96,14 +101,40 @@ fn idle_age_and_lifetime_end_a_connection() {
     hand.advance(Duration::from_secs(119));
     assert!(!lease(&rt, &pool, to, 1).is_reused());
 
-    pool.set_limits(Limits { lifetime: Duration::from_secs(100), ..Limits::default() });
     lease(&rt, &pool, to, 2).release();
+    let identity = identity(2);
+    let ages = Ages { lifetime: Duration::from_secs(100), ..Ages::default() };
     for (after, alive) in [(60, true), (60, false)] {
         hand.advance(Duration::from_secs(after));
-        let l = lease(&rt, &pool, to, 2);
-        assert_eq!(l.is_reused(), alive);
-        l.release();
+        let found = pool.try_acquire(Wish { ages, ..wish(&identity) });
+        assert_eq!(matches!(found, Some(Acquired::Reused(_))), alive);
+        if let Some(Acquired::Reused(lease)) = found {
+            lease.release();
+        }
     }
+}
+
+/// What one handle demands closes nothing that another may still use.
+#[test]
+fn ages_are_the_handles_own() {
+    let (clock, hand) = Clock::manual();
+    let (rt, (_listener, to)) = (Runtime::new(clock), listener());
+    let pool = Pool::new(rt.reactor());
+    let patient = Ages { idle: Duration::from_secs(1000), ..Ages::default() };
+    let strict = Ages { idle: Duration::from_secs(1), lifetime: Duration::from_secs(1) };
+    let (first, second) = (identity(1), identity(2));
+    for (ages, identity) in [(patient, &first), (strict, &second)] {
+        let Some(Acquired::Vacant(slot)) = pool.try_acquire(Wish { ages, ..wish(identity) }) else {
+            panic!()
+        };
+        slot.fill(block_on(&rt, open(rt.reactor().clone(), identity.clone(), to))).release();
+    }
+    hand.advance(Duration::from_secs(500));
+    let found = pool.try_acquire(Wish { ages: strict, ..wish(&second) });
+    assert!(matches!(found, Some(Acquired::Vacant(_))));
+    drop(found);
+    let found = pool.try_acquire(Wish { ages: patient, ..wish(&first) });
+    assert!(matches!(found, Some(Acquired::Reused(_))));
 }
 
 #[test]
@@ -163,7 +194,7 @@ fn limits_make_transfers_wait_in_line() {
     assert_eq!(most, 2);
     let (most, _) = crowd(Limits { kept: 0, total: 3, ..Limits::default() }, 7);
     assert_eq!(most, 3);
-    let (most, _) = crowd(Limits { kept: 0, per_host: 1, total: 4, ..Limits::default() }, 3);
+    let (most, _) = crowd(Limits { kept: 0, per_host: 1, total: 4 }, 3);
     assert_eq!(most, 3);
 }
 
@@ -250,10 +281,10 @@ fn a_shared_pool_keeps_what_it_may_and_no_longer() {
         .collect();
     connections.into_iter().for_each(|c| shared.put(Box::new(c), rt.reactor().now()));
     assert_eq!(shared.list(rt.reactor().now()).len(), 2);
-    assert!(shared.take(&identity(1), &Limits::default(), rt.reactor().now()).is_none());
-    assert!(shared.take(&identity(2), &Limits::default(), rt.reactor().now()).is_some());
+    assert!(shared.take(&identity(1), Ages::default(), rt.reactor().now()).is_none());
+    assert!(shared.take(&identity(2), Ages::default(), rt.reactor().now()).is_some());
     hand.advance(Duration::from_secs(11));
-    assert!(shared.take(&identity(3), &Limits::default(), rt.reactor().now()).is_none());
+    assert!(shared.take(&identity(3), Ages::default(), rt.reactor().now()).is_none());
 }
 
 /// Answers one byte with one byte, and counts connections.
@@ -305,4 +336,168 @@ fn sixteen_threads_on_one_shared_pool() {
         .collect();
     threads.into_iter().for_each(|t| t.join().unwrap());
     assert!(accepted.load(SeqCst) <= 16, "{} connections", accepted.load(SeqCst));
+}
+
+/// The bottom of a connection that is alive and says nothing. All have one socket, so that ten thousand are possible.
+struct Mute;
+
+thread_local! {
+    static SOCKET: &'static Socket =
+        Box::leak(Box::new(Socket::new(std::fs::File::open("/dev/null").unwrap().into())));
+}
+
+impl Filter for Mute {
+    fn poll_read(&mut self, _: &mut Context<'_>, _: &mut [u8]) -> Poll<std::io::Result<usize>> {
+        Poll::Pending
+    }
+    fn poll_write(&mut self, _: &mut Context<'_>, buf: &[u8]) -> Poll<std::io::Result<usize>> {
+        Poll::Ready(Ok(buf.len()))
+    }
+    fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+    fn retire(&mut self) {}
+    fn idle_state(&mut self) -> Idle {
+        Idle::Alive
+    }
+    fn attach(&mut self, _: &Arc<Reactor>, _: u64) {}
+    fn detach(&mut self) {}
+    fn socket(&self) -> &Socket {
+        SOCKET.with(|socket| *socket)
+    }
+}
+
+fn mute(rt: &Runtime, identity: &Key) -> Connection {
+    Connection::new(identity.clone(), Box::new(Mute), Endpoints::default(), rt.reactor().now())
+}
+
+/// Two for each of so many identities, half of them at one origin.
+fn filled(rt: &Runtime, idle: usize) -> (Pool, Vec<Key>) {
+    let pool = Pool::new(rt.reactor());
+    pool.set_limits(Limits { kept: 0, ..Limits::default() });
+    let host = |i: usize| if i.is_multiple_of(2) { "one.test".to_owned() } else { format!("host{i}.test") };
+    let key = |i| Identity { zone: format!("{i}"), ..(*of_host(&host(i), 80)).clone() };
+    let keys: Vec<Key> = (0..idle / 2).map(|i| Key::from(key(i))).collect();
+    let leases: Vec<Lease> = keys.iter().chain(&keys).map(|key| fresh(rt, &pool, key)).collect();
+    leases.into_iter().for_each(Lease::release);
+    assert_eq!(pool.idle(), idle);
+    (pool, keys)
+}
+
+fn fresh(rt: &Runtime, pool: &Pool, key: &Key) -> Lease {
+    match pool.try_acquire(Wish { fresh: true, ..wish(key) }) {
+        Some(Acquired::Vacant(slot)) => slot.fill(mute(rt, key)),
+        _ => panic!("there is no limit"),
+    }
+}
+
+/// Idle connections looked at while one is taken and given back, once for each of some identities.
+fn looks_of_taking(idle: usize) -> u64 {
+    let rt = runtime();
+    let (pool, keys) = filled(&rt, idle);
+    let before = pool.counters().looks;
+    for key in keys.iter().step_by(keys.len() / 5) {
+        let Some(Acquired::Reused(lease)) = pool.try_acquire(wish(key)) else { panic!() };
+        lease.release();
+    }
+    pool.counters().looks - before
+}
+
+#[test]
+fn taking_and_giving_back_cost_the_same_with_ten_thousand() {
+    assert_eq!(looks_of_taking(10), looks_of_taking(10_000));
+}
+
+/// The same where one must be closed for each that is made: for the whole, and for its host.
+#[test]
+fn making_room_costs_the_same_with_ten_thousand() {
+    let looks = |idle: usize, limits: Limits| {
+        let rt = runtime();
+        let (pool, _) = filled(&rt, idle);
+        pool.set_limits(limits);
+        let before = (pool.counters().looks, pool.counters().evicted);
+        let key = of_host("one.test", 80);
+        let _leases: Vec<Lease> = (0..3).map(|_| fresh(&rt, &pool, &key)).collect();
+        assert_eq!(pool.counters().evicted - before.1, 3);
+        pool.counters().looks - before.0
+    };
+    let none = Limits { kept: 0, ..Limits::default() };
+    let total = |n| Limits { total: n, ..none };
+    assert_eq!(looks(10, total(10)), looks(10_000, total(10_000)));
+    let at_one = |n: usize| Limits { per_host: n.div_ceil(4) * 2, ..none };
+    assert_eq!(looks(12, at_one(12)), looks(10_000, at_one(10_000)));
+}
+
+#[test]
+fn a_shared_pool_costs_the_same_with_ten_thousand() {
+    let looks = |idle: usize| {
+        let rt = runtime();
+        let shared = SharedPool::new(idle, Duration::from_secs(118));
+        let keys: Vec<Key> = (0..idle).map(|i| of_host(&format!("host{i}.test"), 80)).collect();
+        let now = rt.reactor().now();
+        keys.iter().for_each(|key| shared.put(Box::new(mute(&rt, key)), now));
+        let before = shared.looks();
+        for key in keys.iter().step_by(idle / 5) {
+            let found = shared.take(key, Ages::default(), now).unwrap();
+            shared.put(found, now);
+        }
+        shared.looks() - before
+    };
+    assert_eq!(looks(10), looks(10_000));
+}
+
+/// Each end of a transfer wakes one of those who wait, and nobody looks twice.
+#[test]
+fn eight_thousand_wait_and_each_is_woken_once() {
+    for limits in [Limits { kept: 0, per_host: 3, total: 0 }, Limits { kept: 0, per_host: 0, total: 3 }] {
+        let rt = runtime();
+        let pool = Pool::new(rt.reactor());
+        pool.set_limits(limits);
+        let key = identity(1);
+        let held: Vec<Lease> = (0..3).map(|_| fresh(&rt, &pool, &key)).collect();
+        let served = Rc::new(RefCell::new(Vec::new()));
+        for i in 0..8000u32 {
+            let (pool, served, key) = (pool.clone(), served.clone(), key.clone());
+            rt.spawn(Box::pin(async move {
+                let Acquired::Reused(lease) = pool.acquire(wish(&key)).await else { panic!("{i}") };
+                served.borrow_mut().push(i);
+                lease.release();
+            }));
+        }
+        rt.run().unwrap();
+        assert_eq!((pool.waiting(), served.borrow().len()), (8000, 0));
+        let before = pool.counters();
+        held.into_iter().for_each(Lease::release);
+        while served.borrow().len() < 8000 {
+            rt.run().unwrap();
+        }
+        let after = pool.counters();
+        assert_eq!((pool.waiting(), pool.in_use(), pool.idle()), (0, 0, 3));
+        assert!(served.borrow().is_sorted(), "in the order of arrival");
+        assert_eq!(after.reused - before.reused, 8000);
+        assert!(after.wakes - before.wakes <= 8000, "{} wakes", after.wakes - before.wakes);
+    }
+}
+
+/// Those who wait for a host that is full hold up nobody who waits for another.
+#[test]
+fn a_full_host_holds_up_no_other() {
+    let rt = runtime();
+    let pool = Pool::new(rt.reactor());
+    pool.set_limits(Limits { kept: 0, per_host: 1, total: 2 });
+    let (one, two) = (of_host("one.test", 80), of_host("two.test", 80));
+    let held = [fresh(&rt, &pool, &one), fresh(&rt, &pool, &two)];
+    let served = Rc::new(RefCell::new(Vec::new()));
+    for key in [&one, &one, &two] {
+        let (pool, served, key) = (pool.clone(), served.clone(), key.clone());
+        rt.spawn(Box::pin(async move {
+            let _acquired = pool.acquire(wish(&key)).await;
+            served.borrow_mut().push(key.origin.host.to_string());
+        }));
+    }
+    rt.run().unwrap();
+    let [_first, second] = held;
+    second.retire();
+    rt.run().unwrap();
+    assert_eq!((served.take(), pool.waiting()), (vec!["two.test".to_owned()], 2));
 }

@@ -325,7 +325,7 @@ easy_options! {
     MaxRecvSpeedLarge,       "MAX_RECV_SPEED_LARGE",       30146, OffT,     "7.15.5", "",       Transfer;
     FtpAlternativeToUser,    "FTP_ALTERNATIVE_TO_USER",    10147, String,   "7.15.5", "",       Login;
     SockoptFunction,         "SOCKOPTFUNCTION",            20148, Function, "7.16.0", "",       Connection;
-    SockoptData,             "SOCKOPTDATA",                10149, CbPtr,    "7.16.0", "",       Connection;
+    SockoptData,             "SOCKOPTDATA",                10149, CbPtr,    "7.16.0", "",       Transfer;
     SslSessionidCache,       "SSL_SESSIONID_CACHE",        150,   Long,     "7.16.0", "",       Connection;
     SshAuthTypes,            "SSH_AUTH_TYPES",             151,   Values,   "7.16.1", "",       Connection;
     SshPublicKeyfile,        "SSH_PUBLIC_KEYFILE",         10152, String,   "7.16.1", "",       Connection;
@@ -340,7 +340,7 @@ easy_options! {
     Postredir,               "POSTREDIR",                  161,   Values,   "7.19.1", "",       Transfer;
     SshHostPublicKeyMd5,     "SSH_HOST_PUBLIC_KEY_MD5",    10162, String,   "7.17.1", "",       Connection;
     OpensocketFunction,      "OPENSOCKETFUNCTION",         20163, Function, "7.17.1", "",       Connection;
-    OpensocketData,          "OPENSOCKETDATA",             10164, CbPtr,    "7.17.1", "",       Connection;
+    OpensocketData,          "OPENSOCKETDATA",             10164, CbPtr,    "7.17.1", "",       Transfer;
     Copypostfields,          "COPYPOSTFIELDS",             10165, Object,   "7.17.1", "",       Transfer;
     ProxyTransferMode,       "PROXY_TRANSFER_MODE",        166,   Long,     "7.18.0", "",       Transfer;
     SeekFunction,            "SEEKFUNCTION",               20167, Function, "7.18.0", "",       Transfer;
@@ -385,7 +385,7 @@ easy_options! {
     TlsauthType,             "TLSAUTH_TYPE",               10206, String,   "7.21.4", "8.22.0", Connection;
     TransferEncoding,        "TRANSFER_ENCODING",          207,   Long,     "7.21.6", "",       Transfer;
     ClosesocketFunction,     "CLOSESOCKETFUNCTION",        20208, Function, "7.21.7", "",       Connection;
-    ClosesocketData,         "CLOSESOCKETDATA",            10209, CbPtr,    "7.21.7", "",       Connection;
+    ClosesocketData,         "CLOSESOCKETDATA",            10209, CbPtr,    "7.21.7", "",       Transfer;
     GssapiDelegation,        "GSSAPI_DELEGATION",          210,   Values,   "7.22.0", "",       Login;
     DnsServers,              "DNS_SERVERS",                10211, String,   "7.24.0", "",       Connection;
     AccepttimeoutMs,         "ACCEPTTIMEOUT_MS",           212,   Long,     "7.24.0", "",       Transfer;
@@ -405,7 +405,7 @@ easy_options! {
     SslEnableAlpn,           "SSL_ENABLE_ALPN",            226,   Long,     "7.36.0", "",       Connection;
     Expect100TimeoutMs,      "EXPECT_100_TIMEOUT_MS",      227,   Long,     "7.36.0", "",       Transfer;
     Proxyheader,             "PROXYHEADER",                10228, SList,    "7.37.0", "",       Connection;
-    Headeropt,               "HEADEROPT",                  229,   Values,   "7.37.0", "",       Transfer;
+    Headeropt,               "HEADEROPT",                  229,   Values,   "7.37.0", "",       Route;
     Pinnedpublickey,         "PINNEDPUBLICKEY",            10230, String,   "7.39.0", "",       Connection;
     UnixSocketPath,          "UNIX_SOCKET_PATH",           10231, String,   "7.40.0", "",       Connection;
     SslVerifystatus,         "SSL_VERIFYSTATUS",           232,   Long,     "7.41.0", "",       Connection;

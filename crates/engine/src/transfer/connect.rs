@@ -14,7 +14,9 @@ use net::filter::tls::handshake;
 use net::filter::{SocketFilter, open::Transport};
 use net::resolver::{Addresses, ResolveOptions, is_new, resolve};
 use net::tls::TlsConfig;
-use net::{Acquired, Connection, Filter, Identity, Lease, Limits, Pool, ResolveCache, SessionStore};
+use net::{
+    Acquired, Ages, Connection, Filter, Identity, Key, Lease, Limits, Pool, ResolveCache, SessionStore, Wish,
+};
 use tables::scheme::Login;
 use tables::{Code, EasyOption as O, LockData};
 
@@ -66,15 +68,17 @@ impl Transfer {
         let pool = self.pool();
         let owner = self.easy.owner_number();
         let authenticated = if fresh { None } else { self.authenticated(&plan)? };
+        let wish = Wish { identity: &plan.identity, fresh, ages: self.ages(), owner };
         let at_once = || {
-            let kept = authenticated.and_then(|identity| pool.try_reuse(&identity, owner));
-            kept.map(Acquired::Reused).or_else(|| pool.try_acquire(&plan.identity, fresh, owner))
+            let kept =
+                authenticated.and_then(|identity| pool.try_reuse(Wish { identity: &identity, ..wish }));
+            kept.map(Acquired::Reused).or_else(|| pool.try_acquire(wish))
         };
         let acquired = match self.locked(LockData::Connect, at_once) {
             Some(acquired) => acquired,
             None => {
                 cold_path();
-                let acquire = Box::pin(async { Ok(pool.acquire(&plan.identity, fresh, owner).await) });
+                let acquire = Box::pin(async { Ok(pool.acquire(wish).await) });
                 self.within(Some(deadline), late, acquire).await?
             }
         };
@@ -113,12 +117,13 @@ impl Transfer {
     }
 
     /// The identity of a connection on which NTLM is through already, where it may turn out that NTLM is wanted.
-    fn authenticated(&self, plan: &Plan) -> Result<Option<Identity>> {
+    fn authenticated(&self, plan: &Plan) -> Result<Option<Key>> {
         if self.scheme().login() != Login::Request || plan.identity.credentials.is_some() {
             return Ok(None);
         }
         let credentials = protocol::http_perhaps_bound(self, plan.forwarder())?;
-        Ok(credentials.map(|login| Identity { credentials: Some(login), ..(*plan.identity).clone() }))
+        let known = |login| Identity { credentials: Some(login), ..(*plan.identity).clone() };
+        Ok(credentials.map(|login| Key::from(known(login))))
     }
 
     /// Opens a connection along the plan.
@@ -135,7 +140,9 @@ impl Transfer {
         }
         let now = self.now();
         let mut connection = Connection::new(plan.identity.clone(), filter, endpoints, now);
-        connection.private = private;
+        // Where it leads is another handle's word: it is for those who heard it.
+        let unasked = plan.identity.pins.is_empty() && self.is_pinned(plan);
+        connection.private = private || unasked;
         Ok(connection)
     }
 
@@ -339,6 +346,13 @@ impl Transfer {
             tls.certinfo.iter().map(|c| c.iter().map(|f| f.as_bytes().into()).collect()).collect();
     }
 
+    /// Whether the first host on the way has addresses that CURLOPT_RESOLVE has given.
+    fn is_pinned(&self, plan: &Plan) -> bool {
+        let first = plan.pre_proxy.as_ref().or(plan.proxy.as_ref());
+        let (host, port) = first.map_or((&plan.host, plan.port), |proxy| (&proxy.host, proxy.port));
+        self.resolve_cache().is_pinned(host, port, self.easy.wildcard_pins.get())
+    }
+
     /// CURLOPT_RESOLVE entries are put into the cache before it is asked.
     fn pin_names(&self) -> Result<()> {
         if !self.easy.settings.borrow().is_set(O::Resolve) {
@@ -384,23 +398,23 @@ impl Transfer {
         share.as_ref().and_then(|s| s.sessions()).unwrap_or(&self.multi.sessions).clone()
     }
 
-    /// The pool of this transfer, with the limits that its handle asks for.
+    /// How old an idle connection may be for this handle.
+    fn ages(&self) -> Ages {
+        let seconds = |option| Duration::from_secs(self.long(option).max(0) as u64);
+        Ages { idle: seconds(O::MaxageConn), lifetime: seconds(O::MaxlifetimeConn) }
+    }
+
+    /// The pool of this transfer, with the limits of its multi handle.
     pub fn pool(&self) -> Pool {
         let share = self.easy.share.borrow();
         let pool = self.multi.pool_for(share.as_ref().and_then(|s| s.pool()));
         let limits = self.multi.limits.get();
         let settings = self.easy.settings.borrow();
-        let seconds = |option| Duration::from_secs(settings.long(option).max(0) as u64);
-        let wanted = Limits {
+        pool.set_limits(Limits {
             kept: self.multi.max_idle(settings.long(O::Maxconnects)),
             per_host: limits.max_host,
             total: limits.max_total,
-            idle_age: seconds(O::MaxageConn),
-            lifetime: seconds(O::MaxlifetimeConn),
-        };
-        if pool.limits() != wanted {
-            pool.set_limits(wanted);
-        }
+        });
         pool
     }
 

@@ -20,6 +20,9 @@ pub mod target;
 mod tunnel;
 mod watch;
 
+#[cfg(test)]
+mod rows;
+
 use std::future::{Future, poll_fn};
 use std::hint::cold_path;
 use std::pin::{Pin, pin};

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use net::filter::open::{KeepAlive, LocalBinding, SocketOptions, Transport, UnixAddress};
-use net::identity::{Credentials, Identity, Origin, Owner, ProxyIdentity};
-use net::resolver::{IpVersion, ResolveOptions};
+use net::identity::{Credentials, Identity, Key, Origin, Owner, ProxyIdentity};
+use net::resolver::{IpVersion, ResolveOptions, speaks_of};
 use net::tls::{CaSource, CertSource, ClientCert, TlsConfig, TlsVersion};
 use tables::constant::CURLAUTH_NEGOTIATE;
 use tables::scheme::Login;
@@ -27,7 +27,7 @@ use crate::settings::{Settings, Text};
 #[derive(Clone)]
 pub struct Plan {
     /// What must match for an idle connection to serve.
-    pub identity: Arc<Identity>,
+    pub identity: Key,
     /// Host that a direct connection leads to (after CURLOPT_CONNECT_TO).
     pub host: String,
     /// Its port.
@@ -85,7 +85,10 @@ impl Plan {
             _ if by_ticket => circumstances(t, Role::Proxy),
             _ => String::new(),
         };
-        let of_proxy = |proxy: &Proxy| proxy.identity(&host, port, &circumstances(proxy));
+        let of_proxy = |proxy: &Proxy| {
+            let asked = AskedOf { host: &host, port, circumstances: circumstances(proxy) };
+            proxy.identity(&asked, &settings)
+        };
         let proxies = pre_proxy.iter().chain(&proxy).map(of_proxy).collect();
         let identity = Identity {
             scheme: family_name(&scheme),
@@ -100,6 +103,7 @@ impl Plan {
             connect_to: (forwarding.is_none() && (&to_host, to_port) != (&host, port))
                 .then(|| Origin::new(&to_host, to_port)),
             ip_version: resolve.ip_version,
+            pins: pins(&settings, (&to_host, to_port), [&pre_proxy, &proxy].into_iter().flatten()),
             zone: zone(&settings, &t.url),
             socket,
             unix,
@@ -113,7 +117,7 @@ impl Plan {
                 None => Owner::Handle(t.easy.owner_number()),
             }),
         };
-        let identity = Arc::new(identity);
+        let identity = Key::from(identity);
         Ok(Plan { identity, host: to_host, port: to_port, alternative, proxy, pre_proxy, tls, resolve })
     }
 
@@ -132,9 +136,31 @@ fn family_name(scheme: &Scheme) -> String {
 /// that fell back to clear text must not serve a transfer that forbids it.
 fn variant(settings: &Settings, scheme: &Scheme) -> String {
     match scheme.login() {
-        Login::Connection => format!("{} {}", settings.long(O::UseSsl), settings.long(O::FtpSslCcc)),
+        Login::Connection => {
+            let how =
+                [O::UseSsl, O::FtpSslCcc, O::Ftpsslauth].map(|option| settings.long(option).to_string());
+            how.join(" ")
+        }
+        // One that is handed to the application, or speaks another protocol afterwards, is nobody else's.
+        _ if settings.on(O::ConnectOnly) => format!("by itself {}", settings.long(O::ConnectOnly)),
         _ => String::new(),
     }
+}
+
+/// The entries of CURLOPT_RESOLVE that decide where this connection leads, or what a proxy is asked for.
+fn pins<'a>(
+    settings: &Settings,
+    (host, port): (&str, u16),
+    proxies: impl Iterator<Item = &'a Proxy>,
+) -> Vec<String> {
+    if !settings.is_set(O::Resolve) {
+        return Vec::new();
+    }
+    let mut named = vec![(host.to_ascii_lowercase(), port)];
+    named.extend(proxies.map(|proxy| (proxy.host.to_ascii_lowercase(), proxy.port)));
+    let entries = settings.list(O::Resolve);
+    let entries = entries.iter().map(|entry| String::from_utf8_lossy(entry).into_owned());
+    entries.filter(|entry| named.iter().any(|(host, port)| speaks_of(entry, host, *port))).collect()
 }
 
 /// FTP that may be upgraded: a connection that must be, and one that need not, are two things.
@@ -423,10 +449,17 @@ pub fn path(text: Text) -> PathBuf {
     PathBuf::from(OsString::from_vec(text.to_vec()))
 }
 
+/// What a proxy is asked for, and what else decides as whom.
+struct AskedOf<'a> {
+    host: &'a str,
+    port: u16,
+    circumstances: String,
+}
+
 /// The identity of a proxy as part of a connection's.
 impl Proxy {
-    fn identity(&self, host: &str, port: u16, circumstances: &str) -> ProxyIdentity {
-        let tunnel_to = || format!("{host}:{port}");
+    fn identity(&self, asked: &AskedOf<'_>, settings: &Settings) -> ProxyIdentity {
+        let tunnel_to = || format!("{}:{}\n{}", asked.host, asked.port, self.told(settings));
         ProxyIdentity {
             kind: format!("{:?}", self.kind),
             origin: Origin::new(&self.host, self.port),
@@ -435,13 +468,30 @@ impl Proxy {
             credentials: (self.tunnel || self.kind.is_socks()).then(|| Credentials {
                 user: self.user.clone().unwrap_or_default(),
                 password: self.password.clone().unwrap_or_default(),
-                extra: circumstances.to_owned(),
+                extra: asked.circumstances.clone(),
                 ..Credentials::default()
             }),
             unix: self.unix.clone(),
             variant: if self.tunnel || self.kind.is_socks() { tunnel_to() } else { String::new() },
         }
     }
+
+    /// What the application itself tells a proxy that is asked for a tunnel, secrets among it, and how it proves who it is.
+    fn told(&self, settings: &Settings) -> String {
+        if !self.tunnel {
+            return String::new();
+        }
+        let lines = settings.list(own_lines(settings));
+        let exact = |line: &Text| line.iter().map(|b| char::from(*b)).collect::<String>();
+        let lines: Vec<String> = lines.iter().map(exact).collect();
+        format!("{}\n{}", settings.long(O::Proxyauth), lines.join("\n"))
+    }
+}
+
+/// The option with the application's own lines for a proxy.
+pub fn own_lines(settings: &Settings) -> O {
+    let separate = settings.long(O::Headeropt) & 1 != 0;
+    if separate { O::Proxyheader } else { O::Httpheader }
 }
 
 #[cfg(test)]

@@ -102,6 +102,13 @@ pub struct Environment {
     no_proxy: Option<String>,
 }
 
+impl Environment {
+    /// Whether there is a proxy for its sake.
+    pub fn names_proxy(&self) -> bool {
+        self.proxy.is_some()
+    }
+}
+
 /// Reads the variables that count for this scheme.
 pub fn environment(settings: &Settings, scheme: &Scheme) -> Environment {
     let proxy = if settings.is_set(O::Proxy) { None } else { proxy_variable(scheme) };

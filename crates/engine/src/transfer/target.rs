@@ -12,7 +12,7 @@ use tables::{EasyOption as O, Scheme};
 use wire::url::Url;
 
 use super::Transfer;
-use super::plan::Plan;
+use super::plan::{Plan, own_lines};
 use super::prepare;
 use super::proxy::{self, Environment};
 use super::secret::Peer;
@@ -114,6 +114,10 @@ impl Transfer {
         let by_proxy = settings.long(O::Proxyauth) as u64 & (CURLAUTH_NEGOTIATE | CURLAUTH_NTLM) != 0;
         let lasting = lasting && !by_proxy && !crate::stores::altsvc::is_on(&self.easy);
         let environment = proxy::environment(&settings, &self.scheme());
+        // What a server is told changes more often than the way to it; here a proxy is told the same.
+        let lasting = lasting
+            && (own_lines(&settings) == O::Proxyheader
+                || !environment.names_proxy() && !settings.is_set(O::Proxy));
         if let Some(known) = &*self.url.plan.borrow()
             && lasting
             && known.route == settings.route()

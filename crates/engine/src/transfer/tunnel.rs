@@ -14,7 +14,7 @@ use wire::http1::{ChunkedDecoder, HeaderLine, check_octets, own_line};
 use super::Transfer;
 use super::auth::{Ask, Steps};
 use super::negotiate::listen;
-use super::plan::Plan;
+use super::plan::{Plan, own_lines};
 use super::proxy::{Proxy, ProxyKind};
 use super::socks::Goal;
 use crate::callbacks::{DebugKind, Written};
@@ -103,8 +103,7 @@ fn request(t: &Transfer, proxy: &Proxy, plan: &Plan, steps: &mut Steps) -> Vec<u
     let host = if plan.host.contains(':') { format!("[{}]", plan.host) } else { plan.host.clone() };
     let target = format!("{host}:{}", plan.port);
     let version = if proxy.kind == ProxyKind::Http10 { "1.0" } else { "1.1" };
-    let separate = settings.long(O::Headeropt) & 1 != 0;
-    let custom = settings.list(if separate { O::Proxyheader } else { O::Httpheader });
+    let custom = settings.list(own_lines(&settings));
     let names = |name: &str| {
         custom.iter().any(|l| own_line(l).is_some_and(|(n, _)| n.eq_ignore_ascii_case(name.as_bytes())))
     };

@@ -44,7 +44,7 @@ pub enum UnixAddress {
 }
 
 /// How sockets are configured. Part of a connection's identity where it says where bytes leave.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SocketOptions {
     pub nodelay: bool,
     pub keepalive: Option<KeepAlive>,
@@ -54,7 +54,7 @@ pub struct SocketOptions {
 }
 
 /// TCP keep-alive probes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KeepAlive {
     pub idle: Duration,
     pub interval: Duration,

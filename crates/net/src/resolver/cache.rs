@@ -29,6 +29,8 @@ struct Entry {
     ip_version: IpVersion,
     /// `None`: never goes stale.
     made: Option<Instant>,
+    /// Nobody looked it up: an application said so.
+    pinned: bool,
 }
 
 impl ResolveCache {
@@ -48,10 +50,19 @@ impl ResolveCache {
             Pin::Nothing => {}
             Pin::Add { host, port, addresses, lasting } => {
                 let made = (!lasting).then_some(now);
-                table.insert(&host, port, Entry { addresses, ip_version: IpVersion::Any, made });
+                table.insert(
+                    &host,
+                    port,
+                    Entry { addresses, ip_version: IpVersion::Any, made, pinned: true },
+                );
             }
         }
         Ok(())
+    }
+
+    /// Whether the addresses of this host are an application's word.
+    pub fn is_pinned(&self, host: &str, port: u16, wildcards: bool) -> bool {
+        self.table().get(&host.to_ascii_lowercase(), port, wildcards).is_some_and(|entry| entry.pinned)
     }
 
     /// `Some(None)` is a remembered failure.
@@ -118,7 +129,7 @@ impl ResolveCache {
         }
         let mut table = self.table();
         table.make_room(options.ttl, now);
-        let entry = Entry { addresses, ip_version: options.ip_version, made: Some(now) };
+        let entry = Entry { addresses, ip_version: options.ip_version, made: Some(now), pinned: false };
         table.insert(name, port, entry);
     }
 

@@ -16,6 +16,7 @@ use runtime::Reactor;
 use crate::error::{NetError, NetErrorKind};
 pub use cache::ResolveCache;
 pub use lookup::{LookupFn, Resolver};
+pub use pins::speaks_of;
 
 /// A name longer than this is no name (RFC 1035 allows 253 characters).
 const NAME_LIMIT: usize = 1024;

@@ -9,6 +9,14 @@ use std::sync::Arc;
 use super::Addresses;
 use crate::error::{NetError, NetErrorKind};
 
+/// Whether an entry says the addresses of this host, which is in lower case.
+pub fn speaks_of(entry: &str, host: &str, port: u16) -> bool {
+    match Pin::parse(entry) {
+        Ok(Pin::Add { host: named, port: at, .. }) => at == port && (named == host || named == "*"),
+        _ => false,
+    }
+}
+
 #[derive(Debug, PartialEq)]
 pub(super) enum Pin {
     Add {

@@ -21,7 +21,7 @@ pub struct Built {
 }
 
 impl Built {
-    /// The one kept for an equal configuration, or a new one.
+    /// The one kept for an equal configuration, or a new one. What is offered by ALPN is said of each connection.
     pub fn get(config: &Arc<TlsConfig>, store: &SessionStore) -> Result<Arc<Built>, NetError> {
         if let Some(built) = store.built(config) {
             return Ok(built);
@@ -36,10 +36,11 @@ impl Built {
         files(config).iter().map(|p| Stamp::of(p)).eq(self.stamps.iter().cloned())
     }
 
-    /// For one connection, which resumes and remembers sessions through `resumption`.
-    pub fn with_resumption(&self, resumption: Resumption) -> ClientConfig {
+    /// For one connection, which offers these protocols, and resumes and remembers sessions through `resumption`.
+    pub fn for_one(&self, alpn: &[String], resumption: Resumption) -> ClientConfig {
         let mut config = self.config.clone();
         config.resumption = resumption;
+        config.alpn_protocols = alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
         config
     }
 }
@@ -63,7 +64,6 @@ fn build(config: &Arc<TlsConfig>) -> Result<Built, NetError> {
         Some(key) => builder.with_client_cert_resolver(Arc::new(key)),
         None => builder.with_no_client_auth(),
     };
-    out.alpn_protocols = config.alpn.iter().map(|a| a.as_bytes().to_vec()).collect();
     out.enable_secret_extraction = true; // tls::record takes over after the handshake
     if let Some(log) = config.key_log.as_deref().and_then(LogFile::open) {
         out.key_log = Arc::new(log);

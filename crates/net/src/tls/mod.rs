@@ -155,6 +155,16 @@ pub struct TlsInfo {
     pub certinfo: Vec<Vec<String>>,
 }
 
+impl TlsConfig {
+    /// The configuration by which sessions are known: without what is offered by ALPN.
+    pub(crate) fn sessions_of(self: &Arc<Self>) -> Arc<TlsConfig> {
+        match self.alpn.is_empty() {
+            true => self.clone(),
+            false => Arc::new(TlsConfig { alpn: Vec::new(), ..(**self).clone() }),
+        }
+    }
+}
+
 /// Neither paths of keys nor passwords belong into logs.
 impl fmt::Debug for TlsConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,7 +1,8 @@
 //! Remembered TLS sessions, and the rustls configurations they belong to. A multi handle or a share handle holds one store.
 //!
 //! A session is found only under the whole configuration, host and port it was made with: what was verified under other
-//! rules, or with another client certificate, is never resumed.
+//! rules, or with another client certificate, is never resumed. What was offered by ALPN is no part of that: each
+//! handshake, a resumed one too, agrees on a protocol anew (RFC 7301 3.1).
 
 use super::TlsConfig;
 use super::config::Built;
@@ -67,7 +68,7 @@ impl SessionStore {
 
     /// The view of one server that rustls is given.
     pub fn of_peer(&self, config: &Arc<TlsConfig>, host: &str, port: u16) -> PeerSessions {
-        let peer = Peer { config: config.clone(), host: host.to_ascii_lowercase(), port };
+        let peer = Peer { config: config.sessions_of(), host: host.to_ascii_lowercase(), port };
         PeerSessions { store: self.clone(), peer }
     }
 

@@ -14,7 +14,7 @@ use warmwire_net::filter::SocketFilter;
 use warmwire_net::filter::open::{SocketOptions, Transport};
 use warmwire_net::identity::Origin;
 use warmwire_net::resolver::Addresses;
-use warmwire_net::{Connection, Identity, NetError};
+use warmwire_net::{Ages, Connection, Identity, Key, NetError, Wish};
 
 pub fn runtime() -> Runtime {
     Runtime::new(Clock::system())
@@ -62,15 +62,24 @@ pub async fn dial(
     connect(&reactor, &request).await
 }
 
-pub fn identity(port: u16) -> Identity {
-    Identity { scheme: "http".into(), origin: Origin::new("host.test", port), ..Identity::default() }
+pub fn identity(port: u16) -> Key {
+    of_host("host.test", port)
+}
+
+pub fn of_host(host: &str, port: u16) -> Key {
+    Key::from(Identity { scheme: "http".into(), origin: Origin::new(host, port), ..Identity::default() })
+}
+
+/// A wish as a usual handle has it.
+pub fn wish(identity: &Key) -> Wish<'_> {
+    Wish { identity, fresh: false, ages: Ages::default(), owner: 1 }
 }
 
 /// A fresh connection to that address, for that identity.
-pub async fn open(reactor: Arc<Reactor>, identity: Identity, to: SocketAddr) -> Connection {
+pub async fn open(reactor: Arc<Reactor>, identity: Key, to: SocketAddr) -> Connection {
     let made = dial(reactor.clone(), vec![to], None).await.unwrap();
     let endpoints = made.endpoints;
-    Connection::new(Arc::new(identity), Box::new(SocketFilter::new(made.socket)), endpoints, reactor.now())
+    Connection::new(identity, Box::new(SocketFilter::new(made.socket)), endpoints, reactor.now())
 }
 
 pub fn listener() -> (TcpListener, SocketAddr) {

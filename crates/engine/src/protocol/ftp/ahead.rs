@@ -11,7 +11,7 @@ use std::task::Poll;
 
 use net::connect::Endpoints;
 use net::filter::SocketFilter;
-use net::{Connection, Filter, Identity};
+use net::{Connection, Filter, Key};
 use runtime::Socket;
 use tables::{Code, EasyOption as O};
 use wire::ftp::reply::{REPLY_LIMIT, Reply, ReplyReader};
@@ -149,7 +149,7 @@ pub async fn opened(t: &Transfer, mut socket: Socket) -> Result<Box<dyn Filter>>
 
 /// Looks at the idle connections to this server, so that they make progress while they are not used. Whether one more
 /// is to be opened: all are still busy with the end of their last file.
-pub fn one_more(t: &Transfer, identity: &Identity) -> bool {
+pub fn one_more(t: &Transfer, identity: &Key) -> bool {
     let level = level(t);
     if level < Pipelining::Ahead {
         return false;

@@ -13,11 +13,10 @@ mod upload;
 
 use std::future::poll_fn;
 use std::hint::cold_path;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use net::exchange::{BodyError, BodyStep, Exchange, http1::Http1};
-use net::identity::{Credentials, Identity};
+use net::identity::{Credentials, Identity, Key};
 use runtime::Direction;
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, Scheme};
@@ -165,7 +164,7 @@ fn bind(t: &Transfer, link: &mut Link) -> Result<()> {
         let unnamed = link.lease.identity.unnamed || auth::unnamed(&credentials);
         let credentials = Some(credentials);
         let identity = Identity { credentials, unnamed, ..(*link.lease.identity).clone() };
-        link.lease.identity = Arc::new(identity);
+        link.lease.identity = Key::from(identity);
     }
     Ok(())
 }

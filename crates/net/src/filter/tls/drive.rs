@@ -50,7 +50,7 @@ pub async fn handshake(
     sessions: &SessionStore,
 ) -> Result<TlsFilter, NetError> {
     let unverified = |e: NetError| e.with_verify_result(UNVERIFIED);
-    let built = Built::get(config, sessions).map_err(unverified)?;
+    let built = Built::get(&config.sessions_of(), sessions).map_err(unverified)?;
     let peer = Arc::new(sessions.of_peer(config, host, port));
     let conn = connection(&built, config, host, &peer).map_err(unverified)?;
     let incoming = vec![0; 4096];
@@ -77,7 +77,7 @@ fn connection(
     let name = server_name(host).ok_or_else(|| {
         NetError::new(NetErrorKind::SslConnectError, "TLS connect error: invalid host name")
     })?;
-    UnbufferedClientConnection::new(Arc::new(built.with_resumption(resumption)), name)
+    UnbufferedClientConnection::new(Arc::new(built.for_one(&config.alpn, resumption)), name)
         .map_err(|e| alerts::connect_error(&e))
 }
 

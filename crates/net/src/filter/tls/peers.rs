@@ -218,6 +218,26 @@ fn resumption_needs_no_trust_anchors() {
 }
 
 #[test]
+fn a_session_is_resumed_whatever_alpn_offers() {
+    let authority = Authority::new();
+    for config in both(trusting(&authority)) {
+        let store = SessionStore::new();
+        let mut server = (*authority.good().server_config().unwrap()).clone();
+        server.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        let (port, server) = serve(Arc::new(server), 3, |s| answer(s, b"x"));
+        let offers: [&[&str]; 3] = [&["http/1.1"], &["h2", "http/1.1"], &[]];
+        for (i, (offer, agreed)) in offers.iter().zip([Some("http/1.1"), Some("h2"), None]).enumerate() {
+            let alpn = offer.iter().map(ToString::to_string).collect();
+            let config = Arc::new(TlsConfig { alpn, ..(*config).clone() });
+            let info = exchange(port, "localhost", &config, &store).unwrap().0;
+            assert_eq!((info.resumed, info.alpn.as_deref()), (i > 0, agreed));
+        }
+        assert_eq!(store.len(), 1);
+        server.join().unwrap();
+    }
+}
+
+#[test]
 fn revoked_certificates() {
     use rcgen::{CertificateRevocationListParams, RevokedCertParams};
     let mut root = rcgen::CertificateParams::default();

@@ -1,0 +1,118 @@
+//! The tables hold the engine to their word: whatever a row calls a matter of the connection makes another identity, on one
+//! way to a host at least, and so a fresh connection.
+
+use std::rc::Rc;
+
+use net::Key;
+use tables::easy_option::ArgKind;
+use tables::{Code, EasyOption as O};
+
+use super::{Transfer, target};
+use crate::callbacks::Callbacks;
+use crate::settings::Text;
+use crate::settings::{Support, support};
+use crate::{Easy, Multi};
+
+struct Nobody;
+
+impl Callbacks for Nobody {}
+
+/// Ways to a host; each is some text options and some numbers.
+type Way = (&'static [(O, &'static str)], &'static [(O, i64)]);
+
+const WAYS: &[Way] = &[
+    (
+        &[(O::Url, "https://host.test/"), (O::Sslcert, "c"), (O::Sslkey, "k"), (O::Interface, "if!lo")],
+        &[(O::TcpKeepalive, 1), (O::Localport, 4000)],
+    ),
+    (
+        &[
+            (O::Url, "https://host.test/"),
+            (O::Proxy, "https://proxy.test:1"),
+            (O::Proxyuserpwd, "u:p"),
+            (O::ProxySslcert, "c"),
+            (O::ProxySslkey, "k"),
+        ],
+        &[],
+    ),
+    (&[(O::Url, "https://host.test/"), (O::Proxy, "proxy.test")], &[]),
+    (&[(O::Url, "http://host.test/"), (O::Proxy, "proxy.test")], &[]),
+    (&[(O::Url, "http://host.test/"), (O::Proxy, "socks5h://u:p@proxy.test:1")], &[]),
+    (&[(O::Url, "ftp://host.test/")], &[(O::UseSsl, 1)]),
+];
+
+const TEXTS: &[&str] =
+    &["x", "DER", "127.0.0.1", "u:q", "host.test", "http://other.test:2", "::other.test:3"];
+
+/// The identity that a way has with one option set as told; `None` when that can't be.
+fn identity(way: &Way, change: impl FnOnce(&Easy) -> Result<(), Code>) -> Option<Key> {
+    let multi = Multi::default();
+    let easy = Easy::new(Rc::new(Nobody));
+    for (option, text) in way.0 {
+        easy.set_text(*option, Some(text.as_bytes())).unwrap();
+    }
+    for (option, number) in way.1 {
+        easy.0.settings.borrow_mut().set_long(*option, *number).unwrap();
+    }
+    change(&easy).ok()?;
+    let url = target::first(&easy.0).ok()?;
+    let transfer = Transfer::new(multi.0.clone(), easy.0.clone(), url);
+    transfer.plan().ok().map(|plan| plan.identity.clone())
+}
+
+/// Whether some value of the option makes another connection necessary on that way.
+fn tells_apart(way: &Way, option: O) -> bool {
+    let usual = identity(way, |_| Ok(())).unwrap();
+    let with =
+        |change: &dyn Fn(&Easy) -> Result<(), Code>| identity(way, change).is_some_and(|key| key != usual);
+    let text = |text: &[u8]| Text::from(text);
+    match option.kind() {
+        ArgKind::Long | ArgKind::Values | ArgKind::OffT => {
+            (0..9).chain([1 << 16]).any(|n| with(&|easy| easy.0.settings.borrow_mut().set_long(option, n)))
+        }
+        ArgKind::String | ArgKind::Blob => {
+            TEXTS.iter().any(|t| with(&|easy| easy.set_text(option, Some(t.as_bytes()))))
+        }
+        ArgKind::SList => ["X-Secret: 1", "host.test:443:127.0.0.9", "::other.test:3"].iter().any(|line| {
+            with(&|easy| easy.0.settings.borrow_mut().set_list(option, Some(vec![text(line.as_bytes())])))
+        }),
+        ArgKind::Object | ArgKind::CbPtr | ArgKind::Function => false,
+    }
+}
+
+/// The application's functions stand in no settings: [`net::identity::Owner`] tells connections made with them apart.
+fn is_function(option: O) -> bool {
+    matches!(option, O::SockoptFunction | O::OpensocketFunction | O::ClosesocketFunction)
+}
+
+#[test]
+fn what_a_row_binds_to_a_connection_is_in_its_identity() {
+    let bound =
+        O::ALL.iter().copied().filter(|o| o.identity() && support(*o) == Support::Yes && !is_function(*o));
+    let bound: Vec<O> = bound.collect();
+    assert!(bound.len() > 70, "{}", bound.len());
+    let missing: Vec<O> =
+        bound.into_iter().filter(|o| !WAYS.iter().any(|way| tells_apart(way, *o))).collect();
+    assert_eq!(missing, []);
+}
+
+/// The issue's own two: what one handle tells a proxy, or says of a name, serves no other.
+#[test]
+fn lines_for_the_proxy_and_pinned_names_are_told_apart() {
+    let pin = |host: &str| {
+        let line = Text::from(format!("{host}:443:127.0.0.9").as_bytes());
+        identity(&WAYS[0], |easy| easy.0.settings.borrow_mut().set_list(O::Resolve, Some(vec![line])))
+            .unwrap()
+    };
+    assert!(pin("host.test") != pin("another.test"), "a name that is asked for");
+    assert!(pin("another.test") == identity(&WAYS[0], |_| Ok(())).unwrap(), "a name that isn't");
+    let unified = |line: &str| {
+        identity(&WAYS[2], |easy| {
+            let mut settings = easy.0.settings.borrow_mut();
+            settings.set_long(O::Headeropt, 0)?;
+            settings.set_list(O::Httpheader, Some(vec![Text::from(line.as_bytes())]))
+        })
+        .unwrap()
+    };
+    assert!(unified("X-Secret: 1") != unified("X-Secret: 2"), "lines that a proxy is told, too");
+}

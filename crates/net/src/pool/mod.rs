@@ -1,0 +1,330 @@
+//! The pool of one handle, with curl's limits, and the queue of those who wait for a free slot.
+//!
+//! A table by the key of an identity (`table`): taking a connection, giving it back and waking one who waits cost the same
+//! however many are idle and however many wait (`queue`). Idle connections stay registered with the handle's reactor but
+//! nobody waits on them, so the application hears nothing of them. On a miss the shared pool behind it is asked; a shared
+//! pool in front (a share handle) gets every connection back at once. Connections are closed only after the pool's own
+//! borrow has ended: closing calls the application.
+
+mod chain;
+mod queue;
+mod shared;
+mod state;
+mod table;
+
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use runtime::Reactor;
+
+use crate::connection::Connection;
+use crate::identity::{Key, Origin};
+use crate::lease::{Lease, Slot};
+use queue::Place;
+
+pub use shared::SharedPool;
+pub(crate) use state::Inner;
+
+/// Limits of a pool; zero means none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Connections kept, idle and used together, before the oldest idle one goes (CURLOPT_MAXCONNECTS).
+    pub kept: usize,
+    /// CURLMOPT_MAX_HOST_CONNECTIONS
+    pub per_host: usize,
+    /// CURLMOPT_MAX_TOTAL_CONNECTIONS
+    pub total: usize,
+}
+
+/// What one handle demands of an idle connection that it is to use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ages {
+    /// CURLOPT_MAXAGE_CONN: how long it may have been idle.
+    pub idle: Duration,
+    /// CURLOPT_MAXLIFETIME_CONN: how old it may be; zero is no limit.
+    pub lifetime: Duration,
+}
+
+/// What a transfer asks a pool for.
+#[derive(Clone, Copy)]
+pub struct Wish<'a> {
+    pub identity: &'a Key,
+    /// Idle connections are passed over (CURLOPT_FRESH_CONNECT).
+    pub fresh: bool,
+    pub ages: Ages,
+    /// On whose behalf the reactor waits.
+    pub owner: u64,
+}
+
+/// The connections of one handle. Clones are the same pool.
+#[derive(Clone)]
+pub struct Pool(Rc<Inner>);
+
+/// What [`Pool::acquire`] found.
+pub enum Acquired {
+    /// An idle connection of that identity, known to be alive.
+    Reused(Lease),
+    /// None: one may be opened.
+    Vacant(Slot),
+}
+
+/// One row of [`Pool::list`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    pub id: u64,
+    /// The protocol family: "http" stands for https too.
+    pub scheme: String,
+    /// The connection is protected by TLS.
+    pub tls: bool,
+    pub origin: Origin,
+    pub age: Duration,
+    pub idle: Duration,
+    pub uses: u64,
+}
+
+/// What a pool has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    pub opened: u64,
+    pub reused: u64,
+    /// Found closed, talkative or too old when wanted again.
+    pub dead: u64,
+    pub evicted: u64,
+    /// Idle connections looked at, to find one.
+    pub looks: u64,
+    /// Times that somebody who waited was woken.
+    pub wakes: u64,
+}
+
+impl Default for Limits {
+    /// As an easy handle has them.
+    fn default() -> Limits {
+        Limits { kept: 5, per_host: 0, total: 0 }
+    }
+}
+
+impl Default for Ages {
+    /// As an easy handle has them.
+    fn default() -> Ages {
+        Ages { idle: Duration::from_secs(118), lifetime: Duration::ZERO }
+    }
+}
+
+impl Pool {
+    /// An empty pool on a handle's reactor.
+    pub fn new(reactor: &Arc<Reactor>) -> Pool {
+        Pool(Rc::new(Inner { reactor: reactor.clone(), state: RefCell::default() }))
+    }
+
+    /// Changes the limits; what is too many is closed. Cheap when nothing changes: whoever knows the limits may tell them
+    /// before each transfer.
+    pub fn set_limits(&self, limits: Limits) {
+        let mut state = self.0.state.borrow_mut();
+        let before = std::mem::replace(&mut state.limits, limits);
+        if before == limits {
+            return;
+        }
+        let waits_differ = (before.per_host, before.total) != (limits.per_host, limits.total);
+        if waits_differ {
+            state.relist_all();
+        }
+        drop(state);
+        self.0.trim(self.0.reactor.now());
+        if waits_differ {
+            self.0.wake_next();
+        }
+    }
+
+    /// The limits as they are.
+    pub fn limits(&self) -> Limits {
+        self.0.state.borrow().limits
+    }
+
+    /// A pool to ask on a miss, and to leave idle connections to at cleanup (the process's).
+    pub fn set_behind(&self, shared: Option<Arc<SharedPool>>) {
+        self.0.state.borrow_mut().behind = shared;
+    }
+
+    /// A pool that has all idle connections at once (a share handle's).
+    pub fn set_in_front(&self, shared: Option<Arc<SharedPool>>) {
+        self.0.state.borrow_mut().in_front = shared;
+    }
+
+    /// A connection as wished for, or the permission to open one; waits while the limits forbid both.
+    pub async fn acquire(&self, wish: Wish<'_>) -> Acquired {
+        let mut place = Place::new(&self.0, wish.identity);
+        poll_fn(|cx| match self.try_acquire(wish) {
+            Some(acquired) => {
+                place.leave();
+                Poll::Ready(acquired)
+            }
+            None => {
+                place.take(cx.waker());
+                Poll::Pending
+            }
+        })
+        .await
+    }
+
+    /// The same without waiting.
+    pub fn try_acquire(&self, wish: Wish<'_>) -> Option<Acquired> {
+        if !wish.fresh
+            && let Some(lease) = self.reuse_own(wish)
+        {
+            return Some(Acquired::Reused(lease));
+        }
+        let bundle = self.0.state.borrow_mut().hold(wish);
+        if !self.0.make_room(bundle) {
+            self.0.state.borrow_mut().table.let_go(bundle);
+            return None;
+        }
+        let slot = Slot::new(&self.0, bundle);
+        if !wish.fresh
+            && let Some(connection) = self.ask_shared(wish)
+        {
+            return Some(Acquired::Reused(self.lease(slot, connection)));
+        }
+        self.0.state.borrow_mut().counters.opened += 1;
+        Some(Acquired::Vacant(slot))
+    }
+
+    /// An idle connection as wished for, if there is one; never a new one.
+    pub fn try_reuse(&self, wish: Wish<'_>) -> Option<Lease> {
+        self.reuse_own(wish).or_else(|| {
+            let connection = self.ask_shared(wish)?;
+            let bundle = self.0.state.borrow_mut().hold(wish);
+            Some(self.lease(Slot::new(&self.0, bundle), connection))
+        })
+    }
+
+    /// Whether somebody waits for a slot.
+    pub fn has_waiters(&self) -> bool {
+        self.waiting() > 0
+    }
+
+    /// How many wait for a slot.
+    pub fn waiting(&self) -> usize {
+        self.0.state.borrow().queue.len()
+    }
+
+    /// Looks at the idle connections that nobody has looked at for `interval`, and closes those that have ended.
+    pub fn upkeep(&self, interval: Duration) {
+        let now = self.0.reactor.now();
+        let places = self.0.state.borrow().table.places();
+        let dead = self.0.visit(places, |connection| connection.keep_up(interval, now));
+        self.0.state.borrow_mut().counters.dead += dead;
+    }
+
+    /// The idle connections, the longest idle first.
+    pub fn list(&self) -> Vec<Listed> {
+        let now = self.0.reactor.now();
+        self.0.state.borrow().table.all().map(|c| Listed::of(c, now)).collect()
+    }
+
+    /// Shows each idle connection of that identity, and closes those that are not to stay.
+    pub fn visit_idle(&self, identity: &Key, stays: impl FnMut(&mut Connection) -> bool) {
+        let places = {
+            let state = self.0.state.borrow();
+            state.table.find(identity).map(|bundle| state.table.places_of(bundle))
+        };
+        self.0.visit(places.unwrap_or_default(), stays);
+    }
+
+    /// What it has done so far.
+    pub fn counters(&self) -> Counters {
+        let state = self.0.state.borrow();
+        Counters { looks: state.table.looks, ..state.counters }
+    }
+
+    /// How many connections are idle.
+    pub fn idle(&self) -> usize {
+        self.0.state.borrow().table.idle_len()
+    }
+
+    /// Slots and leases that are out.
+    pub fn in_use(&self) -> usize {
+        self.0.state.borrow().used
+    }
+
+    /// Nobody has a slot or a lease any more: those that are counted were lost with the frames that held them.
+    pub fn forget_leases(&self) {
+        self.0.state.borrow_mut().forget_used();
+        self.0.wake_next();
+    }
+
+    /// Closes every idle connection politely.
+    pub fn close_all(&self) {
+        let idle = self.0.state.borrow_mut().drain();
+        idle.into_iter().for_each(|connection| connection.retire());
+    }
+
+    /// At a handle's cleanup: what others may use goes to the pool behind, the rest is closed politely.
+    pub fn give_up(&self) {
+        let idle = self.0.state.borrow_mut().drain();
+        let behind = self.0.state.borrow().behind.clone();
+        for connection in idle {
+            match &behind {
+                Some(shared) => shared.put(connection, self.0.reactor.now()),
+                None => connection.retire(),
+            }
+        }
+    }
+
+    fn reuse_own(&self, wish: Wish<'_>) -> Option<Lease> {
+        while let Some((bundle, mut connection)) = self.0.take_idle(wish) {
+            if wish.ages.allow(&connection, self.0.reactor.now()) && connection.is_alive() {
+                connection.filter.socket().set_owner(wish.owner);
+                return Some(self.lease(Slot::new(&self.0, bundle), connection));
+            }
+            let mut state = self.0.state.borrow_mut();
+            state.table.let_go(bundle);
+            state.counters.dead += 1;
+            drop(state);
+            drop(connection);
+        }
+        None
+    }
+
+    fn ask_shared(&self, wish: Wish<'_>) -> Option<Box<Connection>> {
+        let pools = {
+            let state = self.0.state.borrow();
+            [state.in_front.clone(), state.behind.clone()]
+        };
+        let now = self.0.reactor.now();
+        let mut found =
+            pools.into_iter().flatten().find_map(|pool| pool.take(wish.identity, wish.ages, now))?;
+        found.attach(&self.0.reactor, wish.owner);
+        Some(found)
+    }
+
+    fn lease(&self, slot: Slot, connection: Box<Connection>) -> Lease {
+        self.0.state.borrow_mut().counters.reused += 1;
+        slot.refill(connection)
+    }
+}
+
+impl Listed {
+    pub(crate) fn of(connection: &Connection, now: Instant) -> Listed {
+        Listed {
+            id: connection.id,
+            scheme: connection.identity.scheme.clone(),
+            tls: connection.filter.tls().is_some(),
+            origin: connection.identity.origin.clone(),
+            age: now.saturating_duration_since(connection.created),
+            idle: now.saturating_duration_since(connection.last_used),
+            uses: connection.uses,
+        }
+    }
+}
+
+impl Ages {
+    pub(crate) fn allow(&self, connection: &Connection, now: Instant) -> bool {
+        let age = now.saturating_duration_since(connection.created);
+        let idle = now.saturating_duration_since(connection.last_used);
+        !connection.is_inherited() && idle <= self.idle && (self.lifetime.is_zero() || age <= self.lifetime)
+    }
+}

@@ -1,0 +1,124 @@
+//! Idle connections that several handles, and threads, take from: a share handle's, or the whole process's.
+//!
+//! What is here is detached: no reactor, no waker, no timer. The lock is held for finding and putting only; whether a
+//! connection is alive is seen, and goodbyes are said, outside it.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::table::Table;
+use super::{Ages, Listed};
+use crate::connection::Connection;
+use crate::identity::{Key, Origin};
+
+/// Connections that belong to nobody at the moment.
+pub struct SharedPool {
+    table: Mutex<Table<(), ()>>,
+    kept: usize,
+    idle_age: Duration,
+}
+
+impl SharedPool {
+    /// A pool that keeps so many connections, each for so long.
+    pub fn new(kept: usize, idle_age: Duration) -> SharedPool {
+        SharedPool { table: Mutex::default(), kept, idle_age }
+    }
+
+    /// A live connection of that identity; those that are older than `ages` says are closed.
+    pub fn take(&self, identity: &Key, ages: Ages, now: Instant) -> Option<Box<Connection>> {
+        loop {
+            let mut connection = {
+                let mut table = self.table();
+                let bundle = table.find(identity)?;
+                let best = table.best(bundle)?;
+                table.take(best)?
+            };
+            let fresh_enough = ages.allow(&connection, now) && self.admits(&connection, now);
+            if fresh_enough && connection.is_alive() {
+                return Some(connection);
+            }
+            drop(connection);
+        }
+    }
+
+    /// Leaves a connection to whoever wants it. One that may not be shared is closed politely; so is the one idle for
+    /// longest when there are too many.
+    pub fn put(&self, mut connection: Box<Connection>, now: Instant) {
+        if !connection.is_shareable() || connection.is_inherited() {
+            return connection.retire();
+        }
+        connection.filter.detach();
+        connection.last_used = now;
+        self.table().put(connection);
+        while let Some(connection) = self.surplus(now) {
+            connection.retire();
+        }
+    }
+
+    /// Looks at the connections that nobody has looked at for `interval`, and closes those that have ended.
+    pub fn upkeep(&self, interval: Duration, now: Instant) {
+        let places = self.table().places();
+        for at in places {
+            let Some(mut connection) = self.table().lend(at) else { continue };
+            let alive = connection.keep_up(interval, now).then_some(connection);
+            let left_over = self.table().put_back(at, alive);
+            drop(left_over);
+        }
+    }
+
+    /// What is in it, the longest idle first.
+    pub fn list(&self, now: Instant) -> Vec<Listed> {
+        self.table().all().map(|c| Listed::of(c, now)).collect()
+    }
+
+    /// How many are in it.
+    pub fn len(&self) -> usize {
+        self.table().idle_len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Connections that it has looked at so far, to find one.
+    pub fn looks(&self) -> u64 {
+        self.table().looks
+    }
+
+    /// Closes everything politely.
+    pub fn close_all(&self) {
+        let all = self.table().drain();
+        all.into_iter().for_each(|connection| connection.retire());
+    }
+
+    /// Closes politely what belongs to the origins that are asked for; how many those were.
+    pub fn close_where(&self, wanted: impl Fn(&Origin) -> bool) -> usize {
+        let chosen: Vec<_> = {
+            let mut table = self.table();
+            let belongs =
+                |table: &mut Table<(), ()>, at| table.look(at).is_some_and(|c| wanted(&c.identity.origin));
+            let places: Vec<_> = table.places().into_iter().filter(|at| belongs(&mut table, *at)).collect();
+            places.into_iter().filter_map(|at| table.take(at)).collect()
+        };
+        let count = chosen.len();
+        chosen.into_iter().for_each(|connection| connection.retire());
+        count
+    }
+
+    /// The longest idle one, if it has been so for too long or there are too many.
+    fn surplus(&self, now: Instant) -> Option<Box<Connection>> {
+        let mut table = self.table();
+        let oldest = table.oldest()?;
+        let stays = table.idle_len() <= self.kept && table.look(oldest).is_some_and(|c| self.admits(c, now));
+        if stays { None } else { table.take(oldest) }
+    }
+
+    fn admits(&self, connection: &Connection, now: Instant) -> bool {
+        !connection.is_inherited() && now.saturating_duration_since(connection.last_used) <= self.idle_age
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table<(), ()>> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

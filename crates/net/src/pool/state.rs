@@ -1,0 +1,211 @@
+//! What a pool holds and counts, and what happens when a slot is taken, left, or given back with its connection.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use runtime::Reactor;
+
+use super::queue::{Counts, Queue, Waiters};
+use super::table::Table;
+use super::{Ages, Counters, Limits, SharedPool, Wish};
+use crate::connection::Connection;
+
+pub(crate) struct Inner {
+    pub(super) reactor: Arc<Reactor>,
+    pub(super) state: RefCell<State>,
+}
+
+#[derive(Default)]
+pub(super) struct State {
+    pub limits: Limits,
+    /// The longest that any handle lets a connection be idle: older ones are of use to nobody.
+    pub longest_idle: Duration,
+    pub table: Table<Waiters, Counts>,
+    /// Slots and leases.
+    pub used: usize,
+    pub queue: Queue,
+    pub next_id: u64,
+    pub counters: Counters,
+    pub behind: Option<Arc<SharedPool>>,
+    pub in_front: Option<Arc<SharedPool>>,
+}
+
+impl Inner {
+    /// Counts a slot in a bundle that is held for it.
+    pub(crate) fn occupy(&self, bundle: usize) {
+        self.state.borrow_mut().count(bundle, true);
+    }
+
+    /// A slot is free again.
+    pub(crate) fn vacate(&self, bundle: usize) {
+        let mut state = self.state.borrow_mut();
+        state.count(bundle, false);
+        state.table.let_go(bundle);
+        drop(state);
+        self.wake_next();
+    }
+
+    pub(crate) fn next_id(&self) -> u64 {
+        let mut state = self.state.borrow_mut();
+        state.next_id += 1;
+        state.next_id - 1
+    }
+
+    /// A connection becomes idle, and its slot in that bundle free: one step, so that one who waits is woken for it.
+    pub(crate) fn give_back(&self, bundle: usize, mut connection: Box<Connection>) {
+        let now = self.reactor.now();
+        connection.last_used = now;
+        connection.quieten();
+        let mut state = self.state.borrow_mut();
+        let shared = state.in_front.clone().filter(|_| connection.is_shareable());
+        state.count(bundle, false);
+        let for_share = match shared {
+            Some(shared) => Some((shared, connection)),
+            None => {
+                let bundle = state.table.put(connection);
+                state.relist(bundle);
+                None
+            }
+        };
+        state.table.let_go(bundle);
+        drop(state);
+        if let Some((shared, connection)) = for_share {
+            shared.put(connection, now);
+        }
+        self.trim(now);
+        self.wake_next();
+    }
+
+    /// An idle connection of the wanted identity, and its bundle, which is held.
+    pub(super) fn take_idle(&self, wish: Wish<'_>) -> Option<(usize, Box<Connection>)> {
+        let mut state = self.state.borrow_mut();
+        let best = state.table.find(wish.identity).and_then(|bundle| state.table.best(bundle))?;
+        let bundle = state.hold(wish);
+        let connection = state.table.take(best);
+        state.relist(bundle);
+        if connection.is_none() {
+            state.table.let_go(bundle);
+        }
+        Some((bundle, connection?))
+    }
+
+    /// Whether one more connection of that bundle may exist, after an idle one was closed for it if need be.
+    pub(super) fn make_room(&self, bundle: usize) -> bool {
+        loop {
+            let mut state = self.state.borrow_mut();
+            let Some(origin) = state.table.bundle(bundle).map(|b| b.origin) else { return false };
+            let victim = match () {
+                () if state.host_is_full(origin) => state.table.oldest_of(origin),
+                () if state.is_full() => state.table.oldest(),
+                () => return true,
+            };
+            let Some(connection) = victim.and_then(|at| state.evict(at)) else { return false };
+            drop(state);
+            connection.retire();
+        }
+    }
+
+    /// Closes what is too old or too many.
+    pub(super) fn trim(&self, now: Instant) {
+        loop {
+            let mut state = self.state.borrow_mut();
+            let Some(oldest) = state.table.oldest() else { return };
+            let Some(gone) = state.is_surplus(oldest, now).then(|| state.evict(oldest)).flatten() else {
+                return;
+            };
+            drop(state);
+            gone.retire();
+        }
+    }
+
+    /// Shows idle connections, each of which keeps its place if it stays; how many did not.
+    pub(super) fn visit(&self, places: Vec<usize>, mut stays: impl FnMut(&mut Connection) -> bool) -> u64 {
+        let mut gone = 0;
+        for at in places {
+            let lent = self.state.borrow_mut().table.lend(at);
+            let Some(mut connection) = lent else { continue };
+            let stays = stays(&mut connection).then_some(connection);
+            gone += u64::from(stays.is_none());
+            let left_over = self.state.borrow_mut().table.put_back(at, stays);
+            drop(left_over);
+        }
+        if gone > 0 {
+            self.state.borrow_mut().relist_all();
+            self.wake_next();
+        }
+        gone
+    }
+
+    /// Wakes the first in the queue who can go on now.
+    pub(super) fn wake_next(&self) {
+        let waker = self.state.borrow_mut().next_waker();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let idle = self.state.get_mut().drain();
+        idle.into_iter().for_each(|connection| connection.retire());
+    }
+}
+
+impl State {
+    pub(super) fn host_is_full(&mut self, origin: usize) -> bool {
+        let limit = self.limits.per_host;
+        limit != 0 && self.table.origin(origin).map_or(0, |c| c.used) + self.table.idle_of(origin) >= limit
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.limits.total != 0 && self.used + self.table.idle_len() >= self.limits.total
+    }
+
+    fn is_surplus(&mut self, at: usize, now: Instant) -> bool {
+        let many = self.limits.kept != 0 && self.table.idle_len() + self.used > self.limits.kept;
+        let old = Ages { idle: self.longest_idle, lifetime: Duration::ZERO };
+        many || self.table.look(at).is_some_and(|connection| !old.allow(connection, now))
+    }
+
+    /// Counts a slot of that bundle, or ceases to.
+    fn count(&mut self, bundle: usize, more: bool) {
+        let Some(origin) = self.table.bundle(bundle).map(|b| b.origin) else { return };
+        let Some(counts) = self.table.origin(origin) else { return };
+        match more {
+            true => (counts.used, self.used) = (counts.used + 1, self.used + 1),
+            false => {
+                (counts.used, self.used) = (counts.used.saturating_sub(1), self.used.saturating_sub(1));
+            }
+        }
+        self.relist(bundle);
+    }
+
+    /// The bundle in which a wish is to be met.
+    pub(super) fn hold(&mut self, wish: Wish<'_>) -> usize {
+        self.longest_idle = self.longest_idle.max(wish.ages.idle);
+        self.table.hold(wish.identity)
+    }
+
+    pub(super) fn forget_used(&mut self) {
+        self.used = 0;
+        self.table.origins().for_each(|(_, counts)| counts.used = 0);
+        self.relist_all();
+    }
+
+    fn evict(&mut self, at: usize) -> Option<Box<Connection>> {
+        let origin = self.table.origin_of(at)?;
+        let connection = self.table.take(at)?;
+        self.counters.evicted += 1;
+        self.relist_origin(origin);
+        Some(connection)
+    }
+
+    pub(super) fn drain(&mut self) -> VecDeque<Box<Connection>> {
+        let idle = self.table.drain();
+        self.relist_all();
+        idle
+    }
+}

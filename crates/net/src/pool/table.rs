@@ -1,0 +1,263 @@
+//! The table that a pool is: bundles by the key of an identity, and the idle connections of each.
+//!
+//! An idle connection stands in three lists, by age: of all, of its origin, of its bundle. So the one used last, the one
+//! to be closed for lack of room, and the one to be closed for its host's sake are each found in one step. A bundle lives
+//! as long as it has an idle connection or somebody holds it; an origin as long as its bundles.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
+
+use slab::Slab;
+
+use super::chain::{Chained, Ends};
+use crate::connection::{Ahead, Connection};
+use crate::identity::{Key, Origin};
+
+/// How many of a bundle are looked at for the one that costs least, when something was done ahead on them.
+const LOOKS_AHEAD: usize = 32;
+
+/// The lists in which an idle connection stands.
+const ALL: usize = 0;
+const ORIGIN: usize = 1;
+const BUNDLE: usize = 2;
+
+/// Bundles with what else is kept of each and of each origin.
+#[derive(Default)]
+pub(super) struct Table<B, O> {
+    idle: Chained<Idle, 3>,
+    all: Ends,
+    bundles: Slab<Bundle<B>>,
+    origins: Slab<Place<O>>,
+    by_key: HashMap<Key, usize, BuildHasherDefault<Computed>>,
+    by_origin: HashMap<Origin, usize>,
+    /// Idle connections looked at so far, to find one.
+    pub looks: u64,
+}
+
+struct Idle {
+    /// Out while somebody looks at it.
+    connection: Option<Box<Connection>>,
+    bundle: usize,
+}
+
+/// What there is for one identity.
+pub(super) struct Bundle<B> {
+    key: Key,
+    pub origin: usize,
+    idle: Ends,
+    holds: usize,
+    pub live: B,
+}
+
+/// What there is for one origin.
+struct Place<O> {
+    name: Origin,
+    idle: Ends,
+    bundles: usize,
+    live: O,
+}
+
+/// The hash of a key has been computed when it was made.
+#[derive(Default)]
+pub(super) struct Computed(u64);
+
+impl Hasher for Computed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("a key gives its number")
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+impl<B: Default, O: Default> Table<B, O> {
+    /// The bundle of an identity, if there is one.
+    pub fn find(&self, key: &Key) -> Option<usize> {
+        self.by_key.get(key).copied()
+    }
+
+    /// The bundle of an identity; it stays until it is let go as often as it was held.
+    pub fn hold(&mut self, key: &Key) -> usize {
+        let at = self.enter(key);
+        self.bundles[at].holds += 1;
+        at
+    }
+
+    /// The end of a hold.
+    pub fn let_go(&mut self, bundle: usize) {
+        let Some(held) = self.bundles.get_mut(bundle) else { return };
+        held.holds = held.holds.saturating_sub(1);
+        self.prune(bundle);
+    }
+
+    pub fn bundle(&mut self, at: usize) -> Option<&mut Bundle<B>> {
+        self.bundles.get_mut(at)
+    }
+
+    pub fn origin(&mut self, at: usize) -> Option<&mut O> {
+        self.origins.get_mut(at).map(|place| &mut place.live)
+    }
+
+    /// All origins.
+    pub fn origins(&mut self) -> impl Iterator<Item = (usize, &mut O)> {
+        self.origins.iter_mut().map(|(at, place)| (at, &mut place.live))
+    }
+
+    /// How many idle connections there are.
+    pub fn idle_len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// How many of them belong to that origin.
+    pub fn idle_of(&self, origin: usize) -> usize {
+        self.origins.get(origin).map_or(0, |place| place.idle.len())
+    }
+
+    /// Adds an idle connection; the bundle in which it is.
+    pub fn put(&mut self, connection: Box<Connection>) -> usize {
+        let bundle = self.enter(&connection.identity);
+        let at = self.idle.insert(Idle { connection: Some(connection), bundle });
+        let held = &mut self.bundles[bundle];
+        self.idle.append(ALL, &mut self.all, at);
+        self.idle.append(ORIGIN, &mut self.origins[held.origin].idle, at);
+        self.idle.append(BUNDLE, &mut held.idle, at);
+        bundle
+    }
+
+    /// The idle one of a bundle that was used last; of those for which something was done ahead, the one that is ready, or
+    /// had most time to become so.
+    pub fn best(&mut self, bundle: usize) -> Option<usize> {
+        let ends = self.bundles.get(bundle)?.idle;
+        let last = ends.last()?;
+        self.looks += 1;
+        if self.rank(last) == Ahead::Nothing {
+            return Some(last);
+        }
+        let mut best = (last, Ahead::Nothing);
+        for at in self.idle.walk(BUNDLE, ends).take(LOOKS_AHEAD) {
+            self.looks += 1;
+            let rank = self.rank(at);
+            if rank > best.1 {
+                best = (at, rank);
+            }
+        }
+        Some(best.0)
+    }
+
+    /// The one that has been idle for longest.
+    pub fn oldest(&self) -> Option<usize> {
+        self.all.first()
+    }
+
+    /// The same of one origin.
+    pub fn oldest_of(&self, origin: usize) -> Option<usize> {
+        self.origins.get(origin)?.idle.first()
+    }
+
+    /// The origin of an idle connection.
+    pub fn origin_of(&self, at: usize) -> Option<usize> {
+        Some(self.bundles.get(self.idle.get(at)?.bundle)?.origin)
+    }
+
+    /// An idle connection, unless somebody looks at it.
+    pub fn look(&mut self, at: usize) -> Option<&Connection> {
+        self.looks += 1;
+        self.idle.get(at)?.connection.as_deref()
+    }
+
+    /// Takes out an idle connection.
+    pub fn take(&mut self, at: usize) -> Option<Box<Connection>> {
+        let bundle = self.idle.get(at)?.bundle;
+        let held = &mut self.bundles[bundle];
+        self.idle.unlink(ALL, &mut self.all, at);
+        self.idle.unlink(ORIGIN, &mut self.origins[held.origin].idle, at);
+        self.idle.unlink(BUNDLE, &mut held.idle, at);
+        self.prune(bundle);
+        self.idle.remove(at).connection
+    }
+
+    /// The places of all idle connections, the longest idle first.
+    pub fn places(&self) -> Vec<usize> {
+        self.idle.walk(ALL, self.all).collect()
+    }
+
+    /// The same of one bundle.
+    pub fn places_of(&self, bundle: usize) -> Vec<usize> {
+        let ends = self.bundles.get(bundle).map_or_else(Ends::default, |b| b.idle);
+        self.idle.walk(BUNDLE, ends).collect()
+    }
+
+    /// All idle connections, the longest idle first.
+    pub fn all(&self) -> impl Iterator<Item = &Connection> {
+        self.idle.walk(ALL, self.all).filter_map(|at| self.idle.get(at)?.connection.as_deref())
+    }
+
+    /// Lends an idle connection, which keeps its place.
+    pub fn lend(&mut self, at: usize) -> Option<Box<Connection>> {
+        self.idle.get_mut(at)?.connection.take()
+    }
+
+    /// Takes back what was lent, or learns that it is gone. When everything was closed meanwhile the connection is left
+    /// over.
+    pub fn put_back(&mut self, at: usize, connection: Option<Box<Connection>>) -> Option<Box<Connection>> {
+        match (self.idle.get_mut(at), connection) {
+            (Some(idle), Some(connection)) => idle.connection.replace(connection),
+            (Some(_), None) => self.take(at),
+            (None, left_over) => left_over,
+        }
+    }
+
+    /// Takes out everything that is idle, the longest idle first.
+    pub fn drain(&mut self) -> VecDeque<Box<Connection>> {
+        let places = self.places();
+        places.into_iter().filter_map(|at| self.take(at)).collect()
+    }
+
+    fn rank(&self, at: usize) -> Ahead {
+        let connection = self.idle.get(at).and_then(|idle| idle.connection.as_deref());
+        connection.map_or(Ahead::Nothing, |connection| connection.ahead)
+    }
+
+    fn enter(&mut self, key: &Key) -> usize {
+        if let Some(at) = self.by_key.get(key) {
+            return *at;
+        }
+        let origin = self.enter_origin(&key.origin);
+        self.origins[origin].bundles += 1;
+        let bundle = Bundle { key: key.clone(), origin, idle: Ends::default(), holds: 0, live: B::default() };
+        let at = self.bundles.insert(bundle);
+        self.by_key.insert(key.clone(), at);
+        at
+    }
+
+    fn enter_origin(&mut self, name: &Origin) -> usize {
+        if let Some(at) = self.by_origin.get(name) {
+            return *at;
+        }
+        let place = Place { name: name.clone(), idle: Ends::default(), bundles: 0, live: O::default() };
+        let at = self.origins.insert(place);
+        self.by_origin.insert(name.clone(), at);
+        at
+    }
+
+    /// Forgets a bundle that nobody needs, and its origin with the last one.
+    fn prune(&mut self, bundle: usize) {
+        let held = &self.bundles[bundle];
+        if held.holds > 0 || held.idle.len() > 0 {
+            return;
+        }
+        let gone = self.bundles.remove(bundle);
+        self.by_key.remove(&gone.key);
+        let place = &mut self.origins[gone.origin];
+        place.bundles -= 1;
+        if place.bundles == 0 {
+            let gone = self.origins.remove(gone.origin);
+            self.by_origin.remove(&gone.name);
+        }
+    }
+}
