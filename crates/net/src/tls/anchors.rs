@@ -5,10 +5,13 @@
 //! (CURLOPT_CA_CACHE_TIMEOUT).
 
 use super::CaSource;
+use super::dn;
+use super::profile::Profile;
 use super::x509::Certificate;
 use crate::{NetError, NetErrorKind};
+use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, TrustAnchor};
+use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -32,9 +35,9 @@ const MAX_FILES: usize = 20_000;
 /// A set of trusted certificates.
 #[derive(Default)]
 pub struct Anchors {
-    /// As webpki wants them.
-    pub roots: Vec<TrustAnchor<'static>>,
     certs: Vec<CertificateDer<'static>>,
+    /// Where those with a subject stand.
+    subjects: HashMap<Vec<u8>, Vec<usize>>,
 }
 
 impl Anchors {
@@ -43,10 +46,10 @@ impl Anchors {
         self.certs.iter().any(|c| c.as_ref() == der)
     }
 
-    /// Anchors that `cert` names as its issuer.
-    pub fn issuers_of<'a>(&'a self, cert: &Certificate<'_>) -> Vec<Certificate<'a>> {
-        let named = self.certs.iter().filter_map(|c| Certificate::parse(c));
-        named.filter(|c| cert.names_issuer(c)).collect()
+    /// Anchors with this subject, a name in canonical form.
+    pub fn named(&self, subject: &[u8]) -> Vec<Profile<'_>> {
+        let places = self.subjects.get(subject).into_iter().flatten();
+        places.filter_map(|i| Profile::parse(&self.certs[*i])).collect()
     }
 
     pub fn len(&self) -> usize {
@@ -61,16 +64,11 @@ impl Anchors {
     fn add_pem(&mut self, bytes: &[u8]) -> usize {
         let mut found = 0;
         for der in CertificateDer::pem_slice_iter(bytes).filter_map(Result::ok) {
-            let Some(cert) = Certificate::parse(&der) else {
+            let Some(subject) = Certificate::parse(&der).and_then(|c| dn::canonical(c.subject)) else {
                 continue;
             };
             found += 1;
-            // webpki takes every anchor for a CA; a server's own certificate must not vouch for others.
-            if cert.may_sign()
-                && let Ok(root) = webpki::anchor_from_trusted_cert(&der).map(|a| a.to_owned())
-            {
-                self.roots.push(root);
-            }
+            self.subjects.entry(subject).or_default().push(self.certs.len());
             self.certs.push(der);
         }
         found

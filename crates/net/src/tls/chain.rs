@@ -1,43 +1,24 @@
 //! Is this chain good, and if not, what would OpenSSL call it?
 //!
-//! webpki decides (RFC 5280, section 6). Where it refuses, the chain is walked once more as OpenSSL walks it, to find the
-//! X509_V_ERR_… number that applications read. That walk may also overrule webpki, but only in the three cases where
-//! webpki refuses what the form of the certificate alone makes unusual, and only when everything else is in order: a
-//! version 1 certificate, a CA certificate used by a server, and a server certificate that is itself a trust anchor.
+//! One walk, in OpenSSL's order, so that the fault it names is the one that applications know: build the chain, look at
+//! extensions and purposes, at the strength of keys, at revocation, at signatures and dates from the end down, at name
+//! constraints. What this walk accepts is shown to webpki, which may still refuse it (`veto`).
 
 use super::anchors::Anchors;
-use super::x509::{self, Certificate};
+use super::constraints;
+use super::crl::{self, Crl};
+use super::path::Ends;
+use super::profile::Profile;
+use super::signatures::Signatures;
+use super::verdict::*;
+use super::{strength, veto};
 use rustls::pki_types::{CertificateDer, SignatureVerificationAlgorithm, UnixTime};
-use webpki::{CertRevocationList, EndEntityCert, KeyUsage, RevocationOptionsBuilder};
-
-/// X509_V_ERR_… numbers; 0 is "ok".
-pub type VerifyResult = i64;
-pub const OK: VerifyResult = 0;
-/// Also what curl reports while nothing has been verified.
-pub const UNSPECIFIED: VerifyResult = 1;
-const NO_CRL: VerifyResult = 3;
-const BAD_SIGNATURE: VerifyResult = 7;
-const NOT_YET_VALID: VerifyResult = 9;
-const EXPIRED: VerifyResult = 10;
-const CRL_EXPIRED: VerifyResult = 12;
-const SELF_SIGNED_LEAF: VerifyResult = 18;
-const SELF_SIGNED_IN_CHAIN: VerifyResult = 19;
-const NO_ISSUER: VerifyResult = 20;
-const TOO_LONG: VerifyResult = 22;
-const REVOKED: VerifyResult = 23;
-const PATH_LENGTH: VerifyResult = 25;
-const WRONG_PURPOSE: VerifyResult = 26;
-const CRITICAL_EXTENSION: VerifyResult = 34;
-const PERMITTED_SUBTREE: VerifyResult = 47;
-const INVALID_CA: VerifyResult = 79;
-/// Certificates in a chain; OpenSSL's default is 100, no real chain has ten.
-const MAX_DEPTH: usize = 10;
 
 /// What a chain is judged against.
 pub struct Judge<'a> {
     pub anchors: &'a Anchors,
     pub algorithms: &'a [&'a dyn SignatureVerificationAlgorithm],
-    pub crls: &'a [CertRevocationList<'static>],
+    pub crls: &'a [Crl],
     /// Any anchor ends a chain, not only a self-signed one.
     pub partial: bool,
     pub now: UnixTime,
@@ -45,237 +26,72 @@ pub struct Judge<'a> {
 
 impl Judge<'_> {
     pub fn verify(&self, leaf: &[u8], others: &[CertificateDer<'_>]) -> VerifyResult {
-        let verdict = self.webpki(leaf, others);
-        let Err(error) = verdict else {
-            return if self.partial { OK } else { self.walk(leaf, others) };
-        };
-        use webpki::Error as E;
-        let unusual = matches!(
-            error,
-            E::UnsupportedCertVersion | E::CaUsedAsEndEntity | E::UnknownIssuer | E::InvalidSerialNumber
-        );
-        match self.walk(leaf, others) {
-            OK if unusual && self.crls.is_empty() => OK,
-            OK | UNSPECIFIED => number(&error),
-            n => match number(&error) {
-                revocation @ (NO_CRL | CRL_EXPIRED | REVOKED) => revocation,
-                _ => n,
-            },
-        }
+        self.walk(leaf, others).err().unwrap_or(OK)
     }
 
-    fn webpki(&self, leaf: &[u8], others: &[CertificateDer<'_>]) -> Result<(), webpki::Error> {
-        let der = CertificateDer::from(leaf);
-        let leaf = EndEntityCert::try_from(&der)?;
-        let lists: Vec<&CertRevocationList<'_>> = self.crls.iter().collect();
-        let revocation = RevocationOptionsBuilder::new(&lists).ok().map(|b| {
-            // Every certificate of the chain needs a list, and a current one, as with X509_V_FLAG_CRL_CHECK_ALL.
-            b.with_expiration_policy(webpki::ExpirationPolicy::Enforce).build()
-        });
-        leaf.verify_for_usage(
-            self.algorithms,
-            &self.anchors.roots,
-            others,
-            self.now,
-            KeyUsage::server_auth(),
-            revocation,
-            None,
-        )
-        .map(|_| ())
-    }
-
-    /// OpenSSL's order: build the chain by names, then look at purposes, then at signatures and dates from the root down.
-    fn walk(&self, leaf: &[u8], others: &[CertificateDer<'_>]) -> VerifyResult {
-        let Some(leaf) = Certificate::parse(leaf) else {
-            return UNSPECIFIED;
-        };
-        let others: Vec<Certificate<'_>> = others.iter().filter_map(|c| Certificate::parse(c)).collect();
-        let chain = match self.build(leaf, &others) {
-            Ok(chain) => chain,
-            Err(number) => return number,
-        };
-        match purposes(&chain) {
-            OK => match self.signatures_and_dates(&chain) {
-                OK if !chain.iter().all(is_enforced) => UNSPECIFIED,
-                n => n,
-            },
-            n => n,
-        }
-    }
-
-    fn build<'c>(
-        &'c self,
-        leaf: Certificate<'c>,
-        others: &[Certificate<'c>],
-    ) -> Result<Vec<Certificate<'c>>, VerifyResult> {
-        let mut chain = vec![leaf];
-        loop {
-            let last = chain.last().expect("begins with the leaf");
-            let own = last.is_self_issued();
-            if self.anchors.contains(last.der) && (self.partial || own) {
-                return Ok(chain);
-            }
-            if own && self.is_signed_by(last, last) {
-                // Trusted under another encoding of the same name and key?
-                let twin = self
-                    .anchors
-                    .issuers_of(last)
-                    .into_iter()
-                    .find(|a| a.spki == last.spki && chain.len() > 1);
-                return match twin {
-                    Some(anchor) => {
-                        chain.pop();
-                        chain.push(anchor);
-                        Ok(chain)
-                    }
-                    None if chain.len() == 1 => Err(SELF_SIGNED_LEAF),
-                    None => Err(SELF_SIGNED_IN_CHAIN),
-                };
-            }
-            if chain.len() == MAX_DEPTH {
-                return Err(TOO_LONG);
-            }
-            let trusted = self.anchors.issuers_of(last);
-            let sent =
-                others.iter().filter(|c| last.names_issuer(c) && !chain.iter().any(|d| d.der == c.der));
-            let next = self.best(last, trusted.into_iter().chain(sent.cloned()));
-            chain.push(next.ok_or(NO_ISSUER)?);
-        }
-    }
-
-    /// The first candidate that is current and really signed it; otherwise the first, so that its fault is reported.
-    fn best<'c>(
-        &self,
-        cert: &Certificate<'_>,
-        candidates: impl Iterator<Item = Certificate<'c>>,
-    ) -> Option<Certificate<'c>> {
-        let mut first = None;
-        for c in candidates {
-            if self.date(&c) == OK && self.is_signed_by(cert, &c) {
-                return Some(c);
-            }
-            first.get_or_insert(c);
-        }
-        first
-    }
-
-    fn signatures_and_dates(&self, chain: &[Certificate<'_>]) -> VerifyResult {
-        for (i, cert) in chain.iter().enumerate().rev() {
-            // The last one is trusted as it is: its signature proves nothing.
-            if let Some(issuer) = chain.get(i + 1)
-                && !self.is_signed_by(cert, issuer)
-            {
-                return BAD_SIGNATURE;
-            }
-            match self.date(cert) {
-                OK => {}
-                n => return n,
-            }
-        }
-        OK
-    }
-
-    fn date(&self, cert: &Certificate<'_>) -> VerifyResult {
+    fn walk(&self, leaf: &[u8], others: &[CertificateDer<'_>]) -> Result<(), VerifyResult> {
         let now = i64::try_from(self.now.as_secs()).unwrap_or(i64::MAX);
-        match now {
-            t if t < cert.not_before => NOT_YET_VALID,
-            t if t > cert.not_after => EXPIRED,
-            _ => OK,
+        let leaf = Profile::parse(leaf).ok_or(UNSPECIFIED)?;
+        let others = others.iter().filter_map(|c| Profile::parse(c)).collect();
+        let signatures = Signatures::new(self.algorithms);
+        good(strength::of_leaf(&leaf))?;
+        let chain = Ends { anchors: self.anchors, partial: self.partial, now }.build(leaf, others)?;
+        good(extensions(&chain))?;
+        good(strength::of_chain(&chain))?;
+        if !self.crls.is_empty() {
+            good(crl::check(self.crls, &chain, &signatures, now))?;
         }
-    }
-
-    fn is_signed_by(&self, cert: &Certificate<'_>, issuer: &Certificate<'_>) -> bool {
-        self.algorithms.iter().any(|a| {
-            a.signature_alg_id().as_ref() == cert.signature_alg
-                && a.public_key_alg_id().as_ref() == issuer.key_alg
-                && a.verify_signature(issuer.key, cert.tbs, cert.signature).is_ok()
-        })
+        good(signatures_and_dates(&chain, &signatures, now))?;
+        good(constraints::check(&chain))?;
+        good(veto::ask(&chain, &signatures, self.now))
     }
 }
 
-/// X509_verify_cert_error_string for the numbers given here.
-pub fn text(number: VerifyResult) -> &'static str {
-    match number {
-        OK => "ok",
-        NO_CRL => "unable to get certificate CRL",
-        BAD_SIGNATURE => "certificate signature failure",
-        NOT_YET_VALID => "certificate is not yet valid",
-        EXPIRED => "certificate has expired",
-        CRL_EXPIRED => "CRL has expired",
-        SELF_SIGNED_LEAF => "self-signed certificate",
-        SELF_SIGNED_IN_CHAIN => "self-signed certificate in certificate chain",
-        NO_ISSUER => "unable to get local issuer certificate",
-        TOO_LONG => "certificate chain too long",
-        REVOKED => "certificate revoked",
-        PATH_LENGTH => "path length constraint exceeded",
-        WRONG_PURPOSE => "unsuitable certificate purpose",
-        CRITICAL_EXTENSION => "unhandled critical extension",
-        PERMITTED_SUBTREE => "permitted subtree violation",
-        INVALID_CA => "invalid CA certificate",
-        _ => "unspecified certificate verification error",
-    }
+fn good(result: VerifyResult) -> Result<(), VerifyResult> {
+    if result == OK { Ok(()) } else { Err(result) }
 }
 
-fn purposes(chain: &[Certificate<'_>]) -> VerifyResult {
+/// Purposes, authorities and the lengths below them.
+fn extensions(chain: &[Profile<'_>]) -> VerifyResult {
+    let mut below = 0;
     for (i, cert) in chain.iter().enumerate() {
-        if cert.extensions.iter().any(|e| e.critical && !is_understood(e.oid)) {
+        if !cert.is_sound {
+            return INVALID_EXTENSION;
+        }
+        if cert.has_unknown_critical {
             return CRITICAL_EXTENSION;
         }
-        if !cert.may_serve() {
-            return WRONG_PURPOSE;
+        if cert.is_proxy {
+            return PROXY_CERTIFICATE;
         }
-        if i == 0 {
-            continue;
-        }
-        if !cert.may_sign() {
+        if i > 0 && !cert.is_authority(i + 1 == chain.len()) {
             return INVALID_CA;
         }
-        let between = chain[1..i].iter().filter(|c| !c.is_self_issued()).count();
-        if cert.path_length().is_some_and(|n| between > n as usize) {
+        if !cert.is_for_servers(i == 0) {
+            return WRONG_PURPOSE;
+        }
+        if i > 1 && cert.path_length.is_some_and(|limit| below > limit as usize) {
             return PATH_LENGTH;
         }
+        below += usize::from(i > 0 && !cert.is_self_issued());
     }
     OK
 }
 
-/// Critical extensions that OpenSSL knows: id-ce 15 to 54 where it acts on them.
-fn is_understood(oid: &[u8]) -> bool {
-    matches!(oid, [0x55, 0x1d, 14 | 15 | 17 | 18 | 19 | 30 | 31 | 32 | 33 | 35 | 36 | 37 | 54])
-}
-
-/// Nothing in it that the walk passes over: name constraints and policies are webpki's to judge, and a chain with them
-/// is never accepted against its word.
-fn is_enforced(cert: &Certificate<'_>) -> bool {
-    let known = [
-        x509::KEY_USAGE,
-        x509::SUBJECT_ALT_NAME,
-        x509::BASIC_CONSTRAINTS,
-        x509::EXT_KEY_USAGE,
-        x509::SUBJECT_KEY_ID,
-    ];
-    cert.extension(x509::NAME_CONSTRAINTS).is_none()
-        && cert.extensions.iter().all(|e| !e.critical || known.contains(&e.oid))
-}
-
-/// What webpki found, when the walk found nothing.
-fn number(error: &webpki::Error) -> VerifyResult {
-    use webpki::Error as E;
-    match error {
-        E::CertExpired { .. } | E::InvalidCertValidity => EXPIRED,
-        E::CertNotValidYet { .. } => NOT_YET_VALID,
-        E::CertRevoked => REVOKED,
-        E::CrlExpired { .. } => CRL_EXPIRED,
-        E::UnknownRevocationStatus | E::IssuerNotCrlSigner | E::InvalidCrlSignatureForPublicKey => NO_CRL,
-        E::InvalidSignatureForPublicKey => BAD_SIGNATURE,
-        E::NameConstraintViolation => PERMITTED_SUBTREE,
-        E::PathLenConstraintViolated => PATH_LENGTH,
-        E::RequiredEkuNotFoundContext(_) => WRONG_PURPOSE,
-        E::EndEntityUsedAsCa => INVALID_CA,
-        E::UnsupportedCriticalExtension => CRITICAL_EXTENSION,
-        E::MaximumPathDepthExceeded => TOO_LONG,
-        E::UnknownIssuer => NO_ISSUER,
-        _ => UNSPECIFIED,
+fn signatures_and_dates(chain: &[Profile<'_>], signatures: &Signatures<'_>, now: i64) -> VerifyResult {
+    for (i, cert) in chain.iter().enumerate().rev() {
+        // The last one is trusted as it is: its signature proves nothing.
+        if let Some(issuer) = chain.get(i + 1)
+            && !(cert.cert.is_consistent && signatures.verify(&issuer.cert, &cert.cert))
+        {
+            return BAD_SIGNATURE;
+        }
+        match cert.cert.date(now) {
+            OK => {}
+            fault => return fault,
+        }
     }
+    OK
 }
 
 #[cfg(test)]
@@ -328,7 +144,7 @@ mod tests {
         assert_eq!(verdict(&[&root_pem], true, &leaf, std::slice::from_ref(&mid)), OK);
         assert_eq!(verdict(&[&root_pem], true, &leaf, &[]), NO_ISSUER);
         assert_eq!(verdict(&[&mid_pem], true, &leaf, &[]), OK, "a partial chain");
-        assert_eq!(verdict(&[&mid_pem], false, &leaf, &[]), NO_ISSUER, "no partial chain");
+        assert_eq!(verdict(&[&mid_pem], false, &leaf, &[]), NO_ISSUER_OF_TRUSTED, "no partial chain");
         assert_eq!(verdict(&[&root_pem], false, &leaf, &[mid]), OK);
         assert_eq!(verdict(&[], true, &leaf, &[]), NO_ISSUER);
     }

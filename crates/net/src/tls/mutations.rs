@@ -43,7 +43,7 @@ fn damaged_certificates_are_never_accepted() {
     let anchors = anchors::load(&[blob], Some(Duration::ZERO)).unwrap();
     let algorithms = rustls::crypto::ring::default_provider().signature_verification_algorithms.all;
     let judge = Judge { anchors: &anchors, algorithms, crls: &[], partial: true, now: UnixTime::now() };
-    assert_eq!(judge.verify(leaf.der(), &[]), chain::OK);
+    assert_eq!(judge.verify(leaf.der(), &[]), verdict::OK);
     let mut dice = Dice::new(0x5eed);
     for _ in 0..20_000 {
         let bad = damaged(&mut dice, leaf.der());
@@ -56,7 +56,7 @@ fn damaged_certificates_are_never_accepted() {
         // Bytes behind the end, or in the encoding of a length, may leave what was signed as it was.
         let same =
             Certificate::parse(&der).is_some_and(|c| Certificate::parse(leaf.der()).unwrap().tbs == c.tbs);
-        assert!(same || judge.verify(&der, &[root.der().clone()]) != chain::OK);
+        assert!(same || judge.verify(&der, &[root.der().clone()]) != verdict::OK);
     }
 }
 

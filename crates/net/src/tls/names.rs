@@ -22,8 +22,8 @@ pub fn check(cert: &Certificate<'_>, host: &str) -> Result<(), String> {
     if !names.is_empty() {
         let kind = match ip {
             None => "hostname",
-            Some(IpAddr::V4(_)) => "ipv4 address",
-            Some(IpAddr::V6(_)) => "ipv6 address",
+            Some(IpAddr::V4(_)) => "IPv4 address",
+            Some(IpAddr::V6(_)) => "IPv6 address",
         };
         return Err(format!("SSL: no alternative certificate subject name matches target {kind} '{host}'"));
     }
@@ -113,7 +113,7 @@ mod tests {
             check(&c, "b.example").unwrap_err(),
             "SSL: no alternative certificate subject name matches target hostname 'b.example'"
         );
-        assert!(check(&c, "127.0.0.2").unwrap_err().contains("ipv4 address '127.0.0.2'"));
+        assert!(check(&c, "127.0.0.2").unwrap_err().contains("IPv4 address '127.0.0.2'"));
     }
 
     #[test]

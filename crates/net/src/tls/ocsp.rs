@@ -3,8 +3,10 @@
 //! The answer must be signed by the certificate's issuer, or by a responder that the issuer certified for it.
 
 use super::der::{self, Reader};
+use super::profile::Profile;
+use super::signatures::{Signatures, Signed};
+use super::verdict::OK;
 use super::x509::{self, Certificate};
-use rustls::pki_types::SignatureVerificationAlgorithm;
 
 /// Clocks may differ by this much.
 const SKEW_SECONDS: i64 = 300;
@@ -17,9 +19,9 @@ const MAX_ENTRIES: usize = 32;
 /// `Err` holds the message for CURLE_SSL_INVALIDCERTSTATUS.
 pub fn check(
     response: &[u8],
-    leaf: &Certificate<'_>,
-    issuers: &[Certificate<'_>],
-    algorithms: &[&dyn SignatureVerificationAlgorithm],
+    leaf: &Profile<'_>,
+    issuers: &[Profile<'_>],
+    signatures: &Signatures<'_>,
     now: i64,
 ) -> Result<(), String> {
     if response.is_empty() {
@@ -32,14 +34,13 @@ pub fn check(
     }
     let basic = Basic::parse(basic.ok_or_else(invalid)?).ok_or_else(invalid)?;
     // Whoever only has the issuer's name (a certificate that the server sent along) vouches for nothing.
-    let issued = |by: &Certificate<'_>| {
-        leaf.names_issuer(by) && is_signed(algorithms, by, leaf.signature_alg, leaf.tbs, leaf.signature)
-    };
+    let issued = |by: &Profile<'_>| leaf.is_issued_by(by) && signatures.verify(&by.cert, &leaf.cert);
     let issuer = issuers
         .iter()
-        .find(|by| issued(by) && basic.is_signed_for(by, algorithms, now))
+        .find(|by| issued(by) && basic.is_signed_for(by, signatures, now))
         .ok_or("OCSP response verification failed")?;
-    let single = basic.about(leaf, issuer).ok_or("Could not find certificate ID in OCSP response")?;
+    let single =
+        basic.about(&leaf.cert, &issuer.cert).ok_or("Could not find certificate ID in OCSP response")?;
     if single.from > now + SKEW_SECONDS || single.until.is_some_and(|t| t < now - SKEW_SECONDS) {
         return Err("OCSP response has expired".into());
     }
@@ -90,26 +91,19 @@ impl<'a> Basic<'a> {
     }
 
     /// Signed by the issuer, or by whom it delegated this to.
-    fn is_signed_for(
-        &self,
-        issuer: &Certificate<'_>,
-        algorithms: &[&dyn SignatureVerificationAlgorithm],
-        now: i64,
-    ) -> bool {
-        let signed = |by: &Certificate<'_>, alg: &[u8], data: &[u8], signature: &[u8]| {
-            is_signed(algorithms, by, alg, data, signature)
-        };
-        if signed(issuer, self.algorithm, self.tbs, self.signature) {
+    fn is_signed_for(&self, issuer: &Profile<'_>, signatures: &Signatures<'_>, now: i64) -> bool {
+        let answer = || Signed { algorithm: self.algorithm, data: self.tbs, signature: self.signature };
+        if signatures.verify(&issuer.cert, answer()) {
             return true;
         }
         let mut certs = Reader::new(self.certs);
         let listed = std::iter::from_fn(|| certs.whole(der::SEQUENCE)).take(MAX_ENTRIES);
-        listed.filter_map(Certificate::parse).any(|c| {
-            (c.not_before..=c.not_after).contains(&now)
-                && may_sign_answers(&c)
-                && c.names_issuer(issuer)
-                && signed(issuer, c.signature_alg, c.tbs, c.signature)
-                && signed(&c, self.algorithm, self.tbs, self.signature)
+        listed.filter_map(Profile::parse).any(|c| {
+            c.cert.date(now) == OK
+                && may_sign_answers(&c.cert)
+                && c.is_issued_by(issuer)
+                && signatures.verify(&issuer.cert, &c.cert)
+                && signatures.verify(&c.cert, answer())
         })
     }
 
@@ -143,20 +137,6 @@ impl<'a> Basic<'a> {
             Some(Single { status, from, until })
         })
     }
-}
-
-fn is_signed(
-    algorithms: &[&dyn SignatureVerificationAlgorithm],
-    by: &Certificate<'_>,
-    algorithm: &[u8],
-    data: &[u8],
-    signature: &[u8],
-) -> bool {
-    algorithms.iter().any(|a| {
-        a.signature_alg_id().as_ref() == algorithm
-            && a.public_key_alg_id().as_ref() == by.key_alg
-            && a.verify_signature(by.key, data, signature).is_ok()
-    })
 }
 
 /// The status, and the basic response if there is one.

@@ -3,7 +3,11 @@
 //!
 //! Trust anchors are fetched here and only now: a resumed session never asks.
 
-use super::chain::{self, Judge, VerifyResult};
+use super::chain::Judge;
+use super::crl::Crl;
+use super::profile::{KEY_CERT_SIGN, Profile};
+use super::signatures::Signatures;
+use super::verdict::{self, VerifyResult};
 use super::x509::Certificate;
 use super::{CertSource, TlsConfig, anchors, names, ocsp, pin};
 use crate::{NetError, NetErrorKind};
@@ -14,7 +18,6 @@ use rustls::pki_types::{CertificateDer, ServerName, SubjectPublicKeyInfoDer, Uni
 use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, SignatureScheme};
 use std::fs;
 use std::sync::Arc;
-use webpki::CertRevocationList;
 
 /// Judges servers for one configuration.
 #[derive(Debug)]
@@ -22,7 +25,7 @@ pub struct Verifier {
     config: Arc<TlsConfig>,
     algorithms: WebPkiSupportedAlgorithms,
     schemes: Vec<SignatureScheme>,
-    crls: Vec<CertRevocationList<'static>>,
+    crls: Vec<Crl>,
 }
 
 impl Verifier {
@@ -45,7 +48,7 @@ impl Verifier {
     pub fn unverified_result(&self, certs: &[CertificateDer<'_>]) -> VerifyResult {
         match certs.split_first() {
             Some((leaf, others)) => self.chain(&anchors::Anchors::default(), leaf, others, UnixTime::now()),
-            None => chain::OK,
+            None => verdict::OK,
         }
     }
 
@@ -59,10 +62,11 @@ impl Verifier {
     ) -> Result<(), NetError> {
         if self.config.verify_peer {
             let anchors = anchors::load(&self.config.ca, self.config.ca_cache)
-                .map_err(|e| e.with_verify_result(chain::UNSPECIFIED))?;
+                .map_err(|e| e.with_verify_result(verdict::UNSPECIFIED))?;
             let result = self.chain(&anchors, leaf, others, now);
-            if result != chain::OK {
-                let text = format!("SSL certificate problem: {}", chain::text(result));
+            if result != verdict::OK {
+                let text = verdict::text(result);
+                let text = format!("SSL certificate OpenSSL verify result: {text} ({result})");
                 return Err(refused(text).with_verify_result(result));
             }
         }
@@ -71,7 +75,8 @@ impl Verifier {
         };
         if self.config.verify_host {
             // curl looks at the name before it takes note of the chain's result.
-            names::check(&cert, host).map_err(|text| refused(text).with_verify_result(chain::UNSPECIFIED))?;
+            names::check(&cert, host)
+                .map_err(|text| refused(text).with_verify_result(verdict::UNSPECIFIED))?;
         }
         if self.config.verify_status {
             self.check_status(&cert, others, ocsp, now)?;
@@ -97,10 +102,12 @@ impl Verifier {
         now: UnixTime,
     ) -> Result<(), NetError> {
         let anchors = anchors::load(&self.config.ca, self.config.ca_cache)?;
-        let sent = others.iter().filter_map(|c| Certificate::parse(c));
-        let issuers: Vec<Certificate<'_>> = anchors.issuers_of(cert).into_iter().chain(sent).collect();
+        let leaf =
+            Profile::of(cert.clone()).ok_or_else(|| refused("SSL: could not get peer certificate".into()))?;
+        let sent = others.iter().filter_map(|c| Profile::parse(c));
+        let issuers: Vec<Profile<'_>> = anchors.named(&leaf.issuer).into_iter().chain(sent).collect();
         let now = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
-        ocsp::check(response, cert, &issuers, self.algorithms.all, now)
+        ocsp::check(response, &leaf, &issuers, &Signatures::new(self.algorithms.all), now)
             .map_err(|text| NetError::new(NetErrorKind::SslInvalidCertStatus, text))
     }
 
@@ -111,7 +118,8 @@ impl Verifier {
         others: &[CertificateDer<'_>],
         now: UnixTime,
     ) -> VerifyResult {
-        let partial = !self.config.no_partial_chain;
+        // As curl: with lists of revoked certificates a chain goes to its root.
+        let partial = !self.config.no_partial_chain && self.config.crl.is_none();
         Judge { anchors, algorithms: self.algorithms.all, crls: &self.crls, partial, now }
             .verify(leaf, others)
     }
@@ -124,7 +132,7 @@ pub fn verdict(error: &Error) -> Option<NetError> {
             e.downcast_ref::<NetError>().cloned()
         }
         Error::InvalidCertificate(e) => {
-            Some(refused(format!("SSL certificate problem: {e}")).with_verify_result(1))
+            Some(refused(format!("SSL certificate verification failed: {e}")).with_verify_result(1))
         }
         _ => None,
     }
@@ -190,22 +198,20 @@ fn refused(message: String) -> NetError {
     NetError::new(NetErrorKind::PeerFailedVerification, message)
 }
 
-fn crls(config: &TlsConfig) -> Result<Vec<CertRevocationList<'static>>, NetError> {
+fn crls(config: &TlsConfig) -> Result<Vec<Crl>, NetError> {
     let Some(path) = &config.crl else {
         return Ok(Vec::new());
     };
     let error =
         || NetError::new(NetErrorKind::SslCrlBadfile, format!("error loading CRL file: {}", path.display()));
     let bytes = fs::read(path).map_err(|_| error())?;
-    let lists: Result<Vec<_>, ()> = rustls::pki_types::CertificateRevocationListDer::pem_slice_iter(&bytes)
-        .map(|der| {
-            webpki::OwnedCertRevocationList::from_der(&der.map_err(drop)?).map(Into::into).map_err(drop)
-        })
+    let lists: Option<Vec<Crl>> = rustls::pki_types::CertificateRevocationListDer::pem_slice_iter(&bytes)
+        .map(|der| Crl::parse(&der.ok()?))
         .collect();
-    lists.ok().filter(|l| !l.is_empty()).ok_or_else(error)
+    lists.filter(|l| !l.is_empty()).ok_or_else(error)
 }
 
-/// CURLOPT_ISSUERCERT: the server's certificate names this one as its issuer.
+/// CURLOPT_ISSUERCERT: the server's certificate names this one as its issuer, and it may issue.
 fn check_issuer(source: &CertSource, cert: &Certificate<'_>) -> Result<(), NetError> {
     let (bytes, name) = match source {
         CertSource::File(path) => (fs::read(path).ok(), path.display().to_string()),
@@ -214,6 +220,11 @@ fn check_issuer(source: &CertSource, cert: &Certificate<'_>) -> Result<(), NetEr
     let error = |what| NetError::new(NetErrorKind::SslIssuerError, format!("SSL: {what} ({name})"));
     let bytes = bytes.ok_or_else(|| error("Unable to open issuer cert"))?;
     let der = CertificateDer::from_pem_slice(&bytes).map_err(|_| error("Unable to read issuer cert"))?;
-    let issuer = Certificate::parse(&der).ok_or_else(|| error("Unable to read issuer cert"))?;
-    if cert.names_issuer(&issuer) { Ok(()) } else { Err(error("Certificate issuer check failed")) }
+    let issuer = Profile::parse(&der).ok_or_else(|| error("Unable to read issuer cert"))?;
+    let issued = Profile::of(cert.clone()).is_some_and(|c| c.is_issued_by(&issuer));
+    if issued && issuer.allows(KEY_CERT_SIGN) {
+        Ok(())
+    } else {
+        Err(error("Certificate issuer check failed"))
+    }
 }

@@ -1,6 +1,8 @@
-//! What a certificate says (RFC 5280, section 4), read in place. Judging it is `verify`'s and `chain`'s matter.
+//! What a certificate says (RFC 5280, section 4), read in place. What its extensions mean for a chain is `profile`'s
+//! matter; judging it is `verify`'s and `chain`'s.
 
 use super::der::{self, Reader, Tlv};
+use super::verdict::{EXPIRED, NOT_YET_VALID, OK, VerifyResult};
 
 /// A parsed certificate; every slice points into the DER it was read from.
 #[derive(Clone, Debug)]
@@ -13,6 +15,8 @@ pub struct Certificate<'a> {
     pub serial: &'a [u8],
     /// Contents of the inner AlgorithmIdentifier.
     pub signature_alg: &'a [u8],
+    /// The one outside says the same; otherwise the signature proves nothing (RFC 5280, 4.1.1.2).
+    pub is_consistent: bool,
     /// Contents of the Name; equal bytes, equal names.
     pub issuer: &'a [u8],
     pub not_before: i64,
@@ -43,10 +47,6 @@ pub const NAME_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 30];
 pub const AUTHORITY_KEY_ID: &[u8] = &[0x55, 0x1d, 35];
 pub const EXT_KEY_USAGE: &[u8] = &[0x55, 0x1d, 37];
 const COMMON_NAME: &[u8] = &[0x55, 4, 3];
-const SERVER_AUTH: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 3, 1];
-const ANY_EKU: &[u8] = &[0x55, 0x1d, 0x25, 0];
-/// keyCertSign in the first octet of KeyUsage.
-const KEY_CERT_SIGN: u8 = 0x04;
 /// More extensions than any certificate has; a cap on what a peer can make us keep.
 const MAX_EXTENSIONS: usize = 64;
 
@@ -62,7 +62,7 @@ impl<'a> Certificate<'a> {
         let mut outer = Reader::new(der);
         let mut cert = outer.sequence()?;
         let tbs = cert.whole(der::SEQUENCE)?;
-        cert.whole(der::SEQUENCE)?;
+        let outer_alg = cert.expect(der::SEQUENCE)?;
         let signature = bits(cert.expect(der::BIT_STRING)?)?;
 
         let mut r = Reader::new(tbs).sequence()?;
@@ -92,6 +92,7 @@ impl<'a> Certificate<'a> {
             version,
             serial,
             signature_alg,
+            is_consistent: outer_alg == signature_alg,
             issuer,
             not_before,
             not_after,
@@ -108,64 +109,13 @@ impl<'a> Certificate<'a> {
         self.extensions.iter().find(|e| e.oid == oid).map(|e| e.value)
     }
 
-    /// Subject and issuer are the same name.
-    pub fn is_self_issued(&self) -> bool {
-        self.subject == self.issuer
-    }
-
-    /// May sign other certificates: basicConstraints says so, keyUsage doesn't forbid it. A version 1 certificate has
-    /// neither and is taken as a CA only when it is self-issued, as OpenSSL does.
-    pub fn may_sign(&self) -> bool {
-        let sign = match self.extension(KEY_USAGE) {
-            Some(v) => Reader::new(v)
-                .expect(der::BIT_STRING)
-                .and_then(bits_any)
-                .is_some_and(|b| b & KEY_CERT_SIGN != 0),
-            None => true,
-        };
-        let ca = match self.extension(BASIC_CONSTRAINTS) {
-            Some(v) => basic_constraints(v).is_some_and(|(ca, _)| ca),
-            None => self.version == 0 && self.is_self_issued(),
-        };
-        ca && sign
-    }
-
-    /// How many intermediates may follow below, if limited.
-    pub fn path_length(&self) -> Option<u32> {
-        self.extension(BASIC_CONSTRAINTS).and_then(basic_constraints).and_then(|(_, n)| n)
-    }
-
-    /// No extendedKeyUsage, or one that names servers.
-    pub fn may_serve(&self) -> bool {
-        let Some(list) = self.extension(EXT_KEY_USAGE).and_then(|v| Reader::new(v).sequence()) else {
-            return self.extension(EXT_KEY_USAGE).is_none();
-        };
-        let mut list = list;
-        while let Some(v) = list.value() {
-            if v.body == SERVER_AUTH || v.body == ANY_EKU {
-                return true;
-            }
+    /// A certificate ends at its last second, as OpenSSL counts.
+    pub fn date(&self, now: i64) -> VerifyResult {
+        match now {
+            t if t < self.not_before => NOT_YET_VALID,
+            t if t >= self.not_after => EXPIRED,
+            _ => OK,
         }
-        false
-    }
-
-    /// Key identifiers: the subject's own.
-    pub fn subject_key_id(&self) -> Option<&'a [u8]> {
-        Reader::new(self.extension(SUBJECT_KEY_ID)?).expect(der::OCTET_STRING)
-    }
-
-    /// Key identifiers: the issuer's.
-    pub fn authority_key_id(&self) -> Option<&'a [u8]> {
-        Reader::new(self.extension(AUTHORITY_KEY_ID)?).sequence()?.optional(der::context_primitive(0))
-    }
-
-    /// `issuer`'s name and key identifier are those this certificate names. The signature is not checked.
-    pub fn names_issuer(&self, issuer: &Certificate<'_>) -> bool {
-        self.issuer == issuer.subject
-            && match (self.authority_key_id(), issuer.subject_key_id()) {
-                (Some(a), Some(s)) => a == s,
-                _ => true,
-            }
     }
 
     /// The host names and addresses of subjectAltName.
@@ -244,9 +194,15 @@ pub fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
-fn extensions(list: &[u8]) -> Option<Vec<Extension<'_>>> {
+/// Extensions with their header.
+pub fn extensions(list: &[u8]) -> Option<Vec<Extension<'_>>> {
+    extension_list(Reader::new(list))
+}
+
+/// The Extensions that `r` stands before.
+pub fn extension_list(mut r: Reader<'_>) -> Option<Vec<Extension<'_>>> {
     let mut out = Vec::new();
-    let mut r = Reader::new(list).sequence()?;
+    let mut r = r.sequence()?;
     while !r.is_empty() {
         let mut e = r.sequence()?;
         let oid = e.expect(der::OID)?;
@@ -260,13 +216,6 @@ fn extensions(list: &[u8]) -> Option<Vec<Extension<'_>>> {
     Some(out)
 }
 
-fn basic_constraints(value: &[u8]) -> Option<(bool, Option<u32>)> {
-    let mut r = Reader::new(value).sequence()?;
-    let ca = r.optional(der::BOOLEAN).is_some_and(|b| b.first().is_some_and(|b| *b != 0));
-    let length = if r.is_empty() { None } else { Some(r.small()?) };
-    Some((ca, length))
-}
-
 /// The octets of a BIT STRING without unused bits.
 fn bits(body: &[u8]) -> Option<&[u8]> {
     match body.split_first() {
@@ -275,16 +224,11 @@ fn bits(body: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// The first octet of a BIT STRING, unused bits or not.
-fn bits_any(body: &[u8]) -> Option<u8> {
-    body.get(1).copied()
-}
-
 /// UTCTime or GeneralizedTime in seconds since the epoch (RFC 5280, 4.1.2.5).
 pub fn time(v: Tlv<'_>) -> Option<i64> {
     let digits = v.body.strip_suffix(b"Z")?;
     let (year, rest) = match v.tag {
-        der::UTC_TIME if digits.len() == 12 || digits.len() == 10 => {
+        der::UTC_TIME if digits.len() == 12 => {
             let y = number(&digits[..2])?;
             (if y < 50 { 2000 + y } else { 1900 + y }, &digits[2..])
         }
@@ -293,10 +237,15 @@ pub fn time(v: Tlv<'_>) -> Option<i64> {
     };
     let part = |i: usize| if rest.len() >= i + 2 { number(&rest[i..i + 2]) } else { Some(0) };
     let (month, day, hour, minute, second) = (part(0)?, part(2)?, part(4)?, part(6)?, part(8)?);
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 23 || minute > 59 || second > 60 {
+    if !(1..=12).contains(&month) || day < 1 || hour > 23 || minute > 59 || second > 59 {
         return None;
     }
-    Some(days_from_civil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
+    let day_number = days_from_civil(year, month, day);
+    let (next_year, next_month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
+    if day_number >= days_from_civil(next_year, next_month, 1) {
+        return None;
+    }
+    Some(day_number * 86_400 + hour * 3600 + minute * 60 + second)
 }
 
 fn number(digits: &[u8]) -> Option<i64> {
@@ -305,6 +254,7 @@ fn number(digits: &[u8]) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::profile::Profile;
     use super::*;
 
     fn certificate() -> Vec<u8> {
@@ -326,8 +276,9 @@ mod tests {
         assert_eq!(c.alt_names(), [AltName::Dns(b"a.example"), AltName::Ip(&[127, 0, 0, 1])]);
         assert_eq!(c.not_before, 1_582_934_400);
         assert_eq!(c.not_after, 2_556_230_400);
-        assert!(c.is_self_issued() && c.may_sign() && !c.may_serve());
-        assert_eq!(c.path_length(), Some(3));
+        assert_eq!(c.date(1_582_934_399), NOT_YET_VALID);
+        assert_eq!(c.date(2_556_230_399), OK);
+        assert_eq!(c.date(2_556_230_400), EXPIRED);
     }
 
     #[test]
@@ -338,7 +289,7 @@ mod tests {
             let mut bad = der.clone();
             bad[n] ^= 0x55;
             if let Some(c) = Certificate::parse(&bad) {
-                let _ = (c.alt_names(), c.common_name(), c.may_sign(), c.may_serve(), c.authority_key_id());
+                let _ = (c.alt_names(), c.common_name(), Profile::of(c.clone()));
             }
         }
     }

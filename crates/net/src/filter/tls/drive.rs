@@ -11,10 +11,10 @@ use rustls::unbuffered::{ConnectionState, EncodeError, UnbufferedStatus};
 use rustls::{CipherSuite, Error, HandshakeKind, ProtocolVersion};
 
 use super::{MAX_PLAINTEXT, SessionStore, TlsFilter};
-use crate::tls::chain::UNSPECIFIED as UNVERIFIED;
 use crate::tls::config::Built;
 use crate::tls::record::{HEADER, Key};
 use crate::tls::sessions::PeerSessions;
+use crate::tls::verdict::UNSPECIFIED as UNVERIFIED;
 use crate::tls::{TlsConfig, TlsInfo, alerts, certinfo, names, suites, verify};
 use crate::{Filter, NetError, NetErrorKind};
 

@@ -173,7 +173,7 @@ fn bad_certificates_are_refused_in_curls_words() {
         assert_eq!(e.kind, NetErrorKind::PeerFailedVerification, "{e}");
         (e.message, e.verify_result)
     };
-    let problem = |text: &str, n| (format!("SSL certificate problem: {text}"), n);
+    let problem = |text: &str, n| (format!("SSL certificate OpenSSL verify result: {text} ({n})"), n);
     assert_eq!(
         failed(refuse(&authority.expired(), "localhost", trusting())),
         problem("certificate has expired", 10)

@@ -1,0 +1,121 @@
+//! From a server's certificate to one that is trusted: by names, key identifiers and dates alone, as OpenSSL builds its
+//! chains. Trusted issuers come first, then what the server sent; each step takes one certificate, none is taken back.
+//! So the work is bounded by what was sent, and no signature is looked at here.
+
+use super::anchors::Anchors;
+use super::profile::Profile;
+use super::verdict::*;
+
+/// A leaf, OpenSSL's hundred intermediates, and the end.
+const MAX_CHAIN: usize = 102;
+
+/// What a chain may end with.
+#[derive(Clone, Copy)]
+pub struct Ends<'a> {
+    pub anchors: &'a Anchors,
+    /// Any anchor ends a chain, not only a self-signed one.
+    pub partial: bool,
+    pub now: i64,
+}
+
+/// A chain that grows, its leaf first.
+struct Way<'a> {
+    chain: Vec<Profile<'a>>,
+    /// How many of them, from the front, are only what the server says.
+    sent: usize,
+    others: Vec<Profile<'a>>,
+}
+
+enum Step {
+    Trusted,
+    Grown,
+    Stuck,
+}
+
+impl<'a> Ends<'a> {
+    /// The chain from `leaf` to what ends it.
+    pub fn build(
+        &self,
+        leaf: Profile<'a>,
+        others: Vec<Profile<'a>>,
+    ) -> Result<Vec<Profile<'a>>, VerifyResult> {
+        let mut way = Way { chain: vec![leaf], sent: 1, others };
+        while way.chain.len() < MAX_CHAIN {
+            match self.step(&mut way) {
+                Step::Trusted => return Ok(way.chain),
+                Step::Grown => {}
+                Step::Stuck => return self.by_itself(way),
+            }
+        }
+        Err(TOO_LONG)
+    }
+
+    fn step(&self, way: &mut Way<'a>) -> Step {
+        let last = way.last();
+        let self_signed = last.is_self_signed();
+        match self.trusted_issuer(last) {
+            // The same certificate, or one that only looks like it?
+            Some(issuer) if self_signed => {
+                if issuer.cert.der != last.cert.der {
+                    return Step::Stuck;
+                }
+                way.sent -= 1;
+                Step::Trusted
+            }
+            Some(issuer) => {
+                let ends = self.partial || issuer.is_self_signed();
+                way.chain.push(issuer);
+                way.others.clear(); // what stands above a trusted certificate is not for the server to say
+                if ends { Step::Trusted } else { Step::Grown }
+            }
+            None if self_signed => Step::Stuck,
+            None => way.take_issuer(self.now),
+        }
+    }
+
+    /// A server's certificate may be trusted itself.
+    fn by_itself(&self, way: Way<'a>) -> Result<Vec<Profile<'a>>, VerifyResult> {
+        let all_sent = way.sent == way.chain.len();
+        if self.partial && all_sent && self.anchors.contains(way.chain[0].cert.der) {
+            return Ok(way.chain);
+        }
+        Err(match way.last().is_self_signed() {
+            true if way.chain.len() == 1 => SELF_SIGNED_LEAF,
+            true => SELF_SIGNED_IN_CHAIN,
+            false if all_sent => NO_ISSUER,
+            false => NO_ISSUER_OF_TRUSTED,
+        })
+    }
+
+    fn trusted_issuer(&self, cert: &Profile<'_>) -> Option<Profile<'a>> {
+        let mut named = self.anchors.named(&cert.issuer);
+        let at = best(&named, cert, self.now)?;
+        Some(named.swap_remove(at))
+    }
+}
+
+impl<'a> Way<'a> {
+    fn last(&self) -> &Profile<'a> {
+        self.chain.last().expect("begins with the leaf")
+    }
+
+    /// The next certificate among those sent.
+    fn take_issuer(&mut self, now: i64) -> Step {
+        match best(&self.others, self.last(), now) {
+            Some(at) => {
+                self.chain.push(self.others.remove(at));
+                self.sent += 1;
+                Step::Grown
+            }
+            None => Step::Stuck,
+        }
+    }
+}
+
+/// The first issuer of `cert` that is current; otherwise the one that ended last, so that its date is the fault.
+fn best(candidates: &[Profile<'_>], cert: &Profile<'_>, now: i64) -> Option<usize> {
+    let issuers = || candidates.iter().enumerate().filter(|(_, c)| cert.is_issued_by(c));
+    let current = issuers().find(|(_, c)| c.cert.date(now) == OK);
+    let latest = || issuers().rev().max_by_key(|(_, c)| c.cert.not_after);
+    current.or_else(latest).map(|(at, _)| at)
+}
