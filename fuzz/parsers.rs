@@ -19,10 +19,12 @@ pub const PARSERS: &[Parser] = &[
     ("cookie", cookies),
     ("cookie_file", cookie_file),
     ("date", dates),
+    ("dict", dict_request),
     ("encodings", encodings),
     ("fnmatch", patterns),
     ("ftp_list", ftp_list),
     ("ftp_reply", ftp_reply),
+    ("gopher", gopher_request),
     ("header", headers),
     ("hsts", hsts_cache),
     ("netrc", netrc_file),
@@ -382,5 +384,21 @@ pub fn encodings(input: &[u8]) {
         if name.len() > 6 {
             assert!(out.split(|&octet| octet == b'\n').all(|line| line.len() <= 77));
         }
+    }
+}
+
+/// Three lines, whatever the URL says.
+pub fn dict_request(input: &[u8]) {
+    if let Ok(sent) = wire::dict::request(input, "client") {
+        assert_eq!(sent.iter().filter(|octet| matches!(octet, b'\r' | b'\n')).count(), 6);
+        assert!(sent.starts_with(b"CLIENT client\r\n") && sent.ends_with(b"\r\nQUIT\r\n"));
+    }
+}
+
+/// One line, whatever the URL says.
+pub fn gopher_request(input: &[u8]) {
+    if let Ok(sent) = wire::gopher::request(input) {
+        assert_eq!(sent.iter().filter(|octet| matches!(octet, b'\r' | b'\n' | 0)).count(), 2);
+        assert!(sent.ends_with(b"\r\n"));
     }
 }

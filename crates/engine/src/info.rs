@@ -13,6 +13,8 @@ pub struct TransferInfo {
     pub started: Option<Instant>,
     /// When the current request (after redirects) was started.
     pub request_started: Option<Instant>,
+    /// Since when the current request has its connection, so that data is meant to move.
+    pub moving_since: Option<Instant>,
     /// All lengths of time since `started`, in the order in which they come.
     pub queued: Duration,
     /// Name looked up.
@@ -111,6 +113,7 @@ impl Default for TransferInfo {
         TransferInfo {
             started: None,
             request_started: None,
+            moving_since: None,
             queued: zero,
             name_lookup: zero,
             connect: zero,
@@ -164,6 +167,11 @@ impl TransferInfo {
     /// Time since the transfer was started.
     pub fn since_start(&self, now: Instant) -> Duration {
         self.started.map_or(Duration::ZERO, |s| now.saturating_duration_since(s))
+    }
+
+    /// Another request begins, or the same on another connection.
+    pub fn begin_request(&mut self, now: Instant) {
+        (self.request_started, self.moving_since) = (Some(now), None);
     }
 
     /// Average speed in bytes per second.

@@ -160,7 +160,7 @@ impl Multi {
     }
 
     /// curl_multi_remove_handle: a transfer that is still running is dropped, and its connection with
-    /// it.
+    /// it. It has left also when the timer callback fails.
     pub fn remove(&self, easy: &Easy) -> MultiCode {
         if !easy.multi().is_some_and(|m| Rc::ptr_eq(&m.0, &self.0)) {
             return if easy.multi().is_some() { MultiCode::BadEasyHandle } else { MultiCode::Ok };
@@ -184,7 +184,7 @@ impl Multi {
             at.and_then(|at| messages.remove(at));
         }
         self.tell();
-        MultiCode::Ok
+        self.after_telling()
     }
 
     /// curl_multi_perform: runs what is ready; the number of transfers still running.

@@ -121,6 +121,9 @@ impl Runtime {
     /// Drops a task's future: now, or, when that task is being polled, as soon as its poll returns.
     pub fn cancel(&self, id: TaskId) {
         let task = self.remove(id);
+        if task.as_ref().is_some_and(|task| task.handle.queued.load(SeqCst)) {
+            self.0.reactor.ready.forget(id); // else an event loop would be told that there is something to do
+        }
         drop(task); // outside the borrow: the future's drop may call us
     }
 
@@ -133,6 +136,15 @@ impl Runtime {
         if let Some(waker) = waker {
             waker.wake();
         }
+    }
+
+    /// Has every task polled in the next round.
+    fn wake_all(&self) {
+        let tasks = self.0.tasks.borrow();
+        let wakers: Vec<Waker> = tasks.iter().map(|(_, task)| task.waker.clone()).collect();
+        drop(tasks);
+        let root = self.0.root.get().map(|(_, waker)| waker.clone());
+        wakers.into_iter().chain(root).for_each(Waker::wake);
     }
 
     /// Wakes a task when the present run is over: what has more to do than is fair lets the caller go, and events be seen,
@@ -195,9 +207,16 @@ impl Runtime {
     }
 
     /// Waits for events, at most until the next timer; not at all when tasks are ready. Returns how many descriptors
-    /// are ready, ours and `extra`. Only with `may_wake` does [`Reactor::wakeup`] end it.
+    /// are ready, ours and `extra`. Only with `may_wake` does [`Reactor::wakeup`] end it. A signal does, and every task
+    /// gets a turn: whoever interrupts a program wants it to look around.
     pub fn wait(&self, extra: &mut [ExtraFd<'_>], max: Duration, may_wake: bool) -> io::Result<usize> {
-        let ready = self.0.reactor.wait(extra, max, may_wake)?;
+        let ready = match self.0.reactor.wait(extra, max, may_wake) {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {
+                self.wake_all();
+                0
+            }
+            ready => ready?,
+        };
         self.0.harvested.set(true);
         Ok(ready)
     }

@@ -48,6 +48,13 @@ impl Ready {
         }
     }
 
+    /// The task is gone. Tasks go about in the order in which they came: it is found near the front.
+    pub(crate) fn forget(&self, id: TaskId) {
+        let mut queue = lock(&self.queue);
+        let at = queue.iter().position(|queued| *queued == id);
+        at.and_then(|at| queue.remove(at));
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         lock(&self.queue).is_empty()
     }

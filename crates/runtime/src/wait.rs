@@ -48,7 +48,8 @@ struct Plan {
 
 impl Reactor {
     /// Waits until something happened, a timer or `max` is due, or (if allowed) somebody called `wakeup`. Events that
-    /// nobody waits for, on idle or paused connections, don't end it. Returns how many descriptors are ready.
+    /// nobody waits for, on idle or paused connections, don't end it. Returns how many descriptors are ready. A signal ends
+    /// it with [`io::ErrorKind::Interrupted`].
     pub(crate) fn wait(&self, extra: &mut [ExtraFd<'_>], max: Duration, may_wake: bool) -> io::Result<usize> {
         let start = Instant::now();
         let mut now = start;
@@ -143,9 +144,10 @@ impl Reactor {
         if let Some(wake) = &plan.wake {
             push(&mut set, wake.as_fd(), PollFlags::IN);
         }
-        if nothing && max.is_zero() || poll_fds(&mut set, max)? == 0 {
+        let found = if nothing && max.is_zero() { Ok(0) } else { poll_fds(&mut set, max) };
+        if !matches!(found, Ok(1..)) {
             extra.iter_mut().for_each(|e| e.revents = 0);
-            return Ok(0);
+            return found;
         }
         self.collect(plan, extra, &set)
     }

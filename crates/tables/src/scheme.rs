@@ -141,7 +141,7 @@ schemes! {
     Telnet,   "telnet",   6,   23,    Telnet,  false, true, None,        false;
     Ldap,     "ldap",     7,   389,   Ldap,    false, true, Connection,  false;
     Ldaps,    "ldaps",    8,   636,   Ldap,    true, true, Connection,  false;
-    Dict,     "dict",     9,   2628,  Dict,    false, true, None,        false;
+    Dict,     "dict",     9,   2628,  Dict,    false, true, None,        true;
     File,     "file",     10,  0,     File,    false, false, None,        true;
     Tftp,     "tftp",     11,  69,    Tftp,    false, true, None,        false;
     Imap,     "imap",     12,  143,   Imap,    false, true, Connection,  false;
@@ -157,8 +157,8 @@ schemes! {
     Rtmpte,   "rtmpte",   22,  80,    Rtmp,    false, true, Connection,  false;
     Rtmps,    "rtmps",    23,  443,   Rtmp,    true, true, Connection,  false;
     Rtmpts,   "rtmpts",   24,  443,   Rtmp,    true, true, Connection,  false;
-    Gopher,   "gopher",   25,  70,    Gopher,  false, true, None,        false;
-    Gophers,  "gophers",  29,  70,    Gopher,  true, true, None,        false;
+    Gopher,   "gopher",   25,  70,    Gopher,  false, true, None,        true;
+    Gophers,  "gophers",  29,  70,    Gopher,  true, true, None,        true;
     Smb,      "smb",      26,  445,   Smb,     false, true, Connection,  false;
     Smbs,     "smbs",     27,  445,   Smb,     true, true, Connection,  false;
     Mqtt,     "mqtt",     28,  1883,  Mqtt,    false, true, Connection,  false;

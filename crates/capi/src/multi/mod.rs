@@ -212,7 +212,7 @@ pub unsafe extern "C-unwind" fn curl_multi_remove_handle(handle: *mut c_void, ea
         let easy = unsafe { slot.value() };
         let mine = easy.easy.multi().is_some();
         let code = multi.multi.remove(&easy.easy);
-        if mine && code == MultiCode::Ok {
+        if mine && matches!(code, MultiCode::Ok | MultiCode::AbortedByCallback) {
             slot.gate().drive(None);
         }
         code

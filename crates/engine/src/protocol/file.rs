@@ -52,7 +52,7 @@ async fn download(t: &mut Transfer, path: &PathBuf) -> Result<()> {
         return Ok(());
     }
     if meta.is_dir() {
-        return list(t, path);
+        return list(t, path).await;
     }
     let size = if meta.is_file() { Some(meta.len()) } else { None };
     heads(t, meta.len(), modified)?;
@@ -73,12 +73,14 @@ async fn download(t: &mut Transfer, path: &PathBuf) -> Result<()> {
 }
 
 /// The names in a folder, hidden ones left out, one on a line.
-fn list(t: &mut Transfer, path: &PathBuf) -> Result<()> {
+async fn list(t: &mut Transfer, path: &PathBuf) -> Result<()> {
     let unreadable = |e: std::io::Error| Error::os(Code::ReadError, "Could not read the folder", &e);
     for entry in std::fs::read_dir(path).map_err(unreadable)? {
         let mut name = entry.map_err(unreadable)?.file_name().into_vec();
         if !name.starts_with(b".") {
             name.push(b'\n');
+            poll_fn(|cx| t.writer.poll_ready(cx)).await?;
+            t.easy.info.borrow_mut().downloaded += name.len() as i64;
             t.writer.body(&name)?;
         }
     }

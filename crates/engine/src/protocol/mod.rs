@@ -1,7 +1,9 @@
 //! The protocol handlers, one file or folder each, and the one place that knows which scheme is whose.
 
+mod dict;
 mod file;
 mod ftp;
+mod gopher;
 mod http;
 
 use std::hint::cold_path;
@@ -49,18 +51,18 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
         Family::Ftp if t.forwards()? => Box::pin(http::run(t)).await,
         Family::Ftp => Box::pin(ftp::run(t)).await.map(|()| Next::Done),
         Family::File => file::run(t).await.map(|()| Next::Done),
+        Family::Dict => Box::pin(dict::run(t)).await.map(|()| Next::Done),
+        Family::Gopher => Box::pin(gopher::run(t)).await.map(|()| Next::Done),
         Family::Ws
         | Family::Ssh
         | Family::Telnet
         | Family::Ldap
-        | Family::Dict
         | Family::Tftp
         | Family::Imap
         | Family::Pop3
         | Family::Smtp
         | Family::Rtsp
         | Family::Rtmp
-        | Family::Gopher
         | Family::Smb
         | Family::Mqtt => Err(Error::new(
             Code::UnsupportedProtocol,

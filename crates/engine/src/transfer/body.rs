@@ -80,7 +80,7 @@ impl Transfer {
                 let room = self.receive_rate.piece(buf.len());
                 match ready!(source.poll_body(cx, &mut buf[..room])) {
                     Ok(BodyStep::Bytes(n)) => {
-                        self.easy.info.borrow_mut().downloaded += n as i64;
+                        self.received(n);
                         Poll::Ready(self.writer.body(&buf[..n]).map(|()| Some(n)))
                     }
                     Ok(BodyStep::End) => Poll::Ready(Ok(None)),
@@ -99,6 +99,18 @@ impl Transfer {
                 // The end may have come while the application is paused: what is held goes first.
                 None => return self.writer.poll_ready(cx),
             }
+        }
+    }
+}
+
+impl Transfer {
+    /// Counts what has come. The first byte of a protocol without heads is the first one of its body.
+    fn received(&self, bytes: usize) {
+        let mut info = self.easy.info.borrow_mut();
+        info.downloaded += bytes as i64;
+        if info.start_transfer.is_zero() {
+            cold_path();
+            info.start_transfer = info.since_start(self.now());
         }
     }
 }

@@ -419,7 +419,9 @@ impl Transfer {
     }
 
     fn note_connection(&self, connection: &Connection) {
+        let now = self.now();
         let mut info = self.easy.info.borrow_mut();
+        info.moving_since = Some(now);
         info.connection_id = connection.id as i64;
         info.ends = ends(&connection.endpoints);
         info.last_socket = i64::from(connection.filter.socket().raw_fd());

@@ -1,6 +1,7 @@
 //! One run of an easy handle, from its options to its result. A protocol handler is one async
 //! function that gets a [`Transfer`]; what keeps it short stands in the modules beside this one.
 
+pub mod ask;
 pub mod auth;
 pub mod body;
 pub mod client_reader;
@@ -94,9 +95,13 @@ async fn run(multi: &Rc<MultiState>, easy: &Rc<EasyState>) -> Result<()> {
     let mut transfer = Transfer::new(multi.clone(), easy.clone(), target::first(easy)?);
     let mut watch = Watch::new(multi, easy, now);
     let mut exchange = pin!(transfer.drive());
-    let result = poll_fn(|cx| match exchange.as_mut().poll(cx) {
-        Poll::Ready(result) => Poll::Ready(result),
-        Poll::Pending => watch.poll(cx).map(Err),
+    // The clock is asked first: what comes after the time is over comes too late, however much the caller has slept.
+    let result = poll_fn(|cx| match watch.too_late() {
+        Some(late) => Poll::Ready(Err(late)),
+        None => match exchange.as_mut().poll(cx) {
+            Poll::Ready(result) => Poll::Ready(result),
+            Poll::Pending => watch.poll(cx).map(Err),
+        },
     });
     let result = result.await;
     watch.conclude(result)
@@ -167,14 +172,17 @@ impl Transfer {
             prepare::check_scheme(self)?;
             self.note_url();
             match protocol::run(self).await? {
-                Next::Done => return self.writer.finish(),
+                Next::Done => {
+                    // What the application was not ready for is handed out first, whatever the protocol.
+                    poll_fn(|cx| self.writer.poll_ready(cx)).await?;
+                    return self.writer.finish();
+                }
                 Next::Follow(url) => prepare::follow(self, *url)?,
                 Next::Again => {}
                 Next::Stop(error) => return Err(error),
             }
             let now = self.now();
-            let mut info = self.easy.info.borrow_mut();
-            info.request_started = Some(now);
+            self.easy.info.borrow_mut().begin_request(now);
         }
     }
 
@@ -226,7 +234,7 @@ impl Transfer {
         set(&mut info, elapsed);
     }
 
-    /// Runs a future with a deadline.
+    /// Runs a future with a deadline; what it comes to after that is not looked at.
     pub async fn within<T>(
         &self,
         deadline: Option<Instant>,
@@ -237,6 +245,9 @@ impl Transfer {
         let mut timer = self.multi.runtime.reactor().sleep_until(deadline);
         let mut work = pin!(work);
         let done = poll_fn(|cx| {
+            if self.now() >= deadline {
+                return Poll::Ready(None);
+            }
             if let Poll::Ready(result) = work.as_mut().poll(cx) {
                 return Poll::Ready(Some(result));
             }

@@ -3,6 +3,9 @@
 
 use std::time::{Duration, Instant};
 
+/// Pieces in which a second's bytes are moved.
+const PIECES_PER_S: u64 = 16;
+
 /// One direction's pace.
 #[derive(Debug, Clone, Copy)]
 pub struct RateLimit {
@@ -32,10 +35,11 @@ impl RateLimit {
         self.bytes_per_s > 0
     }
 
-    /// The most that should be moved at once, so that a limit is met smoothly.
+    /// The most that should be moved at once, so that a limit is met smoothly, and by short transfers too: nobody waits
+    /// after the last piece, so that it comes for free.
     pub fn piece(&self, room: usize) -> usize {
         if self.limited() {
-            room.min(usize::try_from(self.bytes_per_s).unwrap_or(usize::MAX)).max(1)
+            room.min(usize::try_from(self.bytes_per_s / PIECES_PER_S).unwrap_or(usize::MAX)).max(1)
         } else {
             room
         }
@@ -66,6 +70,8 @@ mod tests {
         assert_eq!(r.moved(0, t0 + Duration::from_millis(500)), None);
         assert_eq!(r.moved(1000, t0 + Duration::from_secs(1)), Some(t0 + Duration::from_millis(1500)));
         assert_eq!(RateLimit::new(0).moved(1 << 40, t0), None);
+        assert_eq!(r.piece(1 << 20), 62, "a sixteenth of a second's");
+        assert_eq!((RateLimit::new(3).piece(100), RateLimit::new(0).piece(100)), (1, 100));
         assert!(!r.adopt(1000) && r.adopt(10));
         assert_eq!(r.moved(10, t0), Some(t0 + Duration::from_secs(1)));
     }

@@ -1,6 +1,7 @@
 //! What watches a transfer from beside it: the overall time-out, the low-speed limit and the progress
 //! function. One timer serves all three, and there is none when nobody asked.
 
+use std::collections::VecDeque;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
@@ -27,13 +28,19 @@ pub struct Watch {
     timer: Option<(Instant, Sleep)>,
 }
 
-/// Since when the transfer has been too slow.
+/// How many moments back the speed is a mean over: five seconds.
+const MOMENTS: usize = 6;
+
+/// The low-speed limit (CURLOPT_LOW_SPEED_LIMIT.md), and since when the transfer has been slower.
 #[derive(Default)]
 struct Slow {
     limit: i64,
     seconds: i64,
     since: Option<Instant>,
-    moved: i64,
+    /// When the last seconds began, and how much had moved by then; the oldest first.
+    moments: VecDeque<(Instant, i64)>,
+    /// How much had moved a tick ago.
+    seen: i64,
 }
 
 impl Watch {
@@ -78,6 +85,13 @@ impl Watch {
         }
     }
 
+    /// The reason when the time of the whole transfer is over.
+    pub fn too_late(&self) -> Option<Error> {
+        let deadline = self.deadline?;
+        let now = self.multi.runtime.reactor().now();
+        (deadline <= now).then(|| self.timed_out(now))
+    }
+
     /// The progress call after the end, which may still abort what has otherwise gone well.
     pub fn conclude(&mut self, result: Result<()>) -> Result<()> {
         match result {
@@ -98,8 +112,8 @@ impl Watch {
 
     fn due(&mut self) -> Result<()> {
         let now = self.multi.runtime.reactor().now();
-        if self.deadline.is_some_and(|d| d <= now) {
-            return Err(self.timed_out(now));
+        if let Some(late) = self.too_late() {
+            return Err(late);
         }
         if self.next_tick.is_some_and(|t| t <= now) {
             self.next_tick = Some(now + TICK);
@@ -154,32 +168,96 @@ impl Watch {
             return Ok(());
         }
         let flow = &self.easy.flow;
-        let moved = {
-            let info = self.easy.info.borrow();
-            info.downloaded + info.uploaded
-        };
-        // A paused transfer is slow by the application's own wish.
-        if flow.receive_paused() || flow.send_paused() || moved - self.slow.moved >= self.slow.limit {
-            self.slow.since = None;
-        } else {
-            let since = *self.slow.since.get_or_insert(now - TICK);
-            if now.saturating_duration_since(since).as_secs() as i64 >= self.slow.seconds {
-                return Err(Error::new(
-                    Code::OperationTimedout,
-                    format!(
-                        "Operation too slow. Less than {} bytes/sec transferred the last {} seconds",
-                        self.slow.limit, self.slow.seconds
-                    ),
-                ));
+        let info = self.easy.info.borrow();
+        let moved = info.downloaded + info.uploaded;
+        // A paused transfer is slow by the application's own wish, and one without a connection does not move yet.
+        let result = match info.moving_since.filter(|_| !flow.receive_paused() && !flow.send_paused()) {
+            Some(begun) => self.slow.look(begun, moved, now),
+            None => {
+                self.slow.forget();
+                Ok(())
             }
-        }
-        self.slow.moved = moved;
-        Ok(())
+        };
+        self.slow.seen = moved;
+        result
     }
 }
 
 impl Slow {
     fn on(&self) -> bool {
         self.limit > 0 && self.seconds > 0
+    }
+
+    fn forget(&mut self) {
+        self.moments.clear();
+        self.since = None;
+    }
+
+    /// So much has moved by now; data has been meant to move since `begun`.
+    fn look(&mut self, begun: Instant, moved: i64, now: Instant) -> Result<()> {
+        // The first moment after a beginning or a pause, or another request.
+        if self.moments.front().is_none_or(|(first, _)| *first < begun) {
+            self.forget();
+            self.moments.push_back((begun.max(now - TICK), self.seen.min(moved)));
+        }
+        let (from, before) = self.moments[0];
+        let ms = now.saturating_duration_since(from).as_millis().max(1);
+        let speed = i128::from((moved - before).max(0)) * 1000 / ms as i128;
+        self.moments.push_back((now, moved));
+        if self.moments.len() > MOMENTS {
+            self.moments.pop_front();
+        }
+        if speed >= i128::from(self.limit) {
+            self.since = None;
+            return Ok(());
+        }
+        let since = *self.since.get_or_insert(if self.moments.len() == 2 { from } else { now });
+        if now.saturating_duration_since(since).as_secs() as i64 >= self.seconds {
+            return Err(Error::new(
+                Code::OperationTimedout,
+                format!(
+                    "Operation too slow. Less than {} bytes/sec transferred the last {} seconds",
+                    self.limit, self.seconds
+                ),
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What moved by the end of each second, at a limit of a thousand bytes in two seconds; when it was too slow.
+    fn too_slow(seconds: &[i64]) -> Option<usize> {
+        let begun = Instant::now();
+        let mut slow = Slow { limit: 1000, seconds: 2, ..Slow::default() };
+        let mut tick = |at: usize, moved: i64| {
+            let result = slow.look(begun, moved, begun + TICK * (at as u32 + 1));
+            slow.seen = moved;
+            result.is_err()
+        };
+        seconds.iter().enumerate().position(|(at, moved)| tick(at, *moved))
+    }
+
+    #[test]
+    fn the_speed_is_a_mean_over_seconds() {
+        assert_eq!(too_slow(&[0, 0, 0]), Some(1), "nothing at all");
+        assert_eq!(too_slow(&[999, 1998]), Some(1), "a little too slow");
+        assert_eq!(too_slow(&[1000, 2000, 3000, 4000]), None);
+        assert_eq!(too_slow(&[5000, 5000, 5000, 5000, 5000]), None, "in bursts");
+        assert_eq!(too_slow(&[5000; 9]), Some(7), "it stands still, and five seconds know only that");
+    }
+
+    #[test]
+    fn a_second_request_begins_anew() {
+        let begun = Instant::now();
+        let mut slow = Slow { limit: 1000, seconds: 2, ..Slow::default() };
+        assert!(slow.look(begun, 0, begun + TICK).is_ok());
+        let again = begun + TICK * 3 / 2;
+        assert!(slow.look(again, 0, begun + TICK * 2).is_ok(), "half a second");
+        assert!(slow.look(again, 0, begun + TICK * 3).is_ok());
+        assert!(slow.look(again, 0, begun + TICK * 4).is_err());
     }
 }

@@ -6,7 +6,6 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::event::{PollFd, Timespec, epoll, poll};
-use rustix::io::Errno;
 
 /// Events taken from the kernel per call.
 const BATCH: usize = 256;
@@ -44,16 +43,12 @@ impl Epoll {
         let _ = epoll::delete(&self.0, fd);
     }
 
-    /// Waits and appends what happened. A signal counts as nothing.
+    /// Waits and appends what happened. A signal is an error.
     pub(crate) fn wait(&self, max: Duration, events: &mut impl Extend<Event>) -> io::Result<()> {
         let mut raw = [const { MaybeUninit::uninit() }; BATCH];
         let mut max = max;
         loop {
-            let (happened, _) = match epoll::wait(&self.0, &mut raw, Some(&timespec(max))) {
-                Ok(split) => split,
-                Err(Errno::INTR) => return Ok(()),
-                Err(e) => return Err(e.into()),
-            };
+            let (happened, _) = epoll::wait(&self.0, &mut raw, Some(&timespec(max)))?;
             let more = happened.len() == BATCH;
             events.extend(happened.iter().map(decode));
             if !more {
@@ -70,13 +65,9 @@ impl AsFd for Epoll {
     }
 }
 
-/// poll(2). A signal counts as nothing.
+/// poll(2). A signal is an error.
 pub(crate) fn poll_fds(fds: &mut [PollFd<'_>], max: Duration) -> io::Result<usize> {
-    match poll(fds, Some(&timespec(max))) {
-        Ok(n) => Ok(n),
-        Err(Errno::INTR) => Ok(0),
-        Err(e) => Err(e.into()),
-    }
+    Ok(poll(fds, Some(&timespec(max)))?)
 }
 
 fn decode(event: &epoll::Event) -> Event {

@@ -65,6 +65,8 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
                 cold_path();
                 replays += 1;
                 t.http.fresh = replays + 1 == MAX_REPLAYS;
+                let now = t.now();
+                t.easy.info.borrow_mut().begin_request(now); // with a connect time-out of its own
                 t.easy.note(|| "Connection died, retrying a fresh connect".to_owned());
             }
             result => return result,

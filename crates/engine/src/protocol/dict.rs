@@ -1,0 +1,14 @@
+//! dict:// (RFC 2229): definitions of a word, words that match, or any one command.
+
+use tables::Code;
+use tables::version::CURL;
+
+use crate::error::{Error, Result};
+use crate::transfer::Transfer;
+
+/// Sends the commands of one URL, the last of which says goodbye.
+pub async fn run(t: &mut Transfer) -> Result<()> {
+    let commands = wire::dict::request(t.url.path(), &format!("libcurl {CURL}"))
+        .map_err(|_| Error::new(Code::UrlMalformat, "a word has no control characters"))?;
+    t.ask(&commands).await
+}

@@ -1,0 +1,13 @@
+//! gopher:// and gophers:// (RFC 1436): a selector, and what it names until the server closes.
+
+use tables::Code;
+
+use crate::error::{Error, Result};
+use crate::transfer::Transfer;
+
+/// Fetches one selector.
+pub async fn run(t: &mut Transfer) -> Result<()> {
+    let line = wire::gopher::request(&t.url.path_and_query())
+        .map_err(|_| Error::new(Code::UrlMalformat, "a selector has no NUL and no line break"))?;
+    t.ask(&line).await
+}

@@ -1,0 +1,40 @@
+//! One question, and whatever the server says until it closes: what Gopher, DICT and their like are made of.
+
+use std::task::{Context, Poll, ready};
+
+use net::Lease;
+use net::exchange::{BodyError, BodyStep};
+use runtime::Direction;
+
+use super::Transfer;
+use super::body::{BodySource, send_failed};
+use crate::callbacks::DebugKind;
+use crate::error::Result;
+
+impl Transfer {
+    /// Connects, sends the question and hands out the answer.
+    pub async fn ask(&mut self, question: &[u8]) -> Result<()> {
+        let mut link = self.connect(false).await?;
+        self.mark(|info, elapsed| info.pre_transfer = elapsed);
+        self.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, question);
+        self.easy.info.borrow_mut().request_size += question.len() as i64;
+        link.lease.write_all(question).await.map_err(|e| send_failed(&e))?;
+        self.pump_body(&mut UntilClose(&mut link.lease)).await?;
+        self.retire(link.lease);
+        Ok(())
+    }
+}
+
+/// All that comes on a connection.
+struct UntilClose<'a>(&'a mut Lease);
+
+impl BodySource for UntilClose<'_> {
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
+        let n = ready!(self.0.filter.poll_read(cx, buf)).map_err(BodyError::Io)?;
+        Poll::Ready(Ok(if n == 0 { BodyStep::End } else { BodyStep::Bytes(n) }))
+    }
+
+    fn forget_read(&mut self) {
+        self.0.filter.socket().forget(Direction::Read);
+    }
+}

@@ -1,0 +1,70 @@
+//! Protocols of one question and one answer: Gopher and DICT, from peers that answer truly, oddly or not at all.
+//!
+//! covers: CURLOPT_URL
+
+mod common;
+
+use std::time::Duration;
+
+use common::{handle, long};
+use tables::{Code, EasyOption as O};
+use testkit::certs::Authority;
+use testkit::raw::{RawPeer, Script, Step, expect, send};
+
+/// What a transfer of this URL gives when the peer follows the script.
+fn fetch(scheme: &str, path: &str, script: Script) -> (Code, String) {
+    let peer = RawPeer::start(vec![script]);
+    let (easy, app) = handle(&format!("{scheme}://127.0.0.1:{}{path}", peer.port()));
+    long(&easy, O::TimeoutMs, 3000);
+    let code = easy.perform();
+    assert_eq!(easy.state().info.borrow().downloaded, app.body.borrow().len() as i64);
+    (code, String::from_utf8(app.body.borrow().clone()).unwrap())
+}
+
+#[test]
+fn a_selector_brings_what_it_names() {
+    let script = vec![expect("/dir/file\r\n"), send("iA line\t\terror\t1\r\n"), send(".\r\n"), Step::Finish];
+    assert_eq!(fetch("gopher", "/1/dir/file", script), (Code::Ok, "iA line\t\terror\t1\r\n.\r\n".into()));
+    let search = vec![expect("/find\ttwo words?\r\n"), send("x"), Step::Finish];
+    assert_eq!(fetch("gopher", "/7/find%09two%20words?", search), (Code::Ok, "x".into()));
+    assert_eq!(fetch("gopher", "", vec![expect("\r\n"), Step::Finish]), (Code::Ok, "".into()));
+    assert_eq!(fetch("gopher", "/1a%0d%0ab", vec![Step::Hold]), (Code::UrlMalformat, "".into()));
+}
+
+#[test]
+fn gopher_over_tls() {
+    let authority = Authority::new();
+    let script = vec![expect("/secret\r\n"), send("told"), Step::Finish];
+    let peer = RawPeer::tls(vec![script], authority.good().server_config().unwrap());
+    let (easy, app) = handle(&format!("gophers://localhost:{}/0/secret", peer.port()));
+    easy.set_text(O::CainfoBlob, Some(authority.ca_pem().as_bytes())).unwrap();
+    assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+    assert_eq!(*app.body.borrow(), b"told");
+}
+
+#[test]
+fn a_word_is_defined() {
+    let asked = format!("CLIENT libcurl {}\r\nDEFINE ! two\\ words\r\nQUIT\r\n", tables::version::CURL);
+    let script = vec![expect(&asked), send("220 hello\r\n552 no match\r\n221 bye\r\n"), Step::Finish];
+    assert_eq!(fetch("dict", "/d:two%20words", script).1, "220 hello\r\n552 no match\r\n221 bye\r\n");
+    assert_eq!(fetch("dict", "/d:a%0aQUIT", vec![Step::Hold]), (Code::UrlMalformat, "".into()));
+}
+
+/// The end is the connection's: what was cut short can't be told from what was short. A reset can.
+#[test]
+fn peers_that_break_off() {
+    for scheme in ["gopher", "dict"] {
+        assert_eq!(
+            fetch(scheme, "/1x", vec![expect("\r\n"), send("part"), Step::Cut]),
+            (Code::Ok, "part".into())
+        );
+        let reset = fetch(
+            scheme,
+            "/1x",
+            vec![expect("\r\n"), send("part"), Step::Sleep(Duration::from_millis(50)), Step::Reset],
+        );
+        assert_eq!(reset, (Code::RecvError, "part".into()));
+        let silent = fetch(scheme, "/1x", vec![expect("\r\n"), send("part"), Step::Hold]);
+        assert_eq!(silent, (Code::OperationTimedout, "part".into()));
+    }
+}

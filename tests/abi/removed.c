@@ -1,0 +1,61 @@
+/* What an event loop's timer hears of handles that are added and removed without being driven, and what becomes of its refusal.
+ * covers: CURLMOPT_TIMERFUNCTION, CURLMOPT_TIMERDATA, curl_multi_add_handle, curl_multi_remove_handle, curl_easy_pause */
+#include "check.h"
+
+static long told[32];
+static int count, answer;
+
+static int on_timer(CURLM *multi, long ms, void *user)
+{
+  (void)multi, (void)user;
+  if(count < 32)
+    told[count++] = ms;
+  return answer;
+}
+
+int main(void)
+{
+  CURLM *multi = curl_multi_init();
+  CURL *easy[3];
+  long ms = 7;
+  int running;
+  curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_timer);
+  for(int i = 0; i < 3; i++) {
+    easy[i] = curl_easy_init();
+    curl_easy_setopt(easy[i], CURLOPT_URL, server("/bytes/10"));
+    SAME(curl_multi_add_handle(multi, easy[i]), CURLM_OK);
+  }
+  SAME(count, 1);
+  SAME(told[0], 0);
+  SAME(curl_multi_remove_handle(multi, easy[1]), CURLM_OK);
+  SAME(curl_multi_remove_handle(multi, easy[0]), CURLM_OK);
+  SAME(count, 1);
+  SAME(curl_multi_timeout(multi, &ms), CURLM_OK);
+  SAME(ms, 0);
+  SAME(curl_multi_remove_handle(multi, easy[2]), CURLM_OK);
+  SAME(count, 2);
+  SAME(told[1], -1);
+  SAME(curl_multi_timeout(multi, &ms), CURLM_OK);
+  SAME(ms, -1);
+
+  /* A refusal: the handle has left all the same. */
+  SAME(curl_multi_add_handle(multi, easy[0]), CURLM_OK);
+  answer = -1;
+  SAME(curl_multi_remove_handle(multi, easy[0]), CURLM_ABORTED_BY_CALLBACK);
+  SAME(told[count - 1], -1);
+  answer = 0;
+  SAME(curl_multi_remove_handle(multi, easy[0]), CURLM_OK);
+  SAME(curl_easy_perform(easy[0]), CURLE_OK);
+
+  /* They can come again, and be driven. */
+  SAME(curl_multi_add_handle(multi, easy[0]), CURLM_OK);
+  do
+    SAME(curl_multi_perform(multi, &running), CURLM_OK);
+  while(running && curl_multi_poll(multi, NULL, 0, 1000, NULL) == CURLM_OK);
+  SAME(curl_multi_remove_handle(multi, easy[0]), CURLM_OK);
+  SAME(told[count - 1], -1);
+  for(int i = 0; i < 3; i++)
+    curl_easy_cleanup(easy[i]);
+  curl_multi_cleanup(multi);
+  return FAILURES;
+}
