@@ -4,6 +4,7 @@
 use wire::auth::{challenge, digest, httpsig, ntlm, sigv4};
 use wire::content_encoding::{DEPTH_LIMIT, Decoder};
 use wire::cookie::{Jar, Target};
+use wire::h2::{Config, ErrorCode, Event, Field, Opening, Session, StreamId};
 use wire::http1::{chunked::ChunkedDecoder, header::LineBuffer, status::StatusLine};
 use wire::url::{Part, Url};
 use wire::{altsvc, base64, date, escape, fnmatch, ftp, hsts, mime, netrc, noproxy, socks, socks_gssapi};
@@ -25,6 +26,7 @@ pub const PARSERS: &[Parser] = &[
     ("ftp_list", ftp_list),
     ("ftp_reply", ftp_reply),
     ("gopher", gopher_request),
+    ("h2", h2_session),
     ("header", headers),
     ("hsts", hsts_cache),
     ("netrc", netrc_file),
@@ -401,4 +403,90 @@ pub fn gopher_request(input: &[u8]) {
         assert_eq!(sent.iter().filter(|octet| matches!(octet, b'\r' | b'\n' | 0)).count(), 2);
         assert!(sent.ends_with(b"\r\n"));
     }
+}
+
+/// A whole session with a server that says anything, read in pieces, while streams are opened, fed, read and reset: what is
+/// kept and what waits to be sent stay bounded, and no stream is heard of after its end.
+pub fn h2_session(input: &[u8]) {
+    let Some((way, input)) = input.split_first() else { return };
+    let config = Config { push: way & 1 != 0, max_field_list: 4000, ..Config::default() };
+    let piece = [1, 3, 17, 100_000][usize::from(way >> 1 & 3)];
+    let mut session = Session::client(config);
+    let mut open: Vec<StreamId> = Vec::new();
+    let mut out = Vec::new();
+    for (turn, piece) in input.chunks(piece).enumerate() {
+        if turn.is_multiple_of(8) {
+            act(&mut session, &mut open, turn / 8 + usize::from(*way));
+        }
+        if take_in(&mut session, piece, &mut open).is_err() {
+            break;
+        }
+        out.clear();
+        session.write_into(&mut out, 16 << 10);
+        assert!(out.len() <= (64 << 10) + 8 * piece.len(), "more to send than was asked for");
+    }
+    out.clear();
+    session.write_into(&mut out, 1 << 20);
+}
+
+fn act(session: &mut Session, open: &mut Vec<StreamId>, turn: usize) {
+    const FIELDS: [(&str, &str); 5] =
+        [(":method", "GET"), (":scheme", "http"), (":authority", "h"), (":path", "/p"), ("accept", "*/*")];
+    let fields = FIELDS.iter().map(|(name, value)| Field {
+        name: name.as_bytes(),
+        value: value.as_bytes(),
+        sensitive: turn.is_multiple_of(3),
+    });
+    let opening = Opening { end: turn.is_multiple_of(2), head_only: turn % 5 == 4, ..Opening::default() };
+    open.extend(session.open(fields, opening));
+    let Some(id) = open.get(turn % open.len().max(1)).copied() else { return };
+    match turn % 7 {
+        0 => session.end(id),
+        1 => session.ping([1; 8]),
+        2 => {
+            session.reset(id, ErrorCode::CANCEL);
+            open.retain(|known| *known != id);
+        }
+        _ => drop(session.queue(id, &[7; 3000])),
+    }
+}
+
+fn take_in(session: &mut Session, piece: &[u8], open: &mut Vec<StreamId>) -> Result<(), ()> {
+    let mut at = 0;
+    loop {
+        let mut consumed = None;
+        let step = session.next(&piece[at..]).map_err(drop)?;
+        at += step.used;
+        let (stream, gone) = match step.event {
+            None => break,
+            Some(Event::Data { stream, data, .. }) => {
+                consumed = Some((stream, data.len()));
+                (Some(stream), false)
+            }
+            Some(Event::Reset { stream, .. } | Event::Refused { stream }) => (Some(stream), true),
+            Some(Event::Head { stream, status, fields, .. }) => {
+                assert!(
+                    (200..1000).contains(&status) && fields.iter().all(|(name, _)| !name.starts_with(b":"))
+                );
+                (Some(stream), false)
+            }
+            Some(Event::Informational { stream, .. } | Event::Trailers { stream, .. }) => {
+                (Some(stream), false)
+            }
+            Some(Event::Promise { parent, stream, .. }) => {
+                open.push(stream);
+                (Some(parent), false)
+            }
+            Some(_) => (None, false),
+        };
+        assert!(stream.is_none_or(|stream| open.contains(&stream)), "an event of a stream that is no more");
+        if gone {
+            open.retain(|known| Some(*known) != stream);
+        }
+        if let Some((stream, len)) = consumed {
+            session.consume(stream, len);
+        }
+    }
+    assert_eq!(at, piece.len());
+    Ok(())
 }

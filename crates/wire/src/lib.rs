@@ -11,6 +11,7 @@ pub mod escape;
 pub mod fnmatch;
 pub mod ftp;
 pub mod gopher;
+pub mod h2;
 pub mod hex;
 pub mod hsts;
 pub mod http1;

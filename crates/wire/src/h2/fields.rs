@@ -1,0 +1,106 @@
+//! Header fields in the order in which they stand in a message, in storage that is filled again and again.
+
+use super::hpack::OVERHEAD;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Span {
+    start: u32,
+    name: u32,
+    value: u32,
+}
+
+/// Names and values; a message's pseudo-fields stand first.
+#[derive(Debug, Clone, Default)]
+pub struct Fields {
+    bytes: Vec<u8>,
+    spans: Vec<Span>,
+}
+
+impl Fields {
+    /// Forgets all fields, not their storage.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.spans.clear();
+    }
+
+    pub fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// Adds a field behind the others.
+    pub fn push(&mut self, name: &[u8], value: &[u8]) {
+        let start = self.bytes.len() as u32;
+        self.bytes.extend_from_slice(name);
+        self.bytes.extend_from_slice(value);
+        self.spans.push(Span { start, name: name.len() as u32, value: value.len() as u32 });
+    }
+
+    /// Name and value of each, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.spans.iter().map(|span| self.parts(span))
+    }
+
+    /// The value of the first field of this name, given in lower case.
+    pub fn value(&self, name: &[u8]) -> Option<&[u8]> {
+        self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+
+    /// Keeps the fields that `wanted` says yes to.
+    pub(super) fn retain(&mut self, mut wanted: impl FnMut(&[u8], &[u8]) -> bool) {
+        let bytes = &self.bytes;
+        self.spans.retain(|span| {
+            let (name, value) = span.of(bytes);
+            wanted(name, value)
+        });
+    }
+
+    /// Fills in a field whose text was written behind everything else with [`Fields::text`], from `start` on.
+    pub(super) fn close(&mut self, start: usize, name: usize, value: usize) {
+        self.spans.push(Span { start: start as u32, name: name as u32, value: value as u32 });
+    }
+
+    /// Where the text of a field is written.
+    pub(super) fn text(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
+    fn parts(&self, span: &Span) -> (&[u8], &[u8]) {
+        span.of(&self.bytes)
+    }
+}
+
+impl Span {
+    fn of<'a>(&self, bytes: &'a [u8]) -> (&'a [u8], &'a [u8]) {
+        let from = self.start as usize;
+        bytes[from..from + self.name as usize + self.value as usize].split_at(self.name as usize)
+    }
+}
+
+/// What a field counts in a list's size (RFC 9113 §6.5.2).
+pub(super) fn size(name: &[u8], value: &[u8]) -> usize {
+    name.len() + value.len() + OVERHEAD
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_is_kept() {
+        let mut fields = Fields::default();
+        for (name, value) in [("b", "1"), ("a", "2"), ("b", "3")] {
+            fields.push(name.as_bytes(), value.as_bytes());
+        }
+        let all: Vec<_> = fields.iter().collect();
+        assert_eq!(all, [(&b"b"[..], &b"1"[..]), (b"a", b"2"), (b"b", b"3")]);
+        assert_eq!(fields.value(b"b"), Some(&b"1"[..]));
+        fields.retain(|name, _| name == b"b");
+        assert_eq!(fields.len(), 2);
+        fields.clear();
+        assert!(fields.is_empty());
+    }
+}

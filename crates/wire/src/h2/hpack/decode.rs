@@ -1,0 +1,234 @@
+//! Reading header blocks (RFC 7541 §3, §6).
+
+use super::super::fields::{self, Fields};
+use super::table::Table;
+use super::{HpackError, integer, statics};
+
+/// Whether a list of fields was as large as it may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fit {
+    Whole,
+    /// Only the first fields were kept; the table is as the peer has it.
+    TooLarge,
+}
+
+/// One direction's reader.
+#[derive(Debug)]
+pub struct Decoder {
+    table: Table,
+    /// How large the peer may make the table.
+    limit: usize,
+}
+
+impl Decoder {
+    /// With the size that was told in SETTINGS_HEADER_TABLE_SIZE.
+    pub fn new(limit: usize) -> Decoder {
+        Decoder { table: Table::new(limit), limit }
+    }
+
+    /// Reads a whole block into `out`, which holds fields of a size of at most `budget` then (RFC 9113 §6.5.2). What is
+    /// beyond is read and forgotten: a small block may say a large list many times over.
+    pub fn decode(&mut self, block: &[u8], out: &mut Fields, budget: usize) -> Result<Fit, HpackError> {
+        out.clear();
+        let mut reader = Reader { at: 0, block, left: Some(budget) };
+        let mut any = false;
+        while let Some(first) = reader.block.get(reader.at) {
+            match first {
+                0x80.. => self.indexed(&mut reader, out)?,
+                0x40.. => self.literal(&mut reader, out, 6, true)?,
+                0x20.. if any => return Err(HpackError::TableSize),
+                0x20.. => {
+                    self.resize(&mut reader)?;
+                    continue;
+                }
+                _ => self.literal(&mut reader, out, 4, false)?,
+            }
+            any = true;
+        }
+        Ok(if reader.left.is_some() { Fit::Whole } else { Fit::TooLarge })
+    }
+
+    fn resize(&mut self, reader: &mut Reader<'_>) -> Result<(), HpackError> {
+        let size = reader.integer(5)?;
+        if size > self.limit {
+            return Err(HpackError::TableSize);
+        }
+        self.table.resize(size);
+        Ok(())
+    }
+
+    fn indexed(&mut self, reader: &mut Reader<'_>, out: &mut Fields) -> Result<(), HpackError> {
+        let index = reader.integer(7)?;
+        let (name, value) = self.entry(index)?;
+        if reader.fits(fields::size(name, value)) {
+            out.push(name, value);
+        }
+        Ok(())
+    }
+
+    fn literal(
+        &mut self,
+        reader: &mut Reader<'_>,
+        out: &mut Fields,
+        prefix: u32,
+        enter: bool,
+    ) -> Result<(), HpackError> {
+        let start = out.text().len();
+        let name = match reader.integer(prefix)? {
+            0 => reader.string(out.text())?,
+            index => {
+                let name = self.entry(index)?.0;
+                out.text().extend_from_slice(name);
+                name.len()
+            }
+        };
+        let value = reader.string(out.text())?;
+        let text = &out.text()[start..];
+        let (name_text, value_text) = text.split_at(name);
+        if enter {
+            self.table.insert(name_text, value_text, 0);
+        }
+        match reader.fits(fields::size(name_text, value_text)) {
+            true => out.close(start, name, value),
+            false => out.text().truncate(start),
+        }
+        Ok(())
+    }
+
+    fn entry(&self, index: usize) -> Result<(&[u8], &[u8]), HpackError> {
+        match index.checked_sub(statics::COUNT + 1) {
+            Some(dynamic) => self.table.entry(dynamic),
+            None => statics::entry(index),
+        }
+        .ok_or(HpackError::Index)
+    }
+}
+
+struct Reader<'a> {
+    block: &'a [u8],
+    at: usize,
+    /// What the list may still grow by; nothing once it was too large.
+    left: Option<usize>,
+}
+
+impl Reader<'_> {
+    fn integer(&mut self, prefix: u32) -> Result<usize, HpackError> {
+        integer::decode(self.block, &mut self.at, prefix)
+    }
+
+    fn string(&mut self, out: &mut Vec<u8>) -> Result<usize, HpackError> {
+        integer::decode_string(self.block, &mut self.at, out)
+    }
+
+    fn fits(&mut self, size: usize) -> bool {
+        self.left = self.left.and_then(|left| left.checked_sub(size));
+        self.left.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(hex: &str) -> Vec<u8> {
+        (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
+    }
+
+    fn read(decoder: &mut Decoder, hex: &str) -> Vec<String> {
+        let mut fields = Fields::default();
+        assert_eq!(decoder.decode(&bytes(hex), &mut fields, 65_536), Ok(Fit::Whole));
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        fields.iter().map(|(name, value)| format!("{}: {}", text(name), text(value))).collect()
+    }
+
+    /// RFC 7541 C.3 and C.4: three requests on one connection, plain and in the Huffman code.
+    #[test]
+    fn requests_of_the_rfc() {
+        let plain = [
+            "828684410f7777772e6578616d706c652e636f6d",
+            "828684be58086e6f2d6361636865",
+            "828785bf400a637573746f6d2d6b65790c637573746f6d2d76616c7565",
+        ];
+        let coded = [
+            "828684418cf1e3c2e5f23a6ba0ab90f4ff",
+            "828684be5886a8eb10649cbf",
+            "828785bf408825a849e95ba97d7f8925a849e95bb8e8b4bf",
+        ];
+        for blocks in [plain, coded] {
+            let mut decoder = Decoder::new(4096);
+            let mut said = blocks.map(|block| read(&mut decoder, block));
+            let common = [":method: GET", ":scheme: http", ":path: /", ":authority: www.example.com"];
+            assert_eq!(said[0], common);
+            assert_eq!(said[1].pop().unwrap(), "cache-control: no-cache");
+            assert_eq!(said[1], common);
+            assert_eq!(
+                said[2],
+                [
+                    ":method: GET",
+                    ":scheme: https",
+                    ":path: /index.html",
+                    common[3],
+                    "custom-key: custom-value"
+                ]
+            );
+            assert_eq!(decoder.table.size(), 164);
+        }
+    }
+
+    /// RFC 7541 C.6: three replies through a table of 256 octets, from which entries leave.
+    #[test]
+    fn replies_of_the_rfc() {
+        let mut decoder = Decoder::new(256);
+        let first = read(
+            &mut decoder,
+            "488264025885aec3771a4b6196d07abe941054d444a8200595040b8166e082a62d1bff6e919d29ad171863c78f0b97c8e9ae82ae43d3",
+        );
+        assert_eq!(first[0], ":status: 302");
+        assert_eq!(first[3], "location: https://www.example.com");
+        assert_eq!(decoder.table.size(), 222);
+        assert_eq!(read(&mut decoder, "4883640effc1c0bf")[0], ":status: 307");
+        let third = read(
+            &mut decoder,
+            "88c16196d07abe941054d444a8200595040b8166e084a62d1bffc05a839bd9ab77ad94e7821dd7f2e6c7b335dfdfcd5b3960d5af27087f3672c1ab270fb5291f9587316065c003ed4ee5b1063d5007",
+        );
+        assert_eq!(third[0], ":status: 200");
+        assert_eq!(third[4], "content-encoding: gzip");
+        assert_eq!(third[5], "set-cookie: foo=ASDJKHQKBZXOQWEOPIUAXQWEOIU; max-age=3600; version=1");
+        assert_eq!(decoder.table.size(), 215);
+    }
+
+    #[test]
+    fn faults_of_a_block_are_told() {
+        let mut fields = Fields::default();
+        for (hex, wanted) in [
+            ("80", HpackError::Index),
+            ("be", HpackError::Index),
+            ("ffffffffffffffff0f", HpackError::TooLong),
+            ("3fe21f", HpackError::TableSize), // 4097
+            ("8220", HpackError::TableSize),   // in the middle
+            ("41", HpackError::Truncated),
+            ("0085", HpackError::Truncated),
+            ("008400000000", HpackError::Huffman),
+            ("0081ff8100", HpackError::Huffman),
+            ("7f", HpackError::Truncated),
+        ] {
+            assert_eq!(Decoder::new(4096).decode(&bytes(hex), &mut fields, 1000), Err(wanted), "{hex}");
+        }
+    }
+
+    #[test]
+    fn a_bomb_costs_no_memory_and_leaves_the_table_right() {
+        let mut decoder = Decoder::new(4096);
+        let mut block = vec![0x40, 1, b'a', 0x7f];
+        integer::encode(&mut block, 0, 7, 3000); // the prefix is written again below
+        block.remove(3);
+        block.extend([b'x'; 3000]);
+        block.extend([0xbe; 16_000]); // 48 MB of fields in 19 KB
+        block.extend([0x40, 1, b'b', 1, b'c']);
+        let mut fields = Fields::default();
+        assert_eq!(decoder.decode(&block, &mut fields, 20_000), Ok(Fit::TooLarge));
+        assert!(fields.text().len() <= 20_000);
+        assert_eq!(decoder.decode(&[0xbe], &mut fields, 1000), Ok(Fit::Whole));
+        assert_eq!(fields.value(b"b"), Some(&b"c"[..]));
+    }
+}

@@ -1,0 +1,156 @@
+//! The dynamic table of header compression (RFC 7541 §2.3.2, §4), as both sides keep it.
+//!
+//! Entries stand one behind the other in one buffer and leave from its front, so that nothing is allocated for one.
+
+use std::collections::VecDeque;
+
+/// What an entry counts beside its bytes (RFC 7541 §4.1).
+pub const OVERHEAD: usize = 32;
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    /// Where it begins, counted from the first byte ever entered.
+    start: u64,
+    name: u32,
+    value: u32,
+    /// Of name and value; for the side that looks for pairs.
+    hash: u32,
+}
+
+impl Entry {
+    fn size(&self) -> usize {
+        self.name as usize + self.value as usize + OVERHEAD
+    }
+}
+
+/// Entries, the youngest first by index.
+#[derive(Debug)]
+pub(super) struct Table {
+    /// Oldest first.
+    entries: VecDeque<Entry>,
+    bytes: Vec<u8>,
+    /// What the first of `bytes` is, counted as entries count.
+    base: u64,
+    size: usize,
+    max: usize,
+}
+
+impl Table {
+    pub fn new(max: usize) -> Table {
+        Table { entries: VecDeque::new(), bytes: Vec::new(), base: 0, size: 0, max }
+    }
+
+    pub fn max(&self) -> usize {
+        self.max
+    }
+
+    #[cfg(test)]
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Entries that no longer fit leave.
+    pub fn resize(&mut self, max: usize) {
+        self.max = max;
+        self.make_room(0);
+    }
+
+    /// Enters a field. One that is larger than the table empties it (RFC 7541 §4.4).
+    pub fn insert(&mut self, name: &[u8], value: &[u8], hash: u32) {
+        let size = name.len() + value.len() + OVERHEAD;
+        self.make_room(size);
+        if size > self.max {
+            return;
+        }
+        self.compact();
+        let start = self.base + self.bytes.len() as u64;
+        self.bytes.extend_from_slice(name);
+        self.bytes.extend_from_slice(value);
+        self.entries.push_back(Entry { start, name: name.len() as u32, value: value.len() as u32, hash });
+        self.size += size;
+    }
+
+    /// Name and value of an entry, 0 being the youngest.
+    pub fn entry(&self, index: usize) -> Option<(&[u8], &[u8])> {
+        let at = self.entries.len().checked_sub(index + 1)?;
+        Some(self.parts(&self.entries[at]))
+    }
+
+    /// The index of a pair, or else of its name, and which of them.
+    pub fn find(&self, name: &[u8], value: &[u8], hash: u32) -> Option<(usize, bool)> {
+        let mut named = None;
+        for (index, entry) in self.entries.iter().rev().enumerate() {
+            if entry.hash == hash && self.parts(entry) == (name, value) {
+                return Some((index, true));
+            }
+            if named.is_none() && entry.name as usize == name.len() && self.parts(entry).0 == name {
+                named = Some((index, false));
+            }
+        }
+        named
+    }
+
+    fn parts(&self, entry: &Entry) -> (&[u8], &[u8]) {
+        let from = (entry.start - self.base) as usize;
+        let both = &self.bytes[from..from + entry.name as usize + entry.value as usize];
+        both.split_at(entry.name as usize)
+    }
+
+    fn make_room(&mut self, size: usize) {
+        while self.size + size > self.max {
+            let Some(oldest) = self.entries.pop_front() else { return };
+            self.size -= oldest.size();
+        }
+    }
+
+    /// Drops the bytes of entries that left once they are as many as the table holds.
+    fn compact(&mut self) {
+        let live = self.entries.front().map_or(self.base + self.bytes.len() as u64, |oldest| oldest.start);
+        let gone = (live - self.base) as usize;
+        if gone > self.max || gone == self.bytes.len() {
+            self.bytes.drain(..gone);
+            self.base = live;
+        }
+    }
+}
+
+/// What pairs are told apart by before they are compared (FNV-1a).
+pub(super) fn hash(name: &[u8], value: &[u8]) -> u32 {
+    name.iter()
+        .chain(value)
+        .fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_leave_and_bytes_stay_bounded() {
+        let mut table = Table::new(100);
+        for round in 0..10_000u32 {
+            let value = round.to_string();
+            table.insert(b"name", value.as_bytes(), round);
+            assert!(table.size() <= 100);
+            assert!(table.bytes.len() <= 220, "{}", table.bytes.len());
+            assert_eq!(table.entry(0), Some((&b"name"[..], value.as_bytes())));
+        }
+        assert_eq!(table.entry(1), Some((&b"name"[..], &b"9998"[..])));
+        assert_eq!(table.entry(2), None);
+        table.insert(b"name", &[b'x'; 80], 0);
+        assert_eq!((table.entry(0), table.size()), (None, 0), "what does not fit empties it");
+    }
+
+    #[test]
+    fn a_smaller_table_keeps_the_youngest() {
+        let mut table = Table::new(4096);
+        (0..5u8).for_each(|n| table.insert(b"n", &[n], hash(b"n", &[n])));
+        table.resize(34 * 2);
+        assert_eq!(table.entry(1), Some((&b"n"[..], &[3][..])));
+        assert_eq!(table.entry(2), None);
+        assert_eq!(table.find(b"n", &[3], hash(b"n", &[3])), Some((1, true)));
+        assert_eq!(table.find(b"n", &[0], hash(b"n", &[0])), Some((0, false)));
+        table.resize(0);
+        assert_eq!(table.find(b"n", &[4], hash(b"n", &[4])), None);
+    }
+}

@@ -1,0 +1,359 @@
+//! What comes in: cutting frames out of received bytes, and the bodies among them, which are handed out where they lie.
+
+use super::error::{ErrorCode, Failure};
+use super::fields::Fields;
+use super::frame::{HEADER, Header, USUAL_PAYLOAD, flag, kind};
+use super::session::Session;
+use super::stream::{Fate, Remote, StreamId};
+use super::streams::{Place, Reset};
+
+/// What the peer's bytes say.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A head of status 1xx; another follows.
+    Informational { stream: StreamId, status: u16, fields: &'a Fields },
+    /// The head of the reply. With `end` nothing follows.
+    Head { stream: StreamId, status: u16, fields: &'a Fields, end: bool },
+    /// A piece of body, to be given back with [`Session::consume`] once it is used up.
+    Data { stream: StreamId, data: &'a [u8], end: bool },
+    /// Fields behind the body; they end it.
+    Trailers { stream: StreamId, fields: &'a Fields },
+    /// The stream is no more: reset by the peer, or here for a fault of the peer's, which `why` tells.
+    Reset { stream: StreamId, code: ErrorCode, why: Option<&'static str> },
+    /// The stream is no more and the peer has done nothing about it: its request may be sent again (RFC 9113 §8.7).
+    Refused { stream: StreamId },
+    /// There is room for body bytes again where there was none.
+    Writable { stream: StreamId },
+    /// The peer will answer a request that nobody made; `fields` are that request's, pseudo-fields first.
+    Promise { parent: StreamId, stream: StreamId, fields: &'a Fields },
+    /// The answer to a ping.
+    Pong([u8; 8]),
+    /// The peer opens no more streams and takes none after `last_stream`; those get [`Event::Refused`].
+    GoAway { last_stream: u32, code: ErrorCode, debug: &'a [u8] },
+    /// The peer's settings have changed: there may be more vacancies, or fewer.
+    Settings,
+}
+
+/// One step through received bytes.
+#[derive(Debug)]
+pub struct Step<'a> {
+    /// So many of them are done with.
+    pub used: usize,
+    /// Nothing when all of them are.
+    pub event: Option<Event<'a>>,
+}
+
+/// An event whose fields and bytes are where they were put.
+#[derive(Debug)]
+pub(super) enum Told {
+    Informational { id: StreamId, status: u16 },
+    Head { id: StreamId, status: u16, end: bool },
+    Data { id: StreamId, from: usize, to: usize, end: bool },
+    Trailers { id: StreamId },
+    Reset { id: StreamId, code: ErrorCode, why: Option<&'static str> },
+    Refused(StreamId),
+    Writable(StreamId),
+    Promise { parent: StreamId, id: StreamId },
+    Pong([u8; 8]),
+    GoAway { last_stream: u32, code: ErrorCode },
+    Settings,
+}
+
+/// Where in a frame the input stands.
+#[derive(Debug)]
+pub(super) enum Reading {
+    Header {
+        have: usize,
+        bytes: [u8; HEADER],
+    },
+    Payload(Header),
+    /// Body bytes; of nobody when the stream is no more.
+    Data {
+        id: Option<StreamId>,
+        left: usize,
+        padding: Padding,
+        end: bool,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Padding {
+    Untold,
+    Told(usize),
+}
+
+impl Default for Reading {
+    fn default() -> Reading {
+        Reading::Header { have: 0, bytes: [0; HEADER] }
+    }
+}
+
+/// A block of fields that comes in several frames.
+#[derive(Debug)]
+pub(super) struct Block {
+    pub header: Header,
+    /// The stream promised, if it is a promise.
+    pub promised: Option<u32>,
+    pub bytes: Vec<u8>,
+    pub frames: usize,
+}
+
+/// What one look at the input came to.
+enum Look {
+    Told(Told),
+    Again,
+    /// More input is wanted.
+    Starved,
+}
+
+impl Session {
+    /// Takes in received bytes up to the next event. To be called again with what it left over, until there is neither
+    /// input nor event. After a failure the peer is owed what [`Session::write_into`] has, and nothing more is taken.
+    pub fn next<'a>(&'a mut self, input: &'a [u8]) -> Result<Step<'a>, Failure> {
+        let mut used = 0;
+        let told = loop {
+            if let Some(told) = self.told.pop_front() {
+                break Some(told);
+            }
+            if let Some(failure) = self.failed {
+                return Err(failure);
+            }
+            match self.look(input, &mut used) {
+                Ok(Look::Told(told)) => break Some(told),
+                Ok(Look::Again) => {}
+                Ok(Look::Starved) => break None,
+                Err(failure) => return Err(self.fail(failure)),
+            }
+        };
+        Ok(Step { used, event: told.map(|told| self.event(told, input)) })
+    }
+
+    fn event<'a>(&'a self, told: Told, input: &'a [u8]) -> Event<'a> {
+        let fields = &self.fields;
+        match told {
+            Told::Informational { id, status } => Event::Informational { stream: id, status, fields },
+            Told::Head { id, status, end } => Event::Head { stream: id, status, fields, end },
+            Told::Data { id, from, to, end } => Event::Data { stream: id, data: &input[from..to], end },
+            Told::Trailers { id } => Event::Trailers { stream: id, fields },
+            Told::Reset { id, code, why } => Event::Reset { stream: id, code, why },
+            Told::Refused(stream) => Event::Refused { stream },
+            Told::Writable(stream) => Event::Writable { stream },
+            Told::Promise { parent, id } => Event::Promise { parent, stream: id, fields },
+            Told::Pong(bytes) => Event::Pong(bytes),
+            Told::GoAway { last_stream, code } => Event::GoAway { last_stream, code, debug: &self.debug },
+            Told::Settings => Event::Settings,
+        }
+    }
+
+    fn look(&mut self, input: &[u8], used: &mut usize) -> Result<Look, Failure> {
+        let rest = &input[*used..];
+        match &mut self.reading {
+            Reading::Header { have, bytes } => {
+                let n = rest.len().min(HEADER - *have);
+                bytes[*have..*have + n].copy_from_slice(&rest[..n]);
+                *used += n;
+                *have += n;
+                if *have < HEADER {
+                    return Ok(Look::Starved);
+                }
+                let header = Header::parse(bytes);
+                self.reading = Reading::default();
+                self.begin(header).map(|()| Look::Again)
+            }
+            Reading::Payload(header) => {
+                let header = *header;
+                let missing = header.length - self.partial.len();
+                let n = rest.len().min(missing);
+                *used += n;
+                if n < missing {
+                    self.partial.extend_from_slice(&rest[..n]);
+                    return Ok(Look::Starved);
+                }
+                self.reading = Reading::default();
+                self.payload(header, &rest[..n])
+            }
+            Reading::Data { .. } => self.data(input, used),
+        }
+    }
+
+    /// A frame's header is there.
+    fn begin(&mut self, header: Header) -> Result<(), Failure> {
+        if header.length > USUAL_PAYLOAD {
+            return Err(Failure::size("frame longer than was allowed"));
+        }
+        if !self.greeted && header.kind != kind::SETTINGS {
+            return Err(Failure::protocol("the first frame is no SETTINGS"));
+        }
+        if let Some(block) = &self.block
+            && (header.kind != kind::CONTINUATION || header.stream != block.header.stream)
+        {
+            return Err(Failure::protocol("a block of fields was interrupted"));
+        }
+        if header.kind == kind::DATA {
+            return self.begin_data(header);
+        }
+        self.reading = Reading::Payload(header);
+        Ok(())
+    }
+
+    fn payload(&mut self, header: Header, bytes: &[u8]) -> Result<Look, Failure> {
+        let told = if self.partial.is_empty() {
+            self.dispatch(header, bytes)?
+        } else {
+            let mut whole = std::mem::take(&mut self.partial);
+            whole.extend_from_slice(bytes);
+            let told = self.dispatch(header, &whole);
+            whole.clear();
+            self.partial = whole;
+            told?
+        };
+        Ok(told.map_or(Look::Again, Look::Told))
+    }
+
+    /// DATA counts in both windows with all of its payload (RFC 9113 §6.9.1), whoever it is for.
+    fn begin_data(&mut self, header: Header) -> Result<(), Failure> {
+        let place = match header.stream {
+            0 => return Err(Failure::protocol("DATA on stream 0")),
+            number => self.streams.place(number),
+        };
+        self.receive
+            .receive(header.length)
+            .map_err(|_| Failure::flow("more DATA than the connection's window"))?;
+        // What bounds memory is each stream's window; the connection's is given back at once, so that a slow reader
+        // holds up nobody else.
+        if let Some(increment) = self.receive.consume(header.length) {
+            super::frame::write_window_update(&mut self.control, 0, increment);
+        }
+        let end = header.has(flag::END_STREAM);
+        if header.length == 0 && !end {
+            self.bear()?;
+        }
+        let id = match place {
+            Place::Live(id) => self.admit_data(id, header.length),
+            Place::ResetHere if self.streams.count_late(header.stream, header.length) => None,
+            Place::ResetHere | Place::ResetThere => self.late(header.stream)?,
+            Place::Closed => return Err(Failure::new(ErrorCode::STREAM_CLOSED, "DATA on a closed stream")),
+            Place::Idle => return Err(Failure::protocol("DATA on an idle stream")),
+        };
+        let padding = if header.has(flag::PADDED) { Padding::Untold } else { Padding::Told(0) };
+        self.reading = Reading::Data { id, left: header.length, padding, end };
+        Ok(())
+    }
+
+    /// Whether a live stream may get DATA; if not, it is an error of the stream.
+    fn admit_data(&mut self, id: StreamId, length: usize) -> Option<StreamId> {
+        let stream = self.streams.at(id)?;
+        let wrong = match stream.remote.on_data() {
+            _ if stream.receive.receive(length).is_err() => {
+                Some((ErrorCode::FLOW_CONTROL_ERROR, "more DATA than the stream's window"))
+            }
+            Fate::Data => None,
+            Fate::Closed => Some((ErrorCode::STREAM_CLOSED, "DATA after the end of a stream")),
+            _ => Some((ErrorCode::PROTOCOL_ERROR, "DATA before a head")),
+        };
+        match wrong {
+            Some((code, why)) => {
+                self.stream_error(id, code, why);
+                None
+            }
+            None => Some(id),
+        }
+    }
+
+    /// A frame for a stream that the peer itself has reset.
+    pub(super) fn late<T>(&mut self, number: u32) -> Result<Option<T>, Failure> {
+        self.bear()?;
+        super::frame::write_reset(&mut self.control, number, ErrorCode::STREAM_CLOSED);
+        self.answer()?;
+        Ok(None)
+    }
+
+    /// More of a DATA frame.
+    fn data(&mut self, input: &[u8], used: &mut usize) -> Result<Look, Failure> {
+        let Reading::Data { id, left, padding, end } = &mut self.reading else { return Ok(Look::Again) };
+        let Padding::Told(pad) = *padding else {
+            return self.padding_told(input, used);
+        };
+        let available = input.len() - *used;
+        let body = (*left - pad).min(available);
+        let (from, to) = (*used, *used + body);
+        *left -= body;
+        let owner = *id;
+        let ends = *end && *left == pad;
+        if *left == pad {
+            // Padding is nobody's.
+            let skipped = pad.min(available - body);
+            (*id, *end) = (None, false);
+            (*left, *padding) = (pad - skipped, Padding::Told(pad - skipped));
+            *used = to + skipped;
+            if *left == 0 {
+                self.reading = Reading::default();
+            } else if body == 0 && !ends {
+                return Ok(Look::Starved);
+            }
+        } else {
+            *used = to;
+            if body == 0 {
+                return Ok(Look::Starved);
+            }
+        }
+        Ok(owner.map_or(Look::Again, |id| self.body(id, from, to, ends)))
+    }
+
+    fn padding_told(&mut self, input: &[u8], used: &mut usize) -> Result<Look, Failure> {
+        let Reading::Data { id, left, padding, .. } = &mut self.reading else { return Ok(Look::Again) };
+        if *left == 0 {
+            return Err(Failure::size("padded DATA without a length of its padding"));
+        }
+        let Some(length) = input.get(*used).map(|byte| usize::from(*byte)) else { return Ok(Look::Starved) };
+        *used += 1;
+        *left -= 1;
+        if length > *left {
+            return Err(Failure::protocol("more padding than DATA"));
+        }
+        *padding = Padding::Told(length);
+        if let Some(id) = *id {
+            self.consume(id, length + 1);
+        }
+        Ok(Look::Again)
+    }
+
+    /// A piece of body, perhaps the last.
+    fn body(&mut self, id: StreamId, from: usize, to: usize, end: bool) -> Look {
+        let Some(stream) = self.streams.at(id) else { return Look::Again };
+        let wrong = match stream.count(to - from) {
+            false => Some("more body than content-length announced"),
+            true if end && !stream.complete() => Some("less body than content-length announced"),
+            true => None,
+        };
+        if let Some(why) = wrong {
+            self.stream_error(id, ErrorCode::PROTOCOL_ERROR, why);
+            return Look::Again;
+        }
+        if from == to && !end {
+            return Look::Again;
+        }
+        if end {
+            self.end_there(id);
+        }
+        Look::Told(Told::Data { id, from, to, end })
+    }
+
+    /// The peer's side of a stream has ended.
+    pub(super) fn end_there(&mut self, id: StreamId) {
+        let Some(stream) = self.streams.at(id) else { return };
+        stream.remote = Remote::Ended;
+        if stream.upload.ended {
+            self.streams.remove(id);
+        }
+    }
+
+    /// The peer has given a stream up.
+    pub(super) fn reset_there(&mut self, id: StreamId, code: ErrorCode) -> Told {
+        self.streams.remove_reset(id, Reset::There);
+        match code {
+            ErrorCode::REFUSED_STREAM => Told::Refused(id),
+            _ => Told::Reset { id, code, why: None },
+        }
+    }
+}

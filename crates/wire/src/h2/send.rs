@@ -1,0 +1,196 @@
+//! What leaves a session: first what it answers and asks, with the heads in their order, then bodies, a frame of each
+//! stream in turn.
+
+use super::fields::Fields;
+use super::frame::{self, HEADER, Header, flag, kind};
+use super::hpack::Encoder;
+use super::session::{Field, Session};
+use super::stream::StreamId;
+
+/// What of a body is queued at most; as much as leaves in one write.
+const QUEUE: usize = 64 << 10;
+
+impl Session {
+    /// Appends what may be sent now to `out`, which is filled to about `limit` bytes. Nothing more to send leaves it as
+    /// it is.
+    pub fn write_into(&mut self, out: &mut Vec<u8>, limit: usize) {
+        if out.is_empty() {
+            std::mem::swap(out, &mut self.control);
+        } else {
+            out.append(&mut self.control);
+        }
+        self.answers = 0;
+        while out.len() < limit
+            && let Some(id) = self.turns.pop_front()
+        {
+            let Some(stream) = self.streams.at(id) else { continue };
+            stream.in_turn = false;
+            if !stream.upload.queued().is_empty() && self.window.available() == 0 {
+                stream.in_turn = true;
+                self.turns.push_front(id);
+                break;
+            }
+            self.write_one(id, out);
+        }
+    }
+
+    /// Whether [`Session::write_into`] would add something.
+    pub fn has_output(&self) -> bool {
+        !self.control.is_empty()
+            || self.turns.iter().any(|id| {
+                let stream = self.streams.peek(*id);
+                stream.is_some_and(|s| s.upload.queued().is_empty() || self.window.available() > 0)
+            })
+    }
+
+    /// Room for body bytes of a stream: bounded by its window, so that nothing is read that could not leave.
+    pub fn room(&self, id: StreamId) -> usize {
+        let Some(stream) = self.streams.peek(id) else { return 0 };
+        let queued = stream.upload.queued().len();
+        if stream.upload.last { 0 } else { stream.send.available().min(QUEUE).saturating_sub(queued) }
+    }
+
+    /// The same; when there is none, [`Event::Writable`](super::Event) tells when there is.
+    pub fn want_room(&mut self, id: StreamId) -> usize {
+        let room = self.room(id);
+        if let Some(stream) = self.streams.at(id) {
+            stream.starved = room == 0;
+        }
+        room
+    }
+
+    /// Storage for `len` bytes of a body, at most the room there is: whoever reads them there needs no copy.
+    pub fn space(&mut self, id: StreamId, len: usize) -> &mut [u8] {
+        let len = len.min(self.room(id));
+        self.streams.at(id).map_or(&mut [], |stream| stream.upload.space(len))
+    }
+
+    /// Queues `len` bytes that stand there.
+    pub fn filled(&mut self, id: StreamId, len: usize) {
+        if let Some(stream) = self.streams.at(id) {
+            stream.upload.fill(len);
+        }
+        self.line_up(id);
+    }
+
+    /// Queues what there is room for of a piece of body and tells how much that was.
+    pub fn queue(&mut self, id: StreamId, bytes: &[u8]) -> usize {
+        let len = bytes.len().min(self.want_room(id));
+        if len > 0 {
+            self.space(id, len).copy_from_slice(&bytes[..len]);
+            self.filled(id, len);
+        }
+        len
+    }
+
+    /// Nothing follows what is queued.
+    pub fn end(&mut self, id: StreamId) {
+        if let Some(stream) = self.streams.at(id) {
+            stream.upload.last = true;
+        }
+        self.line_up(id);
+    }
+
+    /// Nothing but these fields follows what is queued.
+    pub fn end_with<'a>(&mut self, id: StreamId, trailers: impl IntoIterator<Item = Field<'a>>) {
+        let mut fields = Fields::default();
+        trailers.into_iter().for_each(|field| fields.push(field.name, field.value));
+        if let Some(stream) = self.streams.at(id)
+            && !stream.upload.last
+            && !fields.is_empty()
+        {
+            stream.upload.trailers = Some(Box::new(fields));
+        }
+        self.end(id);
+    }
+
+    /// Puts a stream among those that have something to send.
+    pub(super) fn line_up(&mut self, id: StreamId) {
+        if let Some(stream) = self.streams.at(id)
+            && !stream.in_turn
+            && stream.can_send()
+        {
+            stream.in_turn = true;
+            self.turns.push_back(id);
+        }
+    }
+
+    fn write_one(&mut self, id: StreamId, out: &mut Vec<u8>) {
+        let Some(stream) = self.streams.at(id) else { return };
+        let queued = stream.upload.queued();
+        let allowed = stream.send.available().min(self.window.available()).min(self.peer.max_frame);
+        let length = queued.len().min(allowed);
+        let trailers = stream.upload.trailers.is_some();
+        let last = stream.upload.last && length == queued.len();
+        let flags = if last && !trailers { flag::END_STREAM } else { 0 };
+        if length > 0 || flags != 0 {
+            let header = Header { length, kind: kind::DATA, flags, stream: id.number };
+            out.extend_from_slice(&header.bytes());
+            out.extend_from_slice(&queued[..length]);
+            stream.upload.take(length);
+            stream.send.take(length);
+            self.window.take(length);
+        }
+        if last {
+            stream.upload.ended = true;
+            if let Some(fields) = stream.upload.trailers.take() {
+                let list = fields.iter().map(|(name, value)| Field { name, value, sensitive: false });
+                write_block(
+                    &mut self.encoder,
+                    out,
+                    id.number,
+                    flag::END_STREAM,
+                    &[],
+                    list,
+                    self.peer.max_frame,
+                );
+            }
+            self.end_here(id);
+        } else {
+            self.tell_of_room(id);
+            self.line_up(id);
+        }
+    }
+
+    /// Whoever found no room hears when there is some.
+    pub(super) fn tell_of_room(&mut self, id: StreamId) {
+        let room = self.room(id);
+        if let Some(stream) = self.streams.at(id)
+            && stream.starved
+            && room > 0
+        {
+            stream.starved = false;
+            self.told.push_back(super::receive::Told::Writable(id));
+        }
+    }
+}
+
+/// Writes a field block as HEADERS and as many CONTINUATIONs as it needs. `before` stands in front of the block.
+pub(super) fn write_block<'a>(
+    encoder: &mut Encoder,
+    out: &mut Vec<u8>,
+    stream: u32,
+    flags: u8,
+    before: &[u8],
+    fields: impl IntoIterator<Item = Field<'a>>,
+    max_frame: usize,
+) {
+    let start = out.len();
+    out.extend_from_slice(&[0; HEADER]);
+    out.extend_from_slice(before);
+    encoder.begin(out);
+    fields.into_iter().for_each(|field| encoder.field(field.name, field.value, field.sensitive, out));
+    let length = out.len() - start - HEADER;
+    let mut header = Header { length, kind: kind::HEADERS, flags: flags | flag::END_HEADERS, stream };
+    if length <= max_frame {
+        return out[start..start + HEADER].copy_from_slice(&header.bytes());
+    }
+    let rest = out.split_off(start + HEADER + max_frame);
+    (header.length, header.flags) = (max_frame, flags);
+    out[start..start + HEADER].copy_from_slice(&header.bytes());
+    let mut pieces = rest.chunks(max_frame).peekable();
+    while let Some(piece) = pieces.next() {
+        let flags = if pieces.peek().is_none() { flag::END_HEADERS } else { 0 };
+        frame::write(out, kind::CONTINUATION, flags, stream, piece);
+    }
+}

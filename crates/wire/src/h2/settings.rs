@@ -1,0 +1,174 @@
+//! SETTINGS (RFC 9113 §6.5): what each side tells the other about itself.
+
+use super::error::{ErrorCode, Failure};
+use super::frame::{USUAL_PAYLOAD, whole_number};
+use super::window::LARGEST;
+
+mod id {
+    pub const HEADER_TABLE_SIZE: u16 = 1;
+    pub const ENABLE_PUSH: u16 = 2;
+    pub const MAX_CONCURRENT_STREAMS: u16 = 3;
+    pub const INITIAL_WINDOW_SIZE: u16 = 4;
+    pub const MAX_FRAME_SIZE: u16 = 5;
+    /// RFC 8441 §3.
+    pub const ENABLE_CONNECT_PROTOCOL: u16 = 8;
+}
+
+/// Bytes of one setting.
+const SETTING: usize = 6;
+/// More in one frame than any peer has to say; each costs time and says nothing when repeated.
+const MOST: usize = 64;
+
+/// What a server has said of itself, or what holds until it does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PeerSettings {
+    pub header_table_size: usize,
+    /// How many streams of ours may be open at once.
+    pub max_concurrent_streams: usize,
+    /// What may be sent on a stream at first.
+    pub initial_window: u32,
+    pub max_frame: usize,
+    /// Whether CONNECT with `:protocol` is understood (RFC 8441).
+    pub connect_protocol: bool,
+}
+
+impl Default for PeerSettings {
+    fn default() -> PeerSettings {
+        PeerSettings {
+            header_table_size: 4096,
+            // RFC 9113 §6.5.2 knows no limit until one is told, and recommends none below this.
+            max_concurrent_streams: 100,
+            initial_window: 65_535,
+            max_frame: USUAL_PAYLOAD,
+            connect_protocol: false,
+        }
+    }
+}
+
+impl PeerSettings {
+    /// Takes in a payload. Unknown settings are ignored.
+    pub fn apply(&mut self, payload: &[u8]) -> Result<(), Failure> {
+        if !payload.len().is_multiple_of(SETTING) {
+            return Err(Failure::size("SETTINGS of a wrong length"));
+        }
+        if payload.len() > MOST * SETTING {
+            return Err(Failure::new(ErrorCode::ENHANCE_YOUR_CALM, "too many SETTINGS in a frame"));
+        }
+        for setting in payload.chunks_exact(SETTING) {
+            self.set(u16::from_be_bytes([setting[0], setting[1]]), whole_number(setting, 2))?;
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, id: u16, value: u32) -> Result<(), Failure> {
+        match id {
+            id::HEADER_TABLE_SIZE => self.header_table_size = value as usize,
+            // A server says nothing but 0 (RFC 9113 §6.5.2).
+            id::ENABLE_PUSH if value != 0 => return Err(Failure::protocol("a server enables push")),
+            id::MAX_CONCURRENT_STREAMS => self.max_concurrent_streams = value as usize,
+            id::INITIAL_WINDOW_SIZE if value > LARGEST => {
+                return Err(Failure::flow("SETTINGS_INITIAL_WINDOW_SIZE too large"));
+            }
+            id::INITIAL_WINDOW_SIZE => self.initial_window = value,
+            id::MAX_FRAME_SIZE if !(USUAL_PAYLOAD as u32..1 << 24).contains(&value) => {
+                return Err(Failure::protocol("SETTINGS_MAX_FRAME_SIZE out of range"));
+            }
+            id::MAX_FRAME_SIZE => self.max_frame = value as usize,
+            id::ENABLE_CONNECT_PROTOCOL if value > 1 || (value == 0 && self.connect_protocol) => {
+                return Err(Failure::protocol("SETTINGS_ENABLE_CONNECT_PROTOCOL out of range"));
+            }
+            id::ENABLE_CONNECT_PROTOCOL => self.connect_protocol = value == 1,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// What we say of ourselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// How many streams a server may push at once.
+    pub max_concurrent_streams: u32,
+    /// What a server may send on a stream before any of it is consumed, up to 2^31 - 1 bytes.
+    pub initial_window: u32,
+    /// What that grows to while all of it is consumed.
+    pub max_window: u32,
+    /// The same for all streams together.
+    pub connection_window: u32,
+    /// Whether a server may push.
+    pub push: bool,
+    /// The largest list of fields taken (RFC 9113 §6.5.2). Told to nobody: a server that knew would send an error of its
+    /// own instead of the fields.
+    pub max_field_list: usize,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            max_concurrent_streams: 100,
+            initial_window: 64 << 10,
+            max_window: 10 << 20,
+            connection_window: 1000 << 20,
+            push: false,
+            max_field_list: 384 << 10,
+        }
+    }
+}
+
+impl Config {
+    /// The payload of our SETTINGS. Its order is curl's, since the upgrade shows it in the request.
+    pub fn payload(&self) -> Vec<u8> {
+        [
+            (id::MAX_CONCURRENT_STREAMS, self.max_concurrent_streams),
+            (id::INITIAL_WINDOW_SIZE, self.initial_window),
+            (id::ENABLE_PUSH, u32::from(self.push)),
+        ]
+        .iter()
+        .flat_map(|(id, value)| id.to_be_bytes().into_iter().chain(value.to_be_bytes()))
+        .collect()
+    }
+
+    /// The value of `HTTP2-Settings` in a request that asks for the upgrade (RFC 7540 §3.2.1).
+    pub fn upgrade_value(&self) -> String {
+        crate::base64::encode_url(&self.payload())
+    }
+}
+
+/// The largest HEADER_TABLE_SIZE a server may use with us: the initial one, since we tell no other.
+pub(super) const OUR_HEADER_TABLE: usize = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn setting(id: u16, value: u32) -> Vec<u8> {
+        [&id.to_be_bytes()[..], &value.to_be_bytes()].concat()
+    }
+
+    #[test]
+    fn the_value_of_an_upgrade_is_curls() {
+        assert_eq!(Config::default().upgrade_value(), "AAMAAABkAAQAAQAAAAIAAAAA");
+    }
+
+    #[test]
+    fn settings_are_taken_in_and_judged() {
+        let mut peer = PeerSettings::default();
+        let all =
+            [setting(3, 7), setting(4, 0), setting(5, 1 << 20), setting(8, 1), setting(99, 1), setting(2, 0)];
+        peer.apply(&all.concat()).unwrap();
+        assert_eq!((peer.max_concurrent_streams, peer.initial_window, peer.max_frame), (7, 0, 1 << 20));
+        assert!(peer.connect_protocol);
+        for (id, value, code) in [
+            (2, 1, ErrorCode::PROTOCOL_ERROR),
+            (4, 1 << 31, ErrorCode::FLOW_CONTROL_ERROR),
+            (5, 16_383, ErrorCode::PROTOCOL_ERROR),
+            (5, 1 << 24, ErrorCode::PROTOCOL_ERROR),
+            (8, 2, ErrorCode::PROTOCOL_ERROR),
+            (8, 0, ErrorCode::PROTOCOL_ERROR),
+        ] {
+            assert_eq!(peer.apply(&setting(id, value)).unwrap_err().code, code, "{id} {value}");
+        }
+        assert_eq!(peer.apply(&[0; 5]).unwrap_err().code, ErrorCode::FRAME_SIZE_ERROR);
+        assert_eq!(peer.apply(&setting(3, 1).repeat(65)).unwrap_err().code, ErrorCode::ENHANCE_YOUR_CALM);
+    }
+}
