@@ -35,6 +35,7 @@ pub const PARSERS: &[Parser] = &[
     ("signing", signing),
     ("socks", socks_replies),
     ("suffix", public_suffixes),
+    ("tftp", tftp_packets),
     ("url", urls),
     ("url_parts", url_parts),
 ];
@@ -489,4 +490,12 @@ fn take_in(session: &mut Session, piece: &[u8], open: &mut Vec<StreamId>) -> Res
     }
     assert_eq!(at, piece.len());
     Ok(())
+}
+
+/// What parses is written out as it was, but for what followed it.
+pub fn tftp_packets(input: &[u8]) {
+    let Ok(packet) = wire::tftp::Packet::parse(input) else { return };
+    let mut out = Vec::new();
+    packet.write(&mut out);
+    assert_eq!(wire::tftp::Packet::parse(&out), Ok(packet));
 }

@@ -16,6 +16,7 @@ pub mod tls;
 pub use connection::{Ahead, Connection};
 pub use error::{NetError, NetErrorKind};
 pub use filter::Filter;
+pub use filter::datagram::Datagrams;
 pub use identity::{Identity, Key};
 pub use lease::{Lease, Slot};
 pub use pool::{Acquired, Ages, Counters, Limits, Listed, Pool, SharedPool, Wish};

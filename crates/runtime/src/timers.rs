@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::reactor::Reactor;
 
@@ -72,6 +72,11 @@ impl Sleep {
     pub fn reset(&mut self, at: Instant) {
         self.disarm();
         self.at = at;
+    }
+
+    /// The same, from now on.
+    pub fn reset_after(&mut self, delay: Duration) {
+        self.reset(self.reactor.now() + delay);
     }
 
     fn disarm(&mut self) {

@@ -143,7 +143,7 @@ schemes! {
     Ldaps,    "ldaps",    8,   636,   Ldap,    true, true, Connection,  false;
     Dict,     "dict",     9,   2628,  Dict,    false, true, None,        true;
     File,     "file",     10,  0,     File,    false, false, None,        true;
-    Tftp,     "tftp",     11,  69,    Tftp,    false, true, None,        false;
+    Tftp,     "tftp",     11,  69,    Tftp,    false, true, None,        true;
     Imap,     "imap",     12,  143,   Imap,    false, true, Connection,  false;
     Imaps,    "imaps",    13,  993,   Imap,    true, true, Connection,  false;
     Pop3,     "pop3",     14,  110,   Pop3,    false, true, Connection,  false;

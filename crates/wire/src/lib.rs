@@ -20,4 +20,5 @@ pub mod netrc;
 pub mod noproxy;
 pub mod socks;
 pub mod socks_gssapi;
+pub mod tftp;
 pub mod url;

@@ -69,8 +69,7 @@ fn options_that_the_library_lacks() {
 }
 
 // idles: --compressed-ssh, --hostpubmd5, --hostpubsha256, --knownhosts, --pubkey, --mail-auth, --mail-from, --mail-rcpt,
-// --mail-rcpt-allowfails, --login-options, --sasl-authzid, --sasl-ir, --upload-flags, --telnet-option, --tftp-blksize,
-// --tftp-no-options
+// --mail-rcpt-allowfails, --login-options, --sasl-authzid, --sasl-ir, --upload-flags, --telnet-option
 #[test]
 fn flags_of_protocols_that_are_not_built() {
     let rows: &[(&str, &[&[&str]])] = &[
@@ -85,7 +84,6 @@ fn flags_of_protocols_that_are_not_built() {
         ),
         ("pop3", &[&["--sasl-ir"], &["--login-options", "AUTH=+APOP"]]),
         ("telnet", &[&["--telnet-option", "TTYPE=vt100"]]),
-        ("tftp", &[&["--tftp-blksize", "1024"], &["--tftp-no-options"]]),
     ];
     for (scheme, flags) in rows {
         for flag in *flags {

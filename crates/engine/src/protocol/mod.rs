@@ -5,6 +5,7 @@ mod file;
 mod ftp;
 mod gopher;
 mod http;
+mod tftp;
 
 use std::hint::cold_path;
 
@@ -52,12 +53,12 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
         Family::Ftp => Box::pin(ftp::run(t)).await.map(|()| Next::Done),
         Family::File => file::run(t).await.map(|()| Next::Done),
         Family::Dict => Box::pin(dict::run(t)).await.map(|()| Next::Done),
+        Family::Tftp => Box::pin(tftp::run(t)).await.map(|()| Next::Done),
         Family::Gopher => Box::pin(gopher::run(t)).await.map(|()| Next::Done),
         Family::Ws
         | Family::Ssh
         | Family::Telnet
         | Family::Ldap
-        | Family::Tftp
         | Family::Imap
         | Family::Pop3
         | Family::Smtp

@@ -437,6 +437,7 @@ fn check_range(option: O, value: i64) -> Result<(), Code> {
         O::ProxyTransferMode => (0..=1).contains(&value),
         O::Postredir | O::TcpKeepidle | O::TcpKeepintvl | O::TcpKeepcnt => value >= 0,
         O::FtpFilemethod => (0..=3).contains(&value),
+        O::TftpBlksize => (8..=65_464).contains(&value),
         O::Ftpsslauth => (0..=2).contains(&value),
         // The lowest version in the lower half (SSL 2 and 3 are gone), the highest in the upper.
         O::Sslversion | O::ProxySslversion => {
@@ -486,6 +487,7 @@ fn default_long(option: O) -> i64 {
         O::TcpKeepcnt => 9,
         O::FtpFilemethod => 1,
         O::Maxconnects => 5,
+        O::TftpBlksize => 512,
         _ => 0,
     }
 }

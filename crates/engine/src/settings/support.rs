@@ -97,6 +97,8 @@ pub fn support(option: O) -> Support {
         | O::Transfertext | O::AccepttimeoutMs | O::NewFilePerms | O::NewDirectoryPerms | O::Wildcardmatch
         | O::ChunkBgnFunction | O::ChunkEndFunction | O::ChunkData | O::FnmatchFunction
         | O::FnmatchData | O::SslVerifystatus => Support::Yes,
+        // TFTP.
+        O::TftpBlksize | O::TftpNoOptions => Support::Yes,
         // GSS-API.
         O::ServiceName | O::ProxyServiceName | O::Socks5GssapiService | O::Socks5GssapiNec
         | O::GssapiDelegation => Support::Yes,
@@ -114,7 +116,7 @@ pub fn support(option: O) -> Support {
         // The resolver c-ares would have to be there.
         O::DnsServers | O::DnsInterface | O::DnsLocalIp4 | O::DnsLocalIp6 => Support::Unknown,
         // Protocols that this build lacks.
-        O::Telnetoptions | O::TftpBlksize | O::TftpNoOptions | O::RtspRequest | O::RtspSessionId
+        O::Telnetoptions | O::RtspRequest | O::RtspSessionId
         | O::RtspStreamUri | O::RtspTransport | O::RtspClientCseq | O::RtspServerCseq
         | O::InterleaveFunction | O::InterleaveData | O::SshAuthTypes | O::SshPublicKeyfile
         | O::SshPrivateKeyfile | O::SshHostPublicKeyMd5 | O::SshHostPublicKeySha256 | O::SshKnownhosts

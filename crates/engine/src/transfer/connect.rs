@@ -15,7 +15,8 @@ use net::filter::{SocketFilter, open::Transport};
 use net::resolver::{Addresses, ResolveOptions, is_new, resolve};
 use net::tls::TlsConfig;
 use net::{
-    Acquired, Ages, Connection, Filter, Identity, Key, Lease, Limits, Pool, ResolveCache, SessionStore, Wish,
+    Acquired, Ages, Connection, Datagrams, Filter, Identity, Key, Lease, Limits, Pool, ResolveCache,
+    SessionStore, Wish,
 };
 use tables::scheme::Login;
 use tables::{Code, EasyOption as O, LockData};
@@ -282,6 +283,33 @@ impl Transfer {
             None => connect(reactor, &request).await,
         };
         Ok(connected?)
+    }
+
+    /// A socket for datagrams to the origin of the current URL, and its first address. No proxy passes them on.
+    pub async fn datagrams(&mut self) -> Result<(Datagrams, SocketAddr)> {
+        let plan = self.plan()?;
+        if let Some(proxy) = &plan.proxy {
+            return Err(match proxy.kind.is_socks() {
+                true => Error::new(Code::Proxy, "datagrams cannot be sent by way of a SOCKS proxy"),
+                false => Error::new(Code::UnsupportedProtocol, "TFTP cannot be done over CONNECT"),
+            });
+        }
+        let found = self.look_up(&plan.host, plan.port, &plan.resolve).await?;
+        self.mark(|info, elapsed| info.name_lookup = elapsed.max(Duration::from_nanos(1)));
+        let local_hosts = match plan.identity.socket.local.host_name() {
+            Some(name) => Box::pin(self.local_hosts(name, &plan)).await,
+            None => Vec::new(),
+        };
+        let first = *found.list.first().ok_or_else(|| Error::from(Code::CouldntResolveHost))?;
+        let reactor = self.multi.runtime.reactor();
+        let (callbacks, owner) = (self.easy.callbacks.sockets(), self.easy.owner_number());
+        let opened = Datagrams::open(reactor, first, &plan.identity.socket, &local_hosts, callbacks, owner)?;
+        self.mark(|info, elapsed| info.connect = elapsed);
+        let mut info = self.easy.info.borrow_mut();
+        info.ends = ends(&net::connect::Endpoints { remote: Some(opened.1), local: None });
+        info.connects += 1;
+        drop(info);
+        Ok(opened)
     }
 
     /// TLS to this peer on top of what is there. Also used to upgrade a connection (STARTTLS).

@@ -1,5 +1,6 @@
 //! A filter is one layer of a connection and carries bytes: socket, (haproxy), (socks | http proxy), (tls).
 
+pub mod datagram;
 pub mod haproxy;
 pub mod http_proxy;
 pub mod open;

@@ -1,0 +1,418 @@
+//! tftp:// (RFC 1350, options by RFC 2347 to 2349, URLs by RFC 3617): one file read or written, a block at a time, each
+//! answered before the next. What is lost is sent again by a timer; the port that answers first is the server's, and
+//! whoever else sends ends the transfer. A block or an answer that comes twice is answered once and never doubles what
+//! follows (RFC 1123 section 4.2.3.1, the sorcerer's apprentice).
+
+use std::future::{Future, poll_fn};
+use std::net::SocketAddr;
+use std::ops::Range;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use net::Datagrams;
+use net::exchange::{BodyError, BodyStep};
+use runtime::{Direction, Sleep};
+use tables::{Code, EasyOption as O};
+use wire::escape::{self, Reject};
+use wire::tftp::{self, BLOCKS, DEFAULT_BLOCK, Mode, Packet};
+
+use crate::error::{Error, Result};
+use crate::settings::Method;
+use crate::transfer::Transfer;
+use crate::transfer::body::BodySource;
+use crate::transfer::client_reader::ClientReader;
+
+/// Runs one request.
+pub async fn run(t: &mut Transfer) -> Result<()> {
+    let (path, mode) = tftp::split_mode(t.url.path());
+    let mode = mode.unwrap_or(if t.on(O::Transfertext) { Mode::Netascii } else { Mode::Octet });
+    let name = escape::decode(path.strip_prefix(b"/").unwrap_or(path), Reject::Zero)
+        .map_err(|_| Error::new(Code::UrlMalformat, "a NUL in a file's name"))?;
+    let mut reader = match t.on(O::Upload) || t.method == Method::Put {
+        true => Some(ClientReader::open(&t.easy, Method::Put)?),
+        false => None,
+    };
+    let mut talk = Talk::open(t).await?;
+    if name.len() > talk.wanted_block.max(DEFAULT_BLOCK) - MODE_AND_CODE {
+        return Err(Error::new(Code::TftpIllegal, "TFTP filename too long"));
+    }
+    t.mark(|info, elapsed| info.pre_transfer = elapsed);
+    let size = reader.as_ref().map_or(0, |reader| reader.size.unwrap_or(0));
+    let request = tftp::request(reader.is_some(), &name, mode, &talk.options(t, size));
+    talk.send(request)?;
+    match &mut reader {
+        Some(reader) => store(t, &mut talk, reader).await,
+        None => fetch(t, talk).await,
+    }
+}
+
+/// What a request holds besides the name, and a NUL or two.
+const MODE_AND_CODE: usize = "netascii".len() + 4;
+
+/// The first answer is the first block, or the options; each block is acknowledged when the application has taken it.
+async fn fetch(t: &mut Transfer, mut talk: Talk) -> Result<()> {
+    let mut acknowledge = None;
+    match poll_fn(|cx| talk.poll_packet(cx).map_ok(Answer::of)).await? {
+        Answer::Options(taken) => {
+            let total = talk.agree(&taken)?;
+            t.easy.info.borrow_mut().download_total = total.map_or(-1, |n| n as i64);
+            let limit = t.long(O::MaxfilesizeLarge);
+            if limit > 0 && total.is_some_and(|n| n > limit as u64) {
+                talk.refuse();
+                return Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded"));
+            }
+            acknowledge = Some(0);
+        }
+        Answer::Data => talk.again = true,
+        Answer::Ack(_) => return Err(unexpected()),
+    }
+    let mut blocks = Blocks { talk, acknowledge, last: 0, left: 0..0, ended: false, failure: None };
+    let outcome = t.pump_body(&mut blocks).await;
+    match (outcome, blocks.failure.take()) {
+        (Err(_), Some(failure)) => Err(failure),
+        (Err(e), None) => {
+            blocks.talk.refuse();
+            Err(e)
+        }
+        (Ok(()), _) => Ok(()),
+    }
+}
+
+/// Blocks go out one by one, each when the one before was acknowledged.
+async fn store(t: &mut Transfer, talk: &mut Talk, reader: &mut ClientReader) -> Result<()> {
+    t.easy.info.borrow_mut().upload_total = reader.size.map_or(-1, |n| n as i64);
+    match poll_fn(|cx| talk.poll_packet(cx).map_ok(Answer::of)).await? {
+        Answer::Options(taken) => drop(talk.agree(&taken)?),
+        Answer::Ack(0) => {}
+        Answer::Ack(_) | Answer::Data => return Err(unexpected()),
+    }
+    let mut piece = vec![0; talk.block];
+    for number in 1u64.. {
+        let length = match read_block(t, reader, &mut piece).await {
+            Ok(length) => length,
+            Err(e) => {
+                talk.refuse();
+                return Err(e);
+            }
+        };
+        let block = number as u16; // wraps round, as most servers have it
+        let mut packet = Vec::with_capacity(length + 4);
+        Packet::Data { block, bytes: &piece[..length] }.write(&mut packet);
+        talk.send(packet)?;
+        poll_fn(|cx| talk.poll_acknowledged(cx, block)).await?;
+        t.easy.info.borrow_mut().uploaded += length as i64;
+        pace(t, length).await;
+        if length < talk.block {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A whole block, or the last bytes.
+async fn read_block(t: &Transfer, reader: &mut ClientReader, piece: &mut [u8]) -> Result<usize> {
+    let mut filled = 0;
+    while filled < piece.len() {
+        match poll_fn(|cx| reader.poll_read(cx, &mut piece[filled..])).await? {
+            0 => break,
+            n => filled += n,
+        }
+    }
+    t.easy.callbacks.debug_if_wanted(crate::callbacks::DebugKind::DataOut, &piece[..filled]);
+    Ok(filled)
+}
+
+async fn pace(t: &mut Transfer, length: usize) {
+    t.send_rate.adopt(t.long(O::MaxSendSpeedLarge));
+    if let Some(at) = t.send_rate.moved(length, t.now()).filter(|_| t.send_rate.limited()) {
+        t.multi.runtime.reactor().sleep_until(at).await;
+    }
+}
+
+/// The conversation: what was sent last, and who answers.
+struct Talk {
+    link: Datagrams,
+    peer: SocketAddr,
+    /// The peer has answered, from the port that it uses for this file.
+    pinned: bool,
+    sent: Vec<u8>,
+    received: Vec<u8>,
+    /// The datagram in it, and whether it is to be looked at once more.
+    length: usize,
+    again: bool,
+    /// How long an answer may take, and how often what was sent is sent again.
+    patience: Duration,
+    tries: u32,
+    tried: u32,
+    timer: Sleep,
+    /// What was asked for, and what is used.
+    wanted_block: usize,
+    block: usize,
+}
+
+impl Talk {
+    async fn open(t: &mut Transfer) -> Result<Talk> {
+        let (link, peer) = t.datagrams().await?;
+        let wanted_block =
+            usize::try_from(t.long(O::TftpBlksize)).expect("the setting's range is that of BLOCKS");
+        let (patience, tries) = patience(t);
+        let reactor = t.multi.runtime.reactor();
+        Ok(Talk {
+            link,
+            peer,
+            pinned: false,
+            sent: Vec::new(),
+            // One more than a block may have: a longer one is seen.
+            received: vec![0; wanted_block.max(DEFAULT_BLOCK) + 5],
+            length: 0,
+            again: false,
+            patience,
+            tries,
+            tried: 0,
+            timer: reactor.sleep_until(t.now() + patience),
+            wanted_block,
+            block: DEFAULT_BLOCK,
+        })
+    }
+
+    /// The options that a request names, unless CURLOPT_TFTP_NO_OPTIONS forbids them.
+    fn options(&self, t: &Transfer, size: u64) -> Vec<(&'static str, u64)> {
+        if t.on(O::TftpNoOptions) {
+            return Vec::new();
+        }
+        vec![("tsize", size), ("blksize", self.wanted_block as u64), ("timeout", self.patience.as_secs())]
+    }
+
+    /// Sends it, and again whenever no answer comes in time.
+    fn send(&mut self, packet: Vec<u8>) -> Result<()> {
+        self.sent = packet;
+        self.tried = 0;
+        self.send_again()
+    }
+
+    fn send_again(&mut self) -> Result<()> {
+        self.timer.reset_after(self.patience);
+        let sent = self.link.send_to(&self.sent, self.peer);
+        sent.map_err(|e| crate::transfer::body::send_failed(&e))
+    }
+
+    /// The next packet of the server. An error that it reports is ours.
+    fn poll_packet(&mut self, cx: &mut Context<'_>) -> Poll<Result<Packet<'_>>> {
+        if !std::mem::take(&mut self.again) {
+            self.length = ready!(self.poll_datagram(cx))?;
+        }
+        Poll::Ready(match Packet::parse(&self.received[..self.length]) {
+            Ok(Packet::Error { code, text }) => Err(refusal(code, text)),
+            Ok(packet) => Ok(packet),
+            Err(tftp::Malformed) => Err(unexpected()),
+        })
+    }
+
+    fn poll_datagram(&mut self, cx: &mut Context<'_>) -> Poll<Result<usize>> {
+        loop {
+            if let Poll::Ready(got) = self.link.poll_recv_from(cx, &mut self.received) {
+                let (length, from) = got.map_err(|e| crate::transfer::body::receive_failed(&e))?;
+                let Some(from) = from else { continue };
+                if self.pinned && from != self.peer {
+                    let text = "Data received from another address";
+                    return Poll::Ready(Err(Error::new(Code::RecvError, text)));
+                }
+                // Too short to be anything: as if it had been lost.
+                if length >= 4 {
+                    (self.peer, self.pinned) = (from, true);
+                    return Poll::Ready(Ok(length));
+                }
+                continue;
+            }
+            ready!(Pin::new(&mut self.timer).poll(cx));
+            self.tried += 1;
+            if self.tried > self.tries {
+                let text = "TFTP: the server does not answer";
+                return Poll::Ready(Err(Error::new(Code::OperationTimedout, text)));
+            }
+            self.send_again()?;
+        }
+    }
+
+    /// Waits until the block has been acknowledged. What comes twice is passed over: who answered it with the next block
+    /// once more would double everything that follows.
+    fn poll_acknowledged(&mut self, cx: &mut Context<'_>, block: u16) -> Poll<Result<()>> {
+        loop {
+            match ready!(self.poll_packet(cx))? {
+                Packet::Ack { block: number } if number == block => return Poll::Ready(Ok(())),
+                Packet::Ack { .. } | Packet::Options(_) => {}
+                Packet::Data { .. } | Packet::Error { .. } => return Poll::Ready(Err(unexpected())),
+            }
+        }
+    }
+
+    /// Takes the server's word for size and block; the file's size where it is told.
+    fn agree(&mut self, taken: &Agreed) -> Result<Option<u64>> {
+        let illegal = |text: &str| Error::new(Code::TftpIllegal, text);
+        if let Some(size) = &taken.block {
+            self.block = match size.and_then(|n| usize::try_from(n).ok()) {
+                Some(0) => return Err(illegal("blksize is zero in OACK")),
+                Some(n) if n > *BLOCKS.end() => return Err(illegal("blksize is larger than max supported")),
+                Some(n) if n < *BLOCKS.start() => {
+                    return Err(illegal("blksize is smaller than min supported"));
+                }
+                Some(n) if n > self.wanted_block => {
+                    return Err(illegal("server requested blksize larger than allocated"));
+                }
+                Some(n) => n,
+                None => return Err(illegal("invalid blocksize value in OACK packet")),
+            };
+        }
+        match taken.size {
+            Some(None) => Err(illegal("invalid tsize -:value in OACK packet")),
+            Some(size) => Ok(size.filter(|n| *n > 0)),
+            None => Ok(None),
+        }
+    }
+
+    /// The server need not go on.
+    fn refuse(&mut self) {
+        Packet::Error { code: 0, text: b"" }.write(&mut self.sent);
+        let _ = self.link.send_to(&self.sent, self.peer);
+    }
+}
+
+/// What the first answer to a request may be.
+enum Answer {
+    Data,
+    Ack(u16),
+    Options(Agreed),
+}
+
+/// What an OACK says of the options that we use; an inner `None` is no number.
+#[derive(Default)]
+struct Agreed {
+    block: Option<Option<u64>>,
+    size: Option<Option<u64>>,
+}
+
+impl Answer {
+    fn of(packet: Packet<'_>) -> Answer {
+        match packet {
+            Packet::Ack { block } => Answer::Ack(block),
+            Packet::Options(options) => Answer::Options(Agreed::of(&options)),
+            Packet::Data { .. } | Packet::Error { .. } => Answer::Data,
+        }
+    }
+}
+
+impl Agreed {
+    fn of(options: &[(&[u8], &[u8])]) -> Agreed {
+        let mut agreed = Agreed::default();
+        for (name, value) in options {
+            if name.eq_ignore_ascii_case(b"blksize") {
+                agreed.block = Some(tftp::value(value));
+            } else if name.eq_ignore_ascii_case(b"tsize") {
+                agreed.size = Some(tftp::value(value));
+            }
+        }
+        agreed
+    }
+}
+
+/// A file's blocks as a body.
+struct Blocks {
+    talk: Talk,
+    /// This block is being handed out, and the server does not know yet.
+    acknowledge: Option<u16>,
+    last: u16,
+    /// What of it is left to be handed out, in `talk.received`.
+    left: Range<usize>,
+    ended: bool,
+    /// In TFTP's own terms.
+    failure: Option<Error>,
+}
+
+impl Blocks {
+    /// Acknowledges the last block and waits for the next one; false after the end.
+    fn poll_block(&mut self, cx: &mut Context<'_>) -> Poll<Result<bool>> {
+        if let Some(block) = self.acknowledge.take() {
+            self.acknowledge(block)?;
+        }
+        while !self.ended {
+            let limit = self.talk.block;
+            let Packet::Data { block, bytes } = ready!(self.talk.poll_packet(cx))? else {
+                return Poll::Ready(Err(unexpected()));
+            };
+            if bytes.len() > limit {
+                return Poll::Ready(Err(Error::new(Code::TftpIllegal, "a block is longer than agreed on")));
+            }
+            let length = bytes.len();
+            if block == self.last.wrapping_add(1) {
+                (self.last, self.acknowledge, self.ended) = (block, Some(block), length < limit);
+                self.left = self.talk.length - length..self.talk.length;
+                return Poll::Ready(Ok(true));
+            }
+            // Our acknowledgement was lost. Anything older has been answered already.
+            if block == self.last {
+                self.acknowledge(block)?;
+            }
+        }
+        Poll::Ready(Ok(false))
+    }
+
+    fn acknowledge(&mut self, block: u16) -> Result<()> {
+        let mut packet = Vec::with_capacity(4);
+        Packet::Ack { block }.write(&mut packet);
+        self.talk.send(packet)
+    }
+}
+
+impl BodySource for Blocks {
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
+        while self.left.is_empty() {
+            match ready!(self.poll_block(cx)) {
+                Ok(true) => {}
+                Ok(false) => return Poll::Ready(Ok(BodyStep::End)),
+                Err(e) => {
+                    self.failure = Some(e);
+                    return Poll::Ready(Err(BodyError::Truncated(None)));
+                }
+            }
+        }
+        let n = buf.len().min(self.left.len());
+        let from = self.left.start;
+        buf[..n].copy_from_slice(&self.talk.received[from..from + n]);
+        self.left.start += n;
+        Poll::Ready(Ok(BodyStep::Bytes(n)))
+    }
+
+    fn forget_read(&mut self) {
+        self.talk.link.socket().forget(Direction::Read);
+    }
+}
+
+/// How long the server may take for an answer, and how many answers may be missed: about five seconds each, but no more than
+/// fifty and no less than three in the time that there is.
+fn patience(t: &Transfer) -> (Duration, u32) {
+    let limits =
+        [O::ConnecttimeoutMs, O::TimeoutMs].map(|option| t.long(option)).into_iter().filter(|ms| *ms > 0);
+    let total_s = (limits.min().unwrap_or(300_000) + 500) / 1000;
+    let tries = (total_s / 5).clamp(3, 50);
+    (Duration::from_secs((total_s / tries).clamp(1, 255) as u64), tries as u32)
+}
+
+/// curl's codes for those of RFC 1350 and RFC 2347.
+fn refusal(code: u16, text: &[u8]) -> Error {
+    let code = match code {
+        1 => Code::TftpNotfound,
+        2 => Code::TftpPerm,
+        3 => Code::RemoteDiskFull,
+        4 | 8 => Code::TftpIllegal,
+        5 => Code::TftpUnknownid,
+        6 => Code::RemoteFileExists,
+        7 => Code::TftpNosuchuser,
+        _ => Code::AbortedByCallback,
+    };
+    Error::new(code, format!("TFTP: {}", String::from_utf8_lossy(text)))
+}
+
+fn unexpected() -> Error {
+    Error::new(Code::TftpIllegal, "TFTP: a packet that makes no sense here")
+}

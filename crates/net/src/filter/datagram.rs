@@ -1,0 +1,61 @@
+//! A socket for datagrams to a peer whose port may change with its first answer (TFTP): never connected.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use runtime::{Direction, Reactor, Socket};
+use rustix::net::{RecvFlags, SendFlags, recvfrom, sendto};
+
+use super::open::{SocketCallbacks, SocketOptions, Target, Transport, open};
+use crate::error::NetError;
+
+/// Sends to and receives from anybody.
+pub struct Datagrams {
+    socket: Socket,
+}
+
+impl Datagrams {
+    /// A socket of the peer's family, bound as the options say, and the peer as the application's callback left it.
+    pub fn open(
+        reactor: &Arc<Reactor>,
+        peer: SocketAddr,
+        options: &SocketOptions,
+        local_hosts: &[SocketAddr],
+        callbacks: Option<&dyn SocketCallbacks>,
+        owner: u64,
+    ) -> Result<(Datagrams, SocketAddr), NetError> {
+        let fresh = open(&Target::Ip(peer), Transport::Udp, options, local_hosts, callbacks)?;
+        let mut socket = fresh.socket;
+        socket.attach(reactor, owner);
+        let peer = if let Target::Ip(changed) = fresh.target { changed } else { peer };
+        Ok((Datagrams { socket }, peer))
+    }
+
+    /// Sends one datagram. One that finds no room is lost, as others are lost on the way.
+    pub fn send_to(&self, bytes: &[u8], peer: SocketAddr) -> io::Result<()> {
+        match sendto(&self.socket, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT, &peer) {
+            Ok(_) => Ok(()),
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(()),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    /// The next datagram, cut to the buffer, and who sent it.
+    pub fn poll_recv_from(
+        &mut self,
+        cx: &mut Context<'_>,
+        buf: &mut [u8],
+    ) -> Poll<io::Result<(usize, Option<SocketAddr>)>> {
+        self.socket.poll_io(cx, Direction::Read, |fd| {
+            let (_, n, from) = recvfrom(fd, &mut *buf, RecvFlags::empty())?;
+            Ok((n, from.and_then(|from| from.try_into().ok())))
+        })
+    }
+
+    /// The socket underneath.
+    pub fn socket(&self) -> &Socket {
+        &self.socket
+    }
+}
