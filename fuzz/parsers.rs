@@ -239,13 +239,13 @@ pub fn content_encoding(input: &[u8]) {
     let mut decoder = Decoder::new(list, DEPTH_LIMIT).expect("two codings are not too many");
     let mut left = 1usize << 22;
     for piece in rest.chunks(step) {
-        let outcome = decoder.decode(piece, &mut |slice: &[u8]| -> Result<(), ()> {
+        decoder.feed(piece);
+        loop {
+            let Ok(slice) = decoder.next_slice() else { return };
+            let Some(slice) = slice else { break };
             assert!(slice.len() <= 16 * 1024);
-            left = left.checked_sub(slice.len()).ok_or(())?;
-            Ok(())
-        });
-        if outcome.is_err() {
-            return;
+            let Some(less) = left.checked_sub(slice.len()) else { return };
+            left = less;
         }
     }
     let _ = decoder.finish();

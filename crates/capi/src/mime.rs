@@ -86,6 +86,11 @@ enum Data {
     Parts(*mut c_void),
 }
 
+/// Whether there is such a tree still.
+pub fn is_alive(mime: *const c_void) -> bool {
+    MIMES.find(mime).is_some()
+}
+
 /// The content of a tree for one pass, or the reason why it can't be sent.
 pub fn lay_out(mime: *const c_void) -> Result<Vec<Laid<Source>>, Code> {
     lay_out_at(mime, 0)

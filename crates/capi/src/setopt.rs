@@ -73,13 +73,14 @@ fn set(easy: &EasyHandle, option: O, number: i64, pointer: *mut c_void) -> Resul
             settings(&|s| s.set_list(option, lines.clone()))
         }
         ArgKind::Blob => {
-            // SAFETY: a blob or NULL, as the manual demands; its bytes are copied whatever its flags say.
-            let blob = unsafe {
-                let blob = pointer.cast::<Blob>().as_ref();
-                blob.map(|blob| {
-                    if blob.len == 0 { &[][..] } else { std::slice::from_raw_parts(blob.data, blob.len) }
-                })
-            };
+            // SAFETY: a blob or NULL, as the manual demands.
+            let blob = unsafe { pointer.cast::<Blob>().as_ref() };
+            if blob.is_some_and(|blob| blob.data.is_null() || blob.len == 0) {
+                support(option).answer(false)?;
+                return Err(Code::BadFunctionArgument);
+            }
+            // SAFETY: the same; its bytes are copied whatever its flags say.
+            let blob = blob.map(|blob| unsafe { std::slice::from_raw_parts(blob.data, blob.len) });
             settings(&|s| s.set_text(option, blob))
         }
         ArgKind::Object | ArgKind::CbPtr | ArgKind::Function => set_pointer(easy, option, pointer),
@@ -204,6 +205,8 @@ enum Form {
 impl MimeSource for FormSource {
     fn open(&self, kind: Option<&[u8]>) -> engine::Result<Box<dyn MimeReader>> {
         let parts = match self.form {
+            // A form that was freed while it was set is an empty body.
+            Form::Mime(handle) if !mime::is_alive(handle) => return Ok(Box::new(NoForm)),
             Form::Mime(handle) => mime::lay_out(handle),
             // SAFETY: the manual asks the application to keep the form until the transfer is done.
             Form::Posts(form) => unsafe { form::lay_out(form, self.app.stream_read()) },
@@ -212,6 +215,23 @@ impl MimeSource for FormSource {
         let escape = if escapes { Escape::Backslash } else { Escape::Percent };
         let body = parts.and_then(|parts| FormBody::open(parts, kind, escape)).map_err(Error::from)?;
         Ok(Box::new(FormReader(body)))
+    }
+}
+
+/// What is left of a form that is gone.
+struct NoForm;
+
+impl MimeReader for NoForm {
+    fn content_type(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn size(&self) -> Option<u64> {
+        Some(0)
+    }
+
+    fn read(&mut self, _buf: &mut [u8]) -> engine::Result<ReadAnswer> {
+        Ok(ReadAnswer::Bytes(0))
     }
 }
 

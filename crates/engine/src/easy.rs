@@ -211,6 +211,7 @@ impl Easy {
             EasyOption::Referer if !self.in_transfer() => self.0.info.borrow_mut().referer = None,
             EasyOption::Hsts => hsts::add_file(&self.0, value),
             EasyOption::Cookiefile => cookies::add_file(&self.0, value),
+            EasyOption::Cookiejar if value.is_some() => cookies::jar_named(&self.0),
             EasyOption::Cookielist => value.into_iter().for_each(|v| cookies::command(&self.0, v)),
             _ => {}
         }

@@ -21,8 +21,9 @@ pub struct Store {
     /// All files given, for RELOAD.
     files: RefCell<Vec<Text>>,
     dirty: Cell<bool>,
-    /// The application asked for cookies on this handle. A share that holds some does not turn them on.
-    on: Cell<bool>,
+    /// Whether the application wants cookies on this handle, when it has said so other than by CURLOPT_COOKIEJAR. A share
+    /// that holds some does not turn them on.
+    on: Cell<Option<bool>>,
 }
 
 impl Store {
@@ -40,38 +41,47 @@ impl Store {
     }
 }
 
-/// CURLOPT_COOKIEFILE: another file to read; an empty name only turns the engine on, `None` forgets
-/// the files.
+/// CURLOPT_COOKIEFILE: another file to read; an empty name only turns the engine on, `None` turns it off and forgets
+/// the files and the handle's own cookies.
 pub fn add_file(easy: &EasyState, name: Option<&[u8]>) {
     let store = &easy.stores.cookies;
     match name {
         None => {
             store.unread.borrow_mut().clear();
             store.files.borrow_mut().clear();
+            store.on.set(Some(false));
+            store.forget();
         }
         Some(name) => {
-            store.on.set(true);
+            store.on.set(Some(true));
             store.unread.borrow_mut().push(name.into());
             store.files.borrow_mut().push(name.into());
         }
     }
 }
 
-/// CURLOPT_COOKIELIST: a cookie, or something to be done at once.
+/// CURLOPT_COOKIEJAR: a file to write turns the engine on.
+pub fn jar_named(easy: &EasyState) {
+    easy.stores.cookies.on.set(Some(true));
+}
+
+/// CURLOPT_COOKIELIST: a cookie, which turns the engine on, or something to be done at once with those that there are.
 pub fn command(easy: &EasyState, text: &[u8]) {
-    easy.stores.cookies.on.set(true);
     match Command::parse(text) {
-        Command::All => change(easy, Jar::clear),
-        Command::Session => change(easy, Jar::clear_session),
+        Command::All => with_jar(easy, |jar| jar.as_mut().map_or((), Jar::clear)),
+        Command::Session => with_jar(easy, |jar| jar.as_mut().map_or((), Jar::clear_session)),
         Command::Flush => save(easy),
         Command::Reload => {
             let files = easy.stores.cookies.files.borrow().clone();
             *easy.stores.cookies.unread.borrow_mut() = files;
             read_files(easy);
         }
-        Command::Line(line) => change(easy, |jar| {
-            let _ = jar.add_line(line, now());
-        }),
+        Command::Line(line) => {
+            easy.stores.cookies.on.set(Some(true));
+            with_jar(easy, |jar| {
+                let _ = jar.get_or_insert_with(Jar::new).add_line(line, now());
+            });
+        }
     }
 }
 
@@ -82,16 +92,16 @@ pub fn list(easy: &EasyState) -> Vec<Vec<u8>> {
 
 /// Reads the files that have not been read yet. Turns the engine on when a file was named.
 pub fn read_files(easy: &EasyState) {
-    let on = easy.settings.borrow().is_set(O::Cookiejar);
-    if !on && easy.stores.cookies.unread.borrow().is_empty() {
+    if !is_on(easy) && easy.stores.cookies.unread.borrow().is_empty() {
         return;
     }
     let files = std::mem::take(&mut *easy.stores.cookies.unread.borrow_mut());
     let new_session = easy.settings.borrow().on(O::Cookiesession);
     with_jar(easy, |jar| {
         let jar = jar.get_or_insert_with(Jar::new);
-        for name in files.iter().filter(|n| !n.is_empty()) {
-            match read(name) {
+        for name in &files {
+            let bytes = if name.is_empty() { Ok(Vec::new()) } else { read(name) };
+            match bytes {
                 Ok(bytes) => jar.load(&bytes, new_session, now()),
                 Err(e) => {
                     let name = String::from_utf8_lossy(name);
@@ -138,7 +148,7 @@ pub fn received(t: &Transfer, value: &[u8]) {
 
 /// Whether the application asked for cookies.
 pub fn is_on(easy: &EasyState) -> bool {
-    easy.stores.cookies.on.get() || easy.settings.borrow().is_set(O::Cookiejar)
+    easy.stores.cookies.on.get().unwrap_or_else(|| easy.settings.borrow().is_set(O::Cookiejar))
 }
 
 /// A custom Host field names the site for cookies, as long as the origin is the first one.
@@ -170,10 +180,6 @@ pub fn save(easy: &EasyState) {
         let name = String::from_utf8_lossy(&name);
         easy.note(|| format!("WARNING: failed to save cookies in {name}: {e}"));
     }
-}
-
-fn change(easy: &EasyState, f: impl FnOnce(&mut Jar)) {
-    with_jar(easy, |jar| f(jar.get_or_insert_with(Jar::new)));
 }
 
 /// Runs `f` on the jar of the share, or on the handle's own.

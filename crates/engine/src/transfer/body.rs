@@ -24,6 +24,11 @@ pub trait BodySource {
         None
     }
 
+    /// Where chunks end in the bytes read last: the application gets them one by one.
+    fn chunk_ends(&self) -> &[usize] {
+        &[]
+    }
+
     /// Whatever else must go on meanwhile, such as an upload that the reply has overtaken.
     fn poll_beside(&mut self, _cx: &mut Context<'_>) -> Result<()> {
         Ok(())
@@ -33,8 +38,8 @@ pub trait BodySource {
     fn forget_read(&mut self);
 }
 
-/// Bytes that one run may move before other transfers, and the application, get their turn.
-const FAIR_SHARE: usize = 4 * 1024 * 1024;
+/// Bytes that one run may move, or make by decoding, before other transfers, and the application, get their turn.
+pub const FAIR_SHARE: usize = 4 * 1024 * 1024;
 
 impl Transfer {
     /// Receives a body to its end. `expected` is its length where that is known.
@@ -81,7 +86,12 @@ impl Transfer {
                 match ready!(source.poll_body(cx, &mut buf[..room])) {
                     Ok(BodyStep::Bytes(n)) => {
                         self.received(n);
-                        Poll::Ready(self.writer.body(&buf[..n]).map(|()| Some(n)))
+                        let mut at = 0;
+                        for &end in source.chunk_ends().iter().filter(|end| **end < n) {
+                            self.writer.body(&buf[at..end])?;
+                            at = end;
+                        }
+                        Poll::Ready(self.writer.body(&buf[at..n]).map(|()| Some(n)))
                     }
                     Ok(BodyStep::End) => Poll::Ready(Ok(None)),
                     Err(e) => Poll::Ready(Err(body_failed(e))),

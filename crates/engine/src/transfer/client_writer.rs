@@ -1,6 +1,6 @@
 //! Hands received bytes to the application: header lines as they are, body bytes through the content
 //! decoders and in pieces of at most 16 KiB. What a pause leaves undelivered is kept here, bounded by
-//! one receive buffer, and handed out again as the same bytes.
+//! one receive buffer, and handed out again as the same bytes; nothing is decoded before it can be handed out.
 
 use std::collections::VecDeque;
 use std::hint::cold_path;
@@ -8,22 +8,24 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use tables::{Code, EasyOption as O};
-use wire::content_encoding::{self, Decoder, Failure};
+use wire::content_encoding::{self, Decoder};
 
 use crate::callbacks::{DebugKind, Written};
 use crate::easy::EasyState;
 use crate::error::{Error, Result};
+use crate::transfer::body::FAIR_SHARE;
 
 /// CURL_MAX_WRITE_SIZE: applications have buffers of this size.
 const PIECE: usize = 16 * 1024;
-
-/// A decoder is fed so much at a time: what one feeding may grow to stays bounded when a pause comes.
-const DECODE_PIECE: usize = 4 * 1024;
 
 /// The writing side of a transfer.
 pub struct ClientWriter {
     easy: Rc<EasyState>,
     decoder: Option<Decoder>,
+    /// The decoder may have more without more input.
+    decoding: bool,
+    /// So much may still be decoded before others have their turn.
+    share: usize,
     held: VecDeque<Held>,
     /// Longest piece handed out (CURLOPT_BUFFERSIZE).
     piece: usize,
@@ -35,8 +37,6 @@ pub struct ClientWriter {
 enum Held {
     Header(Vec<u8>),
     Body(Vec<u8>),
-    /// Not decoded yet.
-    Encoded(Vec<u8>),
 }
 
 impl ClientWriter {
@@ -44,12 +44,13 @@ impl ClientWriter {
     pub fn new(easy: Rc<EasyState>) -> ClientWriter {
         let wanted = easy.settings.borrow().long(O::Buffersize);
         let piece = usize::try_from(wanted).unwrap_or(PIECE).clamp(1, PIECE);
-        ClientWriter { easy, decoder: None, held: VecDeque::new(), piece, ignore_body: false }
+        let (held, share) = (VecDeque::new(), FAIR_SHARE);
+        ClientWriter { easy, decoder: None, decoding: false, share, held, piece, ignore_body: false }
     }
 
     /// A new reply begins: forgets decoders and what was ignored.
     pub fn begin(&mut self) {
-        self.decoder = None;
+        (self.decoder, self.decoding) = (None, false);
         self.ignore_body = false;
     }
 
@@ -88,26 +89,41 @@ impl ClientWriter {
         }
         self.easy.trace("write", || format!("{} bytes of body", data.len()));
         self.easy.callbacks.debug_if_wanted(DebugKind::DataIn, data);
+        if let Some(decoder) = &mut self.decoder {
+            cold_path();
+            decoder.feed(data);
+            self.decoding = true;
+            return if self.held.is_empty() { self.decode_on() } else { Ok(()) };
+        }
         if self.must_hold() {
             cold_path();
-            let held = data.to_vec();
-            self.held.push_back(if self.decoder.is_some() { Held::Encoded(held) } else { Held::Body(held) });
+            self.held.push_back(Held::Body(data.to_vec()));
             return Ok(());
         }
-        if self.decoder.is_some() { self.decoded(data) } else { self.deliver(data) }
+        self.deliver(data)
     }
 
-    /// Waits until everything held has been taken. Ready at once when nothing is held.
+    /// Waits until everything held has been taken, and all that can be decoded of what has come. Ready at once when nothing
+    /// is held.
     pub fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
         loop {
             ready!(self.easy.flow.poll_receive(cx));
-            let Some(next) = self.held.pop_front() else { return Poll::Ready(Ok(())) };
+            let Some(next) = self.held.pop_front() else {
+                if !self.decoding {
+                    return Poll::Ready(Ok(()));
+                }
+                cold_path();
+                if self.share == 0 {
+                    ready!(self.poll_next_turn(cx));
+                }
+                self.decode_on()?;
+                continue;
+            };
             cold_path();
             let later = std::mem::take(&mut self.held);
             let result = match next {
                 Held::Header(line) => self.deliver_header(&line),
                 Held::Body(data) => self.deliver(&data),
-                Held::Encoded(data) => self.decoded(&data),
             };
             self.held.extend(later);
             if let Err(e) = result {
@@ -135,7 +151,19 @@ impl ClientWriter {
 
     /// Whether what comes now must wait behind what the application has not taken yet.
     fn must_hold(&self) -> bool {
-        !self.held.is_empty() || self.easy.flow.receive_paused()
+        !self.held.is_empty() || self.decoding || self.easy.flow.receive_paused()
+    }
+
+    /// A little data may decode to gigabytes: others have their turn in between.
+    fn poll_next_turn(&mut self, cx: &Context<'_>) -> Poll<()> {
+        self.share = FAIR_SHARE;
+        match self.easy.multi.borrow().upgrade() {
+            Some(multi) => {
+                multi.runtime.wake_later(cx.waker().clone());
+                Poll::Pending
+            }
+            None => Poll::Ready(()),
+        }
     }
 
     fn deliver_header(&mut self, line: &[u8]) -> Result<()> {
@@ -151,32 +179,28 @@ impl ClientWriter {
         }
     }
 
-    /// Decodes a piece after the other; what a pause leaves is held undecoded.
-    fn decoded(&mut self, data: &[u8]) -> Result<()> {
-        let mut decoder = self.decoder.take().expect("only called when there is one");
-        let mut at = 0;
-        let mut result = Ok(());
-        while at < data.len() && result.is_ok() {
-            if self.easy.flow.receive_paused() {
-                self.held.push_back(Held::Encoded(data[at..].to_vec()));
-                break;
-            }
-            let end = (at + DECODE_PIECE).min(data.len());
-            let decoded = decoder.decode(&data[at..end], &mut |plain: &[u8]| {
-                if self.easy.flow.receive_paused() {
-                    self.held.push_back(Held::Body(plain.to_vec()));
-                    return Ok(());
-                }
-                self.deliver(plain)
-            });
-            result = decoded.map_err(|e| match e {
-                Failure::Coding(e) => decode_error(e),
-                Failure::Sink(e) => e,
-            });
-            at = end;
-        }
+    /// Decodes and hands out, until there is no more, the application pauses, or others must have their turn.
+    fn decode_on(&mut self) -> Result<()> {
+        let Some(mut decoder) = self.decoder.take() else { return Ok(()) };
+        let result = self.decode_with(&mut decoder);
         self.decoder = Some(decoder);
         result
+    }
+
+    fn decode_with(&mut self, decoder: &mut Decoder) -> Result<()> {
+        while self.share > 0 && self.held.is_empty() && !self.easy.flow.receive_paused() {
+            let Some(plain) = decoder.next_slice().map_err(decode_error)? else {
+                self.decoding = false;
+                return Ok(());
+            };
+            self.share = self.share.saturating_sub(plain.len());
+            // Of what grows beyond the limit by being decoded, nothing is handed out.
+            if plain.len() > self.room() {
+                return Err(self.too_large());
+            }
+            self.deliver(plain)?;
+        }
+        Ok(())
     }
 
     fn deliver(&mut self, data: &[u8]) -> Result<()> {

@@ -234,6 +234,10 @@ impl Exchange for Http1 {
         }
     }
 
+    fn chunk_ends(&self) -> &[usize] {
+        if self.framing == BodyFraming::Chunked { self.chunked.ends() } else { &[] }
+    }
+
     fn trailers(&self) -> &[u8] {
         // Who gets the chunks as they are has had them.
         if self.framing == BodyFraming::ChunkedRaw { &[] } else { self.chunked.trailers() }

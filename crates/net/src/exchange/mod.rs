@@ -135,6 +135,11 @@ pub trait Exchange {
     /// Reads body bytes into `buf`.
     fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>>;
 
+    /// Where chunks end in the bytes that `poll_body` handed out last; nowhere in a body that has none.
+    fn chunk_ends(&self) -> &[usize] {
+        &[]
+    }
+
     /// Trailer lines of a chunked body, after its end.
     fn trailers(&self) -> &[u8];
 

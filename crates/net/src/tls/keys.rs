@@ -97,7 +97,8 @@ fn separate_key(wanted: &ClientCert, provider: &CryptoProvider) -> Result<Key, N
             CertSource::Blob(_) => "(memory blob)".into(),
         };
         let kind = if kind.is_empty() { "PEM" } else { &kind };
-        problem(format!("unable to set private key file: '{name}' type {kind}"))
+        let text = format!("unable to set private key file: '{name}' type {kind}");
+        NetError::new(NetErrorKind::BadFunctionArgument, text) // since curl 8; before, a bad certificate
     })
 }
 

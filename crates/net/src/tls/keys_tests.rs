@@ -29,7 +29,9 @@ fn try_load(
 
 fn text(result: Result<(), NetError>) -> String {
     let e = result.expect_err("was loaded");
-    assert_eq!(e.kind, NetErrorKind::SslCertproblem, "{e}");
+    let of_key = e.message.starts_with("unable to set private key file");
+    let kind = if of_key { NetErrorKind::BadFunctionArgument } else { NetErrorKind::SslCertproblem };
+    assert_eq!(e.kind, kind, "{e}");
     e.message
 }
 

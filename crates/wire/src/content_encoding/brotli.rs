@@ -2,18 +2,17 @@
 
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 
-use super::{Error, Failure, SLICE_LIMIT, Sink};
+use super::{Error, NOTHING, Progress};
 
 pub(super) struct Brotli {
     state: BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>,
-    progress: Progress,
+    place: Place,
     total_out: usize,
-    output: Vec<u8>,
 }
 
 #[derive(PartialEq, Eq)]
-enum Progress {
-    Nothing,
+enum Place {
+    Start,
     Inside,
     End,
 }
@@ -24,46 +23,39 @@ impl Brotli {
         let mut state = BrotliState::new(alloc(), alloc(), alloc());
         // Large windows are no part of the content coding, and would let a peer ask for a gigabyte.
         state.large_window = false;
-        Brotli { state, progress: Progress::Nothing, total_out: 0, output: vec![0; SLICE_LIMIT] }
+        Brotli { state, place: Place::Start, total_out: 0 }
     }
 
     pub fn may_end(&self) -> bool {
-        self.progress != Progress::Inside
+        self.place != Place::Inside
     }
 
-    pub fn push<E>(&mut self, input: &[u8], out: Sink<'_, Failure<E>>) -> Result<(), Failure<E>> {
-        if self.progress == Progress::End {
-            return Err(Failure::Coding(Error::TrailingData));
+    pub fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Progress, Error> {
+        match self.place {
+            Place::End if !input.is_empty() => return Err(Error::TrailingData),
+            Place::End => return Ok(NOTHING),
+            Place::Start if input.is_empty() => return Ok(NOTHING),
+            Place::Start | Place::Inside => self.place = Place::Inside,
         }
-        self.progress = Progress::Inside;
-        let (mut available_in, mut input_offset) = (input.len(), 0);
-        loop {
-            let (mut available_out, mut made) = (self.output.len(), 0);
-            let result = BrotliDecompressStream(
-                &mut available_in,
-                &mut input_offset,
-                input,
-                &mut available_out,
-                &mut made,
-                &mut self.output,
-                &mut self.total_out,
-                &mut self.state,
-            );
-            if made > 0 {
-                out(&self.output[..made])?;
-            }
-            match result {
-                BrotliResult::ResultSuccess if available_in > 0 => {
-                    return Err(Failure::Coding(Error::TrailingData));
-                }
-                BrotliResult::ResultSuccess => {
-                    self.progress = Progress::End;
-                    return Ok(());
-                }
-                BrotliResult::NeedsMoreInput => return Ok(()),
-                BrotliResult::NeedsMoreOutput => {}
-                BrotliResult::ResultFailure => return Err(Failure::Coding(Error::Corrupt)),
-            }
+        let (mut available_in, mut used) = (input.len(), 0);
+        let (mut available_out, mut made) = (output.len(), 0);
+        let result = BrotliDecompressStream(
+            &mut available_in,
+            &mut used,
+            input,
+            &mut available_out,
+            &mut made,
+            output,
+            &mut self.total_out,
+            &mut self.state,
+        );
+        match result {
+            BrotliResult::ResultSuccess => self.place = Place::End,
+            BrotliResult::NeedsMoreInput | BrotliResult::NeedsMoreOutput => {}
+            // What was made before the fault is handed out; the next step finds it again.
+            BrotliResult::ResultFailure if made > 0 => {}
+            BrotliResult::ResultFailure => return Err(Error::Corrupt),
         }
+        Ok(Progress { used, made })
     }
 }

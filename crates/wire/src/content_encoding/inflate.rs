@@ -3,7 +3,7 @@
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
-use super::{Error, Failure, SLICE_LIMIT, Sink};
+use super::{Error, NOTHING, Progress};
 
 pub(super) struct Inflate {
     state: State,
@@ -12,7 +12,6 @@ pub(super) struct Inflate {
     /// Header or trailer octets, until there are enough.
     held: Vec<u8>,
     crc: Crc,
-    output: Vec<u8>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,7 +50,6 @@ impl Inflate {
             inflater: Decompress::new(false),
             held: Vec::new(),
             crc: Crc::new(),
-            output: vec![0; SLICE_LIMIT],
         }
     }
 
@@ -63,29 +61,25 @@ impl Inflate {
         }
     }
 
-    pub fn push<E>(&mut self, input: &[u8], out: Sink<'_, Failure<E>>) -> Result<(), Failure<E>> {
-        let mut rest = input;
-        while !rest.is_empty() {
-            rest = match self.state {
-                State::Start => self.choose_wrapping(rest, out)?,
-                State::GzipHeader => self.gzip_header(rest).map_err(Failure::Coding)?,
-                State::Zlib | State::Raw | State::Gzip => self.inflate(rest, out)?,
-                State::GzipTrailer => self.gzip_trailer(rest).map_err(Failure::Coding)?,
-                State::Stray(left) if rest.len() <= left => {
-                    self.state = State::Stray(left - rest.len());
-                    &[]
-                }
-                State::Stray(_) | State::End => return Err(Failure::Coding(Error::TrailingData)),
-            };
+    pub fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Progress, Error> {
+        let taken = |rest: &[u8]| Progress { used: input.len() - rest.len(), made: 0 };
+        match self.state {
+            // Only an inflater makes anything of no input: what it had no room for.
+            State::Zlib | State::Raw | State::Gzip => self.inflate(input, output),
+            _ if input.is_empty() => Ok(NOTHING),
+            State::Start => self.choose_wrapping(input, output).map(taken),
+            State::GzipHeader => self.gzip_header(input).map(taken),
+            State::GzipTrailer => self.gzip_trailer(input).map(taken),
+            State::Stray(left) if input.len() <= left => {
+                self.state = State::Stray(left - input.len());
+                Ok(taken(&[]))
+            }
+            State::Stray(_) | State::End => Err(Error::TrailingData),
         }
-        Ok(())
     }
 
-    fn choose_wrapping<'a, E>(
-        &mut self,
-        input: &'a [u8],
-        out: Sink<'_, Failure<E>>,
-    ) -> Result<&'a [u8], Failure<E>> {
+    /// Returns what follows the octets that decided.
+    fn choose_wrapping<'a>(&mut self, input: &'a [u8], output: &mut [u8]) -> Result<&'a [u8], Error> {
         let (taken, rest) = input.split_at(input.len().min(2 - self.held.len()));
         self.held.extend_from_slice(taken);
         let &[first, second] = self.held.as_slice() else { return Ok(rest) };
@@ -96,7 +90,7 @@ impl Inflate {
         self.state = match (first, second) {
             (0x1f, 0x8b) if self.accepts_gzip => State::GzipHeader,
             _ if is_zlib => State::Zlib,
-            _ if self.accepts_gzip => return Err(Failure::Coding(Error::Corrupt)),
+            _ if self.accepts_gzip => return Err(Error::Corrupt),
             _ => State::Raw,
         };
         if self.state == State::GzipHeader {
@@ -107,8 +101,8 @@ impl Inflate {
             self.inflater = Decompress::new(true);
         }
         // Two octets of deflate can hold a complete empty stream, no more.
-        let left = self.inflate(&held, out)?;
-        if left.is_empty() || rest.is_empty() { Ok(rest) } else { Err(Failure::Coding(Error::Corrupt)) }
+        let used = self.inflate(&held, output)?.used;
+        if used == held.len() || rest.is_empty() { Ok(rest) } else { Err(Error::Corrupt) }
     }
 
     fn gzip_header<'a>(&mut self, input: &'a [u8]) -> Result<&'a [u8], Error> {
@@ -126,36 +120,25 @@ impl Inflate {
         }
     }
 
-    /// Inflates until the input is used up or the stream ends; returns what is left over.
-    fn inflate<'a, E>(&mut self, input: &'a [u8], out: Sink<'_, Failure<E>>) -> Result<&'a [u8], Failure<E>> {
-        let mut rest = input;
-        loop {
-            let (in_before, out_before) = (self.inflater.total_in(), self.inflater.total_out());
-            let status = self
-                .inflater
-                .decompress(rest, &mut self.output, FlushDecompress::None)
-                .map_err(|_| Failure::Coding(Error::Corrupt))?;
-            let used = (self.inflater.total_in() - in_before) as usize;
-            let made = (self.inflater.total_out() - out_before) as usize;
-            rest = rest.get(used..).unwrap_or_default();
-            if made > 0 {
-                if self.state == State::Gzip {
-                    self.crc.update(&self.output[..made]);
-                }
-                out(&self.output[..made])?;
-            }
-            if status == Status::StreamEnd {
-                self.state = match self.state {
-                    State::Gzip => State::GzipTrailer,
-                    State::Raw => State::Stray(STRAY_LIMIT),
-                    _ => State::End,
-                };
-                return Ok(rest);
-            }
-            if made < self.output.len() && (rest.is_empty() || (used == 0 && made == 0)) {
-                return if rest.is_empty() { Ok(rest) } else { Err(Failure::Coding(Error::Corrupt)) };
-            }
+    fn inflate(&mut self, input: &[u8], output: &mut [u8]) -> Result<Progress, Error> {
+        let (in_before, out_before) = (self.inflater.total_in(), self.inflater.total_out());
+        let status = self.inflater.decompress(input, output, FlushDecompress::None);
+        let status = status.map_err(|_| Error::Corrupt)?;
+        let used = (self.inflater.total_in() - in_before) as usize;
+        let made = (self.inflater.total_out() - out_before) as usize;
+        if self.state == State::Gzip {
+            self.crc.update(&output[..made]);
         }
+        if status == Status::StreamEnd {
+            self.state = match self.state {
+                State::Gzip => State::GzipTrailer,
+                State::Raw => State::Stray(STRAY_LIMIT),
+                _ => State::End,
+            };
+        } else if used == 0 && made == 0 && !input.is_empty() {
+            return Err(Error::Corrupt);
+        }
+        Ok(Progress { used, made })
     }
 
     fn gzip_trailer<'a>(&mut self, input: &'a [u8]) -> Result<&'a [u8], Error> {

@@ -1,6 +1,6 @@
 //! Content and transfer codings (RFC 9110 section 8.4, RFC 9659 for zstd): gzip, deflate, br and zstd, also several
-//! on top of each other. Push style: compressed octets go in as they come, decoded ones come out in slices of at most
-//! 16 KiB (what no coding changes passes as it is).
+//! on top of each other. Compressed octets are fed as they come, and decoded ones are asked for in slices of at most
+//! 16 KiB: whoever has enough for now stops asking, and a bomb takes no more memory than its window.
 //!
 //! What curl tolerates and this does too: "deflate" without its zlib header (with up to four stray octets after it),
 //! "gzip" that is really zlib, several zstd frames in a row. What stops short is `Error::Truncated` from `finish`.
@@ -36,28 +36,37 @@ pub enum Error {
     TooLarge,
 }
 
-/// Decoding stopped because of the data, or because the receiver of the output said so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failure<E> {
-    Coding(Error),
-    Sink(E),
-}
-
 /// The codings of one body.
 pub struct Decoder {
     /// In the order of decoding: the last coding that was applied comes first.
     stages: Vec<Stage>,
 }
 
-type Sink<'a, E> = &'a mut dyn FnMut(&[u8]) -> Result<(), E>;
+/// One coding: what it has been given and not yet used, and room for what it makes.
+struct Stage {
+    coding: Coding,
+    input: Vec<u8>,
+    used: usize,
+    output: Vec<u8>,
+}
 
-enum Stage {
+enum Coding {
+    Identity,
     Inflate(Box<inflate::Inflate>),
     Brotli(Box<brotli::Brotli>),
     Zstd(Box<zstd::Zstd>),
     /// Fails only when a body comes: responses to HEAD may name what they like.
     Unknown,
 }
+
+/// What one step of a coding came to. Neither used nor made: it has nothing more without more input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Progress {
+    used: usize,
+    made: usize,
+}
+
+const NOTHING: Progress = Progress { used: 0, made: 0 };
 
 impl Decoder {
     /// Takes the value of the header, several headers joined by commas.
@@ -71,57 +80,97 @@ impl Decoder {
             if is("identity") || is("none") {
                 continue;
             }
-            stages.push(if is("gzip") || is("x-gzip") {
-                Stage::Inflate(Box::new(inflate::Inflate::gzip()))
+            stages.push(Stage::new(if is("gzip") || is("x-gzip") {
+                Coding::Inflate(Box::new(inflate::Inflate::gzip()))
             } else if is("deflate") {
-                Stage::Inflate(Box::new(inflate::Inflate::deflate()))
+                Coding::Inflate(Box::new(inflate::Inflate::deflate()))
             } else if is("br") {
-                Stage::Brotli(Box::new(brotli::Brotli::new()))
+                Coding::Brotli(Box::new(brotli::Brotli::new()))
             } else if is("zstd") {
-                Stage::Zstd(Box::new(zstd::Zstd::new()))
+                Coding::Zstd(Box::new(zstd::Zstd::new()))
             } else {
-                Stage::Unknown
-            });
+                Coding::Unknown
+            }));
         }
         stages.reverse();
+        if stages.is_empty() {
+            stages.push(Stage::new(Coding::Identity));
+        }
         Ok(Decoder { stages })
     }
 
     /// Whether everything passes unchanged.
     pub fn is_identity(&self) -> bool {
-        self.stages.is_empty()
+        matches!(self.stages.as_slice(), [Stage { coding: Coding::Identity, .. }])
     }
 
-    /// Decodes some octets. After a failure the decoder is of no more use.
-    pub fn decode<E>(&mut self, input: &[u8], out: Sink<'_, E>) -> Result<(), Failure<E>> {
-        if input.is_empty() {
-            return Ok(());
-        }
-        push(&mut self.stages, input, out)
+    /// Gives the decoder some octets of the body.
+    pub fn feed(&mut self, input: &[u8]) {
+        self.stages.first_mut().expect("there is always one").feed(input);
+    }
+
+    /// Decodes on: the next slice of the body, or `None` when there is none without more input. After a failure the decoder
+    /// is of no more use.
+    pub fn next_slice(&mut self) -> Result<Option<&[u8]>, Error> {
+        let made = pull(&mut self.stages)?;
+        let last = self.stages.last().expect("there is always one");
+        Ok((made > 0).then(|| &last.output[..made]))
     }
 
     /// The body has ended. A body without a single octet is fine in any coding.
     pub fn finish(&self) -> Result<(), Error> {
-        let is_done = self.stages.iter().all(|stage| match stage {
-            Stage::Inflate(stage) => stage.may_end(),
-            Stage::Brotli(stage) => stage.may_end(),
-            Stage::Zstd(stage) => stage.may_end(),
-            Stage::Unknown => true,
+        let is_done = self.stages.iter().all(|stage| match &stage.coding {
+            Coding::Inflate(coding) => coding.may_end(),
+            Coding::Brotli(coding) => coding.may_end(),
+            Coding::Zstd(coding) => coding.may_end(),
+            Coding::Identity | Coding::Unknown => true,
         });
         if is_done { Ok(()) } else { Err(Error::Truncated) }
     }
 }
 
-fn push<E>(stages: &mut [Stage], input: &[u8], out: Sink<'_, E>) -> Result<(), Failure<E>> {
-    let Some((first, rest)) = stages.split_first_mut() else {
-        return out(input).map_err(Failure::Sink);
-    };
-    let mut next = |output: &[u8]| push(rest, output, out);
-    match first {
-        Stage::Inflate(stage) => stage.push(input, &mut next),
-        Stage::Brotli(stage) => stage.push(input, &mut next),
-        Stage::Zstd(stage) => stage.push(input, &mut next),
-        Stage::Unknown => Err(Failure::Coding(Error::Unknown)),
+/// Has the last stage make something, out of what those before it make; how much stands in its output.
+fn pull(stages: &mut [Stage]) -> Result<usize, Error> {
+    let Some((last, before)) = stages.split_last_mut() else { return Ok(0) };
+    loop {
+        match last.step()? {
+            Progress { made: 0, used: 0 } => {
+                let made = pull(before)?;
+                let Some(source) = before.last().filter(|_| made > 0) else { return Ok(0) };
+                last.feed(&source.output[..made]);
+            }
+            Progress { made: 0, .. } => {}
+            Progress { made, .. } => return Ok(made),
+        }
+    }
+}
+
+impl Stage {
+    fn new(coding: Coding) -> Stage {
+        Stage { coding, input: Vec::new(), used: 0, output: vec![0; SLICE_LIMIT] }
+    }
+
+    fn feed(&mut self, input: &[u8]) {
+        self.input.drain(..std::mem::take(&mut self.used));
+        self.input.extend_from_slice(input);
+    }
+
+    fn step(&mut self) -> Result<Progress, Error> {
+        let input = &self.input[self.used..];
+        let progress = match &mut self.coding {
+            Coding::Identity => {
+                let n = input.len().min(self.output.len());
+                self.output[..n].copy_from_slice(&input[..n]);
+                Progress { used: n, made: n }
+            }
+            Coding::Inflate(coding) => coding.step(input, &mut self.output)?,
+            Coding::Brotli(coding) => coding.step(input, &mut self.output)?,
+            Coding::Zstd(coding) => coding.step(input, &mut self.output)?,
+            Coding::Unknown if input.is_empty() => NOTHING,
+            Coding::Unknown => return Err(Error::Unknown),
+        };
+        self.used += progress.used;
+        Ok(progress)
     }
 }
 

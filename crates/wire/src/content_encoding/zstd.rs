@@ -7,7 +7,7 @@ use std::io::Read;
 
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-use super::{Error, Failure, SLICE_LIMIT, Sink};
+use super::{Error, Progress};
 
 pub(super) struct Zstd {
     decoder: FrameDecoder,
@@ -15,7 +15,8 @@ pub(super) struct Zstd {
     /// An incomplete header or block.
     held: Vec<u8>,
     has_checksum: bool,
-    output: Vec<u8>,
+    /// A block has been decoded, and the decoder may have more of what it made.
+    is_full: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,7 +42,7 @@ impl Zstd {
             state: State::FrameHeader,
             held: Vec::new(),
             has_checksum: false,
-            output: vec![0; SLICE_LIMIT],
+            is_full: false,
         }
     }
 
@@ -49,27 +50,47 @@ impl Zstd {
         self.state == State::FrameHeader && self.held.is_empty()
     }
 
-    pub fn push<E>(&mut self, input: &[u8], out: Sink<'_, Failure<E>>) -> Result<(), Failure<E>> {
+    pub fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Progress, Error> {
         let mut rest = input;
         loop {
+            if self.is_full {
+                let made = self.decoder.read(output).map_err(|_| Error::Corrupt)?;
+                if made > 0 {
+                    return Ok(Progress { used: input.len() - rest.len(), made });
+                }
+                self.end_block()?;
+            }
             if let State::Skip(left) = self.state {
                 let skipped = left.min(rest.len());
                 rest = &rest[skipped..];
                 self.state = if left == skipped { State::FrameHeader } else { State::Skip(left - skipped) };
             }
             // What is held is at most one unit, and `wanted` says how long that must get before it is looked at again.
-            let wanted = self.wanted().map_err(Failure::Coding)?;
+            let wanted = self.wanted()?;
             if self.held.len() == wanted {
-                self.take_unit(out)?;
+                self.take_unit()?;
                 continue;
             }
             if rest.is_empty() {
-                return Ok(());
+                return Ok(Progress { used: input.len(), made: 0 });
             }
             let (taken, left) = rest.split_at(rest.len().min(wanted - self.held.len()));
             self.held.extend_from_slice(taken);
             rest = left;
         }
+    }
+
+    /// All that could be read of a block has been; the last one of a frame ends it.
+    fn end_block(&mut self) -> Result<(), Error> {
+        self.is_full = false;
+        if self.decoder.is_finished() {
+            let told = self.decoder.get_checksum_from_data();
+            if told.is_some() && told != self.decoder.get_calculated_checksum() {
+                return Err(Error::Corrupt);
+            }
+            self.state = State::FrameHeader;
+        }
+        Ok(())
     }
 
     /// The length of the unit that is held, as far as is known yet.
@@ -91,14 +112,13 @@ impl Zstd {
         }
     }
 
-    fn take_unit<E>(&mut self, out: Sink<'_, Failure<E>>) -> Result<(), Failure<E>> {
-        let corrupt = Failure::Coding(Error::Corrupt);
+    fn take_unit(&mut self) -> Result<(), Error> {
         if self.state == State::FrameHeader {
-            let header = frame_header(&self.held).map_err(Failure::Coding)?;
+            let header = frame_header(&self.held)?;
             self.state = match header.skips {
                 Some(length) => State::Skip(length),
                 None => {
-                    self.decoder.reset(self.held.as_slice()).map_err(|_| corrupt)?;
+                    self.decoder.reset(self.held.as_slice()).map_err(|_| Error::Corrupt)?;
                     self.has_checksum = header.has_checksum;
                     State::Block
                 }
@@ -106,25 +126,10 @@ impl Zstd {
             self.held.clear();
             return Ok(());
         }
-        let is_finished = self
-            .decoder
-            .decode_blocks(self.held.as_slice(), BlockDecodingStrategy::UptoBlocks(1))
-            .map_err(|_| Failure::Coding(Error::Corrupt))?;
+        let decoded = self.decoder.decode_blocks(self.held.as_slice(), BlockDecodingStrategy::UptoBlocks(1));
+        decoded.map_err(|_| Error::Corrupt)?;
         self.held.clear();
-        loop {
-            let made = self.decoder.read(&mut self.output).map_err(|_| Failure::Coding(Error::Corrupt))?;
-            if made == 0 {
-                break;
-            }
-            out(&self.output[..made])?;
-        }
-        if is_finished {
-            let told = self.decoder.get_checksum_from_data();
-            if told.is_some() && told != self.decoder.get_calculated_checksum() {
-                return Err(corrupt);
-            }
-            self.state = State::FrameHeader;
-        }
+        self.is_full = true;
         Ok(())
     }
 }

@@ -16,6 +16,8 @@ pub struct Jar {
     created: u64,
     /// No cookie ends before this moment; zero when none ends at all.
     next_end: i64,
+    /// A file has been read, be it an empty one: what comes from now on is not replaced by another file.
+    has_loaded: bool,
 }
 
 /// What a string given to CURLOPT_COOKIELIST asks for.
@@ -67,7 +69,7 @@ impl Jar {
     /// Takes the value of a `Set-Cookie:` header that was received from `origin`.
     pub fn receive(&mut self, value: &[u8], origin: Target<'_>, now: i64) -> Result<&Cookie, Rejected> {
         let mut cookie = set_cookie::parse(value, Some(origin), now)?;
-        cookie.is_live = true;
+        cookie.is_live = self.has_loaded;
         self.remove_expired(now);
         self.store(cookie, origin.secure)
     }
@@ -75,12 +77,12 @@ impl Jar {
     /// Takes a line from the application: Netscape format, or a header with its name.
     pub fn add_line(&mut self, line: &[u8], now: i64) -> Result<&Cookie, Rejected> {
         let mut cookie = parse_line(line, now)?;
-        cookie.is_live = true;
+        cookie.is_live = self.has_loaded;
         self.remove_expired(now);
         self.store(cookie, true)
     }
 
-    /// Takes a line of a file. Received cookies stay when the file has the same, and none is for a whole public suffix.
+    /// Takes a line of a file. What came since the first file stays when this one has the same, and none is for a whole public suffix.
     pub fn load_line(&mut self, line: &[u8], is_new_session: bool, now: i64) -> Result<&Cookie, Rejected> {
         let cookie = parse_line(line, now)?;
         if is_new_session && cookie.expires == 0 {
@@ -99,6 +101,7 @@ impl Jar {
         for line in file.split(|&octet| octet == b'\n') {
             let _ = self.load_line(line, is_new_session, now);
         }
+        self.has_loaded = true;
         self.remove_expired(now);
     }
 
@@ -286,7 +289,8 @@ fn same_domain(one: &Cookie, other: &Cookie) -> bool {
 }
 
 fn is_same(old: &Cookie, new: &Cookie) -> bool {
-    old.name == new.name && old.tail_match == new.tail_match && old.path == new.path && same_domain(old, new)
+    let same_path = old.path == new.path && old.has_no_path == new.has_no_path;
+    old.name == new.name && old.tail_match == new.tail_match && same_path && same_domain(old, new)
 }
 
 /// RFC 6265bis section 5.7: an insecure origin cannot shadow a secure cookie of its own domain, one above or one below, at

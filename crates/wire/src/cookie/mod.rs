@@ -35,6 +35,8 @@ pub struct Cookie {
     pub domain: Option<Vec<u8>>,
     /// Without a trailing slash, unless it is "/".
     pub path: Vec<u8>,
+    /// The application added the cookie without one: it goes everywhere, and is another than that of "/".
+    pub has_no_path: bool,
     /// Seconds since 1970; 0 for a session's cookie.
     pub expires: i64,
     /// Whether subdomains get it too.
@@ -44,7 +46,7 @@ pub struct Cookie {
     /// Its host is itself a public suffix ("github.io"): it may have cookies, but those below it do not get them, although
     /// curl's file says so. Files do not bring it back.
     on_suffix: bool,
-    /// Received, not loaded: loading a file does not replace it.
+    /// Came since the first file was loaded: loading one does not replace it.
     is_live: bool,
     /// Counts upwards; a cookie that replaces another takes its place.
     created: u64,

@@ -28,6 +28,7 @@ pub(super) fn parse(value: &[u8], origin: Option<Target<'_>>, now: i64) -> Resul
         attributes.read(name, value)?;
     }
     let path = attributes.path;
+    cookie.has_no_path = path.is_none() && origin.is_none();
     cookie.path = match (path, origin) {
         (Some(path), _) => path,
         (None, Some(origin)) => default_path(origin.path),

@@ -276,12 +276,27 @@ fn a_file_sets_no_cookies_for_public_suffixes() {
 }
 
 #[test]
-fn received_cookies_outlive_loaded_ones() {
+fn cookies_outlive_files_that_are_loaded_after_the_first() {
+    const FILE: &[u8] = b"h.com\tFALSE\t/\tFALSE\t0\ta\tfile";
     let mut jar = Jar::new();
     jar.receive(b"a=live", at("h.com", "/", false), NOW).unwrap();
-    let outcome = jar.load_line(b"h.com\tFALSE\t/\tFALSE\t0\ta\tfile", false, NOW).map(drop);
-    assert_eq!(outcome, Err(Rejected::Outdated));
+    jar.load(FILE, false, NOW);
+    assert_eq!(jar.lines(NOW), [FILE], "the first");
+    jar.receive(b"a=live", at("h.com", "/", false), NOW).unwrap();
+    assert_eq!(jar.load_line(FILE, false, NOW).map(drop), Err(Rejected::Outdated));
     assert!(jar.add_line(b"h.com\tFALSE\t/\tFALSE\t0\ta\tapp", NOW).is_ok());
+}
+
+#[test]
+fn a_cookie_added_without_a_path_is_another_than_that_of_the_root() {
+    let mut jar = Jar::new();
+    jar.add_line(b"Set-Cookie: a=none; domain=h.com", NOW).unwrap();
+    jar.add_line(b"h.com\tTRUE\t/\tFALSE\t0\ta\troot", NOW).unwrap();
+    jar.receive(b"a=root again; path=/; domain=h.com", at("h.com", "/", false), NOW).unwrap();
+    jar.add_line(b"Set-Cookie: a=none again; domain=h.com", NOW).unwrap();
+    let lines: Vec<String> = jar.lines(NOW).iter().map(|l| String::from_utf8_lossy(l).into_owned()).collect();
+    let ends = ["none again", "root again"];
+    assert!(lines.len() == 2 && lines.iter().zip(ends).all(|(line, end)| line.ends_with(end)), "{lines:?}");
 }
 
 #[test]

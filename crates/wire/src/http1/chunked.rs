@@ -58,6 +58,7 @@ pub struct ChunkedDecoder {
     line_len: usize,
     trailers: Vec<u8>,
     line_start: usize,
+    ends: Vec<usize>,
 }
 
 impl Default for ChunkedDecoder {
@@ -69,6 +70,7 @@ impl Default for ChunkedDecoder {
             line_len: 0,
             trailers: Vec::new(),
             line_start: 0,
+            ends: Vec::new(),
         }
     }
 }
@@ -84,10 +86,16 @@ impl ChunkedDecoder {
         &self.trailers
     }
 
+    /// Where chunks end in the body bytes that were decoded last.
+    pub fn ends(&self) -> &[usize] {
+        &self.ends
+    }
+
     /// Decodes as much of `buf` as there is, moving body bytes to its front. What came before a fault is handed out first:
     /// the next call, with what was not consumed, finds it again.
     pub fn decode(&mut self, buf: &mut [u8]) -> Result<Decoded, ChunkError> {
         let (mut at, mut body) = (0, 0);
+        self.ends.clear();
         while at < buf.len() && self.state != State::Done {
             if self.state == State::Data {
                 let n = usize::try_from(self.left).unwrap_or(usize::MAX).min(buf.len() - at);
@@ -96,6 +104,7 @@ impl ChunkedDecoder {
                 self.left -= n as u64;
                 if self.left == 0 {
                     self.state = State::DataEnd;
+                    self.ends.push(body);
                 }
                 continue;
             }
@@ -194,6 +203,18 @@ mod tests {
             assert_eq!(d.trailers(), b"A: b\r\nC: d\r\n");
             assert_eq!(used, TEXT.len() - 4);
         }
+    }
+
+    #[test]
+    fn ends_of_chunks() {
+        let mut d = ChunkedDecoder::default();
+        d.decode(&mut TEXT[..19].to_vec()).unwrap();
+        assert_eq!(d.ends(), [5]);
+        d.decode(&mut TEXT[19..].to_vec()).unwrap();
+        assert_eq!(d.ends(), [5], "the rest of the second");
+        let mut d = ChunkedDecoder::default();
+        d.decode(&mut TEXT.to_vec()).unwrap();
+        assert_eq!(d.ends(), [5, 11]);
     }
 
     #[test]

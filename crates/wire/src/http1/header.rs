@@ -202,10 +202,11 @@ pub struct HeaderLine<'a> {
 }
 
 impl<'a> HeaderLine<'a> {
-    /// Splits at the first colon; `None` for a line without one.
+    /// Splits at the first colon; `None` for a line without one. A blank before the colon belongs to the name, which then
+    /// is nobody's: who reads past it and who does not would see two messages (RFC 9112 §5.1).
     pub fn parse(line: &'a [u8]) -> Option<HeaderLine<'a>> {
         let colon = memchr(b':', line)?;
-        Some(HeaderLine { name: line[..colon].trim_ascii_end(), value: line[colon + 1..].trim_ascii() })
+        Some(HeaderLine { name: &line[..colon], value: line[colon + 1..].trim_ascii() })
     }
 
     /// Compares the name without case.
@@ -338,5 +339,6 @@ mod tests {
         assert!(h.is("connection") && h.has_token("upgrade") && !h.has_token("keep"));
         assert_eq!(h.value, b"Keep-Alive, Upgrade");
         assert!(HeaderLine::parse(b"no colon\r\n").is_none());
+        assert!(!HeaderLine::parse(b"Content-Length : 5\r\n").unwrap().is("Content-Length"));
     }
 }

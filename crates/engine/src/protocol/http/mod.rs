@@ -336,6 +336,10 @@ impl BodySource for Talk {
         self.exchange.left()
     }
 
+    fn chunk_ends(&self) -> &[usize] {
+        self.exchange.chunk_ends()
+    }
+
     fn poll_beside(&mut self, cx: &mut Context<'_>) -> Result<()> {
         Talk::poll_beside(self, cx)
     }
