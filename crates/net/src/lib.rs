@@ -5,6 +5,7 @@ mod connection;
 mod error;
 pub mod exchange;
 pub mod filter;
+pub mod http2;
 pub mod identity;
 mod lease;
 pub mod listen;

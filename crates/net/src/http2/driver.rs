@@ -1,0 +1,150 @@
+//! The task of a session: writes what its streams and the protocol have to say, reads, and gives each stream its own.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use wire::h2::Session;
+
+use super::{Http2, Lost};
+use crate::Connection;
+
+/// One read; the size of what TLS hands out without a copy.
+const READ: usize = 64 << 10;
+/// One write.
+const WRITE: usize = 64 << 10;
+/// What one poll reads before the streams have their turn.
+const FAIR_SHARE: usize = 256 << 10;
+
+/// Drives a session as long as it has streams.
+pub struct Driver {
+    http2: Http2,
+    connection: Option<Box<Connection>>,
+    out: Vec<u8>,
+    sent: usize,
+    buf: Box<[u8]>,
+}
+
+/// What is left when no stream is.
+pub struct Rested {
+    pub connection: Box<Connection>,
+    /// The session, with which others may go on on this connection; none when it is lost or about to be.
+    pub session: Option<Session>,
+}
+
+impl Driver {
+    pub(super) fn new(http2: Http2, connection: Box<Connection>) -> Driver {
+        let (out, buf) = (Vec::new(), vec![0; READ].into());
+        Driver { http2, connection: Some(connection), out, sent: 0, buf }
+    }
+
+    /// Writes until there is nothing to write, or no room for it.
+    fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Lost>> {
+        let Some(connection) = &mut self.connection else { return Poll::Ready(Ok(())) };
+        loop {
+            if self.sent == self.out.len() {
+                self.sent = 0;
+                self.out.clear();
+                self.http2.0.borrow_mut().session.write_into(&mut self.out, WRITE);
+                if self.out.is_empty() {
+                    return connection.filter.poll_flush(cx).map_err(Lost::from);
+                }
+            }
+            match ready!(connection.filter.poll_write(cx, &self.out[self.sent..])) {
+                Ok(0) => return Poll::Ready(Err(Lost::Io(std::io::ErrorKind::WriteZero))),
+                Ok(n) => self.sent += n,
+                Err(e) => return Poll::Ready(Err(e.into())),
+            }
+        }
+    }
+
+    /// Reads once and gives each stream its own.
+    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Result<usize, Lost>> {
+        let Some(connection) = &mut self.connection else { return Poll::Pending };
+        match ready!(connection.filter.poll_read(cx, &mut self.buf)) {
+            Ok(0) => Poll::Ready(Err(Lost::Closed)),
+            Ok(n) => {
+                let taken = self.http2.0.borrow_mut().take_in(&self.buf[..n]);
+                Poll::Ready(taken.map(|()| n).map_err(Lost::Failed))
+            }
+            Err(e) => Poll::Ready(Err(e.into())),
+        }
+    }
+
+    /// Whether nobody has a stream. What a stream had to say last has been written.
+    fn is_done(&self) -> bool {
+        let state = self.http2.0.borrow();
+        state.inboxes.is_empty() && self.sent == self.out.len() && !state.session.has_output()
+    }
+
+    fn rest(&mut self, cx: &mut Context<'_>) -> Poll<Rested> {
+        let mut state = self.http2.0.borrow_mut();
+        let good = state.lost.is_none() && !state.session.is_closing() && state.session.is_idle();
+        // Whoever still has the session finds it lost: the next one begins another on what is handed over here.
+        state.lost.get_or_insert(Lost::Abandoned);
+        let session = std::mem::replace(&mut state.session, Session::client(Default::default()));
+        drop(state);
+        match self.connection.take() {
+            Some(connection) => Poll::Ready(Rested { connection, session: good.then_some(session) }),
+            None => {
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            }
+        }
+    }
+
+    /// The connection is lost. A goodbye that is owed gets one try, and the streams hear of it.
+    fn lose(&mut self, cx: &mut Context<'_>, lost: Lost) {
+        self.http2.0.borrow_mut().lose(lost);
+        if matches!(lost, Lost::Failed(_)) {
+            let _ = self.poll_write(cx);
+        }
+    }
+}
+
+impl Future for Driver {
+    type Output = Rested;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Rested> {
+        let mut moved = 0;
+        loop {
+            let lost = self.http2.0.borrow().lost.is_some();
+            if lost {
+                return if self.http2.0.borrow().inboxes.is_empty() { self.rest(cx) } else { self.sleep(cx) };
+            }
+            if let Poll::Ready(Err(lost)) = self.poll_write(cx) {
+                self.lose(cx, lost);
+                continue;
+            }
+            if self.is_done() {
+                return self.rest(cx);
+            }
+            match self.poll_read(cx) {
+                Poll::Ready(Ok(n)) => moved += n,
+                Poll::Ready(Err(lost)) => self.lose(cx, lost),
+                Poll::Pending => return self.sleep(cx),
+            }
+            if moved >= FAIR_SHARE {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+        }
+    }
+}
+
+impl Driver {
+    /// Until there is something to read, or a stream has something to say.
+    fn sleep(&mut self, cx: &mut Context<'_>) -> Poll<Rested> {
+        self.http2.0.borrow_mut().driver = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for Driver {
+    /// With the multi handle that ran it; no stream waits for ever.
+    fn drop(&mut self) {
+        if let Ok(mut state) = self.http2.0.try_borrow_mut() {
+            state.lose(Lost::Abandoned);
+        }
+    }
+}

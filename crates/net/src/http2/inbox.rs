@@ -1,0 +1,124 @@
+//! What has come for one stream and was not taken yet: heads, a piece of body no larger than the stream's window, and its
+//! end.
+
+use std::collections::VecDeque;
+use std::io;
+use std::task::Waker;
+
+use wire::h2::{ErrorCode, Event, Failure, Fields};
+
+/// So many heads wait at most: interim ones count in no window.
+const HEADS: usize = 16;
+/// Storage for a body is kept up to this size.
+const KEPT: usize = 256 << 10;
+
+/// A head of a reply.
+#[derive(Debug)]
+pub struct Head {
+    pub status: u16,
+    /// In their order, without pseudo-fields.
+    pub fields: Fields,
+    /// Nothing follows.
+    pub end: bool,
+}
+
+/// Why a stream ended before its reply did.
+#[derive(Debug)]
+pub enum Fault {
+    /// By the peer, or for a fault of the peer's that `why` tells.
+    Reset { code: ErrorCode, why: Option<&'static str> },
+    /// The peer has done nothing about the request, which may be sent again.
+    Refused,
+    /// The peer closed the connection.
+    Closed,
+    /// The transport failed.
+    Io(io::Error),
+    /// The peer broke the protocol, and the connection ended for it.
+    Failed(Failure),
+}
+
+#[derive(Default)]
+pub(super) struct Inbox {
+    heads: VecDeque<Head>,
+    body: Vec<u8>,
+    taken: usize,
+    pub trailers: Option<Fields>,
+    /// The reply is whole.
+    pub ended: bool,
+    pub fault: Option<Fault>,
+    /// Nothing more comes, whether that was told or not.
+    pub over: bool,
+    /// Whether any of a reply has come.
+    pub any: bool,
+    pub reader: Option<Waker>,
+    pub writer: Option<Waker>,
+}
+
+impl Inbox {
+    /// Takes in an event; `false` when it is one too many.
+    pub fn put(&mut self, event: Event<'_>) -> bool {
+        match event {
+            Event::Writable { .. } => {
+                wake(&mut self.writer);
+                return true;
+            }
+            Event::Informational { status, fields, .. } => {
+                self.heads.push_back(Head { status, fields: fields.clone(), end: false });
+            }
+            Event::Head { status, fields, end, .. } => {
+                self.heads.push_back(Head { status, fields: fields.clone(), end });
+                self.ended = end;
+            }
+            Event::Data { data, end, .. } => {
+                self.body.extend_from_slice(data);
+                self.ended = end;
+            }
+            Event::Trailers { fields, .. } => {
+                self.trailers = Some(fields.clone());
+                self.ended = true;
+            }
+            Event::Reset { code, why, .. } => self.end(Fault::Reset { code, why }),
+            Event::Refused { .. } => self.end(Fault::Refused),
+            _ => {}
+        }
+        self.any |= !self.heads.is_empty();
+        wake(&mut self.reader);
+        self.heads.len() <= HEADS
+    }
+
+    /// Nothing more comes. A reply that is whole stays so: a server may reset what is left of an upload.
+    pub fn end(&mut self, fault: Fault) {
+        if !self.ended {
+            self.fault.get_or_insert(fault);
+        }
+        self.over = true;
+        wake(&mut self.reader);
+        wake(&mut self.writer);
+    }
+
+    pub fn head(&mut self) -> Option<Head> {
+        self.heads.pop_front()
+    }
+
+    /// Moves what fits to the front of `buf`.
+    pub fn take(&mut self, buf: &mut [u8]) -> usize {
+        let rest = &self.body[self.taken..];
+        let n = rest.len().min(buf.len());
+        buf[..n].copy_from_slice(&rest[..n]);
+        self.taken += n;
+        if self.taken == self.body.len() {
+            self.taken = 0;
+            self.body.clear();
+            if self.body.capacity() > KEPT {
+                self.body = Vec::new();
+            }
+        }
+        n
+    }
+}
+
+fn wake(waker: &mut Option<Waker>) {
+    if let Some(waker) = waker.take() {
+        waker.wake();
+    }
+}

@@ -1,0 +1,181 @@
+//! HTTP/2 on a connection: one session, many streams (RFC 9113). `wire::h2` knows the protocol; here it meets a
+//! filter.
+//!
+//! One driver task for each session reads, gives every stream what is its own, and writes. A stream is a place in it: what
+//! came waits in its inbox, bounded by its window, until whoever has the stream takes it. Without streams the driver ends
+//! and leaves connection and session behind, which nobody drives until another stream is wanted.
+
+mod driver;
+mod inbox;
+mod stream;
+
+use std::cell::RefCell;
+use std::io;
+use std::rc::Rc;
+use std::task::Waker;
+
+use slab::Slab;
+use wire::h2::{Config, ErrorCode, Event, Failure, Field, Opening, Session, StreamId};
+
+pub use driver::{Driver, Rested};
+use inbox::Inbox;
+pub use inbox::{Fault, Head};
+pub use stream::Stream;
+
+use crate::Connection;
+
+/// A session with its driver, while it runs. Clones are the same.
+#[derive(Clone)]
+pub struct Http2(Rc<RefCell<State>>);
+
+/// What the driver and the streams share.
+struct State {
+    session: Session,
+    inboxes: Slab<Inbox>,
+    /// For each slot of the session: the stream that has it, and its inbox.
+    slots: Vec<Option<(StreamId, usize)>>,
+    driver: Option<Waker>,
+    /// Why nothing more comes.
+    lost: Option<Lost>,
+}
+
+/// How a connection was lost.
+#[derive(Clone, Copy, Debug)]
+enum Lost {
+    Closed,
+    Os(i32),
+    Io(io::ErrorKind),
+    Failed(Failure),
+    /// The driver was dropped with its task.
+    Abandoned,
+}
+
+impl Http2 {
+    /// Begins a session on a connection, and the task that drives it: nothing moves before that is polled.
+    pub fn new(connection: Box<Connection>, config: Config) -> (Http2, Driver) {
+        Http2::resume(connection, Session::client(config))
+    }
+
+    /// The same with a session that was begun before, on the same connection.
+    pub fn resume(connection: Box<Connection>, session: Session) -> (Http2, Driver) {
+        let state = State { session, inboxes: Slab::new(), slots: Vec::new(), driver: None, lost: None };
+        let http2 = Http2(Rc::new(RefCell::new(state)));
+        let driver = Driver::new(http2.clone(), connection);
+        (http2, driver)
+    }
+
+    /// How many more streams may be opened now.
+    pub fn vacancies(&self) -> usize {
+        let state = self.0.borrow();
+        if state.lost.is_some() { 0 } else { state.session.vacancies() }
+    }
+
+    /// Opens a stream with a request's head, pseudo-fields first; `None` when there is no vacancy.
+    pub fn open<'a>(&self, fields: impl IntoIterator<Item = Field<'a>>, opening: Opening) -> Option<Stream> {
+        let mut state = self.0.borrow_mut();
+        if state.lost.is_some() {
+            return None;
+        }
+        let id = state.session.open(fields, opening)?;
+        let inbox = state.give_inbox(id);
+        state.wake_driver();
+        Some(Stream::new(self.clone(), id, inbox))
+    }
+
+    /// The stream of a request that was sent in HTTP/1 and asked for the upgrade: it has no other.
+    pub fn upgraded(connection: Box<Connection>, config: Config, head_only: bool) -> (Http2, Driver, Stream) {
+        let (session, id) = Session::upgraded(config, head_only);
+        let (http2, driver) = Http2::resume(connection, session);
+        let inbox = http2.0.borrow_mut().give_inbox(id);
+        let stream = Stream::new(http2.clone(), id, inbox);
+        (http2, driver, stream)
+    }
+
+    /// Asks whether the peer is there.
+    pub fn ping(&self, bytes: [u8; 8]) {
+        let mut state = self.0.borrow_mut();
+        state.session.ping(bytes);
+        state.wake_driver();
+    }
+}
+
+impl State {
+    fn give_inbox(&mut self, id: StreamId) -> usize {
+        let inbox = self.inboxes.insert(Inbox::default());
+        if self.slots.len() <= id.slot() {
+            self.slots.resize(id.slot() + 1, None);
+        }
+        self.slots[id.slot()] = Some((id, inbox));
+        inbox
+    }
+
+    /// The driver has something to do.
+    fn wake_driver(&mut self) {
+        if let Some(waker) = self.driver.take() {
+            waker.wake();
+        }
+    }
+
+    /// The same after the session was told something that may need no frame.
+    fn wake_driver_to_send(&mut self) {
+        if self.session.has_output() {
+            self.wake_driver();
+        }
+    }
+
+    /// Gives each stream what received bytes hold for it.
+    fn take_in(&mut self, input: &[u8]) -> Result<(), Failure> {
+        let mut at = 0;
+        loop {
+            let State { session, inboxes, slots, .. } = self;
+            let step = session.next(&input[at..])?;
+            at += step.used;
+            let Some(event) = step.event else { return Ok(()) };
+            let Some(id) = stream_of(&event) else { continue };
+            let known = slots.get(id.slot()).copied().flatten().filter(|(owner, _)| *owner == id);
+            // Who has left his stream hears nothing of it.
+            let Some(inbox) = known.and_then(|(_, inbox)| inboxes.get_mut(inbox)) else { continue };
+            if !inbox.put(event) {
+                session.reset(id, ErrorCode::ENHANCE_YOUR_CALM);
+                inbox.end(Fault::Reset { code: ErrorCode::ENHANCE_YOUR_CALM, why: Some("too many heads") });
+            }
+        }
+    }
+
+    /// The connection is lost: every stream that waits for something hears of it.
+    fn lose(&mut self, lost: Lost) {
+        let lost = *self.lost.get_or_insert(lost);
+        self.inboxes.iter_mut().for_each(|(_, inbox)| inbox.end(lost.fault()));
+    }
+}
+
+impl Lost {
+    fn fault(self) -> Fault {
+        match self {
+            Lost::Closed => Fault::Closed,
+            Lost::Os(number) => Fault::Io(io::Error::from_raw_os_error(number)),
+            Lost::Io(kind) => Fault::Io(kind.into()),
+            Lost::Failed(failure) => Fault::Failed(failure),
+            Lost::Abandoned => Fault::Io(io::ErrorKind::ConnectionAborted.into()),
+        }
+    }
+}
+
+impl From<io::Error> for Lost {
+    fn from(e: io::Error) -> Lost {
+        e.raw_os_error().map_or(Lost::Io(e.kind()), Lost::Os)
+    }
+}
+
+fn stream_of(event: &Event<'_>) -> Option<StreamId> {
+    match event {
+        Event::Informational { stream, .. }
+        | Event::Head { stream, .. }
+        | Event::Data { stream, .. }
+        | Event::Trailers { stream, .. }
+        | Event::Reset { stream, .. }
+        | Event::Refused { stream }
+        | Event::Writable { stream } => Some(*stream),
+        Event::Promise { .. } | Event::Pong(_) | Event::GoAway { .. } | Event::Settings => None,
+    }
+}

@@ -1,0 +1,128 @@
+//! One stream: a request goes out and its reply comes in. Dropping it before both have ended resets it.
+
+use std::task::{Context, Poll};
+
+use wire::h2::{ErrorCode, Fields, Session, StreamId};
+
+use super::inbox::Inbox;
+use super::{Fault, Head, Http2, State};
+use crate::exchange::BodyStep;
+
+/// A stream of a session.
+pub struct Stream {
+    http2: Http2,
+    id: StreamId,
+    inbox: usize,
+}
+
+impl Stream {
+    pub(super) fn new(http2: Http2, id: StreamId, inbox: usize) -> Stream {
+        Stream { http2, id, inbox }
+    }
+
+    /// Its number on the wire.
+    pub fn number(&self) -> u32 {
+        self.id.number()
+    }
+
+    /// The next head: of status 1xx, or the reply's.
+    pub fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<Head, Fault>> {
+        self.with(|_, _, inbox| match inbox.head() {
+            Some(head) => Poll::Ready(Ok(head)),
+            None => inbox.wait(cx),
+        })
+    }
+
+    /// Reads body bytes into `buf`. Who does not read holds the peer to the window.
+    pub fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, Fault>> {
+        let step = self.with(|session, id, inbox| match inbox.take(buf) {
+            0 if inbox.ended => Poll::Ready(Ok(BodyStep::End)),
+            0 => inbox.wait(cx),
+            n => {
+                session.consume(id, n);
+                Poll::Ready(Ok(BodyStep::Bytes(n)))
+            }
+        });
+        self.http2.0.borrow_mut().wake_driver_to_send();
+        step
+    }
+
+    /// Whether any of a reply has come.
+    pub fn any_received(&self) -> bool {
+        let state = self.http2.0.borrow();
+        state.inboxes.get(self.inbox).is_some_and(|inbox| inbox.any)
+    }
+
+    /// Fields that came behind the body.
+    pub fn take_trailers(&mut self) -> Option<Fields> {
+        self.with(|_, _, inbox| inbox.trailers.take())
+    }
+
+    /// How many bytes of the request's body may be queued: at least one, once it is ready.
+    pub fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<usize, Fault>> {
+        self.with(|session, id, inbox| match session.want_room(id) {
+            0 if inbox.over => inbox.wait(cx),
+            0 => {
+                inbox.writer = Some(cx.waker().clone());
+                Poll::Pending
+            }
+            room => Poll::Ready(Ok(room)),
+        })
+    }
+
+    /// Queues what there is room for of a piece of body and tells how much that was.
+    pub fn queue(&mut self, bytes: &[u8]) -> usize {
+        let n = self.with(|session, id, _| session.queue(id, bytes));
+        self.http2.0.borrow_mut().wake_driver_to_send();
+        n
+    }
+
+    /// Nothing follows of the request's body.
+    pub fn end(&mut self) {
+        let mut state = self.http2.0.borrow_mut();
+        state.session.end(self.id);
+        state.wake_driver_to_send();
+    }
+
+    /// Gives the stream up.
+    pub fn reset(&mut self, code: ErrorCode) {
+        let mut state = self.http2.0.borrow_mut();
+        state.session.reset(self.id, code);
+        state.wake_driver();
+    }
+
+    fn with<T>(&mut self, act: impl FnOnce(&mut Session, StreamId, &mut Inbox) -> T) -> T {
+        let mut state = self.http2.0.borrow_mut();
+        let State { session, inboxes, .. } = &mut *state;
+        act(session, self.id, &mut inboxes[self.inbox])
+    }
+}
+
+impl Drop for Stream {
+    /// A reply that has ended makes the rest of an upload pointless (RFC 9113 §8.1); otherwise this is a cancel.
+    fn drop(&mut self) {
+        let mut state = self.http2.0.borrow_mut();
+        let inbox = state.inboxes.remove(self.inbox);
+        if state.slots.get(self.id.slot()).copied().flatten() == Some((self.id, self.inbox)) {
+            state.slots[self.id.slot()] = None;
+        }
+        let code = if inbox.ended { ErrorCode::NO_ERROR } else { ErrorCode::CANCEL };
+        state.session.reset(self.id, code);
+        // It may have been the last.
+        state.wake_driver();
+    }
+}
+
+impl Inbox {
+    /// The fault for which nothing comes, or the wait for more.
+    fn wait<T>(&mut self, cx: &mut Context<'_>) -> Poll<Result<T, Fault>> {
+        match self.fault.take() {
+            Some(fault) => Poll::Ready(Err(fault)),
+            None if self.over => Poll::Ready(Err(Fault::Closed)),
+            None => {
+                self.reader = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}

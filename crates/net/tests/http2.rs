@@ -1,0 +1,271 @@
+//! HTTP/2 on real sockets: our session and driver on this crate's runtime, the `h2` crate as the server on a thread.
+
+mod common;
+
+use std::cell::Cell;
+use std::future::{Future, poll_fn};
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use common::{block_on, identity, open, runtime};
+use h2::server::SendResponse;
+use http::{HeaderMap, Request, Response};
+use runtime::Runtime;
+use warmwire_net::Connection;
+use warmwire_net::exchange::BodyStep;
+use warmwire_net::http2::{Fault, Head, Http2, Rested, Stream};
+use wire::h2::{Config, ErrorCode, Field, Opening};
+
+/// A server on a thread of its own, for as many connections as come; what it does is said in the path.
+fn server() -> SocketAddr {
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        tokio.block_on(async {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            tell.send(listener.local_addr().unwrap()).unwrap();
+            loop {
+                let (socket, _) = listener.accept().await.unwrap();
+                tokio::spawn(serve(socket));
+            }
+        });
+    });
+    told.recv().unwrap()
+}
+
+async fn serve(socket: tokio::net::TcpStream) {
+    let mut builder = h2::server::Builder::new();
+    builder.max_concurrent_streams(50).initial_window_size(100_000);
+    let Ok(mut connection) = builder.handshake::<_, Bytes>(socket).await else { return };
+    while let Some(Ok((request, respond))) = connection.accept().await {
+        match request.uri().path() {
+            "/goaway" => connection.graceful_shutdown(),
+            "/abort" => return,
+            _ => {}
+        }
+        tokio::spawn(answer(request, respond));
+    }
+}
+
+async fn answer(request: Request<h2::RecvStream>, mut respond: SendResponse<Bytes>) {
+    let path = request.uri().path().to_owned();
+    let mut body = request.into_body();
+    match path.as_str() {
+        "/reset" => return respond.send_reset(h2::Reason::INTERNAL_ERROR),
+        "/silence" => return tokio::time::sleep(Duration::from_secs(60)).await,
+        _ => {}
+    }
+    let size: usize = path.trim_start_matches('/').parse().unwrap_or(10);
+    let head = Response::builder().status(200).header("b", "1").header("a", "2").body(()).unwrap();
+    let mut stream = respond.send_response(head, false).unwrap();
+    let mut received = 0;
+    while let Some(Ok(piece)) = body.data().await {
+        received += piece.len();
+        let _ = body.flow_control().release_capacity(piece.len());
+    }
+    let mut left = size;
+    while left > 0 {
+        stream.reserve_capacity(left.min(50_000));
+        let Some(Ok(room)) = poll_fn(|cx| stream.poll_capacity(cx)).await else { return };
+        let n = room.min(left);
+        if stream.send_data(Bytes::from(vec![7; n]), false).is_err() {
+            return;
+        }
+        left -= n;
+    }
+    let mut trailers = HeaderMap::new();
+    trailers.insert("received", received.into());
+    let _ = stream.send_trailers(trailers);
+}
+
+async fn connect(rt: &Runtime, to: SocketAddr) -> Box<Connection> {
+    Box::new(open(rt.reactor().clone(), identity(to.port()), to).await)
+}
+
+/// A session whose driver runs as a task; what it leaves goes to `rested`.
+async fn session(rt: &Runtime, to: SocketAddr) -> (Http2, Rc<Cell<Option<Rested>>>) {
+    let (http2, driver) = Http2::new(connect(rt, to).await, Config::default());
+    (http2, run(rt, driver))
+}
+
+fn run(rt: &Runtime, driver: warmwire_net::http2::Driver) -> Rc<Cell<Option<Rested>>> {
+    let rested = Rc::new(Cell::new(None));
+    let slot = rested.clone();
+    rt.spawn(Box::pin(async move { slot.set(Some(driver.await)) }));
+    rested
+}
+
+fn request(http2: &Http2, path: &str, end: bool) -> Option<Stream> {
+    let fields: [(&[u8], &[u8]); 4] =
+        [(b":method", b"POST"), (b":scheme", b"http"), (b":authority", b"host"), (b":path", path.as_bytes())];
+    let fields = fields.map(|(name, value)| Field { name, value, sensitive: false });
+    http2.open(fields, Opening { end, ..Opening::default() })
+}
+
+async fn head(stream: &mut Stream) -> Result<Head, Fault> {
+    poll_fn(|cx| stream.poll_head(cx)).await
+}
+
+async fn body(stream: &mut Stream) -> Result<usize, Fault> {
+    let (mut all, mut buf) = (0, vec![0; 30_000]);
+    loop {
+        match poll_fn(|cx| stream.poll_body(cx, &mut buf)).await? {
+            BodyStep::Bytes(n) => {
+                assert!(buf[..n].iter().all(|byte| *byte == 7));
+                all += n;
+            }
+            BodyStep::End => return Ok(all),
+        }
+    }
+}
+
+async fn upload(stream: &mut Stream, mut left: usize) {
+    while left > 0 {
+        let room = poll_fn(|cx| stream.poll_room(cx)).await.unwrap();
+        left -= stream.queue(&vec![1; room.min(left)]);
+    }
+    stream.end();
+}
+
+/// Runs all at once, each as a task of its own.
+async fn all(rt: &Runtime, futures: Vec<impl Future<Output = ()> + 'static>) {
+    let left = Rc::new(Cell::new(futures.len()));
+    for future in futures {
+        let left = left.clone();
+        rt.spawn(Box::pin(async move {
+            future.await;
+            left.set(left.get() - 1);
+        }));
+    }
+    until(rt, || left.get() == 0).await;
+}
+
+async fn until(rt: &Runtime, mut done: impl FnMut() -> bool) {
+    while !done() {
+        rt.reactor().sleep(Duration::from_millis(2)).await;
+    }
+}
+
+fn test<F: Future<Output = ()> + 'static>(act: impl FnOnce(Runtime, SocketAddr) -> F) {
+    let rt = runtime();
+    block_on(&rt, act(rt.clone(), server()));
+}
+
+#[test]
+fn many_streams_at_once_both_ways_on_one_connection() {
+    test(|rt, to| async move {
+        let (http2, rested) = session(&rt, to).await;
+        let transfers = (0..40).map(|n| {
+            let mut stream = request(&http2, &format!("/{}", n * 50_000), false).unwrap();
+            async move {
+                let sent = (40 - n) * 20_000;
+                upload(&mut stream, sent).await;
+                let head = head(&mut stream).await.unwrap();
+                let fields: Vec<_> = head.fields.iter().take(2).collect();
+                assert_eq!((head.status, &fields[..]), (200, &[(&b"b"[..], &b"1"[..]), (b"a", b"2")][..]));
+                assert_eq!(body(&mut stream).await.unwrap(), n * 50_000);
+                let trailers = stream.take_trailers().unwrap();
+                assert_eq!(trailers.value(b"received").unwrap(), sent.to_string().as_bytes());
+            }
+        });
+        all(&rt, transfers.collect()).await;
+        let mut left = None;
+        until(&rt, || {
+            left = rested.take();
+            left.is_some()
+        })
+        .await;
+        // Without streams nobody drives it; session and connection serve the next one.
+        let Rested { connection, session } = left.unwrap();
+        assert!(http2.vacancies() == 0 && request(&http2, "/1", true).is_none());
+        let (http2, driver) = Http2::resume(connection, session.expect("it is in order"));
+        let mut stream = request(&http2, "/1000", true).unwrap();
+        assert_eq!(stream.number(), 81);
+        run(&rt, driver);
+        assert_eq!(head(&mut stream).await.unwrap().status, 200);
+        assert_eq!(body(&mut stream).await.unwrap(), 1000);
+    });
+}
+
+#[test]
+fn a_slow_reader_holds_up_nobody() {
+    test(|rt, to| async move {
+        let (http2, _) = session(&rt, to).await;
+        let mut slow = request(&http2, "/5000000", true).unwrap();
+        assert_eq!(head(&mut slow).await.unwrap().status, 200);
+        for _ in 0..5 {
+            let mut quick = request(&http2, "/3000000", true).unwrap();
+            head(&mut quick).await.unwrap();
+            assert_eq!(body(&mut quick).await.unwrap(), 3_000_000);
+        }
+        assert_eq!(body(&mut slow).await.unwrap(), 5_000_000);
+    });
+}
+
+#[test]
+fn resets_and_losses_are_told_to_whom_they_concern() {
+    test(|rt, to| async move {
+        let (http2, rested) = session(&rt, to).await;
+        let mut other = request(&http2, "/100000", true).unwrap();
+        let mut reset = request(&http2, "/reset", true).unwrap();
+        assert!(matches!(
+            head(&mut reset).await,
+            Err(Fault::Reset { code: ErrorCode::INTERNAL_ERROR, why: None })
+        ));
+        assert!(!reset.any_received());
+        head(&mut other).await.unwrap();
+        assert_eq!(body(&mut other).await.unwrap(), 100_000);
+        let mut silent = request(&http2, "/silence", true).unwrap();
+        let abort = request(&http2, "/abort", true).unwrap();
+        assert!(matches!(head(&mut silent).await, Err(Fault::Closed | Fault::Io(_))));
+        assert!(matches!(head(&mut silent).await, Err(Fault::Closed)), "and stays so");
+        assert_eq!(http2.vacancies(), 0);
+        drop((silent, abort, other, reset));
+        let mut left = None;
+        until(&rt, || {
+            left = rested.take();
+            left.is_some()
+        })
+        .await;
+        assert!(left.unwrap().session.is_none(), "nobody goes on on it");
+    });
+}
+
+#[test]
+fn a_stream_that_is_dropped_is_cancelled_and_the_others_go_on() {
+    test(|rt, to| async move {
+        let (http2, _) = session(&rt, to).await;
+        let mut kept = request(&http2, "/2000000", true).unwrap();
+        for _ in 0..60 {
+            let mut dropped = request(&http2, "/1000000", true).unwrap();
+            head(&mut dropped).await.unwrap();
+        }
+        head(&mut kept).await.unwrap();
+        assert_eq!(body(&mut kept).await.unwrap(), 2_000_000);
+    });
+}
+
+#[test]
+fn a_server_that_leaves_answers_what_it_took() {
+    test(|rt, to| async move {
+        let (http2, rested) = session(&rt, to).await;
+        let mut last = request(&http2, "/goaway", true).unwrap();
+        assert_eq!(head(&mut last).await.unwrap().status, 200);
+        assert_eq!(body(&mut last).await.unwrap(), 10);
+        assert_eq!(http2.vacancies(), 0, "it opens no more");
+        drop(last);
+        until(&rt, || rested.take().is_some_and(|left| left.session.is_none())).await;
+    });
+}
+
+#[test]
+fn a_driver_that_goes_with_its_handle_leaves_nobody_waiting() {
+    test(|rt, to| async move {
+        let (http2, driver) = Http2::new(connect(&rt, to).await, Config::default());
+        let mut stream = request(&http2, "/1", true).unwrap();
+        drop(driver);
+        assert!(matches!(head(&mut stream).await, Err(Fault::Io(_))));
+    });
+}
