@@ -2,42 +2,53 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use runtime::{Reactor, Socket};
-use rustix::net::{
-    AddressFamily, SocketFlags, SocketType, bind, getsockname, ipproto, listen as start, socket_with,
-};
+use rustix::net::{bind, getsockname, listen as start};
 
 use crate::error::{NetError, NetErrorKind};
+use crate::filter::open::{Configured, Purpose, SocketCallbacks, Target, Transport, unbound};
 
-/// A listening socket on the first free port of the range (0 lets the system choose), and that port.
+/// A listening socket on the first free port of the range (0 lets the system choose), and that port. The application may
+/// make it as it may any other (CURLOPT_OPENSOCKETFUNCTION(3)).
 pub fn listen(
     reactor: &Arc<Reactor>,
     ip: IpAddr,
     ports: RangeInclusive<u16>,
     owner: u64,
+    callbacks: Option<&dyn SocketCallbacks>,
 ) -> Result<(Socket, u16), NetError> {
     let failed = |e: rustix::io::Errno| {
         NetError::from_io(NetErrorKind::InterfaceFailed, e.to_string(), &std::io::Error::from(e))
     };
-    let family = if ip.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let mut last = rustix::io::Errno::ADDRINUSE;
     for port in ports {
-        let fd = socket_with(family, SocketType::STREAM, flags, Some(ipproto::TCP)).map_err(failed)?;
-        let bound = bind(&fd, &SocketAddr::new(ip, port)).and_then(|()| start(&fd, 1));
+        let mut target = Target::Ip(SocketAddr::new(ip, port));
+        let mut socket = unbound(&mut target, Transport::Tcp, callbacks)?;
+        let bound = bind(&socket, &SocketAddr::new(ip, port)).and_then(|()| start(&socket, 1));
         if let Err(e) = bound {
             last = e;
             continue;
         }
-        let local = getsockname(&fd).map_err(failed)?;
+        let local = getsockname(&socket).map_err(failed)?;
         let port = SocketAddr::try_from(local).map(|a| a.port()).map_err(failed)?;
-        let mut socket = Socket::new(fd);
         socket.attach(reactor, owner);
         return Ok((socket, port));
     }
     Err(failed(last))
+}
+
+/// What was accepted, after the application saw it (CURLOPT_SOCKOPTFUNCTION(3)) and had nothing against it. It is not the
+/// application's to close.
+pub fn accepted(fd: OwnedFd, callbacks: Option<&dyn SocketCallbacks>) -> Result<Socket, NetError> {
+    match callbacks.map_or(Configured::Ok, |c| c.configure(fd.as_fd(), Purpose::Accept)) {
+        Configured::Abort => {
+            Err(NetError::new(NetErrorKind::AbortedByCallback, "callback refused the server's connection"))
+        }
+        Configured::Ok | Configured::AlreadyConnected => Ok(Socket::new(fd)),
+    }
 }
 
 /// The address of a network interface, of the family asked for.

@@ -1,5 +1,6 @@
 //! An embedded FTP server (RFC 959, 2428, 3659): passive mode only, an in-memory tree, and faults by script.
 
+pub mod mutant;
 mod session;
 
 use std::collections::BTreeMap;
@@ -61,6 +62,8 @@ pub struct Config {
     /// User and password; None lets everybody in.
     pub login: Option<(String, String)>,
     pub faults: Faults,
+    /// What it says of itself first.
+    pub greeting: Option<String>,
     /// Data connections go through this link; use `FtpServer::door` for the control connection.
     pub link: Option<Link>,
 }
@@ -82,6 +85,7 @@ struct Shared {
     data_accepts: AtomicUsize,
     logins: AtomicUsize,
     quits: AtomicUsize,
+    together: AtomicUsize,
     commands: Mutex<Vec<String>>,
 }
 
@@ -106,6 +110,7 @@ impl FtpServer {
             data_accepts: AtomicUsize::new(0),
             logins: AtomicUsize::new(0),
             quits: AtomicUsize::new(0),
+            together: AtomicUsize::new(0),
             commands: Mutex::new(Vec::new()),
         });
         let for_thread = shared.clone();
@@ -153,6 +158,11 @@ impl FtpServer {
     /// Clients that said QUIT.
     pub fn quits(&self) -> usize {
         self.shared.quits.load(Ordering::SeqCst)
+    }
+
+    /// Commands that came together with the one after them.
+    pub fn together(&self) -> usize {
+        self.shared.together.load(Ordering::SeqCst)
     }
 
     /// The commands of all clients, in order of arrival.

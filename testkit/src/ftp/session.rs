@@ -46,10 +46,12 @@ pub(super) fn serve(control: TcpStream, shared: &Shared) -> io::Result<()> {
         session.reply("421 too many of you")?;
         return Ok(());
     }
-    if !session.reply("220 testkit")? {
+    let greeting = shared.config.greeting.as_deref().unwrap_or("testkit");
+    if !session.reply(&format!("220 {greeting}"))? {
         return Ok(());
     }
     while let Some(line) = session.next_command()? {
+        shared.together.fetch_add(usize::from(!session.pending.is_empty()), Ordering::SeqCst);
         let going = match shared.config.faults.together {
             _ if session.pending.is_empty() => session.obey(&line)?,
             Together::Served => session.obey(&line)?,

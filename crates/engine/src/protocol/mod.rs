@@ -86,10 +86,14 @@ async fn ahead(t: &mut Transfer) -> Result<Next> {
     Ok(Next::Done)
 }
 
-/// CURLOPT_CONNECT_ONLY(3): the connection is the application's, which sends and receives on it (curl_easy_send(3)).
+/// CURLOPT_CONNECT_ONLY(3): the connection is the application's, which sends and receives on it (curl_easy_send(3)). What
+/// a protocol does to log in belongs to connecting.
 async fn connect_only(t: &mut Transfer) -> Result<Next> {
-    let link = Box::pin(t.connect(false)).await?;
-    *t.easy.connected.borrow_mut() = Some(link.lease.into_connection());
+    let connection = match t.scheme().family() {
+        Family::Ftp if !t.forwards()? => Box::pin(ftp::connect_only(t)).await?,
+        _ => Box::pin(t.connect(false)).await?.lease.into_connection(),
+    };
+    *t.easy.connected.borrow_mut() = Some(connection);
     Ok(Next::Done)
 }
 

@@ -29,6 +29,11 @@ pub trait BodySource {
         &[]
     }
 
+    /// How many bytes have come in all, where what is handed on is not as long as what came: the transfer counts these.
+    fn converted(&self) -> Option<u64> {
+        None
+    }
+
     /// Whatever else must go on meanwhile, such as an upload that the reply has overtaken.
     fn poll_beside(&mut self, _cx: &mut Context<'_>) -> Result<()> {
         Ok(())
@@ -83,9 +88,11 @@ impl Transfer {
             let short = source.left().is_some_and(|left| left < SMALL_SCRATCH as u64);
             let step = multi.with_scratch(if short { SMALL_SCRATCH } else { SCRATCH }, |buf| {
                 let room = self.receive_rate.piece(buf.len());
+                let before = source.converted();
                 match ready!(source.poll_body(cx, &mut buf[..room])) {
                     Ok(BodyStep::Bytes(n)) => {
-                        self.received(n);
+                        let came = source.converted().zip(before).map(|(after, before)| after - before);
+                        self.received(came.map_or(n, |came| came as usize));
                         let mut at = 0;
                         for &end in source.chunk_ends().iter().filter(|end| **end < n) {
                             self.writer.body(&buf[at..end])?;

@@ -199,7 +199,6 @@ impl Transfer {
         let reached = self.reach(&plan, started, deadline).await;
         let mut info = self.easy.info.borrow_mut();
         (info.name_lookup, info.connect, info.ends) = (times.name_lookup, times.connect, times.ends);
-        info.connects = times.connects;
         drop(info);
         reached.map(|(filter, ..)| filter)
     }

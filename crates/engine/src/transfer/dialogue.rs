@@ -2,7 +2,7 @@
 //! Every line received goes to the application's header callback.
 
 use std::future::poll_fn;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use net::Lease;
 use tables::{Code, EasyOption as O};
@@ -25,7 +25,7 @@ pub struct Dialogue {
     /// The connection.
     pub lease: Lease,
     received: LineBuffer,
-    /// Replies that are still to come. At zero the connection is in step and can serve again.
+    /// Replies that are still to come: at zero the connection is in step and can serve again, at `usize::MAX` never more.
     pub outstanding: usize,
     /// Lines received by this transfer.
     pub lines: usize,
@@ -57,19 +57,28 @@ impl Dialogue {
         t.easy.info.borrow_mut().request_size += lines.len() as i64;
         let sent = self.lease.write_all(&lines).await;
         sent.map_err(|e| self.stale_or(send_failed(&e)))?;
-        self.outstanding += commands.len();
+        self.outstanding = self.outstanding.saturating_add(commands.len());
         t.easy.trace("ftp", || format!("{} replies are waited for", self.outstanding));
         Ok(())
     }
 
-    /// The next line, with its line ending, in time.
-    pub async fn line(&mut self, t: &mut Transfer) -> Result<Vec<u8>> {
+    /// When a reply is late that is waited for from now on (CURLOPT_SERVER_RESPONSE_TIMEOUT_MS(3)).
+    pub fn deadline(&self, t: &Transfer) -> Instant {
         let ms = match t.long(O::ServerResponseTimeoutMs) {
             0 => RESPONSE_TIMEOUT_MS,
             n => n,
         };
-        let deadline = t.now() + Duration::from_millis(ms as u64);
-        let late = || Error::new(Code::OperationTimedout, "FTP response timeout");
+        t.now() + Duration::from_millis(ms as u64)
+    }
+
+    /// The next line, with its line ending, before the deadline of the reply that it belongs to. `late` says in the words
+    /// of the protocol that it did not come.
+    pub async fn line(
+        &mut self,
+        t: &mut Transfer,
+        deadline: Instant,
+        late: impl FnOnce() -> Error,
+    ) -> Result<Vec<u8>> {
         let line = t.within(Some(deadline), late, self.receive_line(t)).await?;
         self.lines += 1;
         t.easy.info.borrow_mut().header_size += line.len() as i64;

@@ -166,22 +166,7 @@ pub fn open(
     callbacks: Option<&dyn SocketCallbacks>,
 ) -> Result<Fresh, NetError> {
     let mut target = target.clone();
-    let opened = callbacks.map_or(Opened::BySystem, |c| c.open(Purpose::Connection, &mut target, transport));
-    let fd = match opened {
-        Opened::Socket(fd) => take_over(fd)?,
-        Opened::BySystem => create(&target, transport)?,
-        Opened::Refused => {
-            return Err(NetError::new(
-                NetErrorKind::CouldntConnect,
-                "failed to open socket: refused by the callback",
-            ));
-        }
-    };
-    let hook = callbacks.and_then(|c| c.close_hook());
-    let socket = match hook {
-        Some(hook) => Socket::with_close_hook(fd, hook),
-        None => Socket::new(fd),
-    };
+    let socket = unbound(&mut target, transport, callbacks)?;
     configure(&socket, &target, transport, options);
     let said = callbacks.map_or(Configured::Ok, |c| c.configure(socket.as_fd(), Purpose::Connection));
     if said == Configured::Abort {
@@ -191,6 +176,29 @@ pub fn open(
         bind_local(&socket, remote, &options.local, local_hosts)?;
     }
     Ok(Fresh { socket, target, already_connected: said == Configured::AlreadyConnected })
+}
+
+/// A socket as the system or the application makes it, and closes it.
+pub(crate) fn unbound(
+    target: &mut Target,
+    transport: Transport,
+    callbacks: Option<&dyn SocketCallbacks>,
+) -> Result<Socket, NetError> {
+    let opened = callbacks.map_or(Opened::BySystem, |c| c.open(Purpose::Connection, target, transport));
+    let fd = match opened {
+        Opened::Socket(fd) => take_over(fd)?,
+        Opened::BySystem => create(target, transport)?,
+        Opened::Refused => {
+            return Err(NetError::new(
+                NetErrorKind::CouldntConnect,
+                "failed to open socket: refused by the callback",
+            ));
+        }
+    };
+    Ok(match callbacks.and_then(|c| c.close_hook()) {
+        Some(hook) => Socket::with_close_hook(fd, hook),
+        None => Socket::new(fd),
+    })
 }
 
 fn create(target: &Target, transport: Transport) -> Result<OwnedFd, NetError> {

@@ -56,12 +56,29 @@ pub fn split(path: &[u8], method: Method) -> Result<Location, TooDeep> {
     Ok(Location { directories, file })
 }
 
-/// Cuts `;type=a` off an encoded path (RFC 1738 section 3.2.2). The letter comes back in upper case.
+/// The part of a decoded path that says where the file is, up to its last slash; what a server's working directory is
+/// remembered by. None where every command names the whole path from the root, whatever the working directory.
+pub fn folder(path: &[u8], method: Method) -> Option<Vec<u8>> {
+    let end = path.iter().rposition(|&octet| octet == b'/').map_or(0, |at| at + 1);
+    match method {
+        Method::NoCwd if path.starts_with(b"/") => None,
+        Method::NoCwd => Some(Vec::new()),
+        _ => Some(path[..end].to_vec()),
+    }
+}
+
+/// Cuts `;type=a` off the end of an encoded path (RFC 1738 section 3.2.2). The letter comes back in upper case. With more
+/// behind the letter it is part of the file's name; without one it means nothing.
 pub fn split_type(path: &[u8]) -> (&[u8], Option<u8>) {
     const MARK: &[u8] = b";type=";
-    match path.windows(MARK.len()).position(|window| window.eq_ignore_ascii_case(MARK)) {
-        Some(at) => (&path[..at], path.get(at + MARK.len()).map(u8::to_ascii_uppercase)),
-        None => (path, None),
+    if let Some(path) = path.strip_suffix(MARK) {
+        return (path, None);
+    }
+    match path.split_last() {
+        Some((letter, rest)) if rest.ends_with(MARK) => {
+            (&rest[..rest.len() - MARK.len()], Some(letter.to_ascii_uppercase()))
+        }
+        _ => (path, None),
     }
 }
 
@@ -100,10 +117,24 @@ mod tests {
     }
 
     #[test]
+    fn folders() {
+        let rows = [("", Some("")), ("file", Some("")), ("a/b/file", Some("a/b/")), ("/file", Some("/"))];
+        for (path, multi) in rows {
+            let folder = |method| folder(path.as_bytes(), method);
+            assert_eq!(folder(Method::MultiCwd).as_deref(), multi.map(str::as_bytes), "{path}");
+            assert_eq!(folder(Method::SingleCwd).as_deref(), multi.map(str::as_bytes), "{path}");
+            assert_eq!(folder(Method::NoCwd).is_none(), path.starts_with('/'), "{path}");
+        }
+    }
+
+    #[test]
     fn types() {
         assert_eq!(split_type(b"a/b;type=i"), (&b"a/b"[..], Some(b'I')));
-        assert_eq!(split_type(b"a/b;TYPE=a"), (&b"a/b"[..], Some(b'A')));
+        assert_eq!(split_type(b"a/b;type=a"), (&b"a/b"[..], Some(b'A')));
+        assert_eq!(split_type(b"a/b;TYPE=a"), (&b"a/b;TYPE=a"[..], None));
         assert_eq!(split_type(b"a/b;type="), (&b"a/b"[..], None));
+        assert_eq!(split_type(b"a/b;type=a2"), (&b"a/b;type=a2"[..], None));
+        assert_eq!(split_type(b"a/b;type=a/c"), (&b"a/b;type=a/c"[..], None));
         assert_eq!(split_type(b"a;t"), (&b"a;t"[..], None));
     }
 }

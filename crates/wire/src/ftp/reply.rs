@@ -67,24 +67,28 @@ impl Reply {
         self.line.get(4..).unwrap_or_default()
     }
 
-    /// Address and port of a 227 reply: the first six numbers with commas between them, wherever they stand.
+    /// Address and port of a 227 reply: the first six numbers below 256 with commas between them, wherever they stand; the
+    /// first may be the end of a longer one. Each octet is looked at once.
     pub fn passive(&self) -> Option<([u8; 4], u16)> {
-        let text = self.text();
-        (0..text.len()).find_map(|start| {
-            let is_start = text[start].is_ascii_digit() && (start == 0 || !text[start - 1].is_ascii_digit());
-            let mut rest = &text[start..];
-            let mut numbers = [0; 6];
-            for (index, number) in numbers.iter_mut().enumerate() {
-                if index > 0 {
-                    rest = rest.strip_prefix(b",")?;
+        let mut numbers = Vec::with_capacity(6);
+        let mut separator: &[u8] = b"";
+        let mut rest = self.text();
+        while !rest.is_empty() {
+            let digits;
+            (digits, rest) = rest.split_at(run(rest, |octet| octet.is_ascii_digit()));
+            match small_number(digits).filter(|_| separator == b"," && !numbers.is_empty()) {
+                Some(number) => numbers.push(number),
+                None => {
+                    numbers.clear();
+                    numbers.extend(end_of_number(digits));
                 }
-                let (value, tail) = number_at_start(rest)?;
-                *number = u8::try_from(value).ok()?;
-                rest = tail;
             }
-            let [a, b, c, d, high, low] = numbers;
-            is_start.then_some(([a, b, c, d], u16::from_be_bytes([high, low])))
-        })
+            if let [a, b, c, d, high, low] = numbers[..] {
+                return Some(([a, b, c, d], u16::from_be_bytes([high, low])));
+            }
+            (separator, rest) = rest.split_at(run(rest, |octet| !octet.is_ascii_digit()));
+        }
+        None
     }
 
     /// The port of a 229 reply (RFC 2428 section 3): `(|||port|)`, the bar being any octet.
@@ -139,11 +143,13 @@ impl Reply {
         is_valid.then(|| civil.seconds())
     }
 
-    /// The size of a 213 reply to SIZE: the digits at the end, since servers put words before them.
+    /// The size of a 213 reply to SIZE: the digits at the end, since servers put words before them. One more octet may
+    /// follow, whatever it is.
     pub fn size(&self) -> Option<u64> {
-        let text = self.text().trim_ascii_end();
-        let start = text.iter().rposition(|octet| !octet.is_ascii_digit()).map_or(0, |at| at + 1);
-        number_at_start(&text[start..]).map(|(size, _)| size)
+        let text = self.text();
+        let before = &text[..text.len().saturating_sub(1)];
+        let start = before.iter().rposition(|octet| !octet.is_ascii_digit()).map_or(0, |at| at + 1);
+        number_at_start(text[start..].trim_ascii_start()).map(|(size, _)| size)
     }
 
     /// The size in a 150 reply: `... (1234 bytes).` Its last words: the file's name stands before.
@@ -154,6 +160,23 @@ impl Reply {
         let size = number_at_start(&text[start + 1..end])?.0;
         (text[start] == b'(').then_some(size)
     }
+}
+
+/// How many octets of this kind come first.
+fn run(text: &[u8], is_one: impl Fn(&u8) -> bool) -> usize {
+    text.iter().position(|octet| !is_one(octet)).unwrap_or(text.len())
+}
+
+/// A number that fits an octet.
+fn small_number(digits: &[u8]) -> Option<u8> {
+    let zeros = run(digits, |&octet| octet == b'0').min(digits.len().saturating_sub(1));
+    std::str::from_utf8(&digits[zeros..]).ok()?.parse().ok()
+}
+
+/// The longest end of a number that fits an octet.
+fn end_of_number(digits: &[u8]) -> Option<u8> {
+    let last = |n: usize| small_number(&digits[digits.len().saturating_sub(n)..]);
+    last(3).or_else(|| last(2))
 }
 
 fn number_at_start(text: &[u8]) -> Option<(u64, &[u8])> {
@@ -204,9 +227,14 @@ mod tests {
             ("227 Entering Passive Mode (127,0,0,1,4,1).", Some(([127, 0, 0, 1], 1025))),
             ("227 =127,0,0,1,0,21", Some(([127, 0, 0, 1], 21))),
             ("227 2 or 1,2,3,4,5,6", Some(([1, 2, 3, 4], 1286))),
-            ("227 (256,0,0,1,4,1)", None),
+            ("227 (256,0,0,1,4,1)", Some(([56, 0, 0, 1], 1025))),
             ("227 (127,0,0,1,4)", None),
-            ("227 (1127,0,0,1,4,1)", None),
+            ("227 (1127,0,0,1,4,1)", Some(([127, 0, 0, 1], 1025))),
+            ("227 9,9,999,0,0,1,4,1", Some(([99, 0, 0, 1], 1025))),
+            ("227 (127,0,0,1,4,256)", None),
+            ("227 (127, 0,0,1,4,1)", None),
+            ("227 0000127,0,0,1,4,0001,7", Some(([127, 0, 0, 1], 1025))),
+            ("227 ,1,2,3,4,5,6", Some(([1, 2, 3, 4], 1286))),
             ("227 ", None),
         ];
         for (line, wanted) in rows {
@@ -227,6 +255,19 @@ mod tests {
         }
     }
 
+    /// 64 KB of digits, and of numbers, took seconds.
+    #[test]
+    fn a_long_passive_reply_is_read_in_one_go() {
+        let started = std::time::Instant::now();
+        for text in
+            ["1".repeat(60_000), "0".repeat(60_000), "1,".repeat(30_000), "1,2,3,4,5,999,".repeat(4000)]
+        {
+            let whole = reply(&format!("227 {text}"));
+            (0..50).for_each(|_| assert_eq!(whole.passive().is_none(), !text.contains(',')));
+        }
+        assert!(started.elapsed().as_secs() < 5);
+    }
+
     #[test]
     fn directories_dates_and_sizes() {
         assert_eq!(reply("257 \"/a \"\"b\"\"\" is current").directory(), Some(b"/a \"b\"".to_vec()));
@@ -239,6 +280,10 @@ mod tests {
         assert_eq!(reply("213 2003040910").modified(), None);
         assert_eq!(reply("213 1234").size(), Some(1234));
         assert_eq!(reply("213 file is 1234 ").size(), Some(1234));
+        assert_eq!(reply("213 file is 1234 now").size(), None);
+        assert_eq!(reply("213 1234x").size(), Some(1234));
+        assert_eq!(reply("213 7").size(), Some(7));
+        assert_eq!(reply("213 ").size(), None);
         assert_eq!(reply("213 none").size(), None);
         assert_eq!(reply("213 99999999999999999999").size(), None);
         assert_eq!(reply("150 Opening BINARY mode for x (1200 bytes).").announced_size(), Some(1200));

@@ -129,7 +129,7 @@ impl Control {
         let asked = ahead.early.is_some() || ahead.owed.contains(&Owed::Passive);
         let v6 = self.dialogue.lease.endpoints.remote.is_some_and(|a| a.is_ipv6());
         let possible = !self.session.no_epsv && (v6 || t.on(O::FtpUseEpsv)) && t.text(O::Ftpport).is_none();
-        let wanted = level(t) >= Pipelining::Ahead && self.session.moved && !t.on(O::FtpUsePret);
+        let wanted = level(t) >= Pipelining::Ahead && self.session.moved > 0 && !t.on(O::FtpUsePret);
         if asked || !possible || !wanted || ahead.refused || t.on(O::ForbidReuse) || self.is_objected(t) {
             return;
         }
@@ -144,6 +144,7 @@ pub async fn opened(t: &Transfer, mut socket: Socket) -> Result<Box<dyn Filter>>
     socket.attach(t.multi.runtime.reactor(), t.easy.owner_number());
     let connected = poll_fn(|cx| socket.poll_connected(cx)).await;
     connected.map_err(|e| Error::os(Code::CouldntConnect, "the data connection was refused", &e))?;
+    t.easy.info.borrow_mut().connects += 1;
     Ok(Box::new(SocketFilter::new(socket)))
 }
 

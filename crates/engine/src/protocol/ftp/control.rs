@@ -2,15 +2,15 @@
 //! application adds. What a kept connection remembers spares the next transfer those commands.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use net::Lease;
 use tables::{Code, EasyOption as O};
-use wire::ftp::path::Method;
 use wire::ftp::reply::{REPLY_LIMIT, Reply, ReplyReader};
 
+use super::Place;
 use super::ahead::{self, Ahead};
-use super::{Place, pipeline};
+use super::pipeline::{self, Stream};
 use crate::error::{Error, Result};
 use crate::settings::Text;
 use crate::transfer::Transfer;
@@ -27,8 +27,11 @@ const CCC_ACTIVE: i64 = 2;
 /// How long the end of TLS may take.
 const CCC_PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long a server may take for its reply after a file.
+const LAST_REPLY_TIMEOUT_MS: i64 = 60_000;
+
 /// How long the login on one more connection may take where there is another that could do.
-const ONE_MORE_PATIENCE: Duration = Duration::from_secs(10);
+const ONE_MORE_PATIENCE: Duration = Duration::from_millis(500);
 
 /// The control connection of one transfer.
 pub struct Control {
@@ -40,6 +43,10 @@ pub struct Control {
     pub plan: Plan,
     /// A reply that came while the server was to connect.
     pub early: Option<Reply>,
+    /// No command would be understood any more: not even QUIT is said.
+    pub lost: bool,
+    /// The data is through, and the server has had its word.
+    ended: bool,
 }
 
 /// What outlives a transfer on a kept control connection.
@@ -47,8 +54,8 @@ pub struct Control {
 pub struct Session {
     /// First folder, from PWD.
     pub entry_path: Option<Vec<u8>>,
-    /// The folders last changed into, as the URL named them; unknown after a failure.
-    directory: Option<(Method, Vec<Vec<u8>>)>,
+    /// The folder that the last URL led to, up to its last slash and decoded; unknown after a failure.
+    directory: Option<Vec<u8>>,
     /// TYPE last sent.
     pub data_type: Option<u8>,
     /// EPSV was refused.
@@ -57,10 +64,12 @@ pub struct Session {
     pub no_eprt: bool,
     /// Data connections are protected (PROT P).
     pub private_data: bool,
-    /// A file or listing went over it.
-    pub moved: bool,
-    /// The server objected to commands that do not wait for one another.
-    pub careful: bool,
+    /// So many files and listings went over it.
+    pub moved: u32,
+    /// What is known of how the server takes commands that do not wait for one another.
+    pub stream: Stream,
+    /// How long the server takes to answer.
+    pub pace: Duration,
     /// What was asked before it is needed.
     pub ahead: Ahead,
     /// TLS as begun by AUTH: data connections of later transfers need it too.
@@ -75,7 +84,7 @@ impl Control {
         let crowded = || t.multi.ftp_servers.borrow().is_crowded(&plan.identity.origin);
         if !fresh && ahead::one_more(t, &plan.identity) && !crowded() {
             let timer = t.multi.runtime.reactor().sleep(ONE_MORE_PATIENCE);
-            let late = || Error::from(Code::OperationTimedout);
+            let late = || Err(Error::from(Code::OperationTimedout));
             match pipeline::before(timer, late, Control::on_connection(t, plan.clone(), true)).await {
                 Err(e) if e.code() != Code::AbortedByCallback => {
                     t.multi.ftp_servers.borrow_mut().note_crowded(&plan.identity.origin);
@@ -83,7 +92,11 @@ impl Control {
                 opened => return opened,
             }
         }
-        Control::on_connection(t, plan, fresh).await
+        match Control::on_connection(t, plan.clone(), fresh).await {
+            // It closed on the pair that was to prove how it reads.
+            Err(e) if e.is_stale() => Control::on_connection(t, plan, true).await,
+            opened => opened,
+        }
     }
 
     async fn on_connection(t: &mut Transfer, plan: Plan, fresh: bool) -> Result<Control> {
@@ -94,22 +107,23 @@ impl Control {
         let dialogue = Dialogue::new(lease);
         if let Some(session) = known {
             let plan = Plan { tls: plan.tls.or_else(|| session.tls.clone()), ..plan };
-            let mut control = Control { dialogue, session: *session, plan, early: None };
+            let mut control =
+                Control { dialogue, session: *session, plan, early: None, lost: false, ended: false };
             control.resume();
             control.tell_entry_path(t);
             return Ok(control);
         }
-        let mut control = Control { dialogue, session: Session::default(), plan, early: None };
+        let mut control =
+            Control { dialogue, session: Session::default(), plan, early: None, lost: false, ended: false };
         control.log_in(t).await?;
         Ok(control)
     }
 
     /// Back to the pool when it is in step, closed otherwise.
     pub fn end(mut self, t: &Transfer, failure: Option<Code>) {
-        let harmless = failure.is_none_or(is_harmless);
+        let harmless = !self.lost && (self.ended || failure.is_none_or(is_harmless));
         let keep = harmless && self.can_be_kept() && !t.on(O::ForbidReuse);
         if !harmless {
-            // Out of step: a QUIT would not be understood as one.
             self.dialogue.lease.farewell.clear();
         }
         if keep {
@@ -136,11 +150,29 @@ impl Control {
         self.next_reply(t).await
     }
 
+    /// Reads what the server says after a file or listing: it has had its time for that.
+    pub async fn last_reply(&mut self, t: &mut Transfer) -> Result<Reply> {
+        if let Some(early) = self.early.take() {
+            return Ok(early);
+        }
+        self.settle(t).await?;
+        let deadline = last_deadline(t);
+        let reply = self.reply_by(t, deadline).await;
+        self.ended = !reply.as_ref().is_err_and(|e| e.code() == Code::OperationTimedout);
+        reply
+    }
+
     /// Reads one reply to its last line.
     pub async fn next_reply(&mut self, t: &mut Transfer) -> Result<Reply> {
+        let deadline = self.dialogue.deadline(t);
+        self.reply_by(t, deadline).await
+    }
+
+    async fn reply_by(&mut self, t: &mut Transfer, deadline: Instant) -> Result<Reply> {
         let mut reader = ReplyReader::new(REPLY_LIMIT);
         loop {
-            let line = self.dialogue.line(t).await?;
+            let late = || Error::new(Code::OperationTimedout, "FTP response timeout");
+            let line = self.dialogue.line(t, deadline, late).await?;
             if line.contains(&0) {
                 self.dialogue.outstanding = usize::MAX;
                 return Err(Error::new(Code::WeirdServerReply, "a nul byte in a reply"));
@@ -164,6 +196,7 @@ impl Control {
     async fn log_in(&mut self, t: &mut Transfer) -> Result<()> {
         self.dialogue.outstanding = 1;
         let greeting = self.reply(t).await?;
+        self.session.stream = Stream::of_greeting(greeting.text());
         match greeting.code {
             220 => {
                 self.start_tls(t).await?;
@@ -223,35 +256,39 @@ impl Control {
         Ok(())
     }
 
-    /// USER, PASS, ACCT (RFC 959 §5.4).
+    /// USER, PASS, ACCT (RFC 959 §5.4). CURLOPT_FTP_ALTERNATIVE_TO_USER(3) has its turn when either of the first two is
+    /// refused.
     async fn authenticate(&mut self, t: &mut Transfer) -> Result<()> {
         let (user, password) = credentials(t)?;
+        let mut other = t.text(O::FtpAlternativeToUser);
         let mut reply = self.command(t, &[b"USER ", &user[..]].concat()).await?;
-        if !matches!(reply.code, 230..=332)
-            && let Some(other) = t.text(O::FtpAlternativeToUser)
-        {
-            one_line(&other)?;
-            reply = self.command(t, &other).await?;
-        }
-        if reply.code == 331 {
-            reply = self.command(t, &[b"PASS ", &password[..]].concat()).await?;
-        }
-        if reply.code == 332 {
-            let Some(account) = t.text(O::FtpAccount) else {
-                return Err(Error::new(Code::LoginDenied, "ACCT requested but none available"));
-            };
-            one_line(&account)?;
-            let reply = self.command(t, &[b"ACCT ", &account[..]].concat()).await?;
-            if reply.code != 230 {
-                let text = format!("ACCT rejected by server: {:03}", reply.code);
-                return Err(Error::new(Code::FtpWeirdPassReply, text));
+        loop {
+            if reply.code == 331 {
+                reply = self.command(t, &[b"PASS ", &password[..]].concat()).await?;
             }
-            return Ok(());
+            match reply.code {
+                200..=299 => return Ok(()),
+                332 => return self.tell_account(t).await,
+                code => {
+                    let denied = || Error::new(Code::LoginDenied, format!("Access denied: {code:03}"));
+                    let other = other.take().ok_or_else(denied)?;
+                    one_line(&other)?;
+                    reply = self.command(t, &other).await?;
+                }
+            }
         }
-        if reply.code / 100 == 2 {
-            return Ok(());
+    }
+
+    async fn tell_account(&mut self, t: &mut Transfer) -> Result<()> {
+        let Some(account) = t.text(O::FtpAccount) else {
+            return Err(Error::new(Code::LoginDenied, "ACCT requested but none available"));
+        };
+        one_line(&account)?;
+        let reply = self.command(t, &[b"ACCT ", &account[..]].concat()).await?;
+        match reply.code {
+            230 => Ok(()),
+            code => Err(Error::new(Code::FtpWeirdPassReply, format!("ACCT rejected by server: {code:03}"))),
         }
-        Err(Error::new(Code::LoginDenied, format!("Access denied: {:03}", reply.code)))
     }
 
     /// PBSZ and PROT (RFC 4217 §9), and back to clear commands if asked for.
@@ -298,35 +335,47 @@ impl Control {
 
     /// PWD tells where relative folders begin.
     async fn read_entry_path(&mut self, t: &mut Transfer) -> Result<()> {
-        let reply = self.command(t, b"PWD").await?;
-        if reply.code == 257 {
-            self.session.entry_path = reply.directory();
-            let controls = |path: &Vec<u8>| path.iter().any(u8::is_ascii_control);
-            let unclosed = self.session.entry_path.is_none() && reply.text().contains(&b'"');
-            if unclosed || self.session.entry_path.as_ref().is_some_and(controls) {
-                return Err(Error::new(
-                    Code::WeirdServerReply,
-                    "a path that can not be one in the reply to PWD",
-                ));
-            }
-            let relative = self.session.entry_path.as_ref().is_some_and(|d| !d.starts_with(b"/"));
-            if relative {
-                self.ask_system(t).await?;
-            }
+        let asked = t.now();
+        let reply = match self.proves_at_login(t) {
+            true => self.prove_stream(t).await?,
+            false => self.command(t, b"PWD").await?,
+        };
+        self.session.pace = t.now().saturating_duration_since(asked);
+        self.take_entry_path(&reply)?;
+        let relative = self.session.entry_path.as_ref().is_some_and(|d| !d.starts_with(b"/"));
+        if relative {
+            self.ask_system(t).await?;
         }
         self.tell_entry_path(t);
+        Ok(())
+    }
+
+    fn take_entry_path(&mut self, reply: &Reply) -> Result<()> {
+        if reply.code != 257 {
+            return Ok(());
+        }
+        let path = reply.directory();
+        let unclosed = path.is_none() && reply.text().contains(&b'"');
+        if unclosed || path.as_ref().is_some_and(|path| path.iter().any(u8::is_ascii_control)) {
+            let text = "a path that can not be one in the reply to PWD";
+            return Err(Error::new(Code::WeirdServerReply, text));
+        }
+        if let Some(path) = path.filter(|path| !path.is_empty()) {
+            self.session.entry_path = Some(path);
+        }
         Ok(())
     }
 
     /// OS/400 names its folders otherwise until it is told not to.
     async fn ask_system(&mut self, t: &mut Transfer) -> Result<()> {
         let reply = self.command(t, b"SYST").await?;
-        if reply.code == 215 && reply.text().trim_ascii_start().starts_with(b"OS/400") {
-            self.command(t, b"SITE NAMEFMT 1").await?;
+        let system = reply.text().trim_ascii_start().split(|&octet| octet == b' ').next().unwrap_or_default();
+        if reply.code == 215
+            && system.eq_ignore_ascii_case(b"OS/400")
+            && self.command(t, b"SITE NAMEFMT 1").await?.code == 250
+        {
             let reply = self.command(t, b"PWD").await?;
-            if reply.code == 257 {
-                self.session.entry_path = reply.directory();
-            }
+            self.take_entry_path(&reply)?;
         }
         Ok(())
     }
@@ -352,29 +401,35 @@ impl Control {
         Ok(())
     }
 
-    /// CWD into the URL's folders, unless a kept connection is there already.
+    /// CWD into the URL's folders, unless a kept connection is there already. A whole path in every command
+    /// (CURLFTPMETHOD_NOCWD) needs none and leaves the folder as it is.
     pub async fn change_directory(&mut self, t: &mut Transfer, place: &Place) -> Result<()> {
-        let folders = &place.location.directories;
-        let here = (place.method, folders.clone());
-        if self.session.directory.as_ref() == Some(&here) {
+        let Some(folder) = &place.folder else { return Ok(()) };
+        let before = match self.dialogue.lease.is_reused() {
+            true => self.session.directory.take(),
+            false => Some(Vec::new()),
+        };
+        if before.as_ref() == Some(folder) {
             t.easy.note(|| "Request has same path as previous transfer".to_owned());
-            return Ok(());
+        } else {
+            self.walk(t, &place.location.directories).await?;
         }
-        let before = self.session.directory.take();
+        self.session.directory = Some(folder.clone());
+        Ok(())
+    }
+
+    async fn walk(&mut self, t: &mut Transfer, folders: &[Vec<u8>]) -> Result<()> {
         let absolute = folders.first().is_some_and(|f| f.starts_with(b"/"));
-        let moved = before.is_none_or(|(_, old)| !old.is_empty());
         if self.dialogue.lease.is_reused()
-            && moved
             && !absolute
             && let Some(entry) = self.session.entry_path.clone()
         {
             self.enter(t, &entry, false).await?;
         }
-        let create = t.long(O::FtpCreateMissingDirs);
+        let create = t.long(O::FtpCreateMissingDirs) > 0;
         for folder in folders {
-            self.enter(t, folder, create > 0).await?;
+            self.enter(t, folder, create).await?;
         }
-        self.session.directory = Some(here);
         Ok(())
     }
 
@@ -413,9 +468,10 @@ impl Control {
         t.easy.info.borrow_mut().file_time = modified;
         let limit = t.long(O::TimevalueLarge);
         let unmet = match condition {
+            _ if modified <= 0 || limit <= 0 => false,
             0 => false,
             2 => modified > limit,
-            _ => limit > 0 && modified <= limit,
+            _ => modified <= limit,
         };
         if unmet {
             t.easy.note(|| "The requested document is not new enough".to_owned());
@@ -438,6 +494,23 @@ impl Control {
     }
 }
 
+/// When the reply after a file is late, which is what the transfer ends with at CURLOPT_TIMEOUT_MS(3), too.
+fn last_deadline(t: &Transfer) -> Instant {
+    let ms = match t.long(O::ServerResponseTimeoutMs) {
+        0 => LAST_REPLY_TIMEOUT_MS,
+        n => n,
+    };
+    let left = match t.long(O::TimeoutMs) {
+        0 => Duration::MAX,
+        all => {
+            // A moment before the watch over the whole transfer says so in its words.
+            let spent = t.easy.info.borrow().since_start(t.now());
+            Duration::from_millis((all - 1).max(0) as u64).saturating_sub(spent)
+        }
+    };
+    t.now() + left.min(Duration::from_millis(ms as u64))
+}
+
 /// User and password must fit on a line each; they are refused before anything is connected.
 fn check_login(t: &Transfer) -> Result<()> {
     for given in [O::Username, O::Password].into_iter().filter_map(|option| t.text(option)) {
@@ -454,7 +527,7 @@ fn one_line(text: &[u8]) -> Result<()> {
 }
 
 /// After such a failure the control connection is as good as before; after any other curl closes it without a word.
-fn is_harmless(code: Code) -> bool {
+pub fn is_harmless(code: Code) -> bool {
     matches!(
         code,
         Code::BadDownloadResume

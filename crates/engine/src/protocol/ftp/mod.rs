@@ -1,6 +1,6 @@
 //! FTP (RFC 959, with RFC 2228, 2389, 2428, 3659 and 4217): one URL fetched or stored, told in the
 //! order of its commands. `control` is the control connection with login and directory, `data` opens
-//! data connections, `body` moves files and listings, `wildcard` the files that match a pattern.
+//! data connections, `body` fetches files and listings, `upload` stores files, `wildcard` has the files that match a pattern.
 
 mod ahead;
 mod body;
@@ -8,6 +8,9 @@ mod control;
 mod data;
 mod pipeline;
 mod port;
+mod range;
+mod source;
+mod upload;
 mod wildcard;
 
 use tables::{Code, EasyOption as O};
@@ -27,6 +30,8 @@ pub struct Place {
     location: Location,
     /// How folders are reached.
     method: Method,
+    /// Where the file is, up to the last slash. None: the commands tell it, and no folder is changed into.
+    folder: Option<Vec<u8>>,
     /// 'A' or 'I'.
     data_type: u8,
     /// A folder's content rather than a file.
@@ -53,7 +58,7 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
             // The server closed a kept connection while it was idle, or did not like what was sent: once more from the start.
             Err(e) if e.is_stale() && !fresh => {
                 t.easy.note(|| "Connection died, retrying a fresh connect".to_owned());
-                suspicion = control.session.moved.then_some(control.dialogue.lines > 0);
+                suspicion = (control.session.moved > 0).then_some(control.dialogue.lines > 0);
                 fresh = true;
             }
             outcome => {
@@ -75,6 +80,13 @@ pub async fn log_in(t: &mut Transfer) -> Result<()> {
     Ok(())
 }
 
+/// A control connection, logged in, for the application itself.
+pub async fn connect_only(t: &mut Transfer) -> Result<net::Connection> {
+    let mut control = Control::open(t, false).await?;
+    control.dialogue.lease.farewell.clear();
+    Ok(control.dialogue.lease.into_connection())
+}
+
 async fn exchange(t: &mut Transfer, control: &mut Control) -> Result<()> {
     t.writer.begin();
     let place = &Place::of(t)?;
@@ -88,19 +100,22 @@ async fn exchange(t: &mut Transfer, control: &mut Control) -> Result<()> {
 
 /// One file or folder, where the control connection stands already.
 async fn one(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
-    if !control.document_wanted(t, place).await? {
-        return Ok(());
-    }
-    if t.on(O::Nobody) {
-        body::describe(t, control, place).await?;
-    } else if t.on(O::Upload) || t.method == Request::Put {
-        body::store(t, control, place).await?;
-    } else if place.list {
-        body::list(t, control, place).await?;
-    } else {
-        retrieve(t, control, place).await?;
+    if control.document_wanted(t, place).await? {
+        if t.on(O::Nobody) {
+            body::describe(t, control, place).await?;
+        } else if uploads(t) {
+            upload::store(t, control, place).await?;
+        } else if place.list {
+            body::list(t, control, place).await?;
+        } else {
+            retrieve(t, control, place).await?;
+        }
     }
     control.quote(t, O::Postquote).await
+}
+
+fn uploads(t: &Transfer) -> bool {
+    t.on(O::Upload) || t.method == Request::Put
 }
 
 async fn retrieve(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
@@ -121,25 +136,34 @@ impl Place {
         let decoded = escape::decode(raw, Reject::Control)
             .map_err(|_| Error::new(Code::UrlMalformat, "path contains control characters"))?;
         let decoded = decoded.strip_prefix(b"/").unwrap_or(&decoded);
+        let (uploading, described) = (uploads(t), t.on(O::Nobody));
+        let wild = t.on(O::Wildcardmatch) && !uploading && !described;
+        // A file name that goes with its path can be no pattern: the folder is changed into all the same.
+        let method = if wild && method == Method::NoCwd { Method::MultiCwd } else { method };
         let mut location = path::split(decoded, method)
             .map_err(|_| Error::new(Code::UrlMalformat, "too many path components"))?;
-        let uploading = t.on(O::Upload) || t.method == Request::Put;
-        if uploading && location.file.is_none() && !t.on(O::Nobody) {
+        if uploading && location.file.is_none() && !described {
             return Err(Error::new(Code::UrlMalformat, "Uploading to a URL without a filename"));
         }
-        let mut pattern = None;
-        if t.on(O::Wildcardmatch) && !uploading && !t.on(O::Nobody) {
-            // A file name that goes with its path is cut here; the folder is changed into all the same.
-            location = path::split(decoded, if method == Method::NoCwd { Method::SingleCwd } else { method })
-                .map_err(|_| Error::new(Code::UrlMalformat, "too many path components"))?;
-            pattern = location.file.take();
-        }
+        let folder = path::folder(decoded, method);
+        let pattern = if wild { location.file.take() } else { None };
         let names_only = t.on(O::Dirlistonly) || kind == Some(b'D');
-        let ascii = t.on(O::Transfertext) || kind == Some(b'A');
-        let list = !uploading && (location.file.is_none() || names_only);
-        let list = list && pattern.is_none();
-        let data_type = if (ascii && kind != Some(b'I')) || list { b'A' } else { b'I' };
-        Ok(Place { location, method, data_type, list, names_only, pattern, known_size: None, listed: false })
+        let ascii = (t.on(O::Transfertext) || kind == Some(b'A')) && kind != Some(b'I');
+        // With commands to be sent before it, a named file is fetched even where names are wanted, as in curl.
+        let names = names_only && t.easy.settings.borrow().list(O::Prequote).is_empty();
+        let list = !uploading && pattern.is_none() && (location.file.is_none() || names);
+        let data_type = if ascii || (list && !described) { b'A' } else { b'I' };
+        Ok(Place {
+            location,
+            method,
+            folder,
+            data_type,
+            list,
+            names_only,
+            pattern,
+            known_size: None,
+            listed: false,
+        })
     }
 
     fn file(&self) -> &[u8] {

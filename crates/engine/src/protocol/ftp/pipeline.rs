@@ -1,12 +1,16 @@
-//! Commands that do not wait for one another. On a control connection that has moved a file already, TYPE, SIZE and RETR
-//! leave together, behind the SYN of the data connection: the same commands in the same order as curl's. A user may
+//! Commands that do not wait for one another. On a control connection whose server is known to read a stream, TYPE, SIZE
+//! and RETR leave together, behind the SYN of the data connection: the same commands in the same order as curl's. A user may
 //! allow more (`Pipelining`), which changes what a server sees; `ahead` is the other half of that.
 //!
-//! Not every server likes it. Whatever goes wrong before the first byte of a file reached the application is tried again on a
-//! fresh connection, where every command waits; a server that then has no objection is remembered.
+//! There are servers that take one command of what they read. One is believed to read a stream when its greeting names a
+//! program that does, when PWD and TYPE were answered both (at login, where the user allowed more), or after it has moved so
+//! many files that it is worth an attempt. What a server then loses is sent again on the same connection, and remembered.
+//! Whatever else goes wrong before the first byte of a file reached the application is tried again on a fresh connection,
+//! where every command waits; a server that then has no objection is remembered (`Servers`), too.
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
+use std::ops::RangeInclusive;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::Poll;
@@ -25,9 +29,27 @@ use super::{Place, data};
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 
-/// How long the reply to RETR may take once everything before it is done. A server that takes one command at a time from
-/// what it receives never sends one.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// A reply that is later than the one before it, and than this many times the server's pace, is not on its way.
+const PACES: u32 = 8;
+
+/// The bounds of that.
+const PATIENCE: RangeInclusive<Duration> = Duration::from_millis(300)..=Duration::from_secs(3);
+
+/// After so many files a server that nothing is known of is tried.
+const WORTH_AN_ATTEMPT: u32 = 8;
+
+/// How the greetings of servers begin that read a stream.
+const READERS: [&str; 6] = [
+    "(vsFTPd",
+    "ProFTPD",
+    "pyftpdlib",
+    "FileZilla Server",
+    "Microsoft FTP Service",
+    "---------- Welcome to Pure-FTPd",
+];
+
+/// How many replies may stand between a command and its own when nobody knows what the server lost.
+const MOST_STRAY: usize = 8;
 
 /// So many servers' objections are remembered by a multi handle.
 const MOST_SERVERS: usize = 64;
@@ -134,10 +156,108 @@ impl Servers {
     }
 }
 
+/// How a server takes commands that come together, as far as one of its connections has shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stream {
+    #[default]
+    Unknown,
+    /// By its greeting.
+    Believed,
+    /// It has answered all of them.
+    Proven,
+    /// It lost some, or did not like them.
+    Objected,
+}
+
+impl Stream {
+    /// What the server's first words tell.
+    pub fn of_greeting(text: &[u8]) -> Stream {
+        let known = READERS.iter().any(|start| text.starts_with(start.as_bytes()));
+        if known { Stream::Believed } else { Stream::Unknown }
+    }
+}
+
 impl Control {
     /// Whether this server is known not to like it.
     pub fn is_objected(&self, t: &Transfer) -> bool {
-        self.session.careful || t.multi.ftp_servers.borrow().objects(&self.plan.identity.origin)
+        self.session.stream == Stream::Objected
+            || t.multi.ftp_servers.borrow().objects(&self.plan.identity.origin)
+    }
+
+    /// Whether the login is to show how the server takes commands that come together. curl's first commands are others.
+    pub fn proves_at_login(&self, t: &Transfer) -> bool {
+        level(t) >= Pipelining::Ahead && !self.is_objected(t)
+    }
+
+    /// The reply to PWD, after TYPE left together with it: a harmless pair. A server that closes for it is to be asked once
+    /// more, otherwise.
+    pub async fn prove_stream(&mut self, t: &mut Transfer) -> Result<Reply> {
+        self.send_pair(t).await.map_err(|e| match e.code() {
+            Code::RecvError | Code::SendError => {
+                self.object(t);
+                e.stale()
+            }
+            _ => e,
+        })
+    }
+
+    async fn send_pair(&mut self, t: &mut Transfer) -> Result<Reply> {
+        let asked = t.now();
+        self.dialogue.send_together(t, &[b"PWD", b"TYPE I"]).await?;
+        let reply = self.reply(t).await?;
+        self.session.pace = t.now().saturating_duration_since(asked);
+        let code = t.easy.info.borrow().response_code;
+        let set = self.in_time(t).await?;
+        t.easy.info.borrow_mut().response_code = code;
+        match set {
+            Some(set) if set.code / 100 == 2 => {
+                self.session.data_type = Some(b'I');
+                self.session.stream = Stream::Proven;
+                return Ok(reply);
+            }
+            Some(_) if reply.code == 257 => {
+                self.object(t);
+                return Ok(reply);
+            }
+            Some(_) => {}
+            None => self.dialogue.outstanding -= 1,
+        }
+        self.object(t);
+        Ok(self.catch_up(t).await?.unwrap_or(reply))
+    }
+
+    /// The next reply, unless the server lost the command.
+    async fn in_time(&mut self, t: &mut Transfer) -> Result<Option<Reply>> {
+        if self.session.stream == Stream::Proven {
+            return self.reply(t).await.map(Some);
+        }
+        let patience = (self.session.pace * PACES).clamp(*PATIENCE.start(), *PATIENCE.end());
+        let timer = t.multi.runtime.reactor().sleep(patience);
+        before(timer, || Ok(None), async { self.reply(t).await.map(Some) }).await
+    }
+
+    fn object(&mut self, t: &Transfer) {
+        t.easy.note(|| "the server wants one command at a time".to_owned());
+        self.session.stream = Stream::Objected;
+        t.multi.ftp_servers.borrow_mut().note_objection(&self.plan.identity.origin, true);
+    }
+
+    /// After a command was taken for lost: its reply may come after all. PWD's is like no other; a server that does not
+    /// know it is left.
+    async fn catch_up(&mut self, t: &mut Transfer) -> Result<Option<Reply>> {
+        let code = t.easy.info.borrow().response_code;
+        self.dialogue.send(t, b"PWD").await?;
+        let mut caught_up = None;
+        for _ in 0..MOST_STRAY {
+            let Some(reply) = self.in_time(t).await? else { break };
+            if reply.code == 257 {
+                caught_up = Some(reply);
+                break;
+            }
+        }
+        self.dialogue.outstanding = if caught_up.is_some() { 0 } else { usize::MAX };
+        t.easy.info.borrow_mut().response_code = code;
+        Ok(caught_up)
     }
 
     /// Learns from a transfer that went well. `suspicion`: it had failed on a kept connection, after some reply or before.
@@ -149,7 +269,9 @@ impl Control {
             None if self.dialogue.lease.is_reused() => servers.note_success(origin),
             None => {}
         }
-        self.session.careful |= servers.objects(origin);
+        if servers.objects(origin) {
+            self.session.stream = Stream::Objected;
+        }
     }
 }
 
@@ -158,7 +280,7 @@ impl Control {
 pub fn suits(t: &Transfer, control: &Control, place: &Place) -> bool {
     level(t) >= Pipelining::Together
         && control.dialogue.lease.is_reused()
-        && control.session.moved
+        && is_worth_it(control, place)
         && !control.is_objected(t)
         && !place.listed
         && t.text(O::Range).is_none()
@@ -167,6 +289,15 @@ pub fn suits(t: &Transfer, control: &Control, place: &Place) -> bool {
         && t.long(O::MaxfilesizeLarge) == 0
         && !t.on(O::FtpUsePret)
         && t.easy.settings.borrow().list(O::Prequote).is_empty()
+}
+
+fn is_worth_it(control: &Control, place: &Place) -> bool {
+    let session = &control.session;
+    match session.stream {
+        Stream::Unknown => session.moved >= WORTH_AN_ATTEMPT && session.data_type == Some(place.data_type),
+        Stream::Believed | Stream::Proven => session.moved > 0,
+        Stream::Objected => false,
+    }
 }
 
 /// Fetches a file.
@@ -216,22 +347,53 @@ async fn fetch(t: &mut Transfer, control: &mut Control, place: &Place) -> Result
             connect_and_send(t, control, &host, port, &commands).await?
         }
     };
+    let (mut replies, lost) = answers(t, control, &commands).await?;
     if set_type {
-        if patiently(t, control).await?.code / 100 != 2 {
+        if replies.pop_front().is_none_or(|reply| reply.code / 100 != 2) {
             return Err(Error::new(Code::FtpCouldntSetType, "Couldn't set desired mode"));
         }
         control.session.data_type = Some(place.data_type);
     }
-    let size = if ask_size { Some(patiently(t, control).await?) } else { None };
-    let reply = patiently(t, control).await?;
+    let size = if ask_size { replies.pop_front() } else { None };
+    let reply = replies.pop_front().expect("one for each command");
     let known = size_of(control, size.as_ref(), &reply)?;
     body::may_begin(&reply)?;
-    let bytes = known.or_else(|| body::announced(t, place, &reply));
-    t.easy.info.borrow_mut().download_total = bytes.map_or(-1, |n| n as i64);
+    let size = known.filter(|&n| n > 0).or_else(|| body::announced(t, place, &reply));
     control.dialogue.outstanding += 1;
-    let late = level(t) >= Pipelining::Ahead && bytes.is_some();
-    let wanted = Wanted { bytes, partial: false, text, late };
-    body::receive(t, control, data::Data::Connected(filter), wanted).await
+    let late = level(t) >= Pipelining::Ahead && size.is_some() && !lost;
+    let wanted = Wanted { size, most: None, text, late };
+    body::receive(t, control, data::Data::Connected(filter), wanted).await?;
+    if lost {
+        control.catch_up(t).await?;
+    }
+    Ok(())
+}
+
+/// One reply for each command, and whether the server had lost some of them: these are sent again, one by one.
+async fn answers(
+    t: &mut Transfer,
+    control: &mut Control,
+    commands: &[&[u8]],
+) -> Result<(VecDeque<Reply>, bool)> {
+    let mut replies = VecDeque::from([control.reply(t).await?]);
+    while replies.len() < commands.len() {
+        let Some(reply) = control.in_time(t).await? else { break };
+        replies.push_back(reply);
+    }
+    let missing = &commands[replies.len()..];
+    if missing.is_empty() {
+        let misunderstood = replies.iter().any(|reply| matches!(reply.code, 500..=503));
+        if !misunderstood {
+            control.session.stream = Stream::Proven;
+        }
+        return Ok((replies, false));
+    }
+    control.object(t);
+    control.dialogue.outstanding -= missing.len();
+    for command in missing {
+        replies.push_back(control.command(t, command).await?);
+    }
+    Ok((replies, true))
 }
 
 /// Connects and sends the commands behind the SYN.
@@ -265,24 +427,16 @@ fn size_of(control: &mut Control, size: Option<&Reply>, retrieved: &Reply) -> Re
     }
 }
 
-/// A reply that must not be long in coming.
-async fn patiently(t: &mut Transfer, control: &mut Control) -> Result<Reply> {
-    let timer = t.multi.runtime.reactor().sleep(PATIENCE);
-    let late =
-        || Error::new(Code::FtpCouldntRetrFile, "no reply to a command that did not wait for the others");
-    before(timer, late, control.reply(t)).await
-}
-
 /// Does it before the timer ends, or not at all. Unlike `Transfer::within` for what needs the whole transfer.
 pub async fn before<T>(
     mut timer: Sleep,
-    late: impl Fn() -> Error,
+    late: impl Fn() -> Result<T>,
     work: impl Future<Output = Result<T>>,
 ) -> Result<T> {
     let mut work = pin!(work);
     poll_fn(|cx| match work.as_mut().poll(cx) {
         Poll::Ready(done) => Poll::Ready(done),
-        Poll::Pending => Pin::new(&mut timer).poll(cx).map(|()| Err(late())),
+        Poll::Pending => Pin::new(&mut timer).poll(cx).map(|()| late()),
     })
     .await
 }

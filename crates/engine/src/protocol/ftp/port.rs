@@ -26,9 +26,9 @@ pub async fn listen(t: &mut Transfer, control: &mut Control) -> Result<Socket> {
     let told = address(t, host, local.ip()).await?;
     let owner = t.easy.owner_number();
     let reactor = t.multi.runtime.reactor();
+    let on = |ip, ports| net::listen::listen(reactor, ip, ports, owner, t.easy.callbacks.sockets());
     // An address that is not ours (behind NAT) is told to the server, and ours is listened on.
-    let bound = net::listen::listen(reactor, told, ports.clone(), owner)
-        .or_else(|_| net::listen::listen(reactor, local.ip(), ports, owner));
+    let bound = on(told, ports.clone()).or_else(|_| on(local.ip(), ports));
     let (socket, port) = bound.map_err(|e| failed(format!("bind() failed: {}", e.message)))?;
 
     // IPv6 has no other way.
@@ -94,14 +94,17 @@ enum First {
 pub async fn accept(t: &mut Transfer, control: &mut Control, mut socket: Socket) -> Result<Box<dyn Filter>> {
     let timeout = Duration::from_millis(t.long(O::AccepttimeoutMs).max(1) as u64);
     let reactor = t.multi.runtime.reactor().clone();
-    let owner = t.easy.owner_number();
+    let (easy, owner) = (t.easy.clone(), t.easy.owner_number());
     let mut timer = reactor.sleep_until(t.now() + timeout);
     let mut early = None;
     let first = {
         let mut reply = Box::pin(control.reply(t));
         poll_fn(|cx| {
             match socket.poll_accept(cx) {
-                Poll::Ready(Ok(accepted)) => return Poll::Ready(First::Connected(Socket::new(accepted))),
+                Poll::Ready(Ok(accepted)) => {
+                    let seen = net::listen::accepted(accepted, easy.callbacks.sockets());
+                    return Poll::Ready(seen.map_or_else(|e| First::Failed(e.into()), First::Connected));
+                }
                 Poll::Ready(Err(e)) => {
                     let text = "Error accept()ing server connect";
                     return Poll::Ready(First::Failed(Error::os(Code::FtpAcceptFailed, text, &e)));

@@ -1,7 +1,7 @@
 //! CURLOPT_WILDCARDMATCH: the folder is listed, and what matches the last part of the path is fetched file by file
 //! on the same control connection. The application is told before and after each (CURLOPT_CHUNK_BGN_FUNCTION(3)).
 
-use tables::Code;
+use tables::{Code, EasyOption as O};
 use wire::ftp::list::{FileInfo as Listed, FileType, ListReader};
 
 use super::control::Control;
@@ -31,7 +31,7 @@ pub async fn fetch(t: &mut Transfer, control: &mut Control, place: &Place, patte
             ChunkAnswer::Failed => return Err(refused()),
             ChunkAnswer::Ok if file.file_type == FileType::File => {
                 t.easy.note(|| format!("Wildcard - \"{}\" accepted", String::from_utf8_lossy(&file.name)));
-                one(t, control, &place.file_of(file)).await?;
+                fetch_one(t, control, &place.file_of(file), index).await?;
             }
             ChunkAnswer::Ok | ChunkAnswer::Skip => {}
         }
@@ -40,6 +40,14 @@ pub async fn fetch(t: &mut Transfer, control: &mut Control, place: &Place, patte
         }
     }
     Ok(())
+}
+
+/// Each file is a transfer of its own, with the commands that the application adds.
+async fn fetch_one(t: &mut Transfer, control: &mut Control, place: &Place, index: usize) -> Result<()> {
+    if index > 0 {
+        control.quote(t, O::Quote).await?;
+    }
+    one(t, control, place).await
 }
 
 fn refused() -> Error {
@@ -65,8 +73,9 @@ async fn matching(
                 Some(answer) => answer == MatchAnswer::Match,
                 None => wire::fnmatch::matches(pattern, &file.name),
             };
-            // The two that every folder has are never meant.
-            if matches && file.name != b"." && file.name != b".." {
+            // Where such a link leads can't be told.
+            let unclear = file.target.as_ref().is_some_and(|to| to.windows(4).any(|w| w == b" -> "));
+            if matches && !unclear {
                 found.push(file);
             }
         }
@@ -81,7 +90,8 @@ impl Place {
         let mut location = self.location.clone();
         location.file = Some(file.name.clone());
         let known_size = file.size.filter(|_| self.data_type == b'I');
-        Place { location, pattern: None, known_size, listed: true, ..*self }
+        let folder = self.folder.clone();
+        Place { location, folder, pattern: None, known_size, listed: true, ..*self }
     }
 }
 

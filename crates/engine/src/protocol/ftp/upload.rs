@@ -1,0 +1,113 @@
+//! Files stored over a data connection: STOR, or APPE to add to one (RFC 959 §4.1.3).
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use net::Filter;
+use tables::{Code, EasyOption as O};
+
+use super::control::Control;
+use super::{Place, body, data};
+use crate::callbacks::DebugKind;
+use crate::error::{Error, Result};
+use crate::settings::Method;
+use crate::transfer::Transfer;
+use crate::transfer::body::send_failed;
+use crate::transfer::client_reader::ClientReader;
+
+/// Stores a file.
+pub async fn store(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
+    let mut reader = ClientReader::open(&t.easy, Method::Put)?;
+    if place.data_type == b'A' {
+        reader.send_as_text();
+    }
+    let data = data::open(t, control, b"STOR", place.file()).await?;
+    control.set_type(t, place.data_type).await?;
+    control.quote(t, O::Prequote).await?;
+    let from = already_there(t, control, place).await?;
+    let mut append = t.on(O::Append);
+    if from > 0 {
+        append = true;
+        let all = t.long(O::InfilesizeLarge);
+        reader.skip(from)?;
+        if all > 0 && all as u64 <= from {
+            t.easy.note(|| "File already completely uploaded".to_owned());
+            return Ok(());
+        }
+    }
+    let verb: &[u8] = if append { b"APPE " } else { b"STOR " };
+    let reply = control.command(t, &[verb, place.file()].concat()).await?;
+    if reply.code >= 400 {
+        return Err(Error::new(Code::UploadFailed, format!("Failed FTP upload: {:03}", reply.code)));
+    }
+    t.easy.info.borrow_mut().upload_total = reader.size.map_or(-1, |n| n as i64);
+    control.dialogue.outstanding += 1;
+    send_all(t, control, data, &mut reader).await
+}
+
+/// How much of the file the server has (CURLOPT_RESUME_FROM_LARGE(3), which may leave that to be asked).
+async fn already_there(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<u64> {
+    let from = t.long(O::ResumeFromLarge);
+    if let Ok(given) = u64::try_from(from) {
+        return Ok(given);
+    }
+    let reply = control.command(t, &[b"SIZE ", place.file()].concat()).await?;
+    Ok(if reply.code == 213 { reply.size().unwrap_or(0) } else { 0 })
+}
+
+async fn send_all(
+    t: &mut Transfer,
+    control: &mut Control,
+    data: data::Data,
+    reader: &mut ClientReader,
+) -> Result<()> {
+    let mut filter = data::ready(t, control, data).await?;
+    t.mark(|info, elapsed| info.pre_transfer = elapsed);
+    let sent = send(t, filter.as_mut(), reader).await;
+    // Not closed before the server has it all: what it sent that nobody read (TLS session tickets) would reset the connection.
+    filter.say_goodbye();
+    filter.socket().end_sending();
+    if sent.is_err() {
+        control.lost = true;
+        return sent;
+    }
+    control.session.moved += 1;
+    let reply = control.last_reply(t).await?;
+    drop(filter);
+    body::confirmed(&reply)?;
+    match reader.size {
+        Some(all) if reader.position() != all => {
+            let text = format!("Uploaded unaligned file size ({} out of {all} bytes)", reader.position());
+            Err(Error::new(Code::PartialFile, text))
+        }
+        _ => Ok(()),
+    }
+}
+
+async fn send(
+    t: &mut Transfer,
+    filter: &mut (dyn Filter + 'static),
+    reader: &mut ClientReader,
+) -> Result<()> {
+    let mut buf = vec![0; t.long(O::UploadBuffersize) as usize];
+    loop {
+        let room = t.send_rate.piece(buf.len());
+        let n = poll_fn(|cx| reader.poll_read(cx, &mut buf[..room])).await?;
+        if n == 0 {
+            return Ok(());
+        }
+        t.easy.trace("read", || format!("{n} bytes to send"));
+        t.easy.callbacks.debug_if_wanted(DebugKind::DataOut, &buf[..n]);
+        filter.write_all(&buf[..n]).await.map_err(|e| send_failed(&e))?;
+        t.easy.info.borrow_mut().uploaded += n as i64;
+        if let Some(at) = t.send_rate.moved(n, t.now()) {
+            let mut pace = t.multi.runtime.reactor().sleep_until(at);
+            let paced = |cx: &mut Context<'_>| {
+                let changed = t.send_rate.adopt(t.long(O::MaxSendSpeedLarge));
+                if changed { Poll::Ready(()) } else { Pin::new(&mut pace).poll(cx) }
+            };
+            poll_fn(paced).await;
+        }
+    }
+}
