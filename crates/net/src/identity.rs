@@ -78,14 +78,14 @@ pub struct ProxyIdentity {
     pub variant: String,
 }
 
-/// A user's proof. Its debug form shows nothing.
+/// A user's proof, byte for byte: two that are no UTF-8 must not become the same text. Its debug form shows nothing.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct Credentials {
-    pub user: String,
-    pub password: String,
-    pub options: String,
+    pub user: Vec<u8>,
+    pub password: Vec<u8>,
+    pub options: Vec<u8>,
     /// Bearer token, authorization identity, service name: what else decides who is logged in.
-    pub extra: String,
+    pub extra: Vec<u8>,
 }
 
 /// An identity and its hash, which is computed once: what the tables of pools are searched by. Cheap to clone. A hash

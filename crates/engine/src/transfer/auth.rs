@@ -3,17 +3,20 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use tables::Code;
 use tables::constant::{
     CURLAUTH_AWS_SIGV4, CURLAUTH_BASIC, CURLAUTH_BEARER, CURLAUTH_DIGEST, CURLAUTH_DIGEST_IE,
     CURLAUTH_NEGOTIATE, CURLAUTH_NTLM, CURLAUTH_ONLY,
 };
 use wire::auth::challenge::{self, Challenge};
 use wire::auth::digest::{self, Digest};
+use wire::auth::ntlm::TooBig;
 use wire::auth::{basic, ntlm};
 
 use super::login::Login;
 use super::negotiate::Negotiate;
 use super::secret::{Peer, Secret};
+use crate::error::{Error, Result};
 use crate::settings::Text;
 
 /// The schemes that this build speaks.
@@ -34,9 +37,6 @@ const NONE_LEFT: u64 = 1 << 30;
 /// The most secure scheme first.
 const PREFERENCE: [u64; 6] =
     [CURLAUTH_NEGOTIATE, CURLAUTH_BEARER, CURLAUTH_DIGEST, CURLAUTH_NTLM, CURLAUTH_BASIC, CURLAUTH_AWS_SIGV4];
-
-/// Longest user name in an NTLM message; curl has a buffer of this size for all of it.
-const MAX_NTLM_NAME: usize = 800;
 
 /// What a handle knows of both sides, from one transfer to the next.
 #[derive(Default)]
@@ -62,8 +62,8 @@ pub struct Side {
     /// The last request carried a Digest answer.
     sent_digest: bool,
     without_query: bool,
-    /// The user name does not fit into the message that must carry it.
-    pub too_long: bool,
+    /// What has to be said does not fit into the message that must carry it.
+    too_big: Option<ntlm::TooBig>,
     /// No request of this transfer yet.
     fresh: bool,
     /// Schemes that are not for the peer at hand.
@@ -107,6 +107,11 @@ pub struct Steps {
 impl Steps {
     fn begun(&self) -> bool {
         !matches!(self.ntlm, NtlmStep::Idle) || self.negotiate.begun()
+    }
+
+    /// Whether NTLM's last message must follow on this connection.
+    pub fn expects_answer(&self) -> bool {
+        matches!(self.ntlm, NtlmStep::Challenged(_))
     }
 }
 
@@ -217,11 +222,11 @@ impl Side {
     }
 
     /// A request is about to be made to this peer, by this user. Another peer or user than before knows nothing of what
-    /// went before.
+    /// was settled on; a Digest nonce is its server's, whoever asks.
     pub fn meet(&mut self, peer: &Peer, login: Option<&Secret<Login>>) {
         let with = (peer.clone(), login.cloned());
         if self.with.as_ref() != Some(&with) {
-            (self.digest, self.with) = (None, Some(with));
+            self.with = Some(with);
             // What an earlier transfer settled on with others does not count for these.
             if self.fresh {
                 self.picked = 0;
@@ -259,6 +264,22 @@ impl Side {
         }
     }
 
+    /// Whether the scheme answers challenges, and so counts as used while it waits for one or has no more to say.
+    pub fn converses(&self) -> bool {
+        matches!(self.scheme(), CURLAUTH_DIGEST | CURLAUTH_NTLM | CURLAUTH_NEGOTIATE)
+    }
+
+    /// Whether the last answer could be given.
+    pub fn check(&mut self) -> Result<()> {
+        match self.too_big.take() {
+            None => Ok(()),
+            Some(TooBig::Response) => Err(Error::new(Code::TooLarge, "incoming NTLM message too big")),
+            Some(TooBig::Names) => {
+                Err(Error::new(Code::TooLarge, "user + domain + hostname too big for NTLM"))
+            }
+        }
+    }
+
     fn digest_answer(&mut self, ask: &Ask<'_>) -> Option<Vec<u8>> {
         let login = ask.login.and_then(|login| login.for_peer(ask.peer)).cloned().unwrap_or_default();
         let digest = self.digest.as_mut().and_then(|digest| digest.for_peer_mut(ask.peer));
@@ -282,10 +303,6 @@ impl Side {
     fn ntlm_answer(&mut self, login: Option<&Login>, step: &mut NtlmStep) -> Option<Vec<u8>> {
         let (next, message) = match std::mem::take(step) {
             NtlmStep::Idle | NtlmStep::Asked => (NtlmStep::Asked, Some(ntlm::message1())),
-            NtlmStep::Challenged(_) if login.is_some_and(|login| login.user.len() > MAX_NTLM_NAME) => {
-                self.too_long = true;
-                (NtlmStep::Answered, None)
-            }
             NtlmStep::Challenged(message2) => {
                 let login = login.cloned().unwrap_or_default();
                 let who = ntlm::Credentials {
@@ -294,7 +311,9 @@ impl Side {
                     workstation: b"WORKSTATION",
                 };
                 let nonce = crate::transfer::mime::random_bytes();
-                (NtlmStep::Answered, message2.answer(who, nonce, now()).ok())
+                let message = message2.answer(who, nonce, now());
+                self.too_big = message.as_ref().err().copied();
+                (NtlmStep::Answered, message.ok())
             }
             NtlmStep::Answered | NtlmStep::Established => (NtlmStep::Established, None),
         };
@@ -335,13 +354,14 @@ impl Side {
         (all, problem)
     }
 
-    /// A new nonce after a refused answer only helps when the server says that the old one was stale.
+    /// A new nonce after a refused answer only helps when the server says that the old one was stale; but the next
+    /// request, perhaps by another user, may go on with it.
     fn take_digest(&mut self, challenge: &Challenge, peer: &Peer) -> bool {
         match Digest::new(challenge) {
-            Ok(new) if self.sent_digest && !new.is_stale() => false,
             Ok(new) => {
+                let helps = !self.sent_digest || new.is_stale();
                 self.digest = Some(Secret::of(peer.clone(), new));
-                true
+                helps
             }
             Err(_) => false,
         }

@@ -1,9 +1,10 @@
 //! Gets a transfer its connection: an idle one whose identity matches, or a new one. A new one is
 //! made layer by layer: name look-up, connect, proxy, TLS.
 
+use std::borrow::Cow;
 use std::future::{Future, poll_fn};
 use std::hint::cold_path;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 use net::connect::{ConnectRequest, Connected, connect, connect_unix};
 use net::filter::tls::handshake;
 use net::filter::{SocketFilter, open::Transport};
-use net::resolver::{Addresses, ResolveOptions, is_new, resolve};
+use net::resolver::{Addresses, IpVersion, ResolveOptions, is_new, resolve};
 use net::tls::TlsConfig;
 use net::{
     Acquired, Ages, Connection, Datagrams, Filter, Identity, Key, Lease, Limits, Pool, ResolveCache,
@@ -251,7 +252,7 @@ impl Transfer {
         let unix = plan.identity.unix.as_ref().or(first.and_then(|p| p.unix.as_ref()));
         let addresses = match unix {
             Some(_) => Arc::default(),
-            None => self.look_up(host, port, &plan.resolve).await?,
+            None => self.look_up(host, port, &first_resolve(plan, host)).await?,
         };
         self.mark(|info, elapsed| info.name_lookup = elapsed.max(Duration::from_nanos(1)));
         if unix.is_none() {
@@ -453,6 +454,15 @@ impl Transfer {
         info.ends = ends(&connection.endpoints);
         info.last_socket = i64::from(connection.filter.socket().raw_fd());
     }
+}
+
+/// How the first host on the way is looked up. A proxy that is told by its address is reached there, whatever family
+/// CURLOPT_IPRESOLVE asks for.
+fn first_resolve<'a>(plan: &'a Plan, host: &str) -> Cow<'a, ResolveOptions> {
+    if plan.proxy.is_some() && host.parse::<IpAddr>().is_ok() {
+        return Cow::Owned(ResolveOptions { ip_version: IpVersion::Any, ..plan.resolve.clone() });
+    }
+    Cow::Borrowed(&plan.resolve)
 }
 
 fn ends(endpoints: &net::connect::Endpoints) -> Endpoints {

@@ -78,22 +78,31 @@ fn decoded(text: &[u8]) -> Vec<u8> {
     wire::escape::decode(text, wire::escape::Reject::Nothing).unwrap_or_default()
 }
 
-/// What the .netrc file says for the current host. A file that can't be read says nothing, unless it is required.
+/// What the .netrc file says for the current host. One that can't be read or understood is a failure only when it is
+/// required (CURL_NETRC_REQUIRED).
 fn from_file(t: &Transfer, user: Option<&[u8]>) -> Result<Option<Login>> {
-    if t.long(O::Netrc) == CURL_NETRC_IGNORED {
+    let level = t.long(O::Netrc);
+    if level == CURL_NETRC_IGNORED {
         return Ok(None);
     }
+    let failed = |why: &str| match level {
+        CURL_NETRC_REQUIRED => Err(Error::new(Code::ReadError, format!(".netrc error: {why}"))),
+        _ => Ok(None),
+    };
     let file = match t.text(O::NetrcFile) {
         Some(name) => path(name),
         None => match std::env::home_dir() {
             Some(home) => home.join(".netrc"),
-            None => return Ok(None),
+            None => return failed("no such file"),
         },
     };
-    let Ok(text) = read(&file) else { return Ok(None) };
+    let Ok(text) = read(&file) else { return failed("no such file") };
     let host = t.url.host_name().unwrap_or_default();
-    let found = wire::netrc::find(&text, &host, user)
-        .map_err(|_| Error::new(Code::ReadError, ".netrc parser error"))?;
+    let Ok(found) = wire::netrc::find(&text, &host, user) else { return failed("syntax error") };
+    if found.is_none() {
+        let shown = String::from_utf8_lossy(&host).into_owned();
+        t.easy.note(|| format!("Could not find host {shown} in the {} file; using defaults", file.display()));
+    }
     let login = found.map(|found| Login { user: found.login, password: found.password });
     let http = t.scheme().family() == tables::scheme::Family::Http;
     let control = |login: &Login| login.user.iter().chain(&login.password).any(|b| *b < b' ' && *b != b'\t');

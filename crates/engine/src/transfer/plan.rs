@@ -54,19 +54,23 @@ impl Plan {
         let host = host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(&host).to_owned();
         let port = t.url.port_or_default().unwrap_or_default();
         let unix = unix_address(&settings);
-        let (pre_proxy, proxy) = match unix {
+        let (pre_proxy, mut proxy) = match unix {
             Some(_) => (None, None),
             None => super::proxy::choose(&settings, &scheme, &host, environment)?,
         };
         let tls = scheme.tls().then(|| tls_config(&settings, TlsNames::ORIGIN, alpn(&settings, &scheme)));
         let tls = tls.transpose()?.map(Arc::new);
         let told = connect_to(&settings, &host, port)?;
-        let alternative = match told {
+        let alternative = match &told {
             Some(_) => None,
             None => crate::stores::altsvc::alternative(t, &host, port),
         };
-        let to = told.or_else(|| alternative.clone());
+        let to = told.clone().or_else(|| alternative.clone());
         let (to_host, to_port) = to.unwrap_or_else(|| (host.clone(), port));
+        // A proxy that is handed URLs would find the host by its own means; a tunnel leads where it is told.
+        if told.as_ref().is_some_and(|(name, to)| !name.eq_ignore_ascii_case(&host) || *to != port) {
+            proxy.iter_mut().for_each(|proxy| proxy.tunnel = !proxy.kind.is_socks());
+        }
         let mut socket = socket_options(&settings)?;
         if settings.long(O::Localport) > 0 {
             socket.local.port = settings.long(O::Localport) as u16;
@@ -171,18 +175,10 @@ fn starttls(settings: &Settings, scheme: &Scheme) -> Option<Arc<TlsConfig>> {
 
 /// Who is logged in on a connection that logs in as a whole.
 fn login(t: &Transfer, settings: &Settings) -> Result<Credentials> {
-    // One character per byte: two passwords that are no UTF-8 must not become the same text.
-    let exact = |bytes: &[u8]| bytes.iter().map(|b| char::from(*b)).collect::<String>();
-    let own = |option| settings.text(option).map(|text| exact(&text));
+    let own = |option| settings.text(option).map(|text| text.to_vec()).unwrap_or_default();
     let (user, password) = super::login::own(t)?;
-    Ok(Credentials {
-        user: exact(&user),
-        password: exact(&password),
-        options: own(O::LoginOptions).unwrap_or_default(),
-        extra: [own(O::FtpAccount), own(O::FtpAlternativeToUser), own(O::Xoauth2Bearer)]
-            .map(Option::unwrap_or_default)
-            .join("\n"),
-    })
+    let extra = [own(O::FtpAccount), own(O::FtpAlternativeToUser), own(O::Xoauth2Bearer)].join(&b'\n');
+    Ok(Credentials { user, password, options: own(O::LoginOptions), extra })
 }
 
 fn haproxy(settings: &Settings) -> Option<String> {
@@ -468,7 +464,7 @@ impl Proxy {
             credentials: (self.tunnel || self.kind.is_socks()).then(|| Credentials {
                 user: self.user.clone().unwrap_or_default(),
                 password: self.password.clone().unwrap_or_default(),
-                extra: asked.circumstances.clone(),
+                extra: asked.circumstances.clone().into_bytes(),
                 ..Credentials::default()
             }),
             unix: self.unix.clone(),

@@ -54,9 +54,9 @@ pub struct Proxy {
     /// Where it listens instead: `socks5h://localhost/path`.
     pub unix: Option<UnixAddress>,
     /// User name for it.
-    pub user: Option<String>,
+    pub user: Option<Vec<u8>>,
     /// Password for it.
-    pub password: Option<String>,
+    pub password: Option<Vec<u8>>,
     /// TLS to it.
     pub tls: Option<Arc<TlsConfig>>,
     /// Bytes go through a CONNECT tunnel.
@@ -81,8 +81,8 @@ impl Proxy {
 
     /// Who we are for it.
     pub fn login(&self) -> Option<Secret<Login>> {
-        let user = self.user.as_ref()?.clone().into_bytes();
-        let password = self.password.clone().unwrap_or_default().into_bytes();
+        let user = self.user.clone()?;
+        let password = self.password.clone().unwrap_or_default();
         Some(Secret::of(self.peer(), Login { user, password }))
     }
 
@@ -98,8 +98,8 @@ const DEFAULT_PORT: u16 = 1080;
 /// What the environment says of proxies, when the settings leave it the word.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
-    proxy: Option<String>,
-    no_proxy: Option<String>,
+    proxy: Option<Vec<u8>>,
+    no_proxy: Option<Vec<u8>>,
 }
 
 impl Environment {
@@ -114,12 +114,17 @@ pub fn environment(settings: &Settings, scheme: &Scheme) -> Environment {
     let proxy = if settings.is_set(O::Proxy) { None } else { proxy_variable(scheme) };
     let any = proxy.is_some() || settings.is_set(O::Proxy) || settings.is_set(O::PreProxy);
     let listed = any && !settings.is_set(O::Noproxy);
-    let no_proxy = || std::env::var("no_proxy").ok().or_else(|| std::env::var("NO_PROXY").ok());
+    let no_proxy = || variable("no_proxy").or_else(|| variable("NO_PROXY"));
     Environment { proxy, no_proxy: listed.then(no_proxy).flatten() }
 }
 
-fn proxy_variable(scheme: &Scheme) -> Option<String> {
-    let get = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
+/// Whatever bytes it has: one that is no UTF-8 must not let a transfer go without its proxy.
+fn variable(name: &str) -> Option<Vec<u8>> {
+    std::env::var_os(name).map(std::ffi::OsString::into_encoded_bytes)
+}
+
+fn proxy_variable(scheme: &Scheme) -> Option<Vec<u8>> {
+    let get = |name: &str| variable(name).filter(|value| !value.is_empty());
     // HTTP_PROXY in capitals may come from a request's own "Proxy:" field in CGI programs.
     let own = match scheme {
         Scheme::Http => get("http_proxy"),
@@ -139,14 +144,16 @@ pub fn choose(
     host: &str,
     environment: &Environment,
 ) -> Result<(Option<Proxy>, Option<Proxy>)> {
-    let text = settings.string(O::Proxy).or_else(|| environment.proxy.clone()).unwrap_or_default();
-    let before = settings.string(O::PreProxy).unwrap_or_default();
-    let spared = settings.string(O::Noproxy).or_else(|| environment.no_proxy.clone());
-    let bypassed = spared.is_some_and(|list| wire::noproxy::matches(host, &list));
+    let set = |option| settings.text(option).map(|text| text.to_vec());
+    let text = set(O::Proxy).or_else(|| environment.proxy.clone()).unwrap_or_default();
+    let before = set(O::PreProxy).unwrap_or_default();
+    let spared = set(O::Noproxy).or_else(|| environment.no_proxy.clone());
+    let bypassed = spared.is_some_and(|list| wire::noproxy::matches(host, &String::from_utf8_lossy(&list)));
     if text.is_empty() && before.is_empty() || bypassed {
         return Ok((None, None));
     }
-    let read = |text: &str, kind| (!text.is_empty()).then(|| parse(settings, scheme, text, kind)).transpose();
+    let read =
+        |text: &[u8], kind| (!text.is_empty()).then(|| parse(settings, scheme, text, kind)).transpose();
     let before = read(&before, Some(ProxyKind::Socks4))?;
     let proxy = read(&text, None)?;
     Ok(match (before, proxy) {
@@ -158,11 +165,12 @@ pub fn choose(
 }
 
 /// Without a scheme the proxy is of the kind that is given, or of CURLOPT_PROXYTYPE.
-fn parse(settings: &Settings, scheme: &Scheme, text: &str, without: Option<ProxyKind>) -> Result<Proxy> {
-    let bad = || Error::new(Code::CouldntResolveProxy, format!("Unsupported proxy syntax in '{text}'"));
+fn parse(settings: &Settings, scheme: &Scheme, text: &[u8], without: Option<ProxyKind>) -> Result<Proxy> {
+    let shown = String::from_utf8_lossy(text);
+    let bad = || Error::new(Code::CouldntResolveProxy, format!("Unsupported proxy syntax in '{shown}'"));
     let bits = flag::NON_SUPPORT_SCHEME | flag::GUESS_SCHEME;
-    let url = Url::parse(text.as_bytes(), bits).map_err(|_| bad())?;
-    let explicit = text.contains("://");
+    let url = Url::parse(text, bits).map_err(|_| bad())?;
+    let explicit = text.windows(3).any(|three| three == b"://");
     let kind = match url.scheme().as_deref() {
         Some("https") if explicit => ProxyKind::Https,
         Some("socks5h") => ProxyKind::Socks5h,
@@ -178,20 +186,18 @@ fn parse(settings: &Settings, scheme: &Scheme, text: &str, without: Option<Proxy
             None => by_type(settings.long(O::Proxytype))?,
         },
         _ => {
-            let text = format!("Unsupported proxy scheme for '{text}'");
+            let text = format!("Unsupported proxy scheme for '{shown}'");
             return Err(Error::new(Code::CouldntConnect, text));
         }
     };
     let option_port = u16::try_from(settings.long(O::Proxyport)).ok().filter(|p| *p > 0);
     let default = if kind == ProxyKind::Https { 443 } else { DEFAULT_PORT };
-    let host = url.host_unbracketed().ok_or_else(bad)?;
-    let decoded = |part: &[u8]| {
-        String::from_utf8_lossy(&escape::decode(part, Reject::Nothing).unwrap_or_default()).into_owned()
-    };
+    let host = host_name(&url).ok_or_else(bad)?;
+    let decoded = |part: &[u8]| escape::decode(part, Reject::Nothing).unwrap_or_default();
+    let set = |option| settings.text(option).map(|text| text.to_vec());
     let user = url.user().map(decoded).filter(|u| !u.is_empty() || url.password().is_some());
-    let set = settings.string(O::Proxyusername);
-    let (user, password) = match set {
-        Some(user) => (Some(user), settings.string(O::Proxypassword)),
+    let (user, password) = match set(O::Proxyusername) {
+        Some(user) => (Some(user), set(O::Proxypassword)),
         None => (user, url.password().map(decoded)),
     };
     let tls = (kind == ProxyKind::Https)
@@ -203,9 +209,9 @@ fn parse(settings: &Settings, scheme: &Scheme, text: &str, without: Option<Proxy
     let ftp = scheme.family() == Family::Ftp && !settings.on(O::Httpproxytunnel);
     Ok(Proxy {
         kind,
-        host: String::from_utf8_lossy(host).into_owned(),
         port: url.port().or(option_port).unwrap_or(default),
-        unix: unix_path(kind, host, &url),
+        unix: unix_path(kind, &host, &url),
+        host,
         user,
         password,
         tls,
@@ -213,10 +219,16 @@ fn parse(settings: &Settings, scheme: &Scheme, text: &str, without: Option<Proxy
     })
 }
 
+/// The proxy's host, an international name in its ASCII form.
+fn host_name(url: &Url) -> Option<String> {
+    let plain = url.host_unbracketed()?;
+    String::from_utf8(if plain.is_ascii() { plain.to_vec() } else { url.host_name().ok()? }).ok()
+}
+
 /// A SOCKS proxy on this host may be a unix socket: its URL has a path.
-fn unix_path(kind: ProxyKind, host: &[u8], url: &Url) -> Option<UnixAddress> {
+fn unix_path(kind: ProxyKind, host: &str, url: &Url) -> Option<UnixAddress> {
     let path = escape::decode(url.path(), Reject::Nothing).ok().filter(|path| path.len() > 1)?;
-    (kind.is_socks() && host == b"localhost").then_some(UnixAddress::Path(path))
+    (kind.is_socks() && host == "localhost").then_some(UnixAddress::Path(path))
 }
 
 /// CURLPROXY_*.

@@ -7,9 +7,11 @@ use std::rc::Rc;
 
 use net::identity::Origin;
 use tables::EasyOption as O;
+use wire::http1::own_line;
 use wire::url::Url;
 
 use super::Transfer;
+use crate::settings::Text;
 
 /// As what somebody is spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +93,23 @@ impl<T> fmt::Debug for Secret<T> {
     }
 }
 
+/// Fields that prove who is asking.
+const SECRET_FIELDS: [&[u8]; 2] = [b"Authorization", b"Cookie"];
+
 impl Transfer {
+    /// The application's own header lines, as far as they may be told where the current request leads: one with a secret
+    /// is for the first server, and goes neither to another nor to a proxy on the way there.
+    pub fn told_lines(&self, lines: &[Text]) -> Vec<Text> {
+        let is_secret = |line: &Text| {
+            own_line(line).is_some_and(|(name, _)| SECRET_FIELDS.iter().any(|s| name.eq_ignore_ascii_case(s)))
+        };
+        let told = |line: &Text| match is_secret(line) {
+            true => self.secret(line.clone()).for_peer(&self.url.peer).cloned(),
+            false => Some(line.clone()),
+        };
+        lines.iter().filter_map(told).collect()
+    }
+
     /// The server that the current request is for.
     pub fn peer(&self) -> Rc<Peer> {
         self.url.peer.clone()

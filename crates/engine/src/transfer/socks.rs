@@ -61,8 +61,8 @@ pub async fn through(
         destination,
         port: goal.port,
         host: goal.host,
-        user: proxy.user.as_deref().map(str::as_bytes),
-        password: proxy.password.as_deref().unwrap_or_default().as_bytes(),
+        user: proxy.user.as_deref(),
+        password: proxy.password.as_deref().unwrap_or_default(),
         by_password: allowed(CURLAUTH_BASIC),
         gssapi: allowed(CURLAUTH_GSSAPI).then(|| Gssapi {
             reactor: t.multi.runtime.reactor(),

@@ -9,7 +9,7 @@ use net::filter::http_proxy::TunnelFilter;
 use tables::constant::CURLAUTH_NEGOTIATE;
 use tables::{Code, EasyOption as O};
 use wire::http1::status::connect_status;
-use wire::http1::{ChunkedDecoder, HeaderLine, check_octets, own_line};
+use wire::http1::{ChunkedDecoder, HeaderLine, check_octets, continue_line, is_empty_line, own_line};
 
 use super::Transfer;
 use super::auth::{Ask, Steps};
@@ -55,12 +55,15 @@ async fn connect_tunnel(
     let mut status = 0;
     for _ in 0..MAX_ROUNDS {
         proxy.prepare(t, &mut steps.negotiate).await;
-        let head = request(t, proxy, plan, &mut steps);
+        let (head, proves) = request(t, proxy, plan, &mut steps)?;
         t.easy.trace("http-proxy", || format!("asks {}:{} for a tunnel", proxy.host, proxy.port));
         t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, &head);
         t.easy.info.borrow_mut().request_size += head.len() as i64;
         tunnel.send(&head).await.map_err(|e| send_failed(&e))?;
         let reply = reply(t, &mut tunnel).await?;
+        if reply.cut_off && (!proves || reply.challenges.is_empty()) {
+            return Err(Error::new(Code::RecvError, "Proxy CONNECT aborted"));
+        }
         status = reply.status;
         t.easy.info.borrow_mut().connect_code = i64::from(status);
         if status / 100 == 2 {
@@ -69,7 +72,7 @@ async fn connect_tunnel(
         }
         // What a 407 says is read to its end before anything is decided: a body that is none counts for more than the
         // refusal, as in curl.
-        let ended = status == 407 && skip_body(t, &mut tunnel, &reply).await?;
+        let ended = status == 407 && !reply.cut_off && skip_body(t, &mut tunnel, &reply).await?;
         if !another_round(t, proxy, &reply, &mut steps).await {
             break;
         }
@@ -98,12 +101,13 @@ async fn another_round(t: &Transfer, proxy: &Proxy, reply: &Reply, steps: &mut S
     !problem && proxy.login_or_unnamed(by_ticket).is_some() && memory.proxy.pick()
 }
 
-fn request(t: &Transfer, proxy: &Proxy, plan: &Plan, steps: &mut Steps) -> Vec<u8> {
+/// The request, and whether it proves who is asking.
+fn request(t: &Transfer, proxy: &Proxy, plan: &Plan, steps: &mut Steps) -> Result<(Vec<u8>, bool)> {
     let settings = t.easy.settings.borrow();
     let host = if plan.host.contains(':') { format!("[{}]", plan.host) } else { plan.host.clone() };
     let target = format!("{host}:{}", plan.port);
     let version = if proxy.kind == ProxyKind::Http10 { "1.0" } else { "1.1" };
-    let custom = settings.list(own_lines(&settings));
+    let custom = t.told_lines(&settings.list(own_lines(&settings)));
     let names = |name: &str| {
         custom.iter().any(|l| own_line(l).is_some_and(|(n, _)| n.eq_ignore_ascii_case(name.as_bytes())))
     };
@@ -116,7 +120,9 @@ fn request(t: &Transfer, proxy: &Proxy, plan: &Plan, steps: &mut Steps) -> Vec<u
     if !names("Host") {
         field("Host", target.as_bytes());
     }
-    if let Some(value) = authorization(t, proxy, &target, names("Proxy-Authorization"), steps) {
+    let proof = authorization(t, proxy, &target, names("Proxy-Authorization"), steps)?;
+    let proves = proof.is_some();
+    if let Some(value) = proof {
         field("Proxy-Authorization", &value);
     }
     let agent = settings.text(O::Useragent).filter(|agent| !agent.is_empty() && !names("User-Agent"));
@@ -136,7 +142,7 @@ fn request(t: &Transfer, proxy: &Proxy, plan: &Plan, steps: &mut Steps) -> Vec<u
         head.extend_from_slice(b"\r\n");
     }
     head.extend_from_slice(b"\r\n");
-    head
+    Ok((head, proves))
 }
 
 fn authorization(
@@ -145,21 +151,27 @@ fn authorization(
     target: &str,
     custom: bool,
     steps: &mut Steps,
-) -> Option<Vec<u8>> {
+) -> Result<Option<Vec<u8>>> {
     let mut memory = t.easy.stores.auth.borrow_mut();
     let by_ticket = memory.proxy.scheme() == CURLAUTH_NEGOTIATE;
     let (peer, login) = (proxy.peer(), proxy.login_or_unnamed(by_ticket));
+    if login.is_none() {
+        return Ok(None);
+    }
     let ask = Ask {
         peer: &peer,
-        login: Some(login.as_ref()?),
+        login: login.as_ref(),
         bearer: None,
         method: b"CONNECT",
         uri: target.as_bytes(),
         custom,
     };
-    let value = memory.proxy.answer(&ask, steps)?;
-    t.easy.info.borrow_mut().proxy_auth_used = memory.proxy.scheme() as i64;
-    Some(value)
+    let value = memory.proxy.answer(&ask, steps);
+    memory.proxy.check()?;
+    if value.is_some() || memory.proxy.converses() {
+        t.easy.info.borrow_mut().proxy_auth_used = memory.proxy.scheme() as i64;
+    }
+    Ok(value)
 }
 
 /// What a CONNECT reply's head says.
@@ -170,27 +182,64 @@ struct Reply {
     length: Option<u64>,
     chunked: bool,
     challenges: Vec<Vec<u8>>,
+    /// The proxy closed before the empty line.
+    cut_off: bool,
+}
+
+/// The lines of a head, each with those that continue it: one is known to be whole when the next has come.
+struct Lines<'a> {
+    tunnel: &'a mut TunnelFilter,
+    next: Option<Vec<u8>>,
+    total: usize,
+}
+
+impl Lines<'_> {
+    /// The next one; `None` where the proxy has closed.
+    async fn whole(&mut self) -> Result<Option<Vec<u8>>> {
+        let first = match self.next.take() {
+            Some(line) => Some(line),
+            None => self.one().await?,
+        };
+        let Some(mut line) = first else { return Ok(None) };
+        while !is_empty_line(&line) {
+            match self.one().await? {
+                Some(more) if matches!(more.first(), Some(b' ' | b'\t')) => continue_line(&mut line, &more),
+                next => {
+                    self.next = next;
+                    return Ok(Some(line));
+                }
+            }
+            if line.len() > MAX_LINE {
+                return Err(Error::new(Code::RecvError, "CONNECT response too large"));
+            }
+        }
+        Ok(Some(line))
+    }
+
+    async fn one(&mut self) -> Result<Option<Vec<u8>>> {
+        let line = self.tunnel.line(MAX_LINE).await.map_err(|e| match e.kind() {
+            ErrorKind::InvalidData => Error::new(Code::RecvError, "CONNECT response too large"),
+            _ => receive_failed(&e),
+        })?;
+        self.total += line.as_ref().map_or(0, Vec::len);
+        if self.total > MAX_HEAD {
+            let text = format!("Too large response headers: {} > {MAX_HEAD}", self.total);
+            return Err(Error::new(Code::RecvError, text));
+        }
+        Ok(line)
+    }
 }
 
 /// Reads the reply's head. An interim one refuses, too, as in curl.
 async fn reply(t: &Transfer, tunnel: &mut TunnelFilter) -> Result<Reply> {
-    let mut total = 0;
+    let mut lines = Lines { tunnel, next: None, total: 0 };
     let mut reply = Reply::default();
     let mut is_first = true;
     loop {
-        let line = tunnel
-            .line(MAX_LINE)
-            .await
-            .map_err(|e| match e.kind() {
-                ErrorKind::InvalidData => Error::new(Code::RecvError, "CONNECT response too large"),
-                _ => receive_failed(&e),
-            })?
-            .ok_or_else(|| Error::new(Code::RecvError, "Proxy CONNECT aborted"))?;
-        total += line.len();
-        if total > MAX_HEAD {
-            let text = format!("Too large response headers: {total} > {MAX_HEAD}");
-            return Err(Error::new(Code::RecvError, text));
-        }
+        let Some(line) = lines.whole().await? else {
+            (reply.keep_alive, reply.cut_off) = (false, true);
+            return Ok(reply);
+        };
         check_octets(&line)?;
         hand_out(t, &line, !is_first)?;
         if std::mem::take(&mut is_first) {
@@ -198,7 +247,7 @@ async fn reply(t: &Transfer, tunnel: &mut TunnelFilter) -> Result<Reply> {
             if let Some((version, code)) = connect_status(&line) {
                 (reply.status, reply.keep_alive) = (code, version >= 11);
             }
-        } else if matches!(line.as_slice(), b"\r\n" | b"\n") {
+        } else if is_empty_line(&line) {
             return Ok(reply);
         } else if let Some(field) = HeaderLine::parse(&line) {
             reply.field(t, &field)?;
@@ -216,11 +265,12 @@ impl Reply {
                 let name = String::from_utf8_lossy(field.name).into_owned();
                 t.easy.note(|| format!("Ignoring {name} in CONNECT {status} response"));
             } else if field.is("Content-Length") {
-                let number = std::str::from_utf8(field.value).ok().and_then(|v| v.parse().ok());
-                self.length =
-                    Some(number.ok_or_else(|| {
-                        Error::new(Code::WeirdServerReply, "Unsupported Content-Length value")
-                    })?);
+                // What follows the digits does not count.
+                let end = field.value.iter().position(|b| !b.is_ascii_digit()).unwrap_or(field.value.len());
+                let digits = std::str::from_utf8(&field.value[..end]).unwrap_or_default();
+                let number = digits.parse::<i64>().map(i64::unsigned_abs);
+                let wrong = |_| Error::new(Code::WeirdServerReply, "Unsupported Content-Length value");
+                self.length = Some(number.map_err(wrong)?);
             } else {
                 self.chunked = field.has_token("chunked");
             }
@@ -254,7 +304,11 @@ async fn skip_body(t: &Transfer, tunnel: &mut TunnelFilter, reply: &Reply) -> Re
         // Whoever answers before being asked is not worth another request.
         return Ok(rest.is_empty());
     }
-    let Some(mut left) = reply.length else { return Ok(false) };
+    // Without a length there is none, as in curl: an NTLM proxy that leaves it out means to be asked here again.
+    let mut left = reply.length.unwrap_or(0);
+    if left == 0 {
+        return Ok(true);
+    }
     t.easy.note(|| format!("Ignore {left} bytes of response-body"));
     while left > 0 {
         let room = buf.len().min(usize::try_from(left).unwrap_or(usize::MAX));
@@ -271,11 +325,8 @@ async fn skip_body(t: &Transfer, tunnel: &mut TunnelFilter, reply: &Reply) -> Re
 fn hand_out(t: &Transfer, line: &[u8], is_field: bool) -> Result<()> {
     t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, line);
     if !t.on(O::SuppressConnectHeaders) {
-        let continues = matches!(line.first(), Some(b' ' | b'\t'));
-        let ends = matches!(line, b"\r\n" | b"\n");
-        if is_field && !ends {
-            // A blank at the start continues the line before.
-            if !continues && HeaderLine::parse(line).is_none() {
+        if is_field && !is_empty_line(line) {
+            if HeaderLine::parse(line).is_none() {
                 return Err(Error::new(Code::BadFunctionArgument, "Invalid response header"));
             }
             t.easy.headers.borrow_mut().add(Origin::Connect, 0, line)?;

@@ -16,8 +16,8 @@ const NEGOTIATE_TARGET_INFO: u32 = 1 << 23;
 const HEADER_LENGTH: usize = 64;
 /// A longer message 2 is refused.
 const MESSAGE_LIMIT: usize = 64 * 1024;
-/// Message 3 must stay below this.
-const OUTPUT_LIMIT: usize = 64 * 1024;
+/// What curl's message 3 has room for (NTLM_BUFSIZE).
+const OUTPUT_LIMIT: usize = 1024;
 /// Seconds from 1601 to 1970.
 const EPOCH_DIFFERENCE_S: i64 = 11_644_473_600;
 
@@ -32,6 +32,15 @@ pub struct Message2 {
 /// The message is too short, too long, or says it is something else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
+
+/// Message 3 would be longer than curl's, which servers are known to take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TooBig {
+    /// Because of what the server says of itself, which the response repeats.
+    Response,
+    /// Because of the names.
+    Names,
+}
 
 /// Who logs in.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +81,7 @@ impl Message2 {
     }
 
     /// Message 3 in base64. `nonce` is random, `now` in seconds since 1970.
-    pub fn answer(&self, who: Credentials<'_>, nonce: [u8; 8], now: i64) -> Result<String, Malformed> {
+    pub fn answer(&self, who: Credentials<'_>, nonce: [u8; 8], now: i64) -> Result<String, TooBig> {
         let split = who.user.iter().position(|octet| matches!(octet, b'\\' | b'/'));
         let (domain, user) = match split {
             Some(at) => (&who.user[..at], &who.user[at + 1..]),
@@ -111,12 +120,20 @@ impl Message2 {
 }
 
 /// The payload in the order in which it stands; the buffers that point to it follow the same order.
-fn message3(payload: &[Vec<u8>; 5], flags: u32) -> Result<String, Malformed> {
+fn message3(payload: &[Vec<u8>; 5], flags: u32) -> Result<String, TooBig> {
+    let [lm, nt, names @ ..] = payload;
+    let responses = HEADER_LENGTH + lm.len() + nt.len();
+    if responses > OUTPUT_LIMIT {
+        return Err(TooBig::Response);
+    }
+    if responses + names.iter().map(Vec::len).sum::<usize>() >= OUTPUT_LIMIT {
+        return Err(TooBig::Names);
+    }
     let mut message = SIGNATURE.to_vec();
     message.extend_from_slice(&[3, 0, 0, 0]);
     let mut offset = HEADER_LENGTH;
     for part in payload {
-        let length = u16::try_from(part.len()).map_err(|_| Malformed)?.to_le_bytes();
+        let length = (part.len() as u16).to_le_bytes();
         message.extend_from_slice(&[length, length].concat());
         message.extend_from_slice(&(offset as u32).to_le_bytes());
         offset += part.len();
@@ -124,7 +141,7 @@ fn message3(payload: &[Vec<u8>; 5], flags: u32) -> Result<String, Malformed> {
     message.extend_from_slice(&[0; 8]); // no session key
     message.extend_from_slice(&flags.to_le_bytes());
     message.extend_from_slice(&payload.concat());
-    if message.len() > OUTPUT_LIMIT { Err(Malformed) } else { Ok(base64::encode(&message)) }
+    Ok(base64::encode(&message))
 }
 
 /// The target information, which must lie behind the header.
@@ -266,6 +283,24 @@ mod tests {
         let wanted = "TlRMTVNTUAADAAAAGAAYAEAAAAAYABgAWAAAAAAAAABwAAAACAAIAHAAAAALAAsAeAAAAAAAAAAAAAAAhoIBAFpkQwKR\
                       CZFMhjj0tw47wEjKHRHlvzfxQamFcheMuv8v+xeqphEO5V41xRd7R9deOXRlc3R1c2VyV09SS1NUQVRJT04=";
         assert_eq!(Message2::parse(second).unwrap().answer(who, [0; 8], 0).as_deref(), Ok(wanted));
+    }
+
+    /// The sizes at which curl's buffer ends: the responses may fill it, the names must leave an octet.
+    #[test]
+    fn third_messages_that_are_too_big() {
+        let answered = |target_info: usize, user: usize, flags: u32| {
+            let second = Message2 { flags, challenge: CHALLENGE, target_info: vec![0; target_info] };
+            let user = vec![b'u'; user];
+            let who = Credentials { user: &user, password: b"p", workstation: b"WORKSTATION" };
+            second.answer(who, [0; 8], 0).map(|message| base64::decode(message.as_bytes()).unwrap().len())
+        };
+        assert_eq!(answered(0, 900, 0), Ok(1023));
+        assert_eq!(answered(0, 901, 0), Err(TooBig::Names));
+        assert_eq!(answered(0, 444, NEGOTIATE_UNICODE), Ok(1022));
+        assert_eq!(answered(0, 445, NEGOTIATE_UNICODE), Err(TooBig::Names));
+        assert_eq!(answered(876, 0, 0), Ok(1023));
+        assert_eq!(answered(888, 0, 0), Err(TooBig::Names));
+        assert_eq!(answered(889, 0, 0), Err(TooBig::Response));
     }
 
     #[test]

@@ -231,6 +231,14 @@ pub fn own_line(line: &[u8]) -> Option<(&[u8], Option<&[u8]>)> {
     Some((line[..at].trim_ascii_end(), Some(line[at + 1..].trim_ascii())))
 }
 
+/// Joins a line with one that continues it (RFC 9112 section 5.2), with one blank in the place of all around the break.
+pub fn continue_line(line: &mut Vec<u8>, more: &[u8]) {
+    line.truncate(line.trim_ascii_end().len());
+    line.push(b' ');
+    let text = more.iter().position(|b| !matches!(b, b' ' | b'\t')).unwrap_or(more.len());
+    line.extend_from_slice(&more[text..]);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,6 +9,7 @@ pub mod status;
 pub use chunked::{ChunkedDecoder, Decoded};
 pub use framing::TransferCodings;
 pub use header::{
-    BadOctet, HeaderLine, LineBuffer, Part, TooLarge, check_octets, is_empty_line, own_line, text_of,
+    BadOctet, HeaderLine, LineBuffer, Part, TooLarge, check_octets, continue_line, is_empty_line, own_line,
+    text_of,
 };
 pub use status::StatusLine;

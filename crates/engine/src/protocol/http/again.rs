@@ -51,8 +51,8 @@ pub fn request(t: &mut Transfer, link: &Link) -> Option<Request> {
 
 /// Keeps what was just made, if it may be sent again.
 pub fn keep(t: &Transfer, link: &Link, request: &Request) {
-    let lasts =
-        request.body.is_nothing() && is_plain(t, link) && auth::proves_nothing(t) && t.long(O::Netrc) == 0;
+    let bodiless = request.body.is_nothing() && request.framing == UploadFraming::Plain;
+    let lasts = bodiless && is_plain(t, link) && auth::proves_nothing(t) && t.long(O::Netrc) == 0;
     if !lasts {
         return;
     }

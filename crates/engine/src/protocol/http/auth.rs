@@ -69,9 +69,8 @@ pub fn fields(t: &mut Transfer, link: &Link, target: &Target<'_>, body: &ClientR
     server_field(t, target, &peer, bearer.as_ref(), body, &mut out)?;
     super::httpsig::fields(t, target, &mut out)?;
     let mut memory = t.easy.stores.auth.borrow_mut();
-    if std::mem::take(&mut memory.server.too_long) | std::mem::take(&mut memory.proxy.too_long) {
-        return Err(Error::new(Code::TooLarge, "user + domain + hostname too big"));
-    }
+    memory.server.check()?;
+    memory.proxy.check()?;
     let more = memory.server.more_follows() || memory.proxy.more_follows();
     drop(memory);
     t.http.auth.withhold = more && !matches!(t.method, Method::Get | Method::Head);
@@ -112,9 +111,12 @@ fn proxy_field(t: &mut Transfer, target: &Target<'_>, out: &mut Vec<u8>) {
         uri: &uri,
         custom: target.custom.names("Proxy-Authorization"),
     };
-    if let Some(value) = memory.proxy.answer(&ask, &mut state.steps.get_or_insert_default().proxy) {
-        field(out, "Proxy-Authorization", &value);
+    let value = memory.proxy.answer(&ask, &mut state.steps.get_or_insert_default().proxy);
+    if value.is_some() || memory.proxy.converses() {
         t.easy.info.borrow_mut().proxy_auth_used = memory.proxy.scheme() as i64;
+    }
+    if let Some(value) = value {
+        field(out, "Proxy-Authorization", &value);
     }
 }
 
@@ -149,9 +151,12 @@ fn server_field(
         uri: &uri,
         custom: target.custom.names("Authorization"),
     };
-    if let Some(value) = memory.server.answer(&ask, &mut state.steps.get_or_insert_default().server) {
-        field(out, "Authorization", &value);
+    let value = memory.server.answer(&ask, &mut state.steps.get_or_insert_default().server);
+    if value.is_some() || memory.server.converses() {
         t.easy.info.borrow_mut().auth_used = memory.server.scheme() as i64;
+    }
+    if let Some(value) = value {
+        field(out, "Authorization", &value);
     }
     Ok(())
 }
@@ -265,6 +270,17 @@ fn take_challenges(t: &mut Transfer, response: &Response) {
         _ => false,
     };
     drop(info);
+    let steps = state.steps.as_ref();
+    let cut = !response.keep_alive
+        && match response.status {
+            401 => steps.is_some_and(|steps| steps.server.expects_answer()),
+            407 => steps.is_some_and(|steps| steps.proxy.expects_answer()),
+            _ => false,
+        };
+    if cut {
+        t.easy.note(|| "Connection closure while negotiating auth (HTTP 1.0?)".to_owned());
+        memory.problem = true;
+    }
     if problem {
         t.easy.note(|| "Authentication problem. Ignoring this.".to_owned());
         memory.problem = true;
@@ -280,22 +296,17 @@ pub fn bound_login(t: &Transfer) -> Result<Option<Credentials>> {
 
 fn login_by(t: &Transfer, scheme: u64) -> Result<Option<Credentials>> {
     let (name, circumstances) = match scheme {
-        CURLAUTH_NTLM => ("NTLM", String::new()),
+        CURLAUTH_NTLM => (&b"NTLM"[..], String::new()),
         CURLAUTH_NEGOTIATE => (NEGOTIATE, negotiate::circumstances(t, Role::Server)),
         _ => return Ok(None),
     };
     cold_path();
     let (peer, login) = (t.peer(), asking(t)?);
     let Some(login) = login.as_ref().and_then(|login| login.for_peer(&peer)) else { return Ok(None) };
-    // One character per byte: two passwords that are no UTF-8 must not become the same text.
-    let exact = |bytes: &[u8]| bytes.iter().map(|b| char::from(*b)).collect::<String>();
-    Ok(Some(Credentials {
-        user: exact(&login.user),
-        password: exact(&login.password),
-        options: name.to_owned(),
-        // Through a proxy that forwards, one connection leads to many servers: it is one server's from here on.
-        extra: format!("{peer:?}\n{circumstances}"),
-    }))
+    let Login { user, password } = login.clone();
+    // Through a proxy that forwards, one connection leads to many servers: it is one server's from here on.
+    let extra = format!("{peer:?}\n{circumstances}").into_bytes();
+    Ok(Some(Credentials { user, password, options: name.to_vec(), extra }))
 }
 
 /// Who a proxy that forwards must have been told of on a connection, when it asks for NTLM.
@@ -307,7 +318,7 @@ pub fn bound_proxy(t: &Transfer, proxy: &Proxy) -> Option<Credentials> {
 fn proxy_login(proxy: &Proxy) -> Option<Credentials> {
     let user = proxy.user.clone()?;
     let password = proxy.password.clone().unwrap_or_default();
-    Some(Credentials { user, password, options: "NTLM of the proxy".to_owned(), ..Credentials::default() })
+    Some(Credentials { user, password, options: b"NTLM of the proxy".to_vec(), ..Credentials::default() })
 }
 
 /// Where the scheme is still to be found out and NTLM is among those allowed, whom an idle connection may have been
@@ -328,7 +339,7 @@ pub fn binds(t: &Transfer) -> bool {
     memory.server.binds() || memory.proxy.binds()
 }
 
-const NEGOTIATE: &str = "Negotiate";
+const NEGOTIATE: &[u8] = b"Negotiate";
 
 /// Whether these are the credentials of whoever the process is at the time: they may be somebody else's the next time.
 pub fn unnamed(credentials: &Credentials) -> bool {
@@ -344,13 +355,18 @@ fn asking(t: &Transfer) -> Result<Option<Secret<Login>>> {
 
 /// A request is about to find its connection. Tickets prove who the user is, whatever name a URL gives: only the server
 /// that the application itself named gets one, not whom a redirect leads to.
-pub fn begin_request(t: &Transfer) {
+pub fn begin_request(t: &Transfer) -> Result<()> {
+    if t.long(O::Netrc) != 0 {
+        cold_path();
+        credentials(t)?; // what is wrong with the file is told before anybody is connected to
+    }
     let mut memory = t.easy.stores.auth.borrow_mut();
     if memory.server.wants(CURLAUTH_NEGOTIATE) {
         cold_path();
         let own = t.secret(()).for_peer(&t.peer()).is_some();
         memory.server.bar(if own { 0 } else { CURLAUTH_NEGOTIATE });
     }
+    Ok(())
 }
 
 /// Before a request is made: the security contexts make the tokens that it will carry.

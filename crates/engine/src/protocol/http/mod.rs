@@ -75,7 +75,7 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
 }
 
 async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
-    auth::begin_request(t);
+    auth::begin_request(t)?;
     let kept = t.http.kept.take().filter(|_| !t.http.fresh);
     let reused = kept.is_some();
     let mut link = match kept {
@@ -193,7 +193,7 @@ pub fn perhaps_bound(t: &Transfer, forwarding: Option<&Proxy>) -> Result<Option<
 fn both(server: Option<Credentials>, proxy: Option<Credentials>) -> Option<Credentials> {
     match (server, proxy) {
         (Some(server), Some(proxy)) => {
-            let extra = [server.extra, proxy.user, proxy.password].join("\n");
+            let extra = [server.extra, proxy.user, proxy.password].join(&b'\n');
             Some(Credentials { extra, ..server })
         }
         (server, proxy) => server.or(proxy),

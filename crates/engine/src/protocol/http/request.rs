@@ -50,7 +50,6 @@ impl Request {
         note_method(t, &name);
         let resume = resume_upload(t, &mut body)?;
         let http10 = t.http.http10 || t.long(O::HttpVersion) == 1;
-        let chunked = chunked_upload(t, &custom, &body, http10)?;
         let url = t.url.clone();
         let host = url.host_field()?;
         let target = auth::Target { method: &name, host, custom: &custom };
@@ -59,6 +58,7 @@ impl Request {
         if withheld {
             body = ClientReader::empty(&t.easy);
         }
+        let chunked = chunked_upload(t, &custom, &body, http10)?;
 
         let mut head = Head { out: Vec::with_capacity(512), custom: &custom };
         let version: &[u8] = if http10 { b"1.0" } else { b"1.1" };
@@ -311,11 +311,12 @@ fn time_condition_field(t: &Transfer, head: &mut Head) {
 
 /// Whether the body goes in chunks: its length is unknown, or the application says so.
 fn chunked_upload(t: &Transfer, custom: &Custom, body: &ClientReader, http10: bool) -> Result<bool> {
-    if body.is_nothing() {
-        return Ok(false);
-    }
+    // What the application promises holds for a body without a byte, too: its last chunk is sent.
     if let Some(value) = custom.value("Transfer-Encoding") {
         return Ok(value.to_ascii_lowercase().windows(7).any(|w| w == b"chunked"));
+    }
+    if body.is_nothing() {
+        return Ok(false);
     }
     if body.size.is_some() || custom.names("Transfer-Encoding") {
         return Ok(false);
@@ -411,9 +412,6 @@ pub struct Custom {
     lines: Vec<Text>,
 }
 
-/// Fields that prove who is asking.
-const SECRET_FIELDS: [&[u8]; 2] = [b"Authorization", b"Cookie"];
-
 impl Custom {
     fn of(t: &Transfer, link: &Link) -> Custom {
         let settings = t.easy.settings.borrow();
@@ -426,15 +424,7 @@ impl Custom {
         if lines.is_empty() {
             return Custom { lines };
         }
-        let peer = t.peer();
-        let is_secret = |line: &Text| {
-            own_line(line).is_some_and(|(name, _)| SECRET_FIELDS.iter().any(|s| name.eq_ignore_ascii_case(s)))
-        };
-        // A line with a secret is only to be had for the peer that it is for.
-        let told = |line: Text| {
-            if is_secret(&line) { t.secret(line).for_peer(&peer).cloned() } else { Some(line) }
-        };
-        Custom { lines: lines.into_iter().filter_map(told).collect() }
+        Custom { lines: t.told_lines(&lines) }
     }
 
     /// The lines that name this field, each with its value as `own_line` tells it.

@@ -11,7 +11,9 @@ use wire::content_encoding::{DEPTH_LIMIT, Decoder};
 use wire::date;
 use wire::http1::framing::{Length, content_length};
 use wire::http1::status::{BadStatus, Opening, opening};
-use wire::http1::{HeaderLine, Part, StatusLine, TooLarge, TransferCodings, check_octets, is_empty_line};
+use wire::http1::{
+    HeaderLine, Part, StatusLine, TooLarge, TransferCodings, check_octets, continue_line, is_empty_line,
+};
 
 use super::Talk;
 use crate::callbacks::DebugKind;
@@ -239,9 +241,7 @@ fn unfolded(part: &[u8]) -> Result<Vec<u8>> {
             joined.extend_from_slice(line);
             continue;
         }
-        joined.truncate(joined.trim_ascii_end().len());
-        joined.push(b' ');
-        joined.extend_from_slice(line.trim_ascii_start());
+        continue_line(&mut joined, line);
     }
     Ok(joined)
 }

@@ -66,7 +66,7 @@ impl Upload {
         wants_trailers: bool,
     ) -> Upload {
         let reactor = t.multi.runtime.reactor().clone();
-        let step = if reader.is_nothing() {
+        let step = if reader.is_nothing() && framing == UploadFraming::Plain {
             Step::Flushing
         } else if expects {
             cold_path();

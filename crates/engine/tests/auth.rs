@@ -1,0 +1,237 @@
+//! Who is asking, told to servers of many kinds: requests that only ask for a challenge, connections that end in between,
+//! handles that are used again, files of logins that are wrong.
+
+mod common;
+
+use std::sync::Mutex;
+
+use common::{handle, long, text};
+use tables::constant::{CURLAUTH_ANY, CURLAUTH_BASIC, CURLAUTH_DIGEST, CURLAUTH_NTLM};
+use tables::{Code, EasyOption as O};
+use testkit::http::{HttpServer, Request, Response};
+use testkit::raw::{RawPeer, Step, expect};
+use testkit::temp::TempDir;
+use warmwire_engine::Easy;
+
+const MESSAGE_2: &str = "NTLM TlRMTVNTUAACAAAAAAAAADAAAAABAgAAASNFZ4mrze8AAAAAAAAAAAAAAAAwAAAA";
+
+fn perform(easy: &Easy) {
+    assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+}
+
+fn log_in(easy: &Easy, schemes: u64, login: &str) {
+    long(easy, O::Httpauth, schemes as i64);
+    text(easy, O::Userpwd, login);
+}
+
+fn ask(challenge: &str) -> Response {
+    Response::status(401).with("WWW-Authenticate", challenge)
+}
+
+fn auth_used(easy: &Easy) -> u64 {
+    easy.state().info.borrow().auth_used as u64
+}
+
+/// A server that wants Digest, with a nonce of its own for each challenge; `good` is the password that it takes.
+fn digest_server() -> HttpServer {
+    let count = Mutex::new(0);
+    HttpServer::with(move |request| {
+        let known = request.field("Authorization").is_some_and(|value| value.starts_with("Digest"));
+        if known && request.path() == "/in" {
+            return Some(Response::ok("in"));
+        }
+        let mut count = count.lock().unwrap();
+        *count += 1;
+        Some(ask(&format!("Digest realm=\"r\", nonce=\"n{count}\"")))
+    })
+}
+
+/// What the requests were: their path's nonce, or none.
+fn nonces(server: &HttpServer) -> Vec<String> {
+    let nonce = |request: &Request| {
+        let value = request.field("Authorization").unwrap_or("none").to_owned();
+        value
+            .split("nonce=\"")
+            .nth(1)
+            .map_or(value.clone(), |rest| rest.split('"').next().unwrap().to_owned())
+    };
+    server.requests().iter().map(nonce).collect()
+}
+
+// covers: CURLOPT_HTTPAUTH, --digest
+/// Digest goes on with the last nonce of its server on the next request of a handle, whoever is asking then.
+#[test]
+fn the_last_nonce_serves_the_next_user() {
+    let server = digest_server();
+    let (easy, _app) = handle(&server.url("/out"));
+    log_in(&easy, CURLAUTH_DIGEST, "me:wrong");
+    perform(&easy);
+    text(&easy, O::Url, &server.url("/in"));
+    log_in(&easy, CURLAUTH_DIGEST, "me:right");
+    perform(&easy);
+    perform(&easy);
+    assert_eq!(nonces(&server), ["none", "n1", "n2", "n2"]);
+}
+
+/// The same after another scheme has failed, and on one that a want of any has settled on.
+#[test]
+fn a_nonce_is_learnt_beside_another_scheme() {
+    let server = digest_server();
+    let (easy, _app) = handle(&server.url("/out"));
+    log_in(&easy, CURLAUTH_BASIC, "me:wrong");
+    perform(&easy);
+    text(&easy, O::Url, &server.url("/in"));
+    log_in(&easy, CURLAUTH_DIGEST, "me:right");
+    perform(&easy);
+    assert_eq!(nonces(&server), ["Basic bWU6d3Jvbmc=", "n1"]);
+    let (any, _app) = handle(&server.url("/in"));
+    log_in(&any, CURLAUTH_ANY, "me:right");
+    perform(&any);
+    perform(&any);
+    assert_eq!(nonces(&server)[2..], ["none", "n2", "n2"]);
+}
+
+/// A POST in chunks whose first request leaves its body out all the same sends the chunk that ends it, when the
+/// application said itself that there are chunks; else it has a length of 0.
+// covers: CURLOPT_HTTPHEADER, CURLOPT_POST, CURLOPT_UPLOAD
+#[test]
+fn an_asking_request_ends_its_chunks() {
+    for (scheme, challenge) in
+        [(CURLAUTH_DIGEST, "Digest realm=\"r\", nonce=\"n\""), (CURLAUTH_NTLM, MESSAGE_2)]
+    {
+        for (put, named, framing) in [
+            (false, true, "Transfer-Encoding: chunked\r\n"),
+            (false, false, "Content-Length: 0\r\n"),
+            (true, true, "Transfer-Encoding: chunked\r\n"),
+            (true, false, "Content-Length: 0\r\n"),
+        ] {
+            let asked = std::sync::atomic::AtomicBool::new(false);
+            let server = HttpServer::with(move |_| {
+                let first = !asked.swap(true, std::sync::atomic::Ordering::SeqCst);
+                Some(if first { ask(challenge) } else { Response::ok("done") })
+            });
+            let (easy, app) = handle(&server.url("/post"));
+            *app.upload.borrow_mut() = b"the whole body".to_vec();
+            long(&easy, if put { O::Upload } else { O::Post }, 1);
+            log_in(&easy, scheme, "me:secret");
+            let lines: &[&str] =
+                if named { &["Transfer-Encoding: chunked", "Expect:"] } else { &["Expect:"] };
+            let lines = lines.iter().map(|line| line.as_bytes().into()).collect();
+            easy.state().settings.borrow_mut().set_list(O::Httpheader, Some(lines)).unwrap();
+            perform(&easy);
+            let requests = server.requests();
+            let head = String::from_utf8_lossy(&requests[0].head).into_owned();
+            assert!(head.contains(framing), "{head}");
+            assert_eq!((requests.len(), requests[0].body.len()), (2, 0));
+            assert_eq!(requests[1].body, b"the whole body");
+            assert_eq!(requests[1].field("Transfer-Encoding"), Some("chunked"));
+            assert_eq!(requests[1].connection, 0);
+        }
+    }
+}
+
+/// A request without a body that promises chunks keeps the promise: the connection can be used again.
+#[test]
+fn promised_chunks_end_without_a_body() {
+    let server = HttpServer::plain();
+    let (easy, _app) = handle(&server.url("/bytes/3"));
+    let lines = vec![b"Transfer-Encoding: chunked"[..].into()];
+    easy.state().settings.borrow_mut().set_list(O::Httpheader, Some(lines)).unwrap();
+    perform(&easy);
+    perform(&easy);
+    assert_eq!((server.served(), server.accepts()), (2, 1));
+}
+
+/// NTLM authenticates a connection: where the server closes it in the middle there is no use in going on.
+// covers: --ntlm, --http1.0
+#[test]
+fn ntlm_gives_up_when_the_connection_closes() {
+    for close in ["HTTP/1.1 401 No\r\nConnection: close\r\n", "HTTP/1.0 401 No\r\n"] {
+        let reply = format!("{close}WWW-Authenticate: {MESSAGE_2}\r\nContent-Length: 2\r\n\r\nno");
+        let peer =
+            RawPeer::start(vec![vec![expect("\r\n\r\n"), Step::Send(reply.into_bytes()), Step::Finish]]);
+        let (easy, app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
+        log_in(&easy, CURLAUTH_NTLM, "me:secret");
+        perform(&easy);
+        assert_eq!((peer.accepts(), app.body.borrow().as_slice()), (1, &b"no"[..]));
+        assert_eq!(easy.state().info.borrow().response_code, 401);
+    }
+}
+
+/// CURLINFO_HTTPAUTH_USED names NTLM on a connection that needs no more words, and Digest before its first answer.
+// covers: CURLINFO_HTTPAUTH_USED
+#[test]
+fn the_scheme_in_use_is_told_without_a_field() {
+    let server = HttpServer::with(|request| match request.field("Authorization") {
+        Some(value) if value.starts_with("NTLM TlRMTVNTUAAB") => Some(ask(MESSAGE_2)),
+        _ => Some(Response::ok("in")),
+    });
+    let (easy, _app) = handle(&server.url("/"));
+    log_in(&easy, CURLAUTH_NTLM, "me:secret");
+    for requests in [2, 3] {
+        perform(&easy);
+        assert_eq!((auth_used(&easy), server.served()), (CURLAUTH_NTLM, requests));
+    }
+    assert_eq!(server.last_request().unwrap().field("Authorization"), None);
+    let (easy, _app) = handle(&server.url("/"));
+    log_in(&easy, CURLAUTH_DIGEST, "me:secret");
+    perform(&easy);
+    assert_eq!(auth_used(&easy), CURLAUTH_DIGEST);
+    let (easy, _app) = handle(&server.url("/"));
+    log_in(&easy, CURLAUTH_ANY, "me:secret");
+    perform(&easy);
+    assert_eq!(auth_used(&easy), 0, "nothing was settled on");
+}
+
+/// An answer that curl's message has no room for ends the transfer: for the names' sake, or the server's description.
+#[test]
+fn ntlm_answers_have_a_size() {
+    let mut message = b"NTLMSSP\0\x02\0\0\0\0\0\0\0\0\0\0\0\x01\x02\x80\0abcdefgh\0\0\0\0\0\0\0\0".to_vec();
+    message.extend_from_slice(&[0xe8, 3, 0xe8, 3, 48, 0, 0, 0]);
+    message.extend_from_slice(&[7; 1000]);
+    let long_one = format!("NTLM {}", wire::base64::encode(&message));
+    let rows = [
+        (MESSAGE_2.to_owned(), "u".repeat(900), "user + domain + hostname too big for NTLM"),
+        (long_one, "u".to_owned(), "incoming NTLM message too big"),
+    ];
+    for (challenge, user, words) in rows {
+        let server = HttpServer::with(move |_| Some(ask(&challenge)));
+        let (easy, _app) = handle(&server.url("/"));
+        log_in(&easy, CURLAUTH_NTLM, &format!("{user}:secret"));
+        assert_eq!(easy.perform(), Code::TooLarge);
+        assert_eq!((easy.state().message().as_str(), server.served()), (words, 1));
+    }
+}
+
+/// A file of logins that is required and missing, or can't be read, ends the transfer before anybody is connected to; one
+/// that may be left out says nothing then; and nobody reads it beside a user that the application gave.
+// covers: CURLOPT_NETRC, CURLOPT_NETRC_FILE, --netrc, --netrc-optional
+#[test]
+fn wrong_netrc_files() {
+    let folder = TempDir::new("netrc").unwrap();
+    let broken = folder.path().join("broken");
+    std::fs::write(&broken, "machine 127.0.0.1 login me password \"never ends \\\"\n").unwrap();
+    let rows = [
+        (broken, ".netrc error: syntax error"),
+        (folder.path().join("missing"), ".netrc error: no such file"),
+        (folder.path().to_owned(), ".netrc error: no such file"),
+    ];
+    for (file, words) in rows {
+        let server = HttpServer::plain();
+        let plain = server.url("/bytes/1");
+        for url in [&plain, &plain.replace("http://", "http://me@")] {
+            let (easy, _app) = handle(url);
+            text(&easy, O::NetrcFile, file.to_str().unwrap());
+            long(&easy, O::Netrc, 2);
+            let before = server.accepts();
+            assert_eq!(easy.perform(), Code::ReadError, "{words}");
+            assert_eq!((easy.state().message().as_str(), server.accepts()), (words, before));
+            text(&easy, O::Userpwd, "given:secret");
+            perform(&easy);
+            let (easy, _app) = handle(url);
+            text(&easy, O::NetrcFile, file.to_str().unwrap());
+            long(&easy, O::Netrc, 1);
+            perform(&easy);
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! HTTP proxies: what they are told, and what they answer with.
+
+mod common;
+
+use common::{handle, long, text};
+use tables::{Code, EasyOption as O};
+use testkit::http::{HttpServer, Response};
+use testkit::raw::{RawPeer, Step, expect, send};
+use warmwire_engine::Easy;
+use warmwire_engine::stores::headers::Origin;
+
+fn perform(easy: &Easy) {
+    assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+}
+
+fn list(easy: &Easy, option: O, lines: &[&str]) {
+    let lines = lines.iter().map(|line| line.as_bytes().into()).collect();
+    easy.state().settings.borrow_mut().set_list(option, Some(lines)).unwrap();
+}
+
+fn bytes(easy: &Easy, option: O, value: &[u8]) {
+    easy.set_text(option, Some(value)).unwrap();
+}
+
+/// A proxy that lets itself be used as the server at the end of its tunnels.
+fn proxy() -> HttpServer {
+    HttpServer::with(|request| (request.method == "CONNECT").then(|| Response::ok("")))
+}
+
+/// CURLOPT_CONNECT_TO.md: a proxy that is handed URLs would go where they lead, so that a tunnel is made. What leads
+/// nowhere else changes nothing.
+// covers: CURLOPT_CONNECT_TO, --connect-to, CURLOPT_PROXY
+#[test]
+fn connect_to_elsewhere_makes_a_tunnel() {
+    for (entry, target) in [
+        ("a.example:80:b.example:81", Some("b.example:81")),
+        ("::b.example:", Some("b.example:80")),
+        ("::A.example:80", None),
+        ("other::b.example:81", None),
+    ] {
+        let proxy = proxy();
+        let (easy, _app) = handle("http://a.example/bytes/1");
+        text(&easy, O::Proxy, &proxy.url(""));
+        list(&easy, O::ConnectTo, &[entry]);
+        perform(&easy);
+        let first = &proxy.requests()[0];
+        let told = (first.method == "CONNECT").then_some(first.target.as_str());
+        assert_eq!(told, target, "{entry}");
+        assert_eq!(proxy.last_request().unwrap().field("Host"), Some("a.example"));
+    }
+}
+
+/// A proxy that is named by its address is there whatever family is wanted of the others.
+// covers: CURLOPT_IPRESOLVE, --ipv4, --ipv6
+#[test]
+fn a_numeric_proxy_is_of_any_family() {
+    let proxy = proxy();
+    for family in [1, 2] {
+        let (easy, _app) = handle("http://a.example/bytes/1");
+        text(&easy, O::Proxy, &proxy.url(""));
+        long(&easy, O::Ipresolve, family);
+        perform(&easy);
+    }
+    let (easy, _app) = handle(&proxy.url("/bytes/1"));
+    long(&easy, O::Ipresolve, 2);
+    assert_eq!(easy.perform(), Code::CouldntConnect, "a server is not");
+}
+
+/// With CURLHEADER_UNIFIED a CONNECT has the application's own lines; those with secrets are the first server's.
+// covers: CURLOPT_HEADEROPT, CURLOPT_HTTPHEADER, CURLOPT_NOPROXY
+#[test]
+fn secrets_of_a_direct_server_reach_no_proxy() {
+    let proxy = HttpServer::with(|_| Some(Response::status(403)));
+    let server = HttpServer::with(|_| Some(Response::status(302).with("Location", "https://b.example/")));
+    let secrets = ["Authorization: Bearer abc", "cookie: own=1", "X-Plain: yes"];
+    for (unrestricted, told) in [(0, None), (1, Some("Bearer abc"))] {
+        let (easy, _app) = handle(&server.url("/"));
+        text(&easy, O::Proxy, &proxy.url(""));
+        text(&easy, O::Noproxy, "127.0.0.1");
+        long(&easy, O::Headeropt, 0);
+        long(&easy, O::Followlocation, 1);
+        long(&easy, O::UnrestrictedAuth, unrestricted);
+        list(&easy, O::Httpheader, &secrets);
+        assert_eq!(easy.perform(), Code::CouldntConnect, "the proxy leads nowhere");
+        let connect = proxy.last_request().unwrap();
+        assert_eq!((connect.method.as_str(), connect.field("X-Plain")), ("CONNECT", Some("yes")));
+        assert_eq!(
+            (connect.field("Authorization"), connect.field("Cookie").is_some()),
+            (told, told.is_some())
+        );
+    }
+}
+
+/// What a proxy is told is bytes: two passwords in Latin-1 are two, and each is sent as it was given.
+// covers: CURLOPT_PROXYUSERPWD, CURLOPT_PROXYPASSWORD
+#[test]
+fn proxy_logins_are_bytes() {
+    let proxy = proxy();
+    let (easy, _app) = handle("http://a.example/bytes/1");
+    text(&easy, O::Proxy, &proxy.url(""));
+    long(&easy, O::Httpproxytunnel, 1);
+    for password in [&b"\xe4"[..], b"\xf6", b"\xf6"] {
+        bytes(&easy, O::Proxyuserpwd, &[b"m\xfc:", password].concat());
+        perform(&easy);
+    }
+    let told: Vec<_> =
+        proxy.requests().iter().filter_map(|r| r.field("Proxy-Authorization").map(str::to_owned)).collect();
+    let wanted = [b"m\xfc:\xe4", b"m\xfc:\xf6"].map(|login| format!("Basic {}", wire::base64::encode(login)));
+    assert_eq!(told, wanted, "one tunnel each, and the second is used again");
+    let (easy, _app) = handle("http://a.example/bytes/1");
+    bytes(&easy, O::Proxy, &[&b"http://u:\xe4@"[..], proxy.address().to_string().as_bytes()].concat());
+    perform(&easy);
+    let told = proxy.last_request().unwrap().field("Proxy-Authorization").map(str::to_owned);
+    assert_eq!(told, Some(format!("Basic {}", wire::base64::encode(b"u:\xe4"))));
+}
+
+fn tunnel_through(reply: &str) -> (Code, String, Vec<(String, String)>) {
+    let peer = RawPeer::start(vec![vec![
+        expect("\r\n\r\n"),
+        send(reply),
+        expect("\r\n\r\n"),
+        send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+        Step::Hold,
+    ]]);
+    let (easy, app) = handle("http://a.example/");
+    text(&easy, O::Proxy, &format!("http://127.0.0.1:{}", peer.port()));
+    long(&easy, O::Httpproxytunnel, 1);
+    let code = easy.perform();
+    let headers = String::from_utf8_lossy(&app.headers.borrow()).into_owned();
+    let stored = easy.state().headers.borrow();
+    let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let fields = stored.of(Origin::Connect as u32, Some(0)).into_iter();
+    let fields = fields.map(|(_, field)| (lossy(field.name), lossy(field.value))).collect();
+    (code, headers, fields)
+}
+
+/// A field of a CONNECT reply that goes on in the next line is one field, and one line for the application.
+// covers: CURLH_CONNECT
+#[test]
+fn folded_fields_of_a_connect_reply() {
+    let (code, headers, fields) =
+        tunnel_through("HTTP/1.1 200 OK\r\nA: one \r\n \t two\r\n\tthree\r\nB: \r\n x\r\n\r\n");
+    assert_eq!(code, Code::Ok);
+    assert!(headers.starts_with("HTTP/1.1 200 OK\r\nA: one two three\r\nB: x\r\n\r\n"), "{headers}");
+    let wanted = [("A", "one two three"), ("B", "x")].map(|(a, b)| (a.to_owned(), b.to_owned()));
+    assert_eq!(fields, wanted);
+}
+
+/// What a proxy may say in its CONNECT reply, and what becomes of it.
+#[test]
+fn garbage_in_a_connect_reply() {
+    let fine = |fields: &str| format!("HTTP/1.1 200 OK\r\n{fields}\r\n");
+    let rows = [
+        (fine("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"), Code::Ok),
+        (fine("Content-Length: no number\r\n"), Code::Ok),
+        (fine(": no name\r\nCon nection: what\r\n"), Code::Ok),
+        (fine("no colon\r\n"), Code::BadFunctionArgument),
+        ("HTTP/1.1 200\r\n\r\n".to_owned(), Code::Ok),
+        ("HTTP/1.0 201 \r\n\r\n".to_owned(), Code::Ok),
+        ("HTTP/1.1 2000 OK\r\n\r\n".to_owned(), Code::CouldntConnect),
+        ("HTTP/2 200 OK\r\n\r\n".to_owned(), Code::CouldntConnect),
+        ("200 OK\r\n\r\n".to_owned(), Code::CouldntConnect),
+        ("HTTP/1.1 403 No\r\nContent-Length: what\r\n\r\n".to_owned(), Code::WeirdServerReply),
+        ("HTTP/1.1 403 No\r\nContent-Length: 9999999999999999999\r\n\r\n".to_owned(), Code::WeirdServerReply),
+        ("HTTP/1.1 403 No\r\nContent-Length: 3 bytes\r\n\r\n".to_owned(), Code::CouldntConnect),
+    ];
+    for (reply, wanted) in rows {
+        assert_eq!(tunnel_through(&reply).0, wanted, "{reply}");
+    }
+}
+
+/// A proxy that asks without saying how long its body is has none, and is answered where it asked; one that closes
+/// behind a challenge that was being answered is connected to again.
+// covers: CURLOPT_PROXYAUTH, --proxy-digest
+#[test]
+fn a_proxy_asks_in_its_own_way() {
+    let challenge = "HTTP/1.1 407 Who\r\nProxy-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\n\r\n";
+    let established = [send("HTTP/1.1 200 OK\r\n\r\n"), expect("\r\n\r\n")];
+    let reply = [send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), Step::Hold];
+    let script =
+        [&[expect("\r\n\r\n"), send(challenge), expect("\r\n\r\n")], &established[..], &reply].concat();
+    let peer = RawPeer::start(vec![script]);
+    let (easy, app) = handle("http://a.example/");
+    text(&easy, O::Proxy, &format!("http://127.0.0.1:{}", peer.port()));
+    text(&easy, O::Proxyuserpwd, "me:secret");
+    long(&easy, O::Proxyauth, 2);
+    long(&easy, O::Httpproxytunnel, 1);
+    perform(&easy);
+    assert_eq!((peer.accepts(), app.body.borrow().as_slice()), (1, &b"ok"[..]));
+
+    let stale = "HTTP/1.1 407 Who\r\nProxy-Authenticate: Digest realm=\"r\", nonce=\"m\", stale=true\r\n";
+    let first = vec![expect("\r\n\r\n"), send(challenge), expect("\r\n\r\n"), send(stale), Step::Finish];
+    let second = [&[expect("nonce=\"m\""), expect("\r\n\r\n")], &established[..], &reply].concat();
+    let peer = RawPeer::start(vec![first, second]);
+    text(&easy, O::Proxy, &format!("http://127.0.0.1:{}", peer.port()));
+    perform(&easy);
+    assert_eq!(peer.accepts(), 2);
+}
