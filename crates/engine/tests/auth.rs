@@ -235,3 +235,102 @@ fn wrong_netrc_files() {
         }
     }
 }
+
+fn values(server: &HttpServer) -> Vec<String> {
+    let value = |request: &Request| request.field("Authorization").unwrap_or("none").to_owned();
+    server.requests().iter().map(value).collect()
+}
+
+/// A want of any asks first, settles, and goes on so for the same user; for another one it asks first again.
+// covers: --anyauth
+#[test]
+fn any_scheme_asks_first_for_each_user() {
+    let server = HttpServer::with(|request| match request.field("Authorization") {
+        Some(_) => Some(Response::ok("in")),
+        None => Some(ask("Basic realm=\"r\", Unknown x=1")),
+    });
+    let (easy, _app) = handle(&server.url("/"));
+    for (login, requests) in [("me:secret", 2), ("me:secret", 3), ("you:secret", 5), ("you:other", 7)] {
+        log_in(&easy, CURLAUTH_ANY, login);
+        perform(&easy);
+        assert_eq!((server.served(), auth_used(&easy)), (requests, CURLAUTH_BASIC), "{login}");
+    }
+    let me = "Basic bWU6c2VjcmV0";
+    assert_eq!(values(&server)[..3], ["none", me, me]);
+    assert_eq!(values(&server)[3], "none");
+}
+
+/// What did not convince is not sent again, and the refusal is the reply.
+#[test]
+fn a_refusal_ends_the_conversation() {
+    let digest = "Digest realm=\"r\", nonce=\"n\"";
+    for (scheme, challenge, requests) in [
+        (CURLAUTH_BASIC, "Basic realm=\"r\"", 1),
+        (CURLAUTH_DIGEST, digest, 2),
+        (CURLAUTH_DIGEST, "Basic realm=\"r\"", 1),
+        (CURLAUTH_NTLM, MESSAGE_2, 2),
+        (CURLAUTH_ANY, "Basic realm=\"r\"", 2),
+        (CURLAUTH_ANY, digest, 2),
+        (CURLAUTH_ANY, "Unknown", 1),
+    ] {
+        let server = HttpServer::with(move |request| {
+            let again = request.field("Authorization").is_some_and(|value| value.len() > 100);
+            Some(ask(if again && challenge == MESSAGE_2 { "NTLM" } else { challenge }))
+        });
+        let (easy, _app) = handle(&server.url("/"));
+        log_in(&easy, scheme, "me:wrong");
+        perform(&easy);
+        assert_eq!(server.served(), requests, "{scheme} {challenge}");
+        assert_eq!(easy.state().info.borrow().response_code, 401);
+    }
+}
+
+/// A stale nonce is no refusal: the same request goes out once more with the new one, its body too.
+#[test]
+fn a_stale_nonce_is_replaced() {
+    let server = HttpServer::with(|request| match request.field("Authorization") {
+        Some(value) if value.contains("nonce=\"2\"") => Some(Response::ok("in")),
+        Some(_) => Some(ask("Digest realm=\"r\", nonce=\"2\", stale=true")),
+        None => Some(ask("Digest realm=\"r\", nonce=\"1\"")),
+    });
+    let (easy, app) = handle(&server.url("/"));
+    *app.upload.borrow_mut() = b"body".to_vec();
+    long(&easy, O::Upload, 1);
+    long(&easy, O::InfilesizeLarge, 4);
+    log_in(&easy, CURLAUTH_DIGEST, "me:secret");
+    perform(&easy);
+    let bodies: Vec<_> = server.requests().iter().map(|request| request.body.len()).collect();
+    assert_eq!((nonces(&server), bodies), (["none", "1", "2"].map(str::to_owned).to_vec(), vec![0, 4, 4]));
+}
+
+/// Where nobody wants to know who is asking, the request that left its body out goes out once more with it.
+#[test]
+fn a_server_that_does_not_ask_gets_the_body() {
+    let server = HttpServer::with(|_| Some(Response::ok("in")));
+    let (easy, _app) = handle(&server.url("/"));
+    text(&easy, O::Copypostfields, "body");
+    log_in(&easy, CURLAUTH_DIGEST, "me:secret");
+    perform(&easy);
+    let bodies: Vec<_> = server.requests().iter().map(|request| request.body.clone()).collect();
+    assert_eq!(bodies, [&b""[..], b"body"]);
+    assert_eq!(values(&server), ["none", "none"]);
+}
+
+/// A redirect within a server goes on with its nonce; one elsewhere takes nothing along.
+// covers: CURLOPT_UNRESTRICTED_AUTH
+#[test]
+fn digest_follows_redirects_of_its_own_server() {
+    let other = HttpServer::plain();
+    let away = other.url("/bytes/1");
+    let server = HttpServer::with(move |request| match (request.field("Authorization"), request.path()) {
+        (None, _) => Some(ask("Digest realm=\"r\", nonce=\"n\"")),
+        (_, "/near") => Some(Response::status(302).with("Location", "/far")),
+        _ => Some(Response::status(302).with("Location", &*away)),
+    });
+    let (easy, _app) = handle(&server.url("/near"));
+    long(&easy, O::Followlocation, 1);
+    log_in(&easy, CURLAUTH_DIGEST, "me:secret");
+    perform(&easy);
+    assert_eq!(nonces(&server), ["none", "n", "n"]);
+    assert_eq!(values(&other), ["none"]);
+}

@@ -17,10 +17,7 @@ use crate::transfer::Transfer;
 use tables::{Code, EasyOption as O};
 
 pub use ftp::{Pipelining as FtpPipelining, Servers as FtpServers};
-pub use http::{
-    KeptHead, Memory as HttpMemory, connection_login as http_connection_login,
-    perhaps_bound as http_perhaps_bound, unnamed as http_unnamed,
-};
+pub use http::{KeptHead, Memory as HttpMemory};
 
 /// What follows a request.
 pub enum Next {
@@ -78,7 +75,7 @@ async fn ahead(t: &mut Transfer) -> Result<Next> {
     if family == Family::Ftp && !t.forwards()? {
         Box::pin(ftp::log_in(t)).await?;
     } else if matches!(family, Family::Http | Family::Ftp) {
-        let link = Box::pin(t.connect(true)).await?;
+        let link = Box::pin(http::connect(t, true)).await?;
         t.release(link.lease);
     } else {
         return Err(Error::new(Code::UnsupportedProtocol, "no connections of this protocol are kept"));

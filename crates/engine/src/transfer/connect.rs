@@ -16,20 +16,17 @@ use net::filter::{SocketFilter, open::Transport};
 use net::resolver::{Addresses, IpVersion, ResolveOptions, is_new, resolve};
 use net::tls::TlsConfig;
 use net::{
-    Acquired, Ages, Connection, Datagrams, Filter, Identity, Key, Lease, Limits, Pool, ResolveCache,
-    SessionStore, Wish,
+    Acquired, Ages, Connection, Datagrams, Filter, Lease, Limits, Pool, ResolveCache, SessionStore, Wish,
 };
-use tables::scheme::Login;
 use tables::{Code, EasyOption as O, LockData};
 
 use super::Transfer;
-use super::plan::Plan;
+use super::plan::{Bound, Plan, belonging};
 use super::proxy::Proxy;
 use super::socks::Goal;
 use super::tunnel;
 use crate::callbacks::Endpoints;
 use crate::error::{Error, Result};
-use crate::protocol;
 use crate::settings::Text;
 
 /// Connections to a proxy that one tunnel may take.
@@ -57,6 +54,15 @@ impl Transfer {
     /// A connection to the origin of the current URL; a new one when `fresh`.
     pub async fn connect(&mut self, fresh: bool) -> Result<Link> {
         let plan = self.plan()?;
+        self.connect_bound(plan, Bound::default(), fresh).await
+    }
+
+    /// The same along a plan, for a request that has it belong to its user.
+    pub async fn connect_bound(&mut self, mut plan: Rc<Plan>, bound: Bound, fresh: bool) -> Result<Link> {
+        if let Some(user) = bound.to {
+            cold_path();
+            plan = Rc::new(Plan { identity: belonging(&plan.identity, user), ..(*plan).clone() });
+        }
         self.easy.info.borrow_mut().used_proxy = plan.proxy.is_some();
         self.pin_names()?;
         let started = self.easy.info.borrow().request_started.unwrap_or_else(|| self.now());
@@ -69,11 +75,11 @@ impl Transfer {
         let fresh = fresh || self.on(O::FreshConnect);
         let pool = self.pool();
         let owner = self.easy.owner_number();
-        let authenticated = if fresh { None } else { self.authenticated(&plan)? };
+        let unsettled = !fresh && plan.identity.credentials.is_none();
+        let perhaps = bound.perhaps.filter(|_| unsettled).map(|user| belonging(&plan.identity, user));
         let wish = Wish { identity: &plan.identity, fresh, ages: self.ages(), owner };
         let at_once = || {
-            let kept =
-                authenticated.and_then(|identity| pool.try_reuse(Wish { identity: &identity, ..wish }));
+            let kept = perhaps.and_then(|identity| pool.try_reuse(Wish { identity: &identity, ..wish }));
             kept.map(Acquired::Reused).or_else(|| pool.try_acquire(wish))
         };
         let acquired = match self.locked(LockData::Connect, at_once) {
@@ -116,16 +122,6 @@ impl Transfer {
         let resolved = !self.easy.info.borrow().name_lookup.is_zero();
         let what = if resolved { "Connection" } else { "Resolving" };
         Error::new(Code::OperationTimedout, format!("{what} timed out after {ms} milliseconds"))
-    }
-
-    /// The identity of a connection on which NTLM is through already, where it may turn out that NTLM is wanted.
-    fn authenticated(&self, plan: &Plan) -> Result<Option<Key>> {
-        if self.scheme().login() != Login::Request || plan.identity.credentials.is_some() {
-            return Ok(None);
-        }
-        let credentials = protocol::http_perhaps_bound(self, plan.forwarder())?;
-        let known = |login| Identity { credentials: Some(login), ..(*plan.identity).clone() };
-        Ok(credentials.map(|login| Key::from(known(login))))
     }
 
     /// Opens a connection along the plan.

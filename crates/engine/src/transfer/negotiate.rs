@@ -6,11 +6,12 @@
 //! brings a new one; after several rounds the connection itself counts as authenticated. `Persistent-Auth` overrules both.
 
 use gss::{Context, Delegation, Mechanism, Step};
+use net::identity::Credentials;
 use tables::EasyOption as O;
-use tables::constant::{CURLAUTH_NEGOTIATE, CURLGSSAPI_DELEGATION_FLAG, CURLGSSAPI_DELEGATION_POLICY_FLAG};
+use tables::constant::{CURLGSSAPI_DELEGATION_FLAG, CURLGSSAPI_DELEGATION_POLICY_FLAG};
 
 use super::Transfer;
-use super::auth::negotiate_token;
+use super::auth::{Scheme, negotiate_token};
 use super::proxy::Proxy;
 use super::secret::Role;
 
@@ -144,6 +145,14 @@ impl<C> Negotiate<C> {
     }
 }
 
+/// The scheme's name, as part of whom a connection belongs to.
+pub const NAME: &[u8] = b"Negotiate";
+
+/// Whether these are the credentials of whoever the process is at the time: they may be somebody else's the next time.
+pub fn unnamed(credentials: &Credentials) -> bool {
+    credentials.options == NAME && credentials.user.is_empty()
+}
+
 /// Whom a context is made with.
 pub struct Whom {
     /// As whom we are spoken to.
@@ -216,16 +225,16 @@ impl Proxy {
     /// Before a request to this proxy: Negotiate makes the token that it will carry.
     pub async fn prepare(&self, t: &Transfer, negotiate: &mut Negotiate) {
         let memory = || t.easy.stores.auth.borrow_mut();
-        if !memory().proxy.wants(CURLAUTH_NEGOTIATE) {
+        if !memory().proxy.wants(Scheme::Negotiate) {
             return;
         }
-        let login = self.login_or_unnamed(memory().proxy.scheme() == CURLAUTH_NEGOTIATE);
+        let login = self.login_or_unnamed(memory().proxy.uses(Scheme::Negotiate));
         memory().proxy.meet(&self.peer(), login.as_ref());
-        if login.is_none() || memory().proxy.scheme() != CURLAUTH_NEGOTIATE || !negotiate.must_begin() {
+        if login.is_none() || !memory().proxy.uses(Scheme::Negotiate) || !negotiate.must_begin() {
             return;
         }
         if !speak(t, self.whom(), negotiate, None, None).await {
-            memory().proxy.lost(CURLAUTH_NEGOTIATE);
+            memory().proxy.lose(Scheme::Negotiate);
         }
     }
 

@@ -44,6 +44,22 @@ pub struct Plan {
     pub resolve: ResolveOptions,
 }
 
+/// Whom a connection belongs to, where a request on it proves who is asking in a way that holds for the connection
+/// (NTLM, Negotiate). The handler says so.
+#[derive(Default)]
+pub struct Bound {
+    /// The user that it must have been made for.
+    pub to: Option<Credentials>,
+    /// One that was authenticated for this user is of use, too.
+    pub perhaps: Option<Credentials>,
+}
+
+/// The same connection, belonging to this user.
+pub fn belonging(identity: &Identity, credentials: Credentials) -> Key {
+    let unnamed = identity.unnamed || super::negotiate::unnamed(&credentials);
+    Key::from(Identity { credentials: Some(credentials), unnamed, ..identity.clone() })
+}
+
 impl Plan {
     /// Reads the settings for the current URL.
     pub fn of(t: &Transfer, environment: &Environment) -> Result<Plan> {
@@ -80,7 +96,8 @@ impl Plan {
         let forwarding = proxy.as_ref().filter(|p| p.forwards());
         let credentials = match scheme.login() {
             Login::Connection => Some(login(t, &settings)?),
-            _ => crate::protocol::http_connection_login(t, forwarding)?,
+            // One that logs in by request is nobody's, until the handler says so.
+            _ => None,
         };
         let by_ticket = settings.long(O::Proxyauth) as u64 & CURLAUTH_NEGOTIATE != 0;
         let unnamed = |proxy: &Proxy| by_ticket && proxy.tunnel && proxy.is_unnamed();
@@ -112,8 +129,7 @@ impl Plan {
             socket,
             unix,
             haproxy: haproxy(&settings),
-            unnamed: credentials.as_ref().is_some_and(crate::protocol::http_unnamed)
-                || proxy.as_ref().is_some_and(unnamed),
+            unnamed: proxy.as_ref().is_some_and(unnamed),
             credentials,
             variant: variant(&settings, &scheme),
             owner: t.easy.callbacks.sockets().map(|sockets| match sockets.kin() {

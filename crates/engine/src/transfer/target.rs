@@ -6,8 +6,8 @@ use std::cell::{OnceCell, RefCell};
 use std::ops::Deref;
 use std::rc::Rc;
 
-use tables::constant::{CURLAUTH_NEGOTIATE, CURLAUTH_NTLM};
-use tables::scheme::{Family, Login};
+use tables::constant::CURLAUTH_NEGOTIATE;
+use tables::scheme::Family;
 use tables::{EasyOption as O, Scheme};
 use wire::url::Url;
 
@@ -104,15 +104,12 @@ pub fn first(easy: &Rc<EasyState>) -> Result<Rc<Target>> {
 impl Transfer {
     /// How to reach the current URL.
     pub fn plan(&self) -> Result<Rc<Plan>> {
-        // HTTP methods that log in a connection come and go with the rounds of one transfer.
-        let by_round =
-            self.scheme().login() == Login::Request && protocol::http_connection_login(self, None)?.is_some();
         let settings = self.easy.settings.borrow();
         // A .netrc file may change, and so may what the application's socket functions are.
-        let lasting = settings.long(O::Netrc) == 0 && self.easy.callbacks.sockets().is_none() && !by_round;
-        // Alternatives come with replies, tickets from a place that the environment names, and a proxy picks its scheme.
-        let by_proxy = settings.long(O::Proxyauth) as u64 & (CURLAUTH_NEGOTIATE | CURLAUTH_NTLM) != 0;
-        let lasting = lasting && !by_proxy && !crate::stores::altsvc::is_on(&self.easy);
+        let lasting = settings.long(O::Netrc) == 0 && self.easy.callbacks.sockets().is_none();
+        // Alternatives come with replies, and tickets from a place that the environment names.
+        let by_ticket = settings.long(O::Proxyauth) as u64 & CURLAUTH_NEGOTIATE != 0;
+        let lasting = lasting && !by_ticket && !crate::stores::altsvc::is_on(&self.easy);
         let environment = proxy::environment(&settings, &self.scheme());
         // What a server is told changes more often than the way to it; here a proxy is told the same.
         let lasting = lasting

@@ -6,13 +6,12 @@ use std::io::ErrorKind;
 use net::Filter;
 use net::connect::Endpoints;
 use net::filter::http_proxy::TunnelFilter;
-use tables::constant::CURLAUTH_NEGOTIATE;
 use tables::{Code, EasyOption as O};
 use wire::http1::status::connect_status;
 use wire::http1::{ChunkedDecoder, HeaderLine, check_octets, continue_line, is_empty_line, own_line};
 
 use super::Transfer;
-use super::auth::{Ask, Steps};
+use super::auth::{Ask, Scheme, Steps};
 use super::negotiate::listen;
 use super::plan::{Plan, own_lines};
 use super::proxy::{Proxy, ProxyKind};
@@ -89,16 +88,15 @@ async fn another_round(t: &Transfer, proxy: &Proxy, reply: &Reply, steps: &mut S
     if reply.status != 407 {
         return false;
     }
-    let scheme = t.easy.stores.auth.borrow().proxy.scheme();
-    if scheme == CURLAUTH_NEGOTIATE {
+    let by_ticket = t.easy.stores.auth.borrow().proxy.uses(Scheme::Negotiate);
+    if by_ticket {
         let challenges = Some(&reply.challenges);
         listen(t, proxy.whom(), &mut steps.negotiate, challenges, reply.keep_alive).await;
     }
     let mut memory = t.easy.stores.auth.borrow_mut();
-    let (all, problem) = memory.proxy.challenged(&reply.challenges, &proxy.peer(), steps);
-    t.easy.info.borrow_mut().proxy_auth_available = all as i64;
-    let by_ticket = scheme == CURLAUTH_NEGOTIATE;
-    !problem && proxy.login_or_unnamed(by_ticket).is_some() && memory.proxy.pick()
+    let heard = memory.proxy.challenged(&reply.challenges, &proxy.peer(), steps);
+    t.easy.info.borrow_mut().proxy_auth_available = heard.offered as i64;
+    !heard.problem && proxy.login_or_unnamed(by_ticket).is_some() && memory.proxy.pick(heard.usable)
 }
 
 /// The request, and whether it proves who is asking.
@@ -153,7 +151,7 @@ fn authorization(
     steps: &mut Steps,
 ) -> Result<Option<Vec<u8>>> {
     let mut memory = t.easy.stores.auth.borrow_mut();
-    let by_ticket = memory.proxy.scheme() == CURLAUTH_NEGOTIATE;
+    let by_ticket = memory.proxy.uses(Scheme::Negotiate);
     let (peer, login) = (proxy.peer(), proxy.login_or_unnamed(by_ticket));
     if login.is_none() {
         return Ok(None);
@@ -166,12 +164,11 @@ fn authorization(
         uri: target.as_bytes(),
         custom,
     };
-    let value = memory.proxy.answer(&ask, steps);
-    memory.proxy.check()?;
-    if value.is_some() || memory.proxy.converses() {
-        t.easy.info.borrow_mut().proxy_auth_used = memory.proxy.scheme() as i64;
+    let answer = memory.proxy.answer(&ask, steps)?;
+    if let Some(scheme) = answer.used {
+        t.easy.info.borrow_mut().proxy_auth_used = scheme.bit() as i64;
     }
-    Ok(value)
+    Ok(answer.value)
 }
 
 /// What a CONNECT reply's head says.

@@ -5,10 +5,12 @@
 
 mod again;
 mod auth;
+mod bound;
 mod httpsig;
 mod redirect;
 mod request;
 mod response;
+mod sigv4;
 mod upload;
 
 use std::future::poll_fn;
@@ -16,7 +18,6 @@ use std::hint::cold_path;
 use std::task::{Context, Poll};
 
 use net::exchange::{BodyError, BodyStep, Exchange, http1::Http1};
-use net::identity::{Credentials, Identity, Key};
 use runtime::Direction;
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, Scheme};
@@ -29,9 +30,8 @@ use crate::transfer::Transfer;
 use crate::transfer::auth::ConnectionSteps;
 use crate::transfer::body::BodySource;
 use crate::transfer::connect::Link;
-use crate::transfer::proxy::Proxy;
+use crate::transfer::plan::belonging;
 pub use again::KeptHead;
-pub use auth::unnamed;
 use request::Request;
 use response::Response;
 use upload::Upload;
@@ -74,19 +74,30 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
     }
 }
 
-async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
+/// A connection for the next request, which may have to be its user's own.
+pub async fn connect(t: &mut Transfer, fresh: bool) -> Result<Link> {
     auth::begin_request(t)?;
+    let plan = t.plan()?;
+    let bound = bound::bound(t, plan.forwarder())?;
+    t.connect_bound(plan, bound, fresh).await
+}
+
+async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
     let kept = t.http.kept.take().filter(|_| !t.http.fresh);
     let reused = kept.is_some();
     let mut link = match kept {
-        Some(link) => link,
-        None => t.connect(t.http.fresh).await?,
+        Some(link) => {
+            auth::begin_request(t)?;
+            link
+        }
+        None => {
+            let fresh = t.http.fresh;
+            connect(t, fresh).await?
+        }
     };
     let reused = reused || link.lease.is_reused();
     t.http.auth.steps = take_steps(&mut link);
-    if !reused {
-        t.easy.stores.auth.borrow_mut().server.new_connection();
-    }
+    auth::connected(t, reused);
     note_forwarding(t, &link);
     auth::prepare(t, &link).await?;
     let request = match again::request(t, &link) {
@@ -158,46 +169,14 @@ fn take_steps(link: &mut Link) -> Option<Box<ConnectionSteps>> {
 }
 
 /// A connection that NTLM or Negotiate has begun on is its user's alone from here on.
-fn bind(t: &Transfer, link: &mut Link) -> Result<()> {
+fn bind(t: &mut Transfer, link: &mut Link) -> Result<()> {
     let begun = t.http.auth.steps.as_ref().is_some_and(|steps| steps.begun());
     if begun && link.lease.identity.credentials.is_none() {
         cold_path();
-        let credentials = connection_login(t, link.forwarder())?.unwrap_or_default();
-        let unnamed = link.lease.identity.unnamed || auth::unnamed(&credentials);
-        let credentials = Some(credentials);
-        let identity = Identity { credentials, unnamed, ..(*link.lease.identity).clone() };
-        link.lease.identity = Key::from(identity);
+        let credentials = bound::bound(t, link.forwarder())?.to.unwrap_or_default();
+        link.lease.identity = belonging(&link.lease.identity, credentials);
     }
     Ok(())
-}
-
-/// Who a connection must have been authenticated for as a whole, by the server and by a proxy that forwards to it.
-pub fn connection_login(t: &Transfer, forwarding: Option<&Proxy>) -> Result<Option<Credentials>> {
-    let proxy = forwarding.and_then(|proxy| auth::bound_proxy(t, proxy));
-    Ok(both(auth::bound_login(t)?, proxy))
-}
-
-/// Who an idle connection may have been authenticated for, when the scheme is not settled yet.
-pub fn perhaps_bound(t: &Transfer, forwarding: Option<&Proxy>) -> Result<Option<Credentials>> {
-    let [server, proxy] = auth::perhaps_bound(t, forwarding)?;
-    if server.is_none() && proxy.is_none() {
-        return Ok(None);
-    }
-    cold_path();
-    let proxy = proxy.or_else(|| forwarding.and_then(|proxy| auth::bound_proxy(t, proxy)));
-    // A proxy that wants to know who we are comes first; whether the server does too is seen later.
-    let server = if proxy.is_some() { auth::bound_login(t)? } else { server };
-    Ok(both(server, proxy))
-}
-
-fn both(server: Option<Credentials>, proxy: Option<Credentials>) -> Option<Credentials> {
-    match (server, proxy) {
-        (Some(server), Some(proxy)) => {
-            let extra = [server.extra, proxy.user, proxy.password].join(&b'\n');
-            Some(Credentials { extra, ..server })
-        }
-        (server, proxy) => server.or(proxy),
-    }
 }
 
 fn replayable(e: &Error) -> bool {

@@ -1,0 +1,74 @@
+//! Whom a connection belongs to, when requests on it prove who is asking in a way that holds for the connection.
+
+use std::hint::cold_path;
+
+use net::identity::Credentials;
+
+use super::auth::asking;
+use crate::error::Result;
+use crate::transfer::Transfer;
+use crate::transfer::auth::{Binding, Scheme};
+use crate::transfer::login::Login;
+use crate::transfer::negotiate;
+use crate::transfer::plan::Bound;
+use crate::transfer::proxy::Proxy;
+use crate::transfer::secret::Role;
+
+/// NTLM and Negotiate authenticate connections: one that serves a user serves nobody else. Whom the connection must have
+/// been made for, by the server and by a proxy that forwards to it; and where the scheme is still to be found out, whom an
+/// idle one may have been authenticated for by NTLM already, so that nothing has to be found out there.
+pub fn bound(t: &mut Transfer, forwarding: Option<&Proxy>) -> Result<Bound> {
+    let [server, proxy] = {
+        let memory = t.easy.stores.auth.borrow();
+        [memory.server.binding(), forwarding.map_or(Binding::Nobody, |_| memory.proxy.binding())]
+    };
+    if [server, proxy] == [Binding::Nobody; 2] {
+        return Ok(Bound::default());
+    }
+    cold_path();
+    let known = |binding| if let Binding::User(scheme) = binding { Some(scheme) } else { None };
+    let guess = |binding| if let Binding::Perhaps(scheme) = binding { Some(scheme) } else { None };
+    let sure = [login_by(t, known(server))?, proxy_login(forwarding, known(proxy))];
+    let perhaps = [login_by(t, guess(server))?, proxy_login(forwarding, guess(proxy))];
+    let perhaps = match perhaps {
+        [None, None] => None,
+        // A proxy that wants to know who we are comes first; whether the server does too is seen later.
+        [server, proxy] => match proxy.or_else(|| sure[1].clone()) {
+            Some(proxy) => both(sure[0].clone(), Some(proxy)),
+            None => server,
+        },
+    };
+    let [server, proxy] = sure;
+    Ok(Bound { to: both(server, proxy), perhaps })
+}
+
+fn login_by(t: &mut Transfer, scheme: Option<Scheme>) -> Result<Option<Credentials>> {
+    let (name, circumstances) = match scheme {
+        Some(Scheme::Ntlm) => (&b"NTLM"[..], String::new()),
+        Some(Scheme::Negotiate) => (negotiate::NAME, negotiate::circumstances(t, Role::Server)),
+        _ => return Ok(None),
+    };
+    let peer = t.peer();
+    let Some(Login { user, password }) = asking(t)?.and_then(|login| login.for_peer(&peer).cloned()) else {
+        return Ok(None);
+    };
+    // Through a proxy that forwards, one connection leads to many servers: it is one server's from here on.
+    let extra = format!("{peer:?}\n{circumstances}").into_bytes();
+    Ok(Some(Credentials { user, password, options: name.to_vec(), extra }))
+}
+
+fn proxy_login(proxy: Option<&Proxy>, scheme: Option<Scheme>) -> Option<Credentials> {
+    let proxy = proxy.filter(|_| scheme == Some(Scheme::Ntlm))?;
+    let (user, password) = (proxy.user.clone()?, proxy.password.clone().unwrap_or_default());
+    Some(Credentials { user, password, options: b"NTLM of the proxy".to_vec(), ..Credentials::default() })
+}
+
+fn both(server: Option<Credentials>, proxy: Option<Credentials>) -> Option<Credentials> {
+    match (server, proxy) {
+        (Some(server), Some(proxy)) => {
+            let extra = [server.extra, proxy.user, proxy.password].join(&b'\n');
+            Some(Credentials { extra, ..server })
+        }
+        (server, proxy) => server.or(proxy),
+    }
+}

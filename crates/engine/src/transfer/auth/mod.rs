@@ -1,0 +1,343 @@
+//! HTTP authentication (RFC 9110 §11) of one side, server or proxy: which scheme answers which challenge, and what the
+//! field says. The HTTP handler and the CONNECT of a tunnel both lead this conversation.
+//!
+//! What is known lives as long as it holds: a [`Side`] with the handle, [`Steps`] with a connection, and what one transfer
+//! asks with its handler (`protocol::http::auth`).
+
+mod stage;
+mod steps;
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use tables::Code;
+use tables::constant::{
+    CURLAUTH_AWS_SIGV4, CURLAUTH_BASIC, CURLAUTH_BEARER, CURLAUTH_DIGEST, CURLAUTH_DIGEST_IE,
+    CURLAUTH_NEGOTIATE, CURLAUTH_NTLM, CURLAUTH_ONLY,
+};
+use wire::auth::challenge::{self, Challenge};
+use wire::auth::digest::{self, Digest};
+use wire::auth::{basic, ntlm};
+
+use super::login::Login;
+use super::secret::{Peer, Secret};
+use crate::error::{Error, Result};
+use crate::settings::Text;
+pub use stage::Scheme;
+use stage::Stage;
+pub use steps::{ConnectionSteps, NtlmStep, Steps};
+
+/// The schemes that this build speaks.
+pub const BUILT: u64 = CURLAUTH_BASIC
+    | CURLAUTH_DIGEST
+    | CURLAUTH_NEGOTIATE
+    | CURLAUTH_DIGEST_IE
+    | CURLAUTH_BEARER
+    | CURLAUTH_NTLM
+    | CURLAUTH_AWS_SIGV4;
+
+/// What a want consists of. CURLAUTH_ONLY stays in it: beside one scheme it makes two, so that nothing is sent unasked.
+pub const KNOWN: u64 = BUILT | CURLAUTH_ONLY;
+
+/// What a handle knows of both sides, from one transfer to the next.
+#[derive(Default)]
+pub struct Memory {
+    /// The server's side.
+    pub server: Side,
+    /// The proxy's side.
+    pub proxy: Side,
+}
+
+/// The conversation with one side.
+#[derive(Default)]
+pub struct Side {
+    stage: Stage,
+    want: Want,
+    /// What the server's last challenge said, whoever was asking.
+    digest: Option<Secret<Digest>>,
+    /// Whose conversation this is.
+    with: Option<(Peer, Option<Secret<Login>>)>,
+}
+
+/// What the settings allow.
+#[derive(Default)]
+struct Want {
+    schemes: u64,
+    /// Not for the peer at hand.
+    barred: u64,
+    /// CURLAUTH_DIGEST_IE.
+    without_query: bool,
+}
+
+impl Want {
+    fn of(bits: u64) -> Want {
+        let without_query = bits & CURLAUTH_DIGEST_IE != 0;
+        let bits = if without_query { bits | CURLAUTH_DIGEST } else { bits };
+        Want { schemes: bits & KNOWN & !CURLAUTH_DIGEST_IE, barred: 0, without_query }
+    }
+
+    fn allowed(&self) -> u64 {
+        self.schemes & !self.barred
+    }
+}
+
+/// One request that may carry credentials.
+pub struct Ask<'a> {
+    /// To whom it goes.
+    pub peer: &'a Peer,
+    /// Who is asking.
+    pub login: Option<&'a Secret<Login>>,
+    /// A bearer token.
+    pub bearer: Option<&'a Secret<Text>>,
+    /// Method of the request.
+    pub method: &'a [u8],
+    /// Path and query.
+    pub uri: &'a [u8],
+    /// The application has a field of its own, which stands instead of Basic or Bearer.
+    pub custom: bool,
+}
+
+/// What a request says to one side.
+#[derive(Default)]
+pub struct Answer {
+    /// The value of its field.
+    pub value: Option<Vec<u8>>,
+    /// The scheme that counts as used (CURLINFO_HTTPAUTH_USED), with a field or without.
+    pub used: Option<Scheme>,
+}
+
+/// What the challenges of a reply come to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Heard {
+    /// All schemes that are offered (CURLINFO_HTTPAUTH_AVAIL).
+    pub offered: u64,
+    /// Those that are still of use.
+    pub usable: u64,
+    /// Our credentials have failed.
+    pub problem: bool,
+}
+
+/// Whom the next connection belongs to, as far as this side has a say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Binding {
+    /// To nobody.
+    Nobody,
+    /// To nobody as yet; but one that this scheme has made somebody's before is of use.
+    Perhaps(Scheme),
+    /// To the user, by this scheme.
+    User(Scheme),
+}
+
+impl Memory {
+    /// A transfer begins: what the settings want of each side.
+    pub fn begin(&mut self, server: u64, proxy: u64) {
+        self.server.begin(server);
+        self.proxy.begin(proxy);
+    }
+}
+
+impl Side {
+    fn begin(&mut self, want: u64) {
+        self.want = Want::of(want);
+        self.stage = self.stage.begin(self.want.schemes);
+    }
+
+    /// Whether the settings allow this scheme.
+    pub fn wants(&self, scheme: Scheme) -> bool {
+        self.want.schemes & scheme.bit() != 0
+    }
+
+    /// Whether the next requests may use this scheme, which the settings allow.
+    pub fn permit(&mut self, scheme: Scheme, permitted: bool) {
+        self.want.barred = if permitted { 0 } else { scheme.bit() };
+    }
+
+    /// This scheme can't be used in this transfer after all. The others wait to be asked for.
+    pub fn lose(&mut self, scheme: Scheme) {
+        self.want.schemes &= !scheme.bit();
+        self.stage = Stage::Exhausted;
+    }
+
+    /// The scheme that the next request uses.
+    pub fn scheme(&self) -> Option<Scheme> {
+        self.stage.scheme(self.want.allowed())
+    }
+
+    /// Whether the next request uses this scheme.
+    pub fn uses(&self, scheme: Scheme) -> bool {
+        self.scheme() == Some(scheme)
+    }
+
+    /// Whom the next connection belongs to.
+    pub fn binding(&self) -> Binding {
+        match self.scheme() {
+            Some(scheme) if scheme.binds() => Binding::User(scheme),
+            None if self.stage == Stage::Open && self.want.allowed() & CURLAUTH_NTLM != 0 => {
+                Binding::Perhaps(Scheme::Ntlm)
+            }
+            _ => Binding::Nobody,
+        }
+    }
+
+    /// The next request goes out on a new connection.
+    pub fn reconnect(&mut self) {
+        self.stage = self.stage.reconnect();
+    }
+
+    /// The next request has nothing to prove to this side.
+    pub fn pass(&mut self) {
+        self.stage = self.stage.pass();
+    }
+
+    /// Whether the last request was only there to get a challenge, and another follows.
+    pub fn asks(&self) -> bool {
+        matches!(self.stage, Stage::Asking(_))
+    }
+
+    /// Whether there is nothing more to say to this side.
+    pub fn is_through(&self) -> bool {
+        self.stage.is_through()
+    }
+
+    /// A request is about to be made to this peer, by this user.
+    pub fn meet(&mut self, peer: &Peer, login: Option<&Secret<Login>>) {
+        let with = (peer.clone(), login.cloned());
+        let same = self.with.as_ref() == Some(&with);
+        self.stage = self.stage.meet(same);
+        self.with = Some(with);
+    }
+
+    /// What this request says.
+    pub fn answer(&mut self, ask: &Ask<'_>, steps: &mut Steps) -> Result<Answer> {
+        self.meet(ask.peer, ask.login);
+        let Some(scheme) = self.scheme() else {
+            self.stage = self.stage.use_none();
+            return Ok(Answer::default());
+        };
+        let (value, proves) = self.say(scheme, ask, steps)?;
+        self.stage = self.stage.use_scheme(scheme, proves);
+        let used = Some(scheme).filter(|scheme| value.is_some() || scheme.converses());
+        Ok(Answer { value, used })
+    }
+
+    /// The value of the field, and whether it proves who is asking or waits for a challenge.
+    fn say(&mut self, scheme: Scheme, ask: &Ask<'_>, steps: &mut Steps) -> Result<(Option<Vec<u8>>, bool)> {
+        let login = ask.login.and_then(|login| login.for_peer(ask.peer));
+        Ok(match scheme {
+            Scheme::Basic => {
+                let login = login.filter(|_| !ask.custom);
+                (login.map(|login| basic::basic(&login.user, &login.password).into()), true)
+            }
+            Scheme::Bearer => {
+                let token = ask.bearer.filter(|_| !ask.custom).and_then(|token| token.for_peer(ask.peer));
+                (token.map(|token| basic::bearer(token)), true)
+            }
+            Scheme::Digest => {
+                let value = self.digest(ask, login);
+                let proves = value.is_some();
+                (value, proves)
+            }
+            Scheme::Ntlm => {
+                let (next, message) = std::mem::take(&mut steps.ntlm).speak(login);
+                let proves = !matches!(next, NtlmStep::Asked);
+                steps.ntlm = next;
+                let message = message.map_err(too_big)?;
+                (message.map(|message| format!("NTLM {message}").into_bytes()), proves)
+            }
+            Scheme::Negotiate => {
+                let token = steps.negotiate.answer();
+                (token.map(|token| format!("Negotiate {token}").into_bytes()), true)
+            }
+            // Covers the request, and is made where that is.
+            Scheme::AwsSigv4 => (None, true),
+        })
+    }
+
+    /// `None` without a challenge of this peer's.
+    fn digest(&mut self, ask: &Ask<'_>, login: Option<&Login>) -> Option<Vec<u8>> {
+        let login = login.cloned().unwrap_or_default();
+        let digest = self.digest.as_mut()?.for_peer_mut(ask.peer)?;
+        let cut = ask.uri.iter().position(|b| *b == b'?').filter(|_| self.want.without_query);
+        let cnonce = wire::base64::encode(crate::transfer::mime::random_text(32).as_bytes());
+        let value = digest.respond(digest::Request {
+            user: &login.user,
+            password: &login.password,
+            method: ask.method,
+            uri: &ask.uri[..cut.unwrap_or(ask.uri.len())],
+            cnonce: cnonce.as_bytes(),
+        });
+        Some([b"Digest ", value.as_slice()].concat())
+    }
+
+    /// Takes in the challenges of a 401 or 407.
+    pub fn challenged(&mut self, values: &[Vec<u8>], peer: &Peer, steps: &mut Steps) -> Heard {
+        let mut heard = Heard::default();
+        for challenge in values.iter().flat_map(|value| challenge::parse(value)) {
+            let Some(scheme) = scheme_of(&challenge) else { continue };
+            let repeated = heard.offered & scheme.bit() != 0;
+            heard.offered |= scheme.bit();
+            heard.usable |= scheme.bit();
+            let spoken = self.stage.spoken() == Some(scheme);
+            match scheme {
+                Scheme::Digest if !repeated => heard.problem |= !self.take_digest(&challenge, peer),
+                Scheme::Ntlm if spoken => {
+                    let (next, good) = std::mem::take(&mut steps.ntlm).hear(challenge.token.as_deref());
+                    steps.ntlm = next;
+                    heard.problem |= !good;
+                }
+                Scheme::Ntlm => steps.ntlm = std::mem::take(&mut steps.ntlm).forget(),
+                // Its context has been asked already.
+                Scheme::Negotiate if spoken => heard.problem |= !steps.negotiate.is_ready(),
+                // What was sent already did not convince.
+                Scheme::Basic | Scheme::Bearer if spoken => (heard.usable, heard.problem) = (0, true),
+                _ => {}
+            }
+        }
+        heard
+    }
+
+    /// A new nonce after a refused answer only helps when the server says that the old one was stale; but the next
+    /// request, perhaps by another user, may go on with it.
+    fn take_digest(&mut self, challenge: &Challenge, peer: &Peer) -> bool {
+        let Ok(new) = Digest::new(challenge) else { return false };
+        let helps = self.stage != Stage::Proved(Scheme::Digest) || new.is_stale();
+        self.digest = Some(Secret::of(peer.clone(), new));
+        helps
+    }
+
+    /// Settles on the best scheme that both sides know; false when there is none.
+    pub fn pick(&mut self, usable: u64) -> bool {
+        self.stage = self.stage.pick(usable & self.want.allowed());
+        self.stage != Stage::Exhausted
+    }
+}
+
+fn too_big(why: ntlm::TooBig) -> Error {
+    let text = match why {
+        ntlm::TooBig::Response => "incoming NTLM message too big",
+        ntlm::TooBig::Names => "user + domain + hostname too big for NTLM",
+    };
+    Error::new(Code::TooLarge, text)
+}
+
+/// The token of the first challenge that names Negotiate; empty when it has none.
+pub fn negotiate_token(values: &[Vec<u8>]) -> Option<Vec<u8>> {
+    let mut all = values.iter().flat_map(|value| challenge::parse(value));
+    all.find(|challenge| scheme_of(challenge) == Some(Scheme::Negotiate))
+        .map(|found| found.token.unwrap_or_default())
+}
+
+fn scheme_of(challenge: &Challenge) -> Option<Scheme> {
+    const SCHEMES: [(&str, Scheme); 5] = [
+        ("Basic", Scheme::Basic),
+        ("Digest", Scheme::Digest),
+        ("Bearer", Scheme::Bearer),
+        ("NTLM", Scheme::Ntlm),
+        ("Negotiate", Scheme::Negotiate),
+    ];
+    SCHEMES.into_iter().find(|(name, _)| challenge.is(name)).map(|(_, scheme)| scheme)
+}
+
+/// Seconds since 1970, for what is signed with a date.
+pub fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs() as i64)
+}

@@ -1,0 +1,142 @@
+//! What a connection knows of its authentication: schemes that authenticate connections live with them.
+
+use wire::auth::ntlm;
+
+use super::now;
+use crate::transfer::login::Login;
+use crate::transfer::negotiate::Negotiate;
+
+/// How far NTLM has come.
+#[derive(Default)]
+pub enum NtlmStep {
+    /// Not begun.
+    #[default]
+    Idle,
+    /// The first message is sent.
+    Asked,
+    /// The server's message has come.
+    Challenged(ntlm::Message2),
+    /// The last message is sent.
+    Answered,
+    /// The connection is authenticated.
+    Established,
+}
+
+use NtlmStep::{Answered, Asked, Challenged, Established, Idle};
+
+impl NtlmStep {
+    /// The next request's message, if it has one, and whether it is the last; the step it leads to.
+    pub fn speak(self, login: Option<&Login>) -> (NtlmStep, Result<Option<String>, ntlm::TooBig>) {
+        match self {
+            Idle | Asked => (Asked, Ok(Some(ntlm::message1()))),
+            Challenged(message2) => {
+                let login = login.cloned().unwrap_or_default();
+                let who = ntlm::Credentials {
+                    user: &login.user,
+                    password: &login.password,
+                    workstation: b"WORKSTATION",
+                };
+                let nonce = crate::transfer::mime::random_bytes();
+                (Answered, message2.answer(who, nonce, now()).map(Some))
+            }
+            Answered | Established => (Established, Ok(None)),
+        }
+    }
+
+    /// What a challenge leads to, its token given; and whether that is of use.
+    pub fn hear(self, token: Option<&[u8]>) -> (NtlmStep, bool) {
+        match (token.map(ntlm::Message2::parse), self) {
+            (Some(Ok(message)), _) => (Challenged(message), true),
+            (Some(Err(_)), _) => (Idle, false),
+            // Asked anew on a connection that was authenticated before, or for the first time.
+            (None, Established | Idle) => (Idle, true),
+            (None, _) => (Idle, false),
+        }
+    }
+
+    /// A challenge has come that an earlier transfer's login on this connection does not answer any more.
+    pub fn forget(self) -> NtlmStep {
+        if matches!(self, Answered | Established) { Idle } else { self }
+    }
+}
+
+/// What a connection knows of one side.
+#[derive(Default)]
+pub struct Steps {
+    /// NTLM's.
+    pub ntlm: NtlmStep,
+    /// Negotiate's.
+    pub negotiate: Negotiate,
+}
+
+impl Steps {
+    fn begun(&self) -> bool {
+        !matches!(self.ntlm, Idle) || self.negotiate.begun()
+    }
+
+    /// Whether NTLM's last message must follow on this connection.
+    pub fn expects_answer(&self) -> bool {
+        matches!(self.ntlm, Challenged(_))
+    }
+}
+
+/// What a connection knows of both sides.
+#[derive(Default)]
+pub struct ConnectionSteps {
+    /// The server's.
+    pub server: Steps,
+    /// The proxy's.
+    pub proxy: Steps,
+}
+
+impl ConnectionSteps {
+    /// Whether the connection belongs to somebody.
+    pub fn begun(&self) -> bool {
+        self.server.begun() || self.proxy.begun()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MESSAGE_2: &[u8] = b"TlRMTVNTUAACAAAAAAAAADAAAAABAgAAASNFZ4mrze8AAAAAAAAAAAAAAAAwAAAA";
+
+    fn name(step: &NtlmStep) -> &'static str {
+        match step {
+            Idle => "idle",
+            Asked => "asked",
+            Challenged(_) => "challenged",
+            Answered => "answered",
+            Established => "established",
+        }
+    }
+
+    fn all() -> [NtlmStep; 5] {
+        [Idle, Asked, Challenged(ntlm::Message2::parse(MESSAGE_2).unwrap()), Answered, Established]
+    }
+
+    #[test]
+    fn speaking() {
+        let said = all().map(|step| {
+            let (next, message) = step.speak(None);
+            (name(&next), message.unwrap().is_some())
+        });
+        let end = ("established", false);
+        assert_eq!(said, [("asked", true), ("asked", true), ("answered", true), end, end]);
+    }
+
+    #[test]
+    fn hearing() {
+        let heard =
+            |token: Option<&[u8]>| all().map(|step| step.hear(token)).map(|(next, good)| (name(&next), good));
+        assert_eq!(heard(Some(MESSAGE_2)), [("challenged", true); 5]);
+        assert_eq!(heard(Some(b"what?")), [("idle", false); 5]);
+        let (fresh, refused) = (("idle", true), ("idle", false));
+        assert_eq!(heard(None), [fresh, refused, refused, refused, fresh]);
+        assert_eq!(
+            all().map(NtlmStep::forget).map(|s| name(&s)),
+            ["idle", "asked", "challenged", "idle", "idle"]
+        );
+    }
+}
