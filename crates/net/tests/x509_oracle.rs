@@ -1,0 +1,461 @@
+//! Chains that are almost right, thousands of shapes of them, judged by us and by OpenSSL's verify command, which must be
+//! of one mind: what it refuses is refused, and what it accepts is accepted.
+//!
+//! `WARMWIRE_CHAINS` says how many (300), `WARMWIRE_SEED` from where on.
+
+#[path = "common/forge.rs"]
+mod forge;
+
+use forge::{ECDSA_SHA256, ECDSA_SHA384, Extension, List, Plan, ce, name, sequence};
+use rcgen::KeyPair;
+use rustls::pki_types::{CertificateDer, UnixTime};
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+use testkit::dice::Dice;
+use testkit::temp::TempDir;
+use warmwire_net::tls::chain::Judge;
+use warmwire_net::tls::crl::Crl;
+use warmwire_net::tls::der::{self, wrap};
+use warmwire_net::tls::{CaSource, anchors, verdict};
+
+/// 2025-01-01.
+const NOW: u64 = 1_735_689_600;
+const UTF8: u8 = der::UTF8_STRING;
+
+/// One question: certificates by their plans, the leaf first and the root last, and who is trusted.
+struct Case {
+    plans: Vec<Plan>,
+    trusted: Vec<usize>,
+    sent: Vec<usize>,
+    partial: bool,
+    lists: Option<Vec<List>>,
+    /// What was done to it.
+    told: Vec<String>,
+}
+
+fn number(seed: u64, what: &str) -> u64 {
+    std::env::var(what).ok().and_then(|n| n.parse().ok()).unwrap_or(seed)
+}
+
+fn dns(host: &str) -> Vec<u8> {
+    wrap(0x82, host.as_bytes())
+}
+
+fn key_id(key: usize) -> Vec<u8> {
+    vec![0xa0 + key as u8; 20]
+}
+
+/// A chain as authorities make them.
+fn good(dice: &mut Dice) -> Case {
+    let length = 2 + dice.roll(3);
+    let subject = |i: usize| match i {
+        0 => name(&[(UTF8, "leaf.example")]),
+        i => name(&[(UTF8, "Warmwire"), (der::PRINTABLE_STRING, &format!("Level {i}"))]),
+    };
+    let plans: Vec<Plan> = (0..length)
+        .map(|i| {
+            let above = (i + 1).min(length - 1);
+            let mut plan = Plan {
+                version: 2,
+                serial: vec![1 + i as u8],
+                issuer: subject(above),
+                subject: subject(i),
+                from: "200101000000Z".into(),
+                until: "400101000000Z".into(),
+                key: i,
+                signer: above,
+                extensions: Vec::new(),
+                outer: ECDSA_SHA256,
+            };
+            plan.set(ce(14), false, wrap(der::OCTET_STRING, &key_id(i)));
+            plan.set(ce(35), false, sequence(&[wrap(0x80, &key_id(above))]));
+            if i == 0 {
+                plan.set(
+                    ce(17),
+                    false,
+                    sequence(&[dns("a.example"), dns("*.b.example"), wrap(0x87, &[10, 1, 2, 3])]),
+                );
+                plan.set(ce(15), true, vec![3, 2, 7, 0x80]);
+                plan.set(ce(37), false, sequence(&[wrap(der::OID, &[0x2b, 6, 1, 5, 5, 7, 3, 1])]));
+            } else {
+                plan.set(ce(19), true, sequence(&[wrap(der::BOOLEAN, &[0xff])]));
+                plan.set(ce(15), true, vec![3, 2, 1, 0x06]);
+            }
+            plan
+        })
+        .collect();
+    let sent = (1..length - 1).collect();
+    Case { plans, trusted: vec![length - 1], sent, partial: true, lists: None, told: Vec::new() }
+}
+
+/// One change to a certificate.
+fn change(dice: &mut Dice, case: &mut Case) {
+    let at = dice.roll(case.plans.len());
+    let what = dice.roll(15);
+    let choice = dice.roll(12);
+    case.told.push(format!("{at}:{what}:{choice}"));
+    let keys = case.plans.len();
+    let plan = &mut case.plans[at];
+    match what {
+        0 => basic_constraints(plan, choice),
+        1 => key_usage(plan, choice),
+        2 => ext_key_usage(plan, choice),
+        3 => identifiers(plan, choice, keys),
+        4 => odd_extensions(plan, choice),
+        5 => alternative_names(plan, choice),
+        6 | 7 => name_constraints(plan, choice, dice.roll(3)),
+        8 => dates(plan, choice),
+        9 => plan.version = [0, 1, 2, 2, 2, 0][choice % 6],
+        10 => plan.serial = [vec![0], vec![0xff], vec![1; 30], vec![0x80, 1]][choice % 4].clone(),
+        11 => plan.signer = choice % keys,
+        12 => plan.outer = ECDSA_SHA384,
+        13 => spell(plan, choice),
+        _ => trust(case, choice),
+    }
+}
+
+fn basic_constraints(plan: &mut Plan, choice: usize) {
+    let yes = wrap(der::BOOLEAN, &[0xff]);
+    let value = match choice {
+        0 => return plan.remove(&ce(19)),
+        1 => sequence(&[]),
+        2 => sequence(&[yes, wrap(der::INTEGER, &[0])]),
+        3 => sequence(&[yes, wrap(der::INTEGER, &[1])]),
+        4 => sequence(&[yes, wrap(der::INTEGER, &[0xff])]),
+        5 => sequence(&[wrap(der::INTEGER, &[0])]),
+        6 => vec![0x30, 5, 1],
+        7 => return plan.extensions.extend(plan.extensions.clone().into_iter().filter(|e| e.oid == ce(19))),
+        _ => sequence(&[yes]),
+    };
+    plan.set(ce(19), choice % 2 == 0, value);
+}
+
+fn key_usage(plan: &mut Plan, choice: usize) {
+    let bits = [0x80, 0x04, 0x02, 0x06, 0x20, 0x40, 0x84, 0x08];
+    match choice {
+        0 => plan.remove(&ce(15)),
+        1 => plan.set(ce(15), true, vec![3, 2, 7, 0]),
+        2 => plan.set(ce(15), true, vec![3, 1, 0]),
+        3 => plan.set(ce(15), true, vec![4, 1, 0]),
+        _ => plan.set(ce(15), choice % 2 == 0, vec![3, 2, 1, bits[choice - 4]]),
+    }
+}
+
+fn ext_key_usage(plan: &mut Plan, choice: usize) {
+    let purpose = |n| wrap(der::OID, &[0x2b, 6, 1, 5, 5, 7, 3, n]);
+    let value = match choice % 7 {
+        0 => return plan.remove(&ce(37)),
+        1 => sequence(&[purpose(2)]),
+        2 => sequence(&[purpose(2), purpose(1)]),
+        3 => sequence(&[wrap(der::OID, &[0x55, 0x1d, 37, 0])]),
+        4 => sequence(&[]),
+        5 => vec![0x30, 3, 6, 0, 9],
+        _ => sequence(&[purpose(9), wrap(der::OID, &[0x55, 0x1d, 37, 0])]),
+    };
+    plan.set(ce(37), choice > 6, value);
+}
+
+fn identifiers(plan: &mut Plan, choice: usize, keys: usize) {
+    let directory = wrap(0xa1, &wrap(0xa4, &plan.issuer.clone()));
+    match choice {
+        0 => plan.remove(&ce(14)),
+        1 => plan.remove(&ce(35)),
+        2 => plan.set(ce(14), false, wrap(der::OCTET_STRING, b"another")),
+        3 => plan.set(ce(35), false, sequence(&[wrap(0x80, b"another")])),
+        4 => plan.set(ce(35), false, sequence(&[directory, wrap(0x82, &[keys as u8])])),
+        5 => plan.set(ce(35), false, sequence(&[directory, wrap(0x82, &[99])])),
+        6 => plan.set(ce(35), false, sequence(&[])),
+        7 => plan.set(ce(35), false, vec![0x30, 9]),
+        8 => plan.set(ce(14), true, wrap(der::OCTET_STRING, &key_id(plan.key))),
+        9 => plan.set(ce(14), false, vec![0x30, 0]),
+        10 => plan.set(ce(35), true, sequence(&[wrap(0x80, &key_id(plan.signer))])),
+        _ => plan.set(ce(35), false, sequence(&[wrap(0x82, &[plan.signer as u8 + 1])])),
+    }
+}
+
+fn odd_extensions(plan: &mut Plan, choice: usize) {
+    let policies = sequence(&[sequence(&[wrap(der::OID, &[0x2a, 3, 4])])]);
+    match choice {
+        0 => plan.set(vec![0x2a, 3, 4], true, vec![5, 0]),
+        1 => plan.set(vec![0x2a, 3, 4], false, vec![5, 0]),
+        2 => plan.set(ce(32), true, policies),
+        3 => plan.set(ce(36), true, sequence(&[wrap(0x80, &[0])])),
+        4 => plan.set(ce(54), true, wrap(der::INTEGER, &[0])),
+        5 => plan.set(ce(18), true, sequence(&[dns("a.example")])),
+        6 => plan.set(ce(31), true, sequence(&[])),
+        7 => plan.set(ce(31), false, vec![1]),
+        8 => plan.set(vec![0x2b, 6, 1, 5, 5, 7, 1, 1], true, sequence(&[])),
+        9 => plan.set(vec![0x2b, 6, 1, 5, 5, 7, 1, 24], true, sequence(&[wrap(der::INTEGER, &[5])])),
+        10 => plan.set(vec![0x2b, 6, 1, 5, 5, 7, 48, 1, 5], true, vec![5, 0]),
+        _ => plan.set(vec![0x60, 0x86, 0x48, 1, 0x86, 0xf8, 0x42, 1, 1], false, vec![3, 2, 5, 0xa0]),
+    }
+}
+
+fn alternative_names(plan: &mut Plan, choice: usize) {
+    let value = match choice {
+        0 => return plan.remove(&ce(17)),
+        1 => sequence(&[]),
+        2 => vec![0x30, 4, 0x82],
+        3 => sequence(&[wrap(0x81, b"me@a.example")]),
+        4 => sequence(&[wrap(0x81, b"nobody")]),
+        5 => sequence(&[wrap(0x86, b"http://a.example/")]),
+        6 => sequence(&[wrap(0x86, b"a.example")]),
+        7 => sequence(&[wrap(0x87, &[10, 1, 2])]),
+        8 => sequence(&[wrap(0xa4, &name(&[(UTF8, "warmwire")]))]),
+        9 => sequence(&[wrap(0xa0, &[wrap(der::OID, &[0x2a, 3]), wrap(0xa0, &[5, 0])].concat())]),
+        10 => sequence(&[wrap(0x88, &[0x2a, 3]), dns("a.example")]),
+        _ => sequence(&[dns("A.EXAMPLE"), dns("")]),
+    };
+    plan.set(ce(17), choice % 2 == 0, value);
+}
+
+fn name_constraints(plan: &mut Plan, choice: usize, side: usize) {
+    let base = match choice {
+        0 => dns("example"),
+        1 => dns(".example"),
+        2 => dns("b.example"),
+        3 => dns(""),
+        4 => wrap(0x87, &[10, 0, 0, 0, 255, 0, 0, 0]),
+        5 => wrap(0x87, &[10, 0, 0, 0, 255]),
+        6 => wrap(0x81, b"a.example"),
+        7 => wrap(0x81, b"me@a.example"),
+        8 => wrap(0x86, b".example"),
+        9 => wrap(0xa4, &name(&[(der::PRINTABLE_STRING, "WARMWIRE")])),
+        10 => wrap(0x88, &[0x2a, 3]),
+        _ => wrap(0xa4, &name(&[(UTF8, "leaf.example")])),
+    };
+    let tree = match side {
+        2 if choice % 2 == 0 => sequence(&[base, wrap(0x80, &[1])]),
+        2 => sequence(&[base, wrap(0x81, &[1])]),
+        _ => sequence(&[base]),
+    };
+    plan.set(ce(30), choice % 3 != 0, sequence(&[wrap(0xa0 + (side % 2) as u8, &tree)]));
+}
+
+fn dates(plan: &mut Plan, choice: usize) {
+    let day = "250101000000Z".to_string(); // now
+    match choice % 8 {
+        0 => plan.until = "240101000000Z".into(),
+        1 => plan.from = "260101000000Z".into(),
+        2 => plan.until = day,
+        3 => plan.from = day,
+        4 => plan.until = "250101000001Z".into(),
+        5 => plan.from = "500101000000Z".into(),
+        6 => plan.until = "20400101000000Z".into(),
+        _ => plan.until = "20240101000000Z".into(),
+    }
+}
+
+/// The same issuer in other words, or another one.
+fn spell(plan: &mut Plan, choice: usize) {
+    let level = format!("LEVEL   {}", plan.signer);
+    plan.issuer = match choice % 4 {
+        0 => name(&[(der::PRINTABLE_STRING, " WarmWire "), (UTF8, &level)]),
+        1 => name(&[(UTF8, "Warmwire"), (der::OCTET_STRING, &level)]),
+        2 => name(&[(UTF8, "Warmwire")]),
+        _ => plan.subject.clone(),
+    };
+}
+
+fn trust(case: &mut Case, choice: usize) {
+    let last = case.plans.len() - 1;
+    match choice {
+        0 => case.trusted.clear(),
+        1 => case.trusted = vec![1],
+        2 => (case.trusted, case.partial) = (vec![1], false),
+        3 => case.trusted = vec![0],
+        4 => (case.trusted, case.partial) = (vec![0], false),
+        5 => case.sent.clear(),
+        6 => case.sent.reverse(),
+        7 => case.sent = (0..=last).collect(),
+        8 => (case.sent, case.trusted) = ((1..=last).collect(), vec![0]),
+        9 => case.partial = false,
+        10 => {
+            // A certified new key of the same authority.
+            let mut next = case.plans[last].clone();
+            next.key = last + 1;
+            next.serial = vec![77];
+            next.set(ce(14), false, wrap(der::OCTET_STRING, &key_id(last + 1)));
+            case.plans[last - 1].signer = last + 1;
+            case.plans[last - 1].set(ce(35), false, sequence(&[wrap(0x80, &key_id(last + 1))]));
+            case.plans.push(next);
+            case.sent.push(last + 1);
+        }
+        _ => {
+            // An older certificate of the same authority and key.
+            let mut twin = case.plans[1].clone();
+            twin.until = "240101000000Z".into();
+            case.plans.push(twin);
+            case.sent.insert(0, last + 1);
+        }
+    }
+}
+
+/// A list by every authority, and up to two changes.
+fn revocation(dice: &mut Dice, case: &mut Case) {
+    let mut lists: Vec<List> = case.plans[1..]
+        .iter()
+        .map(|plan| List {
+            issuer: plan.subject.clone(),
+            from: "240101000000Z".into(),
+            until: Some("260101000000Z".into()),
+            signer: plan.key,
+            revoked: vec![(vec![99], Vec::new())],
+            extensions: Vec::new(),
+        })
+        .collect();
+    for _ in 0..dice.roll(3) {
+        let at = dice.roll(lists.len());
+        let choice = dice.roll(16);
+        case.told.push(format!("list {at}:{choice}"));
+        let extension = |number, critical, value| Extension { oid: ce(number), critical, value };
+        let flag = |n: u8| sequence(&[wrap(0x80 + n, &[0xff])]);
+        let serial = 1 + dice.roll(3) as u8;
+        let entry = vec![serial];
+        let list = &mut lists[at];
+        list.extensions.clear(); // twice the same is nothing that OpenSSL minds
+        match choice {
+            0 => list.revoked.push((entry, Vec::new())),
+            1 => list.revoked.push((entry, vec![extension(21, false, vec![10, 1, 8])])),
+            2 => list.revoked.push((entry, vec![extension(21, true, vec![10, 1, 1])])),
+            3 => list.until = Some("240601000000Z".into()),
+            4 => list.from = "250601000000Z".into(),
+            5 => list.until = None,
+            6 => list.signer = (list.signer + 1) % 3,
+            7 => list.extensions.push(extension(20, true, vec![2, 1, 1])),
+            8 => list.extensions.push(extension(28, true, flag(1))),
+            9 => list.extensions.push(extension(28, true, flag(2))),
+            10 => list.extensions.push(extension(28, true, flag(4))),
+            11 => list.extensions.push(extension(28, true, sequence(&[wrap(0x83, &[1, 0x40])]))),
+            12 => list.extensions.push(extension(35, false, sequence(&[wrap(0x80, b"another")]))),
+            13 => {
+                let point = wrap(0xa0, &wrap(0xa0, &wrap(0x86, b"http://a.example/crl")));
+                list.extensions.push(extension(28, true, sequence(std::slice::from_ref(&point))));
+                if serial > 1 {
+                    case.plans[0].set(ce(31), false, sequence(&[sequence(&[point])]));
+                }
+            }
+            14 => list.issuer = name(&[(UTF8, "somebody")]),
+            _ => drop(lists.remove(at)),
+        }
+        if lists.is_empty() {
+            break;
+        }
+    }
+    (case.lists, case.partial) = (Some(lists), false);
+}
+
+fn case(seed: u64) -> Case {
+    let mut dice = Dice::new((seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut case = good(&mut dice);
+    for _ in 0..dice.roll(4) {
+        change(&mut dice, &mut case);
+    }
+    if dice.roll(4) == 0 {
+        revocation(&mut dice, &mut case);
+    }
+    case
+}
+
+fn pem(label: &str, der: &[u8]) -> String {
+    format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", base64(der))
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for (i, chunk) in bytes.chunks(3).enumerate() {
+        if i > 0 && i % 16 == 0 {
+            out.push('\n');
+        }
+        let n = chunk.iter().fold(0u32, |n, b| n << 8 | u32::from(*b)) << (8 * (3 - chunk.len()));
+        let digit = |at: usize| char::from(DIGITS[(n >> (18 - 6 * at)) as usize & 63]);
+        (0..4).for_each(|at| out.push(if at <= chunk.len() { digit(at) } else { '=' }));
+    }
+    out
+}
+
+/// The number of the first fault; 0 for none. `None` when it can't read what it is given.
+fn openssl(dir: &TempDir, case: &Case, certs: &[Vec<u8>], lists: &[Vec<u8>]) -> Option<i64> {
+    let all = |which: &[usize]| which.iter().map(|i| pem("CERTIFICATE", &certs[*i])).collect::<String>();
+    let file = |name: &str, text: String| dir.write(name, text).unwrap();
+    let mut command = Command::new("openssl");
+    command.args(["verify", "-no-CAfile", "-no-CApath", "-no-CAstore", "-purpose", "sslserver"]);
+    command.args(["-auth_level", "2", "-attime", &NOW.to_string()]);
+    let mut add = |flag: &str, path: &Path| {
+        command.arg(flag).arg(path);
+    };
+    if !case.trusted.is_empty() {
+        add("-trusted", &file("trusted.pem", all(&case.trusted)));
+    }
+    if !case.sent.is_empty() {
+        add("-untrusted", &file("sent.pem", all(&case.sent)));
+    }
+    if !lists.is_empty() {
+        add("-CRLfile", &file("lists.pem", lists.iter().map(|l| pem("X509 CRL", l)).collect()));
+    }
+    if case.lists.is_some() {
+        command.args(["-crl_check", "-crl_check_all"]);
+    }
+    if case.partial {
+        command.arg("-partial_chain");
+    }
+    let out = command.arg(file("leaf.pem", all(&[0]))).output().expect("openssl is installed");
+    let text = String::from_utf8_lossy(&out.stdout).into_owned() + &String::from_utf8_lossy(&out.stderr);
+    if text.contains("Unable to load") || text.contains("Could not read") || text.contains("unable to load") {
+        return None;
+    }
+    if out.status.success() {
+        return Some(0);
+    }
+    let first = text.lines().find_map(|l| l.strip_prefix("error ")?.split_once(" at ")?.0.parse().ok());
+    Some(first.unwrap_or_else(|| panic!("no verdict: {text}")))
+}
+
+fn ours(case: &Case, certs: &[Vec<u8>], lists: &[Vec<u8>]) -> i64 {
+    let trusted: String = case.trusted.iter().map(|i| pem("CERTIFICATE", &certs[*i])).collect();
+    let sources = if trusted.is_empty() { vec![] } else { vec![CaSource::Blob(trusted.into_bytes().into())] };
+    let Ok(anchors) = anchors::load(&sources, Some(Duration::ZERO)) else {
+        return verdict::UNSPECIFIED;
+    };
+    let crls: Option<Vec<Crl>> = lists.iter().map(|l| Crl::parse(l)).collect();
+    let Some(crls) = crls else {
+        return verdict::UNSPECIFIED;
+    };
+    let others: Vec<_> = case.sent.iter().map(|i| CertificateDer::from(certs[*i].clone())).collect();
+    let algorithms = rustls::crypto::ring::default_provider().signature_verification_algorithms.all;
+    let now = UnixTime::since_unix_epoch(Duration::from_secs(NOW));
+    Judge { anchors: &anchors, algorithms, crls: &crls, partial: case.partial, now }
+        .verify(&certs[0], &others)
+}
+
+#[test]
+fn openssl_and_we_are_of_one_mind() {
+    let keys: Vec<KeyPair> = (0..8).map(|_| KeyPair::generate().unwrap()).collect();
+    let dir = TempDir::new("oracle").unwrap();
+    let (count, seed) = (number(300, "WARMWIRE_CHAINS"), number(0, "WARMWIRE_SEED"));
+    let (mut faults, mut good, mut numbers) = (Vec::new(), 0, Vec::new());
+    for seed in seed..seed + count {
+        let case = case(seed);
+        let certs: Vec<_> = case.plans.iter().map(|p| p.sign(&keys)).collect();
+        let lists: Vec<_> = case.lists.iter().flatten().map(|l| l.sign(&keys)).collect();
+        if case.lists.is_some() && lists.is_empty() {
+            continue; // no file to speak of
+        }
+        let Some(theirs) = openssl(&dir, &case, &certs, &lists) else {
+            continue;
+        };
+        let ours = ours(&case, &certs, &lists);
+        good += usize::from(theirs == 0);
+        let told = format!("seed {seed}: OpenSSL {theirs}, ours {ours} ({})", case.told.join(", "));
+        match (theirs == 0) == (ours == 0) {
+            false => faults.push(told),
+            true if theirs != ours => numbers.push(told),
+            true => {}
+        }
+    }
+    eprintln!("{count} chains, {good} good; another number: {}\n{}", numbers.len(), numbers.join("\n"));
+    assert!(good as u64 * 8 > count, "only {good} of {count} are good: nothing is tested");
+    assert!(faults.is_empty(), "{} of {count}:\n{}", faults.len(), faults.join("\n"));
+}
