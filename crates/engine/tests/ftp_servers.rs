@@ -176,6 +176,35 @@ fn a_thousand_files_over_one_control_connection() {
     }
 }
 
+/// Both insist that a data connection resumes the session of its own control connection; six of these at a time.
+#[test]
+fn data_connections_resume_their_own_control_connection() {
+    for kind in [FtpdKind::Vsftpd, FtpdKind::Proftpd] {
+        let Some(world) = World::start(kind, Tls::Explicit, &[3000]) else { continue };
+        let multi = warmwire_engine::Multi::default();
+        let all: Vec<_> = (0..6).map(|_| world.handle(FtpPipelining::Together, "/bytes-3000")).collect();
+        for round in 0..6 {
+            let upload = round % 2 == 0;
+            for (n, (easy, app)) in all.iter().enumerate() {
+                long(easy, O::Upload, i64::from(upload));
+                let path = if upload { format!("/up/file{n}") } else { "/bytes-3000".to_owned() };
+                text(easy, O::Url, &world.server.url(&path));
+                *app.upload.borrow_mut() = pattern(500);
+                multi.add(easy);
+            }
+            for _ in &all {
+                let code = common::until_done(&multi);
+                let told = all.iter().map(|(easy, _)| easy.state().message()).collect::<Vec<_>>();
+                assert_eq!(code, Code::Ok, "{kind:?}, round {round}: {told:?}");
+            }
+            for (easy, app) in &all {
+                multi.remove(easy);
+                assert!(upload || app.body.take() == pattern(3000), "{kind:?}, round {round}");
+            }
+        }
+    }
+}
+
 // covers: CURLOPT_FTP_SSL_CCC
 #[test]
 fn commands_in_clear_again() {

@@ -58,3 +58,19 @@ fn another_verification_is_another_connection() {
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     assert_eq!(server.accepts(), 2);
 }
+
+/// A server that knows no "http/1.0" would end a handshake that offers nothing else. Who asks for TLS 1.0 or later is
+/// told what that means here.
+// covers: CURLOPT_HTTP_VERSION, CURLOPT_SSL_ENABLE_ALPN, CURLOPT_SSLVERSION
+#[test]
+fn old_versions_of_http_and_tls() {
+    let authority = Authority::new();
+    let mut config = (*authority.good().server_config().unwrap()).clone();
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    let server = HttpServer::tls(std::sync::Arc::new(config));
+    let (easy, app) = trusting(&server.url("/bytes/10"), &authority);
+    long(&easy, O::HttpVersion, 1);
+    long(&easy, O::Sslversion, 4);
+    assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+    assert_eq!(app.body.borrow().len(), 10);
+}

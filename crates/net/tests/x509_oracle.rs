@@ -128,7 +128,7 @@ fn basic_constraints(plan: &mut Plan, choice: usize) {
         7 => return plan.extensions.extend(plan.extensions.clone().into_iter().filter(|e| e.oid == ce(19))),
         _ => sequence(&[yes]),
     };
-    plan.set(ce(19), choice % 2 == 0, value);
+    plan.set(ce(19), choice.is_multiple_of(2), value);
 }
 
 fn key_usage(plan: &mut Plan, choice: usize) {
@@ -138,7 +138,7 @@ fn key_usage(plan: &mut Plan, choice: usize) {
         1 => plan.set(ce(15), true, vec![3, 2, 7, 0]),
         2 => plan.set(ce(15), true, vec![3, 1, 0]),
         3 => plan.set(ce(15), true, vec![4, 1, 0]),
-        _ => plan.set(ce(15), choice % 2 == 0, vec![3, 2, 1, bits[choice - 4]]),
+        _ => plan.set(ce(15), choice.is_multiple_of(2), vec![3, 2, 1, bits[choice - 4]]),
     }
 }
 
@@ -207,7 +207,7 @@ fn alternative_names(plan: &mut Plan, choice: usize) {
         10 => sequence(&[wrap(0x88, &[0x2a, 3]), dns("a.example")]),
         _ => sequence(&[dns("A.EXAMPLE"), dns("")]),
     };
-    plan.set(ce(17), choice % 2 == 0, value);
+    plan.set(ce(17), choice.is_multiple_of(2), value);
 }
 
 fn name_constraints(plan: &mut Plan, choice: usize, side: usize) {
@@ -226,11 +226,11 @@ fn name_constraints(plan: &mut Plan, choice: usize, side: usize) {
         _ => wrap(0xa4, &name(&[(UTF8, "leaf.example")])),
     };
     let tree = match side {
-        2 if choice % 2 == 0 => sequence(&[base, wrap(0x80, &[1])]),
+        2 if choice.is_multiple_of(2) => sequence(&[base, wrap(0x80, &[1])]),
         2 => sequence(&[base, wrap(0x81, &[1])]),
         _ => sequence(&[base]),
     };
-    plan.set(ce(30), choice % 3 != 0, sequence(&[wrap(0xa0 + (side % 2) as u8, &tree)]));
+    plan.set(ce(30), !choice.is_multiple_of(3), sequence(&[wrap(0xa0 + (side % 2) as u8, &tree)]));
 }
 
 fn dates(plan: &mut Plan, choice: usize) {

@@ -65,7 +65,7 @@ impl Cache {
 
     /// Adds an entry from a file or a callback. Of two for the same host the longer life and the stricter rule stay.
     pub fn add(&mut self, host: &[u8], includes_subdomains: bool, expires: i64, now: i64) {
-        let Some(host) = canonical(host) else { return };
+        let Some(host) = told(host) else { return };
         if expires <= now {
             return;
         }
@@ -197,6 +197,14 @@ fn parse_line(line: &[u8]) -> Option<(&[u8], bool, i64)> {
     })
 }
 
+/// A callback's name may have a leading dot: it is kept, names no host, and is told again as it was (curl's test 1915).
+fn told(host: &[u8]) -> Option<Vec<u8>> {
+    match host.strip_prefix(b".") {
+        Some(rest) => Some([b".", canonical(rest)?.as_slice()].concat()),
+        None => canonical(host),
+    }
+}
+
 fn canonical(host: &[u8]) -> Option<Vec<u8>> {
     let host = host.strip_suffix(b".").unwrap_or(host);
     let is_usable = !matches!(host, [] | [b'.' | b'#', ..])
@@ -286,6 +294,16 @@ mod tests {
         assert!(!cache.applies(b"a.sub.example", NOW));
         cache.receive(b"sub.example", b"max-age=0", NOW).unwrap();
         assert!(!cache.applies(b"sub.example", NOW));
+    }
+
+    /// curl's test 1915
+    #[test]
+    fn a_leading_dot_is_told_again_as_it_was() {
+        let mut cache = Cache::new();
+        cache.add(b".One.example", false, NOW + 100, NOW);
+        cache.add(b"..one.example", false, NOW + 100, NOW);
+        assert!(!cache.applies(b"one.example", NOW) && !cache.applies(b"x.one.example", NOW));
+        assert_eq!(cache.entries().iter().map(|e| &e.host[..]).collect::<Vec<_>>(), [b".one.example"]);
     }
 
     #[test]

@@ -11,13 +11,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use net::connect::{ConnectRequest, Connected, connect, connect_unix};
-use net::filter::tls::handshake;
+use net::filter::tls::handshake_with;
 use net::filter::{SocketFilter, open::Transport};
 use net::resolver::{Addresses, IpVersion, ResolveOptions, is_new, resolve};
-use net::tls::TlsConfig;
+use net::tls::{TlsConfig, TlsVersion};
 use net::{
     Acquired, Ages, Connection, Datagrams, Filter, Lease, Limits, Pool, ResolveCache, SessionStore, Wish,
 };
+use tables::scheme::Family;
 use tables::{Code, EasyOption as O, LockData};
 
 use super::Transfer;
@@ -316,14 +317,31 @@ impl Transfer {
         host: &str,
         port: u16,
     ) -> Result<Box<dyn Filter>> {
-        let sessions = self.sessions();
+        self.tls_among(below, config, (host, port), self.sessions()).await
+    }
+
+    /// The same, with sessions of its own.
+    pub async fn tls_among(
+        &self,
+        below: Box<dyn Filter>,
+        config: &Arc<TlsConfig>,
+        (host, port): (&str, u16),
+        sessions: SessionStore,
+    ) -> Result<Box<dyn Filter>> {
         if !config.alpn.is_empty() {
             self.easy.note(|| format!("ALPN: curl offers {}", config.alpn.join(",")));
         }
         self.easy.trace("ssl", || format!("handshake with {host}:{port}"));
-        let mut agreed = pin!(handshake(below, config, host, port, &sessions));
-        let filter = poll_fn(|cx| self.locked(LockData::SslSession, || agreed.as_mut().poll(cx)));
-        let filter = filter.await?;
+        if config.min_version < TlsVersion::Tls12 {
+            self.easy.note(|| "TLS 1.0 and 1.1 are not spoken here: TLS 1.2 is the least".to_owned());
+        }
+        // The application's lock is held while sessions are taken and put back, not while the server is waited for.
+        let unverified = |e: net::NetError| e.with_verify_result(net::tls::verdict::UNSPECIFIED);
+        let begin = || sessions.begin(config, host, port).map_err(unverified);
+        let peer = self.locked(LockData::SslSession, begin)?;
+        let agreed = handshake_with(below, config, (host, port), &peer).await;
+        self.locked(LockData::SslSession, || peer.settle(agreed.is_ok()));
+        let filter = agreed?;
         self.easy.trace("ssl", || match filter.tls() {
             Some(tls) => format!("{} has been agreed on", tls.version),
             None => "done".to_owned(),
@@ -417,9 +435,11 @@ impl Transfer {
         share.as_ref().and_then(|s| s.resolved()).unwrap_or(&self.multi.resolved).clone()
     }
 
+    /// A control connection of FTP keeps its own apart: its data connections resume these.
     fn sessions(&self) -> SessionStore {
         let share = self.easy.share.borrow();
-        share.as_ref().and_then(|s| s.sessions()).unwrap_or(&self.multi.sessions).clone()
+        let all = share.as_ref().and_then(|s| s.sessions()).unwrap_or(&self.multi.sessions);
+        if self.scheme().family() == Family::Ftp { all.apart() } else { all.clone() }
     }
 
     /// How old an idle connection may be for this handle.

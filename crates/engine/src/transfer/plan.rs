@@ -296,7 +296,9 @@ fn alpn(settings: &Settings, scheme: &Scheme) -> Vec<String> {
     if !http || !settings.on(O::SslEnableAlpn) {
         return Vec::new();
     }
-    vec![if settings.long(O::HttpVersion) == 1 { "http/1.0" } else { "http/1.1" }.to_owned()]
+    // Many servers know no "http/1.0", and end a handshake that offers nothing else (RFC 7301 3.2).
+    let old = settings.long(O::HttpVersion) == 1;
+    ["http/1.0", "http/1.1"].into_iter().skip(usize::from(!old)).map(str::to_owned).collect()
 }
 
 /// The options of one TLS peer: the origin's, or the same for an HTTPS proxy.
@@ -426,8 +428,6 @@ fn tls_versions(value: i64) -> Result<(TlsVersion, TlsVersion)> {
     let (low, high) = (value & 0xffff, value >> 16);
     let min = match low {
         0 | 1 => TlsVersion::Tls12,
-        // TLS 1.0 "or later": the later ones are spoken.
-        4 | 5 => TlsVersion::Tls12,
         2 | 3 => return Err(Error::new(Code::SslConnectError, "SSL versions not supported")),
         n => version(n).ok_or(Error::from(Code::SslConnectError))?,
     };

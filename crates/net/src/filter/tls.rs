@@ -20,7 +20,7 @@ use crate::{Filter, Idle};
 use runtime::{Reactor, Socket};
 
 pub use crate::tls::SessionStore;
-pub use drive::handshake;
+pub use drive::{handshake, handshake_with};
 
 /// Below this a caller's buffer can't hold a record with what is left over of another, and ours is used.
 const DIRECT: usize = 2 * MAX_RECORD;
@@ -60,6 +60,7 @@ pub struct TlsFilter {
     /// The beginning of a handshake message.
     message: Vec<u8>,
     empty: u32,
+    asked_for_keys: bool,
     over: Option<Over>,
     said_goodbye: bool,
     streaming: bool,
@@ -146,6 +147,7 @@ impl TlsFilter {
                 Err(e) => self.fail_record(e),
                 Ok(Some(opened)) => {
                     at += opened.consumed;
+                    self.ask_for_keys();
                     if opened.kind == record::DATA && opened.len > 0 && self.message.is_empty() {
                         to += opened.len;
                         self.empty = 0;
@@ -231,8 +233,18 @@ impl TlsFilter {
                 return self.violate(alerts::INTERNAL_ERROR, "error:0A000044:SSL routines::internal error");
             }
         }
+        self.asked_for_keys = false;
         if asked && self.may_answer() {
-            self.renew_tx();
+            self.renew_tx(false);
+        }
+    }
+
+    /// A peer that has used its key for long is asked for the next one, once; what it sends is read in any case.
+    fn ask_for_keys(&mut self) {
+        let old = self.rx.used() >= record::KEY_LIMIT && self.rx.shape() == Shape::Tls13;
+        if old && !self.asked_for_keys && self.may_answer() {
+            self.asked_for_keys = true;
+            self.renew_tx(true);
         }
     }
 
@@ -241,8 +253,9 @@ impl TlsFilter {
         self.outbox.len() - self.sent < MAX_PLAINTEXT
     }
 
-    fn renew_tx(&mut self) {
-        self.queue(record::HANDSHAKE, &[24, 0, 0, 1, 0]);
+    /// New keys for what is sent; the peer may be asked for its own.
+    fn renew_tx(&mut self, ask: bool) {
+        self.queue(record::HANDSHAKE, &[24, 0, 0, 1, u8::from(ask)]);
         match self.kernel.update_tx_secret().ok().and_then(|(n, s)| Key::new(s, n, true)) {
             Some(key) => self.tx = key,
             None => self.violate(alerts::INTERNAL_ERROR, "error:0A000044:SSL routines::internal error"),
@@ -288,11 +301,8 @@ impl TlsFilter {
         let bytes = &bytes[..bytes.len().min(WRITE_AHEAD)];
         self.outbox.reserve(bytes.len() + bytes.len().div_ceil(MAX_PLAINTEXT) * 64);
         for fragment in bytes.chunks(MAX_PLAINTEXT) {
-            if self.tx.used() >= record::KEY_LIMIT {
-                match self.tx.shape() {
-                    Shape::Tls13 => self.renew_tx(),
-                    _ => return Err(io::Error::other(alerts::of_record(RecordError::Exhausted).1)),
-                }
+            if self.tx.used() >= record::KEY_LIMIT && self.tx.shape() == Shape::Tls13 {
+                self.renew_tx(false);
             }
             self.tx
                 .seal(record::DATA, fragment, &mut self.outbox)

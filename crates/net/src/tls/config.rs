@@ -12,9 +12,14 @@ use rustls::crypto::{CryptoProvider, ring as provider};
 use rustls::{ClientConfig, SupportedProtocolVersion, version};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+static BUILT: AtomicU64 = AtomicU64::new(0);
 
 /// A configuration in rustls' terms.
 pub struct Built {
+    /// No other has it: what sessions made with this are known by.
+    pub number: u64,
     pub verifier: Arc<Verifier>,
     config: ClientConfig,
     stamps: Vec<Stamp>,
@@ -68,7 +73,8 @@ fn build(config: &Arc<TlsConfig>) -> Result<Built, NetError> {
     if let Some(log) = config.key_log.as_deref().and_then(LogFile::open) {
         out.key_log = Arc::new(log);
     }
-    Ok(Built { verifier, config: out, stamps })
+    let number = BUILT.fetch_add(1, Ordering::Relaxed);
+    Ok(Built { number, verifier, config: out, stamps })
 }
 
 /// TLS 1.0 and 1.1 as a minimum mean "or later"; as a maximum they can't be met.

@@ -42,7 +42,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use sessions::SessionStore;
+pub use sessions::{PeerSessions, SessionStore};
 
 /// Protocol versions an application can name. Those below 1.2 are known but not spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -163,6 +163,8 @@ pub struct TlsInfo {
     pub verify_result: i64,
     /// Per certificate, `name:value` in the order curl gives them; empty unless asked for.
     pub certinfo: Vec<Vec<String>>,
+    /// Where this connection's sessions are kept, for those that must resume them.
+    pub sessions: Option<SessionStore>,
 }
 
 impl TlsConfig {

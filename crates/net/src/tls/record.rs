@@ -13,7 +13,8 @@ pub const MAX_PLAINTEXT: usize = 16 * 1024;
 pub const MAX_RECORD: usize = HEADER + MAX_PLAINTEXT + 2048;
 const TAG: usize = 16;
 const EXPLICIT_NONCE: usize = 8;
-/// Records under one key, below the limit of AES-GCM (RFC 8446, section 5.5). Both sides are refreshed or closed there.
+/// Records under one key, below the limit of AES-GCM (RFC 8446, section 5.5): then keys are renewed, where the protocol
+/// version can do that. TLS 1.2 sets no limit but that of the counter, and reading has none at all.
 pub const KEY_LIMIT: u64 = 1 << 24;
 
 pub const ALERT: u8 = 21;
@@ -109,7 +110,7 @@ impl Key {
 
     /// Appends the record of one fragment of at most `MAX_PLAINTEXT` bytes to `out`.
     pub fn seal(&mut self, kind: u8, fragment: &[u8], out: &mut Vec<u8>) -> Result<(), RecordError> {
-        if self.sequence > KEY_LIMIT + 64 {
+        if self.shape == Shape::Tls13 && self.sequence > KEY_LIMIT + 64 || self.sequence == u64::MAX {
             return Err(RecordError::Exhausted); // the margin is for closing alerts and key updates
         }
         let start = out.len();
@@ -158,7 +159,7 @@ impl Key {
         match length {
             n if n > most => Err(RecordError::TooLong),
             n if n < least => Err(RecordError::BadHeader),
-            _ if self.sequence > KEY_LIMIT * 2 => Err(RecordError::Exhausted),
+            _ if self.sequence == u64::MAX => Err(RecordError::Exhausted),
             _ => Ok(()),
         }
     }
@@ -238,6 +239,23 @@ mod tests {
     }
 
     const SHAPES: [Shape; 3] = [Shape::Tls13, Shape::Tls12Explicit, Shape::Tls12Counted];
+
+    #[test]
+    fn reading_has_no_limit_and_writing_none_before_1_3() {
+        for shape in SHAPES {
+            let (mut tx, mut rx) = pair(shape);
+            for sequence in [KEY_LIMIT * 2 + 1, 1 << 48] {
+                (tx.sequence, rx.sequence) = (sequence, sequence);
+                let mut wire = Vec::new();
+                let sealed = tx.seal(DATA, b"x", &mut wire);
+                assert_eq!(sealed.is_err(), shape == Shape::Tls13, "keys are renewed long before");
+                if sealed.is_ok() {
+                    assert_eq!(rx.open(&mut wire, 0, 0).unwrap().unwrap().len, 1);
+                }
+                assert_ne!(rx.check_header(DATA, 3, 3, 100), Err(RecordError::Exhausted));
+            }
+        }
+    }
 
     #[test]
     fn records_are_compacted_to_the_front() {

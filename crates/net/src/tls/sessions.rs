@@ -1,20 +1,25 @@
 //! Remembered TLS sessions, and the rustls configurations they belong to. A multi handle or a share handle holds one store.
 //!
-//! A session is found only under the whole configuration, host and port it was made with: what was verified under other
-//! rules, or with another client certificate, is never resumed. What was offered by ALPN is no part of that: each
-//! handshake, a resumed one too, agrees on a protocol anew (RFC 7301 3.1).
+//! A session is found only under the configuration, host and port it was made with: what was verified under other rules,
+//! or with another client certificate, is never resumed. A configuration is known by the number of what was built from
+//! it, so that nothing large is hashed or compared here. What was offered by ALPN is no part of that: each handshake, a
+//! resumed one too, agrees on a protocol anew (RFC 7301 3.1).
+//!
+//! A handshake takes what it may use before it begins and puts back what it was given when it is over; an application's
+//! lock is needed around these two only. Tickets that come later are kept as they come.
 
 use super::TlsConfig;
 use super::config::Built;
+use crate::NetError;
 use rustls::NamedGroup;
 use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
 use rustls::pki_types::ServerName;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Servers remembered; the one unused for longest makes room.
-const MAX_PEERS: usize = 256;
+const MAX_PEERS: usize = 10_000;
 /// TLS 1.3 tickets per server; each is used once.
 const MAX_TICKETS: usize = 4;
 /// Configurations built and kept.
@@ -22,19 +27,26 @@ const MAX_CONFIGS: usize = 32;
 
 /// Cheap to clone: clones share their content.
 #[derive(Clone, Default)]
-pub struct SessionStore(Arc<Mutex<Inner>>);
+pub struct SessionStore {
+    peers: Arc<Mutex<Peers>>,
+    configs: Arc<Mutex<Configs>>,
+}
+
+type Configs = Vec<(Arc<TlsConfig>, Arc<Built>)>;
 
 #[derive(Default)]
-struct Inner {
-    peers: HashMap<Peer, Remembered>,
-    configs: Vec<(Arc<TlsConfig>, Arc<Built>)>,
+struct Peers {
+    all: HashMap<Arc<Peer>, Remembered>,
+    /// By when they were used.
+    order: BTreeMap<u64, Arc<Peer>>,
     clock: u64,
 }
 
 /// Whose sessions they are.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 struct Peer {
-    config: Arc<TlsConfig>,
+    /// `Built::number` of the configuration.
+    config: u64,
     host: String,
     port: u16,
 }
@@ -52,45 +64,61 @@ impl SessionStore {
         SessionStore::default()
     }
 
+    /// One with no sessions yet that shares what was built. The sessions of an FTP control connection stay apart from
+    /// all others, because its data connections must resume these and no others.
+    pub fn apart(&self) -> SessionStore {
+        SessionStore { peers: Arc::default(), configs: self.configs.clone() }
+    }
+
     /// Forgets every session.
     pub fn clear(&self) {
-        self.lock().peers.clear();
+        *lock(&self.peers) = Peers::default();
     }
 
     /// Servers of which something is remembered.
     pub fn len(&self) -> usize {
-        self.lock().peers.len()
+        lock(&self.peers).all.len()
     }
 
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The view of one server that rustls is given.
-    pub fn of_peer(&self, config: &Arc<TlsConfig>, host: &str, port: u16) -> PeerSessions {
-        let peer = Peer { config: config.sessions_of(), host: host.to_ascii_lowercase(), port };
-        PeerSessions { store: self.clone(), peer }
+    /// What one handshake with a server may use, taken out of the store.
+    pub fn begin(
+        &self,
+        config: &Arc<TlsConfig>,
+        host: &str,
+        port: u16,
+    ) -> Result<Arc<PeerSessions>, NetError> {
+        let built = Built::get(&config.sessions_of(), self)?;
+        let peer = Arc::new(Peer { config: built.number, host: host.to_ascii_lowercase(), port });
+        let taken = lock(&self.peers).take(&peer);
+        let hand = Mutex::new(Hand { taken, given: Some(Remembered::default()) });
+        Ok(Arc::new(PeerSessions { store: self.clone(), built, peer, hand }))
     }
 
     /// The configuration built earlier, if it is still what would be built today.
     pub(super) fn built(&self, config: &TlsConfig) -> Option<Arc<Built>> {
-        let inner = self.lock();
-        let (_, built) = inner.configs.iter().find(|(c, _)| **c == *config)?;
-        built.is_current(config).then(|| built.clone())
+        let configs = lock(&self.configs);
+        let (_, built) = configs.iter().find(|(c, _)| **c == *config)?;
+        let built = built.clone();
+        drop(configs);
+        built.is_current(config).then_some(built)
     }
 
     pub(super) fn keep_built(&self, config: &Arc<TlsConfig>, built: &Arc<Built>) {
-        let mut inner = self.lock();
-        inner.configs.retain(|(c, _)| c != config);
-        if inner.configs.len() == MAX_CONFIGS {
-            inner.configs.remove(0);
+        let mut configs = lock(&self.configs);
+        configs.retain(|(c, _)| c != config);
+        if configs.len() == MAX_CONFIGS {
+            configs.remove(0);
         }
-        inner.configs.push((config.clone(), built.clone()));
+        configs.push((config.clone(), built.clone()));
     }
+}
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 impl fmt::Debug for SessionStore {
@@ -99,85 +127,173 @@ impl fmt::Debug for SessionStore {
     }
 }
 
-/// The sessions of one server.
-#[derive(Debug)]
+impl Peers {
+    /// One ticket, and copies of what may be used often.
+    fn take(&mut self, peer: &Arc<Peer>) -> Remembered {
+        if !self.all.contains_key(peer) {
+            return Remembered::default();
+        }
+        let entry = self.touch(peer);
+        Remembered {
+            used: 0,
+            group: entry.group,
+            tls12: entry.tls12.clone(),
+            tickets: entry.tickets.pop().into_iter().collect(),
+        }
+    }
+
+    fn put(&mut self, peer: &Arc<Peer>, given: Remembered) {
+        let entry = self.touch(peer);
+        entry.group = given.group.or(entry.group);
+        entry.tls12 = given.tls12.or(entry.tls12.take());
+        for ticket in given.tickets {
+            if entry.tickets.len() == MAX_TICKETS {
+                entry.tickets.remove(0);
+            }
+            entry.tickets.push(ticket);
+        }
+    }
+
+    /// The entry, made if need be, and used just now.
+    fn touch(&mut self, peer: &Arc<Peer>) -> &mut Remembered {
+        self.clock += 1;
+        if let Some(entry) = self.all.get(peer) {
+            self.order.remove(&entry.used);
+        } else if self.all.len() >= MAX_PEERS
+            && let Some((_, oldest)) = self.order.pop_first()
+        {
+            self.all.remove(&oldest);
+        }
+        self.order.insert(self.clock, peer.clone());
+        let entry = self.all.entry(peer.clone()).or_default();
+        entry.used = self.clock;
+        entry
+    }
+
+    fn forget(&mut self, peer: &Arc<Peer>) {
+        if let Some(entry) = self.all.remove(peer) {
+            self.order.remove(&entry.used);
+        }
+    }
+}
+
+/// The sessions of one server, as one connection to it sees them.
 pub struct PeerSessions {
     store: SessionStore,
-    peer: Peer,
+    pub(crate) built: Arc<Built>,
+    peer: Arc<Peer>,
+    hand: Mutex<Hand>,
+}
+
+struct Hand {
+    taken: Remembered,
+    /// What the handshake was given; `None` once it is over.
+    given: Option<Remembered>,
 }
 
 impl PeerSessions {
-    /// After a failed verification nothing of this server is used again.
-    pub fn forget(&self) {
-        self.store.lock().peers.remove(&self.peer);
+    pub fn store(&self) -> &SessionStore {
+        &self.store
     }
 
-    fn with<T>(&self, f: impl FnOnce(&mut Remembered) -> T) -> T {
-        let mut inner = self.store.lock();
-        inner.clock += 1;
-        let now = inner.clock;
-        if !inner.peers.contains_key(&self.peer) {
-            inner.make_room();
+    /// The handshake is over. After one that failed nothing of this server is used again.
+    pub fn settle(&self, good: bool) {
+        let given = lock(&self.hand).given.take().unwrap_or_default();
+        let mut peers = lock(&self.store.peers);
+        match good {
+            true => peers.put(&self.peer, given),
+            false => peers.forget(&self.peer),
         }
-        let entry = inner.peers.entry(self.peer.clone()).or_default();
-        entry.used = now;
-        f(entry)
     }
 
-    fn look<T>(&self, f: impl FnOnce(&mut Remembered) -> Option<T>) -> Option<T> {
-        let mut inner = self.store.lock();
-        inner.clock += 1;
-        let now = inner.clock;
-        let entry = inner.peers.get_mut(&self.peer)?;
-        entry.used = now;
-        f(entry)
+    fn give(&self, f: impl FnOnce(&mut Remembered)) {
+        let mut hand = lock(&self.hand);
+        if let Some(given) = &mut hand.given {
+            return f(given);
+        }
+        let mut late = Remembered::default();
+        f(&mut late);
+        lock(&self.store.peers).put(&self.peer, late);
     }
 }
 
-impl Inner {
-    fn make_room(&mut self) {
-        if self.peers.len() < MAX_PEERS {
-            return;
-        }
-        let oldest = self.peers.iter().min_by_key(|(_, r)| r.used).map(|(p, _)| p.clone());
-        if let Some(peer) = oldest {
-            self.peers.remove(&peer);
-        }
+impl fmt::Debug for PeerSessions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PeerSessions({:?})", self.peer)
     }
 }
 
 /// The name that rustls passes is that of the server this view was made for.
 impl ClientSessionStore for PeerSessions {
     fn set_kx_hint(&self, _: ServerName<'static>, group: NamedGroup) {
-        self.with(|r| r.group = Some(group));
+        self.give(|r| r.group = Some(group));
     }
 
     fn kx_hint(&self, _: &ServerName<'_>) -> Option<NamedGroup> {
-        self.look(|r| r.group)
+        lock(&self.hand).taken.group
     }
 
     fn set_tls12_session(&self, _: ServerName<'static>, value: Tls12ClientSessionValue) {
-        self.with(|r| r.tls12 = Some(value));
+        self.give(|r| r.tls12 = Some(value));
     }
 
     fn tls12_session(&self, _: &ServerName<'_>) -> Option<Tls12ClientSessionValue> {
-        self.look(|r| r.tls12.clone())
+        lock(&self.hand).taken.tls12.clone()
     }
 
     fn remove_tls12_session(&self, _: &ServerName<'static>) {
-        self.look(|r| r.tls12.take());
+        lock(&self.hand).taken.tls12 = None;
+        if let Some(entry) = lock(&self.store.peers).all.get_mut(&self.peer) {
+            entry.tls12 = None;
+        }
     }
 
     fn insert_tls13_ticket(&self, _: ServerName<'static>, value: Tls13ClientSessionValue) {
-        self.with(|r| {
-            if r.tickets.len() == MAX_TICKETS {
-                r.tickets.remove(0);
-            }
-            r.tickets.push(value);
-        });
+        self.give(|r| r.tickets.push(value));
     }
 
     fn take_tls13_ticket(&self, _: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
-        self.look(|r| r.tickets.pop())
+        lock(&self.hand).taken.tickets.pop()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_thousand_servers_and_the_oldest_makes_room() {
+        let (store, config) = (SessionStore::new(), Arc::new(TlsConfig::default()));
+        let meet = |n: usize| {
+            let peer = store.begin(&config, &format!("host{n}.example"), 443).unwrap();
+            let name = ServerName::try_from("any.example").unwrap();
+            let known = peer.kx_hint(&name).is_some();
+            peer.set_kx_hint(name, NamedGroup::X25519);
+            peer.settle(true);
+            known
+        };
+        assert!((0..MAX_PEERS).all(|n| !meet(n)));
+        assert!((0..MAX_PEERS).all(meet));
+        assert!(!meet(MAX_PEERS) && store.len() == MAX_PEERS);
+        assert!(!meet(0), "unused for longest");
+        assert!(meet(2));
+    }
+
+    #[test]
+    fn a_failed_handshake_leaves_nothing_and_apart_is_apart() {
+        let (store, config) = (SessionStore::new(), Arc::new(TlsConfig::default()));
+        let name = || ServerName::try_from("any.example").unwrap();
+        for good in [true, false] {
+            let peer = store.begin(&config, "a.example", 443).unwrap();
+            peer.set_kx_hint(name(), NamedGroup::X25519);
+            assert!(store.is_empty() || !good, "nothing is put back before the end");
+            peer.settle(good);
+            assert_eq!(store.len(), usize::from(good));
+        }
+        let control = store.apart();
+        control.begin(&config, "a.example", 21).unwrap().settle(true);
+        assert_eq!((store.len(), control.len()), (0, 1));
+        let again = control.begin(&config, "a.example", 21).unwrap();
+        assert_eq!(again.built.number, store.begin(&config, "b", 1).unwrap().built.number);
     }
 }

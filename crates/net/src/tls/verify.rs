@@ -180,6 +180,9 @@ impl ServerCertVerifier for Verifier {
         cert: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
+        if !self.schemes.contains(&signed.scheme) {
+            return Err(Error::InvalidCertificate(CertificateError::BadSignature));
+        }
         let cert = parse(cert)?;
         let spki = SubjectPublicKeyInfoDer::from(cert.spki);
         verify_tls13_signature_with_raw_key(message, &spki, signed, &self.algorithms)

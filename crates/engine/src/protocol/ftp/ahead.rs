@@ -167,8 +167,7 @@ pub fn one_more(t: &Transfer, identity: &Key) -> bool {
     });
     let limits = pool.limits();
     let room = limits.per_host == 0 && limits.total == 0 && (limits.kept == 0 || limits.kept >= IN_TURN);
-    // A data connection under TLS resumes the session of its own control connection (proftpd, vsftpd insist); one server's
-    // sessions are kept together.
+    // Under TLS each further control connection costs two round trips and a handshake of its own.
     let clear = identity.tls.is_none() && t.long(O::UseSsl) == 0;
     level == Pipelining::InTurn && ready == 0 && (1..IN_TURN).contains(&asked) && room && clear
 }

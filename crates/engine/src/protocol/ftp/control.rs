@@ -74,6 +74,8 @@ pub struct Session {
     pub ahead: Ahead,
     /// TLS as begun by AUTH: data connections of later transfers need it too.
     tls: Option<Arc<net::tls::TlsConfig>>,
+    /// The TLS sessions of a control connection that speaks in clear again.
+    pub sessions: Option<net::SessionStore>,
 }
 
 impl Control {
@@ -328,6 +330,7 @@ impl Control {
         };
         t.within(Some(deadline), failed, ended).await?;
         connection.filter.say_goodbye();
+        self.session.sessions = connection.filter.tls().and_then(|info| info.sessions.clone());
         connection.filter = connection.filter.uncover().ok_or_else(failed)?;
         self.dialogue.lease.restore(connection);
         Ok(())

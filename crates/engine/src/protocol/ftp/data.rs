@@ -136,8 +136,9 @@ pub async fn ready(t: &mut Transfer, control: &mut Control, data: Data) -> Resul
     let Some(tls) = control.plan.tls.as_ref().filter(|_| control.session.private_data) else {
         return Ok(filter);
     };
-    // The same host and port as the control connection's, so that its session is resumed: some
-    // servers insist on it.
+    // The control connection's host, port and sessions, so that one of these is resumed: some servers insist on it.
     let origin = &control.plan.identity.origin;
-    t.tls(filter, tls, &origin.host, origin.port).await
+    let of_filter = || control.dialogue.lease.filter.tls().and_then(|info| info.sessions.clone());
+    let sessions = control.session.sessions.clone().or_else(of_filter);
+    t.tls_among(filter, tls, (&origin.host, origin.port), sessions.unwrap_or_default()).await
 }

@@ -11,7 +11,6 @@ use rustls::unbuffered::{ConnectionState, EncodeError, UnbufferedStatus};
 use rustls::{CipherSuite, Error, HandshakeKind, ProtocolVersion};
 
 use super::{MAX_PLAINTEXT, SessionStore, TlsFilter};
-use crate::tls::config::Built;
 use crate::tls::record::{HEADER, Key};
 use crate::tls::sessions::PeerSessions;
 use crate::tls::verdict::UNSPECIFIED as UNVERIFIED;
@@ -49,23 +48,29 @@ pub async fn handshake(
     port: u16,
     sessions: &SessionStore,
 ) -> Result<TlsFilter, NetError> {
-    let unverified = |e: NetError| e.with_verify_result(UNVERIFIED);
-    let built = Built::get(&config.sessions_of(), sessions).map_err(unverified)?;
-    let peer = Arc::new(sessions.of_peer(config, host, port));
-    let conn = connection(&built, config, host, &peer).map_err(unverified)?;
+    let peer = sessions.begin(config, host, port).map_err(|e| e.with_verify_result(UNVERIFIED))?;
+    let done = handshake_with(below, config, (host, port), &peer).await;
+    peer.settle(done.is_ok());
+    done
+}
+
+/// The same with sessions that the caller has taken from their store, and settles afterwards.
+pub async fn handshake_with(
+    below: Box<dyn Filter>,
+    config: &Arc<TlsConfig>,
+    (host, port): (&str, u16),
+    peer: &Arc<PeerSessions>,
+) -> Result<TlsFilter, NetError> {
+    let conn = connection(config, host, peer).map_err(|e| e.with_verify_result(UNVERIFIED))?;
     let incoming = vec![0; 4096];
     let outgoing = Vec::with_capacity(512);
     let mut flight = Flight { below, conn, incoming, filled: 0, outgoing, sent: 0, early_plain: Vec::new() };
-    if let Err(e) = flight.run(host, port).await {
-        peer.forget();
-        return Err(e);
-    }
-    let info = flight.info(config, &built);
+    flight.run(host, port).await?;
+    let info = flight.info(config, peer);
     flight.into_filter(info)
 }
 
 fn connection(
-    built: &Built,
     config: &TlsConfig,
     host: &str,
     peer: &Arc<PeerSessions>,
@@ -77,7 +82,7 @@ fn connection(
     let name = server_name(host).ok_or_else(|| {
         NetError::new(NetErrorKind::SslConnectError, "TLS connect error: invalid host name")
     })?;
-    UnbufferedClientConnection::new(Arc::new(built.for_one(&config.alpn, resumption)), name)
+    UnbufferedClientConnection::new(Arc::new(peer.built.for_one(&config.alpn, resumption)), name)
         .map_err(|e| alerts::connect_error(&e))
 }
 
@@ -188,7 +193,7 @@ impl Flight {
         let _ = self.poll_send(&mut Context::from_waker(Waker::noop()));
     }
 
-    fn info(&self, config: &TlsConfig, built: &Built) -> TlsInfo {
+    fn info(&self, config: &TlsConfig, peer: &PeerSessions) -> TlsInfo {
         let conn = &self.conn;
         let resumed = conn.handshake_kind() == Some(HandshakeKind::Resumed);
         let certs = conn.peer_certificates().unwrap_or_default();
@@ -205,8 +210,9 @@ impl Flight {
             alpn: conn.alpn_protocol().map(|a| String::from_utf8_lossy(a).into_owned()),
             resumed,
             early: 0,
-            verify_result: if config.verify_peer { 0 } else { built.verifier.unverified_result(certs) },
+            verify_result: if config.verify_peer { 0 } else { peer.built.verifier.unverified_result(certs) },
             certinfo: if config.certinfo { certinfo::of_chain(certs) } else { Vec::new() },
+            sessions: Some(peer.store().clone()),
             peer_certs: certs.iter().map(|c| c.to_vec()).collect(),
         }
     }
@@ -232,6 +238,7 @@ impl Flight {
             corked: true,
             message: Vec::new(),
             empty: 0,
+            asked_for_keys: false,
             over: None,
             said_goodbye: false,
             streaming: false,
