@@ -96,9 +96,9 @@ impl Endpoints {
         ip(self.remote)
     }
 
-    /// Remote port.
-    pub fn primary_port(&self) -> u16 {
-        self.remote.map_or(0, |a| a.port())
+    /// Remote port; -1 where there is none, as with a unix socket.
+    pub fn primary_port(&self) -> i32 {
+        self.remote.map_or(-1, |a| a.port().into())
     }
 
     /// Local address as text.
@@ -106,9 +106,9 @@ impl Endpoints {
         ip(self.local)
     }
 
-    /// Local port.
-    pub fn local_port(&self) -> u16 {
-        self.local.map_or(0, |a| a.port())
+    /// Local port; -1 where there is none.
+    pub fn local_port(&self) -> i32 {
+        self.local.map_or(-1, |a| a.port().into())
     }
 }
 

@@ -51,7 +51,7 @@ pub struct TransferInfo {
     pub redirect_count: i64,
     /// Bytes of all heads received.
     pub header_size: i64,
-    /// Bytes of all requests sent.
+    /// Bytes of all requests, with the bodies of HTTP's.
     pub request_size: i64,
     /// Body bytes received, as they came.
     pub downloaded: i64,
@@ -172,6 +172,14 @@ impl TransferInfo {
     /// Another request begins, or the same on another connection.
     pub fn begin_request(&mut self, now: Instant) {
         (self.request_started, self.moving_since) = (Some(now), None);
+    }
+
+    /// The first byte of a reply has come. Where nobody has told when the question was out, it was by now.
+    pub fn first_byte(&mut self, at: Duration) {
+        self.start_transfer = at;
+        if self.post_transfer.is_zero() {
+            self.post_transfer = at;
+        }
     }
 
     /// Average speed in bytes per second.

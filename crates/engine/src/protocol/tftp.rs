@@ -38,6 +38,7 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
         return Err(Error::new(Code::TftpIllegal, "TFTP filename too long"));
     }
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
+    t.begins_to_move();
     let size = reader.as_ref().map_or(0, |reader| reader.size.unwrap_or(0));
     let request = tftp::request(reader.is_some(), &name, mode, &talk.options(t, size));
     talk.send(request)?;

@@ -127,7 +127,8 @@ impl Transfer {
         info.downloaded += bytes as i64;
         if info.start_transfer.is_zero() {
             cold_path();
-            info.start_transfer = info.since_start(self.now());
+            let elapsed = info.since_start(self.now());
+            info.first_byte(elapsed);
         }
     }
 }

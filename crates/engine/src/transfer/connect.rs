@@ -91,6 +91,7 @@ impl Transfer {
                 self.within(Some(deadline), late, acquire).await?
             }
         };
+        self.mark_queued(started);
         let lease = match acquired {
             Acquired::Reused(lease) => {
                 self.easy
@@ -116,6 +117,12 @@ impl Transfer {
             return Err(Error::new(Code::AbortedByCallback, "operation aborted by pre-request callback"));
         }
         Ok(Link { lease, plan })
+    }
+
+    /// The request has got its place among the connections; it has waited for that since `from`.
+    fn mark_queued(&self, from: Instant) {
+        let now = self.now();
+        self.easy.info.borrow_mut().queued += now.saturating_duration_since(from);
     }
 
     fn connecting_late(&self, started: Instant) -> Error {
@@ -463,9 +470,8 @@ impl Transfer {
     }
 
     fn note_connection(&self, connection: &Connection) {
-        let now = self.now();
+        self.begins_to_move();
         let mut info = self.easy.info.borrow_mut();
-        info.moving_since = Some(now);
         info.connection_id = connection.id as i64;
         info.ends = ends(&connection.endpoints);
         info.last_socket = i64::from(connection.filter.socket().raw_fd());

@@ -200,7 +200,7 @@ impl Transfer {
 
     /// The first byte of a reply has come.
     pub fn mark_first_byte(&self) {
-        self.mark(|info, elapsed| info.start_transfer = elapsed);
+        self.mark(crate::info::TransferInfo::first_byte);
     }
 
     /// Now, as the multi's clock tells it.
@@ -224,6 +224,12 @@ impl Transfer {
     #[inline]
     pub fn text(&self, option: O) -> Option<crate::settings::Text> {
         self.easy.settings.borrow().text(option)
+    }
+
+    /// From here on data is meant to move: the low-speed limit counts.
+    pub fn begins_to_move(&self) {
+        let now = self.now();
+        self.easy.info.borrow_mut().moving_since = Some(now);
     }
 
     /// Notes a moment of the transfer.

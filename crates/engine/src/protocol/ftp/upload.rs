@@ -96,6 +96,7 @@ async fn send(
         let room = t.send_rate.piece(buf.len());
         let n = poll_fn(|cx| reader.poll_read(cx, &mut buf[..room])).await?;
         if n == 0 {
+            t.mark(|info, elapsed| info.post_transfer = elapsed);
             return Ok(());
         }
         t.easy.trace("read", || format!("{n} bytes to send"));

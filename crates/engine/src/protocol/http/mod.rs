@@ -107,7 +107,7 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
     bind(t, &mut link)?;
     {
         let mut info = t.easy.info.borrow_mut();
-        (info.downloaded, info.announced) = (0, -1);
+        (info.downloaded, info.announced, info.download_total) = (0, -1, -1);
     }
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
     t.writer.begin();

@@ -228,6 +228,7 @@ impl Upload {
             Some(all) => size.min(usize::try_from(all).unwrap_or(size)).max(1),
             None => size,
         };
+        let before = exchange.queued();
         let Poll::Ready(read) = self.read(cx, exchange, self.rate.piece(want)) else { return Ok(false) };
         let n = read?;
         self.begun = true;
@@ -238,6 +239,7 @@ impl Upload {
             self.buffer = Vec::new();
             self.step = Step::Flushing;
         }
+        self.easy.info.borrow_mut().request_size += (exchange.queued() - before) as i64;
         Ok(true)
     }
 
