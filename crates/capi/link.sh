@@ -78,7 +78,8 @@ fact() { "$target/debug/tables-facts" "$1"; }
 exports=$(fact exports)
 own=$(fact own-exports)
 # shellcheck disable=SC2086
-shim() { $CC -c $optimise -fPIC -fvisibility=hidden -Wall -Wextra -Werror ${CFLAGS:-} "$@" "$here/shim/variadic.c"; }
+# -fexceptions: an exception of the application's may pass through the shim.
+shim() { $CC -c $optimise -fexceptions -fPIC -fvisibility=hidden -Wall -Wextra -Werror ${CFLAGS:-} "$@" "$here/shim/variadic.c"; }
 shim -o "$work/variadic.o"
 shim -o "$work/variadic-gnutls.o" -DFLAVOUR_GNUTLS
 

@@ -3,6 +3,7 @@
  * covers: curl_easy_perform, curl_multi_perform, curl_easy_cleanup, curl_easy_recv */
 #include "check.h"
 #include <setjmp.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 
 enum { STACK = 1 << 20 };
@@ -102,6 +103,48 @@ static void jumping(void)
   SAME(jumps, 2);
 }
 
+/* A transfer stands in its callback on a stack that is taken away, and a call comes from one right below it. */
+static char *wide;
+static CURL *stranded;
+
+static size_t strand(char *data, size_t size, size_t count, void *user)
+{
+  (void)data, (void)user;
+  swapcontext(&fibre[0], &home);
+  return size * count;
+}
+
+static void stranding(void)
+{
+  stranded = curl_easy_init();
+  curl_easy_setopt(stranded, CURLOPT_URL, server("/bytes/10"));
+  curl_easy_setopt(stranded, CURLOPT_WRITEFUNCTION, strand);
+  curl_easy_perform(stranded);
+}
+
+static void from_below(void)
+{
+  long status = 0;
+  curl_easy_getinfo(stranded, CURLINFO_RESPONSE_CODE, &status);
+  told++;
+}
+
+static void stack_taken_away(int unmap)
+{
+  int before = told;
+  wide = mmap(NULL, 2 * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  start(0, stranding, &home);
+  fibre[0].uc_stack.ss_sp = wide + STACK;
+  makecontext(&fibre[0], stranding, 0);
+  swapcontext(&home, &fibre[0]);
+  SAME(unmap ? munmap(wide + STACK, STACK) : mprotect(wide + STACK, STACK, PROT_NONE), 0);
+  start(1, from_below, &home);
+  fibre[1].uc_stack.ss_sp = wide;
+  makecontext(&fibre[1], from_below, 0);
+  swapcontext(&home, &fibre[1]);
+  SAME(told, before + 1);
+}
+
 int main(void)
 {
   for(int with_multi = 0; with_multi < 2; with_multi++) {
@@ -129,5 +172,7 @@ int main(void)
   SAME(body.length, 10);
   free(body.at);
   curl_easy_cleanup(easy);
+  stack_taken_away(1);
+  stack_taken_away(0);
   return FAILURES;
 }

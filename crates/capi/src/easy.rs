@@ -1,13 +1,13 @@
 //! Easy handles (libcurl-easy.md): their life, running them, pausing, and bytes on a connection of one's own.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::{CString, c_int, c_void};
-use std::io::ErrorKind;
 use std::os::fd::RawFd;
 use std::ptr;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+
+use runtime::cell::RefCell;
 
 use engine::Easy;
 use tables::{Code, Entry};
@@ -88,7 +88,7 @@ pub fn with<R>(
     refuse: impl Fn(Code) -> R,
     body: impl FnOnce(&EasyHandle, &'static Gate) -> R,
 ) -> R {
-    entry(refuse(Code::OutOfMemory), || {
+    entry(refuse(Code::FailedInit), || {
         let Some(slot) = find(handle) else {
             return refuse(Code::BadFunctionArgument);
         };
@@ -219,10 +219,8 @@ pub unsafe extern "C-unwind" fn curl_easy_recv(
         };
         let mut connected = easy.easy.state().connected.borrow_mut();
         let connection = connected.as_mut().ok_or(Code::UnsupportedProtocol)?;
-        // Nobody runs the reactor now: what the socket has is asked for directly.
-        let poll = connection.filter.try_read(buffer);
         // SAFETY: the caller's promise.
-        unsafe { *received = moved(poll, Code::RecvError)? };
+        unsafe { *received = connection.receive(buffer)? };
         Ok(())
     })
 }
@@ -247,22 +245,10 @@ pub unsafe extern "C-unwind" fn curl_easy_send(
         };
         let mut connected = easy.easy.state().connected.borrow_mut();
         let connection = connected.as_mut().ok_or(Code::UnsupportedProtocol)?;
-        let cx = &mut Context::from_waker(Waker::noop());
-        let poll = connection.filter.poll_write(cx, bytes);
         // SAFETY: the caller's promise.
-        unsafe { *sent = moved(poll, Code::SendError)? };
-        let _ = connection.filter.poll_flush(cx);
+        unsafe { *sent = connection.send(bytes)? };
         Ok(())
     })
-}
-
-/// What a single try without waiting came to.
-fn moved(poll: Poll<std::io::Result<usize>>, failed: Code) -> Result<usize, Code> {
-    match poll {
-        Poll::Ready(Ok(len)) => Ok(len),
-        Poll::Ready(Err(error)) if error.kind() != ErrorKind::WouldBlock => Err(failed),
-        _ => Err(Code::Again),
-    }
 }
 
 /// The TLS library gives its sessions out as values that can be neither written down nor made from bytes: like a curl

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::{cell::Cell, ffi::OsStr};
 
+use runtime::cell::none_is_borrowed;
 use tables::Code;
 use tables::constant::{CURL_READFUNC_ABORT, CURL_READFUNC_PAUSE, CURL_SEEKFUNC_OK};
 use wire::mime::{self, Body, Content, Encoding, Escape, Part, Piece};
@@ -49,6 +50,7 @@ impl Callback {
             return Ok(());
         }
         let seek = self.seek.ok_or(Code::SendFailRewind)?;
+        none_is_borrowed();
         // SAFETY: the application's function with its own argument.
         if unsafe { seek(self.arg, 0, libc::SEEK_SET) } != CURL_SEEKFUNC_OK as c_int {
             return Err(Code::SendFailRewind);
@@ -59,6 +61,7 @@ impl Callback {
 
     fn read(&self, buffer: &mut [u8]) -> Got {
         self.used.set(true);
+        none_is_borrowed();
         // SAFETY: the application's function; the buffer is as long as it is told.
         let got = unsafe { (self.read)(buffer.as_mut_ptr().cast(), 1, buffer.len(), self.arg) };
         match got {
@@ -76,6 +79,7 @@ const CURL_READFUNC_PAUSE_: usize = CURL_READFUNC_PAUSE as usize;
 impl Drop for Callback {
     fn drop(&mut self) {
         if let Some(free) = self.free {
+            none_is_borrowed();
             // SAFETY: the application's function with its own argument, once.
             unsafe { free(self.arg) }
         }

@@ -10,23 +10,16 @@
 //! a later call comes from further up the same stack, the frame is gone. A call from another stack (fibres, coroutines)
 //! says nothing by its place: as long as the mark stands it is nested (`stack`).
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 
 use tables::reentry::{self, Entry, Where};
 
-use crate::stack;
+use crate::{stack, unwind};
 
-/// Run the body of an exported function; a panic becomes `fallback`.
+/// Run the body of an exported function; a panic becomes `fallback`, an exception of the application's passes.
 pub fn entry<R>(fallback: R, body: impl FnOnce() -> R) -> R {
-    match catch_unwind(AssertUnwindSafe(body)) {
-        Ok(result) => result,
-        Err(payload) => {
-            std::mem::forget(payload); // its destructor might panic again
-            fallback
-        }
-    }
+    unwind::catch(body).unwrap_or(fallback)
 }
 
 /// Why a call was not let in.
@@ -128,9 +121,8 @@ impl Gate {
     pub fn calling_back<R>(&self, place: Where, callback: impl FnOnce() -> R) -> R {
         let index = PLACES.iter().position(|known| *known == place).unwrap_or(0) as u8;
         let before = self.place.swap(index, Ordering::Relaxed);
-        let result = callback();
-        self.place.store(before, Ordering::Relaxed);
-        result
+        let _back = Back { gate: self, before };
+        callback()
     }
 
     /// Forget everything: the handle is new.
@@ -161,7 +153,7 @@ impl Gate {
     /// Whether the frame of the outermost call of this thread is still there.
     fn mark_stands(&self) -> bool {
         let mark = self.mark.load(Ordering::Relaxed);
-        if !stack::may_stand(mark.addr()) {
+        if !stack::may_stand(mark.addr(), size_of::<Mark>()) {
             return false;
         }
         let expected = self.mark_word(mark);
@@ -205,6 +197,18 @@ impl Drop for Leave<'_> {
         // SAFETY: the mark is a local of the frame that holds this guard.
         unsafe { self.mark.cast::<usize>().write_volatile(0) };
         self.gate.owner.store(0, Ordering::Release);
+    }
+}
+
+/// Says where the thread was before, on the way of an exception too.
+struct Back<'a> {
+    gate: &'a Gate,
+    before: u8,
+}
+
+impl Drop for Back<'_> {
+    fn drop(&mut self) {
+        self.gate.place.store(self.before, Ordering::Relaxed);
     }
 }
 

@@ -1,8 +1,9 @@
 //! The header API (curl_easy_header.md, curl_easy_nextheader.md) over the fields that the engine keeps.
 
-use std::cell::RefCell;
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 use std::ptr;
+
+use runtime::cell::RefCell;
 
 use engine::stores::headers::{Field, Headers};
 use tables::{Code, Entry, HeaderCode};

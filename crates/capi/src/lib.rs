@@ -29,6 +29,7 @@ mod stack;
 pub mod strerror;
 mod strings;
 pub mod text;
+mod unwind;
 pub mod url;
 pub mod version;
 pub mod warmwire;

@@ -3,10 +3,12 @@
 //! A part keeps what was set until the tree is freed; a transfer lays the tree out anew for each pass
 //! (`form_body`), so that what was changed in between counts.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 use std::rc::Rc;
+
+use runtime::cell::RefCell;
 
 use engine::settings::own_text;
 use tables::Code;

@@ -6,19 +6,21 @@
 use std::ffi::c_void;
 use std::hint::black_box;
 use std::mem::MaybeUninit;
+use std::ptr;
 
-/// Nested calls come from no further down, nearly always: so near, the memory is known to be there.
-const NEAR: usize = 64 << 10;
 /// How far below the caller what a frame has left is wiped out. The library needs more than that to do anything.
 const WIPED: usize = 12 << 10;
 
-/// Whether a frame at that address may still be there, its memory at least. What it holds says whether it is.
+/// Whether what a frame holds at that address, `size` bytes, may still be there, its memory at least. What it holds says
+/// whether it is.
+///
+/// However near it is, the kernel is asked: a fibre's stack may lie right below that of another which was given back.
 #[inline(never)]
-pub fn may_stand(frame: usize) -> bool {
+pub fn may_stand(frame: usize, size: usize) -> bool {
     let local = 0_u8;
     let here = (&raw const local).addr();
     if frame > here {
-        return frame - here < NEAR || is_mapped(frame);
+        return can_be_read(frame, size);
     }
     if let Some((start, end)) = own_stack()
         && (start..end).contains(&frame)
@@ -29,7 +31,7 @@ pub fn may_stand(frame: usize) -> bool {
     if here - frame < WIPED - (1 << 10) {
         wipe_below();
     }
-    is_mapped(frame)
+    can_be_read(frame, size)
 }
 
 /// Overwrites the stack below the caller: a frame that was there is gone, and no longer looks as if it were not.
@@ -55,13 +57,25 @@ fn own_stack() -> Option<(usize, usize)> {
     Some((start.addr(), start.addr() + size))
 }
 
-/// Whether there is memory: a fibre's stack may have been given back.
-#[cold]
-fn is_mapped(at: usize) -> bool {
-    // SAFETY: sysconf has no preconditions.
-    let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
-    let mut resident = 0_u8;
-    let start = std::ptr::without_provenance_mut(at & !(page - 1));
-    // SAFETY: only looked up by the kernel; the answer has room for the one page.
-    unsafe { libc::mincore(start, page, &mut resident) == 0 }
+/// Whether there is memory that can be read: a fibre's stack may have been given back, or be locked away for a later one.
+fn can_be_read(at: usize, size: usize) -> bool {
+    [at, at + size - size_of::<u64>()].into_iter().all(word_can_be_read)
+}
+
+/// The kernel copies a set of signals before it looks at what is to be done with it. That is nonsense here, so that nothing
+/// is done: the answer is EINVAL, or EFAULT when there was nothing to copy.
+fn word_can_be_read(at: usize) -> bool {
+    const NONSENSE: libc::c_int = -1;
+    let set = ptr::without_provenance::<u64>(at);
+    // SAFETY: the kernel alone looks at the address; errno is this thread's, and an application's callback may be about to
+    // ask for it.
+    unsafe {
+        let errno = libc::__errno_location();
+        let before = *errno;
+        let none = ptr::null_mut::<u64>();
+        libc::syscall(libc::SYS_rt_sigprocmask, NONSENSE, set, none, size_of::<u64>());
+        let fault = *errno == libc::EFAULT;
+        *errno = before;
+        !fault
+    }
 }

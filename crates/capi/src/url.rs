@@ -1,8 +1,9 @@
 //! The URL API (curl_url.md, curl_url_set.md, curl_url_get.md): `wire::url` behind C handles.
 
-use std::cell::RefCell;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr;
+
+use runtime::cell::RefCell;
 
 use tables::{Scheme, UrlCode};
 use wire::url::{Part, Url, UrlError, flag};

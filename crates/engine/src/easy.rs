@@ -1,12 +1,14 @@
 //! The easy handle: settings, what the last transfer found out, and the state beside the running
 //! future that an application may read or change from inside its callbacks.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::hint::cold_path;
 use std::rc::{Rc, Weak};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
+
+use runtime::cell::RefCell;
 
 use runtime::TaskId;
 use tables::constant::{CURLPAUSE_RECV, CURLPAUSE_SEND};
@@ -15,6 +17,7 @@ use tables::{Code, EasyOption, LockData};
 use crate::callbacks::Callbacks;
 use crate::info::TransferInfo;
 use crate::multi::{Multi, MultiState};
+use crate::own_connection::OwnConnection;
 use crate::protocol::FtpPipelining;
 use crate::settings::{Settings, own_text};
 use crate::share::Share;
@@ -43,7 +46,7 @@ pub struct EasyState {
     /// The share handle in use.
     pub share: RefCell<Option<Share>>,
     /// The connection of a CURLOPT_CONNECT_ONLY transfer.
-    pub connected: RefCell<Option<net::Connection>>,
+    pub connected: RefCell<Option<OwnConnection>>,
     /// Only a connection is wanted, logged in and left in the pool (`process_pool::open`).
     pub(crate) ahead: Cell<bool>,
     /// The last CURLOPT_RESOLVE list had an entry for every host: one of an earlier list no longer counts.
@@ -118,8 +121,9 @@ impl Flow {
     }
 
     fn set(&self, receive: bool, send: bool) {
-        let resumed = self.receive.replace(receive) && !receive || self.send.replace(send) && !send;
-        if resumed {
+        // Both are set before either is judged: an `||` between the calls would leave the second as it was.
+        let (received, sent) = (self.receive.replace(receive), self.send.replace(send));
+        if received && !receive || sent && !send {
             let waker = self.waker.borrow_mut().take();
             if let Some(waker) = waker {
                 waker.wake();
@@ -136,7 +140,7 @@ impl Easy {
 
     fn with_settings(callbacks: Rc<dyn Callbacks>, settings: Settings) -> Easy {
         Easy(Rc::new(EasyState {
-            callbacks,
+            callbacks: crate::watched::watched(callbacks),
             settings: RefCell::new(settings),
             info: RefCell::default(),
             headers: RefCell::default(),
@@ -294,7 +298,7 @@ impl Easy {
         if let Some(multi) = self.multi() {
             let _ = multi.remove(self);
         }
-        *self.0.connected.borrow_mut() = None;
+        drop(self.0.connected.take());
         crate::stores::save_at_close(&self.0);
         let own = self.0.own_multi.borrow_mut().take();
         if let Some(own) = own {
@@ -369,6 +373,23 @@ impl EasyState {
             let mut line = text();
             line.push('\n');
             self.callbacks.debug(crate::callbacks::DebugKind::Text, line.as_bytes());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four of pycurl's tests stop at this.
+    #[test]
+    fn both_directions_go_on_together() {
+        let flow = Flow::default();
+        for (receive, send) in [(true, true), (true, false), (false, true)] {
+            flow.set(receive, send);
+            assert_eq!((flow.receive_paused(), flow.send_paused()), (receive, send));
+            flow.set(false, false);
+            assert_eq!((flow.receive_paused(), flow.send_paused()), (false, false));
         }
     }
 }

@@ -7,12 +7,14 @@ pub mod error;
 pub mod info;
 pub mod meter;
 pub mod multi;
+pub mod own_connection;
 pub mod process_pool;
 mod protocol;
 pub mod settings;
 pub mod share;
 pub mod stores;
 pub mod transfer;
+mod watched;
 
 pub use callbacks::Callbacks;
 pub use easy::Easy;

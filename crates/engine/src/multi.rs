@@ -5,7 +5,7 @@
 //! is called, and a call that makes a task ready outside a run tells the timer callback before it
 //! returns.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
@@ -16,6 +16,8 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
+use runtime::cell::{RefCell, none_is_borrowed};
+
 use net::exchange::Storage;
 use net::{Pool, ResolveCache, SessionStore, SharedPool};
 use runtime::{Clock, ExtraFd, Interest, Recursive, Runtime, SocketHook, TaskId};
@@ -23,6 +25,7 @@ use slab::Slab;
 use tables::{Code, MultiCode};
 
 use crate::easy::{Easy, EasyState};
+use crate::own_connection::OwnConnection;
 use crate::{protocol, transfer};
 
 /// Receive buffer of a multi handle. One per multi, not per connection: a thousand connections with
@@ -189,6 +192,7 @@ impl Multi {
 
     /// curl_multi_perform: runs what is ready; the number of transfers still running.
     pub fn perform(&self) -> (MultiCode, usize) {
+        let _ends = EndsThrown(self);
         if self.0.runtime.perform().is_err() {
             return (MultiCode::RecursiveApiCall, self.running());
         }
@@ -198,6 +202,7 @@ impl Multi {
 
     /// curl_multi_socket_action; `None` is CURL_SOCKET_TIMEOUT.
     pub fn socket_action(&self, fd: Option<RawFd>, ready: Interest, error: bool) -> (MultiCode, usize) {
+        let _ends = EndsThrown(self);
         match fd {
             Some(fd) => self.0.runtime.reactor().ready(fd, ready, error),
             // The application's timer is one-shot: what it was told has now been used up.
@@ -321,7 +326,7 @@ impl Multi {
         if easy.0.callbacks.sockets().is_some() {
             return Vec::new();
         }
-        let kept = easy.0.connected.borrow().as_ref().map(|c| c.filter.socket().raw_fd());
+        let kept = easy.0.connected.borrow().as_ref().map(OwnConnection::raw_fd);
         self.0.runtime.reactor().disown(easy.0.owner_number(), |fd| Some(fd) == kept)
     }
 
@@ -381,6 +386,7 @@ impl Multi {
         self.0.told.set(next);
         // Rounded up: a timer that fires too early finds nothing due and costs a turn.
         let ms = next.map(|t| t.saturating_duration_since(now).as_micros().div_ceil(1000) as u64);
+        none_is_borrowed();
         if !timer(ms) {
             self.0.stopped.set(true);
             self.stop();
@@ -405,11 +411,10 @@ impl Multi {
     /// Drives one easy handle to its end. Its transfer stays on the stack of this call, and its result is no message.
     pub(crate) fn run_one(&self, easy: &Easy) -> Code {
         self.enter(easy);
+        let _leaves = Leaves { multi: self, easy };
         easy.0.task.set(Some(TaskId::ROOT));
         self.0.runtime.start_root();
-        let code = self.run_to_end(pin!(transfer::complete(&self.0, &easy.0)));
-        self.remove(easy);
-        code
+        self.run_to_end(pin!(transfer::complete(&self.0, &easy.0)))
     }
 
     fn run_to_end(&self, mut transfer: Pin<&mut impl Future<Output = Code>>) -> Code {
@@ -424,6 +429,37 @@ impl Multi {
                 return Code::UnrecoverablePoll;
             }
         }
+    }
+}
+
+/// A transfer that is run to its end leaves the multi handle however that comes: a panic or an exception of the application's
+/// may pass.
+struct Leaves<'a> {
+    multi: &'a Multi,
+    easy: &'a Easy,
+}
+
+impl Drop for Leaves<'_> {
+    fn drop(&mut self) {
+        self.multi.0.runtime.take_thrown();
+        self.multi.remove(self.easy);
+    }
+}
+
+/// A run may end by a panic, or by an exception of the application's that passes through it: the transfer in whose middle that
+/// was has ended then, and the others go on.
+struct EndsThrown<'a>(&'a Multi);
+
+impl Drop for EndsThrown<'_> {
+    fn drop(&mut self) {
+        let Some(thrown) = self.0.0.runtime.take_thrown() else { return };
+        let of_it = |easy: &Easy| easy.0.task.get() == Some(thrown);
+        let Some(easy) = self.0.members().into_iter().find(of_it) else { return };
+        let code = match std::thread::panicking() {
+            true => Code::FailedInit, // libcurl-errors.md: likely to be an internal error
+            false => Code::AbortedByCallback,
+        };
+        self.0.0.finished(&easy.0, code);
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use net::{ResolveCache, SessionStore, SharedPool};
+use runtime::cell::{held, none_is_borrowed};
 use tables::share::LockData;
 use wire::cookie::Jar;
 use wire::hsts;
@@ -135,23 +136,29 @@ impl Share {
     /// Runs `f` on the shared cookies.
     pub fn with_cookies<R>(&self, handle: usize, f: impl FnOnce(&mut Option<Jar>) -> R) -> R {
         self.around(LockData::Cookie, handle, || {
+            let _held = held();
             f(&mut self.0.cookies.lock().unwrap_or_else(|e| e.into_inner()))
         })
     }
 
     /// Runs `f` on the shared HSTS cache.
     pub fn with_hsts<R>(&self, handle: usize, f: impl FnOnce(&mut hsts::Cache) -> R) -> R {
-        self.around(LockData::Hsts, handle, || f(&mut self.0.hsts.lock().unwrap_or_else(|e| e.into_inner())))
+        self.around(LockData::Hsts, handle, || {
+            let _held = held();
+            f(&mut self.0.hsts.lock().unwrap_or_else(|e| e.into_inner()))
+        })
     }
 
     /// Calls the application's lock functions around `f`, which works for the handle of that tag (0 for none).
     pub fn around<R>(&self, data: LockData, handle: usize, f: impl FnOnce() -> R) -> R {
         let locks = self.0.locks.lock().unwrap_or_else(|e| e.into_inner()).clone();
         if let Some(locks) = &locks {
+            none_is_borrowed();
             locks.lock(data, handle);
         }
         let result = f();
         if let Some(locks) = &locks {
+            none_is_borrowed();
             locks.unlock(data, handle);
         }
         result

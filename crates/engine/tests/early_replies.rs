@@ -106,3 +106,44 @@ fn an_upload_that_broke_off_is_no_success() {
         assert!(matches!(code, Code::SendError | Code::RecvError), "{code:?}");
     }
 }
+
+/// The server says yes before the body, and to no expectation: the body is sent when the reply has been read, and at once.
+#[test]
+fn a_yes_that_comes_before_the_go_ahead_is_one() {
+    let yes = send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    let early: Script =
+        [expect("\r\n\r\n"), yes, Step::ExpectBytes(LENGTH)].into_iter().chain(serving()).collect();
+    let peer = RawPeer::start(vec![early]);
+    let (easy, app) = upload(&peer);
+    long(&easy, O::Expect100TimeoutMs, 60_000);
+    let start = std::time::Instant::now();
+    assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+    assert!(start.elapsed() < Duration::from_secs(30));
+    assert_eq!((&**app.body.borrow(), easy.state().info.borrow().uploaded), (&b"ok"[..], LENGTH as i64));
+    long(&easy, O::Upload, 0);
+    assert_eq!((easy.perform(), peer.accepts()), (Code::Ok, 1));
+}
+
+/// A no before the go-ahead: the body stays here, unless the application wants to go on.
+/// covers: CURLOPT_KEEP_SENDING_ON_ERROR
+#[test]
+fn a_no_that_comes_before_the_go_ahead_is_one_too() {
+    for (keep, sent, connections) in [(0, 0, 2), (1, LENGTH as i64, 1)] {
+        let no = send("HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno");
+        let body = [Step::ExpectBytes(LENGTH)].into_iter().filter(|_| keep == 1);
+        let early: Script = [expect("\r\n\r\n"), no].into_iter().chain(body).chain(serving()).collect();
+        let peer = RawPeer::start(vec![early, serving().into()]);
+        let (easy, _app) = upload(&peer);
+        long(&easy, O::Expect100TimeoutMs, 60_000);
+        long(&easy, O::KeepSendingOnError, keep);
+        assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+        assert_eq!(easy.state().info.borrow().uploaded, sent);
+        long(&easy, O::Upload, 0);
+        assert_eq!((easy.perform(), peer.accepts()), (Code::Ok, connections));
+    }
+}
+
+/// One request more.
+fn serving() -> [Step; 2] {
+    [expect("\r\n\r\n"), send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")]
+}

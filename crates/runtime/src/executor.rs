@@ -6,7 +6,7 @@
 //! A caller that waits for one future alone keeps it on its own stack and has it run beside the tasks
 //! ([`Runtime::run_with`]): it is woken like a task, and costs neither a place nor memory nor a waker of its own.
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, OnceCell};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
@@ -16,6 +16,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
+
+use crate::cell::RefCell;
 
 use slab::Slab;
 
@@ -60,6 +62,8 @@ struct Inner {
     running: Cell<bool>,
     /// The task that is being polled.
     polled: Cell<Option<TaskId>>,
+    /// The one that a panic or an exception came out of last.
+    thrown: Cell<Option<TaskId>>,
     harvested: Cell<bool>,
 }
 
@@ -88,6 +92,7 @@ impl Runtime {
             generation: Cell::new(0),
             running: Cell::new(false),
             polled: Cell::new(None),
+            thrown: Cell::new(None),
             harvested: Cell::new(false),
         }))
     }
@@ -242,6 +247,11 @@ impl Runtime {
         Some(lost)
     }
 
+    /// The task that a panic, or an exception of the application's, came out of since this was asked last. It is no more.
+    pub fn take_thrown(&self) -> Option<TaskId> {
+        self.0.thrown.take()
+    }
+
     fn end_run(&self) {
         self.0.later.take().into_iter().for_each(Waker::wake);
         self.0.running.set(false);
@@ -319,6 +329,10 @@ impl<'a> Running<'a> {
 impl Drop for Running<'_> {
     fn drop(&mut self) {
         self.0.end_run();
-        self.0.0.polled.set(None); // set still when a task has panicked
+        if let Some(thrown) = self.0.0.polled.take() {
+            // Set still: something unwinds out of its poll. Its future is gone, and it will never be polled again.
+            drop(self.0.remove(thrown));
+            self.0.0.thrown.set(Some(thrown));
+        }
     }
 }

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use slab::Slab;
 
+use crate::cell::none_is_borrowed;
 use crate::clock::Clock;
 use crate::interest::{Direction, Interest};
 use crate::ready::{Ready, lock};
@@ -213,6 +214,7 @@ impl Reactor {
         }
         drop(table);
         for (fd, interest, owner) in rows {
+            none_is_borrowed();
             hook.changed(fd, interest, owner);
         }
     }
@@ -277,6 +279,7 @@ impl Reactor {
         shared.into_iter().for_each(|slot| table.mark(slot));
         drop(table);
         if let Some(hook) = hook.filter(|_| tell) {
+            none_is_borrowed();
             hook.changed(entry.raw, Interest::NONE, entry.owner);
         }
     }

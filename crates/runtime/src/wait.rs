@@ -55,7 +55,7 @@ impl Reactor {
         let mut now = start;
         loop {
             let left = max.saturating_sub(now - start);
-            let budget = self.budget(left, may_wake);
+            let budget = self.budget(left);
             let until = now + budget;
             let ready = self.wait_once(extra, budget, may_wake)?;
             let woken = may_wake && self.ready.take_woken();
@@ -75,10 +75,7 @@ impl Reactor {
         self.wait_once(&mut [], Duration::ZERO, false).map(drop)
     }
 
-    fn budget(&self, max: Duration, may_wake: bool) -> Duration {
-        if may_wake && self.ready.woken() {
-            return Duration::ZERO;
-        }
+    fn budget(&self, max: Duration) -> Duration {
         // A day: beyond it no timeout argument is meant literally, and Instant arithmetic stays safe.
         let mut budget = max.min(Duration::from_secs(24 * 3600));
         if let Some(timeout) = self.timeout() {
@@ -89,9 +86,11 @@ impl Reactor {
 
     fn wait_once(&self, extra: &mut [ExtraFd<'_>], max: Duration, may_wake: bool) -> io::Result<usize> {
         let plan = self.plan(max, may_wake);
-        // Said before the queue is looked at: a task queued after the look finds `sleeping` set and kicks.
+        // Said before the queue and the wish to be woken are looked at: whoever comes after the look finds `sleeping` set
+        // and kicks.
         self.ready.set_sleeping(!max.is_zero());
-        let max = if self.ready.is_empty() { max } else { Duration::ZERO };
+        let called = may_wake && self.ready.woken();
+        let max = if self.ready.is_empty() && !called { max } else { Duration::ZERO };
         let result = match &plan.epoll {
             Some(epoll) if extra.is_empty() && plan.polled.is_empty() => self.wait_epoll(epoll, max),
             _ => self.wait_poll(&plan, extra, max),

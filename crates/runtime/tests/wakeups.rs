@@ -115,3 +115,38 @@ fn an_applications_loop_misses_none() {
     }
     assert!(watch.0.lock().unwrap().is_empty(), "nothing is watched when nobody waits for a thread");
 }
+
+/// Another thread calls at every moment of a wait, again and again: none of its calls is slept through.
+// covers: curl_multi_wakeup
+#[test]
+fn a_call_that_comes_just_before_the_sleep_ends_it() {
+    let rt = Runtime::new(Clock::system());
+    let (round, stop) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+    let (theirs, reactor, ends) = (round.clone(), rt.reactor().clone(), stop.clone());
+    let caller = std::thread::spawn(move || {
+        let mut seen = 0;
+        while ends.load(SeqCst) == 0 {
+            let now = theirs.load(SeqCst);
+            if now == seen {
+                std::hint::spin_loop();
+                continue;
+            }
+            seen = now;
+            (0..now % 512).for_each(|_| std::hint::spin_loop());
+            reactor.wakeup();
+        }
+    });
+    let mut longest = Duration::ZERO;
+    for now in 1..=40_000 {
+        let start = Instant::now();
+        round.store(now, SeqCst);
+        rt.wait(&mut [], Duration::from_secs(4), true).unwrap();
+        longest = longest.max(start.elapsed());
+        if longest > Duration::from_secs(3) {
+            break;
+        }
+    }
+    stop.store(1, SeqCst);
+    caller.join().unwrap();
+    assert!(longest < Duration::from_secs(3), "a call was slept through");
+}

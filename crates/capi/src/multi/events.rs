@@ -168,10 +168,10 @@ fn action(handle: *mut c_void, what: Entry, fd: Option<c_int>, bits: c_int, runn
         if writes {
             interest |= Interest::WRITE;
         }
-        let done = match fd {
+        let done = multi.outlasting(|| match fd {
             None => multi.multi.perform(),
             Some(fd) => multi.multi.socket_action((fd >= 0).then_some(fd), interest, failed),
-        };
+        });
         let (code, count) = multi.unless_refused(done);
         multi.notify(gate);
         // SAFETY: the caller vouches for `running`.

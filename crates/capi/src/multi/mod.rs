@@ -4,11 +4,13 @@
 mod events;
 mod wait;
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::{c_int, c_uint, c_void};
 use std::os::fd::RawFd;
 use std::ptr;
+
+use runtime::cell::RefCell;
 
 use engine::Multi;
 use tables::constant::*;
@@ -17,7 +19,7 @@ use tables::{Entry, MultiCode, Where};
 use crate::easy;
 use crate::guard::{Denied, Gate, entry};
 use crate::handles::{Slab, Slot};
-use crate::memory;
+use crate::{memory, unwind};
 
 static MULTIS: Slab<MultiHandle> = Slab::new();
 
@@ -151,6 +153,18 @@ impl MultiHandle {
         })));
     }
 
+    /// What a run comes to. One that a panic ends is begun again without the transfer that it came out of.
+    fn outlasting(&self, run: impl Fn() -> (MultiCode, usize)) -> (MultiCode, usize) {
+        loop {
+            let before = self.multi.running();
+            match unwind::catch(&run) {
+                Some(done) => return done,
+                None if self.multi.running() < before => {}
+                None => return (MultiCode::InternalError, self.multi.running()),
+            }
+        }
+    }
+
     /// Tell the notify callback, inside the gate and outside the run.
     fn notify(&self, gate: &Gate) {
         let finished = self.notify.finished.take();
@@ -227,7 +241,7 @@ pub unsafe extern "C-unwind" fn curl_multi_remove_handle(handle: *mut c_void, ea
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_multi_perform(handle: *mut c_void, running: *mut c_int) -> c_int {
     run(handle, Entry::MultiPerform, |multi, gate| {
-        let (code, count) = multi.unless_refused(multi.multi.perform());
+        let (code, count) = multi.unless_refused(multi.outlasting(|| multi.multi.perform()));
         multi.notify(gate);
         // SAFETY: the caller's promise.
         unsafe { tell_running(running, count) };

@@ -7,13 +7,16 @@ mod gopher;
 mod http;
 mod tftp;
 
+use std::future::poll_fn;
 use std::hint::cold_path;
 
 use tables::scheme::Family;
 use wire::url::Url;
 
 use crate::error::{Error, Result};
+use crate::own_connection::OwnConnection;
 use crate::transfer::Transfer;
+use crate::transfer::body::send_failed;
 use tables::{Code, EasyOption as O};
 
 pub use ftp::{Pipelining as FtpPipelining, Servers as FtpServers};
@@ -86,11 +89,17 @@ async fn ahead(t: &mut Transfer) -> Result<Next> {
 /// CURLOPT_CONNECT_ONLY(3): the connection is the application's, which sends and receives on it (curl_easy_send(3)). What
 /// a protocol does to log in belongs to connecting.
 async fn connect_only(t: &mut Transfer) -> Result<Next> {
-    let connection = match t.scheme().family() {
+    let mut connection = match t.scheme().family() {
         Family::Ftp if !t.forwards()? => Box::pin(ftp::connect_only(t)).await?,
         _ => Box::pin(t.connect(false)).await?.lease.into_connection(),
     };
-    *t.easy.connected.borrow_mut() = Some(connection);
+    // Nobody flushes after this: a layer may hold the end of its handshake back for the first bytes written, and the server
+    // may be the one that speaks first.
+    let filter = connection.filter.as_mut();
+    poll_fn(|cx| filter.poll_flush(cx)).await.map_err(|e| send_failed(&e))?;
+    // Not dropped under the borrow: closing the one before it calls the application.
+    let before = t.easy.connected.replace(Some(OwnConnection::new(connection)));
+    drop(before);
     Ok(Next::Done)
 }
 

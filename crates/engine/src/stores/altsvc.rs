@@ -2,8 +2,9 @@
 //! it (CURLOPT_ALTSVC(3), CURLOPT_ALTSVC_CTRL(3)). The cache and its format are wire's. While HTTP/1.1 is the only version
 //! built, origins are known and alternatives are taken under the name "h1" alone.
 
-use std::cell::RefCell;
 use std::io::ErrorKind;
+
+use runtime::cell::RefCell;
 
 use tables::constant::{CURLALTSVC_H1, CURLALTSVC_READONLYFILE};
 use tables::{Code, EasyOption as O};
@@ -54,9 +55,16 @@ pub fn alternative(t: &Transfer, host: &str, port: u16) -> Option<(String, u16)>
     let mut cache = t.easy.stores.altsvc.cache.borrow_mut();
     let found = cache.find(&source, |alpn| alpn == Alpn::H1, now())?.destination.clone();
     drop(cache);
-    let to = String::from_utf8(found.host).ok()?;
-    t.easy.note(|| format!("Alt-svc connecting from [h1]{host}:{port} to [h1]{to}:{}", found.port));
-    Some((to, found.port))
+    Some((String::from_utf8(found.host).ok()?, found.port))
+}
+
+/// Tells where the connection leads instead.
+pub fn tell(t: &Transfer, to: &(String, u16)) {
+    t.easy.note(|| {
+        let host = String::from_utf8_lossy(t.url.host_unbracketed().unwrap_or_default()).into_owned();
+        let port = t.url.port_or_default().unwrap_or_default();
+        format!("Alt-svc connecting from [h1]{host}:{port} to [h1]{}:{}", to.0, to.1)
+    });
 }
 
 /// Alt-Svc came. Over TLS alone is it believed.

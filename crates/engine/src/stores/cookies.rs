@@ -1,8 +1,10 @@
 //! The cookie engine of a handle or a share: which cookies go with a request, what a reply sets, and
 //! the files they are read from and written to (CURLOPT_COOKIEFILE(3), COOKIEJAR(3), COOKIELIST(3)).
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use runtime::cell::RefCell;
 
 use tables::EasyOption as O;
 use wire::cookie::{Command, Jar, Target, is_secure};
@@ -97,22 +99,26 @@ pub fn read_files(easy: &EasyState) {
     }
     let files = std::mem::take(&mut *easy.stores.cookies.unread.borrow_mut());
     let new_session = easy.settings.borrow().on(O::Cookiesession);
+    let contents: Vec<Vec<u8>> = files.iter().filter_map(|name| content(easy, name)).collect();
     with_jar(easy, |jar| {
         let jar = jar.get_or_insert_with(Jar::new);
-        for name in &files {
-            let bytes = if name.is_empty() { Ok(Vec::new()) } else { read(name) };
-            match bytes {
-                Ok(bytes) => jar.load(&bytes, new_session, now()),
-                Err(e) => {
-                    let name = String::from_utf8_lossy(name);
-                    easy.note(|| format!("WARNING: failed to open cookie file \"{name}\": {e}"));
-                }
-            }
-        }
+        contents.iter().for_each(|bytes| jar.load(bytes, new_session, now()));
         if new_session && !files.is_empty() {
             jar.remove_expired(now());
         }
     });
+}
+
+/// What a cookie file holds. Read before the jar is taken: what cannot be read is told to the application.
+fn content(easy: &EasyState, name: &[u8]) -> Option<Vec<u8>> {
+    if name.is_empty() {
+        return Some(Vec::new());
+    }
+    let told = |e: &std::io::Error| {
+        let name = String::from_utf8_lossy(name);
+        easy.note(|| format!("WARNING: failed to open cookie file \"{name}\": {e}"));
+    };
+    read(name).inspect_err(told).ok()
 }
 
 /// The Cookie field for the current request: stored cookies, and those set with CURLOPT_COOKIE.

@@ -1,8 +1,9 @@
 //! Which hosts are to be reached over TLS alone (RFC 6797), and the file that keeps them (CURLOPT_HSTS(3),
 //! CURLOPT_HSTS_CTRL(3)), or the application that does (CURLOPT_HSTSREADFUNCTION(3), CURLOPT_HSTSWRITEFUNCTION(3)). The cache and its format are wire's.
 
-use std::cell::RefCell;
 use std::rc::Rc;
+
+use runtime::cell::RefCell;
 
 use tables::{Code, EasyOption as O, LockData, Scheme};
 use wire::hsts::{Cache, parse_expiry};

@@ -7,7 +7,7 @@ mod file;
 pub mod headers;
 pub mod hsts;
 
-use std::cell::RefCell;
+use runtime::cell::RefCell;
 
 use tables::EasyOption as O;
 use tables::LockData;

@@ -2,9 +2,11 @@
 //! handle keeps its target as long as no option of the route changes, so that a transfer like the last one parses
 //! and plans nothing.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::OnceCell;
 use std::ops::Deref;
 use std::rc::Rc;
+
+use runtime::cell::RefCell;
 
 use tables::constant::CURLAUTH_NEGOTIATE;
 use tables::scheme::Family;
@@ -129,6 +131,10 @@ impl Transfer {
         if lasting {
             *self.url.plan.borrow_mut() =
                 Some(Known { route: settings.route(), environment, plan: plan.clone() });
+        }
+        drop(settings);
+        if let Some(to) = &plan.alternative {
+            crate::stores::altsvc::tell(self, to);
         }
         Ok(plan)
     }

@@ -3,7 +3,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use runtime::{Idle, Reactor, Socket};
 use wire::socks_gssapi::{HEAD, Kind, Level, data_length, message};
@@ -138,6 +138,9 @@ impl Filter for SealedFilter {
     }
 
     fn try_read(&mut self, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        if !self.outbox.is_empty() {
+            let _ = self.push(&mut Context::from_waker(Waker::noop()));
+        }
         self.fill(buf, |below, room| below.try_read(room))
     }
 

@@ -296,6 +296,14 @@ impl TlsFilter {
         Ok(Poll::Ready(()))
     }
 
+    /// Sends what can be sent now, on a connection that nobody waits on: whoever only reads would wait for the answer to what
+    /// still lies here.
+    fn push_once(&mut self) {
+        if !self.outbox.is_empty() {
+            let _ = self.push(&mut Context::from_waker(Waker::noop()));
+        }
+    }
+
     /// Seals as much of `bytes` as is sent in one go.
     fn seal(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let bytes = &bytes[..bytes.len().min(WRITE_AHEAD)];
@@ -356,6 +364,7 @@ impl Filter for TlsFilter {
     }
 
     fn try_read(&mut self, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        self.push_once();
         if self.start == self.end {
             match self.fill_own(|below, room| below.try_read(room)) {
                 Poll::Ready(Ok(n)) if n > 0 => {}

@@ -12,7 +12,7 @@ mod shared;
 mod state;
 mod table;
 
-use std::cell::RefCell;
+use runtime::cell::RefCell;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! What a pool holds and counts, and what happens when a slot is taken, left, or given back with its connection.
 
-use std::cell::RefCell;
+use runtime::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

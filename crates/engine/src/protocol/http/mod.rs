@@ -225,6 +225,7 @@ async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
 async fn finish_upload(t: &Transfer, talk: &mut Talk, keep: bool, response: &Response) -> Result<bool> {
     let open = keep && !response.ends_with_connection();
     if open {
+        talk.upload.go_ahead();
         poll_fn(|cx| talk.poll_upload(cx)).await?;
     } else if !talk.upload.has_ended() {
         t.easy.note(|| "we are done reading and this is set to close, stop send".to_owned());

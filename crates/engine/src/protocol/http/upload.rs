@@ -21,6 +21,9 @@ use crate::transfer::body::send_failed;
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::rate_limit::RateLimit;
 
+/// Status 417.
+const EXPECTATION_FAILED: u16 = 417;
+
 /// Pieces of body sent before others have their turn.
 const PIECES_PER_TURN: usize = 4;
 
@@ -103,26 +106,29 @@ impl Upload {
         self.framing == UploadFraming::Chunked
     }
 
-    /// The server said 100.
+    /// The server said 100, or there is nothing left that it could say.
     pub fn go_ahead(&mut self) {
         if matches!(self.step, Step::AwaitGoAhead(_)) {
             self.step = Step::Sending;
         }
     }
 
-    /// A final reply has come: what waits for a go-ahead will never be sent, and what a server has sent elsewhere or
-    /// refuses need not be. `queued` are the bytes that wait to be written.
+    /// A final reply has come: what a server has sent elsewhere or refuses need not be sent, unless the application wants it
+    /// all the same. A yes, come early, says nothing about the body: it is read later. `queued` are the bytes that wait to be
+    /// written.
     pub fn final_reply(&mut self, status: u16, keep_sending: bool, queued: usize) {
-        match self.step {
-            Step::AwaitGoAhead(_) => self.step = Step::Stopped,
-            Step::Sending | Step::Flushing if status >= 300 => {
-                let what = if keep_sending { "keep" } else { "stop" };
-                self.easy.note(|| format!("HTTP error before end of send, {what} sending"));
-                if !keep_sending {
-                    self.stop(queued);
-                }
-            }
-            _ => {}
+        if status < 300 || self.has_ended() {
+            return;
+        }
+        if status == EXPECTATION_FAILED && matches!(self.step, Step::AwaitGoAhead(_)) {
+            self.step = Step::Stopped; // the request is made again without an expectation
+            return;
+        }
+        let what = if keep_sending { "keep" } else { "stop" };
+        self.easy.note(|| format!("HTTP error before end of send, {what} sending"));
+        match keep_sending {
+            true => self.go_ahead(),
+            false => self.stop(queued),
         }
     }
 

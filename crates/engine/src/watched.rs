@@ -1,0 +1,111 @@
+//! A debug build stands at every entry to the application and asks whether anything is borrowed ([`runtime::cell`]). Here
+//! are the entries of an easy handle; those of event loops and shares stand where these call.
+
+use std::rc::Rc;
+
+use crate::callbacks::Callbacks;
+
+#[cfg(debug_assertions)]
+pub fn watched(callbacks: Rc<dyn Callbacks>) -> Rc<dyn Callbacks> {
+    Rc::new(watch::Watched(callbacks))
+}
+
+#[cfg(not(debug_assertions))]
+pub fn watched(callbacks: Rc<dyn Callbacks>) -> Rc<dyn Callbacks> {
+    callbacks
+}
+
+#[cfg(debug_assertions)]
+mod watch {
+    use std::os::fd::BorrowedFd;
+    use std::rc::Rc;
+
+    use runtime::cell::none_is_borrowed;
+
+    use crate::callbacks::*;
+
+    pub struct Watched(pub Rc<dyn Callbacks>);
+
+    /// Functions that call the application.
+    macro_rules! entries {
+        ($($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
+            $(fn $name(&self, $($argument: $type),*) $(-> $result)? {
+                none_is_borrowed();
+                self.0.$name($($argument),*)
+            })*
+        };
+    }
+
+    /// Those that only look at what it has set.
+    macro_rules! looks {
+        ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
+            $(fn $name(&self, $($argument: $type),*) -> $result {
+                self.0.$name($($argument),*)
+            })*
+        };
+    }
+
+    impl Callbacks for Watched {
+        entries! {
+            write(data: &[u8]) -> Written;
+            header(line: &[u8]) -> Option<Written>;
+            read(buf: &mut [u8]) -> ReadAnswer;
+            seek(offset: u64) -> SeekAnswer;
+            progress(counts: ProgressCounts) -> bool;
+            debug(kind: DebugKind, data: &[u8]);
+            prereq(ends: &Endpoints) -> bool;
+            resolver_start() -> bool;
+            trailers() -> Option<Vec<Rc<[u8]>>>;
+            hsts_read() -> HstsAnswer;
+            hsts_write(entry: &HstsEntry, index: usize, total: usize) -> bool;
+            chunk_begin(entry: &FileInfo, remaining: usize) -> ChunkAnswer;
+            chunk_end() -> bool;
+            fnmatch(pattern: &[u8], name: &[u8]) -> Option<MatchAnswer>;
+        }
+        looks! {
+            post_fields_len() -> Option<u64>;
+            post_fields(offset: u64, buf: &mut [u8]) -> usize;
+            wants_progress() -> bool;
+            wants_debug() -> bool;
+            traces(layer: &str) -> bool;
+        }
+
+        fn fail(&self, message: &str) {
+            self.0.fail(message);
+        }
+
+        fn sockets(&self) -> Option<&dyn SocketCallbacks> {
+            self.0.sockets().is_some().then_some(self)
+        }
+    }
+
+    impl Watched {
+        fn with_sockets<R>(&self, f: impl FnOnce(&dyn SocketCallbacks) -> R) -> Option<R> {
+            self.0.sockets().map(f)
+        }
+    }
+
+    impl SocketCallbacks for Watched {
+        fn open(&self, purpose: Purpose, target: &mut Target, transport: Transport) -> Opened {
+            none_is_borrowed();
+            self.with_sockets(|s| s.open(purpose, target, transport)).unwrap_or(Opened::BySystem)
+        }
+
+        fn configure(&self, fd: BorrowedFd<'_>, purpose: Purpose) -> Configured {
+            none_is_borrowed();
+            self.with_sockets(|s| s.configure(fd, purpose)).unwrap_or(Configured::Ok)
+        }
+
+        fn close_hook(&self) -> Option<CloseHook> {
+            let hook = self.with_sockets(|s| s.close_hook()).flatten()?;
+            Some(Box::new(move |fd| {
+                none_is_borrowed();
+                hook(fd);
+            }))
+        }
+
+        fn kin(&self) -> Option<[usize; 2]> {
+            self.with_sockets(|s| s.kin()).flatten()
+        }
+    }
+}

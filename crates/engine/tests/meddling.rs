@@ -1,0 +1,193 @@
+//! An application that uses its handle from inside every callback: options, infos, cookies. Nothing is borrowed while it is
+//! called, wherever that is; in a debug build every entry says so.
+
+mod common;
+
+use std::cell::{Cell, RefCell};
+use std::rc::{Rc, Weak};
+
+use common::long;
+use tables::constant::CURLAUTH_ANY;
+use tables::{Code, EasyOption as O};
+use testkit::certs::Authority;
+use testkit::http::{HttpServer, Response};
+use testkit::temp::TempDir;
+use warmwire_engine::callbacks::{Callbacks, DebugKind, ProgressCounts, Written};
+use warmwire_engine::{Easy, Multi, easy::EasyState};
+
+#[derive(Default)]
+struct Meddler {
+    easy: RefCell<Option<Easy>>,
+    called: Cell<u32>,
+    said: RefCell<String>,
+}
+
+impl Meddler {
+    /// Everything that an application may do inside a callback.
+    fn meddle(&self) {
+        self.called.set(self.called.get() + 1);
+        let Some(easy) = self.easy.borrow().clone() else { return };
+        let state: &EasyState = easy.state();
+        easy.set_text(O::Useragent, Some(self.called.get().to_string().as_bytes())).unwrap();
+        easy.set_text(O::Cookielist, Some(b"Set-Cookie: a=b; domain=localhost")).unwrap();
+        long(&easy, O::LowSpeedTime, 1000);
+        state.info.borrow_mut().retry_after += 0;
+        state.stores.auth.borrow_mut();
+        drop(state.headers.borrow_mut());
+        drop(state.connected.borrow_mut());
+        drop(easy.cookies());
+    }
+}
+
+struct Shared(Rc<Meddler>);
+
+impl Callbacks for Shared {
+    fn write(&self, _: &[u8]) -> Written {
+        self.0.meddle();
+        Written::All
+    }
+
+    fn header(&self, _: &[u8]) -> Option<Written> {
+        self.0.meddle();
+        Some(Written::All)
+    }
+
+    fn wants_progress(&self) -> bool {
+        true
+    }
+
+    fn progress(&self, _: ProgressCounts) -> bool {
+        self.0.meddle();
+        true
+    }
+
+    fn wants_debug(&self) -> bool {
+        true
+    }
+
+    fn traces(&self, _: &str) -> bool {
+        true
+    }
+
+    fn debug(&self, kind: DebugKind, data: &[u8]) {
+        if kind == DebugKind::Text {
+            self.0.said.borrow_mut().push_str(&String::from_utf8_lossy(data));
+        }
+        self.0.meddle();
+    }
+}
+
+fn meddler(url: &str) -> (Easy, Rc<Meddler>) {
+    let meddler = Rc::new(Meddler::default());
+    let easy = Easy::new(Rc::new(Shared(meddler.clone())));
+    easy.set_text(O::Url, Some(url.as_bytes())).unwrap();
+    *meddler.easy.borrow_mut() = Some(easy.clone());
+    (easy, meddler)
+}
+
+/// Ends the circle of the two, and asks for what must have been said.
+fn end(easy: &Easy, meddler: &Meddler, wanted: &str) {
+    easy.close();
+    assert!(meddler.said.borrow().contains(wanted), "{}", meddler.said.borrow());
+    meddler.easy.take();
+}
+
+#[test]
+fn a_challenge_that_cannot_be_met() {
+    let server = HttpServer::with(|_| {
+        Some(Response::status(401).with("WWW-Authenticate", "Digest realm=\"x\", algorithm=unknown"))
+    });
+    let (easy, meddler) = meddler(&server.url("/"));
+    easy.set_text(O::Userpwd, Some(b"u:p")).unwrap();
+    long(&easy, O::Httpauth, CURLAUTH_ANY as i64);
+    assert_eq!(easy.perform(), Code::Ok);
+    end(&easy, &meddler, "Authentication problem");
+}
+
+#[test]
+fn cookie_files_and_jars() {
+    let server = HttpServer::with(|_| Some(Response::status(200).with("Set-Cookie", "c=d")));
+    let (easy, meddler) = meddler(&server.url("/"));
+    easy.set_text(O::Cookiefile, Some(b"/no/such/file")).unwrap();
+    easy.set_text(O::Cookiejar, Some(b"/no/such/folder/jar")).unwrap();
+    assert_eq!(easy.perform(), Code::Ok);
+    end(&easy, &meddler, "failed to open cookie file");
+    assert!(meddler.said.borrow().contains("failed to save cookies"));
+}
+
+#[test]
+fn an_alternative_service() {
+    let authority = Authority::new();
+    let folder = TempDir::new("meddling").unwrap();
+    let there = HttpServer::tls(authority.good().server_config().unwrap());
+    let lines = format!("h1 localhost 1 h1 localhost {} \"20990101 00:00:00\" 0 0\n", there.port());
+    let file = folder.write("altsvc", &lines).unwrap();
+    let (easy, meddler) = meddler("https://localhost:1/bytes/5");
+    easy.set_text(O::CainfoBlob, Some(authority.ca_pem().as_bytes())).unwrap();
+    easy.set_text(O::Altsvc, Some(file.to_str().unwrap().as_bytes())).unwrap();
+    assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+    end(&easy, &meddler, "Alt-svc connecting from [h1]localhost:1 to [h1]localhost:");
+}
+
+/// The second connection of the application's own takes the place of the first, whose closing is told.
+#[test]
+fn connections_of_the_applications_own() {
+    let server = HttpServer::plain();
+    let (easy, meddler) = meddler(&server.url("/"));
+    long(&easy, O::ConnectOnly, 1);
+    long(&easy, O::FreshConnect, 1);
+    assert_eq!((easy.perform(), easy.perform()), (Code::Ok, Code::Ok));
+    end(&easy, &meddler, "");
+}
+
+/// One callback panics: its transfer is over, the others go on, and the handle serves again.
+#[test]
+fn a_panic_ends_its_transfer_alone() {
+    struct Panics(Cell<bool>);
+    impl Callbacks for Panics {
+        fn write(&self, _: &[u8]) -> Written {
+            assert!(!self.0.get(), "on purpose");
+            Written::All
+        }
+    }
+    let server = HttpServer::plain();
+    let multi = Multi::default();
+    let app = Rc::new(Panics(Cell::new(true)));
+    let panics = Easy::new(app.clone());
+    let (other, _meddler) = common::handle(&server.url("/bytes/5"));
+    panics.set_text(O::Url, Some(server.url("/bytes/10").as_bytes())).unwrap();
+    multi.add(&panics);
+    multi.add(&other);
+    let mut thrown = 0;
+    let mut ended = Vec::new();
+    while ended.len() < 2 {
+        let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| multi.perform()));
+        thrown += i32::from(run.is_err());
+        multi.wait(&mut [], std::time::Duration::from_secs(1), false).unwrap();
+        while let Some((message, _)) = multi.next_message() {
+            ended.push((std::ptr::eq(message.easy.state(), panics.state()), message.code));
+        }
+    }
+    ended.sort_by_key(|(first, _)| *first);
+    assert_eq!((thrown, ended), (1, vec![(false, Code::Ok), (true, Code::FailedInit)]));
+    assert_eq!(multi.running(), 0);
+    multi.remove(&panics);
+    app.0.set(false);
+    assert_eq!(panics.perform(), Code::Ok);
+    // The same on the stack of the caller.
+    app.0.set(true);
+    let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| panics.perform()));
+    assert!(run.is_err());
+    app.0.set(false);
+    assert_eq!(panics.perform(), Code::Ok);
+}
+
+/// The library holds no handle that its application has closed.
+#[test]
+fn nothing_is_kept_alive() {
+    let (easy, meddler) = meddler("http://localhost:1/");
+    let weak: Weak<Meddler> = Rc::downgrade(&meddler);
+    end(&easy, &meddler, "");
+    drop((easy, meddler));
+    assert!(weak.upgrade().is_none());
+}
