@@ -145,6 +145,22 @@ static void demands(void)
   curl_easy_cleanup(easy);
 }
 
+/* As programs ask that trust the code alone, or the backend alone. */
+static size_t looks_inside(char *data, size_t size, size_t count, void *easy)
+{
+  static int told;
+  (void)data;
+  const CURLINFO infos[] = {CURLINFO_TLS_SESSION, CURLINFO_TLS_SSL_PTR};
+  for(int i = 0; i < 2 && told < 2; i++, told++) {
+    const struct curl_tlssessioninfo *session = NULL;
+    CURLcode code = curl_easy_getinfo(easy, infos[i], &session);
+    printf("inside %d: code %d\n", i, code);
+    printf("inside %d: %s\n", i, code || (session && session->internals) ? "no NULL to be used" : "NULL");
+    printf("inside %d: told %d\n", i, session != NULL);
+  }
+  return size * count;
+}
+
 static void certificates(void)
 {
   struct curl_certinfo *found = NULL;
@@ -162,6 +178,9 @@ static void certificates(void)
   printf("session: %d\n", curl_easy_getinfo(easy, CURLINFO_TLS_SESSION, &session));
   printf("session: %d\n", session != NULL);
   printf("session again: %d\n", curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session));
+  WITH(easy, WRITEFUNCTION, looks_inside);
+  WITH(easy, WRITEDATA, easy);
+  go("looking inside", easy);
   curl_easy_cleanup(easy);
 }
 

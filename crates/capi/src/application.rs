@@ -2,10 +2,12 @@
 //! that libcurl has (fwrite, fread, stderr). Nothing is borrowed while the application is called: it may come back
 //! into the API, or jump over our frames.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr;
 use std::rc::Rc;
+
+use runtime::cell::RefCell;
 
 use engine::callbacks::{
     Callbacks, ChunkAnswer, DebugKind, Endpoints, FileInfo, HstsAnswer, HstsEntry, MatchAnswer,
@@ -48,7 +50,7 @@ const ERROR_SIZE: usize = CURL_ERROR_SIZE as usize;
 
 impl Application {
     pub fn new() -> Rc<Application> {
-        Rc::new(Application {
+        let new = Application {
             pointers: Pointers::default(),
             handle: Cell::new(ptr::null_mut()),
             progress_wanted: Cell::new(false),
@@ -56,12 +58,25 @@ impl Application {
             post_size: Cell::new(-1),
             mime_options: Cell::new(0),
             meter: RefCell::default(),
-        })
+        };
+        new.name_files();
+        Rc::new(new)
+    }
+
+    /// What functions are given as long as nobody says otherwise (CURLOPT_WRITEDATA.md, CURLOPT_READDATA.md): programs set
+    /// fwrite as the function, and no data. All other data are NULL, and so are these when an application says NULL.
+    fn name_files(&self) {
+        // SAFETY: the C library's own files.
+        unsafe {
+            self.pointers.write_data.set(stdout.cast());
+            self.pointers.read_data.set(stdin.cast());
+        }
     }
 
     /// Everything as after curl_easy_init.
     pub fn reset(&self) {
         self.pointers.clear();
+        self.name_files();
         self.progress_wanted.set(false);
         self.verbose.set(false);
         self.post_size.set(-1);
@@ -86,7 +101,7 @@ impl Application {
         }
     }
 
-    /// The read function of CURLFORM_STREAM parts.
+    /// The read function, which CURLFORM_STREAM parts use too.
     pub fn stream_read(&self) -> crate::form_body::ReadFn {
         self.pointers.read_fn().unwrap_or(file_read)
     }
@@ -236,10 +251,14 @@ impl Callbacks for Application {
             return if answer == CURLIOE_OK { SeekAnswer::Done } else { SeekAnswer::Failed };
         }
         let file = pointers.read_data.get();
-        if pointers.read_fn().is_some() || file.is_null() {
+        let by_fread = match pointers.read_fn() {
+            Some(function) => function as usize == libc::fread as *const () as usize,
+            None => true,
+        };
+        if !by_fread || file.is_null() {
             return SeekAnswer::Cannot;
         }
-        // SAFETY: with the default read function the data is an open FILE.
+        // SAFETY: with fread, which is the default, the data is an open FILE.
         if unsafe { libc::fseeko(file.cast(), offset, libc::SEEK_SET) } == 0 {
             SeekAnswer::Done
         } else {

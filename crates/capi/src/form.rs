@@ -394,11 +394,11 @@ unsafe fn with_length<'a>(text: *const c_char, length: c_long) -> &'a [u8] {
     }
 }
 
-/// `form` as parts; `read` is the easy handle's read callback, which CURLFORM_STREAM uses.
+/// `form` as parts; `read` is the easy handle's read callback, which CURLFORM_STREAM uses. Without one such a part is empty.
 ///
 /// # Safety
 /// `form` is NULL or a list made by curl_formadd.
-pub unsafe fn lay_out(form: *const HttpPost, read: ReadFn) -> Result<Vec<Part<Source>>, Code> {
+pub unsafe fn lay_out(form: *const HttpPost, read: Option<ReadFn>) -> Result<Vec<Part<Source>>, Code> {
     let mut parts = Vec::new();
     // SAFETY: the caller's promise.
     let mut at = unsafe { form.as_ref() };
@@ -417,7 +417,7 @@ pub unsafe fn lay_out(form: *const HttpPost, read: ReadFn) -> Result<Vec<Part<So
 }
 
 impl HttpPost {
-    unsafe fn several(&self, read: ReadFn) -> Result<Part<Source>, Code> {
+    unsafe fn several(&self, read: Option<ReadFn>) -> Result<Part<Source>, Code> {
         let mut files = Vec::new();
         let mut at = Some(self);
         while let Some(post) = at {
@@ -430,7 +430,7 @@ impl HttpPost {
         Ok(Part { content: Content::Parts(files), ..Part::default() })
     }
 
-    unsafe fn part(&self, read: ReadFn) -> Result<Part<Source>, Code> {
+    unsafe fn part(&self, read: Option<ReadFn>) -> Result<Part<Source>, Code> {
         // SAFETY: what the flags say the pointers are.
         unsafe {
             let contents = || bytes(self.contents).unwrap_or_default().to_vec();
@@ -446,7 +446,10 @@ impl HttpPost {
                 Content::Memory(std::slice::from_raw_parts(self.buffer.cast::<u8>(), len).into())
             } else if self.has(CURL_HTTPPOST_CALLBACK.into()) {
                 let size = if self.contents_len() > 0 { self.contents_len() } else { -1 };
-                Source::callback(Rc::new(Callback::new(size, read, None, None, self.user)))
+                match read {
+                    Some(read) => Source::callback(Rc::new(Callback::new(size, read, None, None, self.user))),
+                    None => Content::Memory([].into()),
+                }
             } else {
                 Content::Memory(with_length(self.contents, self.contents_len() as c_long).into())
             };
@@ -483,18 +486,8 @@ pub unsafe extern "C-unwind" fn curl_formfree(form: *mut HttpPost) {
 
 type AppendFn = unsafe extern "C-unwind" fn(*mut c_void, *const c_char, usize) -> usize;
 
-/// CURLFORM_STREAM without a handle reads from a FILE.
-unsafe extern "C-unwind" fn read_file(
-    to: *mut c_char,
-    size: usize,
-    count: usize,
-    file: *mut c_void,
-) -> usize {
-    // SAFETY: the application passed a FILE as the stream of a form that it wants serialised.
-    unsafe { libc::fread(to.cast(), size, count, file.cast()) }
-}
-
-/// Answers 0 or a CURLcode.
+/// Answers 0 or a CURLcode. A CURLFORM_STREAM part comes without contents: there is no handle whose read function would know
+/// what its pointer points to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_formget(
     form: *mut HttpPost,
@@ -511,7 +504,7 @@ pub unsafe extern "C-unwind" fn curl_formget(
             if taken == text.len() { Ok(()) } else { Err(Code::ReadError) }
         };
         // SAFETY: a list made by curl_formadd, by the caller's promise.
-        let parts = unsafe { lay_out(form, read_file) };
+        let parts = unsafe { lay_out(form, None) };
         let result =
             parts.and_then(|parts| FormBody::open(parts, None, Escape::Percent)).and_then(|mut body| {
                 let mut buffer = [0; 8192];

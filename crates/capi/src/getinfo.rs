@@ -53,7 +53,14 @@ impl Drop for CertInfo {
     }
 }
 
-/// `struct curl_tlssessioninfo`: there is no library of which an object could be shown.
+/// `struct curl_tlssessioninfo`: there is no library of which an object could be shown, and the version string says OpenSSL
+/// all the same. What programs do with these infos decides which answer crashes fewest:
+///
+/// - On a new handle, or after a transfer, they ask for `backend` alone, and some dereference the pointer whatever was
+///   answered (curl's own tool, OBS). There curl answers CURLE_OK with `internals` NULL, and so do we: NONE and NULL.
+/// - In a callback, on a connection with TLS, curl always has a pointer to show. Some look at `backend` first and leave NONE
+///   alone; others look at the code alone and hand `internals` to OpenSSL, which does not look at NULL. So the code says no
+///   there, as CURLINFO_TLS_SESSION.md has it for a library without the info, and the struct is told beside it.
 #[repr(C)]
 struct TlsSessionInfo {
     backend: c_int,
@@ -87,6 +94,9 @@ unsafe extern "C-unwind" fn warmwire_easy_getinfo(
                 InfoKind::SList => *out.cast() = easy.list(info),
                 InfoKind::Ptr => *out.cast() = easy.object(info),
             }
+        }
+        if matches!(info, I::TlsSession | I::TlsSslPtr) && easy.uses_tls() {
+            return Err(Code::UnknownOption);
         }
         Ok(())
     })
@@ -204,6 +214,11 @@ impl EasyHandle {
             I::Cookielist => slist::from_strings(self.easy.cookies()),
             _ => ptr::null_mut(), // SSL_ENGINES: there are none
         }
+    }
+
+    /// Whether a transfer is under way on a connection with TLS.
+    fn uses_tls(&self) -> bool {
+        self.easy.in_transfer() && self.easy.state().info.borrow().secured
     }
 
     fn object(&self, info: I) -> *const c_void {

@@ -209,7 +209,7 @@ impl MimeSource for FormSource {
             Form::Mime(handle) if !mime::is_alive(handle) => return Ok(Box::new(NoForm)),
             Form::Mime(handle) => mime::lay_out(handle),
             // SAFETY: the manual asks the application to keep the form until the transfer is done.
-            Form::Posts(form) => unsafe { form::lay_out(form, self.app.stream_read()) },
+            Form::Posts(form) => unsafe { form::lay_out(form, Some(self.app.stream_read())) },
         };
         let escapes = self.app.mime_options.get() & CURLMIMEOPT_FORMESCAPE != 0;
         let escape = if escapes { Escape::Backslash } else { Escape::Percent };

@@ -83,6 +83,8 @@ pub struct TransferInfo {
     pub verify_result: i64,
     /// The same for the proxy's.
     pub proxy_verify_result: i64,
+    /// The connection in use speaks TLS.
+    pub secured: bool,
     /// CURLINFO_PROXY_ERROR.
     pub proxy_error: i64,
     /// Whether a time condition left the body out.
@@ -148,6 +150,7 @@ impl Default for TransferInfo {
             connects: 0,
             verify_result: 0,
             proxy_verify_result: 0,
+            secured: false,
             proxy_error: 0,
             condition_unmet: false,
             used_proxy: false,

@@ -390,6 +390,7 @@ impl Transfer {
                 .for_each(|line| self.easy.note(|| format!("  {line}")));
         }
         let mut info = self.easy.info.borrow_mut();
+        info.secured = true;
         info.verify_result = tls.verify_result;
         info.certificates =
             tls.certinfo.iter().map(|c| c.iter().map(|f| f.as_bytes().into()).collect()).collect();
@@ -473,6 +474,7 @@ impl Transfer {
         self.begins_to_move();
         let mut info = self.easy.info.borrow_mut();
         info.connection_id = connection.id as i64;
+        info.secured = connection.filter.tls().is_some();
         info.ends = ends(&connection.endpoints);
         info.last_socket = i64::from(connection.filter.socket().raw_fd());
     }

@@ -3,8 +3,9 @@
 //! [`bound`], [`prepare`], [`fields`], then for its reply [`hear`] and [`after`]. The schemes themselves are
 //! `transfer::auth`'s, AWS signatures are made here because they cover the request.
 
-use std::cell::RefCell;
 use std::hint::cold_path;
+
+use runtime::cell::RefCell;
 
 use net::Filter;
 use net::tls::binding;
