@@ -205,6 +205,22 @@ fn data_connections_resume_their_own_control_connection() {
     }
 }
 
+/// A connection that came about by ftps: goes on for ftp: to the same host and port, which would be answered by nobody in
+/// clear.
+#[test]
+fn implicit_tls_goes_on_for_a_plain_url() {
+    for kind in [FtpdKind::Vsftpd, FtpdKind::Proftpd] {
+        let Some(world) = World::start(kind, Tls::Implicit, &[3000]) else { continue };
+        let (easy, app) = world.handle(FtpPipelining::Together, "/bytes-3000");
+        perform(&easy, "ftps");
+        text(&easy, O::Url, &world.server.url("/bytes-3000").replace("ftps:", "ftp:"));
+        app.body.take();
+        perform(&easy, "ftp");
+        assert!(app.body.take() == pattern(3000), "{kind:?}");
+        assert_eq!(easy.state().info.borrow().connection_id, 0, "{kind:?}");
+    }
+}
+
 // covers: CURLOPT_FTP_SSL_CCC
 #[test]
 fn commands_in_clear_again() {

@@ -16,13 +16,14 @@ use net::filter::{SocketFilter, open::Transport};
 use net::resolver::{Addresses, IpVersion, ResolveOptions, is_new, resolve};
 use net::tls::{TlsConfig, TlsVersion};
 use net::{
-    Acquired, Ages, Connection, Datagrams, Filter, Lease, Limits, Pool, ResolveCache, SessionStore, Wish,
+    Acquired, Ages, Connection, Datagrams, Filter, Identity, Key, Lease, Limits, Pool, ResolveCache,
+    SessionStore, Wish,
 };
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, LockData};
 
 use super::Transfer;
-use super::plan::{Bound, Plan, belonging};
+use super::plan::{Bound, Plan, TlsNames, belonging, tls_config};
 use super::proxy::Proxy;
 use super::socks::Goal;
 use super::tunnel;
@@ -78,9 +79,10 @@ impl Transfer {
         let owner = self.easy.owner_number();
         let unsettled = !fresh && plan.identity.credentials.is_none();
         let perhaps = bound.perhaps.filter(|_| unsettled).map(|user| belonging(&plan.identity, user));
+        let better = perhaps.or(if fresh { None } else { self.protected(&plan)? });
         let wish = Wish { identity: &plan.identity, fresh, ages: self.ages(), owner };
         let at_once = || {
-            let kept = perhaps.and_then(|identity| pool.try_reuse(Wish { identity: &identity, ..wish }));
+            let kept = better.and_then(|identity| pool.try_reuse(Wish { identity: &identity, ..wish }));
             kept.map(Acquired::Reused).or_else(|| pool.try_acquire(wish))
         };
         let acquired = match self.locked(LockData::Connect, at_once) {
@@ -130,6 +132,17 @@ impl Transfer {
         let resolved = !self.easy.info.borrow().name_lookup.is_zero();
         let what = if resolved { "Connection" } else { "Resolving" };
         Error::new(Code::OperationTimedout, format!("{what} timed out after {ms} milliseconds"))
+    }
+
+    /// The identity of a connection that does more than is asked for: ftps: to the same host and port serves for ftp:, too.
+    fn protected(&self, plan: &Plan) -> Result<Option<Key>> {
+        let in_clear = plan.identity.tls.is_none() && plan.forwarder().is_none();
+        if self.scheme().family() != Family::Ftp || !in_clear {
+            return Ok(None);
+        }
+        let settings = self.easy.settings.borrow();
+        let tls = Some(Arc::new(tls_config(&settings, TlsNames::ORIGIN, Vec::new())?));
+        Ok(Some(Key::from(Identity { tls, ..(*plan.identity).clone() })))
     }
 
     /// Opens a connection along the plan.

@@ -298,6 +298,7 @@ impl Control {
         if self.plan.tls.is_none() {
             return Ok(());
         }
+        self.session.tls = self.plan.tls.clone();
         self.command(t, b"PBSZ 0").await?;
         let clear = t.long(O::UseSsl) == TLS_FOR_CONTROL;
         let reply = self.command(t, if clear { b"PROT C" } else { b"PROT P" }).await?;
