@@ -322,11 +322,10 @@ impl Callbacks for Application {
             DebugKind::HeaderOut => "> ",
             _ => return,
         };
+        // The lines of a request come as one piece, and get one prefix.
         let file = self.stderr();
-        for line in data.split_inclusive(|byte| *byte == b'\n') {
-            to_file(file, prefix.as_bytes());
-            to_file(file, line);
-        }
+        to_file(file, prefix.as_bytes());
+        to_file(file, data);
     }
 
     fn fail(&self, message: &str) {

@@ -10,7 +10,8 @@ use std::rc::Rc;
 use runtime::cell::RefCell;
 
 use engine::Easy;
-use tables::{Code, Entry};
+use engine::callbacks::Callbacks;
+use tables::{Code, EasyOption, Entry};
 
 use crate::application::Application;
 use crate::getinfo::CertInfo;
@@ -218,7 +219,7 @@ pub unsafe extern "C-unwind" fn curl_easy_recv(
             std::slice::from_raw_parts_mut(buffer.cast::<u8>(), len)
         };
         let mut connected = easy.easy.state().connected.borrow_mut();
-        let connection = connected.as_mut().ok_or(Code::UnsupportedProtocol)?;
+        let connection = connected.as_mut().ok_or_else(|| no_connection(easy))?;
         // SAFETY: the caller's promise.
         unsafe { *received = connection.receive(buffer)? };
         Ok(())
@@ -244,11 +245,18 @@ pub unsafe extern "C-unwind" fn curl_easy_send(
             std::slice::from_raw_parts(buffer.cast::<u8>(), len)
         };
         let mut connected = easy.easy.state().connected.borrow_mut();
-        let connection = connected.as_mut().ok_or(Code::UnsupportedProtocol)?;
+        let connection = connected.as_mut().ok_or_else(|| no_connection(easy))?;
         // SAFETY: the caller's promise.
         unsafe { *sent = connection.send(bytes)? };
         Ok(())
     })
+}
+
+/// Why there is no connection that the application could use.
+fn no_connection(easy: &EasyHandle) -> Code {
+    let wanted = easy.easy.state().settings.borrow().on(EasyOption::ConnectOnly);
+    easy.app.fail(if wanted { "Failed to get recent socket" } else { "CONNECT_ONLY is required" });
+    Code::UnsupportedProtocol
 }
 
 /// The TLS library gives its sessions out as values that can be neither written down nor made from bytes: like a curl

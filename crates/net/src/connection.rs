@@ -38,6 +38,8 @@ pub struct Connection {
     pub endpoints: Endpoints,
     /// What its protocol keeps between transfers: FTP's directory, an HTTP/2 session.
     pub state: Option<Box<dyn Any + Send>>,
+    /// Its server's last answer was one of HTTP/1.0: requests speak it here.
+    pub answers_http10: bool,
     /// What was done ahead of the next use.
     pub ahead: Ahead,
     /// What the protocol says before closing (`QUIT`), sent in one try.
@@ -60,6 +62,7 @@ impl Connection {
             uses: 0,
             endpoints,
             state: None,
+            answers_http10: false,
             ahead: Ahead::Nothing,
             farewell: Vec::new(),
             private: false,

@@ -1,20 +1,51 @@
 //! ipfs:// and ipns:// URLs: rewritten to an HTTP gateway.
 
-use crate::raw::{Url, UrlPart, url_flag};
+use crate::raw::{Code, Url, UrlPart, url_flag};
 use crate::request::Bytes;
 
+/// Why a URL can't be rewritten; the words are curl's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoGateway {
+    /// The URL itself, or what the environment names, is none.
+    BadUrl,
+    /// What `--ipfs-gateway` names is none.
+    BadGiven,
+    /// None is named anywhere.
+    Unknown,
+}
+
+impl NoGateway {
+    pub fn text(self) -> &'static str {
+        match self {
+            NoGateway::BadUrl => "malformed target URL",
+            NoGateway::BadGiven => "--ipfs-gateway was given a malformed URL",
+            NoGateway::Unknown => "IPFS automatic gateway detection failed",
+        }
+    }
+
+    pub fn exit_code(self) -> i32 {
+        let code = match self {
+            NoGateway::BadUrl => Code::UrlMalformat,
+            NoGateway::BadGiven => Code::BadFunctionArgument,
+            NoGateway::Unknown => Code::FileCouldntReadFile,
+        };
+        code.id()
+    }
+}
+
 /// The URL at the gateway, or what is wrong.
-pub fn rewrite(url: &[u8], scheme: &str, given: Option<&[u8]>) -> Result<Bytes, String> {
-    let url =
-        Url::parse(url, url_flag::NON_SUPPORT_SCHEME).map_err(|_| "malformed target URL".to_string())?;
+pub fn rewrite(url: &[u8], scheme: &str, given: Option<&[u8]>) -> Result<Bytes, NoGateway> {
+    let url = Url::parse(url, url_flag::NON_SUPPORT_SCHEME).map_err(|_| NoGateway::BadUrl)?;
     let gateway = match given {
-        Some(text) => text.to_vec(),
-        None => default_gateway().ok_or("IPFS automatic gateway detection failed")?,
+        Some(text) => Url::parse(text, url_flag::GUESS_SCHEME).map_err(|_| NoGateway::BadGiven),
+        None => {
+            let text = default_gateway().ok_or(NoGateway::Unknown)?;
+            Url::parse(&text, 0).map_err(|_| NoGateway::BadUrl)
+        }
     };
-    let mut gateway = Url::parse(&gateway, url_flag::GUESS_SCHEME)
-        .map_err(|_| "--ipfs-gateway was given a malformed URL".to_string())?;
+    let mut gateway = gateway?;
     if gateway.query().is_some() {
-        return Err("--ipfs-gateway was given a malformed URL".to_string());
+        return Err(NoGateway::BadUrl);
     }
     let base = gateway.path().to_vec();
     let slash: &[u8] = if base.ends_with(b"/") { b"" } else { b"/" };
@@ -26,7 +57,7 @@ pub fn rewrite(url: &[u8], scheme: &str, given: Option<&[u8]>) -> Result<Bytes, 
         .set(UrlPart::Path, Some(&full), 0)
         .and_then(|()| gateway.set(UrlPart::Query, url.query(), 0))
         .and_then(|()| gateway.get(UrlPart::Url, 0));
-    set.map_err(|_| "malformed target URL".to_string())
+    set.map_err(|_| NoGateway::BadUrl)
 }
 
 /// IPFS_GATEWAY, or the first line of the file that the IPFS daemon writes.
@@ -51,13 +82,15 @@ mod tests {
 
     fn rewritten(url: &str, gateway: &str) -> String {
         let out = rewrite(url.as_bytes(), url.split(':').next().unwrap(), Some(gateway.as_bytes()));
-        out.map_or_else(|text| text, |url| String::from_utf8(url).unwrap())
+        out.map_or_else(|why| why.text().to_owned(), |url| String::from_utf8(url).unwrap())
     }
 
     #[test]
     fn urls_move_to_the_gateway() {
         assert_eq!(rewritten("ipfs://Qm1/a?b=c", "http://gw:8080"), "http://gw:8080/ipfs/Qm1/a?b=c");
         assert_eq!(rewritten("ipns://name", "http://gw/x/"), "http://gw/x/ipns/name");
-        assert_eq!(rewritten("ipfs://Qm1", "http://gw/?q"), "--ipfs-gateway was given a malformed URL");
+        assert_eq!(rewritten("ipfs://Qm1", "http://gw/?q"), "malformed target URL");
+        assert_eq!(rewritten("ipfs://Qm1", "http://no,gw"), "--ipfs-gateway was given a malformed URL");
+        assert_eq!((NoGateway::BadGiven.exit_code(), NoGateway::Unknown.exit_code()), (43, 37));
     }
 }

@@ -154,9 +154,13 @@ fn stopped(stop: Stop) -> i32 {
 fn version() -> String {
     let number = raw::curl_version();
     let (arch, line) = (std::env::consts::ARCH, raw::version_line());
+    // By an HTTP gateway, as in curl.
+    let mut schemes = raw::schemes();
+    schemes.extend(["ipfs", "ipns"]);
+    schemes.sort_unstable();
     format!(
         "curl {number} ({arch}-pc-linux-gnu) {line}\nRelease-Date: [unreleased]\nProtocols: {}\nFeatures: {}\n",
-        raw::schemes().join(" "),
+        schemes.join(" "),
         raw::features().join(" ")
     )
 }

@@ -7,8 +7,8 @@ const UNNAMED: &[u8] = b"curl_response";
 
 /// The last part of the path of a URL, for `--remote-name`; false when there was none.
 pub fn from_url(path: &[u8]) -> (Bytes, bool) {
-    let trimmed = path.strip_suffix(b"/").or_else(|| path.strip_suffix(b"\\")).unwrap_or(path);
-    let name = after_backslash(last_part(trimmed));
+    let is_slash = |byte: &u8| matches!(byte, b'/' | b'\\');
+    let name = path.rsplit(is_slash).find(|part| !part.is_empty()).unwrap_or_default();
     if matches!(name, b"" | b"." | b"..") {
         return (UNNAMED.to_vec(), false);
     }
@@ -90,6 +90,9 @@ mod tests {
     fn names_from_urls() {
         assert_eq!(from_url(b"/a/b.txt"), (b"b.txt".to_vec(), true));
         assert_eq!(from_url(b"/a/b/"), (b"b".to_vec(), true));
+        assert_eq!(from_url(b"/a/b///"), (b"b".to_vec(), true));
+        assert_eq!(from_url(b"/a/b/\\/"), (b"b".to_vec(), true));
+        assert_eq!(from_url(b"///"), (b"curl_response".to_vec(), false));
         assert_eq!(from_url(b"/a/b\\c"), (b"c".to_vec(), true));
         assert_eq!(from_url(b"/a/b\\"), (b"b".to_vec(), true));
         assert_eq!(from_url(b"/"), (b"curl_response".to_vec(), false));

@@ -344,19 +344,15 @@ impl Prepare<'_> {
         let scheme = scheme.unwrap_or_default().to_ascii_lowercase();
         if matches!(scheme.as_str(), "ipfs" | "ipns") {
             let gateway = self.request.options.text("ipfs-gateway");
-            self.job.url = ipfs::rewrite(&self.job.url, &scheme, gateway).map_err(|text| {
-                self.env.messages.borrow_mut().usage(&text);
-                Stop::Failed(MALFORMED)
+            self.job.url = ipfs::rewrite(&self.job.url, &scheme, gateway).map_err(|why| {
+                self.env.messages.borrow_mut().usage(why.text());
+                Stop::Failed(why.exit_code())
             })?;
             let url = parse_url(&self.job.url).ok();
             self.job.scheme = url.and_then(|url| url.scheme()).unwrap_or_default();
             return Ok(());
         }
         self.job.scheme = scheme;
-        if matches!(self.job.scheme.as_str(), "http" | "https") && self.request.custom_has_blank {
-            self.env.error("invalid HTTP method: whitespace is not allowed in -X/--request");
-            return Err(Stop::Failed(FAILED_INIT));
-        }
         Ok(())
     }
 

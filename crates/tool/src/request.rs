@@ -175,7 +175,6 @@ pub struct Request {
     /// How many nested parts of the form are still open.
     pub form_depth: usize,
     pub method: Method,
-    pub custom_has_blank: bool,
     pub cookies: Vec<Bytes>,
     pub cookie_files: Vec<Bytes>,
     pub proxy_auth: ProxyAuth,

@@ -3,6 +3,14 @@
 use super::{curl, curl_in, folder_with};
 use testkit::http::HttpServer;
 
+// covers: --request
+#[test]
+fn a_method_goes_out_as_it_was_given() {
+    let server = HttpServer::plain();
+    curl(&["-X", "IN SANE", &server.url("/bytes/1")]);
+    assert_eq!(server.last_request().map(|request| request.method), Some("IN".to_string()));
+}
+
 // covers: --aws-sigv4
 #[test]
 fn requests_are_signed() {

@@ -295,7 +295,8 @@ impl Settings {
     /// CURLOPT_MIMEPOST and CURLOPT_HTTPPOST.
     /// The one before is handed back: freeing it may call the application, which must find nothing borrowed.
     pub fn set_mime(&mut self, mime: Option<Rc<dyn MimeSource>>) -> Option<Rc<dyn MimeSource>> {
-        self.method = if mime.is_some() { Method::PostMime } else { Method::Get };
+        // NULL is a form without parts: the request stays a POST.
+        self.method = Method::PostMime;
         self.put(O::Nobody, Value::Long(0));
         std::mem::replace(&mut self.mime, mime)
     }

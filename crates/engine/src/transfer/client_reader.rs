@@ -104,6 +104,11 @@ impl ClientReader {
         }
     }
 
+    /// Chunks need no size: what comes from a callback goes on until its end, whatever CURLOPT_POSTFIELDSIZE says.
+    pub fn end_ends_it(&mut self) {
+        self.text_size_unknown();
+    }
+
     /// Whether there is anything to send.
     pub fn is_nothing(&self) -> bool {
         matches!(self.source, Source::Nothing)

@@ -13,7 +13,9 @@ use crate::settings::Settings;
 /// The URL that the settings name.
 pub fn first_url(settings: &Settings) -> Result<Url> {
     if let Some(handle) = &settings.url_handle {
-        return Ok(handle());
+        let mut url = handle();
+        set_port(&mut url, settings)?;
+        return Ok(url);
     }
     let Some(text) = settings.text(O::Url) else {
         return Err(Error::new(Code::UrlMalformat, "No URL set"));
@@ -26,7 +28,6 @@ pub fn first_url(settings: &Settings) -> Result<Url> {
         bits |= flag::PATH_AS_IS;
     }
     let default = settings.text(O::DefaultProtocol);
-    let port = settings.long(O::Port);
     let mut url = match &default {
         Some(scheme) if !names_scheme(&text) => {
             let with_scheme = [scheme, &b"://"[..], &text].concat();
@@ -43,10 +44,17 @@ pub fn first_url(settings: &Settings) -> Result<Url> {
         let text = format!("Too long hostname (maximum is {MAX_HOST})");
         return Err(Error::new(Code::UrlMalformat, text));
     }
+    set_port(&mut url, settings)?;
+    Ok(url)
+}
+
+/// CURLOPT_PORT takes the place of a port in the URL.
+fn set_port(url: &mut Url, settings: &Settings) -> Result<()> {
+    let port = settings.long(O::Port);
     if port > 0 && url.scheme().as_deref() != Some("file") {
         url.set(Part::Port, Some(port.to_string().as_bytes()), 0).map_err(url_error)?;
     }
-    Ok(url)
+    Ok(())
 }
 
 /// Whether a URL begins with a scheme, be it followed by one slash alone.

@@ -108,9 +108,7 @@ pub fn referer(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 
 pub fn request(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let text = not_blank(text)?.to_vec();
-    let request = parser.request();
-    request.custom_has_blank = text.iter().any(u8::is_ascii_whitespace);
-    request.options.set_text("CUSTOMREQUEST", &text);
+    parser.request().options.set_text("CUSTOMREQUEST", &text);
     Ok(())
 }
 

@@ -97,6 +97,9 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
     };
     let reused = reused || link.lease.is_reused();
     t.http.auth.steps = take_steps(&mut link);
+    if !reused {
+        t.easy.note(|| "using HTTP/1.x".to_owned());
+    }
     auth::connected(t, reused);
     note_forwarding(t, &link);
     auth::prepare(t, &link).await?;
@@ -115,8 +118,9 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
     let outcome = converse(t, &mut talk).await;
     let untouched = !talk.exchange.any_received();
     match outcome {
-        Ok(Finished { next, keep }) => {
-            let net::exchange::Finished { connection, clean, storage } = talk.exchange.finish();
+        Ok(Finished { next, keep, http10 }) => {
+            let net::exchange::Finished { mut connection, clean, storage } = talk.exchange.finish();
+            connection.answers_http10 = http10;
             link.lease.restore(connection);
             t.multi.leave_spare(storage);
             let steps = t.http.auth.steps.take().filter(|steps| steps.begun());
@@ -186,6 +190,8 @@ fn replayable(e: &Error) -> bool {
 struct Finished {
     next: Next,
     keep: bool,
+    /// The reply was one of HTTP/1.0.
+    http10: bool,
 }
 
 /// Sends the request, reads the reply and its body, and decides what follows.
@@ -217,7 +223,7 @@ async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
     if matches!(next, Next::Done) {
         redirect::tell(t, &response);
     }
-    Ok(Finished { next, keep: keep && !t.on(O::ForbidReuse) })
+    Ok(Finished { next, keep: keep && !t.on(O::ForbidReuse), http10: response.version == 10 })
 }
 
 /// The reply is complete, and the request's body may not be: a server that keeps the connection and has not said no reads

@@ -49,7 +49,7 @@ impl Request {
         let name = method_name(t);
         note_method(t, &name);
         let resume = resume_upload(t, &mut body)?;
-        let http10 = t.http.http10 || t.long(O::HttpVersion) == 1;
+        let http10 = t.http.http10 || link.lease.answers_http10 || t.long(O::HttpVersion) == 1;
         let url = t.url.clone();
         let host = url.host_field()?;
         let target = auth::Target { method: &name, host, custom: &custom };
@@ -96,8 +96,12 @@ impl Request {
         if !body.is_nothing() {
             t.easy.info.borrow_mut().upload_total = size;
         }
+        let head = head.out;
+        if chunked {
+            body.end_ends_it();
+        }
         let request = Request {
-            head: head.out.into(),
+            head: head.into(),
             body,
             framing: if chunked { UploadFraming::Chunked } else { UploadFraming::Plain },
             expects,
@@ -147,7 +151,8 @@ pub fn write_target(url: &Url, out: &mut Vec<u8>) {
     let start = out.len();
     url.write_path_and_query(out);
     let end = start + url.path().len();
-    if !out[start..end].is_ascii() {
+    // A URL handle may hold blanks that nobody encoded.
+    if !out[start..end].iter().all(|b| matches!(b, 0x21..=0x7e)) {
         let path = url.get(Part::Path, flag::URLENCODE).unwrap_or_default();
         out.splice(start..end, path);
     }
@@ -255,15 +260,20 @@ fn range_field(t: &Transfer, head: &mut Head, resume: Resume, size: Option<u64>)
     }
 }
 
+/// CURLOPT_TRANSFER_ENCODING, and the application does not ask in words of its own.
+fn wants_te(t: &Transfer, custom: &Custom) -> bool {
+    t.on(O::TransferEncoding) && !custom.names("TE")
+}
+
 fn transfer_coding_field(t: &Transfer, head: &mut Head) {
-    if t.on(O::TransferEncoding) && !head.custom.names("TE") {
+    if wants_te(t, head.custom) {
         head.field("TE", b"gzip");
     }
 }
 
 /// The application's Connection fields, behind all its others. RFC 9110 §10.1.4: a TE field wants to be named in the first.
 fn connection_field(t: &Transfer, head: &mut Head) {
-    let te = t.on(O::TransferEncoding) && !head.custom.names("TE");
+    let te = wants_te(t, head.custom);
     let mut own = head.custom.values("Connection");
     match (own.next().map(<[u8]>::to_vec), te) {
         (Some(first), true) => head.raw(&[b"Connection: ", &first, b", TE\r\n"]),
@@ -472,6 +482,7 @@ impl Custom {
 
     /// Writes the lines that add something.
     fn append(&self, out: &mut Vec<u8>, t: &Transfer, body: &ClientReader) {
+        let te = wants_te(t, self);
         for line in &self.lines {
             let Some((name, value)) = own_line(line) else { continue };
             let is = |n: &str| name.eq_ignore_ascii_case(n.as_bytes());
@@ -479,7 +490,7 @@ impl Custom {
                 || is("Content-Type") && body.form().is_some()
                 || is("Content-Length")
                     && (t.http.auth.withholds_body() || t.method == Method::Get && t.other_origin)
-                || is("Connection") && value.is_some()
+                || is("Connection") && (value.is_some() || te)
             {
                 continue;
             }

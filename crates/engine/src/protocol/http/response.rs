@@ -113,17 +113,13 @@ async fn head(
 ) -> Result<()> {
     let mut number = 0;
     loop {
-        let Some(part) = next_part(t, talk, number).await? else {
+        let Some(part) = next_part(t, talk, number, first).await? else {
             cold_path();
             return response.cut_off(t, talk, number);
         };
         *total += part.len;
         check_size(t, *total, part.len)?;
         let bytes = &talk.exchange.rest()[..part.len];
-        if number == 0 && !first && opening(bytes) != Opening::Http {
-            cold_path();
-            return Err(Error::new(Code::WeirdServerReply, "Invalid status line"));
-        }
         let ends = is_empty_line(bytes);
         response.part(t, number, bytes, part.plain)?;
         talk.exchange.take_rest(part.len);
@@ -190,8 +186,13 @@ fn nothing(talk: &mut Talk) -> Error {
 
 /// The next part of the head, which stands at the front of what the exchange has received; `None` when the server
 /// closed in the middle of it. Usually the whole head has come at once, and only its first part waits.
-async fn next_part(t: &mut Transfer, talk: &mut Talk, number: usize) -> Result<Option<Part>> {
+async fn next_part(t: &mut Transfer, talk: &mut Talk, number: usize, first: bool) -> Result<Option<Part>> {
     loop {
+        // Behind an interim reply comes another, and not what may come at first; that can be told before its line ends.
+        if number == 0 && !first && opening(talk.exchange.rest()) == Opening::Other {
+            cold_path();
+            return Err(Error::new(Code::WeirdServerReply, "Invalid status line"));
+        }
         let found = match number {
             0 => talk.exchange.status_line(MAX_LINE),
             _ => talk.exchange.field(MAX_LINE),

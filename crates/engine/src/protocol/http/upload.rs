@@ -202,6 +202,10 @@ impl Upload {
                         return Ok(());
                     }
                     self.step = Step::Done;
+                    self.easy.note(|| match self.counted {
+                        0 => "Request completely sent off".to_owned(),
+                        bytes => format!("upload completely sent off: {bytes} bytes"),
+                    });
                     let now = self.reactor.now();
                     let mut info = self.easy.info.borrow_mut();
                     info.post_transfer = info.since_start(now);
