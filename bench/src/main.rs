@@ -5,10 +5,11 @@
 //! The server, nginx, is another process; only the client's CPU is counted. Runs alternate, so that a change of the
 //! machine's mood hits both; the median of the runs counts. Trust the ratios, not the microseconds.
 //!
-//! usage: `warmwire-bench [--ours DIR] [--runs N] [--quick] [perl|php|warm]`; with a language, what its clients notice
-//! instead; `warm` writes the library's order of functions (`warm.rs`).
+//! usage: `warmwire-bench [--ours DIR] [--runs N] [--quick] [perl|php|pool|warm]`; with a language, what its clients notice
+//! instead; `pool` is the last rows alone; `warm` writes the library's order of functions (`warm.rs`).
 
 mod languages;
+mod pool;
 mod report;
 mod run;
 mod warm;
@@ -23,6 +24,8 @@ pub struct Arguments {
     /// A tenth of the requests, to see whether all works.
     pub quick: bool,
     pub language: Option<&'static languages::Language>,
+    /// The pool alone.
+    pub pool: bool,
     /// Nothing is measured: the functions of a request are found and written down.
     pub warm: bool,
 }
@@ -35,6 +38,10 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    if arguments.pool {
+        pool::table(&pool::measure());
+        return ExitCode::SUCCESS;
+    }
     let done = match arguments.language {
         Some(language) => languages::run(language, &arguments),
         None if arguments.warm => warm::run(&arguments),
@@ -56,16 +63,20 @@ fn main() -> ExitCode {
 fn all(arguments: &Arguments) -> std::io::Result<PathBuf> {
     let rows = run::all(arguments)?;
     report::table(&rows);
+    let pools = pool::measure();
+    pool::table(&pools);
     let path = run::output_directory().join("results.json");
-    std::fs::write(&path, report::json(&rows))?;
+    std::fs::write(&path, report::json(&rows, &pools))?;
     Ok(path)
 }
 
 fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
-    let mut arguments = Arguments { ours: None, runs: 7, quick: false, language: None, warm: false };
+    let mut arguments =
+        Arguments { ours: None, runs: 7, quick: false, language: None, pool: false, warm: false };
     while let Some(word) = words.next() {
         match &*word {
             "--quick" => arguments.quick = true,
+            "pool" => arguments.pool = true,
             "warm" => arguments.warm = true,
             "--ours" | "--runs" => {
                 let value = words.next().ok_or(format!("{word} wants a value"))?;

@@ -20,7 +20,8 @@ pub fn table(rows: &[Row]) {
     }
 }
 
-pub fn json(rows: &[Row]) -> String {
+/// The rows, and what a pool costs by the number of its idle connections.
+pub fn json(rows: &[Row], pools: &[(usize, f64)]) -> String {
     let lines = rows.iter().filter(|row| row.subject != BARE).map(|row| {
         format!(
             "  {{\"workload\": \"{}\", \"subject\": \"{}\", \"cpu_us_per_request\": {:.3}, \
@@ -28,5 +29,10 @@ pub fn json(rows: &[Row]) -> String {
             row.workload.name, row.subject, row.cpu_us, row.wall_us, row.syscalls
         )
     });
-    format!("[\n{}\n]\n", lines.collect::<Vec<_>>().join(",\n"))
+    let pools = pools.iter().map(|(idle, us)| {
+        format!(
+            "  {{\"workload\": \"pool_{idle}_idle\", \"subject\": \"ours\", \"cpu_us_per_request\": {us:.3}}}"
+        )
+    });
+    format!("[\n{}\n]\n", lines.chain(pools).collect::<Vec<_>>().join(",\n"))
 }

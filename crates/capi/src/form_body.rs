@@ -149,7 +149,7 @@ enum Input {
 impl FormBody {
     pub fn open(parts: Vec<Part<Source>>, kind: Option<&[u8]>, escape: Escape) -> Result<FormBody, Code> {
         rewind_all(&parts)?;
-        let body = mime::form(parts, kind, escape, &mut engine::transfer::mime::boundary);
+        let body = mime::form(parts, kind, escape, &mut engine::mime::boundary);
         let body = body.map_err(|_| Code::ReadError)?;
         Ok(FormBody { body, next: 0, ready: Rc::from([]), taken: 0, current: None })
     }

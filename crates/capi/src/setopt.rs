@@ -4,8 +4,8 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::rc::Rc;
 
+use engine::mime::{MimeReader, MimeSource};
 use engine::settings::{MAX_INPUT_LENGTH, Settings, Support, support};
-use engine::transfer::mime::{MimeReader, MimeSource};
 use engine::{Error, callbacks::ReadAnswer};
 use tables::constant::CURLMIMEOPT_FORMESCAPE;
 use tables::{ArgKind, Code, EasyOption as O, Entry};

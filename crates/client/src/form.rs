@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use engine::callbacks::ReadAnswer;
-use engine::transfer::mime::{MimeReader, MimeSource, boundary};
+use engine::mime::{MimeReader, MimeSource, boundary};
 use engine::{Error, Result};
 use tables::Code;
 use wire::mime::{self, Content, Encoding, Escape, Part, Piece};

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use engine::Easy;
-use engine::transfer::mime::MimeSource;
+use engine::mime::MimeSource;
 use tables::{ArgKind, Code, EasyOption};
 
 use crate::Form;

@@ -25,8 +25,9 @@ use slab::Slab;
 use tables::{Code, MultiCode};
 
 use crate::easy::{Easy, EasyState};
+use crate::memories::Memories;
 use crate::own_connection::OwnConnection;
-use crate::{protocol, transfer};
+use crate::transfer;
 
 /// Receive buffer of a multi handle. One per multi, not per connection: a thousand connections with
 /// buffers of their own cost page faults and cache misses.
@@ -79,8 +80,8 @@ pub struct MultiState {
     pub resolved: Arc<ResolveCache>,
     pub sessions: SessionStore,
     pub(crate) limits: Cell<Limits>,
-    /// What FTP servers made of commands that did not wait.
-    pub(crate) ftp_servers: RefCell<protocol::FtpServers>,
+    /// What protocols remember of servers.
+    pub(crate) memories: Memories,
     pub(crate) for_easy: bool,
     scratch: Cell<Vec<u8>>,
     /// Storage for the heads of replies, from one exchange to the next.
@@ -119,7 +120,7 @@ impl Multi {
             resolved: Arc::default(),
             sessions: SessionStore::new(),
             limits: Cell::default(),
-            ftp_servers: RefCell::default(),
+            memories: Memories::default(),
             for_easy,
             scratch: Cell::default(),
             spare: RefCell::default(),

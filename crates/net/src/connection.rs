@@ -11,6 +11,7 @@ use runtime::{Direction, Idle, Reactor, fork_generation};
 use crate::connect::Endpoints;
 use crate::filter::Filter;
 use crate::identity::Key;
+use crate::tls::TlsInfo;
 
 /// What a protocol did on an idle connection ahead of its next use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,11 +24,45 @@ pub enum Ahead {
     Ready,
 }
 
-/// One connection. Dropping it closes it; [`Connection::retire`] says goodbye first.
-pub struct Connection {
+/// What a transfer may know of its connection.
+#[derive(Clone)]
+pub struct About {
     /// Its number in the pool that opened it (CURLINFO_CONN_ID).
     pub id: u64,
     pub identity: Key,
+    pub endpoints: Endpoints,
+    /// The number of its socket's descriptor.
+    pub socket: i64,
+    /// What the topmost TLS layer agreed on.
+    pub tls: Option<Arc<TlsInfo>>,
+    /// Its server's last answer was one of HTTP/1.0: requests speak it here.
+    pub answers_http10: bool,
+}
+
+/// What a protocol keeps on a connection between two transfers: FTP's folder, what HTTP knows of the one who is logged in,
+/// a session that is parked.
+pub trait Memory: Any + Send {
+    /// Looks at the idle connection before it is used again, and takes what came for the protocol itself.
+    fn idle_state(&mut self, filter: &mut dyn Filter) -> Idle {
+        filter.idle_state()
+    }
+}
+
+impl dyn Memory {
+    /// What it is, if it is that.
+    pub fn take<T: Memory>(self: Box<Self>) -> Option<Box<T>> {
+        (self as Box<dyn Any>).downcast().ok()
+    }
+
+    /// The same, left in its place.
+    pub fn see<T: Memory>(&mut self) -> Option<&mut T> {
+        (self as &mut dyn Any).downcast_mut()
+    }
+}
+
+/// One connection. Dropping it closes it; [`Connection::retire`] says goodbye first.
+pub struct Connection {
+    pub about: About,
     pub filter: Box<dyn Filter>,
     pub created: Instant,
     pub last_used: Instant,
@@ -35,11 +70,8 @@ pub struct Connection {
     pub kept_up: Instant,
     /// How many transfers have used it.
     pub uses: u64,
-    pub endpoints: Endpoints,
-    /// What its protocol keeps between transfers: FTP's directory, an HTTP/2 session.
-    pub state: Option<Box<dyn Any + Send>>,
-    /// Its server's last answer was one of HTTP/1.0: requests speak it here.
-    pub answers_http10: bool,
+    /// What its protocol keeps between transfers.
+    pub state: Option<Box<dyn Memory>>,
     /// What was done ahead of the next use.
     pub ahead: Ahead,
     /// What the protocol says before closing (`QUIT`), sent in one try.
@@ -52,17 +84,15 @@ pub struct Connection {
 impl Connection {
     /// A connection that nobody has used yet; its number is given by the pool.
     pub fn new(identity: Key, filter: Box<dyn Filter>, endpoints: Endpoints, now: Instant) -> Connection {
+        let (socket, tls) = (i64::from(filter.socket().raw_fd()), filter.tls().cloned());
         Connection {
-            id: 0,
-            identity,
+            about: About { id: 0, identity, endpoints, socket, tls, answers_http10: false },
             filter,
             created: now,
             last_used: now,
             kept_up: now,
             uses: 0,
-            endpoints,
             state: None,
-            answers_http10: false,
             ahead: Ahead::Nothing,
             farewell: Vec::new(),
             private: false,
@@ -77,7 +107,12 @@ impl Connection {
             return true;
         }
         self.kept_up = now;
-        !self.is_inherited() && self.filter.idle_state() == Idle::Alive
+        !self.is_inherited() && self.is_alive()
+    }
+
+    /// A layer was put on top, or taken off.
+    pub fn note_layers(&mut self) {
+        self.about.tls = self.filter.tls().cloned();
     }
 
     /// Reads once; 0 is a clean end.
@@ -116,12 +151,16 @@ impl Connection {
 
     /// Whether other handles may have it.
     pub fn is_shareable(&self) -> bool {
-        !self.private && self.identity.owner.is_none()
+        !self.private && self.about.identity.owner.is_none()
     }
 
     /// Whether an idle one can be used.
     pub(crate) fn is_alive(&mut self) -> bool {
-        match self.filter.idle_state() {
+        let idle = match &mut self.state {
+            Some(memory) => memory.idle_state(self.filter.as_mut()),
+            None => self.filter.idle_state(),
+        };
+        match idle {
             Idle::Alive => true,
             Idle::Data => self.ahead == Ahead::Asked,
             Idle::Closed => false,

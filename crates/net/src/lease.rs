@@ -1,83 +1,233 @@
-//! The right to one connection of a pool: a slot while it is being made, a lease while it is used.
+//! The right of one transfer to a connection of a pool: a slot while it is being made; then the whole of it, or one stream
+//! of a session that others use as well.
 //!
-//! Both count against the pool's limits until they are dropped. Dropping a lease closes its connection (cancel);
-//! releasing it makes the connection idle; retiring it closes politely.
+//! All count against the pool's limits until they are dropped. Dropping what is whole closes the connection, dropping a
+//! stream resets it (cancel); releasing makes it idle or leaves the stream; retiring closes politely.
 
-use std::ops::{Deref, DerefMut};
 use std::rc::{Rc, Weak};
 
-use crate::connection::Connection;
-use crate::pool::Inner;
+use crate::connection::{About, Connection};
+use crate::exchange::{Exchange, Storage, http1::Http1};
+use crate::identity::Key;
+use crate::pool::{Inner, Opened};
+use crate::session::{Session, Stream};
 
-/// Permission to open one connection.
+/// Permission to open one connection. Others who want the same may wait for what comes of it.
 pub struct Slot {
     pool: Weak<Inner>,
     /// Where in the pool's table it counts; held as long as the slot is.
     bundle: usize,
+    /// Nothing has come of it yet.
+    opening: bool,
+    /// The number of a connection on which a session runs.
+    hosts: Option<u64>,
 }
 
 /// A connection in use by one transfer.
-pub struct Lease {
+pub enum Lease {
+    /// All of it.
+    Whole(Whole),
+    /// One of the streams that it carries.
+    Stream(Share),
+}
+
+/// A connection that somebody has to himself: a transfer, or the session that runs on it.
+pub struct Whole {
     /// Boxed, because it changes hands a dozen times per request.
     connection: Option<Box<Connection>>,
     slot: Slot,
     reused: bool,
 }
 
+/// A stream of a session.
+pub struct Share {
+    stream: Box<dyn Stream>,
+    session: Rc<dyn Session>,
+    /// The session has served before.
+    reused: bool,
+}
+
 impl Slot {
     /// Takes over the hold on that bundle.
-    pub(crate) fn new(pool: &Rc<Inner>, bundle: usize) -> Slot {
-        pool.occupy(bundle);
-        Slot { pool: Rc::downgrade(pool), bundle }
+    pub(crate) fn new(pool: &Rc<Inner>, bundle: usize, opening: bool) -> Slot {
+        pool.occupy(bundle, opening);
+        Slot { pool: Rc::downgrade(pool), bundle, opening, hosts: None }
     }
 
-    /// The connection that was opened with this permission. It gets its number.
-    pub fn fill(self, mut connection: Connection) -> Lease {
-        if let Some(pool) = self.pool.upgrade() {
-            connection.id = pool.next_id();
-        }
-        connection.uses += 1;
-        Lease { connection: Some(Box::new(connection)), slot: self, reused: false }
+    /// The connection that was opened with this permission, for one transfer at a time. It gets its number.
+    pub fn fill(self, connection: Connection) -> Lease {
+        Lease::Whole(self.number(connection, Opened::ForOne))
     }
 
+    /// The connection that was opened with this permission, on which a session runs. The transfer has its first stream.
+    pub fn host(self, connection: Connection, run: impl FnOnce(Whole) -> Rc<dyn Session>) -> Lease {
+        self.number(connection, Opened::ForMany).host(run)
+    }
+
+    /// An idle connection has this place from now on.
     pub(crate) fn refill(self, mut connection: Box<Connection>) -> Lease {
         connection.uses += 1;
-        Lease { connection: Some(connection), slot: self, reused: true }
+        Lease::Whole(Whole { connection: Some(connection), slot: self, reused: true })
+    }
+
+    fn number(mut self, mut connection: Connection, opened: Opened) -> Whole {
+        if let Some(pool) = self.pool.upgrade() {
+            connection.about.id = pool.next_id();
+            pool.opened(self.bundle, opened);
+        }
+        self.opening = false;
+        connection.uses += 1;
+        Whole { connection: Some(Box::new(connection)), slot: self, reused: false }
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        if let Some(pool) = self.pool.upgrade() {
-            pool.vacate(self.bundle);
+        let Some(pool) = self.pool.upgrade() else { return };
+        if self.opening {
+            pool.opened(self.bundle, Opened::Nothing);
         }
+        pool.vacate(self.bundle, self.hosts);
+    }
+}
+
+impl From<Whole> for Lease {
+    fn from(whole: Whole) -> Lease {
+        Lease::Whole(whole)
     }
 }
 
 impl Lease {
+    /// What a transfer may know of its connection.
+    pub fn about(&self) -> &About {
+        match self {
+            Lease::Whole(whole) => whole.about(),
+            Lease::Stream(share) => share.session.about(),
+        }
+    }
+
+    /// A stream of a session that others use, too.
+    pub(crate) fn of(session: Rc<dyn Session>) -> Lease {
+        Lease::Stream(Share { stream: session.clone().stream(), session, reused: true })
+    }
+
     /// Whether the connection has served before: a request that dies on it at once may be sent again on a fresh one.
+    pub fn is_reused(&self) -> bool {
+        match self {
+            Lease::Whole(whole) => whole.reused,
+            Lease::Stream(share) => share.reused,
+        }
+    }
+
+    /// The whole connection; `None` for a stream, which is reset.
+    pub fn into_whole(self) -> Option<Whole> {
+        match self {
+            Lease::Whole(whole) => Some(whole),
+            Lease::Stream(_) => None,
+        }
+    }
+
+    /// The whole connection.
+    pub fn whole(&mut self) -> Option<&mut Whole> {
+        match self {
+            Lease::Whole(whole) => Some(whole),
+            Lease::Stream(_) => None,
+        }
+    }
+
+    /// Begins an exchange, which has the connection or the stream until [`Lease::end`].
+    pub fn begin(&mut self, storage: Storage) -> Box<dyn Exchange> {
+        match self {
+            Lease::Whole(whole) => Box::new(Http1::new(whole.take(), storage)),
+            Lease::Stream(share) => share.stream.begin(storage),
+        }
+    }
+
+    /// Ends an exchange that was begun here: whether another may follow, and its storage.
+    pub fn end(&mut self, exchange: Box<dyn Exchange>) -> (bool, Storage) {
+        let finished = exchange.finish();
+        if let (Lease::Whole(whole), Some(connection)) = (self, finished.connection) {
+            whole.restore(connection);
+        }
+        (finished.clean, finished.storage)
+    }
+
+    /// Back to the pool, for the next transfer; the stream is left.
+    pub fn release(self) {
+        if let Lease::Whole(whole) = self {
+            whole.release();
+        }
+    }
+
+    /// Closes politely. Of a session this transfer's stream alone ends.
+    pub fn retire(self) {
+        if let Lease::Whole(whole) = self {
+            whole.retire();
+        }
+    }
+}
+
+impl Whole {
+    /// What may be known of it.
+    pub fn about(&self) -> &About {
+        let connection = self.connection.as_ref();
+        &connection.expect("a lease holds its connection until it is given up").about
+    }
+
+    /// The connection, for who has all of it.
+    pub fn connection(&mut self) -> &mut Connection {
+        self.connection.as_mut().expect("a lease holds its connection until it is given up")
+    }
+
+    /// Whether it has served before.
     pub fn is_reused(&self) -> bool {
         self.reused
     }
 
-    /// Takes the connection out for an exchange that wants to own it; [`Lease::restore`] puts it back. The slot stays.
+    /// Takes the connection out for somebody who wants to own it; [`Whole::restore`] puts it back. The slot stays.
     pub fn take(&mut self) -> Box<Connection> {
         self.connection.take().expect("a lease holds its connection until it is given up")
     }
 
-    /// Puts back what [`Lease::take`] took out.
+    /// Puts back what [`Whole::take`] took out.
     pub fn restore(&mut self, connection: Box<Connection>) {
         self.connection = Some(connection);
+    }
+
+    /// Somebody is logged in on it from now on: only the same identity finds it.
+    pub fn bind(&mut self, identity: Key) {
+        self.connection().about.identity = identity;
+    }
+
+    /// Runs a session on it, of which the others of its pool may have streams; the first is this transfer's. The session
+    /// has the connection, and gives it back to the pool with [`Whole::release`] when no stream is left.
+    pub fn host(mut self, run: impl FnOnce(Whole) -> Rc<dyn Session>) -> Lease {
+        let (pool, bundle, reused) = (self.slot.pool.clone(), self.slot.bundle, self.reused);
+        let id = self.about().id;
+        self.slot.hosts = Some(id);
+        let session = run(self);
+        let stream = session.clone().stream();
+        if let Some(pool) = pool.upgrade() {
+            pool.announce(bundle, id, session.clone());
+        }
+        Lease::Stream(Share { stream, session, reused })
+    }
+
+    /// For a session that has it: a stream may be opened now, and whoever waits for one is told.
+    pub fn tell_room(&self) {
+        if let Some(pool) = self.slot.pool.upgrade() {
+            pool.wake_for_stream(self.slot.bundle);
+        }
     }
 
     /// Back to the pool, for the next transfer.
     pub fn release(mut self) {
         let Some(connection) = self.connection.take() else { return };
-        let pool = self.slot.pool.upgrade().filter(|_| !connection.identity.unnamed);
+        let pool = self.slot.pool.upgrade().filter(|_| !connection.about.identity.unnamed);
         match pool {
             Some(pool) => {
                 self.slot.pool = Weak::new(); // it ends with what follows
-                pool.give_back(self.slot.bundle, connection);
+                pool.give_back(self.slot.bundle, self.slot.hosts, connection);
             }
             None => connection.retire(),
         }
@@ -93,19 +243,5 @@ impl Lease {
     /// Takes the connection out of the pool's sight (CONNECT_ONLY, an upgraded protocol). The slot goes with the lease.
     pub fn into_connection(mut self) -> Connection {
         *self.take()
-    }
-}
-
-impl Deref for Lease {
-    type Target = Connection;
-
-    fn deref(&self) -> &Connection {
-        self.connection.as_ref().expect("a lease holds its connection until it is given up")
-    }
-}
-
-impl DerefMut for Lease {
-    fn deref_mut(&mut self) -> &mut Connection {
-        self.connection.as_mut().expect("a lease holds its connection until it is given up")
     }
 }

@@ -12,14 +12,15 @@ pub mod listen;
 mod pool;
 mod process;
 pub mod resolver;
+pub mod session;
 pub mod tls;
 
-pub use connection::{Ahead, Connection};
+pub use connection::{About, Ahead, Connection, Memory};
 pub use error::{NetError, NetErrorKind};
 pub use filter::Filter;
 pub use filter::datagram::Datagrams;
 pub use identity::{Identity, Key};
-pub use lease::{Lease, Slot};
+pub use lease::{Lease, Slot, Whole};
 pub use pool::{Acquired, Ages, Counters, Limits, Listed, Pool, SharedPool, Wish};
 pub use process::{Process, process};
 pub use resolver::ResolveCache;

@@ -24,6 +24,10 @@ fn lease(rt: &Runtime, pool: &Pool, to: SocketAddr, port: u16) -> Lease {
     block_on(rt, async move { acquire(&pool, reactor, to, port).await })
 }
 
+fn whole(lease: &mut Lease) -> &mut Connection {
+    lease.whole().unwrap().connection()
+}
+
 async fn acquire(pool: &Pool, reactor: Arc<runtime::Reactor>, to: SocketAddr, port: u16) -> Lease {
     let identity = identity(port);
     match pool.acquire(wish(&identity)).await {
@@ -37,13 +41,13 @@ fn a_released_connection_serves_again_and_keeps_its_number() {
     let (rt, (_listener, to)) = (runtime(), listener());
     let pool = Pool::new(rt.reactor());
     let first = lease(&rt, &pool, to, 1);
-    assert_eq!((first.id, first.uses, first.is_reused(), pool.in_use()), (0, 1, false, 1));
+    assert_eq!((first.about().id, first.is_reused(), pool.in_use()), (0, false, 1));
     first.release();
     assert_eq!((pool.in_use(), pool.list().len(), rt.reactor().interests().len()), (0, 1, 0));
     let again = lease(&rt, &pool, to, 1);
-    assert_eq!((again.id, again.uses, again.is_reused()), (0, 2, true));
+    assert_eq!((again.about().id, again.is_reused()), (0, true));
     let other = lease(&rt, &pool, to, 2);
-    assert_eq!((other.id, other.is_reused()), (1, false));
+    assert_eq!((other.about().id, other.is_reused()), (1, false));
 }
 
 #[test]
@@ -142,7 +146,7 @@ fn retiring_says_goodbye() {
     let (rt, (listener, to)) = (runtime(), listener());
     let pool = Pool::new(rt.reactor());
     let mut l = lease(&rt, &pool, to, 1);
-    l.farewell = b"QUIT\r\n".to_vec();
+    whole(&mut l).farewell = b"QUIT\r\n".to_vec();
     l.release();
     drop(pool);
     let (mut peer, _) = listener.accept().unwrap();
@@ -235,7 +239,7 @@ fn the_pool_behind_serves_the_next_handle() {
         let pool = Pool::new(rt.reactor());
         pool.set_behind(Some(shared.clone()));
         let mut l = lease(&rt, &pool, to, 1);
-        assert_eq!((l.is_reused(), l.uses), (round > 0, round + 1));
+        assert_eq!((l.is_reused(), whole(&mut l).uses), (round > 0, round + 1));
         block_on_write(&rt, &mut l);
         l.release();
         pool.give_up();
@@ -247,7 +251,7 @@ fn the_pool_behind_serves_the_next_handle() {
 fn block_on_write(rt: &Runtime, lease: &mut Lease) {
     // A write that fits needs no reactor.
     let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
-    assert!(lease.filter.poll_write(&mut cx, b"x").is_ready());
+    assert!(whole(lease).filter.poll_write(&mut cx, b"x").is_ready());
     rt.run().unwrap();
 }
 
@@ -259,7 +263,7 @@ fn private_and_owned_connections_are_never_shared() {
     pool.set_in_front(Some(shared.clone()));
     pool.set_behind(Some(shared.clone()));
     let mut l = lease(&rt, &pool, to, 1);
-    l.private = true;
+    whole(&mut l).private = true;
     l.release();
     assert_eq!((pool.list().len(), shared.list(rt.reactor().now()).len()), (1, 0));
     pool.give_up();
@@ -323,9 +327,9 @@ fn sixteen_threads_on_one_shared_pool() {
                     let byte = me ^ round;
                     let answer = block_on(&rt, async move {
                         let mut l = acquire(&pool, reactor, to, 1).await;
-                        l.write_all(&[byte]).await.unwrap();
+                        whole(&mut l).write_all(&[byte]).await.unwrap();
                         let mut answer = [0; 1];
-                        assert_eq!(l.read(&mut answer).await.unwrap(), 1);
+                        assert_eq!(whole(&mut l).read(&mut answer).await.unwrap(), 1);
                         l.release();
                         answer[0]
                     });

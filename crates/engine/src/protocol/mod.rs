@@ -19,7 +19,7 @@ use crate::transfer::Transfer;
 use crate::transfer::body::send_failed;
 use tables::{Code, EasyOption as O};
 
-pub use ftp::{Pipelining as FtpPipelining, Servers as FtpServers};
+pub use ftp::Pipelining as FtpPipelining;
 pub use http::{KeptHead, Memory as HttpMemory};
 
 /// What follows a request.
@@ -91,7 +91,7 @@ async fn ahead(t: &mut Transfer) -> Result<Next> {
 async fn connect_only(t: &mut Transfer) -> Result<Next> {
     let mut connection = match t.scheme().family() {
         Family::Ftp if !t.forwards()? => Box::pin(ftp::connect_only(t)).await?,
-        _ => Box::pin(t.connect(false)).await?.lease.into_connection(),
+        _ => Box::pin(t.connect(false)).await?.into_whole()?.into_connection(),
     };
     // Nobody flushes after this: a layer may hold the end of its handshake back for the first bytes written, and the server
     // may be the one that speaks first.

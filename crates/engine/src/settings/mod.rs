@@ -13,12 +13,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tables::{ArgKind, Code, EasyOption as O, Scheme};
 
-pub use support::{Support, support};
+pub use support::{SCHEMES_BUILT, SCHEMES_KNOWN, Support, support};
 pub use values::Value;
 use values::Values;
 
-use crate::transfer::auth::{BUILT, KNOWN};
-use crate::transfer::mime::MimeSource;
+use crate::mime::MimeSource;
 
 /// A text or a piece of binary data that the application gave; not necessarily UTF-8.
 pub type Text = Rc<[u8]>;
@@ -406,9 +405,9 @@ fn folded(option: O, value: i64) -> Result<(O, i64), Code> {
         O::SslVerifyhost | O::ProxySslVerifyhost => Ok((option, if value == 1 { 2 } else { value })),
         // What asks for schemes that are not built must not end up asking for none.
         O::Httpauth | O::Proxyauth => {
-            let built = value as u64 & BUILT;
+            let built = value as u64 & SCHEMES_BUILT;
             let refused = value != 0 && built == 0;
-            if refused { Err(Code::NotBuiltIn) } else { Ok((option, (value as u64 & KNOWN) as i64)) }
+            if refused { Err(Code::NotBuiltIn) } else { Ok((option, (value as u64 & SCHEMES_KNOWN) as i64)) }
         }
         O::Socks5Auth if value & !SOCKS5_WAYS != 0 => Err(Code::NotBuiltIn),
         O::Buffersize => Ok((option, value.clamp(1024, 10 * 1024 * 1024))),

@@ -1,7 +1,23 @@
 //! Which options do something in this build. What does nothing says so with curl's own codes; an
 //! option changes its row here in the commit that builds what it asks for.
 
+use tables::constant::{
+    CURLAUTH_AWS_SIGV4, CURLAUTH_BASIC, CURLAUTH_BEARER, CURLAUTH_DIGEST, CURLAUTH_DIGEST_IE,
+    CURLAUTH_NEGOTIATE, CURLAUTH_NTLM, CURLAUTH_ONLY,
+};
 use tables::{Code, EasyOption as O};
+
+/// The schemes of HTTP authentication that this build speaks.
+pub const SCHEMES_BUILT: u64 = CURLAUTH_BASIC
+    | CURLAUTH_DIGEST
+    | CURLAUTH_NEGOTIATE
+    | CURLAUTH_DIGEST_IE
+    | CURLAUTH_BEARER
+    | CURLAUTH_NTLM
+    | CURLAUTH_AWS_SIGV4;
+
+/// What a want consists of. CURLAUTH_ONLY stays in it: beside one scheme it makes two, so that nothing is sent unasked.
+pub const SCHEMES_KNOWN: u64 = SCHEMES_BUILT | CURLAUTH_ONLY;
 
 /// How an option is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,9 +11,8 @@ use tables::{Code, EasyOption as O};
 use wire::altsvc::{Alpn, Cache, Service};
 
 use super::file::{read, write};
+use super::now;
 use crate::easy::EasyState;
-use crate::transfer::Transfer;
-use crate::transfer::auth::now;
 
 /// A handle's own cache.
 #[derive(Default)]
@@ -46,37 +45,23 @@ fn bits(easy: &EasyState) -> i64 {
     if settings.is_set(O::AltsvcCtrl) { settings.long(O::AltsvcCtrl) } else { CURLALTSVC_H1 }
 }
 
-/// Where to go instead of this host. Only origins with TLS have alternatives: their certificate is asked for there, too.
-pub fn alternative(t: &Transfer, host: &str, port: u16) -> Option<(String, u16)> {
-    if !t.scheme().tls() || !is_on(&t.easy) || bits(&t.easy) & CURLALTSVC_H1 == 0 {
+/// Where to go instead of this host, which is asked over TLS: its certificate is asked for there, too.
+pub fn alternative(easy: &EasyState, host: &str, port: u16) -> Option<(String, u16)> {
+    if !is_on(easy) || bits(easy) & CURLALTSVC_H1 == 0 {
         return None;
     }
     let source = source(host.as_bytes(), port);
-    let mut cache = t.easy.stores.altsvc.cache.borrow_mut();
+    let mut cache = easy.stores.altsvc.cache.borrow_mut();
     let found = cache.find(&source, |alpn| alpn == Alpn::H1, now())?.destination.clone();
     drop(cache);
     Some((String::from_utf8(found.host).ok()?, found.port))
 }
 
-/// Tells where the connection leads instead.
-pub fn tell(t: &Transfer, to: &(String, u16)) {
-    t.easy.note(|| {
-        let host = String::from_utf8_lossy(t.url.host_unbracketed().unwrap_or_default()).into_owned();
-        let port = t.url.port_or_default().unwrap_or_default();
-        format!("Alt-svc connecting from [h1]{host}:{port} to [h1]{}:{}", to.0, to.1)
-    });
-}
-
-/// Alt-Svc came. Over TLS alone is it believed.
-pub fn received(t: &Transfer, value: &[u8]) {
-    if !t.scheme().tls() || !is_on(&t.easy) {
-        return;
-    }
-    let host = t.url.host_ascii().unwrap_or_default();
-    let host = host.strip_prefix(b"[").and_then(|h| h.strip_suffix(b"]")).unwrap_or(&host);
-    let source = source(host, t.url.port_or_default().unwrap_or_default());
-    if t.easy.stores.altsvc.cache.borrow_mut().receive(&source, value, now()).is_err() {
-        t.easy.note(|| "Illegal Alt-Svc header skipped".to_owned());
+/// Alt-Svc came from this host, over TLS: otherwise it is not believed.
+pub fn received(easy: &EasyState, host: &[u8], port: u16, value: &[u8]) {
+    let source = source(host, port);
+    if easy.stores.altsvc.cache.borrow_mut().receive(&source, value, now()).is_err() {
+        easy.note(|| "Illegal Alt-Svc header skipped".to_owned());
     }
 }
 

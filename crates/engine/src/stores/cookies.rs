@@ -2,17 +2,16 @@
 //! the files they are read from and written to (CURLOPT_COOKIEFILE(3), COOKIEJAR(3), COOKIELIST(3)).
 
 use std::cell::Cell;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use runtime::cell::RefCell;
 
 use tables::EasyOption as O;
-use wire::cookie::{Command, Jar, Target, is_secure};
+use wire::cookie::{Command, Jar, Target};
 
 use super::file::{read, write};
+use super::now;
 use crate::easy::EasyState;
 use crate::settings::{Text, own_text};
-use crate::transfer::Transfer;
 
 /// A handle's own cookies.
 #[derive(Default)]
@@ -121,33 +120,19 @@ fn content(easy: &EasyState, name: &[u8]) -> Option<Vec<u8>> {
     read(name).inspect_err(told).ok()
 }
 
-/// The Cookie field for the current request: stored cookies, and those set with CURLOPT_COOKIE.
-pub fn header_for(t: &Transfer, literal: Option<&[u8]>) -> Option<Vec<u8>> {
-    if !is_on(&t.easy) {
-        return literal.map(<[u8]>::to_vec);
-    }
-    let host = host_of(t);
-    let stored = with_jar(&t.easy, |jar| {
-        let jar = jar.as_mut()?;
-        Some(jar.header(target(t, &host), literal, now()))
-    });
+/// The Cookie field for a request there: stored cookies, and those set with CURLOPT_COOKIE.
+pub fn header_for(easy: &EasyState, target: Target<'_>, literal: Option<&[u8]>) -> Option<Vec<u8>> {
+    let stored = with_jar(easy, |jar| Some(jar.as_mut()?.header(target, literal, now())));
     // Without a jar the literal ones go alone.
     stored.unwrap_or_else(|| literal.map(<[u8]>::to_vec))
 }
 
-/// A reply sets a cookie.
-pub fn received(t: &Transfer, value: &[u8]) {
-    if !is_on(&t.easy) {
-        return;
-    }
-    let host = host_of(t);
-    let outcome = with_jar(&t.easy, |jar| {
-        let jar = jar.as_mut()?;
-        Some(jar.receive(value, target(t, &host), now()).map(|_| ()))
-    });
+/// A reply to a request there sets a cookie.
+pub fn received(easy: &EasyState, target: Target<'_>, value: &[u8]) {
+    let outcome = with_jar(easy, |jar| Some(jar.as_mut()?.receive(value, target, now()).map(|_| ())));
     match outcome {
-        Some(Ok(())) => t.easy.stores.cookies.dirty.set(true),
-        Some(Err(why)) => t.easy.note(|| format!("cookie refused: {why:?}")),
+        Some(Ok(())) => easy.stores.cookies.dirty.set(true),
+        Some(Err(why)) => easy.note(|| format!("cookie refused: {why:?}")),
         None => {}
     }
 }
@@ -155,26 +140,6 @@ pub fn received(t: &Transfer, value: &[u8]) {
 /// Whether the application asked for cookies.
 pub fn is_on(easy: &EasyState) -> bool {
     easy.stores.cookies.on.get().unwrap_or_else(|| easy.settings.borrow().is_set(O::Cookiejar))
-}
-
-/// A custom Host field names the site for cookies, as long as the origin is the first one.
-fn host_of(t: &Transfer) -> Vec<u8> {
-    let lines = t.easy.settings.borrow().list(O::Httpheader);
-    let custom = lines.iter().filter(|_| !t.other_origin).find_map(|line| {
-        let header = wire::http1::HeaderLine::parse(line)?;
-        (header.is("Host") && !header.value.is_empty()).then(|| header.value.to_vec())
-    });
-    match custom {
-        Some(host) => match host.strip_prefix(b"[") {
-            Some(v6) => v6.split(|b| *b == b']').next().unwrap_or_default().to_vec(),
-            None => host.split(|b| *b == b':').next().unwrap_or_default().to_vec(),
-        },
-        None => t.url.host_name().unwrap_or_default(),
-    }
-}
-
-fn target<'a>(t: &'a Transfer, host: &'a [u8]) -> Target<'a> {
-    Target { host, path: t.url.path(), secure: is_secure(t.scheme().tls(), host) }
 }
 
 /// Writes the jar file, whole or not at all.
@@ -195,8 +160,4 @@ fn with_jar<R>(easy: &EasyState, f: impl FnOnce(&mut Option<Jar>) -> R) -> R {
         Some(share) => share.with_cookies(easy.tag.get(), f),
         None => f(&mut easy.stores.cookies.jar.borrow_mut()),
     }
-}
-
-fn now() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs() as i64)
 }

@@ -1,23 +1,17 @@
 //! Which hosts are to be reached over TLS alone (RFC 6797), and the file that keeps them (CURLOPT_HSTS(3),
 //! CURLOPT_HSTS_CTRL(3)), or the application that does (CURLOPT_HSTSREADFUNCTION(3), CURLOPT_HSTSWRITEFUNCTION(3)). The cache and its format are wire's.
 
-use std::rc::Rc;
-
 use runtime::cell::RefCell;
 
-use tables::{Code, EasyOption as O, LockData, Scheme};
+use tables::{Code, EasyOption as O, LockData};
 use wire::hsts::{Cache, parse_expiry};
-use wire::url::{Part, Url, flag};
 
 use super::file::{read, write};
+use super::now;
 use crate::callbacks::{HstsAnswer, HstsEntry};
 use crate::easy::EasyState;
 use crate::error::{Error, Result};
 use crate::settings::{Text, own_text};
-use crate::transfer::Transfer;
-use crate::transfer::auth::now;
-use crate::transfer::prepare::{url_error, url_text};
-use crate::transfer::target::Target;
 
 /// CURLOPT_HSTS_CTRL.
 const ENABLE: i64 = 1;
@@ -68,7 +62,7 @@ pub fn add_file(easy: &EasyState, name: Option<&[u8]>) {
 }
 
 /// Asked for, or there with a share that holds the cache.
-fn is_on(easy: &EasyState) -> bool {
+pub fn is_on(easy: &EasyState) -> bool {
     let settings = easy.settings.borrow();
     let shared = || easy.share.borrow().as_ref().is_some_and(|s| s.shares(LockData::Hsts));
     settings.is_set(O::Hsts) || settings.long(O::HstsCtrl) & ENABLE != 0 || shared()
@@ -140,38 +134,15 @@ pub fn read_files(easy: &EasyState) {
     }
 }
 
-/// http becomes https for a host that asked for it.
-pub fn upgrade(t: &mut Transfer) -> Result<()> {
-    if t.url.scheme != Some(Scheme::Http) || !is_on(&t.easy) {
-        return Ok(());
-    }
-    let host = t.url.host_ascii().map_err(url_error)?;
-    if !with_cache(&t.easy, |cache| cache.applies(&host, now())) {
-        return Ok(());
-    }
-    let first = Rc::ptr_eq(&t.first_url, &t.url);
-    let mut url = Url::clone(&t.url);
-    url.set(Part::Scheme, Some(b"https"), flag::NON_SUPPORT_SCHEME).map_err(url_error)?;
-    t.url = Rc::new(Target::from(url));
-    if first {
-        t.first_url = t.url.clone();
-    }
-    t.other_origin = t.first_url.origin() != t.url.origin();
-    t.easy.note(|| {
-        let url = String::from_utf8_lossy(&url_text(&t.url)).into_owned();
-        format!("Switched from HTTP to HTTPS due to HSTS => {url}")
-    });
-    Ok(())
+/// Whether this host is to be reached over TLS alone.
+pub fn applies(easy: &EasyState, host: &[u8]) -> bool {
+    with_cache(easy, |cache| cache.applies(host, now()))
 }
 
 /// Strict-Transport-Security came. Only a host that was reached over TLS is believed (RFC 6797 §8.1).
-pub fn received(t: &Transfer, value: &[u8]) {
-    if !t.scheme().tls() || !is_on(&t.easy) {
-        return;
-    }
-    let host = t.url.host_ascii().unwrap_or_default();
-    if with_cache(&t.easy, |cache| cache.receive(&host, value, now())).is_err() {
-        t.easy.note(|| "Illegal STS header skipped".to_owned());
+pub fn received(easy: &EasyState, host: &[u8], value: &[u8]) {
+    if with_cache(easy, |cache| cache.receive(host, value, now())).is_err() {
+        easy.note(|| "Illegal STS header skipped".to_owned());
     }
 }
 

@@ -7,6 +7,8 @@ mod file;
 pub mod headers;
 pub mod hsts;
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use runtime::cell::RefCell;
 
 use tables::EasyOption as O;
@@ -17,6 +19,11 @@ use crate::easy::EasyState;
 use crate::error::Result;
 use crate::share::Share;
 use crate::transfer::auth;
+
+/// Seconds since 1970: what is kept in files has no other clock.
+pub fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs() as i64)
+}
 
 /// The stores of one easy handle.
 #[derive(Default)]

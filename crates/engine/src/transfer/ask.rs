@@ -2,7 +2,7 @@
 
 use std::task::{Context, Poll, ready};
 
-use net::Lease;
+use net::Connection;
 use net::exchange::{BodyError, BodyStep};
 use runtime::Direction;
 
@@ -14,19 +14,19 @@ use crate::error::Result;
 impl Transfer {
     /// Connects, sends the question and hands out the answer.
     pub async fn ask(&mut self, question: &[u8]) -> Result<()> {
-        let mut link = self.connect(false).await?;
+        let mut whole = self.connect(false).await?.into_whole()?;
         self.mark(|info, elapsed| info.pre_transfer = elapsed);
         self.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, question);
         self.easy.info.borrow_mut().request_size += question.len() as i64;
-        link.lease.write_all(question).await.map_err(|e| send_failed(&e))?;
-        self.pump_body(&mut UntilClose(&mut link.lease)).await?;
-        self.retire(link.lease);
+        whole.connection().write_all(question).await.map_err(|e| send_failed(&e))?;
+        self.pump_body(&mut UntilClose(whole.connection())).await?;
+        self.retire(whole);
         Ok(())
     }
 }
 
 /// All that comes on a connection.
-struct UntilClose<'a>(&'a mut Lease);
+struct UntilClose<'a>(&'a mut Connection);
 
 impl BodySource for UntilClose<'_> {
     fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {

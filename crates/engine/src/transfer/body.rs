@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use net::exchange::{BodyError, BodyStep};
-use runtime::{Direction, Sleep};
+use runtime::Sleep;
 use tables::{Code, EasyOption as O};
 
 use super::Transfer;
@@ -181,6 +181,6 @@ impl BodySource for dyn net::exchange::Exchange + '_ {
     }
 
     fn forget_read(&mut self) {
-        self.connection().filter.socket().forget(Direction::Read);
+        net::exchange::Exchange::forget_read(self);
     }
 }

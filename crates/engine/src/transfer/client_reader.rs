@@ -9,8 +9,8 @@ use tables::{Code, EasyOption as O};
 use crate::callbacks::{ReadAnswer, SeekAnswer};
 use crate::easy::EasyState;
 use crate::error::{Error, Result};
+use crate::mime::MimeReader;
 use crate::settings::{Method, Text};
-use crate::transfer::mime::MimeReader;
 
 /// Where upload bytes come from.
 enum Source {

@@ -16,8 +16,8 @@ use net::filter::{SocketFilter, open::Transport};
 use net::resolver::{Addresses, IpVersion, ResolveOptions, is_new, resolve};
 use net::tls::{TlsConfig, TlsVersion};
 use net::{
-    Acquired, Ages, Connection, Datagrams, Filter, Identity, Key, Lease, Limits, Pool, ResolveCache,
-    SessionStore, Wish,
+    About, Acquired, Ages, Connection, Datagrams, Filter, Identity, Key, Lease, Limits, Pool, ResolveCache,
+    SessionStore, Whole, Wish,
 };
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, LockData};
@@ -46,6 +46,11 @@ pub struct Link {
 }
 
 impl Link {
+    /// The whole connection, for a protocol that knows no streams.
+    pub fn into_whole(self) -> Result<Whole> {
+        self.lease.into_whole().ok_or_else(|| Error::from(Code::FailedInit))
+    }
+
     /// The HTTP proxy that requests go to, which name the whole URL to it: no tunnel.
     pub fn forwarder(&self) -> Option<&Proxy> {
         self.plan.forwarder()
@@ -80,7 +85,8 @@ impl Transfer {
         let unsettled = !fresh && plan.identity.credentials.is_none();
         let perhaps = bound.perhaps.filter(|_| unsettled).map(|user| belonging(&plan.identity, user));
         let better = perhaps.or(if fresh { None } else { self.protected(&plan)? });
-        let wish = Wish { identity: &plan.identity, fresh, ages: self.ages(), owner };
+        let ages = self.ages();
+        let wish = Wish { identity: &plan.identity, fresh, streams: false, patient: false, ages, owner };
         let at_once = || {
             let kept = better.and_then(|identity| pool.try_reuse(Wish { identity: &identity, ..wish }));
             kept.map(Acquired::Reused).or_else(|| pool.try_acquire(wish))
@@ -96,8 +102,9 @@ impl Transfer {
         self.mark_queued(started);
         let lease = match acquired {
             Acquired::Reused(lease) => {
-                self.easy
-                    .note(|| format!("Reusing existing connection #{} with host {}", lease.id, plan.host));
+                self.easy.note(|| {
+                    format!("Reusing existing connection #{} with host {}", lease.about().id, plan.host)
+                });
                 self.mark(|info, elapsed| {
                     (info.name_lookup, info.connect) = (elapsed, elapsed);
                     if plan.tls.is_some() {
@@ -113,7 +120,7 @@ impl Transfer {
                 slot.fill(connection)
             }
         };
-        self.note_connection(&lease);
+        self.note_connection(lease.about());
         let ends = self.easy.info.borrow().ends;
         if !self.easy.callbacks.prereq(&ends) {
             return Err(Error::new(Code::AbortedByCallback, "operation aborted by pre-request callback"));
@@ -433,12 +440,14 @@ impl Transfer {
     }
 
     /// Back to the pool; to one that handles share as it was taken from there, between their lock functions.
-    pub fn release(&self, lease: Lease) {
+    pub fn release(&self, lease: impl Into<Lease>) {
+        let lease = lease.into();
         self.locked(LockData::Connect, || lease.release());
     }
 
     /// Closes politely what was counted in that pool.
-    pub fn retire(&self, lease: Lease) {
+    pub fn retire(&self, lease: impl Into<Lease>) {
+        let lease = lease.into();
         self.locked(LockData::Connect, || lease.retire());
     }
 
@@ -483,13 +492,13 @@ impl Transfer {
         pool
     }
 
-    fn note_connection(&self, connection: &Connection) {
+    fn note_connection(&self, about: &About) {
         self.begins_to_move();
         let mut info = self.easy.info.borrow_mut();
-        info.connection_id = connection.id as i64;
-        info.secured = connection.filter.tls().is_some();
-        info.ends = ends(&connection.endpoints);
-        info.last_socket = i64::from(connection.filter.socket().raw_fd());
+        info.connection_id = about.id as i64;
+        info.secured = about.tls.is_some();
+        info.ends = ends(&about.endpoints);
+        info.last_socket = about.socket;
     }
 }
 

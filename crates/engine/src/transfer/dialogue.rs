@@ -4,7 +4,7 @@
 use std::future::poll_fn;
 use std::time::{Duration, Instant};
 
-use net::Lease;
+use net::{About, Whole};
 use tables::{Code, EasyOption as O};
 use wire::http1::LineBuffer;
 
@@ -23,7 +23,7 @@ const RESPONSE_TIMEOUT_MS: i64 = 120_000;
 /// A connection on which commands are answered by lines.
 pub struct Dialogue {
     /// The connection.
-    pub lease: Lease,
+    pub whole: Whole,
     received: LineBuffer,
     /// Replies that are still to come: at zero the connection is in step and can serve again, at `usize::MAX` never more.
     pub outstanding: usize,
@@ -33,8 +33,13 @@ pub struct Dialogue {
 
 impl Dialogue {
     /// Begins a dialogue, or goes on with one on a kept connection.
-    pub fn new(lease: Lease) -> Dialogue {
-        Dialogue { lease, received: LineBuffer::default(), outstanding: 0, lines: 0 }
+    pub fn new(whole: Whole) -> Dialogue {
+        Dialogue { whole, received: LineBuffer::default(), outstanding: 0, lines: 0 }
+    }
+
+    /// What may be known of the connection.
+    pub fn about(&self) -> &About {
+        self.whole.about()
     }
 
     /// Sends a command; the line ending is added.
@@ -55,7 +60,7 @@ impl Dialogue {
             t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, &lines[start..]);
         }
         t.easy.info.borrow_mut().request_size += lines.len() as i64;
-        let sent = self.lease.write_all(&lines).await;
+        let sent = self.whole.connection().write_all(&lines).await;
         sent.map_err(|e| self.stale_or(send_failed(&e)))?;
         self.outstanding = self.outstanding.saturating_add(commands.len());
         t.easy.trace("ftp", || format!("{} replies are waited for", self.outstanding));
@@ -101,7 +106,7 @@ impl Dialogue {
             let got = poll_fn(|cx| {
                 multi.with_scratch(SMALL_SCRATCH, |buf| {
                     // A whole TLS record must fit.
-                    let read = self.lease.filter.poll_read(cx, &mut buf[..32 * 1024]);
+                    let read = self.whole.connection().filter.poll_read(cx, &mut buf[..32 * 1024]);
                     read.map_ok(|n| {
                         self.received.extend(&buf[..n]);
                         n
@@ -123,7 +128,7 @@ impl Dialogue {
     /// A kept connection that fails before its first reply was closed while idle.
     fn stale_or(&mut self, e: Error) -> Error {
         self.outstanding = usize::MAX;
-        if self.lease.is_reused() && self.lines == 0 { e.stale() } else { e }
+        if self.whole.is_reused() && self.lines == 0 { e.stale() } else { e }
     }
 
     /// Goes on where another transfer left: with what was received already, and so many replies still to come.

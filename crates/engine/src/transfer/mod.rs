@@ -9,13 +9,13 @@ pub mod client_writer;
 pub mod connect;
 pub mod dialogue;
 pub mod login;
-pub mod mime;
 pub mod negotiate;
 pub mod plan;
 pub mod prepare;
 pub mod proxy;
 pub mod rate_limit;
 pub mod secret;
+mod site;
 mod socks;
 pub mod target;
 mod tunnel;
@@ -168,7 +168,7 @@ impl Transfer {
     /// Runs requests until none follows.
     async fn drive(&mut self) -> Result<()> {
         loop {
-            crate::stores::hsts::upgrade(self)?;
+            self.upgrade()?;
             prepare::check_scheme(self)?;
             self.note_url();
             match protocol::run(self).await? {

@@ -79,7 +79,7 @@ impl Plan {
         let told = connect_to(&settings, &host, port)?;
         let alternative = match &told {
             Some(_) => None,
-            None => crate::stores::altsvc::alternative(t, &host, port),
+            None => t.alternative(&host, port),
         };
         let to = told.clone().or_else(|| alternative.clone());
         let (to_host, to_port) = to.unwrap_or_else(|| (host.clone(), port));

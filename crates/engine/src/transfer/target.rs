@@ -134,7 +134,7 @@ impl Transfer {
         }
         drop(settings);
         if let Some(to) = &plan.alternative {
-            crate::stores::altsvc::tell(self, to);
+            self.tell_alternative(to);
         }
         Ok(plan)
     }

@@ -4,11 +4,12 @@
 use std::io;
 use std::task::{Context, Poll, ready};
 
+use runtime::Direction;
 use wire::http1::chunked::ChunkError;
 use wire::http1::{ChunkedDecoder, LineBuffer, Part, TooLarge};
 
 use super::{BodyError, BodyFraming, BodyStep, Exchange, Finished, Storage, UploadFraming};
-use crate::Connection;
+use crate::{About, Connection};
 
 /// A first read of this size takes a usual head and small body in one go, and leaves little to be
 /// copied when a long body follows.
@@ -247,8 +248,12 @@ impl Exchange for Http1 {
         self.any_received
     }
 
-    fn connection(&self) -> &Connection {
-        &self.conn
+    fn about(&self) -> &About {
+        &self.conn.about
+    }
+
+    fn forget_read(&mut self) {
+        self.conn.filter.socket().forget(Direction::Read);
     }
 
     fn finish(self: Box<Self>) -> Finished {
@@ -258,6 +263,6 @@ impl Exchange for Http1 {
             && (self.ended || self.framing == BodyFraming::None || self.framing == BodyFraming::Length(0))
             && self.framing != BodyFraming::UntilClose;
         let storage = Storage { received: self.received.into_storage(), out: self.out };
-        Finished { connection: self.conn, clean, storage }
+        Finished { connection: Some(self.conn), clean, storage }
     }
 }

@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use wire::http1::chunked::ChunkError;
 use wire::http1::{Part, TooLarge};
 
-use crate::Connection;
+use crate::{About, Connection};
 
 /// How a reply's body ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,8 @@ pub enum BodyError {
 
 /// What an exchange leaves behind.
 pub struct Finished {
-    pub connection: Box<Connection>,
+    /// What it had whole: nothing, if it had a stream.
+    pub connection: Option<Box<Connection>>,
     /// As far as the bytes tell, another exchange may follow on it.
     pub clean: bool,
     /// For another exchange.
@@ -146,8 +147,11 @@ pub trait Exchange {
     /// Whether any byte of a reply has come.
     fn any_received(&self) -> bool;
 
-    /// The connection underneath.
-    fn connection(&self) -> &Connection;
+    /// What may be known of the connection underneath.
+    fn about(&self) -> &About;
+
+    /// Nobody reads for a while: an application's loop must not hear of what nobody takes.
+    fn forget_read(&mut self);
 
     /// Ends the exchange.
     fn finish(self: Box<Self>) -> Finished;

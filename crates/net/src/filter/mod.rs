@@ -68,7 +68,7 @@ pub trait Filter: Send {
     fn socket(&self) -> &Socket;
 
     /// What the topmost TLS layer agreed on, if there is one.
-    fn tls(&self) -> Option<&TlsInfo> {
+    fn tls(&self) -> Option<&Arc<TlsInfo>> {
         None
     }
 }

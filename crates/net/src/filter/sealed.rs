@@ -187,7 +187,7 @@ impl Filter for SealedFilter {
         self.below.socket()
     }
 
-    fn tls(&self) -> Option<&TlsInfo> {
+    fn tls(&self) -> Option<&Arc<TlsInfo>> {
         self.below.tls()
     }
 }

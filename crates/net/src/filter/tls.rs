@@ -46,7 +46,7 @@ pub struct TlsFilter {
     tx: Key,
     /// Takes tickets and knows the next keys.
     kernel: KernelConnection<ClientConnectionData>,
-    info: TlsInfo,
+    info: Arc<TlsInfo>,
     /// Ciphertext of a record that is not all there.
     inbox: Vec<u8>,
     /// What was decrypted here and not handed out: `own[start..end]`.
@@ -452,7 +452,7 @@ impl Filter for TlsFilter {
         self.below.socket()
     }
 
-    fn tls(&self) -> Option<&TlsInfo> {
+    fn tls(&self) -> Option<&Arc<TlsInfo>> {
         Some(&self.info)
     }
 }

@@ -27,7 +27,7 @@ use crate::lease::{Lease, Slot};
 use queue::Place;
 
 pub use shared::SharedPool;
-pub(crate) use state::Inner;
+pub(crate) use state::{Inner, Opened};
 
 /// Limits of a pool; zero means none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +53,12 @@ pub struct Ages {
 #[derive(Clone, Copy)]
 pub struct Wish<'a> {
     pub identity: &'a Key,
-    /// Idle connections are passed over (CURLOPT_FRESH_CONNECT).
+    /// Idle connections and sessions are passed over (CURLOPT_FRESH_CONNECT).
     pub fresh: bool,
+    /// A stream of a session will do.
+    pub streams: bool,
+    /// One that is being opened is waited for: it may become a session (CURLOPT_PIPEWAIT).
+    pub patient: bool,
     pub ages: Ages,
     /// On whose behalf the reactor waits.
     pub owner: u64,
@@ -66,7 +70,7 @@ pub struct Pool(Rc<Inner>);
 
 /// What [`Pool::acquire`] found.
 pub enum Acquired {
-    /// An idle connection of that identity, known to be alive.
+    /// An idle connection of that identity, known to be alive, or a stream of a session.
     Reused(Lease),
     /// None: one may be opened.
     Vacant(Slot),
@@ -156,7 +160,7 @@ impl Pool {
 
     /// A connection as wished for, or the permission to open one; waits while the limits forbid both.
     pub async fn acquire(&self, wish: Wish<'_>) -> Acquired {
-        let mut place = Place::new(&self.0, wish.identity);
+        let mut place = Place::new(&self.0, wish);
         poll_fn(|cx| match self.try_acquire(wish) {
             Some(acquired) => {
                 place.leave();
@@ -173,23 +177,25 @@ impl Pool {
     /// The same without waiting.
     pub fn try_acquire(&self, wish: Wish<'_>) -> Option<Acquired> {
         if !wish.fresh
-            && let Some(lease) = self.reuse_own(wish)
+            && let Some(lease) = self.stream(wish).or_else(|| self.reuse_own(wish))
         {
             return Some(Acquired::Reused(lease));
+        }
+        if self.0.state.borrow_mut().expects_session(wish) {
+            return None;
         }
         let bundle = self.0.state.borrow_mut().hold(wish);
         if !self.0.make_room(bundle) {
             self.0.state.borrow_mut().table.let_go(bundle);
             return None;
         }
-        let slot = Slot::new(&self.0, bundle);
         if !wish.fresh
             && let Some(connection) = self.ask_shared(wish)
         {
-            return Some(Acquired::Reused(self.lease(slot, connection)));
+            return Some(Acquired::Reused(self.lease(Slot::new(&self.0, bundle, false), connection)));
         }
         self.0.state.borrow_mut().counters.opened += 1;
-        Some(Acquired::Vacant(slot))
+        Some(Acquired::Vacant(Slot::new(&self.0, bundle, true)))
     }
 
     /// An idle connection as wished for, if there is one; never a new one.
@@ -197,7 +203,7 @@ impl Pool {
         self.reuse_own(wish).or_else(|| {
             let connection = self.ask_shared(wish)?;
             let bundle = self.0.state.borrow_mut().hold(wish);
-            Some(self.lease(Slot::new(&self.0, bundle), connection))
+            Some(self.lease(Slot::new(&self.0, bundle, false), connection))
         })
     }
 
@@ -264,7 +270,11 @@ impl Pool {
 
     /// At a handle's cleanup: what others may use goes to the pool behind, the rest is closed politely.
     pub fn give_up(&self) {
-        let idle = self.0.state.borrow_mut().drain();
+        let (idle, sessions) = {
+            let mut state = self.0.state.borrow_mut();
+            (state.drain(), state.take_sessions())
+        };
+        drop(sessions);
         let behind = self.0.state.borrow().behind.clone();
         for connection in idle {
             match &behind {
@@ -274,11 +284,18 @@ impl Pool {
         }
     }
 
+    /// A stream of a session that has room for one.
+    fn stream(&self, wish: Wish<'_>) -> Option<Lease> {
+        let session = self.0.state.borrow_mut().find_session(wish)?;
+        self.0.state.borrow_mut().counters.reused += 1;
+        Some(Lease::of(session))
+    }
+
     fn reuse_own(&self, wish: Wish<'_>) -> Option<Lease> {
         while let Some((bundle, mut connection)) = self.0.take_idle(wish) {
             if wish.ages.allow(&connection, self.0.reactor.now()) && connection.is_alive() {
                 connection.filter.socket().set_owner(wish.owner);
-                return Some(self.lease(Slot::new(&self.0, bundle), connection));
+                return Some(self.lease(Slot::new(&self.0, bundle, false), connection));
             }
             let mut state = self.0.state.borrow_mut();
             state.table.let_go(bundle);
@@ -310,10 +327,10 @@ impl Pool {
 impl Listed {
     pub(crate) fn of(connection: &Connection, now: Instant) -> Listed {
         Listed {
-            id: connection.id,
-            scheme: connection.identity.scheme.clone(),
-            tls: connection.filter.tls().is_some(),
-            origin: connection.identity.origin.clone(),
+            id: connection.about.id,
+            scheme: connection.about.identity.scheme.clone(),
+            tls: connection.about.tls.is_some(),
+            origin: connection.about.identity.origin.clone(),
             age: now.saturating_duration_since(connection.created),
             idle: now.saturating_duration_since(connection.last_used),
             uses: connection.uses,

@@ -8,11 +8,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::task::Waker;
 
-use super::state::{Inner, State};
-use crate::identity::Key;
+use super::Wish;
+use super::state::{Inner, Opened, State};
+use crate::session::Session;
 
-/// The queue of a bundle: who waits there, by the number that each drew.
-pub(super) type Waiters = BTreeMap<u64, Waker>;
+/// What goes on in a bundle.
+#[derive(Default)]
+pub(super) struct Live {
+    /// By the numbers of their connections.
+    pub sessions: Vec<(u64, Rc<dyn Session>)>,
+    /// Connections that are being opened.
+    pub opening: usize,
+    /// The last one that was opened serves one transfer at a time: nobody waits for a session.
+    for_one: bool,
+    /// Who waits, by the number that each drew.
+    waiting: BTreeMap<u64, Waiter>,
+}
+
+struct Waiter {
+    waker: Waker,
+    /// For a slot, or else for what comes of a connection that is being opened.
+    for_slot: bool,
+}
 
 /// What is counted of an origin.
 #[derive(Default)]
@@ -50,13 +67,71 @@ impl State {
         self.dequeue(bundle, ticket)
     }
 
-    fn enqueue(&mut self, bundle: usize, ticket: u64, waker: Waker) {
+    /// Whether a wish waits for a connection that is being opened.
+    pub(super) fn expects_session(&mut self, wish: Wish<'_>) -> bool {
+        if !wish.patient || !wish.streams || wish.fresh {
+            return false;
+        }
+        let bundle = self.table.find(wish.identity).and_then(|at| self.table.bundle(at));
+        bundle.is_some_and(|bundle| bundle.live.opening > 0 && !bundle.live.for_one)
+    }
+
+    /// A session as wished for that has room.
+    pub(super) fn find_session(&mut self, wish: Wish<'_>) -> Option<Rc<dyn Session>> {
+        if !wish.streams {
+            return None;
+        }
+        let at = self.table.find(wish.identity)?;
+        let sessions = &self.table.bundle(at)?.live.sessions;
+        sessions.iter().find(|(_, session)| session.vacancies() > 0).map(|(_, session)| session.clone())
+    }
+
+    pub(super) fn remove_session(&mut self, bundle: usize, id: u64) -> Option<Rc<dyn Session>> {
+        let sessions = &mut self.table.bundle(bundle)?.live.sessions;
+        let at = sessions.iter().position(|(number, _)| *number == id)?;
+        Some(sessions.swap_remove(at).1)
+    }
+
+    /// All sessions, which the pool forgets.
+    pub(super) fn take_sessions(&mut self) -> Vec<Rc<dyn Session>> {
+        let all = self.table.bundles().flat_map(|(_, bundle)| bundle.live.sessions.drain(..));
+        all.map(|(_, session)| session).collect()
+    }
+
+    /// Something came of a connection that was being opened: who is to be told. A session tells by itself; when there is
+    /// none, one of those who waited opens the next.
+    pub(super) fn opened(&mut self, bundle: usize, opened: Opened) -> Vec<Waker> {
+        let Some(place) = self.table.bundle(bundle) else { return Vec::new() };
+        let live = &mut place.live;
+        live.opening = live.opening.saturating_sub(1);
+        let count = match opened {
+            Opened::ForOne => usize::MAX,
+            Opened::ForMany => 0,
+            Opened::Nothing => 1,
+        };
+        live.for_one = opened == Opened::ForOne || live.for_one && opened == Opened::Nothing;
+        let patient = live.waiting.iter().filter(|(_, waiter)| !waiter.for_slot).map(|(ticket, _)| *ticket);
+        let told: Vec<u64> = patient.take(count).collect();
+        told.into_iter().filter_map(|ticket| self.dequeue(bundle, ticket)).collect()
+    }
+
+    /// The first of a bundle, when a session there has room for one more.
+    pub(super) fn next_for_stream(&mut self, bundle: usize) -> Option<Waker> {
+        let live = &self.table.bundle(bundle)?.live;
+        let room = live.sessions.iter().any(|(_, session)| session.vacancies() > 0);
+        let ticket = *live.waiting.first_key_value().filter(|_| room)?.0;
+        self.counters.wakes += 1;
+        self.dequeue(bundle, ticket)
+    }
+
+    fn enqueue(&mut self, bundle: usize, ticket: u64, waiter: Waiter) {
         let Some(place) = self.table.bundle(bundle) else { return };
         let origin = place.origin;
-        if place.live.insert(ticket, waker).is_none() {
+        let for_slot = waiter.for_slot;
+        if place.live.waiting.insert(ticket, waiter).is_none() {
             self.queue.waiting += 1;
         }
-        if let Some(counts) = self.table.origin(origin) {
+        if let Some(counts) = self.table.origin(origin).filter(|_| for_slot) {
             counts.line.insert(ticket, bundle);
         }
         self.relist(bundle);
@@ -65,11 +140,11 @@ impl State {
     fn dequeue(&mut self, bundle: usize, ticket: u64) -> Option<Waker> {
         let place = self.table.bundle(bundle)?;
         let origin = place.origin;
-        let waker = place.live.remove(&ticket)?;
+        let waiter = place.live.waiting.remove(&ticket)?;
         self.queue.waiting -= 1;
         self.table.origin(origin)?.line.remove(&ticket);
         self.relist(bundle);
-        Some(waker)
+        Some(waiter.waker)
     }
 
     /// Something has changed at the origin of that bundle: whether those who wait there could go on.
@@ -101,14 +176,14 @@ impl State {
 /// A place in the queue. Whoever leaves it, served or cancelled, lets the next one look.
 pub(super) struct Place<'a> {
     pool: &'a Rc<Inner>,
-    identity: &'a Key,
+    wish: Wish<'a>,
     /// The number that was drawn, and the bundle, which is held as long as somebody waits there.
     stands: Option<(u64, usize)>,
 }
 
 impl<'a> Place<'a> {
-    pub fn new(pool: &'a Rc<Inner>, identity: &'a Key) -> Place<'a> {
-        Place { pool, identity, stands: None }
+    pub fn new(pool: &'a Rc<Inner>, wish: Wish<'a>) -> Place<'a> {
+        Place { pool, wish, stands: None }
     }
 
     /// Stands in line, at first at its end and from then on where it was.
@@ -116,17 +191,20 @@ impl<'a> Place<'a> {
         let mut state = self.pool.state.borrow_mut();
         let (ticket, bundle) = *self.stands.get_or_insert_with(|| {
             state.queue.tickets += 1;
-            (state.queue.tickets, state.table.hold(self.identity))
+            (state.queue.tickets, state.table.hold(self.wish.identity))
         });
-        state.enqueue(bundle, ticket, waker.clone());
+        let for_slot = !state.expects_session(self.wish);
+        state.enqueue(bundle, ticket, Waiter { waker: waker.clone(), for_slot });
     }
 
     pub fn leave(&mut self) {
         if let Some((ticket, bundle)) = self.stands.take() {
             let mut state = self.pool.state.borrow_mut();
             state.dequeue(bundle, ticket);
+            let next = state.next_for_stream(bundle);
             state.table.let_go(bundle);
             drop(state);
+            next.into_iter().for_each(Waker::wake);
             self.pool.wake_next();
         }
     }

@@ -96,8 +96,9 @@ impl SharedPool {
     pub fn close_where(&self, wanted: impl Fn(&Origin) -> bool) -> usize {
         let chosen: Vec<_> = {
             let mut table = self.table();
-            let belongs =
-                |table: &mut Table<(), ()>, at| table.look(at).is_some_and(|c| wanted(&c.identity.origin));
+            let belongs = |table: &mut Table<(), ()>, at| {
+                table.look(at).is_some_and(|c| wanted(&c.about.identity.origin))
+            };
             let places: Vec<_> = table.places().into_iter().filter(|at| belongs(&mut table, *at)).collect();
             places.into_iter().filter_map(|at| table.take(at)).collect()
         };

@@ -2,15 +2,18 @@
 
 use runtime::cell::RefCell;
 use std::collections::VecDeque;
+use std::rc::Rc;
 use std::sync::Arc;
+use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use runtime::Reactor;
 
-use super::queue::{Counts, Queue, Waiters};
+use super::queue::{Counts, Live, Queue};
 use super::table::Table;
 use super::{Ages, Counters, Limits, SharedPool, Wish};
 use crate::connection::Connection;
+use crate::session::Session;
 
 pub(crate) struct Inner {
     pub(super) reactor: Arc<Reactor>,
@@ -22,7 +25,7 @@ pub(super) struct State {
     pub limits: Limits,
     /// The longest that any handle lets a connection be idle: older ones are of use to nobody.
     pub longest_idle: Duration,
-    pub table: Table<Waiters, Counts>,
+    pub table: Table<Live, Counts>,
     /// Slots and leases.
     pub used: usize,
     pub queue: Queue,
@@ -32,19 +35,57 @@ pub(super) struct State {
     pub in_front: Option<Arc<SharedPool>>,
 }
 
+/// What came of opening a connection.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Opened {
+    /// One that serves one transfer at a time.
+    ForOne,
+    /// One on which a session will run.
+    ForMany,
+    Nothing,
+}
+
 impl Inner {
     /// Counts a slot in a bundle that is held for it.
-    pub(crate) fn occupy(&self, bundle: usize) {
-        self.state.borrow_mut().count(bundle, true);
+    pub(crate) fn occupy(&self, bundle: usize, opening: bool) {
+        let mut state = self.state.borrow_mut();
+        state.count(bundle, true);
+        if let Some(bundle) = state.table.bundle(bundle).filter(|_| opening) {
+            bundle.live.opening += 1;
+        }
     }
 
-    /// A slot is free again.
-    pub(crate) fn vacate(&self, bundle: usize) {
+    /// A slot is free again, and with it the session for which it was.
+    pub(crate) fn vacate(&self, bundle: usize, session: Option<u64>) {
         let mut state = self.state.borrow_mut();
         state.count(bundle, false);
+        let ended = session.and_then(|id| state.remove_session(bundle, id));
         state.table.let_go(bundle);
         drop(state);
+        drop(ended);
         self.wake_next();
+    }
+
+    /// A connection was opened, or none was: those who wait for what comes of it are told.
+    pub(crate) fn opened(&self, bundle: usize, opened: Opened) {
+        let wakers = self.state.borrow_mut().opened(bundle, opened);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// A session runs on the connection of that number.
+    pub(crate) fn announce(&self, at: usize, id: u64, session: Rc<dyn Session>) {
+        if let Some(bundle) = self.state.borrow_mut().table.bundle(at) {
+            bundle.live.sessions.push((id, session));
+        }
+        self.wake_for_stream(at);
+    }
+
+    /// Wakes the first of a bundle, if a session there has room for one more.
+    pub(crate) fn wake_for_stream(&self, bundle: usize) {
+        let waker = self.state.borrow_mut().next_for_stream(bundle);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
     }
 
     pub(crate) fn next_id(&self) -> u64 {
@@ -54,7 +95,7 @@ impl Inner {
     }
 
     /// A connection becomes idle, and its slot in that bundle free: one step, so that one who waits is woken for it.
-    pub(crate) fn give_back(&self, bundle: usize, mut connection: Box<Connection>) {
+    pub(crate) fn give_back(&self, bundle: usize, session: Option<u64>, mut connection: Box<Connection>) {
         let now = self.reactor.now();
         connection.last_used = now;
         connection.quieten();
@@ -69,8 +110,10 @@ impl Inner {
                 None
             }
         };
+        let parked = session.and_then(|id| state.remove_session(bundle, id));
         state.table.let_go(bundle);
         drop(state);
+        drop(parked);
         if let Some((shared, connection)) = for_share {
             shared.put(connection, now);
         }

@@ -99,6 +99,11 @@ impl<B: Default, O: Default> Table<B, O> {
         self.bundles.get_mut(at)
     }
 
+    /// All bundles.
+    pub fn bundles(&mut self) -> impl Iterator<Item = (usize, &mut Bundle<B>)> {
+        self.bundles.iter_mut()
+    }
+
     pub fn origin(&mut self, at: usize) -> Option<&mut O> {
         self.origins.get_mut(at).map(|place| &mut place.live)
     }
@@ -120,7 +125,7 @@ impl<B: Default, O: Default> Table<B, O> {
 
     /// Adds an idle connection; the bundle in which it is.
     pub fn put(&mut self, connection: Box<Connection>) -> usize {
-        let bundle = self.enter(&connection.identity);
+        let bundle = self.enter(&connection.about.identity);
         let at = self.idle.insert(Idle { connection: Some(connection), bundle });
         let held = &mut self.bundles[bundle];
         self.idle.append(ALL, &mut self.all, at);

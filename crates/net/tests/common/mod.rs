@@ -72,7 +72,7 @@ pub fn of_host(host: &str, port: u16) -> Key {
 
 /// A wish as a usual handle has it.
 pub fn wish(identity: &Key) -> Wish<'_> {
-    Wish { identity, fresh: false, ages: Ages::default(), owner: 1 }
+    Wish { identity, fresh: false, streams: false, patient: false, ages: Ages::default(), owner: 1 }
 }
 
 /// A fresh connection to that address, for that identity.

@@ -96,7 +96,7 @@ impl Control {
     /// Leaves what is needed to go on.
     pub fn suspend(&mut self) {
         self.session.ahead.received = self.dialogue.take_received();
-        self.dialogue.lease.ahead = self.session.ahead.rank();
+        self.dialogue.whole.connection().ahead = self.session.ahead.rank();
     }
 
     /// Reads the replies to what was asked ahead. A connection on which they do not come is given up for another.
@@ -127,7 +127,7 @@ impl Control {
     pub async fn ask_ahead(&mut self, t: &mut Transfer) {
         let ahead = &self.session.ahead;
         let asked = ahead.early.is_some() || ahead.owed.contains(&Owed::Passive);
-        let v6 = self.dialogue.lease.endpoints.remote.is_some_and(|a| a.is_ipv6());
+        let v6 = self.dialogue.about().endpoints.remote.is_some_and(|a| a.is_ipv6());
         let possible = !self.session.no_epsv && (v6 || t.on(O::FtpUseEpsv)) && t.text(O::Ftpport).is_none();
         let wanted = level(t) >= Pipelining::Ahead && self.session.moved > 0 && !t.on(O::FtpUsePret);
         if asked || !possible || !wanted || ahead.refused || t.on(O::ForbidReuse) || self.is_objected(t) {
@@ -177,7 +177,7 @@ fn look(connection: &mut Connection) -> bool {
     if connection.ahead != net::Ahead::Asked || connection.is_inherited() {
         return true;
     }
-    let Some(session) = connection.state.as_mut().and_then(|s| s.downcast_mut::<Session>()) else {
+    let Some(session) = connection.state.as_mut().and_then(|s| s.see::<Session>()) else {
         return true;
     };
     let ahead = &mut session.ahead;
@@ -216,7 +216,7 @@ fn look(connection: &mut Connection) -> bool {
 
 /// Begins to connect to the port that was told, where that needs nothing but a socket of ours.
 fn open_early(connection: &mut Connection) {
-    let identity = &connection.identity;
+    let identity = &connection.about.identity;
     let local = &identity.socket.local;
     let direct = identity.proxies.is_empty()
         && identity.unix.is_none()
@@ -225,9 +225,9 @@ fn open_early(connection: &mut Connection) {
         && local.device.is_none()
         && local.interface.is_none()
         && local.host.is_none();
-    let Some(session) = connection.state.as_mut().and_then(|s| s.downcast_mut::<Session>()) else { return };
+    let Some(session) = connection.state.as_mut().and_then(|s| s.see::<Session>()) else { return };
     if let (Some(Early::Port(port)), Some(mut address), true) =
-        (&session.ahead.early, connection.endpoints.remote, direct)
+        (&session.ahead.early, connection.about.endpoints.remote, direct)
     {
         address.set_port(*port);
         session.ahead.early = net::connect::begin(address, &identity.socket).ok().map(Early::Opening);

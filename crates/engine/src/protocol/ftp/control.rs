@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use net::Lease;
 use tables::{Code, EasyOption as O};
 use wire::ftp::reply::{REPLY_LIMIT, Reply, ReplyReader};
 
@@ -78,18 +77,25 @@ pub struct Session {
     pub sessions: Option<net::SessionStore>,
 }
 
+impl net::Memory for Session {}
+
 impl Control {
     /// A logged-in control connection: a kept one, or a new one.
     pub async fn open(t: &mut Transfer, fresh: bool) -> Result<Control> {
         check_login(t)?;
         let plan = (*t.plan()?).clone();
-        let crowded = || t.multi.ftp_servers.borrow().is_crowded(&plan.identity.origin);
+        let crowded =
+            || t.multi.memories.of::<pipeline::Servers>().borrow().is_crowded(&plan.identity.origin);
         if !fresh && ahead::one_more(t, &plan.identity) && !crowded() {
             let timer = t.multi.runtime.reactor().sleep(ONE_MORE_PATIENCE);
             let late = || Err(Error::from(Code::OperationTimedout));
             match pipeline::before(timer, late, Control::on_connection(t, plan.clone(), true)).await {
                 Err(e) if e.code() != Code::AbortedByCallback => {
-                    t.multi.ftp_servers.borrow_mut().note_crowded(&plan.identity.origin);
+                    t.multi
+                        .memories
+                        .of::<pipeline::Servers>()
+                        .borrow_mut()
+                        .note_crowded(&plan.identity.origin);
                 }
                 opened => return opened,
             }
@@ -103,10 +109,10 @@ impl Control {
 
     async fn on_connection(t: &mut Transfer, plan: Plan, fresh: bool) -> Result<Control> {
         let link = t.connect(fresh).await?;
-        let mut lease: Lease = link.lease;
-        lease.farewell = b"QUIT\r\n".to_vec();
-        let known = lease.state.take().and_then(|s| s.downcast::<Session>().ok());
-        let dialogue = Dialogue::new(lease);
+        let mut whole = link.into_whole()?;
+        whole.connection().farewell = b"QUIT\r\n".to_vec();
+        let known = whole.connection().state.take().and_then(|s| s.take::<Session>());
+        let dialogue = Dialogue::new(whole);
         if let Some(session) = known {
             let plan = Plan { tls: plan.tls.or_else(|| session.tls.clone()), ..plan };
             let mut control =
@@ -126,14 +132,14 @@ impl Control {
         let harmless = !self.lost && (self.ended || failure.is_none_or(is_harmless));
         let keep = harmless && self.can_be_kept() && !t.on(O::ForbidReuse);
         if !harmless {
-            self.dialogue.lease.farewell.clear();
+            self.dialogue.whole.connection().farewell.clear();
         }
         if keep {
             self.suspend();
-            self.dialogue.lease.state = Some(Box::new(self.session));
-            t.release(self.dialogue.lease);
+            self.dialogue.whole.connection().state = Some(Box::new(self.session));
+            t.release(self.dialogue.whole);
         } else {
-            t.retire(self.dialogue.lease);
+            t.retire(self.dialogue.whole);
         }
     }
 
@@ -250,9 +256,10 @@ impl Control {
 
     async fn upgrade(&mut self, t: &Transfer, config: Arc<net::tls::TlsConfig>) -> Result<()> {
         let origin = self.plan.identity.origin.clone();
-        let mut connection = self.dialogue.lease.take();
+        let mut connection = self.dialogue.whole.take();
         connection.filter = t.tls(connection.filter, &config, &origin.host, origin.port).await?;
-        self.dialogue.lease.restore(connection);
+        connection.note_layers();
+        self.dialogue.whole.restore(connection);
         self.session.tls = Some(config.clone());
         self.plan.tls = Some(config);
         Ok(())
@@ -317,7 +324,7 @@ impl Control {
             return Ok(());
         }
         let failed = || Error::new(Code::WeirdServerReply, "Failed to clear the command channel (CCC)");
-        let mut connection = self.dialogue.lease.take();
+        let mut connection = self.dialogue.whole.take();
         if mode == CCC_ACTIVE {
             connection.filter.say_goodbye();
         }
@@ -333,7 +340,8 @@ impl Control {
         connection.filter.say_goodbye();
         self.session.sessions = connection.filter.tls().and_then(|info| info.sessions.clone());
         connection.filter = connection.filter.uncover().ok_or_else(failed)?;
-        self.dialogue.lease.restore(connection);
+        connection.note_layers();
+        self.dialogue.whole.restore(connection);
         Ok(())
     }
 
@@ -409,7 +417,7 @@ impl Control {
     /// (CURLFTPMETHOD_NOCWD) needs none and leaves the folder as it is.
     pub async fn change_directory(&mut self, t: &mut Transfer, place: &Place) -> Result<()> {
         let Some(folder) = &place.folder else { return Ok(()) };
-        let before = match self.dialogue.lease.is_reused() {
+        let before = match self.dialogue.whole.is_reused() {
             true => self.session.directory.take(),
             false => Some(Vec::new()),
         };
@@ -424,7 +432,7 @@ impl Control {
 
     async fn walk(&mut self, t: &mut Transfer, folders: &[Vec<u8>]) -> Result<()> {
         let absolute = folders.first().is_some_and(|f| f.starts_with(b"/"));
-        if self.dialogue.lease.is_reused()
+        if self.dialogue.whole.is_reused()
             && !absolute
             && let Some(entry) = self.session.entry_path.clone()
         {

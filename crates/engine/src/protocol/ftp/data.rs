@@ -60,7 +60,7 @@ pub async fn announced(t: &mut Transfer, control: &mut Control) -> Result<(Strin
 }
 
 fn is_v6(control: &Control) -> bool {
-    control.dialogue.lease.endpoints.remote.is_some_and(|a| a.is_ipv6())
+    control.dialogue.about().endpoints.remote.is_some_and(|a| a.is_ipv6())
 }
 
 fn uses_epsv(t: &Transfer, control: &Control) -> bool {
@@ -116,7 +116,7 @@ async fn plain(t: &mut Transfer, control: &mut Control) -> Result<(String, u16)>
 
 /// Where the control connection leads: through a proxy that is the name, otherwise the address.
 pub fn control_host(control: &Control) -> String {
-    match (&control.plan.proxy, control.dialogue.lease.endpoints.remote) {
+    match (&control.plan.proxy, control.dialogue.about().endpoints.remote) {
         (None, Some(address)) => address.ip().to_string(),
         _ => control.plan.host.clone(),
     }
@@ -138,7 +138,7 @@ pub async fn ready(t: &mut Transfer, control: &mut Control, data: Data) -> Resul
     };
     // The control connection's host, port and sessions, so that one of these is resumed: some servers insist on it.
     let origin = &control.plan.identity.origin;
-    let of_filter = || control.dialogue.lease.filter.tls().and_then(|info| info.sessions.clone());
+    let of_filter = || control.dialogue.about().tls.as_ref().and_then(|info| info.sessions.clone());
     let sessions = control.session.sessions.clone().or_else(of_filter);
     t.tls_among(filter, tls, (&origin.host, origin.port), sessions.unwrap_or_default()).await
 }

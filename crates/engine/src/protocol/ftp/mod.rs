@@ -22,7 +22,7 @@ use crate::settings::Method as Request;
 use crate::transfer::Transfer;
 use control::Control;
 
-pub use pipeline::{Pipelining, Servers};
+pub use pipeline::Pipelining;
 
 /// Where the URL leads, and what is to be done there.
 pub struct Place {
@@ -83,8 +83,8 @@ pub async fn log_in(t: &mut Transfer) -> Result<()> {
 /// A control connection, logged in, for the application itself.
 pub async fn connect_only(t: &mut Transfer) -> Result<net::Connection> {
     let mut control = Control::open(t, false).await?;
-    control.dialogue.lease.farewell.clear();
-    Ok(control.dialogue.lease.into_connection())
+    control.dialogue.whole.connection().farewell.clear();
+    Ok(control.dialogue.whole.into_connection())
 }
 
 async fn exchange(t: &mut Transfer, control: &mut Control) -> Result<()> {

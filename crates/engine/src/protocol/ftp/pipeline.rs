@@ -181,7 +181,7 @@ impl Control {
     /// Whether this server is known not to like it.
     pub fn is_objected(&self, t: &Transfer) -> bool {
         self.session.stream == Stream::Objected
-            || t.multi.ftp_servers.borrow().objects(&self.plan.identity.origin)
+            || t.multi.memories.of::<Servers>().borrow().objects(&self.plan.identity.origin)
     }
 
     /// Whether the login is to show how the server takes commands that come together. curl's first commands are others.
@@ -239,7 +239,7 @@ impl Control {
     fn object(&mut self, t: &Transfer) {
         t.easy.note(|| "the server wants one command at a time".to_owned());
         self.session.stream = Stream::Objected;
-        t.multi.ftp_servers.borrow_mut().note_objection(&self.plan.identity.origin, true);
+        t.multi.memories.of::<Servers>().borrow_mut().note_objection(&self.plan.identity.origin, true);
     }
 
     /// After a command was taken for lost: its reply may come after all. PWD's is like no other; a server that does not
@@ -262,11 +262,12 @@ impl Control {
 
     /// Learns from a transfer that went well. `suspicion`: it had failed on a kept connection, after some reply or before.
     pub fn judge(&mut self, t: &Transfer, suspicion: Option<bool>) {
-        let mut servers = t.multi.ftp_servers.borrow_mut();
+        let servers = t.multi.memories.of::<Servers>();
+        let mut servers = servers.borrow_mut();
         let origin = &self.plan.identity.origin;
         match suspicion {
             Some(certain) => servers.note_objection(origin, certain),
-            None if self.dialogue.lease.is_reused() => servers.note_success(origin),
+            None if self.dialogue.whole.is_reused() => servers.note_success(origin),
             None => {}
         }
         if servers.objects(origin) {
@@ -279,7 +280,7 @@ impl Control {
 /// good whatever goes wrong.
 pub fn suits(t: &Transfer, control: &Control, place: &Place) -> bool {
     level(t) >= Pipelining::Together
-        && control.dialogue.lease.is_reused()
+        && control.dialogue.whole.is_reused()
         && is_worth_it(control, place)
         && !control.is_objected(t)
         && !place.listed

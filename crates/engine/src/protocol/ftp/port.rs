@@ -20,7 +20,7 @@ use crate::transfer::Transfer;
 /// Listens, and tells the server where.
 pub async fn listen(t: &mut Transfer, control: &mut Control) -> Result<Socket> {
     let failed = |text: String| Error::new(Code::FtpPortFailed, text);
-    let local = control.dialogue.lease.endpoints.local.ok_or_else(|| failed("no local address".into()))?;
+    let local = control.dialogue.about().endpoints.local.ok_or_else(|| failed("no local address".into()))?;
     let wanted = t.text(O::Ftpport).map(|p| String::from_utf8_lossy(&p).into_owned()).unwrap_or_default();
     let (host, ports) = parse(&wanted);
     let told = address(t, host, local.ip()).await?;

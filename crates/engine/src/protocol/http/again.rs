@@ -72,5 +72,5 @@ fn is_plain(t: &Transfer, link: &Link) -> bool {
     let direct = link.forwarder().is_none() && link.plan.alternative.is_none();
     let first =
         Rc::ptr_eq(&t.url, &t.first_url) && !t.custom_dropped && !t.http.http10 && t.http.referer.is_none();
-    direct && !link.lease.answers_http10 && first && !crate::stores::cookies::is_on(&t.easy)
+    direct && !link.lease.about().answers_http10 && first && !crate::stores::cookies::is_on(&t.easy)
 }

@@ -7,7 +7,7 @@ use std::hint::cold_path;
 
 use runtime::cell::RefCell;
 
-use net::Filter;
+use net::About;
 use net::tls::binding;
 use tables::{Code, EasyOption as O};
 
@@ -138,7 +138,7 @@ async fn prepare_server(t: &mut Transfer, link: &Link) -> Result<()> {
     let speaks = login.is_some() && memory(t).borrow().server.uses(Scheme::Negotiate);
     let mut negotiate = take_negotiate(t, Role::Server);
     if speaks && negotiate.must_begin() {
-        let whom = server(t, link.lease.filter.as_ref());
+        let whom = server(t, link.lease.about());
         if !speak(t, whom, &mut negotiate, None, None).await {
             memory(t).borrow_mut().server.lose(Scheme::Negotiate);
         }
@@ -148,9 +148,9 @@ async fn prepare_server(t: &mut Transfer, link: &Link) -> Result<()> {
 }
 
 /// The server, as whom a security context is made with.
-fn server(t: &Transfer, filter: &dyn Filter) -> Whom {
+fn server(t: &Transfer, about: &About) -> Whom {
     let host = t.url.host_ascii().unwrap_or_default();
-    let channel = filter.tls().filter(|_| t.scheme().tls()).and_then(binding::server_end_point);
+    let channel = about.tls.as_deref().filter(|_| t.scheme().tls()).and_then(binding::server_end_point);
     Whom { role: Role::Server, host: String::from_utf8_lossy(&host).into_owned(), channel }
 }
 
@@ -276,7 +276,7 @@ pub async fn hear(t: &mut Transfer, talk: &Talk, response: &Response) {
             t.easy.note(|| format!("Negotiate: the connection {what} it"));
             negotiate.told_to_persist(persists);
         }
-        let whom = server(t, talk.exchange.connection().filter.as_ref());
+        let whom = server(t, talk.exchange.about());
         let challenges = (response.status == 401).then_some(&response.challenges);
         listen(t, whom, &mut negotiate, challenges, response.keep_alive).await;
         steps(t, Role::Server).negotiate = negotiate;

@@ -8,8 +8,8 @@ use wire::{base64, hex};
 
 use super::auth::Target;
 use crate::error::{Error, Result};
+use crate::stores::now;
 use crate::transfer::Transfer;
-use crate::transfer::auth::now;
 
 fn wrong(text: impl Into<String>) -> Error {
     Error::new(Code::BadFunctionArgument, text.into())

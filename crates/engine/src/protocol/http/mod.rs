@@ -17,8 +17,7 @@ use std::future::poll_fn;
 use std::hint::cold_path;
 use std::task::{Context, Poll};
 
-use net::exchange::{BodyError, BodyStep, Exchange, http1::Http1};
-use runtime::Direction;
+use net::exchange::{BodyError, BodyStep, Exchange};
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, Scheme};
 
@@ -114,31 +113,34 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
     }
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
     t.writer.begin();
-    let mut talk = Talk::begin(t, link.lease.take(), request, reused);
+    let mut talk = Talk::begin(t, &mut link, request, reused);
     let outcome = converse(t, &mut talk).await;
     let untouched = !talk.exchange.any_received();
     match outcome {
         Ok(Finished { next, keep, http10 }) => {
-            let net::exchange::Finished { mut connection, clean, storage } = talk.exchange.finish();
-            connection.answers_http10 = http10;
-            link.lease.restore(connection);
+            let (clean, storage) = link.lease.end(talk.exchange);
+            if let Some(whole) = link.lease.whole() {
+                whole.connection().about.answers_http10 = http10;
+            }
             t.multi.leave_spare(storage);
             let steps = t.http.auth.steps.take().filter(|steps| steps.begun());
             if keep && clean && talk.upload.complete() {
                 let bound = steps.is_some();
-                if let Some(steps) = steps {
+                if let Some(steps) = steps
+                    && let Some(whole) = link.lease.whole()
+                {
                     cold_path();
-                    link.lease.state = Some(steps);
+                    whole.connection().state = Some(steps);
                 }
                 if (bound || auth::binds(t)) && matches!(next, Next::Again) {
                     t.http.kept = Some(link);
                 } else {
-                    t.easy.note(|| left_intact(t, link.lease.id));
+                    t.easy.note(|| left_intact(t, link.lease.about().id));
                     t.release(link.lease);
                 }
             } else {
                 cold_path();
-                t.easy.note(|| format!("shutting down connection #{}", link.lease.id));
+                t.easy.note(|| format!("shutting down connection #{}", link.lease.about().id));
                 t.retire(link.lease);
             }
             Ok(next)
@@ -169,16 +171,19 @@ fn note_forwarding(t: &Transfer, link: &Link) {
 
 /// What the connection knows of its authentication.
 fn take_steps(link: &mut Link) -> Option<Box<ConnectionSteps>> {
-    link.lease.state.take()?.downcast().ok()
+    link.lease.whole()?.connection().state.take()?.take()
 }
 
 /// A connection that NTLM or Negotiate has begun on is its user's alone from here on.
 fn bind(t: &mut Transfer, link: &mut Link) -> Result<()> {
     let begun = t.http.auth.steps.as_ref().is_some_and(|steps| steps.begun());
-    if begun && link.lease.identity.credentials.is_none() {
+    if begun && link.lease.about().identity.credentials.is_none() {
         cold_path();
         let credentials = bound::bound(t, link.forwarder())?.to.unwrap_or_default();
-        link.lease.identity = belonging(&link.lease.identity, credentials);
+        let identity = belonging(&link.lease.about().identity, credentials);
+        if let Some(whole) = link.lease.whole() {
+            whole.bind(identity);
+        }
     }
     Ok(())
 }
@@ -287,8 +292,8 @@ pub struct Talk {
 impl Talk {
     /// Inlined: a talk is large, and made where it stays.
     #[inline]
-    fn begin(t: &Transfer, connection: Box<net::Connection>, request: Request, reused: bool) -> Talk {
-        let mut exchange: Box<dyn Exchange> = Box::new(Http1::new(connection, t.multi.take_spare()));
+    fn begin(t: &Transfer, link: &mut Link, request: Request, reused: bool) -> Talk {
+        let mut exchange = link.lease.begin(t.multi.take_spare());
         t.easy.trace("http/1", || format!("a request with a head of {} bytes", request.head.len()));
         t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, &request.head);
         t.easy.info.borrow_mut().request_size += request.head.len() as i64;
@@ -331,6 +336,6 @@ impl BodySource for Talk {
     }
 
     fn forget_read(&mut self) {
-        self.exchange.connection().filter.socket().forget(Direction::Read);
+        self.exchange.forget_read();
     }
 }

@@ -49,7 +49,7 @@ impl Request {
         let name = method_name(t);
         note_method(t, &name);
         let resume = resume_upload(t, &mut body)?;
-        let http10 = t.http.http10 || link.lease.answers_http10 || t.long(O::HttpVersion) == 1;
+        let http10 = t.http.http10 || link.lease.about().answers_http10 || t.long(O::HttpVersion) == 1;
         let url = t.url.clone();
         let host = url.host_field()?;
         let target = auth::Target { method: &name, host, custom: &custom };
@@ -302,7 +302,7 @@ fn referer_field(t: &Transfer, head: &mut Head) {
 fn cookie_field(t: &Transfer, head: &mut Head) {
     let own = t.text(O::Cookie).filter(|_| !head.custom.names("Cookie"));
     let own = own.and_then(|line| t.secret(line).for_peer(&t.peer()).cloned());
-    if let Some(both) = crate::stores::cookies::header_for(t, own.as_deref()) {
+    if let Some(both) = t.cookies_to_send(own.as_deref()) {
         head.field("Cookie", &both);
     }
 }

@@ -21,8 +21,8 @@ use crate::error::{Error, Result};
 use crate::multi::SMALL_SCRATCH;
 use crate::settings::{Method, Text};
 use crate::stores::headers::Origin;
+use crate::stores::now;
 use crate::transfer::Transfer;
-use crate::transfer::auth::now;
 use crate::transfer::body::receive_failed;
 use crate::transfer::client_writer::decode_error;
 
@@ -375,11 +375,11 @@ impl Response {
                 self.cookies += 1;
                 // A reply that floods the jar is cut short (CVE-2022-32205).
                 if self.cookies <= wire::cookie::RESPONSE_LIMIT {
-                    crate::stores::cookies::received(t, value);
+                    t.cookie_received(value);
                 }
             }
-            b"alt-svc" => crate::stores::altsvc::received(t, value),
-            b"strict-transport-security" => crate::stores::hsts::received(t, value),
+            b"alt-svc" => t.alternative_received(value),
+            b"strict-transport-security" => t.strictness_received(value),
             _ => {}
         }
         Ok(())

@@ -5,8 +5,8 @@ use wire::auth::sigv4;
 
 use super::auth::{Target, field};
 use crate::error::{Error, Result};
+use crate::stores::now;
 use crate::transfer::Transfer;
-use crate::transfer::auth::now;
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::login::Login;
 

@@ -7,13 +7,8 @@
 mod stage;
 mod steps;
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use tables::Code;
-use tables::constant::{
-    CURLAUTH_AWS_SIGV4, CURLAUTH_BASIC, CURLAUTH_BEARER, CURLAUTH_DIGEST, CURLAUTH_DIGEST_IE,
-    CURLAUTH_NEGOTIATE, CURLAUTH_NTLM, CURLAUTH_ONLY,
-};
+use tables::constant::{CURLAUTH_DIGEST, CURLAUTH_DIGEST_IE, CURLAUTH_NTLM};
 use wire::auth::challenge::{self, Challenge};
 use wire::auth::digest::{self, Digest};
 use wire::auth::{basic, ntlm};
@@ -21,22 +16,10 @@ use wire::auth::{basic, ntlm};
 use super::login::Login;
 use super::secret::{Peer, Secret};
 use crate::error::{Error, Result};
-use crate::settings::Text;
+use crate::settings::{SCHEMES_KNOWN, Text};
 pub use stage::Scheme;
 use stage::Stage;
 pub use steps::{ConnectionSteps, NtlmStep, Steps};
-
-/// The schemes that this build speaks.
-pub const BUILT: u64 = CURLAUTH_BASIC
-    | CURLAUTH_DIGEST
-    | CURLAUTH_NEGOTIATE
-    | CURLAUTH_DIGEST_IE
-    | CURLAUTH_BEARER
-    | CURLAUTH_NTLM
-    | CURLAUTH_AWS_SIGV4;
-
-/// What a want consists of. CURLAUTH_ONLY stays in it: beside one scheme it makes two, so that nothing is sent unasked.
-pub const KNOWN: u64 = BUILT | CURLAUTH_ONLY;
 
 /// What a handle knows of both sides, from one transfer to the next.
 #[derive(Default)]
@@ -72,7 +55,7 @@ impl Want {
     fn of(bits: u64) -> Want {
         let without_query = bits & CURLAUTH_DIGEST_IE != 0;
         let bits = if without_query { bits | CURLAUTH_DIGEST } else { bits };
-        Want { schemes: bits & KNOWN & !CURLAUTH_DIGEST_IE, barred: 0, without_query }
+        Want { schemes: bits & SCHEMES_KNOWN & !CURLAUTH_DIGEST_IE, barred: 0, without_query }
     }
 
     fn allowed(&self) -> u64 {
@@ -257,7 +240,7 @@ impl Side {
         let login = login.cloned().unwrap_or_default();
         let digest = self.digest.as_mut()?.for_peer_mut(ask.peer)?;
         let cut = ask.uri.iter().position(|b| *b == b'?').filter(|_| self.want.without_query);
-        let cnonce = wire::base64::encode(crate::transfer::mime::random_text(32).as_bytes());
+        let cnonce = wire::base64::encode(crate::mime::random_text(32).as_bytes());
         let value = digest.respond(digest::Request {
             user: &login.user,
             password: &login.password,
@@ -335,9 +318,4 @@ fn scheme_of(challenge: &Challenge) -> Option<Scheme> {
         ("Negotiate", Scheme::Negotiate),
     ];
     SCHEMES.into_iter().find(|(name, _)| challenge.is(name)).map(|(_, scheme)| scheme)
-}
-
-/// Seconds since 1970, for what is signed with a date.
-pub fn now() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs() as i64)
 }

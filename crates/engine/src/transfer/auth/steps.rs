@@ -2,7 +2,7 @@
 
 use wire::auth::ntlm;
 
-use super::now;
+use crate::stores::now;
 use crate::transfer::login::Login;
 use crate::transfer::negotiate::Negotiate;
 
@@ -36,7 +36,7 @@ impl NtlmStep {
                     password: &login.password,
                     workstation: b"WORKSTATION",
                 };
-                let nonce = crate::transfer::mime::random_bytes();
+                let nonce = crate::mime::random_bytes();
                 (Answered, message2.answer(who, nonce, now()).map(Some))
             }
             Answered | Established => (Established, Ok(None)),
@@ -88,6 +88,8 @@ pub struct ConnectionSteps {
     /// The proxy's.
     pub proxy: Steps,
 }
+
+impl net::Memory for ConnectionSteps {}
 
 impl ConnectionSteps {
     /// Whether the connection belongs to somebody.

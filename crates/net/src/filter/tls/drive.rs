@@ -228,7 +228,7 @@ impl Flight {
             rx: Key::new(rx.1, rx.0, tls13).ok_or_else(failed)?,
             tx: Key::new(tx.1, tx.0, tls13).ok_or_else(failed)?,
             kernel,
-            info,
+            info: Arc::new(info),
             inbox: Vec::new(),
             start: 0,
             end: self.early_plain.len(),

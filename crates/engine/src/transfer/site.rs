@@ -1,0 +1,109 @@
+//! What the stores are asked and told for the request at hand: they know hosts, paths and whether TLS protects them, and no
+//! transfer.
+
+use std::rc::Rc;
+
+use tables::{EasyOption as O, Scheme};
+use wire::cookie::{Target as Site, is_secure};
+use wire::http1::HeaderLine;
+use wire::url::{Part, Url, flag};
+
+use super::Transfer;
+use super::prepare::{url_error, url_text};
+use super::target::Target;
+use crate::error::Result;
+use crate::stores::{altsvc, cookies, hsts};
+
+impl Transfer {
+    /// The Cookie field for the current request: stored cookies, and those set with CURLOPT_COOKIE.
+    pub fn cookies_to_send(&self, literal: Option<&[u8]>) -> Option<Vec<u8>> {
+        if !cookies::is_on(&self.easy) {
+            return literal.map(<[u8]>::to_vec);
+        }
+        let host = self.site_name();
+        cookies::header_for(&self.easy, self.site(&host), literal)
+    }
+
+    /// Set-Cookie came.
+    pub fn cookie_received(&self, value: &[u8]) {
+        if cookies::is_on(&self.easy) {
+            let host = self.site_name();
+            cookies::received(&self.easy, self.site(&host), value);
+        }
+    }
+
+    /// Where to go instead of this host of the current URL.
+    pub fn alternative(&self, host: &str, port: u16) -> Option<(String, u16)> {
+        if self.scheme().tls() { altsvc::alternative(&self.easy, host, port) } else { None }
+    }
+
+    /// Tells where the connection leads instead.
+    pub fn tell_alternative(&self, to: &(String, u16)) {
+        self.easy.note(|| {
+            let host = String::from_utf8_lossy(self.url.host_unbracketed().unwrap_or_default()).into_owned();
+            let port = self.url.port_or_default().unwrap_or_default();
+            format!("Alt-svc connecting from [h1]{host}:{port} to [h1]{}:{}", to.0, to.1)
+        });
+    }
+
+    /// Alt-Svc came. Over TLS alone is it believed.
+    pub fn alternative_received(&self, value: &[u8]) {
+        if !self.scheme().tls() || !altsvc::is_on(&self.easy) {
+            return;
+        }
+        let host = self.url.host_ascii().unwrap_or_default();
+        let host = host.strip_prefix(b"[").and_then(|h| h.strip_suffix(b"]")).unwrap_or(&host);
+        altsvc::received(&self.easy, host, self.url.port_or_default().unwrap_or_default(), value);
+    }
+
+    /// Strict-Transport-Security came.
+    pub fn strictness_received(&self, value: &[u8]) {
+        if self.scheme().tls() && hsts::is_on(&self.easy) {
+            hsts::received(&self.easy, &self.url.host_ascii().unwrap_or_default(), value);
+        }
+    }
+
+    /// http becomes https for a host that asked for it.
+    pub fn upgrade(&mut self) -> Result<()> {
+        if self.url.scheme != Some(Scheme::Http) || !hsts::is_on(&self.easy) {
+            return Ok(());
+        }
+        let host = self.url.host_ascii().map_err(url_error)?;
+        if !hsts::applies(&self.easy, &host) {
+            return Ok(());
+        }
+        let first = Rc::ptr_eq(&self.first_url, &self.url);
+        let mut url = Url::clone(&self.url);
+        url.set(Part::Scheme, Some(b"https"), flag::NON_SUPPORT_SCHEME).map_err(url_error)?;
+        self.url = Rc::new(Target::from(url));
+        if first {
+            self.first_url = self.url.clone();
+        }
+        self.other_origin = self.first_url.origin() != self.url.origin();
+        self.easy.note(|| {
+            let url = String::from_utf8_lossy(&url_text(&self.url)).into_owned();
+            format!("Switched from HTTP to HTTPS due to HSTS => {url}")
+        });
+        Ok(())
+    }
+
+    fn site<'a>(&'a self, host: &'a [u8]) -> Site<'a> {
+        Site { host, path: self.url.path(), secure: is_secure(self.scheme().tls(), host) }
+    }
+
+    /// A custom Host field names the site for cookies, as long as the origin is the first one.
+    fn site_name(&self) -> Vec<u8> {
+        let lines = self.easy.settings.borrow().list(O::Httpheader);
+        let custom = lines.iter().filter(|_| !self.other_origin).find_map(|line| {
+            let header = HeaderLine::parse(line)?;
+            (header.is("Host") && !header.value.is_empty()).then(|| header.value.to_vec())
+        });
+        match custom {
+            Some(host) => match host.strip_prefix(b"[") {
+                Some(v6) => v6.split(|b| *b == b']').next().unwrap_or_default().to_vec(),
+                None => host.split(|b| *b == b':').next().unwrap_or_default().to_vec(),
+            },
+            None => self.url.host_name().unwrap_or_default(),
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Sessions in a pool, with one that does nothing but count: who gets a stream, who waits, and what a parked one is.
+
+mod common;
+
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::pin;
+use std::rc::{Rc, Weak};
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use common::{block_on, identity, listener, open, runtime, wish};
+use runtime::Runtime;
+use warmwire_net::exchange::{Exchange, Storage};
+use warmwire_net::session::{Session, Stream};
+use warmwire_net::{
+    About, Acquired, Connection, Filter, Idle, Key, Lease, Memory, Pool, SharedPool, Whole, Wish,
+};
+
+/// Ends when its last stream does, as a session whose driver parks.
+struct Counting {
+    about: About,
+    most: usize,
+    open: Cell<usize>,
+    whole: RefCell<Option<Whole>>,
+}
+
+struct Place(Rc<Counting>);
+
+impl Session for Counting {
+    fn about(&self) -> &About {
+        &self.about
+    }
+    fn vacancies(&self) -> usize {
+        self.most - self.open.get()
+    }
+    fn stream(self: Rc<Self>) -> Box<dyn Stream> {
+        self.open.set(self.open.get() + 1);
+        Box::new(Place(self))
+    }
+}
+
+impl Stream for Place {
+    fn begin(&mut self, _: Storage) -> Box<dyn Exchange> {
+        unreachable!("nothing is exchanged here")
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.open.set(self.0.open.get() - 1);
+        if self.0.open.get() > 0 {
+            let whole = self.0.whole.borrow();
+            return whole.as_ref().expect("it has its connection while it has streams").tell_room();
+        }
+        let Some(mut whole) = self.0.whole.take() else { return };
+        whole.connection().state = Some(Box::new(Parked { pings: 0 }));
+        whole.release();
+    }
+}
+
+/// What a session leaves on its connection.
+struct Parked {
+    pings: usize,
+}
+
+impl Memory for Parked {
+    /// A byte is a ping; an end is an end.
+    fn idle_state(&mut self, filter: &mut dyn Filter) -> Idle {
+        let mut buf = [0; 8];
+        match filter.try_read(&mut buf) {
+            Poll::Pending => Idle::Alive,
+            Poll::Ready(Ok(n)) if n > 0 => {
+                self.pings += n;
+                Idle::Alive
+            }
+            Poll::Ready(_) => Idle::Closed,
+        }
+    }
+}
+
+fn run(most: usize) -> impl FnOnce(Whole) -> Rc<dyn Session> {
+    move |whole| {
+        let about = whole.about().clone();
+        Rc::new(Counting { about, most, open: Cell::new(0), whole: RefCell::new(Some(whole)) })
+    }
+}
+
+fn wanted(key: &Key) -> Wish<'_> {
+    Wish { streams: true, patient: true, ..wish(key) }
+}
+
+fn connection(rt: &Runtime, key: &Key, to: std::net::SocketAddr) -> Connection {
+    block_on(rt, open(rt.reactor().clone(), key.clone(), to))
+}
+
+fn reused(pool: &Pool, key: &Key) -> Option<Lease> {
+    match pool.try_acquire(wanted(key)) {
+        Some(Acquired::Reused(lease)) => Some(lease),
+        _ => None,
+    }
+}
+
+#[derive(Default)]
+struct Woken(std::sync::atomic::AtomicUsize);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+    }
+}
+
+impl Woken {
+    fn times(&self) -> usize {
+        self.0.load(std::sync::atomic::Ordering::SeqCst)
+    }
+}
+
+#[test]
+fn transfers_share_a_session_up_to_its_limit() {
+    let (rt, (_listener, to)) = (runtime(), listener());
+    let (pool, key) = (Pool::new(rt.reactor()), identity(1));
+    let Some(Acquired::Vacant(slot)) = pool.try_acquire(wanted(&key)) else { panic!() };
+    let first = slot.host(connection(&rt, &key, to), run(2));
+    let second = reused(&pool, &key).expect("there is room for one more");
+    assert_eq!((first.is_reused(), second.is_reused(), second.about().id), (false, true, 0));
+    assert_eq!((pool.in_use(), pool.idle()), (1, 0), "one connection, however many streams");
+    assert!(matches!(pool.try_acquire(wanted(&key)), Some(Acquired::Vacant(_))), "a full session is none");
+    assert!(
+        matches!(pool.try_acquire(wish(&key)), Some(Acquired::Vacant(_))),
+        "who wants no stream gets none"
+    );
+    drop(first);
+    drop(second);
+    assert_eq!((pool.in_use(), pool.idle()), (0, 1), "without streams it is an idle connection");
+}
+
+#[test]
+fn a_parked_session_is_an_idle_connection_that_threads_share() {
+    use std::io::Write;
+    let (rt, (listener, to)) = (runtime(), listener());
+    let (pool, key) = (Pool::new(rt.reactor()), identity(1));
+    let shared = Arc::new(SharedPool::new(9, Duration::from_secs(9)));
+    pool.set_in_front(Some(shared.clone()));
+    let Some(Acquired::Vacant(slot)) = pool.try_acquire(wanted(&key)) else { panic!() };
+    let stream = slot.host(connection(&rt, &key, to), run(9));
+    assert!(shared.is_empty(), "one with streams belongs to its multi handle");
+    stream.release();
+    assert_eq!((shared.len(), rt.reactor().registrations(), rt.reactor().interests().len()), (1, 0, 0));
+    let (mut peer, _) = listener.accept().unwrap();
+    peer.write_all(b"p").unwrap();
+    std::thread::sleep(Duration::from_millis(30));
+    let mut again = reused(&pool, &key).expect("a ping is no fault");
+    let memory = again.whole().unwrap().connection().state.take().unwrap();
+    assert_eq!(memory.take::<Parked>().unwrap().pings, 1);
+    let on = again.into_whole().unwrap().host(run(9));
+    assert!(reused(&pool, &key).is_some_and(|lease| matches!(lease, Lease::Stream(_))));
+    drop(on);
+    drop(peer);
+    std::thread::sleep(Duration::from_millis(30));
+    assert!(reused(&pool, &key).is_none(), "what has ended is not used again");
+}
+
+/// CURLOPT_PIPEWAIT: whoever may share waits for what is being opened, and is woken for what comes of it.
+#[test]
+fn the_patient_wait_for_a_session_being_opened() {
+    let (rt, (_listener, to)) = (runtime(), listener());
+    let (pool, key) = (Pool::new(rt.reactor()), identity(1));
+    let opening = || match pool.try_acquire(wanted(&key)) {
+        Some(Acquired::Vacant(slot)) => slot,
+        _ => panic!("nothing is being opened"),
+    };
+    let slot = opening();
+    let impatient = Wish { patient: false, ..wanted(&key) };
+    assert!(matches!(pool.try_acquire(impatient), Some(Acquired::Vacant(_))), "the rest doesn't wait");
+    let (woken, mut waiting) = ([(); 3].map(|()| Arc::<Woken>::default()), Vec::new());
+    for woken in &woken {
+        let mut acquire = Box::pin(pool.acquire(wanted(&key)));
+        assert!(acquire.as_mut().poll(&mut Context::from_waker(&Waker::from(woken.clone()))).is_pending());
+        waiting.push(acquire);
+    }
+    let times = || woken.each_ref().map(|woken| woken.times());
+    drop(slot);
+    assert_eq!(times(), [1, 0, 0], "it failed: one of those who waited opens the next");
+    let mut poll = |i: usize| {
+        let waker = Waker::from(woken[i].clone());
+        waiting[i].as_mut().poll(&mut Context::from_waker(&waker))
+    };
+    let Poll::Ready(Acquired::Vacant(slot)) = poll(0) else { panic!() };
+    assert_eq!(times(), [1, 0, 0]);
+    let first = slot.host(connection(&rt, &key, to), run(2));
+    assert_eq!(times(), [1, 1, 0], "a session with room for one more wakes one");
+    let Poll::Ready(Acquired::Reused(second)) = poll(1) else { panic!() };
+    assert_eq!(times(), [1, 1, 0]);
+    drop(second);
+    assert_eq!(times(), [1, 1, 1], "and one when a stream has ended");
+    assert!(matches!(poll(2), Poll::Ready(Acquired::Reused(Lease::Stream(_)))));
+    drop(first);
+}
+
+/// A server that serves one transfer at a time is told by its first connection: then nobody waits any more.
+#[test]
+fn nobody_waits_for_a_session_that_will_not_be() {
+    let (rt, (_listener, to)) = (runtime(), listener());
+    let (pool, key) = (Pool::new(rt.reactor()), identity(1));
+    let Some(Acquired::Vacant(slot)) = pool.try_acquire(wanted(&key)) else { panic!() };
+    let woken = Arc::<Woken>::default();
+    let mut waiting = pin!(pool.acquire(wanted(&key)));
+    let waker = Waker::from(woken.clone());
+    assert!(waiting.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    let _one = slot.fill(connection(&rt, &key, to));
+    assert_eq!(woken.times(), 1);
+    let Poll::Ready(Acquired::Vacant(_second)) = waiting.as_mut().poll(&mut Context::from_waker(&waker))
+    else {
+        panic!()
+    };
+    assert!(
+        matches!(pool.try_acquire(wanted(&key)), Some(Acquired::Vacant(_))),
+        "though one is being opened"
+    );
+}
+
+/// A handle that goes lets its sessions go, whoever still has a stream.
+#[test]
+fn a_pool_that_is_given_up_forgets_its_sessions() {
+    let (rt, (_listener, to)) = (runtime(), listener());
+    let (pool, key) = (Pool::new(rt.reactor()), identity(1));
+    let Some(Acquired::Vacant(slot)) = pool.try_acquire(wanted(&key)) else { panic!() };
+    let kept: Rc<RefCell<Weak<dyn Session>>> = Rc::new(RefCell::new(Weak::<Counting>::new()));
+    let keep = kept.clone();
+    let stream = slot.host(connection(&rt, &key, to), move |whole| {
+        let session = run(3)(whole);
+        *keep.borrow_mut() = Rc::downgrade(&session);
+        session
+    });
+    pool.give_up();
+    assert!(reused(&pool, &key).is_none());
+    drop(stream);
+    assert!(kept.borrow().upgrade().is_none());
+}
