@@ -43,6 +43,7 @@ pub fn none_is_borrowed() {
 #[cfg(debug_assertions)]
 mod counted {
     use std::cell;
+    use std::fmt;
     use std::ops::{Deref, DerefMut};
     use std::panic::Location;
 
@@ -132,6 +133,18 @@ mod counted {
             T: Default,
         {
             self.0.take()
+        }
+    }
+
+    impl<T: fmt::Debug> fmt::Debug for Ref<'_, T> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            (**self).fmt(f)
+        }
+    }
+
+    impl<T: fmt::Debug> fmt::Debug for RefMut<'_, T> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            (**self).fmt(f)
         }
     }
 
