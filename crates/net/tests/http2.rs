@@ -13,9 +13,9 @@ use common::{block_on, identity, open, runtime};
 use h2::server::SendResponse;
 use http::{HeaderMap, Request, Response};
 use runtime::Runtime;
-use warmwire_net::Connection;
 use warmwire_net::exchange::BodyStep;
 use warmwire_net::http2::{Fault, Head, Http2, Rested, Stream};
+use warmwire_net::{Connection, Idle};
 use wire::h2::{Config, ErrorCode, Field, Opening};
 
 /// A server on a thread of its own, for as many connections as come; what it does is said in the path.
@@ -43,6 +43,17 @@ async fn serve(socket: tokio::net::TcpStream) {
         match request.uri().path() {
             "/goaway" => connection.graceful_shutdown(),
             "/abort" => return,
+            "/leaves-when-idle" => {
+                tokio::spawn(answer(request, respond));
+                let leaves = tokio::time::sleep(Duration::from_millis(100));
+                tokio::pin!(leaves);
+                tokio::select! {
+                    _ = poll_fn(|cx| connection.poll_closed(cx)) => {}
+                    _ = leaves => connection.abrupt_shutdown(h2::Reason::NO_ERROR),
+                }
+                let _ = poll_fn(|cx| connection.poll_closed(cx)).await;
+                return;
+            }
             _ => {}
         }
         tokio::spawn(answer(request, respond));
@@ -178,9 +189,13 @@ fn many_streams_at_once_both_ways_on_one_connection() {
         })
         .await;
         // Without streams nobody drives it; session and connection serve the next one.
-        let Rested { connection, session } = left.unwrap();
+        let Rested { mut connection, session } = left.unwrap();
+        let mut session = session.expect("it is in order");
+        assert_eq!(session.ping(connection.filter.as_mut(), [1; 8]), Idle::Alive);
+        rt.reactor().sleep(Duration::from_millis(50)).await;
+        assert_eq!(session.idle_state(connection.filter.as_mut()), Idle::Alive, "the answer is its own");
         assert!(http2.vacancies() == 0 && request(&http2, "/1", true).is_none());
-        let (http2, driver) = Http2::resume(connection, session.expect("it is in order"));
+        let (http2, driver) = Http2::resume(connection, session);
         let mut stream = request(&http2, "/1000", true).unwrap();
         assert_eq!(stream.number(), 81);
         run(&rt, driver);
@@ -267,5 +282,50 @@ fn a_driver_that_goes_with_its_handle_leaves_nobody_waiting() {
         let mut stream = request(&http2, "/1", true).unwrap();
         drop(driver);
         assert!(matches!(head(&mut stream).await, Err(Fault::Io(_))));
+    });
+}
+
+#[test]
+fn a_parked_session_hears_a_goodbye_and_is_not_used_again() {
+    test(|rt, to| async move {
+        let (http2, rested) = session(&rt, to).await;
+        let mut last = request(&http2, "/leaves-when-idle", true).unwrap();
+        head(&mut last).await.unwrap();
+        assert_eq!(body(&mut last).await.unwrap(), 10);
+        drop(last);
+        let mut left = None;
+        until(&rt, || {
+            left = rested.take();
+            left.is_some()
+        })
+        .await;
+        let Rested { mut connection, session } = left.unwrap();
+        let mut session = session.expect("nothing was said yet");
+        until(&rt, || session.idle_state(connection.filter.as_mut()) == Idle::Closed).await;
+    });
+}
+
+#[test]
+fn who_finds_no_vacancy_waits_for_one() {
+    test(|rt, to| async move {
+        let (http2, _) = session(&rt, to).await;
+        let mut first = request(&http2, "/1", true).unwrap();
+        head(&mut first).await.unwrap(); // the server has told its limit
+        let transfers = (0..120).map(|_| {
+            let (http2, rt) = (http2.clone(), rt.clone());
+            async move {
+                let mut stream = loop {
+                    poll_fn(|cx| http2.poll_vacancy(cx)).await;
+                    match request(&http2, "/5", true) {
+                        Some(stream) => break stream,
+                        // Another was quicker.
+                        None => rt.reactor().sleep(Duration::from_millis(1)).await,
+                    }
+                };
+                assert_eq!(head(&mut stream).await.unwrap().status, 200);
+                assert_eq!(body(&mut stream).await.unwrap(), 5);
+            }
+        });
+        all(&rt, transfers.collect()).await;
     });
 }

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use wire::h2::Session;
 
-use super::{Http2, Lost};
+use super::{Http2, Lost, Parked};
 use crate::Connection;
 
 /// One read; the size of what TLS hands out without a copy.
@@ -29,12 +29,12 @@ pub struct Driver {
 pub struct Rested {
     pub connection: Box<Connection>,
     /// The session, with which others may go on on this connection; none when it is lost or about to be.
-    pub session: Option<Session>,
+    pub session: Option<Parked>,
 }
 
 impl Driver {
-    pub(super) fn new(http2: Http2, connection: Box<Connection>) -> Driver {
-        let (out, buf) = (Vec::new(), vec![0; READ].into());
+    pub(super) fn new(http2: Http2, connection: Box<Connection>, out: Vec<u8>) -> Driver {
+        let buf = vec![0; READ].into();
         Driver { http2, connection: Some(connection), out, sent: 0, buf }
     }
 
@@ -64,7 +64,9 @@ impl Driver {
         match ready!(connection.filter.poll_read(cx, &mut self.buf)) {
             Ok(0) => Poll::Ready(Err(Lost::Closed)),
             Ok(n) => {
-                let taken = self.http2.0.borrow_mut().take_in(&self.buf[..n]);
+                let mut state = self.http2.0.borrow_mut();
+                let taken = state.take_in(&self.buf[..n]);
+                state.tell_of_vacancies();
                 Poll::Ready(taken.map(|()| n).map_err(Lost::Failed))
             }
             Err(e) => Poll::Ready(Err(e.into())),
@@ -85,7 +87,9 @@ impl Driver {
         let session = std::mem::replace(&mut state.session, Session::client(Default::default()));
         drop(state);
         match self.connection.take() {
-            Some(connection) => Poll::Ready(Rested { connection, session: good.then_some(session) }),
+            Some(connection) => {
+                Poll::Ready(Rested { connection, session: good.then(|| Parked::new(session, Vec::new())) })
+            }
             None => {
                 cx.waker().wake_by_ref();
                 Poll::Pending

@@ -7,12 +7,13 @@
 
 mod driver;
 mod inbox;
+mod parked;
 mod stream;
 
 use std::cell::RefCell;
 use std::io;
 use std::rc::Rc;
-use std::task::Waker;
+use std::task::{Context, Poll, Waker};
 
 use slab::Slab;
 use wire::h2::{Config, ErrorCode, Event, Failure, Field, Opening, Session, StreamId};
@@ -20,6 +21,7 @@ use wire::h2::{Config, ErrorCode, Event, Failure, Field, Opening, Session, Strea
 pub use driver::{Driver, Rested};
 use inbox::Inbox;
 pub use inbox::{Fault, Head};
+pub use parked::Parked;
 pub use stream::Stream;
 
 use crate::Connection;
@@ -37,6 +39,8 @@ struct State {
     driver: Option<Waker>,
     /// Why nothing more comes.
     lost: Option<Lost>,
+    /// Who waits for a vacancy.
+    room: Vec<Waker>,
 }
 
 /// How a connection was lost.
@@ -53,14 +57,22 @@ enum Lost {
 impl Http2 {
     /// Begins a session on a connection, and the task that drives it: nothing moves before that is polled.
     pub fn new(connection: Box<Connection>, config: Config) -> (Http2, Driver) {
-        Http2::resume(connection, Session::client(config))
+        Http2::resume(connection, Parked::new(Session::client(config), Vec::new()))
     }
 
     /// The same with a session that was begun before, on the same connection.
-    pub fn resume(connection: Box<Connection>, session: Session) -> (Http2, Driver) {
-        let state = State { session, inboxes: Slab::new(), slots: Vec::new(), driver: None, lost: None };
+    pub fn resume(connection: Box<Connection>, parked: Parked) -> (Http2, Driver) {
+        let (session, out) = parked.into_parts();
+        let state = State {
+            session,
+            inboxes: Slab::new(),
+            slots: Vec::new(),
+            driver: None,
+            lost: None,
+            room: Vec::new(),
+        };
         let http2 = Http2(Rc::new(RefCell::new(state)));
-        let driver = Driver::new(http2.clone(), connection);
+        let driver = Driver::new(http2.clone(), connection, out);
         (http2, driver)
     }
 
@@ -68,6 +80,18 @@ impl Http2 {
     pub fn vacancies(&self) -> usize {
         let state = self.0.borrow();
         if state.lost.is_some() { 0 } else { state.session.vacancies() }
+    }
+
+    /// Ready when a stream may be opened, or when none can be any more: [`Http2::vacancies`] tells which.
+    pub fn poll_vacancy(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.0.borrow_mut();
+        if state.lost.is_some() || state.session.is_closing() || state.session.vacancies() > 0 {
+            return Poll::Ready(());
+        }
+        if !state.room.iter().any(|waker| waker.will_wake(cx.waker())) {
+            state.room.push(cx.waker().clone());
+        }
+        Poll::Pending
     }
 
     /// Opens a stream with a request's head, pseudo-fields first; `None` when there is no vacancy.
@@ -85,7 +109,7 @@ impl Http2 {
     /// The stream of a request that was sent in HTTP/1 and asked for the upgrade: it has no other.
     pub fn upgraded(connection: Box<Connection>, config: Config, head_only: bool) -> (Http2, Driver, Stream) {
         let (session, id) = Session::upgraded(config, head_only);
-        let (http2, driver) = Http2::resume(connection, session);
+        let (http2, driver) = Http2::resume(connection, Parked::new(session, Vec::new()));
         let inbox = http2.0.borrow_mut().give_inbox(id);
         let stream = Stream::new(http2.clone(), id, inbox);
         (http2, driver, stream)
@@ -142,10 +166,18 @@ impl State {
         }
     }
 
+    /// Whoever waits for a vacancy looks, when there may be one.
+    fn tell_of_vacancies(&mut self) {
+        if self.lost.is_some() || self.session.is_closing() || self.session.vacancies() > 0 {
+            self.room.drain(..).for_each(Waker::wake);
+        }
+    }
+
     /// The connection is lost: every stream that waits for something hears of it.
     fn lose(&mut self, lost: Lost) {
         let lost = *self.lost.get_or_insert(lost);
         self.inboxes.iter_mut().for_each(|(_, inbox)| inbox.end(lost.fault()));
+        self.tell_of_vacancies();
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::task::{Context, Poll};
 
-use wire::h2::{ErrorCode, Fields, Session, StreamId};
+use wire::h2::{ErrorCode, Field, Fields, Priority, Session, StreamId};
 
 use super::inbox::Inbox;
 use super::{Fault, Head, Http2, State};
@@ -84,6 +84,25 @@ impl Stream {
         state.wake_driver_to_send();
     }
 
+    /// Nothing but these fields follows of it.
+    pub fn end_with<'a>(&mut self, trailers: impl IntoIterator<Item = Field<'a>>) {
+        let mut state = self.http2.0.borrow_mut();
+        state.session.end_with(self.id, trailers);
+        state.wake_driver_to_send();
+    }
+
+    /// What is queued of the request's body and was not written.
+    pub fn queued(&self) -> usize {
+        self.http2.0.borrow().session.queued(self.id)
+    }
+
+    /// Moves the stream in the order of importance.
+    pub fn prioritise(&mut self, priority: Priority) {
+        let mut state = self.http2.0.borrow_mut();
+        state.session.prioritise(self.id, priority);
+        state.wake_driver();
+    }
+
     /// Gives the stream up.
     pub fn reset(&mut self, code: ErrorCode) {
         let mut state = self.http2.0.borrow_mut();
@@ -108,6 +127,7 @@ impl Drop for Stream {
         }
         let code = if inbox.ended { ErrorCode::NO_ERROR } else { ErrorCode::CANCEL };
         state.session.reset(self.id, code);
+        state.tell_of_vacancies();
         // It may have been the last.
         state.wake_driver();
     }

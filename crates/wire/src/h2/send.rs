@@ -50,7 +50,12 @@ impl Session {
         if stream.upload.last { 0 } else { stream.send.available().min(QUEUE).saturating_sub(queued) }
     }
 
-    /// The same; when there is none, [`Event::Writable`](super::Event) tells when there is.
+    /// What is queued of a stream's body.
+    pub fn queued(&self, id: StreamId) -> usize {
+        self.streams.peek(id).map_or(0, |stream| stream.upload.queued().len())
+    }
+
+    /// The same as [`Session::room`]; when there is none, [`Event::Writable`](super::Event) tells when there is.
     pub fn want_room(&mut self, id: StreamId) -> usize {
         let room = self.room(id);
         if let Some(stream) = self.streams.at(id) {

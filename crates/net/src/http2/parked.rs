@@ -1,0 +1,87 @@
+//! A session that nobody drives, on an idle connection: before it is used again it takes what has come for itself, a ping, new
+//! settings, a goodbye.
+
+use std::task::{Context, Poll, Waker};
+
+use runtime::Idle;
+use wire::h2::{ErrorCode, Event, Session};
+
+use crate::Filter;
+
+/// More in one look is not what an idle peer has to say.
+const LOOKS: usize = 16;
+const READ: usize = 16 << 10;
+
+/// What is left of a session without streams. It can be moved between threads with its connection.
+pub struct Parked {
+    session: Session,
+    /// Answers that did not fit into the socket.
+    out: Vec<u8>,
+}
+
+impl Parked {
+    pub(super) fn new(session: Session, out: Vec<u8>) -> Parked {
+        Parked { session, out }
+    }
+
+    pub(super) fn into_parts(self) -> (Session, Vec<u8>) {
+        (self.session, self.out)
+    }
+
+    /// Looks at the idle connection without waiting. One whose peer says goodbye, or breaks the protocol, has ended.
+    pub fn idle_state(&mut self, filter: &mut dyn Filter) -> Idle {
+        let mut buf = [0; READ];
+        for _ in 0..LOOKS {
+            match filter.try_read(&mut buf) {
+                Poll::Pending => return self.answer(filter),
+                Poll::Ready(Ok(n)) if n > 0 && self.take_in(&buf[..n]) => {}
+                Poll::Ready(_) => break,
+            }
+        }
+        self.answer(filter);
+        Idle::Closed
+    }
+
+    /// Asks whether the peer is there; its answer is taken by the next look (curl_easy_upkeep).
+    pub fn ping(&mut self, filter: &mut dyn Filter, bytes: [u8; 8]) -> Idle {
+        self.session.ping(bytes);
+        self.answer(filter)
+    }
+
+    /// Says that no more streams come, in one try.
+    pub fn retire(&mut self, filter: &mut dyn Filter) {
+        self.session.go_away(ErrorCode::NO_ERROR);
+        self.answer(filter);
+    }
+
+    /// Whether the session can go on. Without streams nothing but the connection's own frames is expected.
+    fn take_in(&mut self, input: &[u8]) -> bool {
+        let mut at = 0;
+        loop {
+            let Ok(step) = self.session.next(&input[at..]) else { return false };
+            at += step.used;
+            match step.event {
+                None => return !self.session.is_closing(),
+                Some(Event::Settings | Event::Pong(_)) => {}
+                Some(_) => return false,
+            }
+        }
+    }
+
+    /// Writes what there is to say as far as it fits.
+    fn answer(&mut self, filter: &mut dyn Filter) -> Idle {
+        self.session.write_into(&mut self.out, usize::MAX);
+        let mut cx = Context::from_waker(Waker::noop());
+        while !self.out.is_empty() {
+            match filter.poll_write(&mut cx, &self.out) {
+                Poll::Ready(Ok(n)) if n > 0 => drop(self.out.drain(..n)),
+                Poll::Pending => break,
+                Poll::Ready(_) => return Idle::Closed,
+            }
+        }
+        match filter.poll_flush(&mut cx) {
+            Poll::Ready(Err(_)) => Idle::Closed,
+            _ => Idle::Alive,
+        }
+    }
+}
