@@ -329,6 +329,7 @@ impl Transfer {
         let (callbacks, owner) = (self.easy.callbacks.sockets(), self.easy.owner_number());
         let opened = Datagrams::open(reactor, first, &plan.identity.socket, &local_hosts, callbacks, owner)?;
         self.mark(|info, elapsed| info.connect = elapsed);
+        self.begins_to_move();
         let mut info = self.easy.info.borrow_mut();
         info.ends = ends(&net::connect::Endpoints { remote: Some(opened.1), local: None });
         info.connects += 1;
