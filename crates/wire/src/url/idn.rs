@@ -15,7 +15,8 @@ pub fn unicode_to_ascii(host: &[u8]) -> Result<Vec<u8>, UrlError> {
     }
     let ascii =
         idna::domain_to_ascii_cow(host, AsciiDenyList::URL).map_err(|_| UrlError::BadHostname)?.into_owned();
-    let fits = !ascii.is_empty() && ascii.len() <= 253 && ascii.split('.').all(|label| label.len() <= 63);
+    let labels = ascii.strip_suffix('.').unwrap_or(&ascii).split('.');
+    let fits = ascii.len() <= 253 && labels.into_iter().all(|label| (1..=63).contains(&label.len()));
     if !fits || !host::is_name(ascii.as_bytes()) {
         return Err(UrlError::BadHostname);
     }
