@@ -29,6 +29,7 @@ pub const PARSERS: &[Parser] = &[
     ("h2", h2_session),
     ("header", headers),
     ("hsts", hsts_cache),
+    ("mqtt", mqtt_heads),
     ("netrc", netrc_file),
     ("ntlm", ntlm_message),
     ("references", references),
@@ -498,4 +499,15 @@ pub fn tftp_packets(input: &[u8]) {
     let mut out = Vec::new();
     packet.write(&mut out);
     assert_eq!(wire::tftp::Packet::parse(&out), Ok(packet));
+}
+
+/// A head that is read has at most five bytes, and a length that four of them can tell.
+pub fn mqtt_heads(input: &[u8]) {
+    if let Ok(Some((head, length))) = wire::mqtt::Head::parse(input) {
+        assert!((2..=5).contains(&length) && head.remaining <= wire::mqtt::MAX_REMAINING);
+    }
+    if let Ok(packet) = wire::mqtt::connect(input, Some(input), None) {
+        let (head, length) = wire::mqtt::Head::parse(&packet).unwrap().unwrap();
+        assert_eq!(packet.len(), length + head.remaining as usize);
+    }
 }

@@ -161,8 +161,8 @@ schemes! {
     Gophers,  "gophers",  29,  70,    Gopher,  true, true, None,        true;
     Smb,      "smb",      26,  445,   Smb,     false, true, Connection,  false;
     Smbs,     "smbs",     27,  445,   Smb,     true, true, Connection,  false;
-    Mqtt,     "mqtt",     28,  1883,  Mqtt,    false, true, Connection,  false;
-    Mqtts,    "mqtts",    32,  8883,  Mqtt,    true, true, Connection,  false;
+    Mqtt,     "mqtt",     28,  1883,  Mqtt,    false, true, Connection,  true;
+    Mqtts,    "mqtts",    32,  8883,  Mqtt,    true, true, Connection,  true;
 }
 
 #[cfg(test)]

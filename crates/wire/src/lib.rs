@@ -16,6 +16,7 @@ pub mod hex;
 pub mod hsts;
 pub mod http1;
 pub mod mime;
+pub mod mqtt;
 pub mod netrc;
 pub mod noproxy;
 pub mod socks;

@@ -5,6 +5,7 @@ mod file;
 mod ftp;
 mod gopher;
 mod http;
+mod mqtt;
 mod tftp;
 
 use std::future::poll_fn;
@@ -54,6 +55,7 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
         Family::File => file::run(t).await.map(|()| Next::Done),
         Family::Dict => Box::pin(dict::run(t)).await.map(|()| Next::Done),
         Family::Tftp => Box::pin(tftp::run(t)).await.map(|()| Next::Done),
+        Family::Mqtt => Box::pin(mqtt::run(t)).await.map(|()| Next::Done),
         Family::Gopher => Box::pin(gopher::run(t)).await.map(|()| Next::Done),
         Family::Ws
         | Family::Ssh
@@ -64,8 +66,7 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
         | Family::Smtp
         | Family::Rtsp
         | Family::Rtmp
-        | Family::Smb
-        | Family::Mqtt => Err(Error::new(
+        | Family::Smb => Err(Error::new(
             Code::UnsupportedProtocol,
             format!("Protocol \"{}\" not supported", scheme.name()),
         )),
