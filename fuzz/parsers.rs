@@ -7,7 +7,9 @@ use wire::cookie::{Jar, Target};
 use wire::h2::{Config, ErrorCode, Event, Field, Opening, Session, StreamId};
 use wire::http1::{chunked::ChunkedDecoder, header::LineBuffer, status::StatusLine};
 use wire::url::{Part, Url};
-use wire::{altsvc, base64, date, escape, fnmatch, ftp, hsts, mime, netrc, noproxy, socks, socks_gssapi};
+use wire::{
+    altsvc, base64, date, escape, fnmatch, ftp, hsts, imap, mime, netrc, noproxy, socks, socks_gssapi,
+};
 
 pub type Parser = (&'static str, fn(&[u8]));
 
@@ -29,6 +31,7 @@ pub const PARSERS: &[Parser] = &[
     ("h2", h2_session),
     ("header", headers),
     ("hsts", hsts_cache),
+    ("imap", imap_lines),
     ("mqtt", mqtt_heads),
     ("netrc", netrc_file),
     ("ntlm", ntlm_message),
@@ -509,5 +512,24 @@ pub fn mqtt_heads(input: &[u8]) {
     if let Ok(packet) = wire::mqtt::connect(input, Some(input), None) {
         let (head, length) = wire::mqtt::Head::parse(&packet).unwrap().unwrap();
         assert_eq!(packet.len(), length + head.remaining as usize);
+    }
+}
+
+/// No path puts a line break into a command, and no line announces more than sizes can be.
+pub fn imap_lines(input: &[u8]) {
+    for tag in [&b"A001"[..], b"*"] {
+        if let imap::Line::Untagged(untagged) = imap::classify(input, tag) {
+            assert!(untagged.literal().is_none_or(|size| i64::try_from(size).is_ok()));
+            assert!(untagged.words().all(|word| !word.is_empty()));
+            let _ = (untagged.uid_validity(), untagged.is(b"FETCH"));
+        }
+    }
+    let _ = imap::literal_at_end(input);
+    let argument = imap::argument(input);
+    assert!(argument.len() <= 2 * input.len() + 2);
+    if let Ok(place) = imap::Place::parse(input) {
+        let parts = [&place.mailbox, &place.uid, &place.index, &place.section, &place.partial];
+        assert!(parts.into_iter().flatten().flatten().all(|octet| *octet >= b' '));
+        let _ = place.fetch();
     }
 }

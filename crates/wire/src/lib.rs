@@ -15,6 +15,7 @@ pub mod h2;
 pub mod hex;
 pub mod hsts;
 pub mod http1;
+pub mod imap;
 pub mod mime;
 pub mod mqtt;
 pub mod netrc;

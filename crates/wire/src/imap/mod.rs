@@ -1,0 +1,84 @@
+//! IMAP (RFC 9051, RFC 3501; URLs by RFC 5092): what a client writes, and what stands in the lines that it reads.
+//!
+//! `url` says what a URL names, `response` what a line of the server is. A literal's octets are never held here: whoever
+//! reads the connection is told how many follow a line.
+
+mod response;
+mod url;
+
+pub use response::{Line, Status, Untagged, classify, literal_at_end};
+pub use url::{Malformed, Place};
+
+/// The tag of a connection's n-th command: a letter for the connection and three digits for the command.
+pub fn tag(connection: u64, command: u8) -> Vec<u8> {
+    let letter = char::from(b'A' + (connection % 26) as u8);
+    format!("{letter}{command:03}").into_bytes()
+}
+
+/// A mailbox, user or password as an argument: as it is where it can be an atom, as a quoted string elsewhere
+/// (RFC 9051 section 4). As in curl, a string that is empty stays so.
+pub fn argument(text: &[u8]) -> Vec<u8> {
+    match text.iter().any(|octet| b"() {%*]\\\"".contains(octet)) {
+        true => [b"\"", &escaped(text)[..], b"\""].concat(),
+        false => text.to_vec(),
+    }
+}
+
+/// What may stand between the quotes of a quoted string.
+pub fn escaped(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    for &octet in text {
+        if matches!(octet, b'\\' | b'"') {
+            out.push(b'\\');
+        }
+        out.push(octet);
+    }
+    out
+}
+
+/// The flags of a message, with CURLULFLAG_'s bits, as APPEND has them before the size (RFC 9051 section 6.3.12).
+pub fn flags(bits: i64) -> Vec<u8> {
+    const NAMES: [(i64, &str); 5] =
+        [(1, "\\Answered"), (2, "\\Deleted"), (4, "\\Draft"), (8, "\\Flagged"), (16, "\\Seen")];
+    if bits == 0 {
+        return Vec::new();
+    }
+    let names: Vec<&str> = NAMES.iter().filter(|(bit, _)| bits & bit != 0).map(|(_, name)| *name).collect();
+    format!(" ({})", names.join(" ")).into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_name_connection_and_command() {
+        assert_eq!(tag(0, 1), b"A001");
+        assert_eq!(tag(27, 12), b"B012");
+        assert_eq!(tag(25, 255), b"Z255");
+    }
+
+    #[test]
+    fn arguments_are_quoted_where_they_must_be() {
+        let rows: [(&str, &str); 7] = [
+            ("INBOX", "INBOX"),
+            ("a/b.c", "a/b.c"),
+            ("", ""),
+            ("two words", "\"two words\""),
+            ("\"user", "\"\\\"user\""),
+            ("sec\"ret{", "\"sec\\\"ret{\""),
+            ("a\\b", "\"a\\\\b\""),
+        ];
+        for (text, wanted) in rows {
+            assert_eq!(argument(text.as_bytes()), wanted.as_bytes(), "{text}");
+        }
+    }
+
+    #[test]
+    fn flags_stand_in_one_order() {
+        assert_eq!(flags(0), b"");
+        assert_eq!(flags(16), b" (\\Seen)");
+        assert_eq!(flags(31), b" (\\Answered \\Deleted \\Draft \\Flagged \\Seen)");
+        assert_eq!(flags(9), b" (\\Answered \\Flagged)");
+    }
+}
