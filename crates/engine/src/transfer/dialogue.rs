@@ -2,14 +2,20 @@
 //! Every line received goes to the application's header callback.
 
 use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
-use net::{About, Whole};
+use net::exchange::{BodyError, BodyStep};
+use net::tls::TlsConfig;
+use net::{About, Memory, Whole};
+use runtime::Direction;
 use tables::{Code, EasyOption as O};
 use wire::http1::LineBuffer;
 
 use super::Transfer;
 use super::body::{receive_failed, send_failed};
+use super::plan::{Plan, TlsNames, tls_config};
 use crate::callbacks::DebugKind;
 use crate::error::{Error, Result};
 use crate::multi::SMALL_SCRATCH;
@@ -24,6 +30,8 @@ const RESPONSE_TIMEOUT_MS: i64 = 120_000;
 pub struct Dialogue {
     /// The connection.
     pub whole: Whole,
+    /// The protocol's layer, by which traces and time-outs call it.
+    layer: &'static str,
     received: LineBuffer,
     /// Replies that are still to come: at zero the connection is in step and can serve again, at `usize::MAX` never more.
     pub outstanding: usize,
@@ -32,9 +40,9 @@ pub struct Dialogue {
 }
 
 impl Dialogue {
-    /// Begins a dialogue, or goes on with one on a kept connection.
-    pub fn new(whole: Whole) -> Dialogue {
-        Dialogue { whole, received: LineBuffer::default(), outstanding: 0, lines: 0 }
+    /// Begins a dialogue of this protocol, or goes on with one on a kept connection.
+    pub fn new(whole: Whole, layer: &'static str) -> Dialogue {
+        Dialogue { whole, layer, received: LineBuffer::default(), outstanding: 0, lines: 0 }
     }
 
     /// What may be known of the connection.
@@ -63,7 +71,7 @@ impl Dialogue {
         let sent = self.whole.connection().write_all(&lines).await;
         sent.map_err(|e| self.stale_or(send_failed(&e)))?;
         self.outstanding = self.outstanding.saturating_add(commands.len());
-        t.easy.trace("ftp", || format!("{} replies are waited for", self.outstanding));
+        t.easy.trace(self.layer, || format!("{} replies are waited for", self.outstanding));
         Ok(())
     }
 
@@ -76,14 +84,13 @@ impl Dialogue {
         t.now() + Duration::from_millis(ms as u64)
     }
 
-    /// The next line, with its line ending, before the deadline of the reply that it belongs to. `late` says in the words
-    /// of the protocol that it did not come.
-    pub async fn line(
-        &mut self,
-        t: &mut Transfer,
-        deadline: Instant,
-        late: impl FnOnce() -> Error,
-    ) -> Result<Vec<u8>> {
+    /// The next line, with its line ending, before the deadline of the reply that it belongs to.
+    pub async fn line(&mut self, t: &mut Transfer, deadline: Instant) -> Result<Vec<u8>> {
+        let layer = self.layer;
+        let late = || {
+            let text = format!("{} response timeout", layer.to_ascii_uppercase());
+            Error::new(Code::OperationTimedout, text)
+        };
         let line = t.within(Some(deadline), late, self.receive_line(t)).await?;
         self.lines += 1;
         t.easy.info.borrow_mut().header_size += line.len() as i64;
@@ -146,8 +153,75 @@ impl Dialogue {
         self.outstanding == 0 && self.received.rest().is_empty()
     }
 
-    /// Drops what was read before a TLS upgrade: it was not protected.
-    pub fn forget_received(&mut self) {
+    /// A reply has been read to its end.
+    pub fn answered(&mut self) {
+        self.outstanding = self.outstanding.saturating_sub(1);
+    }
+
+    /// The reply that allows TLS was read: nothing may have come behind it, for that would be a word in clear about what is
+    /// still to be said under TLS (CVE-2021-22947).
+    pub fn before_upgrade(&self) -> Result<()> {
+        match self.in_step() {
+            true => Ok(()),
+            false => Err(Error::new(Code::WeirdServerReply, "")),
+        }
+    }
+
+    /// TLS from here on, on the connection as it is. What was read before is dropped: it was not protected.
+    pub async fn upgrade(&mut self, t: &Transfer, plan: &Plan) -> Result<Arc<TlsConfig>> {
         self.received = LineBuffer::default();
+        let config = {
+            let settings = t.easy.settings.borrow();
+            Arc::new(tls_config(&settings, TlsNames::ORIGIN, Vec::new())?)
+        };
+        let origin = &plan.identity.origin;
+        let mut connection = self.whole.take();
+        connection.filter = t.tls(connection.filter, &config, &origin.host, origin.port).await?;
+        connection.note_layers();
+        self.whole.restore(connection);
+        Ok(config)
+    }
+
+    /// The transfer is over: back to the pool with what the connection remembers (`state`), or a last word and no more.
+    /// Where the two sides are out of step, not even that.
+    pub fn end(mut self, t: &Transfer, state: Option<Box<dyn Memory>>) {
+        match state {
+            Some(state) if self.in_step() && !t.on(O::ForbidReuse) => {
+                self.whole.connection().state = Some(state);
+                t.release(self.whole);
+            }
+            _ => {
+                if self.outstanding != 0 {
+                    self.whole.connection().farewell.clear();
+                }
+                t.retire(self.whole);
+            }
+        }
+    }
+
+    /// Bytes of a body between lines: first what was received with the last line.
+    pub fn poll_receive(
+        &mut self,
+        cx: &mut Context<'_>,
+        buf: &mut [u8],
+    ) -> Poll<Result<BodyStep, BodyError>> {
+        if !self.received.rest().is_empty() {
+            return Poll::Ready(Ok(BodyStep::Bytes(self.received.take_into(buf))));
+        }
+        let n = ready!(self.whole.connection().filter.poll_read(cx, buf)).map_err(BodyError::Io)?;
+        Poll::Ready(Ok(if n == 0 { BodyStep::End } else { BodyStep::Bytes(n) }))
+    }
+
+    /// What was received behind the end of a body: lines again.
+    pub fn put_back(&mut self, bytes: &[u8]) {
+        let behind = self.received.rest().to_vec();
+        self.received = LineBuffer::default();
+        self.received.extend(bytes);
+        self.received.extend(&behind);
+    }
+
+    /// The transfer is paused: no interest in reading shall be reported.
+    pub fn forget_read(&mut self) {
+        self.whole.connection().filter.socket().forget(Direction::Read);
     }
 }

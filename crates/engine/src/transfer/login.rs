@@ -55,6 +55,17 @@ pub fn own(t: &Transfer) -> Result<(Vec<u8>, Vec<u8>)> {
     Ok((login.user, login.password))
 }
 
+/// How to log in (CURLOPT_LOGIN_OPTIONS(3)): the option goes before what stands in the URL.
+pub fn options(t: &Transfer) -> Result<Vec<u8>> {
+    let peer = t.peer();
+    let set = t.text(O::LoginOptions).and_then(|text| t.secret(text).for_peer(&peer).map(|s| s.to_vec()));
+    let bad = |_| Error::new(Code::UrlMalformat, "control characters in the login options");
+    match set {
+        Some(options) => Ok(options),
+        None => Ok(t.url.options_decoded(wire::escape::Reject::Control).map_err(bad)?.unwrap_or_default()),
+    }
+}
+
 /// From the URL, or from the first one when a redirect leads to the same server by a full URL. An empty user without a
 /// password is none.
 fn in_url(t: &Transfer, peer: &Peer) -> Option<(Vec<u8>, Option<Vec<u8>>)> {

@@ -183,7 +183,7 @@ fn pins<'a>(
     entries.filter(|entry| named.iter().any(|(host, port)| speaks_of(entry, host, *port))).collect()
 }
 
-/// FTP that may be upgraded: a connection that must be, and one that need not, are two things.
+/// FTP and mail that may be upgraded: a connection that must be, and one that need not, are two things.
 fn starttls(settings: &Settings, scheme: &Scheme) -> Option<Arc<TlsConfig>> {
     let wanted = settings.long(O::UseSsl) > 0 && scheme.login() == Login::Connection;
     wanted.then(|| tls_config(settings, TlsNames::ORIGIN, Vec::new()).ok().map(Arc::new)).flatten()
@@ -193,8 +193,9 @@ fn starttls(settings: &Settings, scheme: &Scheme) -> Option<Arc<TlsConfig>> {
 fn login(t: &Transfer, settings: &Settings) -> Result<Credentials> {
     let own = |option| settings.text(option).map(|text| text.to_vec()).unwrap_or_default();
     let (user, password) = super::login::own(t)?;
-    let extra = [own(O::FtpAccount), own(O::FtpAlternativeToUser), own(O::Xoauth2Bearer)].join(&b'\n');
-    Ok(Credentials { user, password, options: own(O::LoginOptions), extra })
+    let extra = [O::FtpAccount, O::FtpAlternativeToUser, O::Xoauth2Bearer, O::SaslAuthzid, O::ServiceName];
+    let extra = extra.map(own).join(&b'\n');
+    Ok(Credentials { user, password, options: super::login::options(t)?, extra })
 }
 
 fn haproxy(settings: &Settings) -> Option<String> {

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::settings::Text;
 use crate::transfer::Transfer;
 use crate::transfer::dialogue::Dialogue;
-use crate::transfer::plan::{Plan, TlsNames, tls_config};
+use crate::transfer::plan::Plan;
 
 /// CURLUSESSL_*.
 const TRY_TLS: i64 = 1;
@@ -112,7 +112,7 @@ impl Control {
         let mut whole = link.into_whole()?;
         whole.connection().farewell = b"QUIT\r\n".to_vec();
         let known = whole.connection().state.take().and_then(|s| s.take::<Session>());
-        let dialogue = Dialogue::new(whole);
+        let dialogue = Dialogue::new(whole, "ftp");
         if let Some(session) = known {
             let plan = Plan { tls: plan.tls.or_else(|| session.tls.clone()), ..plan };
             let mut control =
@@ -179,8 +179,7 @@ impl Control {
     async fn reply_by(&mut self, t: &mut Transfer, deadline: Instant) -> Result<Reply> {
         let mut reader = ReplyReader::new(REPLY_LIMIT);
         loop {
-            let late = || Error::new(Code::OperationTimedout, "FTP response timeout");
-            let line = self.dialogue.line(t, deadline, late).await?;
+            let line = self.dialogue.line(t, deadline).await?;
             if line.contains(&0) {
                 self.dialogue.outstanding = usize::MAX;
                 return Err(Error::new(Code::WeirdServerReply, "a nul byte in a reply"));
@@ -190,7 +189,7 @@ impl Control {
             else {
                 continue;
             };
-            self.dialogue.outstanding = self.dialogue.outstanding.saturating_sub(1);
+            self.dialogue.answered();
             t.easy.info.borrow_mut().response_code = i64::from(reply.code);
             if reply.code == 421 {
                 self.dialogue.outstanding = usize::MAX;
@@ -234,34 +233,17 @@ impl Control {
         let order: [&[u8]; 2] = if t.long(O::Ftpsslauth) == 2 { [b"TLS", b"SSL"] } else { [b"SSL", b"TLS"] };
         for mechanism in order {
             let reply = self.command(t, &[b"AUTH ", mechanism].concat()).await?;
-            if !self.dialogue.in_step() {
-                // Replies in clear text to what is still to be said under TLS.
-                return Err(Error::new(Code::WeirdServerReply, ""));
-            }
+            self.dialogue.before_upgrade()?;
             if matches!(reply.code, 234 | 334) {
-                self.dialogue.forget_received();
-                let config = {
-                    let settings = t.easy.settings.borrow();
-                    Arc::new(tls_config(&settings, TlsNames::ORIGIN, Vec::new())?)
-                };
-                self.upgrade(t, config).await?;
+                let config = self.dialogue.upgrade(t, &self.plan).await?;
+                self.session.tls = Some(config.clone());
+                self.plan.tls = Some(config);
                 return Ok(());
             }
         }
         if wanted > TRY_TLS {
             return Err(Error::new(Code::UseSslFailed, ""));
         }
-        Ok(())
-    }
-
-    async fn upgrade(&mut self, t: &Transfer, config: Arc<net::tls::TlsConfig>) -> Result<()> {
-        let origin = self.plan.identity.origin.clone();
-        let mut connection = self.dialogue.whole.take();
-        connection.filter = t.tls(connection.filter, &config, &origin.host, origin.port).await?;
-        connection.note_layers();
-        self.dialogue.whole.restore(connection);
-        self.session.tls = Some(config.clone());
-        self.plan.tls = Some(config);
         Ok(())
     }
 

@@ -1,20 +1,14 @@
 //! Files stored over a data connection: STOR, or APPE to add to one (RFC 959 §4.1.3).
 
-use std::future::{Future, poll_fn};
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
-use net::Filter;
 use tables::{Code, EasyOption as O};
 
 use super::control::Control;
 use super::{Place, body, data};
-use crate::callbacks::DebugKind;
 use crate::error::{Error, Result};
 use crate::settings::Method;
 use crate::transfer::Transfer;
-use crate::transfer::body::send_failed;
 use crate::transfer::client_reader::ClientReader;
+use crate::transfer::sending::send_body;
 
 /// Stores a file.
 pub async fn store(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
@@ -64,7 +58,7 @@ async fn send_all(
 ) -> Result<()> {
     let mut filter = data::ready(t, control, data).await?;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
-    let sent = send(t, filter.as_mut(), reader).await;
+    let sent = send_body(t, filter.as_mut(), reader, None).await;
     // Not closed before the server has it all: what it sent that nobody read (TLS session tickets) would reset the connection.
     filter.say_goodbye();
     filter.socket().end_sending();
@@ -83,33 +77,5 @@ async fn send_all(
             Err(Error::new(Code::PartialFile, text))
         }
         _ => Ok(()),
-    }
-}
-
-async fn send(
-    t: &mut Transfer,
-    filter: &mut (dyn Filter + 'static),
-    reader: &mut ClientReader,
-) -> Result<()> {
-    let mut buf = vec![0; t.long(O::UploadBuffersize) as usize];
-    loop {
-        let room = t.send_rate.piece(buf.len());
-        let n = poll_fn(|cx| reader.poll_read(cx, &mut buf[..room])).await?;
-        if n == 0 {
-            t.mark(|info, elapsed| info.post_transfer = elapsed);
-            return Ok(());
-        }
-        t.easy.trace("read", || format!("{n} bytes to send"));
-        t.easy.callbacks.debug_if_wanted(DebugKind::DataOut, &buf[..n]);
-        filter.write_all(&buf[..n]).await.map_err(|e| send_failed(&e))?;
-        t.easy.info.borrow_mut().uploaded += n as i64;
-        if let Some(at) = t.send_rate.moved(n, t.now()) {
-            let mut pace = t.multi.runtime.reactor().sleep_until(at);
-            let paced = |cx: &mut Context<'_>| {
-                let changed = t.send_rate.adopt(t.long(O::MaxSendSpeedLarge));
-                if changed { Poll::Ready(()) } else { Pin::new(&mut pace).poll(cx) }
-            };
-            poll_fn(paced).await;
-        }
     }
 }

@@ -1,0 +1,133 @@
+//! The login of the mail protocols by SASL: `wire::auth::sasl` says what is said, a [`Speaker`] how its protocol says it.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use tables::{Code, EasyOption as O};
+use wire::auth::sasl::{Action, Conversation, Fresh, Login, Mechanisms, Preference, Reply};
+use wire::escape::{Reject, decode};
+
+use super::Transfer;
+use super::dialogue::Dialogue;
+use super::login;
+use crate::error::{Error, Result};
+use crate::mime::{random_bytes, random_text};
+
+/// What the server said, with the challenge where there is one.
+#[derive(Debug)]
+pub enum Said {
+    /// Go on; the text behind the protocol's mark, without the line ending.
+    Continue(Vec<u8>),
+    /// Logged in.
+    Success,
+    /// Refused.
+    Failure,
+}
+
+/// What differs from protocol to protocol.
+pub trait Speaker {
+    /// The service as GSS-API names it: `smtp`, `imap`, `pop`.
+    const SERVICE: &'static str;
+    /// How long a mechanism's name and its initial response may be together; 0 is without limit.
+    const LIMIT: usize;
+
+    /// The dialogue that responses go out on.
+    fn dialogue(&mut self) -> &mut Dialogue;
+
+    /// The command that begins a mechanism, up to its name: `AUTH`, for IMAP with a tag.
+    fn command(&mut self) -> Vec<u8>;
+
+    /// Reads the server's answer.
+    fn said(&mut self, t: &mut Transfer) -> impl Future<Output = Result<Said>>;
+}
+
+/// How a login by SASL has come out, when it hasn't failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Logged in.
+    Done,
+    /// Both sides have no mechanism in common, or none is left after cancellations: the protocol's own way remains.
+    Exhausted,
+}
+
+/// Logs in by the best mechanism that both sides know. A refusal is CURLE_LOGIN_DENIED.
+pub async fn log_in<S: Speaker>(
+    t: &mut Transfer,
+    speaker: &mut S,
+    offered: Mechanisms,
+    wanted: Mechanisms,
+) -> Result<Outcome> {
+    let who = who(t, S::SERVICE)?;
+    let mut talk = Conversation::new(offered, wanted, t.on(O::SaslIr), S::LIMIT);
+    let mut action = talk.begin(&who, &fresh());
+    loop {
+        let line = match action {
+            Action::Begin(mechanism, response) => {
+                let mut line = speaker.command();
+                line.extend_from_slice(mechanism.as_bytes());
+                response.iter().for_each(|r| line.extend_from_slice(&[b" ", r.as_bytes()].concat()));
+                line
+            }
+            Action::Send(response) => response.into_bytes(),
+            Action::Cancel => b"*".to_vec(),
+            Action::Done => return Ok(Outcome::Done),
+            Action::Denied => return Err(Error::new(Code::LoginDenied, "Login denied")),
+            Action::Exhausted => return Ok(Outcome::Exhausted),
+        };
+        speaker.dialogue().send(t, &line).await?;
+        let said = speaker.said(t).await?;
+        let reply = match &said {
+            Said::Continue(challenge) => Reply::Continue(challenge),
+            Said::Success => Reply::Success,
+            Said::Failure => Reply::Failure,
+        };
+        action = talk.answer(reply, &who, &fresh());
+    }
+}
+
+/// Whether there is anything to log in with: a user, or the right to EXTERNAL where the server has it.
+pub fn can_log_in(t: &Transfer, offered: Mechanisms, wanted: Mechanisms) -> Result<bool> {
+    let external = offered.both(wanted).has(wire::auth::sasl::Mechanism::External);
+    Ok(external || login::credentials(t)?.is_some())
+}
+
+/// What the login options say of the ways to log in. `own` is the protocol's own command.
+pub fn preference(t: &Transfer, own: Option<&str>) -> Result<Preference> {
+    let options = login::options(t)?;
+    let bad = |_| Error::new(Code::UrlMalformat, "login options that are not known");
+    Preference::parse(&options, own).map_err(bad)
+}
+
+/// Before anything is connected: a login with control characters in the URL is none, and login options must be known.
+pub fn check_login(t: &Transfer, own: Option<&str>) -> Result<()> {
+    let bad = || Error::new(Code::UrlMalformat, "control characters in the login");
+    for part in [t.url.user(), t.url.password()].into_iter().flatten() {
+        decode(part, Reject::Control).map_err(|_| bad())?;
+    }
+    login::credentials(t)?;
+    preference(t, own).map(drop)
+}
+
+fn who(t: &Transfer, service: &str) -> Result<Login> {
+    let peer = t.peer();
+    let given = login::credentials(t)?;
+    let own = given.as_ref().and_then(|login| login.for_peer(&peer)).cloned();
+    let is_given = own.is_some();
+    let own = own.unwrap_or_default();
+    let told = |option| t.text(option).and_then(|text| t.secret(text).for_peer(&peer).map(|s| s.to_vec()));
+    let host = t.url.host_unbracketed().unwrap_or_default();
+    Ok(Login {
+        user: own.user,
+        password: own.password,
+        is_given,
+        authzid: told(O::SaslAuthzid).unwrap_or_default(),
+        bearer: told(O::Xoauth2Bearer),
+        service: t.text(O::ServiceName).map_or_else(|| service.into(), |name| name.to_vec()),
+        host: host.to_vec(),
+        port: t.url.port_or_default().unwrap_or_default(),
+    })
+}
+
+fn fresh() -> Fresh {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs() as i64);
+    Fresh { nonce: random_text(32).into_bytes(), octets: random_bytes(), now }
+}

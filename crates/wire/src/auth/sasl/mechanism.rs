@@ -1,0 +1,152 @@
+//! The names of mechanisms, sets of them, and what login options (`AUTH=...`) choose among them.
+
+use super::Login;
+
+/// A mechanism. The order is that in which they are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mechanism {
+    External,
+    ScramSha256,
+    ScramSha1,
+    DigestMd5,
+    CramMd5,
+    Ntlm,
+    OauthBearer,
+    Xoauth2,
+    Plain,
+    Login,
+}
+
+use Mechanism::{
+    CramMd5, DigestMd5, External, Login as LoginName, Ntlm, OauthBearer, Plain, ScramSha1, ScramSha256,
+    Xoauth2,
+};
+
+impl Mechanism {
+    /// All, the best first.
+    pub const ALL: [Mechanism; 10] =
+        [External, ScramSha256, ScramSha1, DigestMd5, CramMd5, Ntlm, OauthBearer, Xoauth2, Plain, LoginName];
+
+    /// As registered.
+    pub fn name(self) -> &'static str {
+        match self {
+            External => "EXTERNAL",
+            ScramSha256 => "SCRAM-SHA-256",
+            ScramSha1 => "SCRAM-SHA-1",
+            DigestMd5 => "DIGEST-MD5",
+            CramMd5 => "CRAM-MD5",
+            Ntlm => "NTLM",
+            OauthBearer => "OAUTHBEARER",
+            Xoauth2 => "XOAUTH2",
+            Plain => "PLAIN",
+            LoginName => "LOGIN",
+        }
+    }
+
+    fn of_name(name: &[u8]) -> Option<Mechanism> {
+        Mechanism::ALL.into_iter().find(|m| m.name().as_bytes().eq_ignore_ascii_case(name))
+    }
+
+    /// Whether the client begins: the others answer a challenge.
+    pub fn speaks_first(self) -> bool {
+        !matches!(self, DigestMd5 | CramMd5)
+    }
+
+    /// Whether there is what it needs. EXTERNAL has its say only where no password was given.
+    pub fn suits(self, who: &Login) -> bool {
+        match self {
+            External => who.password.is_empty(),
+            OauthBearer | Xoauth2 => who.is_given && who.bearer.is_some(),
+            _ => who.is_given,
+        }
+    }
+}
+
+/// A set of mechanisms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mechanisms(u16);
+
+impl Mechanisms {
+    pub const NONE: Mechanisms = Mechanisms(0);
+    /// What is used unless it is chosen otherwise: all but EXTERNAL, which says that the user is who the connection is.
+    pub const DEFAULT: Mechanisms = Mechanisms(((1 << Mechanism::ALL.len()) - 1) & !1);
+
+    pub fn insert(&mut self, mechanism: Mechanism) {
+        self.0 |= 1 << mechanism as u16;
+    }
+
+    pub fn remove(&mut self, mechanism: Mechanism) {
+        self.0 &= !(1 << mechanism as u16);
+    }
+
+    pub fn has(self, mechanism: Mechanism) -> bool {
+        self.0 & (1 << mechanism as u16) != 0
+    }
+
+    pub fn both(self, other: Mechanisms) -> Mechanisms {
+        Mechanisms(self.0 & other.0)
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Takes a server's list of names, separated by blanks; unknown ones are passed over.
+    pub fn offer(&mut self, names: &[u8]) {
+        let names = names.split(|b| b.is_ascii_whitespace());
+        names.filter_map(Mechanism::of_name).for_each(|mechanism| self.insert(mechanism));
+    }
+}
+
+/// Which ways to log in may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Any,
+    /// SASL alone.
+    Sasl,
+    /// The protocol's own command alone: POP3's APOP, IMAP's LOGIN.
+    Own,
+}
+
+/// What login options say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preference {
+    pub kind: Kind,
+    pub mechanisms: Mechanisms,
+}
+
+/// Login options that say nothing known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadOption;
+
+impl Preference {
+    /// Reads `AUTH=NAME`, several of them separated by semicolons (CURLOPT_LOGIN_OPTIONS(3)). `own` is the name of the
+    /// protocol's own command after a plus sign, if it has one.
+    pub fn parse(options: &[u8], own: Option<&str>) -> Result<Preference, BadOption> {
+        let mut chosen: Option<Mechanisms> = None;
+        let mut owns = false;
+        for option in options.split(|b| *b == b';').filter(|option| !option.is_empty()) {
+            let (key, value) = option.split_at_checked(5).ok_or(BadOption)?;
+            if !key.eq_ignore_ascii_case(b"AUTH=") {
+                return Err(BadOption);
+            }
+            if own.is_some_and(|own| {
+                value.strip_prefix(b"+").is_some_and(|v| v.eq_ignore_ascii_case(own.as_bytes()))
+            }) {
+                (owns, chosen) = (true, Some(Mechanisms::NONE));
+            } else if value == b"*" {
+                (owns, chosen) = (false, Some(Mechanisms::DEFAULT));
+            } else {
+                let mechanism = Mechanism::of_name(value).ok_or(BadOption)?;
+                chosen.get_or_insert_default().insert(mechanism);
+            }
+        }
+        let mechanisms = chosen.unwrap_or(Mechanisms::DEFAULT);
+        let kind = match mechanisms {
+            _ if owns => Kind::Own,
+            Mechanisms::DEFAULT => Kind::Any,
+            _ => Kind::Sasl,
+        };
+        Ok(Preference { kind, mechanisms })
+    }
+}

@@ -1,0 +1,267 @@
+//! SASL (RFC 4422) from the client's side, as the mail protocols speak it: which mechanism is used, what it says to each
+//! challenge, and when it has failed. [`Conversation`] is a state machine without I/O: [`begin`](Conversation::begin) and
+//! [`answer`](Conversation::answer) say what is to be sent, in base64. `mechanism` names the mechanisms, `scram` and
+//! `digest` are the ones with several steps.
+//!
+//! As in curl, the strongest mechanism that both sides know is used; a challenge that makes no sense is cancelled (`*`), and
+//! the next best is tried. A refusal is final: no other mechanism is told the password after it.
+
+mod digest;
+mod mechanism;
+mod scram;
+
+pub use mechanism::{BadOption, Kind, Mechanism, Mechanisms, Preference};
+
+use super::hash::hmac_md5;
+use super::ntlm;
+use crate::{base64, hex};
+use scram::Scram;
+
+/// Who logs in, and where.
+#[derive(Clone, Debug, Default)]
+pub struct Login {
+    pub user: Vec<u8>,
+    pub password: Vec<u8>,
+    /// A user, even one without a name, was given: without one, only EXTERNAL says anything.
+    pub is_given: bool,
+    /// As whom to act, if not as the user (CURLOPT_SASL_AUTHZID).
+    pub authzid: Vec<u8>,
+    /// CURLOPT_XOAUTH2_BEARER.
+    pub bearer: Option<Vec<u8>>,
+    /// `smtp`, `imap`, `pop`, as registered for GSS-API.
+    pub service: Vec<u8>,
+    pub host: Vec<u8>,
+    pub port: u16,
+}
+
+/// What is fresh each time.
+#[derive(Clone, Debug)]
+pub struct Fresh {
+    /// Printable, without a comma.
+    pub nonce: Vec<u8>,
+    pub octets: [u8; 8],
+    /// Seconds since 1970.
+    pub now: i64,
+}
+
+/// What the server says, as its protocol marks it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reply<'a> {
+    /// Go on; the challenge, in base64.
+    Continue(&'a [u8]),
+    Success,
+    Failure,
+}
+
+/// What the client does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Begin with a mechanism, and with its first response where one goes along ("=" stands for an empty one).
+    Begin(&'static str, Option<String>),
+    /// Send a response; it may be empty.
+    Send(String),
+    /// Cancel the exchange ("*").
+    Cancel,
+    /// Logged in.
+    Done,
+    /// The server refuses, or says that it is done when it can't be.
+    Denied,
+    /// There is no mechanism left.
+    Exhausted,
+}
+
+/// What the next challenge is for.
+enum State {
+    Idle,
+    /// The first response.
+    First,
+    LoginPassword,
+    NtlmChallenge,
+    ScramFirst(Scram),
+    ScramFinal(Scram),
+    DigestProof,
+    /// Success, or a challenge that says what was wrong with the token.
+    BearerVerdict,
+    /// Nothing but the result.
+    Result,
+    Cancelled,
+}
+
+/// One login on one connection.
+pub struct Conversation {
+    offered: Mechanisms,
+    wanted: Mechanisms,
+    sends_first: bool,
+    /// Longest command with an initial response: its mechanism and the response, without the rest. 0 is no limit.
+    limit: usize,
+    used: Option<Mechanism>,
+    state: State,
+}
+
+/// A challenge that can't be understood: the exchange is cancelled.
+#[derive(Debug)]
+struct Senseless;
+
+impl Conversation {
+    /// With what the server offers and what the user allows; whether the first response goes with the command
+    /// (CURLOPT_SASL_IR), and how long it may be then.
+    pub fn new(offered: Mechanisms, wanted: Mechanisms, sends_first: bool, limit: usize) -> Conversation {
+        Conversation { offered, wanted, sends_first, limit, used: None, state: State::Idle }
+    }
+
+    /// Chooses the best mechanism that is left.
+    pub fn begin(&mut self, who: &Login, fresh: &Fresh) -> Action {
+        let usable = self.offered.both(self.wanted);
+        let Some(mechanism) = Mechanism::ALL.into_iter().find(|m| usable.has(*m) && m.suits(who)) else {
+            self.state = State::Idle;
+            return Action::Exhausted;
+        };
+        self.used = Some(mechanism);
+        self.state = State::First;
+        let name = mechanism.name();
+        if !self.sends_first || !mechanism.speaks_first() {
+            return Action::Begin(name, None);
+        }
+        let Ok((response, next)) = first(mechanism, who, fresh, b"") else {
+            return Action::Begin(name, None);
+        };
+        if self.limit > 0 && name.len() + response.len() > self.limit {
+            return Action::Begin(name, None);
+        }
+        self.state = next;
+        Action::Begin(name, Some(if response.is_empty() { "=".to_owned() } else { response }))
+    }
+
+    /// What is said to the server's reply.
+    pub fn answer(&mut self, reply: Reply<'_>, who: &Login, fresh: &Fresh) -> Action {
+        let state = std::mem::replace(&mut self.state, State::Idle);
+        let (state, challenge) = match (state, reply) {
+            (State::Cancelled, _) => {
+                self.used.into_iter().for_each(|used| self.offered.remove(used));
+                return self.begin(who, fresh);
+            }
+            (State::Result | State::BearerVerdict, Reply::Success) => return Action::Done,
+            (State::BearerVerdict, Reply::Continue(_)) => {
+                // RFC 7628 section 3.2.3: the error is acknowledged, and the server says no.
+                self.state = State::Result;
+                return Action::Send(base64::encode(b"\x01"));
+            }
+            (State::ScramFinal(scram), Reply::Continue(proof)) => {
+                // Who doesn't know the password is told it by no other mechanism either.
+                if !decode(proof).is_ok_and(|proof| scram.proves(&proof)) {
+                    return Action::Denied;
+                }
+                self.state = State::Result;
+                return Action::Send(String::new());
+            }
+            (State::Idle | State::Result, _) | (_, Reply::Success | Reply::Failure) => return Action::Denied,
+            (state, Reply::Continue(challenge)) => (state, challenge),
+        };
+        match self.respond(state, challenge, who, fresh) {
+            Ok((response, next)) => {
+                self.state = next;
+                Action::Send(response)
+            }
+            Err(Senseless) => {
+                self.state = State::Cancelled;
+                Action::Cancel
+            }
+        }
+    }
+
+    /// The mechanism that is or was used.
+    pub fn used(&self) -> Option<Mechanism> {
+        self.used
+    }
+
+    fn respond(
+        &self,
+        state: State,
+        challenge: &[u8],
+        who: &Login,
+        fresh: &Fresh,
+    ) -> Result<(String, State), Senseless> {
+        match state {
+            State::First => first(self.used.ok_or(Senseless)?, who, fresh, challenge),
+            State::LoginPassword => Ok((base64::encode(&who.password), State::Result)),
+            State::NtlmChallenge => {
+                let message = ntlm::Message2::parse(challenge).map_err(|_| Senseless)?;
+                let login = ntlm::Credentials {
+                    user: &who.user,
+                    password: &who.password,
+                    workstation: b"WORKSTATION",
+                };
+                let answer = message.answer(login, fresh.octets, fresh.now).map_err(|_| Senseless)?;
+                Ok((answer, State::Result))
+            }
+            State::ScramFirst(scram) => {
+                let (response, scram) =
+                    scram.respond(&decode(challenge)?, &who.password).map_err(|_| Senseless)?;
+                Ok((base64::encode(&response), State::ScramFinal(scram)))
+            }
+            State::DigestProof => Ok((String::new(), State::Result)),
+            _ => Err(Senseless),
+        }
+    }
+}
+
+/// The first response of a mechanism, in base64, and what comes after it.
+fn first(
+    mechanism: Mechanism,
+    who: &Login,
+    fresh: &Fresh,
+    challenge: &[u8],
+) -> Result<(String, State), Senseless> {
+    let (response, next) = match mechanism {
+        Mechanism::External => (who.user.clone(), State::Result),
+        Mechanism::ScramSha256 | Mechanism::ScramSha1 => {
+            let hash = match mechanism {
+                Mechanism::ScramSha1 => scram::Hash::Sha1,
+                _ => scram::Hash::Sha256,
+            };
+            let (message, scram) = Scram::begin(hash, &who.user, &who.authzid, &fresh.nonce);
+            (message, State::ScramFirst(scram))
+        }
+        Mechanism::DigestMd5 => {
+            let response = digest::respond(&decode(challenge)?, who, &fresh.nonce).ok_or(Senseless)?;
+            (response, State::DigestProof)
+        }
+        Mechanism::CramMd5 => {
+            let proof = hex::encode(&hmac_md5(&who.password, &[&decode(challenge)?]));
+            ([&who.user[..], b" ", proof.as_bytes()].concat(), State::Result)
+        }
+        Mechanism::Ntlm => return Ok((ntlm::message1(), State::NtlmChallenge)),
+        Mechanism::OauthBearer => (oauth_bearer(who), State::BearerVerdict),
+        Mechanism::Xoauth2 => {
+            let token = who.bearer.as_deref().unwrap_or_default();
+            let message = [b"user=", &who.user[..], b"\x01auth=Bearer ", token, b"\x01\x01"].concat();
+            (message, State::Result)
+        }
+        Mechanism::Plain => ([&who.authzid[..], &who.user, &who.password].join(&0), State::Result),
+        Mechanism::Login => (who.user.clone(), State::LoginPassword),
+    };
+    Ok((base64::encode(&response), next))
+}
+
+/// RFC 7628 section 3.1.
+fn oauth_bearer(who: &Login) -> Vec<u8> {
+    let token = who.bearer.as_deref().unwrap_or_default();
+    let mut message = [b"n,a=", &who.user[..], b",\x01host=", &who.host[..]].concat();
+    if !matches!(who.port, 0 | 80) {
+        message.extend_from_slice(format!("\x01port={}", who.port).as_bytes());
+    }
+    message.extend_from_slice(&[b"\x01auth=Bearer ", token, b"\x01\x01"].concat());
+    message
+}
+
+/// A challenge; an empty one, or "=", is empty.
+fn decode(challenge: &[u8]) -> Result<Vec<u8>, Senseless> {
+    match challenge {
+        b"" => Ok(Vec::new()),
+        _ if challenge.starts_with(b"=") => Ok(Vec::new()),
+        _ => base64::decode(challenge).ok_or(Senseless),
+    }
+}
+
+#[cfg(test)]
+mod tests;
