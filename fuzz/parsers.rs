@@ -39,6 +39,7 @@ pub const PARSERS: &[Parser] = &[
     ("signing", signing),
     ("socks", socks_replies),
     ("suffix", public_suffixes),
+    ("telnet", telnet_session),
     ("tftp", tftp_packets),
     ("url", urls),
     ("url_parts", url_parts),
@@ -532,4 +533,27 @@ pub fn imap_lines(input: &[u8]) {
         assert!(parts.into_iter().flatten().flatten().all(|octet| *octet >= b' '));
         let _ = place.fetch();
     }
+}
+
+/// Data is never longer than what came, answers not by much, and no size of piece changes the outcome.
+pub fn telnet_session(input: &[u8]) {
+    let wishes = || {
+        let mut wishes = wire::telnet::Wishes::default();
+        for wish in input.split(|byte| *byte == b'\n') {
+            let _ = wishes.add(wish);
+        }
+        wishes
+    };
+    let mut whole = input.to_vec();
+    let mut session = wire::telnet::Session::new(wishes());
+    let data = session.receive(&mut whole).map(|length| whole[..length].to_vec());
+    let mut bytewise = wire::telnet::Session::new(wishes());
+    let pieces: Result<Vec<Vec<u8>>, _> = input
+        .iter()
+        .map(|&byte| {
+            let mut piece = [byte];
+            bytewise.receive(&mut piece).map(|length| piece[..length].to_vec())
+        })
+        .collect();
+    assert_eq!(data, pieces.map(|pieces| pieces.concat()));
 }

@@ -138,7 +138,7 @@ schemes! {
     Ftps,     "ftps",     3,   990,   Ftp,     true, true, Connection,  true;
     Scp,      "scp",      4,   22,    Ssh,     false, true, Connection,  false;
     Sftp,     "sftp",     5,   22,    Ssh,     false, true, Connection,  false;
-    Telnet,   "telnet",   6,   23,    Telnet,  false, true, None,        false;
+    Telnet,   "telnet",   6,   23,    Telnet,  false, true, None,        true;
     Ldap,     "ldap",     7,   389,   Ldap,    false, true, Connection,  false;
     Ldaps,    "ldaps",    8,   636,   Ldap,    true, true, Connection,  false;
     Dict,     "dict",     9,   2628,  Dict,    false, true, None,        true;

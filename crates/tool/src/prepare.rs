@@ -72,6 +72,11 @@ impl Prepare<'_> {
         let (out, skip) = self.output()?;
         let (upload, size) = self.upload(skip)?;
         self.final_url()?;
+        // A conversation goes on while nothing is typed.
+        let upload = match upload {
+            Upload::None | Upload::Stdin if self.job.scheme == "telnet" => Upload::Trickle,
+            upload => upload,
+        };
         let to_terminal = matches!(out.stream, crate::sink::Stream::Stdout) && self.env.stdout_is_terminal;
         let output_expected = !self.job.upload || matches!(self.job.scheme.as_str(), "http" | "https");
         let quiet = to_terminal && output_expected;

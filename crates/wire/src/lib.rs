@@ -22,5 +22,6 @@ pub mod netrc;
 pub mod noproxy;
 pub mod socks;
 pub mod socks_gssapi;
+pub mod telnet;
 pub mod tftp;
 pub mod url;

@@ -69,7 +69,7 @@ fn options_that_the_library_lacks() {
 }
 
 // idles: --compressed-ssh, --hostpubmd5, --hostpubsha256, --knownhosts, --pubkey, --mail-auth, --mail-from, --mail-rcpt,
-// --mail-rcpt-allowfails, --login-options, --sasl-authzid, --sasl-ir, --upload-flags, --telnet-option
+// --mail-rcpt-allowfails, --login-options, --sasl-authzid, --sasl-ir, --upload-flags
 #[test]
 fn flags_of_protocols_that_are_not_built() {
     let rows: &[(&str, &[&[&str]])] = &[
@@ -83,7 +83,6 @@ fn flags_of_protocols_that_are_not_built() {
             &[&["--login-options", "AUTH=*"], &["--sasl-authzid", "x"], &["--upload-flags", "-seen,draft"]],
         ),
         ("pop3", &[&["--sasl-ir"], &["--login-options", "AUTH=+APOP"]]),
-        ("telnet", &[&["--telnet-option", "TTYPE=vt100"]]),
     ];
     for (scheme, flags) in rows {
         for flag in *flags {

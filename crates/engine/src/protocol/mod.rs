@@ -6,6 +6,7 @@ mod ftp;
 mod gopher;
 mod http;
 mod mqtt;
+mod telnet;
 mod tftp;
 
 use std::future::poll_fn;
@@ -54,12 +55,12 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
         Family::Ftp => Box::pin(ftp::run(t)).await.map(|()| Next::Done),
         Family::File => file::run(t).await.map(|()| Next::Done),
         Family::Dict => Box::pin(dict::run(t)).await.map(|()| Next::Done),
+        Family::Telnet => Box::pin(telnet::run(t)).await.map(|()| Next::Done),
         Family::Tftp => Box::pin(tftp::run(t)).await.map(|()| Next::Done),
         Family::Mqtt => Box::pin(mqtt::run(t)).await.map(|()| Next::Done),
         Family::Gopher => Box::pin(gopher::run(t)).await.map(|()| Next::Done),
         Family::Ws
         | Family::Ssh
-        | Family::Telnet
         | Family::Ldap
         | Family::Imap
         | Family::Pop3

@@ -113,6 +113,8 @@ pub fn support(option: O) -> Support {
         | O::Transfertext | O::AccepttimeoutMs | O::NewFilePerms | O::NewDirectoryPerms | O::Wildcardmatch
         | O::ChunkBgnFunction | O::ChunkEndFunction | O::ChunkData | O::FnmatchFunction
         | O::FnmatchData | O::SslVerifystatus => Support::Yes,
+        // TELNET.
+        O::Telnetoptions => Support::Yes,
         // TFTP.
         O::TftpBlksize | O::TftpNoOptions => Support::Yes,
         // GSS-API.
@@ -132,7 +134,7 @@ pub fn support(option: O) -> Support {
         // The resolver c-ares would have to be there.
         O::DnsServers | O::DnsInterface | O::DnsLocalIp4 | O::DnsLocalIp6 => Support::Unknown,
         // Protocols that this build lacks.
-        O::Telnetoptions | O::RtspRequest | O::RtspSessionId
+        O::RtspRequest | O::RtspSessionId
         | O::RtspStreamUri | O::RtspTransport | O::RtspClientCseq | O::RtspServerCseq
         | O::InterleaveFunction | O::InterleaveData | O::SshAuthTypes | O::SshPublicKeyfile
         | O::SshPrivateKeyfile | O::SshHostPublicKeyMd5 | O::SshHostPublicKeySha256 | O::SshKnownhosts

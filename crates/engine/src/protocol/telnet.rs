@@ -1,0 +1,208 @@
+//! telnet:// (RFC 854): a conversation. What the read callback gives is said, what the server says is handed out, and the
+//! options between the two are wire::telnet's; until the server or the application ends it.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use net::Whole;
+use net::exchange::{BodyError, BodyStep};
+use runtime::{Direction, Sleep};
+use tables::{Code, EasyOption as O};
+use wire::telnet::{self, BadWish, Fault, Session, Wishes};
+
+use crate::callbacks::{DebugKind, ReadAnswer};
+use crate::easy::EasyState;
+use crate::error::{Error, Result};
+use crate::transfer::Transfer;
+use crate::transfer::body::{BodySource, receive_failed, send_failed};
+use crate::transfer::login::own;
+
+/// How long an application that has nothing to say is left alone, and how long the server may begin.
+const SILENCE: Duration = Duration::from_millis(100);
+/// So much is asked of the read callback at once.
+const PIECE: usize = 4096;
+/// So often in one turn; then others have theirs.
+const TURN: usize = 64;
+
+/// Runs one conversation.
+pub async fn run(t: &mut Transfer) -> Result<()> {
+    let whole = t.connect(false).await?.into_whole()?;
+    let session = Session::new(wishes(t)?);
+    t.mark(|info, elapsed| info.pre_transfer = elapsed);
+    let mut conversation = Conversation {
+        whole,
+        session,
+        easy: t.easy.clone(),
+        unsent: Vec::new(),
+        silence: t.multi.runtime.reactor().sleep_until(t.now() + SILENCE),
+        silent: true,
+        paused: false,
+        received: 0,
+        failure: None,
+    };
+    let outcome = t.pump_body(&mut conversation).await;
+    match (outcome, conversation.failure.take()) {
+        (Err(_), Some(failure)) => return Err(failure),
+        (outcome, _) => outcome?,
+    }
+    t.retire(conversation.whole);
+    Ok(())
+}
+
+/// CURLOPT_TELNETOPTIONS(3), and the user as a variable.
+fn wishes(t: &Transfer) -> Result<Wishes> {
+    let mut wishes = Wishes::default();
+    let (user, _) = own(t)?;
+    if !user.is_ascii() {
+        return Err(Error::new(Code::BadFunctionArgument, "a TELNET user's name is ASCII"));
+    }
+    if !user.is_empty() {
+        wishes.user(&user);
+    }
+    let options = t.easy.settings.borrow().list(O::Telnetoptions);
+    for option in options.iter() {
+        let shown = || String::from_utf8_lossy(option);
+        wishes.add(option).map_err(|bad| match bad {
+            BadWish::Unknown => Error::new(Code::UnknownOption, format!("Unknown telnet option {}", shown())),
+            BadWish::Syntax => {
+                Error::new(Code::SetoptOptionSyntax, format!("Syntax error in telnet option: {}", shown()))
+            }
+        })?;
+    }
+    Ok(wishes)
+}
+
+/// Both directions of a connection, as a body that ends when one side has had enough.
+struct Conversation {
+    whole: Whole,
+    session: Session,
+    easy: Rc<EasyState>,
+    /// What is to be sent before anything else is.
+    unsent: Vec<u8>,
+    silence: Sleep,
+    /// The application is asked again when the silence is over, or when the server has said something.
+    silent: bool,
+    /// It said so by pausing, and may take that back earlier.
+    paused: bool,
+    /// With commands.
+    received: u64,
+    /// In TELNET's own terms.
+    failure: Option<Error>,
+}
+
+impl Conversation {
+    /// Some data at the front of the buffer; none at the end.
+    fn poll_hear(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<usize>> {
+        loop {
+            let read = ready!(self.whole.connection().filter.poll_read(cx, buf));
+            let n = read.map_err(|e| receive_failed(&e))?;
+            if n == 0 {
+                return Poll::Ready(Ok(0));
+            }
+            self.received += n as u64;
+            self.silent = false;
+            let data = self.session.receive(&mut buf[..n]).map_err(fault)?;
+            self.unsent.append(self.session.answers());
+            self.poll_say(cx)?;
+            if data > 0 {
+                return Poll::Ready(Ok(data));
+            }
+        }
+    }
+
+    /// Sends answers, then what the application has to say, as long as either is there and goes out.
+    fn poll_say(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        for _ in 0..TURN {
+            if self.poll_unsent(cx)?.is_pending() || self.is_silent(cx) {
+                return Ok(());
+            }
+            self.ask()?;
+        }
+        cx.waker().wake_by_ref();
+        Ok(())
+    }
+
+    fn poll_unsent(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        while !self.unsent.is_empty() {
+            let filter = &mut self.whole.connection().filter;
+            let n = ready!(filter.poll_write(cx, &self.unsent)).map_err(|e| send_failed(&e))?;
+            self.unsent.drain(..n);
+        }
+        ready!(self.whole.connection().filter.poll_flush(cx)).map_err(|e| send_failed(&e))?;
+        Poll::Ready(Ok(()))
+    }
+
+    fn is_silent(&mut self, cx: &mut Context<'_>) -> bool {
+        let flow = &self.easy.flow;
+        let resumed = self.paused && flow.poll_send(cx).is_ready();
+        if self.silent && (resumed || Pin::new(&mut self.silence).poll(cx).is_ready()) {
+            (self.silent, self.paused) = (false, false);
+        }
+        self.silent
+    }
+
+    /// Asks the application. One without anything to say now may have something later: no end comes from that.
+    fn ask(&mut self) -> Result<()> {
+        let mut piece = [0; PIECE];
+        match self.easy.callbacks.read(&mut piece) {
+            answer @ (ReadAnswer::Bytes(0) | ReadAnswer::Pause) => {
+                self.paused = answer == ReadAnswer::Pause;
+                if self.paused {
+                    self.easy.flow.pause_send();
+                }
+                self.silence.reset_after(SILENCE);
+                self.silent = true;
+            }
+            ReadAnswer::Bytes(n) => {
+                self.easy.callbacks.debug_if_wanted(DebugKind::DataOut, &piece[..n]);
+                telnet::escape(&piece[..n], &mut self.unsent);
+                self.easy.info.borrow_mut().uploaded += n as i64;
+            }
+            ReadAnswer::Abort => {
+                return Err(Error::new(Code::AbortedByCallback, "operation aborted by callback"));
+            }
+            ReadAnswer::TooMany => {
+                return Err(Error::new(Code::ReadError, "read function returned funny value"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl BodySource for Conversation {
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
+        match ready!(self.poll_hear(cx, buf)) {
+            Ok(0) => Poll::Ready(Ok(BodyStep::End)),
+            Ok(n) => Poll::Ready(Ok(BodyStep::Bytes(n))),
+            Err(e) => {
+                self.failure = Some(e);
+                Poll::Ready(Err(BodyError::Truncated(None)))
+            }
+        }
+    }
+
+    fn converted(&self) -> Option<u64> {
+        Some(self.received)
+    }
+
+    fn poll_beside(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        self.poll_say(cx)
+    }
+
+    fn forget_read(&mut self) {
+        self.whole.connection().filter.socket().forget(Direction::Read);
+    }
+}
+
+fn fault(fault: Fault) -> Error {
+    match fault {
+        Fault::Subnegotiation => Error::new(Code::RecvError, "telnet: suboption error"),
+        Fault::NotOffered => {
+            Error::new(Code::BadFunctionArgument, "the server asks for what was not offered")
+        }
+        Fault::TooLong => Error::new(Code::SendError, "a telnet option that long"),
+    }
+}
