@@ -1,19 +1,31 @@
 //! HTTP/1 on a byte stream (RFC 9112): what is queued leaves in as few writes as possible, so that the
 //! head and a small body travel together; body bytes are decoded where they were received.
 
+use std::hint::cold_path;
 use std::io;
 use std::task::{Context, Poll, ready};
 
 use runtime::Direction;
 use wire::http1::chunked::ChunkError;
-use wire::http1::{ChunkedDecoder, LineBuffer, Part, TooLarge};
+use wire::http1::status::{Opening, opening};
+use wire::http1::{
+    ChunkedDecoder, HeaderLine, LineBuffer, Part, StatusLine, TooLarge, check_octets, is_empty_line,
+};
 
-use super::{BodyError, BodyFraming, BodyStep, Exchange, Finished, Storage, UploadFraming};
+pub use super::told::ALIAS;
+use super::told::{BodyFraming, Told, status, unfold};
+use super::{
+    Body, BodyError, BodyStep, Exchange, Fault, Finished, HeadPart, Reading, RequestBody, RequestHead, Says,
+    Storage,
+};
 use crate::{About, Connection};
 
 /// A first read of this size takes a usual head and small body in one go, and leaves little to be
 /// copied when a long body follows.
 const HEAD_READ: usize = 8 * 1024;
+
+/// Room for the size in front of a chunk.
+const CHUNK_SIZE: usize = 2 * size_of::<usize>() + 2;
 
 /// One HTTP/1 exchange.
 pub struct Http1 {
@@ -23,6 +35,18 @@ pub struct Http1 {
     out: Vec<u8>,
     end: usize,
     sent: usize,
+    upload: RequestBody,
+    /// The part of a head that was found last.
+    found: Part,
+    /// The next part begins a head.
+    first: bool,
+    /// The part that was read last ended one.
+    head_ended: bool,
+    /// A line made of those that were received.
+    joined: Vec<u8>,
+    told: Told,
+    /// So many bytes of the trailers have been told.
+    trailers_told: usize,
     framing: BodyFraming,
     chunked: ChunkedDecoder,
     /// What is wrong with chunks that were handed out as they came.
@@ -42,6 +66,13 @@ impl Http1 {
             out: storage.out,
             end: 0,
             sent: 0,
+            upload: RequestBody::None,
+            found: Part { len: 0, plain: true },
+            first: true,
+            head_ended: false,
+            joined: Vec::new(),
+            told: Told::default(),
+            trailers_told: 0,
             framing: BodyFraming::None,
             chunked: ChunkedDecoder::default(),
             fault: None,
@@ -96,42 +127,42 @@ impl Http1 {
 }
 
 impl Exchange for Http1 {
-    fn queue_head(&mut self, head: &[u8]) {
-        self.queue(head);
-    }
-
-    fn queue_body(&mut self, data: &[u8], framing: UploadFraming) {
-        if data.is_empty() {
-            return;
-        }
-        match framing {
-            UploadFraming::Plain => self.queue(data),
-            UploadFraming::Chunked => {
-                self.queue(format!("{:x}\r\n", data.len()).as_bytes());
-                self.queue(data);
-                self.queue(b"\r\n");
-            }
-        }
+    fn begin(&mut self, request: &RequestHead, reading: Reading) {
+        self.queue(request.text());
+        (self.upload, self.told.reading) = (request.body, reading);
     }
 
     fn body_room(&mut self, len: usize) -> &mut [u8] {
-        let room = self.end..self.end + len;
-        if self.out.len() < room.end {
-            self.out.resize(room.end, 0);
+        let from = self.end + if self.upload == RequestBody::Chunked { CHUNK_SIZE } else { 0 };
+        let needed = from + len + b"\r\n".len();
+        if self.out.len() < needed {
+            self.out.resize(needed, 0);
         }
-        &mut self.out[room]
+        &mut self.out[from..from + len]
     }
 
     fn body_filled(&mut self, len: usize) {
+        if self.upload == RequestBody::Chunked && len > 0 {
+            let size = format!("{len:x}\r\n");
+            let (from, to) = (self.end + CHUNK_SIZE, self.end + size.len());
+            self.out[self.end..to].copy_from_slice(size.as_bytes());
+            self.out.copy_within(from..from + len, to);
+            self.out[to + len..to + len + 2].copy_from_slice(b"\r\n");
+            self.end = to + 2;
+        }
         self.end += len;
     }
 
-    fn queue_end(&mut self, framing: UploadFraming, trailers: &[u8]) {
-        if framing == UploadFraming::Chunked {
-            self.queue(b"0\r\n");
-            self.queue(trailers);
+    fn end_body(&mut self, trailers: &[&[u8]]) {
+        if self.upload != RequestBody::Chunked {
+            return;
+        }
+        self.queue(b"0\r\n");
+        for line in trailers {
+            self.queue(line);
             self.queue(b"\r\n");
         }
+        self.queue(b"\r\n");
     }
 
     fn queued(&self) -> usize {
@@ -146,12 +177,70 @@ impl Exchange for Http1 {
         self.conn.filter.poll_flush(cx)
     }
 
-    fn status_line(&mut self, budget: usize) -> Result<Option<Part>, TooLarge> {
-        self.received.line_part(budget)
+    fn opening(&self) -> Opening {
+        opening(self.received.rest())
     }
 
-    fn field(&mut self, budget: usize) -> Result<Option<Part>, TooLarge> {
-        self.received.field_part(budget)
+    fn rest(&self) -> &[u8] {
+        self.received.rest()
+    }
+
+    fn find_part(&mut self, budget: usize) -> Result<Option<usize>, TooLarge> {
+        let found = match self.first {
+            true => self.received.line_part(budget)?,
+            false => self.received.field_part(budget)?,
+        };
+        let Some(part) = found else { return Ok(None) };
+        self.found = part;
+        Ok(Some(part.len))
+    }
+
+    fn part(&mut self) -> HeadPart<'_> {
+        let bytes = &self.received.rest()[..self.found.len];
+        let status = self.first.then(|| status(bytes));
+        let (mut line, mut octets) = (bytes, Ok(()));
+        if !self.found.plain {
+            cold_path();
+            octets = unfold(bytes, &mut self.joined);
+            line = &self.joined;
+        }
+        self.head_ended = false;
+        let says = match (status, octets) {
+            (Some(Err(fault)), _) | (_, Err(fault)) => Err(fault),
+            (Some(Ok(status)), _) => {
+                self.told.begin(status);
+                Ok(Says::Status(status))
+            }
+            (None, _) if is_empty_line(line) => {
+                self.head_ended = true;
+                Ok(Says::End)
+            }
+            // What continues the status line is a field like others, as in curl.
+            (None, _) => match HeaderLine::parse(line.trim_ascii_start()) {
+                Some(field) => self.told.field(&field).map(|()| Says::Field(field)),
+                None => Err(Fault::NoColon),
+            },
+        };
+        HeadPart { line, says, body: self.told.body() }
+    }
+
+    fn take_part(&mut self) {
+        self.received.consume(self.found.len);
+        self.first = self.head_ended;
+    }
+
+    fn believe(&mut self, status: StatusLine) {
+        self.told.begin(status);
+    }
+
+    fn cut_off(&mut self) -> bool {
+        self.told.cut_off();
+        // Some servers leave out the empty line of a reply without a body: what came in whole lines is the head.
+        let rest = self.received.rest();
+        let whole = rest.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+        self.received.truncate_rest(whole);
+        self.found = Part { len: whole, plain: false };
+        whole > 0
     }
 
     fn poll_more(&mut self, cx: &mut Context<'_>, scratch: &mut [u8]) -> Poll<io::Result<bool>> {
@@ -162,18 +251,18 @@ impl Exchange for Http1 {
         Poll::Ready(Ok(n > 0))
     }
 
-    fn rest(&self) -> &[u8] {
-        self.received.rest()
+    fn body(&self) -> Body {
+        self.told.body()
     }
 
-    fn take_rest(&mut self, len: usize) {
-        self.received.consume(len);
+    fn codings(&self) -> &[u8] {
+        self.told.codings()
     }
 
-    fn begin_body(&mut self, framing: BodyFraming) {
-        self.framing = framing;
+    fn begin_body(&mut self) {
+        self.framing = self.told.framing();
         self.chunked = ChunkedDecoder::default();
-        self.ended = false;
+        (self.ended, self.trailers_told) = (false, 0);
     }
 
     fn left(&self) -> Option<u64> {
@@ -239,9 +328,17 @@ impl Exchange for Http1 {
         if self.framing == BodyFraming::Chunked { self.chunked.ends() } else { &[] }
     }
 
-    fn trailers(&self) -> &[u8] {
+    fn trailer(&mut self) -> Option<HeadPart<'_>> {
         // Who gets the chunks as they are has had them.
-        if self.framing == BodyFraming::ChunkedRaw { &[] } else { self.chunked.trailers() }
+        let all = if self.framing == BodyFraming::ChunkedRaw { &[] } else { self.chunked.trailers() };
+        let line = all[self.trailers_told..].split_inclusive(|b| *b == b'\n').next()?;
+        self.trailers_told += line.len();
+        let field = HeaderLine::parse(line).map(Says::Field).ok_or(Fault::NoColon);
+        let says = check_octets(line).map_err(Fault::Octet).and(field);
+        self.joined.clear();
+        self.joined.extend_from_slice(line.trim_ascii_end());
+        self.joined.extend_from_slice(b"\r\n");
+        Some(HeadPart { line: &self.joined, says, body: self.told.body() })
     }
 
     fn any_received(&self) -> bool {

@@ -1,39 +1,86 @@
-//! The layer above the last filter on which HTTP speaks: a request's head and body go out, a reply's
-//! heads and body come in, as values. HTTP/1 is its first implementer; others stand under the same
-//! HTTP handler.
+//! The layer above the last filter on which HTTP speaks: a request's head and body go out, a reply's heads and body come
+//! in, as values. HTTP/1 is its first implementer; others stand under the same HTTP handler. Each part of a head comes with
+//! the line that an application is shown for it, which HTTP/1 has and others make.
 
 pub mod http1;
+pub mod request;
+mod told;
 
 use std::io;
 use std::task::{Context, Poll};
 
 use wire::http1::chunked::ChunkError;
-use wire::http1::{Part, TooLarge};
+use wire::http1::framing::BadCoding;
+use wire::http1::status::{BadStatus, Opening};
+use wire::http1::{BadOctet, HeaderLine, StatusLine, TooLarge};
+
+pub use request::{RequestBody, RequestHead};
 
 use crate::{About, Connection};
 
-/// How a reply's body ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BodyFraming {
-    /// There is none.
-    None,
-    /// After so many bytes.
-    Length(u64),
-    /// With the last chunk.
-    Chunked,
-    /// The same, and the chunks are handed out as they came.
-    ChunkedRaw,
-    /// With the connection.
-    UntilClose,
+/// How a reply is to be read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reading {
+    /// The request was HEAD: no body follows.
+    pub head_only: bool,
+    /// Content-Length does not count (CURLOPT_IGNORE_CONTENT_LENGTH).
+    pub ignore_length: bool,
+    /// Transfer codings are left as they are (CURLOPT_HTTP_TRANSFER_DECODING).
+    pub raw: bool,
+    /// Others than chunked were asked for (CURLOPT_TRANSFER_ENCODING).
+    pub codings: bool,
 }
 
-/// How a request's body is delimited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UploadFraming {
-    /// Bytes as they are; the head told how many, or there are none.
-    Plain,
-    /// In chunks.
-    Chunked,
+/// One part of a reply's head, or a trailer field.
+#[derive(Debug)]
+pub struct HeadPart<'a> {
+    /// As an application is shown it: one line with its ending, whatever it was on the wire.
+    pub line: &'a [u8],
+    /// What the line is.
+    pub says: Result<Says<'a>, Fault>,
+    /// What the head has told so far.
+    pub body: Body,
+}
+
+/// What a part says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Says<'a> {
+    /// The status of the reply, and the version in which it is.
+    Status(StatusLine),
+    Field(HeaderLine<'a>),
+    /// The head has ended.
+    End,
+}
+
+/// What is wrong with a part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    Status(BadStatus),
+    Octet(BadOctet),
+    /// A field without a colon.
+    NoColon,
+    /// A Content-Length that is none, or another than before.
+    Length,
+    Coding(BadCoding),
+}
+
+/// What a head has told about the body behind it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Body {
+    /// There is one.
+    pub exists: bool,
+    /// How long it is, or for a reply without one would have been.
+    pub length: Option<u64>,
+    /// It was said to be longer than any file.
+    pub overflow: bool,
+    /// It comes in a transfer coding.
+    pub coded: bool,
+    /// Only the end of the connection ends it.
+    pub until_close: bool,
+    /// If nobody wants it, reading it is cheaper than another connection.
+    pub worth_draining: bool,
+    /// Another exchange may follow on the connection.
+    pub keep_alive: bool,
 }
 
 /// One step of reading a body.
@@ -90,20 +137,18 @@ impl Storage {
 
 /// One request and its reply on a connection.
 pub trait Exchange {
-    /// Queues the head.
-    fn queue_head(&mut self, head: &[u8]);
+    /// Queues the head of the request and says how its reply is to be read. Unless nothing follows it
+    /// ([`RequestBody::None`]), a body is queued then, and its end.
+    fn begin(&mut self, request: &RequestHead, reading: Reading);
 
-    /// Queues a piece of body, framed as `framing` says.
-    fn queue_body(&mut self, data: &[u8], framing: UploadFraming);
-
-    /// Room for so many bytes of a plain body behind what is queued: whoever reads them there needs no copy.
+    /// Room for a piece of body of so many bytes behind what is queued: whoever reads them there needs no copy.
     fn body_room(&mut self, len: usize) -> &mut [u8];
 
-    /// Queues so many bytes that stand in that room.
+    /// Queues so many bytes that stand in that room. None are no piece and no end.
     fn body_filled(&mut self, len: usize);
 
-    /// Queues the end of the body, with trailer lines if there are any.
-    fn queue_end(&mut self, framing: UploadFraming, trailers: &[u8]);
+    /// Queues the end of the body with trailer lines, "Name: value" without an ending, where the framing has room for them.
+    fn end_body(&mut self, trailers: &[&[u8]]);
 
     /// How much is queued and not yet sent.
     fn queued(&self) -> usize;
@@ -111,24 +156,41 @@ pub trait Exchange {
     /// Sends what is queued.
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
 
-    /// The status line, at most `budget` bytes long, once all of it has been received. It stands at the front of the rest.
-    fn status_line(&mut self, budget: usize) -> Result<Option<Part>, TooLarge>;
+    /// What the first bytes of a head that has not been read look like; where nothing but HTTP can come, all heads are
+    /// [`Opening::Http`].
+    fn opening(&self) -> Opening;
 
-    /// The next field with the lines that continue it, or the empty line that ends the head.
-    fn field(&mut self, budget: usize) -> Result<Option<Part>, TooLarge>;
+    /// What was received and not yet taken, as far as it is bytes: a reply without a head is.
+    fn rest(&self) -> &[u8];
+
+    /// Whether the next part of a head is there: its status, then fields, then its end. How long it was on the wire, which
+    /// is at most `budget`.
+    fn find_part(&mut self, budget: usize) -> Result<Option<usize>, TooLarge>;
+
+    /// The part that was found. It counts as read: [`Exchange::body`] tells with it.
+    fn part(&mut self) -> HeadPart<'_>;
+
+    /// Goes on behind that part; behind the end of a head with another head, until the body is begun.
+    fn take_part(&mut self);
+
+    /// Another status counts than the first part of this head says, or there is no head at all (version 9): the application
+    /// knows better.
+    fn believe(&mut self, status: StatusLine);
+
+    /// The peer has closed within a head, and what has come of it counts. Whether one more part is there.
+    fn cut_off(&mut self) -> bool;
 
     /// Receives more of a head; `false` when the peer closed. `scratch` is lent for the call.
     fn poll_more(&mut self, cx: &mut Context<'_>, scratch: &mut [u8]) -> Poll<io::Result<bool>>;
 
-    /// What was received and not yet taken: the part of a head that was just read, what follows it, a reply
-    /// without a head.
-    fn rest(&self) -> &[u8];
+    /// What the last head has told so far.
+    fn body(&self) -> Body;
 
-    /// Takes so many bytes from the front of the rest.
-    fn take_rest(&mut self, len: usize);
+    /// Transfer codings that the body is in and that are not undone here, as a list.
+    fn codings(&self) -> &[u8];
 
-    /// Says how the body that follows is delimited.
-    fn begin_body(&mut self, framing: BodyFraming);
+    /// The body follows, as the head has told.
+    fn begin_body(&mut self);
 
     /// How many bytes of the body are still to come, where that is known.
     fn left(&self) -> Option<u64>;
@@ -141,8 +203,8 @@ pub trait Exchange {
         &[]
     }
 
-    /// Trailer lines of a chunked body, after its end.
-    fn trailers(&self) -> &[u8];
+    /// The next trailer field, after the body's end.
+    fn trailer(&mut self) -> Option<HeadPart<'_>>;
 
     /// Whether any byte of a reply has come.
     fn any_received(&self) -> bool;

@@ -70,6 +70,12 @@ impl LineBuffer {
         }
     }
 
+    /// Drops all but the first `n` bytes of the rest.
+    pub fn truncate_rest(&mut self, n: usize) {
+        self.bytes.truncate(self.start + n);
+        self.searched = self.searched.min(self.bytes.len());
+    }
+
     /// The next line with its line feed, or `None` when it is not complete yet. At most `budget`
     /// bytes are kept for a line that does not end.
     pub fn line(&mut self, budget: usize) -> Result<Option<Vec<u8>>, TooLarge> {

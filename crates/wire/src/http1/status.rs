@@ -61,6 +61,11 @@ pub fn opening(bytes: &[u8]) -> Opening {
 }
 
 impl StatusLine {
+    /// No body follows such a status, and nothing that a head says of one counts (RFC 9112 §6.3).
+    pub fn is_bodyless(&self) -> bool {
+        self.told && matches!(self.code, 100..200 | 204 | 304)
+    }
+
     /// Parses a line; it must begin with "HTTP/".
     pub fn parse(line: &[u8]) -> Result<StatusLine, BadStatus> {
         match line.get(PREFIX.len()..).unwrap_or_default() {

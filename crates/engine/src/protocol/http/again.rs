@@ -5,11 +5,11 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use net::exchange::UploadFraming;
+use net::exchange::{RequestBody, RequestHead};
 use tables::EasyOption as O;
 
 use super::auth;
-use super::request::Request;
+use super::request::{Request, version};
 use crate::settings::{Method, Text};
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
@@ -18,8 +18,9 @@ use crate::transfer::connect::Link;
 /// The head of a request without a body, and what making it told the application.
 pub struct KeptHead {
     generation: u64,
+    version: &'static str,
     method: Method,
-    head: Text,
+    head: Rc<RequestHead>,
     head_only: bool,
     effective_method: Cow<'static, str>,
     referer: Option<Text>,
@@ -31,6 +32,7 @@ pub fn request(t: &mut Transfer, link: &Link) -> Option<Request> {
     let kept = url.kept_head.borrow();
     let kept = kept.as_ref().filter(|kept| {
         kept.method == t.method
+            && kept.version == version(t, link)
             && kept.generation == t.easy.settings.borrow().generation()
             && is_plain(t, link)
     })?;
@@ -42,7 +44,6 @@ pub fn request(t: &mut Transfer, link: &Link) -> Option<Request> {
     Some(Request {
         head: kept.head.clone(),
         body: ClientReader::empty(&t.easy),
-        framing: UploadFraming::Plain,
         expects: false,
         trailers: false,
         head_only: kept.head_only,
@@ -51,7 +52,7 @@ pub fn request(t: &mut Transfer, link: &Link) -> Option<Request> {
 
 /// Keeps what was just made, if it may be sent again.
 pub fn keep(t: &Transfer, link: &Link, request: &Request) {
-    let bodiless = request.body.is_nothing() && request.framing == UploadFraming::Plain;
+    let bodiless = request.head.body == RequestBody::None;
     let lasts = bodiless && is_plain(t, link) && auth::proves_nothing(t) && t.long(O::Netrc) == 0;
     if !lasts {
         return;
@@ -59,6 +60,7 @@ pub fn keep(t: &Transfer, link: &Link, request: &Request) {
     let info = t.easy.info.borrow();
     *t.url.kept_head.borrow_mut() = Some(KeptHead {
         generation: t.easy.settings.borrow().generation(),
+        version: version(t, link),
         method: t.method,
         head: request.head.clone(),
         head_only: request.head_only,

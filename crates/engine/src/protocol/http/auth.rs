@@ -278,7 +278,7 @@ pub async fn hear(t: &mut Transfer, talk: &Talk, response: &Response) {
         }
         let whom = server(t, talk.exchange.about());
         let challenges = (response.status == 401).then_some(&response.challenges);
-        listen(t, whom, &mut negotiate, challenges, response.keep_alive).await;
+        listen(t, whom, &mut negotiate, challenges, response.body.keep_alive).await;
         steps(t, Role::Server).negotiate = negotiate;
     }
     let asked = memory(t).borrow().proxy.uses(Scheme::Negotiate);
@@ -287,7 +287,7 @@ pub async fn hear(t: &mut Transfer, talk: &Talk, response: &Response) {
         let whom = Whom { role: Role::Proxy, host: peer.host().to_owned(), channel: None };
         let mut negotiate = take_negotiate(t, Role::Proxy);
         let challenges = (response.status == 407).then_some(&response.proxy_challenges);
-        listen(t, whom, &mut negotiate, challenges, response.keep_alive).await;
+        listen(t, whom, &mut negotiate, challenges, response.body.keep_alive).await;
         steps(t, Role::Proxy).negotiate = negotiate;
     }
 }
@@ -350,7 +350,7 @@ fn take_challenges(t: &mut Transfer, response: &Response) -> Heard {
         }
         _ => return Heard::default(),
     };
-    if steps.expects_answer() && !response.keep_alive {
+    if steps.expects_answer() && !response.body.keep_alive {
         drop((memory, info));
         t.easy.note(|| "Connection closure while negotiating auth (HTTP 1.0?)".to_owned());
         state.problem = true;

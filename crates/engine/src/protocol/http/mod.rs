@@ -17,7 +17,7 @@ use std::future::poll_fn;
 use std::hint::cold_path;
 use std::task::{Context, Poll};
 
-use net::exchange::{BodyError, BodyStep, Exchange};
+use net::exchange::{BodyError, BodyStep, Exchange, Reading};
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, Scheme};
 
@@ -211,8 +211,8 @@ async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
     }
     t.writer.ignore_body(!matches!(next, Next::Done) || response.body_is_ignored(t));
     response.begin_body(t, talk)?;
-    let mut keep = response.keep_alive;
-    if !matches!(next, Next::Done) && !response.worth_draining() {
+    let mut keep = response.body.keep_alive;
+    if !matches!(next, Next::Done) && !response.body.worth_draining {
         cold_path();
         keep = false;
     } else {
@@ -234,7 +234,7 @@ async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
 /// The reply is complete, and the request's body may not be: a server that keeps the connection and has not said no reads
 /// on, and gets all of it. Whether the connection can carry another request.
 async fn finish_upload(t: &Transfer, talk: &mut Talk, keep: bool, response: &Response) -> Result<bool> {
-    let open = keep && !response.ends_with_connection();
+    let open = keep && !response.body.until_close;
     if open {
         talk.upload.go_ahead();
         poll_fn(|cx| talk.poll_upload(cx)).await?;
@@ -244,7 +244,7 @@ async fn finish_upload(t: &Transfer, talk: &mut Talk, keep: bool, response: &Res
     }
     match talk.upload.take_failure() {
         // What failed may have cut the reply, too.
-        Some(failure) if response.ends_with_connection() || open && response.status < 300 => Err(failure),
+        Some(failure) if response.body.until_close || open && response.status < 300 => Err(failure),
         failure => Ok(open && failure.is_none()),
     }
 }
@@ -294,11 +294,18 @@ impl Talk {
     #[inline]
     fn begin(t: &Transfer, link: &mut Link, request: Request, reused: bool) -> Talk {
         let mut exchange = link.lease.begin(t.multi.take_spare());
-        t.easy.trace("http/1", || format!("a request with a head of {} bytes", request.head.len()));
-        t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, &request.head);
-        t.easy.info.borrow_mut().request_size += request.head.len() as i64;
-        exchange.queue_head(&request.head);
-        let upload = Upload::new(t, request.body, request.framing, request.expects, request.trailers);
+        let text = request.head.text();
+        t.easy.trace("http/1", || format!("a request with a head of {} bytes", text.len()));
+        t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, text);
+        t.easy.info.borrow_mut().request_size += text.len() as i64;
+        let reading = Reading {
+            head_only: request.head_only,
+            ignore_length: t.on(O::IgnoreContentLength),
+            raw: !t.on(O::HttpTransferDecoding),
+            codings: t.on(O::TransferEncoding),
+        };
+        exchange.begin(&request.head, reading);
+        let upload = Upload::new(t, request.body, request.head.body, request.expects, request.trailers);
         Talk { exchange, upload, reused, head_only: request.head_only }
     }
 

@@ -1,8 +1,10 @@
 //! The head of a request (RFC 9112 §3), with the fields in curl's order, and its body.
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
-use net::exchange::UploadFraming;
+use net::Lease;
+use net::exchange::{RequestBody, RequestHead};
 use tables::constant::{CURL_TIMECOND_IFMODSINCE, CURL_TIMECOND_IFUNMODSINCE, CURL_TIMECOND_LASTMOD};
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O};
@@ -27,12 +29,10 @@ const MAX_REQUEST: usize = 1024 * 1024;
 
 /// A request ready to be sent.
 pub struct Request {
-    /// Request line and fields, with the empty line.
-    pub head: Text,
+    /// Request line and fields, and what follows them.
+    pub head: Rc<RequestHead>,
     /// Its body.
     pub body: ClientReader,
-    /// How the body is delimited.
-    pub framing: UploadFraming,
     /// The body waits for a go-ahead.
     pub expects: bool,
     /// The application has trailers to send.
@@ -49,7 +49,7 @@ impl Request {
         let name = method_name(t);
         note_method(t, &name);
         let resume = resume_upload(t, &mut body)?;
-        let http10 = t.http.http10 || link.lease.about().answers_http10 || t.long(O::HttpVersion) == 1;
+        let version = version(t, link);
         let url = t.url.clone();
         let host = url.host_field()?;
         let target = auth::Target { method: &name, host, custom: &custom };
@@ -58,15 +58,14 @@ impl Request {
         if withheld {
             body = ClientReader::empty(&t.easy);
         }
-        let chunked = chunked_upload(t, &custom, &body, http10)?;
+        let follows = what_follows(t, &custom, &body, version)?;
+        let chunked = follows == RequestBody::Chunked;
 
-        let mut head = Head { out: Vec::with_capacity(512), custom: &custom };
-        let version: &[u8] = if http10 { b"1.0" } else { b"1.1" };
-        head.raw(&[&name, b" "]);
-        request_target(t, link, &mut head.out);
-        head.raw(&[b" HTTP/", version, b"\r\n"]);
+        let target = |out: &mut Vec<u8>| request_target(t, link, out);
+        let out = RequestHead::new(&name, t.scheme().name(), target, version);
+        let mut head = Head { out, custom: &custom };
         host_field(t, &mut head, host);
-        head.out.extend_from_slice(&authorization);
+        head.lines(&authorization);
         range_field(t, &mut head, resume, body.size);
         head.unless_custom("User-Agent", t.text(O::Useragent).filter(|name| !name.is_empty()).as_deref());
         head.unless_custom("Accept", Some(b"*/*"));
@@ -85,31 +84,47 @@ impl Request {
         alternative_field(link, &mut head);
         cookie_field(t, &mut head);
         time_condition_field(t, &mut head);
-        custom.append(&mut head.out, t, &body);
+        custom.append(&mut head, t, &body);
         connection_field(t, &mut head);
-        let expects = body_fields(t, &mut head, &body, chunked, http10, withheld);
-        head.out.extend_from_slice(b"\r\n");
-        if head.out.len() > MAX_REQUEST {
+        let expects = body_fields(t, &mut head, &body, follows, version, withheld);
+        head.out.end(follows);
+        if head.out.text().len() > MAX_REQUEST {
             return Err(Error::new(Code::TooLarge, "The request's head is too large"));
         }
         let size = if withheld { 0 } else { body.size.map_or(-1, |s| s as i64) };
         if !body.is_nothing() {
             t.easy.info.borrow_mut().upload_total = size;
         }
-        let head = head.out;
-        if chunked {
+        let head = Rc::new(head.out);
+        // What tells no length ends where the application says so.
+        let open = chunked || version == HTTP2 && follows != RequestBody::None && body.size.is_none();
+        if open {
             body.end_ends_it();
         }
         let request = Request {
-            head: head.into(),
+            head,
             body,
-            framing: if chunked { UploadFraming::Chunked } else { UploadFraming::Plain },
             expects,
-            trailers: chunked,
+            trailers: open,
             head_only: t.method == Method::Head || t.on(O::Nobody),
         };
         super::again::keep(t, link, &request);
         Ok(request)
+    }
+}
+
+const HTTP10: &str = "1.0";
+const HTTP11: &str = "1.1";
+const HTTP2: &str = "2";
+
+/// The version in which the request goes out.
+pub fn version(t: &Transfer, link: &Link) -> &'static str {
+    if matches!(link.lease, Lease::Stream(_)) {
+        HTTP2
+    } else if t.http.http10 || link.lease.about().answers_http10 || t.long(O::HttpVersion) == 1 {
+        HTTP10
+    } else {
+        HTTP11
     }
 }
 
@@ -197,9 +212,9 @@ fn host_field(t: &Transfer, head: &mut Head, value: &[u8]) {
     if t.other_origin || !head.custom.names("Host") {
         head.field("Host", value);
     } else if let Some(own) = head.custom.behind_colon("Host").map(<[u8]>::to_vec) {
-        head.raw(&[b"Host:", &own, b"\r\n"]);
+        head.out.line(&[b"Host:", &own]);
     } else if head.custom.blanks("Host") {
-        head.raw(&[b"Host:\r\n"]);
+        head.out.line(&[b"Host:"]);
     }
 }
 
@@ -234,7 +249,7 @@ fn range_field(t: &Transfer, head: &mut Head, resume: Resume, size: Option<u64>)
             if from > 0 {
                 head.field("Range", format!("bytes={from}-").as_bytes());
             } else if let Some(range) = range {
-                head.raw(&[b"Range: bytes=", &range, b"\r\n"]);
+                head.out.line(&[b"Range: bytes=", &range]);
             }
         }
         _ => {
@@ -252,7 +267,7 @@ fn range_field(t: &Transfer, head: &mut Head, resume: Resume, size: Option<u64>)
                 }
                 (None, Some(range)) => {
                     let total = size.map_or_else(|| "*".to_owned(), |n| n.to_string());
-                    head.raw(&[b"Content-Range: bytes ", &range, format!("/{total}\r\n").as_bytes()]);
+                    head.out.line(&[b"Content-Range: bytes ", &range, format!("/{total}").as_bytes()]);
                 }
                 (None, None) => {}
             }
@@ -276,7 +291,7 @@ fn connection_field(t: &Transfer, head: &mut Head) {
     let te = wants_te(t, head.custom);
     let mut own = head.custom.values("Connection");
     match (own.next().map(<[u8]>::to_vec), te) {
-        (Some(first), true) => head.raw(&[b"Connection: ", &first, b", TE\r\n"]),
+        (Some(first), true) => head.out.line(&[b"Connection: ", &first, b", TE"]),
         (Some(first), false) => head.field("Connection", &first),
         (None, true) => head.field("Connection", b"TE"),
         (None, false) => {}
@@ -319,23 +334,26 @@ fn time_condition_field(t: &Transfer, head: &mut Head) {
     head.unless_custom(name, Some(date::http(seconds).as_bytes()));
 }
 
-/// Whether the body goes in chunks: its length is unknown, or the application says so.
-fn chunked_upload(t: &Transfer, custom: &Custom, body: &ClientReader, http10: bool) -> Result<bool> {
+/// What follows the head; a body of unknown length goes in chunks where only they can tell its end, or where the
+/// application says so.
+fn what_follows(t: &Transfer, custom: &Custom, body: &ClientReader, version: &str) -> Result<RequestBody> {
+    let plain = if body.is_nothing() { RequestBody::None } else { RequestBody::Plain };
+    if version == HTTP2 {
+        return Ok(plain);
+    }
     // What the application promises holds for a body without a byte, too: its last chunk is sent.
     if let Some(value) = custom.value("Transfer-Encoding") {
-        return Ok(value.to_ascii_lowercase().windows(7).any(|w| w == b"chunked"));
+        let chunked = value.to_ascii_lowercase().windows(7).any(|w| w == b"chunked");
+        return Ok(if chunked { RequestBody::Chunked } else { plain });
     }
-    if body.is_nothing() {
-        return Ok(false);
+    if body.is_nothing() || body.size.is_some() || custom.names("Transfer-Encoding") {
+        return Ok(plain);
     }
-    if body.size.is_some() || custom.names("Transfer-Encoding") {
-        return Ok(false);
-    }
-    if http10 {
+    if version == HTTP10 {
         t.easy.note(|| "Chunky upload is not supported by HTTP 1.0".to_owned());
         return Err(Error::new(Code::UploadFailed, "Chunky upload is not supported by HTTP 1.0"));
     }
-    Ok(true)
+    Ok(RequestBody::Chunked)
 }
 
 /// Content-Length, Content-Type and Expect; whether a go-ahead is awaited.
@@ -343,15 +361,15 @@ fn body_fields(
     t: &Transfer,
     head: &mut Head,
     body: &ClientReader,
-    chunked: bool,
-    http10: bool,
+    follows: RequestBody,
+    version: &str,
     withheld: bool,
 ) -> bool {
     let has_body = matches!(t.method, Method::Post | Method::PostMime | Method::Put);
     if !has_body {
         return false;
     }
-    if !chunked && (withheld || !head.custom.names("Content-Length")) {
+    if follows != RequestBody::Chunked && (withheld || !head.custom.names("Content-Length")) {
         let size = if withheld { Some(0) } else { body.size };
         if let Some(size) = size {
             head.field("Content-Length", size.to_string().as_bytes());
@@ -362,7 +380,7 @@ fn body_fields(
     }
     if let Some(form) = body.form() {
         for line in form.headers() {
-            head.raw(&[&line, b"\r\n"]);
+            head.out.line(&[&line]);
         }
         if let Some(value) = form.content_type() {
             let own = head.custom.value("Content-Type").map(<[u8]>::to_vec);
@@ -383,7 +401,7 @@ fn body_fields(
         return value.eq_ignore_ascii_case(b"100-continue") && !body.is_nothing();
     }
     let long = body.size.is_none_or(|size| size > EXPECT_THRESHOLD);
-    if long && !http10 && !body.is_nothing() && !t.http.no_expect && !head.custom.names("Expect") {
+    if long && version == HTTP11 && !body.is_nothing() && !t.http.no_expect && !head.custom.names("Expect") {
         head.field("Expect", b"100-continue");
         return true;
     }
@@ -392,19 +410,21 @@ fn body_fields(
 
 /// A head under construction.
 struct Head<'a> {
-    out: Vec<u8>,
+    out: RequestHead,
     custom: &'a Custom,
 }
 
 impl Head<'_> {
-    fn raw(&mut self, parts: &[&[u8]]) {
-        for part in parts {
-            self.out.extend_from_slice(part);
+    /// Adds whole lines.
+    fn lines(&mut self, mut lines: &[u8]) {
+        while let Some(end) = lines.windows(2).position(|w| w == b"\r\n") {
+            self.out.line(&[&lines[..end]]);
+            lines = &lines[end + 2..];
         }
     }
 
     fn field(&mut self, name: &str, value: &[u8]) {
-        self.raw(&[name.as_bytes(), b": ", value, b"\r\n"]);
+        self.out.field(name, value);
     }
 
     /// A field that an application may replace or remove with CURLOPT_HTTPHEADER.
@@ -481,7 +501,7 @@ impl Custom {
     }
 
     /// Writes the lines that add something.
-    fn append(&self, out: &mut Vec<u8>, t: &Transfer, body: &ClientReader) {
+    fn append(&self, head: &mut Head, t: &Transfer, body: &ClientReader) {
         let te = wants_te(t, self);
         for line in &self.lines {
             let Some((name, value)) = own_line(line) else { continue };
@@ -498,14 +518,10 @@ impl Custom {
                 Some([]) => {}
                 Some(_) => {
                     // As it is, "without any filter or other safe guards" (CURLOPT_HTTPHEADER.md).
-                    out.extend_from_slice(line);
-                    out.extend_from_slice(b"\r\n");
+                    head.out.line(&[line]);
                 }
                 // "Name;" is an empty field.
-                None => {
-                    out.extend_from_slice(name);
-                    out.extend_from_slice(b":\r\n");
-                }
+                None => head.out.line(&[name, b":"]),
             }
         }
     }

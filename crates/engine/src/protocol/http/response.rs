@@ -5,15 +5,16 @@ use std::future::poll_fn;
 use std::hint::cold_path;
 use std::task::{Poll, ready};
 
-use net::exchange::BodyFraming;
+use net::exchange::http1::ALIAS;
+use net::exchange::{Body, Fault, HeadPart, Says};
+use tables::constant::{
+    CURL_HTTP_VERSION_1_0, CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2_0, CURL_HTTP_VERSION_3,
+};
 use tables::{Code, EasyOption as O};
 use wire::content_encoding::{DEPTH_LIMIT, Decoder};
 use wire::date;
-use wire::http1::framing::{Length, content_length};
-use wire::http1::status::{BadStatus, Opening, opening};
-use wire::http1::{
-    HeaderLine, Part, StatusLine, TooLarge, TransferCodings, check_octets, continue_line, is_empty_line,
-};
+use wire::http1::status::{BadStatus, Opening};
+use wire::http1::{HeaderLine, StatusLine, TooLarge};
 
 use super::Talk;
 use crate::callbacks::DebugKind;
@@ -44,12 +45,8 @@ pub struct Response {
     pub version: u8,
     /// No body follows such a status line, and nothing that speaks of one counts.
     bodyless: bool,
-    /// Whether the connection may serve again.
-    pub keep_alive: bool,
-    length: Option<u64>,
-    transfer_codings: TransferCodings,
-    /// The application wants the chunks as they are (CURLOPT_HTTP_TRANSFER_DECODING).
-    raw: bool,
+    /// What it says of its body, as the exchange understands it.
+    pub body: Body,
     content_codings: Vec<u8>,
     has_content_range: bool,
     /// A Content-Range begins where the transfer was to be resumed.
@@ -68,7 +65,6 @@ pub struct Response {
     /// What Persistent-Auth says ([MS-N2HT] 2.2.2).
     pub persistent_auth: Option<bool>,
     cookies: usize,
-    head_only: bool,
     /// The server closed before the empty line.
     cut_off: bool,
 }
@@ -76,13 +72,13 @@ pub struct Response {
 /// Reads heads until the final one, which is left in `response`: it stays where it is, for it is large.
 pub async fn receive(t: &mut Transfer, talk: &mut Talk, response: &mut Response) -> Result<()> {
     if http09(t, talk).await? {
-        (response.version, response.status, response.head_only) = (9, 200, talk.head_only);
+        talk.exchange.believe(StatusLine { version: 9, code: 200, told: true });
+        (response.version, response.status, response.body) = (9, 200, talk.exchange.body());
         return Ok(());
     }
     let mut total = 0;
     let mut first = true;
     loop {
-        response.head_only = talk.head_only;
         head(t, talk, first, &mut total, response).await?;
         t.easy.trace("http/1", || format!("the head of a reply has ended, status {}", response.status));
         if response.status < 100 && !response.cut_off {
@@ -113,17 +109,13 @@ async fn head(
 ) -> Result<()> {
     let mut number = 0;
     loop {
-        let Some(part) = next_part(t, talk, number, first).await? else {
+        let Some(len) = next_part(t, talk, number, first).await? else {
             cold_path();
             return response.cut_off(t, talk, number);
         };
-        *total += part.len;
-        check_size(t, *total, part.len)?;
-        let bytes = &talk.exchange.rest()[..part.len];
-        let ends = is_empty_line(bytes);
-        response.part(t, number, bytes, part.plain)?;
-        talk.exchange.take_rest(part.len);
-        if ends {
+        *total += len;
+        check_size(t, *total, len)?;
+        if response.part(t, talk)? {
             return Ok(());
         }
         number += 1;
@@ -141,15 +133,14 @@ fn check_size(t: &Transfer, total: usize, part: usize) -> Result<()> {
     Err(Error::new(Code::RecvError, format!("Too large response headers: {bad} > {limit}")))
 }
 
-/// The application asked for another protocol in a field of its own: what follows the head is in that one, and goes to
-/// the application up to the end of the connection.
+/// The application asked for another protocol in a field of its own.
 const SWITCHING: u16 = 101;
 
 /// Whether the reply has no head at all. Looks at its first bytes without taking them.
 async fn http09(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
     // The first line decides; a reply shorter than "HTTP/" is told by its end.
     let found = loop {
-        match opening(talk.exchange.rest()) {
+        match talk.exchange.opening() {
             Opening::Http => break false,
             Opening::Other => break true,
             Opening::Undecided => {}
@@ -184,21 +175,17 @@ fn nothing(talk: &mut Talk) -> Error {
     talk.upload.take_failure().unwrap_or_else(|| Error::new(Code::GotNothing, "Empty reply from server"))
 }
 
-/// The next part of the head, which stands at the front of what the exchange has received; `None` when the server
-/// closed in the middle of it. Usually the whole head has come at once, and only its first part waits.
-async fn next_part(t: &mut Transfer, talk: &mut Talk, number: usize, first: bool) -> Result<Option<Part>> {
+/// The length of the next part of the head, once all of it has come; `None` when the server closed in the middle of it.
+/// Usually the whole head has come at once, and only its first part waits.
+async fn next_part(t: &mut Transfer, talk: &mut Talk, number: usize, first: bool) -> Result<Option<usize>> {
     loop {
         // Behind an interim reply comes another, and not what may come at first; that can be told before its line ends.
-        if number == 0 && !first && opening(talk.exchange.rest()) == Opening::Other {
+        if number == 0 && !first && talk.exchange.opening() == Opening::Other {
             cold_path();
             return Err(Error::new(Code::WeirdServerReply, "Invalid status line"));
         }
-        let found = match number {
-            0 => talk.exchange.status_line(MAX_LINE),
-            _ => talk.exchange.field(MAX_LINE),
-        };
-        match found {
-            Ok(Some(part)) => return Ok(Some(part)),
+        match talk.exchange.find_part(MAX_LINE) {
+            Ok(Some(len)) => return Ok(Some(len)),
             Ok(None) => {}
             Err(TooLarge) => return Err(Error::from(Code::TooLarge)),
         }
@@ -225,59 +212,54 @@ async fn more(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
     .await
 }
 
-fn bad_status(bad: BadStatus) -> Error {
-    let code = match bad {
-        BadStatus::Major(_) => Code::WeirdServerReply,
-        BadStatus::Version | BadStatus::Subversion => Code::UnsupportedProtocol,
-    };
-    Error::new(code, bad.text())
-}
-
-/// Joins the lines of a folded field (RFC 9112 §5.2) with one blank each.
-fn unfolded(part: &[u8]) -> Result<Vec<u8>> {
-    let mut joined = Vec::with_capacity(part.len());
-    for line in part.split_inclusive(|b| *b == b'\n') {
-        check_octets(line)?;
-        if joined.is_empty() {
-            joined.extend_from_slice(line);
-            continue;
-        }
-        continue_line(&mut joined, line);
+fn bad(fault: Fault) -> Error {
+    match fault {
+        Fault::Status(bad @ BadStatus::Major(_)) => Error::new(Code::WeirdServerReply, bad.text()),
+        Fault::Status(bad) => Error::new(Code::UnsupportedProtocol, bad.text()),
+        Fault::Octet(bad) => Error::from(bad),
+        Fault::NoColon => Error::new(Code::WeirdServerReply, "Header without colon"),
+        Fault::Length => Error::new(Code::WeirdServerReply, "Invalid Content-Length: value"),
+        Fault::Coding(bad) => Error::new(Code::BadContentEncoding, bad.text()),
     }
-    Ok(joined)
 }
 
 impl Response {
-    /// Takes in one part of the head: its status line, a field, or its end.
-    fn part(&mut self, t: &mut Transfer, number: usize, part: &[u8], plain: bool) -> Result<()> {
-        if number == 0 {
-            self.status_line(t, part)?;
+    /// Takes in one part of the head: keeps what it says, and hands it out. Whether the head has ended with it.
+    fn part(&mut self, t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
+        let HeadPart { line, says, body } = talk.exchange.part();
+        if let Err(fault @ (Fault::Status(_) | Fault::Octet(_))) = says {
+            cold_path();
+            return Err(bad(fault));
         }
-        if plain {
-            return self.line(t, number, part);
+        let mut believed = None;
+        if let Ok(Says::Status(status)) = says {
+            believed = (!status.told && is_alias(t, line)).then_some(ALIAS);
+            self.status(t, believed.unwrap_or(status));
         }
-        cold_path();
-        self.line(t, number, &unfolded(part)?)
-    }
-
-    /// Takes in one line: keeps what it says, and hands it out.
-    fn line(&mut self, t: &mut Transfer, number: usize, line: &[u8]) -> Result<()> {
         t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, line);
-        if is_empty_line(line) {
-            self.end_of_head(t);
-        } else if number > 0 {
-            // What continues the status line is a field like others, as in curl.
-            let Some(header) = HeaderLine::parse(line.trim_ascii_start()) else {
-                return Err(Error::new(Code::WeirdServerReply, "Header without colon"));
-            };
-            self.field(t, &header)?;
-            let origin = if self.status / 100 == 1 { Origin::Interim } else { Origin::Header };
-            let request = t.easy.info.borrow().redirect_count as usize;
-            t.easy.headers.borrow_mut().add_field(origin, request, &header)?;
+        let says = says.map_err(bad)?;
+        match says {
+            Says::Status(_) => {}
+            Says::Field(field) => self.keep(t, &field, body)?,
+            Says::End => self.end_of_head(t, body),
         }
+        let ends = says == Says::End;
         t.writer.header(line, t.on(O::Header))?;
         t.easy.info.borrow_mut().header_size += line.len() as i64;
-        Ok(())
+        talk.exchange.take_part();
+        if let Some(status) = believed {
+            cold_path();
+            talk.exchange.believe(status);
+        }
+        Ok(ends)
+    }
+
+    /// Keeps what a field says, for the transfer and for whoever asks for it by name.
+    fn keep(&mut self, t: &mut Transfer, field: &HeaderLine<'_>, body: Body) -> Result<()> {
+        self.field(t, field, body)?;
+        let origin = if self.status / 100 == 1 { Origin::Interim } else { Origin::Header };
+        let request = t.easy.info.borrow().redirect_count as usize;
+        t.easy.headers.borrow_mut().add_field(origin, request, field)
     }
 
     /// The server closed within the head. Some leave out the empty line of a reply without a body, and curl takes what
@@ -289,17 +271,13 @@ impl Response {
         if number == 0 {
             return Err(nothing(talk));
         }
-        let rest = talk.exchange.rest();
-        let whole = rest.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
-        let field = rest[..whole].to_vec();
-        talk.exchange.take_rest(rest.len());
-        if !field.is_empty() {
-            self.part(t, number, &field, false)?;
+        if talk.exchange.cut_off() {
+            self.part(t, talk)?;
         }
-        (self.cut_off, self.keep_alive) = (true, false);
-        self.end_of_head(t);
-        match self.length {
-            Some(length) if length > 0 && self.has_body() => {
+        self.cut_off = true;
+        self.end_of_head(t, talk.exchange.body());
+        match self.body.length {
+            Some(length) if length > 0 && self.body.exists => {
                 let text = format!("transfer closed with {length} bytes remaining to read");
                 Err(Error::new(Code::PartialFile, text))
             }
@@ -307,29 +285,25 @@ impl Response {
         }
     }
 
-    fn status_line(&mut self, t: &Transfer, line: &[u8]) -> Result<()> {
-        let alias = StatusLine { version: 10, code: 200, told: true };
-        let parsed = match opening(line) {
-            Opening::Http => StatusLine::parse(line)
-                .map_err(bad_status)
-                .map(|parsed| if !parsed.told && is_alias(t, line) { alias } else { parsed })?,
-            _ => alias,
-        };
+    fn status(&mut self, t: &Transfer, parsed: StatusLine) {
         (self.status, self.version) = (parsed.code, parsed.version);
-        self.keep_alive = parsed.version >= 11;
         if !parsed.told {
             cold_path();
-            return Ok(());
+            return;
         }
-        self.bodyless = matches!(parsed.code, 100..200 | 204 | 304);
+        self.bodyless = parsed.is_bodyless();
         let mut info = t.easy.info.borrow_mut();
         info.response_code = i64::from(parsed.code);
-        info.http_version = if parsed.version == 10 { 1 } else { 2 };
+        info.http_version = match parsed.version {
+            10 => CURL_HTTP_VERSION_1_0,
+            20 => CURL_HTTP_VERSION_2_0,
+            30 => CURL_HTTP_VERSION_3,
+            _ => CURL_HTTP_VERSION_1_1,
+        } as i64;
         info.announced = if matches!(parsed.code, 204 | 304) { 0 } else { -1 };
-        Ok(())
     }
 
-    fn field(&mut self, t: &mut Transfer, header: &HeaderLine<'_>) -> Result<()> {
+    fn field(&mut self, t: &mut Transfer, header: &HeaderLine<'_>, body: Body) -> Result<()> {
         let value = header.value;
         if header.name.len() < SHORTEST_NAME {
             return Ok(());
@@ -339,17 +313,11 @@ impl Response {
         name.copy_from_slice(header.name);
         name.make_ascii_lowercase();
         match &*name {
-            b"content-length" if !self.bodyless => self.content_length(t, value)?,
-            b"transfer-encoding" if !self.bodyless => self.transfer_encoding(t, value)?,
+            b"content-length" if !self.bodyless => content_length(t, body)?,
             b"content-encoding" if !self.bodyless => append_list(&mut self.content_codings, value),
             b"content-type" if !value.is_empty() => {
                 t.easy.info.borrow_mut().content_type = Some(Text::from(value));
             }
-            b"connection" => self.connection(header),
-            b"proxy-connection" if self.version == 10 && header.has_token("keep-alive") => {
-                self.keep_alive = true
-            }
-            b"proxy-connection" if header.has_token("close") => self.keep_alive = false,
             b"content-range" => {
                 self.has_content_range = true;
                 match range_start(value) {
@@ -385,35 +353,6 @@ impl Response {
         Ok(())
     }
 
-    fn content_length(&mut self, t: &Transfer, value: &[u8]) -> Result<()> {
-        if t.on(O::IgnoreContentLength) {
-            return Ok(());
-        }
-        let refuse = || Error::new(Code::WeirdServerReply, "Invalid Content-Length: value");
-        match content_length(value).map_err(|_| refuse())? {
-            Length::Bytes(length) if self.length.is_some_and(|known| known != length) => Err(refuse()),
-            Length::Bytes(length) => {
-                self.length = Some(length);
-                t.easy.info.borrow_mut().announced = length as i64;
-                Ok(())
-            }
-            Length::Overflow if t.long(O::MaxfilesizeLarge) > 0 => {
-                Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded"))
-            }
-            Length::Overflow => {
-                t.easy.note(|| "Overflow Content-Length: value".to_owned());
-                self.keep_alive = false;
-                Ok(())
-            }
-        }
-    }
-
-    fn transfer_encoding(&mut self, t: &Transfer, value: &[u8]) -> Result<()> {
-        self.raw = !t.on(O::HttpTransferDecoding);
-        let added = self.transfer_codings.add(value, t.on(O::TransferEncoding), self.raw);
-        added.map_err(|bad| Error::new(Code::BadContentEncoding, bad.text()))
-    }
-
     /// One place to go, in all heads of a reply.
     fn location(&mut self, value: &[u8]) -> Result<()> {
         let known = self.location.as_deref().or(self.interim_location.as_deref());
@@ -424,42 +363,13 @@ impl Response {
         Ok(())
     }
 
-    fn connection(&mut self, header: &HeaderLine) {
-        if header.has_token("close") {
-            self.keep_alive = false;
-        } else if self.version == 10 && header.has_token("keep-alive") {
-            self.keep_alive = true;
-        }
-    }
-
-    fn end_of_head(&mut self, t: &Transfer) {
+    fn end_of_head(&mut self, t: &Transfer, body: Body) {
+        self.body = body;
         if let Some(seconds) = self.last_modified {
             t.easy.info.borrow_mut().file_time = seconds;
         }
-        if self.transfer_codings.chunked || !self.transfer_codings.others.is_empty() {
-            // RFC 9112 §6.3: the coding wins.
-            self.length = None;
+        if body.coded {
             t.easy.info.borrow_mut().announced = -1;
-        }
-    }
-
-    fn has_body(&self) -> bool {
-        !self.head_only && (!self.bodyless || self.status == SWITCHING)
-    }
-
-    fn framing(&self) -> BodyFraming {
-        if !self.has_body() || self.cut_off && !self.transfer_codings.chunked {
-            BodyFraming::None
-        } else if self.version == 9 || self.status == SWITCHING {
-            BodyFraming::UntilClose
-        } else if self.transfer_codings.chunked && self.raw {
-            BodyFraming::ChunkedRaw
-        } else if self.transfer_codings.chunked {
-            BodyFraming::Chunked
-        } else if let Some(length) = self.length {
-            BodyFraming::Length(length)
-        } else {
-            BodyFraming::UntilClose
         }
     }
 
@@ -468,7 +378,7 @@ impl Response {
         let mut info = t.easy.info.borrow_mut();
         if matches!(self.status, 204 | 304) {
             info.download_total = 0;
-        } else if let Some(length) = self.length {
+        } else if let Some(length) = self.body.length {
             info.download_total = length as i64;
         }
         Ok(())
@@ -481,7 +391,7 @@ impl Response {
             return Err(Error::new(Code::HttpReturnedError, text));
         }
         let limit = t.long(O::MaxfilesizeLarge);
-        if limit > 0 && self.has_body() && self.length.is_some_and(|l| l > limit as u64) {
+        if limit > 0 && self.body.exists && self.body.length.is_some_and(|l| l > limit as u64) {
             t.easy.info.borrow_mut().download_total = -1;
             return Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded"));
         }
@@ -489,10 +399,10 @@ impl Response {
         if from > 0
             && t.method == Method::Get
             && self.status != 416
-            && self.has_body()
+            && self.body.exists
             && !self.resumes
             && !self.begins_anew
-            && self.length != Some(from as u64)
+            && self.body.length != Some(from as u64)
         {
             let text = "HTTP server does not seem to support byte ranges. Cannot resume.";
             return Err(Error::new(Code::RangeError, text));
@@ -514,7 +424,7 @@ impl Response {
         if self.status == 416 && resumes {
             return true;
         }
-        if resumes && !self.resumes && self.length == Some(t.long(O::ResumeFromLarge) as u64) {
+        if resumes && !self.resumes && self.body.length == Some(t.long(O::ResumeFromLarge) as u64) {
             t.easy.note(|| "The entire document is already downloaded".to_owned());
             return true;
         }
@@ -538,15 +448,15 @@ impl Response {
 
     /// Prepares framing and decoders for the body.
     pub fn begin_body(&self, t: &mut Transfer, talk: &mut Talk) -> Result<()> {
-        talk.exchange.begin_body(self.framing());
-        if !self.has_body() {
+        talk.exchange.begin_body();
+        if !self.body.exists {
             return Ok(());
         }
         let mut codings = Vec::new();
         if t.on(O::HttpContentDecoding) && t.text(O::AcceptEncoding).is_some() {
             append_list(&mut codings, &self.content_codings);
         }
-        append_list(&mut codings, &self.transfer_codings.others);
+        append_list(&mut codings, talk.exchange.codings());
         if !codings.is_empty() {
             cold_path();
             let list = String::from_utf8_lossy(&codings).into_owned();
@@ -557,21 +467,6 @@ impl Response {
         }
         Ok(())
     }
-
-    /// Whether only the end of the connection ends this reply.
-    pub fn ends_with_connection(&self) -> bool {
-        self.framing() == BodyFraming::UntilClose
-    }
-
-    /// Whether reading an ignored body is cheaper than a new connection.
-    pub fn worth_draining(&self) -> bool {
-        match self.framing() {
-            BodyFraming::None => true,
-            BodyFraming::Length(n) => n <= 1024 * 1024,
-            BodyFraming::Chunked | BodyFraming::ChunkedRaw => true,
-            BodyFraming::UntilClose => false,
-        }
-    }
 }
 
 fn resumed(t: &Transfer) -> bool {
@@ -580,16 +475,31 @@ fn resumed(t: &Transfer) -> bool {
 
 /// Trailer fields go to the header callback like those of the head.
 pub fn receive_trailers(t: &mut Transfer, talk: &mut Talk) -> Result<()> {
-    if talk.exchange.trailers().is_empty() {
-        return Ok(());
+    while let Some(HeadPart { line, says, .. }) = talk.exchange.trailer() {
+        match says {
+            Ok(Says::Field(field)) => {
+                let count = t.easy.info.borrow().redirect_count as usize;
+                t.easy.headers.borrow_mut().add_field(Origin::Trailer, count, &field)?;
+            }
+            Err(fault @ Fault::Octet(_)) => return Err(bad(fault)),
+            // A line without a colon has no name under which it could be asked for.
+            _ => {}
+        }
+        t.writer.header(line, t.on(O::Header))?;
     }
-    let trailers = talk.exchange.trailers().to_vec();
-    for line in trailers.split_inclusive(|b| *b == b'\n') {
-        let count = t.easy.info.borrow().redirect_count as usize;
-        t.easy.headers.borrow_mut().add(Origin::Trailer, count, line)?;
-        check_octets(line)?;
-        let line = [line.trim_ascii_end(), b"\r\n"].concat();
-        t.writer.header(&line, t.on(O::Header))?;
+    Ok(())
+}
+
+/// What a Content-Length has come to, or one of several.
+fn content_length(t: &Transfer, body: Body) -> Result<()> {
+    if body.overflow && t.long(O::MaxfilesizeLarge) > 0 {
+        return Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded"));
+    }
+    if body.overflow {
+        t.easy.note(|| "Overflow Content-Length: value".to_owned());
+    }
+    if let Some(length) = body.length {
+        t.easy.info.borrow_mut().announced = length as i64;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use net::exchange::{Exchange, UploadFraming};
+use net::exchange::{Exchange, RequestBody};
 use runtime::{NextRun, Reactor, Sleep};
 use std::sync::Arc;
 use tables::{Code, EasyOption as O};
@@ -32,11 +32,10 @@ pub struct Upload {
     easy: Rc<EasyState>,
     reactor: Arc<Reactor>,
     reader: ClientReader,
-    framing: UploadFraming,
+    what: RequestBody,
     step: Step,
     expected: bool,
     wants_trailers: bool,
-    buffer: Vec<u8>,
     rate: RateLimit,
     pace: Option<Sleep>,
     turn: Option<NextRun>,
@@ -64,12 +63,12 @@ impl Upload {
     pub fn new(
         t: &Transfer,
         reader: ClientReader,
-        framing: UploadFraming,
+        what: RequestBody,
         expects: bool,
         wants_trailers: bool,
     ) -> Upload {
         let reactor = t.multi.runtime.reactor().clone();
-        let step = if reader.is_nothing() && framing == UploadFraming::Plain {
+        let step = if what == RequestBody::None {
             Step::Flushing
         } else if expects {
             cold_path();
@@ -82,11 +81,10 @@ impl Upload {
             easy: t.easy.clone(),
             reactor,
             reader,
-            framing,
+            what,
             step,
             expected: expects,
             wants_trailers,
-            buffer: Vec::new(),
             rate: t.send_rate,
             pace: None,
             turn: None,
@@ -103,7 +101,7 @@ impl Upload {
 
     /// Whether the body's length is unknown.
     pub fn in_chunks(&self) -> bool {
-        self.framing == UploadFraming::Chunked
+        self.what == RequestBody::Chunked
     }
 
     /// The server said 100, or there is nothing left that it could say.
@@ -245,32 +243,24 @@ impl Upload {
         self.count(n);
         if self.reader.ended() {
             let trailers = self.trailers()?;
-            exchange.queue_end(self.framing, &trailers);
-            self.buffer = Vec::new();
+            exchange.end_body(&trailers.iter().map(|line| &**line).collect::<Vec<&[u8]>>());
             self.step = Step::Flushing;
         }
         self.easy.info.borrow_mut().request_size += (exchange.queued() - before) as i64;
         Ok(true)
     }
 
-    /// Reads the next piece to where it is sent from; with its length in front of it, it must be read elsewhere first.
+    /// Reads the next piece to where it is sent from.
     fn read(
         &mut self,
         cx: &mut Context<'_>,
         exchange: &mut dyn Exchange,
         want: usize,
     ) -> Poll<Result<usize>> {
-        if self.framing == UploadFraming::Plain {
-            let room = exchange.body_room(want);
-            let n = ready!(self.reader.poll_read(cx, room))?;
-            self.show(&room[..n]);
-            exchange.body_filled(n);
-            return Poll::Ready(Ok(n));
-        }
-        self.buffer.resize(want, 0);
-        let n = ready!(self.reader.poll_read(cx, &mut self.buffer))?;
-        exchange.queue_body(&self.buffer[..n], self.framing);
-        self.show(&self.buffer[..n]);
+        let room = exchange.body_room(want);
+        let n = ready!(self.reader.poll_read(cx, room))?;
+        self.show(&room[..n]);
+        exchange.body_filled(n);
         Poll::Ready(Ok(n))
     }
 
@@ -290,23 +280,21 @@ impl Upload {
     }
 
     /// CURLOPT_TRAILERFUNCTION's lines.
-    fn trailers(&self) -> Result<Vec<u8>> {
-        if !self.wants_trailers || self.framing != UploadFraming::Chunked {
+    fn trailers(&self) -> Result<Vec<Rc<[u8]>>> {
+        if !self.wants_trailers {
             return Ok(Vec::new());
         }
-        let lines = self.easy.callbacks.trailers().ok_or_else(|| {
+        let mut lines = self.easy.callbacks.trailers().ok_or_else(|| {
             Error::new(Code::AbortedByCallback, "operation aborted by trailing headers callback")
         })?;
-        let mut out = Vec::new();
-        for line in lines.iter() {
-            if line.windows(2).any(|w| w == b": ") {
-                out.extend_from_slice(line);
-                out.extend_from_slice(b"\r\n");
-            } else {
+        lines.retain(|line| {
+            let well = line.windows(2).any(|w| w == b": ");
+            if !well {
                 self.easy.note(|| "Malformatted trailing header, skipping trailer".to_owned());
             }
-        }
-        Ok(out)
+            well
+        });
+        Ok(lines)
     }
 
     /// Sends what is queued; whether all of it went. A failure ends the upload and is kept.

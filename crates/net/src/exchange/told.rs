@@ -1,0 +1,238 @@
+//! What the head of an HTTP/1 reply tells about where its body ends (RFC 9112 §6.3) and whether the connection serves on
+//! (§9.3): taken from its parts as they are handed out.
+
+use wire::http1::framing::{BadCoding, BadLength, Length, content_length};
+use wire::http1::status::{Opening, opening};
+use wire::http1::{HeaderLine, StatusLine, TransferCodings, check_octets, continue_line};
+
+use super::{Body, Fault, Reading};
+
+/// The status of a reply whose first line is no status line and taken for one (CURLOPT_HTTP200ALIASES).
+pub const ALIAS: StatusLine = StatusLine { version: 10, code: 200, told: true };
+
+/// How a reply's body ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BodyFraming {
+    /// There is none.
+    None,
+    /// After so many bytes.
+    Length(u64),
+    /// With the last chunk.
+    Chunked,
+    /// The same, and the chunks are handed out as they came.
+    ChunkedRaw,
+    /// With the connection.
+    UntilClose,
+}
+
+/// The application asked for another protocol in a field of its own: what follows the head is in that one, and goes to
+/// the application up to the end of the connection.
+const SWITCHING: u16 = 101;
+
+/// A longer body that nobody wants costs more than another connection.
+const DRAINED: u64 = 1024 * 1024;
+
+/// One head, as far as it has come.
+#[derive(Default)]
+pub(super) struct Told {
+    pub reading: Reading,
+    status: u16,
+    version: u8,
+    /// No body follows such a status line, and nothing that speaks of one counts.
+    bodyless: bool,
+    keep_alive: bool,
+    length: Option<u64>,
+    overflow: bool,
+    codings: TransferCodings,
+    /// The server closed before the empty line.
+    cut_off: bool,
+}
+
+impl Told {
+    /// Begins a head.
+    pub fn begin(&mut self, status: StatusLine) {
+        *self = Told {
+            reading: self.reading,
+            status: status.code,
+            version: status.version,
+            keep_alive: status.version >= 11,
+            bodyless: status.is_bodyless(),
+            ..Told::default()
+        };
+    }
+
+    /// Takes in a field. Nearly all are told by the length of their names to be none of ours.
+    pub fn field(&mut self, field: &HeaderLine<'_>) -> Result<(), Fault> {
+        match field.name.len() {
+            10 if field.is("connection") => self.connection(field),
+            14 if !self.bodyless && field.is("content-length") => {
+                self.content_length(field.value).map_err(|BadLength| Fault::Length)?
+            }
+            16 if field.is("proxy-connection") => self.proxy_connection(field),
+            17 if !self.bodyless && field.is("transfer-encoding") => {
+                self.transfer_encoding(field.value).map_err(Fault::Coding)?
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The server closed before the head's end.
+    pub fn cut_off(&mut self) {
+        self.cut_off = true;
+    }
+
+    /// Codings beside chunked, in the order in which they were applied.
+    pub fn codings(&self) -> &[u8] {
+        &self.codings.others
+    }
+
+    /// What it all comes to.
+    pub fn body(&self) -> Body {
+        let framing = self.framing();
+        let coded = self.codings.chunked || !self.codings.others.is_empty();
+        Body {
+            exists: self.exists(),
+            // RFC 9112 §6.3: the coding wins.
+            length: self.length.filter(|_| !coded),
+            overflow: self.overflow,
+            coded,
+            until_close: framing == BodyFraming::UntilClose,
+            worth_draining: match framing {
+                BodyFraming::Length(length) => length <= DRAINED,
+                BodyFraming::None | BodyFraming::Chunked | BodyFraming::ChunkedRaw => true,
+                BodyFraming::UntilClose => false,
+            },
+            keep_alive: self.keep_alive && !self.cut_off,
+        }
+    }
+
+    pub fn framing(&self) -> BodyFraming {
+        if !self.exists() || self.cut_off && !self.codings.chunked {
+            BodyFraming::None
+        } else if self.version == 9 || self.status == SWITCHING {
+            BodyFraming::UntilClose
+        } else if self.codings.chunked && self.reading.raw {
+            BodyFraming::ChunkedRaw
+        } else if self.codings.chunked {
+            BodyFraming::Chunked
+        } else if let Some(length) = self.length.filter(|_| self.codings.others.is_empty()) {
+            BodyFraming::Length(length)
+        } else {
+            BodyFraming::UntilClose
+        }
+    }
+
+    fn exists(&self) -> bool {
+        !self.reading.head_only && (!self.bodyless || self.status == SWITCHING)
+    }
+
+    fn content_length(&mut self, value: &[u8]) -> Result<(), BadLength> {
+        if self.reading.ignore_length {
+            return Ok(());
+        }
+        match content_length(value)? {
+            Length::Bytes(length) if self.length.is_some_and(|known| known != length) => Err(BadLength),
+            Length::Bytes(length) => {
+                self.length = Some(length);
+                Ok(())
+            }
+            Length::Overflow => {
+                (self.overflow, self.keep_alive) = (true, false);
+                Ok(())
+            }
+        }
+    }
+
+    fn transfer_encoding(&mut self, value: &[u8]) -> Result<(), BadCoding> {
+        self.codings.add(value, self.reading.codings, self.reading.raw)
+    }
+
+    fn connection(&mut self, field: &HeaderLine<'_>) {
+        if field.has_token("close") {
+            self.keep_alive = false;
+        } else if self.version == 10 && field.has_token("keep-alive") {
+            self.keep_alive = true;
+        }
+    }
+
+    fn proxy_connection(&mut self, field: &HeaderLine<'_>) {
+        if self.version == 10 && field.has_token("keep-alive") {
+            self.keep_alive = true;
+        } else if field.has_token("close") {
+            self.keep_alive = false;
+        }
+    }
+}
+
+/// What a first line says. An opening that is none of HTTP's is one that the application takes for a 200.
+pub(super) fn status(line: &[u8]) -> Result<StatusLine, Fault> {
+    match opening(line) {
+        Opening::Http => StatusLine::parse(line).map_err(Fault::Status),
+        _ => Ok(ALIAS),
+    }
+}
+
+/// Joins the lines of a folded field (RFC 9112 §5.2) with one blank each.
+pub(super) fn unfold(part: &[u8], joined: &mut Vec<u8>) -> Result<(), Fault> {
+    joined.clear();
+    for line in part.split_inclusive(|b| *b == b'\n') {
+        check_octets(line).map_err(Fault::Octet)?;
+        if joined.is_empty() {
+            joined.extend_from_slice(line);
+            continue;
+        }
+        continue_line(joined, line);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(code: u16, version: u8, lines: &[&str]) -> (BodyFraming, bool) {
+        let mut told = Told::default();
+        told.begin(StatusLine { version, code, told: true });
+        for line in lines {
+            told.field(&HeaderLine::parse(line.as_bytes()).unwrap()).unwrap();
+        }
+        assert_eq!(told.body().until_close, told.framing() == BodyFraming::UntilClose);
+        (told.framing(), told.body().keep_alive)
+    }
+
+    #[test]
+    fn where_a_body_ends() {
+        assert_eq!(told(200, 11, &["Content-Length: 5"]), (BodyFraming::Length(5), true));
+        assert_eq!(
+            told(200, 11, &["Content-Length: 5", "Transfer-Encoding: chunked"]).0,
+            BodyFraming::Chunked
+        );
+        assert_eq!(told(204, 11, &["Content-Length: 5"]), (BodyFraming::None, true));
+        assert_eq!(told(200, 11, &[]), (BodyFraming::UntilClose, true));
+        assert_eq!(told(101, 11, &[]).0, BodyFraming::UntilClose);
+        assert_eq!(
+            told(200, 11, &["Content-Length: 99999999999999999999"]),
+            (BodyFraming::UntilClose, false)
+        );
+    }
+
+    #[test]
+    fn whether_the_connection_lives_on() {
+        assert!(!told(200, 10, &["Content-Length: 5"]).1);
+        assert!(told(200, 10, &["Content-Length: 5", "Connection: a, Keep-Alive"]).1);
+        assert!(told(200, 10, &["Proxy-Connection: keep-alive"]).1);
+        assert!(!told(200, 11, &["Connection: close"]).1);
+        assert!(!told(200, 11, &["PROXY-CONNECTION: close"]).1);
+    }
+
+    /// The head of one reply says nothing of the next.
+    #[test]
+    fn an_interim_reply_leaves_nothing_behind() {
+        let mut told = Told { reading: Reading { head_only: true, ..Reading::default() }, ..Told::default() };
+        told.begin(StatusLine { version: 11, code: 103, told: true });
+        told.field(&HeaderLine::parse(b"Connection: close").unwrap()).unwrap();
+        told.begin(StatusLine { version: 11, code: 200, told: true });
+        assert!(told.body().keep_alive && !told.body().exists);
+    }
+}
