@@ -149,7 +149,20 @@ enum Input {
 impl FormBody {
     pub fn open(parts: Vec<Part<Source>>, kind: Option<&[u8]>, escape: Escape) -> Result<FormBody, Code> {
         rewind_all(&parts)?;
-        let body = mime::form(parts, kind, escape, &mut engine::mime::boundary);
+        FormBody::of(mime::form(parts, kind, escape, &mut engine::mime::boundary))
+    }
+
+    /// The same as a mail, whose head has these lines.
+    pub fn open_mail(
+        parts: Vec<Part<Source>>,
+        headers: &[Vec<u8>],
+        escape: Escape,
+    ) -> Result<FormBody, Code> {
+        rewind_all(&parts)?;
+        FormBody::of(mime::mail(parts, headers, escape, &mut engine::mime::boundary))
+    }
+
+    fn of(body: Result<Body<Source>, mime::NotSevenBit>) -> Result<FormBody, Code> {
         let body = body.map_err(|_| Code::ReadError)?;
         Ok(FormBody { body, next: 0, ready: Rc::from([]), taken: 0, current: None })
     }

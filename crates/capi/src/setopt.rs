@@ -9,12 +9,12 @@ use engine::settings::{MAX_INPUT_LENGTH, Settings, Support, support};
 use engine::{Error, callbacks::ReadAnswer};
 use tables::constant::CURLMIMEOPT_FORMESCAPE;
 use tables::{ArgKind, Code, EasyOption as O, Entry};
-use wire::mime::Escape;
+use wire::mime::{Escape, Part};
 
 use crate::application::Application;
 use crate::easy::{self, EasyHandle};
 use crate::form::{self, HttpPost};
-use crate::form_body::{FormBody, Got};
+use crate::form_body::{FormBody, Got, Source};
 use crate::slist::{self, Slist};
 use crate::text::bytes;
 use crate::{mime, share, url};
@@ -204,17 +204,33 @@ enum Form {
 
 impl MimeSource for FormSource {
     fn open(&self, kind: Option<&[u8]>) -> engine::Result<Box<dyn MimeReader>> {
+        let Some(parts) = self.lay_out()? else { return Ok(Box::new(NoForm)) };
+        let body = FormBody::open(parts, kind, self.escape()).map_err(Error::from)?;
+        Ok(Box::new(FormReader(body)))
+    }
+
+    fn open_mail(&self, headers: &[Vec<u8>]) -> engine::Result<Box<dyn MimeReader>> {
+        let Some(parts) = self.lay_out()? else { return Ok(Box::new(NoForm)) };
+        let body = FormBody::open_mail(parts, headers, self.escape()).map_err(Error::from)?;
+        Ok(Box::new(FormReader(body)))
+    }
+}
+
+impl FormSource {
+    /// Its parts; none of a form that was freed while it was set, which is an empty body.
+    fn lay_out(&self) -> engine::Result<Option<Vec<Part<Source>>>> {
         let parts = match self.form {
-            // A form that was freed while it was set is an empty body.
-            Form::Mime(handle) if !mime::is_alive(handle) => return Ok(Box::new(NoForm)),
+            Form::Mime(handle) if !mime::is_alive(handle) => return Ok(None),
             Form::Mime(handle) => mime::lay_out(handle),
             // SAFETY: the manual asks the application to keep the form until the transfer is done.
             Form::Posts(form) => unsafe { form::lay_out(form, Some(self.app.stream_read())) },
         };
+        parts.map(Some).map_err(Error::from)
+    }
+
+    fn escape(&self) -> Escape {
         let escapes = self.app.mime_options.get() & CURLMIMEOPT_FORMESCAPE != 0;
-        let escape = if escapes { Escape::Backslash } else { Escape::Percent };
-        let body = parts.and_then(|parts| FormBody::open(parts, kind, escape)).map_err(Error::from)?;
-        Ok(Box::new(FormReader(body)))
+        if escapes { Escape::Backslash } else { Escape::Percent }
     }
 }
 

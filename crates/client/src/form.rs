@@ -11,7 +11,7 @@ use engine::callbacks::ReadAnswer;
 use engine::mime::{MimeReader, MimeSource, boundary};
 use engine::{Error, Result};
 use tables::Code;
-use wire::mime::{self, Content, Encoding, Escape, Part, Piece};
+use wire::mime::{self, Body, Content, Encoding, Escape, NotSevenBit, Part, Piece};
 
 /// Where a part's bytes come from when they are not in memory.
 #[derive(Clone)]
@@ -48,10 +48,12 @@ impl Form {
 impl MimeSource for Form {
     fn open(&self, kind: Option<&[u8]>) -> Result<Box<dyn MimeReader>> {
         let parts = self.parts.iter().map(copy).collect();
-        let body = mime::form(parts, kind, self.escape, &mut boundary);
-        let body = body.map_err(|_| Error::from(Code::ReadError))?;
-        let pieces = body.pieces.into_iter();
-        Ok(Box::new(Pass { content_type: body.content_type, size: body.size, pieces, current: None }))
+        Pass::of(mime::form(parts, kind, self.escape, &mut boundary))
+    }
+
+    fn open_mail(&self, headers: &[Vec<u8>]) -> Result<Box<dyn MimeReader>> {
+        let parts = self.parts.iter().map(copy).collect();
+        Pass::of(mime::mail(parts, headers, self.escape, &mut boundary))
     }
 }
 
@@ -93,6 +95,14 @@ struct Shared(Rc<RefCell<dyn Read>>);
 impl Read for Shared {
     fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
         self.0.borrow_mut().read(buf)
+    }
+}
+
+impl Pass {
+    fn of(body: std::result::Result<Body<FormSource>, NotSevenBit>) -> Result<Box<dyn MimeReader>> {
+        let body = body.map_err(|_| Error::from(Code::ReadError))?;
+        let pieces = body.pieces.into_iter();
+        Ok(Box::new(Pass { content_type: body.content_type, size: body.size, pieces, current: None }))
     }
 }
 

@@ -10,6 +10,9 @@ use crate::error::Result;
 pub trait MimeSource {
     /// Opens it for one pass. `kind` is the type that the application's own Content-Type header gives it.
     fn open(&self, kind: Option<&[u8]>) -> Result<Box<dyn MimeReader>>;
+
+    /// Opens it for one pass as a mail, whose head has these lines beside what MIME needs.
+    fn open_mail(&self, headers: &[Vec<u8>]) -> Result<Box<dyn MimeReader>>;
 }
 
 /// One pass over a form.

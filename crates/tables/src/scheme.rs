@@ -144,8 +144,8 @@ schemes! {
     Dict,     "dict",     9,   2628,  Dict,    false, true, None,        true;
     File,     "file",     10,  0,     File,    false, false, None,        true;
     Tftp,     "tftp",     11,  69,    Tftp,    false, true, None,        true;
-    Imap,     "imap",     12,  143,   Imap,    false, true, Connection,  false;
-    Imaps,    "imaps",    13,  993,   Imap,    true, true, Connection,  false;
+    Imap,     "imap",     12,  143,   Imap,    false, true, Connection,  true;
+    Imaps,    "imaps",    13,  993,   Imap,    true, true, Connection,  true;
     Pop3,     "pop3",     14,  110,   Pop3,    false, true, Connection,  false;
     Pop3s,    "pop3s",    15,  995,   Pop3,    true, true, Connection,  false;
     Smtp,     "smtp",     16,  25,    Smtp,    false, true, Connection,  false;

@@ -69,7 +69,7 @@ fn options_that_the_library_lacks() {
 }
 
 // idles: --compressed-ssh, --hostpubmd5, --hostpubsha256, --knownhosts, --pubkey, --mail-auth, --mail-from, --mail-rcpt,
-// --mail-rcpt-allowfails, --login-options, --sasl-authzid, --sasl-ir, --upload-flags
+// --mail-rcpt-allowfails
 #[test]
 fn flags_of_protocols_that_are_not_built() {
     let rows: &[(&str, &[&[&str]])] = &[
@@ -78,10 +78,6 @@ fn flags_of_protocols_that_are_not_built() {
         ("scp", &[&["--compressed-ssh"], &["--pubkey", "key.pub"]]),
         ("smtp", &[&["--mail-auth", "a@b"], &["--mail-from", "a@b"], &["--mail-rcpt", "a@b"]]),
         ("smtp", &[&["--mail-rcpt-allowfails"], &["--sasl-ir"], &["--login-options", "AUTH=PLAIN"]]),
-        (
-            "imap",
-            &[&["--login-options", "AUTH=*"], &["--sasl-authzid", "x"], &["--upload-flags", "-seen,draft"]],
-        ),
         ("pop3", &[&["--sasl-ir"], &["--login-options", "AUTH=+APOP"]]),
     ];
     for (scheme, flags) in rows {

@@ -5,6 +5,7 @@ mod file;
 mod ftp;
 mod gopher;
 mod http;
+mod imap;
 mod mqtt;
 mod telnet;
 mod tftp;
@@ -58,11 +59,11 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
         Family::Telnet => Box::pin(telnet::run(t)).await.map(|()| Next::Done),
         Family::Tftp => Box::pin(tftp::run(t)).await.map(|()| Next::Done),
         Family::Mqtt => Box::pin(mqtt::run(t)).await.map(|()| Next::Done),
+        Family::Imap => Box::pin(imap::run(t)).await.map(|()| Next::Done),
         Family::Gopher => Box::pin(gopher::run(t)).await.map(|()| Next::Done),
         Family::Ws
         | Family::Ssh
         | Family::Ldap
-        | Family::Imap
         | Family::Pop3
         | Family::Smtp
         | Family::Rtsp
@@ -79,6 +80,9 @@ async fn ahead(t: &mut Transfer) -> Result<Next> {
     let family = t.scheme().family();
     if family == Family::Ftp && !t.forwards()? {
         Box::pin(ftp::log_in(t)).await?;
+    } else if family == Family::Imap {
+        let whole = Box::pin(imap::log_in(t)).await?;
+        t.release(whole);
     } else if matches!(family, Family::Http | Family::Ftp) {
         let link = Box::pin(http::connect(t, true)).await?;
         t.release(link.lease);
@@ -93,6 +97,7 @@ async fn ahead(t: &mut Transfer) -> Result<Next> {
 async fn connect_only(t: &mut Transfer) -> Result<Next> {
     let mut connection = match t.scheme().family() {
         Family::Ftp if !t.forwards()? => Box::pin(ftp::connect_only(t)).await?,
+        Family::Imap => Box::pin(imap::connect_only(t)).await?,
         _ => Box::pin(t.connect(false)).await?.into_whole()?.into_connection(),
     };
     // Nobody flushes after this: a layer may hold the end of its handshake back for the first bytes written, and the server

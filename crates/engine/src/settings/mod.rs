@@ -11,6 +11,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use tables::constant::CURLULFLAG_SEEN;
 use tables::{ArgKind, Code, EasyOption as O, Scheme};
 
 pub use support::{SCHEMES_BUILT, SCHEMES_KNOWN, Support, support};
@@ -468,6 +469,7 @@ fn default_long(option: O) -> i64 {
         O::SslSessionidCache | O::SslEnableAlpn => 1,
         O::Maxredirs => 30,
         O::PostfieldsizeLarge | O::InfilesizeLarge => -1,
+        O::UploadFlags => CURLULFLAG_SEEN,
         O::Httpauth | O::Proxyauth => 1,
         O::Socks5Auth => SOCKS5_WAYS,
         O::NewFilePerms => 0o644,

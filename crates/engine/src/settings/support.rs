@@ -123,7 +123,7 @@ pub fn support(option: O) -> Support {
         // Accepted and without effect in curl 8.22 itself.
         O::RandomFile | O::Egdsocket | O::DnsUseGlobalCache | O::SslEnableNpn
         | O::Pipewait | O::StreamDepends | O::StreamDependsE => Support::Yes,
-        // Taken whatever is built; only protocols that this build lacks look at them.
+        // Mail.
         O::SaslIr | O::SaslAuthzid | O::UploadFlags => Support::Yes,
         // Features that this build lacks.
         O::SslCtxFunction | O::SslCtxData | O::Sslengine | O::SslengineDefault | O::Ech | O::DohUrl

@@ -122,7 +122,7 @@ impl Transfer {
 
 impl Transfer {
     /// Counts what has come. The first byte of a protocol without heads is the first one of its body.
-    fn received(&self, bytes: usize) {
+    pub fn received(&self, bytes: usize) {
         let mut info = self.easy.info.borrow_mut();
         info.downloaded += bytes as i64;
         if info.start_transfer.is_zero() {

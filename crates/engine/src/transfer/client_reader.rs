@@ -19,7 +19,14 @@ enum Source {
     /// CURLOPT_POSTFIELDS: the application's own memory.
     PostFields,
     Callback,
-    Form(Box<dyn MimeReader>),
+    Form(Box<dyn MimeReader>, Use),
+}
+
+/// What a form is sent as.
+#[derive(Clone, Copy)]
+enum Use {
+    Form,
+    Mail,
 }
 
 /// The reading side of one request.
@@ -66,7 +73,7 @@ impl ClientReader {
                 Some(form) => {
                     let reader = form.open(own_type(easy).as_deref())?;
                     let size = reader.size();
-                    (Source::Form(reader), size)
+                    (Source::Form(reader, Use::Form), size)
                 }
                 None => (Source::Nothing, Some(0)),
             },
@@ -90,6 +97,16 @@ impl ClientReader {
             after_cr: false,
             held: Vec::new(),
         })
+    }
+
+    /// The form that is set, as a mail with the application's own header lines (CURLOPT_MIMEPOST(3), CURLOPT_HTTPHEADER(3)).
+    pub fn mail(easy: &Rc<EasyState>) -> Result<ClientReader> {
+        let mut reader = ClientReader::empty(easy);
+        (reader.size, reader.source) = match open_mail(easy)? {
+            Some(mail) => (mail.size(), Source::Form(mail, Use::Mail)),
+            None => (Some(0), Source::Nothing),
+        };
+        Ok(reader)
     }
 
     /// Line feeds are sent as CR LF from now on, as text files are.
@@ -131,14 +148,14 @@ impl ClientReader {
                 all.truncate(n);
                 Some(all)
             }
-            Source::Callback | Source::Form(_) => None,
+            Source::Callback | Source::Form(..) => None,
         }
     }
 
     /// The form's Content-Type.
     pub fn form(&self) -> Option<&dyn MimeReader> {
         match &self.source {
-            Source::Form(form) => Some(form.as_ref()),
+            Source::Form(form, _) => Some(form.as_ref()),
             _ => None,
         }
     }
@@ -189,10 +206,13 @@ impl ClientReader {
         }
         match &mut self.source {
             Source::Nothing | Source::Memory(_) | Source::PostFields => {}
-            Source::Form(_) => {
+            Source::Form(_, Use::Mail) => {
+                self.source = Source::Form(open_mail(&self.easy)?.ok_or_else(cannot_rewind)?, Use::Mail);
+            }
+            Source::Form(_, Use::Form) => {
                 let form = self.easy.settings.borrow().mime.clone();
                 let form = form.ok_or_else(cannot_rewind)?;
-                self.source = Source::Form(form.open(own_type(&self.easy).as_deref())?);
+                self.source = Source::Form(form.open(own_type(&self.easy).as_deref())?, Use::Form);
             }
             Source::Callback => match self.easy.callbacks.seek(0) {
                 SeekAnswer::Done => {}
@@ -248,7 +268,7 @@ impl ClientReader {
             Source::Callback => {
                 ready!(poll_application(&self.easy, cx, |easy| Ok(easy.callbacks.read(buf))))?
             }
-            Source::Form(form) => ready!(poll_application(&self.easy, cx, |_| form.read(buf)))?,
+            Source::Form(form, _) => ready!(poll_application(&self.easy, cx, |_| form.read(buf)))?,
         };
         self.position += n as u64;
         self.ended = n == 0 || self.size == Some(self.position);
@@ -288,6 +308,15 @@ fn poll_application(
             Poll::Ready(Err(Error::new(Code::ReadError, "read function returned funny value")))
         }
     }
+}
+
+/// The form that is set, as a mail.
+fn open_mail(easy: &EasyState) -> Result<Option<Box<dyn MimeReader>>> {
+    let settings = easy.settings.borrow();
+    let form = settings.mime.clone();
+    let headers: Vec<_> = settings.list(O::Httpheader).iter().map(|line| line.to_vec()).collect();
+    drop(settings);
+    form.map(|form| form.open_mail(&headers)).transpose()
 }
 
 /// What a header line of the application's own says of a form.

@@ -195,7 +195,8 @@ fn login(t: &Transfer, settings: &Settings) -> Result<Credentials> {
     let (user, password) = super::login::own(t)?;
     let extra = [O::FtpAccount, O::FtpAlternativeToUser, O::Xoauth2Bearer, O::SaslAuthzid, O::ServiceName];
     let extra = extra.map(own).join(&b'\n');
-    Ok(Credentials { user, password, options: super::login::options(t)?, extra })
+    // What the URL says of ways to log in parts no connections (curl's test 1982): who is logged in, is.
+    Ok(Credentials { user, password, options: own(O::LoginOptions), extra })
 }
 
 fn haproxy(settings: &Settings) -> Option<String> {

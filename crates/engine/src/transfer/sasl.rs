@@ -30,6 +30,12 @@ pub trait Speaker {
     /// How long a mechanism's name and its initial response may be together; 0 is without limit.
     const LIMIT: usize;
 
+    /// Whether the server has said that the first response may go with the command (SASL-IR in IMAP). Where protocols do
+    /// not say so, CURLOPT_SASL_IR(3) does.
+    fn sends_first(&self) -> bool {
+        false
+    }
+
     /// The dialogue that responses go out on.
     fn dialogue(&mut self) -> &mut Dialogue;
 
@@ -57,7 +63,8 @@ pub async fn log_in<S: Speaker>(
     wanted: Mechanisms,
 ) -> Result<Outcome> {
     let who = who(t, S::SERVICE)?;
-    let mut talk = Conversation::new(offered, wanted, t.on(O::SaslIr), S::LIMIT);
+    let sends_first = t.on(O::SaslIr) || speaker.sends_first();
+    let mut talk = Conversation::new(offered, wanted, sends_first, S::LIMIT);
     let mut action = talk.begin(&who, &fresh());
     loop {
         let line = match action {

@@ -81,10 +81,36 @@ pub fn form<S>(
     boundary: &mut dyn FnMut() -> String,
 ) -> Result<Body<S>, NotSevenBit> {
     let own = boundary();
-    let mut layout = Layout { pieces: Vec::new(), text: Vec::new(), size: Some(0), escape, boundary };
+    let mut layout = Layout::new(escape, false, boundary);
     layout.multipart(parts, &own, disposition_in(kind.unwrap_or(FORM_DATA)))?;
     layout.flush();
     let content_type = format!("multipart/form-data; boundary={own}").into_bytes();
+    Ok(Body { content_type, pieces: layout.pieces, size: layout.size })
+}
+
+/// Lays out a mail: its head, which has these lines and what MIME needs (RFC 2045), and the parts as its body.
+pub fn mail<S>(
+    parts: Vec<Part<S>>,
+    headers: &[Vec<u8>],
+    escape: Escape,
+    boundary: &mut dyn FnMut() -> String,
+) -> Result<Body<S>, NotSevenBit> {
+    let own = boundary();
+    let given = headers.iter().find(|line| is_header(line, "Content-Type"));
+    let given = given.map(|line| line["Content-Type:".len()..].trim_ascii()).filter(|kind| !kind.is_empty());
+    let kind = given.unwrap_or(b"multipart/mixed");
+    let content_type = [kind, b"; boundary=", own.as_bytes()].concat();
+    let mut layout = Layout::new(escape, true, boundary);
+    layout.put(&[b"Content-Type: ", &content_type, b"\r\n"]);
+    if !headers.iter().any(|line| is_header(line, "Mime-Version")) {
+        layout.put(&[b"Mime-Version: 1.0\r\n"]);
+    }
+    for line in headers.iter().filter(|line| !is_header(line, "Content-Type")) {
+        layout.put(&[line, b"\r\n"]);
+    }
+    layout.put(&[b"\r\n"]);
+    layout.multipart(parts, &own, disposition_in(kind))?;
+    layout.flush();
     Ok(Body { content_type, pieces: layout.pieces, size: layout.size })
 }
 
@@ -127,10 +153,16 @@ struct Layout<'a, S> {
     text: Vec<u8>,
     size: Option<u64>,
     escape: Escape,
+    /// Parts of a mail say how they are coded, and are plain text where nothing else is known, whatever their file's name.
+    mail: bool,
     boundary: &'a mut dyn FnMut() -> String,
 }
 
-impl<S> Layout<'_, S> {
+impl<'a, S> Layout<'a, S> {
+    fn new(escape: Escape, mail: bool, boundary: &'a mut dyn FnMut() -> String) -> Layout<'a, S> {
+        Layout { pieces: Vec::new(), text: Vec::new(), size: Some(0), escape, mail, boundary }
+    }
+
     fn multipart(
         &mut self,
         parts: Vec<Part<S>>,
@@ -198,6 +230,7 @@ impl<S> Layout<'_, S> {
                 self.disposition(part, disposition);
             }
         }
+        let has_kind = kind.is_some();
         if let Some(kind) = kind {
             self.put(&[b"Content-Type: ", &kind]);
             if let Some(boundary) = boundary {
@@ -205,8 +238,10 @@ impl<S> Layout<'_, S> {
             }
             self.put(&[b"\r\n"]);
         }
-        if let Some(encoder) = part.encoder.filter(|_| !own("Content-Transfer-Encoding")) {
-            self.put(&[b"Content-Transfer-Encoding: ", encoder.name().as_bytes(), b"\r\n"]);
+        let eight_bit = (self.mail && has_kind && boundary.is_none()).then_some("8bit");
+        let coding = part.encoder.map(Encoder::name).or(eight_bit);
+        if let Some(coding) = coding.filter(|_| !own("Content-Transfer-Encoding")) {
+            self.put(&[b"Content-Transfer-Encoding: ", coding.as_bytes(), b"\r\n"]);
         }
         for line in part.headers.iter().filter(|line| !is_header(line, "Content-Type")) {
             self.put(&[line, b"\r\n"]);
@@ -241,9 +276,9 @@ impl<S> Layout<'_, S> {
             }
             _ => guess(&part.filename),
         };
-        // Plain text without a file name is what a form field is anyway.
+        // Plain text without a file name is what a form field is anyway, and in a mail any part.
         guessed
-            .filter(|kind| *kind != "text/plain" || part.filename.is_some())
+            .filter(|kind| *kind != "text/plain" || part.filename.is_some() && !self.mail)
             .map(|kind| kind.as_bytes().to_vec())
     }
 
@@ -323,6 +358,49 @@ mod tests {
             "--B1\r\nContent-Disposition: form-data; name=\"a%22b\\\"\r\n\r\nx\r\n--B1\r\n\
              Content-Disposition: form-data; name=\"f\"; filename=\"a.png\"\r\nContent-Type: image/png\r\n\r\n\
              ###\r\n--B1--\r\n"
+        );
+    }
+
+    // covers: CURLOPT_MIMEPOST, --form
+    #[test]
+    fn a_mail_has_its_head_and_codings() {
+        let text = |content: &str, kind: Option<&str>| Part {
+            content: memory(content),
+            content_type: kind.map(|kind| kind.into()),
+            ..Part::default()
+        };
+        let alternatives = vec![text("<b>", Some("text/html")), text("plain", None)];
+        let file = Content::Source { source: (), size: Some(3), path: Some(b"/tmp/a.txt".to_vec()) };
+        let parts = vec![
+            Part {
+                content_type: Some(b"multipart/alternative".to_vec()),
+                content: Content::Parts(alternatives),
+                ..Part::default()
+            },
+            Part { filename: Some(b"a.txt".to_vec()), content: file, ..Part::default() },
+        ];
+        let mut count = 0;
+        let mut boundary = || {
+            count += 1;
+            format!("B{count}")
+        };
+        let headers = [b"Subject: x".to_vec(), b"To: y".to_vec()];
+        let body = mail(parts, &headers, Escape::Percent, &mut boundary).unwrap();
+        let mut laid = Vec::new();
+        for piece in &body.pieces {
+            match piece {
+                Piece::Bytes(bytes) => laid.extend_from_slice(bytes),
+                Piece::Source { .. } => laid.extend_from_slice(b"###"),
+            }
+        }
+        assert_eq!(body.size, Some(laid.len() as u64));
+        assert_eq!(
+            String::from_utf8(laid).unwrap(),
+            "Content-Type: multipart/mixed; boundary=B1\r\nMime-Version: 1.0\r\nSubject: x\r\nTo: y\r\n\r\n\
+             --B1\r\nContent-Type: multipart/alternative; boundary=B2\r\n\r\n\
+             --B2\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: 8bit\r\n\r\n<b>\r\n\
+             --B2\r\n\r\nplain\r\n--B2--\r\n\r\n\
+             --B1\r\nContent-Disposition: attachment; filename=\"a.txt\"\r\n\r\n###\r\n--B1--\r\n"
         );
     }
 

@@ -1,0 +1,105 @@
+//! Messages: FETCH and APPEND (RFC 9051 sections 6.4.5 and 6.3.12), whose literals go by without being held.
+
+use std::task::{Context, Poll, ready};
+
+use net::exchange::{BodyError, BodyStep};
+use tables::{Code, EasyOption as O};
+use wire::imap::{Place, Untagged, argument, flags};
+
+use super::session::{Event, Session, unexpected};
+use crate::error::{Error, Result};
+use crate::settings::Method;
+use crate::transfer::Transfer;
+use crate::transfer::body::BodySource;
+use crate::transfer::client_reader::ClientReader;
+use crate::transfer::dialogue::Dialogue;
+use crate::transfer::sending::send_body;
+
+/// Fetches a message or a part of one.
+pub async fn fetch(t: &mut Transfer, session: &mut Session, command: &[u8]) -> Result<()> {
+    session.command(t, command).await?;
+    let line = loop {
+        match session.next(t, |line| line.is(b"FETCH")).await? {
+            Event::Data(line) => break line,
+            Event::Rest(_) => {}
+            Event::Continue(_) => return Err(unexpected()),
+            Event::End(_) => return Err(Error::from(Code::RemoteFileNotFound)),
+        }
+    };
+    let failed = || Error::new(Code::WeirdServerReply, "Failed to parse FETCH response.");
+    let size = Untagged(&line[2..]).literal().ok_or_else(failed)?;
+    receive(t, session, size, 0).await?;
+    session.finish(t, Code::WeirdServerReply).await
+}
+
+/// Hands out the literal of the line read last. `before` octets of the body have gone ahead of it.
+pub async fn receive(t: &mut Transfer, session: &mut Session, size: u64, before: usize) -> Result<()> {
+    t.easy.note(|| format!("Found {size} bytes to download"));
+    let all = size.saturating_add(before as u64);
+    t.easy.info.borrow_mut().download_total = i64::try_from(all).unwrap_or(i64::MAX);
+    t.mark(|info, elapsed| info.pre_transfer = elapsed);
+    let received = t.pump_body(&mut Literal { dialogue: &mut session.dialogue, left: size }).await;
+    if received.is_err() {
+        // What is left of it would be taken for lines.
+        session.dialogue.outstanding = usize::MAX;
+    }
+    received?;
+    session.literal_taken(t);
+    Ok(())
+}
+
+/// Adds a message to a mailbox.
+pub async fn append(t: &mut Transfer, session: &mut Session, place: &Place) -> Result<()> {
+    let no_mailbox = || Error::new(Code::UrlMalformat, "Cannot APPEND without a mailbox.");
+    let mailbox = place.mailbox.as_ref().ok_or_else(no_mailbox)?;
+    let mut reader = match t.method {
+        Method::PostMime => ClientReader::mail(&t.easy)?,
+        _ => ClientReader::open(&t.easy, Method::Put)?,
+    };
+    let unknown = || Error::new(Code::UploadFailed, "Cannot APPEND with unknown input file size");
+    let size = reader.size.ok_or_else(unknown)?;
+    let flags = flags(t.long(O::UploadFlags));
+    let size_text = format!(" {{{size}}}");
+    session.command(t, &[b"APPEND ", &argument(mailbox)[..], &flags, size_text.as_bytes()].concat()).await?;
+    match session.next(t, |_| false).await? {
+        Event::Continue(_) => {}
+        _ => return Err(Error::from(Code::UploadFailed)),
+    }
+    t.easy.info.borrow_mut().upload_total = size as i64;
+    t.mark(|info, elapsed| info.pre_transfer = elapsed);
+    // Until the command is complete, nothing that is said is understood.
+    let before = std::mem::replace(&mut session.dialogue.outstanding, usize::MAX);
+    send_body(t, session.dialogue.whole.connection().filter.as_mut(), &mut reader, None).await?;
+    session.dialogue.outstanding = before;
+    session.end_command(t).await?;
+    session.finish(t, Code::UploadFailed).await
+}
+
+/// A literal: so many octets between two lines.
+struct Literal<'a> {
+    dialogue: &'a mut Dialogue,
+    left: u64,
+}
+
+impl BodySource for Literal<'_> {
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
+        if self.left == 0 {
+            return Poll::Ready(Ok(BodyStep::End));
+        }
+        match ready!(self.dialogue.poll_receive(cx, buf))? {
+            BodyStep::End => Poll::Ready(Err(BodyError::Truncated(Some(self.left)))),
+            BodyStep::Bytes(n) => {
+                let own = n.min(usize::try_from(self.left).unwrap_or(usize::MAX));
+                self.left -= own as u64;
+                if own < n {
+                    self.dialogue.put_back(&buf[own..n]);
+                }
+                Poll::Ready(Ok(BodyStep::Bytes(own)))
+            }
+        }
+    }
+
+    fn forget_read(&mut self) {
+        self.dialogue.forget_read();
+    }
+}

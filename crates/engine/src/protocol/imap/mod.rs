@@ -1,0 +1,205 @@
+//! IMAP (RFC 9051 and RFC 3501, URLs by RFC 5092): what one URL asks of a mailbox, told in the order of its commands.
+//! `session` greets, upgrades to TLS and logs in, and reads replies; `message` fetches and appends.
+
+mod message;
+mod session;
+
+use std::future::poll_fn;
+
+use tables::{Code, EasyOption as O};
+use wire::escape::{self, Reject};
+use wire::imap::{Place, Status, Untagged, argument, escaped};
+
+use crate::error::{Error, Result};
+use crate::settings::Method;
+use crate::transfer::Transfer;
+use crate::transfer::sasl::check_login;
+use session::{Event, OWN_LOGIN, Session};
+
+/// Runs one request.
+pub async fn run(t: &mut Transfer) -> Result<()> {
+    check_login(t, Some(OWN_LOGIN))?;
+    let mut fresh = false;
+    loop {
+        let mut session = Session::open(t, fresh).await?;
+        match exchange(t, &mut session).await {
+            Err(e) if e.is_stale() && !fresh => {
+                t.easy.note(|| "Connection died, retrying a fresh connect".to_owned());
+                fresh = true;
+            }
+            outcome => {
+                session.end(t, outcome.is_ok());
+                return outcome;
+            }
+        }
+    }
+}
+
+/// A new connection, logged in, for the pool.
+pub async fn log_in(t: &mut Transfer) -> Result<net::Whole> {
+    check_login(t, Some(OWN_LOGIN))?;
+    Ok(Session::open(t, true).await?.into_whole())
+}
+
+/// A connection, logged in, for the application itself, which also says goodbye.
+pub async fn connect_only(t: &mut Transfer) -> Result<net::Connection> {
+    check_login(t, Some(OWN_LOGIN))?;
+    let mut whole = Session::open(t, false).await?.into_whole();
+    whole.connection().farewell.clear();
+    Ok(whole.into_connection())
+}
+
+/// What is asked of the server.
+enum Request {
+    /// One message, or a part of it.
+    Fetch(Vec<u8>),
+    /// `?query`.
+    Search(Vec<u8>),
+    /// CURLOPT_CUSTOMREQUEST(3): the first word, and all of it.
+    Own(Vec<u8>, Vec<u8>),
+    /// The mailboxes below the one that the URL names.
+    List(Vec<u8>),
+}
+
+/// After a mailbox has been selected where the request is about its content.
+async fn exchange(t: &mut Transfer, session: &mut Session) -> Result<()> {
+    t.writer.begin();
+    let malformed = |_| Error::new(Code::UrlMalformat, "this is no path of an IMAP URL");
+    let place = Place::parse(t.url.path()).map_err(malformed)?;
+    if t.on(O::Upload) || matches!(t.method, Method::Put | Method::PostMime) {
+        return message::append(t, session, &place).await;
+    }
+    let request = Request::of(t, &place)?;
+    // Nobody wants what comes; the commands are given all the same.
+    t.writer.ignore_body(t.on(O::Nobody));
+    if let (Some(mailbox), false) = (&place.mailbox, matches!(request, Request::List(_)))
+        && !session.has_selected(mailbox, place.uid_validity)
+    {
+        select(t, session, mailbox, place.uid_validity).await?;
+    }
+    match request {
+        Request::Fetch(command) => message::fetch(t, session, &command).await,
+        Request::Search(query) => {
+            lines(t, session, &[b"SEARCH ", &query[..]].concat(), |line| line.is(b"SEARCH")).await
+        }
+        Request::List(command) => lines(t, session, &command, |line| line.is(b"LIST")).await,
+        Request::Own(word, command) => own(t, session, &word, &command).await,
+    }
+}
+
+impl Request {
+    fn of(t: &Transfer, place: &Place) -> Result<Request> {
+        let decoded = |text: &[u8]| {
+            escape::decode(text, Reject::Control)
+                .map_err(|_| Error::new(Code::UrlMalformat, "control characters in a command"))
+        };
+        if let Some(own) = t.text(O::Customrequest) {
+            let command = decoded(&own)?;
+            let word = command.split(|octet| *octet == b' ').next().unwrap_or_default().to_vec();
+            return Ok(Request::Own(word, command));
+        }
+        // Without a mailbox there is nothing that a message or a query could be looked for in.
+        let Some(mailbox) = &place.mailbox else { return Ok(Request::List(b"LIST \"\" *".to_vec())) };
+        if let Some(command) = place.fetch() {
+            return Ok(Request::Fetch(command));
+        }
+        match t.url.query() {
+            Some(query) => Ok(Request::Search(decoded(query)?)),
+            None => Ok(Request::List([b"LIST \"", &escaped(mailbox)[..], b"\" *"].concat())),
+        }
+    }
+}
+
+/// SELECT (RFC 9051 section 6.3.2). What the URL says of UIDVALIDITY must be so, where the server tells it.
+async fn select(t: &mut Transfer, session: &mut Session, mailbox: &[u8], wanted: Option<u32>) -> Result<()> {
+    session.memory.mailbox = None;
+    session.command(t, &[b"SELECT ", &argument(mailbox)[..]].concat()).await?;
+    loop {
+        match session.next(t, |_| true).await? {
+            Event::Data(line) => {
+                let told = Untagged(&line[2..]).uid_validity();
+                session.memory.uid_validity = told.or(session.memory.uid_validity);
+            }
+            Event::Rest(_) => {}
+            // Who sends an own command has said all of it.
+            Event::Continue(_) if t.text(O::Customrequest).is_some() => {}
+            Event::Continue(_) => return Err(session::unexpected()),
+            Event::End(Status::Ok) => break,
+            Event::End(_) => return Err(Error::new(Code::LoginDenied, "Select failed")),
+        }
+    }
+    if wanted.zip(session.memory.uid_validity).is_some_and(|(wanted, told)| wanted != told) {
+        return Err(Error::new(Code::RemoteFileNotFound, "Mailbox UIDVALIDITY has changed"));
+    }
+    session.memory.mailbox = Some(mailbox.to_vec());
+    Ok(())
+}
+
+/// A command whose untagged lines of one kind are the body.
+async fn lines(
+    t: &mut Transfer,
+    session: &mut Session,
+    command: &[u8],
+    wanted: impl Fn(Untagged<'_>) -> bool,
+) -> Result<()> {
+    session.command(t, command).await?;
+    loop {
+        match session.next(t, &wanted).await? {
+            // A mailbox may be named by a literal.
+            Event::Data(line) | Event::Rest(line) => deliver(t, &line).await?,
+            Event::Continue(_) => return Err(session::unexpected()),
+            Event::End(Status::Ok) => return Ok(()),
+            Event::End(_) => return Err(Error::from(Code::QuoteError)),
+        }
+    }
+}
+
+/// The application's own command. As in curl, its lines are the body up to and with the first literal; what follows that
+/// are headers alone.
+async fn own(t: &mut Transfer, session: &mut Session, word: &[u8], command: &[u8]) -> Result<()> {
+    session.command(t, command).await?;
+    loop {
+        match session.next(t, |line| answers(word, line)).await? {
+            Event::Data(line) => {
+                deliver(t, &line).await?;
+                if let Some(size) = Untagged(&line[2..]).literal() {
+                    message::receive(t, session, size, line.len()).await?;
+                    return session.finish(t, Code::WeirdServerReply).await;
+                }
+            }
+            Event::Rest(_) | Event::Continue(_) => {}
+            Event::End(Status::Ok) => return Ok(()),
+            Event::End(_) => return Err(Error::from(Code::QuoteError)),
+        }
+    }
+}
+
+/// Whether an untagged line is part of the answer to an own command that begins with this word.
+fn answers(word: &[u8], line: Untagged<'_>) -> bool {
+    /// These are answered by lines of several kinds.
+    const OPEN: [&[u8]; 8] =
+        [b"SELECT", b"EXAMINE", b"SEARCH", b"EXPUNGE", b"LSUB", b"UID", b"GETQUOTAROOT", b"NOOP"];
+    line.is(word)
+        || OPEN.iter().any(|open| word.eq_ignore_ascii_case(open))
+        || word.eq_ignore_ascii_case(b"STORE") && line.is(b"FETCH")
+}
+
+/// A line that is body as it is.
+async fn deliver(t: &mut Transfer, line: &[u8]) -> Result<()> {
+    t.received(line.len());
+    t.writer.body(line)?;
+    poll_fn(|cx| t.writer.poll_ready(cx)).await
+}
+
+/// What a kept connection remembers.
+#[derive(Default)]
+struct Kept {
+    /// Commands given so far; the tags count them, in an octet as curl does.
+    commands: u8,
+    /// The mailbox that is selected.
+    mailbox: Option<Vec<u8>>,
+    /// Its UIDVALIDITY, or that of the one before where it told none.
+    uid_validity: Option<u32>,
+}
+
+impl net::Memory for Kept {}

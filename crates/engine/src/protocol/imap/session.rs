@@ -1,0 +1,339 @@
+//! The way to the authenticated state of RFC 9051 section 3: greeting, CAPABILITY, STARTTLS, and AUTHENTICATE or LOGIN; and
+//! how a reply is read.
+
+use std::time::Instant;
+
+use net::{Memory, Whole};
+use tables::{Code, EasyOption as O};
+use wire::auth::sasl::{Kind, Mechanisms, Preference};
+use wire::imap::{Line, Status, Untagged, argument, classify, literal_at_end, tag};
+
+use super::Kept;
+use crate::error::{Error, Result};
+use crate::transfer::Transfer;
+use crate::transfer::dialogue::Dialogue;
+use crate::transfer::login;
+use crate::transfer::plan::Plan;
+use crate::transfer::sasl::{self, Outcome, Said, Speaker};
+
+/// IMAP's own command to log in, as login options call it.
+pub const OWN_LOGIN: &str = "LOGIN";
+
+/// CURLUSESSL_TRY.
+const TRY_TLS: i64 = 1;
+
+/// A connection that is logged in, or on its way there.
+pub struct Session {
+    /// Its lines.
+    pub dialogue: Dialogue,
+    /// What it remembers.
+    pub memory: Box<Kept>,
+    /// Of the command whose reply is read.
+    tag: Vec<u8>,
+    /// When that is late.
+    deadline: Instant,
+    /// Within an untagged response that goes on behind a literal: so many octets of that are still to come.
+    within: Option<u64>,
+    /// That response is wanted.
+    wanted: bool,
+}
+
+/// One line of a reply.
+#[derive(Debug)]
+pub enum Event {
+    /// Untagged, and wanted: all of it.
+    Data(Vec<u8>),
+    /// It goes on with what wanted data has begun before a literal, and with that.
+    Rest(Vec<u8>),
+    /// The server waits for more; with its text.
+    Continue(Vec<u8>),
+    /// The reply has ended.
+    End(Status),
+}
+
+/// What the server says that it can.
+#[derive(Default)]
+struct Capabilities {
+    starttls: bool,
+    login_disabled: bool,
+    initial_response: bool,
+    mechanisms: Mechanisms,
+}
+
+/// A continuation request that no command has asked for.
+pub fn unexpected() -> Error {
+    Error::new(Code::WeirdServerReply, "Unexpected continuation response")
+}
+
+impl Session {
+    /// A kept connection, or a new one that logs in.
+    pub async fn open(t: &mut Transfer, fresh: bool) -> Result<Session> {
+        let plan = (*t.plan()?).clone();
+        let mut whole = t.connect(fresh).await?.into_whole()?;
+        let known = whole.connection().state.take().and_then(|state| state.take::<Kept>());
+        let dialogue = Dialogue::new(whole, "imap");
+        let deadline = dialogue.deadline(t);
+        let log_in = known.is_none();
+        let memory = known.unwrap_or_default();
+        let mut session =
+            Session { dialogue, memory, tag: b"*".to_vec(), deadline, within: None, wanted: false };
+        if log_in {
+            session.log_in(t, &plan).await?;
+        }
+        Ok(session)
+    }
+
+    /// Back to the pool after a success, closed with a LOGOUT otherwise.
+    pub fn end(mut self, t: &Transfer, success: bool) {
+        self.prepare_farewell();
+        self.dialogue.end(t, success.then_some(self.memory as Box<dyn Memory>));
+    }
+
+    /// The connection, for whoever uses it next.
+    pub fn into_whole(mut self) -> Whole {
+        self.prepare_farewell();
+        self.dialogue.whole.connection().state = Some(self.memory);
+        self.dialogue.whole
+    }
+
+    fn prepare_farewell(&mut self) {
+        let tag = tag(self.dialogue.about().id, self.memory.commands.wrapping_add(1));
+        self.dialogue.whole.connection().farewell = [&tag[..], b" LOGOUT\r\n"].concat();
+    }
+
+    /// Whether this mailbox is selected, with that UIDVALIDITY as far as both are known.
+    pub fn has_selected(&self, mailbox: &[u8], uid_validity: Option<u32>) -> bool {
+        let selected = self.memory.mailbox.as_ref();
+        let known = uid_validity.zip(self.memory.uid_validity);
+        selected.is_some_and(|selected| selected.eq_ignore_ascii_case(mailbox))
+            && known.is_none_or(|(wanted, told)| wanted == told)
+    }
+
+    /// Sends a command with the next tag.
+    pub async fn command(&mut self, t: &mut Transfer, command: &[u8]) -> Result<()> {
+        let line = [&self.next_tag()[..], command].concat();
+        self.dialogue.send(t, &line).await?;
+        self.deadline = self.dialogue.deadline(t);
+        Ok(())
+    }
+
+    /// Ends a command that ended in a literal.
+    pub async fn end_command(&mut self, t: &mut Transfer) -> Result<()> {
+        self.dialogue.send(t, b"").await?;
+        self.deadline = self.dialogue.deadline(t);
+        Ok(())
+    }
+
+    /// The next tag and a blank.
+    fn next_tag(&mut self) -> Vec<u8> {
+        self.memory.commands = self.memory.commands.wrapping_add(1);
+        self.tag = tag(self.dialogue.about().id, self.memory.commands);
+        [&self.tag[..], b" "].concat()
+    }
+
+    /// The next line of the reply that is wanted, and any that isn't untagged. Other tags, and untagged lines that
+    /// nobody asked for, are passed over; what a literal holds is never taken for a line of the server's own.
+    pub async fn next(&mut self, t: &mut Transfer, wanted: impl Fn(Untagged<'_>) -> bool) -> Result<Event> {
+        loop {
+            let line = self.dialogue.line(t, self.deadline).await?;
+            if let Some(left) = self.within {
+                self.within = match (line.len() as u64).checked_sub(left) {
+                    None => Some(left - line.len() as u64),
+                    Some(0) => Some(0),
+                    Some(_) => literal_at_end(&line[left as usize..]),
+                };
+                match self.wanted {
+                    true => return Ok(Event::Rest(line)),
+                    false => continue,
+                }
+            }
+            if line.contains(&0) {
+                self.dialogue.outstanding = usize::MAX;
+                return Err(Error::new(Code::WeirdServerReply, "a nul byte in a reply"));
+            }
+            match classify(&line, &self.tag) {
+                Line::Tagged(status) => {
+                    self.dialogue.answered();
+                    return Ok(Event::End(status));
+                }
+                Line::Untagged(untagged) => {
+                    self.within = literal_at_end(&line);
+                    self.wanted = wanted(untagged);
+                    if self.wanted {
+                        return Ok(Event::Data(line));
+                    }
+                }
+                Line::Continue(text) => {
+                    self.dialogue.answered();
+                    return Ok(Event::Continue(text.to_vec()));
+                }
+                Line::Other => {}
+            }
+        }
+    }
+
+    /// The literal of the line read last was taken otherwise: its response goes on behind it.
+    pub fn literal_taken(&mut self, t: &Transfer) {
+        self.within = Some(0);
+        self.deadline = self.dialogue.deadline(t);
+    }
+
+    /// Reads a reply to its end, whatever else it says; `refused` is what it means when the server says no.
+    pub async fn finish(&mut self, t: &mut Transfer, refused: Code) -> Result<()> {
+        loop {
+            match self.next(t, |_| false).await? {
+                Event::End(Status::Ok) => return Ok(()),
+                Event::End(_) => return Err(Error::from(refused)),
+                Event::Continue(_) => return Err(unexpected()),
+                Event::Data(_) | Event::Rest(_) => {}
+            }
+        }
+    }
+
+    async fn log_in(&mut self, t: &mut Transfer, plan: &Plan) -> Result<()> {
+        let recognised = self.greeting(t).await?;
+        let (understood, mut known) = self.capabilities(t).await?;
+        let wanted = t.long(O::UseSsl);
+        if wanted > 0 && plan.tls.is_none() {
+            // Who is known before TLS cannot begin it (RFC 9051 section 7.1.4).
+            if understood && known.starttls && !recognised {
+                if self.start_tls(t, plan, wanted).await? {
+                    known = self.capabilities(t).await?.1;
+                }
+            } else if wanted > TRY_TLS {
+                return Err(Error::new(Code::UseSslFailed, "STARTTLS not available."));
+            }
+        }
+        if recognised { Ok(()) } else { self.authenticate(t, &known).await }
+    }
+
+    /// Whether the server knows already who we are (PREAUTH).
+    async fn greeting(&mut self, t: &mut Transfer) -> Result<bool> {
+        self.dialogue.outstanding = 1;
+        match self.next(t, |_| false).await? {
+            Event::End(Status::Ok) => Ok(false),
+            Event::End(Status::PreAuth) => {
+                t.easy.note(|| "PREAUTH connection, already authenticated".to_owned());
+                Ok(true)
+            }
+            Event::Continue(_) => Err(unexpected()),
+            _ => Err(Error::new(Code::WeirdServerReply, "Got unexpected imap-server response")),
+        }
+    }
+
+    /// CAPABILITY (RFC 9051 section 6.1.1), and whether it was understood.
+    async fn capabilities(&mut self, t: &mut Transfer) -> Result<(bool, Capabilities)> {
+        let mut known = Capabilities::default();
+        self.command(t, b"CAPABILITY").await?;
+        loop {
+            match self.next(t, |line| line.is(b"CAPABILITY")).await? {
+                Event::Data(line) => Untagged(&line[2..]).words().for_each(|word| known.take(word)),
+                Event::Rest(_) => {}
+                Event::Continue(_) => return Err(unexpected()),
+                Event::End(status) => return Ok((status == Status::Ok, known)),
+            }
+        }
+    }
+
+    /// STARTTLS (RFC 9051 section 6.2.1). What the server can do is asked again under TLS.
+    async fn start_tls(&mut self, t: &mut Transfer, plan: &Plan, wanted: i64) -> Result<bool> {
+        self.command(t, b"STARTTLS").await?;
+        let Event::End(status) = self.next(t, |_| false).await? else { return Err(unexpected()) };
+        self.dialogue.before_upgrade()?;
+        if status == Status::Ok {
+            self.dialogue.upgrade(t, plan).await?;
+            return Ok(true);
+        }
+        match wanted {
+            TRY_TLS => Ok(false),
+            _ => Err(Error::new(Code::UseSslFailed, "STARTTLS denied")),
+        }
+    }
+
+    /// The best way that both sides know; nobody logs in where no user was given.
+    async fn authenticate(&mut self, t: &mut Transfer, known: &Capabilities) -> Result<()> {
+        let Preference { kind, mechanisms } = sasl::preference(t, Some(OWN_LOGIN))?;
+        let offered = known.mechanisms;
+        if !sasl::can_log_in(t, offered, mechanisms)? {
+            return Ok(());
+        }
+        if kind != Kind::Own && !offered.both(mechanisms).is_empty() {
+            let mut talk = Talk { session: self, sends_first: known.initial_response };
+            if sasl::log_in(t, &mut talk, offered, mechanisms).await? == Outcome::Done {
+                return Ok(());
+            }
+        }
+        if known.login_disabled || kind == Kind::Sasl {
+            return Err(Error::new(Code::LoginDenied, "Authentication cancelled"));
+        }
+        match login::credentials(t)? {
+            Some(_) => self.in_clear(t).await,
+            None => Ok(()),
+        }
+    }
+
+    /// LOGIN (RFC 9051 section 6.2.3).
+    async fn in_clear(&mut self, t: &mut Transfer) -> Result<()> {
+        let (user, password) = login::own(t)?;
+        let command = [b"LOGIN ", &argument(&user)[..], b" ", &argument(&password)].concat();
+        self.command(t, &command).await?;
+        loop {
+            match self.next(t, |_| false).await? {
+                Event::End(Status::Ok) => return Ok(()),
+                Event::End(_) => return Err(Error::new(Code::LoginDenied, "Access denied.")),
+                Event::Continue(_) => return Err(unexpected()),
+                Event::Data(_) | Event::Rest(_) => {}
+            }
+        }
+    }
+}
+
+impl Capabilities {
+    fn take(&mut self, word: &[u8]) {
+        let is = |name: &str| word.eq_ignore_ascii_case(name.as_bytes());
+        self.starttls |= is("STARTTLS");
+        self.login_disabled |= is("LOGINDISABLED");
+        self.initial_response |= is("SASL-IR");
+        if let Some((prefix, mechanism)) = word.split_at_checked(5)
+            && prefix.eq_ignore_ascii_case(b"AUTH=")
+        {
+            self.mechanisms.offer(mechanism);
+        }
+    }
+}
+
+/// SASL in IMAP (RFC 9051 section 6.2.2).
+struct Talk<'a> {
+    session: &'a mut Session,
+    sends_first: bool,
+}
+
+impl Speaker for Talk<'_> {
+    const SERVICE: &'static str = "imap";
+    const LIMIT: usize = 0;
+
+    fn dialogue(&mut self) -> &mut Dialogue {
+        &mut self.session.dialogue
+    }
+
+    /// With SASL-IR (RFC 4959) the first response goes with the command.
+    fn sends_first(&self) -> bool {
+        self.sends_first
+    }
+
+    fn command(&mut self) -> Vec<u8> {
+        [&self.session.next_tag()[..], b"AUTHENTICATE "].concat()
+    }
+
+    async fn said(&mut self, t: &mut Transfer) -> Result<Said> {
+        self.session.deadline = self.session.dialogue.deadline(t);
+        loop {
+            match self.session.next(t, |_| false).await? {
+                Event::Continue(challenge) => return Ok(Said::Continue(challenge)),
+                Event::End(Status::Ok) => return Ok(Said::Success),
+                Event::End(_) => return Ok(Said::Failure),
+                Event::Data(_) | Event::Rest(_) => {}
+            }
+        }
+    }
+}
