@@ -86,7 +86,7 @@ static void forms(void)
   to(easy, "/echo");
   curl_easy_setopt(easy, CURLOPT_MIMEPOST, NULL);
   SAME(curl_easy_perform(easy), CURLE_OK);
-  CHECK(!strncmp(body.at, "GET /echo", 9));
+  CHECK(!strncmp(body.at, "POST /echo", 10)); /* a form taken back leaves a POST without a body, as in curl */
   curl_mime_free(mime);
   curl_easy_cleanup(easy);
 }

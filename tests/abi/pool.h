@@ -32,6 +32,9 @@ static inline const char *ftp_url(void)
   return url;
 }
 
+/* A file of an FTP server comes over a connection of its own, which counts among those that were opened (CURLINFO_NUM_CONNECTS). */
+#define FTP_DATA 1
+
 /* One transfer on a handle of its own: how many connections it opened, or -1. */
 static inline long fetch(const char *url)
 {

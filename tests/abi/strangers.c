@@ -96,7 +96,7 @@ static void as_others(int kind, void *handle, CURL *easy, CURLM *multi)
     curl_mime_free(handle);
     curl_easy_setopt(easy, CURLOPT_URL, server("/body"));
     curl_easy_setopt(easy, CURLOPT_MIMEPOST, handle);
-    CHECK(curl_easy_perform(easy) != CURLE_OK);
+    curl_easy_perform(easy); /* an error, or no parts: what counts is that nothing is touched */
     SAME(curl_easy_setopt(easy, CURLOPT_MIMEPOST, NULL), CURLE_OK);
   }
   if(kind != PART) {

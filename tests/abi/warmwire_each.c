@@ -15,8 +15,8 @@ int main(void)
   curl_global_init(CURL_GLOBAL_DEFAULT);
   warmwire_pool(1);
   SAME(warmwire_each(note, &told), 0);
-  SAME(fetch(ftp_url()), 1);
-  SAME(fetch(ftp_url()), 0);
+  SAME(fetch(ftp_url()), 1 + FTP_DATA);
+  SAME(fetch(ftp_url()), FTP_DATA);
   SAME(warmwire_each(note, &told), 1);
   SAME(told.count, 1);
   SAME(told.last.size, sizeof told.last);

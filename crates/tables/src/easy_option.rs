@@ -554,7 +554,10 @@ mod tests {
     fn every_callback_pointer_shares_its_functions_bound() {
         for option in EasyOption::ALL {
             let Some(stem) = option.name().strip_suffix("DATA") else { continue };
-            if let Some((function, false)) = EasyOption::from_name(&format!("{stem}FUNCTION")) {
+            // Handles with the same socket functions use each other's connections, whatever data each gives them.
+            if matches!(stem, "SOCKOPT" | "OPENSOCKET" | "CLOSESOCKET") {
+                assert_eq!(option.bound(), Bound::Transfer);
+            } else if let Some((function, false)) = EasyOption::from_name(&format!("{stem}FUNCTION")) {
                 assert_eq!(option.bound(), function.bound(), "{}", option.name());
             }
         }
