@@ -114,6 +114,32 @@ fn a_wrong_line_of_a_config_file_is_named() {
     let out = super::run(tool(), &["-K", "config", "http://127.0.0.1:1/"], &folder);
     assert_eq!(out.status.code(), Some(2));
     let said = String::from_utf8_lossy(&out.stderr);
-    let reason = "config:4: warning: 'max-time' expected a proper numerical parameter";
+    let reason = "config:3 config file option 'max-time' expected a proper numerical \ncurl: parameter";
     assert!(said.starts_with(&format!("curl: {reason}\n")), "{said}");
+    std::fs::write(folder.join("config"), "# a comment\nnonsense\n").unwrap();
+    let out = super::run(tool(), &["-K", "config", "http://127.0.0.1:1/"], &folder);
+    let said = String::from_utf8_lossy(&out.stderr);
+    let expected = "curl: config:1 config file option 'nonsense' is unknown\n\
+                    curl: option -K: found an unknown config option\n";
+    assert!(said.starts_with(expected), "{said}");
+}
+
+/// What was meant to be one argument and is none: the transfer goes on with what was read.
+#[test]
+fn doubtful_lines_of_a_config_file_are_warned_of() {
+    let folder = empty_folder();
+    let server = testkit::http::HttpServer::plain();
+    let url = server.url("/body");
+    std::fs::write(
+        folder.join("config"),
+        format!("# first\ndata = arg with space\nurl \"{url}\" # rest\nuser-agent 'me'\n"),
+    )
+    .unwrap();
+    let out = super::run(tool(), &["-K", "config", "--no-progress-meter"], &folder);
+    assert_eq!((out.status.code(), out.stdout.as_slice()), (Some(0), b"arg".as_slice()));
+    let expected = "Warning: config:1 Option 'data' uses argument with unquoted whitespace. This \n\
+                    Warning: may cause side-effects. Consider double quotes.\n\
+                    Warning: config:3 Option 'user-agent' uses argument with leading single quote. \n\
+                    Warning: It is probably a mistake. Consider double quotes.\n";
+    assert_eq!(String::from_utf8_lossy(&out.stderr), expected);
 }

@@ -16,7 +16,9 @@ use engine::callbacks::{
 use engine::meter::{self, Meter};
 use net::filter::open::SocketCallbacks;
 use tables::constant::*;
+use wire::mime::Content;
 
+use crate::form_body::{Callback, Source};
 use crate::hsts;
 use crate::pointers::{self, Pointers};
 use crate::slist;
@@ -198,6 +200,13 @@ unsafe extern "C-unwind" fn file_read(
         let file = if file.is_null() { stdin } else { file.cast() };
         libc::fread(to.cast(), size, count, file)
     }
+}
+
+/// What a file named "-" stands for in the old form API (curl_formadd.md).
+pub fn standard_input() -> Content<Source> {
+    // SAFETY: the C library's own file.
+    let file: *mut c_void = unsafe { stdin.cast() };
+    Source::callback(Rc::new(Callback::new(-1, file_read, None, None, file)))
 }
 
 impl Callbacks for Application {

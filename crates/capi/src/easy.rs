@@ -18,6 +18,7 @@ use crate::getinfo::CertInfo;
 use crate::guard::{Denied, Gate, entry};
 use crate::handles::{Slab, Slot};
 use crate::header::HeaderPlace;
+use crate::lists::Lists;
 use crate::multi::Message;
 use crate::setopt::Objects;
 
@@ -33,11 +34,18 @@ pub struct EasyHandle {
     pub headers: HeaderPlace,
     /// The form and the URL handle that were set, for a copy of the handle.
     pub objects: Cell<Objects>,
+    pub lists: Lists,
     /// What curl_multi_info_read points to.
     pub message: Cell<Message>,
 }
 
 impl EasyHandle {
+    /// A transfer begins.
+    pub fn begin(&self) {
+        self.app.begin();
+        self.lists.read_again(&self.easy);
+    }
+
     /// A run that is under way though nobody is inside: the application jumped out of a callback.
     fn forget_jumped(&self) {
         for multi in [self.easy.multi(), self.easy.own_multi()].into_iter().flatten() {
@@ -55,6 +63,7 @@ impl EasyHandle {
             cert_info: RefCell::default(),
             headers: HeaderPlace::default(),
             objects: Cell::default(),
+            lists: Lists::default(),
             message: Cell::default(),
         }));
         app.handle.set(handle);
@@ -140,7 +149,9 @@ pub unsafe extern "C-unwind" fn curl_easy_duphandle(handle: *mut c_void) -> *mut
             let handle = EasyHandle::insert(original.easy.duplicate(app.clone()), app);
             if let Some(slot) = find(handle) {
                 // SAFETY: just made, known to nobody else.
-                unsafe { slot.value() }.share_objects(original);
+                let copy = unsafe { slot.value() };
+                copy.share_objects(original);
+                copy.lists.share(&original.lists);
             }
             handle
         },
@@ -157,6 +168,7 @@ pub unsafe extern "C-unwind" fn curl_easy_reset(handle: *mut c_void) {
             easy.easy.reset();
             easy.app.reset();
             easy.objects.set(Objects::default());
+            easy.lists.clear();
         },
     );
 }
@@ -182,7 +194,7 @@ pub unsafe extern "C-unwind" fn curl_easy_cleanup(handle: *mut c_void) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_easy_perform(handle: *mut c_void) -> c_int {
     with(handle, Entry::EasyPerform, Code::id, |easy, _| {
-        easy.app.begin();
+        easy.begin();
         easy.easy.perform().id()
     })
 }

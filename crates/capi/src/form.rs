@@ -9,6 +9,7 @@ use tables::Code;
 use tables::constant::*;
 use wire::mime::{self, Content, Escape, Part};
 
+use crate::application;
 use crate::form_body::{Callback, FormBody, Got, ReadFn, Source};
 use crate::guard::entry;
 use crate::memory;
@@ -437,6 +438,15 @@ impl HttpPost {
             let mut filename = bytes(self.show_filename).map(<[u8]>::to_vec);
             let content = if self.has(c_long::from(CURL_HTTPPOST_FILENAME | CURL_HTTPPOST_READFILE)) {
                 let path = contents();
+                if path == b"-" {
+                    let content_type = bytes(self.content_type).map(<[u8]>::to_vec);
+                    return Ok(Part {
+                        filename,
+                        content_type,
+                        content: application::standard_input(),
+                        ..Part::default()
+                    });
+                }
                 if self.has(CURL_HTTPPOST_FILENAME.into()) && filename.is_none() {
                     filename = path.rsplit(|byte| *byte == b'/').next().map(<[u8]>::to_vec);
                 }

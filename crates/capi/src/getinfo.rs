@@ -120,7 +120,7 @@ impl EasyHandle {
         let copy = |text: &Option<std::rc::Rc<[u8]>>| text.as_ref().map(|text| text.to_vec());
         let asked = |option| state.settings.borrow().text(option).map(|text| text.to_vec());
         match info {
-            I::EffectiveUrl => Some(copy(&found.effective_url).or_else(|| asked(O::Url)).unwrap_or_default()),
+            I::EffectiveUrl => Some(state.effective_url()),
             I::ContentType => copy(&found.content_type),
             I::FtpEntryPath => copy(&found.ftp_entry_path),
             I::RedirectUrl => copy(&found.redirect_url),

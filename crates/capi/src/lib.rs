@@ -15,6 +15,7 @@ pub mod guard;
 pub mod handles;
 pub mod header;
 mod hsts;
+mod lists;
 pub mod memory;
 pub mod mime;
 pub mod multi;

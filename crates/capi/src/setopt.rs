@@ -70,7 +70,9 @@ fn set(easy: &EasyHandle, option: O, number: i64, pointer: *mut c_void) -> Resul
             let lines = unsafe { slist::strings(pointer.cast::<Slist>()) };
             let lines: Vec<Rc<[u8]>> = lines.map(|line| Rc::from(line.to_bytes())).collect();
             let lines = (!pointer.is_null()).then_some(lines);
-            settings(&|s| s.set_list(option, lines.clone()))
+            settings(&|s| s.set_list(option, lines.clone()))?;
+            easy.lists.keep(option, pointer.cast());
+            Ok(())
         }
         ArgKind::Blob => {
             // SAFETY: a blob or NULL, as the manual demands.

@@ -12,7 +12,7 @@ use runtime::cell::RefCell;
 
 use runtime::TaskId;
 use tables::constant::{CURLPAUSE_RECV, CURLPAUSE_SEND};
-use tables::{Code, EasyOption, LockData};
+use tables::{Code, EasyOption, LockData, Scheme};
 
 use crate::callbacks::Callbacks;
 use crate::info::TransferInfo;
@@ -23,7 +23,7 @@ use crate::settings::{Settings, own_text};
 use crate::share::Share;
 use crate::stores::headers::Headers;
 use crate::stores::{Stores, altsvc, cookies, hsts};
-use crate::transfer::target::Target;
+use crate::transfer::target::{self, Target};
 
 /// An easy handle. Cloning gives another reference to the same one.
 #[derive(Clone)]
@@ -162,6 +162,11 @@ impl Easy {
             own_multi: RefCell::default(),
             message: RefCell::default(),
         }))
+    }
+
+    /// The scheme of the URL that was set, when it is a URL of a known scheme.
+    pub fn scheme(&self) -> Option<Scheme> {
+        target::first(&self.0).ok()?.scheme
     }
 
     /// The state beside the future.
@@ -312,6 +317,13 @@ impl EasyState {
     /// The text of the last failure.
     pub fn message(&self) -> String {
         self.message.borrow().clone()
+    }
+
+    /// The URL last used; before a request, and where it never came to one, the URL that was set.
+    pub fn effective_url(&self) -> Vec<u8> {
+        let used = self.info.borrow().effective_url.clone();
+        let url = used.or_else(|| self.settings.borrow().text(EasyOption::Url));
+        url.map_or_else(Vec::new, |url| url.to_vec())
     }
 
     /// The HTTP method last used, or before a request the one that the options ask for, whatever the scheme.

@@ -47,13 +47,16 @@ pub fn read_default(parser: &mut Parser) {
 fn apply(parser: &mut Parser, name: &[u8], content: &[u8]) -> Done {
     parser.depth += 1;
     let mut done = Ok(());
-    for (number, line) in content.split(|byte| *byte == b'\n').enumerate() {
+    // As curl counts: comments and empty lines are none.
+    let mut number = 0;
+    for line in content.split(|byte| *byte == b'\n') {
         if line.len() > LONGEST_LINE {
             done = Err(Wrong::Unreadable.into());
             break;
         }
         let Some(entry) = entry(line) else { continue };
-        if let Err(stop) = one(parser, name, number + 1, &entry) {
+        number += 1;
+        if let Err(stop) = one(parser, name, number, &entry) {
             // A file may ask for help, but that does not end the run.
             done =
                 if matches!(stop, Stop::Help(_) | Stop::Manual | Stop::Version) { Ok(()) } else { Err(stop) };
@@ -67,11 +70,14 @@ fn apply(parser: &mut Parser, name: &[u8], content: &[u8]) -> Done {
 fn one(parser: &mut Parser, name: &[u8], number: usize, entry: &Entry) -> Done {
     let file = if name == b"-" { "<stdin>".to_string() } else { shown(name) };
     let option = shown(entry.option);
-    if entry.loose_blank {
-        parser.messages.warn(&format!(
-            "{file}:{number}: warning: '{option}' uses unquoted whitespace in the line that may cause \
-             side-effects. Consider double-quotes."
-        ));
+    let doubts = [
+        (entry.single_quote, "leading single quote. It is probably a mistake."),
+        (entry.loose_blank, "unquoted whitespace. This may cause side-effects."),
+    ];
+    for (_, doubt) in doubts.iter().filter(|(found, _)| *found) {
+        let text =
+            format!("{file}:{number} Option '{option}' uses argument with {doubt} Consider double quotes.");
+        parser.messages.warn(&text);
     }
     let used = parser.option(entry.option, entry.argument.as_deref());
     let used = match used.or_else(|stop| parser.begin_next(stop)) {
@@ -88,8 +94,8 @@ fn one(parser: &mut Parser, name: &[u8], number: usize, entry: &Entry) -> Done {
         }
         Err(Stop::Wrong(wrong)) => {
             let why = wrong.text();
-            parser.messages.error(&format!("{file}:{number}: warning: '{option}' {why}"));
-            Err(wrong.into())
+            parser.messages.error(&format!("{file}:{number} config file option '{option}' {why}"));
+            Err(if wrong == Wrong::Unknown { Wrong::UnknownInConfig } else { wrong }.into())
         }
         Err(stop) => Err(stop),
     }
@@ -99,14 +105,16 @@ fn one(parser: &mut Parser, name: &[u8], number: usize, entry: &Entry) -> Done {
 struct Entry<'l> {
     option: &'l [u8],
     argument: Option<Bytes>,
+    /// The argument begins with a quote that means nothing here.
+    single_quote: bool,
     /// Something follows an argument without quotes.
     loose_blank: bool,
 }
 
-/// Takes a line apart; none for blank lines and comments.
+/// Takes a line apart; none for blank lines and comments. One that begins with `/` or `*` is no comment any more.
 fn entry(line: &[u8]) -> Option<Entry<'_>> {
     let line = line.trim_ascii_start();
-    if line.is_empty() || matches!(line[0], b'#' | b'/' | b'*' | 0) {
+    if line.is_empty() || matches!(line[0], b'#' | 0) {
         return None;
     }
     let dashed = line[0] == b'-';
@@ -116,13 +124,15 @@ fn entry(line: &[u8]) -> Option<Entry<'_>> {
     let rest = &line[end..];
     let rest = &rest[rest.iter().take_while(|byte| is_end(byte)).count()..];
     if let Some(quoted) = rest.strip_prefix(b"\"") {
-        return Some(Entry { option: &line[..end], argument: Some(unquote(quoted)), loose_blank: false });
+        let argument = Some(unquote(quoted));
+        return Some(Entry { option: &line[..end], argument, single_quote: false, loose_blank: false });
     }
     let length = rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
     let after = rest[length..].trim_ascii_start();
     Some(Entry {
         option: &line[..end],
         argument: (length > 0).then(|| rest[..length].to_vec()),
+        single_quote: rest.starts_with(b"'"),
         loose_blank: !after.is_empty() && after[0] != b'#',
     })
 }
@@ -187,7 +197,8 @@ mod tests {
         assert_eq!(parsed("url = a\nnext\nurl = b\n"), Ok(2));
         assert_eq!(parsed("--next\nurl = b\n"), Ok(1));
         assert_eq!(parsed("--url=a\n"), Ok(1));
-        assert_eq!(parsed("nonsense\n"), Err(Wrong::Unknown.into()));
+        assert_eq!(parsed("nonsense\n"), Err(Wrong::UnknownInConfig.into()));
+        assert_eq!(parsed("/ no comment\n"), Err(Wrong::UnknownInConfig.into()));
         assert_eq!(parsed("silent yes\n"), Err(Wrong::Garbage.into()));
         assert_eq!(parsed("config = c\n"), Err(Wrong::BadUse.into()));
         assert_eq!(parsed("config = none\n"), Err(Wrong::Unreadable.into()));

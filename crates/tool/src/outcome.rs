@@ -44,9 +44,7 @@ impl Outcome for Ended<'_> {
             "REDIRECT_URL" => info.redirect_url.as_deref().map(<[u8]>::to_vec),
             "REFERER" => info.referer.as_deref().map(<[u8]>::to_vec),
             "EFFECTIVE_METHOD" => Some(self.easy.state().effective_method()),
-            "EFFECTIVE_URL" => {
-                info.effective_url.as_ref().map(|url| url.to_vec()).filter(|url| !url.is_empty())
-            }
+            "EFFECTIVE_URL" => Some(self.easy.state().effective_url()).filter(|url| !url.is_empty()),
             "LOCAL_IP" => Some(info.ends.local_ip().into_bytes()),
             "PRIMARY_IP" => Some(info.ends.primary_ip().into_bytes()),
             "SCHEME" => filled(&info.scheme.to_ascii_lowercase()),

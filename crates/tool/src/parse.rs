@@ -35,6 +35,8 @@ pub enum Stop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
     Unknown,
+    /// The same, said of the flag that named the file.
+    UnknownInConfig,
     NeedsArgument,
     BadUse,
     NotNumeric,
@@ -56,6 +58,7 @@ impl Wrong {
     pub fn text(self) -> &'static str {
         match self {
             Wrong::Unknown => "is unknown",
+            Wrong::UnknownInConfig => "found an unknown config option",
             Wrong::NeedsArgument => "requires parameter",
             Wrong::BadUse => "is badly used here",
             Wrong::NotNumeric => "expected a proper numerical parameter",

@@ -83,7 +83,8 @@ impl Queue {
         };
         let globs = !request.globoff && !target.no_glob;
         if self.place.is_none() {
-            self.place = Some(Place::begin(env, target, globs)?);
+            // A file of URLs says nothing of what is uploaded to them.
+            self.place = Some(Place::begin(env, target, !request.globoff)?);
         }
         let place = self.place.as_mut().expect("just set");
         let Some(text) = place.next_url(env, url, globs)? else { return Ok(None) };
@@ -193,6 +194,15 @@ mod tests {
     fn globs_multiply() {
         let found = listed(vec![target("h/[1-2]", Some("#1"), Some("{a,b}")), target("x", None, None)]);
         assert_eq!(found.unwrap(), ["h/1 1 a", "h/2 2 a", "h/1 1 b", "h/2 2 b", "x - -"]);
+    }
+
+    /// URLs from a file are literal; what `-T` says for the first of them is still a glob, and it is that one's alone.
+    #[test]
+    fn uploads_to_urls_from_a_file_glob() {
+        let first = Target { no_glob: true, ..target("h/[1-2]", None, Some("{a,b}")) };
+        let second = Target { no_glob: true, ..target("x/{y}", None, None) };
+        let found = listed(vec![first, second]);
+        assert_eq!(found.unwrap(), ["h/[1-2] - a", "h/[1-2] - b", "x/{y} - -"]);
     }
 
     #[test]

@@ -6,6 +6,17 @@ use std::os::unix::fs::PermissionsExt;
 use testkit::ftp::FtpServer;
 use testkit::http::HttpServer;
 
+/// The parts of the effective URL are told of URLs that come to no transfer, too.
+#[test]
+fn parts_of_a_url_of_an_unknown_scheme() {
+    let parts =
+        ["scheme", "user", "password", "options", "host", "port", "path", "query", "fragment", "zoneid"];
+    let format = parts.map(|part| format!("%{{urle.{part}}}|")).concat() + "%{url_effective}";
+    let ran = curl(&["-w", &format, "foo://me:pw@example.com:50/a/?b=c#d"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, "curl: (1) Protocol \"foo\" not supported\n"));
+    assert_eq!(ran.stdout, "foo|me|pw||example.com|50|/a/|b=c|d||foo://me:pw@example.com:50/a/?b=c#d");
+}
+
 // covers: --data-ascii, --data-raw
 #[test]
 fn bodies_from_the_command_line() {

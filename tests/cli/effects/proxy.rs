@@ -1,7 +1,9 @@
 //! Flags about SOCKS and HTTP proxies, seen by a peer that follows a script.
 
-use super::{curl, empty_folder, ran, tool};
-use std::process::Command;
+use super::{clean, curl, empty_folder, ran, tool};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::process::{Command, Stdio};
 use testkit::http::HttpServer;
 use testkit::launch::{Kerberos, SocksServer};
 use testkit::raw::{RawPeer, Step, expect, send};
@@ -29,6 +31,50 @@ const HOST: &[u8] = b"origin.example";
 /// Port 80.
 const PORT: &[u8] = &[0, 80];
 const GRANTED: &[u8] = &[5, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+
+/// A proxy that opens a tunnel and answers inside.
+fn tunnel() -> Vec<Step> {
+    vec![expect("\r\n\r\n"), send("HTTP/1.1 200 Yes\r\n\r\n"), expect("\r\n\r\n"), send(REPLY)]
+}
+
+/// Logins are bytes: two that are no UTF-8 are two, and the connection of one serves the other nothing.
+// covers: --proxy, --proxytunnel
+#[test]
+fn passwords_for_proxies_are_bytes() {
+    let peer = RawPeer::start(vec![tunnel(), tunnel()]);
+    let word = |login: &[u8]| {
+        OsString::from_vec([b"http://", login, b"@", peer.address().to_string().as_bytes()].concat())
+    };
+    let mut command = Command::new(tool());
+    command.args(["-sSp", "-x"]).arg(word(b"u:\xe4")).arg("http://origin.example/");
+    command.args(["--next", "-sSp", "-x"]).arg(word(b"u:\xf6")).arg("http://origin.example/");
+    assert_eq!(ran(&mut command, empty_folder()).text(), "hihi");
+    let received: Vec<String> =
+        peer.received().iter().map(|b| String::from_utf8_lossy(b).into_owned()).collect();
+    for (received, login) in received.iter().zip(["dTrk", "dTr2"]) {
+        assert!(
+            received.starts_with("CONNECT ") && received.contains(&format!("Basic {login}\r\n")),
+            "{received}"
+        );
+    }
+    assert_eq!(received.len(), 2);
+}
+
+/// A transfer does not go without its proxy because the variable is no UTF-8.
+#[test]
+fn a_proxy_of_the_environment_is_bytes() {
+    let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), send(REPLY)]]);
+    let proxy = [b"http://u:\xe4\xff@", peer.address().to_string().as_bytes()].concat();
+    let mut command = Command::new(tool());
+    clean(&mut command).args(["-sS", "http://origin.example/"]).env("http_proxy", OsString::from_vec(proxy));
+    let out = command.current_dir(empty_folder()).stdin(Stdio::null()).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&out.stdout), "hi", "{out:?}");
+    let received = String::from_utf8_lossy(&peer.received().concat()).into_owned();
+    assert!(
+        received.starts_with("GET http://origin.example/ ") && received.contains("Basic dTrk/w==\r\n"),
+        "{received}"
+    );
+}
 
 // covers: --socks4a
 #[test]

@@ -109,6 +109,12 @@ fn cipher_suites() {
         assert_eq!(value(&page, "Cipher  "), "ECDHE-ECDSA-AES128-GCM-SHA256");
     }
     assert_eq!(judge.codes(&["--cacert", "ca.pem", "--ciphers", "nonsense"]), [59, 59]);
+    // A list for versions that are not spoken is not looked at.
+    let below = judge.ask(&["--cacert", "ca.pem", "--tls-max", "1.2", "--tls13-ciphers", "nonsense"]);
+    assert_eq!(below.code, 0, "{}", below.stderr);
+    let judge = Judge::start(&[]);
+    let above = judge.ask(&["--cacert", "ca.pem", "--tlsv1.3", "--ciphers", "nonsense"]);
+    assert_eq!(above.code, 0, "{}", above.stderr);
 }
 
 // covers: --curves, --sigalgs

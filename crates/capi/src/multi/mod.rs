@@ -204,7 +204,7 @@ pub unsafe extern "C-unwind" fn curl_multi_add_handle(handle: *mut c_void, easy:
         if easy.easy.multi().is_some() {
             return MultiCode::AddedAlready;
         }
-        easy.app.begin();
+        easy.begin();
         slot.gate().drive(Some(gate));
         let code = multi.multi.add(&easy.easy);
         if code == MultiCode::Ok {

@@ -28,7 +28,7 @@ use crate::settings::{Settings, Text};
 pub struct Plan {
     /// What must match for an idle connection to serve.
     pub identity: Key,
-    /// Host that a direct connection leads to (after CURLOPT_CONNECT_TO).
+    /// Host that a direct connection leads to (after CURLOPT_CONNECT_TO), in the letters it was written with.
     pub host: String,
     /// Its port.
     pub port: u16,
@@ -82,7 +82,7 @@ impl Plan {
             None => t.alternative(&host, port),
         };
         let to = told.clone().or_else(|| alternative.clone());
-        let (to_host, to_port) = to.unwrap_or_else(|| (host.clone(), port));
+        let (to_host, to_port) = to.unwrap_or_else(|| (written(t.url.host(), &host), port));
         // A proxy that is handed URLs would find the host by its own means; a tunnel leads where it is told.
         if told.as_ref().is_some_and(|(name, to)| !name.eq_ignore_ascii_case(&host) || *to != port) {
             proxy.iter_mut().for_each(|proxy| proxy.tunnel = !proxy.kind.is_socks());
@@ -121,7 +121,7 @@ impl Plan {
             transport: Transport::Tcp,
             tls: tls.clone().or_else(|| starttls(&settings, &scheme)),
             proxies,
-            connect_to: (forwarding.is_none() && (&to_host, to_port) != (&host, port))
+            connect_to: (forwarding.is_none() && (!to_host.eq_ignore_ascii_case(&host) || to_port != port))
                 .then(|| Origin::new(&to_host, to_port)),
             ip_version: resolve.ip_version,
             pins: pins(&settings, (&to_host, to_port), [&pre_proxy, &proxy].into_iter().flatten()),
@@ -145,6 +145,14 @@ impl Plan {
     pub fn forwarder(&self) -> Option<&Proxy> {
         self.proxy.as_ref().filter(|proxy| proxy.forwards())
     }
+}
+
+/// A host in the case of letters that the application chose: so it stands in messages and goes to proxies. An international
+/// name has its ASCII form.
+fn written(host: Option<&[u8]>, ascii: &str) -> String {
+    let host = host.and_then(|host| std::str::from_utf8(host).ok()).filter(|host| host.is_ascii());
+    let host = host.map(|host| host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host));
+    host.unwrap_or(ascii).to_owned()
 }
 
 /// http and https share the protocol; TLS tells them apart by its own field.

@@ -86,12 +86,13 @@ pub async fn resolve(
     port: u16,
     options: &ResolveOptions,
 ) -> Result<Arc<Addresses>, NetError> {
+    let written = name;
     let name = name.to_ascii_lowercase();
     match cache.find(&name, port, options, reactor.now()) {
         Some(Some(found)) => return Ok(found),
         // A numeric host of the other family is resolved, as in curl; it is the connecting that fails.
         Some(None) if at_once(&name, port, options).is_some() => return Ok(Arc::default()),
-        Some(None) => return Err(unresolved(&name, options)),
+        Some(None) => return Err(unresolved(written, options)),
         None => {}
     }
     if let Some(list) = at_once(&name, port, options) {
@@ -101,7 +102,7 @@ pub async fn resolve(
         }
         return Ok(cache.remember(&name, port, Addresses { list }, options, reactor.now()));
     }
-    refuse_early(&name, options)?;
+    refuse_early(written, options)?;
     let answer = {
         let _guard = reactor.wake_interest();
         resolver.lookup(&name).await
@@ -110,7 +111,7 @@ pub async fn resolve(
     let now = reactor.now();
     if list.is_empty() {
         cache.remember_failure(&name, port, options, now);
-        return Err(unresolved(&name, options));
+        return Err(unresolved(written, options));
     }
     Ok(cache.remember(&name, port, Addresses { list }, options, now))
 }
@@ -146,7 +147,8 @@ pub fn zone_number(zone: &str) -> Option<u32> {
 
 /// Names that must not reach the system's resolver.
 fn refuse_early(name: &str, options: &ResolveOptions) -> Result<(), NetError> {
-    let bare = name.strip_suffix('.').unwrap_or(name);
+    let lower = name.to_ascii_lowercase();
+    let bare = lower.strip_suffix('.').unwrap_or(&lower);
     if bare == "onion" || bare.ends_with(".onion") {
         let message = "Not resolving .onion address (RFC 7686)";
         return Err(NetError::new(NetErrorKind::CouldntResolveHost, message));

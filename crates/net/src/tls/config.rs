@@ -52,8 +52,11 @@ impl Built {
 
 fn build(config: &Arc<TlsConfig>) -> Result<Built, NetError> {
     let stamps = files(config).iter().map(|p| Stamp::of(p)).collect();
+    // The list of a version that is not spoken is not looked at, as in curl.
+    let below_tls13 = config.cipher_list.as_deref().filter(|_| config.min_version < TlsVersion::Tls13);
+    let of_tls13 = config.tls13_ciphers.as_deref().filter(|_| config.max_version >= TlsVersion::Tls13);
     let provider = CryptoProvider {
-        cipher_suites: suites::choose(config.cipher_list.as_deref(), config.tls13_ciphers.as_deref())?,
+        cipher_suites: suites::choose(below_tls13, of_tls13)?,
         kx_groups: suites::groups(config.curves.as_deref())?,
         ..provider::default_provider()
     };

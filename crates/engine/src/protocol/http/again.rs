@@ -52,7 +52,8 @@ pub fn request(t: &mut Transfer, link: &Link) -> Option<Request> {
 
 /// Keeps what was just made, if it may be sent again.
 pub fn keep(t: &Transfer, link: &Link, request: &Request) {
-    let bodiless = request.head.body == RequestBody::None;
+    // A POST that had nothing to send may have something next time, and no setting tells: its bytes are the application's.
+    let bodiless = matches!(t.method, Method::Get | Method::Head) && request.head.body == RequestBody::None;
     let lasts = bodiless && is_plain(t, link) && auth::proves_nothing(t) && t.long(O::Netrc) == 0;
     if !lasts {
         return;
