@@ -13,6 +13,37 @@ static int on_timer(CURLM *multi, long ms, void *user)
   return answer;
 }
 
+static int paused;
+
+static size_t pausing(char *data, size_t size, size_t bytes, void *user)
+{
+  (void)data, (void)user;
+  return paused++ ? size * bytes : CURL_WRITEFUNC_PAUSE;
+}
+
+/* A refusal while a paused transfer is told to go on: the transfer is over, and whoever asked hears it. */
+static void refused_inside_pause(CURLM *multi)
+{
+  CURL *easy = curl_easy_init();
+  CURLMsg *message;
+  int running, left;
+  curl_easy_setopt(easy, CURLOPT_URL, server("/bytes/10"));
+  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, pausing);
+  SAME(curl_multi_add_handle(multi, easy), CURLM_OK);
+  do
+    SAME(curl_multi_perform(multi, &running), CURLM_OK);
+  while(!paused && curl_multi_poll(multi, NULL, 0, 1000, NULL) == CURLM_OK);
+  answer = -1;
+  SAME(curl_easy_pause(easy, CURLPAUSE_CONT), CURLE_ABORTED_BY_CALLBACK);
+  answer = 0;
+  SAME(curl_multi_perform(multi, &running), CURLM_OK);
+  SAME(running, 0);
+  message = curl_multi_info_read(multi, &left);
+  CHECK(message && message->easy_handle == easy && message->data.result == CURLE_ABORTED_BY_CALLBACK);
+  SAME(curl_multi_remove_handle(multi, easy), CURLM_OK);
+  curl_easy_cleanup(easy);
+}
+
 int main(void)
 {
   CURLM *multi = curl_multi_init();
@@ -54,6 +85,9 @@ int main(void)
   while(running && curl_multi_poll(multi, NULL, 0, 1000, NULL) == CURLM_OK);
   SAME(curl_multi_remove_handle(multi, easy[0]), CURLM_OK);
   SAME(told[count - 1], -1);
+  while(curl_multi_info_read(multi, &running))
+    continue;
+  refused_inside_pause(multi);
   for(int i = 0; i < 3; i++)
     curl_easy_cleanup(easy[i]);
   curl_multi_cleanup(multi);

@@ -273,6 +273,9 @@ impl Easy {
                 multi.wake(task); // it withdraws from its socket, which an event loop would else watch in vain
             }
             multi.tell();
+            if multi.was_stopped() {
+                return Code::AbortedByCallback;
+            }
         }
         Code::Ok
     }

@@ -15,6 +15,8 @@ pub struct TransferInfo {
     pub request_started: Option<Instant>,
     /// Since when the current request has its connection, so that data is meant to move.
     pub moving_since: Option<Instant>,
+    /// The file has moved, and FTP's server has yet to say so.
+    pub last_reply_owed: bool,
     /// All lengths of time since `started`, in the order in which they come.
     pub queued: Duration,
     /// Name looked up.
@@ -116,6 +118,7 @@ impl Default for TransferInfo {
             started: None,
             request_started: None,
             moving_since: None,
+            last_reply_owed: false,
             queued: zero,
             name_lookup: zero,
             connect: zero,

@@ -149,7 +149,7 @@ impl Multi {
         let task = self.0.runtime.spawn(transfer::task(self.0.clone(), easy.0.clone()));
         easy.0.task.set(Some(task));
         self.tell();
-        if self.0.stopped.take() {
+        if self.was_stopped() {
             self.remove(easy);
             return MultiCode::AbortedByCallback;
         }
@@ -405,8 +405,13 @@ impl Multi {
         }
     }
 
+    /// Whether the timer callback has failed; the caller tells the application, which hears it once.
+    pub(crate) fn was_stopped(&self) -> bool {
+        self.0.stopped.take()
+    }
+
     fn after_telling(&self) -> MultiCode {
-        if self.0.stopped.take() { MultiCode::AbortedByCallback } else { MultiCode::Ok }
+        if self.was_stopped() { MultiCode::AbortedByCallback } else { MultiCode::Ok }
     }
 
     /// Drives one easy handle to its end. Its transfer stays on the stack of this call, and its result is no message.

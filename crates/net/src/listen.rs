@@ -6,38 +6,48 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use runtime::{Reactor, Socket};
+use rustix::io::Errno;
 use rustix::net::{bind, getsockname, listen as start};
 
 use crate::error::{NetError, NetErrorKind};
 use crate::filter::open::{Configured, Purpose, SocketCallbacks, Target, Transport, unbound};
 
-/// A listening socket on the first free port of the range (0 lets the system choose), and that port. The application may
-/// make it as it may any other (CURLOPT_OPENSOCKETFUNCTION(3)).
+/// A listening socket on the first free port of the range (0 lets the system choose), and that port. The application makes
+/// it as it makes any other (CURLOPT_OPENSOCKETFUNCTION(3)), once. An address that is not this machine's (behind NAT) gives
+/// way to `own`.
 pub fn listen(
     reactor: &Arc<Reactor>,
     ip: IpAddr,
+    own: IpAddr,
     ports: RangeInclusive<u16>,
     owner: u64,
     callbacks: Option<&dyn SocketCallbacks>,
 ) -> Result<(Socket, u16), NetError> {
-    let failed = |e: rustix::io::Errno| {
-        NetError::from_io(NetErrorKind::InterfaceFailed, e.to_string(), &std::io::Error::from(e))
+    let failed =
+        |e: Errno| NetError::from_io(NetErrorKind::InterfaceFailed, e.to_string(), &std::io::Error::from(e));
+    let mut target = Target::Ip(SocketAddr::new(ip, *ports.start()));
+    let mut socket = unbound(&mut target, Transport::Tcp, callbacks)?;
+    let bound = match bind_first(&socket, ip, ports.clone()) {
+        Err(Errno::ADDRNOTAVAIL) => bind_first(&socket, own, ports),
+        bound => bound,
     };
-    let mut last = rustix::io::Errno::ADDRINUSE;
+    bound.and_then(|()| start(&socket, 1)).map_err(failed)?;
+    let local = getsockname(&socket).map_err(failed)?;
+    let port = SocketAddr::try_from(local).map(|a| a.port()).map_err(failed)?;
+    socket.attach(reactor, owner);
+    Ok((socket, port))
+}
+
+/// Ports that are taken, or not for this user, are passed over.
+fn bind_first(socket: &Socket, ip: IpAddr, ports: RangeInclusive<u16>) -> Result<(), Errno> {
+    let mut last = Errno::ADDRINUSE;
     for port in ports {
-        let mut target = Target::Ip(SocketAddr::new(ip, port));
-        let mut socket = unbound(&mut target, Transport::Tcp, callbacks)?;
-        let bound = bind(&socket, &SocketAddr::new(ip, port)).and_then(|()| start(&socket, 1));
-        if let Err(e) = bound {
-            last = e;
-            continue;
+        match bind(socket, &SocketAddr::new(ip, port)) {
+            Err(e @ (Errno::ADDRINUSE | Errno::ACCESS)) => last = e,
+            bound => return bound,
         }
-        let local = getsockname(&socket).map_err(failed)?;
-        let port = SocketAddr::try_from(local).map(|a| a.port()).map_err(failed)?;
-        socket.attach(reactor, owner);
-        return Ok((socket, port));
     }
-    Err(failed(last))
+    Err(last)
 }
 
 /// What was accepted, after the application saw it (CURLOPT_SOCKOPTFUNCTION(3)) and had nothing against it. It is not the

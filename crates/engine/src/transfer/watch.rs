@@ -126,7 +126,9 @@ impl Watch {
     fn timed_out(&self, now: Instant) -> Error {
         let ms = now.saturating_duration_since(self.started).as_millis();
         let info = self.easy.info.borrow();
-        let text = if info.name_lookup.is_zero() && info.connection_id < 0 {
+        let text = if info.last_reply_owed {
+            "FTP response timeout".to_owned()
+        } else if info.name_lookup.is_zero() && info.connection_id < 0 {
             format!("Resolving timed out after {ms} milliseconds")
         } else if info.connection_id < 0 {
             format!("Connection timed out after {ms} milliseconds")

@@ -165,7 +165,9 @@ impl Control {
         }
         self.settle(t).await?;
         let deadline = last_deadline(t);
+        t.easy.info.borrow_mut().last_reply_owed = true;
         let reply = self.reply_by(t, deadline).await;
+        t.easy.info.borrow_mut().last_reply_owed = false;
         self.ended = !reply.as_ref().is_err_and(|e| e.code() == Code::OperationTimedout);
         reply
     }
@@ -488,21 +490,13 @@ impl Control {
     }
 }
 
-/// When the reply after a file is late, which is what the transfer ends with at CURLOPT_TIMEOUT_MS(3), too.
+/// When the reply after a file is late.
 fn last_deadline(t: &Transfer) -> Instant {
     let ms = match t.long(O::ServerResponseTimeoutMs) {
         0 => LAST_REPLY_TIMEOUT_MS,
         n => n,
     };
-    let left = match t.long(O::TimeoutMs) {
-        0 => Duration::MAX,
-        all => {
-            // A moment before the watch over the whole transfer says so in its words.
-            let spent = t.easy.info.borrow().since_start(t.now());
-            Duration::from_millis((all - 1).max(0) as u64).saturating_sub(spent)
-        }
-    };
-    t.now() + left.min(Duration::from_millis(ms as u64))
+    t.now() + Duration::from_millis(ms as u64)
 }
 
 /// User and password must fit on a line each; they are refused before anything is connected.

@@ -26,9 +26,8 @@ pub async fn listen(t: &mut Transfer, control: &mut Control) -> Result<Socket> {
     let told = address(t, host, local.ip()).await?;
     let owner = t.easy.owner_number();
     let reactor = t.multi.runtime.reactor();
-    let on = |ip, ports| net::listen::listen(reactor, ip, ports, owner, t.easy.callbacks.sockets());
-    // An address that is not ours (behind NAT) is told to the server, and ours is listened on.
-    let bound = on(told, ports.clone()).or_else(|_| on(local.ip(), ports));
+    // An address that is not ours is told to the server, and ours is listened on.
+    let bound = net::listen::listen(reactor, told, local.ip(), ports, owner, t.easy.callbacks.sockets());
     let (socket, port) = bound.map_err(|e| failed(format!("bind() failed: {}", e.message)))?;
 
     // IPv6 has no other way.
