@@ -32,6 +32,7 @@ pub const PARSERS: &[Parser] = &[
     ("header", headers),
     ("hsts", hsts_cache),
     ("imap", imap_lines),
+    ("ldap", ldap_messages),
     ("mqtt", mqtt_heads),
     ("netrc", netrc_file),
     ("ntlm", ntlm_message),
@@ -556,4 +557,25 @@ pub fn telnet_session(input: &[u8]) {
         })
         .collect();
     assert_eq!(data, pieces.map(|pieces| pieces.concat()));
+}
+
+/// Messages, URLs and filters of LDAP: what is a search can be asked, and what has come whole is no longer than it came.
+pub fn ldap_messages(input: &[u8]) {
+    if let Ok(Some((_, answer, length))) = wire::ldap::answer(input) {
+        assert!(length <= input.len());
+        if let wire::ldap::Answer::Entry(entry) = answer {
+            let mut text = Vec::new();
+            if entry.print(&mut text).is_ok() {
+                assert!(text.starts_with(b"DN:") && text.ends_with(b"\n\n"));
+            }
+        }
+    }
+    if let Ok(filter) = wire::ldap::filter::parse(input) {
+        assert!(
+            matches!(wire::ldap::ber::first(&filter), Ok(Some((_, _, length))) if length == filter.len())
+        );
+    }
+    if let Ok(search) = wire::ldap::Search::from_url(input) {
+        let _ = search.request(1);
+    }
 }

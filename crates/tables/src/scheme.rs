@@ -139,8 +139,8 @@ schemes! {
     Scp,      "scp",      4,   22,    Ssh,     false, true, Connection,  false;
     Sftp,     "sftp",     5,   22,    Ssh,     false, true, Connection,  false;
     Telnet,   "telnet",   6,   23,    Telnet,  false, true, None,        true;
-    Ldap,     "ldap",     7,   389,   Ldap,    false, true, Connection,  false;
-    Ldaps,    "ldaps",    8,   636,   Ldap,    true, true, Connection,  false;
+    Ldap,     "ldap",     7,   389,   Ldap,    false, true, Connection,  true;
+    Ldaps,    "ldaps",    8,   636,   Ldap,    true, true, Connection,  true;
     Dict,     "dict",     9,   2628,  Dict,    false, true, None,        true;
     File,     "file",     10,  0,     File,    false, false, None,        true;
     Tftp,     "tftp",     11,  69,    Tftp,    false, true, None,        true;

@@ -16,6 +16,7 @@ pub mod hex;
 pub mod hsts;
 pub mod http1;
 pub mod imap;
+pub mod ldap;
 pub mod mime;
 pub mod mqtt;
 pub mod netrc;

@@ -6,6 +6,7 @@ mod ftp;
 mod gopher;
 mod http;
 mod imap;
+mod ldap;
 mod mqtt;
 mod telnet;
 mod tftp;
@@ -58,12 +59,12 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
         Family::Dict => Box::pin(dict::run(t)).await.map(|()| Next::Done),
         Family::Telnet => Box::pin(telnet::run(t)).await.map(|()| Next::Done),
         Family::Tftp => Box::pin(tftp::run(t)).await.map(|()| Next::Done),
+        Family::Ldap => Box::pin(ldap::run(t)).await.map(|()| Next::Done),
         Family::Mqtt => Box::pin(mqtt::run(t)).await.map(|()| Next::Done),
         Family::Imap => Box::pin(imap::run(t)).await.map(|()| Next::Done),
         Family::Gopher => Box::pin(gopher::run(t)).await.map(|()| Next::Done),
         Family::Ws
         | Family::Ssh
-        | Family::Ldap
         | Family::Pop3
         | Family::Smtp
         | Family::Rtsp

@@ -1,0 +1,241 @@
+//! ldap:// and ldaps:// (RFC 4511, RFC 4516): a bind, the search that the URL asks for, and its entries as they come.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use net::Whole;
+use net::exchange::{BodyError, BodyStep};
+use runtime::Direction;
+use tables::{Code, EasyOption as O};
+use wire::ldap::ber::Malformed;
+use wire::ldap::{self, Answer, BadUrl, Outcome, Search};
+
+use crate::error::{Error, Result};
+use crate::transfer::Transfer;
+use crate::transfer::body::{BodySource, receive_failed, send_failed};
+use crate::transfer::login::own;
+use crate::transfer::plan::{TlsNames, tls_config};
+
+/// CURLUSESSL_TRY.
+const TRY_TLS: i64 = 1;
+/// So much is received at once.
+const PIECE: usize = 32 * 1024;
+const SIZE_LIMIT_EXCEEDED: u32 = 4;
+
+/// Runs one search.
+pub async fn run(t: &mut Transfer) -> Result<()> {
+    let search = Search::from_url(&t.url.path_and_query()).map_err(bad_url)?;
+    let mut session =
+        Session { whole: t.connect(false).await?.into_whole()?, received: Vec::new(), taken: 0, last_id: 0 };
+    session.protect(t).await?;
+    session.bind(t).await?;
+    let id = session.next_id();
+    let request = search
+        .request(id)
+        .map_err(|_| Error::new(Code::LdapSearchFailed, "LDAP local: ldap_search_ext Bad search filter"))?;
+    t.mark(|info, elapsed| info.pre_transfer = elapsed);
+    session.send(&request).await?;
+    let mut entries = Entries { session: &mut session, id, text: Vec::new(), failure: None };
+    let outcome = t.pump_body(&mut entries).await;
+    match (outcome, entries.failure.take()) {
+        (Err(_), Some(failure)) => return Err(failure),
+        (outcome, _) => outcome?,
+    }
+    let id = session.next_id();
+    let _ = session.send(&ldap::unbind(id)).await; // the answer is here: whether the last word arrives is no matter
+    t.retire(session.whole);
+    Ok(())
+}
+
+struct Session {
+    whole: Whole,
+    received: Vec<u8>,
+    /// So much of it has been looked at, and goes when more comes.
+    taken: usize,
+    last_id: u32,
+}
+
+impl Session {
+    fn next_id(&mut self) -> u32 {
+        self.last_id += 1;
+        self.last_id
+    }
+
+    async fn send(&mut self, message: &[u8]) -> Result<()> {
+        self.whole.connection().write_all(message).await.map_err(|e| send_failed(&e))
+    }
+
+    /// TLS by CURLOPT_USE_SSL(3), before anything that deserves protection. Nothing may come behind the word that allows it:
+    /// it would not be protected.
+    async fn protect(&mut self, t: &Transfer) -> Result<()> {
+        let wanted = t.long(O::UseSsl);
+        if wanted == 0 || t.scheme().tls() {
+            return Ok(());
+        }
+        let id = self.next_id();
+        self.send(&ldap::start_tls(id)).await?;
+        let outcome = self.outcome(id).await?;
+        if outcome.code != 0 {
+            let failed = || refused(&outcome, Code::UseSslFailed, "STARTTLS");
+            return if wanted == TRY_TLS { Ok(()) } else { Err(failed()) };
+        }
+        if self.taken < self.received.len() {
+            return Err(nonsense(Malformed));
+        }
+        let config = Arc::new(tls_config(&t.easy.settings.borrow(), TlsNames::ORIGIN, Vec::new())?);
+        let plan = t.plan()?;
+        let origin = &plan.identity.origin;
+        let mut connection = self.whole.take();
+        connection.filter = t.tls(connection.filter, &config, &origin.host, origin.port).await?;
+        connection.note_layers();
+        self.whole.restore(connection);
+        Ok(())
+    }
+
+    /// Nobody binds, too: it shows whether this is a server of LDAP 3.
+    async fn bind(&mut self, t: &Transfer) -> Result<()> {
+        let (user, password) = own(t)?;
+        let id = self.next_id();
+        self.send(&ldap::bind(id, &user, &password)).await?;
+        let outcome = self.outcome(id).await?;
+        if outcome.code == 0 { Ok(()) } else { Err(refused(&outcome, Code::LdapCannotBind, "bind")) }
+    }
+
+    /// What the server answers to a request that has one answer.
+    async fn outcome(&mut self, wanted: u32) -> Result<Outcome> {
+        loop {
+            match ldap::answer(&self.received[self.taken..]).map_err(nonsense)? {
+                Some((id, answer, length)) => {
+                    let outcome = match answer {
+                        Answer::Bound(outcome) | Answer::Extended(outcome) if id == wanted => Some(outcome),
+                        _ => None,
+                    };
+                    self.taken += length;
+                    if let Some(outcome) = outcome {
+                        return Ok(outcome);
+                    }
+                }
+                None => poll_fn(|cx| self.poll_fill(cx)).await?,
+            }
+        }
+    }
+
+    fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        self.received.drain(..std::mem::take(&mut self.taken));
+        let before = self.received.len();
+        self.received.resize(before + PIECE, 0);
+        let read = self.whole.connection().filter.poll_read(cx, &mut self.received[before..]);
+        let n = match &read {
+            Poll::Ready(Ok(n)) => *n,
+            _ => 0,
+        };
+        self.received.truncate(before + n);
+        match ready!(read).map_err(|e| receive_failed(&e))? {
+            0 => Poll::Ready(Err(Error::new(Code::RecvError, "the server closed the connection"))),
+            _ => Poll::Ready(Ok(())),
+        }
+    }
+}
+
+/// The entries of a search, as a body.
+struct Entries<'a> {
+    session: &'a mut Session,
+    id: u32,
+    /// Printed, and not yet handed out.
+    text: Vec<u8>,
+    /// In LDAP's own terms.
+    failure: Option<Error>,
+}
+
+impl Entries<'_> {
+    /// Some bytes at the front of the buffer; none at the end.
+    fn poll_text(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<usize>> {
+        loop {
+            if !self.text.is_empty() {
+                let n = buf.len().min(self.text.len());
+                buf[..n].copy_from_slice(&self.text[..n]);
+                self.text.drain(..n);
+                return Poll::Ready(Ok(n));
+            }
+            if self.print()? {
+                return Poll::Ready(Ok(0));
+            }
+            if self.text.is_empty() {
+                ready!(self.session.poll_fill(cx))?;
+            }
+        }
+    }
+
+    /// Prints what has come; whether that was all. References to other servers are not followed.
+    fn print(&mut self) -> Result<bool> {
+        loop {
+            let received = &self.session.received[self.session.taken..];
+            let Some((id, answer, length)) = ldap::answer(received).map_err(nonsense)? else {
+                return Ok(false);
+            };
+            match answer {
+                Answer::Entry(entry) if id == self.id => entry.print(&mut self.text).map_err(nonsense)?,
+                Answer::Done(outcome) if id == self.id => return end(&outcome),
+                _ => {}
+            }
+            self.session.taken += length;
+            // One at a time goes out: what follows may be the end, or nonsense.
+            if !self.text.is_empty() {
+                return Ok(false);
+            }
+        }
+    }
+}
+
+/// A limit of the server's on how many it tells is no failure.
+fn end(outcome: &Outcome) -> Result<bool> {
+    match outcome.code {
+        0 | SIZE_LIMIT_EXCEEDED => Ok(true),
+        _ => Err(refused(outcome, Code::LdapSearchFailed, "search")),
+    }
+}
+
+impl BodySource for Entries<'_> {
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
+        match ready!(self.poll_text(cx, buf)) {
+            Ok(0) => Poll::Ready(Ok(BodyStep::End)),
+            Ok(n) => Poll::Ready(Ok(BodyStep::Bytes(n))),
+            Err(e) => {
+                self.failure = Some(e);
+                Poll::Ready(Err(BodyError::Truncated(None)))
+            }
+        }
+    }
+
+    fn forget_read(&mut self) {
+        self.session.whole.connection().filter.socket().forget(Direction::Read);
+    }
+}
+
+/// What a server refuses, in curl's codes.
+fn refused(outcome: &Outcome, otherwise: Code, what: &str) -> Error {
+    let code = match outcome.code {
+        2 => Code::UnsupportedProtocol,
+        49 => Code::LoginDenied,
+        50 => Code::RemoteAccessDenied,
+        _ => otherwise,
+    };
+    let text = String::from_utf8_lossy(&outcome.text);
+    Error::new(code, format!("LDAP remote: {what} failed {} {text}", outcome.reason()))
+}
+
+fn bad_url(bad: BadUrl) -> Error {
+    let what = match bad {
+        BadUrl::Url => "bad URL",
+        BadUrl::Attributes => "bad or missing attributes",
+        BadUrl::Scope => "bad or missing scope",
+        BadUrl::Filter => "bad or missing filter",
+        BadUrl::Extensions => "bad or missing extensions",
+    };
+    Error::new(Code::UrlMalformat, format!("LDAP local: {what}"))
+}
+
+fn nonsense(_: Malformed) -> Error {
+    Error::new(Code::WeirdServerReply, "a message that is none of LDAP's")
+}
