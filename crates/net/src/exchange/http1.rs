@@ -213,6 +213,7 @@ impl Exchange for Http1 {
             }
             (None, _) if is_empty_line(line) => {
                 self.head_ended = true;
+                self.told.end();
                 Ok(Says::End)
             }
             // What continues the status line is a field like others, as in curl.

@@ -44,6 +44,8 @@ pub(super) struct Told {
     length: Option<u64>,
     overflow: bool,
     codings: TransferCodings,
+    /// The head has ended.
+    ended: bool,
     /// The server closed before the empty line.
     cut_off: bool,
 }
@@ -77,9 +79,14 @@ impl Told {
         Ok(())
     }
 
+    /// The head has ended: all that it tells is told.
+    pub fn end(&mut self) {
+        self.ended = true;
+    }
+
     /// The server closed before the head's end.
     pub fn cut_off(&mut self) {
-        self.cut_off = true;
+        (self.cut_off, self.ended) = (true, true);
     }
 
     /// Codings beside chunked, in the order in which they were applied.
@@ -93,8 +100,8 @@ impl Told {
         let coded = self.codings.chunked || !self.codings.others.is_empty();
         Body {
             exists: self.exists(),
-            // RFC 9112 §6.3: the coding wins.
-            length: self.length.filter(|_| !coded),
+            // RFC 9112 §6.3: the coding wins, once nothing can make a fault of the two.
+            length: self.length.filter(|_| !(coded && self.ended)),
             overflow: self.overflow,
             coded,
             until_close: framing == BodyFraming::UntilClose,
@@ -215,6 +222,19 @@ mod tests {
             told(200, 11, &["Content-Length: 99999999999999999999"]),
             (BodyFraming::UntilClose, false)
         );
+    }
+
+    /// A transfer that ends within the head has heard of a length, whatever the coding.
+    #[test]
+    fn a_coding_wins_at_the_end_of_the_head() {
+        let mut told = Told::default();
+        told.begin(StatusLine { version: 11, code: 200, told: true });
+        for line in ["Transfer-Encoding: chunked", "Content-Length: 6"] {
+            told.field(&HeaderLine::parse(line.as_bytes()).unwrap()).unwrap();
+        }
+        assert_eq!(told.body().length, Some(6));
+        told.end();
+        assert_eq!((told.body().length, told.framing()), (None, BodyFraming::Chunked));
     }
 
     #[test]
