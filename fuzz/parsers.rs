@@ -1,14 +1,15 @@
 //! Every parser that sees bytes of a peer or a user, as one function of bytes each, with what must hold whatever
 //! they are. The fuzz targets run them under libFuzzer, crates/wire/tests/mutations.rs on mutated seeds.
 
-use wire::auth::{challenge, digest, httpsig, ntlm, sigv4};
+use wire::auth::{challenge, digest, httpsig, ntlm, sasl, sigv4};
 use wire::content_encoding::{DEPTH_LIMIT, Decoder};
 use wire::cookie::{Jar, Target};
 use wire::h2::{Config, ErrorCode, Event, Field, Opening, Session, StreamId};
 use wire::http1::{chunked::ChunkedDecoder, header::LineBuffer, status::StatusLine};
 use wire::url::{Part, Url};
 use wire::{
-    altsvc, base64, date, escape, fnmatch, ftp, hsts, imap, mime, netrc, noproxy, socks, socks_gssapi,
+    altsvc, base64, date, escape, fnmatch, ftp, hsts, imap, mime, netrc, noproxy, pop3, smtp, socks,
+    socks_gssapi,
 };
 
 pub type Parser = (&'static str, fn(&[u8]));
@@ -36,8 +37,11 @@ pub const PARSERS: &[Parser] = &[
     ("mqtt", mqtt_heads),
     ("netrc", netrc_file),
     ("ntlm", ntlm_message),
+    ("pop3", pop3_replies),
     ("references", references),
+    ("sasl", sasl_challenges),
     ("signing", signing),
+    ("smtp", smtp_lines),
     ("socks", socks_replies),
     ("suffix", public_suffixes),
     ("telnet", telnet_session),
@@ -350,6 +354,63 @@ pub fn ftp_reply(input: &[u8]) {
     }
     for method in [ftp::path::Method::MultiCwd, ftp::path::Method::NoCwd, ftp::path::Method::SingleCwd] {
         let _ = ftp::path::split(ftp::path::split_type(input).0, method);
+    }
+}
+
+/// A message is what was stuffed, whatever it was cut into; lines are lines.
+pub fn pop3_replies(input: &[u8]) {
+    let _ = (pop3::status(input), pop3::timestamp(input), pop3::has_body(input));
+    pop3::Capabilities::default().take(input);
+    for cut in [1, 3, 1000] {
+        let (mut stuffer, mut stuffed) = (smtp::Stuffer::default(), Vec::new());
+        input.chunks(cut).for_each(|piece| stuffer.write(piece, &mut stuffed));
+        stuffer.end(&mut stuffed);
+        let (mut unstuffer, mut message) = (pop3::Unstuffer::default(), Vec::new());
+        let mut ended = false;
+        for piece in stuffed.chunks(cut) {
+            assert!(!ended, "the end is the last");
+            let mut buffer = [b"?", piece].concat();
+            let got = unstuffer.take(&mut buffer);
+            message.extend_from_slice(&buffer[..got.written]);
+            ended = got.end.is_some_and(|end| end == buffer.len());
+        }
+        let whole = input.is_empty() || input.ends_with(b"\r\n");
+        let added: &[u8] = if whole { b"" } else { b"\r\n" };
+        assert!(ended && message.strip_suffix(added) == Some(input));
+    }
+}
+
+/// What a mailbox is written as is one line if it was given as one.
+pub fn smtp_lines(input: &[u8]) {
+    if let Some(line) = smtp::line(input) {
+        smtp::Extensions::default().take(line.text);
+        assert!(line.code < 1000);
+    }
+    let mailbox = smtp::Mailbox::parse(input);
+    assert!(input.contains(&b'\n') || !mailbox.path().contains(&b'\n'));
+}
+
+/// No challenge makes a conversation end as done.
+pub fn sasl_challenges(input: &[u8]) {
+    let _ = sasl::Preference::parse(input, Some("APOP"));
+    let who = sasl::Login {
+        user: b"u".to_vec(),
+        bearer: Some(b"t".to_vec()),
+        is_given: true,
+        ..sasl::Login::default()
+    };
+    let fresh = sasl::Fresh { nonce: b"n".to_vec(), octets: [0; 8], now: NOW };
+    let encoded = base64::encode(input);
+    let mut talk = sasl::Conversation::new(sasl::Mechanisms::DEFAULT, sasl::Mechanisms::DEFAULT, false, 0);
+    let mut action = talk.begin(&who, &fresh);
+    for round in 0..40 {
+        match action {
+            sasl::Action::Exhausted | sasl::Action::Denied => return,
+            sasl::Action::Done => panic!("nobody said so"),
+            _ => {}
+        }
+        let challenge = if round % 3 == 0 { input } else { encoded.as_bytes() };
+        action = talk.answer(sasl::Reply::Continue(challenge), &who, &fresh);
     }
 }
 

@@ -151,18 +151,13 @@ static void given_up(void)
   ASK(list);
 }
 
-/* refuses: CURLOPT_WS_OPTIONS, CURLOPT_MAIL_FROM,
- * refuses: CURLOPT_MAIL_RCPT, CURLOPT_MAIL_AUTH, CURLOPT_MAIL_RCPT_ALLOWFAILS, CURLOPT_RTSP_REQUEST, CURLOPT_RTSP_SESSION_ID,
+/* refuses: CURLOPT_WS_OPTIONS, CURLOPT_RTSP_REQUEST, CURLOPT_RTSP_SESSION_ID,
  * refuses: CURLOPT_RTSP_STREAM_URI, CURLOPT_RTSP_TRANSPORT, CURLOPT_RTSP_CLIENT_CSEQ, CURLOPT_RTSP_SERVER_CSEQ,
  * refuses: CURLOPT_INTERLEAVEDATA, CURLOPT_INTERLEAVEFUNCTION */
 static void protocols(void)
 {
   static const struct absent list[] = {
     {CURLOPT_WS_OPTIONS, CURLE_UNKNOWN_OPTION, "ws", CURLE_OK},
-    {CURLOPT_MAIL_FROM, CURLE_UNKNOWN_OPTION, "smtp", CURLE_OK},
-    {CURLOPT_MAIL_RCPT, CURLE_UNKNOWN_OPTION, "smtp", CURLE_OK},
-    {CURLOPT_MAIL_AUTH, CURLE_UNKNOWN_OPTION, "smtp", CURLE_OK},
-    {CURLOPT_MAIL_RCPT_ALLOWFAILS, CURLE_UNKNOWN_OPTION, "smtp", CURLE_OK},
     {CURLOPT_RTSP_REQUEST, CURLE_UNKNOWN_OPTION, "rtsp", CURLE_OK},
     {CURLOPT_RTSP_SESSION_ID, CURLE_UNKNOWN_OPTION, "rtsp", CURLE_OK},
     {CURLOPT_RTSP_STREAM_URI, CURLE_UNKNOWN_OPTION, "rtsp", CURLE_OK},
@@ -196,22 +191,6 @@ static void ssh(void)
   ASK(list);
 }
 
-/* curl takes these without asking what is built; then there is nobody to look at them. */
-static void idle(void)
-{
-  static const char *const urls[] = {"pop3://127.0.0.1/", "smtp://127.0.0.1/"};
-  CURL *mail = curl_easy_init();
-  SAME(curl_easy_setopt(mail, CURLOPT_SASL_IR, 1L), CURLE_OK);
-  SAME(curl_easy_setopt(mail, CURLOPT_SASL_AUTHZID, "me"), CURLE_OK);
-  SAME(curl_easy_setopt(mail, CURLOPT_SASL_AUTHZID, NULL), CURLE_OK);
-  SAME(curl_easy_setopt(mail, CURLOPT_UPLOAD_FLAGS, CURLULFLAG_SEEN), CURLE_OK);
-  for(size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
-    curl_easy_setopt(mail, CURLOPT_URL, urls[i]);
-    SAME(curl_easy_perform(mail), CURLE_UNSUPPORTED_PROTOCOL);
-  }
-  curl_easy_cleanup(mail);
-}
-
 int main(void)
 {
   struct text body = {NULL, 0};
@@ -221,7 +200,6 @@ int main(void)
   given_up();
   protocols();
   ssh();
-  idle();
   curl_easy_setopt(easy, CURLOPT_URL, server("/bytes/7"));
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, collect);
   curl_easy_setopt(easy, CURLOPT_WRITEDATA, &body);

@@ -21,6 +21,7 @@ pub use interest::{Direction, Interest};
 pub use offload::offload;
 pub use reactor::{Reactor, Registration, SocketHook, WakeGuard};
 pub use sys::fork::{after_fork_in_child, generation as fork_generation};
+pub use sys::host::host_name;
 pub use sys::privilege::secure_execution;
 pub use sys::threads::spawn_helper;
 pub use sys::unix::{CloseHook, Idle, Socket};

@@ -146,10 +146,10 @@ schemes! {
     Tftp,     "tftp",     11,  69,    Tftp,    false, true, None,        true;
     Imap,     "imap",     12,  143,   Imap,    false, true, Connection,  true;
     Imaps,    "imaps",    13,  993,   Imap,    true, true, Connection,  true;
-    Pop3,     "pop3",     14,  110,   Pop3,    false, true, Connection,  false;
-    Pop3s,    "pop3s",    15,  995,   Pop3,    true, true, Connection,  false;
-    Smtp,     "smtp",     16,  25,    Smtp,    false, true, Connection,  false;
-    Smtps,    "smtps",    17,  465,   Smtp,    true, true, Connection,  false;
+    Pop3,     "pop3",     14,  110,   Pop3,    false, true, Connection,  true;
+    Pop3s,    "pop3s",    15,  995,   Pop3,    true, true, Connection,  true;
+    Smtp,     "smtp",     16,  25,    Smtp,    false, true, Connection,  true;
+    Smtps,    "smtps",    17,  465,   Smtp,    true, true, Connection,  true;
     Rtsp,     "rtsp",     18,  554,   Rtsp,    false, true, Request,     false;
     Rtmp,     "rtmp",     19,  1935,  Rtmp,    false, true, Connection,  false;
     Rtmpt,    "rtmpt",    20,  80,    Rtmp,    false, true, Connection,  false;

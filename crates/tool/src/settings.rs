@@ -160,8 +160,6 @@ impl List<'_> {
         ]);
         self.put("FAILONERROR", i64::from(request.fail == Fail::WithoutBody));
         self.copy(&["REQUEST_TARGET"]);
-        self.put("UPLOAD", i64::from(job.upload));
-        self.copy(&["DIRLISTONLY", "APPEND"]);
         if request.netrc_optional {
             self.put("NETRC", 1);
         } else if request.netrc || request.options.text("NETRC_FILE").is_some() {
@@ -184,6 +182,8 @@ impl List<'_> {
             Some(text) => self.put_text("USERAGENT", text),
             None => self.put_text("USERAGENT", &job.user_agent),
         }
+        self.put("UPLOAD", i64::from(job.upload));
+        self.copy(&["DIRLISTONLY", "APPEND"]);
         match job.method {
             Method::Post => {
                 let post = job.post.as_deref().unwrap_or_default();

@@ -17,14 +17,16 @@ pub enum Kind {
 }
 
 /// The layers that tell more: name, and the group that stands for it in `--trace-config`.
-const LAYERS: [(&str, &str); 11] = [
+const LAYERS: [(&str, &str); 13] = [
     ("dns", "network"),
     ("ftp", "protocol"),
     ("haproxy", "proxy"),
     ("http-proxy", "proxy"),
     ("http/1", "protocol"),
     ("multi", "network"),
+    ("pop3", "protocol"),
     ("read", ""),
+    ("smtp", "protocol"),
     ("socks", "proxy"),
     ("ssl", "network"),
     ("tcp", "network"),

@@ -21,6 +21,8 @@ pub mod mime;
 pub mod mqtt;
 pub mod netrc;
 pub mod noproxy;
+pub mod pop3;
+pub mod smtp;
 pub mod socks;
 pub mod socks_gssapi;
 pub mod telnet;

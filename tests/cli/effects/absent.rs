@@ -68,17 +68,13 @@ fn options_that_the_library_lacks() {
     assert_eq!(curl(&["--engine", "list"]).text(), "Build-time engines:\n  <none>\n");
 }
 
-// idles: --compressed-ssh, --hostpubmd5, --hostpubsha256, --knownhosts, --pubkey, --mail-auth, --mail-from, --mail-rcpt,
-// --mail-rcpt-allowfails
+// idles: --compressed-ssh, --hostpubmd5, --hostpubsha256, --knownhosts, --pubkey
 #[test]
 fn flags_of_protocols_that_are_not_built() {
     let rows: &[(&str, &[&[&str]])] = &[
         ("sftp", &[&["--compressed-ssh"], &["--hostpubmd5", "00112233445566778899aabbccddeeff"]]),
         ("sftp", &[&["--hostpubsha256", "x"], &["--knownhosts", "hosts"], &["--pubkey", "key.pub"]]),
         ("scp", &[&["--compressed-ssh"], &["--pubkey", "key.pub"]]),
-        ("smtp", &[&["--mail-auth", "a@b"], &["--mail-from", "a@b"], &["--mail-rcpt", "a@b"]]),
-        ("smtp", &[&["--mail-rcpt-allowfails"], &["--sasl-ir"], &["--login-options", "AUTH=PLAIN"]]),
-        ("pop3", &[&["--sasl-ir"], &["--login-options", "AUTH=+APOP"]]),
     ];
     for (scheme, flags) in rows {
         for flag in *flags {

@@ -8,6 +8,8 @@ mod http;
 mod imap;
 mod ldap;
 mod mqtt;
+mod pop3;
+mod smtp;
 mod telnet;
 mod tftp;
 
@@ -59,17 +61,13 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
         Family::Dict => Box::pin(dict::run(t)).await.map(|()| Next::Done),
         Family::Telnet => Box::pin(telnet::run(t)).await.map(|()| Next::Done),
         Family::Tftp => Box::pin(tftp::run(t)).await.map(|()| Next::Done),
+        Family::Pop3 => Box::pin(pop3::run(t)).await.map(|()| Next::Done),
+        Family::Smtp => Box::pin(smtp::run(t)).await.map(|()| Next::Done),
         Family::Ldap => Box::pin(ldap::run(t)).await.map(|()| Next::Done),
         Family::Mqtt => Box::pin(mqtt::run(t)).await.map(|()| Next::Done),
         Family::Imap => Box::pin(imap::run(t)).await.map(|()| Next::Done),
         Family::Gopher => Box::pin(gopher::run(t)).await.map(|()| Next::Done),
-        Family::Ws
-        | Family::Ssh
-        | Family::Pop3
-        | Family::Smtp
-        | Family::Rtsp
-        | Family::Rtmp
-        | Family::Smb => Err(Error::new(
+        Family::Ws | Family::Ssh | Family::Rtsp | Family::Rtmp | Family::Smb => Err(Error::new(
             Code::UnsupportedProtocol,
             format!("Protocol \"{}\" not supported", scheme.name()),
         )),
@@ -84,6 +82,9 @@ async fn ahead(t: &mut Transfer) -> Result<Next> {
     } else if family == Family::Imap {
         let whole = Box::pin(imap::log_in(t)).await?;
         t.release(whole);
+    } else if matches!(family, Family::Pop3 | Family::Smtp) {
+        let whole = Box::pin(log_in(t, true)).await?;
+        t.release(whole);
     } else if matches!(family, Family::Http | Family::Ftp) {
         let link = Box::pin(http::connect(t, true)).await?;
         t.release(link.lease);
@@ -93,12 +94,25 @@ async fn ahead(t: &mut Transfer) -> Result<Next> {
     Ok(Next::Done)
 }
 
+/// A connection to a mail server that somebody is logged in on.
+async fn log_in(t: &mut Transfer, fresh: bool) -> Result<net::Whole> {
+    match t.scheme().family() {
+        Family::Pop3 => pop3::log_in(t, fresh).await,
+        _ => smtp::log_in(t, fresh).await,
+    }
+}
+
 /// CURLOPT_CONNECT_ONLY(3): the connection is the application's, which sends and receives on it (curl_easy_send(3)). What
 /// a protocol does to log in belongs to connecting.
 async fn connect_only(t: &mut Transfer) -> Result<Next> {
     let mut connection = match t.scheme().family() {
         Family::Ftp if !t.forwards()? => Box::pin(ftp::connect_only(t)).await?,
         Family::Imap => Box::pin(imap::connect_only(t)).await?,
+        Family::Pop3 | Family::Smtp => {
+            let mut whole = Box::pin(log_in(t, false)).await?;
+            whole.connection().farewell.clear();
+            whole.into_connection()
+        }
         _ => Box::pin(t.connect(false)).await?.into_whole()?.into_connection(),
     };
     // Nobody flushes after this: a layer may hold the end of its handshake back for the first bytes written, and the server

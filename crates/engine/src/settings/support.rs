@@ -124,7 +124,8 @@ pub fn support(option: O) -> Support {
         O::RandomFile | O::Egdsocket | O::DnsUseGlobalCache | O::SslEnableNpn
         | O::Pipewait | O::StreamDepends | O::StreamDependsE => Support::Yes,
         // Mail.
-        O::SaslIr | O::SaslAuthzid | O::UploadFlags => Support::Yes,
+        O::MailFrom | O::MailRcpt | O::MailAuth | O::MailRcptAllowfails | O::SaslIr
+        | O::SaslAuthzid | O::UploadFlags => Support::Yes,
         // Features that this build lacks.
         O::SslCtxFunction | O::SslCtxData | O::Sslengine | O::SslengineDefault | O::Ech | O::DohUrl
         | O::DohSslVerifypeer | O::DohSslVerifyhost | O::DohSslVerifystatus | O::StreamWeight => Support::NotBuiltIn,
@@ -139,7 +140,7 @@ pub fn support(option: O) -> Support {
         | O::InterleaveFunction | O::InterleaveData | O::SshAuthTypes | O::SshPublicKeyfile
         | O::SshPrivateKeyfile | O::SshHostPublicKeyMd5 | O::SshHostPublicKeySha256 | O::SshKnownhosts
         | O::SshKeyFunction | O::SshKeyData | O::SshHostkeyFunction | O::SshHostkeyData | O::SshCompression
-        | O::MailFrom | O::MailRcpt | O::MailAuth | O::MailRcptAllowfails | O::WsOptions => Support::NoProtocol,
+        | O::WsOptions => Support::NoProtocol,
         // Obsolete in curl 8.22.
         O::ConvFromNetworkFunction | O::ConvFromUtf8Function | O::ConvToNetworkFunction => Support::Unknown,
     }

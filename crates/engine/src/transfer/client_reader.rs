@@ -162,7 +162,7 @@ impl ClientReader {
 
     /// Whether the end has been reached.
     pub fn ended(&self) -> bool {
-        self.ended
+        self.ended && self.held.is_empty()
     }
 
     /// Bytes read so far.

@@ -3,6 +3,7 @@
 pub(crate) mod epoll;
 pub(crate) mod eventfd;
 pub(crate) mod fork;
+pub(crate) mod host;
 pub(crate) mod privilege;
 pub(crate) mod threads;
 pub(crate) mod unix;

@@ -1,0 +1,135 @@
+//! POP3 (RFC 1939, with RFC 2449, 2595 and 5034): one command of a URL, and what is received for it. `session` greets,
+//! upgrades to TLS and logs in.
+
+mod session;
+
+use std::task::{Context, Poll, ready};
+
+use net::exchange::{BodyError, BodyStep};
+use tables::{Code, EasyOption as O};
+use wire::escape::{self, Reject};
+use wire::pop3::{Unstuffer, has_body};
+
+use crate::error::{Error, Result};
+use crate::transfer::Transfer;
+use crate::transfer::body::BodySource;
+use crate::transfer::dialogue::Dialogue;
+use crate::transfer::sasl::check_login;
+use session::{OWN_LOGIN, Session};
+
+/// Runs one request.
+pub async fn run(t: &mut Transfer) -> Result<()> {
+    check_login(t, Some(OWN_LOGIN))?;
+    let command = command(t)?;
+    let mut fresh = false;
+    loop {
+        let mut session = Session::open(t, fresh).await?;
+        match exchange(t, &mut session.dialogue, &command).await {
+            Err(e) if e.is_stale() && !fresh => {
+                t.easy.note(|| "Connection died, retrying a fresh connect".to_owned());
+                fresh = true;
+            }
+            outcome => {
+                session.end(t, outcome.is_ok());
+                return outcome;
+            }
+        }
+    }
+}
+
+/// A logged-in connection for the pool, or for the application itself.
+pub async fn log_in(t: &mut Transfer, fresh: bool) -> Result<net::Whole> {
+    check_login(t, Some(OWN_LOGIN))?;
+    Ok(Session::open(t, fresh).await?.into_whole())
+}
+
+/// What is asked: the application's own command, a list, or the message that the URL names.
+fn command(t: &Transfer) -> Result<Vec<u8>> {
+    let decode = |text: &[u8]| {
+        escape::decode(text, Reject::Control)
+            .map_err(|_| Error::new(Code::UrlMalformat, "control characters in a command"))
+    };
+    let path = t.url.path();
+    let message = decode(path.strip_prefix(b"/").unwrap_or(path))?;
+    let own = t.text(O::Customrequest).map(|own| decode(&own)).transpose()?.filter(|own| !own.is_empty());
+    let verb = match own {
+        Some(own) => own,
+        None if message.is_empty() || t.on(O::Dirlistonly) => b"LIST".to_vec(),
+        None => b"RETR".to_vec(),
+    };
+    Ok(if message.is_empty() { verb } else { [&verb[..], b" ", &message].concat() })
+}
+
+async fn exchange(t: &mut Transfer, dialogue: &mut Dialogue, command: &[u8]) -> Result<()> {
+    t.writer.begin();
+    dialogue.send(t, command).await?;
+    if !session::reply(t, dialogue).await? {
+        return Err(Error::new(Code::WeirdServerReply, ""));
+    }
+    t.mark(|info, elapsed| info.pre_transfer = elapsed);
+    if t.on(O::Nobody) || !has_body(command) {
+        return Ok(());
+    }
+    // Until its end is found, nobody can speak here.
+    dialogue.outstanding += 1;
+    let mut message = Message { dialogue, unstuffer: Unstuffer::default(), ended: false, held: Vec::new() };
+    t.pump_body(&mut message).await?;
+    dialogue.answered();
+    Ok(())
+}
+
+/// The lines of a reply up to its dot, as a body.
+struct Message<'a> {
+    dialogue: &'a mut Dialogue,
+    unstuffer: Unstuffer,
+    ended: bool,
+    /// What didn't fit into a small buffer, as a slow transfer has it.
+    held: Vec<u8>,
+}
+
+/// A buffer smaller than this is filled by way of one of this length.
+const SMALL: usize = 64;
+
+impl Message<'_> {
+    /// Fills the buffer's front; nothing is the end.
+    fn poll_fill(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<usize, BodyError>> {
+        while !self.ended {
+            let n = match ready!(self.dialogue.poll_receive(cx, &mut buf[Unstuffer::ROOM..]))? {
+                BodyStep::End => return Poll::Ready(Err(BodyError::Truncated(None))),
+                BodyStep::Bytes(n) => n,
+            };
+            let received = &mut buf[..Unstuffer::ROOM + n];
+            let got = self.unstuffer.take(received);
+            if let Some(end) = got.end {
+                self.ended = true;
+                self.dialogue.put_back(&received[end..]);
+            }
+            if got.written > 0 {
+                return Poll::Ready(Ok(got.written));
+            }
+        }
+        Poll::Ready(Ok(0))
+    }
+}
+
+impl BodySource for Message<'_> {
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
+        if buf.len() >= SMALL && self.held.is_empty() {
+            let n = ready!(self.poll_fill(cx, buf))?;
+            return Poll::Ready(Ok(if n == 0 { BodyStep::End } else { BodyStep::Bytes(n) }));
+        }
+        if self.held.is_empty() {
+            let mut larger = [0; SMALL];
+            let n = ready!(self.poll_fill(cx, &mut larger))?;
+            self.held.extend_from_slice(&larger[..n]);
+        }
+        let n = buf.len().min(self.held.len());
+        buf[..n].copy_from_slice(&self.held[..n]);
+        self.held.drain(..n);
+        Poll::Ready(Ok(if n == 0 { BodyStep::End } else { BodyStep::Bytes(n) }))
+    }
+
+    fn forget_read(&mut self) {
+        self.dialogue.forget_read();
+    }
+}

@@ -1,0 +1,237 @@
+//! The way to the transaction state of RFC 1939: greeting, CAPA, STLS, and a login by SASL, APOP, or USER and PASS.
+
+use net::{Memory, Whole};
+use tables::{Code, EasyOption as O};
+use wire::auth::sasl::{Kind, Mechanisms, Preference};
+use wire::pop3::{Capabilities, Status, apop, status, timestamp};
+
+use crate::error::{Error, Result};
+use crate::transfer::Transfer;
+use crate::transfer::dialogue::Dialogue;
+use crate::transfer::login;
+use crate::transfer::plan::Plan;
+use crate::transfer::sasl::{self, Outcome, Said, Speaker};
+
+/// POP3's own way to log in, as login options call it.
+pub const OWN_LOGIN: &str = "APOP";
+
+/// CURLUSESSL_TRY.
+const TRY_TLS: i64 = 1;
+
+/// A connection that is logged in.
+pub struct Session {
+    /// Its lines.
+    pub dialogue: Dialogue,
+}
+
+/// What a kept connection remembers: that it is logged in.
+struct LoggedIn;
+
+impl Memory for LoggedIn {}
+
+/// What is known of the server at login.
+struct Login<'a> {
+    dialogue: &'a mut Dialogue,
+    plan: &'a Plan,
+    timestamp: Option<Vec<u8>>,
+    known: Capabilities,
+    protected: bool,
+}
+
+impl Session {
+    /// A kept connection, or a new one that logs in.
+    pub async fn open(t: &mut Transfer, fresh: bool) -> Result<Session> {
+        let plan = (*t.plan()?).clone();
+        let mut whole = t.connect(fresh).await?.into_whole()?;
+        let known = whole.connection().state.take().is_some_and(|state| state.take::<LoggedIn>().is_some());
+        let mut dialogue = Dialogue::new(whole, "pop3");
+        if !known {
+            let protected = plan.tls.is_some();
+            let known = Capabilities::default();
+            let mut login = Login { dialogue: &mut dialogue, plan: &plan, timestamp: None, known, protected };
+            login.run(t).await?;
+        }
+        dialogue.whole.connection().farewell = b"QUIT\r\n".to_vec();
+        Ok(Session { dialogue })
+    }
+
+    /// Back to the pool after a success, closed with a QUIT otherwise.
+    pub fn end(self, t: &Transfer, success: bool) {
+        self.dialogue.end(t, success.then(|| Box::new(LoggedIn) as Box<dyn Memory>));
+    }
+
+    /// The connection, for whoever uses it next.
+    pub fn into_whole(mut self) -> Whole {
+        self.dialogue.whole.connection().state = Some(Box::new(LoggedIn));
+        self.dialogue.whole
+    }
+}
+
+/// Reads one reply; whether it is `+OK`. Lines that are no reply are passed over.
+pub async fn reply(t: &mut Transfer, dialogue: &mut Dialogue) -> Result<bool> {
+    let deadline = dialogue.deadline(t);
+    loop {
+        let line = dialogue.line(t, deadline).await?;
+        match status(&line) {
+            Some(Status::Ok(_)) => {
+                dialogue.answered();
+                return Ok(true);
+            }
+            Some(Status::Err(_)) => {
+                dialogue.answered();
+                return Ok(false);
+            }
+            Some(Status::Continue(_)) | None => {}
+        }
+    }
+}
+
+impl Login<'_> {
+    async fn run(&mut self, t: &mut Transfer) -> Result<()> {
+        self.greeting(t).await?;
+        let understood = self.capabilities(t).await?;
+        let wanted = t.long(O::UseSsl);
+        if wanted > 0 && !self.protected {
+            if understood && self.known.stls {
+                self.start_tls(t, wanted).await?;
+            } else if wanted > TRY_TLS {
+                return Err(Error::new(Code::UseSslFailed, "STLS not supported."));
+            }
+        }
+        self.authenticate(t).await
+    }
+
+    async fn greeting(&mut self, t: &mut Transfer) -> Result<()> {
+        self.dialogue.outstanding = 1;
+        let deadline = self.dialogue.deadline(t);
+        loop {
+            let line = self.dialogue.line(t, deadline).await?;
+            match status(&line) {
+                Some(Status::Ok(text)) => {
+                    self.timestamp = timestamp(text).map(<[u8]>::to_vec);
+                    self.dialogue.answered();
+                    return Ok(());
+                }
+                Some(Status::Err(_) | Status::Continue(_)) => {
+                    return Err(Error::new(Code::WeirdServerReply, "Got unexpected pop3-server response"));
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// CAPA, which a server need not understand: then it speaks USER and PASS.
+    async fn capabilities(&mut self, t: &mut Transfer) -> Result<bool> {
+        self.known = Capabilities::default();
+        self.dialogue.send(t, b"CAPA").await?;
+        let deadline = self.dialogue.deadline(t);
+        loop {
+            let line = self.dialogue.line(t, deadline).await?;
+            let refused = line.starts_with(b"-ERR");
+            if refused || line.starts_with(b".") {
+                self.dialogue.answered();
+                self.known.user |= refused;
+                return Ok(!refused);
+            }
+            self.known.take(&line);
+        }
+    }
+
+    /// STLS (RFC 2595 section 4). What the server can do is asked again under TLS.
+    async fn start_tls(&mut self, t: &mut Transfer, wanted: i64) -> Result<()> {
+        self.dialogue.send(t, b"STLS").await?;
+        let agreed = reply(t, self.dialogue).await?;
+        self.dialogue.before_upgrade()?;
+        if agreed {
+            self.dialogue.upgrade(t, self.plan).await?;
+            self.protected = true;
+            self.capabilities(t).await?;
+        } else if wanted > TRY_TLS {
+            return Err(Error::new(Code::UseSslFailed, "STARTTLS denied"));
+        }
+        Ok(())
+    }
+
+    /// The best way that both sides know; nobody logs in where no user was given.
+    async fn authenticate(&mut self, t: &mut Transfer) -> Result<()> {
+        let Preference { kind, mechanisms } = sasl::preference(t, Some(OWN_LOGIN))?;
+        let offered = self.known.sasl;
+        if !sasl::can_log_in(t, offered, mechanisms)? {
+            return Ok(());
+        }
+        let speaks_sasl = kind != Kind::Own && !offered.is_empty();
+        if speaks_sasl && self.by_sasl(t, mechanisms).await? == Outcome::Done {
+            return Ok(());
+        }
+        let timestamp = self.timestamp.take().filter(|_| kind != Kind::Sasl);
+        if let Some(timestamp) = timestamp {
+            return self.by_timestamp(t, &timestamp).await;
+        }
+        if self.known.user && kind == Kind::Any {
+            return self.in_clear(t).await;
+        }
+        let text = if speaks_sasl {
+            "Authentication cancelled"
+        } else {
+            "No known authentication mechanisms supported!"
+        };
+        Err(Error::new(Code::LoginDenied, text))
+    }
+
+    async fn by_sasl(&mut self, t: &mut Transfer, wanted: Mechanisms) -> Result<Outcome> {
+        let offered = self.known.sasl;
+        sasl::log_in(t, &mut Talk(self.dialogue), offered, wanted).await
+    }
+
+    async fn by_timestamp(&mut self, t: &mut Transfer, timestamp: &[u8]) -> Result<()> {
+        let (user, password) = login::own(t)?;
+        self.dialogue.send(t, &apop(&user, &password, timestamp)).await?;
+        match reply(t, self.dialogue).await? {
+            true => Ok(()),
+            false => Err(Error::new(Code::LoginDenied, "Authentication failed")),
+        }
+    }
+
+    async fn in_clear(&mut self, t: &mut Transfer) -> Result<()> {
+        let (user, password) = login::own(t)?;
+        for command in [[b"USER ", &user[..]].concat(), [b"PASS ", &password[..]].concat()] {
+            self.dialogue.send(t, &command).await?;
+            if !reply(t, self.dialogue).await? {
+                return Err(Error::new(Code::LoginDenied, "Access denied. -"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// SASL in POP3 (RFC 5034).
+struct Talk<'a>(&'a mut Dialogue);
+
+impl Speaker for Talk<'_> {
+    const SERVICE: &'static str = "pop";
+    /// A command has 255 octets at most, AUTH and blanks among them.
+    const LIMIT: usize = 255 - 8;
+
+    fn dialogue(&mut self) -> &mut Dialogue {
+        self.0
+    }
+
+    fn command(&mut self) -> Vec<u8> {
+        b"AUTH ".to_vec()
+    }
+
+    async fn said(&mut self, t: &mut Transfer) -> Result<Said> {
+        let deadline = self.0.deadline(t);
+        loop {
+            let line = self.0.line(t, deadline).await?;
+            let said = match status(&line) {
+                Some(Status::Ok(_)) => Said::Success,
+                Some(Status::Err(_)) => Said::Failure,
+                Some(Status::Continue(challenge)) => Said::Continue(challenge.to_vec()),
+                None => continue,
+            };
+            self.0.answered();
+            return Ok(said);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! SMTP (RFC 5321, with RFC 1870, 3207, 4954 and 6531): a mail, or one command that asks. `session` greets, upgrades to TLS
+//! and logs in; `mail` sends.
+
+mod mail;
+mod session;
+
+use tables::{Code, EasyOption as O};
+use wire::escape::{self, Reject};
+use wire::smtp::Mailbox;
+
+use crate::error::{Error, Result};
+use crate::settings::{Method, Text};
+use crate::transfer::Transfer;
+use crate::transfer::sasl::check_login;
+use session::Session;
+
+/// Runs one request.
+pub async fn run(t: &mut Transfer) -> Result<()> {
+    let name = check(t)?;
+    let mut fresh = false;
+    loop {
+        let mut session = Session::open(t, &name, fresh).await?;
+        t.writer.begin();
+        let outcome = match sends_mail(t) {
+            true => mail::send(t, &mut session).await,
+            false => command(t, &mut session).await,
+        };
+        match outcome {
+            Err(e) if e.is_stale() && !fresh => {
+                t.easy.note(|| "Connection died, retrying a fresh connect".to_owned());
+                fresh = true;
+            }
+            outcome => {
+                session.end(t, outcome.is_ok());
+                return outcome;
+            }
+        }
+    }
+}
+
+/// A logged-in connection for the pool, or for the application itself.
+pub async fn log_in(t: &mut Transfer, fresh: bool) -> Result<net::Whole> {
+    let name = check(t)?;
+    Ok(Session::open(t, &name, fresh).await?.into_whole())
+}
+
+/// What can be refused before anything is connected. The name that this client gives itself: the URL's path, or the host's.
+fn check(t: &Transfer) -> Result<Vec<u8>> {
+    check_login(t, None)?;
+    own_command(t)?;
+    let path = t.url.path();
+    match path.strip_prefix(b"/").unwrap_or(path) {
+        b"" => Ok(runtime::host_name()),
+        path => decode(path),
+    }
+}
+
+fn decode(text: &[u8]) -> Result<Vec<u8>> {
+    let bad = |_| Error::new(Code::UrlMalformat, "control characters in a command");
+    escape::decode(text, Reject::Control).map_err(bad)
+}
+
+/// CURLOPT_CUSTOMREQUEST(3).
+fn own_command(t: &Transfer) -> Result<Option<Vec<u8>>> {
+    let own = t.text(O::Customrequest).map(|own| decode(&own)).transpose()?;
+    Ok(own.filter(|own| !own.is_empty()))
+}
+
+fn recipients(t: &Transfer) -> Vec<Text> {
+    t.easy.settings.borrow().list(O::MailRcpt).to_vec()
+}
+
+fn sends_mail(t: &Transfer) -> bool {
+    let has_body = t.on(O::Upload) || matches!(t.method, Method::Put | Method::PostMime);
+    has_body && !recipients(t).is_empty()
+}
+
+/// VRFY for each recipient, the application's own command, or HELP.
+async fn command(t: &mut Transfer, session: &mut Session) -> Result<()> {
+    let own = own_command(t)?;
+    let recipients = recipients(t);
+    if recipients.is_empty() {
+        return ask(t, session, &own.unwrap_or_else(|| b"HELP".to_vec())).await;
+    }
+    for recipient in &recipients {
+        let mailbox = Mailbox::parse(recipient);
+        let (mut line, utf8) = match &own {
+            None => ([b"VRFY ", &mailbox.bare()[..]].concat(), mailbox.is_international()),
+            // EXPN may meet international names in a list (RFC 6531 section 3.7.4.2).
+            Some(own) => ([&own[..], b" ", recipient].concat(), own == b"EXPN"),
+        };
+        if utf8 && session.smtputf8() {
+            line.extend_from_slice(b" SMTPUTF8");
+        }
+        ask(t, session, &line).await?;
+    }
+    Ok(())
+}
+
+/// Sends a command whose reply is the document.
+async fn ask(t: &mut Transfer, session: &mut Session, line: &[u8]) -> Result<()> {
+    session.dialogue.send(t, line).await?;
+    t.mark(|info, elapsed| info.pre_transfer = elapsed);
+    let shown = !t.on(O::Nobody);
+    let mut lines = Vec::new();
+    let reply = session::read(t, &mut session.dialogue, |line| lines.push(line.to_vec())).await?;
+    // 553: the name stands for several.
+    if reply / 100 != 2 && reply != 553 {
+        return Err(Error::new(Code::WeirdServerReply, format!("Command failed: {reply}")));
+    }
+    lines.iter().filter(|_| shown).try_for_each(|line| t.writer.body(line))
+}

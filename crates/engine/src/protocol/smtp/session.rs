@@ -1,0 +1,210 @@
+//! The way to a session in which mails can be sent: greeting, EHLO or HELO, STARTTLS (RFC 3207), AUTH (RFC 4954).
+
+use net::Whole;
+use tables::{Code, EasyOption as O};
+use wire::smtp::Extensions;
+
+use crate::error::{Error, Result};
+use crate::transfer::Transfer;
+use crate::transfer::dialogue::Dialogue;
+use crate::transfer::plan::Plan;
+use crate::transfer::sasl::{self, Outcome, Said, Speaker};
+
+/// CURLUSESSL_TRY.
+const TRY_TLS: i64 = 1;
+
+/// Most lines of one reply.
+const LINES_LIMIT: usize = 1000;
+
+/// A connection that mails can be sent on.
+pub struct Session {
+    /// Its lines.
+    pub dialogue: Dialogue,
+    memory: Memory,
+}
+
+/// What a kept connection remembers.
+#[derive(Clone, Copy, Default)]
+struct Memory {
+    extensions: Extensions,
+    authenticated: bool,
+}
+
+impl net::Memory for Memory {}
+
+impl Session {
+    /// A kept connection, or a new one that says hello as `name` and logs in.
+    pub async fn open(t: &mut Transfer, name: &[u8], fresh: bool) -> Result<Session> {
+        let plan = (*t.plan()?).clone();
+        let mut whole = t.connect(fresh).await?.into_whole()?;
+        let known = whole.connection().state.take().and_then(|state| state.take::<Memory>());
+        let dialogue = Dialogue::new(whole, "smtp");
+        let is_new = known.is_none();
+        let mut session = Session { dialogue, memory: known.map(|known| *known).unwrap_or_default() };
+        if is_new {
+            session.begin(t, name, &plan).await?;
+        }
+        session.dialogue.whole.connection().farewell = b"QUIT\r\n".to_vec();
+        Ok(session)
+    }
+
+    /// Back to the pool after a success, closed with a QUIT otherwise.
+    pub fn end(self, t: &Transfer, success: bool) {
+        self.dialogue.end(t, success.then(|| Box::new(self.memory) as Box<dyn net::Memory>));
+    }
+
+    /// The connection, for whoever uses it next.
+    pub fn into_whole(mut self) -> Whole {
+        self.dialogue.whole.connection().state = Some(Box::new(self.memory));
+        self.dialogue.whole
+    }
+
+    /// Whether the server takes a mail's size beforehand (RFC 1870).
+    pub fn takes_size(&self) -> bool {
+        self.memory.extensions.size
+    }
+
+    /// Whether the server takes names that are not ASCII (RFC 6531).
+    pub fn smtputf8(&self) -> bool {
+        self.memory.extensions.smtputf8
+    }
+
+    /// Whether somebody has logged in.
+    pub fn is_authenticated(&self) -> bool {
+        self.memory.authenticated
+    }
+
+    /// Sends a command and reads the code of its reply.
+    pub async fn command(&mut self, t: &mut Transfer, line: &[u8]) -> Result<u16> {
+        self.dialogue.send(t, line).await?;
+        self.reply(t).await
+    }
+
+    /// Reads the code of a reply.
+    pub async fn reply(&mut self, t: &mut Transfer) -> Result<u16> {
+        read(t, &mut self.dialogue, |_| ()).await
+    }
+
+    async fn begin(&mut self, t: &mut Transfer, name: &[u8], plan: &Plan) -> Result<()> {
+        self.dialogue.outstanding = 1;
+        let greeting = self.reply(t).await?;
+        if greeting / 100 != 2 {
+            let text = format!("Got unexpected smtp-server response: {greeting}");
+            return Err(Error::new(Code::WeirdServerReply, text));
+        }
+        let wanted = t.long(O::UseSsl);
+        let mut protected = plan.tls.is_some();
+        let optional = |protected| protected || wanted <= TRY_TLS;
+        if !self.hello(t, name, optional(protected)).await? {
+            return Ok(());
+        }
+        if wanted > 0 && !protected {
+            if self.memory.extensions.starttls {
+                protected = self.start_tls(t, plan).await?;
+                if protected && !self.hello(t, name, true).await? {
+                    return Ok(());
+                }
+            } else if wanted > TRY_TLS {
+                return Err(Error::new(Code::UseSslFailed, "STARTTLS not supported."));
+            }
+        }
+        self.authenticate(t).await
+    }
+
+    /// EHLO. A server that knows only HELO has no extensions, neither TLS nor logins; then it is false.
+    async fn hello(&mut self, t: &mut Transfer, name: &[u8], may_be_old: bool) -> Result<bool> {
+        let denied = |code| Error::new(Code::RemoteAccessDenied, format!("Remote access denied: {code}"));
+        self.dialogue.send(t, &[b"EHLO ", name].concat()).await?;
+        let mut extensions = Extensions::default();
+        let take = |line: &[u8]| {
+            wire::smtp::line(line).into_iter().for_each(|line| extensions.take(line.text));
+        };
+        let code = read(t, &mut self.dialogue, take).await?;
+        if code / 100 == 2 {
+            self.memory.extensions = extensions;
+            return Ok(true);
+        }
+        self.memory.extensions = Extensions::default();
+        if !may_be_old {
+            return Err(denied(code));
+        }
+        let code = self.command(t, &[b"HELO ", name].concat()).await?;
+        if code / 100 == 2 { Ok(false) } else { Err(denied(code)) }
+    }
+
+    /// Whether TLS has begun.
+    async fn start_tls(&mut self, t: &mut Transfer, plan: &Plan) -> Result<bool> {
+        let code = self.command(t, b"STARTTLS").await?;
+        self.dialogue.before_upgrade()?;
+        if code == 220 {
+            self.dialogue.upgrade(t, plan).await?;
+            return Ok(true);
+        }
+        if t.long(O::UseSsl) > TRY_TLS {
+            return Err(Error::new(Code::UseSslFailed, format!("STARTTLS denied, code {code}")));
+        }
+        Ok(false)
+    }
+
+    /// AUTH, where the server speaks of it and there is somebody to log in.
+    async fn authenticate(&mut self, t: &mut Transfer) -> Result<()> {
+        let wanted = sasl::preference(t, None)?.mechanisms;
+        let Extensions { auth, mechanisms, .. } = self.memory.extensions;
+        if !auth || !sasl::can_log_in(t, mechanisms, wanted)? {
+            return Ok(());
+        }
+        match sasl::log_in(t, &mut Talk(&mut self.dialogue), mechanisms, wanted).await? {
+            Outcome::Done => self.memory.authenticated = true,
+            Outcome::Exhausted => {
+                return Err(Error::new(Code::LoginDenied, "Authentication cancelled"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads a reply to its last line, each of which is shown; its code.
+pub async fn read(t: &mut Transfer, dialogue: &mut Dialogue, mut show: impl FnMut(&[u8])) -> Result<u16> {
+    let deadline = dialogue.deadline(t);
+    for _ in 0..LINES_LIMIT {
+        let received = dialogue.line(t, deadline).await?;
+        let Some(line) = wire::smtp::line(&received) else { continue };
+        show(&received);
+        if line.is_last {
+            dialogue.answered();
+            t.easy.info.borrow_mut().response_code = i64::from(line.code);
+            return Ok(line.code);
+        }
+    }
+    dialogue.outstanding = usize::MAX;
+    Err(Error::new(Code::WeirdServerReply, "too long a reply"))
+}
+
+/// SASL in SMTP (RFC 4954).
+struct Talk<'a>(&'a mut Dialogue);
+
+impl Speaker for Talk<'_> {
+    const SERVICE: &'static str = "smtp";
+    /// A command has 512 octets at most, AUTH and blanks among them.
+    const LIMIT: usize = 512 - 8;
+
+    fn dialogue(&mut self) -> &mut Dialogue {
+        self.0
+    }
+
+    fn command(&mut self) -> Vec<u8> {
+        b"AUTH ".to_vec()
+    }
+
+    async fn said(&mut self, t: &mut Transfer) -> Result<Said> {
+        let mut challenge = Vec::new();
+        let last = |line: &[u8]| {
+            wire::smtp::line(line).into_iter().for_each(|line| challenge = line.text.trim_ascii().to_vec());
+        };
+        Ok(match read(t, self.0, last).await? {
+            235 => Said::Success,
+            334 => Said::Continue(challenge),
+            _ => Said::Failure,
+        })
+    }
+}
