@@ -52,7 +52,7 @@ pub fn settings(request: &Request, globals: &Globals, job: &Job) -> Vec<Setting>
     list.out.push(Setting { name: "URL", to: SetTo::Text(job.url.clone()) });
     list.put("NOPROGRESS", i64::from(globals.no_progress || globals.silent));
     list.more_callbacks();
-    list.transfer(job);
+    list.transfer();
     list.body(job);
     if matches!(job.scheme.as_str(), "http" | "https") {
         list.http();
@@ -132,7 +132,7 @@ impl List<'_> {
         self.mark("HEADERDATA", SetTo::Object);
     }
 
-    fn transfer(&mut self, job: &Job) {
+    fn transfer(&mut self) {
         let request = self.request;
         self.put("NOBODY", i64::from(request.head));
         self.copy(&["XOAUTH2_BEARER", "PROXY"]);
