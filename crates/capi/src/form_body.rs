@@ -153,13 +153,9 @@ impl FormBody {
     }
 
     /// The same as a mail, whose head has these lines.
-    pub fn open_mail(
-        parts: Vec<Part<Source>>,
-        headers: &[Vec<u8>],
-        escape: Escape,
-    ) -> Result<FormBody, Code> {
+    pub fn open_mail(parts: Vec<Part<Source>>, headers: &[Vec<u8>]) -> Result<FormBody, Code> {
         rewind_all(&parts)?;
-        FormBody::of(mime::mail(parts, headers, escape, &mut engine::mime::boundary))
+        FormBody::of(mime::mail(parts, headers, &mut engine::mime::boundary))
     }
 
     fn of(body: Result<Body<Source>, mime::NotSevenBit>) -> Result<FormBody, Code> {

@@ -213,7 +213,7 @@ impl MimeSource for FormSource {
 
     fn open_mail(&self, headers: &[Vec<u8>]) -> engine::Result<Box<dyn MimeReader>> {
         let Some(parts) = self.lay_out()? else { return Ok(Box::new(NoForm)) };
-        let body = FormBody::open_mail(parts, headers, self.escape()).map_err(Error::from)?;
+        let body = FormBody::open_mail(parts, headers).map_err(Error::from)?;
         Ok(Box::new(FormReader(body)))
     }
 }

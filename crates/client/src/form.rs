@@ -53,7 +53,7 @@ impl MimeSource for Form {
 
     fn open_mail(&self, headers: &[Vec<u8>]) -> Result<Box<dyn MimeReader>> {
         let parts = self.parts.iter().map(copy).collect();
-        Pass::of(mime::mail(parts, headers, self.escape, &mut boundary))
+        Pass::of(mime::mail(parts, headers, &mut boundary))
     }
 }
 

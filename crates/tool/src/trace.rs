@@ -17,12 +17,13 @@ pub enum Kind {
 }
 
 /// The layers that tell more: name, and the group that stands for it in `--trace-config`.
-const LAYERS: [(&str, &str); 13] = [
+const LAYERS: [(&str, &str); 14] = [
     ("dns", "network"),
     ("ftp", "protocol"),
     ("haproxy", "proxy"),
     ("http-proxy", "proxy"),
     ("http/1", "protocol"),
+    ("imap", "protocol"),
     ("multi", "network"),
     ("pop3", "protocol"),
     ("read", ""),

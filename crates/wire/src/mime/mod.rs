@@ -88,11 +88,11 @@ pub fn form<S>(
     Ok(Body { content_type, pieces: layout.pieces, size: layout.size })
 }
 
-/// Lays out a mail: its head, which has these lines and what MIME needs (RFC 2045), and the parts as its body.
+/// Lays out a mail: its head, which has these lines and what MIME needs (RFC 2045), and the parts as its body. Quotes in
+/// names are written as mail has them (RFC 2045 section 5.1), whatever forms do.
 pub fn mail<S>(
     parts: Vec<Part<S>>,
     headers: &[Vec<u8>],
-    escape: Escape,
     boundary: &mut dyn FnMut() -> String,
 ) -> Result<Body<S>, NotSevenBit> {
     let own = boundary();
@@ -100,7 +100,7 @@ pub fn mail<S>(
     let given = given.map(|line| line["Content-Type:".len()..].trim_ascii()).filter(|kind| !kind.is_empty());
     let kind = given.unwrap_or(b"multipart/mixed");
     let content_type = [kind, b"; boundary=", own.as_bytes()].concat();
-    let mut layout = Layout::new(escape, true, boundary);
+    let mut layout = Layout::new(Escape::Backslash, true, boundary);
     layout.put(&[b"Content-Type: ", &content_type, b"\r\n"]);
     if !headers.iter().any(|line| is_header(line, "Mime-Version")) {
         layout.put(&[b"Mime-Version: 1.0\r\n"]);
@@ -377,7 +377,7 @@ mod tests {
                 content: Content::Parts(alternatives),
                 ..Part::default()
             },
-            Part { filename: Some(b"a.txt".to_vec()), content: file, ..Part::default() },
+            Part { filename: Some(b"a\"b.txt".to_vec()), content: file, ..Part::default() },
         ];
         let mut count = 0;
         let mut boundary = || {
@@ -385,7 +385,7 @@ mod tests {
             format!("B{count}")
         };
         let headers = [b"Subject: x".to_vec(), b"To: y".to_vec()];
-        let body = mail(parts, &headers, Escape::Percent, &mut boundary).unwrap();
+        let body = mail(parts, &headers, &mut boundary).unwrap();
         let mut laid = Vec::new();
         for piece in &body.pieces {
             match piece {
@@ -400,7 +400,7 @@ mod tests {
              --B1\r\nContent-Type: multipart/alternative; boundary=B2\r\n\r\n\
              --B2\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: 8bit\r\n\r\n<b>\r\n\
              --B2\r\n\r\nplain\r\n--B2--\r\n\r\n\
-             --B1\r\nContent-Disposition: attachment; filename=\"a.txt\"\r\n\r\n###\r\n--B1--\r\n"
+             --B1\r\nContent-Disposition: attachment; filename=\"a\\\"b.txt\"\r\n\r\n###\r\n--B1--\r\n"
         );
     }
 
