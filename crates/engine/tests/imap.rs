@@ -294,7 +294,8 @@ fn no_line_is_slipped_in() {
 fn tls_that_does_not_come_keeps_the_password() {
     const STARTTLS: &str = "* CAPABILITY IMAP4 STARTTLS AUTH=PLAIN\r\nTAG OK\r\n";
     const INJECTED: &str = "TAG OK\r\n* CAPABILITY IMAP4\r\nA003 OK\r\n";
-    let rows: [(i64, &'static [(&str, &str)], Code, usize); 6] = [
+    type Exchange = &'static [(&'static str, &'static str)];
+    let rows: [(i64, Exchange, Code, usize); 6] = [
         (1, &[("CAPABILITY", STARTTLS), ("STARTTLS", INJECTED)], Code::WeirdServerReply, 2),
         (3, &[("CAPABILITY", STARTTLS), ("STARTTLS", INJECTED)], Code::WeirdServerReply, 2),
         (3, &[("CAPABILITY", STARTTLS), ("STARTTLS", "TAG NO\r\n")], Code::UseSslFailed, 2),

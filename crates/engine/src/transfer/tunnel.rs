@@ -183,29 +183,24 @@ struct Reply {
     cut_off: bool,
 }
 
-/// The lines of a head, each with those that continue it: one is known to be whole when the next has come.
+/// The lines of a head, each with those that continue it: one is known to be whole when the next has begun.
 struct Lines<'a> {
     tunnel: &'a mut TunnelFilter,
-    next: Option<Vec<u8>>,
     total: usize,
 }
 
 impl Lines<'_> {
     /// The next one; `None` where the proxy has closed.
     async fn whole(&mut self) -> Result<Option<Vec<u8>>> {
-        let first = match self.next.take() {
-            Some(line) => Some(line),
-            None => self.one().await?,
-        };
-        let Some(mut line) = first else { return Ok(None) };
+        let Some(mut line) = self.one().await? else { return Ok(None) };
         while !is_empty_line(&line) {
-            match self.one().await? {
-                Some(more) if matches!(more.first(), Some(b' ' | b'\t')) => continue_line(&mut line, &more),
-                next => {
-                    self.next = next;
-                    return Ok(Some(line));
-                }
-            }
+            let next = self.tunnel.next_octet().await.map_err(|e| receive_failed(&e))?;
+            let more = match next {
+                Some(b' ' | b'\t') => self.one().await?,
+                _ => None,
+            };
+            let Some(more) = more else { return Ok(Some(line)) };
+            continue_line(&mut line, &more);
             if line.len() > MAX_LINE {
                 return Err(Error::new(Code::RecvError, "CONNECT response too large"));
             }
@@ -229,7 +224,7 @@ impl Lines<'_> {
 
 /// Reads the reply's head. An interim one refuses, too, as in curl.
 async fn reply(t: &Transfer, tunnel: &mut TunnelFilter) -> Result<Reply> {
-    let mut lines = Lines { tunnel, next: None, total: 0 };
+    let mut lines = Lines { tunnel, total: 0 };
     let mut reply = Reply::default();
     let mut is_first = true;
     loop {

@@ -37,14 +37,29 @@ impl TunnelFilter {
                 Ok(None) => {}
                 Err(_) => return Err(io::Error::new(io::ErrorKind::InvalidData, "too long a header line")),
             }
-            // TLS below wants room for a whole record.
-            let mut buf = vec![0; 32 * 1024];
-            let n = poll_fn(|cx| self.below.poll_read(cx, &mut buf)).await?;
-            if n == 0 {
+            if !self.receive().await? {
                 return Ok(None);
             }
-            self.received.extend(&buf[..n]);
         }
+    }
+
+    /// The first octet of what follows, which stays: whether it continues a field (RFC 9112 §5.2). `None` when the proxy
+    /// closed.
+    pub async fn next_octet(&mut self) -> io::Result<Option<u8>> {
+        while self.received.rest().is_empty() {
+            if !self.receive().await? {
+                return Ok(None);
+            }
+        }
+        Ok(self.received.rest().first().copied())
+    }
+
+    async fn receive(&mut self) -> io::Result<bool> {
+        // TLS below wants room for a whole record.
+        let mut buf = vec![0; 32 * 1024];
+        let n = poll_fn(|cx| self.below.poll_read(cx, &mut buf)).await?;
+        self.received.extend(&buf[..n]);
+        Ok(n > 0)
     }
 }
 

@@ -299,7 +299,7 @@ impl Response {
             20 => CURL_HTTP_VERSION_2_0,
             30 => CURL_HTTP_VERSION_3,
             _ => CURL_HTTP_VERSION_1_1,
-        } as i64;
+        };
         info.announced = if matches!(parsed.code, 204 | 304) { 0 } else { -1 };
     }
 
