@@ -9,7 +9,7 @@ use wire::http1::{chunked::ChunkedDecoder, header::LineBuffer, status::StatusLin
 use wire::url::{Part, Url};
 use wire::{
     altsvc, base64, date, escape, fnmatch, ftp, hsts, imap, mime, netrc, noproxy, pop3, smtp, socks,
-    socks_gssapi,
+    socks_gssapi, ws,
 };
 
 pub type Parser = (&'static str, fn(&[u8]));
@@ -48,6 +48,7 @@ pub const PARSERS: &[Parser] = &[
     ("tftp", tftp_packets),
     ("url", urls),
     ("url_parts", url_parts),
+    ("ws", ws_frames),
 ];
 
 const NOW: i64 = 1_700_000_000;
@@ -639,4 +640,35 @@ pub fn ldap_messages(input: &[u8]) {
     if let Ok(search) = wire::ldap::Search::from_url(input) {
         let _ = search.request(1);
     }
+}
+
+/// Frames are the same however their bytes arrive and whatever room there is, and no piece is larger than either.
+pub fn ws_frames(input: &[u8]) {
+    let read = |step: usize, room: usize| {
+        let (mut reader, mut told) = (ws::Reader::default(), Vec::new());
+        for mut piece in input.chunks(step) {
+            while !piece.is_empty() {
+                let step = match reader.next(piece, room) {
+                    Ok(step) => step,
+                    Err(fault) => {
+                        told.push((None, fault.to_string().into_bytes()));
+                        return told;
+                    }
+                };
+                if let Some(found) = step.piece {
+                    assert!(found.payload.end <= step.used && found.payload.len() <= room);
+                    let payload = &piece[found.payload];
+                    match told.last_mut().filter(|_| found.offset > 0) {
+                        Some((_, all)) => all.extend_from_slice(payload),
+                        None => told.push((Some((found.kind, found.last)), payload.to_vec())),
+                    }
+                }
+                piece = &piece[step.used..];
+            }
+        }
+        told
+    };
+    let whole = read(input.len().max(1), usize::MAX);
+    assert_eq!(whole, read(1, 1));
+    assert_eq!(whole, read(7, 3));
 }

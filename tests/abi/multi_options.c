@@ -1,9 +1,8 @@
-/* Options of a multi handle that have nothing to do here yet are taken as curl takes them; what WebSocket and server push
- * answer until they are built.
+/* Options of a multi handle that have nothing to do here yet are taken as curl takes them; and no stream was pushed.
  * covers: CURLMOPT_MAX_PIPELINE_LENGTH, CURLMOPT_CONTENT_LENGTH_PENALTY_SIZE, CURLMOPT_CHUNK_LENGTH_PENALTY_SIZE,
  * covers: CURLMOPT_PIPELINING_SITE_BL, CURLMOPT_PIPELINING_SERVER_BL, CURLMOPT_PUSHFUNCTION, CURLMOPT_PUSHDATA,
  * covers: CURLMOPT_MAX_CONCURRENT_STREAMS, CURLMOPT_RESOLVE_THREADS_MAX, CURLMOPT_QUICK_EXIT, curl_pushheader_bynum,
- * covers: curl_pushheader_byname, curl_ws_recv, curl_ws_send, curl_ws_meta, curl_ws_start_frame */
+ * covers: curl_pushheader_byname */
 #define CURL_DISABLE_DEPRECATION
 #include "check.h"
 
@@ -41,14 +40,6 @@ int main(void)
   while(running && curl_multi_perform(multi, &running) == CURLM_OK)
     curl_multi_poll(multi, NULL, 0, 1000, NULL);
   SAME(body.length, 10);
-
-  size_t moved = 9;
-  const struct curl_ws_frame *frame = NULL;
-  char room[8];
-  SAME(curl_ws_recv(easy, room, sizeof room, &moved, &frame), CURLE_NOT_BUILT_IN);
-  SAME(curl_ws_send(easy, "x", 1, &moved, 0, CURLWS_TEXT), CURLE_NOT_BUILT_IN);
-  SAME(curl_ws_start_frame(easy, CURLWS_TEXT, 1), CURLE_NOT_BUILT_IN);
-  CHECK(!curl_ws_meta(easy));
   SAME(curl_multi_remove_handle(multi, easy), CURLM_OK);
   SAME(curl_multi_cleanup(multi), CURLM_OK);
   curl_easy_cleanup(easy);

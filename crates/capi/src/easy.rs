@@ -21,6 +21,7 @@ use crate::header::HeaderPlace;
 use crate::lists::Lists;
 use crate::multi::Message;
 use crate::setopt::Objects;
+use crate::ws::FramePlace;
 
 static EASIES: Slab<EasyHandle> = Slab::new();
 
@@ -32,6 +33,7 @@ pub struct EasyHandle {
     pub texts: RefCell<HashMap<i32, CString>>,
     pub cert_info: RefCell<CertInfo>,
     pub headers: HeaderPlace,
+    pub ws_frame: FramePlace,
     /// The form and the URL handle that were set, for a copy of the handle.
     pub objects: Cell<Objects>,
     pub lists: Lists,
@@ -62,6 +64,7 @@ impl EasyHandle {
             texts: RefCell::default(),
             cert_info: RefCell::default(),
             headers: HeaderPlace::default(),
+            ws_frame: FramePlace::default(),
             objects: Cell::default(),
             lists: Lists::default(),
             message: Cell::default(),

@@ -1,49 +1,107 @@
-//! WebSocket and server push functions: present, and answering that the protocol isn't built.
+//! WebSocket functions (libcurl-ws.md), and those of server push, which answer that nothing was pushed.
 
+use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr;
 
-use tables::Code;
+use engine::Callbacks;
+use engine::websocket::Frame;
+use tables::{Code, Entry};
+
+use crate::easy::{EasyHandle, run, with};
+
+/// `struct curl_ws_frame`.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+pub struct WsFrame {
+    age: c_int,
+    flags: c_int,
+    offset: i64,
+    bytes_left: i64,
+    len: usize,
+}
+
+/// Where a handle's frame is shown: it stays in place until another WebSocket function is called.
+pub type FramePlace = Cell<WsFrame>;
+
+fn show(easy: &EasyHandle, frame: Frame) -> *const WsFrame {
+    let Frame { flags, offset, bytes_left, len } = frame;
+    easy.ws_frame.set(WsFrame { age: 0, flags, offset, bytes_left, len });
+    easy.ws_frame.as_ptr()
+}
 
 /// # Safety
-/// Nothing is touched.
+/// `buffer` has `len` writable bytes, or is NULL and `len` is 0; `received` and `meta` are writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_ws_recv(
-    _easy: *mut c_void,
-    _buffer: *mut c_void,
-    _len: usize,
-    _received: *mut usize,
-    _meta: *mut *const c_void,
+    easy: *mut c_void,
+    buffer: *mut c_void,
+    len: usize,
+    received: *mut usize,
+    meta: *mut *const WsFrame,
 ) -> c_int {
-    Code::NotBuiltIn.id()
+    run(easy, Entry::WsRecv, |easy, _| {
+        if received.is_null() || meta.is_null() || buffer.is_null() && len > 0 {
+            return Err(Code::BadFunctionArgument);
+        }
+        // SAFETY: the caller's promise.
+        let buffer = unsafe {
+            (*received, *meta) = (0, ptr::null());
+            if len == 0 { &mut [][..] } else { std::slice::from_raw_parts_mut(buffer.cast::<u8>(), len) }
+        };
+        let frame = easy.easy.ws_receive(buffer)?;
+        // SAFETY: the caller's promise.
+        unsafe { (*received, *meta) = (frame.len, show(easy, frame)) };
+        Ok(())
+    })
 }
 
 /// # Safety
-/// Nothing is touched.
+/// `buffer` has `len` bytes, or is NULL and `len` is 0; `sent` is writable or NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_ws_send(
-    _easy: *mut c_void,
-    _buffer: *const c_void,
-    _len: usize,
-    _sent: *mut usize,
-    _fragment_size: i64,
-    _flags: c_uint,
+    easy: *mut c_void,
+    buffer: *const c_void,
+    len: usize,
+    sent: *mut usize,
+    fragment_size: i64,
+    flags: c_uint,
 ) -> c_int {
-    Code::NotBuiltIn.id()
+    run(easy, Entry::WsSend, |easy, _| {
+        if !sent.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { *sent = 0 };
+        }
+        if buffer.is_null() && len > 0 {
+            easy.app.fail("[WS] buffer is NULL when buflen is not");
+            return Err(Code::BadFunctionArgument);
+        }
+        // SAFETY: the caller's promise.
+        let bytes =
+            if len == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(buffer.cast::<u8>(), len) } };
+        let told = easy.easy.ws_send(bytes, fragment_size, flags)?;
+        if !sent.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { *sent = told };
+        }
+        Ok(())
+    })
 }
 
-/// # Safety
-/// Nothing is touched.
 #[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn curl_ws_start_frame(_easy: *mut c_void, _flags: c_uint, _len: i64) -> c_int {
-    Code::NotBuiltIn.id()
+pub unsafe extern "C-unwind" fn curl_ws_start_frame(easy: *mut c_void, flags: c_uint, len: i64) -> c_int {
+    run(easy, Entry::WsStartFrame, |easy, _| easy.easy.ws_start_frame(flags, len))
 }
 
-/// # Safety
-/// Nothing is touched.
+/// NULL outside of a callback of a WebSocket transfer.
 #[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn curl_ws_meta(_easy: *mut c_void) -> *const c_void {
-    ptr::null()
+pub unsafe extern "C-unwind" fn curl_ws_meta(easy: *mut c_void) -> *const WsFrame {
+    with(
+        easy,
+        Entry::WsRecv,
+        |_| ptr::null(),
+        |easy, _| easy.easy.ws_meta().map_or(ptr::null(), |frame| show(easy, frame)),
+    )
 }
 
 /// No stream is ever pushed, so there are no headers of one.

@@ -24,6 +24,7 @@ use crate::share::Share;
 use crate::stores::headers::Headers;
 use crate::stores::{Stores, altsvc, cookies, hsts};
 use crate::transfer::target::{self, Target};
+use crate::websocket::WebSocket;
 
 /// An easy handle. Cloning gives another reference to the same one.
 #[derive(Clone)]
@@ -47,6 +48,8 @@ pub struct EasyState {
     pub share: RefCell<Option<Share>>,
     /// The connection of a CURLOPT_CONNECT_ONLY transfer.
     pub connected: RefCell<Option<OwnConnection>>,
+    /// The WebSocket of the transfer, or of that connection.
+    pub websocket: RefCell<Option<Box<WebSocket>>>,
     /// Only a connection is wanted, logged in and left in the pool (`process_pool::open`).
     pub(crate) ahead: Cell<bool>,
     /// The last CURLOPT_RESOLVE list had an entry for every host: one of an earlier list no longer counts.
@@ -148,6 +151,7 @@ impl Easy {
             flow: Flow::default(),
             share: RefCell::default(),
             connected: RefCell::default(),
+            websocket: RefCell::default(),
             ahead: Cell::new(false),
             ftp_pipelining: Cell::new(None),
             tag: Cell::new(0),
@@ -307,6 +311,7 @@ impl Easy {
             let _ = multi.remove(self);
         }
         drop(self.0.connected.take());
+        drop(self.0.websocket.take());
         crate::stores::save_at_close(&self.0);
         let own = self.0.own_multi.borrow_mut().take();
         if let Some(own) = own {

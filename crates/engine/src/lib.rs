@@ -17,6 +17,7 @@ pub mod share;
 pub mod stores;
 pub mod transfer;
 mod watched;
+pub mod websocket;
 
 pub use callbacks::Callbacks;
 pub use easy::Easy;

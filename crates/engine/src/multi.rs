@@ -174,6 +174,7 @@ impl Multi {
             self.0.runtime.cancel(task);
         }
         *easy.0.multi.borrow_mut() = Default::default();
+        easy.0.leave_websocket();
         if !self.0.for_easy {
             drop(easy.0.connected.take()); // a CONNECT_ONLY connection belongs to the multi handle
             easy.0.forget_socket();

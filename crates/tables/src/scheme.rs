@@ -26,6 +26,13 @@ pub enum Family {
     Mqtt,
 }
 
+impl Family {
+    /// Whether its requests are HTTP's: a WebSocket begins as one.
+    pub const fn asks_by_http(self) -> bool {
+        matches!(self, Family::Http | Family::Ws)
+    }
+}
+
 /// What credentials are tied to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Login {
@@ -132,8 +139,8 @@ impl Scheme {
 schemes! {
     Http,     "http",     0,   80,    Http,    false, true, Request,     true;
     Https,    "https",    1,   443,   Http,    true, true, Request,     true;
-    Ws,       "ws",       30,  80,    Ws,      false, true, Request,     false;
-    Wss,      "wss",      31,  443,   Ws,      true, true, Request,     false;
+    Ws,       "ws",       30,  80,    Ws,      false, true, Request,     true;
+    Wss,      "wss",      31,  443,   Ws,      true, true, Request,     true;
     Ftp,      "ftp",      2,   21,    Ftp,     false, true, Connection,  true;
     Ftps,     "ftps",     3,   990,   Ftp,     true, true, Connection,  true;
     Scp,      "scp",      4,   22,    Ssh,     false, true, Connection,  false;

@@ -28,3 +28,4 @@ pub mod socks_gssapi;
 pub mod telnet;
 pub mod tftp;
 pub mod url;
+pub mod ws;

@@ -44,7 +44,7 @@ pub enum Next {
 // exhaustive: schemes
 pub async fn run(t: &mut Transfer) -> Result<Next> {
     let scheme = t.scheme();
-    if scheme.network() && t.on(O::ConnectOnly) {
+    if scheme.network() && t.on(O::ConnectOnly) && !http::is_by_hand(t) {
         cold_path();
         return connect_only(t).await;
     }
@@ -53,7 +53,7 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
         return ahead(t).await;
     }
     match scheme.family() {
-        Family::Http => Box::pin(http::run(t)).await,
+        Family::Http | Family::Ws => Box::pin(http::run(t)).await,
         // An HTTP proxy that is no tunnel fetches FTP URLs itself.
         Family::Ftp if t.forwards()? => Box::pin(http::run(t)).await,
         Family::Ftp => Box::pin(ftp::run(t)).await.map(|()| Next::Done),
@@ -67,7 +67,7 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
         Family::Mqtt => Box::pin(mqtt::run(t)).await.map(|()| Next::Done),
         Family::Imap => Box::pin(imap::run(t)).await.map(|()| Next::Done),
         Family::Gopher => Box::pin(gopher::run(t)).await.map(|()| Next::Done),
-        Family::Ws | Family::Ssh | Family::Rtsp | Family::Rtmp | Family::Smb => Err(Error::new(
+        Family::Ssh | Family::Rtsp | Family::Rtmp | Family::Smb => Err(Error::new(
             Code::UnsupportedProtocol,
             format!("Protocol \"{}\" not supported", scheme.name()),
         )),
@@ -105,7 +105,7 @@ async fn log_in(t: &mut Transfer, fresh: bool) -> Result<net::Whole> {
 /// CURLOPT_CONNECT_ONLY(3): the connection is the application's, which sends and receives on it (curl_easy_send(3)). What
 /// a protocol does to log in belongs to connecting.
 async fn connect_only(t: &mut Transfer) -> Result<Next> {
-    let mut connection = match t.scheme().family() {
+    let connection = match t.scheme().family() {
         Family::Ftp if !t.forwards()? => Box::pin(ftp::connect_only(t)).await?,
         Family::Imap => Box::pin(imap::connect_only(t)).await?,
         Family::Pop3 | Family::Smtp => {
@@ -115,6 +115,11 @@ async fn connect_only(t: &mut Transfer) -> Result<Next> {
         }
         _ => Box::pin(t.connect(false)).await?.into_whole()?.into_connection(),
     };
+    give(t, connection).await
+}
+
+/// The connection is the application's from here on.
+async fn give(t: &Transfer, mut connection: net::Connection) -> Result<Next> {
     // Nobody flushes after this: a layer may hold the end of its handshake back for the first bytes written, and the server
     // may be the one that speaks first.
     let filter = connection.filter.as_mut();

@@ -117,6 +117,8 @@ pub fn support(option: O) -> Support {
         O::Telnetoptions => Support::Yes,
         // TFTP.
         O::TftpBlksize | O::TftpNoOptions => Support::Yes,
+        // WebSocket.
+        O::WsOptions => Support::Yes,
         // GSS-API.
         O::ServiceName | O::ProxyServiceName | O::Socks5GssapiService | O::Socks5GssapiNec
         | O::GssapiDelegation => Support::Yes,
@@ -139,8 +141,7 @@ pub fn support(option: O) -> Support {
         | O::RtspStreamUri | O::RtspTransport | O::RtspClientCseq | O::RtspServerCseq
         | O::InterleaveFunction | O::InterleaveData | O::SshAuthTypes | O::SshPublicKeyfile
         | O::SshPrivateKeyfile | O::SshHostPublicKeyMd5 | O::SshHostPublicKeySha256 | O::SshKnownhosts
-        | O::SshKeyFunction | O::SshKeyData | O::SshHostkeyFunction | O::SshHostkeyData | O::SshCompression
-        | O::WsOptions => Support::NoProtocol,
+        | O::SshKeyFunction | O::SshKeyData | O::SshHostkeyFunction | O::SshHostkeyData | O::SshCompression => Support::NoProtocol,
         // Obsolete in curl 8.22.
         O::ConvFromNetworkFunction | O::ConvFromUtf8Function | O::ConvToNetworkFunction => Support::Unknown,
     }

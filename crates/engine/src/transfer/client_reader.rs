@@ -40,6 +40,8 @@ pub struct ClientReader {
     convert_lines: bool,
     after_cr: bool,
     held: Vec<u8>,
+    /// What is read are the frames of the handle's WebSocket, which have no end.
+    frames: bool,
 }
 
 impl ClientReader {
@@ -54,7 +56,15 @@ impl ClientReader {
             convert_lines: false,
             after_cr: false,
             held: Vec::new(),
+            frames: false,
         }
+    }
+
+    /// The frames that a WebSocket sends: what the read callback gives if `upload`, and what the application or we ourselves
+    /// have to say between.
+    pub fn frames(easy: &Rc<EasyState>, upload: bool) -> ClientReader {
+        let source = if upload { Source::Callback } else { Source::Nothing };
+        ClientReader { source, size: None, ended: !upload, frames: true, ..ClientReader::empty(easy) }
     }
 
     /// The body that the settings ask for.
@@ -96,6 +106,7 @@ impl ClientReader {
             convert_lines,
             after_cr: false,
             held: Vec::new(),
+            frames: false,
         })
     }
 
@@ -128,7 +139,7 @@ impl ClientReader {
 
     /// Whether there is anything to send.
     pub fn is_nothing(&self) -> bool {
-        matches!(self.source, Source::Nothing)
+        matches!(self.source, Source::Nothing) && !self.frames
     }
 
     /// Whether the bytes come from memory at once, so that waiting for a go-ahead costs more than it
@@ -162,7 +173,7 @@ impl ClientReader {
 
     /// Whether the end has been reached.
     pub fn ended(&self) -> bool {
-        self.ended && self.held.is_empty()
+        self.ended && self.held.is_empty() && !self.frames
     }
 
     /// Bytes read so far.
@@ -226,6 +237,9 @@ impl ClientReader {
 
     /// Reads the next bytes; 0 is the end.
     pub fn poll_read(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<usize>> {
+        if self.frames {
+            return self.poll_frames(cx, buf);
+        }
         if !self.convert_lines {
             return self.poll_raw(cx, buf);
         }
@@ -246,6 +260,53 @@ impl ClientReader {
         buf[..n].copy_from_slice(&self.held[..n]);
         self.held.drain(..n);
         Poll::Ready(Ok(n))
+    }
+
+    /// Whether nothing is there to be read, so that no room need be made for it. Who waits is woken.
+    pub fn waits(&self, cx: &Context<'_>) -> bool {
+        if !self.frames {
+            return false;
+        }
+        let mut ws = self.easy.websocket.borrow_mut();
+        let Some(ws) = ws.as_mut() else { return true };
+        ws.waker = Some(cx.waker().clone());
+        ws.waiting() == 0 && self.ended
+    }
+
+    fn poll_frames(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<usize>> {
+        let easy = self.easy.clone();
+        let raw = easy.ws_raw();
+        loop {
+            let room = {
+                let mut ws = easy.websocket.borrow_mut();
+                let Some(ws) = ws.as_mut() else { return Poll::Pending };
+                let n = ws.take_into(buf);
+                if n > 0 {
+                    return Poll::Ready(Ok(n));
+                }
+                (ws.waker, ws.begun) = (Some(cx.waker().clone()), false);
+                match ws.frame_left() {
+                    0 => buf.len(),
+                    left => buf.len().min(usize::try_from(left).unwrap_or(usize::MAX)),
+                }
+            };
+            if self.ended {
+                return Poll::Pending;
+            }
+            let read = self.poll_raw(cx, &mut buf[..room]);
+            let mut ws = easy.websocket.borrow_mut();
+            let Some(ws) = ws.as_mut() else { return Poll::Pending };
+            match read {
+                // A callback that pauses may have begun a frame all the same.
+                Poll::Pending if ws.waiting() == 0 => return Poll::Pending,
+                Poll::Pending => {}
+                Poll::Ready(Ok(n)) if raw && n > 0 => return Poll::Ready(Ok(n)),
+                // Nothing is no end when a frame was begun (curl_ws_start_frame.md).
+                Poll::Ready(Ok(0)) => self.ended = !ws.begun,
+                Poll::Ready(Ok(n)) => ws.uploaded(&buf[..n])?,
+                failed => return failed,
+            }
+        }
     }
 
     fn poll_raw(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<usize>> {

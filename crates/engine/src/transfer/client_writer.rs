@@ -14,6 +14,7 @@ use crate::callbacks::{DebugKind, Written};
 use crate::easy::EasyState;
 use crate::error::{Error, Result};
 use crate::transfer::body::FAIR_SHARE;
+use crate::websocket::Frame;
 
 /// CURL_MAX_WRITE_SIZE: applications have buffers of this size.
 const PIECE: usize = 16 * 1024;
@@ -31,12 +32,18 @@ pub struct ClientWriter {
     piece: usize,
     /// The body is read and dropped: a redirect or an authentication round follows.
     ignore_body: bool,
+    /// The body is frames of a WebSocket, whose payload is handed out.
+    framed: bool,
 }
 
 /// Something that the application was not ready to take.
 enum Held {
     Header(Vec<u8>),
     Body(Vec<u8>),
+    /// Payload of a WebSocket's frame.
+    Payload(Frame, Vec<u8>),
+    /// Frames that were not taken apart yet.
+    Frames(Vec<u8>),
 }
 
 impl ClientWriter {
@@ -45,13 +52,22 @@ impl ClientWriter {
         let wanted = easy.settings.borrow().long(O::Buffersize);
         let piece = usize::try_from(wanted).unwrap_or(PIECE).clamp(1, PIECE);
         let (held, share) = (VecDeque::new(), FAIR_SHARE);
-        ClientWriter { easy, decoder: None, decoding: false, share, held, piece, ignore_body: false }
+        ClientWriter {
+            easy,
+            decoder: None,
+            decoding: false,
+            share,
+            held,
+            piece,
+            ignore_body: false,
+            framed: false,
+        }
     }
 
     /// A new reply begins: forgets decoders and what was ignored.
     pub fn begin(&mut self) {
         (self.decoder, self.decoding) = (None, false);
-        self.ignore_body = false;
+        (self.ignore_body, self.framed) = (false, false);
     }
 
     /// The body of this reply is not the application's.
@@ -62,6 +78,11 @@ impl ClientWriter {
     /// The body of this reply is encoded.
     pub fn decode(&mut self, decoder: Decoder) {
         self.decoder = Some(decoder);
+    }
+
+    /// The body of this reply is frames of a WebSocket.
+    pub fn take_frames(&mut self) {
+        self.framed = true;
     }
 
     /// Hands out a header line; `show` says whether it also goes into the body stream
@@ -89,6 +110,10 @@ impl ClientWriter {
         }
         self.easy.trace("write", || format!("{} bytes of body", data.len()));
         self.easy.callbacks.debug_if_wanted(DebugKind::DataIn, data);
+        if self.framed {
+            cold_path();
+            return self.frames(data);
+        }
         if let Some(decoder) = &mut self.decoder {
             cold_path();
             decoder.feed(data);
@@ -108,6 +133,9 @@ impl ClientWriter {
     pub fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
         loop {
             ready!(self.easy.flow.poll_receive(cx));
+            if self.framed && self.easy.websocket.borrow().as_ref().is_some_and(|ws| ws.is_full()) {
+                return Poll::Pending; // the upload of the same task goes on, and wakes it
+            }
             let Some(next) = self.held.pop_front() else {
                 if !self.decoding {
                     return Poll::Ready(Ok(()));
@@ -124,6 +152,8 @@ impl ClientWriter {
             let result = match next {
                 Held::Header(line) => self.deliver_header(&line),
                 Held::Body(data) => self.deliver(&data),
+                Held::Payload(frame, data) => self.deliver_payload(frame, &data),
+                Held::Frames(data) => self.frames(&data),
             };
             self.held.extend(later);
             if let Err(e) = result {
@@ -163,6 +193,58 @@ impl ClientWriter {
                 Poll::Pending
             }
             None => Poll::Ready(()),
+        }
+    }
+
+    /// Takes frames apart and hands their payload out, as long as the application takes it.
+    fn frames(&mut self, data: &[u8]) -> Result<()> {
+        let easy = self.easy.clone();
+        let pings = easy.ws_pings();
+        let mut rest = data;
+        while !rest.is_empty() {
+            if self.must_hold() {
+                self.held.push_back(Held::Frames(rest.to_vec()));
+                return Ok(());
+            }
+            let next = easy.websocket.borrow_mut().as_mut().map(|ws| ws.next(rest, usize::MAX, pings));
+            let (used, piece) = next.unwrap_or_else(|| Err(Error::from(Code::FailedInit)))?;
+            if let Some((frame, payload)) = piece {
+                self.deliver_payload(frame, &rest[payload])?;
+            }
+            rest = &rest[used..];
+        }
+        Ok(())
+    }
+
+    /// Hands out payload, or tells of a frame without any; in the callback the application may ask which frame it is
+    /// (curl_ws_meta). `frame` is that of all of `data`.
+    fn deliver_payload(&mut self, frame: Frame, data: &[u8]) -> Result<()> {
+        let mut at = 0_usize;
+        loop {
+            let room = self.room();
+            if room == 0 {
+                return Err(self.too_large());
+            }
+            let piece = &data[at..data.len().min(at.saturating_add(self.piece.min(room)))];
+            let behind = (data.len() - at - piece.len()) as i64;
+            let (offset, bytes_left) = (frame.offset + at as i64, frame.bytes_left + behind);
+            if let Some(ws) = self.easy.websocket.borrow_mut().as_mut() {
+                ws.shown = Frame { offset, bytes_left, len: piece.len(), ..frame };
+            }
+            match self.easy.callbacks.write(piece) {
+                Written::All => at += piece.len(),
+                Written::Pause => {
+                    self.easy.flow.pause_receive();
+                    let rest = Frame { offset, ..frame };
+                    self.held.push_front(Held::Payload(rest, data[at..].to_vec()));
+                    return Ok(());
+                }
+                Written::Failed(n) => return Err(write_failed(piece.len(), n)),
+            }
+            self.easy.info.borrow_mut().delivered += piece.len() as i64;
+            if at == data.len() {
+                return Ok(());
+            }
         }
     }
 

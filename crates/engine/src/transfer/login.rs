@@ -42,7 +42,7 @@ pub fn credentials(t: &Transfer) -> Result<Option<Secret<Login>>> {
         },
         // HTTP tries no scheme without a user; elsewhere it is the default user's password.
         None => {
-            let alone = password.filter(|_| t.scheme().family() != tables::scheme::Family::Http);
+            let alone = password.filter(|_| !t.scheme().family().asks_by_http());
             from_file(t, None)?.or_else(|| alone.map(|password| Login { password, ..Login::default() }))
         }
     };
@@ -115,7 +115,7 @@ fn from_file(t: &Transfer, user: Option<&[u8]>) -> Result<Option<Login>> {
         t.easy.note(|| format!("Could not find host {shown} in the {} file; using defaults", file.display()));
     }
     let login = found.map(|found| Login { user: found.login, password: found.password });
-    let http = t.scheme().family() == tables::scheme::Family::Http;
+    let http = t.scheme().family().asks_by_http();
     let control = |login: &Login| login.user.iter().chain(&login.password).any(|b| *b < b' ' && *b != b'\t');
     if login.as_ref().is_some_and(|login| !http && control(login)) {
         return Err(Error::new(Code::ReadError, "control code detected in .netrc credentials"));

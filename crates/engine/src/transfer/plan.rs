@@ -302,12 +302,12 @@ fn split_host(text: &str) -> Option<(&str, &str)> {
 }
 
 fn alpn(settings: &Settings, scheme: &Scheme) -> Vec<String> {
-    let http = scheme.family() == tables::scheme::Family::Http;
+    let http = scheme.family().asks_by_http();
     if !http || !settings.on(O::SslEnableAlpn) {
         return Vec::new();
     }
     // Many servers know no "http/1.0", and end a handshake that offers nothing else (RFC 7301 3.2).
-    let old = settings.long(O::HttpVersion) == 1;
+    let old = settings.long(O::HttpVersion) == 1 && scheme.family() == tables::scheme::Family::Http;
     ["http/1.0", "http/1.1"].into_iter().skip(usize::from(!old)).map(str::to_owned).collect()
 }
 

@@ -129,6 +129,11 @@ fn proxy_variable(scheme: &Scheme) -> Option<Vec<u8>> {
     let own = match scheme {
         Scheme::Http => get("http_proxy"),
         Scheme::Https => get("https_proxy").or_else(|| get("HTTPS_PROXY")),
+        Scheme::Ws => get("ws_proxy").or_else(|| get("WS_PROXY")).or_else(|| get("http_proxy")),
+        Scheme::Wss => {
+            let own = get("wss_proxy").or_else(|| get("WSS_PROXY"));
+            own.or_else(|| get("https_proxy")).or_else(|| get("HTTPS_PROXY"))
+        }
         _ => {
             let name = format!("{}_proxy", scheme.name().to_ascii_lowercase());
             get(&name).or_else(|| get(&name.to_uppercase()))

@@ -9,7 +9,6 @@ use std::rc::Rc;
 use runtime::cell::RefCell;
 
 use tables::constant::CURLAUTH_NEGOTIATE;
-use tables::scheme::Family;
 use tables::{EasyOption as O, Scheme};
 use wire::url::Url;
 
@@ -73,7 +72,7 @@ impl Target {
         };
         let port = self.url.port_or_default().unwrap_or_default();
         // A forwarded FTP URL always tells its port.
-        let usual = self.scheme.is_some_and(|s| s.family() == Family::Http && s.default_port() == port);
+        let usual = self.scheme.is_some_and(|s| s.family().asks_by_http() && s.default_port() == port);
         if !usual {
             value.extend_from_slice(format!(":{port}").as_bytes());
         }

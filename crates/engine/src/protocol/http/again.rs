@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use net::exchange::{RequestBody, RequestHead};
 use tables::EasyOption as O;
+use tables::scheme::Family;
 
 use super::auth;
 use super::request::{Request, version};
@@ -75,5 +76,10 @@ fn is_plain(t: &Transfer, link: &Link) -> bool {
     let direct = link.forwarder().is_none() && link.plan.alternative.is_none();
     let first =
         Rc::ptr_eq(&t.url, &t.first_url) && !t.custom_dropped && !t.http.http10 && t.http.referer.is_none();
-    direct && !link.lease.about().answers_http10 && first && !crate::stores::cookies::is_on(&t.easy)
+    let lasting = t.scheme().family() != Family::Ws; // each WebSocket has a key of its own
+    lasting
+        && direct
+        && !link.lease.about().answers_http10
+        && first
+        && !crate::stores::cookies::is_on(&t.easy)
 }

@@ -11,6 +11,7 @@ mod redirect;
 mod request;
 mod response;
 mod sigv4;
+mod upgrade;
 mod upload;
 
 use std::future::poll_fn;
@@ -33,6 +34,7 @@ use crate::transfer::plan::belonging;
 pub use again::KeptHead;
 use request::Request;
 use response::Response;
+pub use upgrade::is_by_hand;
 use upload::Upload;
 
 /// What the handler remembers between the requests of one transfer.
@@ -57,6 +59,7 @@ const MAX_REPLAYS: u32 = 5;
 
 /// Runs one request.
 pub async fn run(t: &mut Transfer) -> Result<Next> {
+    upgrade::choose_method(t);
     let mut replays = 0;
     loop {
         match request_and_reply(t).await {
@@ -117,7 +120,8 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
     let outcome = converse(t, &mut talk).await;
     let untouched = !talk.exchange.any_received();
     match outcome {
-        Ok(Finished { next, keep, http10 }) => {
+        Ok(Finished { upgraded: true, .. }) => upgrade::hand_over(t, link, talk.exchange).await,
+        Ok(Finished { next, keep, http10, .. }) => {
             let (clean, storage) = link.lease.end(talk.exchange);
             if let Some(whole) = link.lease.whole() {
                 whole.connection().about.answers_http10 = http10;
@@ -197,6 +201,8 @@ struct Finished {
     keep: bool,
     /// The reply was one of HTTP/1.0.
     http10: bool,
+    /// The connection is a WebSocket that the application wants to use by hand.
+    upgraded: bool,
 }
 
 /// Sends the request, reads the reply and its body, and decides what follows.
@@ -204,6 +210,13 @@ async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
     let mut response = Response::default();
     response::receive(t, talk, &mut response).await?;
     response.check(t)?;
+    if t.scheme().family() == Family::Ws {
+        cold_path();
+        upgrade::begin(t, talk, &response)?;
+        if upgrade::is_by_hand(t) {
+            return Ok(Finished { next: Next::Done, keep: false, http10: false, upgraded: true });
+        }
+    }
     auth::hear(t, talk, &response).await;
     let next = decide(t, talk, &response)?;
     if matches!(next, Next::Done) {
@@ -228,7 +241,8 @@ async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
     if matches!(next, Next::Done) {
         redirect::tell(t, &response);
     }
-    Ok(Finished { next, keep: keep && !t.on(O::ForbidReuse), http10: response.version == 10 })
+    let http10 = response.version == 10;
+    Ok(Finished { next, keep: keep && !t.on(O::ForbidReuse), http10, upgraded: false })
 }
 
 /// The reply is complete, and the request's body may not be: a server that keeps the connection and has not said no reads

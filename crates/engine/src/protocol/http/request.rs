@@ -11,6 +11,7 @@ use tables::{Code, EasyOption as O};
 use wire::date;
 use wire::http1::own_line;
 use wire::url::{Part, Url, flag};
+use wire::ws;
 
 use super::auth;
 use crate::error::{Error, Result};
@@ -82,6 +83,7 @@ impl Request {
             head.field("Transfer-Encoding", b"chunked");
         }
         alternative_field(link, &mut head);
+        upgrade_fields(t, &mut head)?;
         cookie_field(t, &mut head);
         time_condition_field(t, &mut head);
         custom.append(&mut head, t, &body);
@@ -119,7 +121,9 @@ const HTTP2: &str = "2";
 
 /// The version in which the request goes out.
 pub fn version(t: &Transfer, link: &Link) -> &'static str {
-    if matches!(link.lease, Lease::Stream(_)) {
+    if t.scheme().family() == Family::Ws {
+        HTTP11
+    } else if matches!(link.lease, Lease::Stream(_)) {
         HTTP2
     } else if t.http.http10 || link.lease.about().answers_http10 || t.long(O::HttpVersion) == 1 {
         HTTP10
@@ -288,16 +292,29 @@ fn transfer_coding_field(t: &Transfer, head: &mut Head) {
 
 /// The application's Connection fields, behind all its others. RFC 9110 §10.1.4: a TE field wants to be named in the first.
 fn connection_field(t: &Transfer, head: &mut Head) {
-    let te = wants_te(t, head.custom);
+    let named = [(wants_te(t, head.custom), &b"TE"[..]), (t.scheme().family() == Family::Ws, b"Upgrade")];
+    let named = named.into_iter().filter_map(|(wanted, name)| wanted.then_some(name));
     let mut own = head.custom.values("Connection");
-    match (own.next().map(<[u8]>::to_vec), te) {
-        (Some(first), true) => head.out.line(&[b"Connection: ", &first, b", TE"]),
-        (Some(first), false) => head.field("Connection", &first),
-        (None, true) => head.field("Connection", b"TE"),
-        (None, false) => {}
-    }
+    let first: Vec<&[u8]> = own.next().into_iter().chain(named).collect();
+    let first = first.join(&b", "[..]);
     let rest: Vec<Vec<u8>> = own.map(<[u8]>::to_vec).collect();
+    if !first.is_empty() {
+        head.field("Connection", &first);
+    }
     rest.iter().for_each(|value| head.field("Connection", value));
+}
+
+/// What asks for a WebSocket (RFC 6455 §4.1).
+fn upgrade_fields(t: &Transfer, head: &mut Head) -> Result<()> {
+    if t.scheme().family() != Family::Ws {
+        return Ok(());
+    }
+    let mut nonce = [0; 16];
+    net::random(&mut nonce).map_err(|_| Error::from(Code::FailedInit))?;
+    head.unless_custom("Upgrade", Some(b"websocket"));
+    head.unless_custom("Sec-WebSocket-Version", Some(ws::VERSION.as_bytes()));
+    head.unless_custom("Sec-WebSocket-Key", Some(ws::key(nonce).as_bytes()));
+    Ok(())
 }
 
 /// RFC 7838 §5: which alternative the request was sent to.

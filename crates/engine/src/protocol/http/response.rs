@@ -10,6 +10,7 @@ use net::exchange::{Body, Fault, HeadPart, Says};
 use tables::constant::{
     CURL_HTTP_VERSION_1_0, CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2_0, CURL_HTTP_VERSION_3,
 };
+use tables::scheme::Family;
 use tables::{Code, EasyOption as O};
 use wire::content_encoding::{DEPTH_LIMIT, Decoder};
 use wire::date;
@@ -244,7 +245,7 @@ impl Response {
             Says::End => self.end_of_head(t, body),
         }
         let ends = says == Says::End;
-        t.writer.header(line, t.on(O::Header))?;
+        t.writer.header(line, t.on(O::Header) && !self.begins_websocket(t))?;
         t.easy.info.borrow_mut().header_size += line.len() as i64;
         talk.exchange.take_part();
         if let Some(status) = believed {
@@ -382,6 +383,11 @@ impl Response {
             info.download_total = length as i64;
         }
         Ok(())
+    }
+
+    /// Whether frames of a WebSocket follow. Such a head is not shown with them.
+    pub fn begins_websocket(&self, t: &Transfer) -> bool {
+        self.status == SWITCHING && t.scheme().family() == Family::Ws
     }
 
     /// Faults of a reply that is the transfer's last.

@@ -231,6 +231,9 @@ impl Upload {
             }
             self.pace = None;
         }
+        if self.reader.waits(cx) {
+            return Ok(false);
+        }
         let size = self.easy.settings.borrow().long(O::UploadBuffersize) as usize;
         let want = match self.reader.size {
             Some(all) => size.min(usize::try_from(all).unwrap_or(size)).max(1),

@@ -1,0 +1,160 @@
+//! CURLOPT_CONNECT_ONLY 2: the application receives and sends frames itself (curl_ws_recv.md, curl_ws_send.md), and each
+//! call tries once.
+
+use tables::Code;
+
+use super::{Frame, Pings, WebSocket, unaligned};
+use crate::error::{Error, Result};
+use crate::own_connection::OwnConnection;
+
+/// So much is received at once, and made ready to be sent.
+const CHUNK: usize = 64 * 1024;
+
+/// What lies between the calls.
+#[derive(Default)]
+pub struct Hand {
+    /// What was received and not taken apart, from `at` on.
+    received: Vec<u8>,
+    at: usize,
+    /// The application was not told yet that a frame, or what it gave of one, has been sent.
+    sending: bool,
+    /// So much payload at the end of what waits to be sent will be given once more by the application.
+    untold: usize,
+}
+
+impl Hand {
+    /// Whether nothing may be put behind what waits to be sent.
+    pub fn is_sending(&self) -> bool {
+        self.sending
+    }
+
+    /// Receives when nothing is left of what came before.
+    fn fill(&mut self, on: &mut OwnConnection) -> Result<()> {
+        (self.received, self.at) = (vec![0; CHUNK], 0);
+        let got = on.receive(&mut self.received);
+        self.received.truncate(got.unwrap_or(0));
+        match got {
+            Ok(0) => Err(Error::new(Code::GotNothing, "[WS] connection closed")),
+            Ok(_) => Ok(()),
+            Err(code) => {
+                self.received = Vec::new();
+                Err(Error::from(code))
+            }
+        }
+    }
+}
+
+impl WebSocket {
+    /// One whose connection is the application's; these bytes came with the head of the reply.
+    pub fn by_hand(early: Vec<u8>) -> WebSocket {
+        WebSocket { hand: Some(Hand { received: early, ..Hand::default() }), ..WebSocket::default() }
+    }
+
+    /// Whether the application has the connection.
+    pub fn is_by_hand(&self) -> bool {
+        self.hand.is_some()
+    }
+
+    /// Receives payload of one frame: what of it stands at the front of `buf`. Without room the frame is told, and its
+    /// payload stays.
+    pub fn receive(&mut self, on: &mut OwnConnection, buf: &mut [u8], pings: Pings) -> Result<Frame> {
+        let mut told: Option<Frame> = None;
+        loop {
+            if self.hand().received.len() == self.hand().at {
+                if told.is_some() {
+                    break;
+                }
+                self.hand().fill(on)?;
+            }
+            // Taken out for as long as it is looked at.
+            let received = std::mem::take(&mut self.hand().received);
+            let input = &received[self.hand().at..];
+            let had = told.map_or(0, |frame| frame.len);
+            let next = self.next(input, buf.len() - had, pings);
+            if let Ok((_, Some((piece, payload)))) = &next {
+                let frame = told.get_or_insert(Frame { len: 0, ..*piece });
+                buf[had..had + payload.len()].copy_from_slice(&input[payload.clone()]);
+                (frame.len, frame.bytes_left) = (had + payload.len(), piece.bytes_left);
+            }
+            self.hand().received = received;
+            self.hand().at += next?.0;
+            if told.is_some_and(|frame| frame.bytes_left == 0 || frame.len == buf.len()) {
+                break;
+            }
+        }
+        let _ = self.flush(on); // what it answers to a ping
+        self.shown = told.unwrap_or_default();
+        Ok(self.shown)
+    }
+
+    /// Sends a frame, or what comes next of one: how much of the payload has left. The rest, when there is one, is to be given
+    /// again.
+    pub fn send(&mut self, on: &mut OwnConnection, bytes: &[u8], fragment: i64, flags: u32) -> Result<usize> {
+        if self.hand().sending || self.writer.left() > 0 {
+            self.check_rest(bytes.len())?;
+        } else {
+            self.flush(on)?;
+            self.begin_with(bytes.len(), fragment, flags)?;
+        }
+        self.hand().sending = true;
+        let (mut told, mut rest) = (0, bytes);
+        loop {
+            let untold = self.hand().untold;
+            let room = CHUNK.saturating_sub(self.waiting());
+            let more = self.payload(&rest[untold..(untold + room).min(rest.len())])?;
+            self.hand().untold += more;
+            match self.flush(on) {
+                Ok(()) => {
+                    let sent = std::mem::take(&mut self.hand().untold);
+                    (told, rest) = (told + sent, &rest[sent..]);
+                }
+                Err(blocked) if blocked.code() == Code::Again => {
+                    let waiting = self.waiting();
+                    let gone = self.hand().untold.saturating_sub(waiting);
+                    self.hand().untold -= gone;
+                    told += gone;
+                    return if told > 0 { Ok(told) } else { Err(blocked) };
+                }
+                Err(failed) => return Err(failed),
+            }
+            if rest.is_empty() {
+                self.hand().sending = false;
+                self.answer()?;
+                let _ = self.flush(on);
+                return Ok(told);
+            }
+        }
+    }
+
+    /// Bytes of the application's own making, behind all that waits.
+    pub fn send_raw(&mut self, on: &mut OwnConnection, bytes: &[u8]) -> Result<usize> {
+        self.flush(on)?;
+        if bytes.is_empty() { Ok(0) } else { on.send(bytes).map_err(Error::from) }
+    }
+
+    /// Whether so many bytes can be what is missing of the frame.
+    fn check_rest(&mut self, len: usize) -> Result<()> {
+        let untold = self.hand().untold;
+        let most = self.writer.left() + untold as u64;
+        if len < untold {
+            let text = format!("[WS] only {len} bytes of the {untold} that wait were given again");
+            return Err(Error::new(Code::BadFunctionArgument, text));
+        }
+        if len as u64 > most { Err(unaligned(len, most)) } else { Ok(()) }
+    }
+
+    fn flush(&mut self, on: &mut OwnConnection) -> Result<()> {
+        while self.waiting() > 0 {
+            match on.send(&self.out[self.sent..]) {
+                Ok(0) => return Err(Error::from(Code::Again)),
+                Ok(n) => self.gone(n),
+                Err(code) => return Err(Error::from(code)),
+            }
+        }
+        Ok(())
+    }
+
+    fn hand(&mut self) -> &mut Hand {
+        self.hand.get_or_insert_default()
+    }
+}

@@ -1,0 +1,268 @@
+//! The WebSocket of a handle (libcurl-ws.md): what is known of the frames that come and go. It lives beside the future of
+//! the transfer, because the application sends and asks from inside its callbacks; after a transfer with CURLOPT_CONNECT_ONLY
+//! 2 it belongs to the connection that the application uses by hand (`by_hand`).
+
+mod api;
+mod by_hand;
+
+use std::ops::Range;
+use std::task::Waker;
+
+use tables::Code;
+use tables::constant::{
+    CURLWS_BINARY, CURLWS_CLOSE, CURLWS_CONT, CURLWS_OFFSET, CURLWS_PING, CURLWS_PONG, CURLWS_TEXT,
+};
+use wire::ws::{Kind, MAX_CONTROL, Piece, Reader, Writer};
+
+use crate::error::{Error, Result};
+
+/// So much may wait to be sent before nothing more is received: a peer that sends and never reads fills no memory.
+const MUCH: usize = 1024 * 1024;
+
+/// What the application is told of a piece of payload (struct curl_ws_frame).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// CURLWS_* bits.
+    pub flags: i32,
+    /// Where in the frame the piece stands.
+    pub offset: i64,
+    /// How much of the frame is still to come behind it.
+    pub bytes_left: i64,
+    /// Length of the piece.
+    pub len: usize,
+}
+
+impl From<&Piece> for Frame {
+    fn from(piece: &Piece) -> Frame {
+        let more = if piece.last { 0 } else { CURLWS_CONT };
+        let (offset, bytes_left) = (piece.offset as i64, piece.left as i64);
+        Frame { flags: bit(piece.kind) | more, offset, bytes_left, len: piece.payload.len() }
+    }
+}
+
+const fn bit(kind: Kind) -> i32 {
+    match kind {
+        Kind::Text => CURLWS_TEXT,
+        Kind::Binary => CURLWS_BINARY,
+        Kind::Close => CURLWS_CLOSE,
+        Kind::Ping => CURLWS_PING,
+        Kind::Pong => CURLWS_PONG,
+    }
+}
+
+/// How the options want a ping to be treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pings {
+    /// Answered, and not shown.
+    Answered,
+    /// The application's (CURLWS_NOAUTOPONG, CURLWS_RAW_MODE).
+    Shown,
+}
+
+/// The two directions of a WebSocket.
+#[derive(Default)]
+pub struct WebSocket {
+    /// The piece handed out last.
+    pub shown: Frame,
+    reader: Reader,
+    writer: Writer,
+    /// A frame was begun in [`WebSocket::begin`] since this was last cleared.
+    pub begun: bool,
+    /// What was made and not yet sent.
+    out: Vec<u8>,
+    /// How much of that has been sent.
+    sent: usize,
+    /// Payload of a ping, as far as it has come.
+    ping: Vec<u8>,
+    /// The last ping that was not answered yet: one answer may serve several (RFC 6455, section 5.5.3).
+    pong: Option<Vec<u8>>,
+    masks: Masks,
+    /// The task that sends, while it waits for something to send.
+    pub waker: Option<Waker>,
+    /// The connection is the application's.
+    hand: Option<by_hand::Hand>,
+}
+
+impl WebSocket {
+    /// Takes what has come apart, as far as one piece goes; `room` is how much payload is wanted at most. How many bytes are
+    /// done with, and the piece.
+    pub fn next(
+        &mut self,
+        input: &[u8],
+        room: usize,
+        pings: Pings,
+    ) -> Result<(usize, Option<(Frame, Range<usize>)>)> {
+        let mut used = 0;
+        loop {
+            // A ping that is not shown needs no room.
+            let wanted = if used == 0 { room } else { usize::MAX };
+            let step = self
+                .reader
+                .next(&input[used..], wanted)
+                .map_err(|fault| Error::new(Code::RecvError, format!("[WS] {fault}")))?;
+            let from = used;
+            used += step.used;
+            let Some(piece) = step.piece else { return Ok((used, None)) };
+            let payload = from + piece.payload.start..from + piece.payload.end;
+            if piece.kind != Kind::Ping || pings == Pings::Shown {
+                return Ok((used, Some((Frame::from(&piece), payload))));
+            }
+            self.ping.extend_from_slice(&input[payload]);
+            if piece.left == 0 {
+                self.pong = Some(std::mem::take(&mut self.ping));
+                self.answer()?;
+                return Ok((used, None));
+            }
+            if used == input.len() {
+                return Ok((used, None));
+            }
+        }
+    }
+
+    /// Begins a frame for a first piece of so many bytes: it is the frame, or with CURLWS_OFFSET a part of `fragment` bytes.
+    fn begin_with(&mut self, len: usize, fragment: i64, flags: u32) -> Result<()> {
+        let whole = flags as i32 & CURLWS_OFFSET == 0;
+        let length = if whole { len as i64 } else { fragment };
+        match length {
+            0.. if (length as u64) < len as u64 => Err(unaligned(len, length as u64)),
+            _ => self.begin(flags, length),
+        }
+    }
+
+    /// Begins a frame (curl_ws_start_frame.md).
+    pub fn begin(&mut self, flags: u32, length: i64) -> Result<()> {
+        let Ok(length) = u64::try_from(length) else {
+            let text = format!("[WS] starting new frame with negative payload length {length}");
+            return Err(Error::new(Code::SendError, text));
+        };
+        if self.writer.left() > 0 {
+            let left = self.writer.left();
+            let text =
+                format!("[WS] starting new frame with {left} bytes from last one remaining to be sent");
+            return Err(Error::new(Code::SendError, text));
+        }
+        let (kind, last) = self.meant(flags)?;
+        if kind.is_control() && length > MAX_CONTROL {
+            return Err(Error::new(Code::TooLarge, format!("[WS] given {} frame is too big", kind.name())));
+        }
+        self.answer()?;
+        let mask = self.masks.next()?;
+        self.writer.begin(kind, last, length, mask, &mut self.out);
+        self.begun = true;
+        Ok(())
+    }
+
+    /// What kind of frame these bits ask for, and whether it ends its message.
+    fn meant(&self, flags: u32) -> Result<(Kind, bool)> {
+        let bits = flags as i32 & !CURLWS_OFFSET;
+        let last = bits & CURLWS_CONT == 0;
+        let kinds = [Kind::Text, Kind::Binary, Kind::Close, Kind::Ping, Kind::Pong];
+        let kind = kinds.into_iter().find(|kind| bit(*kind) == bits & !CURLWS_CONT);
+        let bad = |text: String| Err(Error::new(Code::BadFunctionArgument, text));
+        match kind {
+            Some(kind) if kind.is_control() && !last => {
+                bad(format!("[WS] {} frame must not be fragmented", kind.name()))
+            }
+            Some(kind) => Ok((kind, last)),
+            // The message has said what it is.
+            None if bits & !CURLWS_CONT == 0 && self.writer.in_message() => Ok((Kind::Binary, last)),
+            None if bits == 0 => bad("[WS] no flags given".to_owned()),
+            None if bits == CURLWS_CONT => bad("[WS] No ongoing fragmented message to continue".to_owned()),
+            None => Err(Error::new(Code::SendError, format!("[WS] unknown flags: {flags:x}"))),
+        }
+    }
+
+    /// Payload of the frame that was begun; how much of it the frame wanted.
+    pub fn payload(&mut self, bytes: &[u8]) -> Result<usize> {
+        let taken = self.writer.payload(bytes, &mut self.out);
+        self.answer()?;
+        Ok(taken)
+    }
+
+    /// What the read callback gave: payload of the frame that it has begun, or else a frame of its own.
+    pub fn uploaded(&mut self, mut bytes: &[u8]) -> Result<()> {
+        if self.begun || self.writer.left() > 0 {
+            bytes = &bytes[self.payload(bytes)?..];
+        }
+        if !bytes.is_empty() {
+            self.begin(CURLWS_BINARY as u32, bytes.len() as i64)?;
+            self.payload(bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Bytes that are no frames of ours (CURLWS_RAW_MODE).
+    fn raw(&mut self, bytes: &[u8]) {
+        self.out.extend_from_slice(bytes);
+    }
+
+    /// Answers a ping, when no other frame is in the way.
+    fn answer(&mut self) -> Result<()> {
+        if self.writer.left() > 0 || self.hand.as_ref().is_some_and(by_hand::Hand::is_sending) {
+            return Ok(());
+        }
+        let Some(payload) = self.pong.take() else { return Ok(()) };
+        let mask = self.masks.next()?;
+        self.writer.begin(Kind::Pong, true, payload.len() as u64, mask, &mut self.out);
+        self.writer.payload(&payload, &mut self.out);
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+        Ok(())
+    }
+
+    /// How much payload the frame that was begun still wants.
+    pub fn frame_left(&self) -> u64 {
+        self.writer.left()
+    }
+
+    /// How much waits to be sent.
+    pub fn waiting(&self) -> usize {
+        self.out.len() - self.sent
+    }
+
+    /// Whether so much waits that nothing more is to be received.
+    pub fn is_full(&self) -> bool {
+        self.waiting() > MUCH
+    }
+
+    /// Moves what is to be sent into `buf`, as much as it holds.
+    pub fn take_into(&mut self, buf: &mut [u8]) -> usize {
+        let n = self.waiting().min(buf.len());
+        buf[..n].copy_from_slice(&self.out[self.sent..self.sent + n]);
+        self.gone(n);
+        n
+    }
+
+    fn gone(&mut self, n: usize) {
+        self.sent += n;
+        if self.sent == self.out.len() {
+            (self.out, self.sent) = (Vec::new(), 0);
+        }
+    }
+}
+
+/// More was given than a frame has room for.
+fn unaligned(len: usize, room: u64) -> Error {
+    Error::new(
+        Code::BadFunctionArgument,
+        format!("[WS] unaligned frame size (sending {len} instead of {room})"),
+    )
+}
+
+/// Random masks, drawn from the system some at a time.
+#[derive(Default)]
+struct Masks(Vec<[u8; 4]>);
+
+impl Masks {
+    fn next(&mut self) -> Result<[u8; 4]> {
+        if let Some(mask) = self.0.pop() {
+            return Ok(mask);
+        }
+        let mut drawn = [0; 64];
+        net::random(&mut drawn).map_err(|_| Error::from(Code::FailedInit))?;
+        let (masks, _) = drawn.as_chunks::<4>();
+        self.0.extend_from_slice(&masks[1..]);
+        Ok(masks[0])
+    }
+}

@@ -1,0 +1,303 @@
+//! WebSocket against peers that follow a script: what is asked, what comes out of frames, what goes into them.
+
+mod common;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use common::{App, handle, long, text, until_done};
+use tables::constant::*;
+use tables::{Code, EasyOption as O};
+use testkit::certs::Authority;
+use testkit::raw::{RawPeer, Step, expect};
+use warmwire_engine::callbacks::Written;
+use warmwire_engine::websocket::Frame;
+use warmwire_engine::{Easy, Multi};
+use wire::ws::{Kind, Writer};
+
+const ACCEPTED: &str =
+    "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n";
+
+/// A peer that agrees, sends these frames with its reply, and goes on.
+fn peer(frames: &[u8], then: Vec<Step>) -> RawPeer {
+    let reply = Step::Send([ACCEPTED.as_bytes(), frames].concat());
+    RawPeer::start(vec![[expect("\r\n\r\n"), reply].into_iter().chain(then).collect()])
+}
+
+fn client(peer: &RawPeer) -> (Easy, Rc<App>) {
+    handle(&format!("ws://127.0.0.1:{}/chat?room=1", peer.port()))
+}
+
+/// What the peer has heard behind the request, unmasked: first byte and payload of each short frame.
+fn heard(peer: &RawPeer) -> Vec<(u8, Vec<u8>)> {
+    let all = peer.received().concat();
+    let at = all.windows(4).position(|w| w == b"\r\n\r\n").unwrap() + 4;
+    let (mut rest, mut frames) = (&all[at..], Vec::new());
+    while let [first, length, mask @ ..] = rest {
+        let length = usize::from(length - 0x80);
+        let payload = mask[4..4 + length].iter().zip(mask[..4].iter().cycle()).map(|(b, m)| b ^ m).collect();
+        frames.push((*first, payload));
+        rest = &mask[4 + length..];
+    }
+    frames
+}
+
+/// What each write was told of its frame.
+fn watch(easy: &Easy, app: &App) -> Rc<RefCell<Vec<Frame>>> {
+    let told = Rc::new(RefCell::new(Vec::new()));
+    let (easy, list) = (easy.clone(), told.clone());
+    *app.on_write.borrow_mut() = Some(Rc::new(move || list.borrow_mut().push(easy.ws_meta().unwrap())));
+    told
+}
+
+fn frame(flags: i32, offset: i64, bytes_left: i64, len: usize) -> Frame {
+    Frame { flags, offset, bytes_left, len }
+}
+
+// covers: curl_ws_meta
+#[test]
+fn frames_come_with_what_they_are() {
+    let frames = b"\x01\x03hel\x89\x02hi\x80\x02lo\x82\x00\x8a\x01p\x88\x02\x03\xe8";
+    let peer = peer(frames, vec![Step::ExpectBytes(8), Step::Finish]);
+    let (easy, app) = client(&peer);
+    let told = watch(&easy, &app);
+    assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+    assert_eq!(*app.body.borrow(), b"hellop\x03\xe8");
+    let wanted = [
+        frame(CURLWS_TEXT | CURLWS_CONT, 0, 0, 3),
+        frame(CURLWS_TEXT, 0, 0, 2),
+        frame(CURLWS_BINARY, 0, 0, 0),
+        frame(CURLWS_PONG, 0, 0, 1),
+        frame(CURLWS_CLOSE, 0, 0, 2),
+    ];
+    assert_eq!(*told.borrow(), wanted);
+    assert_eq!(heard(&peer), [(0x8a, b"hi".to_vec())]);
+    assert_eq!(easy.ws_meta(), None, "outside of callbacks there is none");
+    assert_eq!(easy.state().info.borrow().downloaded, frames.len() as i64);
+}
+
+#[test]
+fn the_request_is_curls() {
+    let peer = peer(b"\x81\x00", vec![Step::Finish]);
+    let (easy, _app) = client(&peer);
+    long(&easy, O::HttpVersion, 1);
+    assert_eq!(easy.perform(), Code::Ok);
+    let request = String::from_utf8(peer.received().concat()).unwrap();
+    let (before, key) = request.split_once("Sec-WebSocket-Key: ").unwrap();
+    let host = format!("Host: 127.0.0.1:{}\r\n", peer.port());
+    let wanted = "Accept: */*\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n";
+    assert_eq!(before, format!("GET /chat?room=1 HTTP/1.1\r\n{host}{wanted}"));
+    assert_eq!(&key[22..], "==\r\nConnection: Upgrade\r\n\r\n");
+}
+
+#[test]
+fn what_is_no_websocket_is_refused() {
+    for status in ["200 OK", "301 Moved\r\nLocation: /x", "401 No\r\nWWW-Authenticate: Basic realm=a"] {
+        let reply = format!("HTTP/1.1 {status}\r\nContent-Length: 2\r\n\r\nno");
+        let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), Step::Send(reply.into_bytes())]]);
+        let (easy, app) = client(&peer);
+        long(&easy, O::Followlocation, 1);
+        assert_eq!(easy.perform(), Code::HttpReturnedError);
+        assert_eq!(easy.state().message(), format!("Refused WebSocket upgrade: {}", &status[..3]));
+        assert_eq!(*app.body.borrow(), b"");
+    }
+    for (frames, code, message) in [
+        (&b""[..], Code::GotNothing, "Empty reply from server"),
+        (b"\x81\x02hi\x83\x00", Code::RecvError, "[WS] invalid opcode: 83"),
+        (b"\x81\x02hi\x81\x80", Code::RecvError, "[WS] masked input frame"),
+    ] {
+        let peer = peer(frames, vec![Step::Finish]);
+        let (easy, app) = client(&peer);
+        assert_eq!((easy.perform(), easy.state().message()), (code, message.to_owned()));
+        assert_eq!(*app.body.borrow(), if frames.is_empty() { &b""[..] } else { b"hi" });
+    }
+}
+
+/// A frame is handed out in pieces; one that the application does not take now comes again as the same.
+// covers: curl_ws_meta, curl_easy_pause
+#[test]
+fn a_pause_loses_nothing() {
+    let mut frames = b"\x82\x7e\x9c\x40".to_vec();
+    frames.extend((0..40_000).map(|i| i as u8));
+    frames.extend_from_slice(b"\x81\x03end");
+    let peer = peer(&frames, vec![Step::Finish]);
+    let (easy, app) = client(&peer);
+    let told = watch(&easy, &app);
+    app.answers.borrow_mut().extend([Written::All, Written::Pause]);
+    let multi = Multi::default();
+    assert_eq!(multi.add(&easy), tables::MultiCode::Ok);
+    while !easy.state().flow.receive_paused() {
+        multi.perform();
+        multi.wait(&mut [], Duration::from_millis(10), false).unwrap();
+    }
+    let stopped = *told.borrow().last().unwrap();
+    assert_eq!(easy.pause(0), Code::Ok);
+    assert_eq!(until_done(&multi), Code::Ok);
+    assert_eq!(app.body.borrow()[..40_000], frames[4..40_004]);
+    assert_eq!(app.body.borrow()[40_000..], *b"end");
+    let told = told.borrow();
+    let again = told.iter().filter(|piece| piece.offset == stopped.offset && piece.flags == stopped.flags);
+    assert_eq!(again.count(), 2);
+    assert!(told.iter().all(|p| p.flags == CURLWS_TEXT || p.offset + p.len as i64 + p.bytes_left == 40_000));
+}
+
+// covers: CURLOPT_WS_OPTIONS
+#[test]
+fn raw_mode_and_pings_of_ones_own() {
+    let frames = b"\x89\x02hi\x81\x01a";
+    for (bits, body) in [(CURLWS_RAW_MODE, &frames[..]), (CURLWS_NOAUTOPONG, b"hia")] {
+        let peer = peer(frames, vec![Step::Finish]);
+        let (easy, app) = client(&peer);
+        long(&easy, O::WsOptions, bits.into());
+        assert_eq!(easy.perform(), Code::Ok);
+        assert_eq!(*app.body.borrow(), body);
+        assert_eq!(heard(&peer), []);
+    }
+}
+
+/// What is sent from within the write callback leaves with the transfer, and so does an upload.
+// covers: curl_ws_send, CURLOPT_UPLOAD
+#[test]
+fn a_callback_sends() {
+    let peer = peer(b"\x81\x01a", vec![Step::ExpectBytes(6 + 5 + 6 + 1), Step::Finish]);
+    let (easy, app) = client(&peer);
+    long(&easy, O::Upload, 1);
+    *app.upload.borrow_mut() = b"bytes".to_vec();
+    let sender = easy.clone();
+    let hook = move || assert_eq!(sender.ws_send(b"b", 0, CURLWS_TEXT as u32), Ok(1));
+    *app.on_write.borrow_mut() = Some(Rc::new(hook));
+    assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+    let mut heard = heard(&peer);
+    heard.sort();
+    assert_eq!(heard, [(0x81, b"b".to_vec()), (0x82, b"bytes".to_vec())]);
+    assert_eq!(easy.ws_send(b"b", 0, 1), Err(Code::SendError));
+}
+
+/// A connection by hand.
+fn by_hand(peer: &RawPeer) -> Easy {
+    let (easy, _app) = client(peer);
+    long(&easy, O::ConnectOnly, 2);
+    assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+    easy
+}
+
+fn receive(easy: &Easy, buf: &mut [u8]) -> Result<Frame, Code> {
+    let start = Instant::now();
+    loop {
+        match easy.ws_receive(buf) {
+            Err(Code::Again) if start.elapsed() < Duration::from_secs(20) => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            result => return result,
+        }
+    }
+}
+
+// covers: curl_ws_recv, CURLOPT_CONNECT_ONLY
+#[test]
+fn by_hand_a_frame_comes_in_pieces() {
+    let frames = b"\x89\x02hi\x81\x05hello\x82\x00\x01\x01a";
+    let peer = peer(frames, vec![Step::ExpectBytes(8), Step::Finish]);
+    let easy = by_hand(&peer);
+    let mut buf = [0; 3];
+    assert_eq!(receive(&easy, &mut []), Ok(frame(CURLWS_TEXT, 0, 5, 0)));
+    assert_eq!(receive(&easy, &mut buf), Ok(frame(CURLWS_TEXT, 0, 2, 3)));
+    assert_eq!(buf, *b"hel");
+    assert_eq!(receive(&easy, &mut buf), Ok(frame(CURLWS_TEXT, 3, 0, 2)));
+    assert_eq!(receive(&easy, &mut []), Ok(frame(CURLWS_BINARY, 0, 0, 0)));
+    assert_eq!(receive(&easy, &mut buf), Ok(frame(CURLWS_TEXT | CURLWS_CONT, 0, 0, 1)));
+    assert_eq!(receive(&easy, &mut buf), Err(Code::GotNothing));
+    assert_eq!(heard(&peer), [(0x8a, b"hi".to_vec())]);
+}
+
+/// A frame of 24 MiB to a peer that reads late, over TLS: what does not fit now is given again.
+// covers: curl_ws_send
+#[test]
+fn by_hand_a_large_frame_goes_in_pieces() {
+    const LENGTH: usize = 24 << 20;
+    let authority = Authority::new();
+    let script = vec![
+        expect("\r\n\r\n"),
+        Step::Send(ACCEPTED.into()),
+        Step::Sleep(Duration::from_millis(300)),
+        Step::ExpectBytes(LENGTH + 14 + 8),
+        Step::Send(b"\x81\x06got it".to_vec()),
+        Step::Hold,
+    ];
+    let peer = RawPeer::tls(vec![script], authority.good().server_config().unwrap());
+    let (easy, _app) = handle(&format!("wss://localhost:{}/", peer.port()));
+    text(&easy, O::CainfoBlob, authority.ca_pem());
+    long(&easy, O::ConnectOnly, 2);
+    assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+    let all: Vec<u8> = (0..LENGTH).map(|i| (i / 7) as u8).collect();
+    let (mut sent, mut refused) = (0, 0);
+    while sent < LENGTH {
+        let piece = (LENGTH - sent).min(1_000_000);
+        let (whole, flags) =
+            if sent == 0 { (LENGTH as i64, CURLWS_OFFSET | CURLWS_BINARY) } else { (0, CURLWS_OFFSET) };
+        match easy.ws_send(&all[sent..sent + piece], whole, flags as u32) {
+            Ok(n) => sent += n,
+            Err(Code::Again) => {
+                refused += 1;
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            Err(code) => panic!("{code:?}"),
+        }
+    }
+    assert!(refused > 0, "the peer reads late");
+    assert_eq!(easy.ws_send(b"hi", 0, CURLWS_PING as u32), Ok(2));
+    let mut buf = [0; 10];
+    assert_eq!(receive(&easy, &mut buf), Ok(frame(CURLWS_TEXT, 0, 0, 6)));
+    let heard = peer.received().concat();
+    let at = heard.windows(4).position(|w| w == b"\r\n\r\n").unwrap() + 4;
+    let (mut out, mut writer) = (Vec::new(), Writer::default());
+    let mask: [u8; 4] = heard[at + 10..at + 14].try_into().unwrap();
+    writer.begin(Kind::Binary, true, LENGTH as u64, mask, &mut out);
+    writer.payload(&all, &mut out);
+    assert!(heard[at..at + out.len()] == out[..]);
+    assert_eq!(heard[at + out.len()..at + out.len() + 2], [0x89, 0x82]);
+}
+
+/// What cannot be sent says why.
+// covers: curl_ws_send, curl_ws_start_frame
+#[test]
+fn what_cannot_be_sent() {
+    let peer = peer(b"", vec![Step::Hold]);
+    let easy = by_hand(&peer);
+    for (bytes, fragment, flags, code, message) in [
+        (&b"x"[..], 0, 0, Code::BadFunctionArgument, "[WS] no flags given"),
+        (b"x", 0, CURLWS_CONT, Code::BadFunctionArgument, "[WS] No ongoing fragmented message to continue"),
+        (
+            b"x",
+            0,
+            CURLWS_PING | CURLWS_CONT,
+            Code::BadFunctionArgument,
+            "[WS] PING frame must not be fragmented",
+        ),
+        (b"x", 0, CURLWS_TEXT | CURLWS_BINARY, Code::SendError, "[WS] unknown flags: 3"),
+        (&[0; 126], 0, CURLWS_CLOSE, Code::TooLarge, "[WS] given CLOSE frame is too big"),
+        (
+            b"x",
+            -1,
+            CURLWS_TEXT | CURLWS_OFFSET,
+            Code::SendError,
+            "[WS] starting new frame with negative payload length -1",
+        ),
+        (
+            b"x",
+            0,
+            CURLWS_TEXT | CURLWS_OFFSET,
+            Code::BadFunctionArgument,
+            "[WS] unaligned frame size (sending 1 instead of 0)",
+        ),
+    ] {
+        assert_eq!(easy.ws_send(bytes, fragment, flags as u32), Err(code));
+        assert_eq!(easy.state().message(), message);
+    }
+    let offset = (CURLWS_TEXT | CURLWS_OFFSET) as u32;
+    assert_eq!(easy.ws_send(b"ab", 3, offset), Ok(2));
+    assert_eq!(easy.ws_start_frame(CURLWS_TEXT as u32, 1), Err(Code::SendError));
+    assert_eq!(easy.ws_send(b"cd", 0, offset), Err(Code::BadFunctionArgument));
+    assert_eq!(easy.ws_send(b"c", 0, offset), Ok(1));
+}

@@ -1,0 +1,118 @@
+//! WebSocket for a client (RFC 6455): frames in ([`Reader`]) and out ([`Writer`]) as state machines that neither read, wait
+//! nor draw random numbers, and the key of the handshake.
+//!
+//! A frame may be larger than memory: a reader hands its payload out where it was received, piece by piece, and a writer
+//! takes it as it comes. Nothing is allocated for what a peer sends.
+
+mod reader;
+mod writer;
+
+use std::fmt;
+
+pub use reader::{Piece, Reader, Step};
+pub use writer::Writer;
+
+/// Longest payload of a control frame (section 5.5).
+pub const MAX_CONTROL: u64 = 125;
+
+/// The protocol's version, as Sec-WebSocket-Version names it (section 4.1).
+pub const VERSION: &str = "13";
+
+const FIN: u8 = 0x80;
+const RESERVED: u8 = 0x70;
+const OPCODE: u8 = 0x0f;
+const MASKED: u8 = 0x80;
+const CONTINUATION: u8 = 0;
+/// Lengths that say that the length follows in two or in eight bytes.
+const LENGTH_16: u8 = 126;
+const LENGTH_64: u8 = 127;
+
+/// What a frame carries; that of a fragment is its message's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Text,
+    Binary,
+    Close,
+    Ping,
+    Pong,
+}
+
+impl Kind {
+    const fn opcode(self) -> u8 {
+        match self {
+            Kind::Text => 1,
+            Kind::Binary => 2,
+            Kind::Close => 8,
+            Kind::Ping => 9,
+            Kind::Pong => 10,
+        }
+    }
+
+    fn from_opcode(opcode: u8) -> Option<Kind> {
+        [Kind::Text, Kind::Binary, Kind::Close, Kind::Ping, Kind::Pong]
+            .into_iter()
+            .find(|k| k.opcode() == opcode)
+    }
+
+    /// Control frames come between the fragments of a message, whole and short.
+    pub const fn is_control(self) -> bool {
+        matches!(self, Kind::Close | Kind::Ping | Kind::Pong)
+    }
+
+    /// In capitals.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Text => "TEXT",
+            Kind::Binary => "BINARY",
+            Kind::Close => "CLOSE",
+            Kind::Ping => "PING",
+            Kind::Pong => "PONG",
+        }
+    }
+}
+
+/// Why bytes of a peer are no frames. Its text is curl's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Bits that only an extension gives a meaning, in this first byte.
+    Reserved(u8),
+    /// A first byte with an opcode that nobody has defined.
+    Opcode(u8),
+    /// A continuation of no message.
+    NothingToResume,
+    /// A message within the fragments of another.
+    Interrupted(Kind),
+    /// A control frame that says it goes on.
+    Fragmented(Kind),
+    /// Servers do not mask.
+    Masked,
+    /// A control frame longer than [`MAX_CONTROL`].
+    TooBig(Kind),
+    /// A length of more than 63 bits.
+    TooLong,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Reserved(first) => write!(f, "invalid reserved bits: {first:02x}"),
+            Fault::Opcode(first) => write!(f, "invalid opcode: {first:02x}"),
+            Fault::NothingToResume => write!(f, "no ongoing fragmented message to resume"),
+            Fault::Interrupted(kind) => {
+                write!(f, "fragmented message interrupted by new {} msg", kind.name())
+            }
+            Fault::Fragmented(kind) => write!(f, "invalid fragmented {} frame", kind.name()),
+            Fault::Masked => write!(f, "masked input frame"),
+            Fault::TooBig(kind) => write!(f, "received {} frame is too big", kind.name()),
+            Fault::TooLong => write!(f, "frame length longer than 63 bits not supported"),
+        }
+    }
+}
+
+/// The value of Sec-WebSocket-Key for sixteen random bytes (section 4.1).
+pub fn key(nonce: [u8; 16]) -> String {
+    crate::base64::encode(&nonce)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! Frames as they come from a server (RFC 6455, section 5).
+
+use std::ops::Range;
+
+use super::{CONTINUATION, FIN, Fault, Kind, LENGTH_16, LENGTH_64, MASKED, MAX_CONTROL, OPCODE, RESERVED};
+
+/// Takes what a server sends apart.
+#[derive(Default)]
+pub struct Reader {
+    /// What has come of a frame's head.
+    head: [u8; 10],
+    have: usize,
+    /// What the frame with that head carries, and whether it ends its message.
+    opening: Option<(Kind, bool)>,
+    /// A message that goes on in later frames.
+    message: Option<Kind>,
+    /// The frame whose head has come.
+    frame: Option<Frame>,
+}
+
+struct Frame {
+    kind: Kind,
+    last: bool,
+    length: u64,
+    offset: u64,
+}
+
+/// Payload of a frame, or all that there is of one without payload.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub kind: Kind,
+    /// The frame ends its message.
+    pub last: bool,
+    /// Where in the frame it stands.
+    pub offset: u64,
+    /// How much of the frame is still to come behind it.
+    pub left: u64,
+    /// Where it stands in the input.
+    pub payload: Range<usize>,
+}
+
+/// What became of an input.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Step {
+    /// So many bytes of it are done with.
+    pub used: usize,
+    /// What they told. `None` means that more is needed.
+    pub piece: Option<Piece>,
+}
+
+impl Reader {
+    /// Looks at what follows the bytes before, as far as one piece goes. At most `room` bytes of payload are taken; without
+    /// room a frame's head tells of it all the same, and its payload stays.
+    pub fn next(&mut self, input: &[u8], room: usize) -> Result<Step, Fault> {
+        let mut used = 0;
+        let frame = loop {
+            if let Some(frame) = &mut self.frame {
+                break frame;
+            }
+            let Some(&byte) = input.get(used) else { return Ok(Step { used, piece: None }) };
+            used += 1;
+            self.frame = self.head_byte(byte)?;
+        };
+        let left = frame.length - frame.offset;
+        let here = input.len() - used;
+        if left > 0 && here == 0 {
+            return Ok(Step { used, piece: None });
+        }
+        let taken = left.min(here.min(room) as u64);
+        let (kind, last, offset) = (frame.kind, frame.last, frame.offset);
+        frame.offset += taken;
+        if frame.offset == frame.length {
+            self.frame = None;
+        }
+        let payload = used..used + taken as usize;
+        Ok(Step { used: payload.end, piece: Some(Piece { kind, last, offset, left: left - taken, payload }) })
+    }
+
+    /// Takes one byte of a head; the frame, once it is whole.
+    fn head_byte(&mut self, byte: u8) -> Result<Option<Frame>, Fault> {
+        let (kind, last) = match self.opening {
+            Some(opening) => opening,
+            None => *self.opening.insert(open(&mut self.message, byte)?),
+        };
+        if self.have == 1 && byte & MASKED != 0 {
+            return Err(Fault::Masked);
+        }
+        if self.have == 1 && kind.is_control() && u64::from(byte) > MAX_CONTROL {
+            return Err(Fault::TooBig(kind));
+        }
+        self.head[self.have] = byte;
+        self.have += 1;
+        let Some(length) = length(&self.head[..self.have]) else { return Ok(None) };
+        if length > i64::MAX as u64 {
+            return Err(Fault::TooLong);
+        }
+        (self.have, self.opening) = (0, None);
+        Ok(Some(Frame { kind, last, length, offset: 0 }))
+    }
+}
+
+/// What a frame's first byte says, and whether it ends its message.
+fn open(message: &mut Option<Kind>, first: u8) -> Result<(Kind, bool), Fault> {
+    if first & RESERVED != 0 {
+        return Err(Fault::Reserved(first));
+    }
+    let last = first & FIN != 0;
+    let kind = match (first & OPCODE, *message) {
+        (CONTINUATION, Some(kind)) => kind,
+        (CONTINUATION, None) => return Err(Fault::NothingToResume),
+        (opcode, message) => match (Kind::from_opcode(opcode).ok_or(Fault::Opcode(first))?, message) {
+            (kind, _) if kind.is_control() => {
+                return if last { Ok((kind, true)) } else { Err(Fault::Fragmented(kind)) };
+            }
+            (kind, Some(_)) => return Err(Fault::Interrupted(kind)),
+            (kind, None) => kind,
+        },
+    };
+    *message = if last { None } else { Some(kind) };
+    Ok((kind, last))
+}
+
+/// The payload's length, once the head tells it.
+fn length(head: &[u8]) -> Option<u64> {
+    match head {
+        [_, LENGTH_16, long @ ..] => Some(u16::from_be_bytes(long.try_into().ok()?).into()),
+        [_, LENGTH_64, long @ ..] => Some(u64::from_be_bytes(long.try_into().ok()?)),
+        [_, length] => Some((*length).into()),
+        _ => None,
+    }
+}
