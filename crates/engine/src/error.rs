@@ -21,6 +21,7 @@ struct Inner {
     verify_result: i64,
     proxy_code: i64,
     stale: bool,
+    http1: bool,
 }
 
 impl Error {
@@ -34,6 +35,7 @@ impl Error {
             verify_result: 0,
             proxy_code: 0,
             stale: false,
+            http1: false,
         }))
     }
 
@@ -61,6 +63,23 @@ impl Error {
     /// Whether a fresh connection may succeed where a pooled one failed.
     pub fn is_stale(&self) -> bool {
         self.0.stale
+    }
+
+    /// Marks a refusal of HTTP/2: HTTP/1.1 may succeed.
+    pub fn wants_http1(mut self) -> Error {
+        self.0.http1 = true;
+        self
+    }
+
+    /// Whether HTTP/1.1 may succeed where HTTP/2 failed.
+    pub fn is_for_http1(&self) -> bool {
+        self.0.http1
+    }
+
+    /// The same with another code.
+    pub fn with_code(mut self, code: Code) -> Error {
+        self.0.code = code;
+        self
     }
 
     /// What the C caller gets.

@@ -72,6 +72,31 @@ pub struct Limits {
     pub max_total: usize,
 }
 
+/// How transfers share the connections that carry streams.
+pub(crate) struct Streams {
+    apart: Cell<bool>,
+    most: Rc<Cell<usize>>,
+}
+
+impl Default for Streams {
+    /// As curl_multi_init makes it.
+    fn default() -> Streams {
+        Streams { apart: Cell::new(false), most: Rc::new(Cell::new(100)) }
+    }
+}
+
+impl Streams {
+    /// Whether one connection serves several transfers at once.
+    pub fn multiplexes(&self) -> bool {
+        !self.apart.get()
+    }
+
+    /// How many at most. It may change.
+    pub fn most(&self) -> Rc<Cell<usize>> {
+        self.most.clone()
+    }
+}
+
 /// State of a multi handle.
 pub struct MultiState {
     pub(crate) runtime: Runtime,
@@ -80,6 +105,7 @@ pub struct MultiState {
     pub resolved: Arc<ResolveCache>,
     pub sessions: SessionStore,
     pub(crate) limits: Cell<Limits>,
+    pub(crate) streams: Streams,
     /// What protocols remember of servers.
     pub(crate) memories: Memories,
     pub(crate) for_easy: bool,
@@ -120,6 +146,7 @@ impl Multi {
             resolved: Arc::default(),
             sessions: SessionStore::new(),
             limits: Cell::default(),
+            streams: Streams::default(),
             memories: Memories::default(),
             for_easy,
             scratch: Cell::default(),
@@ -301,6 +328,16 @@ impl Multi {
     /// Connection limits.
     pub fn set_limits(&self, limits: Limits) {
         self.0.limits.set(limits);
+    }
+
+    /// Whether transfers share a connection that carries streams (CURLMOPT_PIPELINING), as they do unless told otherwise.
+    pub fn set_multiplexing(&self, on: bool) {
+        self.0.streams.apart.set(!on);
+    }
+
+    /// How many streams a connection may carry at once (CURLMOPT_MAX_CONCURRENT_STREAMS).
+    pub fn set_max_streams(&self, most: usize) {
+        self.0.streams.most.set(most);
     }
 
     /// The limits in force.

@@ -135,6 +135,14 @@ impl Lease {
         }
     }
 
+    /// The same as [`Whole::host`]; a stream stays what it is.
+    pub fn host(self, run: impl FnOnce(Whole) -> Rc<dyn Session>) -> Lease {
+        match self {
+            Lease::Whole(whole) => whole.host(run),
+            stream => stream,
+        }
+    }
+
     /// Begins an exchange, which has the connection or the stream until [`Lease::end`].
     pub fn begin(&mut self, storage: Storage) -> Box<dyn Exchange> {
         match self {

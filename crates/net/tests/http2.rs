@@ -14,8 +14,10 @@ use h2::server::SendResponse;
 use http::{HeaderMap, Request, Response};
 use runtime::Runtime;
 use warmwire_net::exchange::BodyStep;
+use warmwire_net::exchange::{Reading, RequestBody, RequestHead, Says, Storage};
+use warmwire_net::http2::{self, Terms};
 use warmwire_net::http2::{Fault, Head, Http2, Rested, Stream};
-use warmwire_net::{Connection, Idle};
+use warmwire_net::{Acquired, Connection, Idle, Lease, Memory, Pool, Wish};
 use wire::h2::{Config, ErrorCode, Field, Opening};
 
 /// A server on a thread of its own, for as many connections as come; what it does is said in the path.
@@ -327,5 +329,61 @@ fn who_finds_no_vacancy_waits_for_one() {
             }
         });
         all(&rt, transfers.collect()).await;
+    });
+}
+
+/// A whole exchange: the status and length of its reply.
+async fn exchange(lease: &mut Lease, path: &str) -> (u16, usize) {
+    let mut exchange = lease.begin(Storage::default());
+    let mut head = RequestHead::new(b"GET", "http", |out| out.extend_from_slice(path.as_bytes()), "2");
+    head.field("Host", b"host");
+    head.end(RequestBody::None);
+    exchange.begin(&head, Reading::default());
+    poll_fn(|cx| exchange.poll_flush(cx)).await.unwrap();
+    let (mut status, mut ended) = (0, false);
+    while !ended {
+        match exchange.find_part(1000).unwrap() {
+            Some(_) => {
+                match exchange.part().says.unwrap() {
+                    Says::Status(line) => status = line.code,
+                    Says::Field(_) => {}
+                    Says::End => ended = true,
+                }
+                exchange.take_part();
+            }
+            None => assert!(poll_fn(|cx| exchange.poll_more(cx, &mut [])).await.unwrap()),
+        }
+    }
+    exchange.begin_body();
+    let (mut buf, mut length) = ([0; 1000], 0);
+    while let BodyStep::Bytes(n) = poll_fn(|cx| exchange.poll_body(cx, &mut buf)).await.unwrap() {
+        length += n;
+    }
+    let received = exchange.trailer().map(|part| part.line.to_vec());
+    assert_eq!(received.as_deref(), Some(&b"received: 0\r\n"[..]));
+    assert!(lease.end(exchange).0, "it has ended as it should");
+    (status, length)
+}
+
+#[test]
+fn a_pool_has_sessions_that_park_and_go_on() {
+    test(|rt, to| async move {
+        let (pool, key) = (Pool::new(rt.reactor()), identity(to.port()));
+        let wish = Wish { streams: true, ..common::wish(&key) };
+        let terms = || Terms { config: Config::default(), most: Rc::new(Cell::new(2)) };
+        let Some(Acquired::Vacant(slot)) = pool.try_acquire(wish) else { panic!() };
+        let connection = *connect(&rt, to).await;
+        let mut first = slot.host(connection, |whole| http2::host(whole, terms(), &rt));
+        let Some(Acquired::Reused(mut second)) = pool.try_acquire(wish) else { panic!("room for two") };
+        assert!(matches!(pool.try_acquire(wish), Some(Acquired::Vacant(_))), "and for no more");
+        assert_eq!(exchange(&mut first, "/3000").await, (200, 3000));
+        assert_eq!(exchange(&mut second, "/0").await, (200, 0));
+        first.release();
+        second.release();
+        until(&rt, || pool.idle() == 1).await;
+        let Some(Acquired::Reused(mut lease)) = pool.try_acquire(wish) else { panic!("it was idle") };
+        assert!(http2::is_parked(lease.whole().unwrap().connection()));
+        let mut third = lease.host(|whole| http2::host(whole, terms(), &rt));
+        assert_eq!((third.about().id, exchange(&mut third, "/10").await), (0, (200, 10)));
     });
 }

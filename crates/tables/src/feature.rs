@@ -25,7 +25,7 @@ pub const ALL: [Feature; 24] = [
     row("gsasl", CURL_VERSION_GSASL, false),
     row("GSS-API", CURL_VERSION_GSSAPI, true),
     row("HSTS", CURL_VERSION_HSTS, true),
-    row("HTTP2", CURL_VERSION_HTTP2, false),
+    row("HTTP2", CURL_VERSION_HTTP2, true),
     row("HTTP3", CURL_VERSION_HTTP3, false),
     row("HTTPS-proxy", CURL_VERSION_HTTPS_PROXY, true),
     row("IDN", CURL_VERSION_IDN, true),
@@ -42,6 +42,26 @@ pub const ALL: [Feature; 24] = [
     row("UnixSockets", CURL_VERSION_UNIX_SOCKETS, true),
     row("zstd", CURL_VERSION_ZSTD, true),
 ];
+
+/// Whether the feature of this name is built.
+pub const fn is_built(name: &str) -> bool {
+    let mut at = 0;
+    while at < ALL.len() {
+        if same(ALL[at].name.as_bytes(), name.as_bytes()) {
+            return ALL[at].built;
+        }
+        at += 1;
+    }
+    false
+}
+
+const fn same(a: &[u8], b: &[u8]) -> bool {
+    let mut at = 0;
+    while at < a.len() && at < b.len() && a[at] == b[at] {
+        at += 1;
+    }
+    at == a.len() && at == b.len()
+}
 
 /// The names of those that are built.
 pub fn built_names() -> impl Iterator<Item = &'static str> {

@@ -20,14 +20,14 @@ fn on_a_file(flag: &[&str]) -> Ran {
     curl(&[flag, &["file:///dev/null"]].concat())
 }
 
-// refuses: --http2, --http2-prior-knowledge, --proxy-http2, --http3, --http3-only, --proxy-http3, --ech, --tlsauthtype,
+// refuses: --proxy-http2, --http3, --http3-only, --proxy-http3, --ech, --tlsauthtype,
 // --tlsuser, --tlspassword, --proxy-tlsauthtype, --proxy-tlsuser, --proxy-tlspassword, --ssl-sessions, --dns-interface,
 // --dns-ipv4-addr, --dns-ipv6-addr, --dns-servers
 #[test]
 fn features_that_the_library_lacks() {
     let features = features();
     let rows: &[(&str, &[&[&str]])] = &[
-        ("HTTP2", &[&["--http2"], &["--http2-prior-knowledge"], &["--proxy-http2"]]),
+        ("HTTP2-proxy", &[&["--proxy-http2"]]),
         ("HTTP3", &[&["--http3"], &["--http3-only"], &["--proxy-http3"]]),
         ("ECH", &[&["--ech", "true"]]),
         ("TLS-SRP", &[&["--tlsauthtype", "SRP"], &["--tlsuser", "me"], &["--tlspassword", "secret"]]),

@@ -236,14 +236,17 @@ fn set(multi: &MultiHandle, option: MultiOption, number: i64, pointer: *mut c_vo
                 multi.multi.forget_names();
             }
         }
-        // HTTP/1 pipelining is gone from curl and streams don't exist here: accepted, as curl does, without effect.
-        M::Pipelining
-        | M::MaxPipelineLength
+        M::Pipelining => multi.multi.set_multiplexing(number & CURLPIPE_MULTIPLEX != 0),
+        // What is out of range is the default again, as in curl.
+        M::MaxConcurrentStreams => {
+            multi.multi.set_max_streams(if (1..=0x7fff_ffff).contains(&number) { count } else { 100 });
+        }
+        // HTTP/1 pipelining is gone from curl, and no server is asked to push: accepted, as curl does, without effect.
+        M::MaxPipelineLength
         | M::ContentLengthPenaltySize
         | M::ChunkLengthPenaltySize
         | M::PipeliningSiteBl
         | M::PipeliningServerBl
-        | M::MaxConcurrentStreams
         | M::PushFunction
         | M::PushData => {}
         M::ResolveThreadsMax | M::QuickExit => {}

@@ -447,6 +447,7 @@ fn check_range(option: O, value: i64) -> Result<(), Code> {
         O::Proxytype => (0..=8).contains(&value),
         O::FtpCreateMissingDirs => (0..=2).contains(&value),
         O::HttpVersion => (0..=5).contains(&value), // HTTP/3 is not built
+        O::StreamWeight => (1..=256).contains(&value),
         O::Httpauth | O::Proxyauth => value != 0 || option == O::Httpauth || option == O::Proxyauth,
         O::NewFilePerms | O::NewDirectoryPerms => (0..=0o777).contains(&value),
         _ => true,

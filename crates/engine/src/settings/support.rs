@@ -124,13 +124,13 @@ pub fn support(option: O) -> Support {
         | O::GssapiDelegation => Support::Yes,
         // Accepted and without effect in curl 8.22 itself.
         O::RandomFile | O::Egdsocket | O::DnsUseGlobalCache | O::SslEnableNpn
-        | O::Pipewait | O::StreamDepends | O::StreamDependsE => Support::Yes,
+        | O::Pipewait | O::StreamDepends | O::StreamDependsE | O::StreamWeight => Support::Yes,
         // Mail.
         O::MailFrom | O::MailRcpt | O::MailAuth | O::MailRcptAllowfails | O::SaslIr
         | O::SaslAuthzid | O::UploadFlags => Support::Yes,
         // Features that this build lacks.
         O::SslCtxFunction | O::SslCtxData | O::Sslengine | O::SslengineDefault | O::Ech | O::DohUrl
-        | O::DohSslVerifypeer | O::DohSslVerifyhost | O::DohSslVerifystatus | O::StreamWeight => Support::NotBuiltIn,
+        | O::DohSslVerifypeer | O::DohSslVerifyhost | O::DohSslVerifystatus => Support::NotBuiltIn,
         // Taken out of curl with 8.15, 8.17 and 8.22.
         O::SslFalsestart | O::Krblevel | O::TlsauthUsername | O::TlsauthPassword | O::TlsauthType
         | O::ProxyTlsauthUsername | O::ProxyTlsauthPassword | O::ProxyTlsauthType => Support::NotBuiltIn,

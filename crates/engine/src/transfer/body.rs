@@ -7,8 +7,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use net::exchange::{BodyError, BodyStep};
+use net::http2::{Fault, StreamFault};
 use runtime::Sleep;
 use tables::{Code, EasyOption as O};
+use wire::h2::ErrorCode;
 
 use super::Transfer;
 use crate::error::{Error, Result};
@@ -101,7 +103,7 @@ impl Transfer {
                         Poll::Ready(self.writer.body(&buf[at..n]).map(|()| Some(n)))
                     }
                     Ok(BodyStep::End) => Poll::Ready(Ok(None)),
-                    Err(e) => Poll::Ready(Err(body_failed(e))),
+                    Err(e) => Poll::Ready(Err(self.body_failed(e))),
                 }
             });
             match ready!(step)? {
@@ -121,6 +123,14 @@ impl Transfer {
 }
 
 impl Transfer {
+    /// A body that could not be read. Of a stream that has brought something, what is lost is a part.
+    #[cold]
+    fn body_failed(&self, e: BodyError) -> Error {
+        let error = body_failed(e);
+        let partial = error.code() == Code::Http2 && self.easy.info.borrow().downloaded > 0;
+        if partial { error.with_code(Code::PartialFile) } else { error }
+    }
+
     /// Counts what has come. The first byte of a protocol without heads is the first one of its body.
     pub fn received(&self, bytes: usize) {
         let mut info = self.easy.info.borrow_mut();
@@ -151,13 +161,48 @@ fn body_failed(e: BodyError) -> Error {
 /// A failed receive.
 #[cold]
 pub fn receive_failed(e: &std::io::Error) -> Error {
+    if let Some(error) = stream_failed(e) {
+        return error;
+    }
     Error::os(Code::RecvError, failure("Recv", e), e)
 }
 
 /// A failed send.
 #[cold]
 pub fn send_failed(e: &std::io::Error) -> Error {
+    if let Some(error) = stream_failed(e) {
+        return error;
+    }
     Error::os(Code::SendError, failure("Send", e), e)
+}
+
+/// What happened to a stream, in curl's words and codes.
+fn stream_failed(e: &std::io::Error) -> Option<Error> {
+    let StreamFault { stream, fault } = e.get_ref()?.downcast_ref()?;
+    Some(match fault {
+        Fault::Refused => {
+            let text = format!("HTTP/2 stream {stream} refused by server, try again on a new connection");
+            Error::new(Code::SendError, text).stale()
+        }
+        Fault::Reset { code: ErrorCode::HTTP_1_1_REQUIRED, .. } => {
+            Error::new(Code::SendError, "HTTP/2 is refused, HTTP/1.1 is required").stale().wants_http1()
+        }
+        Fault::Reset { code: ErrorCode::NO_ERROR, .. } => {
+            Error::new(Code::Http2, format!("HTTP/2 stream {stream} was reset"))
+        }
+        Fault::Reset { code, .. } => {
+            let text = format!("HTTP/2 stream {stream} was not closed cleanly: {code} (err {})", code.0);
+            Error::new(Code::Http2Stream, text)
+        }
+        Fault::Failed(failure) => {
+            let text = format!("Error in the HTTP2 framing layer: {} ({})", failure.why, failure.code);
+            Error::new(Code::Http2, text)
+        }
+        Fault::Closed => {
+            Error::new(Code::Http2, format!("HTTP/2 stream {stream}: the connection was closed"))
+        }
+        Fault::Io(e) => Error::os(Code::RecvError, failure("Recv", e), e),
+    })
 }
 
 /// TLS says by itself what was tried.

@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 use net::connect::{ConnectRequest, Connected, connect, connect_unix};
 use net::filter::tls::handshake_with;
 use net::filter::{SocketFilter, open::Transport};
+use net::http2::{self, Terms};
 use net::resolver::{Addresses, IpVersion, ResolveOptions, is_new, resolve};
+use net::session::Session;
 use net::tls::{TlsConfig, TlsVersion};
 use net::{
     About, Acquired, Ages, Connection, Datagrams, Filter, Identity, Key, Lease, Limits, Pool, ResolveCache,
@@ -21,6 +23,7 @@ use net::{
 };
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, LockData};
+use wire::h2::Config;
 
 use super::Transfer;
 use super::plan::{Bound, Plan, TlsNames, belonging, tls_config};
@@ -83,10 +86,15 @@ impl Transfer {
         let pool = self.pool();
         let owner = self.easy.owner_number();
         let unsettled = !fresh && plan.identity.credentials.is_none();
-        let perhaps = bound.perhaps.filter(|_| unsettled).map(|user| belonging(&plan.identity, user));
+        let perhaps = bound.perhaps.filter(|_| unsettled).map(|user| match plan.may_have_streams() {
+            true => belonging(&plan.without_http2().identity, user),
+            false => belonging(&plan.identity, user),
+        });
         let better = perhaps.or(if fresh { None } else { self.protected(&plan)? });
         let ages = self.ages();
-        let wish = Wish { identity: &plan.identity, fresh, streams: false, patient: false, ages, owner };
+        let streams = plan.may_have_streams() && self.multi.streams.multiplexes();
+        let patient = streams && self.on(O::Pipewait);
+        let wish = Wish { identity: &plan.identity, fresh, streams, patient, ages, owner };
         let at_once = || {
             let kept = better.and_then(|identity| pool.try_reuse(Wish { identity: &identity, ..wish }));
             kept.map(Acquired::Reused).or_else(|| pool.try_acquire(wish))
@@ -111,13 +119,17 @@ impl Transfer {
                         info.app_connect = elapsed;
                     }
                 });
-                lease
+                self.resume_session(lease)
             }
             Acquired::Vacant(slot) => {
                 cold_path();
                 let opening = Box::pin(self.open(&plan, started, deadline));
                 let connection = self.within(Some(deadline), late, opening).await?;
-                slot.fill(connection)
+                if plan.may_have_streams() && speaks_http2(&plan, &connection) {
+                    slot.host(connection, |whole| self.run_session(whole))
+                } else {
+                    slot.fill(connection)
+                }
             }
         };
         self.note_connection(lease.about());
@@ -126,6 +138,20 @@ impl Transfer {
             return Err(Error::new(Code::AbortedByCallback, "operation aborted by pre-request callback"));
         }
         Ok(Link { lease, plan })
+    }
+
+    /// A connection on which a session was parked goes on with it.
+    fn resume_session(&self, mut lease: Lease) -> Lease {
+        match lease.whole().is_some_and(|whole| http2::is_parked(whole.connection())) {
+            false => lease,
+            true => lease.host(|whole| self.run_session(whole)),
+        }
+    }
+
+    /// HTTP/2 on a connection, driven by the multi handle.
+    fn run_session(&self, whole: Whole) -> Rc<dyn Session> {
+        let terms = Terms { config: Config::default(), most: self.multi.streams.most() };
+        http2::host(whole, terms, &self.multi.runtime)
     }
 
     /// The request has got its place among the connections; it has waited for that since `from`.
@@ -501,6 +527,12 @@ impl Transfer {
         info.ends = ends(&about.endpoints);
         info.last_socket = about.socket;
     }
+}
+
+/// Whether HTTP/2 is spoken on a connection, since that is known or came of the handshake.
+fn speaks_http2(plan: &Plan, connection: &Connection) -> bool {
+    let agreed = connection.about.tls.as_ref().and_then(|tls| tls.alpn.as_deref());
+    plan.knows_http2() || agreed == Some("h2")
 }
 
 /// How the first host on the way is looked up. A proxy that is told by its address is reached there, whatever family

@@ -12,7 +12,9 @@ use net::filter::open::{KeepAlive, LocalBinding, SocketOptions, Transport, UnixA
 use net::identity::{Credentials, Identity, Key, Origin, Owner, ProxyIdentity};
 use net::resolver::{IpVersion, ResolveOptions, speaks_of};
 use net::tls::{CaSource, CertSource, ClientCert, TlsConfig, TlsVersion};
-use tables::constant::CURLAUTH_NEGOTIATE;
+use tables::constant::{
+    CURL_HTTP_VERSION_1_0, CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE, CURLAUTH_NEGOTIATE,
+};
 use tables::scheme::Login;
 use tables::{Code, EasyOption as O, Scheme};
 
@@ -131,7 +133,7 @@ impl Plan {
             haproxy: haproxy(&settings),
             unnamed: proxy.as_ref().is_some_and(unnamed),
             credentials,
-            variant: variant(&settings, &scheme),
+            variant: variant(&settings, &scheme, forwarding.is_some()),
             owner: t.easy.callbacks.sockets().map(|sockets| match sockets.kin() {
                 Some(functions) => Owner::Kin(functions),
                 None => Owner::Handle(t.easy.owner_number()),
@@ -139,6 +141,28 @@ impl Plan {
         };
         let identity = Key::from(identity);
         Ok(Plan { identity, host: to_host, port: to_port, alternative, proxy, pre_proxy, tls, resolve })
+    }
+
+    /// Whether a stream may serve a transfer along it.
+    pub fn may_have_streams(&self) -> bool {
+        self.knows_http2() || self.tls.as_ref().is_some_and(|tls| tls.alpn.iter().any(|name| name == "h2"))
+    }
+
+    /// Whether HTTP/2 is spoken without asking.
+    pub fn knows_http2(&self) -> bool {
+        self.identity.variant == PRIOR_KNOWLEDGE
+    }
+
+    /// The same where HTTP/2 is of no use: a server or the way of authentication demands HTTP/1.
+    pub fn without_http2(&self) -> Plan {
+        let mut identity = Identity::clone(&self.identity);
+        let offer = vec!["http/1.1".to_owned()];
+        let tls = self.tls.as_ref().map(|tls| Arc::new(TlsConfig { alpn: offer, ..(**tls).clone() }));
+        identity.tls = tls.clone().or(identity.tls);
+        if self.knows_http2() {
+            identity.variant = String::new();
+        }
+        Plan { identity: identity.into(), tls, ..self.clone() }
     }
 
     /// The HTTP proxy that requests are handed to, unless it is a tunnel.
@@ -162,7 +186,7 @@ fn family_name(scheme: &Scheme) -> String {
 
 /// What else tells connections apart. On one that logs in as a whole, how far TLS was demanded: a control connection
 /// that fell back to clear text must not serve a transfer that forbids it.
-fn variant(settings: &Settings, scheme: &Scheme) -> String {
+fn variant(settings: &Settings, scheme: &Scheme, forwards: bool) -> String {
     match scheme.login() {
         Login::Connection => {
             let how =
@@ -171,6 +195,7 @@ fn variant(settings: &Settings, scheme: &Scheme) -> String {
         }
         // One that is handed to the application, or speaks another protocol afterwards, is nobody else's.
         _ if settings.on(O::ConnectOnly) => format!("by itself {}", settings.long(O::ConnectOnly)),
+        _ if knows_http2(settings, scheme, forwards) => PRIOR_KNOWLEDGE.to_owned(),
         _ => String::new(),
     }
 }
@@ -306,10 +331,31 @@ fn alpn(settings: &Settings, scheme: &Scheme) -> Vec<String> {
     if !http || !settings.on(O::SslEnableAlpn) {
         return Vec::new();
     }
-    // Many servers know no "http/1.0", and end a handshake that offers nothing else (RFC 7301 3.2).
-    let old = settings.long(O::HttpVersion) == 1 && scheme.family() == tables::scheme::Family::Http;
-    ["http/1.0", "http/1.1"].into_iter().skip(usize::from(!old)).map(str::to_owned).collect()
+    let itself = scheme.family() == tables::scheme::Family::Http;
+    let streams = HTTP2 && itself && settings.long(O::ConnectOnly) == 0;
+    let offer: &[&str] = match settings.long(O::HttpVersion) {
+        // Many servers know no "http/1.0", and end a handshake that offers nothing else (RFC 7301 3.2).
+        CURL_HTTP_VERSION_1_0 if itself => &["http/1.0", "http/1.1"],
+        CURL_HTTP_VERSION_1_1 => &["http/1.1"],
+        CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE if streams => &["h2"],
+        _ if streams => &["h2", "http/1.1"],
+        _ => &["http/1.1"],
+    };
+    offer.iter().map(|name| (*name).to_owned()).collect()
 }
+
+/// Whether HTTP/2 is spoken at all.
+pub const HTTP2: bool = tables::feature::is_built("HTTP2");
+
+/// Whether the server is known to speak HTTP/2, whatever the handshake says. A proxy that is handed URLs is not.
+fn knows_http2(settings: &Settings, scheme: &Scheme, forwards: bool) -> bool {
+    let asked = settings.long(O::HttpVersion) == CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
+    let http = scheme.family() == tables::scheme::Family::Http;
+    HTTP2 && http && asked && !forwards && settings.long(O::ConnectOnly) == 0
+}
+
+/// [`Identity::variant`] of a connection on which HTTP/2 is spoken without asking.
+const PRIOR_KNOWLEDGE: &str = "h2";
 
 /// The options of one TLS peer: the origin's, or the same for an HTTPS proxy.
 pub struct TlsNames {

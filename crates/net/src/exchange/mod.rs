@@ -3,6 +3,7 @@
 //! the line that an application is shown for it, which HTTP/1 has and others make.
 
 pub mod http1;
+pub mod http2;
 pub mod request;
 mod told;
 
@@ -140,6 +141,11 @@ pub trait Exchange {
     /// Queues the head of the request and says how its reply is to be read. Unless nothing follows it
     /// ([`RequestBody::None`]), a body is queued then, and its end.
     fn begin(&mut self, request: &RequestHead, reading: Reading);
+
+    /// The number of the stream that it has, if it has one and that is open.
+    fn stream(&self) -> Option<u32> {
+        None
+    }
 
     /// Room for a piece of body of so many bytes behind what is queued: whoever reads them there needs no copy.
     fn body_room(&mut self, len: usize) -> &mut [u8];

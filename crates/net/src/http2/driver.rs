@@ -45,7 +45,11 @@ impl Driver {
             if self.sent == self.out.len() {
                 self.sent = 0;
                 self.out.clear();
-                self.http2.0.borrow_mut().session.write_into(&mut self.out, WRITE);
+                let mut state = self.http2.0.borrow_mut();
+                state.session.write_into(&mut self.out, WRITE);
+                // What leaves makes room, of which no byte of the peer's may ever tell.
+                let _ = state.take_in(&[]); // faults come with what is read
+                drop(state);
                 if self.out.is_empty() {
                     return connection.filter.poll_flush(cx).map_err(Lost::from);
                 }
@@ -76,7 +80,10 @@ impl Driver {
     /// Whether nobody has a stream. What a stream had to say last has been written.
     fn is_done(&self) -> bool {
         let state = self.http2.0.borrow();
-        state.inboxes.is_empty() && self.sent == self.out.len() && !state.session.has_output()
+        state.inboxes.is_empty()
+            && state.promised == 0
+            && self.sent == self.out.len()
+            && !state.session.has_output()
     }
 
     fn rest(&mut self, cx: &mut Context<'_>) -> Poll<Rested> {
@@ -114,7 +121,7 @@ impl Future for Driver {
         loop {
             let lost = self.http2.0.borrow().lost.is_some();
             if lost {
-                return if self.http2.0.borrow().inboxes.is_empty() { self.rest(cx) } else { self.sleep(cx) };
+                return if self.http2.streams() == 0 { self.rest(cx) } else { self.sleep(cx) };
             }
             if let Poll::Ready(Err(lost)) = self.poll_write(cx) {
                 self.lose(cx, lost);

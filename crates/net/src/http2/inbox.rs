@@ -2,6 +2,7 @@
 //! end.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::io;
 use std::task::Waker;
 
@@ -36,6 +37,21 @@ pub enum Fault {
     /// The peer broke the protocol, and the connection ended for it.
     Failed(Failure),
 }
+
+/// The same with the stream's number on the wire: what an exchange says with an [`io::Error`].
+#[derive(Debug)]
+pub struct StreamFault {
+    pub stream: u32,
+    pub fault: Fault,
+}
+
+impl fmt::Display for StreamFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HTTP/2 stream {}: {:?}", self.stream, self.fault)
+    }
+}
+
+impl std::error::Error for StreamFault {}
 
 #[derive(Default)]
 pub(super) struct Inbox {

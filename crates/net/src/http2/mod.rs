@@ -6,8 +6,10 @@
 //! and leaves connection and session behind, which nobody drives until another stream is wanted.
 
 mod driver;
+mod hosted;
 mod inbox;
 mod parked;
+mod place;
 mod stream;
 
 use std::cell::RefCell;
@@ -19,9 +21,11 @@ use slab::Slab;
 use wire::h2::{Config, ErrorCode, Event, Failure, Field, Opening, Session, StreamId};
 
 pub use driver::{Driver, Rested};
+pub use hosted::{Terms, host};
 use inbox::Inbox;
-pub use inbox::{Fault, Head};
-pub use parked::Parked;
+pub use inbox::{Fault, Head, StreamFault};
+pub use parked::{Parked, is_parked};
+pub use place::Place;
 pub use stream::Stream;
 
 use crate::Connection;
@@ -36,6 +40,8 @@ struct State {
     inboxes: Slab<Inbox>,
     /// For each slot of the session: the stream that has it, and its inbox.
     slots: Vec<Option<(StreamId, usize)>>,
+    /// Streams that were promised and are not open yet.
+    promised: usize,
     driver: Option<Waker>,
     /// Why nothing more comes.
     lost: Option<Lost>,
@@ -67,6 +73,7 @@ impl Http2 {
             session,
             inboxes: Slab::new(),
             slots: Vec::new(),
+            promised: 0,
             driver: None,
             lost: None,
             room: Vec::new(),
@@ -76,10 +83,31 @@ impl Http2 {
         (http2, driver)
     }
 
-    /// How many more streams may be opened now.
+    /// How many more streams may be opened now, beside those that were promised.
     pub fn vacancies(&self) -> usize {
         let state = self.0.borrow();
-        if state.lost.is_some() { 0 } else { state.session.vacancies() }
+        if state.lost.is_some() { 0 } else { state.session.vacancies().saturating_sub(state.promised) }
+    }
+
+    /// How many streams are open or promised.
+    pub fn streams(&self) -> usize {
+        let state = self.0.borrow();
+        state.inboxes.len() + state.promised
+    }
+
+    /// Whether no stream can be opened any more, now or later.
+    pub fn is_closing(&self) -> bool {
+        let state = self.0.borrow();
+        state.lost.is_some() || state.session.is_closing()
+    }
+
+    /// No more streams are opened. Those that are open go on.
+    pub fn leave(&self) {
+        let mut state = self.0.borrow_mut();
+        if state.lost.is_none() && !state.session.is_closing() {
+            state.session.go_away(ErrorCode::NO_ERROR);
+            state.wake_driver();
+        }
     }
 
     /// Ready when a stream may be opened, or when none can be any more: [`Http2::vacancies`] tells which.

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 use runtime::Idle;
 use wire::h2::{ErrorCode, Event, Session};
 
-use crate::Filter;
+use crate::{Connection, Filter, Memory};
 
 /// More in one look is not what an idle peer has to say.
 const LOOKS: usize = 16;
@@ -26,20 +26,6 @@ impl Parked {
 
     pub(super) fn into_parts(self) -> (Session, Vec<u8>) {
         (self.session, self.out)
-    }
-
-    /// Looks at the idle connection without waiting. One whose peer says goodbye, or breaks the protocol, has ended.
-    pub fn idle_state(&mut self, filter: &mut dyn Filter) -> Idle {
-        let mut buf = [0; READ];
-        for _ in 0..LOOKS {
-            match filter.try_read(&mut buf) {
-                Poll::Pending => return self.answer(filter),
-                Poll::Ready(Ok(n)) if n > 0 && self.take_in(&buf[..n]) => {}
-                Poll::Ready(_) => break,
-            }
-        }
-        self.answer(filter);
-        Idle::Closed
     }
 
     /// Asks whether the peer is there; its answer is taken by the next look (curl_easy_upkeep).
@@ -83,5 +69,26 @@ impl Parked {
             Poll::Ready(Err(_)) => Idle::Closed,
             _ => Idle::Alive,
         }
+    }
+}
+
+/// Whether a session is parked on the connection.
+pub fn is_parked(connection: &mut Connection) -> bool {
+    connection.state.as_mut().is_some_and(|memory| memory.see::<Parked>().is_some())
+}
+
+impl Memory for Parked {
+    /// Looks at the idle connection without waiting. One whose peer says goodbye, or breaks the protocol, has ended.
+    fn idle_state(&mut self, filter: &mut dyn Filter) -> Idle {
+        let mut buf = [0; READ];
+        for _ in 0..LOOKS {
+            match filter.try_read(&mut buf) {
+                Poll::Pending => return self.answer(filter),
+                Poll::Ready(Ok(n)) if n > 0 && self.take_in(&buf[..n]) => {}
+                Poll::Ready(_) => break,
+            }
+        }
+        self.answer(filter);
+        Idle::Closed
     }
 }

@@ -53,6 +53,12 @@ impl Stream {
         state.inboxes.get(self.inbox).is_some_and(|inbox| inbox.any)
     }
 
+    /// Whether the reply is whole and the peer wants nothing more of the request.
+    pub fn is_over(&self) -> bool {
+        let state = self.http2.0.borrow();
+        state.inboxes.get(self.inbox).is_none_or(|inbox| inbox.over && inbox.ended)
+    }
+
     /// Fields that came behind the body.
     pub fn take_trailers(&mut self) -> Option<Fields> {
         self.with(|_, _, inbox| inbox.trailers.take())

@@ -44,6 +44,11 @@ impl Fields {
         self.spans.iter().map(|span| self.parts(span))
     }
 
+    /// The one of that number, from 0.
+    pub fn at(&self, index: usize) -> Option<(&[u8], &[u8])> {
+        self.spans.get(index).map(|span| self.parts(span))
+    }
+
     /// The value of the first field of this name, given in lower case.
     pub fn value(&self, name: &[u8]) -> Option<&[u8]> {
         self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
@@ -98,6 +103,7 @@ mod tests {
         let all: Vec<_> = fields.iter().collect();
         assert_eq!(all, [(&b"b"[..], &b"1"[..]), (b"a", b"2"), (b"b", b"3")]);
         assert_eq!(fields.value(b"b"), Some(&b"1"[..]));
+        assert_eq!((fields.at(1), fields.at(3)), (Some((&b"a"[..], &b"2"[..])), None));
         fields.retain(|name, _| name == b"b");
         assert_eq!(fields.len(), 2);
         fields.clear();

@@ -16,11 +16,14 @@ mod upload;
 
 use std::future::poll_fn;
 use std::hint::cold_path;
+use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use net::exchange::{BodyError, BodyStep, Exchange, Reading};
+use net::Lease;
+use net::exchange::{BodyError, BodyStep, Exchange, Reading, RequestHead};
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, Scheme};
+use wire::h2::hop_by_hop;
 
 use super::Next;
 use crate::callbacks::DebugKind;
@@ -31,6 +34,7 @@ use crate::transfer::auth::ConnectionSteps;
 use crate::transfer::body::BodySource;
 use crate::transfer::connect::Link;
 use crate::transfer::plan::belonging;
+use crate::transfer::prepare::url_text;
 pub use again::KeptHead;
 use request::Request;
 use response::Response;
@@ -46,6 +50,8 @@ pub struct Memory {
     pub no_expect: bool,
     /// A server demanded HTTP/1.0 manners.
     pub http10: bool,
+    /// A server or the way of authentication demanded HTTP/1.
+    pub no_http2: bool,
     /// Authentication rounds.
     pub auth: auth::State,
     /// The connection of an NTLM or Negotiate conversation, which goes on with the next request.
@@ -67,6 +73,7 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
                 cold_path();
                 replays += 1;
                 t.http.fresh = replays + 1 == MAX_REPLAYS;
+                t.http.no_http2 |= e.is_for_http1();
                 let now = t.now();
                 t.easy.info.borrow_mut().begin_request(now); // with a connect time-out of its own
                 t.easy.note(|| "Connection died, retrying a fresh connect".to_owned());
@@ -79,8 +86,12 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
 /// A connection for the next request, which may have to be its user's own.
 pub async fn connect(t: &mut Transfer, fresh: bool) -> Result<Link> {
     auth::begin_request(t)?;
-    let plan = t.plan()?;
+    let mut plan = t.plan()?;
     let bound = bound::bound(t, plan.forwarder())?;
+    if plan.may_have_streams() && (t.http.no_http2 || bound.to.is_some()) {
+        cold_path();
+        plan = Rc::new(plan.without_http2());
+    }
     t.connect_bound(plan, bound, fresh).await
 }
 
@@ -100,7 +111,8 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
     let reused = reused || link.lease.is_reused();
     t.http.auth.steps = take_steps(&mut link);
     if !reused {
-        t.easy.note(|| "using HTTP/1.x".to_owned());
+        let version = if matches!(link.lease, Lease::Stream(_)) { "HTTP/2" } else { "HTTP/1.x" };
+        t.easy.note(|| format!("using {version}"));
     }
     auth::connected(t, reused);
     note_forwarding(t, &link);
@@ -151,7 +163,7 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
         }
         // Nothing of a reply came on a connection that had served before: the server closed it while
         // it was idle. A body that can be read again travels once more; one that can not is the failure to tell.
-        Err(e) if reused && untouched && replayable(&e) => {
+        Err(e) if e.is_stale() || reused && untouched && replayable(&e) => {
             talk.upload.rewind()?;
             Err(e.stale())
         }
@@ -193,7 +205,7 @@ fn bind(t: &mut Transfer, link: &mut Link) -> Result<()> {
 }
 
 fn replayable(e: &Error) -> bool {
-    matches!(e.code(), Code::GotNothing | Code::RecvError | Code::SendError)
+    matches!(e.code(), Code::GotNothing | Code::RecvError | Code::SendError | Code::Http2)
 }
 
 struct Finished {
@@ -291,6 +303,29 @@ fn wanted(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<Next
     redirect::after(t, response)
 }
 
+/// A stream has been opened with that head.
+fn note_stream(t: &Transfer, stream: u32, head: &RequestHead) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    t.easy.note(|| {
+        let url = url_text(&t.url);
+        format!("[HTTP/2] [{stream}] OPENED stream for {}", text(&url))
+    });
+    let host = head.fields().find(|(name, _)| name.eq_ignore_ascii_case(b"host")).map(|(_, value)| value);
+    let pseudo = [
+        (":method", Some(head.method())),
+        (":scheme", Some(head.scheme().as_bytes())),
+        (":authority", host),
+        (":path", Some(head.target())),
+    ];
+    for (name, value) in pseudo.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+        t.easy.note(|| format!("[HTTP/2] [{stream}] [{name}: {}]", text(value)));
+    }
+    let others = head.fields().filter(|(name, _)| !name.eq_ignore_ascii_case(b"host") && !hop_by_hop(name));
+    for (name, value) in others {
+        t.easy.note(|| format!("[HTTP/2] [{stream}] [{}: {}]", text(name).to_ascii_lowercase(), text(value)));
+    }
+}
+
 /// An exchange in progress: the reply is read while the request's body may still be on its way.
 pub struct Talk {
     /// The wire format.
@@ -308,10 +343,6 @@ impl Talk {
     #[inline]
     fn begin(t: &Transfer, link: &mut Link, request: Request, reused: bool) -> Talk {
         let mut exchange = link.lease.begin(t.multi.take_spare());
-        let text = request.head.text();
-        t.easy.trace("http/1", || format!("a request with a head of {} bytes", text.len()));
-        t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, text);
-        t.easy.info.borrow_mut().request_size += text.len() as i64;
         let reading = Reading {
             head_only: request.head_only,
             ignore_length: t.on(O::IgnoreContentLength),
@@ -319,6 +350,14 @@ impl Talk {
             codings: t.on(O::TransferEncoding),
         };
         exchange.begin(&request.head, reading);
+        if let Some(stream) = exchange.stream() {
+            cold_path();
+            note_stream(t, stream, &request.head);
+        }
+        let text = request.head.text();
+        t.easy.trace("http/1", || format!("a request with a head of {} bytes", text.len()));
+        t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, text);
+        t.easy.info.borrow_mut().request_size += text.len() as i64;
         let upload = Upload::new(t, request.body, request.head.body, request.expects, request.trailers);
         Talk { exchange, upload, reused, head_only: request.head_only }
     }

@@ -1,0 +1,111 @@
+//! A session as a pool knows it: it has its connection whole, its driver is a task of the multi handle, and both go back to
+//! the pool when no stream is left.
+
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::task::Poll;
+
+use runtime::Runtime;
+use wire::h2::Config;
+
+use super::driver::Rested;
+use super::{Driver, Http2, Parked, Place};
+use crate::connection::About;
+use crate::exchange::http2::Http2 as Http2Exchange;
+use crate::exchange::{Exchange, Storage};
+use crate::lease::Whole;
+use crate::session::{Session, Stream};
+
+/// What holds for a session beside what its peer says.
+pub struct Terms {
+    /// What we say of ourselves.
+    pub config: Config,
+    /// How many streams may be open at once (CURLMOPT_MAX_CONCURRENT_STREAMS); it may change meanwhile.
+    pub most: Rc<Cell<usize>>,
+}
+
+struct Hosted {
+    http2: Http2,
+    about: Rc<About>,
+    most: Rc<Cell<usize>>,
+    /// Without its connection, which the driver has.
+    whole: RefCell<Option<Whole>>,
+}
+
+/// For [`Whole::host`]: runs a session on the connection, the one that was parked there or a new one.
+pub fn host(mut whole: Whole, terms: Terms, runtime: &Runtime) -> Rc<dyn Session> {
+    let about = Rc::new(whole.about().clone());
+    let mut connection = whole.take();
+    let parked = connection.state.take().and_then(|memory| memory.take::<Parked>());
+    let (http2, driver) = match parked {
+        Some(parked) => Http2::resume(connection, *parked),
+        None => Http2::new(connection, terms.config),
+    };
+    let hosted = Rc::new(Hosted { http2, about, most: terms.most, whole: RefCell::new(Some(whole)) });
+    runtime.spawn(Box::pin(drive(hosted.clone(), driver)));
+    hosted
+}
+
+/// Drives a session to its rest. Whoever waits for a stream is told when there may be one.
+async fn drive(hosted: Rc<Hosted>, driver: Driver) {
+    let mut driver = pin!(driver);
+    let rested = poll_fn(|cx| {
+        let step = driver.as_mut().poll_rest(cx);
+        if step.is_pending() && hosted.vacancies() > 0 {
+            hosted.whole.borrow().iter().for_each(Whole::tell_room);
+        }
+        step
+    });
+    let rested = rested.await;
+    hosted.give_back(rested);
+}
+
+impl Driver {
+    fn poll_rest(self: Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> Poll<Rested> {
+        Future::poll(self, cx)
+    }
+}
+
+impl Hosted {
+    fn give_back(&self, rested: Rested) {
+        let Some(mut whole) = self.whole.take() else { return };
+        whole.restore(rested.connection);
+        match rested.session {
+            Some(parked) => {
+                whole.connection().state = Some(Box::new(parked));
+                whole.release();
+            }
+            None => whole.retire(),
+        }
+    }
+}
+
+impl Session for Hosted {
+    fn about(&self) -> &About {
+        &self.about
+    }
+
+    fn vacancies(&self) -> usize {
+        self.http2.vacancies().min(self.most.get().saturating_sub(self.http2.streams()))
+    }
+
+    fn stream(self: Rc<Self>) -> Box<dyn Stream> {
+        let place = self.http2.place();
+        Box::new(Seat { hosted: self, place: Some(place) })
+    }
+}
+
+/// The place of one transfer.
+struct Seat {
+    hosted: Rc<Hosted>,
+    place: Option<Place>,
+}
+
+impl Stream for Seat {
+    fn begin(&mut self, storage: Storage) -> Box<dyn Exchange> {
+        let place = self.place.take().unwrap_or_else(|| self.hosted.http2.place());
+        Box::new(Http2Exchange::new(place, self.hosted.about.clone(), storage))
+    }
+}
