@@ -76,9 +76,11 @@ pub unsafe extern "C-unwind" fn curl_ws_send(
             easy.app.fail("[WS] buffer is NULL when buflen is not");
             return Err(Code::BadFunctionArgument);
         }
-        // SAFETY: the caller's promise.
-        let bytes =
-            if len == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(buffer.cast::<u8>(), len) } };
+        let bytes = match len {
+            0 => &[][..],
+            // SAFETY: the application says that so many bytes stand there (curl_ws_send(3)).
+            _ => unsafe { std::slice::from_raw_parts(buffer.cast::<u8>(), len) },
+        };
         let told = easy.easy.ws_send(bytes, fragment_size, flags)?;
         if !sent.is_null() {
             // SAFETY: the caller's promise.

@@ -216,7 +216,8 @@ fn a_refused_recipient() {
 
 #[test]
 fn refusals_have_curls_codes() {
-    let rows: [(&[(&str, &str)], Code, i64); 5] = [
+    type Exchange<'a> = &'a [(&'a str, &'a str)];
+    let rows: [(Exchange<'_>, Code, i64); 5] = [
         (
             &[("EHLO client\r\n", "500 what\r\n"), ("HELO client\r\n", "550 no\r\n")],
             Code::RemoteAccessDenied,

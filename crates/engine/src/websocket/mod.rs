@@ -32,6 +32,9 @@ pub struct Frame {
     pub len: usize,
 }
 
+/// A frame, and where in the buffer what came of it stands.
+type Come = (Frame, Range<usize>);
+
 impl From<&Piece> for Frame {
     fn from(piece: &Piece) -> Frame {
         let more = if piece.last { 0 } else { CURLWS_CONT };
@@ -86,12 +89,7 @@ pub struct WebSocket {
 impl WebSocket {
     /// Takes what has come apart, as far as one piece goes; `room` is how much payload is wanted at most. How many bytes are
     /// done with, and the piece.
-    pub fn next(
-        &mut self,
-        input: &[u8],
-        room: usize,
-        pings: Pings,
-    ) -> Result<(usize, Option<(Frame, Range<usize>)>)> {
+    pub fn next(&mut self, input: &[u8], room: usize, pings: Pings) -> Result<(usize, Option<Come>)> {
         let mut used = 0;
         loop {
             // A ping that is not shown needs no room.

@@ -40,7 +40,7 @@ impl Writer {
         };
         out.push(first);
         match length {
-            0..=MAX_CONTROL => out.push(MASKED | length as u8),
+            _ if length <= MAX_CONTROL => out.push(MASKED | length as u8),
             ..=0xffff => {
                 out.push(MASKED | LENGTH_16);
                 out.extend_from_slice(&(length as u16).to_be_bytes());
