@@ -39,6 +39,8 @@ fn run(script: Script, path: &str, set: impl FnOnce(&Easy)) -> (Code, Vec<u8>, V
     set(&easy);
     let code = easy.perform();
     let body = app.body.borrow().clone();
+    // What was sent last may still be on its way to the peer's thread.
+    std::thread::sleep(Duration::from_millis(50));
     (code, body, peer.received().concat())
 }
 

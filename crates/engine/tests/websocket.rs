@@ -301,3 +301,26 @@ fn what_cannot_be_sent() {
     assert_eq!(easy.ws_send(b"cd", 0, offset), Err(Code::BadFunctionArgument));
     assert_eq!(easy.ws_send(b"c", 0, offset), Ok(1));
 }
+
+/// CVE-2026-11586, CVE-2025-5399: a server that asks without end and hears no answer is heard no more once a bounded number
+/// of answers waits; the time limit ends it.
+#[test]
+fn pings_without_end_are_not_answered_without_end() {
+    let pings = [&b"\x89\x7d"[..], &[b'p'; 125]].concat().repeat(250_000);
+    let peer = peer(&[], vec![Step::Send(pings), Step::Finish]);
+    let (easy, _app) = client(&peer);
+    long(&easy, O::TimeoutMs, 1500);
+    assert_eq!(easy.perform(), Code::OperationTimedout, "all was taken in: {}", easy.state().message());
+}
+
+/// CVE-2025-10148: each frame has a mask of its own.
+#[test]
+fn masks_are_not_used_again() {
+    let peer = peer(&b"\x89\x00".repeat(20), vec![Step::ExpectBytes(120), Step::Finish]);
+    let (easy, _app) = client(&peer);
+    assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+    let all = peer.received().concat();
+    let pongs = &all[all.len() - 120..];
+    let masks: std::collections::HashSet<&[u8]> = pongs.chunks(6).map(|pong| &pong[2..]).collect();
+    assert_eq!(masks.len(), 20);
+}

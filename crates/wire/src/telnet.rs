@@ -422,6 +422,7 @@ mod tests {
         assert_eq!(hear(&mut session, &[IAC, DO, NAWS]).1, unknown);
     }
 
+    /// CVE-2023-27533: what an option's value holds begins no command of its own.
     #[test]
     fn what_subnegotiations_tell() {
         let mut session =
