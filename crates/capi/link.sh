@@ -54,7 +54,7 @@ fetch() {
 sanitized() {
   fetch
   triple=$(rustc "+$nightly" --print host-tuple)
-  RUSTFLAGS="-Zsanitizer=$sanitizer" CARGO_TARGET_DIR=$target/sanitize/$sanitizer cargo "+$nightly" build -q \
+  RUSTFLAGS="-Zsanitizer=$sanitizer --cfg warmwire_sanitized" CARGO_TARGET_DIR=$target/sanitize/$sanitizer cargo "+$nightly" build -q \
     -Zbuild-std --target "$triple" -p warmwire-capi --lib --release --config profile.release.lto=false \
     --config profile.release.opt-level=1 --config profile.release.codegen-units=16 \
     --config 'profile.release.debug="line-tables-only"'

@@ -157,8 +157,8 @@ impl Gate {
             return false;
         }
         let expected = self.mark_word(mark);
-        // SAFETY: a stack that this thread was on, still mapped and not written concurrently; plain words.
-        (0..MARK_WORDS).all(|at| unsafe { mark.cast::<usize>().add(at).read_volatile() } == expected)
+        // SAFETY: a stack that this thread was on, still mapped and not written concurrently.
+        (0..MARK_WORDS).all(|at| unsafe { stack::left_word(mark.cast::<usize>().add(at)) } == expected)
     }
 
     fn mark_word(&self, mark: *const Mark) -> usize {

@@ -4,6 +4,8 @@
 //! and does its work through the engine. `handles` makes stale and foreign handles harmless, `memory` owns what
 //! C frees. `shim/variadic.c` unpacks variable arguments, `link.sh` makes libcurl.so.4 of both.
 
+#![cfg_attr(warmwire_sanitized, feature(sanitize))]
+
 mod application;
 pub mod date;
 pub mod easy;
