@@ -56,6 +56,17 @@ impl NetError {
         NetError { os_errno: error.raw_os_error().unwrap_or(0), ..NetError::new(kind, message) }
     }
 
+    /// The system's word for it, without the number that std adds, or else the message.
+    pub fn reason(&self) -> String {
+        match self.os_errno {
+            0 => self.message.clone(),
+            errno => {
+                let text = io::Error::from_raw_os_error(errno).to_string();
+                text.split(" (os error").next().unwrap_or(&text).to_owned()
+            }
+        }
+    }
+
     /// The same with a verification result.
     pub fn with_verify_result(self, verify_result: i64) -> NetError {
         NetError { verify_result, ..self }

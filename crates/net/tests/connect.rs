@@ -164,6 +164,8 @@ fn attempt(
             options: &what.options,
             callbacks: what.callbacks,
             attempt_delay: Duration::from_millis(200),
+            favourite: None,
+            tell: None,
             started: reactor.now(),
             deadline: Some(reactor.now() + Duration::from_secs(5)),
             owner: 1,

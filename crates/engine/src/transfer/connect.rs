@@ -324,6 +324,8 @@ impl Transfer {
             options: &plan.identity.socket,
             callbacks: self.easy.callbacks.sockets(),
             attempt_delay: Duration::from_millis(self.long(O::HappyEyeballsTimeoutMs).max(0) as u64),
+            favourite: None,
+            tell: None,
             started,
             deadline: Some(deadline),
             owner: self.easy.owner_number(),

@@ -55,6 +55,8 @@ pub async fn dial(
         options: &SocketOptions::default(),
         callbacks: None,
         attempt_delay: Duration::from_millis(200),
+        favourite: None,
+        tell: None,
         started,
         deadline: deadline.map(|d| started + d),
         owner: 1,

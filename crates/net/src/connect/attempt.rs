@@ -1,0 +1,146 @@
+//! One attempt: a socket being connected, then what is put on top of it.
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use runtime::{Reactor, Sleep, Socket};
+use rustix::io::Errno;
+
+use super::eyeballs::AttemptId;
+use super::{ConnectRequest, Connected, Endpoints, Fault, Stage, Through};
+use crate::error::{NetError, NetErrorKind};
+use crate::filter::open::{Fresh, Target, open, unix_address};
+
+/// How long until a unix socket whose queue is full is tried again: no event tells.
+const UNIX_RETRY: Duration = Duration::from_millis(10);
+
+pub struct Attempt<'a, T> {
+    pub id: AttemptId,
+    /// Where it really leads: the application may have had a word.
+    pub target: Target,
+    state: State<'a, T>,
+}
+
+enum State<'a, T> {
+    Waiting(Socket),
+    /// A unix socket's queue was full.
+    Retry(Socket, Sleep),
+    Connected(Socket),
+    Staged(Through<'a, T>),
+    Over,
+}
+
+/// What has become of an attempt.
+pub enum News<T> {
+    Connected,
+    Through(T),
+    /// Not even connected, from this local end.
+    Refused(NetError, Option<SocketAddr>),
+    Broken(Fault),
+}
+
+impl<'a, T> Attempt<'a, T> {
+    /// Makes the socket and begins to connect it.
+    pub fn start(
+        id: AttemptId,
+        target: &Target,
+        reactor: &Arc<Reactor>,
+        request: &ConnectRequest<'_>,
+    ) -> Result<Attempt<'a, T>, NetError> {
+        let fresh = open(target, request.transport, request.options, request.local_hosts, request.callbacks)?;
+        let Fresh { mut socket, target, already_connected } = fresh;
+        let begun = match already_connected {
+            true => Begun::Connected,
+            false => try_connect(&socket, &target, reactor)?,
+        };
+        // Registered after the connect: before it, epoll reports a hang-up that means nothing.
+        socket.attach(reactor, request.owner);
+        Ok(Attempt { id, target, state: begun.state(socket) })
+    }
+
+    /// Goes on; to be asked again after `Connected`.
+    pub fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+        (reactor, request): (&Arc<Reactor>, &ConnectRequest<'_>),
+        stage: &Stage<'a, T>,
+    ) -> Poll<News<T>> {
+        loop {
+            match std::mem::replace(&mut self.state, State::Over) {
+                State::Waiting(mut socket) => match socket.poll_connected(cx) {
+                    Poll::Ready(Ok(())) => self.state = State::Connected(socket),
+                    Poll::Ready(Err(e)) => {
+                        return Poll::Ready(News::Refused(refused(&e), Endpoints::of(&socket).local));
+                    }
+                    Poll::Pending => return self.wait(State::Waiting(socket)),
+                },
+                State::Retry(socket, mut sleep) => match Pin::new(&mut sleep).poll(cx) {
+                    Poll::Pending => return self.wait(State::Retry(socket, sleep)),
+                    Poll::Ready(()) => match try_connect(&socket, &self.target, reactor) {
+                        Ok(begun) => self.state = begun.state(socket),
+                        Err(e) => return Poll::Ready(News::Refused(e, None)),
+                    },
+                },
+                State::Connected(socket) => {
+                    let endpoints = Endpoints::of(&socket);
+                    let private = request.callbacks.is_some();
+                    let connected_at = reactor.now();
+                    self.state = State::Staged(stage(Connected { socket, endpoints, private, connected_at }));
+                    return Poll::Ready(News::Connected);
+                }
+                State::Staged(mut through) => match through.as_mut().poll(cx) {
+                    Poll::Ready(Ok(out)) => return Poll::Ready(News::Through(out)),
+                    Poll::Ready(Err(fault)) => return Poll::Ready(News::Broken(fault)),
+                    Poll::Pending => return self.wait(State::Staged(through)),
+                },
+                State::Over => return Poll::Pending,
+            }
+        }
+    }
+
+    fn wait(&mut self, state: State<'a, T>) -> Poll<News<T>> {
+        self.state = state;
+        Poll::Pending
+    }
+}
+
+/// How the connect call went.
+enum Begun {
+    Waiting,
+    Connected,
+    Retry(Sleep),
+}
+
+impl Begun {
+    fn state<'a, T>(self, socket: Socket) -> State<'a, T> {
+        match self {
+            Begun::Waiting => State::Waiting(socket),
+            Begun::Connected => State::Connected(socket),
+            Begun::Retry(sleep) => State::Retry(socket, sleep),
+        }
+    }
+}
+
+/// The connect call itself.
+fn try_connect(socket: &Socket, target: &Target, reactor: &Arc<Reactor>) -> Result<Begun, NetError> {
+    let result = match target {
+        Target::Ip(address) => rustix::net::connect(socket, address),
+        Target::Unix(address) => rustix::net::connect(socket, &unix_address(address)?),
+    };
+    match result {
+        Ok(()) | Err(Errno::ISCONN) => Ok(Begun::Connected),
+        Err(Errno::INPROGRESS | Errno::INTR) => Ok(Begun::Waiting),
+        Err(Errno::AGAIN) if matches!(target, Target::Unix(_)) => Ok(Begun::Retry(reactor.sleep(UNIX_RETRY))),
+        Err(e) => Err(refused(&e.into())),
+    }
+}
+
+/// A failed attempt; the message is made at the end, with the time it took altogether.
+pub fn refused(e: &io::Error) -> NetError {
+    NetError::from_io(NetErrorKind::CouldntConnect, "", e)
+}

@@ -1,0 +1,178 @@
+//! From candidates to a connection: whereto and how ([`ConnectRequest`]), and what came of it ([`Connected`]).
+//!
+//! `eyeballs` decides which address is tried when, `race` has the sockets and the timers, `attempt` is one of them. The first
+//! to get through wins and the others are closed. Getting through may mean more than a connected socket: [`connect_through`]
+//! takes the race on to what is put on top of it.
+
+mod attempt;
+pub mod eyeballs;
+mod race;
+
+use std::future::{Future, ready};
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use runtime::{Reactor, Socket};
+use rustix::io::Errno;
+
+use crate::error::NetError;
+use crate::filter::open::{
+    SocketCallbacks, SocketOptions, Target, Transport, UnixAddress, open, unix_address,
+};
+use crate::resolver::Addresses;
+use eyeballs::{Awaited, Candidate, Family, NO_RECORD, Question};
+
+/// Whereto and how.
+pub struct ConnectRequest<'a> {
+    /// The host and port that messages name.
+    pub host: &'a str,
+    pub port: u16,
+    pub addresses: &'a Addresses,
+    /// The addresses of the host that names the local end ([`LocalBinding::host_name`](crate::filter::open::LocalBinding)).
+    pub local_hosts: &'a [SocketAddr],
+    pub transport: Transport,
+    pub options: &'a SocketOptions,
+    pub callbacks: Option<&'a dyn SocketCallbacks>,
+    /// Until the next address is tried beside one that does not answer (CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS).
+    pub attempt_delay: Duration,
+    /// The address that won the last time; it goes first.
+    pub favourite: Option<SocketAddr>,
+    /// Hears of each attempt that begins and of each that fails.
+    pub tell: Option<&'a dyn Fn(Told<'_>)>,
+    /// When the transfer began: messages tell the time since.
+    pub started: Instant,
+    pub deadline: Option<Instant>,
+    /// On whose behalf the reactor waits.
+    pub owner: u64,
+}
+
+/// What an attempt tells.
+pub enum Told<'a> {
+    Trying(&'a SocketAddr),
+    /// It failed, from this local end.
+    Failed(&'a SocketAddr, Option<SocketAddr>, &'a NetError),
+}
+
+/// What becomes known of the ways to a host, bit by bit.
+pub enum Heard {
+    Candidate(Candidate<Target>),
+    /// Nothing more comes of that question.
+    Answered(Question),
+}
+
+/// Where candidates come from.
+pub trait Source {
+    /// What is asked, before anything is heard.
+    fn awaited(&self) -> Awaited;
+    /// What is heard next; `None` when there is nothing more to come.
+    fn poll_heard(&mut self, cx: &mut Context<'_>) -> Poll<Option<Heard>>;
+}
+
+/// What an attempt must get through when its socket is connected.
+pub type Stage<'a, T> = dyn Fn(Connected) -> Through<'a, T> + 'a;
+pub type Through<'a, T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + 'a>>;
+
+/// Why a connected attempt got no further.
+#[derive(Debug)]
+pub enum Fault {
+    /// This way leads nowhere: nobody answered, and another one is tried.
+    Lost(NetError),
+    /// The server has spoken, and that is the end.
+    Final(NetError),
+}
+
+/// A connected socket and its two ends.
+pub struct Connected {
+    pub socket: Socket,
+    pub endpoints: Endpoints,
+    /// The application's callbacks made, saw or will close it.
+    pub private: bool,
+    pub connected_at: Instant,
+}
+
+/// The two ends of a connection; absent for unix sockets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Endpoints {
+    pub remote: Option<SocketAddr>,
+    pub local: Option<SocketAddr>,
+}
+
+impl Endpoints {
+    /// Asks the system.
+    pub fn of(socket: &Socket) -> Endpoints {
+        let remote = rustix::net::getpeername(socket).ok().flatten();
+        let local = rustix::net::getsockname(socket).ok();
+        let ip = |address: Option<rustix::net::SocketAddrAny>| address.and_then(|a| a.try_into().ok());
+        Endpoints { remote: ip(remote), local: ip(local) }
+    }
+}
+
+/// Connects to the first address that answers.
+pub async fn connect(reactor: &Arc<Reactor>, request: &ConnectRequest<'_>) -> Result<Connected, NetError> {
+    connect_through(reactor, request, &at_once).await
+}
+
+/// The same, and the winner is the first to be through what `stage` makes of a connected socket. Whatever others have begun
+/// by then is dropped, so that nothing may leave in a stage that is meant for one server alone.
+pub async fn connect_through<T>(
+    reactor: &Arc<Reactor>,
+    request: &ConnectRequest<'_>,
+    stage: &Stage<'_, T>,
+) -> Result<T, NetError> {
+    let mut list = Finished::of(&request.addresses.list);
+    race::run(reactor, request, &mut list, stage).await
+}
+
+/// Starts to connect and does not wait: the socket is with no reactor yet. Once it is attached, `poll_connected` tells how
+/// it went.
+pub fn begin(address: SocketAddr, options: &SocketOptions) -> Result<Socket, NetError> {
+    let target = Target::Ip(address);
+    let fresh = open(&target, Transport::Tcp, options, &[], None)?;
+    match rustix::net::connect(&fresh.socket, &address) {
+        Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(fresh.socket),
+        Err(e) => Err(attempt::refused(&e.into())),
+    }
+}
+
+/// Connects to a unix socket.
+pub async fn connect_unix(
+    reactor: &Arc<Reactor>,
+    request: &ConnectRequest<'_>,
+    address: &UnixAddress,
+) -> Result<Connected, NetError> {
+    unix_address(address)?; // too long a name is another error than a failed attempt
+    // One candidate: its family makes no difference.
+    let only = Candidate { target: Target::Unix(address.clone()), family: Family::V4, priority: NO_RECORD };
+    race::run(reactor, request, &mut Finished(vec![only].into_iter()), &at_once).await
+}
+
+fn at_once<'a>(connected: Connected) -> Through<'a, Connected> {
+    Box::pin(ready(Ok(connected)))
+}
+
+/// Answers that are all in.
+struct Finished(std::vec::IntoIter<Candidate<Target>>);
+
+impl Finished {
+    fn of(list: &[SocketAddr]) -> Finished {
+        let candidate = |address: &SocketAddr| Candidate {
+            target: Target::Ip(*address),
+            family: if address.is_ipv6() { Family::V6 } else { Family::V4 },
+            priority: NO_RECORD,
+        };
+        Finished(list.iter().map(candidate).collect::<Vec<_>>().into_iter())
+    }
+}
+
+impl Source for Finished {
+    fn awaited(&self) -> Awaited {
+        Awaited::default()
+    }
+
+    fn poll_heard(&mut self, _: &mut Context<'_>) -> Poll<Option<Heard>> {
+        Poll::Ready(self.0.next().map(Heard::Candidate))
+    }
+}

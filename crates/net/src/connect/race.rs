@@ -1,0 +1,230 @@
+//! Runs a race: sockets, timers and the source of candidates on one side, `eyeballs` on the other.
+
+use std::future::{Future, poll_fn};
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use runtime::{Reactor, Sleep};
+use rustix::io::Errno;
+
+use super::attempt::{Attempt, News};
+use super::eyeballs::{AttemptId, Race, Rules, Step};
+use super::{ConnectRequest, Fault, Heard, Source, Stage, Told};
+use crate::error::{NetError, NetErrorKind};
+use crate::filter::open::Target;
+
+/// Failures that a message names.
+const NAMED: usize = 6;
+
+/// Until somebody has won or nobody can.
+pub async fn run<T>(
+    reactor: &Arc<Reactor>,
+    request: &ConnectRequest<'_>,
+    source: &mut dyn Source,
+    stage: &Stage<'_, T>,
+) -> Result<T, NetError> {
+    let rules = Rules {
+        attempt_delay: request.attempt_delay,
+        needs_record: false,
+        favourite: request.favourite.map(Target::Ip),
+    };
+    let mut run = Run {
+        ways: (reactor, request),
+        race: Race::new(rules, source.awaited()),
+        source: Some(source),
+        stage,
+        attempts: Vec::new(),
+        timer: None,
+        deadline: request.deadline.map(|at| reactor.sleep_until(at)),
+        through: None,
+        failures: Vec::new(),
+    };
+    poll_fn(|cx| run.poll(cx)).await
+}
+
+struct Run<'r, 'a, T> {
+    ways: (&'r Arc<Reactor>, &'r ConnectRequest<'r>),
+    race: Race<Target>,
+    source: Option<&'r mut (dyn Source + 'r)>,
+    stage: &'r Stage<'a, T>,
+    attempts: Vec<Attempt<'a, T>>,
+    timer: Option<(Instant, Sleep)>,
+    deadline: Option<Sleep>,
+    /// What the first to get through has made.
+    through: Option<T>,
+    failures: Vec<Failure>,
+}
+
+/// An attempt that came to nothing.
+struct Failure {
+    target: Target,
+    error: NetError,
+    /// It was connected, and failed later.
+    connected: bool,
+}
+
+impl<T> Run<'_, '_, T> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<T, NetError>> {
+        loop {
+            self.listen(cx);
+            if let Err(error) = self.poll_attempts(cx) {
+                return Poll::Ready(Err(error));
+            }
+            match self.race.next(self.ways.0.now()) {
+                Step::Start(id, target) => {
+                    if let Err(error) = self.start(id, &target) {
+                        return Poll::Ready(Err(error));
+                    }
+                }
+                Step::GiveUp(id) => self.attempts.retain(|a| a.id != id),
+                Step::Wait(until) => {
+                    if self.wait(until, cx) {
+                        continue;
+                    }
+                    let late = self.deadline.as_mut().is_some_and(|at| Pin::new(at).poll(cx).is_ready());
+                    return if late { Poll::Ready(Err(self.timeout())) } else { Poll::Pending };
+                }
+                Step::Won(_) => {
+                    self.attempts.clear(); // the losers' sockets close here
+                    let out = self.through.take();
+                    return Poll::Ready(out.ok_or_else(|| self.failure()));
+                }
+                Step::Failed => return Poll::Ready(Err(self.failure())),
+            }
+        }
+    }
+
+    /// Takes what has become known since.
+    fn listen(&mut self, cx: &mut Context<'_>) {
+        let now = self.ways.0.now();
+        while let Some(source) = &mut self.source {
+            match source.poll_heard(cx) {
+                Poll::Ready(Some(Heard::Candidate(candidate))) => self.race.candidate(candidate, now),
+                Poll::Ready(Some(Heard::Answered(question))) => self.race.answered(question),
+                Poll::Ready(None) => {
+                    self.race.complete();
+                    self.source = None;
+                }
+                Poll::Pending => return,
+            }
+        }
+    }
+
+    /// Polls every attempt, until one is through.
+    fn poll_attempts(&mut self, cx: &mut Context<'_>) -> Result<(), NetError> {
+        let mut i = 0;
+        while i < self.attempts.len() && self.through.is_none() {
+            let id = self.attempts[i].id;
+            match self.attempts[i].poll(cx, self.ways, self.stage) {
+                Poll::Pending => i += 1,
+                Poll::Ready(News::Connected) => self.race.connected(id, self.ways.0.now()),
+                Poll::Ready(News::Through(out)) => {
+                    self.through = Some(out);
+                    self.race.secured(id);
+                }
+                Poll::Ready(News::Refused(error, local)) => self.drop_failed(i, error, false, local)?,
+                Poll::Ready(News::Broken(Fault::Lost(error))) => self.drop_failed(i, error, true, None)?,
+                Poll::Ready(News::Broken(Fault::Final(error))) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn drop_failed(
+        &mut self,
+        at: usize,
+        error: NetError,
+        connected: bool,
+        local: Option<SocketAddr>,
+    ) -> Result<(), NetError> {
+        let Attempt { id, target, .. } = self.attempts.remove(at);
+        self.race.failed(id);
+        self.note_failure(Failure { target, error, connected }, local)
+    }
+
+    fn start(&mut self, id: AttemptId, target: &Target) -> Result<(), NetError> {
+        let (reactor, request) = self.ways;
+        if let (Target::Ip(address), Some(tell)) = (target, request.tell) {
+            tell(Told::Trying(address));
+        }
+        match Attempt::start(id, target, reactor, request) {
+            Ok(attempt) => self.attempts.push(attempt),
+            Err(error) => {
+                self.race.failed(id);
+                self.note_failure(Failure { target: target.clone(), error, connected: false }, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An application that wants an end gets it.
+    fn note_failure(&mut self, failure: Failure, local: Option<SocketAddr>) -> Result<(), NetError> {
+        if failure.error.kind == NetErrorKind::AbortedByCallback {
+            return Err(failure.error);
+        }
+        if let (Target::Ip(address), Some(tell)) = (&failure.target, self.ways.1.tell) {
+            tell(Told::Failed(address, local, &failure.error));
+        }
+        self.failures.push(failure);
+        Ok(())
+    }
+
+    /// Sets the timer; true when it has run out by now.
+    fn wait(&mut self, until: Option<Instant>, cx: &mut Context<'_>) -> bool {
+        if self.timer.as_ref().map(|(at, _)| *at) != until {
+            self.timer = until.map(|at| (at, self.ways.0.sleep_until(at)));
+        }
+        self.timer.as_mut().is_some_and(|(_, sleep)| Pin::new(sleep).poll(cx).is_ready())
+    }
+
+    /// What came furthest decides the code, and of several the last one.
+    fn failure(&mut self) -> NetError {
+        let ConnectRequest { host, port, .. } = self.ways.1;
+        let elapsed = self.elapsed_ms();
+        let named = self.named();
+        let message = format!(
+            "Failed to connect to {host} port {port} after {elapsed} ms: Could not connect to server{named}"
+        );
+        let furthest = self.failures.iter().rposition(|f| f.connected);
+        let Some(at) = furthest.or(self.failures.len().checked_sub(1)) else {
+            return NetError::new(NetErrorKind::CouldntConnect, message);
+        };
+        let Failure { error, connected, .. } = self.failures.swap_remove(at);
+        match error {
+            e if connected => NetError { message: e.message.clone() + &named, ..e },
+            e if e.kind != NetErrorKind::CouldntConnect || !e.message.is_empty() => e,
+            e if e.os_errno == Errno::TIMEDOUT.raw_os_error() => {
+                NetError { kind: NetErrorKind::OperationTimedout, message, ..e }
+            }
+            e => NetError { message, ..e },
+        }
+    }
+
+    /// All failures, when there are several.
+    fn named(&self) -> String {
+        let each = |failure: &Failure| match &failure.target {
+            Target::Ip(address) => Some(format!("{address}: {}", failure.error.reason())),
+            Target::Unix(_) => None,
+        };
+        match self.failures.len() {
+            0 | 1 => String::new(),
+            n => {
+                let list: Vec<String> = self.failures.iter().filter_map(each).take(NAMED).collect();
+                let more = if n > NAMED { format!(", and {} more", n - NAMED) } else { String::new() };
+                format!(" ({}{more})", list.join(", "))
+            }
+        }
+    }
+
+    fn timeout(&self) -> NetError {
+        let message = format!("Connection timed out after {} milliseconds", self.elapsed_ms());
+        NetError::new(NetErrorKind::OperationTimedout, message)
+    }
+
+    fn elapsed_ms(&self) -> u128 {
+        self.ways.0.now().saturating_duration_since(self.ways.1.started).as_millis()
+    }
+}
