@@ -56,6 +56,11 @@ impl NetError {
         NetError { os_errno: error.raw_os_error().unwrap_or(0), ..NetError::new(kind, message) }
     }
 
+    /// The system itself has waited long enough (ETIMEDOUT).
+    pub fn is_system_timeout(&self) -> bool {
+        self.os_errno != 0 && io::Error::from_raw_os_error(self.os_errno).kind() == io::ErrorKind::TimedOut
+    }
+
     /// The system's word for it, without the number that std adds, or else the message.
     pub fn reason(&self) -> String {
         match self.os_errno {

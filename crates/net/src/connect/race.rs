@@ -8,7 +8,6 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use runtime::{Reactor, Sleep};
-use rustix::io::Errno;
 
 use super::attempt::{Attempt, News};
 use super::eyeballs::{AttemptId, Race, Rules, Step};
@@ -196,9 +195,7 @@ impl<T> Run<'_, '_, T> {
         match error {
             e if connected => NetError { message: e.message.clone() + &named, ..e },
             e if e.kind != NetErrorKind::CouldntConnect || !e.message.is_empty() => e,
-            e if e.os_errno == Errno::TIMEDOUT.raw_os_error() => {
-                NetError { kind: NetErrorKind::OperationTimedout, message, ..e }
-            }
+            e if e.is_system_timeout() => NetError { kind: NetErrorKind::OperationTimedout, message, ..e },
             e => NetError { message, ..e },
         }
     }
