@@ -33,8 +33,52 @@ static size_t note_body(char *data, size_t size, size_t count, void *user)
   return collect(data, size, count, user);
 }
 
+/* What is locked and written, in order; an application that counts sees the same as with curl (its test 1554). */
+static char story[512];
+static void tell(const char *word)
+{
+  strncat(story, word, sizeof story - strlen(story) - 1);
+}
+static void tell_lock(CURL *easy, curl_lock_data data, curl_lock_access access, void *user)
+{
+  (void)easy, (void)access, (void)user;
+  tell(data == CURL_LOCK_DATA_SHARE ? "S" : data == CURL_LOCK_DATA_CONNECT ? "C" : "?");
+}
+static void tell_unlock(CURL *easy, curl_lock_data data, void *user)
+{
+  (void)easy, (void)data, (void)user;
+  tell(".");
+}
+static size_t tell_body(char *data, size_t size, size_t count, void *user)
+{
+  (void)data, (void)user;
+  tell("body ");
+  return size * count;
+}
+
+static void locks_in_order(void)
+{
+  CURLSH *share = curl_share_init();
+  curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_CONNECT);
+  curl_share_setopt(share, CURLSHOPT_LOCKFUNC, tell_lock);
+  curl_share_setopt(share, CURLSHOPT_UNLOCKFUNC, tell_unlock);
+  for(int round = 0; round < 3; round++) {
+    CURL *easy = curl_easy_init();
+    curl_easy_setopt(easy, CURLOPT_URL, server("/bytes/3"));
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, tell_body);
+    curl_easy_setopt(easy, CURLOPT_SHARE, share);
+    SAME(curl_easy_perform(easy), CURLE_OK);
+    curl_easy_cleanup(easy);
+    SAME_TEXT(story, round == 0 ? "S.C.C.C.C.body C.S." : "S.C.C.C.body C.S.");
+    story[0] = 0;
+  }
+  SAME(curl_share_cleanup(share), CURLSHE_OK);
+  SAME_TEXT(story, "S.");
+}
+
 int main(void)
 {
+  locks_in_order();
   CURLSH *share = curl_share_init();
   one = curl_easy_init(), two = curl_easy_init();
   struct curl_slist *cookies = NULL;

@@ -301,18 +301,30 @@ impl<'w> Parser<'w> {
         let value = match flag.set {
             Set::Act(act) => return act(self, flag, text),
             Set::Absent => return Err(Wrong::NotSupported.into()),
-            Set::Text(_) if text.is_empty() => return Err(Wrong::Blank.into()),
+            Set::ExistingFile(_) if !text.is_empty() && self.world.modified(text).is_none() => {
+                return Err(self.absent_file(flag, text));
+            }
+            Set::Text(_) | Set::ExistingFile(_) if text.is_empty() => return Err(Wrong::Blank.into()),
             Set::List(name) => {
                 self.request().options.push(name, text);
                 return Ok(());
             }
-            Set::Text(name) | Set::AnyText(name) => (name, Value::Text(text.to_vec())),
+            Set::Text(name) | Set::AnyText(name) | Set::ExistingFile(name) => {
+                (name, Value::Text(text.to_vec()))
+            }
             Set::Millis(name) => (name, Value::Long(numbers::millis(text)?)),
             Set::Number(name) => (name, Value::Long(numbers::unsigned(text)?)),
             _ => return Err(Wrong::Unknown.into()),
         };
         self.request().options.set(value.0, value.1);
         Ok(())
+    }
+
+    /// A file that a flag names and nobody finds is told at once, not when a transfer would read it.
+    fn absent_file(&mut self, flag: &Flag, name: &[u8]) -> Stop {
+        let text = format!("The file '{}' provided to --{} does not exist", shown(name), flag.name);
+        self.messages.error(&text);
+        Wrong::BadUse.into()
     }
 
     fn switch(&mut self, flag: &'static Flag, on: bool) -> Done {

@@ -83,7 +83,7 @@ impl Transfer {
         let deadline = started + Duration::from_millis(timeout_ms as u64);
         let late = || self.connecting_late(started);
         let fresh = fresh || self.on(O::FreshConnect);
-        let pool = self.pool();
+        let pool = self.locked(LockData::Connect, || self.pool());
         let owner = self.easy.owner_number();
         let unsettled = !fresh && plan.identity.credentials.is_none();
         let perhaps = bound.perhaps.filter(|_| unsettled).map(|user| match plan.may_have_streams() {
@@ -125,14 +125,14 @@ impl Transfer {
                 cold_path();
                 let opening = Box::pin(self.open(&plan, started, deadline));
                 let connection = self.within(Some(deadline), late, opening).await?;
-                if plan.may_have_streams() && speaks_http2(&plan, &connection) {
-                    slot.host(connection, |whole| self.run_session(whole))
-                } else {
-                    slot.fill(connection)
-                }
+                let streams = plan.may_have_streams() && speaks_http2(&plan, &connection);
+                self.locked(LockData::Connect, || match streams {
+                    true => slot.host(connection, |whole| self.run_session(whole)),
+                    false => slot.fill(connection),
+                })
             }
         };
-        self.note_connection(lease.about());
+        self.locked(LockData::Connect, || self.note_connection(lease.about()));
         let ends = self.easy.info.borrow().ends;
         if !self.easy.callbacks.prereq(&ends) {
             return Err(Error::new(Code::AbortedByCallback, "operation aborted by pre-request callback"));
@@ -480,7 +480,8 @@ impl Transfer {
         self.locked(LockData::Connect, || lease.retire());
     }
 
-    /// Runs `f` between the lock functions of the share that holds data of this kind, if there is one.
+    /// Runs `f` between the lock functions of the share that holds data of this kind, if there is one. Connections are
+    /// held as often as in curl, because applications count: for the limits, the look, what is new, and its use.
     fn locked<R>(&self, data: LockData, f: impl FnOnce() -> R) -> R {
         let share = self.easy.share.borrow().clone().filter(|share| share.shares(data));
         match share {

@@ -57,6 +57,8 @@ struct Remembered {
     group: Option<NamedGroup>,
     tls12: Option<Tls12ClientSessionValue>,
     tickets: Vec<Tls13ClientSessionValue>,
+    /// There was one, at least.
+    had_tickets: bool,
 }
 
 impl SessionStore {
@@ -73,6 +75,13 @@ impl SessionStore {
     /// Forgets every session.
     pub fn clear(&self) {
         *lock(&self.peers) = Peers::default();
+    }
+
+    /// Every ticket that was given has been used: the next connection would not be resumed, as those before it were.
+    pub fn is_used_up(&self) -> bool {
+        let peers = lock(&self.peers);
+        let mut had = peers.all.values().filter(|entry| entry.had_tickets).peekable();
+        had.peek().is_some() && had.all(|entry| entry.tickets.is_empty())
     }
 
     /// Servers of which something is remembered.
@@ -139,6 +148,7 @@ impl Peers {
             group: entry.group,
             tls12: entry.tls12.clone(),
             tickets: entry.tickets.pop().into_iter().collect(),
+            had_tickets: false,
         }
     }
 
@@ -151,6 +161,7 @@ impl Peers {
                 entry.tickets.remove(0);
             }
             entry.tickets.push(ticket);
+            entry.had_tickets = true;
         }
     }
 
@@ -293,6 +304,7 @@ mod tests {
         let control = store.apart();
         control.begin(&config, "a.example", 21).unwrap().settle(true);
         assert_eq!((store.len(), control.len()), (0, 1));
+        assert!(!control.is_used_up(), "a server that gives no tickets at all");
         let again = control.begin(&config, "a.example", 21).unwrap();
         assert_eq!(again.built.number, store.begin(&config, "b", 1).unwrap().built.number);
     }

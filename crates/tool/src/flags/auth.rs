@@ -120,7 +120,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.21.5",
         help: "File with logins, in the format of .netrc",
         about: "Implies --netrc.",
-        set: Set::Text("NETRC_FILE"),
+        set: Set::ExistingFile("NETRC_FILE"),
         ..FLAG
     },
     Flag {

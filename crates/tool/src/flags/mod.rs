@@ -79,6 +79,8 @@ pub enum Multi {
 pub enum Set {
     /// A text that must not be empty.
     Text(&'static str),
+    /// The name of a file that must be there when the flag is read.
+    ExistingFile(&'static str),
     /// A text that may be empty.
     AnyText(&'static str),
     /// One more entry of a list.
@@ -306,7 +308,12 @@ mod tests {
     fn the_kind_of_argument_fits_what_is_set() {
         for flag in all() {
             let wants = match flag.set {
-                Set::Text(_) | Set::AnyText(_) | Set::List(_) | Set::Millis(_) | Set::Number(_) => true,
+                Set::Text(_)
+                | Set::ExistingFile(_)
+                | Set::AnyText(_)
+                | Set::List(_)
+                | Set::Millis(_)
+                | Set::Number(_) => true,
                 Set::Act(_) => true,
                 Set::Gone | Set::Absent => continue,
                 _ => false,

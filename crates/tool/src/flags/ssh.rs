@@ -60,7 +60,7 @@ pub const FLAGS: &[Flag] = &[
         since: "8.17.0",
         help: "File of known SSH host keys",
         about: "Instead of ~/.ssh/known_hosts.",
-        set: Set::Text("SSH_KNOWNHOSTS"),
+        set: Set::ExistingFile("SSH_KNOWNHOSTS"),
         ..FLAG
     },
     Flag {

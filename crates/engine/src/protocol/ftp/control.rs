@@ -130,7 +130,7 @@ impl Control {
     /// Back to the pool when it is in step, closed otherwise.
     pub fn end(mut self, t: &Transfer, failure: Option<Code>) {
         let harmless = !self.lost && (self.ended || failure.is_none_or(is_harmless));
-        let keep = harmless && self.can_be_kept() && !t.on(O::ForbidReuse);
+        let keep = harmless && self.can_be_kept() && !self.has_used_its_tickets() && !t.on(O::ForbidReuse);
         if !harmless {
             self.dialogue.whole.connection().farewell.clear();
         }
@@ -141,6 +141,18 @@ impl Control {
         } else {
             t.retire(self.dialogue.whole);
         }
+    }
+
+    /// The TLS sessions that data connections resume: some servers insist that it is one of the control connection's.
+    pub fn sessions(&self) -> Option<net::SessionStore> {
+        let of_filter = || self.dialogue.about().tls.as_ref().and_then(|info| info.sessions.clone());
+        self.session.sessions.clone().or_else(of_filter)
+    }
+
+    /// The next data connection could not be resumed, and a server that insists would refuse it. With an upload proftpd gives
+    /// no new ticket: OpenSSL holds it back for a first write, which never comes. As everywhere, a ticket is used once.
+    fn has_used_its_tickets(&self) -> bool {
+        self.session.private_data && self.sessions().is_some_and(|sessions| sessions.is_used_up())
     }
 
     /// Sends a command and reads its reply.

@@ -136,9 +136,8 @@ pub async fn ready(t: &mut Transfer, control: &mut Control, data: Data) -> Resul
     let Some(tls) = control.plan.tls.as_ref().filter(|_| control.session.private_data) else {
         return Ok(filter);
     };
-    // The control connection's host, port and sessions, so that one of these is resumed: some servers insist on it.
+    // The control connection's host and port, too: sessions are known by these.
     let origin = &control.plan.identity.origin;
-    let of_filter = || control.dialogue.about().tls.as_ref().and_then(|info| info.sessions.clone());
-    let sessions = control.session.sessions.clone().or_else(of_filter);
-    t.tls_among(filter, tls, (&origin.host, origin.port), sessions.unwrap_or_default()).await
+    let sessions = control.sessions().unwrap_or_default();
+    t.tls_among(filter, tls, (&origin.host, origin.port), sessions).await
 }
