@@ -30,6 +30,7 @@ pub const PARSERS: &[Parser] = &[
     ("ftp_reply", ftp_reply),
     ("gopher", gopher_request),
     ("h2", h2_session),
+    ("h3", h3_streams),
     ("header", headers),
     ("hsts", hsts_cache),
     ("imap", imap_lines),
@@ -671,4 +672,52 @@ pub fn ws_frames(input: &[u8]) {
     let whole = read(input.len().max(1), usize::MAX);
     assert_eq!(whole, read(1, 1));
     assert_eq!(whole, read(7, 3));
+}
+
+/// A server's streams of HTTP/3 that say anything: a reply tells the same in whatever pieces it comes, and what is kept of it
+/// is no more than a list of fields; the streams of the connection end in a fault or go on.
+pub fn h3_streams(input: &[u8]) {
+    let Some((way, input)) = input.split_first() else { return };
+    if way & 1 == 0 {
+        let piece = [1, 3, 17, 100_000][usize::from(way >> 1 & 3)];
+        let head_only = way & 8 != 0;
+        assert_eq!(h3_reply(input, piece, head_only), h3_reply(input, input.len().max(1), head_only));
+        return;
+    }
+    let mut control = wire::h3::Control::default();
+    let mut streams: [wire::h3::Incoming; 4] = Default::default();
+    for (turn, piece) in input.chunks(5).enumerate() {
+        if streams[turn % 4].take(piece, &mut control).is_err() {
+            return;
+        }
+    }
+    let _ = streams.map(|stream| stream.end());
+}
+
+/// What it tells, as text.
+fn h3_reply(bytes: &[u8], piece: usize, head_only: bool) -> String {
+    use wire::h3::{Event, Reply};
+    let mut reply = Reply::new(head_only);
+    let (mut told, mut body) = (String::new(), 0);
+    for mut input in bytes.chunks(piece) {
+        loop {
+            let (used, event) = match reply.next(input) {
+                Ok(step) => (step.used, step.event),
+                Err(failure) => return told + &format!("{body} {failure:?}"),
+            };
+            let list =
+                |fields: &wire::h3::Fields| fields.iter().map(|f| format!("{f:?}")).collect::<String>();
+            match event {
+                None => break,
+                Some(Event::Data(data)) => body += data.len(),
+                Some(Event::Informational { status, fields }) => {
+                    told += &format!("{status}?{}", list(fields))
+                }
+                Some(Event::Head { status, fields }) => told += &format!("{status}{}", list(fields)),
+                Some(Event::Trailers(fields)) => told += &list(fields),
+            }
+            input = &input[used..];
+        }
+    }
+    told + &format!("{body} {:?}", reply.end())
 }

@@ -12,6 +12,7 @@ pub mod fnmatch;
 pub mod ftp;
 pub mod gopher;
 pub mod h2;
+pub mod h3;
 pub mod hex;
 pub mod hsts;
 pub mod http1;

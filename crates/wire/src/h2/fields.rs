@@ -64,12 +64,12 @@ impl Fields {
     }
 
     /// Fills in a field whose text was written behind everything else with [`Fields::text`], from `start` on.
-    pub(super) fn close(&mut self, start: usize, name: usize, value: usize) {
+    pub(crate) fn close(&mut self, start: usize, name: usize, value: usize) {
         self.spans.push(Span { start: start as u32, name: name as u32, value: value as u32 });
     }
 
     /// Where the text of a field is written.
-    pub(super) fn text(&mut self) -> &mut Vec<u8> {
+    pub(crate) fn text(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }
 
@@ -86,8 +86,8 @@ impl Span {
 }
 
 /// What a field counts in a list's size (RFC 9113 §6.5.2).
-pub(super) fn size(name: &[u8], value: &[u8]) -> usize {
-    name.len() + value.len() + OVERHEAD
+pub(crate) fn size(name: usize, value: usize) -> usize {
+    name + value + OVERHEAD
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ impl Decoder {
     fn indexed(&mut self, reader: &mut Reader<'_>, out: &mut Fields) -> Result<(), HpackError> {
         let index = reader.integer(7)?;
         let (name, value) = self.entry(index)?;
-        if reader.fits(fields::size(name, value)) {
+        if reader.fits(fields::size(name.len(), value.len())) {
             out.push(name, value);
         }
         Ok(())
@@ -88,7 +88,7 @@ impl Decoder {
         if enter {
             self.table.insert(name_text, value_text, 0);
         }
-        match reader.fits(fields::size(name_text, value_text)) {
+        match reader.fits(fields::size(name_text.len(), value_text.len())) {
             true => out.close(start, name, value),
             false => out.text().truncate(start),
         }
@@ -117,7 +117,7 @@ impl Reader<'_> {
     }
 
     fn string(&mut self, out: &mut Vec<u8>) -> Result<usize, HpackError> {
-        integer::decode_string(self.block, &mut self.at, out)
+        integer::decode_text(self.block, &mut self.at, 7, out)
     }
 
     fn fits(&mut self, size: usize) -> bool {

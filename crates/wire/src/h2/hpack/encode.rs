@@ -88,10 +88,10 @@ impl Encoder {
             Some((index, _)) => integer::encode(out, first, prefix, index),
             None => {
                 out.push(first);
-                integer::encode_string(out, name);
+                integer::encode_text(out, 0, 7, name);
             }
         }
-        integer::encode_string(out, value);
+        integer::encode_text(out, 0, 7, value);
         if literal == Literal::Entered {
             self.table.insert(name, value, hash);
         }

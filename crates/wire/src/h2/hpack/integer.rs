@@ -7,7 +7,7 @@ use super::{HpackError, huffman};
 const LARGEST: u64 = 1 << 28;
 
 /// An integer whose first `prefix` bits stand in the byte at `at`, which moves behind it.
-pub(super) fn decode(block: &[u8], at: &mut usize, prefix: u32) -> Result<usize, HpackError> {
+pub fn decode(block: &[u8], at: &mut usize, prefix: u32) -> Result<usize, HpackError> {
     let mask = (1u64 << prefix) - 1;
     let mut value = u64::from(*block.get(*at).ok_or(HpackError::Truncated)?) & mask;
     *at += 1;
@@ -26,7 +26,7 @@ pub(super) fn decode(block: &[u8], at: &mut usize, prefix: u32) -> Result<usize,
 }
 
 /// Writes an integer behind the bits that `first` holds above its prefix.
-pub(super) fn encode(out: &mut Vec<u8>, first: u8, prefix: u32, value: usize) {
+pub fn encode(out: &mut Vec<u8>, first: u8, prefix: u32, value: usize) {
     let mask = (1usize << prefix) - 1;
     if value < mask {
         return out.push(first | value as u8);
@@ -40,10 +40,16 @@ pub(super) fn encode(out: &mut Vec<u8>, first: u8, prefix: u32, value: usize) {
     out.push(rest as u8);
 }
 
-/// Appends the string literal at `at` to `out` and tells its length.
-pub(super) fn decode_string(block: &[u8], at: &mut usize, out: &mut Vec<u8>) -> Result<usize, HpackError> {
-    let coded = block.get(*at).ok_or(HpackError::Truncated)? & 0x80 != 0;
-    let length = decode(block, at, 7)?;
+/// Appends the string literal at `at` to `out` and tells its length. The length has the low `prefix` bits of the first byte,
+/// the bit above them says whether it is coded: 7 here (RFC 7541 §5.2), others in QPACK (RFC 9204 §4.1.2).
+pub fn decode_text(
+    block: &[u8],
+    at: &mut usize,
+    prefix: u32,
+    out: &mut Vec<u8>,
+) -> Result<usize, HpackError> {
+    let coded = block.get(*at).ok_or(HpackError::Truncated)? & 1 << prefix != 0;
+    let length = decode(block, at, prefix)?;
     let end = at.checked_add(length).filter(|end| *end <= block.len()).ok_or(HpackError::Truncated)?;
     let text = &block[*at..end];
     *at = end;
@@ -55,15 +61,15 @@ pub(super) fn decode_string(block: &[u8], at: &mut usize, out: &mut Vec<u8>) -> 
     Ok(out.len() - before)
 }
 
-/// Writes a string literal, in the Huffman code when that is shorter. Upper-case letters of names are made lower-case by
-/// the caller.
-pub(super) fn encode_string(out: &mut Vec<u8>, text: &[u8]) {
+/// Writes a string literal behind the bits that `first` holds, in the Huffman code when that is shorter. Upper-case letters
+/// of names are made lower-case by the caller.
+pub fn encode_text(out: &mut Vec<u8>, first: u8, prefix: u32, text: &[u8]) {
     let coded = huffman::encoded_len(text);
     if coded < text.len() {
-        encode(out, 0x80, 7, coded);
+        encode(out, first | 1 << prefix, prefix, coded);
         huffman::encode(text, out);
     } else {
-        encode(out, 0, 7, text.len());
+        encode(out, first, prefix, text.len());
         out.extend_from_slice(text);
     }
 }
@@ -103,9 +109,9 @@ mod tests {
     #[test]
     fn a_string_may_not_reach_beyond_its_block() {
         let mut out = Vec::new();
-        assert_eq!(decode_string(&[5, b'a', b'b'], &mut 0, &mut out), Err(HpackError::Truncated));
+        assert_eq!(decode_text(&[5, b'a', b'b'], &mut 0, 7, &mut out), Err(HpackError::Truncated));
         assert_eq!(
-            decode_string(&[0x7f, 0xff, 0xff, 0x7f, b'a'], &mut 0, &mut out),
+            decode_text(&[0x7f, 0xff, 0xff, 0x7f, b'a'], &mut 0, 7, &mut out),
             Err(HpackError::Truncated)
         );
         assert!(out.is_empty());

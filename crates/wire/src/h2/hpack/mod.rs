@@ -3,7 +3,7 @@
 mod decode;
 mod encode;
 mod huffman;
-mod integer;
+pub(crate) mod integer;
 mod statics;
 mod table;
 

@@ -1,0 +1,333 @@
+//! What a server sends on a request's stream (RFC 9114 §4.1): interim heads, the reply's head, body, trailers.
+
+use crate::h2::{Fields, Fit, head};
+
+use super::error::{ErrorCode, Failure};
+use super::{MAX_FIELD_LIST, kind, qpack, varint};
+
+/// What was found in the input.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A head of status 1xx.
+    Informational { status: u16, fields: &'a Fields },
+    /// The reply's head, without pseudo-fields.
+    Head { status: u16, fields: &'a Fields },
+    /// A piece of body.
+    Data(&'a [u8]),
+    /// Fields behind the body.
+    Trailers(&'a Fields),
+}
+
+/// How much of the input is done with, and what it held.
+#[derive(Debug)]
+pub struct Step<'a> {
+    pub used: usize,
+    /// None when the input is used up.
+    pub event: Option<Event<'a>>,
+}
+
+/// Reads one reply.
+#[derive(Debug)]
+pub struct Reply {
+    stage: Stage,
+    place: Place,
+    number: varint::Partial,
+    /// A section that comes in pieces.
+    section: Vec<u8>,
+    fields: Fields,
+    head_only: bool,
+    /// Body bytes that the head announced and that are to come.
+    expected: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Head,
+    Body,
+    /// Trailers have come.
+    Done,
+}
+
+/// Where in a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Kind,
+    Length(u64),
+    Section(usize),
+    Data(u64),
+    /// Of a frame nobody here knows.
+    Skipped(u64),
+}
+
+impl Reply {
+    /// For a request; one of HEAD has a reply without a body, whatever length it announces.
+    pub fn new(head_only: bool) -> Reply {
+        Reply {
+            stage: Stage::Head,
+            place: Place::Kind,
+            number: varint::Partial::default(),
+            section: Vec::new(),
+            fields: Fields::default(),
+            head_only,
+            expected: None,
+        }
+    }
+
+    /// What the input holds next. Called again with what follows `used`, until there is no event.
+    pub fn next<'a>(&'a mut self, input: &'a [u8]) -> Result<Step<'a>, Failure> {
+        let mut used = 0;
+        while used < input.len() {
+            let rest = &input[used..];
+            match self.place {
+                Place::Kind | Place::Length(_) => {
+                    used += 1;
+                    if let Some(value) = self.number.push(rest[0]) {
+                        self.header(value)?;
+                        if self.place == Place::Section(0) {
+                            return self.whole_section(None, used);
+                        }
+                    }
+                }
+                Place::Section(left) => {
+                    let n = left.min(rest.len());
+                    used += n;
+                    if n == left {
+                        return self.whole_section(Some(&rest[..n]), used);
+                    }
+                    self.section.extend_from_slice(&rest[..n]);
+                    self.place = Place::Section(left - n);
+                }
+                Place::Data(left) => {
+                    let n = usize::try_from(left).map_or(rest.len(), |left| left.min(rest.len()));
+                    self.place = behind(Place::Data, left, n);
+                    self.count(n as u64)?;
+                    return Ok(Step { used: used + n, event: Some(Event::Data(&rest[..n])) });
+                }
+                Place::Skipped(left) => {
+                    let n = usize::try_from(left).map_or(rest.len(), |left| left.min(rest.len()));
+                    self.place = behind(Place::Skipped, left, n);
+                    used += n;
+                }
+            }
+        }
+        Ok(Step { used, event: None })
+    }
+
+    /// The stream has ended.
+    pub fn end(&mut self) -> Result<(), Failure> {
+        if self.place != Place::Kind || !self.number.is_new() {
+            return Err(Failure::frame("a stream ends within a frame"));
+        }
+        if self.stage == Stage::Head {
+            return Err(Failure::message("a stream ends without a reply"));
+        }
+        match self.expected {
+            Some(1..) => Err(Failure::message("less body than content-length announced")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the reply's head has come.
+    pub fn has_head(&self) -> bool {
+        self.stage != Stage::Head
+    }
+
+    /// A number of a frame's header is whole.
+    fn header(&mut self, value: u64) -> Result<(), Failure> {
+        let Place::Length(frame) = self.place else {
+            self.place = Place::Length(value);
+            return self.expect(value);
+        };
+        self.place = match frame {
+            kind::HEADERS if value > MAX_FIELD_LIST as u64 => {
+                return Err(Failure::connection(ErrorCode::EXCESSIVE_LOAD, "too large a section of fields"));
+            }
+            kind::HEADERS => Place::Section(value as usize),
+            kind::DATA if value > 0 => Place::Data(value),
+            _ if value > 0 => Place::Skipped(value),
+            _ => Place::Kind,
+        };
+        Ok(())
+    }
+
+    /// Whether a frame of this type may stand here.
+    fn expect(&self, frame: u64) -> Result<(), Failure> {
+        match frame {
+            kind::DATA if self.stage != Stage::Body => Err(Failure::unexpected("DATA outside a body")),
+            kind::HEADERS if self.stage == Stage::Done => Err(Failure::unexpected("HEADERS behind trailers")),
+            kind::PUSH_PROMISE => {
+                Err(Failure::connection(ErrorCode::ID_ERROR, "PUSH_PROMISE that was not allowed"))
+            }
+            kind::SETTINGS | kind::GOAWAY | kind::CANCEL_PUSH | kind::MAX_PUSH_ID => {
+                Err(Failure::unexpected("frame of the control stream"))
+            }
+            frame if kind::OF_HTTP2.contains(&frame) => Err(Failure::unexpected("frame of HTTP/2")),
+            _ => Ok(()),
+        }
+    }
+
+    /// A section has come as a whole: what was kept of it and `last`.
+    fn whole_section<'a>(&'a mut self, last: Option<&[u8]>, used: usize) -> Result<Step<'a>, Failure> {
+        self.place = Place::Kind;
+        let last = last.unwrap_or_default();
+        let fit = if self.section.is_empty() {
+            qpack::decode(last, &mut self.fields, MAX_FIELD_LIST)?
+        } else {
+            self.section.extend_from_slice(last);
+            let section = std::mem::take(&mut self.section);
+            qpack::decode(&section, &mut self.fields, MAX_FIELD_LIST)?
+        };
+        if fit == Fit::TooLarge {
+            return Err(Failure::message("too many fields"));
+        }
+        let event = Some(self.message()?);
+        Ok(Step { used, event })
+    }
+
+    fn message(&mut self) -> Result<Event<'_>, Failure> {
+        if self.stage == Stage::Body {
+            head::trailers(&mut self.fields).map_err(Failure::message)?;
+            self.stage = Stage::Done;
+            return Ok(Event::Trailers(&self.fields));
+        }
+        let reply = head::reply(&mut self.fields).map_err(Failure::message)?;
+        let (status, fields) = (reply.status, &self.fields);
+        match status {
+            // RFC 9114 §4.5: nothing is upgraded here.
+            101 => Err(Failure::message("status 101")),
+            ..200 => Ok(Event::Informational { status, fields }),
+            _ => {
+                self.stage = Stage::Body;
+                let bodiless = self.head_only || matches!(status, 204 | 304);
+                self.expected = if bodiless { None } else { reply.length };
+                Ok(Event::Head { status, fields })
+            }
+        }
+    }
+
+    /// So much of the body has come.
+    fn count(&mut self, bytes: u64) -> Result<(), Failure> {
+        let Some(left) = &mut self.expected else { return Ok(()) };
+        *left = left.checked_sub(bytes).ok_or(Failure::message("more body than content-length announced"))?;
+        Ok(())
+    }
+}
+
+fn behind(place: fn(u64) -> Place, left: u64, n: usize) -> Place {
+    match left - n as u64 {
+        0 => Place::Kind,
+        left => place(left),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::error::Scope;
+    use super::super::write;
+    use super::*;
+    use crate::h2::Field;
+
+    fn head(status: &str, more: &[(&str, &str)]) -> Vec<u8> {
+        let mut out = Vec::new();
+        let field =
+            |name, value| Field { name: str::as_bytes(name), value: str::as_bytes(value), sensitive: false };
+        let fields = more.iter().map(|(name, value)| field(name, value));
+        write::request_head(&mut out, std::iter::once(field(":status", status)).chain(fields));
+        out
+    }
+
+    fn trailers(name: &str, value: &str) -> Vec<u8> {
+        let mut out = Vec::new();
+        write::trailers(
+            &mut out,
+            [Field { name: name.as_bytes(), value: value.as_bytes(), sensitive: false }],
+        );
+        out
+    }
+
+    fn data(bytes: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        write::data_header(&mut out, bytes.len());
+        out.extend_from_slice(bytes);
+        out
+    }
+
+    /// What a reply that comes in pieces of this size tells, as text; its body as one.
+    fn read(bytes: &[u8], piece: usize, head_only: bool) -> Result<String, Failure> {
+        let mut reply = Reply::new(head_only);
+        let mut told = String::new();
+        let mut body = Vec::new();
+        for mut input in bytes.chunks(piece) {
+            loop {
+                let step = reply.next(input)?;
+                let used = step.used;
+                match step.event {
+                    None => break assert_eq!(used, input.len()),
+                    Some(Event::Data(data)) => body.extend_from_slice(data),
+                    Some(Event::Informational { status, .. }) => told += &format!("{status}? "),
+                    Some(Event::Head { status, fields }) => told += &format!("{status} {} ", fields.len()),
+                    Some(Event::Trailers(fields)) => told += &format!("+{} ", fields.len()),
+                }
+                input = &input[used..];
+            }
+        }
+        reply.end()?;
+        Ok(told + &String::from_utf8_lossy(&body))
+    }
+
+    #[test]
+    fn a_reply_however_it_is_cut() {
+        let bytes = [
+            head("103", &[("link", "</a>")]),
+            vec![0x21, 3, 1, 2, 3], // reserved, to be ignored
+            head("200", &[("content-length", "10"), ("x", "y")]),
+            data(b"01234"),
+            data(b""),
+            data(b"56789"),
+            vec![0x40, 0x5f, 0],
+            trailers("checksum", "z"),
+        ]
+        .concat();
+        for piece in 1..bytes.len() {
+            assert_eq!(read(&bytes, piece, false).as_deref(), Ok("103? 200 2 +1 0123456789"), "{piece}");
+        }
+    }
+
+    #[test]
+    fn bodies_are_as_long_as_was_said() {
+        let short = [head("200", &[("content-length", "3")]), data(b"ab")].concat();
+        let long = [head("200", &[("content-length", "1")]), data(b"ab")].concat();
+        for bytes in [&short, &long] {
+            let failure = read(bytes, 100, false).expect_err("a lie");
+            assert_eq!((failure.scope, failure.code), (Scope::Stream, ErrorCode::MESSAGE_ERROR));
+        }
+        assert_eq!(read(&head("200", &[("content-length", "3")]), 100, true).as_deref(), Ok("200 1 "));
+        assert_eq!(read(&head("304", &[("content-length", "3")]), 100, false).as_deref(), Ok("304 1 "));
+    }
+
+    #[test]
+    fn what_may_not_stand_there_is_told() {
+        let ok = head("200", &[]);
+        for (bytes, code) in [
+            (data(b"x"), ErrorCode::FRAME_UNEXPECTED),
+            ([head("100", &[]), data(b"x")].concat(), ErrorCode::FRAME_UNEXPECTED),
+            ([ok.clone(), trailers("a", "b"), data(b"x")].concat(), ErrorCode::FRAME_UNEXPECTED),
+            ([ok.clone(), trailers("a", "b"), trailers("a", "b")].concat(), ErrorCode::FRAME_UNEXPECTED),
+            ([ok.clone(), head("200", &[])].concat(), ErrorCode::MESSAGE_ERROR),
+            (vec![4, 0], ErrorCode::FRAME_UNEXPECTED),
+            (vec![9, 0], ErrorCode::FRAME_UNEXPECTED),
+            (vec![5, 1, 0], ErrorCode::ID_ERROR),
+            (vec![1, 0], ErrorCode::QPACK_DECOMPRESSION_FAILED),
+            (vec![1, 0x80, 0x10, 0, 0], ErrorCode::EXCESSIVE_LOAD),
+            (ok[..ok.len() - 1].to_vec(), ErrorCode::FRAME_ERROR),
+            ([ok.clone(), vec![0, 5, 1]].concat(), ErrorCode::FRAME_ERROR),
+            (head("101", &[]), ErrorCode::MESSAGE_ERROR),
+            (head("200", &[("connection", "x")]), ErrorCode::MESSAGE_ERROR),
+            (head("103", &[]), ErrorCode::MESSAGE_ERROR),
+            (Vec::new(), ErrorCode::MESSAGE_ERROR),
+        ] {
+            let failure = read(&bytes, 7, false).expect_err(&format!("{bytes:?}"));
+            assert_eq!(failure.code, code, "{bytes:?}: {}", failure.why);
+        }
+    }
+}
