@@ -24,6 +24,7 @@ pub const PARSERS: &[Parser] = &[
     ("cookie_file", cookie_file),
     ("date", dates),
     ("dict", dict_request),
+    ("dns", dns_replies),
     ("encodings", encodings),
     ("fnmatch", patterns),
     ("ftp_list", ftp_list),
@@ -567,6 +568,26 @@ pub fn tftp_packets(input: &[u8]) {
     let mut out = Vec::new();
     packet.write(&mut out);
     assert_eq!(wire::tftp::Packet::parse(&out), Ok(packet));
+}
+
+/// A name that is read is one that can be sent; what is found is bounded, and services come the best first.
+pub fn dns_replies(input: &[u8]) {
+    use wire::dns::{Kind, Name, Question, Reply, Verdict};
+    let Ok(reply) = Reply::parse(input) else { return };
+    for kind in [Kind::A, Kind::Aaaa, Kind::Https] {
+        let question = Question { name: Name::parse("a.example").unwrap(), kind };
+        let _ = (reply.is_to(&question, true), reply.is_truncated());
+        let Ok(answer) = reply.answer(&question) else { continue };
+        assert!(answer.name.octets().len() <= 255 && answer.addresses.len() <= 256);
+        assert!(answer.bindings.is_sorted_by_key(|binding| binding.priority));
+        assert!(
+            answer.verdict == Verdict::Found || answer.addresses.is_empty() && answer.bindings.is_empty()
+        );
+        assert_eq!(answer.addresses.iter().any(|ip| ip.is_ipv6() == (kind == Kind::A)), false);
+        if let Some(host) = answer.name.host() {
+            assert_eq!(Name::parse(&host).unwrap(), answer.name);
+        }
+    }
 }
 
 /// A head that is read has at most five bytes, and a length that four of them can tell.

@@ -17,7 +17,7 @@ const POOL_IDLE_AGE: Duration = Duration::from_secs(118);
 
 /// The process's own things.
 pub struct Process {
-    pub resolver: Resolver,
+    pub resolver: Arc<Resolver>,
     pub pool: Arc<SharedPool>,
     generation: u64,
     /// What the child of a fork made for itself.
@@ -38,6 +38,6 @@ pub fn process() -> &'static Process {
 impl Process {
     fn new(generation: u64) -> Process {
         let pool = Arc::new(SharedPool::new(POOL_KEPT, POOL_IDLE_AGE));
-        Process { resolver: Resolver::system(), pool, generation, child: OnceLock::new() }
+        Process { resolver: Arc::new(Resolver::system()), pool, generation, child: OnceLock::new() }
     }
 }

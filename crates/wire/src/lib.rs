@@ -7,6 +7,7 @@ pub mod content_encoding;
 pub mod cookie;
 pub mod date;
 pub mod dict;
+pub mod dns;
 pub mod escape;
 pub mod fnmatch;
 pub mod ftp;

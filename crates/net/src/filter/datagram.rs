@@ -6,10 +6,19 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use runtime::{Direction, Reactor, Socket};
-use rustix::net::{RecvFlags, SendFlags, recvfrom, sendto};
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, connect, recvfrom, sendto, socket_with,
+};
 
 use super::open::{SocketCallbacks, SocketOptions, Target, Transport, open};
 use crate::error::NetError;
+
+/// Whether a route leads there: the system says so of a socket that has sent nothing.
+pub fn is_routed(to: &SocketAddr) -> bool {
+    let family = if to.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let probe = socket_with(family, SocketType::DGRAM, SocketFlags::CLOEXEC, None);
+    probe.is_ok_and(|probe| connect(&probe, to).is_ok())
+}
 
 /// Sends to and receives from anybody.
 pub struct Datagrams {

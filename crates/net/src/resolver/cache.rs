@@ -1,9 +1,12 @@
-//! The resolve cache of a multi handle or a share: answers with their age, failures for half as long, pinned entries.
+//! The resolve cache of a multi handle or a share: answers with their age, family by
+//! family, what is not there for half as long, pinned entries.
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::lookup::Family;
 use super::pins::Pin;
 use super::{Addresses, IpVersion, ResolveOptions};
 use crate::error::NetError;
@@ -23,14 +26,36 @@ struct Table {
 }
 
 #[derive(Clone)]
-struct Entry {
-    /// Empty: the name has no address.
-    addresses: Arc<Addresses>,
-    ip_version: IpVersion,
-    /// `None`: never goes stale.
-    made: Option<Instant>,
-    /// Nobody looked it up: an application said so.
-    pinned: bool,
+enum Entry {
+    /// An application's word. `None`: it never goes stale.
+    Pinned(Arc<Addresses>, Option<Instant>),
+    /// Looked up.
+    Parts(Parts),
+}
+
+/// What is known of each family.
+#[derive(Clone, Default)]
+pub(super) struct Parts([Option<Known>; 2]);
+
+/// What came of one question.
+#[derive(Clone)]
+pub(super) struct Known {
+    /// Empty: the name has no such address. `None`: it was asked and nobody waited for the answer.
+    pub list: Option<Arc<[SocketAddr]>>,
+    /// When it came.
+    pub at: Instant,
+}
+
+/// What the cache has of a name.
+pub(super) enum Kept {
+    Pinned(Arc<Addresses>),
+    Parts(Parts),
+}
+
+impl Parts {
+    pub(super) fn of(&self, family: Family) -> Option<&Known> {
+        self.0[family as usize].as_ref()
+    }
 }
 
 impl ResolveCache {
@@ -50,11 +75,7 @@ impl ResolveCache {
             Pin::Nothing => {}
             Pin::Add { host, port, addresses, lasting } => {
                 let made = (!lasting).then_some(now);
-                table.insert(
-                    &host,
-                    port,
-                    Entry { addresses, ip_version: IpVersion::Any, made, pinned: true },
-                );
+                table.insert(&host, port, Entry::Pinned(addresses, made));
             }
         }
         Ok(())
@@ -62,49 +83,60 @@ impl ResolveCache {
 
     /// Whether the addresses of this host are an application's word.
     pub fn is_pinned(&self, host: &str, port: u16, wildcards: bool) -> bool {
-        self.table().get(&host.to_ascii_lowercase(), port, wildcards).is_some_and(|entry| entry.pinned)
+        let entry = self.table().get(&host.to_ascii_lowercase(), port, wildcards);
+        matches!(entry, Some(Entry::Pinned(..)))
     }
 
-    /// `Some(None)` is a remembered failure.
-    pub(super) fn find(
-        &self,
-        name: &str,
-        port: u16,
-        options: &ResolveOptions,
-        now: Instant,
-    ) -> Option<Option<Arc<Addresses>>> {
+    /// What is known of a name, as far as it is not too old.
+    pub(super) fn find(&self, name: &str, port: u16, options: &ResolveOptions, now: Instant) -> Kept {
         let mut table = self.table();
-        let entry = table.get(name, port, options.wildcards)?;
-        if entry.is_stale(options.ttl, now) {
-            table.remove(name, port);
-            return None;
+        match table.get(name, port, options.wildcards) {
+            Some(Entry::Pinned(addresses, made)) if !is_old(made, options.ttl, now) => {
+                let admitted = admitted(addresses, options.ip_version);
+                Kept::Pinned(if options.shuffle && made.is_none() { shuffled(&admitted) } else { admitted })
+            }
+            Some(Entry::Parts(mut parts)) => {
+                parts.0.iter_mut().for_each(|known| {
+                    known.take_if(|known| known.is_stale(options.ttl, now));
+                });
+                Kept::Parts(parts)
+            }
+            Some(Entry::Pinned(..)) => {
+                table.remove(name, port);
+                Kept::Parts(Parts::default())
+            }
+            None => Kept::Parts(Parts::default()),
         }
-        if entry.ip_version != options.ip_version && entry.ip_version != IpVersion::Any {
-            return None; // asked for another family then
-        }
-        let found = entry.admitted(options.ip_version);
-        Some(if options.shuffle && entry.made.is_none() { found.map(shuffled) } else { found })
     }
 
-    /// Keeps an answer and returns it, shuffled if wanted.
+    /// Keeps the answer for one family and returns it, shuffled if wanted.
     pub(super) fn remember(
         &self,
         name: &str,
         port: u16,
-        mut addresses: Addresses,
+        family: Family,
+        mut list: Vec<SocketAddr>,
         options: &ResolveOptions,
         now: Instant,
-    ) -> Arc<Addresses> {
+    ) -> Arc<[SocketAddr]> {
         if options.shuffle {
-            shuffle(&mut addresses.list);
+            shuffle(&mut list);
         }
-        let addresses = Arc::new(addresses);
-        self.keep(name, port, addresses.clone(), options, now);
-        addresses
+        let list: Arc<[SocketAddr]> = list.into();
+        self.keep((name, port), family, Known { list: Some(list.clone()), at: now }, options);
+        list
     }
 
-    pub(super) fn remember_failure(&self, name: &str, port: u16, options: &ResolveOptions, now: Instant) {
-        self.keep(name, port, Arc::default(), options, now);
+    /// Keeps in mind that a question was asked whose answer nobody waited for.
+    pub(super) fn note_asked(
+        &self,
+        name: &str,
+        port: u16,
+        family: Family,
+        options: &ResolveOptions,
+        now: Instant,
+    ) {
+        self.keep((name, port), family, Known { list: None, at: now }, options);
     }
 
     /// How many entries there are, pinned ones included.
@@ -123,14 +155,21 @@ impl ResolveCache {
         *self.table() = Table::default();
     }
 
-    fn keep(&self, name: &str, port: u16, addresses: Arc<Addresses>, options: &ResolveOptions, now: Instant) {
+    fn keep(&self, (name, port): (&str, u16), family: Family, known: Known, options: &ResolveOptions) {
         if options.ttl == Some(Duration::ZERO) {
             return;
         }
         let mut table = self.table();
-        table.make_room(options.ttl, now);
-        let entry = Entry { addresses, ip_version: options.ip_version, made: Some(now), pinned: false };
-        table.insert(name, port, entry);
+        table.make_room(options.ttl, known.at);
+        match table.entries.get_mut(&(name.to_owned(), port)) {
+            Some(Entry::Parts(parts)) => parts.0[family as usize] = Some(known),
+            Some(Entry::Pinned(..)) => {} // while it was looked up, the application has said it
+            None => {
+                let mut parts = Parts::default();
+                parts.0[family as usize] = Some(known);
+                table.insert(name, port, Entry::Parts(parts));
+            }
+        }
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
@@ -167,34 +206,56 @@ impl Table {
         if self.entries.len() < ENTRIES {
             return;
         }
-        let mut made: Vec<Instant> = self.entries.values().filter_map(|entry| entry.made).collect();
+        let mut made: Vec<Instant> = self.entries.values().filter_map(Entry::made).collect();
         made.sort_unstable();
         let middle = made.get(made.len() / 2).copied();
-        self.entries.retain(|_, entry| entry.made.is_none() || entry.made > middle);
+        self.entries.retain(|_, entry| entry.made().is_none() || entry.made() > middle);
     }
 }
 
 impl Entry {
-    /// Failures age twice as fast, as in curl.
-    fn is_stale(&self, ttl: Option<Duration>, now: Instant) -> bool {
-        let (Some(made), Some(ttl)) = (self.made, ttl) else { return false };
-        let age = now.saturating_duration_since(made);
-        let age = if self.addresses.list.is_empty() { age * 2 } else { age };
-        age >= ttl
+    /// When it was; `None` for what stays.
+    fn made(&self) -> Option<Instant> {
+        match self {
+            Entry::Pinned(_, made) => *made,
+            Entry::Parts(parts) => parts.0.iter().flatten().map(|known| known.at).max(),
+        }
     }
 
-    /// The addresses of a wanted family; none is the same as a failure.
-    fn admitted(&self, wanted: IpVersion) -> Option<Arc<Addresses>> {
-        if self.addresses.list.iter().all(|a| wanted.admits(&a.ip())) {
-            return (!self.addresses.list.is_empty()).then(|| self.addresses.clone());
+    fn is_stale(&self, ttl: Option<Duration>, now: Instant) -> bool {
+        match self {
+            Entry::Pinned(_, made) => is_old(*made, ttl, now),
+            Entry::Parts(parts) => parts.0.iter().flatten().all(|known| known.is_stale(ttl, now)),
         }
-        let list: Vec<_> = self.addresses.list.iter().filter(|a| wanted.admits(&a.ip())).copied().collect();
-        (!list.is_empty()).then(|| Arc::new(Addresses { list }))
     }
 }
 
+impl Known {
+    /// That there is nothing ages twice as fast, as in curl.
+    fn is_stale(&self, ttl: Option<Duration>, now: Instant) -> bool {
+        let Some(ttl) = ttl else { return false };
+        let age = now.saturating_duration_since(self.at);
+        let nothing = self.list.as_ref().is_none_or(|list| list.is_empty());
+        (if nothing { age * 2 } else { age }) >= ttl
+    }
+}
+
+fn is_old(made: Option<Instant>, ttl: Option<Duration>, now: Instant) -> bool {
+    let (Some(made), Some(ttl)) = (made, ttl) else { return false };
+    now.saturating_duration_since(made) >= ttl
+}
+
+/// Those of a wanted family.
+fn admitted(addresses: Arc<Addresses>, wanted: IpVersion) -> Arc<Addresses> {
+    if addresses.list.iter().all(|a| wanted.admits(&a.ip())) {
+        return addresses;
+    }
+    let list = addresses.list.iter().filter(|a| wanted.admits(&a.ip())).copied().collect();
+    Arc::new(Addresses { list })
+}
+
 /// Pinned addresses are put in another order at each use: nobody looks them up.
-fn shuffled(addresses: Arc<Addresses>) -> Arc<Addresses> {
+fn shuffled(addresses: &Addresses) -> Arc<Addresses> {
     let mut list = addresses.list.clone();
     shuffle(&mut list);
     Arc::new(Addresses { list })

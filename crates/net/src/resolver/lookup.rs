@@ -1,26 +1,60 @@
-//! getaddrinfo on helper threads: as many as are stuck, up to twenty, gone again after a few idle seconds.
+//! Blocking look-ups on helper threads, fair to all who ask.
+//!
+//! Up to [`THREADS`] questions are asked at once, in the order in which they came. Who is no longer waited for leaves the
+//! queue; a thread that is stuck, or asks what nobody waits for any more, makes room for another, so that dead names
+//! delay nobody else. How many threads there can be is bounded even so. They go after a few idle seconds.
 
-use std::collections::{HashMap, VecDeque};
-use std::future::poll_fn;
-use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use runtime::spawn_helper;
 
-/// As in curl: enough that a few dead name servers do not hold up the rest.
-const THREADS: usize = 20;
+use super::system;
+
+/// As many names as curl asks for at once, each for two families.
+const THREADS: usize = 40;
+/// With those that are stuck.
+const MOST_THREADS: usize = 240;
+/// A question that has been asked for so long is stuck: its thread counts no more.
+const STUCK: Duration = Duration::from_secs(1);
+/// Who waits looks so often whether threads are stuck.
+pub(super) const PATIENCE: Duration = Duration::from_millis(250);
 /// How long a thread waits for another name.
 const LINGER: Duration = Duration::from_secs(3);
-/// Addresses kept of one answer.
-const ADDRESSES: usize = 256;
+
+/// A family of addresses, asked for apart from the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Family {
+    V6,
+    V4,
+}
+
+impl Family {
+    /// Of which an address is.
+    pub fn of(address: &IpAddr) -> Family {
+        if address.is_ipv4() { Family::V4 } else { Family::V6 }
+    }
+}
+
+/// An address, and the scope of one that is link-local.
+pub type Found = (IpAddr, u32);
+
+/// What came of a question. An empty list is an answer: there is no such name, or it has no address of that family.
+pub type Said = Result<Vec<Found>, Unanswered>;
+
+/// Nobody knows: to be asked again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unanswered;
 
 /// What asks the system; replaceable for tests.
-pub type LookupFn = Arc<dyn Fn(&str) -> io::Result<Vec<SocketAddr>> + Send + Sync>;
+pub type LookupFn = Arc<dyn Fn(&str, Family) -> Said + Send + Sync>;
 
-type Answer = Result<Arc<Vec<SocketAddr>>, String>;
+type Answer = Result<Arc<Vec<Found>>, Unanswered>;
+type Subject = (String, Family);
 
 /// The threads and the look-ups in flight.
 pub struct Resolver(Arc<Shared>);
@@ -33,29 +67,35 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    queue: VecDeque<Arc<Lookup>>,
-    in_flight: HashMap<String, Arc<Lookup>>,
+    /// Not begun yet, by their numbers.
+    queue: BTreeMap<u64, Arc<Lookup>>,
+    /// Being asked, and since when.
+    asked: BTreeMap<u64, (Arc<Lookup>, Instant)>,
+    in_flight: HashMap<Subject, Arc<Lookup>>,
+    count: u64,
     threads: usize,
     idle: usize,
 }
 
-/// One name being looked up, and who waits for it.
+/// One question, and who waits for its answer.
 struct Lookup {
-    name: String,
+    number: u64,
+    subject: Subject,
     progress: Mutex<Progress>,
 }
 
 #[derive(Default)]
 struct Progress {
     answer: Option<Answer>,
-    waiting: HashMap<u64, Waker>,
+    /// By ticket; no waker before the first poll.
+    waiting: HashMap<u64, Option<Waker>>,
     tickets: u64,
 }
 
 impl Resolver {
     /// Asks the system.
     pub fn system() -> Resolver {
-        Resolver::with_lookup(Arc::new(|name| Ok((name, 0).to_socket_addrs()?.take(ADDRESSES).collect())))
+        Resolver::with_lookup(Arc::new(system::ask))
     }
 
     /// Asks something else.
@@ -63,11 +103,30 @@ impl Resolver {
         Resolver(Arc::new(Shared { ask, state: Mutex::default(), more: Condvar::new() }))
     }
 
-    /// Looks a name up, or joins a look-up of it that is under way. Dropping the future leaves the call to itself.
-    pub(super) async fn lookup(&self, name: &str) -> Answer {
-        let lookup = self.join_or_start(name)?;
-        let mut ticket = Ticket { lookup: &lookup, number: None };
-        poll_fn(|cx| ticket.poll(cx)).await
+    /// Looks a name up, or joins a look-up of it that is under way. Dropping the ticket takes it out of the queue when
+    /// nobody else waits; one that is being asked is left to itself.
+    pub(super) fn ask(&self, name: &str, family: Family) -> Result<Ticket, Unanswered> {
+        let mut state = lock(&self.0.state);
+        let subject = (name.to_owned(), family);
+        if let Some(lookup) = state.in_flight.get(&subject) {
+            return Ok(Ticket::new(&self.0, lookup));
+        }
+        state.count += 1;
+        let number = state.count;
+        let lookup = Arc::new(Lookup { number, subject: subject.clone(), progress: Mutex::default() });
+        state.in_flight.insert(subject, lookup.clone());
+        state.queue.insert(number, lookup.clone());
+        let ticket = Ticket::new(&self.0, &lookup);
+        let begun = self.0.grow(&mut state);
+        drop(state);
+        begun?;
+        self.0.more.notify_one();
+        Ok(ticket)
+    }
+
+    /// Somebody has waited for long: threads that are stuck by now make room.
+    pub(super) fn hurry(&self) {
+        let _ = self.0.grow(&mut lock(&self.0.state));
     }
 
     /// How many threads there are, idle ones included.
@@ -75,53 +134,48 @@ impl Resolver {
         lock(&self.0.state).threads
     }
 
-    fn join_or_start(&self, name: &str) -> Result<Arc<Lookup>, String> {
-        let mut state = lock(&self.0.state);
-        if let Some(lookup) = state.in_flight.get(name) {
-            return Ok(lookup.clone());
-        }
-        let lookup = Arc::new(Lookup { name: name.to_owned(), progress: Mutex::default() });
-        state.in_flight.insert(name.to_owned(), lookup.clone());
-        state.queue.push_back(lookup.clone());
-        if state.queue.len() > state.idle && state.threads < THREADS {
-            self.0.grow(&mut state, name)?;
-        }
-        drop(state);
-        self.0.more.notify_one();
-        Ok(lookup)
+    /// How many questions wait for a thread.
+    pub fn queued(&self) -> usize {
+        lock(&self.0.state).queue.len()
     }
 }
 
 impl Shared {
-    /// Without any thread there is nobody to answer; with some, the name waits for one of them.
-    fn grow(self: &Arc<Self>, state: &mut State, name: &str) -> Result<(), String> {
-        let shared = self.clone();
-        match spawn_helper("warmwire-dns", move || shared.serve()) {
-            Ok(()) => state.threads += 1,
-            Err(e) if state.threads == 0 => {
-                state.queue.pop_back();
-                state.in_flight.remove(name);
-                return Err(e.to_string());
+    /// Starts a thread when one is wanted and may be. Without any there is nobody to answer; with some, names wait for them.
+    fn grow(self: &Arc<Self>, state: &mut State) -> Result<(), Unanswered> {
+        while state.queue.len() > state.idle + state.starting() && state.may_grow() {
+            let shared = self.clone();
+            match spawn_helper("warmwire-dns", move || shared.serve()) {
+                Ok(()) => state.threads += 1,
+                Err(_) if state.threads == 0 => return Err(Unanswered),
+                Err(_) => return Ok(()),
             }
-            Err(_) => {}
         }
         Ok(())
     }
 
     fn serve(&self) {
         while let Some(lookup) = self.next_job() {
-            let ask = std::panic::AssertUnwindSafe(|| (self.ask)(&lookup.name));
-            let found = std::panic::catch_unwind(ask).unwrap_or_else(|_| Err(io::ErrorKind::Other.into()));
-            lock(&self.state).in_flight.remove(&lookup.name);
-            lookup.finish(found.map(Arc::new).map_err(|e| e.to_string()));
+            let (name, family) = &lookup.subject;
+            let said = catch_unwind(AssertUnwindSafe(|| (self.ask)(name, *family)));
+            let mut state = lock(&self.state);
+            state.asked.remove(&lookup.number);
+            state.in_flight.remove(&lookup.subject);
+            drop(state);
+            lookup.finish(said.unwrap_or(Err(Unanswered)).map(Arc::new));
         }
     }
 
-    /// The next name, or nothing when it is time to go.
+    /// The next question, or nothing when it is time to go.
     fn next_job(&self) -> Option<Arc<Lookup>> {
         let mut state = lock(&self.state);
         loop {
-            if let Some(job) = state.queue.pop_front() {
+            if state.threads > THREADS && state.busy() >= THREADS {
+                state.threads -= 1; // it stood in for one that was stuck
+                return None;
+            }
+            if let Some((number, job)) = state.queue.pop_first() {
+                state.asked.insert(number, (job.clone(), Instant::now()));
                 return Some(job);
             }
             state.idle += 1;
@@ -137,41 +191,77 @@ impl Shared {
     }
 }
 
+impl State {
+    fn may_grow(&self) -> bool {
+        self.threads < MOST_THREADS && self.busy() + self.idle + self.starting() < THREADS
+    }
+
+    /// Threads that have been started and have not looked at the queue yet.
+    fn starting(&self) -> usize {
+        self.threads - self.idle - self.asked.len()
+    }
+
+    /// Questions that somebody waits for and that may yet be answered soon.
+    fn busy(&self) -> usize {
+        let now = Instant::now();
+        let counts = |(lookup, since): &&(Arc<Lookup>, Instant)| {
+            now.saturating_duration_since(*since) < STUCK && !lock(&lookup.progress).waiting.is_empty()
+        };
+        self.asked.values().filter(counts).count()
+    }
+}
+
 impl Lookup {
     fn finish(&self, answer: Answer) {
         let mut progress = lock(&self.progress);
         progress.answer = Some(answer);
-        let waiting = std::mem::take(&mut progress.waiting);
+        let waiting: Vec<Waker> = progress.waiting.values_mut().filter_map(Option::take).collect();
         drop(progress);
-        waiting.into_values().for_each(Waker::wake);
+        waiting.into_iter().for_each(Waker::wake);
     }
 }
 
-/// One waiter's place; its waker goes with it.
-struct Ticket<'a> {
-    lookup: &'a Lookup,
-    number: Option<u64>,
+/// One waiter's place; dropping it leaves the queue.
+pub(super) struct Ticket {
+    shared: Arc<Shared>,
+    lookup: Arc<Lookup>,
+    number: u64,
 }
 
-impl Ticket<'_> {
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Answer> {
+impl Ticket {
+    /// Under the lock of the state, so that the question cannot be given up meanwhile.
+    fn new(shared: &Arc<Shared>, lookup: &Arc<Lookup>) -> Ticket {
+        let mut progress = lock(&lookup.progress);
+        progress.tickets += 1;
+        let number = progress.tickets;
+        progress.waiting.insert(number, None);
+        drop(progress);
+        Ticket { shared: shared.clone(), lookup: lookup.clone(), number }
+    }
+
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Answer> {
         let mut progress = lock(&self.lookup.progress);
         if let Some(answer) = &progress.answer {
             return Poll::Ready(answer.clone());
         }
-        progress.tickets += 1;
-        let number = *self.number.get_or_insert(progress.tickets);
-        progress.waiting.insert(number, cx.waker().clone());
+        progress.waiting.insert(self.number, Some(cx.waker().clone()));
         Poll::Pending
     }
 }
 
-impl Drop for Ticket<'_> {
+impl Drop for Ticket {
     fn drop(&mut self) {
-        if let Some(number) = self.number {
-            let waker = lock(&self.lookup.progress).waiting.remove(&number);
-            drop(waker);
+        let mut state = lock(&self.shared.state);
+        let mut progress = lock(&self.lookup.progress);
+        let waker = progress.waiting.remove(&self.number);
+        let given_up = progress.waiting.is_empty() && progress.answer.is_none();
+        drop(progress);
+        // No thread is started here: who drops one look-up often drops the next in the queue, too.
+        if given_up && state.queue.remove(&self.lookup.number).is_some() {
+            state.in_flight.remove(&self.lookup.subject);
         }
+        drop(state);
+        drop(waker);
     }
 }
 

@@ -1,11 +1,15 @@
-//! Names to addresses: numeric hosts and localhost at once, pinned and cached entries, else getaddrinfo on a thread.
+//! Names to candidates: numeric hosts and localhost at once, pinned and cached entries, else getaddrinfo on threads, each
+//! family apart.
 //!
 //! The system's rules (nsswitch, /etc/hosts, search domains) stay the system's: only getaddrinfo knows them.
 //! Simultaneous look-ups of one name are one call; who looked at the same time shares the answer.
 
 mod cache;
+mod candidates;
+mod hosts;
 mod lookup;
 mod pins;
+mod system;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::sync::Arc;
@@ -14,8 +18,10 @@ use std::time::{Duration, Instant};
 use runtime::Reactor;
 
 use crate::error::{NetError, NetErrorKind};
+use cache::Kept;
 pub use cache::ResolveCache;
-pub use lookup::{LookupFn, Resolver};
+pub use candidates::{Answered, Candidate, Candidates, Part, RESOLUTION_DELAY};
+pub use lookup::{Family, Found, LookupFn, Resolver, Said, Unanswered};
 pub use pins::speaks_of;
 
 /// A name longer than this is no name (RFC 1035 allows 253 characters).
@@ -67,6 +73,15 @@ impl Default for ResolveOptions {
 }
 
 impl IpVersion {
+    /// The families to be asked for, the preferred one first.
+    pub fn families(self) -> std::slice::Iter<'static, Family> {
+        match self {
+            IpVersion::Any => [Family::V6, Family::V4].iter(),
+            IpVersion::V4 => [Family::V4].iter(),
+            IpVersion::V6 => [Family::V6].iter(),
+        }
+    }
+
     /// Whether an address is of a wanted family.
     pub fn admits(self, address: &IpAddr) -> bool {
         match self {
@@ -77,49 +92,30 @@ impl IpVersion {
     }
 }
 
-/// Looks a host up. The wake-up descriptor stays among the reactor's interests while a thread is asked.
+/// Looks a host up, and waits for all answers but those that are later than the resolution delay.
 pub async fn resolve(
-    resolver: &Resolver,
-    cache: &ResolveCache,
+    resolver: &Arc<Resolver>,
+    cache: &Arc<ResolveCache>,
     reactor: &Arc<Reactor>,
     name: &str,
     port: u16,
     options: &ResolveOptions,
 ) -> Result<Arc<Addresses>, NetError> {
-    let written = name;
-    let name = name.to_ascii_lowercase();
-    match cache.find(&name, port, options, reactor.now()) {
-        Some(Some(found)) => return Ok(found),
-        // A numeric host of the other family is resolved, as in curl; it is the connecting that fails.
-        Some(None) if at_once(&name, port, options).is_some() => return Ok(Arc::default()),
-        Some(None) => return Err(unresolved(written, options)),
-        None => {}
-    }
-    if let Some(list) = at_once(&name, port, options) {
-        let list = list.into_iter().filter(|a| options.ip_version.admits(&a.ip())).collect::<Vec<_>>();
-        if list.is_empty() {
-            return Ok(Arc::default());
-        }
-        return Ok(cache.remember(&name, port, Addresses { list }, options, reactor.now()));
-    }
-    refuse_early(written, options)?;
-    let answer = {
-        let _guard = reactor.wake_interest();
-        resolver.lookup(&name).await
-    };
-    let list = answer.map(|all| wanted(&all, port, options)).unwrap_or_default();
-    let now = reactor.now();
-    if list.is_empty() {
-        cache.remember_failure(&name, port, options, now);
-        return Err(unresolved(written, options));
-    }
-    Ok(cache.remember(&name, port, Addresses { list }, options, now))
+    Candidates::look_up(resolver, cache, reactor, (name, port), options)?.settled(reactor).await
 }
 
-/// Whether `resolve` would go beyond the cache. curl counts numeric hosts and localhost as look-ups, and caches them.
+/// Whether a look-up would go beyond the cache. curl counts numeric hosts and localhost as look-ups, and caches them.
 pub fn is_new(cache: &ResolveCache, name: &str, port: u16, options: &ResolveOptions, now: Instant) -> bool {
     let name = name.to_ascii_lowercase();
-    cache.find(&name, port, options, now).is_none() && refuse_early(&name, options).is_ok()
+    let mut families = options.ip_version.families();
+    let known = match cache.find(&name, port, options, now) {
+        Kept::Pinned(_) => true,
+        Kept::Parts(parts) if at_once(&name, port, options).is_some() => {
+            families.any(|family| parts.of(*family).is_some())
+        }
+        Kept::Parts(parts) => families.all(|family| parts.of(*family).is_some()),
+    };
+    !known && refuse_early(&name, options).is_ok()
 }
 
 /// A host that needs no look-up: a numeric one, or localhost (RFC 6761 section 6.3).
@@ -157,19 +153,6 @@ fn refuse_early(name: &str, options: &ResolveOptions) -> Result<(), NetError> {
         return Err(unresolved(name, options));
     }
     Ok(())
-}
-
-/// The wanted families without repetitions, with the port.
-fn wanted(all: &[SocketAddr], port: u16, options: &ResolveOptions) -> Vec<SocketAddr> {
-    let mut list: Vec<SocketAddr> = Vec::new();
-    for address in all.iter().filter(|a| options.ip_version.admits(&a.ip())) {
-        let mut address = *address;
-        address.set_port(port);
-        if !list.contains(&address) {
-            list.push(address);
-        }
-    }
-    list
 }
 
 fn unresolved(name: &str, options: &ResolveOptions) -> NetError {

@@ -1,0 +1,187 @@
+//! Domain names: labels with their lengths, compressed in messages by pointers to earlier places (RFC 1035 section 4.1.4).
+
+use std::fmt;
+
+use super::Fault;
+
+/// With all its lengths (RFC 1035 section 2.3.4).
+const LONGEST: usize = 255;
+const LONGEST_LABEL: usize = 63;
+
+/// A name in the form it has on the wire, not compressed. Two are equal whatever the case of their letters.
+#[derive(Clone, Debug, Eq)]
+pub struct Name(Vec<u8>);
+
+impl PartialEq for Name {
+    fn eq(&self, other: &Name) -> bool {
+        self.0.eq_ignore_ascii_case(&other.0) // a length is at most 63, and no letter
+    }
+}
+
+impl Name {
+    /// Reads `a.example`, with or without a dot at its end. Nothing is escaped in it.
+    pub fn parse(text: &str) -> Result<Name, Fault> {
+        let text = text.strip_suffix('.').unwrap_or(text);
+        let mut octets = Vec::with_capacity(text.len() + 2);
+        for label in text.split('.') {
+            if label.is_empty() || label.len() > LONGEST_LABEL {
+                return Err(Fault::Name);
+            }
+            octets.push(label.len() as u8);
+            octets.extend(label.as_bytes());
+        }
+        octets.push(0);
+        if octets.len() > LONGEST { Err(Fault::Name) } else { Ok(Name(octets)) }
+    }
+
+    /// The name at a place in a message, and where what follows it begins. A pointer leads to a place before all that
+    /// has been read of the name, so that there is no going round in circles.
+    pub(super) fn read(message: &[u8], start: usize) -> Result<(Name, usize), Fault> {
+        let mut octets = Vec::new();
+        let (mut at, mut lowest, mut end) = (start, start, None);
+        loop {
+            let length = *message.get(at).ok_or(Fault::Short)?;
+            match length >> 6 {
+                0 => {
+                    let label = message.get(at..=at + usize::from(length)).ok_or(Fault::Short)?;
+                    octets.extend(label);
+                    at += label.len();
+                    if octets.len() > LONGEST {
+                        return Err(Fault::Name);
+                    }
+                    if length == 0 {
+                        return Ok((Name(octets), end.unwrap_or(at)));
+                    }
+                }
+                3 => {
+                    let low = *message.get(at + 1).ok_or(Fault::Short)?;
+                    let to = usize::from(length & 0x3f) << 8 | usize::from(low);
+                    if to >= lowest {
+                        return Err(Fault::Name);
+                    }
+                    end.get_or_insert(at + 2);
+                    (at, lowest) = (to, to);
+                }
+                _ => return Err(Fault::Name),
+            }
+        }
+    }
+
+    /// As it stands on the wire.
+    pub fn octets(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The root, which has no label.
+    pub fn is_root(&self) -> bool {
+        self.0 == [0]
+    }
+
+    /// Whether even the case of the letters is the same.
+    pub fn is_exactly(&self, other: &Name) -> bool {
+        self.0 == other.0
+    }
+
+    /// The same name with the case of each letter taken from a bit of `noise`: a reply repeats it, and who does not see
+    /// the question has to guess it (draft-vixie-dnsext-dns0x20).
+    pub fn in_mixed_case(&self, noise: &[u8]) -> Name {
+        let bit = |i: usize| noise.get(i / 8).is_some_and(|byte| byte >> (i % 8) & 1 == 1);
+        let mixed = |(i, octet): (usize, &u8)| match octet.is_ascii_alphabetic() && bit(i) {
+            true => octet ^ 0x20,
+            false => *octet,
+        };
+        Name(self.0.iter().enumerate().map(mixed).collect())
+    }
+
+    /// As a host that may be looked up: letters, digits, hyphens and underscores alone.
+    pub fn host(&self) -> Option<String> {
+        let mut host = String::with_capacity(self.0.len());
+        for label in self.labels() {
+            if !label.iter().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_')) {
+                return None;
+            }
+            if !host.is_empty() {
+                host.push('.');
+            }
+            host.extend(label.iter().map(|c| char::from(c.to_ascii_lowercase())));
+        }
+        (!host.is_empty()).then_some(host)
+    }
+
+    fn labels(&self) -> impl Iterator<Item = &[u8]> {
+        let mut rest = self.0.as_slice();
+        std::iter::from_fn(move || {
+            let (length, tail) = rest.split_first().filter(|(length, _)| **length > 0)?;
+            let (label, tail) = tail.split_at(usize::from(*length));
+            rest = tail;
+            Some(label)
+        })
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_root() {
+            return f.write_str(".");
+        }
+        for (i, label) in self.labels().enumerate() {
+            if i > 0 {
+                f.write_str(".")?;
+            }
+            write!(f, "{}", label.escape_ascii())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn from_text_and_back() {
+        for (text, host) in [("A.Example", "a.example"), ("a.", "a"), ("_x._https.b", "_x._https.b")] {
+            assert_eq!(Name::parse(text).unwrap().host().as_deref(), Some(host));
+        }
+        assert_eq!(Name::parse("a b").unwrap().host(), None);
+        let long = "a".repeat(64);
+        for bad in ["", ".", "a..b", ".a", long.as_str()] {
+            assert_eq!(Name::parse(bad), Err(Fault::Name), "{bad}");
+        }
+        let fits = "abc.".repeat(63);
+        assert!(Name::parse(&fits).is_ok() && Name::parse(&format!("{fits}ab")).is_err());
+    }
+
+    #[test]
+    fn pointers_lead_back_and_never_in_circles() {
+        let message = b"\x03com\0\x01a\xc0\x00\x01b\xc0\x05";
+        assert_eq!(Name::read(message, 9).unwrap(), (Name::parse("b.a.com").unwrap(), 13));
+        for (bad, at) in
+            [(&b"\xc0\x00"[..], 0), (b"\x01a\xc0\x00", 0), (b"\xc0\x02\xc0\x00", 0), (b"\x80", 0)]
+        {
+            assert_eq!(Name::read(bad, at), Err(Fault::Name), "{bad:?}");
+        }
+        for cut in 0..4 {
+            assert_eq!(Name::read(&message[..cut], 0), Err(Fault::Short));
+        }
+    }
+
+    #[test]
+    fn pointers_do_not_make_a_name_longer_than_it_may_be() {
+        let mut message = vec![0];
+        for _ in 0..200 {
+            let before = message.len() - if message.len() == 1 { 1 } else { 4 };
+            message.extend([1, b'a', 0xc0 | (before >> 8) as u8, before as u8]);
+        }
+        assert_eq!(Name::read(&message, message.len() - 4), Err(Fault::Name));
+        assert!(Name::read(&message, 4 * 100 + 1).is_ok());
+    }
+
+    #[test]
+    fn case_is_noise() {
+        let name = Name::parse("example.com").unwrap();
+        let mixed = name.in_mixed_case(&[0b0000_1010, 0xff]);
+        assert_eq!(mixed.to_string(), "ExAmple.COM");
+        assert!(mixed == name && !mixed.is_exactly(&name));
+    }
+}
