@@ -6,6 +6,7 @@ use wire::content_encoding::{DEPTH_LIMIT, Decoder};
 use wire::cookie::{Jar, Target};
 use wire::h2::{Config, ErrorCode, Event, Field, Opening, Session, StreamId};
 use wire::http1::{chunked::ChunkedDecoder, header::LineBuffer, status::StatusLine};
+use wire::rtsp::{self, Front};
 use wire::url::{Part, Url};
 use wire::{
     altsvc, base64, date, escape, fnmatch, ftp, hsts, imap, mime, netrc, noproxy, pop3, smtp, socks,
@@ -41,6 +42,7 @@ pub const PARSERS: &[Parser] = &[
     ("ntlm", ntlm_message),
     ("pop3", pop3_replies),
     ("references", references),
+    ("rtsp", rtsp_packets),
     ("sasl", sasl_challenges),
     ("signing", signing),
     ("smtp", smtp_lines),
@@ -599,6 +601,25 @@ pub fn mqtt_heads(input: &[u8]) {
         let (head, length) = wire::mqtt::Head::parse(&packet).unwrap().unwrap();
         assert_eq!(packet.len(), length + head.remaining as usize);
     }
+}
+
+/// Whatever stands there is taken in steps that end, and never more of it than there is.
+pub fn rtsp_packets(input: &[u8]) {
+    let mut channels = wire::rtsp::Channels::default();
+    channels.announced(input);
+    channels.announced(b"interleaved=0-9");
+    for awaits_message in [false, true] {
+        let mut rest = input;
+        while let Front::Packet(length) | Front::Junk(length) = rtsp::front(rest, &channels, awaits_message) {
+            assert!(length > 0);
+            rest = &rest[length..];
+        }
+        assert!(awaits_message || rest.len() < 4 + 0xffff);
+    }
+    if let Some(status) = rtsp::status(input) {
+        assert!(status.code < 1000);
+    }
+    let _ = (rtsp::sequence_number(input), rtsp::session_id(input));
 }
 
 /// No path puts a line break into a command, and no line announces more than sizes can be.

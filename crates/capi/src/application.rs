@@ -215,6 +215,13 @@ impl Callbacks for Application {
         self.deliver(self.pointers.write_fn(), self.pointers.write_data.get(), data)
     }
 
+    fn interleaved(&self, packet: &[u8]) -> Written {
+        match self.pointers.interleave_fn() {
+            None => self.deliver(self.pointers.write_fn(), self.pointers.write_data.get(), packet),
+            function => self.deliver(function, self.pointers.interleave_data.get(), packet),
+        }
+    }
+
     fn header(&self, line: &[u8]) -> Option<Written> {
         let user = self.pointers.header_data.get();
         // Like libcurl: with header data alone, the write function takes them too.

@@ -131,7 +131,8 @@ impl EasyHandle {
             I::Referer => copy(&found.referer).or_else(|| asked(O::Referer)),
             I::Cainfo => Some(crate::version::CAINFO.as_bytes().to_vec()),
             I::Capath => Some(crate::version::CAPATH.as_bytes().to_vec()),
-            _ => None, // RTSP_SESSION_ID: not built
+            I::RtspSessionId => asked(O::RtspSessionId),
+            _ => None,
         }
     }
 
@@ -164,6 +165,9 @@ impl EasyHandle {
             I::RetryAfter => found.retry_after,
             I::XferId => state.transfer_id.get(),
             I::ConnId => found.connection_id,
+            I::RtspClientCseq => state.settings.borrow().long(O::RtspClientCseq),
+            I::RtspServerCseq => state.settings.borrow().long(O::RtspServerCseq),
+            I::RtspCseqRecv => state.rtsp_received.get(),
             _ => self.amount(info, &found).unwrap_or_else(|| micros(self.time(info, &found))),
         }
     }
@@ -178,7 +182,7 @@ impl EasyHandle {
             I::SpeedUpload | I::SpeedUploadT => found.speed(found.uploaded),
             I::ContentLengthDownload | I::ContentLengthDownloadT => found.download_total,
             I::ContentLengthUpload | I::ContentLengthUploadT => found.upload_total,
-            I::EarlyDataSentT | I::RtspClientCseq | I::RtspServerCseq | I::RtspCseqRecv => 0,
+            I::EarlyDataSentT => 0,
             _ => return None,
         })
     }

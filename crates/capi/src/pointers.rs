@@ -56,6 +56,7 @@ macro_rules! pointers {
 
 pointers! {
     write: WriteFunction, write_data: WriteData,
+    interleave: InterleaveFunction, interleave_data: InterleaveData,
     read: ReadFunction, read_data: ReadData,
     header: HeaderFunction, header_data: HeaderData,
     seek: SeekFunction, seek_data: SeekData,
@@ -76,6 +77,7 @@ pointers! {
     error_buffer: Errorbuffer, stderr: Stderr, private: Private, post_fields: Postfields,
     ;
     write_fn: WriteFn = write,
+    interleave_fn: WriteFn = interleave,
     read_fn: ReadFn = read,
     header_fn: WriteFn = header,
     seek_fn: SeekFn = seek,

@@ -124,6 +124,11 @@ pub trait Callbacks {
         Written::All
     }
 
+    /// A packet of RTSP's, with the four bytes before it; it is taken whole (CURLOPT_INTERLEAVEFUNCTION).
+    fn interleaved(&self, packet: &[u8]) -> Written {
+        self.write(packet)
+    }
+
     /// A header line with its line ending; `None` when nobody asked for headers.
     fn header(&self, _line: &[u8]) -> Option<Written> {
         None

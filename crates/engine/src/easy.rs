@@ -60,6 +60,8 @@ pub struct EasyState {
     pub tag: Cell<usize>,
     /// errno of the last failed system call: a success does not take it back (CURLINFO_OS_ERRNO.md).
     pub os_errno: Cell<i64>,
+    /// CURLINFO_RTSP_CSEQ_RECV: outlives transfers that hear of no other.
+    pub rtsp_received: Cell<i64>,
     /// Number of the transfer, unique in the process; -1 before the first.
     pub transfer_id: Cell<i64>,
     pub(crate) target: RefCell<Option<(u64, Rc<Target>)>>,
@@ -156,6 +158,7 @@ impl Easy {
             ftp_pipelining: Cell::new(None),
             tag: Cell::new(0),
             os_errno: Cell::new(0),
+            rtsp_received: Cell::new(0),
             wildcard_pins: Cell::new(false),
             transfer_id: Cell::new(-1),
             target: RefCell::default(),

@@ -48,6 +48,7 @@ mod watch {
     impl Callbacks for Watched {
         entries! {
             write(data: &[u8]) -> Written;
+            interleaved(packet: &[u8]) -> Written;
             header(line: &[u8]) -> Option<Written>;
             read(buf: &mut [u8]) -> ReadAnswer;
             seek(offset: u64) -> SeekAnswer;

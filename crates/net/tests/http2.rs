@@ -335,7 +335,7 @@ fn who_finds_no_vacancy_waits_for_one() {
 /// A whole exchange: the status and length of its reply.
 async fn exchange(lease: &mut Lease, path: &str) -> (u16, usize) {
     let mut exchange = lease.begin(Storage::default());
-    let mut head = RequestHead::new(b"GET", "http", |out| out.extend_from_slice(path.as_bytes()), "2");
+    let mut head = RequestHead::new(b"GET", "http", |out| out.extend_from_slice(path.as_bytes()), "HTTP/2");
     head.field("Host", b"host");
     head.end(RequestBody::None);
     exchange.begin(&head, Reading::default());

@@ -157,7 +157,7 @@ schemes! {
     Pop3s,    "pop3s",    15,  995,   Pop3,    true, true, Connection,  true;
     Smtp,     "smtp",     16,  25,    Smtp,    false, true, Connection,  true;
     Smtps,    "smtps",    17,  465,   Smtp,    true, true, Connection,  true;
-    Rtsp,     "rtsp",     18,  554,   Rtsp,    false, true, Request,     false;
+    Rtsp,     "rtsp",     18,  554,   Rtsp,    false, true, Connection,  true;
     Rtmp,     "rtmp",     19,  1935,  Rtmp,    false, true, Connection,  false;
     Rtmpt,    "rtmpt",    20,  80,    Rtmp,    false, true, Connection,  false;
     Rtmpe,    "rtmpe",    21,  1935,  Rtmp,    false, true, Connection,  false;

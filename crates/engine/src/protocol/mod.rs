@@ -9,6 +9,7 @@ mod imap;
 mod ldap;
 mod mqtt;
 mod pop3;
+mod rtsp;
 mod smtp;
 mod telnet;
 mod tftp;
@@ -67,7 +68,8 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
         Family::Mqtt => Box::pin(mqtt::run(t)).await.map(|()| Next::Done),
         Family::Imap => Box::pin(imap::run(t)).await.map(|()| Next::Done),
         Family::Gopher => Box::pin(gopher::run(t)).await.map(|()| Next::Done),
-        Family::Ssh | Family::Rtsp | Family::Rtmp | Family::Smb => Err(Error::new(
+        Family::Rtsp => Box::pin(rtsp::run(t)).await,
+        Family::Ssh | Family::Rtmp | Family::Smb => Err(Error::new(
             Code::UnsupportedProtocol,
             format!("Protocol \"{}\" not supported", scheme.name()),
         )),

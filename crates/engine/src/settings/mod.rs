@@ -440,6 +440,7 @@ fn check_range(option: O, value: i64) -> Result<(), Code> {
         O::FtpFilemethod => (0..=3).contains(&value),
         O::TftpBlksize => (8..=65_464).contains(&value),
         O::Ftpsslauth => (0..=2).contains(&value),
+        O::RtspRequest => (1..=11).contains(&value),
         // The lowest version in the lower half (SSL 2 and 3 are gone), the highest in the upper.
         O::Sslversion | O::ProxySslversion => {
             matches!(value & 0xffff, 0 | 1 | 4..=7) && matches!(value >> 16, 0 | 1 | 4..=7)
@@ -491,6 +492,7 @@ fn default_long(option: O) -> i64 {
         O::FtpFilemethod => 1,
         O::Maxconnects => 5,
         O::TftpBlksize => 512,
+        O::RtspRequest => 1,
         _ => 0,
     }
 }

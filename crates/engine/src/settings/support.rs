@@ -117,6 +117,9 @@ pub fn support(option: O) -> Support {
         O::Telnetoptions => Support::Yes,
         // TFTP.
         O::TftpBlksize | O::TftpNoOptions => Support::Yes,
+        // RTSP.
+        O::RtspRequest | O::RtspSessionId | O::RtspStreamUri | O::RtspTransport | O::RtspClientCseq
+        | O::RtspServerCseq | O::InterleaveFunction | O::InterleaveData => Support::Yes,
         // WebSocket.
         O::WsOptions => Support::Yes,
         // GSS-API.
@@ -137,9 +140,7 @@ pub fn support(option: O) -> Support {
         // The resolver c-ares would have to be there.
         O::DnsServers | O::DnsInterface | O::DnsLocalIp4 | O::DnsLocalIp6 => Support::Unknown,
         // Protocols that this build lacks.
-        O::RtspRequest | O::RtspSessionId
-        | O::RtspStreamUri | O::RtspTransport | O::RtspClientCseq | O::RtspServerCseq
-        | O::InterleaveFunction | O::InterleaveData | O::SshAuthTypes | O::SshPublicKeyfile
+        O::SshAuthTypes | O::SshPublicKeyfile
         | O::SshPrivateKeyfile | O::SshHostPublicKeyMd5 | O::SshHostPublicKeySha256 | O::SshKnownhosts
         | O::SshKeyFunction | O::SshKeyData | O::SshHostkeyFunction | O::SshHostkeyData | O::SshCompression => Support::NoProtocol,
         // Obsolete in curl 8.22.

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 
 use runtime::Direction;
 use wire::http1::chunked::ChunkError;
-use wire::http1::status::{Opening, opening};
+use wire::http1::status::Opening;
 use wire::http1::{
     ChunkedDecoder, HeaderLine, LineBuffer, Part, StatusLine, TooLarge, check_octets, is_empty_line,
 };
@@ -178,11 +178,19 @@ impl Exchange for Http1 {
     }
 
     fn opening(&self) -> Opening {
-        opening(self.received.rest())
+        self.told.reading.dialect.opening(self.received.rest())
     }
 
     fn rest(&self) -> &[u8] {
         self.received.rest()
+    }
+
+    fn skip(&mut self, len: usize) {
+        self.received.consume(len);
+    }
+
+    fn unread(&mut self, bytes: &[u8]) {
+        self.push_back(bytes);
     }
 
     fn find_part(&mut self, budget: usize) -> Result<Option<usize>, TooLarge> {
@@ -197,7 +205,7 @@ impl Exchange for Http1 {
 
     fn part(&mut self) -> HeadPart<'_> {
         let bytes = &self.received.rest()[..self.found.len];
-        let status = self.first.then(|| status(bytes));
+        let status = self.first.then(|| status(bytes, self.told.reading.dialect));
         let (mut line, mut octets) = (bytes, Ok(()));
         if !self.found.plain {
             cold_path();

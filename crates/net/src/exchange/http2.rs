@@ -377,7 +377,7 @@ mod tests {
 
     #[test]
     fn a_head_as_fields() {
-        let mut head = RequestHead::new(b"GET", "https", |out| out.extend_from_slice(b"/a?b"), "2");
+        let mut head = RequestHead::new(b"GET", "https", |out| out.extend_from_slice(b"/a?b"), "HTTP/2");
         head.field("Host", b"h:1");
         head.field("User-Agent", b"x");
         head.field("TE", b"gzip");

@@ -30,6 +30,16 @@ pub struct Reading {
     pub raw: bool,
     /// Others than chunked were asked for (CURLOPT_TRANSFER_ENCODING).
     pub codings: bool,
+    pub dialect: Dialect,
+}
+
+/// Protocols whose messages are those of HTTP/1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dialect {
+    #[default]
+    Http,
+    /// Another first line, and no body without a length (RFC 2326 §4.4).
+    Rtsp,
 }
 
 /// One part of a reply's head, or a trailer field.
@@ -57,6 +67,8 @@ pub enum Says<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     Status(BadStatus),
+    /// A first line that is none of RTSP's.
+    NotRtsp,
     Octet(BadOctet),
     /// A field without a colon.
     NoColon,
@@ -168,6 +180,12 @@ pub trait Exchange {
 
     /// What was received and not yet taken, as far as it is bytes: a reply without a head is.
     fn rest(&self) -> &[u8];
+
+    /// Drops so many bytes of the rest: they are no part of a reply.
+    fn skip(&mut self, _len: usize) {}
+
+    /// What was received before is read first, where a reply is bytes.
+    fn unread(&mut self, _bytes: &[u8]) {}
 
     /// Whether the next part of a head is there: its status, then fields, then its end. How long it was on the wire, which
     /// is at most `budget`.

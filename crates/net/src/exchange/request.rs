@@ -28,7 +28,7 @@ pub struct RequestHead {
 }
 
 impl RequestHead {
-    /// Begins one. `write_target` writes what stands between method and version ("1.1", "2").
+    /// Begins one. `write_target` writes what stands between method and version ("HTTP/1.1", "HTTP/2").
     pub fn new(
         method: &[u8],
         scheme: &'static str,
@@ -40,7 +40,7 @@ impl RequestHead {
         text.push(b' ');
         write_target(&mut text);
         let target = method.len() + 1..text.len();
-        for part in [" HTTP/", version, "\r\n"] {
+        for part in [" ", version, "\r\n"] {
             text.extend_from_slice(part.as_bytes());
         }
         let fields = Vec::with_capacity(16);
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn parts_and_text_are_one() {
-        let mut head = RequestHead::new(b"PUT", "https", |out| out.extend_from_slice(b"/a?b"), "2");
+        let mut head = RequestHead::new(b"PUT", "https", |out| out.extend_from_slice(b"/a?b"), "HTTP/2");
         head.field("Host", b"h");
         head.line(&[b"X-Own:  a: b "]);
         head.line(&[b"Empty:"]);

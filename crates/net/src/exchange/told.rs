@@ -1,11 +1,13 @@
 //! What the head of an HTTP/1 reply tells about where its body ends (RFC 9112 §6.3) and whether the connection serves on
 //! (§9.3): taken from its parts as they are handed out.
 
+use std::hint::cold_path;
+
 use wire::http1::framing::{BadCoding, BadLength, Length, content_length};
 use wire::http1::status::{Opening, opening};
 use wire::http1::{HeaderLine, StatusLine, TransferCodings, check_octets, continue_line};
 
-use super::{Body, Fault, Reading};
+use super::{Body, Dialect, Fault, Reading};
 
 /// The status of a reply whose first line is no status line and taken for one (CURLOPT_HTTP200ALIASES).
 pub const ALIAS: StatusLine = StatusLine { version: 10, code: 200, told: true };
@@ -125,6 +127,8 @@ impl Told {
             BodyFraming::Chunked
         } else if let Some(length) = self.length.filter(|_| self.codings.others.is_empty()) {
             BodyFraming::Length(length)
+        } else if self.reading.dialect == Dialect::Rtsp {
+            BodyFraming::Length(0)
         } else {
             BodyFraming::UntilClose
         }
@@ -172,9 +176,23 @@ impl Told {
     }
 }
 
+impl Dialect {
+    /// What the first bytes of a head look like.
+    pub(super) fn opening(self, bytes: &[u8]) -> Opening {
+        match self {
+            Dialect::Http => opening(bytes),
+            Dialect::Rtsp => wire::rtsp::opening(bytes),
+        }
+    }
+}
+
 /// What a first line says. An opening that is none of HTTP's is one that the application takes for a 200.
-pub(super) fn status(line: &[u8]) -> Result<StatusLine, Fault> {
+pub(super) fn status(line: &[u8], dialect: Dialect) -> Result<StatusLine, Fault> {
     match opening(line) {
+        _ if dialect == Dialect::Rtsp => {
+            cold_path();
+            wire::rtsp::status(line).ok_or(Fault::NotRtsp)
+        }
         Opening::Http => StatusLine::parse(line).map_err(Fault::Status),
         _ => Ok(ALIAS),
     }

@@ -76,7 +76,8 @@ fn is_plain(t: &Transfer, link: &Link) -> bool {
     let direct = link.forwarder().is_none() && link.plan.alternative.is_none();
     let first =
         Rc::ptr_eq(&t.url, &t.first_url) && !t.custom_dropped && !t.http.http10 && t.http.referer.is_none();
-    let lasting = t.scheme().family() != Family::Ws; // each WebSocket has a key of its own
+    // Each WebSocket has a key of its own, each request of RTSP a number.
+    let lasting = !matches!(t.scheme().family(), Family::Ws | Family::Rtsp);
     lasting
         && direct
         && !link.lease.about().answers_http10

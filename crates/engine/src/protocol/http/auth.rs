@@ -162,6 +162,8 @@ pub struct Target<'a> {
     pub host: &'a [u8],
     /// The application's own lines.
     pub custom: &'a Custom,
+    /// What is asked for, if that is not what the URL says.
+    pub uri: Option<&'a [u8]>,
 }
 
 /// The Proxy-Authorization and Authorization fields of a request.
@@ -251,7 +253,10 @@ fn server_answer(
     bearer: Option<&Secret<Text>>,
 ) -> Result<Answer> {
     let mut uri = Vec::new();
-    write_target(&t.url, &mut uri);
+    match target.uri {
+        Some(own) => uri.extend_from_slice(own),
+        None => write_target(&t.url, &mut uri),
+    }
     let custom = target.custom.names("Authorization");
     let ask = Ask { peer, login, bearer, method: target.method, uri: &uri, custom };
     let steps = &mut t.http.auth.steps.get_or_insert_default().server;

@@ -20,12 +20,12 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use net::Lease;
-use net::exchange::{BodyError, BodyStep, Exchange, Reading, RequestHead};
+use net::exchange::{BodyError, BodyStep, Dialect, Exchange, Reading, RequestHead};
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, Scheme};
 use wire::h2::hop_by_hop;
 
-use super::Next;
+use super::{Next, rtsp};
 use crate::callbacks::DebugKind;
 use crate::error::{Error, Result};
 use crate::settings::Method;
@@ -36,8 +36,10 @@ use crate::transfer::connect::Link;
 use crate::transfer::plan::belonging;
 use crate::transfer::prepare::url_text;
 pub use again::KeptHead;
-use request::Request;
+pub use auth::{Target, fields as authorization};
+pub use request::{Custom, Head, Request, time_condition_field};
 use response::Response;
+pub use response::more;
 pub use upgrade::is_by_hand;
 use upload::Upload;
 
@@ -58,6 +60,8 @@ pub struct Memory {
     kept: Option<Link>,
     /// The Referer that a redirect made (CURLOPT_AUTOREFERER).
     pub referer: Option<Vec<u8>>,
+    /// What RTSP knows besides.
+    pub rtsp: Option<Box<rtsp::State>>,
 }
 
 /// How often a request is moved from a dead pooled connection to another one.
@@ -109,6 +113,10 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
         }
     };
     let reused = reused || link.lease.is_reused();
+    if is_rtsp(t) {
+        cold_path();
+        rtsp::take_up(t, &mut link);
+    }
     t.http.auth.steps = take_steps(&mut link);
     if !reused {
         let version = if matches!(link.lease, Lease::Stream(_)) { "HTTP/2" } else { "HTTP/1.x" };
@@ -129,6 +137,10 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
     t.writer.begin();
     let mut talk = Talk::begin(t, &mut link, request, reused);
+    if is_rtsp(t) {
+        cold_path();
+        rtsp::begin(t, talk.exchange.as_mut());
+    }
     let outcome = converse(t, &mut talk).await;
     let untouched = !talk.exchange.any_received();
     match outcome {
@@ -141,6 +153,10 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
             t.multi.leave_spare(storage);
             let steps = t.http.auth.steps.take().filter(|steps| steps.begun());
             if keep && clean && talk.upload.complete() {
+                if let Some(whole) = link.lease.whole().filter(|_| is_rtsp(t)) {
+                    cold_path();
+                    rtsp::leave(t, whole);
+                }
                 let bound = steps.is_some();
                 if let Some(steps) = steps
                     && let Some(whole) = link.lease.whole()
@@ -169,6 +185,11 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
         }
         Err(e) => Err(e),
     }
+}
+
+/// What is RTSP's alone stands in its own file, and is asked where the two part.
+fn is_rtsp(t: &Transfer) -> bool {
+    t.scheme().family() == Family::Rtsp
 }
 
 fn left_intact(t: &Transfer, id: impl std::fmt::Display) -> String {
@@ -244,6 +265,10 @@ async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
         t.pump_body(talk).await?;
         response.check_end(t)?;
         response::receive_trailers(t, talk)?;
+    }
+    if is_rtsp(t) {
+        cold_path();
+        rtsp::finish(t, talk)?;
     }
     keep &= finish_upload(t, talk, keep, &response).await?;
     if matches!(next, Next::Follow(_)) && !matches!(t.method, Method::Get | Method::Head) {
@@ -348,6 +373,7 @@ impl Talk {
             ignore_length: t.on(O::IgnoreContentLength),
             raw: !t.on(O::HttpTransferDecoding),
             codings: t.on(O::TransferEncoding),
+            dialect: if is_rtsp(t) { Dialect::Rtsp } else { Dialect::Http },
         };
         exchange.begin(&request.head, reading);
         if let Some(stream) = exchange.stream() {

@@ -1,6 +1,7 @@
 //! The head of a request (RFC 9112 §3), with the fields in curl's order, and its body.
 
 use std::borrow::Cow;
+use std::hint::cold_path;
 use std::rc::Rc;
 
 use net::Lease;
@@ -13,7 +14,7 @@ use wire::http1::own_line;
 use wire::url::{Part, Url, flag};
 use wire::ws;
 
-use super::auth;
+use super::{auth, rtsp};
 use crate::error::{Error, Result};
 use crate::settings::{Method, Text};
 use crate::transfer::Transfer;
@@ -45,6 +46,10 @@ pub struct Request {
 impl Request {
     /// Builds the request for the transfer's current URL.
     pub fn build(t: &mut Transfer, link: &Link) -> Result<Request> {
+        if t.scheme().family() == Family::Rtsp {
+            cold_path();
+            return rtsp::request(t, link);
+        }
         let custom = Custom::of(t, link);
         let mut body = ClientReader::open(&t.easy, t.method)?;
         let name = method_name(t);
@@ -53,7 +58,7 @@ impl Request {
         let version = version(t, link);
         let url = t.url.clone();
         let host = url.host_field()?;
-        let target = auth::Target { method: &name, host, custom: &custom };
+        let target = auth::Target { method: &name, host, custom: &custom, uri: None };
         let authorization = auth::fields(t, link, &target, &body)?;
         let withheld = t.http.auth.withholds_body();
         if withheld {
@@ -64,7 +69,7 @@ impl Request {
 
         let target = |out: &mut Vec<u8>| request_target(t, link, out);
         let out = RequestHead::new(&name, t.scheme().name(), target, version);
-        let mut head = Head { out, custom: &custom };
+        let mut head = Head::new(out, &custom);
         host_field(t, &mut head, host);
         head.lines(&authorization);
         range_field(t, &mut head, resume, body.size);
@@ -86,8 +91,7 @@ impl Request {
         upgrade_fields(t, &mut head)?;
         cookie_field(t, &mut head);
         time_condition_field(t, &mut head);
-        custom.append(&mut head, t, &body);
-        connection_field(t, &mut head);
+        head.custom_lines(t, &body);
         let expects = body_fields(t, &mut head, &body, follows, version, withheld);
         head.out.end(follows);
         if head.out.text().len() > MAX_REQUEST {
@@ -115,9 +119,9 @@ impl Request {
     }
 }
 
-const HTTP10: &str = "1.0";
-const HTTP11: &str = "1.1";
-const HTTP2: &str = "2";
+const HTTP10: &str = "HTTP/1.0";
+const HTTP11: &str = "HTTP/1.1";
+const HTTP2: &str = "HTTP/2";
 
 /// The version in which the request goes out.
 pub fn version(t: &Transfer, link: &Link) -> &'static str {
@@ -339,7 +343,8 @@ fn cookie_field(t: &Transfer, head: &mut Head) {
     }
 }
 
-fn time_condition_field(t: &Transfer, head: &mut Head) {
+/// If-Modified-Since and its like (CURLOPT_TIMECONDITION(3)).
+pub fn time_condition_field(t: &Transfer, head: &mut Head) {
     let condition = t.long(O::Timecondition);
     let name = match condition {
         CURL_TIMECOND_IFMODSINCE => "If-Modified-Since",
@@ -426,26 +431,44 @@ fn body_fields(
 }
 
 /// A head under construction.
-struct Head<'a> {
+pub struct Head<'a> {
     out: RequestHead,
     custom: &'a Custom,
 }
 
-impl Head<'_> {
+impl<'a> Head<'a> {
+    /// Begins one; fields that the application has lines for are its own.
+    pub fn new(out: RequestHead, custom: &'a Custom) -> Head<'a> {
+        Head { out, custom }
+    }
+
     /// Adds whole lines.
-    fn lines(&mut self, mut lines: &[u8]) {
+    pub fn lines(&mut self, mut lines: &[u8]) {
         while let Some(end) = lines.windows(2).position(|w| w == b"\r\n") {
             self.out.line(&[&lines[..end]]);
             lines = &lines[end + 2..];
         }
     }
 
-    fn field(&mut self, name: &str, value: &[u8]) {
+    /// Adds a field.
+    pub fn field(&mut self, name: &str, value: &[u8]) {
         self.out.field(name, value);
     }
 
+    /// Adds the application's own lines.
+    pub fn custom_lines(&mut self, t: &Transfer, body: &ClientReader) {
+        self.custom.append(self, t, body);
+        connection_field(t, self);
+    }
+
+    /// Ends it.
+    pub fn end(mut self, follows: RequestBody) -> RequestHead {
+        self.out.end(follows);
+        self.out
+    }
+
     /// A field that an application may replace or remove with CURLOPT_HTTPHEADER.
-    fn unless_custom(&mut self, name: &str, value: Option<&[u8]>) {
+    pub fn unless_custom(&mut self, name: &str, value: Option<&[u8]>) {
         if let Some(value) = value
             && !self.custom.names(name)
         {
@@ -460,7 +483,8 @@ pub struct Custom {
 }
 
 impl Custom {
-    fn of(t: &Transfer, link: &Link) -> Custom {
+    /// Those of this transfer.
+    pub fn of(t: &Transfer, link: &Link) -> Custom {
         let settings = t.easy.settings.borrow();
         let mut lines: Vec<Text> = settings.list(O::Httpheader).to_vec();
         let separate = settings.long(O::Headeropt) & 1 != 0;

@@ -17,7 +17,7 @@ use wire::date;
 use wire::http1::status::{BadStatus, Opening};
 use wire::http1::{HeaderLine, StatusLine, TooLarge};
 
-use super::Talk;
+use super::{Talk, rtsp};
 use crate::callbacks::DebugKind;
 use crate::error::{Error, Result};
 use crate::multi::SMALL_SCRATCH;
@@ -72,7 +72,8 @@ pub struct Response {
 
 /// Reads heads until the final one, which is left in `response`: it stays where it is, for it is large.
 pub async fn receive(t: &mut Transfer, talk: &mut Talk, response: &mut Response) -> Result<()> {
-    if http09(t, talk).await? {
+    let in_rtsp = t.scheme().family() == Family::Rtsp;
+    if !in_rtsp && http09(t, talk).await? {
         talk.exchange.believe(StatusLine { version: 9, code: 200, told: true });
         (response.version, response.status, response.body) = (9, 200, talk.exchange.body());
         return Ok(());
@@ -80,6 +81,10 @@ pub async fn receive(t: &mut Transfer, talk: &mut Talk, response: &mut Response)
     let mut total = 0;
     let mut first = true;
     loop {
+        if in_rtsp {
+            cold_path();
+            rtsp::reach_reply(t, talk).await?;
+        }
         head(t, talk, first, &mut total, response).await?;
         t.easy.trace("http/1", || format!("the head of a reply has ended, status {}", response.status));
         if response.status < 100 && !response.cut_off {
@@ -197,7 +202,7 @@ async fn next_part(t: &mut Transfer, talk: &mut Talk, number: usize, first: bool
 }
 
 /// Receives more of a head, while the request's body may still be on its way; `false` when the server closed.
-async fn more(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
+pub async fn more(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
     let Transfer { multi, writer, .. } = t;
     poll_fn(|cx| {
         if let Err(e) = talk.poll_beside(cx) {
@@ -218,6 +223,7 @@ fn bad(fault: Fault) -> Error {
         Fault::Status(bad @ BadStatus::Major(_)) => Error::new(Code::WeirdServerReply, bad.text()),
         Fault::Status(bad) => Error::new(Code::UnsupportedProtocol, bad.text()),
         Fault::Octet(bad) => Error::from(bad),
+        Fault::NotRtsp => Error::new(Code::WeirdServerReply, "Invalid RTSP status line"),
         Fault::NoColon => Error::new(Code::WeirdServerReply, "Header without colon"),
         Fault::Length => Error::new(Code::WeirdServerReply, "Invalid Content-Length: value"),
         Fault::Coding(bad) => Error::new(Code::BadContentEncoding, bad.text()),
@@ -228,7 +234,7 @@ impl Response {
     /// Takes in one part of the head: keeps what it says, and hands it out. Whether the head has ended with it.
     fn part(&mut self, t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
         let HeadPart { line, says, body } = talk.exchange.part();
-        if let Err(fault @ (Fault::Status(_) | Fault::Octet(_))) = says {
+        if let Err(fault @ (Fault::Status(_) | Fault::NotRtsp | Fault::Octet(_))) = says {
             cold_path();
             return Err(bad(fault));
         }
@@ -257,6 +263,10 @@ impl Response {
 
     /// Keeps what a field says, for the transfer and for whoever asks for it by name.
     fn keep(&mut self, t: &mut Transfer, field: &HeaderLine<'_>, body: Body) -> Result<()> {
+        if t.scheme().family() == Family::Rtsp {
+            cold_path();
+            rtsp::field(t, field)?;
+        }
         self.field(t, field, body)?;
         let origin = if self.status / 100 == 1 { Origin::Interim } else { Origin::Header };
         let request = t.easy.info.borrow().redirect_count as usize;

@@ -1,0 +1,308 @@
+//! rtsp:// (RFC 2326): one request of those that CURLOPT_RTSP_REQUEST(3) names, and its reply. Both are HTTP's and go the way
+//! of HTTP, but for what stands here: the head of a request, the fields that number it and name its session, and the packets
+//! that come between messages, each of which goes to the application as soon as all of it has come
+//! (CURLOPT_INTERLEAVEFUNCTION(3)). Connections remember on which channels packets may come.
+
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use net::Whole;
+use net::exchange::{Exchange, RequestBody, RequestHead};
+use net::filter::Filter;
+use runtime::Idle;
+use tables::{Code, EasyOption as O};
+use wire::http1::HeaderLine;
+use wire::rtsp::{self, Channels, Front, Method};
+
+use super::Next;
+use super::http::{self, Custom, Head, Request, Talk};
+use crate::callbacks::Written;
+use crate::error::{Error, Result};
+use crate::settings::Method as BodyMethod;
+use crate::transfer::Transfer;
+use crate::transfer::body::receive_failed;
+use crate::transfer::client_reader::ClientReader;
+use crate::transfer::connect::Link;
+
+const PROTOCOL: &str = "RTSP/1.0";
+/// So much is received at once when packets alone are awaited.
+const PIECE: usize = 16 * 1024;
+
+/// What a connection remembers.
+#[derive(Default)]
+struct Memory {
+    channels: Channels,
+    /// The beginning of a packet, or of what somebody said unasked.
+    unread: Vec<u8>,
+}
+
+impl net::Memory for Memory {
+    /// Packets come whenever they want.
+    fn idle_state(&mut self, filter: &mut dyn Filter) -> Idle {
+        match filter.idle_state() {
+            Idle::Data => Idle::Alive,
+            other => other,
+        }
+    }
+}
+
+/// What a transfer knows of the request in progress.
+#[derive(Default)]
+pub struct State {
+    memory: Memory,
+    /// CSeq of the request, and of what answered it.
+    sent: i64,
+    received: i64,
+}
+
+/// Runs one request.
+pub async fn run(t: &mut Transfer) -> Result<Next> {
+    let method = wanted(t);
+    if method == Method::Receive {
+        return receive(t).await.map(|()| Next::Done);
+    }
+    begin_counting(t, O::RtspClientCseq);
+    begin_counting(t, O::RtspServerCseq);
+    t.method = body_method(t, method);
+    http::run(t).await
+}
+
+fn wanted(t: &Transfer) -> Method {
+    Method::from_number(t.long(O::RtspRequest)).unwrap_or(Method::Options)
+}
+
+/// Both sides count from 1.
+fn begin_counting(t: &Transfer, option: O) {
+    if t.long(option) == 0 {
+        let _ = t.easy.settings.borrow_mut().set_long(option, 1);
+    }
+}
+
+/// A body is an upload's, or a POST's; there are no forms. One without a size known beforehand is none.
+fn body_method(t: &Transfer, method: Method) -> BodyMethod {
+    let settings = t.easy.settings.borrow();
+    let posts = settings.copied_post_fields.is_some() || t.easy.callbacks.post_fields_len().is_some();
+    let uploads = settings.method == BodyMethod::Put || !posts;
+    match (method.content_type(), uploads, settings.long(O::InfilesizeLarge)) {
+        (None, ..) | (Some(_), true, ..=0) => BodyMethod::Get,
+        (Some(_), true, _) => BodyMethod::Put,
+        (Some(_), false, _) => BodyMethod::Post,
+    }
+}
+
+/// The head of a request, with the fields in curl's order, and its body.
+pub fn request(t: &mut Transfer, link: &Link) -> Result<Request> {
+    let method = wanted(t);
+    let custom = Custom::of(t, link);
+    let body = ClientReader::open(&t.easy, t.method)?;
+    let follows =
+        if body.is_nothing() || body.size == Some(0) { RequestBody::None } else { RequestBody::Plain };
+    refuse(t, method, &custom)?;
+    let uri = t.text(O::RtspStreamUri).unwrap_or_else(|| Rc::from(&b"*"[..]));
+    let url = t.url.clone();
+    let name = method.name().as_bytes();
+    let target = http::Target { method: name, host: url.host_field()?, custom: &custom, uri: Some(&uri) };
+    let authorization = http::authorization(t, link, &target, &body)?;
+    let number = t.long(O::RtspClientCseq);
+    let write_uri = |out: &mut Vec<u8>| out.extend_from_slice(&uri);
+    let mut head = Head::new(RequestHead::new(name, t.scheme().name(), write_uri, PROTOCOL), &custom);
+    head.field("CSeq", number.to_string().as_bytes());
+    t.text(O::RtspSessionId).iter().for_each(|session| head.field("Session", session));
+    if method == Method::Setup {
+        head.unless_custom("Transport", t.text(O::RtspTransport).as_deref());
+    }
+    if method == Method::Describe {
+        head.unless_custom("Accept", Some(b"application/sdp"));
+        head.unless_custom("Accept-Encoding", t.text(O::AcceptEncoding).as_deref());
+    }
+    head.unless_custom("Range", t.text(O::Range).as_deref());
+    head.unless_custom("Referer", t.text(O::Referer).as_deref());
+    head.unless_custom("User-Agent", t.text(O::Useragent).filter(|name| !name.is_empty()).as_deref());
+    head.lines(&authorization);
+    if matches!(method, Method::Setup | Method::Describe) {
+        http::time_condition_field(t, &mut head);
+    }
+    head.custom_lines(t, &body);
+    if let (RequestBody::Plain, Some(size), Some(kind)) = (follows, body.size, method.content_type()) {
+        head.unless_custom("Content-Length", Some(size.to_string().as_bytes()));
+        head.unless_custom("Content-Type", Some(kind.as_bytes()));
+        t.easy.info.borrow_mut().upload_total = size as i64;
+    }
+    let head = head.end(follows);
+    let state = state(t);
+    (state.sent, state.received) = (number, 0);
+    let _ = t.easy.settings.borrow_mut().set_long(O::RtspClientCseq, number + 1);
+    let bodyless = method == Method::GetParameter && follows == RequestBody::None;
+    let answered = matches!(method, Method::Describe | Method::GetParameter) && !bodyless;
+    Ok(Request { head: Rc::new(head), body, expects: false, trailers: false, head_only: !answered })
+}
+
+/// What is not asked, in curl's words.
+fn refuse(t: &Transfer, method: Method, custom: &Custom) -> Result<()> {
+    let bad = |text: String| Err(Error::new(Code::BadFunctionArgument, text));
+    if method >= Method::GetParameter && t.text(O::RtspSessionId).is_none() {
+        let name = method.name();
+        return bad(format!("Refusing to issue an RTSP request [{name}] without a session ID."));
+    }
+    if method == Method::Setup && t.text(O::RtspTransport).is_none() && !custom.names("Transport") {
+        return bad("Refusing to issue an RTSP SETUP without a Transport: header.".to_owned());
+    }
+    if custom.names("CSeq") {
+        return Err(Error::new(Code::RtspCseqError, "CSeq cannot be set as a custom header."));
+    }
+    if custom.names("Session") {
+        return bad("Session ID cannot be set as a custom header.".to_owned());
+    }
+    Ok(())
+}
+
+fn state(t: &mut Transfer) -> &mut State {
+    t.http.rtsp.get_or_insert_default()
+}
+
+/// The connection of a request is known: what it remembers is the transfer's until [`leave`].
+pub fn take_up(t: &mut Transfer, link: &mut Link) {
+    let memory = link.lease.whole().and_then(|whole| whole.connection().state.take()?.take::<Memory>());
+    state(t).memory = memory.map(|memory| *memory).unwrap_or_default();
+}
+
+/// What came on the connection before is read first.
+pub fn begin(t: &mut Transfer, exchange: &mut dyn Exchange) {
+    let unread = std::mem::take(&mut state(t).memory.unread);
+    exchange.unread(&unread);
+}
+
+/// Waits until the head of a reply begins.
+pub async fn reach_reply(t: &mut Transfer, talk: &mut Talk) -> Result<()> {
+    while clear(t, talk.exchange.as_mut())? != Front::Message {
+        if !http::more(t, talk).await? {
+            return Err(Error::new(Code::GotNothing, "Empty reply from server"));
+        }
+    }
+    t.mark_first_byte();
+    Ok(())
+}
+
+/// Hands out packets and drops what is neither packet nor message. What stands there then.
+fn clear(t: &mut Transfer, exchange: &mut dyn Exchange) -> Result<Front> {
+    loop {
+        match rtsp::front(exchange.rest(), &state(t).memory.channels, true) {
+            Front::Packet(length) => {
+                hand_out(t, &exchange.rest()[..length])?;
+                exchange.skip(length);
+            }
+            Front::Junk(length) => exchange.skip(length),
+            other => return Ok(other),
+        }
+    }
+}
+
+fn hand_out(t: &Transfer, packet: &[u8]) -> Result<()> {
+    t.easy.trace("rtsp", || format!("a packet of {} bytes on channel {}", packet.len(), packet[1]));
+    match t.easy.callbacks.interleaved(packet) {
+        Written::All => Ok(()),
+        Written::Pause => Err(Error::new(Code::WriteError, "Cannot pause RTP")),
+        Written::Failed(_) => Err(Error::new(Code::WriteError, "Failed writing RTP data")),
+    }
+}
+
+/// Takes in a field of a reply's head.
+pub fn field(t: &mut Transfer, field: &HeaderLine<'_>) -> Result<()> {
+    if field.is("CSeq") {
+        let number = rtsp::sequence_number(field.value)
+            .ok_or_else(|| Error::new(Code::RtspCseqError, "Unable to read the CSeq header"))?;
+        state(t).received = number;
+        t.easy.rtsp_received.set(number);
+    } else if field.is("Session") {
+        session(t, field.value)?;
+    } else if field.is("Transport") {
+        state(t).memory.channels.announced(field.value);
+    }
+    Ok(())
+}
+
+/// The session is the one that the application named or, if it named none, its own from here on.
+fn session(t: &Transfer, value: &[u8]) -> Result<()> {
+    let failed = |text: String| Err(Error::new(Code::RtspSessionError, text));
+    let Some(id) = rtsp::session_id(value) else { return failed("Got a blank Session ID".to_owned()) };
+    match t.text(O::RtspSessionId) {
+        None => {
+            let _ = t.easy.settings.borrow_mut().set_text(O::RtspSessionId, Some(id));
+            Ok(())
+        }
+        Some(known) if *known == *id => Ok(()),
+        Some(known) => {
+            let [value, known] = [value, &known].map(String::from_utf8_lossy);
+            failed(format!("Got RTSP Session ID Line [{value}], but wanted ID [{known}]"))
+        }
+    }
+}
+
+/// The reply has been read. Packets behind it are handed out, and what is left belongs to the connection.
+pub fn finish(t: &mut Transfer, talk: &mut Talk) -> Result<()> {
+    let State { sent, received, .. } = *state(t);
+    if sent != received {
+        let text = format!("The CSeq of this request {sent} did not match the response {received}");
+        return Err(Error::new(Code::RtspCseqError, text));
+    }
+    let exchange = talk.exchange.as_mut();
+    clear(t, exchange)?;
+    state(t).memory.unread = exchange.rest().to_vec();
+    exchange.skip(exchange.rest().len());
+    Ok(())
+}
+
+/// The connection serves on.
+pub fn leave(t: &mut Transfer, whole: &mut Whole) {
+    let memory = std::mem::take(&mut state(t).memory);
+    whole.connection().state = Some(Box::new(memory));
+}
+
+/// CURL_RTSPREQ_RECEIVE: what one read brings, and the rest of a packet that it brings the beginning of.
+async fn receive(t: &mut Transfer) -> Result<()> {
+    let mut link = http::connect(t, false).await?;
+    take_up(t, &mut link);
+    let mut whole = link.into_whole()?;
+    t.mark(|info, elapsed| info.pre_transfer = elapsed);
+    let mut received = std::mem::take(&mut state(t).memory.unread);
+    loop {
+        if !poll_fn(|cx| poll_fill(cx, &mut whole, &mut received)).await? {
+            return Err(Error::new(Code::RecvError, "Server prematurely closed the RTSP connection."));
+        }
+        t.mark_first_byte();
+        take_packets(t, &mut received)?;
+        if received.is_empty() {
+            break;
+        }
+    }
+    leave(t, &mut whole);
+    t.release(whole);
+    Ok(())
+}
+
+/// Receives more; `false` when the server closed.
+fn poll_fill(cx: &mut Context<'_>, whole: &mut Whole, received: &mut Vec<u8>) -> Poll<Result<bool>> {
+    let mut piece = [0; PIECE];
+    let n = ready!(whole.connection().filter.poll_read(cx, &mut piece)).map_err(|e| receive_failed(&e))?;
+    received.extend_from_slice(&piece[..n]);
+    Poll::Ready(Ok(n > 0))
+}
+
+/// Hands out all packets, and leaves the beginning of one.
+fn take_packets(t: &mut Transfer, received: &mut Vec<u8>) -> Result<()> {
+    let channels = state(t).memory.channels;
+    let mut at = 0;
+    loop {
+        match rtsp::front(&received[at..], &channels, false) {
+            Front::Packet(length) => {
+                hand_out(t, &received[at..at + length])?;
+                at += length;
+            }
+            Front::Junk(length) => at += length,
+            Front::Message | Front::Incomplete => break,
+        }
+    }
+    received.drain(..at);
+    Ok(())
+}
