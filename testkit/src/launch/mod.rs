@@ -6,6 +6,7 @@
 mod apache;
 mod ftpd;
 mod git;
+mod http2;
 mod kerberos;
 mod negotiate;
 mod nginx;
@@ -25,6 +26,7 @@ use rustix::process::{Pid, Signal, kill_process};
 pub use apache::Apache;
 pub use ftpd::{Ftpd, FtpdKind};
 pub use git::GitServer;
+pub use http2::{Http2Kind, Http2Server};
 pub use kerberos::Kerberos;
 pub use negotiate::NegotiateServer;
 pub use nginx::Nginx;

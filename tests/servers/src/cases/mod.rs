@@ -4,6 +4,7 @@ mod bindings;
 mod ftp;
 mod getting;
 mod git;
+mod http2;
 mod installed;
 mod lookups;
 mod loops;
@@ -43,6 +44,7 @@ pub fn all() -> Vec<Case> {
         others::cases(),
         bindings::cases(),
         git::cases(),
+        http2::cases(),
         installed::cases(),
         loops::cases(),
         negotiate::cases(),

@@ -1,0 +1,195 @@
+//! HTTP/2 with servers that nobody here wrote: nginx, Apache's mod_http2, nghttpd, nghttpx, caddy. `streams` drives the library
+//! in turn, by poll and by an event loop of its own; the tool is asked beside it.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use testkit::launch::{Http2Kind, Http2Server};
+
+use super::{case, deep, ours, sum};
+use crate::runner::{Case, Context, Output};
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        case("http2-nginx", |run| usual(run, Http2Kind::Nginx)),
+        case("http2-apache", |run| usual(run, Http2Kind::Apache)),
+        case("http2-nghttpd", |run| usual(run, Http2Kind::Nghttpd)),
+        case("http2-nghttpx", |run| usual(run, Http2Kind::Nghttpx)),
+        case("http2-caddy", |run| usual(run, Http2Kind::Caddy)),
+        ours("http2-restart-nginx", |run| restarted(run, Http2Kind::Nginx)),
+        ours("http2-restart-nghttpx", |run| restarted(run, Http2Kind::Nghttpx)),
+        ours("http2-restart-caddy", |run| restarted(run, Http2Kind::Caddy)),
+        ours("http2-goaway-each-100-requests", goaway),
+        deep(ours("http2-full-nginx", |run| full(run, Http2Kind::Nginx))),
+        deep(ours("http2-full-apache", |run| full(run, Http2Kind::Apache))),
+        deep(ours("http2-full-nghttpd", |run| full(run, Http2Kind::Nghttpd))),
+        deep(ours("http2-full-nghttpx", |run| full(run, Http2Kind::Nghttpx))),
+        deep(ours("http2-full-caddy", |run| full(run, Http2Kind::Caddy))),
+    ]
+}
+
+const SMALL: usize = 1000;
+const LARGE: usize = 1_000_000;
+const FULL: usize = 10_000_000;
+
+/// Any way that an application drives the library.
+const DRIVEN: [&str; 3] = ["easy", "poll", "event"];
+
+fn start(run: &Context, kind: Http2Kind) -> Http2Server {
+    let sizes = [SMALL, LARGE, FULL];
+    Http2Server::start(kind, &run.world.authority.good(), &sizes)
+        .unwrap_or_else(|error| panic!("{kind:?}: {error}"))
+}
+
+/// Runs `streams` with words split at blanks, and what came must be the pattern of `size` bytes.
+fn streams(run: &Context, words: &str, size: usize, url: &str) -> Output {
+    let (length, sum) = (size.to_string(), sum(size));
+    let words: Vec<&str> = words.split(' ').chain(["-b", &length, "-e", &sum, url]).collect();
+    let mut command = Command::new(run.world.program("streams"));
+    let output = run.run(command.args(words).env("CA", run.world.ca()));
+    assert_eq!(output.status, Some(0), "{url}: {output:?}");
+    output
+}
+
+/// The same for so many transfers, all of which went well, over HTTP/2.
+fn good(run: &Context, count: usize, words: &str, size: usize, url: &str) -> Output {
+    let output = streams(run, &format!("-n {count} {words}"), size, url);
+    let wanted = count.to_string();
+    assert_eq!(
+        (output.fact("good"), output.fact("second")),
+        (&*wanted, &*wanted),
+        "{url} {words}: {output:?}"
+    );
+    output
+}
+
+/// What has worked goes on working in smaller sizes, so that all of it takes seconds.
+fn usual(run: &Context, kind: Http2Kind) {
+    let server = start(run, kind);
+    let small = server.https(&format!("/bytes-{SMALL}?%d"));
+    let large = server.https(&format!("/bytes-{LARGE}?%d"));
+    for way in DRIVEN {
+        // 7.88 can't go on with a connection that it speaks HTTP/2 on in the clear.
+        let count = if run.ours() { 3 } else { 1 };
+        good(run, count, &format!("-w {way}"), SMALL, &server.http(&format!("/bytes-{SMALL}")));
+        let output = good(run, 5, &format!("-w {way} -p 5 -c 1"), SMALL, &small);
+        assert_eq!(output.fact("connects"), "1", "{way}: {output:?}");
+        // 7.88 hangs now and then where an upload has to wait for its window.
+        let size = if run.ours() { 100_000 } else { SMALL };
+        good(run, 3, &format!("-w {way} -p 3 -u {size}"), size, &server.https("/body/%d"));
+    }
+    let output = good(run, 1000, "-w event -p 50 -c 1", SMALL, &small);
+    assert_eq!(output.fact("connects"), "1", "{output:?}");
+    good(run, 20, "-p 20", LARGE, &large);
+    // Every third reads little at a time; the others don't wait for it, and no more than its window is held for it.
+    good(run, 12, "-w event -p 12 -s 3", LARGE, &large);
+    given_up(run, &large);
+    if run.ours() {
+        good(run, 20, &format!("-p 20 -u {LARGE}"), LARGE, &server.https("/body/%d"));
+        by_tool(run, &server);
+    }
+}
+
+/// Every fourth transfer is given up in the middle; the others hear nothing of it.
+fn given_up(run: &Context, url: &str) {
+    let output = streams(run, "-n 40 -p 20 -c 1 -x 4", LARGE, url);
+    let facts = ["good", "given_up", "connects"].map(|name| output.fact(name));
+    assert_eq!(facts, ["30", "10", "1"], "{output:?}");
+}
+
+fn tool(run: &Context, words: &[&str]) -> Output {
+    let output = run.run(Command::new(run.world.tool()).args(["-q", "-sS", "--max-time", "60"]).args(words));
+    assert_eq!(output.status, Some(0), "{words:?}: {output:?}");
+    output
+}
+
+fn by_tool(run: &Context, server: &Http2Server) {
+    let (ca, place) = (run.world.ca(), testkit::temp::TempDir::new("tool").expect("a folder is made"));
+    let lines = ["-o", "/dev/null", "-w", "%{http_version} %{http_code} %{size_download}\n"];
+    let each = format!("2 200 {SMALL}\n");
+    let small = server.http(&format!("/bytes-{SMALL}"));
+    let output = tool(run, &[&["--http2-prior-knowledge"][..], &lines, &[&small]].concat());
+    assert_eq!(output.stdout, each);
+    let many = server.https(&format!("/bytes-{SMALL}?[1-200]"));
+    let output = tool(run, &[&["--cacert", &ca, "-Z"][..], &lines, &[&many]].concat());
+    assert_eq!(output.stdout, each.repeat(200));
+    let body = testkit::body::pattern(LARGE);
+    let file = place.write("file", &body).expect("a file is written").display().to_string();
+    let output = tool(run, &["--cacert", &ca, "-T", &file, &server.https("/body/1")]);
+    assert_eq!(output.bytes(), body);
+}
+
+/// The sizes that count, with as many at once.
+fn full(run: &Context, kind: Http2Kind) {
+    let server = start(run, kind);
+    let url = server.https(&format!("/bytes-{FULL}?%d"));
+    for way in ["poll", "event"] {
+        good(run, 100, &format!("-w {way} -p 100"), FULL, &url);
+        good(run, 100, &format!("-w {way} -p 100 -u {FULL}"), FULL, &server.https("/body/%d"));
+        good(run, 30, &format!("-w {way} -p 30 -s 3"), FULL, &url);
+    }
+    let lines = ["-o", "/dev/null", "-w", "%{http_version} %{http_code} %{size_download}\n"];
+    let many = server.https(&format!("/bytes-{FULL}?[1-100]"));
+    let output = tool(
+        run,
+        &[&["--cacert", &run.world.ca(), "-Z", "--parallel-max", "100"][..], &lines, &[&many]].concat(),
+    );
+    assert_eq!(output.stdout, format!("2 200 {FULL}\n").repeat(100));
+}
+
+/// How many requests a server that starts anew, or that closes, gets.
+const ASKED: usize = 1000;
+
+/// Each of the requests was answered, and came once. Of a hundred, `lost` may have been told as lost instead: they came once
+/// or never.
+fn once_each(output: &Output, server: &Http2Server, lost: usize) {
+    let (good, second) = (output.number("good"), output.number("second"));
+    let told = output.facts("code").len();
+    assert!(good == second && good as usize + told == ASKED, "{output:?}");
+    assert!(told * 100 <= ASKED * lost, "{output:?}\n{}", server.log());
+    let mut seen = BTreeMap::new();
+    for request in server.origin.requests() {
+        *seen.entry(request.path().to_owned()).or_insert(0) += 1;
+    }
+    let twice: Vec<_> = seen.iter().filter(|(_, times)| **times != 1).collect();
+    assert!(twice.is_empty(), "{twice:?}\n{output:?}");
+    assert!(seen.len() + told >= ASKED, "{output:?}");
+}
+
+/// Long enough for any of them to have started.
+const BETWEEN_RESTARTS: Duration = Duration::from_millis(500);
+
+/// PUTs, which nobody may send twice, while the server starts anew again and again.
+fn restarted(run: &Context, kind: Http2Kind) {
+    let server = start(run, kind);
+    let (ended, restarts) = (AtomicBool::new(false), std::sync::atomic::AtomicUsize::new(0));
+    let output = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !ended.load(Ordering::SeqCst) {
+                std::thread::sleep(BETWEEN_RESTARTS);
+                server.restart().unwrap_or_else(|error| panic!("{kind:?}: {error}"));
+                restarts.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+        let words = format!("-n {ASKED} -w event -p 20 -u {SMALL}");
+        let output = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            streams(run, &words, SMALL, &server.https("/delay/40/body/%d"))
+        }));
+        ended.store(true, Ordering::SeqCst);
+        output.unwrap_or_else(|payload| std::panic::resume_unwind(payload))
+    });
+    // Apache says that it takes a connection's first requests, and closes it, when it is told to start anew meanwhile.
+    once_each(&output, &server, if kind == Http2Kind::Apache { 5 } else { 0 });
+    let restarts = restarts.into_inner();
+    assert!(restarts >= 3 && output.number("connects") >= 2, "{restarts} restarts: {output:?}");
+}
+
+/// nginx says GOAWAY after each hundred requests, among those that are on their way.
+fn goaway(run: &Context) {
+    let server = start(run, Http2Kind::NginxHundred);
+    let output = streams(run, &format!("-n {ASKED} -p 40 -u {SMALL}"), SMALL, &server.https("/body/%d"));
+    once_each(&output, &server, 0);
+    assert!((10..=25).contains(&output.number("connects")), "{output:?}");
+}
