@@ -5,6 +5,7 @@
 
 pub mod body;
 pub mod certs;
+pub mod cutter;
 pub mod dice;
 pub mod ftp;
 pub mod http;

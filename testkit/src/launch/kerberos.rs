@@ -15,7 +15,15 @@ const REALM: &str = "WARMWIRE.TEST";
 const PASSWORD: &str = "secret";
 
 /// Services with a key in the keytab. Hosts are taken as they are written.
-const SERVICES: [&str; 4] = ["HTTP/localhost", "HTTP/127.0.0.1", "other/localhost", "rcmd/localhost"];
+const SERVICES: [&str; 7] = [
+    "HTTP/localhost",
+    "HTTP/127.0.0.1",
+    "other/localhost",
+    "rcmd/localhost",
+    "imap/localhost",
+    "pop/localhost",
+    "smtp/localhost",
+];
 
 /// A realm with the users "alice" and "bob", and a keytab for `SERVICES`.
 pub struct Kerberos {

@@ -3,7 +3,10 @@
 //!
 //! `start` answers an error of kind NotFound when the program isn't installed; its text names the package.
 
+mod aiosmtpd;
 mod apache;
+mod dovecot;
+mod exim;
 mod ftpd;
 mod git;
 mod http2;
@@ -23,7 +26,10 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+pub use aiosmtpd::Aiosmtpd;
 pub use apache::Apache;
+pub use dovecot::{Dovecot, TOKEN};
+pub use exim::Exim;
 pub use ftpd::{Ftpd, FtpdKind};
 pub use git::GitServer;
 pub use http2::{Http2Kind, Http2Server};
@@ -74,6 +80,18 @@ fn program(name: &str, package: &str) -> io::Result<PathBuf> {
 /// A port that was free a moment ago, for servers that can't say which one they got.
 fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+}
+
+/// The user and the group of an account that a package made.
+fn account(name: &str) -> io::Result<(u32, u32)> {
+    let missing = || io::Error::new(ErrorKind::NotFound, format!("there is no account {name}"));
+    let accounts = std::fs::read_to_string("/etc/passwd")?;
+    let mut lines = accounts.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    let mut numbers = lines.next().ok_or_else(missing)?.split(':').skip(1).map(str::parse);
+    match (numbers.next(), numbers.next()) {
+        (Some(Ok(user)), Some(Ok(group))) => Ok((user, group)),
+        _ => Err(missing()),
+    }
 }
 
 /// Starts `command` in its foreground and waits until every port answers.

@@ -8,6 +8,7 @@ mod http2;
 mod installed;
 mod lookups;
 mod loops;
+mod mail;
 mod negotiate;
 mod options;
 mod others;
@@ -47,6 +48,7 @@ pub fn all() -> Vec<Case> {
         http2::cases(),
         installed::cases(),
         loops::cases(),
+        mail::cases(),
         negotiate::cases(),
         socks::cases(),
         values::cases(),
