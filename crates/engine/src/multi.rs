@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use runtime::cell::{RefCell, none_is_borrowed};
 
+use net::connect::Favourites;
 use net::exchange::Storage;
 use net::{Pool, ResolveCache, SessionStore, SharedPool};
 use runtime::{Clock, ExtraFd, Interest, Recursive, Runtime, SocketHook, TaskId};
@@ -103,6 +104,8 @@ pub struct MultiState {
     pub(crate) pool: Pool,
     shared_pools: RefCell<Vec<(Arc<SharedPool>, Pool)>>,
     pub resolved: Arc<ResolveCache>,
+    /// Which addresses have won races.
+    pub favourites: RefCell<Favourites>,
     pub sessions: SessionStore,
     pub(crate) limits: Cell<Limits>,
     pub(crate) streams: Streams,
@@ -144,6 +147,7 @@ impl Multi {
             pool,
             shared_pools: RefCell::default(),
             resolved: Arc::default(),
+            favourites: RefCell::default(),
             sessions: SessionStore::new(),
             limits: Cell::default(),
             streams: Streams::default(),
@@ -387,6 +391,7 @@ impl Multi {
     /// Forgets looked-up names (CURLMOPT_NETWORK_CHANGED).
     pub fn forget_names(&self) {
         self.0.resolved.clear();
+        self.0.favourites.take();
     }
 
     /// curl_multi_cleanup: handles still inside are removed, connections go to the process pool when

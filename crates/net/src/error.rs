@@ -45,6 +45,23 @@ pub enum NetErrorKind {
     SslClientcert,
 }
 
+/// Why what stands on a connected socket got no further.
+#[derive(Debug)]
+pub enum Fault {
+    /// This way leads nowhere, nobody answered: another one may do.
+    Lost(NetError),
+    /// The other side has spoken, and that is the end.
+    Final(NetError),
+}
+
+impl Fault {
+    pub fn into_error(self) -> NetError {
+        match self {
+            Fault::Lost(error) | Fault::Final(error) => error,
+        }
+    }
+}
+
 impl NetError {
     /// A failure without an errno.
     pub fn new(kind: NetErrorKind, message: impl Into<String>) -> NetError {

@@ -17,7 +17,7 @@ pub mod session;
 pub mod tls;
 
 pub use connection::{About, Ahead, Connection, Memory};
-pub use error::{NetError, NetErrorKind};
+pub use error::{Fault, NetError, NetErrorKind};
 pub use filter::Filter;
 pub use filter::datagram::Datagrams;
 pub use identity::{Identity, Key};

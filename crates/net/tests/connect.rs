@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use common::{block_on, dead_port, dial, listener, runtime};
 use runtime::CloseHook;
 use rustix::net::{AddressFamily, SocketType, bind, getsockname, listen, socket};
-use warmwire_net::connect::{ConnectRequest, connect, connect_unix};
+use warmwire_net::connect::{ConnectRequest, at_once, connect, connect_unix};
 use warmwire_net::filter::open::{
     Configured, LocalBinding, Opened, Purpose, SocketCallbacks, SocketOptions, Target, Transport, UnixAddress,
 };
@@ -171,8 +171,8 @@ fn attempt(
             owner: 1,
         };
         match &what.unix {
-            Some(address) => connect_unix(&reactor, &request, address).await,
-            None => connect(&reactor, &request).await,
+            Some(address) => connect_unix(&reactor, &request, address, &at_once).await,
+            None => connect(&reactor, &request, &at_once).await,
         }
     })
 }

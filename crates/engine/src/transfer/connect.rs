@@ -10,16 +10,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use net::connect::{ConnectRequest, Connected, connect, connect_unix};
-use net::filter::tls::handshake_with;
+use net::connect::{ConnectRequest, Reached, Stage, Told, at_once, connect, connect_unix};
 use net::filter::{SocketFilter, open::Transport};
 use net::http2::{self, Terms};
 use net::resolver::{Addresses, IpVersion, ResolveOptions, is_new, resolve};
 use net::session::Session;
-use net::tls::{TlsConfig, TlsVersion};
 use net::{
     About, Acquired, Ages, Connection, Datagrams, Filter, Identity, Key, Lease, Limits, Pool, ResolveCache,
-    SessionStore, Whole, Wish,
+    Whole, Wish,
 };
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, LockData};
@@ -38,7 +36,7 @@ use crate::settings::Text;
 const MAX_PROXY_ROUNDS: usize = 6;
 
 /// The last filter on the way to a host, the ends of the connection, and whether it is its handle's alone.
-type Way = (Box<dyn Filter>, net::connect::Endpoints, bool);
+pub(super) type Way = (Box<dyn Filter>, net::connect::Endpoints, bool);
 
 /// A leased connection, and how requests on it are addressed.
 pub struct Link {
@@ -180,6 +178,20 @@ impl Transfer {
 
     /// Opens a connection along the plan.
     async fn open(&self, plan: &Plan, started: Instant, deadline: Instant) -> Result<Connection> {
+        let (filter, endpoints, private) = match &plan.tls {
+            Some(tls) if plan.is_direct() => self.reach_secured(plan, tls, started, deadline).await?,
+            _ => self.reach_by_layers(plan, started, deadline).await?,
+        };
+        let now = self.now();
+        let mut connection = Connection::new(plan.identity.clone(), filter, endpoints, now);
+        // Where it leads is another handle's word: it is for those who heard it.
+        let unasked = plan.identity.pins.is_empty() && self.is_pinned(plan);
+        connection.private = private || unasked;
+        Ok(connection)
+    }
+
+    /// The way to the host of the plan and TLS to it, one after the other.
+    async fn reach_by_layers(&self, plan: &Plan, started: Instant, deadline: Instant) -> Result<Way> {
         let (mut filter, endpoints, private) = self.reach(plan, started, deadline).await?;
         if plan.identity.haproxy.is_some() {
             super::tunnel::send_haproxy(self, filter.as_mut(), plan, &endpoints).await?;
@@ -190,12 +202,7 @@ impl Transfer {
             self.mark(|info, elapsed| info.app_connect = elapsed);
             self.note_tls(filter.as_ref());
         }
-        let now = self.now();
-        let mut connection = Connection::new(plan.identity.clone(), filter, endpoints, now);
-        // Where it leads is another handle's word: it is for those who heard it.
-        let unasked = plan.identity.pins.is_empty() && self.is_pinned(plan);
-        connection.private = private || unasked;
-        Ok(connection)
+        Ok((filter, endpoints, private))
     }
 
     /// The way to the host of the plan: connected, and through the proxy. A proxy that closes between two rounds of
@@ -210,15 +217,10 @@ impl Transfer {
     }
 
     async fn reach_once(&self, plan: &Plan, started: Instant, deadline: Instant) -> Result<Option<Way>> {
-        let connected = self.connect_socket(plan, started, deadline).await?;
-        self.mark(|info, elapsed| info.connect = elapsed);
+        let connected = self.connect_socket(plan, started, deadline, &at_once).await?;
         let (endpoints, private) = (connected.endpoints, connected.private);
-        {
-            // Known from here on, so that a time-out speaks of the right phase.
-            let mut info = self.easy.info.borrow_mut();
-            info.ends = ends(&endpoints);
-            info.connects += 1;
-        }
+        self.easy.info.borrow_mut().connects += 1;
+        self.note_connected(connected.connected_at, &endpoints);
         self.note_established(plan);
         let mut filter: Box<dyn Filter> = Box::new(SocketFilter::new(connected.socket));
         if let (Some(first), Some(proxy)) = (&plan.pre_proxy, &plan.proxy) {
@@ -292,7 +294,14 @@ impl Transfer {
         found.map(|addresses| addresses.list.clone()).unwrap_or_default()
     }
 
-    async fn connect_socket(&self, plan: &Plan, started: Instant, deadline: Instant) -> Result<Connected> {
+    /// A socket that is connected to the first host on the way and got through `stage`.
+    pub(super) async fn connect_socket<T: Reached>(
+        &self,
+        plan: &Plan,
+        started: Instant,
+        deadline: Instant,
+        stage: &Stage<'_, T>,
+    ) -> Result<T> {
         let reactor = self.multi.runtime.reactor();
         let first = plan.pre_proxy.as_ref().or(plan.proxy.as_ref());
         let (host, port) = match first {
@@ -308,9 +317,6 @@ impl Transfer {
         if unix.is_none() {
             self.easy.trace("dns", || format!("{host}:{port} has {} addresses", addresses.list.len()));
         }
-        for address in &addresses.list {
-            self.easy.note(|| format!("  Trying {address}..."));
-        }
         let local_hosts = match plan.identity.socket.local.host_name() {
             Some(name) if unix.is_none() => Box::pin(self.local_hosts(name, plan)).await,
             _ => Vec::new(),
@@ -324,17 +330,45 @@ impl Transfer {
             options: &plan.identity.socket,
             callbacks: self.easy.callbacks.sockets(),
             attempt_delay: Duration::from_millis(self.long(O::HappyEyeballsTimeoutMs).max(0) as u64),
-            favourite: None,
-            tell: None,
+            favourite: self.favourite(plan, host, port),
+            tell: Some(&|told| self.note_attempt(&told)),
             started,
             deadline: Some(deadline),
             owner: self.easy.owner_number(),
         };
-        let connected = match unix {
-            Some(address) => connect_unix(reactor, &request, address).await,
-            None => connect(reactor, &request).await,
-        };
-        Ok(connected?)
+        let reached = match unix {
+            Some(address) => connect_unix(reactor, &request, address, stage).await,
+            None => connect(reactor, &request, stage).await,
+        }?;
+        if let Some(winner) = reached.endpoints().remote {
+            let mut favourites = self.multi.favourites.borrow_mut();
+            favourites.note(host, port, &addresses.list, winner, self.now());
+        }
+        Ok(reached)
+    }
+
+    /// The address that won the last time. Who wants them mixed gets them mixed.
+    fn favourite(&self, plan: &Plan, host: &str, port: u16) -> Option<SocketAddr> {
+        let known = self.multi.favourites.borrow().of(host, port, self.now());
+        known.filter(|_| !plan.resolve.shuffle)
+    }
+
+    fn note_attempt(&self, told: &Told<'_>) {
+        self.easy.note(|| match told {
+            Told::Trying(address) => format!("  Trying {address}..."),
+            Told::Failed(address, local, error) => {
+                let from = local.map_or(String::new(), |l| format!(" from {} port {}", l.ip(), l.port()));
+                let (ip, port) = (address.ip(), address.port());
+                format!("connect to {ip} port {port}{from} failed: {}", error.reason())
+            }
+        });
+    }
+
+    /// Known from here on, so that a time-out speaks of the right phase.
+    pub(super) fn note_connected(&self, at: Instant, endpoints: &net::connect::Endpoints) {
+        let mut info = self.easy.info.borrow_mut();
+        info.connect = info.since_start(at);
+        info.ends = ends(endpoints);
     }
 
     /// A socket for datagrams to the origin of the current URL, and its first address. No proxy passes them on.
@@ -365,53 +399,13 @@ impl Transfer {
         Ok(opened)
     }
 
-    /// TLS to this peer on top of what is there. Also used to upgrade a connection (STARTTLS).
-    pub async fn tls(
-        &self,
-        below: Box<dyn Filter>,
-        config: &Arc<TlsConfig>,
-        host: &str,
-        port: u16,
-    ) -> Result<Box<dyn Filter>> {
-        self.tls_among(below, config, (host, port), self.sessions()).await
-    }
-
-    /// The same, with sessions of its own.
-    pub async fn tls_among(
-        &self,
-        below: Box<dyn Filter>,
-        config: &Arc<TlsConfig>,
-        (host, port): (&str, u16),
-        sessions: SessionStore,
-    ) -> Result<Box<dyn Filter>> {
-        if !config.alpn.is_empty() {
-            self.easy.note(|| format!("ALPN: curl offers {}", config.alpn.join(",")));
-        }
-        self.easy.trace("ssl", || format!("handshake with {host}:{port}"));
-        if config.min_version < TlsVersion::Tls12 {
-            self.easy.note(|| "TLS 1.0 and 1.1 are not spoken here: TLS 1.2 is the least".to_owned());
-        }
-        // The application's lock is held while sessions are taken and put back, not while the server is waited for.
-        let unverified = |e: net::NetError| e.with_verify_result(net::tls::verdict::UNSPECIFIED);
-        let begin = || sessions.begin(config, host, port).map_err(unverified);
-        let peer = self.locked(LockData::SslSession, begin)?;
-        let agreed = handshake_with(below, config, (host, port), &peer).await;
-        self.locked(LockData::SslSession, || peer.settle(agreed.is_ok()));
-        let filter = agreed?;
-        self.easy.trace("ssl", || match filter.tls() {
-            Some(tls) => format!("{} has been agreed on", tls.version),
-            None => "done".to_owned(),
-        });
-        Ok(Box::new(filter))
-    }
-
     /// What was wrong with a certificate was wrong with the proxy's.
     fn of_proxy(&self, error: Error) -> Error {
         self.easy.info.borrow_mut().proxy_verify_result = error.verify_result();
         error.without_verify_result()
     }
 
-    fn note_established(&self, plan: &Plan) {
+    pub(super) fn note_established(&self, plan: &Plan) {
         self.easy.trace("tcp", || {
             let ends = &self.easy.info.borrow().ends;
             format!("connected to {}:{}", ends.primary_ip(), ends.primary_port())
@@ -424,25 +418,6 @@ impl Transfer {
             let (to, from) = (info.ends.primary_port(), info.ends.local_port());
             format!("Established connection to {host} ({remote} port {to}) from {local} port {from} ")
         });
-    }
-
-    fn note_tls(&self, filter: &dyn Filter) {
-        let Some(tls) = filter.tls() else { return };
-        self.easy.note(|| format!("SSL connection using {} / {} / {}", tls.version, tls.cipher, tls.group));
-        if let Some(protocol) = &tls.alpn {
-            self.easy.note(|| format!("ALPN: server accepted {protocol}"));
-        }
-        if let Some(own) = tls.peer_certs.first().filter(|_| self.easy.callbacks.wants_debug()) {
-            self.easy.note(|| "Server certificate:".to_owned());
-            net::tls::certinfo::summary(own)
-                .into_iter()
-                .for_each(|line| self.easy.note(|| format!("  {line}")));
-        }
-        let mut info = self.easy.info.borrow_mut();
-        info.secured = true;
-        info.verify_result = tls.verify_result;
-        info.certificates =
-            tls.certinfo.iter().map(|c| c.iter().map(|f| f.as_bytes().into()).collect()).collect();
     }
 
     /// Whether the first host on the way has addresses that CURLOPT_RESOLVE has given.
@@ -482,7 +457,7 @@ impl Transfer {
 
     /// Runs `f` between the lock functions of the share that holds data of this kind, if there is one. Connections are
     /// held as often as in curl, because applications count: for the limits, the look, what is new, and its use.
-    fn locked<R>(&self, data: LockData, f: impl FnOnce() -> R) -> R {
+    pub(super) fn locked<R>(&self, data: LockData, f: impl FnOnce() -> R) -> R {
         let share = self.easy.share.borrow().clone().filter(|share| share.shares(data));
         match share {
             Some(share) => share.around(data, self.easy.tag.get(), f),
@@ -493,13 +468,6 @@ impl Transfer {
     pub(super) fn resolve_cache(&self) -> Arc<ResolveCache> {
         let share = self.easy.share.borrow();
         share.as_ref().and_then(|s| s.resolved()).unwrap_or(&self.multi.resolved).clone()
-    }
-
-    /// A control connection of FTP keeps its own apart: its data connections resume these.
-    fn sessions(&self) -> SessionStore {
-        let share = self.easy.share.borrow();
-        let all = share.as_ref().and_then(|s| s.sessions()).unwrap_or(&self.multi.sessions);
-        if self.scheme().family() == Family::Ftp { all.apart() } else { all.clone() }
     }
 
     /// How old an idle connection may be for this handle.

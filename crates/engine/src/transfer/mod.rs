@@ -16,6 +16,7 @@ pub mod proxy;
 pub mod rate_limit;
 pub mod sasl;
 pub mod secret;
+mod secure;
 pub mod sending;
 mod site;
 mod socks;

@@ -63,6 +63,12 @@ pub fn belonging(identity: &Identity, credentials: Credentials) -> Key {
 }
 
 impl Plan {
+    /// Nothing stands between the socket and the origin.
+    pub fn is_direct(&self) -> bool {
+        let through = self.proxy.is_some() || self.pre_proxy.is_some() || self.identity.unix.is_some();
+        !through && self.identity.haproxy.is_none()
+    }
+
     /// Reads the settings for the current URL.
     pub fn of(t: &Transfer, environment: &Environment) -> Result<Plan> {
         let scheme = t.scheme();

@@ -12,8 +12,8 @@ use runtime::{Reactor, Sleep, Socket};
 use rustix::io::Errno;
 
 use super::eyeballs::AttemptId;
-use super::{ConnectRequest, Connected, Endpoints, Fault, Stage, Through};
-use crate::error::{NetError, NetErrorKind};
+use super::{ConnectRequest, Connected, Endpoints, Stage, Through};
+use crate::error::{Fault, NetError, NetErrorKind};
 use crate::filter::open::{Fresh, Target, open, unix_address};
 
 /// How long until a unix socket whose queue is full is tried again: no event tells.

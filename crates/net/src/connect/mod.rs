@@ -1,11 +1,12 @@
 //! From candidates to a connection: whereto and how ([`ConnectRequest`]), and what came of it ([`Connected`]).
 //!
 //! `eyeballs` decides which address is tried when, `race` has the sockets and the timers, `attempt` is one of them. The first
-//! to get through wins and the others are closed. Getting through may mean more than a connected socket: [`connect_through`]
-//! takes the race on to what is put on top of it.
+//! to get through wins and the others are closed. Getting through may mean more than a connected socket: a [`Stage`] takes the
+//! race on to what is put on top of it.
 
 mod attempt;
 pub mod eyeballs;
+mod favourites;
 mod race;
 
 use std::future::{Future, ready};
@@ -18,11 +19,13 @@ use std::time::{Duration, Instant};
 use runtime::{Reactor, Socket};
 use rustix::io::Errno;
 
-use crate::error::NetError;
+use crate::error::{Fault, NetError};
 use crate::filter::open::{
     SocketCallbacks, SocketOptions, Target, Transport, UnixAddress, open, unix_address,
 };
 use crate::resolver::Addresses;
+pub use favourites::Favourites;
+
 use eyeballs::{Awaited, Candidate, Family, NO_RECORD, Question};
 
 /// Whereto and how.
@@ -75,15 +78,6 @@ pub trait Source {
 pub type Stage<'a, T> = dyn Fn(Connected) -> Through<'a, T> + 'a;
 pub type Through<'a, T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + 'a>>;
 
-/// Why a connected attempt got no further.
-#[derive(Debug)]
-pub enum Fault {
-    /// This way leads nowhere: nobody answered, and another one is tried.
-    Lost(NetError),
-    /// The server has spoken, and that is the end.
-    Final(NetError),
-}
-
 /// A connected socket and its two ends.
 pub struct Connected {
     pub socket: Socket,
@@ -110,20 +104,25 @@ impl Endpoints {
     }
 }
 
-/// Connects to the first address that answers.
-pub async fn connect(reactor: &Arc<Reactor>, request: &ConnectRequest<'_>) -> Result<Connected, NetError> {
-    connect_through(reactor, request, &at_once).await
+/// What a race ends with.
+pub trait Reached {
+    fn endpoints(&self) -> &Endpoints;
 }
 
-/// The same, and the winner is the first to be through what `stage` makes of a connected socket. Whatever others have begun
-/// by then is dropped, so that nothing may leave in a stage that is meant for one server alone.
-pub async fn connect_through<T>(
+impl Reached for Connected {
+    fn endpoints(&self) -> &Endpoints {
+        &self.endpoints
+    }
+}
+
+/// Connects to the first address from which `stage` gets through. What others have begun by then is dropped: nothing may leave
+/// in a stage that is meant for one server alone.
+pub async fn connect<T>(
     reactor: &Arc<Reactor>,
     request: &ConnectRequest<'_>,
     stage: &Stage<'_, T>,
 ) -> Result<T, NetError> {
-    let mut list = Finished::of(&request.addresses.list);
-    race::run(reactor, request, &mut list, stage).await
+    race::run(reactor, request, &mut Finished::of(&request.addresses.list), stage).await
 }
 
 /// Starts to connect and does not wait: the socket is with no reactor yet. Once it is attached, `poll_connected` tells how
@@ -138,18 +137,20 @@ pub fn begin(address: SocketAddr, options: &SocketOptions) -> Result<Socket, Net
 }
 
 /// Connects to a unix socket.
-pub async fn connect_unix(
+pub async fn connect_unix<T>(
     reactor: &Arc<Reactor>,
     request: &ConnectRequest<'_>,
     address: &UnixAddress,
-) -> Result<Connected, NetError> {
+    stage: &Stage<'_, T>,
+) -> Result<T, NetError> {
     unix_address(address)?; // too long a name is another error than a failed attempt
     // One candidate: its family makes no difference.
     let only = Candidate { target: Target::Unix(address.clone()), family: Family::V4, priority: NO_RECORD };
-    race::run(reactor, request, &mut Finished(vec![only].into_iter()), &at_once).await
+    race::run(reactor, request, &mut Finished(vec![only].into_iter()), stage).await
 }
 
-fn at_once<'a>(connected: Connected) -> Through<'a, Connected> {
+/// The stage of those who want no more than a connected socket.
+pub fn at_once<'a>(connected: Connected) -> Through<'a, Connected> {
     Box::pin(ready(Ok(connected)))
 }
 

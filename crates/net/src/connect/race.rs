@@ -11,8 +11,8 @@ use runtime::{Reactor, Sleep};
 
 use super::attempt::{Attempt, News};
 use super::eyeballs::{AttemptId, Race, Rules, Step};
-use super::{ConnectRequest, Fault, Heard, Source, Stage, Told};
-use crate::error::{NetError, NetErrorKind};
+use super::{ConnectRequest, Heard, Source, Stage, Told};
+use crate::error::{Fault, NetError, NetErrorKind};
 use crate::filter::open::Target;
 
 /// Failures that a message names.

@@ -20,7 +20,7 @@ use crate::{Filter, Idle};
 use runtime::{Reactor, Socket};
 
 pub use crate::tls::SessionStore;
-pub use drive::{handshake, handshake_with};
+pub use drive::{Answered, begin, handshake, handshake_with};
 
 /// Below this a caller's buffer can't hold a record with what is left over of another, and ours is used.
 const DIRECT: usize = 2 * MAX_RECORD;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use runtime::{Clock, Reactor, Runtime};
-use warmwire_net::connect::{ConnectRequest, Connected, connect};
+use warmwire_net::connect::{ConnectRequest, Connected, at_once, connect};
 use warmwire_net::filter::SocketFilter;
 use warmwire_net::filter::open::{SocketOptions, Transport};
 use warmwire_net::identity::Origin;
@@ -61,7 +61,7 @@ pub async fn dial(
         deadline: deadline.map(|d| started + d),
         owner: 1,
     };
-    connect(&reactor, &request).await
+    connect(&reactor, &request, &at_once).await
 }
 
 pub fn identity(port: u16) -> Key {

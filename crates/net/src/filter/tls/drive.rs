@@ -1,4 +1,5 @@
-//! The handshake: rustls says what to send and what it waits for; when it is done its keys are taken over.
+//! The handshake: rustls says what to send and what it waits for; when it is done its keys are taken over. It halts where the
+//! server has shown who it is and nothing but hellos has left ([`Answered`]), so that several can be begun and one be finished.
 
 use std::future::poll_fn;
 use std::io;
@@ -15,7 +16,7 @@ use crate::tls::record::{HEADER, Key};
 use crate::tls::sessions::PeerSessions;
 use crate::tls::verdict::UNSPECIFIED as UNVERIFIED;
 use crate::tls::{TlsConfig, TlsInfo, alerts, certinfo, names, suites, verify};
-use crate::{Filter, NetError, NetErrorKind};
+use crate::{Fault, Filter, NetError, NetErrorKind};
 
 /// Bytes of an unfinished handshake that a server may send: a long chain is 20 KB.
 const MAX_FLIGHT: usize = 256 * 1024;
@@ -58,16 +59,45 @@ pub async fn handshake(
 pub async fn handshake_with(
     below: Box<dyn Filter>,
     config: &Arc<TlsConfig>,
-    (host, port): (&str, u16),
-    peer: &Arc<PeerSessions>,
+    peer: (&str, u16),
+    sessions: &Arc<PeerSessions>,
 ) -> Result<TlsFilter, NetError> {
-    let conn = connection(config, host, peer).map_err(|e| e.with_verify_result(UNVERIFIED))?;
+    let answered = begin(below, config, peer, sessions).await.map_err(Fault::into_error)?;
+    answered.finish(config, peer, sessions).await
+}
+
+/// A server that has answered and is who it should be. What proves who the client is has not left yet, nor anything else that
+/// is not meant for everybody.
+pub struct Answered(Flight);
+
+/// The first half of a handshake.
+pub async fn begin(
+    below: Box<dyn Filter>,
+    config: &Arc<TlsConfig>,
+    (host, port): (&str, u16),
+    sessions: &Arc<PeerSessions>,
+) -> Result<Answered, Fault> {
+    let conn =
+        connection(config, host, sessions).map_err(|e| Fault::Final(e.with_verify_result(UNVERIFIED)))?;
     let incoming = vec![0; 4096];
     let outgoing = Vec::with_capacity(512);
     let mut flight = Flight { below, conn, incoming, filled: 0, outgoing, sent: 0, early_plain: Vec::new() };
-    flight.run(host, port).await?;
-    let info = flight.info(config, peer);
-    flight.into_filter(info)
+    flight.run(host, port, Flight::knows_server).await?;
+    Ok(Answered(flight))
+}
+
+impl Answered {
+    /// The other half.
+    pub async fn finish(
+        mut self,
+        config: &Arc<TlsConfig>,
+        (host, port): (&str, u16),
+        sessions: &Arc<PeerSessions>,
+    ) -> Result<TlsFilter, NetError> {
+        self.0.run(host, port, |_| false).await.map_err(Fault::into_error)?;
+        let info = self.0.info(config, sessions);
+        self.0.into_filter(info)
+    }
 }
 
 fn connection(
@@ -95,24 +125,31 @@ fn server_name(host: &str) -> Option<ServerName<'static>> {
 }
 
 impl Flight {
-    async fn run(&mut self, host: &str, port: u16) -> Result<(), NetError> {
+    /// Until it is done, or halts for want of input.
+    async fn run(&mut self, host: &str, port: u16, halts: fn(&Flight) -> bool) -> Result<(), Fault> {
         loop {
             match self.step() {
                 Ok(Step::Again) => {}
                 Ok(Step::Done) => return Ok(()),
+                Ok(Step::NeedInput) if halts(self) => return Ok(()),
                 Ok(Step::NeedInput) => {
                     let exchanged = self.exchange().await;
                     exchanged.map_err(|e| {
-                        alerts::connect_io_error(&e, host, port).with_verify_result(UNVERIFIED)
+                        Fault::Lost(alerts::connect_io_error(&e, host, port).with_verify_result(UNVERIFIED))
                     })?;
                 }
                 Err(e) => {
                     self.last_words();
                     let other = || alerts::connect_error(&e).with_verify_result(UNVERIFIED);
-                    return Err(verify::verdict(&e).unwrap_or_else(other));
+                    return Err(Fault::Final(verify::verdict(&e).unwrap_or_else(other)));
                 }
             }
         }
+    }
+
+    /// Its certificate has been judged, and our answer to that lies ready (TLS 1.2; with 1.3 the handshake is done then).
+    fn knows_server(&self) -> bool {
+        !self.outgoing.is_empty() && self.conn.peer_certificates().is_some()
     }
 
     /// Lets rustls work on what has arrived.
