@@ -22,6 +22,7 @@ struct Inner {
     proxy_code: i64,
     stale: bool,
     http1: bool,
+    is_final: bool,
 }
 
 impl Error {
@@ -36,6 +37,7 @@ impl Error {
             proxy_code: 0,
             stale: false,
             http1: false,
+            is_final: false,
         }))
     }
 
@@ -63,6 +65,17 @@ impl Error {
     /// Whether a fresh connection may succeed where a pooled one failed.
     pub fn is_stale(&self) -> bool {
         self.0.stale
+    }
+
+    /// Marks a failure of a request on which the server has begun, as it has said: it may not be sent again.
+    pub fn final_word(mut self) -> Error {
+        self.0.is_final = true;
+        self
+    }
+
+    /// Whether the request may not be sent again.
+    pub fn is_final(&self) -> bool {
+        self.0.is_final
     }
 
     /// Marks a refusal of HTTP/2: HTTP/1.1 may succeed.

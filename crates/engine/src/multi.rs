@@ -20,6 +20,7 @@ use runtime::cell::{RefCell, none_is_borrowed};
 
 use net::connect::Favourites;
 use net::exchange::Storage;
+use net::http2::Buffer;
 use net::{Pool, ResolveCache, SessionStore, SharedPool};
 use runtime::{Clock, ExtraFd, Interest, Recursive, Runtime, SocketHook, TaskId};
 use slab::Slab;
@@ -77,12 +78,13 @@ pub struct Limits {
 pub(crate) struct Streams {
     apart: Cell<bool>,
     most: Rc<Cell<usize>>,
+    buffer: Buffer,
 }
 
 impl Default for Streams {
     /// As curl_multi_init makes it.
     fn default() -> Streams {
-        Streams { apart: Cell::new(false), most: Rc::new(Cell::new(100)) }
+        Streams { apart: Cell::new(false), most: Rc::new(Cell::new(100)), buffer: Buffer::default() }
     }
 }
 
@@ -90,6 +92,11 @@ impl Streams {
     /// Whether one connection serves several transfers at once.
     pub fn multiplexes(&self) -> bool {
         !self.apart.get()
+    }
+
+    /// What their sessions read into.
+    pub fn buffer(&self) -> Buffer {
+        self.buffer.clone()
     }
 
     /// How many at most. It may change.
@@ -401,6 +408,8 @@ impl Multi {
         for easy in self.members() {
             self.remove(&easy);
         }
+        // Sessions that have lost their last stream park, so that others may go on with them.
+        let _ = self.0.runtime.run();
         self.0.runtime.drain();
         self.0.pool.give_up();
         let reactor = self.0.runtime.reactor();

@@ -46,6 +46,15 @@ pub trait Memory: Any + Send {
     fn idle_state(&mut self, filter: &mut dyn Filter) -> Idle {
         filter.idle_state()
     }
+
+    /// The same for one that is looked after while nobody uses it (curl_easy_upkeep): the peer may be asked whether it is
+    /// there.
+    fn keep_up(&mut self, filter: &mut dyn Filter) -> Idle {
+        self.idle_state(filter)
+    }
+
+    /// One try, without waiting, to say what the protocol says before its connection is closed.
+    fn retire(&mut self, _filter: &mut dyn Filter) {}
 }
 
 impl dyn Memory {
@@ -107,7 +116,7 @@ impl Connection {
             return true;
         }
         self.kept_up = now;
-        !self.is_inherited() && self.is_alive()
+        !self.is_inherited() && self.is_alive_by(|memory, filter| memory.keep_up(filter))
     }
 
     /// A layer was put on top, or taken off.
@@ -136,6 +145,9 @@ impl Connection {
         if self.is_inherited() {
             return;
         }
+        if let Some(memory) = &mut self.state {
+            memory.retire(self.filter.as_mut());
+        }
         if !self.farewell.is_empty() {
             let mut cx = Context::from_waker(Waker::noop());
             let _ = self.filter.poll_write(&mut cx, &self.farewell);
@@ -156,8 +168,12 @@ impl Connection {
 
     /// Whether an idle one can be used.
     pub(crate) fn is_alive(&mut self) -> bool {
+        self.is_alive_by(|memory, filter| memory.idle_state(filter))
+    }
+
+    fn is_alive_by(&mut self, look: impl FnOnce(&mut dyn Memory, &mut dyn Filter) -> Idle) -> bool {
         let idle = match &mut self.state {
-            Some(memory) => memory.idle_state(self.filter.as_mut()),
+            Some(memory) => look(memory.as_mut(), self.filter.as_mut()),
             None => self.filter.idle_state(),
         };
         match idle {

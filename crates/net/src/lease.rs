@@ -167,10 +167,11 @@ impl Lease {
         }
     }
 
-    /// Closes politely. Of a session this transfer's stream alone ends.
+    /// Closes politely. Of a session this transfer's stream alone ends; the session opens no more, and closes after the last.
     pub fn retire(self) {
-        if let Lease::Whole(whole) = self {
-            whole.retire();
+        match self {
+            Lease::Whole(whole) => whole.retire(),
+            Lease::Stream(mut share) => share.stream.retire(),
         }
     }
 }

@@ -7,6 +7,7 @@
 //! to the process's pool, and nobody drives it. Whoever takes it from there runs a session on it again.
 
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use crate::connection::About;
 use crate::exchange::{Exchange, Storage};
@@ -20,6 +21,10 @@ pub trait Session {
     /// When it grows, the session tells ([`Whole::tell_room`](crate::lease::Whole::tell_room)).
     fn vacancies(&self) -> usize;
 
+    /// Looked after while it runs (curl_easy_upkeep): when that has not happened for `interval`, the peer is asked whether it
+    /// is there.
+    fn keep_up(&self, _interval: Duration, _now: Instant) {}
+
     /// A place for one transfer. It counts from now on, and until it is dropped.
     fn stream(self: Rc<Self>) -> Box<dyn Stream>;
 }
@@ -28,4 +33,7 @@ pub trait Session {
 pub trait Stream {
     /// Begins the exchange for which it is.
     fn begin(&mut self, storage: Storage) -> Box<dyn Exchange>;
+
+    /// No other transfer gets a place in its session from now on (CURLOPT_FORBID_REUSE). Those that have one keep it.
+    fn retire(&mut self) {}
 }

@@ -178,8 +178,13 @@ pub fn send_failed(e: &std::io::Error) -> Error {
 
 /// What happened to a stream, in curl's words and codes.
 fn stream_failed(e: &std::io::Error) -> Option<Error> {
-    let StreamFault { stream, fault } = e.get_ref()?.downcast_ref()?;
-    Some(match fault {
+    let StreamFault { stream, fault, begun } = e.get_ref()?.downcast_ref()?;
+    let error = fault_of_stream(*stream, fault);
+    Some(if *begun { error.final_word() } else { error })
+}
+
+fn fault_of_stream(stream: u32, fault: &Fault) -> Error {
+    match fault {
         Fault::Refused => {
             let text = format!("HTTP/2 stream {stream} refused by server, try again on a new connection");
             Error::new(Code::SendError, text).stale()
@@ -194,6 +199,11 @@ fn stream_failed(e: &std::io::Error) -> Option<Error> {
             let text = format!("HTTP/2 stream {stream} was not closed cleanly: {code} (err {})", code.0);
             Error::new(Code::Http2Stream, text)
         }
+        // More than is borne of a peer is what curl's library for frames ends by itself.
+        Fault::Failed(failure) if failure.code == ErrorCode::ENHANCE_YOUR_CALM => {
+            let text = format!("Flooding was detected in this HTTP/2 session: {}", failure.why);
+            Error::new(Code::RecvError, text)
+        }
         Fault::Failed(failure) => {
             let text = format!("Error in the HTTP2 framing layer: {} ({})", failure.why, failure.code);
             Error::new(Code::Http2, text)
@@ -202,7 +212,7 @@ fn stream_failed(e: &std::io::Error) -> Option<Error> {
             Error::new(Code::Http2, format!("HTTP/2 stream {stream}: the connection was closed"))
         }
         Fault::Io(e) => Error::os(Code::RecvError, failure("Recv", e), e),
-    })
+    }
 }
 
 /// TLS says by itself what was tried.

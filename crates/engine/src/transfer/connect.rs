@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use net::connect::{ConnectRequest, Reached, Stage, Told, at_once, connect, connect_unix};
 use net::filter::{SocketFilter, open::Transport};
-use net::http2::{self, Terms};
+use net::http2::{self, Around, Terms};
 use net::resolver::{Addresses, IpVersion, ResolveOptions, is_new, resolve};
 use net::session::Session;
 use net::{
@@ -148,8 +148,24 @@ impl Transfer {
 
     /// HTTP/2 on a connection, driven by the multi handle.
     fn run_session(&self, whole: Whole) -> Rc<dyn Session> {
-        let terms = Terms { config: Config::default(), most: self.multi.streams.most() };
+        let terms = Terms {
+            config: Config::default(),
+            most: self.multi.streams.most(),
+            buffer: self.multi.streams.buffer(),
+            around: self.around_parking(),
+        };
         http2::host(whole, terms, &self.multi.runtime)
+    }
+
+    /// A session parks when nobody has a stream any more; the lock functions of a share that gets its connection then are
+    /// called for this handle, as long as that exists.
+    fn around_parking(&self) -> Option<Around> {
+        let share = self.easy.share.borrow().clone().filter(|share| share.shares(LockData::Connect))?;
+        let easy = Rc::downgrade(&self.easy);
+        Some(Rc::new(move |give: &mut dyn FnMut()| {
+            let tag = easy.upgrade().map_or(0, |easy| easy.tag.get());
+            share.around(LockData::Connect, tag, give);
+        }))
     }
 
     /// The request has got its place among the connections; it has waited for that since `from`.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use tables::{Code, EasyOption as O};
-use warmwire_engine::callbacks::{Callbacks, ReadAnswer, SeekAnswer, Written};
+use warmwire_engine::callbacks::{Callbacks, DebugKind, ReadAnswer, SeekAnswer, Written};
 use warmwire_engine::{Easy, Multi};
 
 /// The application's side of one handle.
@@ -19,6 +19,10 @@ pub struct App {
     pub upload: RefCell<Vec<u8>>,
     /// How much of it has been read.
     pub read_at: Cell<usize>,
+    /// What to send as trailers.
+    pub trailers: RefCell<Vec<&'static str>>,
+    /// What -v says, where it is wanted.
+    pub notes: RefCell<Option<String>>,
     /// Answers to the next writes; when empty, everything is taken.
     pub answers: RefCell<VecDeque<Written>>,
     /// Called inside each write.
@@ -54,6 +58,20 @@ impl Callbacks for Callee {
         buf[..n].copy_from_slice(&upload[from..from + n]);
         self.0.read_at.set(from + n);
         ReadAnswer::Bytes(n)
+    }
+
+    fn trailers(&self) -> Option<Vec<Rc<[u8]>>> {
+        Some(self.0.trailers.borrow().iter().map(|line| line.as_bytes().into()).collect())
+    }
+
+    fn wants_debug(&self) -> bool {
+        self.0.notes.borrow().is_some()
+    }
+
+    fn debug(&self, kind: DebugKind, data: &[u8]) {
+        if let (DebugKind::Text, Some(notes)) = (kind, &mut *self.0.notes.borrow_mut()) {
+            notes.push_str(&String::from_utf8_lossy(data));
+        }
     }
 
     fn seek(&self, offset: u64) -> SeekAnswer {

@@ -5,7 +5,7 @@ use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-use wire::h2::{ErrorCode, Field, Fields, Opening as StreamOpening, hop_by_hop};
+use wire::h2::{ErrorCode, Field, Fields, Opening as StreamOpening, Priority, hop_by_hop};
 use wire::http1::framing::{Length, content_length};
 use wire::http1::status::Opening;
 use wire::http1::{HeaderLine, StatusLine, TooLarge};
@@ -26,8 +26,9 @@ pub struct Http2 {
     stream: Option<Stream>,
     /// The request's head, for the stream to be opened with.
     request: Fields,
-    /// Nothing follows that head.
+    /// Nothing follows that head, or what was queued behind it.
     ends: bool,
+    priority: Option<Priority>,
     reading: Reading,
     /// Body bytes up to `end` that the stream had no room for yet, and room for more.
     out: Vec<u8>,
@@ -65,6 +66,7 @@ impl Http2 {
             stream: None,
             request: Fields::default(),
             ends: false,
+            priority: None,
             reading: Reading::default(),
             out: storage.out,
             end: 0,
@@ -83,8 +85,12 @@ impl Http2 {
 
     /// Opens the stream, if it may be opened now.
     fn open(&mut self) {
-        let opening =
-            StreamOpening { end: self.ends, head_only: self.reading.head_only, ..StreamOpening::default() };
+        let opening = StreamOpening {
+            end: self.ends,
+            head_only: self.reading.head_only,
+            priority: self.priority,
+            max_window: self.reading.rate.map(|rate| u32::try_from(rate).unwrap_or(u32::MAX)),
+        };
         self.stream = self.place.open(self.request.iter().map(field), opening);
     }
 
@@ -101,14 +107,16 @@ impl Http2 {
     }
 
     /// A stream's fault, as an error of what was tried. After a refusal the session is left: what is refused goes elsewhere.
-    fn failed(&self, fault: Fault) -> io::Error {
-        if let Fault::Io(e) = fault {
-            return e;
+    fn failed(&self, mut fault: Fault) -> io::Error {
+        let stream = self.stream().unwrap_or_default();
+        let begun = self.place.session().has_begun(stream);
+        if let (Fault::Io(e), false) = (&mut fault, begun) {
+            return std::mem::replace(e, io::ErrorKind::Other.into());
         }
         if matches!(fault, Fault::Refused | Fault::Reset { code: ErrorCode::HTTP_1_1_REQUIRED, .. }) {
             self.place.session().leave();
         }
-        io::Error::other(StreamFault { stream: self.stream().unwrap_or_default(), fault })
+        io::Error::other(StreamFault { stream, fault, begun })
     }
 
     fn field_told(&mut self, index: usize) {
@@ -142,7 +150,7 @@ fn field<'a>((name, value): (&'a [u8], &'a [u8])) -> Field<'a> {
 /// and so does what is no field (§8.2.1).
 fn request_fields(request: &RequestHead) -> Fields {
     let is = |name: &[u8], known: &str| name.eq_ignore_ascii_case(known.as_bytes());
-    let mut fields = Fields::default();
+    let mut fields = Fields::with_room();
     fields.push(b":method", request.method());
     fields.push(b":scheme", request.scheme().as_bytes());
     let authority = request.fields().find(|(name, value)| is(name, "host") && !value.is_empty());
@@ -163,7 +171,7 @@ fn push(fields: &mut Fields, name: &[u8], value: &[u8]) {
     let token = |b: &u8| b.is_ascii_graphic() && *b != b':';
     let fit = |b: &u8| !matches!(b, 0 | b'\r' | b'\n');
     if !name.is_empty() && name.iter().all(token) && value.iter().all(fit) {
-        fields.push(&name.to_ascii_lowercase(), value);
+        fields.push_lower(name, value);
     }
 }
 
@@ -196,6 +204,14 @@ impl Exchange for Http2 {
         self.request = request_fields(request);
         (self.ends, self.reading) = (request.body == RequestBody::None, reading);
         self.open();
+    }
+
+    fn weigh(&mut self, weight: u16) {
+        let priority = Priority { depends_on: 0, exclusive: false, weight };
+        self.priority = Some(priority);
+        if let Some(stream) = &mut self.stream {
+            stream.prioritise(priority);
+        }
     }
 
     fn stream(&self) -> Option<u32> {
@@ -237,8 +253,13 @@ impl Exchange for Http2 {
                 true => stream.end(),
                 false => stream.end_with(fields.iter().map(field)),
             }
+            self.ends = true;
         }
-        Poll::Ready(Ok(()))
+        match &mut self.stream {
+            // What was only queued would go with the stream.
+            Some(stream) if self.ends => stream.poll_sent(cx).map(Ok),
+            _ => Poll::Ready(Ok(())),
+        }
     }
 
     fn opening(&self) -> Opening {
@@ -253,7 +274,12 @@ impl Exchange for Http2 {
         let Some(head) = &self.head else { return Ok(None) };
         self.line.clear();
         match self.at {
-            0 => self.line.extend_from_slice(format!("HTTP/2 {} \r\n", head.status).as_bytes()),
+            0 => {
+                let digits = [100, 10, 1].map(|place| b'0' + (head.status / place % 10) as u8);
+                for part in [&b"HTTP/2 "[..], &digits, b" \r\n"] {
+                    self.line.extend_from_slice(part);
+                }
+            }
             at => match head.fields.at(at - 1) {
                 Some((name, value)) => write_line(&mut self.line, name, value),
                 None => self.line.extend_from_slice(b"\r\n"),

@@ -30,6 +30,8 @@ pub struct Reading {
     pub raw: bool,
     /// Others than chunked were asked for (CURLOPT_TRANSFER_ENCODING).
     pub codings: bool,
+    /// How many bytes a second are read at most, where that is limited: no more needs to be on its way.
+    pub rate: Option<u64>,
     pub dialect: Dialect,
 }
 
@@ -153,6 +155,10 @@ pub trait Exchange {
     /// Queues the head of the request and says how its reply is to be read. Unless nothing follows it
     /// ([`RequestBody::None`]), a body is queued then, and its end.
     fn begin(&mut self, request: &RequestHead, reading: Reading);
+
+    /// How much it matters among others on the same connection, from 1 to 256 (RFC 7540 §5.3.2); before it is begun, or
+    /// later. To one that has a connection of its own it says nothing.
+    fn weigh(&mut self, _weight: u16) {}
 
     /// The number of the stream that it has, if it has one and that is open.
     fn stream(&self) -> Option<u32> {

@@ -1,13 +1,16 @@
 //! The task of a session: writes what its streams and the protocol have to say, reads, and gives each stream its own.
 
+use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::task::{Context, Poll, ready};
+use std::time::Instant;
 
 use wire::h2::Session;
 
 use super::{Http2, Lost, Parked};
-use crate::Connection;
+use crate::{Connection, Filter};
 
 /// One read; the size of what TLS hands out without a copy.
 const READ: usize = 64 << 10;
@@ -16,13 +19,30 @@ const WRITE: usize = 64 << 10;
 /// What one poll reads before the streams have their turn.
 const FAIR_SHARE: usize = 256 << 10;
 
+/// What is read into, lent to one driver at a time: one for all sessions of a multi handle is enough, and one that was parked
+/// goes on without an allocation.
+#[derive(Clone, Default)]
+pub struct Buffer(Rc<Cell<Vec<u8>>>);
+
+impl Buffer {
+    fn lend<R>(&self, f: impl FnOnce(&mut [u8]) -> R) -> R {
+        let mut bytes = self.0.take();
+        if bytes.is_empty() {
+            bytes = vec![0; READ];
+        }
+        let result = f(&mut bytes);
+        self.0.set(bytes);
+        result
+    }
+}
+
 /// Drives a session as long as it has streams.
 pub struct Driver {
     http2: Http2,
     connection: Option<Box<Connection>>,
     out: Vec<u8>,
     sent: usize,
-    buf: Box<[u8]>,
+    buffer: Buffer,
 }
 
 /// What is left when no stream is.
@@ -34,8 +54,13 @@ pub struct Rested {
 
 impl Driver {
     pub(super) fn new(http2: Http2, connection: Box<Connection>, out: Vec<u8>) -> Driver {
-        let buf = vec![0; READ].into();
-        Driver { http2, connection: Some(connection), out, sent: 0, buf }
+        Driver { http2, connection: Some(connection), out, sent: 0, buffer: Buffer::default() }
+    }
+
+    /// The same with a buffer that others use, too.
+    pub fn with_buffer(mut self, buffer: Buffer) -> Driver {
+        self.buffer = buffer;
+        self
     }
 
     /// Writes until there is nothing to write, or no room for it.
@@ -65,16 +90,18 @@ impl Driver {
     /// Reads once and gives each stream its own.
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Result<usize, Lost>> {
         let Some(connection) = &mut self.connection else { return Poll::Pending };
-        match ready!(connection.filter.poll_read(cx, &mut self.buf)) {
+        let http2 = &self.http2;
+        self.buffer.lend(|buf| match ready!(connection.filter.poll_read(cx, buf)) {
             Ok(0) => Poll::Ready(Err(Lost::Closed)),
             Ok(n) => {
-                let mut state = self.http2.0.borrow_mut();
-                let taken = state.take_in(&self.buf[..n]);
+                let mut state = http2.0.borrow_mut();
+                tell_time(&mut state.session, connection.filter.as_ref(), connection.created);
+                let taken = state.take_in(&buf[..n]);
                 state.tell_of_vacancies();
                 Poll::Ready(taken.map(|()| n).map_err(Lost::Failed))
             }
             Err(e) => Poll::Ready(Err(e.into())),
-        }
+        })
     }
 
     /// Whether nobody has a stream. What a stream had to say last has been written.
@@ -91,11 +118,12 @@ impl Driver {
         let good = state.lost.is_none() && !state.session.is_closing() && state.session.is_idle();
         // Whoever still has the session finds it lost: the next one begins another on what is handed over here.
         state.lost.get_or_insert(Lost::Abandoned);
-        let session = std::mem::replace(&mut state.session, Session::client(Default::default()));
+        let session = std::mem::replace(&mut state.session, Session::taken_away());
         drop(state);
         match self.connection.take() {
             Some(connection) => {
-                Poll::Ready(Rested { connection, session: good.then(|| Parked::new(session, Vec::new())) })
+                let session = good.then(|| Parked::new(session, Vec::new(), connection.created));
+                Poll::Ready(Rested { connection, session })
             }
             None => {
                 cx.waker().wake_by_ref();
@@ -152,10 +180,24 @@ impl Driver {
 }
 
 impl Drop for Driver {
-    /// With the multi handle that ran it; no stream waits for ever.
+    /// With the multi handle that ran it: no stream waits for ever, and the peer is told in one try.
     fn drop(&mut self) {
-        if let Ok(mut state) = self.http2.0.try_borrow_mut() {
-            state.lose(Lost::Abandoned);
+        let Ok(mut state) = self.http2.0.try_borrow_mut() else { return };
+        let good = state.lost.is_none();
+        state.lose(Lost::Abandoned);
+        let session = std::mem::replace(&mut state.session, Session::taken_away());
+        drop(state);
+        if let Some(mut connection) = self.connection.take().filter(|_| good) {
+            let unsent = self.out.split_off(self.sent);
+            connection.state = Some(Box::new(Parked::new(session, unsent, connection.created)));
+            connection.retire();
         }
+    }
+}
+
+/// Tells a session what time it is for the reactor of its connection, counted from when that was opened.
+pub(super) fn tell_time(session: &mut Session, filter: &dyn Filter, opened: Instant) {
+    if let Some(now) = filter.socket().now() {
+        session.tell_time(now.saturating_duration_since(opened).as_millis() as u64);
     }
 }

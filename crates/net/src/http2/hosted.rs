@@ -6,13 +6,14 @@ use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use runtime::Runtime;
 use wire::h2::Config;
 
 use super::driver::Rested;
-use super::{Driver, Http2, Parked, Place};
-use crate::connection::About;
+use super::{Buffer, Driver, Http2, Parked, Place};
+use crate::connection::{About, Memory};
 use crate::exchange::http2::Http2 as Http2Exchange;
 use crate::exchange::{Exchange, Storage};
 use crate::lease::Whole;
@@ -24,12 +25,22 @@ pub struct Terms {
     pub config: Config,
     /// How many streams may be open at once (CURLMOPT_MAX_CONCURRENT_STREAMS); it may change meanwhile.
     pub most: Rc<Cell<usize>>,
+    /// What is read into.
+    pub buffer: Buffer,
+    /// Called around what gives the connection back to its pool, where somebody wants to know of that: a share's lock functions.
+    pub around: Option<Around>,
 }
+
+/// Calls what it is given, once.
+pub type Around = Rc<dyn Fn(&mut dyn FnMut())>;
 
 struct Hosted {
     http2: Http2,
     about: Rc<About>,
     most: Rc<Cell<usize>>,
+    around: Option<Around>,
+    /// When the peer was asked last whether it is there.
+    kept_up: Cell<Instant>,
     /// Without its connection, which the driver has.
     whole: RefCell<Option<Whole>>,
 }
@@ -38,13 +49,16 @@ struct Hosted {
 pub fn host(mut whole: Whole, terms: Terms, runtime: &Runtime) -> Rc<dyn Session> {
     let about = Rc::new(whole.about().clone());
     let mut connection = whole.take();
+    let kept_up = Cell::new(connection.kept_up);
     let parked = connection.state.take().and_then(|memory| memory.take::<Parked>());
     let (http2, driver) = match parked {
         Some(parked) => Http2::resume(connection, *parked),
         None => Http2::new(connection, terms.config),
     };
-    let hosted = Rc::new(Hosted { http2, about, most: terms.most, whole: RefCell::new(Some(whole)) });
-    runtime.spawn(Box::pin(drive(hosted.clone(), driver)));
+    let Terms { most, around, buffer, .. } = terms;
+    let whole = RefCell::new(Some(whole));
+    let hosted = Rc::new(Hosted { http2, about, most, around, kept_up, whole });
+    runtime.spawn(Box::pin(drive(hosted.clone(), driver.with_buffer(buffer))));
     hosted
 }
 
@@ -72,12 +86,17 @@ impl Hosted {
     fn give_back(&self, rested: Rested) {
         let Some(mut whole) = self.whole.take() else { return };
         whole.restore(rested.connection);
-        match rested.session {
-            Some(parked) => {
-                whole.connection().state = Some(Box::new(parked));
-                whole.release();
-            }
-            None => whole.retire(),
+        whole.connection().kept_up = self.kept_up.get();
+        let stays = rested.session.is_some();
+        whole.connection().state = rested.session.map(|parked| Box::new(parked) as Box<dyn Memory>);
+        let mut whole = Some(whole);
+        let mut give = || match whole.take() {
+            Some(whole) if stays => whole.release(),
+            other => other.into_iter().for_each(Whole::retire),
+        };
+        match &self.around {
+            Some(around) => around(&mut give),
+            None => give(),
         }
     }
 }
@@ -89,6 +108,13 @@ impl Session for Hosted {
 
     fn vacancies(&self) -> usize {
         self.http2.vacancies().min(self.most.get().saturating_sub(self.http2.streams()))
+    }
+
+    fn keep_up(&self, interval: Duration, now: Instant) {
+        if now.saturating_duration_since(self.kept_up.get()) >= interval {
+            self.kept_up.set(now);
+            self.http2.ping([0; 8]);
+        }
     }
 
     fn stream(self: Rc<Self>) -> Box<dyn Stream> {
@@ -107,5 +133,9 @@ impl Stream for Seat {
     fn begin(&mut self, storage: Storage) -> Box<dyn Exchange> {
         let place = self.place.take().unwrap_or_else(|| self.hosted.http2.place());
         Box::new(Http2Exchange::new(place, self.hosted.about.clone(), storage))
+    }
+
+    fn retire(&mut self) {
+        self.hosted.http2.leave();
     }
 }

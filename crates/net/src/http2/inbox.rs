@@ -38,11 +38,26 @@ pub enum Fault {
     Failed(Failure),
 }
 
+impl Fault {
+    /// The same once more.
+    pub(super) fn copy(&self) -> Fault {
+        match self {
+            Fault::Reset { code, why } => Fault::Reset { code: *code, why: *why },
+            Fault::Refused => Fault::Refused,
+            Fault::Closed => Fault::Closed,
+            Fault::Failed(failure) => Fault::Failed(*failure),
+            Fault::Io(e) => Fault::Io(e.raw_os_error().map_or(e.kind().into(), io::Error::from_raw_os_error)),
+        }
+    }
+}
+
 /// The same with the stream's number on the wire: what an exchange says with an [`io::Error`].
 #[derive(Debug)]
 pub struct StreamFault {
     pub stream: u32,
     pub fault: Fault,
+    /// The peer has said goodbye, and that it has begun on this stream: the request may not be sent again.
+    pub begun: bool,
 }
 
 impl fmt::Display for StreamFault {

@@ -20,8 +20,8 @@ use std::task::{Context, Poll, Waker};
 use slab::Slab;
 use wire::h2::{Config, ErrorCode, Event, Failure, Field, Opening, Session, StreamId};
 
-pub use driver::{Driver, Rested};
-pub use hosted::{Terms, host};
+pub use driver::{Buffer, Driver, Rested};
+pub use hosted::{Around, Terms, host};
 use inbox::Inbox;
 pub use inbox::{Fault, Head, StreamFault};
 pub use parked::{Parked, is_parked};
@@ -63,7 +63,8 @@ enum Lost {
 impl Http2 {
     /// Begins a session on a connection, and the task that drives it: nothing moves before that is polled.
     pub fn new(connection: Box<Connection>, config: Config) -> (Http2, Driver) {
-        Http2::resume(connection, Parked::new(Session::client(config), Vec::new()))
+        let parked = Parked::new(Session::client(config), Vec::new(), connection.created);
+        Http2::resume(connection, parked)
     }
 
     /// The same with a session that was begun before, on the same connection.
@@ -99,6 +100,11 @@ impl Http2 {
     pub fn is_closing(&self) -> bool {
         let state = self.0.borrow();
         state.lost.is_some() || state.session.is_closing()
+    }
+
+    /// Whether the peer has said goodbye and that it has begun on that stream.
+    pub fn has_begun(&self, stream: u32) -> bool {
+        self.0.borrow().session.has_begun(stream)
     }
 
     /// No more streams are opened. Those that are open go on.
@@ -137,7 +143,8 @@ impl Http2 {
     /// The stream of a request that was sent in HTTP/1 and asked for the upgrade: it has no other.
     pub fn upgraded(connection: Box<Connection>, config: Config, head_only: bool) -> (Http2, Driver, Stream) {
         let (session, id) = Session::upgraded(config, head_only);
-        let (http2, driver) = Http2::resume(connection, Parked::new(session, Vec::new()));
+        let parked = Parked::new(session, Vec::new(), connection.created);
+        let (http2, driver) = Http2::resume(connection, parked);
         let inbox = http2.0.borrow_mut().give_inbox(id);
         let stream = Stream::new(http2.clone(), id, inbox);
         (http2, driver, stream)

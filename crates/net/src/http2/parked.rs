@@ -2,10 +2,12 @@
 //! settings, a goodbye.
 
 use std::task::{Context, Poll, Waker};
+use std::time::Instant;
 
 use runtime::Idle;
 use wire::h2::{ErrorCode, Event, Session};
 
+use super::driver::tell_time;
 use crate::{Connection, Filter, Memory};
 
 /// More in one look is not what an idle peer has to say.
@@ -17,11 +19,13 @@ pub struct Parked {
     session: Session,
     /// Answers that did not fit into the socket.
     out: Vec<u8>,
+    /// When its connection was opened.
+    opened: Instant,
 }
 
 impl Parked {
-    pub(super) fn new(session: Session, out: Vec<u8>) -> Parked {
-        Parked { session, out }
+    pub(super) fn new(session: Session, out: Vec<u8>, opened: Instant) -> Parked {
+        Parked { session, out, opened }
     }
 
     pub(super) fn into_parts(self) -> (Session, Vec<u8>) {
@@ -32,12 +36,6 @@ impl Parked {
     pub fn ping(&mut self, filter: &mut dyn Filter, bytes: [u8; 8]) -> Idle {
         self.session.ping(bytes);
         self.answer(filter)
-    }
-
-    /// Says that no more streams come, in one try.
-    pub fn retire(&mut self, filter: &mut dyn Filter) {
-        self.session.go_away(ErrorCode::NO_ERROR);
-        self.answer(filter);
     }
 
     /// Whether the session can go on. Without streams nothing but the connection's own frames is expected.
@@ -81,6 +79,7 @@ impl Memory for Parked {
     /// Looks at the idle connection without waiting. One whose peer says goodbye, or breaks the protocol, has ended.
     fn idle_state(&mut self, filter: &mut dyn Filter) -> Idle {
         let mut buf = [0; READ];
+        tell_time(&mut self.session, filter, self.opened);
         for _ in 0..LOOKS {
             match filter.try_read(&mut buf) {
                 Poll::Pending => return self.answer(filter),
@@ -90,5 +89,19 @@ impl Memory for Parked {
         }
         self.answer(filter);
         Idle::Closed
+    }
+
+    /// curl sends a PING of zeros.
+    fn keep_up(&mut self, filter: &mut dyn Filter) -> Idle {
+        match self.idle_state(filter) {
+            Idle::Alive => self.ping(filter, [0; 8]),
+            ended => ended,
+        }
+    }
+
+    /// Says that no more streams come.
+    fn retire(&mut self, filter: &mut dyn Filter) {
+        self.session.go_away(ErrorCode::NO_ERROR);
+        self.answer(filter);
     }
 }

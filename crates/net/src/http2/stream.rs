@@ -13,11 +13,14 @@ pub struct Stream {
     http2: Http2,
     id: StreamId,
     inbox: usize,
+    /// Body bytes that were handed out last. They count as used up when more is asked for: who was paused in between holds
+    /// the peer to what he has.
+    handed: usize,
 }
 
 impl Stream {
     pub(super) fn new(http2: Http2, id: StreamId, inbox: usize) -> Stream {
-        Stream { http2, id, inbox }
+        Stream { http2, id, inbox, handed: 0 }
     }
 
     /// Its number on the wire.
@@ -35,14 +38,20 @@ impl Stream {
 
     /// Reads body bytes into `buf`. Who does not read holds the peer to the window.
     pub fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, Fault>> {
-        let step = self.with(|session, id, inbox| match inbox.take(buf) {
-            0 if inbox.ended => Poll::Ready(Ok(BodyStep::End)),
-            0 => inbox.wait(cx),
-            n => {
-                session.consume(id, n);
-                Poll::Ready(Ok(BodyStep::Bytes(n)))
+        let used = std::mem::take(&mut self.handed);
+        let step = self.with(|session, id, inbox| {
+            if used > 0 {
+                session.consume(id, used);
+            }
+            match inbox.take(buf) {
+                0 if inbox.ended => Poll::Ready(Ok(BodyStep::End)),
+                0 => inbox.wait(cx),
+                n => Poll::Ready(Ok(BodyStep::Bytes(n))),
             }
         });
+        if let Poll::Ready(Ok(BodyStep::Bytes(n))) = step {
+            self.handed = n;
+        }
         self.http2.0.borrow_mut().wake_driver_to_send();
         step
     }
@@ -73,6 +82,17 @@ impl Stream {
                 Poll::Pending
             }
             room => Poll::Ready(Ok(room)),
+        })
+    }
+
+    /// Ready when all of the request has been written, its end included, or when nothing of it is wanted any more.
+    pub fn poll_sent(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.with(|session, id, inbox| match inbox.over || session.want_sent(id) {
+            true => Poll::Ready(()),
+            false => {
+                inbox.writer = Some(cx.waker().clone());
+                Poll::Pending
+            }
         })
     }
 
@@ -140,10 +160,10 @@ impl Drop for Stream {
 }
 
 impl Inbox {
-    /// The fault for which nothing comes, or the wait for more.
+    /// The fault for which nothing comes, or the wait for more. Who sends hears of it as well as who reads.
     fn wait<T>(&mut self, cx: &mut Context<'_>) -> Poll<Result<T, Fault>> {
-        match self.fault.take() {
-            Some(fault) => Poll::Ready(Err(fault)),
+        match &self.fault {
+            Some(fault) => Poll::Ready(Err(fault.copy())),
             None if self.over => Poll::Ready(Err(Fault::Closed)),
             None => {
                 self.reader = Some(cx.waker().clone());

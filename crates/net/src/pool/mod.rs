@@ -217,9 +217,12 @@ impl Pool {
         self.0.state.borrow().queue.len()
     }
 
-    /// Looks at the idle connections that nobody has looked at for `interval`, and closes those that have ended.
+    /// Looks at the idle connections that nobody has looked at for `interval`, and closes those that have ended. Sessions that
+    /// run look after theirs.
     pub fn upkeep(&self, interval: Duration) {
         let now = self.0.reactor.now();
+        let sessions = self.0.state.borrow_mut().sessions();
+        sessions.iter().for_each(|session| session.keep_up(interval, now));
         let places = self.0.state.borrow().table.places();
         let dead = self.0.visit(places, |connection| connection.keep_up(interval, now));
         self.0.state.borrow_mut().counters.dead += dead;

@@ -92,6 +92,12 @@ impl State {
         Some(sessions.swap_remove(at).1)
     }
 
+    /// All sessions that run.
+    pub(super) fn sessions(&mut self) -> Vec<Rc<dyn Session>> {
+        let all = self.table.bundles().flat_map(|(_, bundle)| bundle.live.sessions.iter());
+        all.map(|(_, session)| session.clone()).collect()
+    }
+
     /// All sessions, which the pool forgets.
     pub(super) fn take_sessions(&mut self) -> Vec<Rc<dyn Session>> {
         let all = self.table.bundles().flat_map(|(_, bundle)| bundle.live.sessions.drain(..));

@@ -5,6 +5,7 @@ use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Instant;
 
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, send, sendmsg, sockopt};
@@ -59,6 +60,11 @@ impl Socket {
     /// Whether it is with a reactor.
     pub fn is_attached(&self) -> bool {
         self.registration.is_some()
+    }
+
+    /// What time it is for its reactor, if it is with one.
+    pub fn now(&self) -> Option<Instant> {
+        self.registration.as_ref().map(|registration| registration.reactor().now())
     }
 
     /// The descriptor's number.

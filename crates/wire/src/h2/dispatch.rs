@@ -167,11 +167,16 @@ impl Session {
         self.debug.extend_from_slice(&debug[..debug.len().min(DEBUG)]);
         let beyond = |id: &StreamId| id.number() % 2 == 1 && id.number() > last_stream;
         let refused: Vec<StreamId> = self.streams.ids().filter(beyond).collect();
+        let code = ErrorCode(whole_number(payload, 4));
         for id in refused {
             self.streams.remove_reset(id, Reset::Here);
-            self.told.push_back(Told::Refused(id));
+            self.told.push_back(match code {
+                // Whoever is asked for calm does not come again at once.
+                ErrorCode::ENHANCE_YOUR_CALM => Told::Reset { id, code, why: None },
+                _ => Told::Refused(id),
+            });
         }
-        Ok(Some(Told::GoAway { last_stream, code: ErrorCode(whole_number(payload, 4)) }))
+        Ok(Some(Told::GoAway { last_stream, code }))
     }
 
     fn window_update(&mut self, header: Header, payload: &[u8]) -> Result<Option<Told>, Failure> {

@@ -39,6 +39,18 @@ impl Fields {
         self.spans.push(Span { start, name: name.len() as u32, value: value.len() as u32 });
     }
 
+    /// The same with the name in lower case, as names are in HTTP/2 (RFC 9113 §8.2.1).
+    pub fn push_lower(&mut self, name: &[u8], value: &[u8]) {
+        let start = self.bytes.len();
+        self.push(name, value);
+        self.bytes[start..start + name.len()].make_ascii_lowercase();
+    }
+
+    /// Room for a head of the usual size, so that filling it allocates once.
+    pub fn with_room() -> Fields {
+        Fields { bytes: Vec::with_capacity(512), spans: Vec::with_capacity(16) }
+    }
+
     /// Name and value of each, in their order.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.spans.iter().map(|span| self.parts(span))

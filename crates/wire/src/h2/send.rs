@@ -64,6 +64,18 @@ impl Session {
         room
     }
 
+    /// Whether all of a stream's request has been written, its end included; when not, [`Event::Writable`](super::Event)
+    /// tells when it has.
+    pub fn want_sent(&mut self, id: StreamId) -> bool {
+        match self.streams.at(id).filter(|stream| !stream.upload.ended) {
+            Some(stream) => {
+                stream.starved = true;
+                false
+            }
+            None => true,
+        }
+    }
+
     /// Storage for `len` bytes of a body, at most the room there is: whoever reads them there needs no copy.
     pub fn space(&mut self, id: StreamId, len: usize) -> &mut [u8] {
         let len = len.min(self.room(id));
@@ -138,6 +150,7 @@ impl Session {
         }
         if last {
             stream.upload.ended = true;
+            let waited = std::mem::take(&mut stream.starved);
             if let Some(fields) = stream.upload.trailers.take() {
                 let list = fields.iter().map(|(name, value)| Field { name, value, sensitive: false });
                 write_block(
@@ -151,6 +164,9 @@ impl Session {
                 );
             }
             self.end_here(id);
+            if waited {
+                self.told.push_back(super::receive::Told::Writable(id));
+            }
         } else {
             self.tell_of_room(id);
             self.line_up(id);

@@ -72,8 +72,25 @@ pub struct Session {
 impl Session {
     /// Begins on a connection where both sides know that HTTP/2 is spoken: by ALPN, or by prior knowledge.
     pub fn client(config: Config) -> Session {
+        let mut session = Session::silent(config);
+        session.control = PREFACE.to_vec();
+        frame::write(&mut session.control, kind::SETTINGS, 0, 0, &session.config.payload());
+        if let Some(more) = session.receive.raise(session.config.connection_window) {
+            frame::write_window_update(&mut session.control, 0, more);
+        }
+        session
+    }
+
+    /// What stands where a session was that somebody took away: it says nothing, and nothing can be opened on it.
+    pub fn taken_away() -> Session {
+        let why = "the session has gone elsewhere";
+        let failed = Some(Failure { code: ErrorCode::INTERNAL_ERROR, why });
+        Session { failed, ..Session::silent(Config::default()) }
+    }
+
+    fn silent(config: Config) -> Session {
         let receive = ReceiveWindow::new(65_535, config.connection_window.min(LARGEST));
-        let mut session = Session {
+        Session {
             config,
             receive,
             peer: PeerSettings::default(),
@@ -81,7 +98,7 @@ impl Session {
             encoder: Encoder::default(),
             decoder: Decoder::new(OUR_HEADER_TABLE),
             window: SendWindow::new(65_535),
-            control: PREFACE.to_vec(),
+            control: Vec::new(),
             answers: 0,
             turns: VecDeque::new(),
             reading: Reading::default(),
@@ -95,12 +112,7 @@ impl Session {
             calm: Calm::default(),
             going: None,
             failed: None,
-        };
-        frame::write(&mut session.control, kind::SETTINGS, 0, 0, &session.config.payload());
-        if let Some(more) = session.receive.raise(session.config.connection_window) {
-            frame::write_window_update(&mut session.control, 0, more);
         }
-        session
     }
 
     /// Begins after an upgrade from HTTP/1 (RFC 7540 §3.2): the request that asked for it has become stream 1, whose
@@ -124,6 +136,13 @@ impl Session {
     /// Whether streams can no longer be opened on it, now or later.
     pub fn is_closing(&self) -> bool {
         self.going.is_some() || self.failed.is_some() || self.streams.highest[0] >= LARGEST - 2
+    }
+
+    /// Whether the peer has said, when it said goodbye, that it has begun on that stream or may have: whatever becomes of
+    /// it, its request may not be sent again (RFC 9113 §6.8). A goodbye that names the largest number there is says nothing
+    /// yet of any stream.
+    pub fn has_begun(&self, number: u32) -> bool {
+        self.going.is_some_and(|last| last < LARGEST && number <= last)
     }
 
     /// How many streams of ours the peer allows at once.

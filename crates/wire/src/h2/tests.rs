@@ -319,6 +319,29 @@ fn an_upload_keeps_to_both_windows_and_hears_of_room() {
 }
 
 #[test]
+fn whoever_waits_for_the_end_of_an_upload_hears_of_it() {
+    let mut pair = Pair::greeted(Config::default());
+    let id = pair.post();
+    assert_eq!(pair.session.queue(id, b"body"), 4);
+    pair.session.end(id);
+    assert!(!pair.session.want_sent(id));
+    assert_eq!(pair.sent()[1..], ["DATA 1 4 end"]);
+    assert_eq!(pair.feed(&[]).unwrap(), ["1 writable"]);
+    assert!(pair.session.want_sent(id));
+}
+
+#[test]
+fn who_asks_for_calm_is_not_asked_again() {
+    let mut pair = Pair::greeted(Config::default());
+    let ids = [pair.get(), pair.get()];
+    let calm = [&1u32.to_be_bytes()[..], &11u32.to_be_bytes()].concat();
+    let told = pair.feed(&bytes(kind::GOAWAY, 0, 0, &calm)).unwrap();
+    assert!(told[0].starts_with("3 reset") || told[1].starts_with("3 reset"), "{told:?}");
+    assert!(pair.session.has_begun(ids[0].number()) && !pair.session.has_begun(ids[1].number()));
+    assert!(Session::taken_away().is_closing() && Session::taken_away().vacancies() == 0);
+}
+
+#[test]
 fn an_end_alone_needs_no_window() {
     let mut pair = Pair::greeted(Config::default());
     pair.feed(&setting(4, 0)).unwrap();

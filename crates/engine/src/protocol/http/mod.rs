@@ -27,6 +27,7 @@ use wire::h2::hop_by_hop;
 
 use super::{Next, rtsp};
 use crate::callbacks::DebugKind;
+use crate::easy::EasyState;
 use crate::error::{Error, Result};
 use crate::settings::Method;
 use crate::transfer::Transfer;
@@ -80,7 +81,14 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
                 t.http.no_http2 |= e.is_for_http1();
                 let now = t.now();
                 t.easy.info.borrow_mut().begin_request(now); // with a connect time-out of its own
-                t.easy.note(|| "Connection died, retrying a fresh connect".to_owned());
+                t.easy.note(|| match t.http.no_http2 {
+                    true => "Downgrades to HTTP/1.1".to_owned(),
+                    false => format!("Connection died, retrying a fresh connect (retry count: {replays})"),
+                });
+            }
+            Err(e) if e.is_stale() => {
+                let text = format!("Connection died, tried {MAX_REPLAYS} times before giving up");
+                return Err(Error::new(Code::SendError, text));
             }
             result => return result,
         }
@@ -152,7 +160,12 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
             }
             t.multi.leave_spare(storage);
             let steps = t.http.auth.steps.take().filter(|steps| steps.begun());
-            if keep && clean && talk.upload.complete() {
+            // What is left of a stream says nothing of the session that it was on.
+            let stays = match link.lease {
+                Lease::Whole(_) => keep && clean && talk.upload.complete(),
+                Lease::Stream(_) => !t.on(O::ForbidReuse),
+            };
+            if stays {
                 if let Some(whole) = link.lease.whole().filter(|_| is_rtsp(t)) {
                     cold_path();
                     rtsp::leave(t, whole);
@@ -179,7 +192,7 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
         }
         // Nothing of a reply came on a connection that had served before: the server closed it while
         // it was idle. A body that can be read again travels once more; one that can not is the failure to tell.
-        Err(e) if e.is_stale() || reused && untouched && replayable(&e) => {
+        Err(e) if e.is_stale() || reused && untouched && replayable(&e) && !e.is_final() => {
             talk.upload.rewind()?;
             Err(e.stale())
         }
@@ -351,6 +364,16 @@ fn note_stream(t: &Transfer, stream: u32, head: &RequestHead) {
     }
 }
 
+/// What a stream weighs of which nothing is said (RFC 7540 §5.3.5).
+const USUAL_WEIGHT: u16 = 16;
+
+/// CURLOPT_STREAM_WEIGHT, which may change while the transfer runs.
+fn weight(easy: &EasyState) -> Option<u16> {
+    let settings = easy.settings.borrow();
+    let weight = settings.is_set(O::StreamWeight).then(|| settings.long(O::StreamWeight))?;
+    u16::try_from(weight).ok().filter(|weight| *weight != USUAL_WEIGHT)
+}
+
 /// An exchange in progress: the reply is read while the request's body may still be on its way.
 pub struct Talk {
     /// The wire format.
@@ -361,6 +384,9 @@ pub struct Talk {
     pub reused: bool,
     /// The request was HEAD.
     pub head_only: bool,
+    easy: Rc<EasyState>,
+    /// What the server was told of its importance.
+    weight: Option<u16>,
 }
 
 impl Talk {
@@ -370,11 +396,16 @@ impl Talk {
         let mut exchange = link.lease.begin(t.multi.take_spare());
         let reading = Reading {
             head_only: request.head_only,
+            rate: u64::try_from(t.long(O::MaxRecvSpeedLarge)).ok().filter(|rate| *rate > 0),
             ignore_length: t.on(O::IgnoreContentLength),
             raw: !t.on(O::HttpTransferDecoding),
             codings: t.on(O::TransferEncoding),
             dialect: if is_rtsp(t) { Dialect::Rtsp } else { Dialect::Http },
         };
+        let weight = weight(&t.easy);
+        if let Some(weight) = weight {
+            exchange.weigh(weight);
+        }
         exchange.begin(&request.head, reading);
         if let Some(stream) = exchange.stream() {
             cold_path();
@@ -385,12 +416,19 @@ impl Talk {
         t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, text);
         t.easy.info.borrow_mut().request_size += text.len() as i64;
         let upload = Upload::new(t, request.body, request.head.body, request.expects, request.trailers);
-        Talk { exchange, upload, reused, head_only: request.head_only }
+        let easy = t.easy.clone();
+        Talk { exchange, upload, reused, head_only: request.head_only, easy, weight }
     }
 
     /// Lets the upload go on. A failure is kept by the upload until the reply has been read as far as
     /// it goes: servers answer and close without reading all.
     pub fn poll_beside(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        let weight = weight(&self.easy);
+        if weight != self.weight {
+            cold_path();
+            self.weight = weight;
+            self.exchange.weigh(weight.unwrap_or(USUAL_WEIGHT));
+        }
         if self.upload.has_ended() {
             return Ok(());
         }

@@ -1,0 +1,157 @@
+//! Peers that send what moves nothing, or more than anybody can want: an end with curl's codes, after a bounded number of
+//! bytes. What each flood does to a session's state is tested where that is (`wire::h2`).
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tables::Code;
+use testkit::frames::{FramePeer, Talk, block, flag, frame, kind};
+
+use super::{message, to};
+
+/// How a GET ends when the peer sends this for as long as it may, and how many bytes that were.
+fn flooded(
+    opening: impl Fn(&mut Talk, u32) -> io::Result<()> + Send + Sync + 'static,
+    flood: impl Fn(u32) -> Vec<u8> + Send + Sync + 'static,
+) -> (Code, String, usize) {
+    let sent = Arc::new(AtomicUsize::new(0));
+    let count = sent.clone();
+    let peer = FramePeer::start(move |talk| {
+        talk.greet(&[])?;
+        let stream = talk.request()?;
+        opening(talk, stream)?;
+        let bytes = flood(stream).repeat(100);
+        loop {
+            talk.raw(&bytes)?;
+            count.fetch_add(bytes.len(), Ordering::Relaxed);
+        }
+    });
+    let (easy, _) = to(&peer);
+    let code = easy.perform();
+    (code, message(&easy), sent.load(Ordering::Relaxed))
+}
+
+fn nothing(_: &mut Talk, _: u32) -> io::Result<()> {
+    Ok(())
+}
+
+fn begun(talk: &mut Talk, stream: u32) -> io::Result<()> {
+    talk.head(stream, &[(":status", "200")], false)
+}
+
+/// What a socket holds unread on both sides counts with what was sent.
+const UNREAD: usize = 16 << 20;
+
+#[test]
+fn frames_that_move_nothing_end_the_session() {
+    type Flood = fn(u32) -> Vec<u8>;
+    let floods: [(&str, Flood); 6] = [
+        ("PING", |_| frame(kind::PING, 0, 0, &[0; 8])),
+        ("SETTINGS", |_| frame(kind::SETTINGS, 0, 0, &[0, 3, 0, 0, 0, 9])),
+        ("empty DATA", |stream| frame(kind::DATA, 0, stream, &[])),
+        ("PRIORITY", |stream| frame(kind::PRIORITY, 0, stream, &[0, 0, 0, 9, 1])),
+        ("unknown", |_| frame(200, 0, 0, &[1])),
+        ("WINDOW_UPDATE", |_| frame(kind::WINDOW_UPDATE, 0, 0, &1u32.to_be_bytes())),
+    ];
+    for (name, flood) in floods {
+        let (code, words, sent) = flooded(begun, flood);
+        assert_eq!(code, Code::RecvError, "{name}: {words}");
+        assert!(words.starts_with("Flooding was detected in this HTTP/2 session"), "{name}: {words}");
+        assert!(sent < UNREAD, "{name}: {sent}");
+    }
+}
+
+#[test]
+fn interim_replies_without_an_end_are_too_many() {
+    let interim =
+        |stream| frame(kind::HEADERS, flag::END_HEADERS, stream, &block(&[(":status", "103"), ("a", "b")]));
+    let (code, words, sent) = flooded(nothing, interim);
+    assert!(matches!(code, Code::RecvError | Code::Http2Stream), "{code:?} {words}");
+    assert!(sent < UNREAD, "{sent}");
+}
+
+#[test]
+fn a_head_in_pieces_without_an_end() {
+    let begin = |talk: &mut Talk, stream| talk.send(kind::HEADERS, 0, stream, &block(&[(":status", "200")]));
+    for piece in [&[][..], &block(&[("a", "b")])] {
+        let piece = piece.to_vec();
+        let more = move |stream| frame(kind::CONTINUATION, 0, stream, &piece);
+        let (code, words, sent) = flooded(begin, more);
+        assert_eq!(code, Code::RecvError, "{words}");
+        assert!(sent < UNREAD, "{sent}");
+    }
+}
+
+/// A field that the table keeps, named again and again: small on the wire, large in a list (CVE-2016-1544 and its kin).
+#[test]
+fn a_bomb_of_fields_is_a_fault_of_its_stream() {
+    let large = "x".repeat(3000);
+    let peer = FramePeer::start(move |talk| {
+        talk.greet(&[])?;
+        let stream = talk.request()?;
+        let mut bytes = block(&[(":status", "200")]);
+        // Put into the table once (RFC 7541 §6.2.1), then sixteen thousand times by its number.
+        let mut kept = block(&[("x-large", &large)]);
+        kept[0] = 0x40;
+        bytes.extend_from_slice(&kept);
+        bytes.extend(std::iter::repeat_n(0x80 | 62, 12_000));
+        talk.send(kind::HEADERS, flag::END_HEADERS, stream, &bytes)?;
+        let stream = talk.request()?;
+        talk.answer(stream, 200, b"hi")?;
+        talk.hold()
+    });
+    let (easy, app) = to(&peer);
+    assert_eq!(easy.perform(), Code::Http2Stream, "{}", message(&easy));
+    assert!(app.headers.borrow().is_empty());
+    assert_eq!((easy.perform(), peer.accepts()), (Code::Ok, 1), "{}", message(&easy));
+}
+
+/// Many fields that fit into a list, and are more than curl takes of all heads.
+#[test]
+fn heads_are_bounded_as_over_http_1() {
+    let value = "y".repeat(4000);
+    let head = move |stream| {
+        let mut fields = vec![(":status", "103")];
+        fields.extend(std::iter::repeat_n(("x", &value[..]), 3));
+        frame(kind::HEADERS, flag::END_HEADERS, stream, &block(&fields))
+    };
+    let (code, words, sent) = flooded(nothing, head);
+    assert!(matches!(code, Code::RecvError | Code::Http2Stream), "{code:?} {words}");
+    assert!(sent < UNREAD, "{sent}");
+}
+
+#[test]
+fn broken_frames_end_the_session_for_all() {
+    for bytes in [
+        frame(kind::DATA, 0, 0, b"x"),
+        frame(kind::HEADERS, flag::END_HEADERS, 0, &[0x88]),
+        frame(kind::HEADERS, flag::END_HEADERS, 1, &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff]),
+        frame(kind::SETTINGS, 0, 0, &[0; 5]),
+        frame(kind::PUSH_PROMISE, flag::END_HEADERS, 1, &[0, 0, 0, 2, 0x88]),
+        frame(kind::WINDOW_UPDATE, 0, 0, &[0x7f, 0xff, 0xff, 0xff]),
+        vec![0xff; 100],
+    ] {
+        let told = bytes.clone();
+        let peer = FramePeer::start(move |talk| {
+            talk.greet(&[])?;
+            talk.request()?;
+            talk.raw(&bytes)?;
+            talk.hold()
+        });
+        let (easy, _) = to(&peer);
+        assert_eq!((easy.perform(), peer.accepts()), (Code::Http2, 1), "{told:?}: {}", message(&easy));
+        super::eventually(|| peer.frames(0).iter().any(|frame| frame.is(kind::GOAWAY, 0)));
+    }
+}
+
+/// What is no HTTP/2 at all: a server of HTTP/1 that was thought to know better.
+#[test]
+fn a_server_that_speaks_http_1_is_told_from_its_first_bytes() {
+    let peer = FramePeer::start(|talk| {
+        talk.raw(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")?;
+        talk.hold()
+    });
+    let (easy, _) = to(&peer);
+    assert_eq!(easy.perform(), Code::Http2, "{}", message(&easy));
+}

@@ -1,0 +1,160 @@
+//! Servers that leave (RFC 9113 §6.8): what they did not take goes again, what they took never, and nobody comes back.
+
+use std::io;
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
+
+use tables::Code;
+use testkit::frames::FramePeer;
+use warmwire_engine::Multi;
+
+use super::{message, patient, put, to, together};
+
+const ENHANCE_YOUR_CALM: u32 = 11;
+
+#[test]
+fn what_a_goodbye_leaves_out_goes_again_and_the_rest_is_answered() {
+    let peer = FramePeer::start(|talk| {
+        talk.greet(&[])?;
+        let first = talk.request()?;
+        if talk.number == 0 {
+            let second = talk.request()?;
+            talk.go_away(first, 0)?;
+            assert_eq!((first, second), (1, 3));
+        }
+        talk.answer(first, 200, format!("on {}", talk.number).as_bytes())?;
+        talk.hold()
+    });
+    let (one, two) = (to(&peer), to(&peer));
+    patient(&[&one.0, &two.0]);
+    assert_eq!(together(&Multi::default(), &[&one.0, &two.0]), [Code::Ok, Code::Ok]);
+    assert_eq!((&one.1.body.borrow()[..], &two.1.body.borrow()[..]), (&b"on 0"[..], &b"on 1"[..]));
+    assert_eq!((peer.accepts(), peer.requests(0), peer.requests(1)), (2, 2, 1));
+}
+
+/// A graceful end comes in two steps: a goodbye that leaves nothing out, and then the one that tells.
+#[test]
+fn a_graceful_end_in_two_steps_loses_nothing() {
+    let peer = FramePeer::start(|talk| {
+        talk.greet(&[])?;
+        let first = talk.request()?;
+        if talk.number == 0 {
+            talk.go_away(0x7fff_ffff, 0)?;
+            talk.head(first, &[(":status", "200")], false)?;
+            talk.go_away(first, 0)?;
+            talk.data(first, b"whole", true)?;
+            return talk.hold();
+        }
+        talk.answer(first, 200, b"whole")?;
+        talk.hold()
+    });
+    let (easy, app) = to(&peer);
+    for accepts in 1..=2 {
+        assert_eq!((easy.perform(), peer.accepts()), (Code::Ok, accepts), "{}", message(&easy));
+    }
+    assert_eq!(&app.body.borrow()[..], b"wholewhole");
+}
+
+/// What the server may have begun on is lost with it: it may not be done twice.
+#[test]
+fn what_was_taken_does_not_go_again() {
+    let peer = FramePeer::start(|talk| {
+        talk.greet(&[])?;
+        let first = talk.request()?;
+        talk.answer(first, 200, b"hi")?;
+        let second = talk.request()?;
+        if talk.number == 0 {
+            talk.go_away(second, 0)?;
+            return Err(io::ErrorKind::Other.into());
+        }
+        talk.answer(second, 200, b"again")?;
+        talk.hold()
+    });
+    let (easy, _) = to(&peer);
+    assert_eq!(easy.perform(), Code::Ok);
+    assert_eq!((easy.perform(), peer.accepts()), (Code::Http2, 1), "{}", message(&easy));
+}
+
+/// Without a goodbye nobody knows: a connection that served before died in between, and the request goes again.
+#[test]
+fn a_kept_connection_that_dies_with_the_request_is_tried_anew() {
+    let peer = FramePeer::start(|talk| {
+        talk.greet(&[])?;
+        let first = talk.request()?;
+        talk.answer(first, 200, b"hi")?;
+        talk.request()?;
+        Err(io::ErrorKind::Other.into())
+    });
+    let (easy, _) = to(&peer);
+    for accepts in 1..=2 {
+        assert_eq!((easy.perform(), peer.accepts()), (Code::Ok, accepts), "{}", message(&easy));
+    }
+}
+
+/// Told by the peer when it has said goodbye, or closed, beside an idle connection.
+fn idle(
+    act: impl Fn(&mut testkit::frames::Talk) -> io::Result<()> + Send + Sync + 'static,
+) -> (FramePeer, Receiver<()>) {
+    let (tell, told) = channel();
+    let tell = Arc::new(Mutex::new(tell));
+    let peer = FramePeer::start(move |talk| {
+        talk.greet(&[])?;
+        let stream = talk.request()?;
+        talk.answer(stream, 200, b"hi")?;
+        if talk.number == 0 {
+            // The client has acknowledged our SETTINGS and has nothing more to say: it is idle.
+            talk.until(|frame| frame.kind == testkit::frames::kind::SETTINGS && frame.flags == 1)?;
+            let result = act(talk);
+            let _ = tell.lock().unwrap().send(());
+            result?;
+        }
+        talk.hold()
+    });
+    (peer, told)
+}
+
+#[test]
+fn an_idle_connection_whose_server_leaves_is_not_used_again() {
+    for code in [0, ENHANCE_YOUR_CALM] {
+        let (peer, told) = idle(move |talk| talk.go_away(1, code));
+        let (easy, _) = to(&peer);
+        assert_eq!(easy.perform(), Code::Ok);
+        told.recv().unwrap();
+        assert_eq!((easy.perform(), peer.accepts()), (Code::Ok, 2), "{}", message(&easy));
+        assert_eq!(peer.requests(0), 1);
+    }
+}
+
+#[test]
+fn a_peer_that_talks_to_itself_keeps_its_connection() {
+    let (peer, told) = idle(|talk| {
+        talk.send(testkit::frames::kind::PING, 0, 0, b"anybody?")?;
+        talk.settings(&[(3, 50)])?;
+        talk.give(0, 1000)
+    });
+    let (easy, _) = to(&peer);
+    assert_eq!(easy.perform(), Code::Ok);
+    told.recv().unwrap();
+    let put = put(&peer, 10);
+    drop(put);
+    // The second request is never answered here; what counts is where it goes.
+    super::long(&easy, tables::EasyOption::TimeoutMs, 300);
+    assert_eq!((easy.perform(), peer.accepts()), (Code::OperationTimedout, 1));
+    let answered =
+        |frame: &testkit::frames::Frame| frame.kind == testkit::frames::kind::PING && frame.flags == 1;
+    super::eventually(|| peer.frames(0).iter().any(answered));
+}
+
+/// Whoever is told to be calm does not come again by itself.
+#[test]
+fn a_goodbye_for_calm_ends_what_it_leaves_out() {
+    let peer = FramePeer::start(|talk| {
+        talk.greet(&[])?;
+        talk.request()?;
+        talk.go_away(0, ENHANCE_YOUR_CALM)?;
+        talk.hold()
+    });
+    let (easy, _) = to(&peer);
+    assert_eq!((easy.perform(), peer.accepts()), (Code::Http2Stream, 1));
+    assert_eq!(message(&easy), "HTTP/2 stream 1 was not closed cleanly: ENHANCE_YOUR_CALM (err 11)");
+}

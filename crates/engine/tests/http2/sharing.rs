@@ -1,0 +1,224 @@
+//! Many transfers on one connection: who waits for whom, what each knows of it, and who has it afterwards.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::time::Duration;
+
+use tables::constant::CURL_HTTP_VERSION_2_0;
+use tables::{Code, EasyOption as O, LockData};
+use testkit::frames::{FramePeer, kind};
+use warmwire_engine::callbacks::Written;
+use warmwire_engine::share::{Locks, Share};
+use warmwire_engine::{Easy, Multi};
+
+use super::{App, long, message, patient, run_until, to, together};
+
+/// Answers every request with "hi" at once.
+fn obliging() -> FramePeer {
+    FramePeer::start(|talk| {
+        talk.greet(&[])?;
+        loop {
+            let stream = talk.request()?;
+            talk.answer(stream, 200, b"hi")?;
+        }
+    })
+}
+
+/// covers: CURLINFO_HTTP_VERSION, CURLINFO_CONN_ID, CURLINFO_NUM_CONNECTS
+#[test]
+fn infos_of_transfers_that_share() {
+    let peer = obliging();
+    let all: Vec<(Easy, Rc<App>)> = (0..20).map(|_| to(&peer)).collect();
+    let easies: Vec<&Easy> = all.iter().map(|(easy, _)| easy).collect();
+    patient(&easies);
+    assert_eq!(together(&Multi::default(), &easies), [Code::Ok; 20]);
+    assert_eq!((peer.accepts(), peer.requests(0)), (1, 20));
+    let mut connects = 0;
+    for easy in &easies {
+        let info = easy.state().info.borrow();
+        assert_eq!((info.http_version, info.connection_id), (i64::from(CURL_HTTP_VERSION_2_0), 0));
+        assert!(info.pre_transfer >= info.connect && info.start_transfer >= info.pre_transfer);
+        connects += info.connects;
+    }
+    assert_eq!(connects, 1);
+}
+
+/// What waits for the window of a transfer that is paused waits there, and holds up nobody.
+#[test]
+fn a_paused_transfer_holds_no_more_than_its_window() {
+    let peer = FramePeer::start(|talk| {
+        talk.greet(&[])?;
+        let slow = talk.request()?;
+        talk.head(slow, &[(":status", "200")], false)?;
+        talk.data(slow, &[b's'; 65_536], false)?;
+        let quick = talk.request()?;
+        talk.head(quick, &[(":status", "200")], false)?;
+        let mut left = 5usize << 20;
+        let mut window = 65_536usize;
+        while left > 0 {
+            let n = left.min(window).min(16_384);
+            talk.data(quick, &vec![b'q'; n], n == left)?;
+            (left, window) = (left - n, window - n);
+            if window == 0 {
+                let more = talk.until(|frame| frame.is(kind::WINDOW_UPDATE, quick))?;
+                window += more.number(0) as usize;
+            }
+        }
+        talk.until(|frame| frame.is(kind::WINDOW_UPDATE, slow))?;
+        talk.data(slow, b"end", true)?;
+        talk.hold()
+    });
+    let (slow, quick) = (to(&peer), to(&peer));
+    patient(&[&slow.0, &quick.0]);
+    *slow.1.answers.borrow_mut() = VecDeque::from([Written::Pause]);
+    let multi = Multi::default();
+    multi.add(&slow.0);
+    run_until(&multi, || slow.1.answers.borrow().is_empty());
+    multi.add(&quick.0);
+    run_until(&multi, || multi.running() == 1);
+    assert_eq!((quick.1.body.borrow().len(), slow.1.body.borrow().len()), (5 << 20, 0));
+    let given = peer.frames(0).iter().filter(|frame| frame.is(kind::WINDOW_UPDATE, 1)).count();
+    assert_eq!(given, 0, "a pause gives no window back");
+    slow.0.pause(0);
+    run_until(&multi, || multi.running() == 0);
+    assert_eq!((slow.1.body.borrow().len(), peer.accepts()), (65_539, 1));
+}
+
+#[test]
+fn the_servers_limit_and_ours_are_kept() {
+    for (theirs, ours, most) in [(3, 100, 3), (100, 2, 2)] {
+        let peer = FramePeer::start(move |talk| {
+            talk.greet(&[(3, theirs)])?;
+            let mut open = Vec::new();
+            loop {
+                open.push(talk.request()?);
+                while let Some(stream) = talk.request_within(Duration::from_millis(50))? {
+                    open.push(stream);
+                }
+                assert!(open.len() <= most, "{open:?}");
+                for stream in open.drain(..) {
+                    talk.answer(stream, 200, b"hi")?;
+                }
+            }
+        });
+        let all: Vec<(Easy, Rc<App>)> = (0..10).map(|_| to(&peer)).collect();
+        let multi = Multi::default();
+        multi.set_max_streams(ours);
+        multi.set_limits(warmwire_engine::multi::Limits { max_host: 1, ..Default::default() });
+        // The first tells the server's limit.
+        assert_eq!(together(&multi, &[&all[0].0]), [Code::Ok]);
+        let easies: Vec<&Easy> = all[1..].iter().map(|(easy, _)| easy).collect();
+        patient(&easies);
+        assert_eq!(together(&multi, &easies), [Code::Ok; 9]);
+        assert_eq!((peer.accepts(), peer.requests(0)), (1, 10));
+    }
+}
+
+/// Two transfers at once have two connections, unless the second may wait for the first's.
+/// covers: CURLMOPT_PIPELINING, CURLOPT_PIPEWAIT, curl_multi_waitfds
+#[test]
+fn descriptors_of_two_transfers() {
+    for (multiplexes, waits, wanted) in [(false, false, 2), (false, true, 2), (true, true, 1)] {
+        let peer = FramePeer::start(|talk| {
+            talk.greet(&[])?;
+            let first = talk.request()?;
+            talk.head(first, &[(":status", "200")], false)?;
+            talk.hold()
+        });
+        let (one, two) = (to(&peer), to(&peer));
+        if waits {
+            patient(&[&one.0, &two.0]);
+        }
+        let multi = Multi::default();
+        multi.set_multiplexing(multiplexes);
+        multi.add(&one.0);
+        multi.add(&two.0);
+        let has_head = |app: &App| !app.headers.borrow().is_empty();
+        run_until(&multi, || has_head(&one.1) && (multiplexes || has_head(&two.1)));
+        run_until(&multi, || peer.accepts() == wanted && multi.interests().len() == wanted);
+        multi.remove(&one.0);
+        multi.remove(&two.0);
+    }
+}
+
+/// covers: curl_easy_upkeep, CURLOPT_UPKEEP_INTERVAL_MS
+#[test]
+fn upkeep_asks_whether_the_peer_is_there() {
+    let peer = obliging();
+    let (easy, _) = to(&peer);
+    long(&easy, O::UpkeepIntervalMs, 1);
+    assert_eq!(easy.perform(), Code::Ok);
+    std::thread::sleep(Duration::from_millis(5));
+    easy.upkeep();
+    super::eventually(|| {
+        peer.frames(0).iter().any(|frame| frame.is(kind::PING, 0) && frame.payload == [0; 8])
+    });
+    assert_eq!((easy.perform(), peer.accepts()), (Code::Ok, 1), "{}", message(&easy));
+    // One that is in use is asked, too.
+    let peer = FramePeer::start(|talk| {
+        talk.greet(&[])?;
+        let stream = talk.request()?;
+        talk.until(|frame| frame.is(kind::PING, 0))?;
+        talk.answer(stream, 200, b"hi")?;
+        talk.hold()
+    });
+    let (easy, _) = to(&peer);
+    let multi = Multi::default();
+    multi.add(&easy);
+    run_until(&multi, || peer.accepts() == 1 && peer.requests(0) == 1);
+    multi.upkeep(Duration::ZERO);
+    run_until(&multi, || multi.running() == 0);
+    assert_eq!(easy.state().info.borrow().response_code, 200);
+    multi.remove(&easy);
+}
+
+/// How often the lock of the connections was taken, and whether it is held.
+#[derive(Default)]
+struct Counting {
+    taken: AtomicUsize,
+    held: AtomicUsize,
+}
+
+impl Locks for Counting {
+    fn lock(&self, data: LockData, _: usize) {
+        if data == LockData::Connect {
+            assert_eq!(self.held.fetch_add(1, SeqCst), 0);
+            self.taken.fetch_add(1, SeqCst);
+        }
+    }
+    fn unlock(&self, data: LockData, _: usize) {
+        if data == LockData::Connect {
+            assert_eq!(self.held.fetch_sub(1, SeqCst), 1);
+        }
+    }
+}
+
+/// A session without streams goes to the share, between its lock functions; another handle, and another thread, goes on
+/// with it.
+#[test]
+fn a_share_has_what_nobody_uses() {
+    let peer = obliging();
+    let share = Share::default();
+    share.set_kind(LockData::Connect, true);
+    let locks = Arc::new(Counting::default());
+    share.set_locks(Some(locks.clone()));
+    for round in 0..3 {
+        let shared = share.clone();
+        let port = peer.port();
+        std::thread::spawn(move || {
+            let (easy, app) = crate::common::handle(&format!("http://127.0.0.1:{port}/"));
+            long(&easy, O::HttpVersion, tables::constant::CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE.into());
+            easy.set_share(Some(shared));
+            assert_eq!(easy.perform(), Code::Ok, "{}", message(&easy));
+            assert_eq!(&app.body.borrow()[..], b"hi");
+        })
+        .join()
+        .unwrap();
+        assert_eq!((peer.accepts(), peer.requests(0)), (1, round + 1));
+        assert_eq!(share.pool().map(|pool| pool.len()), Some(1));
+        // Once to look for a connection, and once when the session has parked, after the stream was left.
+        assert!(locks.taken.swap(0, SeqCst) >= 3 && locks.held.load(SeqCst) == 0);
+    }
+}
