@@ -15,6 +15,7 @@ mod negotiate;
 mod nginx;
 mod socks;
 mod squid;
+mod sshd;
 mod vsftpd;
 
 use std::io::{self, ErrorKind};
@@ -38,6 +39,7 @@ pub use negotiate::NegotiateServer;
 pub use nginx::Nginx;
 pub use socks::SocksServer;
 pub use squid::{Squid, SquidLogin};
+pub use sshd::{PASSWORD as SSH_PASSWORD, Sshd, USER as SSH_USER, keygen};
 pub use vsftpd::Vsftpd;
 
 const READY_LIMIT: Duration = Duration::from_secs(20);

@@ -1,0 +1,53 @@
+//! Base64 (RFC 4648 §4) as key files and known_hosts have it.
+
+const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// With padding.
+pub fn encode(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let n = chunk.iter().fold(0u32, |n, b| n << 8 | u32::from(*b)) << (8 * (3 - chunk.len()));
+        for i in 0..4 {
+            let digit = DIGITS[(n >> (18 - 6 * i)) as usize & 63];
+            out.push(if i <= chunk.len() { char::from(digit) } else { '=' });
+        }
+    }
+    out
+}
+
+/// `None` for anything else; the padding may be left away.
+pub fn decode(text: &[u8]) -> Option<Vec<u8>> {
+    let end = text.iter().rposition(|b| *b != b'=').map_or(0, |at| at + 1);
+    let digits = &text[..end];
+    if text.len() - end > 2 || digits.len() % 4 == 1 {
+        return None;
+    }
+    let mut out = Vec::with_capacity(digits.len() * 3 / 4);
+    for chunk in digits.chunks(4) {
+        let mut n = 0u32;
+        for digit in chunk {
+            n = n << 6 | DIGITS.iter().position(|d| d == digit)? as u32;
+        }
+        n <<= 6 * (4 - chunk.len());
+        out.extend_from_slice(&n.to_be_bytes()[1..chunk.len()]);
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 4648 §10.
+    #[test]
+    fn there_and_back() {
+        for (plain, coded) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
+        {
+            assert_eq!(encode(plain.as_bytes()), coded);
+            assert_eq!(decode(coded.as_bytes()).unwrap(), plain.as_bytes());
+        }
+        assert_eq!(decode(b"Z"), None);
+        assert_eq!(decode(b"Zg!="), None);
+    }
+}

@@ -1,0 +1,173 @@
+//! SCP as it is spoken on a channel (the protocol of rcp): the command, and the few lines by which the two sides speak of a
+//! file. Whoever has the file sends its head, waits for a zero byte, sends the bytes and a zero byte.
+
+use crate::error::{Error, printable};
+
+/// The longest line of a head or of a complaint.
+const MAX_LINE: usize = 8192;
+
+/// The command that sends a file to us.
+pub fn fetch_command(path: &[u8]) -> Vec<u8> {
+    [b"scp -f ".as_slice(), &quoted(path)].concat()
+}
+
+/// The command that takes a file from us; with its times where they are told.
+pub fn store_command(path: &[u8], times: bool) -> Vec<u8> {
+    [if times { b"scp -pt ".as_slice() } else { b"scp -t " }, &quoted(path)].concat()
+}
+
+/// A path as the shell on the other side shall read it: nothing in it is the shell's.
+fn quoted(path: &[u8]) -> Vec<u8> {
+    let mut out = vec![b'\''];
+    for byte in path {
+        match byte {
+            b'\'' => out.extend_from_slice(b"'\\''"),
+            byte => out.push(*byte),
+        }
+    }
+    out.push(b'\'');
+    out
+}
+
+/// The head of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Head {
+    pub mode: u32,
+    pub size: u64,
+    /// Of the last change, in seconds since the epoch.
+    pub modified: Option<u64>,
+}
+
+impl Head {
+    /// The lines that a server is sent: its times, if they are told, and the file.
+    pub fn lines(&self, name: &[u8]) -> Vec<Vec<u8>> {
+        let times = self.modified.map(|at| format!("T{at} 0 {at} 0\n").into_bytes());
+        let mut file = format!("C{:04o} {} ", self.mode & 0o7777, self.size).into_bytes();
+        // A line end in a name would end the head.
+        file.extend(name.iter().map(|b| if *b == b'\n' { b'_' } else { *b }));
+        file.push(b'\n');
+        times.into_iter().chain([file]).collect()
+    }
+}
+
+/// What a server says of a file that is fetched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// The times of the file that comes next.
+    Times(u64),
+    File(Head),
+}
+
+/// The line at the front of `bytes`: its length, and what it tells. A complaint is an error with the server's words.
+pub fn head_line(bytes: &[u8]) -> Result<Option<(usize, Told)>, Fault> {
+    let Some(end) = line_end(bytes)? else { return Ok(None) };
+    let line = &bytes[..end];
+    let (kind, rest) = line.split_first().ok_or(Fault::Protocol(BAD))?;
+    let text = std::str::from_utf8(rest).ok();
+    let told = match kind {
+        b'T' => {
+            let modified = text.and_then(|text| text.split(' ').next()).and_then(|n| n.parse().ok());
+            Told::Times(modified.ok_or(Fault::Protocol(BAD))?)
+        }
+        b'C' => Told::File(file(rest).ok_or(Fault::Protocol(BAD))?),
+        1 | 2 => return Err(Fault::Told(printable(rest))),
+        b'D' => return Err(Fault::Protocol("the server sends a folder")),
+        _ => return Err(Fault::Protocol(BAD)),
+    };
+    Ok(Some((end + 1, told)))
+}
+
+/// The answer to what was sent: its length.
+pub fn answer(bytes: &[u8]) -> Result<Option<usize>, Fault> {
+    match bytes.first() {
+        None => Ok(None),
+        Some(0) => Ok(Some(1)),
+        Some(_) => match line_end(bytes)? {
+            None => Ok(None),
+            Some(end) => Err(Fault::Told(printable(&bytes[1.min(end)..end]))),
+        },
+    }
+}
+
+/// Why a file cannot be had or put.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The server's words.
+    Told(String),
+    /// It does not keep to the protocol.
+    Protocol(&'static str),
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Error {
+        match fault {
+            Fault::Told(text) => Error::Disconnected(0, text),
+            Fault::Protocol(what) => Error::Protocol(what),
+        }
+    }
+}
+
+const BAD: &str = "an SCP line that is none";
+
+fn line_end(bytes: &[u8]) -> Result<Option<usize>, Fault> {
+    match bytes.iter().position(|b| *b == b'\n') {
+        Some(end) => Ok(Some(end)),
+        None if bytes.len() > MAX_LINE => Err(Fault::Protocol("an SCP line without end")),
+        None => Ok(None),
+    }
+}
+
+/// `0644 length name`
+fn file(rest: &[u8]) -> Option<Head> {
+    let mut words = rest.splitn(3, |b| *b == b' ');
+    let digits = |word: Option<&[u8]>, radix: u32| {
+        let text = std::str::from_utf8(word?).ok().filter(|text| text.bytes().all(|b| b.is_ascii_digit()))?;
+        u64::from_str_radix(text, radix).ok()
+    };
+    let mode = digits(words.next(), 8)?;
+    let size = digits(words.next(), 10).filter(|size| i64::try_from(*size).is_ok())?;
+    words.next()?;
+    Some(Head { mode: u32::try_from(mode).ok()?, size, modified: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_a_path_is_the_shells() {
+        assert_eq!(fetch_command(b"/a b;$(c)'d"), b"scp -f '/a b;$(c)'\\''d'");
+        assert_eq!(store_command(b"x", true), b"scp -pt 'x'");
+    }
+
+    #[test]
+    fn heads() {
+        let head = Head { mode: 0o644, size: 12, modified: None };
+        assert_eq!(head_line(b"C0644 12 a b\n"), Ok(Some((13, Told::File(head.clone())))));
+        assert_eq!(head_line(b"T17 0 18 0\nC"), Ok(Some((11, Told::Times(17)))));
+        assert_eq!(head_line(b"C0644 12 a"), Ok(None));
+        let timed = Head { modified: Some(9), ..head };
+        assert_eq!(timed.lines(b"n\nm"), [b"T9 0 9 0\n".to_vec(), b"C0644 12 n_m\n".to_vec()]);
+        for bad in [
+            "C0644 -1 a\n",
+            "C0644 99999999999999999999 a\n",
+            "C0648 1 a\n",
+            "C0644 1\n",
+            "D0755 0 a\n",
+            "X\n",
+            "\n",
+        ] {
+            assert!(matches!(head_line(bad.as_bytes()), Err(Fault::Protocol(_))), "{bad:?}");
+        }
+        assert_eq!(head_line(b"\x01scp: no\n"), Err(Fault::Told("scp: no".into())));
+        assert!(head_line(&[b'C'; 9000]).is_err());
+    }
+
+    #[test]
+    fn answers() {
+        assert_eq!(answer(b""), Ok(None));
+        assert_eq!(answer(b"\0"), Ok(Some(1)));
+        assert_eq!(answer(b"\x01no"), Ok(None));
+        assert_eq!(answer(b"\x02no\n"), Err(Fault::Told("no".into())));
+    }
+}

@@ -1,0 +1,156 @@
+//! A file read by many requests at once. The window of what is under way grows with each piece that comes, up to what covers
+//! a long and fast link; pieces may come in any order and are handed out in theirs.
+
+use std::collections::VecDeque;
+
+use super::{Client, Request, Status};
+use crate::error::Error;
+
+/// What is asked for at first, before anything has come.
+const FIRST_WINDOW: u64 = 256 << 10;
+/// 16 MiB are under way at most: a gigabit per second over 130 milliseconds.
+const MAX_WINDOW: u64 = 16 << 20;
+
+/// A file that is being read.
+pub struct Reads {
+    handle: Vec<u8>,
+    /// Where the next request begins, and where the file ends, if that is known.
+    next: u64,
+    end: Option<u64>,
+    window: u64,
+    asked: VecDeque<Asked>,
+    /// Bytes under way.
+    under_way: u64,
+    finished: bool,
+}
+
+struct Asked {
+    id: u32,
+    offset: u64,
+    length: u32,
+    /// What came, while something before it has not.
+    came: Option<Vec<u8>>,
+    end: bool,
+}
+
+/// What a reply means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Its bytes are the next ones of the file.
+    Next,
+    /// It is kept, or has nothing to hand out.
+    Kept,
+    /// The request failed.
+    Failed(Status),
+}
+
+impl Reads {
+    /// From `offset` up to `end`, or to where the file is found to end.
+    pub fn new(handle: &[u8], offset: u64, end: Option<u64>) -> Reads {
+        Reads {
+            handle: handle.to_vec(),
+            next: offset,
+            end,
+            window: FIRST_WINDOW,
+            asked: VecDeque::new(),
+            under_way: 0,
+            finished: end.is_some_and(|end| end <= offset),
+        }
+    }
+
+    /// Asks for as much as the window allows.
+    pub fn ask(&mut self, client: &mut Client) {
+        let piece = client.read_piece();
+        while !self.finished && self.under_way < self.window {
+            let left = self.end.map_or(u64::MAX, |end| end.saturating_sub(self.next));
+            if left == 0 {
+                return;
+            }
+            let length = u64::from(piece).min(left) as u32;
+            self.ask_for(client, self.next, length, self.asked.len());
+            self.next += u64::from(length);
+        }
+    }
+
+    fn ask_for(&mut self, client: &mut Client, offset: u64, length: u32, at: usize) {
+        let id = client.ask(&Request::Read { handle: &self.handle, offset, length });
+        self.asked.insert(at, Asked { id, offset, length, came: None, end: false });
+        self.under_way += u64::from(length);
+    }
+
+    /// Whether a request of ours has this number.
+    pub(super) fn position(&self, id: u32) -> Option<usize> {
+        self.asked.iter().position(|asked| asked.id == id)
+    }
+
+    /// So many bytes came for a request. With [`Answer::Next`] they are to be handed out at once; what was kept and stands behind
+    /// them is to be taken afterwards ([`Reads::kept`]).
+    pub fn data(&mut self, client: &mut Client, id: u32, bytes: &[u8]) -> Result<Answer, Error> {
+        let at = self.position(id).ok_or(Error::Protocol("SFTP data that nobody has asked for"))?;
+        let (offset, length) = (self.asked[at].offset, self.asked[at].length);
+        let came = u32::try_from(bytes.len()).ok().filter(|came| *came <= length && *came > 0);
+        let came = came.ok_or(Error::Protocol("more SFTP data than was asked for"))?;
+        self.under_way -= u64::from(length);
+        self.window = (self.window + u64::from(came)).min(MAX_WINDOW);
+        if came < length {
+            // The rest is asked for again; where the file ends, that says so.
+            self.ask_for(client, offset + u64::from(came), length - came, at + 1);
+        }
+        if at == 0 {
+            self.asked.pop_front();
+            return Ok(Answer::Next);
+        }
+        self.asked[at].came = Some(bytes.to_vec());
+        Ok(Answer::Kept)
+    }
+
+    /// A request was answered by a status.
+    pub fn status(&mut self, client: &mut Client, id: u32, status: Status) -> Result<Answer, Error> {
+        let at = self.position(id).ok_or(Error::Protocol("SFTP status that nobody has asked for"))?;
+        if status != Status::EOF {
+            return Ok(Answer::Failed(status));
+        }
+        self.under_way -= u64::from(self.asked[at].length);
+        self.asked[at].end = true;
+        // What lies behind will say the same.
+        for behind in self.asked.drain(at + 1..) {
+            if behind.came.is_none() && !behind.end {
+                client.forget(behind.id);
+                self.under_way -= u64::from(behind.length);
+            }
+        }
+        self.end = Some(self.end.map_or(self.asked[at].offset, |end| end.min(self.asked[at].offset)));
+        self.finished = true;
+        Ok(Answer::Kept)
+    }
+
+    /// What was kept and is next.
+    pub fn kept(&mut self) -> Option<Vec<u8>> {
+        while self.asked.front().is_some_and(|asked| asked.end) {
+            self.asked.clear();
+        }
+        match self.asked.front() {
+            Some(asked) if asked.came.is_some() => self.asked.pop_front().and_then(|asked| asked.came),
+            _ => None,
+        }
+    }
+
+    /// Whether all has been handed out.
+    pub fn is_done(&self) -> bool {
+        let asked_all = self.finished || self.end.is_some_and(|end| self.next >= end);
+        asked_all && self.asked.iter().all(|asked| asked.end)
+    }
+
+    /// The window as it is.
+    pub fn window(&self) -> u64 {
+        self.window
+    }
+
+    /// Nobody waits for what is under way.
+    pub fn leave(&mut self, client: &mut Client) {
+        self.asked
+            .drain(..)
+            .filter(|asked| asked.came.is_none() && !asked.end)
+            .for_each(|a| client.forget(a.id));
+    }
+}
