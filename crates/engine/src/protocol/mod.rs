@@ -30,8 +30,10 @@ pub use ftp::Pipelining as FtpPipelining;
 pub use http::{KeptHead, Memory as HttpMemory};
 
 /// What follows a request.
+#[derive(Default)]
 pub enum Next {
     /// Nothing: the transfer is complete.
+    #[default]
     Done,
     /// A redirect.
     Follow(Box<Url>),

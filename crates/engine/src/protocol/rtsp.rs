@@ -123,7 +123,7 @@ pub fn request(t: &mut Transfer, link: &Link) -> Result<Request> {
     if matches!(method, Method::Setup | Method::Describe) {
         http::time_condition_field(t, &mut head);
     }
-    head.custom_lines(t, &body);
+    head.custom_lines(t, link, &body);
     if let (RequestBody::Plain, Some(size), Some(kind)) = (follows, body.size, method.content_type()) {
         head.unless_custom("Content-Length", Some(size.to_string().as_bytes()));
         head.unless_custom("Content-Type", Some(kind.as_bytes()));

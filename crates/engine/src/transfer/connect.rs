@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use net::connect::{ConnectRequest, Reached, Stage, Told, at_once, connect, connect_unix};
 use net::filter::{SocketFilter, open::Transport};
-use net::http2::{self, Around, Terms};
+use net::http2::{self, Around, Switched, Terms};
 use net::resolver::{Addresses, IpVersion, ResolveOptions, is_new, resolve};
 use net::session::Session;
 use net::{
@@ -148,13 +148,26 @@ impl Transfer {
 
     /// HTTP/2 on a connection, driven by the multi handle.
     fn run_session(&self, whole: Whole) -> Rc<dyn Session> {
-        let terms = Terms {
-            config: Config::default(),
+        http2::host(whole, self.terms(), &self.multi.runtime)
+    }
+
+    /// The same on a connection whose server has agreed to the upgrade that a request asked for.
+    pub fn switch_to_session(&self, lease: Lease, switched: Switched) -> Lease {
+        lease.host(|whole| http2::host_upgraded(whole, self.terms(), &self.multi.runtime, switched))
+    }
+
+    fn terms(&self) -> Terms {
+        Terms {
+            config: self.http2_config(),
             most: self.multi.streams.most(),
             buffer: self.multi.streams.buffer(),
             around: self.around_parking(),
-        };
-        http2::host(whole, terms, &self.multi.runtime)
+        }
+    }
+
+    /// What we say of ourselves in HTTP/2.
+    pub fn http2_config(&self) -> Config {
+        Config::default()
     }
 
     /// A session parks when nobody has a stream any more; the lock functions of a share that gets its connection then are

@@ -13,7 +13,8 @@ use net::identity::{Credentials, Identity, Key, Origin, Owner, ProxyIdentity};
 use net::resolver::{IpVersion, ResolveOptions, speaks_of};
 use net::tls::{CaSource, CertSource, ClientCert, TlsConfig, TlsVersion};
 use tables::constant::{
-    CURL_HTTP_VERSION_1_0, CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE, CURLAUTH_NEGOTIATE,
+    CURL_HTTP_VERSION_1_0, CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2_0, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE,
+    CURLAUTH_NEGOTIATE,
 };
 use tables::scheme::Login;
 use tables::{Code, EasyOption as O, Scheme};
@@ -151,12 +152,19 @@ impl Plan {
 
     /// Whether a stream may serve a transfer along it.
     pub fn may_have_streams(&self) -> bool {
-        self.knows_http2() || self.tls.as_ref().is_some_and(|tls| tls.alpn.iter().any(|name| name == "h2"))
+        self.knows_http2()
+            || self.asks_for_upgrade()
+            || self.tls.as_ref().is_some_and(|tls| tls.alpn.iter().any(|name| name == "h2"))
     }
 
     /// Whether HTTP/2 is spoken without asking.
     pub fn knows_http2(&self) -> bool {
         self.identity.variant == PRIOR_KNOWLEDGE
+    }
+
+    /// Whether requests of HTTP/1 ask the server for HTTP/2 (RFC 7540 §3.2).
+    pub fn asks_for_upgrade(&self) -> bool {
+        self.identity.variant == UPGRADE
     }
 
     /// The same where HTTP/2 is of no use: a server or the way of authentication demands HTTP/1.
@@ -165,7 +173,7 @@ impl Plan {
         let offer = vec!["http/1.1".to_owned()];
         let tls = self.tls.as_ref().map(|tls| Arc::new(TlsConfig { alpn: offer, ..(**tls).clone() }));
         identity.tls = tls.clone().or(identity.tls);
-        if self.knows_http2() {
+        if self.knows_http2() || self.asks_for_upgrade() {
             identity.variant = String::new();
         }
         Plan { identity: identity.into(), tls, ..self.clone() }
@@ -201,7 +209,12 @@ fn variant(settings: &Settings, scheme: &Scheme, forwards: bool) -> String {
         }
         // One that is handed to the application, or speaks another protocol afterwards, is nobody else's.
         _ if settings.on(O::ConnectOnly) => format!("by itself {}", settings.long(O::ConnectOnly)),
-        _ if knows_http2(settings, scheme, forwards) => PRIOR_KNOWLEDGE.to_owned(),
+        _ if speaks_http2(settings, scheme, forwards) => match settings.long(O::HttpVersion) {
+            CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE => PRIOR_KNOWLEDGE.to_owned(),
+            // It may have become one of HTTP/2, which is not for those who want none.
+            CURL_HTTP_VERSION_2_0 if !scheme.tls() => UPGRADE.to_owned(),
+            _ => String::new(),
+        },
         _ => String::new(),
     }
 }
@@ -353,15 +366,16 @@ fn alpn(settings: &Settings, scheme: &Scheme) -> Vec<String> {
 /// Whether HTTP/2 is spoken at all.
 pub const HTTP2: bool = tables::feature::is_built("HTTP2");
 
-/// Whether the server is known to speak HTTP/2, whatever the handshake says. A proxy that is handed URLs is not.
-fn knows_http2(settings: &Settings, scheme: &Scheme, forwards: bool) -> bool {
-    let asked = settings.long(O::HttpVersion) == CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
+/// Whether the server may be spoken to in HTTP/2 without TLS's agreement. A proxy that is handed URLs is not.
+fn speaks_http2(settings: &Settings, scheme: &Scheme, forwards: bool) -> bool {
     let http = scheme.family() == tables::scheme::Family::Http;
-    HTTP2 && http && asked && !forwards && settings.long(O::ConnectOnly) == 0
+    HTTP2 && http && !forwards && settings.long(O::ConnectOnly) == 0
 }
 
 /// [`Identity::variant`] of a connection on which HTTP/2 is spoken without asking.
 const PRIOR_KNOWLEDGE: &str = "h2";
+/// The same of one on which it is asked for, and spoken once the server has agreed.
+const UPGRADE: &str = "h2c";
 
 /// The options of one TLS peer: the origin's, or the same for an HTTPS proxy.
 pub struct TlsNames {

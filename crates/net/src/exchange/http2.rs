@@ -58,12 +58,13 @@ struct Told {
 }
 
 impl Http2 {
-    /// Begins an exchange in a place, in storage of an earlier one.
-    pub fn new(place: Place, about: Rc<About>, storage: Storage) -> Http2 {
+    /// Begins an exchange in a place, in storage of an earlier one; on a stream that is open already if its request was sent
+    /// in another way.
+    pub fn new(place: Place, stream: Option<Stream>, about: Rc<About>, storage: Storage) -> Http2 {
         Http2 {
             about,
             place,
-            stream: None,
+            stream,
             request: Fields::default(),
             ends: false,
             priority: None,
@@ -201,8 +202,13 @@ fn field_of(line: &[u8], name: usize) -> Says<'_> {
 
 impl Exchange for Http2 {
     fn begin(&mut self, request: &RequestHead, reading: Reading) {
+        self.reading = reading;
+        if self.stream.is_some() {
+            self.ends = true;
+            return;
+        }
         self.request = request_fields(request);
-        (self.ends, self.reading) = (request.body == RequestBody::None, reading);
+        self.ends = request.body == RequestBody::None;
         self.open();
     }
 

@@ -43,6 +43,8 @@ pub struct Driver {
     out: Vec<u8>,
     sent: usize,
     buffer: Buffer,
+    /// What was received before the session began.
+    early: Vec<u8>,
 }
 
 /// What is left when no stream is.
@@ -54,13 +56,19 @@ pub struct Rested {
 
 impl Driver {
     pub(super) fn new(http2: Http2, connection: Box<Connection>, out: Vec<u8>) -> Driver {
-        Driver { http2, connection: Some(connection), out, sent: 0, buffer: Buffer::default() }
+        let buffer = Buffer::default();
+        Driver { http2, connection: Some(connection), out, sent: 0, buffer, early: Vec::new() }
     }
 
     /// The same with a buffer that others use, too.
     pub fn with_buffer(mut self, buffer: Buffer) -> Driver {
         self.buffer = buffer;
         self
+    }
+
+    /// These bytes come first.
+    pub(super) fn has_received(&mut self, bytes: Vec<u8>) {
+        self.early = bytes;
     }
 
     /// Writes until there is nothing to write, or no room for it.
@@ -90,6 +98,11 @@ impl Driver {
     /// Reads once and gives each stream its own.
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Result<usize, Lost>> {
         let Some(connection) = &mut self.connection else { return Poll::Pending };
+        if !self.early.is_empty() {
+            let early = std::mem::take(&mut self.early);
+            let taken = self.http2.0.borrow_mut().take_in(&early);
+            return Poll::Ready(taken.map(|()| early.len()).map_err(Lost::Failed));
+        }
         let http2 = &self.http2;
         self.buffer.lend(|buf| match ready!(connection.filter.poll_read(cx, buf)) {
             Ok(0) => Poll::Ready(Err(Lost::Closed)),

@@ -12,7 +12,7 @@ use runtime::Runtime;
 use wire::h2::Config;
 
 use super::driver::Rested;
-use super::{Buffer, Driver, Http2, Parked, Place};
+use super::{Buffer, Driver, Http2, Parked, Place, Stream as OpenStream};
 use crate::connection::{About, Memory};
 use crate::exchange::http2::Http2 as Http2Exchange;
 use crate::exchange::{Exchange, Storage};
@@ -34,7 +34,17 @@ pub struct Terms {
 /// Calls what it is given, once.
 pub type Around = Rc<dyn Fn(&mut dyn FnMut())>;
 
+/// What became of a request of HTTP/1 that asked for the upgrade (RFC 7540 §3.2).
+pub struct Switched {
+    /// It was HEAD.
+    pub head_only: bool,
+    /// What has come behind the answer.
+    pub received: Vec<u8>,
+}
+
 struct Hosted {
+    /// The stream that an upgrade began with, for the transfer that asked for it.
+    first: RefCell<Option<OpenStream>>,
     http2: Http2,
     about: Rc<About>,
     most: Rc<Cell<usize>>,
@@ -49,15 +59,43 @@ struct Hosted {
 pub fn host(mut whole: Whole, terms: Terms, runtime: &Runtime) -> Rc<dyn Session> {
     let about = Rc::new(whole.about().clone());
     let mut connection = whole.take();
-    let kept_up = Cell::new(connection.kept_up);
+    let kept_up = connection.kept_up;
     let parked = connection.state.take().and_then(|memory| memory.take::<Parked>());
     let (http2, driver) = match parked {
         Some(parked) => Http2::resume(connection, *parked),
-        None => Http2::new(connection, terms.config),
+        None => Http2::new(connection, terms.config.clone()),
     };
+    begin(Begun { http2, driver, first: None, about, kept_up }, whole, terms, runtime)
+}
+
+/// The same on a connection that has switched from HTTP/1: the request that asked for that is its first stream.
+pub fn host_upgraded(
+    mut whole: Whole,
+    terms: Terms,
+    runtime: &Runtime,
+    switched: Switched,
+) -> Rc<dyn Session> {
+    let about = Rc::new(whole.about().clone());
+    let connection = whole.take();
+    let kept_up = connection.kept_up;
+    let (http2, driver, stream) = Http2::upgraded(connection, terms.config.clone(), switched);
+    begin(Begun { http2, driver, first: Some(stream), about, kept_up }, whole, terms, runtime)
+}
+
+/// A session and what is driven by it.
+struct Begun {
+    http2: Http2,
+    driver: Driver,
+    first: Option<OpenStream>,
+    about: Rc<About>,
+    kept_up: Instant,
+}
+
+fn begin(begun: Begun, whole: Whole, terms: Terms, runtime: &Runtime) -> Rc<dyn Session> {
+    let Begun { http2, driver, first, about, kept_up } = begun;
     let Terms { most, around, buffer, .. } = terms;
-    let whole = RefCell::new(Some(whole));
-    let hosted = Rc::new(Hosted { http2, about, most, around, kept_up, whole });
+    let (first, whole) = (RefCell::new(first), RefCell::new(Some(whole)));
+    let hosted = Rc::new(Hosted { first, http2, about, most, around, kept_up: Cell::new(kept_up), whole });
     runtime.spawn(Box::pin(drive(hosted.clone(), driver.with_buffer(buffer))));
     hosted
 }
@@ -118,8 +156,9 @@ impl Session for Hosted {
     }
 
     fn stream(self: Rc<Self>) -> Box<dyn Stream> {
-        let place = self.http2.place();
-        Box::new(Seat { hosted: self, place: Some(place) })
+        let opened = self.first.take();
+        let place = if opened.is_some() { self.http2.no_place() } else { self.http2.place() };
+        Box::new(Seat { hosted: self, place: Some(place), opened })
     }
 }
 
@@ -127,12 +166,13 @@ impl Session for Hosted {
 struct Seat {
     hosted: Rc<Hosted>,
     place: Option<Place>,
+    opened: Option<OpenStream>,
 }
 
 impl Stream for Seat {
     fn begin(&mut self, storage: Storage) -> Box<dyn Exchange> {
         let place = self.place.take().unwrap_or_else(|| self.hosted.http2.place());
-        Box::new(Http2Exchange::new(place, self.hosted.about.clone(), storage))
+        Box::new(Http2Exchange::new(place, self.opened.take(), self.hosted.about.clone(), storage))
     }
 
     fn retire(&mut self) {

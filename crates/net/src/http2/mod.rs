@@ -21,7 +21,7 @@ use slab::Slab;
 use wire::h2::{Config, ErrorCode, Event, Failure, Field, Opening, Session, StreamId};
 
 pub use driver::{Buffer, Driver, Rested};
-pub use hosted::{Around, Terms, host};
+pub use hosted::{Around, Switched, Terms, host, host_upgraded};
 use inbox::Inbox;
 pub use inbox::{Fault, Head, StreamFault};
 pub use parked::{Parked, is_parked};
@@ -140,11 +140,17 @@ impl Http2 {
         Some(Stream::new(self.clone(), id, inbox))
     }
 
-    /// The stream of a request that was sent in HTTP/1 and asked for the upgrade: it has no other.
-    pub fn upgraded(connection: Box<Connection>, config: Config, head_only: bool) -> (Http2, Driver, Stream) {
-        let (session, id) = Session::upgraded(config, head_only);
+    /// The stream of a request that was sent in HTTP/1 and asked for the upgrade: it has no other. What came behind the
+    /// answer was received already.
+    pub fn upgraded(
+        connection: Box<Connection>,
+        config: Config,
+        switched: Switched,
+    ) -> (Http2, Driver, Stream) {
+        let (session, id) = Session::upgraded(config, switched.head_only);
         let parked = Parked::new(session, Vec::new(), connection.created);
-        let (http2, driver) = Http2::resume(connection, parked);
+        let (http2, mut driver) = Http2::resume(connection, parked);
+        driver.has_received(switched.received);
         let inbox = http2.0.borrow_mut().give_inbox(id);
         let stream = Stream::new(http2.clone(), id, inbox);
         (http2, driver, stream)

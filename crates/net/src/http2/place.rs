@@ -23,6 +23,11 @@ impl Http2 {
         drop(state);
         Place { http2: self.clone(), counts: true }
     }
+
+    /// A place that counts for nothing, for whoever has his stream already.
+    pub(super) fn no_place(&self) -> Place {
+        Place { http2: self.clone(), counts: false }
+    }
 }
 
 impl Place {

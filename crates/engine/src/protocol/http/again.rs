@@ -76,8 +76,8 @@ fn is_plain(t: &Transfer, link: &Link) -> bool {
     let direct = link.forwarder().is_none() && link.plan.alternative.is_none();
     let first =
         Rc::ptr_eq(&t.url, &t.first_url) && !t.custom_dropped && !t.http.http10 && t.http.referer.is_none();
-    // Each WebSocket has a key of its own, each request of RTSP a number.
-    let lasting = !matches!(t.scheme().family(), Family::Ws | Family::Rtsp);
+    // Each WebSocket has a key of its own, each request of RTSP a number, and HTTP/2 may be asked for once and then not.
+    let lasting = !matches!(t.scheme().family(), Family::Ws | Family::Rtsp) && !link.plan.asks_for_upgrade();
     lasting
         && direct
         && !link.lease.about().answers_http10

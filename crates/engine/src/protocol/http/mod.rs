@@ -149,7 +149,11 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
         cold_path();
         rtsp::begin(t, talk.exchange.as_mut());
     }
-    let outcome = converse(t, &mut talk).await;
+    let mut outcome = converse(t, &mut talk).await;
+    if matches!(outcome, Ok(Finished { switches: true, .. })) {
+        cold_path();
+        (link, talk, outcome) = Box::pin(upgrade::go_on_in_http2(t, link, talk)).await?;
+    }
     let untouched = !talk.exchange.any_received();
     match outcome {
         Ok(Finished { upgraded: true, .. }) => upgrade::hand_over(t, link, talk.exchange).await,
@@ -242,6 +246,7 @@ fn replayable(e: &Error) -> bool {
     matches!(e.code(), Code::GotNothing | Code::RecvError | Code::SendError | Code::Http2)
 }
 
+#[derive(Default)]
 struct Finished {
     next: Next,
     keep: bool,
@@ -249,18 +254,23 @@ struct Finished {
     http10: bool,
     /// The connection is a WebSocket that the application wants to use by hand.
     upgraded: bool,
+    /// The reply to come is in HTTP/2.
+    switches: bool,
 }
 
 /// Sends the request, reads the reply and its body, and decides what follows.
 async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
     let mut response = Response::default();
     response::receive(t, talk, &mut response).await?;
+    if talk.switches(&response) {
+        return Ok(Finished { switches: true, ..Finished::default() });
+    }
     response.check(t)?;
     if t.scheme().family() == Family::Ws {
         cold_path();
         upgrade::begin(t, talk, &response)?;
         if upgrade::is_by_hand(t) {
-            return Ok(Finished { next: Next::Done, keep: false, http10: false, upgraded: true });
+            return Ok(Finished { upgraded: true, ..Finished::default() });
         }
     }
     auth::hear(t, talk, &response).await;
@@ -292,7 +302,7 @@ async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
         redirect::tell(t, &response);
     }
     let http10 = response.version == 10;
-    Ok(Finished { next, keep: keep && !t.on(O::ForbidReuse), http10, upgraded: false })
+    Ok(Finished { next, keep: keep && !t.on(O::ForbidReuse), http10, ..Finished::default() })
 }
 
 /// The reply is complete, and the request's body may not be: a server that keeps the connection and has not said no reads
@@ -387,12 +397,22 @@ pub struct Talk {
     easy: Rc<EasyState>,
     /// What the server was told of its importance.
     weight: Option<u16>,
+    /// How the reply is read.
+    reading: Reading,
+    /// The request asks for the upgrade to HTTP/2.
+    asks_for_http2: bool,
 }
 
 impl Talk {
+    /// Whether that reply is the server's consent to what was asked for.
+    pub fn switches(&self, response: &Response) -> bool {
+        self.asks_for_http2 && response.status == response::SWITCHING
+    }
+
     /// Inlined: a talk is large, and made where it stays.
     #[inline]
     fn begin(t: &Transfer, link: &mut Link, request: Request, reused: bool) -> Talk {
+        let asks_for_http2 = upgrade::asks_for_http2(t, link);
         let mut exchange = link.lease.begin(t.multi.take_spare());
         let reading = Reading {
             head_only: request.head_only,
@@ -417,7 +437,8 @@ impl Talk {
         t.easy.info.borrow_mut().request_size += text.len() as i64;
         let upload = Upload::new(t, request.body, request.head.body, request.expects, request.trailers);
         let easy = t.easy.clone();
-        Talk { exchange, upload, reused, head_only: request.head_only, easy, weight }
+        let head_only = request.head_only;
+        Talk { exchange, upload, reused, head_only, easy, weight, reading, asks_for_http2 }
     }
 
     /// Lets the upload go on. A failure is kept by the upload until the reply has been read as far as

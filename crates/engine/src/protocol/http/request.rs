@@ -14,7 +14,7 @@ use wire::http1::own_line;
 use wire::url::{Part, Url, flag};
 use wire::ws;
 
-use super::{auth, rtsp};
+use super::{auth, rtsp, upgrade};
 use crate::error::{Error, Result};
 use crate::settings::{Method, Text};
 use crate::transfer::Transfer;
@@ -88,10 +88,10 @@ impl Request {
             head.field("Transfer-Encoding", b"chunked");
         }
         alternative_field(link, &mut head);
-        upgrade_fields(t, &mut head)?;
+        upgrade_fields(t, link, &mut head)?;
         cookie_field(t, &mut head);
         time_condition_field(t, &mut head);
-        head.custom_lines(t, &body);
+        head.custom_lines(t, link, &body);
         let expects = body_fields(t, &mut head, &body, follows, version, withheld);
         head.out.end(follows);
         if head.out.text().len() > MAX_REQUEST {
@@ -120,7 +120,7 @@ impl Request {
 }
 
 const HTTP10: &str = "HTTP/1.0";
-const HTTP11: &str = "HTTP/1.1";
+pub const HTTP11: &str = "HTTP/1.1";
 const HTTP2: &str = "HTTP/2";
 
 /// The version in which the request goes out.
@@ -295,8 +295,12 @@ fn transfer_coding_field(t: &Transfer, head: &mut Head) {
 }
 
 /// The application's Connection fields, behind all its others. RFC 9110 §10.1.4: a TE field wants to be named in the first.
-fn connection_field(t: &Transfer, head: &mut Head) {
-    let named = [(wants_te(t, head.custom), &b"TE"[..]), (t.scheme().family() == Family::Ws, b"Upgrade")];
+fn connection_field(t: &Transfer, link: &Link, head: &mut Head) {
+    let named = [
+        (wants_te(t, head.custom), &b"TE"[..]),
+        (t.scheme().family() == Family::Ws, b"Upgrade"),
+        (upgrade::asks_for_http2(t, link), b"Upgrade, HTTP2-Settings"),
+    ];
     let named = named.into_iter().filter_map(|(wanted, name)| wanted.then_some(name));
     let mut own = head.custom.values("Connection");
     let first: Vec<&[u8]> = own.next().into_iter().chain(named).collect();
@@ -308,8 +312,13 @@ fn connection_field(t: &Transfer, head: &mut Head) {
     rest.iter().for_each(|value| head.field("Connection", value));
 }
 
-/// What asks for a WebSocket (RFC 6455 §4.1).
-fn upgrade_fields(t: &Transfer, head: &mut Head) -> Result<()> {
+/// What asks for HTTP/2 (RFC 7540 §3.2) or a WebSocket (RFC 6455 §4.1).
+fn upgrade_fields(t: &Transfer, link: &Link, head: &mut Head) -> Result<()> {
+    if upgrade::asks_for_http2(t, link) {
+        cold_path();
+        head.field("Upgrade", b"h2c");
+        head.field("HTTP2-Settings", t.http2_config().upgrade_value().as_bytes());
+    }
     if t.scheme().family() != Family::Ws {
         return Ok(());
     }
@@ -456,9 +465,9 @@ impl<'a> Head<'a> {
     }
 
     /// Adds the application's own lines.
-    pub fn custom_lines(&mut self, t: &Transfer, body: &ClientReader) {
+    pub fn custom_lines(&mut self, t: &Transfer, link: &Link, body: &ClientReader) {
         self.custom.append(self, t, body);
-        connection_field(t, self);
+        connection_field(t, link, self);
     }
 
     /// Ends it.

@@ -91,6 +91,9 @@ pub async fn receive(t: &mut Transfer, talk: &mut Talk, response: &mut Response)
             cold_path();
             return Err(Error::new(Code::UnsupportedProtocol, "Unsupported response code in HTTP response"));
         }
+        if talk.switches(response) {
+            return Ok(());
+        }
         if response.status / 100 != 1 || response.status == SWITCHING || response.cut_off {
             let queued = talk.exchange.queued();
             talk.upload.final_reply(response.status, t.on(O::KeepSendingOnError), queued);
@@ -140,7 +143,7 @@ fn check_size(t: &Transfer, total: usize, part: usize) -> Result<()> {
 }
 
 /// The application asked for another protocol in a field of its own.
-const SWITCHING: u16 = 101;
+pub const SWITCHING: u16 = 101;
 
 /// Whether the reply has no head at all. Looks at its first bytes without taking them.
 async fn http09(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {

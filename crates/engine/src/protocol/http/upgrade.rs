@@ -1,13 +1,19 @@
-//! WebSocket (RFC 6455): a GET of HTTP/1.1 asks for it, and when the server has agreed, frames go both ways until it closes
+//! Where HTTP/1 ends in another protocol on the same connection. HTTP/2 without TLS (RFC 7540 §3.2): the request that asks for
+//! it is answered on the session's first stream, or in HTTP/1 by a server that does not want it. WebSocket (RFC 6455): a GET of HTTP/1.1 asks for it, and when the server has agreed, frames go both ways until it closes
 //! (libcurl-ws.md). The frames are wire's, what is known of them lives in `websocket`; they come out of the client writer and
 //! go in by the client reader, so that pauses, limits and counts are those of every transfer.
 
-use net::exchange::{Exchange, RequestBody};
+use std::future::poll_fn;
+
+use net::Lease;
+use net::exchange::{Exchange, RequestBody, RequestHead};
+use net::http2::Switched;
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O};
 
 use super::super::{Next, give};
-use super::{Response, Talk, Upload};
+use super::request::{HTTP11, version};
+use super::{Finished, Response, Talk, Upload, converse};
 use crate::error::{Error, Result};
 use crate::settings::Method;
 use crate::transfer::Transfer;
@@ -24,6 +30,33 @@ pub fn choose_method(t: &mut Transfer) {
         t.method = Method::Get;
     }
 }
+
+/// Whether the request asks the server for HTTP/2.
+pub fn asks_for_http2(t: &Transfer, link: &Link) -> bool {
+    let in_http1 = matches!(link.lease, Lease::Whole(_));
+    in_http1 && link.plan.asks_for_upgrade() && version(t, link) == HTTP11
+}
+
+/// The server has agreed to HTTP/2: the request, of which it has to have all, has become the first stream, on which its reply
+/// comes.
+pub async fn go_on_in_http2(t: &mut Transfer, mut link: Link, mut talk: Talk) -> Result<InHttp2> {
+    t.easy.note(|| "Received 101, Switching to HTTP/2".to_owned());
+    talk.upload.go_ahead();
+    poll_fn(|cx| talk.poll_upload(cx)).await?;
+    let received = talk.exchange.rest().to_vec();
+    let (_, storage) = link.lease.end(talk.exchange);
+    let switched = Switched { head_only: talk.reading.head_only, received };
+    let lease = t.switch_to_session(link.lease, switched);
+    let mut link = Link { lease, plan: link.plan };
+    let mut exchange = link.lease.begin(storage);
+    exchange.begin(&RequestHead::default(), talk.reading);
+    let mut talk = Talk { exchange, asks_for_http2: false, ..talk };
+    let finished = converse(t, &mut talk).await;
+    Ok((link, talk, finished))
+}
+
+/// The transfer's place on the session, its exchange there, and what has come of it.
+type InHttp2 = (Link, Talk, Result<Finished>);
 
 /// Whether the application will send and receive frames itself.
 pub fn is_by_hand(t: &Transfer) -> bool {
