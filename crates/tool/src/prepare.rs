@@ -7,7 +7,7 @@ use crate::message::{os_text, shown};
 use crate::names;
 use crate::progress::{Bar, Meter};
 use crate::queue::Item;
-use crate::raw::{Easy, Share, Url, UrlPart, curl_version, mime, url_flag};
+use crate::raw::{Easy, EasyOption, Share, Url, UrlPart, curl_version, mime, url_flag};
 use crate::request::{Bytes, Method, Request, Resume};
 use crate::settings::{Job, SetTo, Setting, fixed_resume, settings};
 use crate::sink::{Sink, create_directories, path};
@@ -107,6 +107,10 @@ impl Prepare<'_> {
         *transfer.easy.borrow_mut() = Some(easy.clone());
         easy.set_share(Some(share.clone()));
         self.apply(&easy, &list)?;
+        // In parallel a stream is worth waiting for, unless connections shall be made at once.
+        let waits = parallel && !self.env.globals.parallel_immediate;
+        let waits = easy.state().settings.borrow_mut().set_long(EasyOption::Pipewait, waits.into());
+        debug_assert!(waits.is_ok(), "any number is one");
         transfer.started.set(Some(Instant::now()));
         Ok(Prepared { transfer, easy, settings: list, skip })
     }

@@ -249,6 +249,29 @@ fn how_many_at_a_time() {
     assert_eq!(curl(&["--parallel-max", "x", "http://x"]).code, 2);
 }
 
+/// On how many connections two transfers went.
+fn connections_for_two(flags: &[&str]) -> usize {
+    let peer = testkit::frames::FramePeer::start(|talk| {
+        talk.greet(&[])?;
+        loop {
+            let stream = talk.request()?;
+            talk.answer(stream, 200, b"hi")?;
+        }
+    });
+    let url = format!("http://127.0.0.1:{}/", peer.port());
+    let ran = curl(&[flags, &["-sS", "--http2-prior-knowledge", &url, &url]].concat());
+    assert_eq!((ran.code, &*ran.text()), (0, "hihi"), "{}", ran.stderr);
+    peer.accepts()
+}
+
+// covers: --parallel, --parallel-immediate, --http2-prior-knowledge
+#[test]
+fn parallel_transfers_wait_for_a_stream() {
+    assert_eq!(connections_for_two(&["-Z"]), 1);
+    assert_eq!(connections_for_two(&["-Z", "--parallel-immediate"]), 2);
+    assert_eq!(connections_for_two(&[]), 1);
+}
+
 // covers: --upload-file
 #[test]
 fn standard_input_as_it_comes() {

@@ -25,6 +25,7 @@ use super::proxy::{Environment, Proxy, ProxyKind};
 use super::secret::Role;
 use crate::error::{Error, Result};
 use crate::settings::{Settings, Text};
+use crate::stores::altsvc::Alternative;
 
 /// How to reach the origin of a transfer's URL.
 #[derive(Clone)]
@@ -36,7 +37,7 @@ pub struct Plan {
     /// Its port.
     pub port: u16,
     /// They are an alternative service (RFC 7838).
-    pub alternative: Option<(String, u16)>,
+    pub alternative: Option<Alternative>,
     /// The proxy, unless there is none or it is bypassed.
     pub proxy: Option<Proxy>,
     /// A SOCKS proxy on the way to the proxy (CURLOPT_PRE_PROXY).
@@ -83,14 +84,16 @@ impl Plan {
             Some(_) => (None, None),
             None => super::proxy::choose(&settings, &scheme, &host, environment)?,
         };
-        let tls = scheme.tls().then(|| tls_config(&settings, TlsNames::ORIGIN, alpn(&settings, &scheme)));
-        let tls = tls.transpose()?.map(Arc::new);
         let told = connect_to(&settings, &host, port)?;
+        let offer = alpn(&settings, &scheme);
         let alternative = match &told {
             Some(_) => None,
-            None => t.alternative(&host, port),
+            None => t.alternative(&host, port, &offer),
         };
-        let to = told.clone().or_else(|| alternative.clone());
+        let offer = alternative.as_ref().map_or(offer.clone(), |to| to.offer(offer));
+        let tls = scheme.tls().then(|| tls_config(&settings, TlsNames::ORIGIN, offer));
+        let tls = tls.transpose()?.map(Arc::new);
+        let to = told.clone().or_else(|| alternative.as_ref().map(|to| (to.host.clone(), to.port)));
         let (to_host, to_port) = to.unwrap_or_else(|| (written(t.url.host(), &host), port));
         // A proxy that is handed URLs would find the host by its own means; a tunnel leads where it is told.
         if told.as_ref().is_some_and(|(name, to)| !name.eq_ignore_ascii_case(&host) || *to != port) {

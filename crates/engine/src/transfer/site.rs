@@ -4,6 +4,7 @@
 use std::rc::Rc;
 
 use tables::{EasyOption as O, Scheme};
+use wire::altsvc::Alpn;
 use wire::cookie::{Target as Site, is_secure};
 use wire::http1::HeaderLine;
 use wire::url::{Part, Url, flag};
@@ -12,7 +13,8 @@ use super::Transfer;
 use super::prepare::{url_error, url_text};
 use super::target::Target;
 use crate::error::Result;
-use crate::stores::{altsvc, cookies, hsts};
+use crate::stores::altsvc::{self, Alternative};
+use crate::stores::{cookies, hsts};
 
 impl Transfer {
     /// The Cookie field for the current request: stored cookies, and those set with CURLOPT_COOKIE.
@@ -32,28 +34,30 @@ impl Transfer {
         }
     }
 
-    /// Where to go instead of this host of the current URL.
-    pub fn alternative(&self, host: &str, port: u16) -> Option<(String, u16)> {
-        if self.scheme().tls() { altsvc::alternative(&self.easy, host, port) } else { None }
+    /// Where to go instead of this host of the current URL, to which those versions are offered.
+    pub fn alternative(&self, host: &str, port: u16, offer: &[String]) -> Option<Alternative> {
+        if self.scheme().tls() { altsvc::alternative(&self.easy, host, port, offer) } else { None }
     }
 
     /// Tells where the connection leads instead.
-    pub fn tell_alternative(&self, to: &(String, u16)) {
+    pub fn tell_alternative(&self, to: &Alternative) {
         self.easy.note(|| {
             let host = String::from_utf8_lossy(self.url.host_unbracketed().unwrap_or_default()).into_owned();
             let port = self.url.port_or_default().unwrap_or_default();
-            format!("Alt-svc connecting from [h1]{host}:{port} to [h1]{}:{}", to.0, to.1)
+            let (from, other) = (to.versions.0.name(), to.versions.1.name());
+            format!("Alt-svc connecting from [{from}]{host}:{port} to [{other}]{}:{}", to.host, to.port)
         });
     }
 
-    /// Alt-Svc came. Over TLS alone is it believed.
-    pub fn alternative_received(&self, value: &[u8]) {
+    /// Alt-Svc came, in a reply of that version (as status lines have it). Over TLS alone is it believed.
+    pub fn alternative_received(&self, version: u8, value: &[u8]) {
         if !self.scheme().tls() || !altsvc::is_on(&self.easy) {
             return;
         }
         let host = self.url.host_ascii().unwrap_or_default();
         let host = host.strip_prefix(b"[").and_then(|h| h.strip_suffix(b"]")).unwrap_or(&host);
-        altsvc::received(&self.easy, host, self.url.port_or_default().unwrap_or_default(), value);
+        let version = if version == 20 { Alpn::H2 } else { Alpn::H1 };
+        altsvc::received(&self.easy, version, host, self.url.port_or_default().unwrap_or_default(), value);
     }
 
     /// Strict-Transport-Security came.

@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod alternatives;
 mod bodies;
 mod floods;
 mod going;

@@ -17,6 +17,7 @@ use wire::ws;
 use super::{auth, rtsp, upgrade};
 use crate::error::{Error, Result};
 use crate::settings::{Method, Text};
+use crate::stores::altsvc::Alternative;
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::connect::Link;
@@ -332,7 +333,7 @@ fn upgrade_fields(t: &Transfer, link: &Link, head: &mut Head) -> Result<()> {
 
 /// RFC 7838 §5: which alternative the request was sent to.
 fn alternative_field(link: &Link, head: &mut Head) {
-    let Some((host, port)) = &link.plan.alternative else { return };
+    let Some(Alternative { host, port, .. }) = &link.plan.alternative else { return };
     let name = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
     head.unless_custom("Alt-Used", Some(name.as_bytes()));
 }

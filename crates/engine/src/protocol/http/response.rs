@@ -360,7 +360,7 @@ impl Response {
                     t.cookie_received(value);
                 }
             }
-            b"alt-svc" => t.alternative_received(value),
+            b"alt-svc" => t.alternative_received(self.version, value),
             b"strict-transport-security" => t.strictness_received(value),
             _ => {}
         }
