@@ -5,17 +5,23 @@
 
 mod aiosmtpd;
 mod apache;
+mod dictd;
 mod dovecot;
+mod echo;
 mod exim;
 mod ftpd;
 mod git;
 mod http2;
+mod inetd;
 mod kerberos;
+mod mosquitto;
 mod negotiate;
 mod nginx;
+mod slapd;
 mod socks;
 mod squid;
 mod sshd;
+mod tftpd;
 mod vsftpd;
 
 use std::io::{self, ErrorKind};
@@ -29,17 +35,23 @@ use rustix::process::{Pid, Signal, kill_process};
 
 pub use aiosmtpd::Aiosmtpd;
 pub use apache::Apache;
+pub use dictd::Dictd;
 pub use dovecot::{Dovecot, TOKEN};
+pub use echo::{Echo, EchoKind};
 pub use exim::Exim;
 pub use ftpd::{Ftpd, FtpdKind};
 pub use git::GitServer;
 pub use http2::{Http2Kind, Http2Server};
+pub use inetd::{Gopher, Telnetd};
 pub use kerberos::Kerberos;
+pub use mosquitto::Mosquitto;
 pub use negotiate::NegotiateServer;
 pub use nginx::Nginx;
+pub use slapd::Slapd;
 pub use socks::SocksServer;
 pub use squid::{Squid, SquidLogin};
 pub use sshd::{PASSWORD as SSH_PASSWORD, Sshd, USER as SSH_USER, keygen};
+pub use tftpd::Tftpd;
 pub use vsftpd::Vsftpd;
 
 const READY_LIMIT: Duration = Duration::from_secs(20);

@@ -178,11 +178,16 @@ pub struct Entry<'a>(&'a [u8]);
 
 impl Entry<'_> {
     /// Prints it as curl does: a line with its name, one for each value, an empty one behind each attribute and behind the
-    /// entry. What would break a line or mislead a reader of LDIF (RFC 2849) is in base64.
+    /// entry. What would break a line or mislead a reader of LDIF (RFC 2849) is in base64; a name stands as it is as long as it is
+    /// one line.
     pub fn print(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
         let mut entry = Reader(self.0);
         out.extend_from_slice(b"DN:");
-        print_value(out, entry.expect(OCTETS)?, false);
+        match entry.expect(OCTETS)? {
+            name if name.iter().any(u8::is_ascii_control) => print_value(out, name, true),
+            [] => out.push(b'\n'),
+            name => [&b" "[..], name, b"\n"].iter().for_each(|piece| out.extend_from_slice(piece)),
+        }
         let mut attributes = Reader(entry.expect(SEQUENCE)?);
         while let Some((tag, attribute)) = attributes.any()? {
             if tag != SEQUENCE {
@@ -255,12 +260,16 @@ mod tests {
     }
 
     fn entry(attributes: &[(&[u8], &[&[u8]])]) -> Vec<u8> {
+        named_entry(b"dc=x", attributes)
+    }
+
+    fn named_entry(name: &[u8], attributes: &[(&[u8], &[&[u8]])]) -> Vec<u8> {
         let attribute = |(name, values): &(&[u8], &[&[u8]])| {
             let values: Vec<u8> = values.iter().flat_map(|value| element(OCTETS, value)).collect();
             element(SEQUENCE, &[element(OCTETS, name), element(SET, &values)].concat())
         };
         let attributes: Vec<u8> = attributes.iter().flat_map(attribute).collect();
-        let content = [element(OCTETS, b"dc=x"), element(SEQUENCE, &attributes)].concat();
+        let content = [element(OCTETS, name), element(SEQUENCE, &attributes)].concat();
         message(2, &element(0x64, &content))
     }
 
@@ -276,6 +285,19 @@ mod tests {
         assert_eq!((String::from_utf8(out).unwrap().as_str(), length), (wanted, bytes.len()));
         for end in 0..bytes.len() {
             assert_eq!(answer(&bytes[..end]), Ok(None), "{end}");
+        }
+    }
+
+    #[test]
+    fn names_as_curl_prints_them() {
+        for (name, line) in
+            [("cn=Gr\u{fc}n", "DN: cn=Gr\u{fc}n\n\n"), ("", "DN:\n\n"), ("cn=a\nb", "DN:: Y249YQpi\n\n")]
+        {
+            let bytes = named_entry(name.as_bytes(), &[]);
+            let Ok(Some((_, Answer::Entry(entry), _))) = answer(&bytes) else { panic!() };
+            let mut out = Vec::new();
+            entry.print(&mut out).unwrap();
+            assert_eq!(String::from_utf8(out).unwrap(), line);
         }
     }
 

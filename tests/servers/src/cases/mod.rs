@@ -17,6 +17,7 @@ mod process;
 mod real;
 mod reentry;
 mod refusals;
+mod small;
 mod socks;
 mod stores;
 mod tls;
@@ -50,6 +51,7 @@ pub fn all() -> Vec<Case> {
         loops::cases(),
         mail::cases(),
         negotiate::cases(),
+        small::cases(),
         socks::cases(),
         values::cases(),
         wild::cases(),

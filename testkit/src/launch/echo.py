@@ -1,0 +1,30 @@
+# A WebSocket server by Python's websockets that says everything back. Arguments: where to tell the port, and "deflate" or
+# "plain".
+import asyncio
+import os
+import sys
+
+import websockets
+
+
+async def echo(connection, path=None):
+    async for message in connection:
+        if connection.path == "/close":
+            code, _, reason = message.partition(" ")
+            await connection.close(int(code), reason)
+            return
+        await connection.send(message)
+
+
+async def main():
+    compression = "deflate" if sys.argv[2] == "deflate" else None
+    server = await websockets.serve(
+        echo, "127.0.0.1", 0, max_size=None, max_queue=None, compression=compression, ping_interval=None
+    )
+    with open(sys.argv[1] + ".new", "w") as told:
+        told.write(f"{server.sockets[0].getsockname()[1]}\n")
+    os.rename(sys.argv[1] + ".new", sys.argv[1])
+    await asyncio.Future()
+
+
+asyncio.run(main())

@@ -1,0 +1,68 @@
+//! Mosquitto, a broker of MQTT, in the clear, over TLS, and for those alone who have a password.
+
+use std::io;
+use std::process::Command;
+
+use super::{Running, free_port, program, run, with_retries};
+use crate::certs::Leaf;
+use crate::temp::TempDir;
+
+/// The broker, ended when dropped.
+pub struct Mosquitto {
+    _running: Running,
+    _directory: TempDir,
+    port: u16,
+    tls_port: u16,
+    guarded_port: u16,
+}
+
+impl Mosquitto {
+    /// Who may come in by the guarded door.
+    pub const USER: (&str, &str) = ("user", "secret");
+
+    pub fn start(leaf: &Leaf) -> io::Result<Mosquitto> {
+        with_retries(|| Mosquitto::try_start(leaf))
+    }
+
+    fn try_start(leaf: &Leaf) -> io::Result<Mosquitto> {
+        let mosquitto = program("mosquitto", "mosquitto")?;
+        let directory = TempDir::new("mosquitto")?;
+        directory.write("cert.pem", &leaf.cert_pem)?;
+        directory.write("key.pem", &leaf.key_pem)?;
+        let words = directory.path().join("words");
+        let made = Command::new(program("mosquitto_passwd", "mosquitto")?)
+            .args(["-b", "-c"])
+            .arg(&words)
+            .args([Self::USER.0, Self::USER.1])
+            .output()?;
+        if !made.status.success() {
+            return Err(io::Error::other(String::from_utf8_lossy(&made.stderr).into_owned()));
+        }
+        let [port, tls_port, guarded_port] = [free_port()?, free_port()?, free_port()?];
+        let place = directory.path().display();
+        let config = format!(
+            "per_listener_settings true\nuser root
+listener {port} 127.0.0.1\nallow_anonymous true
+listener {tls_port} 127.0.0.1\nallow_anonymous true\ncertfile {place}/cert.pem\nkeyfile {place}/key.pem
+listener {guarded_port} 127.0.0.1\nallow_anonymous false\npassword_file {place}/words\n"
+        );
+        let config = directory.write("mosquitto.conf", config)?;
+        let mut command = Command::new(mosquitto);
+        command.arg("-c").arg(config);
+        let running = run(command, &directory.path().join("log"), &[port, tls_port, guarded_port])?;
+        Ok(Mosquitto { _running: running, _directory: directory, port, tls_port, guarded_port })
+    }
+
+    pub fn mqtt(&self, topic: &str) -> String {
+        format!("mqtt://127.0.0.1:{}/{topic}", self.port)
+    }
+
+    pub fn mqtts(&self, topic: &str) -> String {
+        format!("mqtts://localhost:{}/{topic}", self.tls_port)
+    }
+
+    /// Where a password is asked for.
+    pub fn guarded(&self, topic: &str) -> String {
+        format!("mqtt://127.0.0.1:{}/{topic}", self.guarded_port)
+    }
+}

@@ -1,0 +1,293 @@
+//! The small protocols, through servers that nobody here wrote: slapd, Mosquitto, tftpd-hpa, dictd, Gophernicus, GNU's
+//! telnetd, asked by Debian's curl on either library. What it prints on ours is what it prints on its own.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use testkit::body::pattern;
+use testkit::launch::{Dictd, Echo, EchoKind, Gopher, Mosquitto, Slapd, Telnetd, Tftpd};
+use testkit::temp::TempDir;
+
+use super::{case, ours};
+use crate::runner::{Case, Context, Output};
+use crate::subject::Subject;
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        case("slapd-searches", searches),
+        case("slapd-logins", logins),
+        case("mosquitto-messages", messages),
+        case("mosquitto-big-messages", big_messages),
+        case("tftpd-files", files),
+        case("dictd-words", words),
+        case("gophernicus-selectors", selectors),
+        case("telnetd-terminal", terminal),
+        // Debian's library speaks no WebSocket.
+        ours("echoes", echoes),
+        ours("echoes-tool", echoes_tool),
+    ]
+}
+
+fn curl(run: &Context, arguments: &[&str]) -> Output {
+    run.run(Command::new("/usr/bin/curl").args(["-q", "-sS", "--max-time", "60"]).args(arguments))
+}
+
+/// The same, after seeing that the distribution's library makes the same of it.
+fn same(run: &Context, arguments: &[&str]) -> Output {
+    let theirs = curl(&Context { world: run.world, subject: &Subject::Distribution }, arguments);
+    let output = curl(run, arguments);
+    let facts = |output: &Output| (output.status, String::from_utf8_lossy(output.bytes()).into_owned());
+    assert_eq!(facts(&output), facts(&theirs), "{arguments:?}: {output:?}");
+    output
+}
+
+/// Every way to ask: scopes, attributes, filters; what needs base64 has it; an entry longer than any buffer.
+fn searches(run: &Context) {
+    let slapd = Slapd::start(&run.world.authority.good()).expect("slapd starts");
+    let base = "dc=example,dc=org";
+    for rest in [
+        base,
+        "dc=example,dc=org?dc",
+        "dc=example,dc=org?*?sub?(uid=p7)",
+        "dc=example,dc=org?cn,sn?sub?(&(uid=p1*)(!(uid=p11*)))",
+        "dc=example,dc=org?mail?sub?(|(uid=p299)(cn=Person%20298))",
+        "dc=example,dc=org??one?(objectClass=*)",
+        "ou=people,dc=example,dc=org?uid?sub?(uid>=p29)",
+        "ou=people,dc=example,dc=org?uid?sub?(uid=*99*)",
+        "ou=odd,dc=example,dc=org?description,jpegPhoto,labeledURI?sub?(sn=odd)",
+        "ou=odd,dc=example,dc=org?cn?sub?(cn=Gr%5cc3%5cbc%5cc3%5c9fe)",
+        "dc=example,dc=org?1.1?sub?(uid=p1)",
+        "dc=example,dc=org?%2B?base",
+        "dc=example,dc=org?uid?sub?(uid=nobody)",
+        "?namingContexts?base",
+    ] {
+        // Without times of creation and the like, which both print alike.
+        let output = same(run, &[&slapd.ldap(rest)]);
+        assert_eq!(output.status, Some(0), "{rest}");
+    }
+    let all = same(run, &[&slapd.ldap("ou=people,dc=example,dc=org??sub?(uid=*)")]);
+    assert_eq!(all.stdout.matches("DN: uid=p").count(), Slapd::PEOPLE);
+    let odd = same(run, &[&slapd.ldap("ou=odd,dc=example,dc=org??sub?(cn=blanks)")]).stdout;
+    assert!(
+        odd.contains("\tdescription:: IGxlYWRpbmc=\n") && odd.contains("\tjpegPhoto:: AAECA/8=\n"),
+        "{odd}"
+    );
+    for rest in ["dc=nowhere", "dc=example,dc=org??sub?(uid=p1", "dc=example,dc=org??wrong", "a?b?sub?c?d?e"]
+    {
+        assert_ne!(same(run, &[&slapd.ldap(rest)]).status, Some(0), "{rest}");
+    }
+    let ca = run.world.ca();
+    let (secured, plain) = (slapd.ldaps("dc=example,dc=org?dc"), slapd.ldap("dc=example,dc=org?dc"));
+    for trust in [&["--cacert", &ca][..], &["-k"]] {
+        let output = same(run, &[trust, &[&secured]].concat());
+        assert!(output.stdout.contains("DN: dc=example,dc=org"), "{output:?}");
+        // Here 7.88 says CURLE_RECV_ERROR: it cannot.
+        if run.ours() {
+            let output = curl(run, &[trust, &["--ssl-reqd", &plain]].concat());
+            assert!(output.stdout.contains("DN: dc=example,dc=org"), "{output:?}");
+        }
+    }
+    assert_ne!(curl(run, &[&slapd.ldaps(base)]).status, Some(0), "an unknown authority");
+}
+
+/// Who is asking decides what is told; a wrong password is CURLE_LOGIN_DENIED.
+fn logins(run: &Context) {
+    let slapd = Slapd::start(&run.world.authority.good()).expect("slapd starts");
+    let url = slapd.ldap("dc=example,dc=org?dn?sub?(uid=p5)");
+    let (user, password) = Slapd::USER;
+    for (login, status) in [
+        (format!("{user}:{password}"), 0),
+        ("uid=p5,ou=people,dc=example,dc=org:pass5".to_owned(), 0),
+        ("uid=p5,ou=people,dc=example,dc=org:wrong".to_owned(), 67),
+        ("uid=nobody,dc=example,dc=org:x".to_owned(), 67),
+    ] {
+        let output = same(run, &["-u", &login, &url]);
+        assert_eq!(output.status, Some(status), "{login}: {output:?}");
+    }
+    // Two on one command line.
+    let two =
+        same(run, &["-u", &format!("{user}:{password}"), &url, &slapd.ldap("ou=odd,dc=example,dc=org?ou")]);
+    assert!(two.stdout.contains("uid=p5") && two.stdout.contains("ou: odd"), "{two:?}");
+}
+
+/// What was published with a retained message is told to who comes later. A subscription has no end but the limit of time.
+fn subscribed(run: &Context, arguments: &[&str], url: &str) -> Vec<u8> {
+    let output = curl(run, &[&["--max-time", "2"], arguments, &[url]].concat());
+    assert_eq!(output.status, Some(28), "{output:?}");
+    output.bytes().to_vec()
+}
+
+fn messages(run: &Context) {
+    let mosquitto = Mosquitto::start(&run.world.authority.good()).expect("mosquitto starts");
+    let ca = run.world.ca();
+    // $SYS topics are retained by the broker.
+    let version = subscribed(run, &[], &mosquitto.mqtt("$SYS/broker/version"));
+    assert!(String::from_utf8_lossy(&version).contains("mosquitto version"), "{version:?}");
+    let publish = |arguments: &[&str]| curl(run, &[&["-d", "message"], arguments].concat()).status;
+    assert_eq!(publish(&[&mosquitto.mqtt("a/topic")]), Some(0));
+    let login = |who: &str| publish(&["-u", who, &mosquitto.guarded("a/topic")]);
+    assert_eq!(login("user:secret"), Some(0));
+    assert_ne!(login("user:wrong"), Some(0));
+    assert_ne!(publish(&[&mosquitto.guarded("a/topic")]), Some(0));
+    if run.ours() {
+        assert_eq!(
+            tool(run, &["--cacert", &ca, "-d", "message", &mosquitto.mqtts("a/topic")]).status,
+            Some(0)
+        );
+    }
+}
+
+/// Our own command line tool: Debian's knows no mqtts.
+fn tool(run: &Context, arguments: &[&str]) -> Output {
+    run.run(Command::new(run.world.tool()).args(["-q", "-sS", "--max-time", "60"]).args(arguments))
+}
+
+/// A subscriber gets what a publisher sends, of any length and in order.
+fn big_messages(run: &Context) {
+    let mosquitto = Mosquitto::start(&run.world.authority.good()).expect("mosquitto starts");
+    let folder = TempDir::new("mqtt").unwrap();
+    let file = folder.write("message", pattern(3_000_000)).unwrap();
+    let got = folder.path().join("got");
+    let mut subscriber = Command::new("/usr/bin/curl");
+    run.subject.choose(&mut subscriber);
+    subscriber.args(["-q", "-sSN", "--max-time", "30", &mosquitto.mqtt("big"), "-o"]).arg(&got);
+    let mut subscriber = subscriber.stderr(Stdio::null()).spawn().expect("curl starts");
+    let expected = 2 * (2 + "big".len() + 3_000_000);
+    let data = format!("@{}", file.display());
+    // Nobody tells when the broker has subscribed somebody: what comes before is nobody's.
+    let limit = Instant::now() + Duration::from_secs(25);
+    let size = || std::fs::metadata(&got).map_or(0, |file| file.len()) as usize;
+    while size() < expected && Instant::now() < limit {
+        let before = size();
+        let sent = curl(run, &["--data-binary", &data, &mosquitto.mqtt("big")]);
+        assert_eq!(sent.status, Some(0), "{sent:?}");
+        let patience = Instant::now() + Duration::from_secs(1);
+        while size() < before + expected / 2 && Instant::now() < patience {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+    let _ = subscriber.kill();
+    let _ = subscriber.wait();
+    let received = std::fs::read(&got).unwrap();
+    let message = [b"\0\x03big", &pattern(3_000_000)[..]].concat();
+    assert!(received.len() >= expected, "{} of {expected}", received.len());
+    assert!(received[..expected] == [&message[..], &message[..]].concat(), "a message was changed");
+}
+
+fn files(run: &Context) {
+    const SIZES: [usize; 7] = [0, 1, 511, 512, 513, 100_000, 2_000_000];
+    let tftpd = Tftpd::start(&SIZES).expect("tftpd starts");
+    for size in SIZES {
+        let url = tftpd.url(&format!("/bytes-{size}"));
+        for more in
+            [&[][..], &["--tftp-blksize", "1400"], &["--tftp-blksize", "8192"], &["--tftp-no-options"]]
+        {
+            if size > 1_000_000 && more.is_empty() {
+                continue; // 4000 packets there and back say no more
+            }
+            let output = curl(run, &[more, &["-w", "|%{size_download}", &url]].concat());
+            let wanted = [&pattern(size)[..], format!("|{size}").as_bytes()].concat();
+            assert!(output.bytes() == wanted, "{size} {more:?}: {:?} {}", output.status, output.stderr);
+        }
+    }
+    assert_eq!(same(run, &[&tftpd.url("/missing")]).status, Some(68));
+    let folder = TempDir::new("tftp").unwrap();
+    let name = if run.ours() { "ours" } else { "theirs" };
+    for (number, size) in [0, 512, 70_001].into_iter().enumerate() {
+        let file = folder.write("sent", pattern(size)).unwrap();
+        let file = file.to_str().unwrap();
+        for (more, at) in [(&[][..], "plain"), (&["--tftp-blksize", "1024"], "blocks")] {
+            let stored = format!("{name}-{at}-{number}");
+            let output = curl(run, &[more, &["-T", file, &tftpd.url(&format!("/{stored}"))]].concat());
+            assert_eq!(output.status, Some(0), "{output:?}");
+            assert!(tftpd.file(&stored).is_some_and(|stored| stored == pattern(size)), "{stored}");
+        }
+    }
+}
+
+fn words(run: &Context) {
+    let dictd = Dictd::start().expect("dictd starts");
+    for path in [
+        "/d:house",
+        "/define:house:eng-fra",
+        "/m:hous*:eng-fra:re",
+        "/match:house::exact",
+        "/d:nosuchword",
+        "/show:db",
+    ] {
+        let without_times = |text: &str| {
+            let lines = text.lines().filter(|line| !line.starts_with("220 ") && !line.starts_with("221 "));
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let theirs =
+            curl(&Context { world: run.world, subject: &Subject::Distribution }, &[&dictd.url(path)]);
+        let ours = curl(run, &[&dictd.url(path)]);
+        assert_eq!(without_times(&ours.stdout), without_times(&theirs.stdout), "{path}");
+        assert_eq!(ours.status, theirs.status, "{path}");
+    }
+    let house = curl(run, &[&dictd.url("/d:house")]).stdout;
+    assert!(house.contains("151 \"house\"") && house.contains("maison"), "{house}");
+}
+
+fn selectors(run: &Context) {
+    let gopher = Gopher::start(&run.world.authority.good(), &[0, 1_000_000]).expect("gophernicus starts");
+    let ca = run.world.ca();
+    for place in [|g: &Gopher, path: &str| g.gopher(path), |g: &Gopher, path: &str| g.gophers(path)] {
+        let get = |path: &str| curl(run, &["--cacert", &ca, &place(&gopher, path)]);
+        let menu = get("/").stdout;
+        assert!(menu.contains("folder\t/folder/\t") && menu.contains("bytes-0.bin"), "{menu}");
+        assert!(get("/9/bytes-1000000.bin").bytes() == pattern(1_000_000));
+        assert_eq!(get("/9/bytes-0.bin").bytes(), b"");
+        assert!(
+            get("/0/folder/two%20words.txt").stdout.starts_with("told"),
+            "{:?}",
+            get("/0/folder/two%20words.txt")
+        );
+        assert!(get("/1/missing").stdout.contains("Error: "), "{:?}", get("/1/missing"));
+    }
+}
+
+/// What stands in the variables of the terminal was settled by TELNET's options; what is typed comes back.
+fn terminal(run: &Context) {
+    let script = "stty -echo\nread word\necho \"$TERM $DISPLAY $OWN $word\"\nstty size\nexit 0\n";
+    let telnetd = Telnetd::start(script).expect("telnetd starts");
+    let command = format!(
+        "(sleep 1; echo typed; sleep 2) | /usr/bin/curl -q -sS --max-time 20 -t TTYPE=vt77 -t XDISPLOC=far:1 -t NEW_ENV=OWN,mine {}",
+        telnetd.url()
+    );
+    let output = run.run(Command::new("sh").args(["-c", &command]));
+    assert!(output.stdout.contains("vt77 far:1"), "{output:?}");
+    assert!(output.stdout.contains("typed"), "{output:?}");
+    let command = command.replace("-t NEW_ENV=OWN,mine", "-t WS=77x33");
+    let output = run.run(Command::new("sh").args(["-c", &command]));
+    assert!(output.stdout.contains("33 77"), "{output:?}");
+}
+
+/// Messages of all sizes, whole and in fragments, come back from servers by Python's websockets and Node's ws.
+fn echoes(run: &Context) {
+    for kind in EchoKind::ALL {
+        for deflate in [false, true] {
+            let echo = Echo::start(kind, deflate).expect("the echo starts");
+            let output = run.program("echoes", &[&echo.url("/")]);
+            assert_eq!(output.facts("echoed").len(), 25, "{kind:?} {output:?}");
+            assert_eq!(output.number("end"), 52, "{kind:?}");
+        }
+    }
+}
+
+/// The command line tool: what is uploaded goes out as one message each time it is read, what comes is the output, and the
+/// server's word ends it.
+fn echoes_tool(run: &Context) {
+    let folder = TempDir::new("ws").unwrap();
+    let file = folder.write("sent", "1000 enough").unwrap();
+    for kind in EchoKind::ALL {
+        let echo = Echo::start(kind, false).expect("the echo starts");
+        let text = tool(run, &["-T", file.to_str().unwrap(), &echo.url("/close")]);
+        assert_eq!(text.status, Some(0), "{kind:?} {text:?}");
+        let size = 100_000;
+        let long = folder.write("long", pattern(size)).unwrap();
+        let words = ["--max-time", "3", "-N", "-T", long.to_str().unwrap(), &echo.url("/")];
+        let output = tool(run, &words);
+        assert_eq!(output.bytes(), pattern(size), "{kind:?} {}", output.stderr);
+    }
+}
