@@ -14,7 +14,8 @@ server.on("connection", (socket, request) => {
     if (request.url === "/close") {
       const text = data.toString();
       const blank = text.indexOf(" ");
-      return socket.close(Number(text.slice(0, blank)), text.slice(blank + 1));
+      socket.close(Number(text.slice(0, blank)), text.slice(blank + 1));
+      return setTimeout(() => socket.terminate(), 300);
     }
     socket.send(data, { binary: isBinary });
   });

@@ -19,7 +19,8 @@ async def echo(connection, path=None):
 async def main():
     compression = "deflate" if sys.argv[2] == "deflate" else None
     server = await websockets.serve(
-        echo, "127.0.0.1", 0, max_size=None, max_queue=None, compression=compression, ping_interval=None
+        echo, "127.0.0.1", 0, max_size=None, max_queue=None, compression=compression, ping_interval=None,
+        close_timeout=0.3
     )
     with open(sys.argv[1] + ".new", "w") as told:
         told.write(f"{server.sockets[0].getsockname()[1]}\n")

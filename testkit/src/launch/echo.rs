@@ -1,5 +1,5 @@
 //! WebSocket servers that say every message back: Python's `websockets` and Node's `ws`. What is sent to `/close` is answered
-//! by closing with the code and the reason that it names.
+//! by closing with the code and the reason that it names, for good after 0.3 seconds.
 
 use std::io;
 use std::path::Path;
