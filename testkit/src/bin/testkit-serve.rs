@@ -1,6 +1,7 @@
 //! Serves by hand what the tests serve, until standard input ends: for trying a client at a prompt.
 //!
-//! usage: `testkit-serve http|https|ftp [EPSV-REPLY]`; prints the URL (for https also where the CA file is).
+//! usage: `testkit-serve http|https|ftp [EPSV-REPLY]|nginx|apache|nghttpd|nghttpx|caddy`; prints the URL (for https also where
+//! the CA file is). The last five speak HTTP/2.
 
 use std::io::Read;
 
@@ -8,6 +9,7 @@ use warmwire_testkit::body::pattern;
 use warmwire_testkit::certs::Authority;
 use warmwire_testkit::ftp::{Faults, FtpServer};
 use warmwire_testkit::http::HttpServer;
+use warmwire_testkit::launch::{Http2Kind, Http2Server};
 use warmwire_testkit::temp::TempDir;
 
 fn main() -> std::io::Result<()> {
@@ -28,6 +30,7 @@ fn main() -> std::io::Result<()> {
             println!("{} --cacert {}", server.url("/"), ca.display());
             wait()?;
         }
+        Some(name @ ("nginx" | "apache" | "nghttpd" | "nghttpx" | "caddy")) => http2(name)?,
         _ => {
             let server = HttpServer::plain();
             println!("{}", server.url("/"));
@@ -35,4 +38,19 @@ fn main() -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+fn http2(name: &str) -> std::io::Result<()> {
+    let kind = match name {
+        "nginx" => Http2Kind::Nginx,
+        "apache" => Http2Kind::Apache,
+        "nghttpd" => Http2Kind::Nghttpd,
+        "nghttpx" => Http2Kind::Nghttpx,
+        _ => Http2Kind::Caddy,
+    };
+    let (authority, directory) = (Authority::new(), TempDir::new("serve")?);
+    let ca = directory.write("ca.pem", authority.ca_pem())?;
+    let server = Http2Server::start(kind, &authority.good(), &[1024, 335_114, 100_000_000])?;
+    println!("{} {} --cacert {}", server.http("/bytes-1024"), server.https("/bytes-1024"), ca.display());
+    std::io::stdin().read_to_end(&mut Vec::new()).map(drop)
 }

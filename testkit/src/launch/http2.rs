@@ -4,6 +4,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -27,7 +28,7 @@ pub enum Http2Kind {
     Caddy,
 }
 
-/// A server with `/bytes-N` files; other paths are the [`HttpServer`]'s, which is told them as they are.
+/// A server with `/bytes-N` files, nginx with a place `/put/` for uploads; other paths are the [`HttpServer`]'s, which is told them as they are.
 pub struct Http2Server {
     // The order of the fields is the order of their end.
     running: Vec<Running>,
@@ -158,6 +159,7 @@ http {{
     server_name localhost; root {place}/root;
     ssl_certificate {place}/cert.pem; ssl_certificate_key {place}/key.pem;
     location /bytes- {{ }}
+    location /put/ {{ dav_methods PUT; alias {place}/put/; }}
     location / {{
       proxy_pass http://origin; proxy_http_version 1.1; proxy_set_header Connection \"\"; proxy_next_upstream off;
     }}
@@ -166,6 +168,9 @@ http {{
 "
         );
         let file = self.write("nginx.conf", &text)?;
+        // Started as root, its workers are somebody else, who writes there.
+        std::fs::create_dir(self.place.join("put"))?;
+        std::fs::set_permissions(self.place.join("put"), PermissionsExt::from_mode(0o777))?;
         let mut command = Command::new(program("nginx", "nginx-light")?);
         command.arg("-p").arg(self.place).arg("-c").arg(file).arg("-e").arg(self.place.join("error.log"));
         Ok(command)
