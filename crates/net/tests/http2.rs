@@ -137,7 +137,7 @@ async fn body(stream: &mut Stream) -> Result<usize, Fault> {
 async fn upload(stream: &mut Stream, mut left: usize) {
     while left > 0 {
         let room = poll_fn(|cx| stream.poll_room(cx)).await.unwrap();
-        left -= stream.queue(&vec![1; room.min(left)]);
+        left -= stream.queue(&mut vec![1; room.min(left)], 0, room.min(left));
     }
     stream.end();
 }

@@ -249,7 +249,7 @@ impl Exchange for Http2 {
         while self.sent < self.end {
             let Some(stream) = self.stream.as_mut().filter(|stream| !stream.is_over()) else { break };
             match ready!(stream.poll_room(cx)) {
-                Ok(_) => self.sent += stream.queue(&self.out[self.sent..self.end]),
+                Ok(_) => self.sent += stream.queue(&mut self.out, self.sent, self.end),
                 Err(fault) => return Poll::Ready(Err(self.failed(fault))),
             }
         }

@@ -16,8 +16,8 @@ use crate::{Connection, Filter};
 const READ: usize = 64 << 10;
 /// One write.
 const WRITE: usize = 64 << 10;
-/// What one poll reads before the streams have their turn.
-const FAIR_SHARE: usize = 256 << 10;
+/// What one poll reads before the streams have their turn: what they take then is still in the caches.
+const FAIR_SHARE: usize = READ;
 
 /// What is read into, lent to one driver at a time: one for all sessions of a multi handle is enough, and one that was parked
 /// goes on without an allocation.

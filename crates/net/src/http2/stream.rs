@@ -96,9 +96,13 @@ impl Stream {
         })
     }
 
-    /// Queues what there is room for of a piece of body and tells how much that was.
-    pub fn queue(&mut self, bytes: &[u8]) -> usize {
-        let n = self.with(|session, id, _| session.queue(id, bytes));
+    /// Queues a piece of body that stands in `storage`, from `start` to `end`, and tells how much of it. Where that is all, the
+    /// storage may have been exchanged for another.
+    pub fn queue(&mut self, storage: &mut Vec<u8>, start: usize, end: usize) -> usize {
+        let n = self.with(|session, id, _| match session.trade(id, storage, start, end) {
+            true => end - start,
+            false => session.queue(id, &storage[start..end]),
+        });
         self.http2.0.borrow_mut().wake_driver_to_send();
         n
     }

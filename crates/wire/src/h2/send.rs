@@ -100,6 +100,15 @@ impl Session {
         len
     }
 
+    /// Queues a piece of body by taking the storage in which it stands, from `start` to `end`, and leaves its own in exchange, so
+    /// that nothing is copied. All of it is taken, or nothing while an earlier piece is queued.
+    pub fn trade(&mut self, id: StreamId, storage: &mut Vec<u8>, start: usize, end: usize) -> bool {
+        let stream = self.streams.at(id).filter(|stream| !stream.upload.last);
+        let traded = stream.is_some_and(|stream| stream.upload.trade(storage, start, end));
+        self.line_up(id);
+        traded
+    }
+
     /// Nothing follows what is queued.
     pub fn end(&mut self, id: StreamId) {
         if let Some(stream) = self.streams.at(id) {

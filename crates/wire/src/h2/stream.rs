@@ -106,6 +106,16 @@ impl Upload {
         self.filled = (self.filled + len).min(self.bytes.len());
     }
 
+    /// Takes what stands in other storage, when nothing is queued.
+    pub fn trade(&mut self, storage: &mut Vec<u8>, start: usize, end: usize) -> bool {
+        if !self.queued().is_empty() || start > end || end > storage.len() {
+            return false;
+        }
+        std::mem::swap(&mut self.bytes, storage);
+        (self.start, self.filled) = (start, end);
+        true
+    }
+
     pub fn take(&mut self, len: usize) {
         self.start += len;
     }

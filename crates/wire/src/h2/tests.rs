@@ -319,6 +319,23 @@ fn an_upload_keeps_to_both_windows_and_hears_of_room() {
 }
 
 #[test]
+fn an_upload_is_taken_with_the_storage_in_which_it_stands() {
+    let mut pair = Pair::greeted(Config::default());
+    pair.feed(&setting(4, 5)).unwrap();
+    let id = pair.post();
+    let mut storage = b"..1234567".to_vec();
+    assert!(!pair.session.trade(id, &mut storage, 2, 10) && storage.len() == 9);
+    assert!(pair.session.trade(id, &mut storage, 2, 9) && storage.is_empty());
+    assert_eq!((pair.session.queued(id), pair.session.room(id)), (7, 0));
+    assert!(!pair.session.trade(id, &mut b"8".to_vec(), 0, 1), "one piece at a time");
+    pair.session.end(id);
+    assert_eq!(pair.sent()[2..], ["DATA 1 5"]);
+    pair.feed(&bytes(8, 0, 1, &[0, 0, 0, 9])).unwrap();
+    assert_eq!(pair.sent(), ["DATA 1 2 end"]);
+    assert!(!pair.session.trade(id, &mut b"8".to_vec(), 0, 1), "nothing after the end");
+}
+
+#[test]
 fn whoever_waits_for_the_end_of_an_upload_hears_of_it() {
     let mut pair = Pair::greeted(Config::default());
     let id = pair.post();
