@@ -15,7 +15,7 @@
  * Connections made through CURLOPT_OPENSOCKETFUNCTION and its like never enter it: they are their handle's alone. While
  * a share handle shares CURL_LOCK_DATA_CONNECT, its own pool is used instead.
  *
- * FTP ROUND TRIPS: warmwire_ftp_pipeline() says how much may be done to save some, below.
+ * ROUND TRIPS: warmwire_ftp_pipeline() and warmwire_smtp_pipeline() say how much may be done to save some, below.
  *
  * The functions here carry the symbol version WARMWIRE_1. A program that shall also run on another libcurl finds them
  * by dlsym(). */
@@ -86,6 +86,17 @@ CURL_EXTERN CURLcode warmwire_open(CURL *like, const char *url, size_t count, lo
  * command waits; a server that then has no objection is treated so for as long as the handle's connections last.
  * Returns CURLE_OK, or CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or level. */
 CURL_EXTERN CURLcode warmwire_ftp_pipeline(CURL *easy, long level);
+
+/* How the commands of a handle's mails (SMTP) are sent: */
+#define WARMWIRE_SMTP_WAIT 0     /* each waits for the reply to the one before, as in curl */
+#define WARMWIRE_SMTP_TOGETHER 1 /* Where the server offers PIPELINING, MAIL and RCPT leave together; with one recipient, or with
+                                    CURLOPT_MAIL_RCPT_ALLOWFAILS, DATA does, too. Where it offers CHUNKING as well, a mail of up to
+                                    64 KiB for several is one BDAT behind their replies. The default. */
+
+/* Chooses one of them; -1 is what the environment's WARMWIRE_SMTP asks for (wait or together), else the default.
+ * curl_easy_reset() chooses -1, curl_easy_duphandle() copies. When a recipient is refused that must not be, nothing is
+ * delivered to anybody, as without. Returns CURLE_OK, or CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or level. */
+CURL_EXTERN CURLcode warmwire_smtp_pipeline(CURL *easy, long level);
 
 #ifdef __cplusplus
 }

@@ -4,8 +4,8 @@ use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_void};
 use std::ptr;
 use std::time::Duration;
 
-use engine::FtpPipelining;
 use engine::process_pool::{self, Listed};
+use engine::{FtpPipelining, SmtpPipelining};
 use tables::{Code, Entry};
 
 use crate::easy;
@@ -143,6 +143,20 @@ pub unsafe extern "C-unwind" fn warmwire_ftp_pipeline(easy: *mut c_void, level: 
             level => Some(FtpPipelining::from_number(level).ok_or(Code::BadFunctionArgument)?),
         };
         handle.easy.state().ftp_pipelining.set(chosen);
+        Ok(())
+    })
+}
+
+/// # Safety
+/// `easy` is an easy handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn warmwire_smtp_pipeline(easy: *mut c_void, level: c_long) -> c_int {
+    easy::run(easy, Entry::EasySetopt, |handle, _| {
+        let chosen = match level {
+            -1 => None,
+            level => Some(SmtpPipelining::from_number(level).ok_or(Code::BadFunctionArgument)?),
+        };
+        handle.easy.state().smtp_pipelining.set(chosen);
         Ok(())
     })
 }

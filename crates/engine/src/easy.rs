@@ -18,7 +18,7 @@ use crate::callbacks::Callbacks;
 use crate::info::TransferInfo;
 use crate::multi::{Multi, MultiState};
 use crate::own_connection::OwnConnection;
-use crate::protocol::FtpPipelining;
+use crate::protocol::{FtpPipelining, SmtpPipelining};
 use crate::settings::{Settings, own_text};
 use crate::share::Share;
 use crate::stores::headers::Headers;
@@ -56,6 +56,8 @@ pub struct EasyState {
     pub(crate) wildcard_pins: Cell<bool>,
     /// How FTP commands are sent; the process's way when nothing was said.
     pub ftp_pipelining: Cell<Option<FtpPipelining>>,
+    /// warmwire_smtp_pipeline(); `None` is what the environment says.
+    pub smtp_pipelining: Cell<Option<SmtpPipelining>>,
     /// A word of the owner's (the C boundary keeps its handle's address here).
     pub tag: Cell<usize>,
     /// errno of the last failed system call: a success does not take it back (CURLINFO_OS_ERRNO.md).
@@ -156,6 +158,7 @@ impl Easy {
             websocket: RefCell::default(),
             ahead: Cell::new(false),
             ftp_pipelining: Cell::new(None),
+            smtp_pipelining: Cell::new(None),
             tag: Cell::new(0),
             os_errno: Cell::new(0),
             rtsp_received: Cell::new(0),
@@ -188,6 +191,7 @@ impl Easy {
         crate::stores::duplicated(&copy.0);
         copy.0.info.borrow_mut().effective_url = self.0.info.borrow().effective_url.as_ref().map(own_text);
         copy.0.ftp_pipelining.set(self.0.ftp_pipelining.get());
+        copy.0.smtp_pipelining.set(self.0.smtp_pipelining.get());
         copy
     }
 
@@ -200,6 +204,7 @@ impl Easy {
         self.0.stores.reset();
         self.0.flow.set(false, false);
         self.0.ftp_pipelining.set(None);
+        self.0.smtp_pipelining.set(None);
     }
 
     /// CURLOPT_SHARE.

@@ -23,7 +23,7 @@ pub use callbacks::Callbacks;
 pub use easy::Easy;
 pub use error::{Error, Result};
 pub use multi::Multi;
-pub use protocol::FtpPipelining;
+pub use protocol::{FtpPipelining, SmtpPipelining};
 pub use settings::Settings;
 pub use share::Share;
 

@@ -39,6 +39,8 @@ pub struct Extensions {
     pub starttls: bool,
     pub size: bool,
     pub smtputf8: bool,
+    pub pipelining: bool,
+    pub chunking: bool,
     pub auth: bool,
     pub mechanisms: Mechanisms,
 }
@@ -55,6 +57,10 @@ impl Extensions {
             self.size = true;
         } else if name.eq_ignore_ascii_case(b"SMTPUTF8") {
             self.smtputf8 = true;
+        } else if name.eq_ignore_ascii_case(b"PIPELINING") {
+            self.pipelining = true;
+        } else if name.eq_ignore_ascii_case(b"CHUNKING") {
+            self.chunking = true;
         } else if name.eq_ignore_ascii_case(b"AUTH") {
             self.auth = true;
             self.mechanisms.offer(rest.get(1..).unwrap_or_default());
@@ -118,6 +124,17 @@ impl Mailbox {
     pub fn path(&self) -> Vec<u8> {
         [b"<", &self.bare()[..], b">", &self.suffix].concat()
     }
+}
+
+/// Whether a mail is nothing but lines that end in CR LF, as a chunk has to be (RFC 3030 section 3), the last one perhaps
+/// without.
+pub fn is_lines(mail: &[u8]) -> bool {
+    let mut before = 0;
+    mail.iter().chain(b"x").all(|&octet| {
+        let fits = octet != 0 && (octet == b'\n') == (before == b'\r');
+        before = octet;
+        fits
+    })
 }
 
 /// Puts a dot before lines that begin with one, and the line that is nothing but a dot behind the last
@@ -205,6 +222,16 @@ mod tests {
         assert_eq!(line(b"250-a b\r\n"), Some(Line { code: 250, is_last: false, text: b"a b" }));
         for none in ["", "25", "2x0 a", "250a", "hello there"] {
             assert_eq!(line(none.as_bytes()), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn lines() {
+        for lines in ["", "a", "a\r\n", "a\r\nb", "\r\n\r\n.\r\n"] {
+            assert!(is_lines(lines.as_bytes()), "{lines:?}");
+        }
+        for other in ["\n", "a\r", "a\rb\r\n", "a\r\r\n", "a\nb\r\n", "a\0\r\n", "a\r\n\n"] {
+            assert!(!is_lines(other.as_bytes()), "{other:?}");
         }
     }
 

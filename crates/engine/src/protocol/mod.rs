@@ -28,6 +28,7 @@ use tables::{Code, EasyOption as O};
 
 pub use ftp::Pipelining as FtpPipelining;
 pub use http::{KeptHead, Memory as HttpMemory};
+pub use smtp::Pipelining as SmtpPipelining;
 
 /// What follows a request.
 #[derive(Default)]

@@ -60,6 +60,12 @@ impl ClientReader {
         }
     }
 
+    /// A reader of what stands in memory already.
+    pub fn of(easy: &Rc<EasyState>, bytes: Vec<u8>) -> ClientReader {
+        let size = Some(bytes.len() as u64);
+        ClientReader { source: Source::Memory(bytes.into()), size, ..ClientReader::empty(easy) }
+    }
+
     /// The frames that a WebSocket sends: what the read callback gives if `upload`, and what the application or we ourselves
     /// have to say between.
     pub fn frames(easy: &Rc<EasyState>, upload: bool) -> ClientReader {

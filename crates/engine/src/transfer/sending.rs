@@ -2,8 +2,9 @@
 //! (FTP) or that of the commands (SMTP, IMAP).
 
 use std::future::{Future, poll_fn};
+use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use net::Filter;
 use tables::EasyOption as O;
@@ -17,12 +18,50 @@ use crate::error::Result;
 /// What a protocol makes of the bytes that it sends: a piece, and what stands for it. The last piece is told as such.
 pub type Coder<'a> = &'a mut dyn FnMut(&[u8], bool, &mut Vec<u8>);
 
-/// Sends all that the reader has.
+/// Listens while a body is sent: a server may refuse what it has not taken all of yet.
+pub struct Ear {
+    heard: Vec<u8>,
+    /// Whether this is a reason to say no more.
+    is_enough: fn(&[u8]) -> bool,
+}
+
+impl Ear {
+    /// So much is kept of what a server says out of turn.
+    const LIMIT: usize = 4096;
+
+    /// Listens for what `is_enough` knows.
+    pub fn new(is_enough: fn(&[u8]) -> bool) -> Ear {
+        Ear { heard: Vec::new(), is_enough }
+    }
+
+    /// Whether there is no use in sending more.
+    pub fn has_enough(&self) -> bool {
+        (self.is_enough)(&self.heard)
+    }
+
+    /// What was heard, for whoever reads replies.
+    pub fn into_heard(self) -> Vec<u8> {
+        self.heard
+    }
+
+    /// Takes what there is. An end is noticed by whoever reads or writes next.
+    fn listen(&mut self, mut read: impl FnMut(&mut [u8]) -> Poll<io::Result<usize>>) {
+        let mut buf = [0; 1024];
+        while self.heard.len() < Ear::LIMIT
+            && let Poll::Ready(Ok(n @ 1..)) = read(&mut buf)
+        {
+            self.heard.extend_from_slice(&buf[..n]);
+        }
+    }
+}
+
+/// Sends all that the reader has, or up to where the ear has heard enough.
 pub async fn send_body(
     t: &mut Transfer,
     filter: &mut (dyn Filter + 'static),
     reader: &mut ClientReader,
     mut coder: Option<Coder<'_>>,
+    mut ear: Option<&mut Ear>,
 ) -> Result<()> {
     let mut buf = vec![0; t.long(O::UploadBuffersize) as usize];
     let mut coded = Vec::new();
@@ -38,8 +77,8 @@ pub async fn send_body(
                 &coded[..]
             }
         };
-        send_piece(t, filter, bytes).await?;
-        if last {
+        send_piece(t, filter, bytes, ear.as_deref_mut()).await?;
+        if last || ear.as_ref().is_some_and(|ear| ear.has_enough()) {
             t.mark(|info, elapsed| info.post_transfer = elapsed);
             return Ok(());
         }
@@ -47,14 +86,22 @@ pub async fn send_body(
 }
 
 /// Sends one piece, and waits as long as CURLOPT_MAX_SEND_SPEED_LARGE(3) asks for.
-async fn send_piece(t: &mut Transfer, filter: &mut (dyn Filter + 'static), bytes: &[u8]) -> Result<()> {
+pub async fn send_piece(
+    t: &mut Transfer,
+    filter: &mut (dyn Filter + 'static),
+    bytes: &[u8],
+    ear: Option<&mut Ear>,
+) -> Result<()> {
     if bytes.is_empty() {
         return Ok(());
     }
-    let n = bytes.len();
-    t.easy.trace("read", || format!("{n} bytes to send"));
+    t.easy.trace("read", || format!("{} bytes to send", bytes.len()));
     t.easy.callbacks.debug_if_wanted(DebugKind::DataOut, bytes);
-    filter.write_all(bytes).await.map_err(|e| send_failed(&e))?;
+    let n = match ear {
+        None => filter.write_all(bytes).await.map(|()| bytes.len()),
+        Some(ear) => write_listening(filter, bytes, ear).await,
+    };
+    let n = n.map_err(|e| send_failed(&e))?;
     t.easy.info.borrow_mut().uploaded += n as i64;
     if let Some(at) = t.send_rate.moved(n, t.now()) {
         let mut pace = t.multi.runtime.reactor().sleep_until(at);
@@ -65,4 +112,34 @@ async fn send_piece(t: &mut Transfer, filter: &mut (dyn Filter + 'static), bytes
         poll_fn(paced).await;
     }
     Ok(())
+}
+
+/// Writes everything, unless enough is heard before; how much it was.
+async fn write_listening(
+    filter: &mut (dyn Filter + 'static),
+    bytes: &[u8],
+    ear: &mut Ear,
+) -> io::Result<usize> {
+    let mut written = 0;
+    let all = poll_fn(|cx| {
+        loop {
+            ear.listen(|buf| filter.poll_read(cx, buf));
+            if ear.has_enough() {
+                return Poll::Ready(Ok(()));
+            }
+            match ready!(filter.poll_write(cx, &bytes[written..]))? {
+                0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                n => written += n,
+            }
+            if written == bytes.len() {
+                return filter.poll_flush(cx);
+            }
+        }
+    })
+    .await;
+    if all.is_err() {
+        // Who closed may have said why, and no reactor has told of it yet.
+        ear.listen(|buf| filter.try_read(buf));
+    }
+    all.map(|()| written)
 }

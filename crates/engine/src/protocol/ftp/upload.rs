@@ -58,7 +58,7 @@ async fn send_all(
 ) -> Result<()> {
     let mut filter = data::ready(t, control, data).await?;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
-    let sent = send_body(t, filter.as_mut(), reader, None).await;
+    let sent = send_body(t, filter.as_mut(), reader, None, None).await;
     // Not closed before the server has it all: what it sent that nobody read (TLS session tickets) would reset the connection.
     filter.say_goodbye();
     filter.socket().end_sending();

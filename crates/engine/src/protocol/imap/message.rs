@@ -69,7 +69,7 @@ pub async fn append(t: &mut Transfer, session: &mut Session, place: &Place) -> R
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
     // Until the command is complete, nothing that is said is understood.
     let before = std::mem::replace(&mut session.dialogue.outstanding, usize::MAX);
-    send_body(t, session.dialogue.whole.connection().filter.as_mut(), &mut reader, None).await?;
+    send_body(t, session.dialogue.whole.connection().filter.as_mut(), &mut reader, None, None).await?;
     session.dialogue.outstanding = before;
     session.end_command(t).await?;
     session.finish(t, Code::UploadFailed).await

@@ -1,14 +1,20 @@
-//! One mail: MAIL, RCPT for each recipient, DATA, and the message with its dots (RFC 5321 section 3.3).
+//! One mail: its envelope, and the message, with its dots behind DATA (RFC 5321 section 4.5.2) or as one chunk (RFC 3030).
+
+use std::future::poll_fn;
 
 use tables::{Code, EasyOption as O};
-use wire::smtp::{Mailbox, Stuffer};
+use wire::smtp::{Mailbox, Stuffer, is_lines};
 
+use super::envelope::{Envelope, Pipelining, data_accepted};
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::settings::Method;
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
-use crate::transfer::sending::send_body;
+use crate::transfer::sending::{Ear, send_body, send_piece};
+
+/// A mail up to this length may be one chunk, which is held in memory.
+const CHUNK_LIMIT: u64 = 64 * 1024;
 
 /// Sends the mail that the settings ask for.
 pub async fn send(t: &mut Transfer, session: &mut Session) -> Result<()> {
@@ -23,14 +29,20 @@ pub async fn send(t: &mut Transfer, session: &mut Session) -> Result<()> {
     // As the application told it, before line endings are converted.
     let told = u64::try_from(t.long(O::InfilesizeLarge)).ok().filter(|_| t.method != Method::PostMime);
     let sender = sender(t, session, told.or(reader.size), &recipients);
-    let code = session.command(t, &sender).await?;
-    if code / 100 != 2 {
-        return Err(Error::new(Code::SendError, format!("MAIL failed: {code}")));
+    let envelope = Envelope::new(sender, &recipients, t.on(O::MailRcptAllowfails));
+    let together = session.pipelines() && Pipelining::of(t) == Pipelining::Together;
+    let begun = match together {
+        true => envelope.together(t, session).await?,
+        false => envelope.in_turn(t, session).await.map(|()| false)?,
+    };
+    if together && !begun && session.takes_chunks() && can_be_chunk(t, &reader) {
+        match whole(&mut reader).await? {
+            mail if is_lines(&mail) => return send_chunk(t, session, mail).await,
+            mail => reader = ClientReader::of(&t.easy, mail),
+        }
     }
-    name_recipients(t, session, &recipients).await?;
-    let code = session.command(t, b"DATA").await?;
-    if code != 354 {
-        return Err(Error::new(Code::SendError, format!("DATA failed: {code}")));
+    if !begun {
+        data_accepted(session.command(t, b"DATA").await?)?;
     }
     send_message(t, session, &mut reader).await
 }
@@ -56,27 +68,37 @@ fn sender(t: &Transfer, session: &Session, size: Option<u64>, recipients: &[Mail
     line
 }
 
-/// RCPT for each. One that is refused ends it, unless CURLOPT_MAIL_RCPT_ALLOWFAILS(3) says that one accepted is enough.
-async fn name_recipients(t: &mut Transfer, session: &mut Session, recipients: &[Mailbox]) -> Result<()> {
-    let lenient = t.on(O::MailRcptAllowfails);
-    let mut refused = None;
-    let mut accepted = false;
-    for recipient in recipients {
-        let code = session.command(t, &[b"RCPT TO:", &recipient.path()[..]].concat()).await?;
-        if code / 100 == 2 {
-            accepted = true;
-        } else if lenient {
-            refused = Some(code);
-        } else {
-            return Err(Error::new(Code::SendError, format!("RCPT failed: {code}")));
+/// Whether it is known that the mail is short, and nobody asked for a pace.
+fn can_be_chunk(t: &Transfer, reader: &ClientReader) -> bool {
+    reader.size.is_some_and(|size| size <= CHUNK_LIMIT) && t.long(O::MaxSendSpeedLarge) == 0
+}
+
+/// All that the reader has.
+async fn whole(reader: &mut ClientReader) -> Result<Vec<u8>> {
+    let mut all = Vec::new();
+    let mut piece = vec![0; 16 * 1024];
+    loop {
+        let n = poll_fn(|cx| reader.poll_read(cx, &mut piece)).await?;
+        all.extend_from_slice(&piece[..n]);
+        if n == 0 || reader.ended() {
+            return Ok(all);
         }
     }
-    match refused {
-        Some(code) if !accepted => {
-            Err(Error::new(Code::SendError, format!("RCPT failed: {code} (last error)")))
-        }
-        _ => Ok(()),
+}
+
+/// BDAT, with the mail behind it (RFC 3030 section 2). As behind DATA, its last line is ended.
+async fn send_chunk(t: &mut Transfer, session: &mut Session, mut mail: Vec<u8>) -> Result<()> {
+    t.mark(|info, elapsed| info.pre_transfer = elapsed);
+    t.easy.info.borrow_mut().upload_total = mail.len() as i64;
+    if !mail.is_empty() && !mail.ends_with(b"\r\n") {
+        mail.extend_from_slice(b"\r\n");
     }
+    session.dialogue.send(t, format!("BDAT {} LAST", mail.len()).as_bytes()).await?;
+    let waiting = std::mem::replace(&mut session.dialogue.outstanding, usize::MAX);
+    send_piece(t, session.dialogue.whole.connection().filter.as_mut(), &mail, None).await?;
+    session.dialogue.outstanding = waiting;
+    t.mark(|info, elapsed| info.post_transfer = elapsed);
+    accepted(session.reply(t).await?)
 }
 
 async fn send_message(t: &mut Transfer, session: &mut Session, reader: &mut ClientReader) -> Result<()> {
@@ -91,10 +113,21 @@ async fn send_message(t: &mut Transfer, session: &mut Session, reader: &mut Clie
             stuffer.end(out);
         }
     };
-    send_body(t, session.dialogue.whole.connection().filter.as_mut(), reader, Some(&mut coder)).await?;
-    let code = session.reply(t).await?;
-    if code != 250 {
-        return Err(Error::new(Code::WeirdServerReply, ""));
+    let mut ear = Ear::new(|heard| matches!(heard, [b'4' | b'5', ..]) && heard.contains(&b'\n'));
+    let filter = session.dialogue.whole.connection().filter.as_mut();
+    let sent = send_body(t, filter, reader, Some(&mut coder), Some(&mut ear)).await;
+    let refused = ear.has_enough();
+    session.dialogue.put_back(&ear.into_heard());
+    if !refused {
+        sent?;
+        return accepted(session.reply(t).await?);
     }
-    Ok(())
+    // A refusal in the middle of it: what follows would be wasted.
+    let code = session.reply(t).await?;
+    session.dialogue.outstanding = usize::MAX;
+    accepted(code)
+}
+
+fn accepted(code: u16) -> Result<()> {
+    if code == 250 { Ok(()) } else { Err(Error::new(Code::WeirdServerReply, "")) }
 }

@@ -1,6 +1,7 @@
 //! SMTP (RFC 5321, with RFC 1870, 3207, 4954 and 6531): a mail, or one command that asks. `session` greets, upgrades to TLS
-//! and logs in; `mail` sends.
+//! and logs in; `envelope` says from whom and to whom, `mail` sends.
 
+mod envelope;
 mod mail;
 mod session;
 
@@ -12,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::settings::{Method, Text};
 use crate::transfer::Transfer;
 use crate::transfer::sasl::check_login;
+pub use envelope::Pipelining;
 use session::Session;
 
 /// Runs one request.

@@ -69,6 +69,16 @@ impl Session {
         self.memory.extensions.smtputf8
     }
 
+    /// Whether it takes commands that don't wait for one another's replies (RFC 2920).
+    pub fn pipelines(&self) -> bool {
+        self.memory.extensions.pipelining
+    }
+
+    /// Whether a mail may come in chunks (RFC 3030).
+    pub fn takes_chunks(&self) -> bool {
+        self.memory.extensions.chunking
+    }
+
     /// Whether somebody has logged in.
     pub fn is_authenticated(&self) -> bool {
         self.memory.authenticated

@@ -1,0 +1,178 @@
+//! What goes ahead of a message: MAIL, RCPT for each recipient, and DATA (RFC 5321 section 3.3), one after the other or, where
+//! the server offers PIPELINING (RFC 2920), together.
+//!
+//! DATA leaves with them only where no reply to a RCPT can keep the mail from being sent to the others: with one recipient, or
+//! with CURLOPT_MAIL_RCPT_ALLOWFAILS(3). A server that says go ahead although nobody is left to get it gets the lone dot of RFC
+//! 2920 section 3.1. A chunk (BDAT) never goes ahead: a server that refuses it unread would take the mail for commands.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use tables::Code;
+use wire::smtp::Mailbox;
+
+use super::session::Session;
+use crate::error::{Error, Result};
+use crate::transfer::Transfer;
+
+/// So many commands leave before replies are read: both sides' buffers hold that much (RFC 2920 section 3.1).
+const MOST_TOGETHER: usize = 100;
+
+/// Whether commands that don't wait for one another may leave together (`warmwire_smtp_pipeline`, WARMWIRE_SMTP).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pipelining {
+    /// Every command waits for the reply to the one before, as in curl.
+    Wait,
+    /// They leave together where the server offers it.
+    #[default]
+    Together,
+}
+
+impl Pipelining {
+    const ALL: [Pipelining; 2] = [Pipelining::Wait, Pipelining::Together];
+
+    /// By its number in C.
+    pub fn from_number(number: i64) -> Option<Pipelining> {
+        Self::ALL.get(usize::try_from(number).ok()?).copied()
+    }
+
+    /// What the environment asks for; read once.
+    fn of_process() -> Pipelining {
+        static STATE: AtomicU8 = AtomicU8::new(u8::MAX);
+        if let Some(known) = Self::ALL.get(usize::from(STATE.load(Ordering::Relaxed))) {
+            return *known;
+        }
+        let named = std::env::var("WARMWIRE_SMTP").ok().filter(|_| !runtime::secure_execution());
+        let level = if named.as_deref() == Some("wait") { Pipelining::Wait } else { Pipelining::Together };
+        STATE.store(level as u8, Ordering::Relaxed);
+        level
+    }
+
+    /// What this transfer may do.
+    pub fn of(t: &Transfer) -> Pipelining {
+        t.easy.smtp_pipelining.get().unwrap_or_else(Pipelining::of_process)
+    }
+}
+
+/// From whom and to whom.
+pub struct Envelope {
+    /// MAIL.
+    sender: Vec<u8>,
+    /// RCPT, each.
+    recipients: Vec<Vec<u8>>,
+    /// One recipient that is accepted is enough.
+    lenient: bool,
+}
+
+/// What was said to the recipients.
+#[derive(Default)]
+struct Verdict {
+    accepted: bool,
+    refused: Option<u16>,
+}
+
+impl Envelope {
+    /// With the command that names the sender.
+    pub fn new(sender: Vec<u8>, recipients: &[Mailbox], lenient: bool) -> Envelope {
+        let recipients = recipients.iter().map(|to| [b"RCPT TO:", &to.path()[..]].concat()).collect();
+        Envelope { sender, recipients, lenient }
+    }
+
+    /// Whether DATA may leave before it is known who is accepted.
+    pub fn lets_data_go_ahead(&self) -> bool {
+        (self.lenient || self.recipients.len() == 1) && self.recipients.len() < MOST_TOGETHER
+    }
+
+    /// Each command waits for its reply.
+    pub async fn in_turn(&self, t: &mut Transfer, session: &mut Session) -> Result<()> {
+        sender_accepted(session.command(t, &self.sender).await?)?;
+        let mut verdict = Verdict::default();
+        for recipient in &self.recipients {
+            verdict.hear(session.command(t, recipient).await?);
+            self.judge_one(&verdict)?;
+        }
+        self.judge_all(&verdict)
+    }
+
+    /// All of them leave together; whether DATA did, too, and the message is waited for.
+    pub async fn together(&self, t: &mut Transfer, session: &mut Session) -> Result<bool> {
+        let ahead = self.lets_data_go_ahead();
+        let mut commands = vec![&self.sender[..]];
+        commands.extend(self.recipients.iter().map(|recipient| &recipient[..]));
+        commands.extend(ahead.then_some(&b"DATA"[..]));
+        let mut verdict = Verdict::default();
+        let (mut outcome, mut data) = (Ok(()), None);
+        for (group, commands) in commands.chunks(MOST_TOGETHER).enumerate() {
+            session.dialogue.send_together(t, commands).await?;
+            for at in 0..commands.len() {
+                let code = session.reply(t).await?;
+                let said = match group * MOST_TOGETHER + at {
+                    0 => sender_accepted(code),
+                    n if n > self.recipients.len() => {
+                        data = Some(code);
+                        Ok(())
+                    }
+                    _ => {
+                        verdict.hear(code);
+                        self.judge_one(&verdict)
+                    }
+                };
+                outcome = outcome.and(said.map_err(|e| (code, e)));
+            }
+            if outcome.is_err() {
+                break;
+            }
+        }
+        let outcome = outcome
+            .and_then(|()| self.judge_all(&verdict).map_err(|e| (verdict.refused.unwrap_or_default(), e)));
+        if let Err((code, error)) = outcome {
+            if data == Some(354) {
+                session.command(t, b".").await?;
+            }
+            // It is the refusal that is told, whatever was said to the rest.
+            t.easy.info.borrow_mut().response_code = i64::from(code);
+            return Err(error);
+        }
+        data.map_or(Ok(false), |code| data_accepted(code).map(|()| true))
+    }
+
+    fn judge_one(&self, verdict: &Verdict) -> Result<()> {
+        match verdict.refused {
+            Some(code) if !self.lenient => Err(Error::new(Code::SendError, format!("RCPT failed: {code}"))),
+            _ => Ok(()),
+        }
+    }
+
+    fn judge_all(&self, verdict: &Verdict) -> Result<()> {
+        match verdict.refused {
+            Some(code) if !verdict.accepted => {
+                Err(Error::new(Code::SendError, format!("RCPT failed: {code} (last error)")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Verdict {
+    fn hear(&mut self, code: u16) {
+        if code / 100 == 2 {
+            self.accepted = true;
+        } else {
+            self.refused = Some(code);
+        }
+    }
+}
+
+fn sender_accepted(code: u16) -> Result<()> {
+    match code / 100 {
+        2 => Ok(()),
+        _ => Err(Error::new(Code::SendError, format!("MAIL failed: {code}"))),
+    }
+}
+
+/// Whether DATA's reply lets the message follow.
+pub fn data_accepted(code: u16) -> Result<()> {
+    match code {
+        354 => Ok(()),
+        _ => Err(Error::new(Code::SendError, format!("DATA failed: {code}"))),
+    }
+}
