@@ -52,6 +52,8 @@ pub struct EasyState {
     pub websocket: RefCell<Option<Box<WebSocket>>>,
     /// Only a connection is wanted, logged in and left in the pool (`process_pool::open`).
     pub(crate) ahead: Cell<bool>,
+    /// It serves a look-up of another handle's transfer: its connections are apart, and bound to no limits.
+    pub(crate) inner: Cell<bool>,
     /// The last CURLOPT_RESOLVE list had an entry for every host: one of an earlier list no longer counts.
     pub(crate) wildcard_pins: Cell<bool>,
     /// How FTP commands are sent; the process's way when nothing was said.
@@ -162,6 +164,7 @@ impl Easy {
             tag: Cell::new(0),
             os_errno: Cell::new(0),
             rtsp_received: Cell::new(0),
+            inner: Cell::new(false),
             wildcard_pins: Cell::new(false),
             transfer_id: Cell::new(-1),
             target: RefCell::default(),
@@ -372,6 +375,14 @@ impl EasyState {
         self.flow.set(false, false);
         self.message.borrow_mut().clear();
         self.transfer_id.set(NEXT_TRANSFER.fetch_add(1, Ordering::Relaxed));
+    }
+
+    /// The same for a transfer inside another's, which is no member of the multi handle.
+    pub(crate) fn begin_within(self: &Rc<Self>, multi: &Rc<MultiState>, outer: &EasyState) {
+        self.inner.set(true);
+        self.tag.set(outer.tag.get());
+        *self.multi.borrow_mut() = Rc::downgrade(multi);
+        Easy(self.clone()).set_share(outer.share.borrow().clone());
     }
 
     /// The handle has left the multi handle whose pool holds its connection; one in a share's pool it still finds.

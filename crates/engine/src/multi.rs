@@ -109,6 +109,8 @@ impl Streams {
 pub struct MultiState {
     pub(crate) runtime: Runtime,
     pub(crate) pool: Pool,
+    /// Connections for look-ups: a transfer that waits for one has its place among those that are limited already.
+    for_names: RefCell<Option<Pool>>,
     shared_pools: RefCell<Vec<(Arc<SharedPool>, Pool)>>,
     pub resolved: Arc<ResolveCache>,
     /// Which addresses have won races.
@@ -152,6 +154,7 @@ impl Multi {
         Multi(Rc::new(MultiState {
             runtime,
             pool,
+            for_names: RefCell::default(),
             shared_pools: RefCell::default(),
             resolved: Arc::default(),
             favourites: RefCell::default(),
@@ -393,6 +396,7 @@ impl Multi {
     /// Closes all idle connections (CURLMOPT_NETWORK_CHANGED).
     pub fn close_idle(&self) {
         self.0.pool.close_all();
+        self.0.for_names.borrow().iter().for_each(Pool::close_all);
     }
 
     /// Forgets looked-up names (CURLMOPT_NETWORK_CHANGED).
@@ -412,6 +416,7 @@ impl Multi {
         let _ = self.0.runtime.run();
         self.0.runtime.drain();
         self.0.pool.give_up();
+        self.0.for_names.take().iter().for_each(Pool::close_all);
         let reactor = self.0.runtime.reactor();
         reactor.set_hook(None);
         // A transfer that was jumped out of holds a reference for ever: what is large or a descriptor goes now.
@@ -559,8 +564,9 @@ impl MultiState {
     }
 
     fn pools(&self) -> Vec<Pool> {
-        let shared = self.shared_pools.borrow();
-        std::iter::once(&self.pool).chain(shared.iter().map(|(_, pool)| pool)).cloned().collect()
+        let (shared, for_names) = (self.shared_pools.borrow(), self.for_names.borrow());
+        let shared = shared.iter().map(|(_, pool)| pool);
+        std::iter::once(&self.pool).chain(for_names.iter()).chain(shared).cloned().collect()
     }
 
     /// The pool for a transfer: our own, or one in front of which a share handle's stands.
@@ -574,6 +580,11 @@ impl MultiState {
         pool.set_in_front(Some(shared.clone()));
         pools.push((shared.clone(), pool.clone()));
         pool
+    }
+
+    /// The pool for look-ups.
+    pub(crate) fn pool_for_names(&self) -> Pool {
+        self.for_names.borrow_mut().get_or_insert_with(|| Pool::new(self.runtime.reactor())).clone()
     }
 
     /// How many idle connections may be kept.

@@ -30,6 +30,8 @@ pub struct Identity {
     pub pins: Vec<String>,
     /// The zone of an IPv6 address: by its name in the URL, or the number of CURLOPT_ADDRESS_SCOPE.
     pub zone: String,
+    /// Who is asked for the host's addresses, when that is not the system: others may know the name as another's.
+    pub asked: String,
     pub socket: SocketOptions,
     pub unix: Option<UnixAddress>,
     /// The address of the PROXY line (CURLOPT_HAPROXYPROTOCOL, HAPROXY_CLIENT_IP).
@@ -172,6 +174,7 @@ mod tests {
             ip_version: _,
             pins: _,
             zone: _,
+            asked: _,
             socket: _,
             unix: _,
             haproxy: _,
@@ -207,6 +210,7 @@ mod tests {
             Identity { ip_version: IpVersion::V6, ..base() },
             Identity { pins: vec!["h:1:127.0.0.1".into()], ..base() },
             Identity { zone: "1".into(), ..base() },
+            Identity { asked: "1".into(), ..base() },
             Identity { socket: SocketOptions { nodelay: false, ..SocketOptions::default() }, ..base() },
             Identity { unix: Some(path), ..base() },
             Identity { unix: Some(UnixAddress::Abstract(b"/a".to_vec())), ..base() },

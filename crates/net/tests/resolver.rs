@@ -12,7 +12,8 @@ use common::{block_on, runtime};
 use runtime::{Clock, Runtime};
 use warmwire_net::NetErrorKind;
 use warmwire_net::resolver::{
-    Candidates, Family, Found, IpVersion, ResolveCache, ResolveOptions, Resolver, Said, Unanswered, resolve,
+    Candidates, Family, Found, IpVersion, Means, ResolveCache, ResolveOptions, Resolver, Said, Unanswered,
+    resolve,
 };
 
 struct Counting {
@@ -59,7 +60,7 @@ impl Counting {
     ) -> Result<Vec<String>, (NetErrorKind, String)> {
         let (resolver, cache, reactor) = (self.resolver.clone(), self.cache.clone(), rt.reactor().clone());
         block_on(rt, async move {
-            let found = resolve(&resolver, &cache, &reactor, name, 80, &options).await;
+            let found = resolve(&Means::system(&resolver, &cache, &reactor), name, 80, &options).await;
             found.map(|a| a.list.iter().map(|a| a.to_string()).collect()).map_err(|e| (e.kind, e.message))
         })
     }
@@ -82,8 +83,8 @@ fn names_asked_for_at_once_are_asked_once() {
         rt.spawn(Box::pin(async move {
             // caches of their own: only the look-up in flight can unite them
             let (cache, options) = (Arc::default(), ResolveOptions::default());
-            let found = resolve(&resolver, &cache, &reactor, "Name.test", 80, &options);
-            let mut list = found.await.unwrap().list.clone();
+            let means = Means::system(&resolver, &cache, &reactor);
+            let mut list = resolve(&means, "Name.test", 80, &options).await.unwrap().list.clone();
             list.sort();
             assert_eq!(list, addresses(&["10.0.0.1:80", "[fd00::1]:80"]));
             done.set(done.get() + 1);
@@ -130,7 +131,9 @@ fn time_of(rt: &Runtime, resolver: &Arc<Resolver>, name: &'static str, ip_versio
     let (resolver, reactor) = (resolver.clone(), rt.reactor().clone());
     let start = Instant::now();
     block_on(rt, async move {
-        resolve(&resolver, &Arc::default(), &reactor, name, 1, &family(ip_version)).await.unwrap();
+        resolve(&Means::system(&resolver, &Arc::default(), &reactor), name, 1, &family(ip_version))
+            .await
+            .unwrap();
     });
     start.elapsed()
 }
@@ -143,7 +146,7 @@ fn a_hundred_dead_names_that_were_given_up_delay_nobody() {
         let (resolver, reactor) = (resolver.clone(), rt.reactor().clone());
         rt.spawn(Box::pin(async move {
             let (name, options) = (format!("dead{i}.test"), ResolveOptions::default());
-            let _ = resolve(&resolver, &Arc::default(), &reactor, &name, 1, &options).await;
+            let _ = resolve(&Means::system(&resolver, &Arc::default(), &reactor), &name, 1, &options).await;
         }));
     }
     rt.run().unwrap();
@@ -165,7 +168,7 @@ fn dead_names_that_are_waited_for_give_way_after_a_second() {
         let (resolver, reactor) = (resolver.clone(), rt.reactor().clone());
         rt.spawn(Box::pin(async move {
             let (name, options) = (format!("dead{i}.test"), ResolveOptions::default());
-            let _ = resolve(&resolver, &Arc::default(), &reactor, &name, 1, &options).await;
+            let _ = resolve(&Means::system(&resolver, &Arc::default(), &reactor), &name, 1, &options).await;
         }));
     }
     rt.run().unwrap();
@@ -202,7 +205,7 @@ fn an_answer_that_was_not_waited_for_costs_the_next_look_up_nothing() {
         let start = Instant::now();
         block_on(&rt, async move {
             let options = ResolveOptions::default();
-            resolve(&resolver, &cache, &reactor, "half.test", 1, &options).await.unwrap();
+            resolve(&Means::system(&resolver, &cache, &reactor), "half.test", 1, &options).await.unwrap();
         });
         times.push(start.elapsed());
     }
@@ -218,7 +221,9 @@ fn each_answer_counts_when_it_comes() {
     let (first, mut stream) = block_on(&rt, async move {
         let cache = Arc::default();
         let options = ResolveOptions::default();
-        let mut stream = Candidates::look_up(&resolver, &cache, &reactor, ("a.test", 7), &options).unwrap();
+        let mut stream =
+            Candidates::look_up(&Means::system(&resolver, &cache, &reactor), ("a.test", 7), &options)
+                .unwrap();
         (stream.next().await.unwrap(), stream)
     });
     assert_eq!(first.candidates.iter().map(|c| c.address).collect::<Vec<_>>(), addresses(&["10.0.0.1:7"]));
@@ -246,7 +251,7 @@ fn a_thousand_names_at_once_are_all_answered() {
         let (resolver, reactor, done) = (resolver.clone(), rt.reactor().clone(), done.clone());
         rt.spawn(Box::pin(async move {
             let (name, options) = (format!("name{i}.test"), ResolveOptions::default());
-            resolve(&resolver, &Arc::default(), &reactor, &name, 1, &options).await.unwrap();
+            resolve(&Means::system(&resolver, &Arc::default(), &reactor), &name, 1, &options).await.unwrap();
             done.set(done.get() + 1);
         }));
     }
@@ -270,9 +275,14 @@ fn forty_questions_at_once() {
         let (resolver, reactor, done) = (all.resolver.clone(), rt.reactor().clone(), done.clone());
         rt.spawn(Box::pin(async move {
             let name = format!("name{i}");
-            resolve(&resolver, &Arc::default(), &reactor, &name, 1, &ResolveOptions::default())
-                .await
-                .unwrap();
+            resolve(
+                &Means::system(&resolver, &Arc::default(), &reactor),
+                &name,
+                1,
+                &ResolveOptions::default(),
+            )
+            .await
+            .unwrap();
             done.set(done.get() + 1);
         }));
     }
@@ -404,7 +414,13 @@ fn the_system_knows_its_own_names() {
     let found = block_on(&rt, async move {
         let process = warmwire_net::process();
         let options = ResolveOptions::default();
-        resolve(&process.resolver, &Arc::default(), &reactor, "does-not-exist.invalid", 80, &options).await
+        resolve(
+            &Means::system(&process.resolver, &Arc::default(), &reactor),
+            "does-not-exist.invalid",
+            80,
+            &options,
+        )
+        .await
     });
     assert_eq!(found.unwrap_err().message, "Could not resolve host: does-not-exist.invalid");
 }

@@ -51,20 +51,11 @@ fn features_that_the_library_lacks() {
     }
 }
 
-// refuses: --doh-url, --engine
-// idles: --doh-insecure, --doh-cert-status
+// refuses: --engine
 #[test]
 fn options_that_the_library_lacks() {
-    let url = "https://127.0.0.1/dns-query";
-    for flag in [&["--doh-url", url][..], &["--doh-url", url, "--doh-insecure"], &["--engine", "pkcs11"]] {
-        let ran = on_a_file(flag);
-        assert_eq!((ran.code, ran.stderr.as_str()), (4, NOT_BUILT_IN), "{flag:?}");
-    }
-    // Without a server for them to be about they say nothing; an empty URL takes the server away.
-    for flag in [&["--doh-insecure"][..], &["--doh-cert-status"], &["--doh-url", url, "--doh-url", ""]] {
-        let ran = on_a_file(flag);
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{flag:?}");
-    }
+    let ran = on_a_file(&["--engine", "pkcs11"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (4, NOT_BUILT_IN));
     assert_eq!(curl(&["--engine", "list"]).text(), "Build-time engines:\n  <none>\n");
 }
 

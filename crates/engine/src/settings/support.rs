@@ -103,7 +103,8 @@ pub fn support(option: O) -> Support {
         | O::ConnectTo | O::DnsCacheTimeout | O::DnsShuffleAddresses | O::HappyEyeballsTimeoutMs
         | O::Maxconnects | O::MaxageConn | O::MaxlifetimeConn | O::FreshConnect | O::ForbidReuse
         | O::ConnectOnly | O::UpkeepIntervalMs | O::Buffersize | O::UploadBuffersize | O::Nosignal
-        | O::QuickExit => Support::Yes,
+        | O::QuickExit | O::DohUrl | O::DohSslVerifypeer | O::DohSslVerifyhost
+        | O::DohSslVerifystatus => Support::Yes,
         // Messages.
         O::Verbose | O::Noprogress => Support::Yes,
         // FTP.
@@ -132,8 +133,7 @@ pub fn support(option: O) -> Support {
         O::MailFrom | O::MailRcpt | O::MailAuth | O::MailRcptAllowfails | O::SaslIr
         | O::SaslAuthzid | O::UploadFlags => Support::Yes,
         // Features that this build lacks.
-        O::SslCtxFunction | O::SslCtxData | O::Sslengine | O::SslengineDefault | O::Ech | O::DohUrl
-        | O::DohSslVerifypeer | O::DohSslVerifyhost | O::DohSslVerifystatus => Support::NotBuiltIn,
+        O::SslCtxFunction | O::SslCtxData | O::Sslengine | O::SslengineDefault | O::Ech => Support::NotBuiltIn,
         // Taken out of curl with 8.15, 8.17 and 8.22.
         O::SslFalsestart | O::Krblevel | O::TlsauthUsername | O::TlsauthPassword | O::TlsauthType
         | O::ProxyTlsauthUsername | O::ProxyTlsauthPassword | O::ProxyTlsauthType => Support::NotBuiltIn,

@@ -2,10 +2,8 @@
 //! made layer by layer: name look-up, connect, proxy, TLS.
 
 use std::borrow::Cow;
-use std::future::{Future, poll_fn};
 use std::hint::cold_path;
 use std::net::{IpAddr, SocketAddr};
-use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,7 +11,7 @@ use std::time::{Duration, Instant};
 use net::connect::{ConnectRequest, Reached, Stage, Told, at_once, connect, connect_unix};
 use net::filter::{SocketFilter, open::Transport};
 use net::http2::{self, Around, Switched, Terms};
-use net::resolver::{Addresses, IpVersion, ResolveOptions, is_new, resolve};
+use net::resolver::{IpVersion, ResolveOptions};
 use net::session::Session;
 use net::{
     About, Acquired, Ages, Connection, Datagrams, Filter, Identity, Key, Lease, Limits, Pool, ResolveCache,
@@ -290,27 +288,9 @@ impl Transfer {
         Ok(self.plan()?.forwarder().is_some())
     }
 
-    /// A host's addresses. The application hears of a look-up that begins, not of an answer that the cache has.
-    pub(super) async fn look_up(
-        &self,
-        host: &str,
-        port: u16,
-        options: &ResolveOptions,
-    ) -> Result<Arc<Addresses>> {
-        let options = &ResolveOptions { wildcards: self.easy.wildcard_pins.get(), ..options.clone() };
-        let reactor = self.multi.runtime.reactor();
-        let cache = self.resolve_cache();
-        let begins = self.locked(LockData::Dns, || is_new(&cache, host, port, options, reactor.now()));
-        if begins && !self.easy.callbacks.resolver_start() {
-            return Err(Error::new(Code::AbortedByCallback, ""));
-        }
-        let mut found = pin!(resolve(&net::process().resolver, &cache, reactor, host, port, options));
-        Ok(poll_fn(|cx| self.locked(LockData::Dns, || found.as_mut().poll(cx))).await?)
-    }
-
     /// A host's address of one family.
     pub async fn look_up_host(&self, host: &str, v4: bool) -> Result<std::net::IpAddr> {
-        let found = self.look_up(host, 0, &ResolveOptions::default()).await?;
+        let found = self.look_up_here(host, 0, &ResolveOptions::default()).await?;
         let address = found.list.iter().map(|a| a.ip()).find(|ip| ip.is_ipv4() == v4);
         address.ok_or_else(|| Error::from(Code::CouldntResolveHost))
     }
@@ -319,7 +299,7 @@ impl Transfer {
     /// without addresses the socket can't be bound, whatever the reason.
     async fn local_hosts(&self, name: &str, plan: &Plan) -> Vec<SocketAddr> {
         let options = ResolveOptions { proxy: false, ..plan.resolve.clone() };
-        let found = self.look_up(name, 80, &options).await;
+        let found = self.look_up_here(name, 80, &options).await;
         found.map(|addresses| addresses.list.clone()).unwrap_or_default()
     }
 
@@ -507,6 +487,9 @@ impl Transfer {
 
     /// The pool of this transfer, with the limits of its multi handle.
     pub fn pool(&self) -> Pool {
+        if self.easy.inner.get() {
+            return self.multi.pool_for_names();
+        }
         let share = self.easy.share.borrow();
         let pool = self.multi.pool_for(share.as_ref().and_then(|s| s.pool()));
         let limits = self.multi.limits.get();

@@ -138,6 +138,7 @@ impl Plan {
             ip_version: resolve.ip_version,
             pins: pins(&settings, (&to_host, to_port), [&pre_proxy, &proxy].into_iter().flatten()),
             zone: zone(&settings, &t.url),
+            asked: super::look_up::asked(&settings),
             socket,
             unix,
             haproxy: haproxy(&settings),

@@ -36,6 +36,7 @@ const WAYS: &[Way] = &[
         &[],
     ),
     (&[(O::Url, "https://host.test/"), (O::Proxy, "proxy.test")], &[]),
+    (&[(O::Url, "https://host.test/"), (O::DohUrl, "https://dns.test/")], &[]),
     (&[(O::Url, "http://host.test/"), (O::Proxy, "proxy.test")], &[]),
     (&[(O::Url, "http://host.test/"), (O::Proxy, "socks5h://u:p@proxy.test:1")], &[]),
     (&[(O::Url, "ftp://host.test/")], &[(O::UseSsl, 1)]),

@@ -6,6 +6,9 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use wire::dns::Binding;
+
+use super::candidates::Part;
 use super::lookup::Family;
 use super::pins::Pin;
 use super::{Addresses, IpVersion, ResolveOptions};
@@ -13,6 +16,9 @@ use crate::error::NetError;
 
 /// As many entries as curl keeps; beyond it the old ones go.
 const ENTRIES: usize = 29_999;
+
+/// What holds for no time at all holds for this long: the transfer that asked, and those beside it.
+const LEAST: Duration = Duration::from_secs(1);
 
 /// A cache that may be shared between threads.
 #[derive(Default)]
@@ -33,18 +39,31 @@ enum Entry {
     Parts(Parts),
 }
 
-/// What is known of each family.
+/// What is known of each family, and of services.
 #[derive(Clone, Default)]
-pub(super) struct Parts([Option<Known>; 2]);
+pub(super) struct Parts {
+    addresses: [Option<Known<SocketAddr>>; 2],
+    pub services: Option<Known<Binding>>,
+}
 
 /// What came of one question.
-#[derive(Clone)]
-pub(super) struct Known {
-    /// Empty: the name has no such address. `None`: it was asked and nobody waited for the answer.
-    pub list: Option<Arc<[SocketAddr]>>,
+pub(super) struct Known<T> {
+    /// Empty: there is nothing. `None`: it was asked, and nobody waited for the answer.
+    pub list: Option<Arc<[T]>>,
     /// When it came.
     pub at: Instant,
+    /// For how long a name server says that it holds.
+    ttl: Option<Duration>,
 }
+
+impl<T> Clone for Known<T> {
+    fn clone(&self) -> Known<T> {
+        Known { list: self.list.clone(), ..*self }
+    }
+}
+
+/// A list, and for how long a name server says that it holds.
+pub(super) type Lasting<T> = (Vec<T>, Option<Duration>);
 
 /// What the cache has of a name.
 pub(super) enum Kept {
@@ -53,8 +72,8 @@ pub(super) enum Kept {
 }
 
 impl Parts {
-    pub(super) fn of(&self, family: Family) -> Option<&Known> {
-        self.0[family as usize].as_ref()
+    pub(super) fn of(&self, family: Family) -> Option<&Known<SocketAddr>> {
+        self.addresses[family as usize].as_ref()
     }
 }
 
@@ -96,9 +115,7 @@ impl ResolveCache {
                 Kept::Pinned(if options.shuffle && made.is_none() { shuffled(&admitted) } else { admitted })
             }
             Some(Entry::Parts(mut parts)) => {
-                parts.0.iter_mut().for_each(|known| {
-                    known.take_if(|known| known.is_stale(options.ttl, now));
-                });
+                parts.forget_stale(options.ttl, now);
                 Kept::Parts(parts)
             }
             Some(Entry::Pinned(..)) => {
@@ -112,10 +129,9 @@ impl ResolveCache {
     /// Keeps the answer for one family and returns it, shuffled if wanted.
     pub(super) fn remember(
         &self,
-        name: &str,
-        port: u16,
+        at: (&str, u16),
         family: Family,
-        mut list: Vec<SocketAddr>,
+        (mut list, ttl): Lasting<SocketAddr>,
         options: &ResolveOptions,
         now: Instant,
     ) -> Arc<[SocketAddr]> {
@@ -123,20 +139,35 @@ impl ResolveCache {
             shuffle(&mut list);
         }
         let list: Arc<[SocketAddr]> = list.into();
-        self.keep((name, port), family, Known { list: Some(list.clone()), at: now }, options);
+        let known = Known { list: Some(list.clone()), at: now, ttl };
+        self.keep(at, options, now, |parts| parts.addresses[family as usize] = Some(known));
+        list
+    }
+
+    /// The same for HTTPS records.
+    pub(super) fn remember_services(
+        &self,
+        at: (&str, u16),
+        (list, ttl): Lasting<Binding>,
+        options: &ResolveOptions,
+        now: Instant,
+    ) -> Arc<[Binding]> {
+        let list: Arc<[Binding]> = list.into();
+        let known = Known { list: Some(list.clone()), at: now, ttl };
+        self.keep(at, options, now, |parts| parts.services = Some(known));
         list
     }
 
     /// Keeps in mind that a question was asked whose answer nobody waited for.
-    pub(super) fn note_asked(
-        &self,
-        name: &str,
-        port: u16,
-        family: Family,
-        options: &ResolveOptions,
-        now: Instant,
-    ) {
-        self.keep((name, port), family, Known { list: None, at: now }, options);
+    pub(super) fn note_asked(&self, at: (&str, u16), part: Part, options: &ResolveOptions, now: Instant) {
+        self.keep(at, options, now, |parts| match part {
+            Part::Addresses(family) => {
+                parts.addresses[family as usize].get_or_insert(Known { list: None, at: now, ttl: None });
+            }
+            Part::Services => {
+                parts.services.get_or_insert(Known { list: None, at: now, ttl: None });
+            }
+        });
     }
 
     /// How many entries there are, pinned ones included.
@@ -155,18 +186,24 @@ impl ResolveCache {
         *self.table() = Table::default();
     }
 
-    fn keep(&self, (name, port): (&str, u16), family: Family, known: Known, options: &ResolveOptions) {
+    fn keep(
+        &self,
+        (name, port): (&str, u16),
+        options: &ResolveOptions,
+        now: Instant,
+        change: impl FnOnce(&mut Parts),
+    ) {
         if options.ttl == Some(Duration::ZERO) {
             return;
         }
         let mut table = self.table();
-        table.make_room(options.ttl, known.at);
+        table.make_room(options.ttl, now);
         match table.entries.get_mut(&(name.to_owned(), port)) {
-            Some(Entry::Parts(parts)) => parts.0[family as usize] = Some(known),
+            Some(Entry::Parts(parts)) => change(parts),
             Some(Entry::Pinned(..)) => {} // while it was looked up, the application has said it
             None => {
                 let mut parts = Parts::default();
-                parts.0[family as usize] = Some(known);
+                change(&mut parts);
                 table.insert(name, port, Entry::Parts(parts));
             }
         }
@@ -218,25 +255,42 @@ impl Entry {
     fn made(&self) -> Option<Instant> {
         match self {
             Entry::Pinned(_, made) => *made,
-            Entry::Parts(parts) => parts.0.iter().flatten().map(|known| known.at).max(),
+            Entry::Parts(parts) => {
+                let services = parts.services.iter().map(|known| known.at);
+                parts.addresses.iter().flatten().map(|known| known.at).chain(services).max()
+            }
         }
     }
 
     fn is_stale(&self, ttl: Option<Duration>, now: Instant) -> bool {
         match self {
             Entry::Pinned(_, made) => is_old(*made, ttl, now),
-            Entry::Parts(parts) => parts.0.iter().flatten().all(|known| known.is_stale(ttl, now)),
+            Entry::Parts(parts) => {
+                let mut parts = parts.clone();
+                parts.forget_stale(ttl, now);
+                parts.services.is_none() && parts.addresses.iter().all(Option::is_none)
+            }
         }
     }
 }
 
-impl Known {
-    /// That there is nothing ages twice as fast, as in curl.
+impl Parts {
+    fn forget_stale(&mut self, ttl: Option<Duration>, now: Instant) {
+        self.addresses.iter_mut().for_each(|known| {
+            known.take_if(|known| known.is_stale(ttl, now));
+        });
+        self.services.take_if(|known| known.is_stale(ttl, now));
+    }
+}
+
+impl<T> Known<T> {
+    /// That there is nothing ages twice as fast, as in curl. What a name server said for a shorter time holds for that; who
+    /// wants answers to hold for ever gets that.
     fn is_stale(&self, ttl: Option<Duration>, now: Instant) -> bool {
         let Some(ttl) = ttl else { return false };
         let age = now.saturating_duration_since(self.at);
         let nothing = self.list.as_ref().is_none_or(|list| list.is_empty());
-        (if nothing { age * 2 } else { age }) >= ttl
+        (if nothing { age * 2 } else { age }) >= ttl || self.ttl.is_some_and(|own| age >= own.max(LEAST))
     }
 }
 

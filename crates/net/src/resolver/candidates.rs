@@ -5,21 +5,27 @@
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
-use std::net::{SocketAddr, SocketAddrV6};
+use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use runtime::{Reactor, Sleep, WakeGuard};
+use runtime::{Sleep, WakeGuard};
+use wire::dns::{Answer, Binding, Kind, Name, Question};
 
-use super::cache::Kept;
-use super::lookup::{Family, Found, PATIENCE, Ticket};
-use super::{Addresses, ResolveCache, ResolveOptions, Resolver, at_once, refuse_early, unresolved};
+use super::cache::{Kept, Parts};
+use super::lookup::{Family, Found, PATIENCE, Resolver, Ticket, Unanswered};
+use super::means::{Asked, Means, Source};
+use super::services::{offered, spoken};
+use super::{Addresses, ResolveOptions, at_once, refuse_early, unresolved};
 use crate::error::NetError;
 
 /// How long the other answers are waited for after the first with addresses (RFC 8305 section 8).
 pub const RESOLUTION_DELAY: Duration = Duration::from_millis(50);
+
+/// Names without HTTPS records of their own that are followed to others.
+const MOST_ALIASES: usize = 4;
 
 /// A place where a host may be reached, and what is known of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +58,7 @@ pub enum Part {
 #[derive(Clone, Debug)]
 pub struct Answered {
     pub part: Part,
-    /// In the order in which the system, or the server, prefers them; none: there are none, or nobody knows.
+    /// The best first, else in the order in which they were told; none: there are none, or nobody knows.
     pub candidates: Vec<Candidate>,
     /// When it came; one that was remembered, in the past. The resolution delay begins then.
     pub at: Instant,
@@ -62,142 +68,145 @@ pub struct Answered {
 pub struct Candidates {
     ready: VecDeque<Answered>,
     pending: Vec<Pending>,
-    asking: Option<Asking>,
+    subject: Option<Subject>,
+    /// What HTTPS records say, and addresses that have been told: each answer adds to what the others mean.
+    services: Arc<[Binding]>,
+    told: Vec<SocketAddr>,
     /// What to say when the end comes without a candidate; nothing where connecting is what fails.
     failure: Option<NetError>,
-    found: bool,
 }
 
 /// A question that is out.
 struct Pending {
-    family: Family,
-    ticket: Ticket,
+    part: Part,
+    way: Way,
+    /// The name that HTTPS records were looked for at when another had no more than an alias, and how many had.
+    alias: Option<(Name, usize)>,
 }
 
-/// What is needed while questions are out.
-struct Asking {
+enum Way {
+    Thread(Ticket, Waiting),
+    Servers(Asked),
+}
+
+/// While a thread is asked, the wake-up descriptor is among the reactor's interests, and somebody looks from time to time
+/// whether the threads are stuck.
+struct Waiting {
     resolver: Arc<Resolver>,
-    cache: Arc<ResolveCache>,
-    reactor: Arc<Reactor>,
+    patience: Sleep,
+    _awake: WakeGuard,
+}
+
+/// What is looked up.
+struct Subject {
+    means: Means,
     name: String,
     port: u16,
     options: ResolveOptions,
-    /// Goes off when threads may be stuck.
-    patience: Sleep,
-    _awake: WakeGuard,
+}
+
+/// What came of a question to whomever, and for how long it holds.
+enum Came {
+    Addresses(Arc<Vec<Found>>, Option<Duration>),
+    Services(Vec<Binding>, Option<Duration>),
 }
 
 impl Candidates {
     /// Addresses that need no look-up.
     pub fn known(list: &[SocketAddr], now: Instant) -> Candidates {
-        let mut known = Candidates {
-            ready: VecDeque::new(),
-            pending: Vec::new(),
-            asking: None,
-            failure: None,
-            found: !list.is_empty(),
-        };
+        let mut known = Candidates::nothing();
         let six_first = list.first().is_none_or(SocketAddr::is_ipv6);
         for family in if six_first { [Family::V6, Family::V4] } else { [Family::V4, Family::V6] } {
-            let own = list.iter().copied().filter(|a| Family::of(&a.ip()) == family);
-            known.answer(family, own, now);
+            let own: Vec<_> = list.iter().copied().filter(|a| Family::of(&a.ip()) == family).collect();
+            known.addresses(family, &own, now);
         }
         known
     }
 
-    /// Begins to look a host up. The wake-up descriptor stays among the reactor's interests while a thread is asked.
+    fn nothing() -> Candidates {
+        Candidates {
+            ready: VecDeque::new(),
+            pending: Vec::new(),
+            subject: None,
+            services: Arc::default(),
+            told: Vec::new(),
+            failure: None,
+        }
+    }
+
+    /// Begins to look a host up.
     pub fn look_up(
-        resolver: &Arc<Resolver>,
-        cache: &Arc<ResolveCache>,
-        reactor: &Arc<Reactor>,
-        (name, port): (&str, u16),
+        means: &Means,
+        (written, port): (&str, u16),
         options: &ResolveOptions,
     ) -> Result<Candidates, NetError> {
-        let (written, name, now) = (name, name.to_ascii_lowercase(), reactor.now());
-        let kept = cache.find(&name, port, options, now);
-        if let Kept::Pinned(addresses) = &kept {
-            return match (addresses.list.is_empty(), at_once(&name, port, options)) {
-                (true, None) => Err(unresolved(written, options)),
-                _ => Ok(Candidates::known(&addresses.list, now)),
-            };
-        }
-        if let Some(list) = at_once(&name, port, options) {
-            // A numeric host of the other family is resolved, as in curl; it is the connecting that fails.
-            let list: Vec<_> = list.into_iter().filter(|a| options.ip_version.admits(&a.ip())).collect();
-            for family in options.ip_version.families() {
-                let own: Vec<_> = list.iter().copied().filter(|a| Family::of(&a.ip()) == *family).collect();
-                let known = matches!(&kept, Kept::Parts(parts) if parts.of(*family).is_some());
-                if !own.is_empty() && !known {
-                    cache.remember(&name, port, *family, own, options, now);
-                }
+        let (name, now) = (written.to_ascii_lowercase(), means.reactor.now());
+        let numbers = at_once(&name, port, options);
+        let parts = match means.cached(|cache| cache.find(&name, port, options, now)) {
+            Kept::Pinned(addresses) if addresses.list.is_empty() && numbers.is_none() => {
+                return Err(unresolved(written, options));
             }
+            Kept::Pinned(addresses) => return Ok(Candidates::known(&addresses.list, now)),
+            Kept::Parts(parts) => parts,
+        };
+        let subject = Subject { means: means.clone(), name, port, options: options.clone() };
+        if let Some(mut list) = numbers {
+            // A numeric host of the other family is resolved, as in curl; it is the connecting that fails.
+            list.retain(|a| options.ip_version.admits(&a.ip()));
+            subject.keep_numbers(&list, &parts, now);
             return Ok(Candidates::known(&list, now));
         }
         refuse_early(written, options)?;
-        let mut stream = Candidates::known(&[], now);
-        stream.ready.clear();
+        let mut stream = Candidates::nothing();
         stream.failure = Some(unresolved(written, options));
-        stream.ask(resolver, cache, reactor, &name, port, options)?;
+        stream.ask(&subject, &parts, now);
+        stream.subject = Some(subject);
         Ok(stream)
     }
 
     /// What the cache has counts; what it lacks is asked.
-    fn ask(
-        &mut self,
-        resolver: &Arc<Resolver>,
-        cache: &Arc<ResolveCache>,
-        reactor: &Arc<Reactor>,
-        name: &str,
-        port: u16,
-        options: &ResolveOptions,
-    ) -> Result<(), NetError> {
-        let now = reactor.now();
-        let Kept::Parts(parts) = cache.find(name, port, options, now) else { return Ok(()) };
-        for family in options.ip_version.families() {
-            match parts.of(*family).and_then(|part| Some((part.list.clone()?, part.at))) {
-                Some((list, at)) => self.answer(*family, list.iter().copied(), at),
-                None => match resolver.ask(name, *family) {
-                    Ok(ticket) => self.pending.push(Pending { family: *family, ticket }),
-                    Err(_) => self.answer(*family, [], now),
+    fn ask(&mut self, subject: &Subject, parts: &Parts, now: Instant) {
+        for family in subject.options.ip_version.families() {
+            let part = Part::Addresses(*family);
+            match parts.of(*family).and_then(|known| Some((known.list.clone()?, known.at))) {
+                Some((list, at)) => self.addresses(*family, &list, at),
+                None => match subject.question(*family) {
+                    Ok(way) => self.pending.push(Pending { part, way, alias: None }),
+                    Err(Unanswered) => self.addresses(*family, &[], now),
                 },
             }
         }
-        if !self.pending.is_empty() {
-            self.asking = Some(Asking {
-                resolver: resolver.clone(),
-                cache: cache.clone(),
-                reactor: reactor.clone(),
-                name: name.to_owned(),
-                port,
-                options: options.clone(),
-                patience: reactor.sleep(PATIENCE),
-                _awake: reactor.wake_interest(),
-            });
+        if subject.means.services.is_none() {
+            return;
         }
-        Ok(())
+        match parts.services.as_ref().and_then(|known| Some((known.list.clone()?, known.at))) {
+            Some((list, at)) => self.bindings(list, subject, at),
+            None => match Question::https(&subject.name, subject.port) {
+                Ok(question) => self.ask_services(subject, question, None),
+                Err(_) => self.bindings(Arc::default(), subject, now),
+            },
+        }
+    }
+
+    fn ask_services(&mut self, subject: &Subject, question: Question, alias: Option<(Name, usize)>) {
+        let Some(servers) = &subject.means.services else { return };
+        let way = Way::Servers(servers.ask(question));
+        self.pending.push(Pending { part: Part::Services, way, alias });
     }
 
     /// The next answer; nothing when all have come.
     pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Answered>> {
-        if let Some(asking) = &mut self.asking
-            && Pin::new(&mut asking.patience).poll(cx).is_ready()
-        {
-            asking.resolver.hurry();
-            asking.patience.reset_after(PATIENCE);
-            let _ = Pin::new(&mut asking.patience).poll(cx);
-        }
         let mut i = 0;
-        while i < self.pending.len() {
-            match self.pending[i].ticket.poll(cx) {
+        while let Some(pending) = self.pending.get_mut(i) {
+            match pending.way.poll(cx, pending.part) {
                 Poll::Pending => i += 1,
-                Poll::Ready(said) => {
-                    let family = self.pending.remove(i).family;
-                    self.take(family, said.ok());
+                Poll::Ready(came) => {
+                    let pending = self.pending.remove(i);
+                    let Some(subject) = self.subject.take() else { continue };
+                    self.take(pending, came, &subject);
+                    self.subject = Some(subject);
                 }
             }
-        }
-        if self.pending.is_empty() {
-            self.asking = None;
         }
         match self.ready.pop_front() {
             Some(answered) => Poll::Ready(Some(answered)),
@@ -213,66 +222,150 @@ impl Candidates {
 
     /// What to say when nothing was found. `None`: the host is a number, of a family that is not wanted.
     pub fn failure(&self) -> Option<&NetError> {
-        self.failure.as_ref().filter(|_| !self.found)
+        self.failure.as_ref().filter(|_| self.told.is_empty())
     }
 
-    /// Everything that comes within the resolution delay, as a list. IPv6 stands first, unless no route leads there.
-    pub async fn settled(mut self, reactor: &Arc<Reactor>) -> Result<Arc<Addresses>, NetError> {
-        let (mut list, mut enough): (Vec<SocketAddr>, Option<Sleep>) = (Vec::new(), None);
+    /// The addresses that come within the resolution delay, as a list. IPv6 stands first, unless no route leads there.
+    pub async fn settled(mut self) -> Result<Arc<Addresses>, NetError> {
+        // What needs no look-up comes in the order in which it was given.
+        let Some(reactor) = self.subject.as_ref().map(|subject| subject.means.reactor.clone()) else {
+            return Ok(Arc::new(Addresses { list: self.told.clone() }));
+        };
+        let mut enough: Option<Sleep> = None;
         let all = poll_fn(|cx| {
-            loop {
-                match self.poll_next(cx) {
-                    Poll::Ready(Some(answered)) => {
-                        if enough.is_none() && !answered.candidates.is_empty() {
-                            enough = Some(reactor.sleep_until(answered.at + RESOLUTION_DELAY));
-                        }
-                        let fresh = answered.candidates.iter().map(|c| c.address);
-                        list.extend(fresh.filter(|a| !list.contains(a)).collect::<Vec<_>>());
-                    }
-                    Poll::Ready(None) => return Poll::Ready(()),
-                    Poll::Pending => break,
+            while let Some(answered) = match self.poll_next(cx) {
+                Poll::Ready(None) => return Poll::Ready(()),
+                Poll::Ready(answered) => answered,
+                Poll::Pending => None,
+            } {
+                if enough.is_none() && !self.told.is_empty() {
+                    enough = Some(reactor.sleep_until(answered.at + RESOLUTION_DELAY));
                 }
+            }
+            let asked = self.pending.iter().any(|pending| pending.part != Part::Services);
+            if !asked {
+                return Poll::Ready(()); // a list tells nothing of services
             }
             enough.as_mut().map_or(Poll::Pending, |enough| Pin::new(enough).poll(cx))
         });
         all.await;
         match self.failure() {
             Some(failure) => Err(failure.clone()),
-            None if self.failure.is_none() => Ok(Arc::new(Addresses { list })), // in the order in which it was given
-            None => Ok(Arc::new(Addresses { list: preferred(list) })),
+            None => Ok(Arc::new(Addresses { list: preferred(std::mem::take(&mut self.told)) })),
         }
     }
 
-    fn take(&mut self, family: Family, said: Option<Arc<Vec<Found>>>) {
-        let Some(asking) = &self.asking else { return };
-        let now = asking.reactor.now();
-        let list = said.map(|found| {
-            let list = with_port(&found, family, asking.port, asking.options.scope_id);
-            asking.cache.remember(&asking.name, asking.port, family, list, &asking.options, now)
-        });
-        let list: Vec<SocketAddr> = list.map(|list| list.to_vec()).unwrap_or_default();
-        self.answer(family, list, now);
+    /// An answer has come: it is kept, and told. What nobody knows is only told.
+    fn take(&mut self, pending: Pending, came: Result<Came, Unanswered>, subject: &Subject) {
+        let (means, options, now) = (&subject.means, &subject.options, subject.means.reactor.now());
+        let at = (subject.name.as_str(), subject.port);
+        match (pending.part, came) {
+            (Part::Addresses(family), Ok(Came::Addresses(found, ttl))) => {
+                let list = with_port(&found, family, subject.port, options.scope_id);
+                let list = means.cached(|cache| cache.remember(at, family, (list, ttl), options, now));
+                self.addresses(family, &list, now);
+            }
+            (Part::Addresses(family), _) => self.addresses(family, &[], now),
+            (Part::Services, Ok(Came::Services(list, ttl))) => {
+                let (name, hops) = pending.alias.unzip();
+                let hops = hops.unwrap_or_default();
+                if let Some(target) = list.first().filter(|first| first.is_alias() && hops < MOST_ALIASES) {
+                    let target = target.target.clone().expect("an alias without a target is none");
+                    let question = Question { name: target.clone(), kind: Kind::Https };
+                    return self.ask_services(subject, question, Some((target, hops + 1)));
+                }
+                let list = list.into_iter().filter(|service| !service.is_alias()).map(|service| {
+                    let target = service.target.clone().or_else(|| name.clone());
+                    Binding { target, ..service }
+                });
+                let list = list.collect();
+                let list = means.cached(|cache| cache.remember_services(at, (list, ttl), options, now));
+                self.bindings(list, subject, now);
+            }
+            (Part::Services, _) => self.bindings(Arc::default(), subject, now),
+        }
     }
 
-    fn answer(&mut self, family: Family, list: impl IntoIterator<Item = SocketAddr>, at: Instant) {
-        let candidates: Vec<Candidate> = list.into_iter().map(Candidate::from).collect();
-        self.found |= !candidates.is_empty();
+    fn addresses(&mut self, family: Family, list: &[SocketAddr], at: Instant) {
+        let candidates = spoken(&self.services, list);
+        self.told.extend(list);
         self.ready.push_back(Answered { part: Part::Addresses(family), candidates, at });
+    }
+
+    fn bindings(&mut self, services: Arc<[Binding]>, subject: &Subject, at: Instant) {
+        let candidates = offered(&services, &self.told, subject.port, subject.options.ip_version);
+        self.services = services;
+        self.ready.push_back(Answered { part: Part::Services, candidates, at });
     }
 }
 
 impl Drop for Candidates {
-    /// A question that was not waited for to its end has been asked all the same.
+    /// A question whose answer nobody waited for, because another had come, has been asked all the same.
     fn drop(&mut self) {
-        let Some(asking) = self.asking.take().filter(|_| self.found) else { return };
+        let Some(subject) = self.subject.take().filter(|_| !self.told.is_empty()) else { return };
+        let (means, now) = (&subject.means, subject.means.reactor.now());
         for pending in &self.pending {
-            asking.cache.note_asked(
-                &asking.name,
-                asking.port,
-                pending.family,
-                &asking.options,
-                asking.reactor.now(),
-            );
+            // The lock of who shares the cache is for what it sees; here it may be in the middle of something else.
+            means.cache.note_asked((&subject.name, subject.port), pending.part, &subject.options, now);
+        }
+    }
+}
+
+impl Subject {
+    /// Asks for the addresses of a family.
+    fn question(&self, family: Family) -> Result<Way, Unanswered> {
+        match &self.means.addresses {
+            Source::System(resolver) => {
+                let ticket = resolver.ask(&self.name, family)?;
+                let (patience, awake) =
+                    (self.means.reactor.sleep(PATIENCE), self.means.reactor.wake_interest());
+                let waiting = Waiting { resolver: resolver.clone(), patience, _awake: awake };
+                Ok(Way::Thread(ticket, waiting))
+            }
+            Source::Servers(servers) => {
+                let name = Name::parse(&self.name).map_err(|_| Unanswered)?;
+                let kind = if family == Family::V4 { Kind::A } else { Kind::Aaaa };
+                Ok(Way::Servers(servers.ask(Question { name, kind })))
+            }
+        }
+    }
+
+    /// curl counts numbers as look-ups, and caches them.
+    fn keep_numbers(&self, list: &[SocketAddr], parts: &Parts, now: Instant) {
+        for family in self.options.ip_version.families() {
+            let own: Vec<_> = list.iter().copied().filter(|a| Family::of(&a.ip()) == *family).collect();
+            if !own.is_empty() && parts.of(*family).is_none() {
+                let at = (self.name.as_str(), self.port);
+                self.means.cached(|cache| cache.remember(at, *family, (own, None), &self.options, now));
+            }
+        }
+    }
+}
+
+impl Way {
+    fn poll(&mut self, cx: &mut Context<'_>, part: Part) -> Poll<Result<Came, Unanswered>> {
+        match self {
+            Way::Servers(asked) => asked.as_mut().poll(cx).map_ok(|answer| Came::of(answer, part)),
+            Way::Thread(ticket, waiting) => {
+                if Pin::new(&mut waiting.patience).poll(cx).is_ready() {
+                    waiting.resolver.hurry();
+                    waiting.patience.reset_after(PATIENCE);
+                    let _ = Pin::new(&mut waiting.patience).poll(cx);
+                }
+                ticket.poll(cx).map_ok(|found| Came::Addresses(found, None))
+            }
+        }
+    }
+}
+
+impl Came {
+    fn of(answer: Answer, part: Part) -> Came {
+        let ttl = answer.ttl.map(|seconds| Duration::from_secs(seconds.into()));
+        match part {
+            Part::Services => Came::Services(answer.bindings, ttl),
+            Part::Addresses(_) => {
+                Came::Addresses(Arc::new(answer.addresses.iter().map(|ip| (*ip, 0)).collect()), ttl)
+            }
         }
     }
 }
@@ -292,10 +385,9 @@ fn with_port(found: &[Found], family: Family, port: u16, scope: u32) -> Vec<Sock
     let mut list: Vec<SocketAddr> = Vec::new();
     for (ip, own) in found.iter().filter(|(ip, _)| Family::of(ip) == family) {
         let address = match ip {
-            std::net::IpAddr::V4(v4) => (*v4, port).into(),
-            std::net::IpAddr::V6(v6) => {
-                let local = v6.is_unicast_link_local();
-                let scope = if *own == 0 && local { scope } else { *own };
+            IpAddr::V4(v4) => (*v4, port).into(),
+            IpAddr::V6(v6) => {
+                let scope = if *own == 0 && v6.is_unicast_link_local() { scope } else { *own };
                 SocketAddrV6::new(*v6, port, 0, scope).into()
             }
         };

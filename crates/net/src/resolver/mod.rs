@@ -8,20 +8,21 @@ mod cache;
 mod candidates;
 mod hosts;
 mod lookup;
+mod means;
 mod pins;
+mod services;
 mod system;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use runtime::Reactor;
-
 use crate::error::{NetError, NetErrorKind};
 use cache::Kept;
 pub use cache::ResolveCache;
 pub use candidates::{Answered, Candidate, Candidates, Part, RESOLUTION_DELAY};
 pub use lookup::{Family, Found, LookupFn, Resolver, Said, Unanswered};
+pub use means::{Around, Asked, Means, NameServers, Source};
 pub use pins::speaks_of;
 
 /// A name longer than this is no name (RFC 1035 allows 253 characters).
@@ -94,14 +95,12 @@ impl IpVersion {
 
 /// Looks a host up, and waits for all answers but those that are later than the resolution delay.
 pub async fn resolve(
-    resolver: &Arc<Resolver>,
-    cache: &Arc<ResolveCache>,
-    reactor: &Arc<Reactor>,
+    means: &Means,
     name: &str,
     port: u16,
     options: &ResolveOptions,
 ) -> Result<Arc<Addresses>, NetError> {
-    Candidates::look_up(resolver, cache, reactor, (name, port), options)?.settled(reactor).await
+    Candidates::look_up(means, (name, port), options)?.settled().await
 }
 
 /// Whether a look-up would go beyond the cache. curl counts numeric hosts and localhost as look-ups, and caches them.

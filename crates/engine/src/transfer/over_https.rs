@@ -1,0 +1,164 @@
+//! DNS over HTTPS (RFC 8484, CURLOPT_DOH_URL): each question is a POST by a transfer of its own inside the one that asks.
+//!
+//! It runs on the same multi handle, so that an event loop sees its sockets, and is dropped with the look-up. As in curl it
+//! takes over what the application said of trust anchors and little else; whether the server is verified is said apart. The
+//! name of the server itself is looked up by the system, so that nothing goes round in circles.
+
+use std::rc::Rc;
+
+use runtime::cell::RefCell;
+
+use net::resolver::{Asked, NameServers, Unanswered};
+use tables::constant::CURL_HTTP_VERSION_2TLS;
+use tables::{Code, EasyOption as O};
+use wire::dns::{Answer, Question, Reply};
+
+use super::Transfer;
+use crate::callbacks::{Callbacks, DebugKind, Written};
+use crate::easy::{Easy, EasyState};
+use crate::multi::MultiState;
+use crate::settings::{Settings, Text};
+
+/// The longest message that DNS knows.
+const LONGEST: usize = 65_535;
+
+/// What holds for the transfer holds for the server that it asks.
+const TEXTS: [O; 11] = [
+    O::Cainfo,
+    O::CainfoBlob,
+    O::Capath,
+    O::Crlfile,
+    O::SslEcCurves,
+    O::SslSignatureAlgorithms,
+    O::SslCipherList,
+    O::Tls13Ciphers,
+    O::DnsServers,
+    O::DnsInterface,
+    O::DnsLocalIp4,
+];
+
+/// A server that is asked over HTTPS.
+pub struct OverHttps {
+    multi: Rc<MultiState>,
+    asking: Rc<EasyState>,
+    url: Text,
+}
+
+impl OverHttps {
+    /// For the names that this transfer needs.
+    pub fn new(t: &Transfer, url: &Text) -> OverHttps {
+        OverHttps { multi: t.multi.clone(), asking: t.easy.clone(), url: url.clone() }
+    }
+
+    /// The handle of the inner transfer, and where its body goes.
+    fn inner(&self, message: &[u8]) -> Result<(Inner, Rc<Collector>), Code> {
+        let outer = self.asking.callbacks.clone();
+        let collector = Rc::new(Collector { outer, body: RefCell::default() });
+        let easy = Easy::new(Rc::new(Ears(collector.clone())));
+        *easy.0.settings.borrow_mut() = self.settings(message)?;
+        easy.0.begin_within(&self.multi, &self.asking);
+        Ok((Inner(easy), collector))
+    }
+
+    fn settings(&self, message: &[u8]) -> Result<Settings, Code> {
+        let outer = self.asking.settings.borrow();
+        let mut own = Settings::default();
+        own.set_text(O::Url, Some(&self.url))?;
+        own.set_text(O::DefaultProtocol, Some(b"https"))?;
+        own.set_text(O::ProtocolsStr, Some(b"https"))?;
+        own.set_long(O::Postfieldsize, message.len() as i64)?;
+        own.set_text(O::Copypostfields, Some(message))?;
+        let content_type = &b"Content-Type: application/dns-message"[..];
+        own.set_list(O::Httpheader, Some(vec![content_type.into()]))?;
+        own.set_long(O::HttpVersion, CURL_HTTP_VERSION_2TLS.into())?;
+        own.set_long(O::Pipewait, 1)?;
+        for (option, of_outer) in [
+            (O::SslVerifypeer, O::DohSslVerifypeer),
+            (O::SslVerifyhost, O::DohSslVerifyhost),
+            (O::SslVerifystatus, O::DohSslVerifystatus),
+            (O::SslOptions, O::SslOptions),
+        ] {
+            own.set_long(option, outer.long(of_outer))?;
+        }
+        for option in TEXTS {
+            if let Some(text) = outer.text(option) {
+                own.set_text(option, Some(&text))?;
+            }
+        }
+        if outer.is_set(O::Resolve) {
+            own.set_list(O::Resolve, Some(outer.list(O::Resolve).to_vec()))?;
+        }
+        Ok(own)
+    }
+}
+
+impl NameServers for OverHttps {
+    fn ask(&self, question: Question) -> Asked {
+        // The number is 0, so that equal questions are equal requests (RFC 8484 section 4.1).
+        let inner = self.inner(&question.message(0, None));
+        let (multi, asking) = (self.multi.clone(), self.asking.clone());
+        Box::pin(async move {
+            let Ok((inner, collector)) = inner else { return Err(Unanswered) };
+            let code = super::complete(&multi, &inner.0.0).await;
+            let body = collector.body.take();
+            match judged(code, &body, &question) {
+                Ok(answer) => Ok(answer),
+                Err(why) => {
+                    asking.note(|| format!("DoH: asking for {} failed: {why}", question.name));
+                    Err(Unanswered)
+                }
+            }
+        })
+    }
+}
+
+fn judged(code: Code, body: &[u8], question: &Question) -> Result<Answer, String> {
+    if code != Code::Ok {
+        return Err(format!("code {}", code.id()));
+    }
+    let reply = Reply::parse(body).map_err(|fault| fault.to_string())?;
+    if reply.id() != 0 || !reply.is_to(question, false) {
+        return Err("the reply is to another question".to_owned());
+    }
+    reply.answer(question).map_err(|fault| fault.to_string())
+}
+
+/// An inner transfer's handle.
+struct Inner(Easy);
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.0.set_share(None);
+    }
+}
+
+/// Keeps the reply, and passes on what a verbose application wants to see.
+struct Collector {
+    outer: Rc<dyn Callbacks>,
+    body: RefCell<Vec<u8>>,
+}
+
+struct Ears(Rc<Collector>);
+
+impl Callbacks for Ears {
+    fn write(&self, data: &[u8]) -> Written {
+        let mut body = self.0.body.borrow_mut();
+        if body.len() + data.len() > LONGEST {
+            return Written::Failed(0);
+        }
+        body.extend_from_slice(data);
+        Written::All
+    }
+
+    fn wants_debug(&self) -> bool {
+        self.0.outer.wants_debug()
+    }
+
+    fn traces(&self, layer: &str) -> bool {
+        self.0.outer.traces(layer)
+    }
+
+    fn debug(&self, kind: DebugKind, data: &[u8]) {
+        self.0.outer.debug(kind, data);
+    }
+}
