@@ -375,6 +375,7 @@ fn a_pool_has_sessions_that_park_and_go_on() {
             most: Rc::new(Cell::new(2)),
             buffer: Default::default(),
             around: None,
+            trace: None,
         };
         let Some(Acquired::Vacant(slot)) = pool.try_acquire(wish) else { panic!() };
         let connection = *connect(&rt, to).await;

@@ -17,12 +17,13 @@ pub enum Kind {
 }
 
 /// The layers that tell more: name, and the group that stands for it in `--trace-config`.
-const LAYERS: [(&str, &str); 14] = [
+const LAYERS: [(&str, &str); 15] = [
     ("dns", "network"),
     ("ftp", "protocol"),
     ("haproxy", "proxy"),
     ("http-proxy", "proxy"),
     ("http/1", "protocol"),
+    ("http/2", "protocol"),
     ("imap", "protocol"),
     ("multi", "network"),
     ("pop3", "protocol"),

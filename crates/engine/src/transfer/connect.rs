@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use net::connect::{ConnectRequest, Reached, Stage, Told, at_once, connect, connect_unix};
 use net::filter::{SocketFilter, open::Transport};
-use net::http2::{self, Around, Switched, Terms};
+use net::http2::{self, Around, Switched, Terms, Trace};
 use net::resolver::{IpVersion, ResolveOptions};
 use net::session::Session;
 use net::{
@@ -160,12 +160,25 @@ impl Transfer {
             most: self.multi.streams.most(),
             buffer: self.multi.streams.buffer(),
             around: self.around_parking(),
+            trace: self.trace_of_frames(),
         }
     }
 
     /// What we say of ourselves in HTTP/2.
     pub fn http2_config(&self) -> Config {
         Config::default()
+    }
+
+    /// Frames are told to the transfer that had the session run, as long as that wants to know and is there.
+    fn trace_of_frames(&self) -> Option<Trace> {
+        const LAYER: &str = "http/2";
+        let wanted = self.easy.callbacks.wants_debug() && self.easy.callbacks.traces(LAYER);
+        let easy = wanted.then(|| Rc::downgrade(&self.easy))?;
+        Some(Rc::new(move |line| {
+            if let Some(easy) = easy.upgrade() {
+                easy.trace(LAYER, || line);
+            }
+        }))
     }
 
     /// A session parks when nobody has a stream any more; the lock functions of a share that gets its connection then are

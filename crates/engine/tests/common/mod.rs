@@ -68,6 +68,10 @@ impl Callbacks for Callee {
         self.0.notes.borrow().is_some()
     }
 
+    fn traces(&self, _layer: &str) -> bool {
+        true
+    }
+
     fn debug(&self, kind: DebugKind, data: &[u8]) {
         if let (DebugKind::Text, Some(notes)) = (kind, &mut *self.0.notes.borrow_mut()) {
             notes.push_str(&String::from_utf8_lossy(data));

@@ -1,9 +1,10 @@
 //! Many transfers on one connection: who waits for whom, what each knows of it, and who has it afterwards.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::os::fd::RawFd;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tables::constant::CURL_HTTP_VERSION_2_0;
@@ -11,7 +12,7 @@ use tables::{Code, EasyOption as O, LockData};
 use testkit::frames::{FramePeer, kind};
 use warmwire_engine::callbacks::Written;
 use warmwire_engine::share::{Locks, Share};
-use warmwire_engine::{Easy, Multi};
+use warmwire_engine::{Easy, Interest, Multi, SocketHook};
 
 use super::{App, long, message, patient, run_until, to, together};
 
@@ -43,6 +44,36 @@ fn infos_of_transfers_that_share() {
         connects += info.connects;
     }
     assert_eq!(connects, 1);
+}
+
+/// covers: CURLOPT_VERBOSE, curl_global_trace
+#[test]
+fn what_v_and_traces_say() {
+    let peer = obliging();
+    let (easy, app) = to(&peer);
+    for wanted in [
+        &[
+            "using HTTP/2\n",
+            "[HTTP/2] [1] OPENED stream for http://127.0.0.1:",
+            "[HTTP/2] [1] [:method: GET]\n",
+            "[HTTP/2] [0] -> FRAME[SETTINGS, len=18]\n",
+            "[HTTP/2] [0] -> FRAME[WINDOW_UPDATE, incr=1048510465]\n",
+            "[HTTP/2] [1] -> FRAME[HEADERS, len=",
+            "[HTTP/2] [0] <- FRAME[SETTINGS, len=0]\n",
+            "[HTTP/2] [1] <- FRAME[DATA, len=2, eos=1, padlen=0]\n",
+        ][..],
+        &[
+            "Reusing existing connection #0 with host 127.0.0.1\n",
+            "[HTTP/2] [3] OPENED stream",
+            "[HTTP/2] [3] <- FRAME[DATA, len=2, eos=1, padlen=0]\n",
+        ],
+    ] {
+        app.notes.replace(Some(String::new()));
+        assert_eq!(easy.perform(), Code::Ok);
+        let notes = app.notes.borrow().clone().unwrap();
+        wanted.iter().for_each(|line| assert!(notes.contains(line), "{line} in {notes}"));
+        assert!(notes.contains(" left intact\n"), "{notes}");
+    }
 }
 
 /// What waits for the window of a transfer that is paused waits there, and holds up nobody.
@@ -140,6 +171,53 @@ fn descriptors_of_two_transfers() {
         run_until(&multi, || peer.accepts() == wanted && multi.interests().len() == wanted);
         multi.remove(&one.0);
         multi.remove(&two.0);
+    }
+}
+
+/// What an event loop was told.
+#[derive(Default)]
+struct Log {
+    now: Mutex<BTreeMap<RawFd, Interest>>,
+    /// Most descriptors at a time.
+    most: AtomicUsize,
+}
+
+impl SocketHook for Log {
+    fn changed(&self, fd: RawFd, interest: Interest, _: u64) {
+        let mut now = self.now.lock().unwrap();
+        match interest.is_empty() {
+            true => drop(now.remove(&fd)),
+            false => drop(now.insert(fd, interest)),
+        }
+        self.most.fetch_max(now.len(), SeqCst);
+    }
+}
+
+/// Twenty transfers are one socket to an event loop, and none once nobody uses it.
+/// covers: curl_multi_socket_action, CURLMOPT_SOCKETFUNCTION
+#[test]
+fn an_event_loop_hears_of_one_socket() {
+    let peer = obliging();
+    let all: Vec<(Easy, Rc<App>)> = (0..20).map(|_| to(&peer)).collect();
+    let easies: Vec<&Easy> = all.iter().map(|(easy, _)| easy).collect();
+    patient(&easies);
+    let (multi, log) = (Multi::default(), Arc::new(Log::default()));
+    multi.set_socket_hook(Some(log.clone()));
+    multi.set_timer(Some(Rc::new(|_| true)));
+    for round in 0..2 {
+        easies.iter().for_each(|easy| assert_eq!(multi.add(easy), tables::MultiCode::Ok));
+        multi.socket_action(None, Interest::NONE, false);
+        super::eventually(|| {
+            let told = log.now.lock().unwrap().clone();
+            for (fd, interest) in told {
+                multi.socket_action(Some(fd), interest, false);
+            }
+            multi.socket_action(None, Interest::NONE, false);
+            multi.running() == 0
+        });
+        assert!(log.now.lock().unwrap().is_empty(), "an idle connection is nobody's business");
+        easies.iter().for_each(|easy| assert_eq!(multi.remove(easy), tables::MultiCode::Ok));
+        assert_eq!((log.most.load(SeqCst), peer.accepts(), peer.requests(0)), (1, 1, 20 * (round + 1)));
     }
 }
 

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
-use wire::h2::Session;
+use wire::h2::{Session, Watch};
 
 use super::{Http2, Lost, Parked};
 use crate::{Connection, Filter};
@@ -45,6 +45,16 @@ pub struct Driver {
     buffer: Buffer,
     /// What was received before the session began.
     early: Vec<u8>,
+    watched: Option<Box<Watched>>,
+}
+
+/// Who wants to know of frames: called with a line for each.
+pub type Trace = Rc<dyn Fn(String)>;
+
+struct Watched {
+    trace: Trace,
+    sent: Watch,
+    received: Watch,
 }
 
 /// What is left when no stream is.
@@ -57,12 +67,19 @@ pub struct Rested {
 impl Driver {
     pub(super) fn new(http2: Http2, connection: Box<Connection>, out: Vec<u8>) -> Driver {
         let buffer = Buffer::default();
-        Driver { http2, connection: Some(connection), out, sent: 0, buffer, early: Vec::new() }
+        Driver { http2, connection: Some(connection), out, sent: 0, buffer, early: Vec::new(), watched: None }
     }
 
     /// The same with a buffer that others use, too.
     pub fn with_buffer(mut self, buffer: Buffer) -> Driver {
         self.buffer = buffer;
+        self
+    }
+
+    /// The same with somebody who wants to know of each frame.
+    pub fn watched_by(mut self, trace: Option<Trace>) -> Driver {
+        let watched = |trace| Box::new(Watched { trace, sent: Watch::default(), received: Watch::default() });
+        self.watched = trace.map(watched);
         self
     }
 
@@ -83,6 +100,9 @@ impl Driver {
                 // What leaves makes room, of which no byte of the peer's may ever tell.
                 let _ = state.take_in(&[]); // faults come with what is read
                 drop(state);
+                if let Some(Watched { trace, sent, .. }) = self.watched.as_deref_mut() {
+                    sent.look(&self.out, |stream, words| trace(format!("[{stream}] -> {words}")));
+                }
                 if self.out.is_empty() {
                     return connection.filter.poll_flush(cx).map_err(Lost::from);
                 }
@@ -100,13 +120,15 @@ impl Driver {
         let Some(connection) = &mut self.connection else { return Poll::Pending };
         if !self.early.is_empty() {
             let early = std::mem::take(&mut self.early);
+            watch(&mut self.watched, &early);
             let taken = self.http2.0.borrow_mut().take_in(&early);
             return Poll::Ready(taken.map(|()| early.len()).map_err(Lost::Failed));
         }
-        let http2 = &self.http2;
+        let (http2, watched) = (&self.http2, &mut self.watched);
         self.buffer.lend(|buf| match ready!(connection.filter.poll_read(cx, buf)) {
             Ok(0) => Poll::Ready(Err(Lost::Closed)),
             Ok(n) => {
+                watch(watched, &buf[..n]);
                 let mut state = http2.0.borrow_mut();
                 tell_time(&mut state.session, connection.filter.as_ref(), connection.created);
                 let taken = state.take_in(&buf[..n]);
@@ -205,6 +227,13 @@ impl Drop for Driver {
             connection.state = Some(Box::new(Parked::new(session, unsent, connection.created)));
             connection.retire();
         }
+    }
+}
+
+/// Received bytes are shown to who wants to know of them.
+fn watch(watched: &mut Option<Box<Watched>>, bytes: &[u8]) {
+    if let Some(Watched { trace, received, .. }) = watched.as_deref_mut() {
+        received.look(bytes, |stream, words| trace(format!("[{stream}] <- {words}")));
     }
 }
 

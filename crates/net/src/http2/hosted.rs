@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use runtime::Runtime;
 use wire::h2::Config;
 
-use super::driver::Rested;
+use super::driver::{Rested, Trace};
 use super::{Buffer, Driver, Http2, Parked, Place, Stream as OpenStream};
 use crate::connection::{About, Memory};
 use crate::exchange::http2::Http2 as Http2Exchange;
@@ -29,6 +29,8 @@ pub struct Terms {
     pub buffer: Buffer,
     /// Called around what gives the connection back to its pool, where somebody wants to know of that: a share's lock functions.
     pub around: Option<Around>,
+    /// Told of each frame, while somebody wants to know.
+    pub trace: Option<Trace>,
 }
 
 /// Calls what it is given, once.
@@ -93,10 +95,10 @@ struct Begun {
 
 fn begin(begun: Begun, whole: Whole, terms: Terms, runtime: &Runtime) -> Rc<dyn Session> {
     let Begun { http2, driver, first, about, kept_up } = begun;
-    let Terms { most, around, buffer, .. } = terms;
+    let Terms { most, around, buffer, trace, .. } = terms;
     let (first, whole) = (RefCell::new(first), RefCell::new(Some(whole)));
     let hosted = Rc::new(Hosted { first, http2, about, most, around, kept_up: Cell::new(kept_up), whole });
-    runtime.spawn(Box::pin(drive(hosted.clone(), driver.with_buffer(buffer))));
+    runtime.spawn(Box::pin(drive(hosted.clone(), driver.with_buffer(buffer).watched_by(trace))));
     hosted
 }
 

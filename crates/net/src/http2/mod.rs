@@ -20,7 +20,7 @@ use std::task::{Context, Poll, Waker};
 use slab::Slab;
 use wire::h2::{Config, ErrorCode, Event, Failure, Field, Opening, Session, StreamId};
 
-pub use driver::{Buffer, Driver, Rested};
+pub use driver::{Buffer, Driver, Rested, Trace};
 pub use hosted::{Around, Switched, Terms, host, host_upgraded};
 use inbox::Inbox;
 pub use inbox::{Fault, Head, StreamFault};

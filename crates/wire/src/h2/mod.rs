@@ -3,7 +3,7 @@
 //!
 //! A reader with one question: the calls stand in `session`, what a frame of the peer does in `receive` (frames),
 //! `dispatch` (those of one payload) and `message` (heads and trailers), what leaves and in which order in `send`, what
-//! a message must be in `head`, states of a stream in `stream`, windows in `window`.
+//! a message must be in `head`, states of a stream in `stream`, windows in `window`, the words of a trace in `watch`.
 //!
 //! Nothing is allocated per frame: payloads are read where they were received unless a frame is split between reads,
 //! fields are decoded into one list that is filled again, and body bytes are handed out as pieces of the input. What
@@ -24,6 +24,7 @@ mod session;
 mod settings;
 mod stream;
 mod streams;
+mod watch;
 mod window;
 
 #[cfg(test)]
@@ -39,3 +40,4 @@ pub use receive::{Event, Step};
 pub use session::{Field, Opening, Session};
 pub use settings::Config;
 pub use stream::StreamId;
+pub use watch::Watch;
