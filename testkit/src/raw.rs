@@ -5,7 +5,7 @@
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -23,6 +23,8 @@ pub enum Step {
     ExpectBytes(usize),
     Send(Vec<u8>),
     Sleep(Duration),
+    /// Read until the client has ended.
+    ReadAll,
     /// close_notify and FIN.
     Finish,
     /// FIN alone.
@@ -63,6 +65,9 @@ struct Shared {
     accepts: AtomicUsize,
     /// What each connection received, in order of acceptance.
     received: Mutex<Vec<Vec<u8>>>,
+    /// How many scripts have come to their end.
+    ended: Mutex<usize>,
+    one_more: Condvar,
 }
 
 impl RawPeer {
@@ -97,14 +102,27 @@ impl RawPeer {
         self.shared.received.lock().expect("never poisoned").clone()
     }
 
+    /// Waits until so many scripts have ended, as they do when a client leaves early; ten seconds at most.
+    pub fn wait_for_ends(&self, count: usize) {
+        let ended = self.shared.ended.lock().expect("never poisoned");
+        let limit = Duration::from_secs(10);
+        let _ = self.shared.one_more.wait_timeout_while(ended, limit, |ended| *ended < count);
+    }
+
     fn over(scripts: Vec<Script>, tls: Option<Arc<ServerConfig>>) -> RawPeer {
         assert!(!scripts.is_empty(), "a peer needs a script");
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound socket has an address");
         listener.set_nonblocking(true).expect("a listener can be non-blocking");
         let stop = Stop::new().expect("a process may open a pipe");
-        let shared =
-            Arc::new(Shared { scripts, tls, accepts: AtomicUsize::new(0), received: Mutex::new(Vec::new()) });
+        let shared = Arc::new(Shared {
+            scripts,
+            tls,
+            accepts: AtomicUsize::new(0),
+            received: Mutex::new(Vec::new()),
+            ended: Mutex::new(0),
+            one_more: Condvar::new(),
+        });
         let (signal, for_thread) = (stop.signal(), shared.clone());
         thread::spawn(move || accept_all(&listener, &signal, &for_thread));
         RawPeer { address, stop, shared }
@@ -161,6 +179,8 @@ fn accept_all(listener: &TcpListener, signal: &Signal, shared: &Arc<Shared>) {
             let Ok(stream) = Stream::accept(socket, shared.tls.as_ref()) else { return };
             let script = shared.scripts[number.min(shared.scripts.len() - 1)].clone();
             let _ = follow(script, stream, number, &shared, &signal);
+            *shared.ended.lock().expect("never poisoned") += 1;
+            shared.one_more.notify_all();
         });
     }
 }
@@ -190,6 +210,9 @@ fn follow(
             }
             Step::Sleep(time) => {
                 signal.sleep(time);
+            }
+            Step::ReadAll => {
+                let _ = read_until(&mut stream, &mut pending, number, shared, |_| None);
             }
             Step::Finish => break,
             Step::Cut => {

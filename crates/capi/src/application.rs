@@ -202,6 +202,19 @@ unsafe extern "C-unwind" fn file_read(
     }
 }
 
+/// What can be read from a file's descriptor now; 0 as well at its end and where there is none.
+fn descriptor_read(file: *mut libc::FILE, buf: &mut [u8]) -> usize {
+    // SAFETY: CURLOPT_READDATA without a function is an open FILE, NULL stands for stdin; `buf` has room for what is read.
+    unsafe {
+        let file = if file.is_null() { stdin } else { file };
+        let mut asked = libc::pollfd { fd: libc::fileno(file), events: libc::POLLIN, revents: 0 };
+        if libc::poll(&raw mut asked, 1, 0) <= 0 || asked.revents & libc::POLLIN == 0 {
+            return 0;
+        }
+        usize::try_from(libc::read(asked.fd, buf.as_mut_ptr().cast(), buf.len())).unwrap_or(0)
+    }
+}
+
 /// What a file named "-" stands for in the old form API (curl_formadd.md).
 pub fn standard_input() -> Content<Source> {
     // SAFETY: the C library's own file.
@@ -245,6 +258,15 @@ impl Callbacks for Application {
             Ok(got) if got == i64::from(CURL_READFUNC_PAUSE) => ReadAnswer::Pause,
             _ if got > buf.len() => ReadAnswer::TooMany,
             _ => ReadAnswer::Bytes(got),
+        }
+    }
+
+    /// Without a function of its own, what can be read from its file at once, past what stdio has buffered of it (curl does so
+    /// in TELNET): fread waits until it has all that it was asked for.
+    fn read_now(&self, buf: &mut [u8]) -> ReadAnswer {
+        match self.pointers.read_fn() {
+            Some(_) => self.read(buf),
+            None => ReadAnswer::Bytes(descriptor_read(self.pointers.read_data.get().cast(), buf)),
         }
     }
 

@@ -139,6 +139,12 @@ pub trait Callbacks {
         ReadAnswer::Bytes(0)
     }
 
+    /// The same without waiting for anybody: 0 bytes mean that there is nothing now. An application's own function answers
+    /// when it likes.
+    fn read_now(&self, buf: &mut [u8]) -> ReadAnswer {
+        self.read(buf)
+    }
+
     /// Upload data shall go on at this offset.
     fn seek(&self, _offset: u64) -> SeekAnswer {
         SeekAnswer::Cannot

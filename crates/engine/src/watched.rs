@@ -51,6 +51,7 @@ mod watch {
             interleaved(packet: &[u8]) -> Written;
             header(line: &[u8]) -> Option<Written>;
             read(buf: &mut [u8]) -> ReadAnswer;
+            read_now(buf: &mut [u8]) -> ReadAnswer;
             seek(offset: u64) -> SeekAnswer;
             progress(counts: ProgressCounts) -> bool;
             debug(kind: DebugKind, data: &[u8]);

@@ -147,7 +147,7 @@ impl Conversation {
     /// Asks the application. One without anything to say now may have something later: no end comes from that.
     fn ask(&mut self) -> Result<()> {
         let mut piece = [0; PIECE];
-        match self.easy.callbacks.read(&mut piece) {
+        match self.easy.callbacks.read_now(&mut piece) {
             answer @ (ReadAnswer::Bytes(0) | ReadAnswer::Pause) => {
                 self.paused = answer == ReadAnswer::Pause;
                 if self.paused {
