@@ -168,6 +168,7 @@ impl From<NetError> for Error {
             NetErrorKind::SslIssuerError => Code::SslIssuerError,
             NetErrorKind::SslInvalidCertStatus => Code::SslInvalidcertstatus,
             NetErrorKind::SslClientcert => Code::SslClientcert,
+            NetErrorKind::EchRequired => Code::EchRequired,
             NetErrorKind::SendError => Code::SendError,
             NetErrorKind::RecvError => Code::RecvError,
             NetErrorKind::InterfaceFailed => Code::InterfaceFailed,

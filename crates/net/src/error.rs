@@ -43,6 +43,8 @@ pub enum NetErrorKind {
     SslInvalidCertStatus,
     /// The server wants a certificate of the client.
     SslClientcert,
+    /// The server did not take the encrypted hello.
+    EchRequired,
 }
 
 /// Why what stands on a connected socket got no further.

@@ -21,7 +21,7 @@ pub const ALL: [Feature; 24] = [
     row("AsynchDNS", CURL_VERSION_ASYNCHDNS, true),
     row("brotli", CURL_VERSION_BROTLI, true),
     row("Debug", CURL_VERSION_DEBUG, false),
-    row("ECH", 0, false),
+    row("ECH", 0, true),
     row("gsasl", CURL_VERSION_GSASL, false),
     row("GSS-API", CURL_VERSION_GSSAPI, true),
     row("HSTS", CURL_VERSION_HSTS, true),

@@ -20,7 +20,7 @@ fn on_a_file(flag: &[&str]) -> Ran {
     curl(&[flag, &["file:///dev/null"]].concat())
 }
 
-// refuses: --proxy-http2, --http3, --http3-only, --proxy-http3, --ech, --tlsauthtype,
+// refuses: --proxy-http2, --http3, --http3-only, --proxy-http3, --tlsauthtype,
 // --tlsuser, --tlspassword, --proxy-tlsauthtype, --proxy-tlsuser, --proxy-tlspassword, --ssl-sessions, --dns-interface,
 // --dns-ipv4-addr, --dns-ipv6-addr, --dns-servers
 #[test]
@@ -29,7 +29,6 @@ fn features_that_the_library_lacks() {
     let rows: &[(&str, &[&[&str]])] = &[
         ("HTTP2-proxy", &[&["--proxy-http2"]]),
         ("HTTP3", &[&["--http3"], &["--http3-only"], &["--proxy-http3"]]),
-        ("ECH", &[&["--ech", "true"]]),
         ("TLS-SRP", &[&["--tlsauthtype", "SRP"], &["--tlsuser", "me"], &["--tlspassword", "secret"]]),
         ("TLS-SRP", &[&["--proxy-tlsauthtype", "SRP"], &["--proxy-tlsuser", "me"]]),
         ("TLS-SRP", &[&["--proxy-tlspassword", "secret"]]),

@@ -2,6 +2,7 @@
 
 mod absent;
 mod connection;
+mod ech;
 mod http;
 mod output;
 mod proxy;
@@ -10,6 +11,7 @@ mod tls;
 use super::{clean, empty_folder, tool};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use tls::Judge;
 
 /// What a command line left behind.
 struct Ran {

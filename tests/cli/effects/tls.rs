@@ -8,14 +8,14 @@ use std::process::{Child, Command, Stdio};
 use testkit::certs::Authority;
 
 /// A server that shows a page about the TLS session.
-struct Judge {
+pub struct Judge {
     child: Child,
     address: String,
     folder: PathBuf,
 }
 
 impl Judge {
-    fn start(more: &[&str]) -> Judge {
+    pub fn start(more: &[&str]) -> Judge {
         let folder = empty_folder();
         let authority = Authority::new();
         let (own, client) = (authority.good(), authority.client("someone"));
@@ -49,7 +49,7 @@ impl Judge {
         Judge { child, address, folder }
     }
 
-    fn ask(&self, words: &[&str]) -> Ran {
+    pub fn ask(&self, words: &[&str]) -> Ran {
         let url = format!("https://{}/", self.address);
         curl_in(self.folder.clone(), &[words, &[&url]].concat())
     }

@@ -4,6 +4,7 @@
 //! Values are stored by option number (`values`); [`set`](Settings::set_long) checks ranges and folds the pairs
 //! of options that mean the same (seconds and milliseconds, long and curl_off_t) into one slot.
 
+pub mod ech;
 mod support;
 mod values;
 
@@ -268,6 +269,14 @@ impl Settings {
                 // Of a list with a mistake, what stands before that is allowed, and nothing else: not what was allowed before.
                 self.put(protocol_bits(option), bits.map_or(Value::Unset, |bits| Value::Long(bits as i64)));
                 return read;
+            }
+            // Each call says one thing, and they add up.
+            O::Ech => {
+                let all = value
+                    .map(|word| ech::merged(&self.text(O::Ech).unwrap_or_default(), word))
+                    .transpose()?;
+                self.put_text(option, all.as_deref());
+                return Ok(());
             }
             O::AcceptEncoding => {
                 // An empty string asks for all encodings that we decode.

@@ -92,7 +92,7 @@ pub fn support(option: O) -> Support {
         | O::Crlfile | O::Sslcert | O::Sslcerttype | O::SslcertBlob | O::Sslkey | O::Sslkeytype
         | O::SslkeyBlob | O::Keypasswd | O::Sslversion | O::SslCipherList | O::Tls13Ciphers
         | O::SslEcCurves | O::SslSignatureAlgorithms | O::Pinnedpublickey | O::Issuercert
-        | O::IssuercertBlob | O::SslOptions | O::SslSessionidCache | O::SslEnableAlpn | O::Certinfo
+        | O::IssuercertBlob | O::Ech | O::SslOptions | O::SslSessionidCache | O::SslEnableAlpn | O::Certinfo
         | O::UseSsl => Support::Yes,
         // The network.
         O::Connecttimeout | O::ConnecttimeoutMs | O::Timeout | O::TimeoutMs | O::ServerResponseTimeout
@@ -133,7 +133,7 @@ pub fn support(option: O) -> Support {
         O::MailFrom | O::MailRcpt | O::MailAuth | O::MailRcptAllowfails | O::SaslIr
         | O::SaslAuthzid | O::UploadFlags => Support::Yes,
         // Features that this build lacks.
-        O::SslCtxFunction | O::SslCtxData | O::Sslengine | O::SslengineDefault | O::Ech => Support::NotBuiltIn,
+        O::SslCtxFunction | O::SslCtxData | O::Sslengine | O::SslengineDefault => Support::NotBuiltIn,
         // Taken out of curl with 8.15, 8.17 and 8.22.
         O::SslFalsestart | O::Krblevel | O::TlsauthUsername | O::TlsauthPassword | O::TlsauthType
         | O::ProxyTlsauthUsername | O::ProxyTlsauthPassword | O::ProxyTlsauthType => Support::NotBuiltIn,

@@ -11,7 +11,8 @@ use std::time::Duration;
 use net::filter::open::{KeepAlive, LocalBinding, SocketOptions, Transport, UnixAddress};
 use net::identity::{Credentials, Identity, Key, Origin, Owner, ProxyIdentity};
 use net::resolver::{IpVersion, ResolveOptions, speaks_of};
-use net::tls::{CaSource, CertSource, ClientCert, TlsConfig, TlsVersion};
+use net::tls::ech::is_usable;
+use net::tls::{CaSource, CertSource, ClientCert, Ech, TlsConfig, TlsVersion};
 use tables::constant::{
     CURL_HTTP_VERSION_1_0, CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2_0, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE,
     CURLAUTH_NEGOTIATE,
@@ -24,6 +25,7 @@ use super::negotiate::circumstances;
 use super::proxy::{Environment, Proxy, ProxyKind};
 use super::secret::Role;
 use crate::error::{Error, Result};
+use crate::settings::ech::{EchWish, Mode};
 use crate::settings::{Settings, Text};
 use crate::stores::altsvc::Alternative;
 
@@ -486,6 +488,7 @@ pub fn tls_config(settings: &Settings, names: TlsNames, alpn: Vec<String>) -> Re
         }),
         pinned_key: settings.string(names.pinned),
         alpn,
+        ech: if names.options == O::SslOptions { ech(settings, max_version)? } else { None },
         cipher_list: settings.string(names.ciphers),
         tls13_ciphers: settings.string(names.tls13_ciphers),
         curves: settings.string(O::SslEcCurves),
@@ -494,6 +497,30 @@ pub fn tls_config(settings: &Settings, names: TlsNames, alpn: Vec<String>) -> Re
         certinfo: settings.on(O::Certinfo),
         key_log: std::env::var_os("SSLKEYLOGFILE").map(PathBuf::from),
     })
+}
+
+/// What CURLOPT_ECH asks for. Without a list of its own, the name server's counts.
+fn ech(settings: &Settings, max_version: TlsVersion) -> Result<Option<Ech>> {
+    let Some(text) = settings.text(O::Ech) else { return Ok(None) };
+    let EchWish { mode, list, outer_name } = EchWish::of(&text);
+    let required = mode == Mode::Hard;
+    let outer_name: Option<Arc<str>> = outer_name.map(|name| String::from_utf8_lossy(name).into());
+    let Some(list) = list else {
+        return Ok(match mode {
+            Mode::Off => None,
+            // TLS 1.2 knows none.
+            Mode::Grease => (max_version >= TlsVersion::Tls13).then_some(Ech::Grease),
+            Mode::Try | Mode::Hard => Some(Ech::Published { required, outer_name }),
+        });
+    };
+    let list = wire::base64::decode(list).filter(|list| is_usable(list, outer_name.as_deref()));
+    match (mode, list) {
+        (Mode::Off, _) => Ok(None),
+        (Mode::Grease, _) => Ok(Some(Ech::Grease)),
+        (_, Some(list)) => Ok(Some(Ech::Offer { list: list.into(), outer_name })),
+        (_, None) if required => Err(Error::from(Code::SslConnectError)),
+        (_, None) => Ok(None),
+    }
 }
 
 /// CURL_SSLVERSION_* and, in the upper half, CURL_SSLVERSION_MAX_*.

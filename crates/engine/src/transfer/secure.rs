@@ -7,7 +7,8 @@ use std::time::Instant;
 use net::connect::{Connected, Endpoints, Reached, Through};
 use net::filter::SocketFilter;
 use net::filter::tls::{Answered, TlsFilter, begin, handshake_with};
-use net::tls::{PeerSessions, TlsConfig, TlsVersion};
+use net::tls::ech::outer_name;
+use net::tls::{Ech, PeerSessions, TlsConfig, TlsVersion};
 use net::{Fault, Filter, NetError, SessionStore};
 use tables::LockData;
 use tables::scheme::Family;
@@ -19,6 +20,8 @@ use crate::error::Result;
 
 /// A candidate whose server has answered, and is who it should be.
 struct Raced {
+    /// As settled for this host.
+    tls: Arc<TlsConfig>,
     answered: Answered,
     sessions: Arc<PeerSessions>,
     endpoints: Endpoints,
@@ -55,8 +58,9 @@ impl Transfer {
         let won = self.connect_socket(plan, started, deadline, &stage).await?;
         self.note_connected(won.connected_at, &won.endpoints);
         self.note_established(plan);
-        let agreed = won.answered.finish(tls, peer, &won.sessions).await;
+        let agreed = won.answered.finish(&won.tls, peer, &won.sessions).await;
         let filter = self.settle(&won.sessions, agreed)?;
+        self.note_ech_result(&won.tls, peer.0);
         self.mark(|info, elapsed| info.app_connect = elapsed);
         self.note_tls(filter.as_ref());
         Ok((filter, won.endpoints, won.private))
@@ -69,12 +73,14 @@ impl Transfer {
         peer: (&str, u16),
         connected: Connected,
     ) -> std::result::Result<Raced, Fault> {
-        self.note_hello(tls, peer.0, peer.1);
+        let tls = &self.settled(tls, peer).map_err(Fault::Final)?;
         let sessions = self.take_sessions(tls, peer, &self.sessions()).map_err(Fault::Final)?;
         let Connected { socket, endpoints, private, connected_at } = connected;
         let below = Box::new(SocketFilter::new(socket));
         match begin(below, tls, peer, &sessions).await {
-            Ok(answered) => Ok(Raced { answered, sessions, endpoints, private, connected_at }),
+            Ok(answered) => {
+                Ok(Raced { tls: tls.clone(), answered, sessions, endpoints, private, connected_at })
+            }
             Err(fault) => {
                 self.locked(LockData::SslSession, || sessions.settle(false));
                 Err(fault)
@@ -101,10 +107,12 @@ impl Transfer {
         (host, port): (&str, u16),
         sessions: SessionStore,
     ) -> Result<Box<dyn Filter>> {
-        self.note_hello(config, host, port);
+        let config = &self.settled(config, (host, port))?;
         let peer = self.take_sessions(config, (host, port), &sessions)?;
         let agreed = handshake_with(below, config, (host, port), &peer).await;
-        self.settle(&peer, agreed)
+        let filter = self.settle(&peer, agreed)?;
+        self.note_ech_result(config, host);
+        Ok(filter)
     }
 
     /// What a handshake may use. The application's lock is held while sessions are taken and put back, not while the server
@@ -130,6 +138,48 @@ impl Transfer {
         let filter = agreed?;
         self.easy.trace("ssl", || format!("{} has been agreed on", filter.info().version));
         Ok(Box::new(filter))
+    }
+
+    /// What is offered now that the name server has spoken.
+    fn settled(
+        &self,
+        config: &Arc<TlsConfig>,
+        (host, port): (&str, u16),
+    ) -> std::result::Result<Arc<TlsConfig>, NetError> {
+        let settled = config.settled(None);
+        self.note_ech(config, settled.as_deref().ok(), host);
+        let settled = settled?;
+        self.note_hello(&settled, host, port);
+        Ok(settled)
+    }
+
+    fn note_ech(&self, config: &TlsConfig, settled: Option<&TlsConfig>, host: &str) {
+        let Some(wanted) = &config.ech else { return };
+        let offered = settled.and_then(|settled| settled.ech.as_ref());
+        self.easy.note(|| {
+            let text = match (wanted, offered) {
+                (Ech::Grease, _) => "ECH: will GREASE ClientHello",
+                (Ech::Offer { .. }, _) => "ECH: ECHConfig from command line",
+                (Ech::Published { .. }, Some(_)) => "ECH: ECHConfig from HTTPS RR",
+                (Ech::Published { .. }, None) => "ECH: requested but no ECHConfig available",
+            };
+            text.to_owned()
+        });
+        if let Some(Ech::Offer { outer_name: Some(outer), .. }) = offered {
+            self.easy.note(|| format!("ECH: inner: '{host}', outer: '{outer}'"));
+        }
+    }
+
+    /// The handshake is over, so what was offered was taken.
+    fn note_ech_result(&self, config: &TlsConfig, host: &str) {
+        let Some(offered) = &config.ech else { return };
+        self.easy.note(|| {
+            let (status, inner, outer) = match outer_name(offered) {
+                Some(outer) => ("success", host.to_owned(), outer),
+                None => ("sent GREASE", "NULL".to_owned(), "NULL".to_owned()),
+            };
+            format!("ECH: result: status is {status}, inner is {inner}, outer is {outer}")
+        });
     }
 
     fn note_hello(&self, config: &TlsConfig, host: &str, port: u16) {

@@ -26,6 +26,10 @@ pub fn connect_error(error: &Error) -> NetError {
                 "SSL: could not get peer certificate",
             );
         }
+        Error::PeerIncompatible(PeerIncompatible::ServerRejectedEncryptedClientHello(_)) => {
+            let text = "ECH required: error:0A0001A8:SSL routines::ech required";
+            return NetError::new(NetErrorKind::EchRequired, text);
+        }
         _ => NetErrorKind::SslConnectError,
     };
     NetError::new(kind, format!("TLS connect error: {}", rustls_text(error)))

@@ -3,12 +3,13 @@
 
 use super::anchors::Stamp;
 use super::keylog::LogFile;
+use super::provider::provider;
 use super::sessions::SessionStore;
 use super::verify::Verifier;
-use super::{CertSource, TlsConfig, TlsVersion, keys, suites};
+use super::{CertSource, TlsConfig, TlsVersion, alerts, ech, keys, suites};
 use crate::{NetError, NetErrorKind};
 use rustls::client::Resumption;
-use rustls::crypto::{CryptoProvider, ring as provider};
+use rustls::crypto::CryptoProvider;
 use rustls::{ClientConfig, SupportedProtocolVersion, version};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -58,14 +59,20 @@ fn build(config: &Arc<TlsConfig>) -> Result<Built, NetError> {
     let provider = CryptoProvider {
         cipher_suites: suites::choose(below_tls13, of_tls13)?,
         kx_groups: suites::groups(config.curves.as_deref())?,
-        ..provider::default_provider()
+        ..provider()
     };
     let schemes = suites::schemes(config.sigalgs.as_deref())?;
     let verifier = Arc::new(Verifier::new(config, provider.signature_verification_algorithms, schemes)?);
     let client = config.client.as_ref().map(|c| keys::load(c, &provider)).transpose()?;
-    let builder = ClientConfig::builder_with_provider(Arc::new(provider))
-        .with_protocol_versions(&versions(config)?)
-        .map_err(|_| no_protocols())?
+    let builder = ClientConfig::builder_with_provider(Arc::new(provider));
+    let versions = versions(config)?;
+    let builder = match &config.ech {
+        Some(_) if !versions.contains(&&version::TLS13) => return Err(no_protocols()),
+        Some(wanted) => ech::mode(wanted).and_then(|mode| builder.with_ech(mode)),
+        None => builder.with_protocol_versions(&versions),
+    };
+    let builder = builder
+        .map_err(|e| alerts::connect_error(&e))?
         .dangerous()
         .with_custom_certificate_verifier(verifier.clone());
     let mut out = match client {

@@ -15,10 +15,13 @@ pub mod crl;
 pub mod decrypt;
 pub mod der;
 pub mod dn;
+pub mod ech;
 pub mod ed25519;
 pub mod general_name;
+mod hpke;
 pub mod keylog;
 pub mod keys;
+mod mlkem;
 pub mod names;
 pub mod ocsp;
 pub mod oids;
@@ -27,6 +30,7 @@ pub mod pem;
 pub mod pin;
 pub mod pkcs12;
 pub mod profile;
+mod provider;
 pub mod record;
 pub mod sessions;
 pub mod signatures;
@@ -42,6 +46,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use ech::Ech;
 pub use sessions::{PeerSessions, SessionStore};
 
 /// Protocol versions an application can name. Those below 1.2 are known but not spoken.
@@ -105,6 +110,8 @@ pub struct TlsConfig {
     /// `sha256//base64;sha256//…`, or the name of a file with a public key.
     pub pinned_key: Option<String>,
     pub alpn: Vec<String>,
+    /// TLS 1.3 is the only version then.
+    pub ech: Option<Ech>,
     pub cipher_list: Option<String>,
     pub tls13_ciphers: Option<String>,
     pub curves: Option<String>,
@@ -133,6 +140,7 @@ impl Default for TlsConfig {
             client: None,
             pinned_key: None,
             alpn: Vec::new(),
+            ech: None,
             cipher_list: None,
             tls13_ciphers: None,
             curves: None,

@@ -1,8 +1,10 @@
 //! Cipher suites, groups and signature algorithms by the names that OpenSSL and IANA give them, and the little language
 //! of OpenSSL's cipher lists (`ECDHE+AESGCM:!AES128`).
 
+use super::mlkem::X25519_MLKEM768;
+use super::provider;
 use crate::{NetError, NetErrorKind};
-use rustls::crypto::{SupportedKxGroup, ring as provider};
+use rustls::crypto::{SupportedKxGroup, ring};
 use rustls::{CipherSuite, NamedGroup, SignatureScheme, SupportedCipherSuite};
 
 /// One suite with its names and the keywords of cipher lists that it falls under.
@@ -101,35 +103,51 @@ pub fn choose(list12: Option<&str>, list13: Option<&str>) -> Result<Vec<Supporte
         }
         None => order.extend(FIRST_TLS12..ROWS.len()),
     }
-    let available = provider::ALL_CIPHER_SUITES;
+    let available = ring::ALL_CIPHER_SUITES;
     Ok(order.iter().filter_map(|i| available.iter().find(|s| s.suite() == ROWS[*i].suite)).copied().collect())
 }
 
 /// Groups for the key exchange. A name that OpenSSL doesn't know is an error; one that only it has is passed over.
 pub fn groups(list: Option<&str>) -> Result<Vec<&'static dyn SupportedKxGroup>, NetError> {
     let Some(list) = list else {
-        return Ok(provider::DEFAULT_KX_GROUPS.to_vec());
+        return Ok(provider::groups());
     };
     let error = || NetError::new(NetErrorKind::SslCipher, format!("failed setting curves list: '{list}'"));
     let mut out: Vec<&'static dyn SupportedKxGroup> = Vec::new();
-    for name in list.split(':').map(|n| n.trim_start_matches(['?', '*'])) {
-        let group = match name.to_ascii_uppercase().as_str() {
-            "X25519" => Some(provider::kx_group::X25519),
-            "P-256" | "PRIME256V1" | "SECP256R1" => Some(provider::kx_group::SECP256R1),
-            "P-384" | "SECP384R1" => Some(provider::kx_group::SECP384R1),
-            "P-521" | "SECP521R1" | "X448" | "FFDHE2048" | "FFDHE3072" | "FFDHE4096" | "X25519MLKEM768" => {
-                None
-            }
-            _ => return Err(error()),
+    // Since OpenSSL 3.5 `/` parts groups of which one is chosen, `?` means one that may be unknown, `*` a key share.
+    for word in list.split([':', '/']) {
+        let name = word.trim_start_matches(['?', '*']);
+        let known = match group(name) {
+            Some(known) => known,
+            None if word.contains('?') => continue,
+            None => return Err(error()),
         };
-        out.extend(group.filter(|g| !out.iter().any(|o| o.name() == g.name())));
+        out.extend(
+            known.into_iter().filter(|g| !out.iter().any(|o| o.name() == g.name())).collect::<Vec<_>>(),
+        );
     }
     if out.is_empty() { Err(error()) } else { Ok(out) }
+}
+
+/// The groups of a name; `None` when OpenSSL has none of that name, none when only it has.
+fn group(name: &str) -> Option<Vec<&'static dyn SupportedKxGroup>> {
+    Some(match name.to_ascii_uppercase().as_str() {
+        "X25519MLKEM768" => vec![X25519_MLKEM768],
+        "X25519" => vec![ring::kx_group::X25519],
+        "P-256" | "PRIME256V1" | "SECP256R1" => vec![ring::kx_group::SECP256R1],
+        "P-384" | "SECP384R1" => vec![ring::kx_group::SECP384R1],
+        "DEFAULT" => provider::groups(),
+        "P-521" | "SECP521R1" | "X448" | "FFDHE2048" | "FFDHE3072" | "FFDHE4096" | "FFDHE6144"
+        | "FFDHE8192" | "SECP256R1MLKEM768" | "SECP384R1MLKEM1024" | "MLKEM512" | "MLKEM768"
+        | "MLKEM1024" => vec![],
+        _ => return None,
+    })
 }
 
 /// The name of a group as OpenSSL prints it.
 pub fn group_name(group: NamedGroup) -> &'static str {
     match group {
+        NamedGroup::X25519MLKEM768 => "X25519MLKEM768",
         NamedGroup::X25519 => "X25519",
         NamedGroup::secp256r1 => "prime256v1",
         NamedGroup::secp384r1 => "secp384r1",
@@ -272,5 +290,12 @@ mod tests {
     fn groups_keep_their_order() {
         let found = groups(Some("P-384:X25519:P-521:P-384")).unwrap();
         assert_eq!(found.iter().map(|g| group_name(g.name())).collect::<Vec<_>>(), ["secp384r1", "X25519"]);
+        let names = |list| -> Vec<_> { groups(list).unwrap().iter().map(|g| group_name(g.name())).collect() };
+        assert_eq!(names(None), ["X25519MLKEM768", "X25519", "prime256v1", "secp384r1"]);
+        assert_eq!(names(Some("P-384:DEFAULT"))[..2], ["secp384r1", "X25519MLKEM768"]);
+        assert_eq!(
+            names(Some("?*X25519MLKEM768/?SecP256r1MLKEM768:?new:P-256")),
+            ["X25519MLKEM768", "prime256v1"]
+        );
     }
 }

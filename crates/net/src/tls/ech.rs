@@ -1,0 +1,232 @@
+//! Encrypted Client Hello (RFC 9849): which of the offered configurations is used, and under which outer name.
+
+use super::{TlsConfig, hpke};
+use crate::{NetError, NetErrorKind};
+use rustls::Error;
+use rustls::client::{EchConfig, EchGreaseConfig, EchMode};
+use rustls::crypto::hpke::{
+    EncapsulatedSecret, Hpke, HpkeOpener, HpkePrivateKey, HpkePublicKey, HpkeSealer, HpkeSuite,
+};
+use rustls::internal::msgs::codec::{Codec, Reader};
+use rustls::internal::msgs::handshake::EchConfigPayload;
+use rustls::pki_types::{DnsName, EchConfigListBytes};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a hello says of it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Ech {
+    /// An extension that means nothing, so that it is seen on the wire.
+    Grease,
+    /// The real hello is encrypted for the owner of one of these.
+    Offer {
+        /// An ECHConfigList.
+        list: Arc<[u8]>,
+        /// The name in the outer hello, when it is not to be the configuration's (CURLOPT_ECH, `pn:`).
+        outer_name: Option<Arc<str>>,
+    },
+    /// What the name server says of the host, if it says something.
+    Published {
+        /// Without it there is no connection.
+        required: bool,
+        outer_name: Option<Arc<str>>,
+    },
+}
+
+impl TlsConfig {
+    /// The configuration for a host of which the name server has published these ECH configurations.
+    pub fn settled(self: &Arc<Self>, published: Option<&[u8]>) -> Result<Arc<TlsConfig>, NetError> {
+        let Some(Ech::Published { required, outer_name }) = &self.ech else { return Ok(self.clone()) };
+        let usable = published.filter(|list| is_usable(list, outer_name.as_deref()));
+        let ech = usable.map(|list| Ech::Offer { list: list.into(), outer_name: outer_name.clone() });
+        match ech {
+            None if *required => Err(NetError::new(NetErrorKind::SslConnectError, "SSL connect error")),
+            ech => Ok(Arc::new(TlsConfig { ech, ..(**self).clone() })),
+        }
+    }
+}
+
+/// The name that the outer hello shows.
+pub fn outer_name(ech: &Ech) -> Option<String> {
+    let Ech::Offer { list, outer_name } = ech else { return None };
+    if let Some(name) = outer_name {
+        return Some(name.to_string());
+    }
+    // The first that can be used is: nothing but its bytes tells which it was.
+    let configs = Vec::<EchConfigPayload>::read(&mut Reader::init(list)).ok()?;
+    let usable = configs.into_iter().find(|c| is_usable(&encoded(std::slice::from_ref(c)), None))?;
+    match usable {
+        EchConfigPayload::V18(contents) => Some(contents.public_name.as_ref().to_owned()),
+        EchConfigPayload::Unknown { .. } => None,
+    }
+}
+
+/// Whether a list holds a configuration that can be used.
+pub fn is_usable(list: &[u8], outer_name: Option<&str>) -> bool {
+    offer(list, outer_name).is_ok()
+}
+
+/// In rustls' terms.
+pub fn mode(ech: &Ech) -> Result<EchMode, Error> {
+    match ech {
+        Ech::Offer { list, outer_name } => Ok(EchMode::Enable(offer(list, outer_name.as_deref())?)),
+        Ech::Published { .. } | Ech::Grease => {
+            // Any 32 bytes are a key of X25519.
+            let mut key = vec![0; 32];
+            crate::random(&mut key).map_err(|_| Error::FailedToGetRandomBytes)?;
+            Ok(EchMode::Grease(EchGreaseConfig::new(hpke::SUITES[0], HpkePublicKey(key))))
+        }
+    }
+}
+
+fn offer(list: &[u8], outer_name: Option<&str>) -> Result<EchConfig, Error> {
+    let bytes = EchConfigListBytes::from(list);
+    let Some(outer_name) = outer_name else { return EchConfig::new(bytes, &hpke::SUITES) };
+    let malformed = || Error::General("no ECHConfigList".into());
+    let name = DnsName::try_from(outer_name.to_owned()).map_err(|_| malformed())?;
+    let configs = Vec::<EchConfigPayload>::read(&mut Reader::init(list)).map_err(|_| malformed())?;
+    for config in configs {
+        let suites = renamed_suites(&config);
+        let EchConfigPayload::V18(mut contents) = config else { continue };
+        contents.public_name = name.clone();
+        let mut single = Vec::new();
+        vec![EchConfigPayload::V18(contents)].encode(&mut single);
+        if let Ok(found) = EchConfig::new(EchConfigListBytes::from(single), &suites) {
+            return Ok(found);
+        }
+    }
+    Err(malformed())
+}
+
+/// A suite for a configuration whose public name was overridden: the server knows the configuration as it was published, and
+/// that is what both sides bind the encryption to.
+#[derive(Debug)]
+struct Renamed {
+    suite: &'static dyn Hpke,
+    info: Vec<u8>,
+}
+
+/// rustls wants them for ever; so each is made once.
+static RENAMED: Mutex<Vec<&'static Renamed>> = Mutex::new(Vec::new());
+
+fn renamed_suites(config: &EchConfigPayload) -> Vec<&'static dyn Hpke> {
+    let mut info = b"tls ech\0".to_vec();
+    config.encode(&mut info);
+    let mut known = RENAMED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !known.iter().any(|renamed| renamed.info == info) {
+        let make = |suite| &*Box::leak(Box::new(Renamed { suite, info: info.clone() }));
+        known.extend(hpke::SUITES.map(make));
+    }
+    known.iter().filter(|renamed| renamed.info == info).map(|renamed| *renamed as &dyn Hpke).collect()
+}
+
+impl Hpke for Renamed {
+    fn seal(
+        &self,
+        _: &[u8],
+        aad: &[u8],
+        plaintext: &[u8],
+        key: &HpkePublicKey,
+    ) -> Result<(EncapsulatedSecret, Vec<u8>), Error> {
+        self.suite.seal(&self.info, aad, plaintext, key)
+    }
+
+    fn setup_sealer(
+        &self,
+        _: &[u8],
+        key: &HpkePublicKey,
+    ) -> Result<(EncapsulatedSecret, Box<dyn HpkeSealer + 'static>), Error> {
+        self.suite.setup_sealer(&self.info, key)
+    }
+
+    fn open(
+        &self,
+        enc: &EncapsulatedSecret,
+        _: &[u8],
+        aad: &[u8],
+        ciphertext: &[u8],
+        key: &HpkePrivateKey,
+    ) -> Result<Vec<u8>, Error> {
+        self.suite.open(enc, &self.info, aad, ciphertext, key)
+    }
+
+    fn setup_opener(
+        &self,
+        enc: &EncapsulatedSecret,
+        _: &[u8],
+        key: &HpkePrivateKey,
+    ) -> Result<Box<dyn HpkeOpener + 'static>, Error> {
+        self.suite.setup_opener(enc, &self.info, key)
+    }
+
+    fn generate_key_pair(&self) -> Result<(HpkePublicKey, HpkePrivateKey), Error> {
+        self.suite.generate_key_pair()
+    }
+
+    fn suite(&self) -> HpkeSuite {
+        self.suite.suite()
+    }
+}
+
+/// An ECHConfigList in a message.
+pub fn encoded(configs: &[EchConfigPayload]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    configs.to_vec().encode(&mut bytes);
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One configuration for X25519 and AES-128-GCM, public name cover.example.
+    fn list(version: u16) -> Vec<u8> {
+        let name = b"cover.example";
+        let mut contents = vec![7, 0, 0x20, 0, 32];
+        contents.extend([9; 32]);
+        contents.extend([0, 4, 0, 1, 0, 1, 0, name.len() as u8]);
+        contents.extend(name);
+        contents.extend([0, 0]);
+        let config = [&version.to_be_bytes()[..], &(contents.len() as u16).to_be_bytes(), &contents].concat();
+        [&(config.len() as u16).to_be_bytes()[..], &config].concat()
+    }
+
+    #[test]
+    fn what_can_be_used() {
+        assert!(is_usable(&list(0xfe0d), None));
+        assert!(is_usable(&list(0xfe0d), Some("other.example")));
+        assert!(!is_usable(&list(0xfe0d), Some("not a name")));
+        assert!(!is_usable(&list(0xfe09), None), "another version");
+        for bad in [&b""[..], b"\0\0", b"\0\x04\xfe\x0d\0\0", &list(0xfe0d)[..40]] {
+            assert!(!is_usable(bad, None) && !is_usable(bad, Some("a.example")), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_published_settles_what_is_offered() {
+        let config = |required| {
+            let ech = Some(Ech::Published { required, outer_name: None });
+            Arc::new(TlsConfig { ech, ..TlsConfig::default() })
+        };
+        let offered = config(true).settled(Some(&list(0xfe0d))).unwrap();
+        assert!(matches!(&offered.ech, Some(Ech::Offer { .. })));
+        for published in [None, Some(&b"\0\x04\xfe\x0d\0\0"[..])] {
+            assert_eq!(config(false).settled(published).unwrap().ech, None);
+            let error = config(true).settled(published).unwrap_err();
+            assert_eq!(error.kind, NetErrorKind::SslConnectError);
+        }
+    }
+
+    #[test]
+    fn another_outer_name_is_bound_to_what_was_published() {
+        let offer =
+            |name: Option<&str>| Ech::Offer { list: list(0xfe0d).into(), outer_name: name.map(Arc::from) };
+        assert_eq!(outer_name(&offer(None)).as_deref(), Some("cover.example"));
+        assert_eq!(outer_name(&offer(Some("a.example"))).as_deref(), Some("a.example"));
+        let published = Vec::<EchConfigPayload>::read(&mut Reader::init(&list(0xfe0d))).unwrap();
+        let suites = renamed_suites(&published[0]);
+        assert_eq!(suites.len(), hpke::SUITES.len());
+        let again = renamed_suites(&published[0]);
+        assert!(suites.iter().zip(&again).all(|(a, b)| std::ptr::addr_eq(*a, *b)), "made once");
+        assert_eq!(encoded(&published), list(0xfe0d));
+    }
+}
