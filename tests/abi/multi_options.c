@@ -1,4 +1,4 @@
-/* Options of a multi handle that have nothing to do here yet are taken as curl takes them; and no stream was pushed.
+/* Options of a multi handle that have nothing to do with HTTP/1 are taken as curl takes them; and no stream was pushed.
  * covers: CURLMOPT_MAX_PIPELINE_LENGTH, CURLMOPT_CONTENT_LENGTH_PENALTY_SIZE, CURLMOPT_CHUNK_LENGTH_PENALTY_SIZE,
  * covers: CURLMOPT_PIPELINING_SITE_BL, CURLMOPT_PIPELINING_SERVER_BL, CURLMOPT_PUSHFUNCTION, CURLMOPT_PUSHDATA,
  * covers: CURLMOPT_MAX_CONCURRENT_STREAMS, CURLMOPT_RESOLVE_THREADS_MAX, CURLMOPT_QUICK_EXIT, curl_pushheader_bynum,

@@ -24,6 +24,7 @@ pub mod multi;
 pub mod options;
 mod pointers;
 pub mod printf;
+mod push;
 mod setopt;
 pub mod share;
 pub mod slist;

@@ -1,7 +1,7 @@
-//! WebSocket functions (libcurl-ws.md), and those of server push, which answer that nothing was pushed.
+//! WebSocket functions (libcurl-ws.md).
 
 use std::cell::Cell;
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
 
 use engine::Callbacks;
@@ -104,23 +104,4 @@ pub unsafe extern "C-unwind" fn curl_ws_meta(easy: *mut c_void) -> *const WsFram
         |_| ptr::null(),
         |easy, _| easy.easy.ws_meta().map_or(ptr::null(), |frame| show(easy, frame)),
     )
-}
-
-/// No stream is ever pushed, so there are no headers of one.
-///
-/// # Safety
-/// Nothing is touched.
-#[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn curl_pushheader_bynum(_headers: *mut c_void, _number: usize) -> *mut c_char {
-    ptr::null_mut()
-}
-
-/// # Safety
-/// Nothing is touched.
-#[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn curl_pushheader_byname(
-    _headers: *mut c_void,
-    _name: *const c_char,
-) -> *mut c_char {
-    ptr::null_mut()
 }

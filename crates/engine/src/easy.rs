@@ -19,6 +19,7 @@ use crate::info::TransferInfo;
 use crate::multi::{Multi, MultiState};
 use crate::own_connection::OwnConnection;
 use crate::protocol::{FtpPipelining, SmtpPipelining};
+use crate::push::Adopted;
 use crate::settings::{Settings, own_text};
 use crate::share::Share;
 use crate::stores::headers::Headers;
@@ -50,6 +51,8 @@ pub struct EasyState {
     pub connected: RefCell<Option<OwnConnection>>,
     /// The WebSocket of the transfer, or of that connection.
     pub websocket: RefCell<Option<Box<WebSocket>>>,
+    /// A stream that a server has pushed and the application wants: the next transfer reads its reply.
+    pub(crate) adopted: RefCell<Option<Box<Adopted>>>,
     /// Only a connection is wanted, logged in and left in the pool (`process_pool::open`).
     pub(crate) ahead: Cell<bool>,
     /// It serves a look-up of another handle's transfer: its connections are apart, and bound to no limits.
@@ -157,6 +160,7 @@ impl Easy {
             flow: Flow::default(),
             share: RefCell::default(),
             connected: RefCell::default(),
+            adopted: RefCell::default(),
             websocket: RefCell::default(),
             ahead: Cell::new(false),
             ftp_pipelining: Cell::new(None),

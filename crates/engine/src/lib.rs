@@ -12,6 +12,7 @@ pub mod multi;
 pub mod own_connection;
 pub mod process_pool;
 mod protocol;
+pub mod push;
 pub mod settings;
 pub mod share;
 pub mod stores;

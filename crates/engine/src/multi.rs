@@ -29,6 +29,7 @@ use tables::{Code, MultiCode};
 use crate::easy::{Easy, EasyState};
 use crate::memories::Memories;
 use crate::own_connection::OwnConnection;
+use crate::push::PushFunction;
 use crate::transfer;
 
 /// Receive buffer of a multi handle. One per multi, not per connection: a thousand connections with
@@ -76,6 +77,7 @@ pub struct Limits {
 
 /// How transfers share the connections that carry streams.
 pub(crate) struct Streams {
+    push: RefCell<Option<PushFunction>>,
     apart: Cell<bool>,
     most: Rc<Cell<usize>>,
     buffer: Buffer,
@@ -84,7 +86,12 @@ pub(crate) struct Streams {
 impl Default for Streams {
     /// As curl_multi_init makes it.
     fn default() -> Streams {
-        Streams { apart: Cell::new(false), most: Rc::new(Cell::new(100)), buffer: Buffer::default() }
+        Streams {
+            push: RefCell::default(),
+            apart: Cell::new(false),
+            most: Rc::new(Cell::new(100)),
+            buffer: Buffer::default(),
+        }
     }
 }
 
@@ -214,6 +221,7 @@ impl Multi {
             self.0.running.set(self.0.running.get() - 1);
             self.0.runtime.cancel(task);
         }
+        drop(easy.0.adopted.take());
         *easy.0.multi.borrow_mut() = Default::default();
         easy.0.leave_websocket();
         if !self.0.for_easy {
@@ -347,6 +355,12 @@ impl Multi {
     /// Whether transfers share a connection that carries streams (CURLMOPT_PIPELINING), as they do unless told otherwise.
     pub fn set_multiplexing(&self, on: bool) {
         self.0.streams.apart.set(!on);
+    }
+
+    /// Who is asked about what servers push; nobody, and they are told not to (CURLMOPT_PUSHFUNCTION).
+    pub fn set_push(&self, function: Option<PushFunction>) {
+        let before = self.0.streams.push.replace(function);
+        drop(before);
     }
 
     /// How many streams a connection may carry at once (CURLMOPT_MAX_CONCURRENT_STREAMS).
@@ -527,6 +541,11 @@ impl Drop for EndsThrown<'_> {
 }
 
 impl MultiState {
+    /// Who is asked about what servers push.
+    pub(crate) fn push_function(&self) -> Option<PushFunction> {
+        self.streams.push.borrow().clone()
+    }
+
     /// A transfer has ended: its message is queued for curl_multi_info_read.
     pub(crate) fn finished(&self, easy: &Rc<EasyState>, code: Code) {
         easy.task.set(None);

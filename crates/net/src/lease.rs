@@ -8,6 +8,7 @@ use std::rc::{Rc, Weak};
 
 use crate::connection::{About, Connection};
 use crate::exchange::{Exchange, Storage, http1::Http1};
+use crate::http2;
 use crate::identity::Key;
 use crate::pool::{Inner, Opened};
 use crate::session::{Session, Stream};
@@ -45,6 +46,17 @@ pub struct Share {
     session: Rc<dyn Session>,
     /// The session has served before.
     reused: bool,
+}
+
+/// Makes leases of streams that a peer has opened.
+pub struct Adopter(Rc<dyn Session>);
+
+impl Adopter {
+    /// The right to that stream.
+    pub fn lease(&self, stream: http2::Stream) -> Lease {
+        let session = self.0.clone();
+        Lease::Stream(Share { stream: session.clone().adopt(stream), session, reused: false })
+    }
 }
 
 impl Slot {
@@ -109,6 +121,14 @@ impl Lease {
     /// A stream of a session that others use, too.
     pub(crate) fn of(session: Rc<dyn Session>) -> Lease {
         Lease::Stream(Share { stream: session.clone().stream(), session, reused: true })
+    }
+
+    /// For streams of the same session that the peer opens; `None` where there is no session.
+    pub fn adopter(&self) -> Option<Adopter> {
+        match self {
+            Lease::Whole(_) => None,
+            Lease::Stream(share) => Some(Adopter(share.session.clone())),
+        }
     }
 
     /// Whether the connection has served before: a request that dies on it at once may be sent again on a fresh one.

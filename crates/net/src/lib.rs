@@ -21,7 +21,7 @@ pub use error::{Fault, NetError, NetErrorKind};
 pub use filter::Filter;
 pub use filter::datagram::Datagrams;
 pub use identity::{Identity, Key};
-pub use lease::{Lease, Slot, Whole};
+pub use lease::{Adopter, Lease, Slot, Whole};
 pub use pool::{Acquired, Ages, Counters, Limits, Listed, Pool, SharedPool, Wish};
 pub use process::{Process, process};
 pub use random::random;

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::connection::About;
 use crate::exchange::{Exchange, Storage};
+use crate::http2;
 
 /// A session that runs.
 pub trait Session {
@@ -27,6 +28,9 @@ pub trait Session {
 
     /// A place for one transfer. It counts from now on, and until it is dropped.
     fn stream(self: Rc<Self>) -> Box<dyn Stream>;
+
+    /// The same for a stream of it that is open already: the peer has pushed it.
+    fn adopt(self: Rc<Self>, stream: http2::Stream) -> Box<dyn Stream>;
 }
 
 /// A place in a session. Dropping it resets its stream, unless that has ended.

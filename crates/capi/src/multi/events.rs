@@ -15,6 +15,7 @@ use tables::{Entry, MultiCode, MultiOption, Where};
 use super::{MultiHandle, NotifyFn, find, run, tell_running};
 use crate::easy;
 use crate::handles::Slot;
+use crate::push::PushFn;
 
 pub type SocketFn = unsafe extern "C-unwind" fn(*mut c_void, c_int, c_int, *mut c_void, *mut c_void) -> c_int;
 pub type TimerFn = unsafe extern "C-unwind" fn(*mut c_void, c_long, *mut c_void) -> c_int;
@@ -241,14 +242,20 @@ fn set(multi: &MultiHandle, option: MultiOption, number: i64, pointer: *mut c_vo
         M::MaxConcurrentStreams => {
             multi.multi.set_max_streams(if (1..=0x7fff_ffff).contains(&number) { count } else { 100 });
         }
-        // HTTP/1 pipelining is gone from curl, and no server is asked to push: accepted, as curl does, without effect.
+        M::PushFunction => {
+            // SAFETY: the option's argument is a function of this type, as the manual demands; NULL is None.
+            let function = unsafe { std::mem::transmute::<*mut c_void, Option<PushFn>>(pointer) };
+            if let Some(slot) = find(multi.handle.get()) {
+                multi.install_push(slot, function);
+            }
+        }
+        M::PushData => multi.push.user.set(ptr::NonNull::new(pointer)),
+        // HTTP/1 pipelining is gone from curl: accepted, as curl does, without effect.
         M::MaxPipelineLength
         | M::ContentLengthPenaltySize
         | M::ChunkLengthPenaltySize
         | M::PipeliningSiteBl
-        | M::PipeliningServerBl
-        | M::PushFunction
-        | M::PushData => {}
+        | M::PipeliningServerBl => {}
         M::ResolveThreadsMax | M::QuickExit => {}
     }
     multi.multi.set_limits(limits);

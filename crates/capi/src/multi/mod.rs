@@ -19,6 +19,7 @@ use tables::{Entry, MultiCode, Where};
 use crate::easy;
 use crate::guard::{Denied, Gate, entry};
 use crate::handles::{Slab, Slot};
+use crate::push::Push;
 use crate::{memory, unwind};
 
 static MULTIS: Slab<MultiHandle> = Slab::new();
@@ -34,6 +35,7 @@ pub struct MultiHandle {
     /// Sockets that the application was told of, and what curl_multi_assign tied to them.
     told: RefCell<HashMap<RawFd, *mut c_void>>,
     notify: Notify,
+    pub push: Push,
     /// Handles ever added.
     added: Cell<usize>,
 }
@@ -131,6 +133,7 @@ pub extern "C-unwind" fn curl_multi_init() -> *mut c_void {
             told: RefCell::default(),
             added: Cell::new(0),
             notify: Notify::default(),
+            push: Push::default(),
         }));
         if let Some(slot) = find(handle) {
             // SAFETY: just made, known to nobody else.
@@ -143,6 +146,11 @@ pub extern "C-unwind" fn curl_multi_init() -> *mut c_void {
 }
 
 impl MultiHandle {
+    /// One more handle was added, by whatever way.
+    pub fn count_added(&self) {
+        self.added.set(self.added.get() + 1);
+    }
+
     /// Collect what the notify callback is to be told.
     fn watch_finished(&self, slot: &'static Slot<MultiHandle>) {
         self.multi.set_completed(Some(std::rc::Rc::new(move |easy: &engine::Easy| {
@@ -208,7 +216,7 @@ pub unsafe extern "C-unwind" fn curl_multi_add_handle(handle: *mut c_void, easy:
         slot.gate().drive(Some(gate));
         let code = multi.multi.add(&easy.easy);
         if code == MultiCode::Ok {
-            multi.added.set(multi.added.get() + 1);
+            multi.count_added();
         } else {
             slot.gate().drive(None);
         }

@@ -166,7 +166,7 @@ impl Transfer {
 
     /// What we say of ourselves in HTTP/2.
     pub fn http2_config(&self) -> Config {
-        Config::default()
+        Config { push: self.multi.push_function().is_some(), ..Config::default() }
     }
 
     /// Frames are told to the transfer that had the session run, as long as that wants to know and is there.
@@ -515,7 +515,7 @@ impl Transfer {
         pool
     }
 
-    fn note_connection(&self, about: &About) {
+    pub fn note_connection(&self, about: &About) {
         self.begins_to_move();
         let mut info = self.easy.info.borrow_mut();
         info.connection_id = about.id as i64;

@@ -115,6 +115,7 @@ async fn run(multi: &Rc<MultiState>, easy: &Rc<EasyState>) -> Result<()> {
 /// Writes down how it ended.
 fn conclude(easy: &Rc<EasyState>, multi: &Rc<MultiState>, result: Result<()>) -> Code {
     easy.leave_websocket();
+    drop(easy.adopted.take());
     let now = multi.runtime.reactor().now();
     {
         let mut info = easy.info.borrow_mut();

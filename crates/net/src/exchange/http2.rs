@@ -14,7 +14,7 @@ use super::{
     Body, BodyError, BodyStep, Exchange, Finished, HeadPart, Reading, RequestBody, RequestHead, Says, Storage,
 };
 use crate::About;
-use crate::http2::{Fault, Head, Place, Stream, StreamFault};
+use crate::http2::{Fault, Head, Place, Pushed, Stream, StreamFault};
 
 /// A longer body that nobody wants is not waited for.
 const DRAINED: u64 = 1024 * 1024;
@@ -222,6 +222,14 @@ impl Exchange for Http2 {
 
     fn stream(&self) -> Option<u32> {
         self.stream.as_ref().map(Stream::number)
+    }
+
+    fn take_promise(&mut self) -> Option<Pushed> {
+        self.stream.as_mut()?.take_promise()
+    }
+
+    fn break_off(&mut self) {
+        self.place.session().break_off();
     }
 
     fn body_room(&mut self, len: usize) -> &mut [u8] {

@@ -17,6 +17,7 @@ use wire::http1::{BadOctet, HeaderLine, StatusLine, TooLarge};
 
 pub use request::{RequestBody, RequestHead};
 
+use crate::http2::Pushed;
 use crate::{About, Connection};
 
 /// How a reply is to be read.
@@ -164,6 +165,14 @@ pub trait Exchange {
     fn stream(&self) -> Option<u32> {
         None
     }
+
+    /// A reply that the peer has promised beside this one, once (server push).
+    fn take_promise(&mut self) -> Option<Pushed> {
+        None
+    }
+
+    /// The connection ends, with every exchange on it.
+    fn break_off(&mut self) {}
 
     /// Room for a piece of body of so many bytes behind what is queued: whoever reads them there needs no copy.
     fn body_room(&mut self, len: usize) -> &mut [u8];

@@ -158,9 +158,16 @@ impl Session for Hosted {
     }
 
     fn stream(self: Rc<Self>) -> Box<dyn Stream> {
-        let opened = self.first.take();
-        let place = if opened.is_some() { self.http2.no_place() } else { self.http2.place() };
-        Box::new(Seat { hosted: self, place: Some(place), opened })
+        if let Some(opened) = self.first.take() {
+            return self.adopt(opened);
+        }
+        let place = self.http2.place();
+        Box::new(Seat { hosted: self, place: Some(place), opened: None })
+    }
+
+    fn adopt(self: Rc<Self>, stream: OpenStream) -> Box<dyn Stream> {
+        let place = self.http2.no_place();
+        Box::new(Seat { hosted: self, place: Some(place), opened: Some(stream) })
     }
 }
 

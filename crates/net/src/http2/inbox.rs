@@ -6,7 +6,7 @@ use std::fmt;
 use std::io;
 use std::task::Waker;
 
-use wire::h2::{ErrorCode, Event, Failure, Fields};
+use wire::h2::{ErrorCode, Event, Failure, Fields, StreamId};
 
 /// So many heads wait at most: interim ones count in no window.
 const HEADS: usize = 16;
@@ -68,8 +68,17 @@ impl fmt::Display for StreamFault {
 
 impl std::error::Error for StreamFault {}
 
+/// What a peer has promised to answer: the stream of the answer, where it is collected, and the request.
+pub(super) struct Promise {
+    pub id: StreamId,
+    pub inbox: usize,
+    pub fields: Fields,
+}
+
 #[derive(Default)]
 pub(super) struct Inbox {
+    /// Those that nobody has taken.
+    pub promises: VecDeque<Promise>,
     heads: VecDeque<Head>,
     body: Vec<u8>,
     taken: usize,
@@ -148,7 +157,7 @@ impl Inbox {
     }
 }
 
-fn wake(waker: &mut Option<Waker>) {
+pub(super) fn wake(waker: &mut Option<Waker>) {
     if let Some(waker) = waker.take() {
         waker.wake();
     }

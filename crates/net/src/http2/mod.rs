@@ -18,15 +18,15 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use slab::Slab;
-use wire::h2::{Config, ErrorCode, Event, Failure, Field, Opening, Session, StreamId};
+use wire::h2::{Config, ErrorCode, Event, Failure, Field, Fields, Opening, Session, StreamId};
 
 pub use driver::{Buffer, Driver, Rested, Trace};
 pub use hosted::{Around, Switched, Terms, host, host_upgraded};
-use inbox::Inbox;
 pub use inbox::{Fault, Head, StreamFault};
+use inbox::{Inbox, Promise};
 pub use parked::{Parked, is_parked};
 pub use place::Place;
-pub use stream::Stream;
+pub use stream::{Pushed, Stream};
 
 use crate::Connection;
 
@@ -156,6 +156,13 @@ impl Http2 {
         (http2, driver, stream)
     }
 
+    /// The connection is of no more use, and every stream on it has failed.
+    pub fn break_off(&self) {
+        let mut state = self.0.borrow_mut();
+        state.lose(Lost::Abandoned);
+        state.wake_driver();
+    }
+
     /// Asks whether the peer is there.
     pub fn ping(&self, bytes: [u8; 8]) {
         let mut state = self.0.borrow_mut();
@@ -196,6 +203,11 @@ impl State {
             let step = session.next(&input[at..])?;
             at += step.used;
             let Some(event) = step.event else { return Ok(()) };
+            if let Event::Promise { parent, stream, fields } = event {
+                let fields = fields.clone();
+                self.promise(parent, stream, fields);
+                continue;
+            }
             let Some(id) = stream_of(&event) else { continue };
             let known = slots.get(id.slot()).copied().flatten().filter(|(owner, _)| *owner == id);
             // Who has left his stream hears nothing of it.
@@ -205,6 +217,30 @@ impl State {
                 inbox.end(Fault::Reset { code: ErrorCode::ENHANCE_YOUR_CALM, why: Some("too many heads") });
             }
         }
+    }
+
+    /// An answer that nobody asked for will come. Whoever has the stream on which that was said may have it.
+    fn promise(&mut self, parent: StreamId, id: StreamId, fields: Fields) {
+        let known = self.slots.get(parent.slot()).copied().flatten().filter(|(owner, _)| *owner == parent);
+        let Some((_, parent)) = known else { return self.session.reset(id, ErrorCode::CANCEL) };
+        let inbox = self.give_inbox(id);
+        if let Some(parent) = self.inboxes.get_mut(parent) {
+            parent.promises.push_back(Promise { id, inbox, fields });
+            inbox::wake(&mut parent.reader);
+        }
+    }
+
+    /// Whoever had that stream has left it. What was promised on it is nobody's.
+    fn take_inbox(&mut self, id: StreamId, index: usize) -> Inbox {
+        let mut inbox = self.inboxes.remove(index);
+        if self.slots.get(id.slot()).copied().flatten() == Some((id, index)) {
+            self.slots[id.slot()] = None;
+        }
+        for promise in std::mem::take(&mut inbox.promises) {
+            self.take_inbox(promise.id, promise.inbox);
+            self.session.reset(promise.id, ErrorCode::CANCEL);
+        }
+        inbox
     }
 
     /// Whoever waits for a vacancy looks, when there may be one.

@@ -18,6 +18,13 @@ pub struct Stream {
     handed: usize,
 }
 
+/// A reply that nobody has asked for (RFC 9113 §8.4). Dropping its stream refuses it.
+pub struct Pushed {
+    /// The request that it answers, pseudo-fields first.
+    pub fields: Fields,
+    pub stream: Stream,
+}
+
 impl Stream {
     pub(super) fn new(http2: Http2, id: StreamId, inbox: usize) -> Stream {
         Stream { http2, id, inbox, handed: 0 }
@@ -66,6 +73,13 @@ impl Stream {
     pub fn is_over(&self) -> bool {
         let state = self.http2.0.borrow();
         state.inboxes.get(self.inbox).is_none_or(|inbox| inbox.over && inbox.ended)
+    }
+
+    /// The next reply that the peer has promised on this stream.
+    pub fn take_promise(&mut self) -> Option<Pushed> {
+        let promise = self.with(|_, _, inbox| inbox.promises.pop_front())?;
+        let stream = Stream::new(self.http2.clone(), promise.id, promise.inbox);
+        Some(Pushed { fields: promise.fields, stream })
     }
 
     /// Fields that came behind the body.
@@ -151,10 +165,7 @@ impl Drop for Stream {
     /// A reply that has ended makes the rest of an upload pointless (RFC 9113 §8.1); otherwise this is a cancel.
     fn drop(&mut self) {
         let mut state = self.http2.0.borrow_mut();
-        let inbox = state.inboxes.remove(self.inbox);
-        if state.slots.get(self.id.slot()).copied().flatten() == Some((self.id, self.inbox)) {
-            state.slots[self.id.slot()] = None;
-        }
+        let inbox = state.take_inbox(self.id, self.inbox);
         let code = if inbox.ended { ErrorCode::NO_ERROR } else { ErrorCode::CANCEL };
         state.session.reset(self.id, code);
         state.tell_of_vacancies();

@@ -7,6 +7,7 @@ mod again;
 mod auth;
 mod bound;
 mod httpsig;
+mod pushed;
 mod redirect;
 mod request;
 mod response;
@@ -29,6 +30,7 @@ use super::{Next, rtsp};
 use crate::callbacks::DebugKind;
 use crate::easy::EasyState;
 use crate::error::{Error, Result};
+use crate::push::Offers;
 use crate::settings::Method;
 use crate::transfer::Transfer;
 use crate::transfer::auth::ConnectionSteps;
@@ -108,6 +110,11 @@ pub async fn connect(t: &mut Transfer, fresh: bool) -> Result<Link> {
 }
 
 async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
+    if let Some(adopted) = t.easy.adopted.take() {
+        cold_path();
+        let (link, request) = pushed::take_up(t, *adopted)?;
+        return Box::pin(exchange(t, link, request, false)).await;
+    }
     let kept = t.http.kept.take().filter(|_| !t.http.fresh);
     let reused = kept.is_some();
     let mut link = match kept {
@@ -138,6 +145,11 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
         None => Request::build(t, &link)?,
     };
     bind(t, &mut link)?;
+    exchange(t, link, request, reused).await
+}
+
+/// The request goes out, and its reply comes in.
+async fn exchange(t: &mut Transfer, mut link: Link, request: Request, reused: bool) -> Result<Next> {
     {
         let mut info = t.easy.info.borrow_mut();
         (info.downloaded, info.announced, info.download_total) = (0, -1, -1);
@@ -397,6 +409,8 @@ pub struct Talk {
     easy: Rc<EasyState>,
     /// What the server was told of its importance.
     weight: Option<u16>,
+    /// Who is asked about what the server pushes.
+    offers: Option<Box<Offers>>,
     /// How the reply is read.
     reading: Reading,
     /// The request asks for the upgrade to HTTP/2.
@@ -413,6 +427,7 @@ impl Talk {
     #[inline]
     fn begin(t: &Transfer, link: &mut Link, request: Request, reused: bool) -> Talk {
         let asks_for_http2 = upgrade::asks_for_http2(t, link);
+        let offers = Offers::of(t, &link.lease);
         let mut exchange = link.lease.begin(t.multi.take_spare());
         let reading = Reading {
             head_only: request.head_only,
@@ -427,23 +442,29 @@ impl Talk {
             exchange.weigh(weight);
         }
         exchange.begin(&request.head, reading);
-        if let Some(stream) = exchange.stream() {
+        if let Some(stream) = exchange.stream().filter(|_| !request.head.text().is_empty()) {
             cold_path();
             note_stream(t, stream, &request.head);
         }
         let text = request.head.text();
-        t.easy.trace("http/1", || format!("a request with a head of {} bytes", text.len()));
-        t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, text);
+        if !text.is_empty() {
+            t.easy.trace("http/1", || format!("a request with a head of {} bytes", text.len()));
+            t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, text);
+        }
         t.easy.info.borrow_mut().request_size += text.len() as i64;
         let upload = Upload::new(t, request.body, request.head.body, request.expects, request.trailers);
         let easy = t.easy.clone();
         let head_only = request.head_only;
-        Talk { exchange, upload, reused, head_only, easy, weight, reading, asks_for_http2 }
+        Talk { exchange, upload, reused, head_only, easy, weight, offers, reading, asks_for_http2 }
     }
 
     /// Lets the upload go on. A failure is kept by the upload until the reply has been read as far as
     /// it goes: servers answer and close without reading all.
     pub fn poll_beside(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        if let Some(offers) = &self.offers {
+            cold_path();
+            offers.look(self.exchange.as_mut())?;
+        }
         let weight = weight(&self.easy);
         if weight != self.weight {
             cold_path();

@@ -15,6 +15,7 @@ use super::super::{Next, give};
 use super::request::{HTTP11, version};
 use super::{Finished, Response, Talk, Upload, converse};
 use crate::error::{Error, Result};
+use crate::push::Offers;
 use crate::settings::Method;
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
@@ -50,7 +51,8 @@ pub async fn go_on_in_http2(t: &mut Transfer, mut link: Link, mut talk: Talk) ->
     let mut link = Link { lease, plan: link.plan };
     let mut exchange = link.lease.begin(storage);
     exchange.begin(&RequestHead::default(), talk.reading);
-    let mut talk = Talk { exchange, asks_for_http2: false, ..talk };
+    let offers = Offers::of(t, &link.lease);
+    let mut talk = Talk { exchange, offers, asks_for_http2: false, ..talk };
     let finished = converse(t, &mut talk).await;
     Ok((link, talk, finished))
 }

@@ -1,0 +1,29 @@
+//! A reply that nobody has asked for (RFC 9113 §8.4): there is no request to be sent, and everything behind it is as ever.
+
+use std::rc::Rc;
+
+use net::exchange::RequestHead;
+
+use super::request::Request;
+use crate::error::Result;
+use crate::push::Adopted;
+use crate::settings::Method;
+use crate::transfer::Transfer;
+use crate::transfer::client_reader::ClientReader;
+use crate::transfer::connect::Link;
+
+/// The connection and the request of such a reply. What the settings say of a method and a body is of another request.
+pub fn take_up(t: &mut Transfer, adopted: Adopted) -> Result<(Link, Request)> {
+    let head_only = adopted.head_only();
+    t.method = if head_only { Method::Head } else { Method::Get };
+    t.easy.info.borrow_mut().effective_method = t.method.verb().into();
+    t.note_connection(adopted.lease.about());
+    let request = Request {
+        head: Rc::new(RequestHead::default()),
+        body: ClientReader::empty(&t.easy),
+        expects: false,
+        trailers: false,
+        head_only,
+    };
+    Ok((Link { lease: adopted.lease, plan: t.plan()? }, request))
+}
