@@ -66,8 +66,7 @@ pub fn operate(env: Rc<Env>, requests: Vec<Request>) -> i32 {
     share.set_kind(LockData::Cookie, requests.iter().any(cookies));
     // What one transfer learns holds for those beside and behind it, and no file loses what another knew.
     share.set_kind(LockData::Hsts, requests.iter().any(|request| request.options.text("HSTS").is_some()));
-    let wanted = env.globals.har.is_some() || env.globals.timeline.is_some();
-    let reports = wanted.then(|| RefCell::new(Reports::new()));
+    let reports = env.globals.reports().then(|| RefCell::new(Reports::new()));
     let run = Run { env: env.clone(), multi: Multi::default(), share, program, reports };
     run.multi.set_limits(Limits { max_host: env.globals.parallel_max_host, ..Limits::default() });
     let mut queue = Queue::new(requests);

@@ -289,6 +289,13 @@ pub struct Globals {
     pub verbosity: u8,
 }
 
+impl Globals {
+    /// Whether what happens is to be reported afterwards.
+    pub fn reports(&self) -> bool {
+        self.har.is_some() || self.timeline.is_some()
+    }
+}
+
 impl Default for Globals {
     fn default() -> Globals {
         Globals {

@@ -310,7 +310,7 @@ impl Callbacks for Transfer {
     }
 
     fn wants_debug(&self) -> bool {
-        self.env.traces() || self.env.globals.har.is_some()
+        self.env.traces() || self.env.globals.reports()
     }
 
     fn traces(&self, layer: &str) -> bool {
@@ -327,9 +327,10 @@ impl Callbacks for Transfer {
             DebugKind::TlsDataIn => Kind::TlsIn,
             DebugKind::TlsDataOut => Kind::TlsOut,
         };
-        if self.env.globals.har.is_some() {
+        if self.env.globals.reports() {
             let mut exchanges = self.exchanges.borrow_mut();
             match kind {
+                Kind::Text => exchanges.noted(data),
                 Kind::HeaderOut => exchanges.asked(data),
                 Kind::DataOut => exchanges.sent(data),
                 Kind::HeaderIn => exchanges.answered(data),

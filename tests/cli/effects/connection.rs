@@ -260,8 +260,34 @@ fn connections_for_two(flags: &[&str]) -> usize {
     });
     let url = format!("http://127.0.0.1:{}/", peer.port());
     let ran = curl(&[flags, &["-sS", "--http2-prior-knowledge", &url, &url]].concat());
-    assert_eq!((ran.code, &*ran.text()), (0, "hihi"), "{}", ran.stderr);
+    assert_eq!((ran.code, &*ran.stderr), (0, ""));
+    assert_eq!(ran.text(), "hihi");
     peer.accepts()
+}
+
+// covers: --har, --timeline
+#[test]
+fn reports_name_streams() {
+    let peer = testkit::frames::FramePeer::start(|talk| {
+        talk.greet(&[])?;
+        loop {
+            let stream = talk.request()?;
+            talk.answer(stream, 200, b"hi")?;
+        }
+    });
+    let url = format!("http://127.0.0.1:{}/", peer.port());
+    let words = ["-sS", "--http2-prior-knowledge", "--har", "run.har", "--timeline", "run.svg", &url, &url];
+    let ran = curl(&words);
+    let (archive, picture) = (ran.file("run.har"), ran.file("run.svg"));
+    assert!(
+        archive.contains("\"connection\":\"0\",\"_stream\":1,") && archive.contains("\"_stream\":3,"),
+        "{archive}"
+    );
+    assert!(archive.contains("\"httpVersion\":\"HTTP/2\""), "{archive}");
+    assert!(
+        picture.contains("connection 0, new, stream 1") && picture.contains("connection 0, reused, stream 3"),
+        "{picture}"
+    );
 }
 
 // covers: --parallel, --parallel-immediate, --http2-prior-knowledge

@@ -48,7 +48,13 @@ fn entries(record: &Record) -> Vec<String> {
 
 fn one(record: &Record, exchange: &Exchange, url: &str, date: SystemTime, times: &Times) -> String {
     let (asked, answered) = (Head::of(&exchange.request), Head::of(&exchange.reply));
-    let pair = Pair { asked, body: exchange.body.clone(), body_length: exchange.body_length, answered };
+    let pair = Pair {
+        asked,
+        body: exchange.body.clone(),
+        body_length: exchange.body_length,
+        answered,
+        stream: exchange.stream,
+    };
     entry(record, &pair, url, date, times)
 }
 
@@ -148,6 +154,7 @@ struct Pair {
     body: Bytes,
     body_length: usize,
     answered: Head,
+    stream: Option<u32>,
 }
 
 /// What is only known of the request that ended the transfer stands with that one.
@@ -165,6 +172,7 @@ fn entry(record: &Record, pair: &Pair, url: &str, date: SystemTime, times: &Time
         fields.push(("serverIPAddress", quoted(record.address.as_bytes())));
         fields.push(("connection", format!("\"{}\"", record.connection)));
     }
+    fields.extend(pair.stream.map(|stream| ("_stream", stream.to_string())));
     fields.push(("_exitCode", record.code.to_string()));
     fields.push(("_error", quoted(record.error.as_bytes())));
     object(&fields)
@@ -305,6 +313,7 @@ mod tests {
             "\"status\":302,\"statusText\":\"Found\"",
             "\"redirectURL\":\"/a?b=c&<d>\"",
             "\"cookies\":[{\"name\":\"k\",\"value\":\"v\",\"path\":\"/\"}]",
+            "\"connection\":\"0\",\"_stream\":5,",
             "\"postData\":{\"mimeType\":\"\",\"text\":\"a=b\"}",
             "\"content\":{\"size\":9,\"mimeType\":\"text/plain\",\"compression\":2}",
             "\"cookies\":[{\"name\":\"k\",\"value\":\"v\"},{\"name\":\"l\",\"value\":\"w\"}]",

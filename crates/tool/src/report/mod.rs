@@ -51,6 +51,8 @@ pub struct Record {
 pub struct Exchange {
     pub sent: Instant,
     pub answered: Option<Instant>,
+    /// The stream of the connection on which it went, where that has any.
+    pub stream: Option<u32>,
     pub request: Bytes,
     /// The beginning of the body that was sent, and its whole length.
     pub body: Bytes,
@@ -62,29 +64,44 @@ pub struct Exchange {
 
 /// Watches heads go by.
 #[derive(Clone, Debug, Default)]
-pub struct Exchanges(Vec<Exchange>);
+pub struct Exchanges {
+    all: Vec<Exchange>,
+    /// What was opened for the next one.
+    opened: Option<u32>,
+}
 
 impl Exchanges {
+    /// What the library says of itself: before a request goes out on a stream, which one that is.
+    pub fn noted(&mut self, text: &[u8]) {
+        let stream = || {
+            let (number, rest) =
+                std::str::from_utf8(text).ok()?.strip_prefix("[HTTP/2] [")?.split_once(']')?;
+            rest.starts_with(" OPENED").then(|| number.parse().ok()).flatten()
+        };
+        self.opened = stream().or(self.opened);
+    }
+
     /// The head of a request. FTP has commands instead.
     pub fn asked(&mut self, head: &[u8]) {
-        if self.0.len() < MOST_EXCHANGES && head.ends_with(b"\r\n\r\n") {
+        if self.all.len() < MOST_EXCHANGES && head.ends_with(b"\r\n\r\n") {
             let request = head[..head.len().min(LARGEST_HEAD)].to_vec();
             let exchange = Exchange {
                 sent: Instant::now(),
                 answered: None,
+                stream: self.opened.take(),
                 request,
                 body: Bytes::new(),
                 body_length: 0,
                 reply: Bytes::new(),
                 reply_ended: false,
             };
-            self.0.push(exchange);
+            self.all.push(exchange);
         }
     }
 
     /// Some of the body of a request.
     pub fn sent(&mut self, data: &[u8]) {
-        let Some(last) = self.0.last_mut() else { return };
+        let Some(last) = self.all.last_mut() else { return };
         last.body_length += data.len();
         let room = LARGEST_BODY - last.body.len();
         last.body.extend_from_slice(&data[..data.len().min(room)]);
@@ -92,7 +109,7 @@ impl Exchanges {
 
     /// A line of the head of a reply.
     pub fn answered(&mut self, line: &[u8]) {
-        let Some(last) = self.0.last_mut() else { return };
+        let Some(last) = self.all.last_mut() else { return };
         last.answered.get_or_insert_with(Instant::now);
         if std::mem::replace(&mut last.reply_ended, matches!(line, b"\r\n" | b"\n")) {
             last.reply.clear();
@@ -123,7 +140,7 @@ impl Record {
             upload: number("SIZE_UPLOAD_T"),
             download: number("SIZE_DOWNLOAD_T"),
             delivered: number("SIZE_DELIVERED"),
-            exchanges: ended.transfer.exchanges.borrow().0.clone(),
+            exchanges: ended.transfer.exchanges.borrow().all.clone(),
         }
     }
 
@@ -186,6 +203,8 @@ mod tests {
         {
             exchanges.answered(line.as_bytes());
         }
+        exchanges.noted(b"[HTTP/2] [5] OPENED stream for http://x/a\n");
+        exchanges.noted(b"[HTTP/2] [5] [:method: POST]\n");
         exchanges.asked(b"POST /a?b=c&<d> HTTP/1.1\r\nHost: x\r\nCookie: k=v; l=w\r\n\r\n");
         exchanges.sent(b"a=");
         exchanges.sent(b"b");
@@ -210,7 +229,7 @@ mod tests {
             upload: 3,
             download: 7,
             delivered: 9,
-            exchanges: exchanges.0,
+            exchanges: exchanges.all,
         }
     }
 

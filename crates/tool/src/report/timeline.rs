@@ -161,8 +161,10 @@ fn chip(record: &Record, y: f64) -> String {
     let colour = CHIPS[record.connection as usize % CHIPS.len()];
     let (fill, ink, how) = if record.reused { ("white", colour, "reused") } else { (colour, "white", "new") };
     let (middle, top, id) = (CHIP + 15.0, y + 4.0, record.connection);
+    let stream = record.exchanges.last().and_then(|exchange| exchange.stream);
+    let stream = stream.map_or(String::new(), |stream| format!(", stream {stream}"));
     format!(
-        "<g><title>connection {id}, {how}</title><rect x=\"{CHIP}\" y=\"{top}\" width=\"30\" height=\"16\" rx=\"8\" \
+        "<g><title>connection {id}, {how}{stream}</title><rect x=\"{CHIP}\" y=\"{top}\" width=\"30\" height=\"16\" rx=\"8\" \
          fill=\"{fill}\" stroke=\"{colour}\"/>{}</g>",
         label(middle, y + 16.0, "middle", &format!("fill=\"{ink}\" font-size=\"11\""), &format!("#{id}"))
     )
@@ -232,7 +234,7 @@ mod tests {
         let text = svg(&[record(), reused, failed]);
         assert!(text.contains("3 transfers over 1 connection, 30 B in 107 ms, 1 failed"), "{text}");
         assert_eq!(text.matches("<title>wait 30 ms</title>").count(), 3);
-        assert!(text.contains("connection 0, new") && text.contains("connection 0, reused"));
+        assert!(text.contains("connection 0, new, stream 5") && text.contains("connection 0, reused"));
         assert!(text.contains("&lt;d&gt;") && text.contains("no &lt;way&gt;") && !text.contains("<d>"));
         assert_eq!(text.matches("<g").count(), text.matches("</g>").count());
         assert!(timeline(&[record()], b"x.html").starts_with("<!DOCTYPE html>"));
