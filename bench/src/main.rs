@@ -1,6 +1,6 @@
 //! `make bench`: the same C program on the distribution's libcurl and on ours, in turn; writes
 //! target/bench/results.json, a list of {workload, subject, cpu_us_per_request, wall_us_per_request,
-//! syscalls_per_request}, and prints a table.
+//! syscalls_per_request, peak_kb where many transfers run at once}, and prints a table.
 //!
 //! The server, nginx, is another process; only the client's CPU is counted. Runs alternate, so that a change of the
 //! machine's mood hits both; the median of the runs counts. Trust the ratios, not the microseconds.

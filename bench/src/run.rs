@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use testkit::certs::Authority;
-use testkit::launch::Nginx;
+use testkit::launch::{Http2Kind, Http2Server, Nginx};
 use testkit::temp::TempDir;
 
 use crate::Arguments;
-use crate::workload::{Kind, LARGE, SMALL, WORKLOADS, Workload};
+use crate::workload::{HUGE, Kind, LARGE, SMALL, UPLOAD, WORKLOADS, Workload};
 
 /// The library of the system, ours, and no library at all: the system calls that a GET over a kept connection cannot do
 /// without. The last is the kernel's share on this machine and is no part of the results.
@@ -24,6 +24,8 @@ pub struct Row {
     pub cpu_us: f64,
     pub wall_us: f64,
     pub syscalls: f64,
+    /// The largest memory of the program, where that was asked.
+    pub peak_kb: Option<f64>,
     /// CPU against that of the distribution in the run beside it: what slows the machine for a while slows both.
     pub ratio: f64,
 }
@@ -31,7 +33,16 @@ pub struct Row {
 struct Bench<'a> {
     arguments: &'a Arguments,
     nginx: Nginx,
+    http2: Http2Server,
     directory: TempDir,
+}
+
+/// One run's figures.
+#[derive(Clone, Copy)]
+struct Figures {
+    cpu_us: f64,
+    wall_us: f64,
+    peak_kb: Option<f64>,
 }
 
 /// Where the results go.
@@ -46,7 +57,8 @@ pub fn all(arguments: &Arguments) -> io::Result<Vec<Row>> {
     let directory = TempDir::new("bench")?;
     directory.write("ca.pem", authority.ca_pem())?;
     directory.write("file", testkit::body::pattern(SMALL))?;
-    let bench = Bench { arguments, nginx, directory };
+    let http2 = Http2Server::start(Http2Kind::Nginx, &authority.good(), &[SMALL, LARGE, HUGE])?;
+    let bench = Bench { arguments, nginx, http2, directory };
     let mut rows = Vec::new();
     for workload in &WORKLOADS {
         rows.extend(bench.measure(workload)?);
@@ -59,10 +71,11 @@ impl Bench<'_> {
         let mut subjects = vec![DISTRIBUTION];
         subjects.extend(self.arguments.ours.as_ref().map(|_| OURS));
         subjects.extend(matches!(workload.kind, Kind::Gets { secure: false, .. }).then_some(BARE));
-        let count = if self.arguments.quick { workload.count / 10 } else { workload.count };
-        let mut runs: Vec<Vec<(f64, f64)>> = vec![Vec::new(); subjects.len()];
-        for run in 0..self.arguments.runs {
-            eprintln!("{} {}/{}", workload.name, run + 1, self.arguments.runs);
+        let count = if self.arguments.quick { workload.count.div_ceil(10) } else { workload.count };
+        let mut runs: Vec<Vec<Figures>> = vec![Vec::new(); subjects.len()];
+        let times = if workload.kind.is_long() { 1 } else { self.arguments.runs };
+        for run in 0..times {
+            eprintln!("{} {}/{times}", workload.name, run + 1);
             // Who begins changes, too: whoever comes second finds warmer caches.
             let mut order: Vec<usize> = (0..subjects.len()).collect();
             if run % 2 == 1 {
@@ -73,27 +86,29 @@ impl Bench<'_> {
             }
         }
         let rows = subjects.iter().zip(&runs).map(|(subject, own)| {
-            let cpu_us = median(own.iter().map(|(cpu, _)| *cpu));
-            let wall_us = median(own.iter().map(|(_, wall)| *wall));
-            let ratio = median(own.iter().zip(&runs[0]).map(|((cpu, _), (other, _))| cpu / other));
-            Ok(Row { workload, subject, cpu_us, wall_us, syscalls: self.syscalls(workload, subject)?, ratio })
+            Ok(Row {
+                workload,
+                subject,
+                cpu_us: median(own.iter().map(|run| run.cpu_us)),
+                wall_us: median(own.iter().map(|run| run.wall_us)),
+                syscalls: self.syscalls(workload, subject)?,
+                peak_kb: own.iter().filter_map(|run| run.peak_kb).reduce(f64::max),
+                ratio: median(own.iter().zip(&runs[0]).map(|(run, other)| run.cpu_us / other.cpu_us)),
+            })
         });
         rows.collect()
     }
 
-    /// CPU and wall time of one run.
-    fn run_once(&self, workload: &Workload, subject: &str, count: usize) -> io::Result<(f64, f64)> {
+    fn run_once(&self, workload: &Workload, subject: &str, count: usize) -> io::Result<Figures> {
         let text = output(&mut self.command(workload, subject, count, None))?;
         let figures: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-        let [cpu, wall, received] = figures[..] else {
+        let [cpu_us, wall_us, received, ref rest @ ..] = figures[..] else {
             return Err(io::Error::other(format!("what is {text}")));
         };
-        if let Kind::Gets { size, .. } = workload.kind
-            && received != size as f64
-        {
+        if workload.kind.received().is_some_and(|size| received != size as f64) {
             return Err(io::Error::other(format!("{}: {received} bytes a request", workload.name)));
         }
-        Ok((cpu, wall))
+        Ok(Figures { cpu_us, wall_us, peak_kb: rest.first().copied() })
     }
 
     /// System calls per request: two runs of different length, so that start and end fall out.
@@ -101,6 +116,9 @@ impl Bench<'_> {
         let (few, many) = match workload.kind {
             Kind::Gets { .. } => (50, 550),
             Kind::Many { .. } => (1000, 5000),
+            Kind::Streams { size: HUGE, .. } => (1, 2),
+            Kind::Streams { parallel, .. } => (2 * parallel, 6 * parallel),
+            Kind::Uploads { .. } => (1, 3),
             Kind::Starts(_) => (5, 25),
         };
         let more = self.counted(workload, subject, many)? - self.counted(workload, subject, few)?;
@@ -134,6 +152,14 @@ impl Bench<'_> {
                 let url = self.nginx.http(&format!("/bytes-{SMALL}"));
                 vec![program("many"), url, count.to_string(), parallel.to_string()]
             }
+            Kind::Streams { parallel, size } => {
+                let url = self.http2.https(&format!("/bytes-{size}"));
+                vec![program("many"), url, count.to_string(), parallel.to_string()]
+            }
+            Kind::Uploads { .. } => {
+                let (count, size) = (count.to_string(), UPLOAD.to_string());
+                vec![program("many"), self.http2.https("/put/file"), count, "1".to_owned(), size]
+            }
             Kind::Starts(arguments) => {
                 let tool = match subject {
                     OURS => target_directory().join("release/warmwire").display().to_string(),
@@ -152,6 +178,9 @@ impl Bench<'_> {
         }
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).env("CA", self.directory.path().join("ca.pem"));
+        if let Kind::Streams { .. } | Kind::Uploads { http2: true } = workload.kind {
+            command.env("HTTP2", "1");
+        }
         match (subject, &self.arguments.ours) {
             (OURS, Some(directory)) => command.env("LD_LIBRARY_PATH", directory),
             _ => command.env_remove("LD_LIBRARY_PATH"),
