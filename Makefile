@@ -52,6 +52,7 @@ fuzz:
 
 # Everything long besides.
 test-deep: test conformance-lib
+	sh tests/install.sh h2spec
 	cargo run --quiet -p warmwire-servers -- --ours $(LIB) --deep
 
 demo: lib

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs what the tests use: Debian packages (as root, or through sudo); pycurl, built from source, and tornado in a
-# virtual environment under target/; a program on the Rust `curl` crate. Does nothing where all is there.
-# Usage: tests/install.sh [packages] [pycurl] [curl_crate]
+# virtual environment under target/; a program on the Rust `curl` crate. Does nothing where all is there. h2specd, which only
+# `make test-deep` uses, is built when it is asked for.
+# Usage: tests/install.sh [packages] [pycurl] [curl_crate] [ftp_servers] [h2spec]
 set -eu
 cd "$(dirname "$0")/.."
 : "${CARGO_TARGET_DIR:=target}"
@@ -97,11 +98,24 @@ curl_crate() {
 		--target-dir "$CARGO_TARGET_DIR/curl-crate"
 }
 
+# The client side of h2spec, of the versions that tests/h2spec pins.
+h2spec() {
+	program=$(cd "$CARGO_TARGET_DIR" && pwd)/h2spec/h2specd
+	[ -x "$program" ] && return 0
+	echo "building h2specd"
+	(cd tests/h2spec && GOFLAGS=-mod=readonly go build -o "$program" github.com/summerwind/h2spec/cmd/h2specd) \
+		>"$CARGO_TARGET_DIR/h2spec.log" 2>&1 || {
+		echo "install.sh: h2specd did not build:" >&2
+		tail -n 20 "$CARGO_TARGET_DIR/h2spec.log" >&2
+		return 1
+	}
+}
+
 mkdir -p "$CARGO_TARGET_DIR"
 [ $# -gt 0 ] || set -- packages pycurl curl_crate ftp_servers
 for step; do
 	case $step in
-	packages | pycurl | curl_crate | ftp_servers) $step ;;
+	packages | pycurl | curl_crate | ftp_servers | h2spec) $step ;;
 	*) echo "install.sh: unknown step $step" >&2 && exit 2 ;;
 	esac
 done

@@ -1,4 +1,5 @@
-//! git's own HTTP service: `git http-backend` as a FastCGI program behind nginx, plain and over TLS.
+//! git's own HTTP service: `git http-backend` as a FastCGI program behind nginx, plain and over TLS, where HTTP/2 is
+//! spoken.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -100,7 +101,7 @@ http {{
   client_body_temp_path {place}/body; proxy_temp_path {place}/proxy; fastcgi_temp_path {place}/fastcgi;
   uwsgi_temp_path {place}/uwsgi; scgi_temp_path {place}/scgi;
   server {{
-    listen 127.0.0.1:{http_port}; listen 127.0.0.1:{https_port} ssl; server_name localhost;
+    listen 127.0.0.1:{http_port}; listen 127.0.0.1:{https_port} ssl http2; server_name localhost;
     ssl_certificate {place}/cert.pem; ssl_certificate_key {place}/key.pem;
 {params}    fastcgi_param HTTPS $https if_not_empty;
     location / {{ fastcgi_pass 127.0.0.1:{backend_port}; }}

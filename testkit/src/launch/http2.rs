@@ -162,6 +162,7 @@ http {{
     location /put/ {{ dav_methods PUT; alias {place}/put/; }}
     location / {{
       proxy_pass http://origin; proxy_http_version 1.1; proxy_set_header Connection \"\"; proxy_next_upstream off;
+      proxy_set_header X-Version $server_protocol;
     }}
   }}
 }}

@@ -15,6 +15,7 @@ def easy(url, **options):
     handle, body = pycurl.Curl(), io.BytesIO()
     handle.setopt(pycurl.URL, url)
     handle.setopt(pycurl.WRITEDATA, body)
+    handle.setopt(pycurl.CAINFO, os.environ["CA"])
     for name, value in options.items():
         handle.setopt(getattr(pycurl, name), value)
     return handle, body

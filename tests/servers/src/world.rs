@@ -50,6 +50,11 @@ impl World {
         target_directory().join("curl-crate/debug/curl-crate")
     }
 
+    /// The client side of h2spec, which tests/install.sh builds when it is asked to.
+    pub fn h2specd(&self) -> PathBuf {
+        target_directory().join("h2spec/h2specd")
+    }
+
     /// A script beside the programs.
     pub fn script(&self, name: &str) -> PathBuf {
         source_directory().join("programs").join(name)

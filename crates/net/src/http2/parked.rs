@@ -99,9 +99,12 @@ impl Memory for Parked {
         }
     }
 
-    /// Says that no more streams come.
+    /// Says that no more streams come. What has come is taken first: the system answers what nobody took with a reset, and that
+    /// would overtake the goodbye.
     fn retire(&mut self, filter: &mut dyn Filter) {
-        self.session.go_away(ErrorCode::NO_ERROR);
-        self.answer(filter);
+        if let Idle::Alive = self.idle_state(filter) {
+            self.session.go_away(ErrorCode::NO_ERROR);
+            self.answer(filter);
+        }
     }
 }

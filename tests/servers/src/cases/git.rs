@@ -147,6 +147,10 @@ fn secure(run: &Context) {
     round(&scene, &scene.server.https("one.git"));
     let top = scene.path("");
     let url = scene.server.https("one.git");
+    let mut verbose = Command::new("git");
+    verbose.args(["ls-remote", &url]).env("GIT_SSL_CAINFO", run.world.ca()).env("GIT_CURL_VERBOSE", "1");
+    let output = run.run(&mut verbose);
+    assert!(output.stderr.contains("header: HTTP/2 200"), "{output:?}");
     let output =
         scene.git(&top, &["-c", "http.sslCAInfo=/etc/ssl/certs/ca-certificates.crt", "ls-remote", &url]);
     // GIT_SSL_CAINFO goes before the option: the server's certificate is still trusted.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use testkit::launch::{Http2Kind, Http2Server};
 
-use super::{case, deep, ours, sum};
+use super::{case, deep, others, ours, sum};
 use crate::runner::{Case, Context, Output};
 
 pub fn cases() -> Vec<Case> {
@@ -19,9 +19,12 @@ pub fn cases() -> Vec<Case> {
         case("http2-nghttpx", |run| usual(run, Http2Kind::Nghttpx)),
         case("http2-caddy", |run| usual(run, Http2Kind::Caddy)),
         ours("http2-restart-nginx", |run| restarted(run, Http2Kind::Nginx)),
+        ours("http2-restart-apache", |run| restarted(run, Http2Kind::Apache)),
         ours("http2-restart-nghttpx", |run| restarted(run, Http2Kind::Nghttpx)),
         ours("http2-restart-caddy", |run| restarted(run, Http2Kind::Caddy)),
         ours("http2-goaway-each-100-requests", goaway),
+        case("http2-loops-of-php-and-python", loops),
+        deep(ours("http2-h2spec", h2spec)),
         deep(ours("http2-full-nginx", |run| full(run, Http2Kind::Nginx))),
         deep(ours("http2-full-apache", |run| full(run, Http2Kind::Apache))),
         deep(ours("http2-full-nghttpd", |run| full(run, Http2Kind::Nghttpd))),
@@ -195,4 +198,54 @@ fn goaway(run: &Context) {
     let output = streams(run, &format!("-n {ASKED} -p 40 -u {SMALL}"), SMALL, &server.https("/body/%d"));
     once_each(&output, &server, 0);
     assert!((10..=25).contains(&output.number("connects")), "{output:?}");
+}
+
+/// What others wrote for HTTP/1 does the same over HTTP/2, which libcurl offers unasked. (git's loop is beside its server.)
+fn loops(run: &Context) {
+    let server = start(run, Http2Kind::Nginx);
+    others::php_at(run, &server.https(""));
+    others::pycurl_at(run, run.world.python().as_os_str(), &server.https(""));
+    others::pycurl_at(run, "/usr/bin/python3".as_ref(), &server.https(""));
+    let requests = server.origin.requests();
+    assert!(requests.len() >= 130, "{} requests", requests.len());
+    assert!(requests.iter().all(|request| request.field("X-Version") == Some("HTTP/2.0")));
+}
+
+/// What h2specd asks of a client, in the clear and over TLS.
+fn h2spec(run: &Context) {
+    let leaf = run.world.authority.good();
+    let file = |name: &str, text: &str| {
+        run.world.directory.write(name, text).expect("a file is written").display().to_string()
+    };
+    let (cert, key) = (file("h2spec.pem", &leaf.cert_pem), file("h2spec.key", &leaf.key_pem));
+    let tool = run.world.tool().display().to_string();
+    for (words, client) in [
+        (&[][..], "--http2-prior-knowledge"),
+        (&["--tls", "--cert-file", &cert, "--cert-key-file", &key], "--http2 -k"),
+    ] {
+        let exec = format!("{tool} -q -sS --max-time 2 {client}");
+        let output = h2specd(run, &[words, &["--exec", &exec]].concat());
+        let summary = output.stdout.lines().rfind(|line| line.contains(" tests, ")).unwrap_or("");
+        assert_eq!(
+            summary, "57 tests, 57 passed, 0 skipped, 0 failed",
+            "{}\n{}",
+            output.stdout, output.stderr
+        );
+    }
+}
+
+/// It listens on a port for each of its cases, one behind the other: tried elsewhere when one of them is somebody's.
+fn h2specd(run: &Context, words: &[&str]) -> Output {
+    let mut from = 20_000 + std::process::id() % 10_000;
+    loop {
+        let (port, first) = (from.to_string(), (from + 1).to_string());
+        let mut command = Command::new(run.world.h2specd());
+        let output = run.run(command.args(["--port", &port, "--from-port", &first]).args(words));
+        if !output.stdout.contains("address already in use")
+            && !output.stderr.contains("address already in use")
+        {
+            return output;
+        }
+        from = 20_000 + (from + 100) % 10_000;
+    }
 }

@@ -80,16 +80,20 @@ fn exit_codes(run: &Context) {
     assert_eq!(curl(run, &["-o", "/dev/full", &server.url("/bytes/500000")]).status, Some(23));
 }
 
-fn script(run: &Context, program: impl AsRef<std::ffi::OsStr>, name: &str, server: &HttpServer) -> Output {
-    let mut command = Command::new(program);
-    command.arg(run.world.script(name)).arg(server.url("")).env("CA", run.world.ca());
-    command.env("SECURE", run.world.nginx.https("/bytes-335114"));
-    run.run(&mut command)
+fn script(run: &Context, command: &mut Command, name: &str, base: &str) -> Output {
+    command.arg(run.world.script(name)).arg(base).env("CA", run.world.ca());
+    run.run(command.env("SECURE", run.world.nginx.https("/bytes-335114")))
 }
 
 fn php(run: &Context) {
     let server = HttpServer::plain();
-    let output = script(run, "php", "easy_multi_share.php", &server);
+    php_at(run, &server.url(""));
+}
+
+/// PHP's easy, multi and share interfaces, with the built-in paths behind `base`.
+pub(super) fn php_at(run: &Context, base: &str) {
+    let ca = format!("curl.cainfo={}", run.world.ca());
+    let output = script(run, Command::new("php").args(["-d", &ca]), "easy_multi_share.php", base);
     assert_eq!((output.status, &*output.stderr), (Some(0), ""), "{output:?}");
     assert_eq!(output.fact("ours"), if run.ours() { "1" } else { "0" }, "{output:?}");
     assert_eq!(output.fact("easy"), "5000,200,0", "{output:?}");
@@ -158,7 +162,12 @@ fn pycurl_of_debian(run: &Context) {
 
 fn pycurl_of(run: &Context, python: &std::ffi::OsStr) {
     let server = HttpServer::plain();
-    let output = script(run, python, "pycurl_all.py", &server);
+    pycurl_at(run, python, &server.url(""));
+}
+
+/// pycurl's easy and multi interfaces, with the built-in paths behind `base`.
+pub(super) fn pycurl_at(run: &Context, python: &std::ffi::OsStr, base: &str) {
+    let output = script(run, &mut Command::new(python), "pycurl_all.py", base);
     assert_eq!((output.status, &*output.stderr), (Some(0), ""), "{output:?}");
     assert_eq!(output.fact("ours"), if run.ours() { "1" } else { "0" }, "{output:?}");
     assert_eq!(output.fact("easy"), "5000,200", "{output:?}");
