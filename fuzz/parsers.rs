@@ -400,6 +400,7 @@ pub fn sasl_challenges(input: &[u8]) {
     let _ = sasl::Preference::parse(input, Some("APOP"));
     let who = sasl::Login {
         user: b"u".to_vec(),
+        password: input.to_vec(),
         bearer: Some(b"t".to_vec()),
         is_given: true,
         ..sasl::Login::default()

@@ -25,6 +25,8 @@ pub enum Step {
     Sleep(Duration),
     /// Read until the client has ended.
     ReadAll,
+    /// TLS from here on, where the peer is [upgradable](RawPeer::upgradable).
+    StartTls,
     /// close_notify and FIN.
     Finish,
     /// FIN alone.
@@ -62,6 +64,8 @@ pub struct RawPeer {
 struct Shared {
     scripts: Vec<Script>,
     tls: Option<Arc<ServerConfig>>,
+    /// TLS comes when the script says so.
+    begins_plain: bool,
     accepts: AtomicUsize,
     /// What each connection received, in order of acceptance.
     received: Mutex<Vec<Vec<u8>>>,
@@ -72,11 +76,16 @@ struct Shared {
 
 impl RawPeer {
     pub fn start(scripts: Vec<Script>) -> RawPeer {
-        RawPeer::over(scripts, None)
+        RawPeer::over(scripts, None, true)
     }
 
     pub fn tls(scripts: Vec<Script>, config: Arc<ServerConfig>) -> RawPeer {
-        RawPeer::over(scripts, Some(config))
+        RawPeer::over(scripts, Some(config), false)
+    }
+
+    /// Without TLS up to [`Step::StartTls`].
+    pub fn upgradable(scripts: Vec<Script>, config: Arc<ServerConfig>) -> RawPeer {
+        RawPeer::over(scripts, Some(config), true)
     }
 
     /// A port on which nobody listens: connections are refused.
@@ -109,7 +118,7 @@ impl RawPeer {
         let _ = self.shared.one_more.wait_timeout_while(ended, limit, |ended| *ended < count);
     }
 
-    fn over(scripts: Vec<Script>, tls: Option<Arc<ServerConfig>>) -> RawPeer {
+    fn over(scripts: Vec<Script>, tls: Option<Arc<ServerConfig>>, begins_plain: bool) -> RawPeer {
         assert!(!scripts.is_empty(), "a peer needs a script");
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound socket has an address");
@@ -118,6 +127,7 @@ impl RawPeer {
         let shared = Arc::new(Shared {
             scripts,
             tls,
+            begins_plain,
             accepts: AtomicUsize::new(0),
             received: Mutex::new(Vec::new()),
             ended: Mutex::new(0),
@@ -176,7 +186,8 @@ fn accept_all(listener: &TcpListener, signal: &Signal, shared: &Arc<Shared>) {
         let (shared, signal) = (shared.clone(), signal.clone());
         thread::spawn(move || {
             let _ = socket.set_nonblocking(false);
-            let Ok(stream) = Stream::accept(socket, shared.tls.as_ref()) else { return };
+            let tls = shared.tls.as_ref().filter(|_| !shared.begins_plain);
+            let Ok(stream) = Stream::accept(socket, tls) else { return };
             let script = shared.scripts[number.min(shared.scripts.len() - 1)].clone();
             let _ = follow(script, stream, number, &shared, &signal);
             *shared.ended.lock().expect("never poisoned") += 1;
@@ -213,6 +224,13 @@ fn follow(
             }
             Step::ReadAll => {
                 let _ = read_until(&mut stream, &mut pending, number, shared, |_| None);
+            }
+            Step::StartTls => {
+                pending.clear();
+                stream = match stream {
+                    Stream::Plain(socket) => Stream::accept(socket, shared.tls.as_ref())?,
+                    protected => protected,
+                };
             }
             Step::Finish => break,
             Step::Cut => {

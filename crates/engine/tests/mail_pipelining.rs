@@ -126,8 +126,7 @@ fn a_go_ahead_for_nobody() {
         long(&easy, O::MailRcptAllowfails, i64::from(lenient));
         assert_eq!(easy.perform(), Code::SendError);
         assert_eq!(easy.state().info.borrow().response_code, 550);
-        easy.close();
-        assert!(said(&peer).ends_with("DATA\r\n.\r\nQUIT\r\n"), "{}", said(&peer));
+        assert!(said(&peer).contains("DATA\r\n.\r\n") && !said(&peer).contains("Subject"), "{}", said(&peer));
     }
 }
 

@@ -37,12 +37,24 @@ pub struct Dialogue {
     pub outstanding: usize,
     /// Lines received by this transfer.
     pub lines: usize,
+    /// Those of them that only say that the server ends the connection.
+    pub last_words: usize,
+    /// Logged in as whoever the process is at the time, without a name: it may be somebody else the next time.
+    pub is_unnamed: bool,
 }
 
 impl Dialogue {
     /// Begins a dialogue of this protocol, or goes on with one on a kept connection.
     pub fn new(whole: Whole, layer: &'static str) -> Dialogue {
-        Dialogue { whole, layer, received: LineBuffer::default(), outstanding: 0, lines: 0 }
+        Dialogue {
+            whole,
+            layer,
+            received: LineBuffer::default(),
+            outstanding: 0,
+            lines: 0,
+            last_words: 0,
+            is_unnamed: false,
+        }
     }
 
     /// What may be known of the connection.
@@ -132,10 +144,10 @@ impl Dialogue {
         }
     }
 
-    /// A kept connection that fails before its first reply was closed while idle.
-    fn stale_or(&mut self, e: Error) -> Error {
+    /// A kept connection that fails before its first reply was closed while idle, whatever the server said to that.
+    pub fn stale_or(&mut self, e: Error) -> Error {
         self.outstanding = usize::MAX;
-        if self.whole.is_reused() && self.lines == 0 { e.stale() } else { e }
+        if self.whole.is_reused() && self.lines == self.last_words { e.stale() } else { e }
     }
 
     /// Goes on where another transfer left: with what was received already, and so many replies still to come.
@@ -186,7 +198,7 @@ impl Dialogue {
     /// Where the two sides are out of step, not even that.
     pub fn end(mut self, t: &Transfer, state: Option<Box<dyn Memory>>) {
         match state {
-            Some(state) if self.in_step() && !t.on(O::ForbidReuse) => {
+            Some(state) if self.in_step() && !self.is_unnamed && !t.on(O::ForbidReuse) => {
                 self.whole.connection().state = Some(state);
                 t.release(self.whole);
             }

@@ -8,6 +8,7 @@ pub mod client_reader;
 pub mod client_writer;
 pub mod connect;
 pub mod dialogue;
+mod gssapi;
 pub mod login;
 mod look_up;
 pub mod negotiate;

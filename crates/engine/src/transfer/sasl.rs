@@ -2,12 +2,14 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use net::tls::binding;
 use tables::{Code, EasyOption as O};
-use wire::auth::sasl::{Action, Conversation, Fresh, Login, Mechanisms, Preference, Reply};
+use wire::auth::sasl::{Action, Conversation, Fresh, Login, Mechanism, Mechanisms, Preference, Reply};
 use wire::escape::{Reject, decode};
 
 use super::Transfer;
 use super::dialogue::Dialogue;
+use super::gssapi::{self, Verdict};
 use super::login;
 use crate::error::{Error, Result};
 use crate::mime::{random_bytes, random_text};
@@ -62,7 +64,8 @@ pub async fn log_in<S: Speaker>(
     offered: Mechanisms,
     wanted: Mechanisms,
 ) -> Result<Outcome> {
-    let who = who(t, S::SERVICE)?;
+    let mut who = who(t, S::SERVICE)?;
+    who.channel = speaker.dialogue().about().tls.as_deref().and_then(binding::server_end_point);
     let sends_first = t.on(O::SaslIr) || speaker.sends_first();
     let mut talk = Conversation::new(offered, wanted, sends_first, S::LIMIT);
     let mut action = talk.begin(&who, &fresh());
@@ -73,6 +76,14 @@ pub async fn log_in<S: Speaker>(
                 line.extend_from_slice(mechanism.as_bytes());
                 response.iter().for_each(|r| line.extend_from_slice(&[b" ", r.as_bytes()].concat()));
                 line
+            }
+            Action::Gssapi => {
+                action = match gssapi::log_in(t, speaker, &who, sends_first).await? {
+                    Verdict::Success => talk.answer(Reply::Success, &who, &fresh()),
+                    Verdict::Failure => talk.answer(Reply::Failure, &who, &fresh()),
+                    Verdict::Senseless => talk.cancelled(),
+                };
+                continue;
             }
             Action::Send(response) => response.into_bytes(),
             Action::Cancel => b"*".to_vec(),
@@ -91,10 +102,11 @@ pub async fn log_in<S: Speaker>(
     }
 }
 
-/// Whether there is anything to log in with: a user, or the right to EXTERNAL where the server has it.
+/// Whether there is anything to log in with: a user, or the wish for what needs none where the server has it.
 pub fn can_log_in(t: &Transfer, offered: Mechanisms, wanted: Mechanisms) -> Result<bool> {
-    let external = offered.both(wanted).has(wire::auth::sasl::Mechanism::External);
-    Ok(external || login::credentials(t)?.is_some())
+    let both = offered.both(wanted);
+    let without = both.has(Mechanism::External) || both.has(Mechanism::Anonymous);
+    Ok(without || login::credentials(t)?.is_some())
 }
 
 /// What the login options say of the ways to log in. `own` is the protocol's own command.
@@ -131,6 +143,7 @@ fn who(t: &Transfer, service: &str) -> Result<Login> {
         service: t.text(O::ServiceName).map_or_else(|| service.into(), |name| name.to_vec()),
         host: host.to_vec(),
         port: t.url.port_or_default().unwrap_or_default(),
+        channel: None,
     })
 }
 

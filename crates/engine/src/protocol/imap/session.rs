@@ -157,6 +157,7 @@ impl Session {
                     return Ok(Event::End(status));
                 }
                 Line::Untagged(untagged) => {
+                    self.dialogue.last_words += usize::from(untagged.is(b"BYE"));
                     self.within = literal_at_end(&line);
                     self.wanted = wanted(untagged);
                     if self.wanted {

@@ -16,6 +16,9 @@ const TRY_TLS: i64 = 1;
 /// Most lines of one reply.
 const LINES_LIMIT: usize = 1000;
 
+/// Says a server that closes the connection, also when it has waited too long for a command (RFC 5321 section 3.8).
+const SERVICE_ENDS: u16 = 421;
+
 /// A connection that mails can be sent on.
 pub struct Session {
     /// Its lines.
@@ -180,9 +183,19 @@ pub async fn read(t: &mut Transfer, dialogue: &mut Dialogue, mut show: impl FnMu
         let received = dialogue.line(t, deadline).await?;
         let Some(line) = wire::smtp::line(&received) else { continue };
         show(&received);
+        if line.code == SERVICE_ENDS {
+            dialogue.last_words += 1;
+        }
         if line.is_last {
             dialogue.answered();
             t.easy.info.borrow_mut().response_code = i64::from(line.code);
+            if line.code == SERVICE_ENDS
+                && dialogue.whole.is_reused()
+                && dialogue.lines == dialogue.last_words
+            {
+                return Err(dialogue
+                    .stale_or(Error::new(Code::WeirdServerReply, "the server has ended the connection")));
+            }
             return Ok(line.code);
         }
     }

@@ -1,11 +1,15 @@
 //! The names of mechanisms, sets of them, and what login options (`AUTH=...`) choose among them.
 
 use super::Login;
+use super::gssapi::is_of_a_realm;
 
 /// A mechanism. The order is that in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mechanism {
     External,
+    Gssapi,
+    ScramSha256Plus,
+    ScramSha1Plus,
     ScramSha256,
     ScramSha1,
     DigestMd5,
@@ -15,22 +19,44 @@ pub enum Mechanism {
     Xoauth2,
     Plain,
     Login,
+    Anonymous,
 }
 
 use Mechanism::{
-    CramMd5, DigestMd5, External, Login as LoginName, Ntlm, OauthBearer, Plain, ScramSha1, ScramSha256,
-    Xoauth2,
+    Anonymous, CramMd5, DigestMd5, External, Gssapi, Login as LoginName, Ntlm, OauthBearer, Plain, ScramSha1,
+    ScramSha1Plus, ScramSha256, ScramSha256Plus, Xoauth2,
 };
 
 impl Mechanism {
     /// All, the best first.
-    pub const ALL: [Mechanism; 10] =
-        [External, ScramSha256, ScramSha1, DigestMd5, CramMd5, Ntlm, OauthBearer, Xoauth2, Plain, LoginName];
+    pub const ALL: [Mechanism; 14] = [
+        External,
+        Gssapi,
+        ScramSha256Plus,
+        ScramSha1Plus,
+        ScramSha256,
+        ScramSha1,
+        DigestMd5,
+        CramMd5,
+        Ntlm,
+        OauthBearer,
+        Xoauth2,
+        Plain,
+        LoginName,
+        Anonymous,
+    ];
+
+    /// What is only used when it is chosen: who says that the user is who the connection is (EXTERNAL) or nobody, and what
+    /// curl doesn't know.
+    const CHOSEN: [Mechanism; 4] = [External, ScramSha256Plus, ScramSha1Plus, Anonymous];
 
     /// As registered.
     pub fn name(self) -> &'static str {
         match self {
             External => "EXTERNAL",
+            Gssapi => "GSSAPI",
+            ScramSha256Plus => "SCRAM-SHA-256-PLUS",
+            ScramSha1Plus => "SCRAM-SHA-1-PLUS",
             ScramSha256 => "SCRAM-SHA-256",
             ScramSha1 => "SCRAM-SHA-1",
             DigestMd5 => "DIGEST-MD5",
@@ -40,6 +66,7 @@ impl Mechanism {
             Xoauth2 => "XOAUTH2",
             Plain => "PLAIN",
             LoginName => "LOGIN",
+            Anonymous => "ANONYMOUS",
         }
     }
 
@@ -56,6 +83,9 @@ impl Mechanism {
     pub fn suits(self, who: &Login) -> bool {
         match self {
             External => who.password.is_empty(),
+            Anonymous => true,
+            Gssapi => who.is_given && is_of_a_realm(&who.user),
+            ScramSha256Plus | ScramSha1Plus => who.is_given && who.channel.is_some(),
             OauthBearer | Xoauth2 => who.is_given && who.bearer.is_some(),
             _ => who.is_given,
         }
@@ -68,8 +98,15 @@ pub struct Mechanisms(u16);
 
 impl Mechanisms {
     pub const NONE: Mechanisms = Mechanisms(0);
-    /// What is used unless it is chosen otherwise: all but EXTERNAL, which says that the user is who the connection is.
-    pub const DEFAULT: Mechanisms = Mechanisms(((1 << Mechanism::ALL.len()) - 1) & !1);
+    /// What is used unless it is chosen otherwise.
+    pub const DEFAULT: Mechanisms = {
+        let (mut all, mut at) = ((1 << Mechanism::ALL.len()) - 1, 0);
+        while at < Mechanism::CHOSEN.len() {
+            all &= !(1 << Mechanism::CHOSEN[at] as u16);
+            at += 1;
+        }
+        Mechanisms(all)
+    };
 
     pub fn insert(&mut self, mechanism: Mechanism) {
         self.0 |= 1 << mechanism as u16;

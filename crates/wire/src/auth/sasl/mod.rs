@@ -7,9 +7,12 @@
 //! the next best is tried. A refusal is final: no other mechanism is told the password after it.
 
 mod digest;
+mod gssapi;
 mod mechanism;
+mod prep;
 mod scram;
 
+pub use gssapi::no_protection;
 pub use mechanism::{BadOption, Kind, Mechanism, Mechanisms, Preference};
 
 use super::hash::hmac_md5;
@@ -32,6 +35,8 @@ pub struct Login {
     pub service: Vec<u8>,
     pub host: Vec<u8>,
     pub port: u16,
+    /// What tells the TLS channel from others (`tls-server-end-point`, RFC 5929), when there is one.
+    pub channel: Option<Vec<u8>>,
 }
 
 /// What is fresh each time.
@@ -58,6 +63,9 @@ pub enum Reply<'a> {
 pub enum Action {
     /// Begin with a mechanism, and with its first response where one goes along ("=" stands for an empty one).
     Begin(&'static str, Option<String>),
+    /// Log in with a ticket (RFC 4752): whoever holds the security context talks, and answers here with how that ended.
+    /// [`Conversation::cancelled`] when it ended before the server had its say.
+    Gssapi,
     /// Send a response; it may be empty.
     Send(String),
     /// Cancel the exchange ("*").
@@ -119,6 +127,10 @@ impl Conversation {
         self.used = Some(mechanism);
         self.state = State::First;
         let name = mechanism.name();
+        if mechanism == Mechanism::Gssapi {
+            self.state = State::Result;
+            return Action::Gssapi;
+        }
         if !self.sends_first || !mechanism.speaks_first() {
             return Action::Begin(name, None);
         }
@@ -162,11 +174,14 @@ impl Conversation {
                 self.state = next;
                 Action::Send(response)
             }
-            Err(Senseless) => {
-                self.state = State::Cancelled;
-                Action::Cancel
-            }
+            Err(Senseless) => self.cancelled(),
         }
+    }
+
+    /// What was said for this mechanism made no sense.
+    pub fn cancelled(&mut self) -> Action {
+        self.state = State::Cancelled;
+        Action::Cancel
     }
 
     /// The mechanism that is or was used.
@@ -214,12 +229,19 @@ fn first(
 ) -> Result<(String, State), Senseless> {
     let (response, next) = match mechanism {
         Mechanism::External => (who.user.clone(), State::Result),
-        Mechanism::ScramSha256 | Mechanism::ScramSha1 => {
+        Mechanism::Gssapi => return Err(Senseless),
+        Mechanism::Anonymous => (who.user.clone(), State::Result),
+        Mechanism::ScramSha256Plus
+        | Mechanism::ScramSha1Plus
+        | Mechanism::ScramSha256
+        | Mechanism::ScramSha1 => {
             let hash = match mechanism {
-                Mechanism::ScramSha1 => scram::Hash::Sha1,
+                Mechanism::ScramSha1 | Mechanism::ScramSha1Plus => scram::Hash::Sha1,
                 _ => scram::Hash::Sha256,
             };
-            let (message, scram) = Scram::begin(hash, &who.user, &who.authzid, &fresh.nonce);
+            let is_bound = matches!(mechanism, Mechanism::ScramSha256Plus | Mechanism::ScramSha1Plus);
+            let channel = who.channel.as_deref().filter(|_| is_bound);
+            let (message, scram) = Scram::begin(hash, who, channel, &fresh.nonce);
             (message, State::ScramFirst(scram))
         }
         Mechanism::DigestMd5 => {

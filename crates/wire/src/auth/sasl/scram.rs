@@ -1,10 +1,12 @@
-//! SCRAM (RFC 5802, with SHA-256 RFC 7677) without channel binding: both sides prove that they know the password, and
-//! neither tells it. Names are not normalised (SASLprep): what is given is sent.
+//! SCRAM (RFC 5802, with SHA-256 RFC 7677): both sides prove that they know the password, and neither tells it. With a channel
+//! (`-PLUS`) both prove that they see the same certificate, too: nobody sits between them.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
+use super::Login;
+use super::prep::prepared;
 use crate::base64;
 
 /// No server is allowed to have us compute longer.
@@ -26,8 +28,10 @@ pub struct Malformed;
 /// What is remembered between the messages.
 pub struct Scram {
     hash: Hash,
-    /// `n,,` or with the identity to act as.
+    /// `n,,` or with the identity to act as; `p=` and the kind of channel binding.
     header: Vec<u8>,
+    /// What tells the channel from others (`tls-server-end-point`, RFC 5929), where it is part of the proof.
+    channel: Vec<u8>,
     /// The first message without the header.
     bare: Vec<u8>,
     nonce: Vec<u8>,
@@ -37,14 +41,16 @@ pub struct Scram {
 
 impl Scram {
     /// The first message.
-    pub fn begin(hash: Hash, user: &[u8], authzid: &[u8], nonce: &[u8]) -> (Vec<u8>, Scram) {
-        let header = match authzid {
-            b"" => b"n,,".to_vec(),
-            _ => [b"n,a=", &escaped(authzid)[..], b","].concat(),
+    pub fn begin(hash: Hash, who: &Login, channel: Option<&[u8]>, nonce: &[u8]) -> (Vec<u8>, Scram) {
+        let binding: &[u8] = if channel.is_some() { b"p=tls-server-end-point" } else { b"n" };
+        let header = match &who.authzid[..] {
+            b"" => [binding, b",,"].concat(),
+            authzid => [binding, b",a=", &escaped(&prepared(authzid))[..], b","].concat(),
         };
-        let bare = [b"n=", &escaped(user)[..], b",r=", nonce].concat();
+        let bare = [b"n=", &escaped(&prepared(&who.user))[..], b",r=", nonce].concat();
         let message = [&header[..], &bare].concat();
-        (message, Scram { hash, header, bare, nonce: nonce.to_vec(), signature: Vec::new() })
+        let channel = channel.unwrap_or_default().to_vec();
+        (message, Scram { hash, header, channel, bare, nonce: nonce.to_vec(), signature: Vec::new() })
     }
 
     /// The proof, in answer to the server's first message.
@@ -61,11 +67,11 @@ impl Scram {
         let salt = base64::decode(salt).filter(|salt| !salt.is_empty()).ok_or(Malformed)?;
         let count = std::str::from_utf8(count).ok().and_then(|text| text.parse::<u32>().ok());
         let count = count.filter(|n| (1..=ITERATIONS_LIMIT).contains(n)).ok_or(Malformed)?;
-        let binding = base64::encode(&self.header);
+        let binding = base64::encode(&[&self.header[..], &self.channel].concat());
         let unproved = [b"c=", binding.as_bytes(), b",r=", nonce].concat();
         let all = [&self.bare[..], challenge, &unproved].join(&b',');
         let hash = self.hash;
-        let salted = hash.salted(password, &salt, count);
+        let salted = hash.salted(&prepared(password), &salt, count);
         let client_key = hash.hmac(&salted, b"Client Key");
         let client_signature = hash.hmac(&hash.digest(&client_key), &all);
         let proof: Vec<u8> = client_key.iter().zip(&client_signature).map(|(a, b)| a ^ b).collect();

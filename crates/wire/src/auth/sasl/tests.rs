@@ -228,3 +228,53 @@ fn login_options() {
         assert_eq!(parse(bad), Err(BadOption), "{bad}");
     }
 }
+
+/// The channel is part of the proof: a server that sees another one finds it wrong.
+#[test]
+fn scram_with_a_channel() {
+    let user = Login { channel: Some(b"\x01\x02".to_vec()), ..who("user", "pencil") };
+    let nonce = "rOprNGfwEbeRWgbNEkqO";
+    let mut talk = conversation("SCRAM-SHA-256-PLUS SCRAM-SHA-256", true);
+    let begin = talk.begin(&user, &fresh(nonce));
+    assert_eq!(
+        begin,
+        Action::Begin("SCRAM-SHA-256", Some(b64(&format!("n,,n=user,r={nonce}")))),
+        "unless it is chosen"
+    );
+    let chosen = Preference::parse(b"AUTH=SCRAM-SHA-256-PLUS", None).unwrap().mechanisms;
+    let mut talk = Conversation::new(offers("SCRAM-SHA-256-PLUS SCRAM-SHA-256"), chosen, true, 0);
+    let first = b64(&format!("p=tls-server-end-point,,n=user,r={nonce}"));
+    assert_eq!(talk.begin(&user, &fresh(nonce)), Action::Begin("SCRAM-SHA-256-PLUS", Some(first)));
+    let challenge = b64(&format!("r={nonce}more,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096"));
+    let Action::Send(answer) = talk.answer(Reply::Continue(challenge.as_bytes()), &user, &fresh(nonce))
+    else {
+        panic!("there is an answer");
+    };
+    let answer = String::from_utf8(base64::decode(answer.as_bytes()).unwrap()).unwrap();
+    let bound = base64::encode(b"p=tls-server-end-point,,\x01\x02");
+    assert!(answer.starts_with(&format!("c={bound},r={nonce}more,p=")), "{answer}");
+    // Without TLS there is none.
+    let mut talk = Conversation::new(offers("SCRAM-SHA-256-PLUS"), chosen, true, 0);
+    assert_eq!(talk.begin(&who("user", "pencil"), &fresh(nonce)), Action::Exhausted);
+}
+
+#[test]
+fn nobody_and_tickets() {
+    let chosen = Preference::parse(b"AUTH=ANONYMOUS", None).unwrap().mechanisms;
+    let mut talk = Conversation::new(offers("PLAIN ANONYMOUS"), chosen, true, 0);
+    assert_eq!(talk.begin(&who("me", ""), &fresh("n")), Action::Begin("ANONYMOUS", Some(b64("me"))));
+    assert_eq!(talk.answer(Reply::Success, &who("me", ""), &fresh("n")), Action::Done);
+    let mut talk = conversation("ANONYMOUS", true);
+    assert_eq!(talk.begin(&who("me", "x"), &fresh("n")), Action::Exhausted, "unless it is chosen");
+    // A ticket where a realm is named; what makes no sense is cancelled, and the next best is tried.
+    let user = who("alice@REALM", "secret");
+    let mut talk = conversation("PLAIN GSSAPI", false);
+    assert_eq!(talk.begin(&user, &fresh("n")), Action::Gssapi);
+    assert_eq!(talk.answer(Reply::Success, &user, &fresh("n")), Action::Done);
+    let mut talk = conversation("PLAIN GSSAPI", false);
+    assert_eq!(talk.begin(&user, &fresh("n")), Action::Gssapi);
+    assert_eq!(talk.cancelled(), Action::Cancel);
+    assert_eq!(talk.answer(Reply::Failure, &user, &fresh("n")), Action::Begin("PLAIN", None));
+    let mut talk = conversation("PLAIN GSSAPI", false);
+    assert_eq!(talk.begin(&who("alice", "secret"), &fresh("n")), Action::Begin("PLAIN", None));
+}

@@ -1,0 +1,102 @@
+//! The login of the mail protocols by a Kerberos ticket: SASL's GSSAPI (RFC 4752), told in the order of its messages. Tokens
+//! are made on a helper thread, for they may ask a key distribution centre.
+
+use gss::{Context, Mechanism, Step};
+use tables::Code;
+use wire::auth::sasl::{Login, no_protection};
+use wire::base64;
+
+use super::Transfer;
+use super::negotiate::delegation;
+use super::sasl::{Said, Speaker};
+use crate::error::{Error, Result};
+
+/// Longest challenge, in base64; tickets with the groups of large realms have 64 KiB.
+const CHALLENGE_LIMIT: usize = 128 * 1024;
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Success,
+    Failure,
+    /// The server said what is no part of it: the exchange is to be cancelled.
+    Senseless,
+}
+
+/// Logs in; with `early`, the first token goes with the command. Without a ticket it is CURLE_AUTH_ERROR, as in curl.
+pub async fn log_in<S: Speaker>(
+    t: &mut Transfer,
+    speaker: &mut S,
+    who: &Login,
+    early: bool,
+) -> Result<Verdict> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (service, host, delegation) = (text(&who.service), text(&who.host), delegation(t));
+    let begin = move || {
+        let mut context = Context::new(&service, &host, Mechanism::Kerberos, delegation)?;
+        let step = context.step(None)?;
+        Ok((context, step))
+    };
+    let (mut context, mut step) = on_a_thread(t, begin).await?;
+    let token = base64::encode(step.token());
+    let mut line = [&speaker.command()[..], b"GSSAPI"].concat();
+    let early = early && (S::LIMIT == 0 || "GSSAPI".len() + token.len() <= S::LIMIT);
+    if early {
+        line.extend_from_slice(&[b" ", token.as_bytes()].concat());
+    }
+    let mut said = say(t, speaker, &line).await?;
+    if !early {
+        let Said::Continue(_) = said else { return Ok(verdict(&said)) };
+        said = say(t, speaker, token.as_bytes()).await?;
+    }
+    while let Step::Continue(_) = step {
+        let Some(token) = heard(&said) else { return Ok(verdict(&said)) };
+        let next = move || {
+            let step = context.step(Some(&token))?;
+            Ok((context, step))
+        };
+        (context, step) = on_a_thread(t, next).await?;
+        said = say(t, speaker, base64::encode(step.token()).as_bytes()).await?;
+    }
+    let Some(offer) = heard(&said) else { return Ok(verdict(&said)) };
+    let chosen = context.unwrap(&offer).ok().and_then(|(offer, _)| no_protection(&offer, &who.authzid));
+    let Some(chosen) = chosen else { return Ok(Verdict::Senseless) };
+    let chosen = context.wrap(&chosen, false).map_err(|e| failed(&e))?;
+    speaker.dialogue().is_unnamed = who.user.is_empty();
+    match say(t, speaker, base64::encode(&chosen).as_bytes()).await? {
+        Said::Success => Ok(Verdict::Success),
+        _ => Ok(Verdict::Failure),
+    }
+}
+
+async fn say<S: Speaker>(t: &mut Transfer, speaker: &mut S, line: &[u8]) -> Result<Said> {
+    speaker.dialogue().send(t, line).await?;
+    speaker.said(t).await
+}
+
+/// The challenge, if it is one.
+fn heard(said: &Said) -> Option<Vec<u8>> {
+    match said {
+        Said::Continue(challenge) if challenge.len() <= CHALLENGE_LIMIT => base64::decode(challenge),
+        _ => None,
+    }
+}
+
+/// What it means that the exchange doesn't go on. A success before the server has proved itself is none.
+fn verdict(said: &Said) -> Verdict {
+    if matches!(said, Said::Continue(_)) { Verdict::Senseless } else { Verdict::Failure }
+}
+
+async fn on_a_thread(
+    t: &Transfer,
+    work: impl FnOnce() -> Result<(Context, Step), gss::Error> + Send + 'static,
+) -> Result<(Context, Step)> {
+    t.easy.trace("auth", || "a security context makes its next token".to_owned());
+    let done = runtime::offload(t.multi.runtime.reactor(), "warmwire-gss", work).await;
+    let done = done.map_err(|e| Error::new(Code::AuthError, format!("GSS-API: {e}")))?;
+    done.map_err(|e| failed(&e))
+}
+
+fn failed(error: &gss::Error) -> Error {
+    Error::new(Code::AuthError, error.to_string())
+}
