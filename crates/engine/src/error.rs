@@ -167,6 +167,7 @@ impl From<NetError> for Error {
             NetErrorKind::SslCrlBadfile => Code::SslCrlBadfile,
             NetErrorKind::SslIssuerError => Code::SslIssuerError,
             NetErrorKind::SslInvalidCertStatus => Code::SslInvalidcertstatus,
+            NetErrorKind::QuicConnectError => Code::QuicConnectError,
             NetErrorKind::SslClientcert => Code::SslClientcert,
             NetErrorKind::EchRequired => Code::EchRequired,
             NetErrorKind::SendError => Code::SendError,

@@ -41,6 +41,8 @@ pub enum NetErrorKind {
     SslIssuerError,
     SslPinnedPubkeyNotMatch,
     SslInvalidCertStatus,
+    /// A QUIC connection did not come about.
+    QuicConnectError,
     /// The server wants a certificate of the client.
     SslClientcert,
     /// The server did not take the encrypted hello.

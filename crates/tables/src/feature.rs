@@ -26,7 +26,7 @@ pub const ALL: [Feature; 24] = [
     row("GSS-API", CURL_VERSION_GSSAPI, true),
     row("HSTS", CURL_VERSION_HSTS, true),
     row("HTTP2", CURL_VERSION_HTTP2, true),
-    row("HTTP3", CURL_VERSION_HTTP3, false),
+    row("HTTP3", CURL_VERSION_HTTP3, true),
     row("HTTPS-proxy", CURL_VERSION_HTTPS_PROXY, true),
     row("IDN", CURL_VERSION_IDN, true),
     row("IPv6", CURL_VERSION_IPV6, true),

@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tables::constant::CURLULFLAG_SEEN;
+use tables::constant::{CURL_HTTP_VERSION_3, CURL_HTTP_VERSION_3ONLY, CURLULFLAG_SEEN};
 use tables::{ArgKind, Code, EasyOption as O, Scheme};
 
 pub use support::{SCHEMES_BUILT, SCHEMES_KNOWN, Support, support};
@@ -456,7 +456,9 @@ fn check_range(option: O, value: i64) -> Result<(), Code> {
         }
         O::Proxytype => (0..=8).contains(&value),
         O::FtpCreateMissingDirs => (0..=2).contains(&value),
-        O::HttpVersion => (0..=5).contains(&value), // HTTP/3 is not built
+        O::HttpVersion => {
+            (0..=5).contains(&value) || matches!(value, CURL_HTTP_VERSION_3 | CURL_HTTP_VERSION_3ONLY)
+        }
         O::StreamWeight => (1..=256).contains(&value),
         O::Httpauth | O::Proxyauth => value != 0 || option == O::Httpauth || option == O::Proxyauth,
         O::NewFilePerms | O::NewDirectoryPerms => (0..=0o777).contains(&value),

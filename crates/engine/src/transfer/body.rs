@@ -8,6 +8,7 @@ use std::task::{Context, Poll, ready};
 
 use net::exchange::{BodyError, BodyStep};
 use net::http2::{Fault, StreamFault};
+use net::http3;
 use runtime::Sleep;
 use tables::{Code, EasyOption as O};
 use wire::h2::ErrorCode;
@@ -178,6 +179,9 @@ pub fn send_failed(e: &std::io::Error) -> Error {
 
 /// What happened to a stream, in curl's words and codes.
 fn stream_failed(e: &std::io::Error) -> Option<Error> {
+    if let Some(http3::StreamFault { stream, fault }) = e.get_ref()?.downcast_ref() {
+        return Some(fault_of_http3(*stream, fault));
+    }
     let StreamFault { stream, fault, begun } = e.get_ref()?.downcast_ref()?;
     let error = fault_of_stream(*stream, fault);
     Some(if *begun { error.final_word() } else { error })
@@ -211,6 +215,31 @@ fn fault_of_stream(stream: u32, fault: &Fault) -> Error {
         Fault::Closed => {
             Error::new(Code::Http2, format!("HTTP/2 stream {stream}: the connection was closed"))
         }
+        Fault::Io(e) => Error::os(Code::RecvError, failure("Recv", e), e),
+    }
+}
+
+fn fault_of_http3(stream: u64, fault: &http3::Fault) -> Error {
+    use http3::Fault;
+    match fault {
+        Fault::Refused => {
+            let text = format!("HTTP/3 stream {stream} refused by server, try again on a new connection");
+            Error::new(Code::SendError, text).stale()
+        }
+        Fault::Reset { code: wire::h3::ErrorCode::VERSION_FALLBACK, .. } => {
+            Error::new(Code::SendError, "HTTP/3 is refused, HTTP/1.1 is required").stale().wants_http1()
+        }
+        Fault::Reset { code, why: None } => {
+            let text = format!("HTTP/3 stream {stream} reset by server (error 0x{:x} {code})", code.0);
+            Error::new(Code::Http3, text)
+        }
+        Fault::Reset { code, why: Some(why) } => {
+            Error::new(Code::Http3, format!("HTTP/3 stream {stream}: {why} ({code})"))
+        }
+        Fault::Failed(failure) => {
+            Error::new(Code::Http3, format!("HTTP/3 connection: {} ({})", failure.why, failure.code))
+        }
+        Fault::Closed(why) => Error::new(Code::RecvError, format!("QUIC connection: {why}")),
         Fault::Io(e) => Error::os(Code::RecvError, failure("Recv", e), e),
     }
 }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use net::connect::{ConnectRequest, Reached, Stage, Told, at_once, connect, connect_unix};
 use net::filter::{SocketFilter, open::Transport};
 use net::http2::{self, Around, Switched, Terms, Trace};
+use net::http3;
 use net::resolver::{IpVersion, ResolveOptions};
 use net::session::Session;
 use net::{
@@ -22,7 +23,7 @@ use tables::{Code, EasyOption as O, LockData};
 use wire::h2::Config;
 
 use super::Transfer;
-use super::plan::{Bound, Plan, TlsNames, belonging, tls_config};
+use super::plan::{Bound, Plan, Quic, TlsNames, belonging, tls_config};
 use super::proxy::Proxy;
 use super::socks::Goal;
 use super::tunnel;
@@ -121,7 +122,7 @@ impl Transfer {
                 cold_path();
                 let opening = Box::pin(self.open(&plan, started, deadline));
                 let connection = self.within(Some(deadline), late, opening).await?;
-                let streams = plan.may_have_streams() && speaks_http2(&plan, &connection);
+                let streams = plan.may_have_streams() && has_streams(&plan, &connection);
                 self.locked(LockData::Connect, || match streams {
                     true => slot.host(connection, |whole| self.run_session(whole)),
                     false => slot.fill(connection),
@@ -138,14 +139,19 @@ impl Transfer {
 
     /// A connection on which a session was parked goes on with it.
     fn resume_session(&self, mut lease: Lease) -> Lease {
-        match lease.whole().is_some_and(|whole| http2::is_parked(whole.connection())) {
+        let parked =
+            |connection: &mut Connection| http2::is_parked(connection) || http3::is_parked(connection);
+        match lease.whole().is_some_and(|whole| parked(whole.connection())) {
             false => lease,
             true => lease.host(|whole| self.run_session(whole)),
         }
     }
 
-    /// HTTP/2 on a connection, driven by the multi handle.
-    fn run_session(&self, whole: Whole) -> Rc<dyn Session> {
+    /// HTTP/2 or HTTP/3 on a connection, driven by the multi handle.
+    fn run_session(&self, mut whole: Whole) -> Rc<dyn Session> {
+        if http3::is_parked(whole.connection()) {
+            return http3::host(whole, self.terms(), &self.multi.runtime);
+        }
         http2::host(whole, self.terms(), &self.multi.runtime)
     }
 
@@ -218,7 +224,21 @@ impl Transfer {
 
     /// Opens a connection along the plan.
     async fn open(&self, plan: &Plan, started: Instant, deadline: Instant) -> Result<Connection> {
-        let (filter, endpoints, private) = match &plan.tls {
+        match plan.quic() {
+            Quic::No => self.open_tcp(plan, started, deadline).await,
+            Quic::Only => self.open_quic(plan, deadline).await,
+            Quic::First => self.open_either(plan, started, deadline).await,
+        }
+    }
+
+    /// The same by TCP, and by what stands on it.
+    pub(super) async fn open_tcp(
+        &self,
+        plan: &Plan,
+        started: Instant,
+        deadline: Instant,
+    ) -> Result<Connection> {
+        let (filter, endpoints, private) = match &plan.tls_by(Transport::Tcp) {
             Some(tls) if plan.is_direct() => self.reach_secured(plan, tls, started, deadline).await?,
             _ => self.reach_by_layers(plan, started, deadline).await?,
         };
@@ -310,7 +330,7 @@ impl Transfer {
 
     /// The addresses of the host that CURLOPT_INTERFACE names. As in curl it is looked up like any other, at port 80, and
     /// without addresses the socket can't be bound, whatever the reason.
-    async fn local_hosts(&self, name: &str, plan: &Plan) -> Vec<SocketAddr> {
+    pub(super) async fn local_hosts(&self, name: &str, plan: &Plan) -> Vec<SocketAddr> {
         let options = ResolveOptions { proxy: false, ..plan.resolve.clone() };
         let found = self.look_up_here(name, 80, &options).await;
         found.map(|addresses| addresses.list.clone()).unwrap_or_default()
@@ -443,7 +463,7 @@ impl Transfer {
     }
 
     /// Whether the first host on the way has addresses that CURLOPT_RESOLVE has given.
-    fn is_pinned(&self, plan: &Plan) -> bool {
+    pub(super) fn is_pinned(&self, plan: &Plan) -> bool {
         let first = plan.pre_proxy.as_ref().or(plan.proxy.as_ref());
         let (host, port) = first.map_or((&plan.host, plan.port), |proxy| (&proxy.host, proxy.port));
         self.resolve_cache().is_pinned(host, port, self.easy.wildcard_pins.get())
@@ -525,10 +545,10 @@ impl Transfer {
     }
 }
 
-/// Whether HTTP/2 is spoken on a connection, since that is known or came of the handshake.
-fn speaks_http2(plan: &Plan, connection: &Connection) -> bool {
+/// Whether HTTP/2 or HTTP/3 is spoken on a connection, since that is known or came of the handshake.
+fn has_streams(plan: &Plan, connection: &Connection) -> bool {
     let agreed = connection.about.tls.as_ref().and_then(|tls| tls.alpn.as_deref());
-    plan.knows_http2() || agreed == Some("h2")
+    plan.knows_http2() || matches!(agreed, Some("h2" | http3::ALPN))
 }
 
 /// How the first host on the way is looked up. A proxy that is told by its address is reached there, whatever family

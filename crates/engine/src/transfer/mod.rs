@@ -16,6 +16,7 @@ mod over_https;
 pub mod plan;
 pub mod prepare;
 pub mod proxy;
+mod quic;
 pub mod rate_limit;
 pub mod sasl;
 pub mod secret;

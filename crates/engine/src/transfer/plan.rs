@@ -9,13 +9,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use net::filter::open::{KeepAlive, LocalBinding, SocketOptions, Transport, UnixAddress};
+use net::http3;
 use net::identity::{Credentials, Identity, Key, Origin, Owner, ProxyIdentity};
 use net::resolver::{IpVersion, ResolveOptions, speaks_of};
 use net::tls::ech::is_usable;
 use net::tls::{CaSource, CertSource, ClientCert, Ech, TlsConfig, TlsVersion};
 use tables::constant::{
     CURL_HTTP_VERSION_1_0, CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2_0, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE,
-    CURLAUTH_NEGOTIATE,
+    CURL_HTTP_VERSION_3, CURL_HTTP_VERSION_3ONLY, CURLAUTH_NEGOTIATE,
 };
 use tables::scheme::Login;
 use tables::{Code, EasyOption as O, Scheme};
@@ -87,7 +88,8 @@ impl Plan {
             None => super::proxy::choose(&settings, &scheme, &host, environment)?,
         };
         let told = connect_to(&settings, &host, port)?;
-        let offer = alpn(&settings, &scheme);
+        let quic = quic(&settings, &scheme, unix.is_some(), pre_proxy.as_ref().or(proxy.as_ref()))?;
+        let offer = alpn(&settings, &scheme, quic);
         let alternative = match &told {
             Some(_) => None,
             None => t.alternative(&host, port, &offer),
@@ -132,7 +134,7 @@ impl Plan {
                 Some(proxy) => Origin::new(&proxy.host, proxy.port),
                 None => Origin::new(&host, port),
             },
-            transport: Transport::Tcp,
+            transport: if quic == Quic::Only { Transport::Udp } else { Transport::Tcp },
             tls: tls.clone().or_else(|| starttls(&settings, &scheme)),
             proxies,
             connect_to: (forwarding.is_none() && (!to_host.eq_ignore_ascii_case(&host) || to_port != port))
@@ -158,9 +160,31 @@ impl Plan {
 
     /// Whether a stream may serve a transfer along it.
     pub fn may_have_streams(&self) -> bool {
-        self.knows_http2()
-            || self.asks_for_upgrade()
-            || self.tls.as_ref().is_some_and(|tls| tls.alpn.iter().any(|name| name == "h2"))
+        self.knows_http2() || self.asks_for_upgrade() || self.offers("h2") || self.offers(http3::ALPN)
+    }
+
+    /// Whether QUIC is tried, and TCP beside it.
+    pub fn quic(&self) -> Quic {
+        match (self.offers(http3::ALPN), self.identity.transport) {
+            (false, _) => Quic::No,
+            (true, Transport::Udp) => Quic::Only,
+            (true, Transport::Tcp) => Quic::First,
+        }
+    }
+
+    /// The same along TCP or along QUIC alone: each has its own to offer.
+    pub fn tls_by(&self, transport: Transport) -> Option<Arc<TlsConfig>> {
+        let tls = self.tls.as_ref()?;
+        if self.quic() == Quic::No {
+            return Some(tls.clone());
+        }
+        let fits = |name: &&String| (*name == http3::ALPN) == (transport == Transport::Udp);
+        let alpn = tls.alpn.iter().filter(fits).cloned().collect();
+        Some(Arc::new(TlsConfig { alpn, ..(**tls).clone() }))
+    }
+
+    fn offers(&self, protocol: &str) -> bool {
+        self.tls.as_ref().is_some_and(|tls| tls.alpn.iter().any(|name| name == protocol))
     }
 
     /// Whether HTTP/2 is spoken without asking.
@@ -176,6 +200,7 @@ impl Plan {
     /// The same where HTTP/2 is of no use: a server or the way of authentication demands HTTP/1.
     pub fn without_http2(&self) -> Plan {
         let mut identity = Identity::clone(&self.identity);
+        identity.transport = Transport::Tcp;
         let offer = vec!["http/1.1".to_owned()];
         let tls = self.tls.as_ref().map(|tls| Arc::new(TlsConfig { alpn: offer, ..(**tls).clone() }));
         identity.tls = tls.clone().or(identity.tls);
@@ -351,7 +376,39 @@ fn split_host(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-fn alpn(settings: &Settings, scheme: &Scheme) -> Vec<String> {
+/// Whether QUIC is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quic {
+    No,
+    /// And TCP when it does not answer at once.
+    First,
+    Only,
+}
+
+/// What CURLOPT_HTTP_VERSION asks for, where it can be had; who wants nothing else hears why it can't.
+fn quic(settings: &Settings, scheme: &Scheme, unix: bool, proxy: Option<&Proxy>) -> Result<Quic> {
+    let wish = match settings.long(O::HttpVersion) {
+        CURL_HTTP_VERSION_3 => Quic::First,
+        CURL_HTTP_VERSION_3ONLY => Quic::Only,
+        _ => return Ok(Quic::No),
+    };
+    let http = scheme.family() == tables::scheme::Family::Http;
+    let (code, why) = match proxy {
+        _ if !http => return Ok(Quic::No),
+        _ if haproxy(settings).is_some() => return Ok(Quic::No),
+        _ if unix => (Code::QuicConnectError, "HTTP/3 cannot be used over UNIX domain sockets"),
+        _ if !scheme.tls() => (Code::UrlMalformat, "HTTP/3 requested for non-HTTPS URL"),
+        Some(proxy) if proxy.kind.is_socks() => {
+            (Code::UrlMalformat, "HTTP/3 is not supported over a SOCKS proxy")
+        }
+        Some(_) => (Code::UrlMalformat, "HTTP/3 is not supported over an HTTP proxy"),
+        None if settings.long(O::ConnectOnly) != 0 => return Ok(Quic::No),
+        None => return Ok(wish),
+    };
+    if wish == Quic::Only { Err(Error::new(code, why)) } else { Ok(Quic::No) }
+}
+
+fn alpn(settings: &Settings, scheme: &Scheme, quic: Quic) -> Vec<String> {
     let http = scheme.family().asks_by_http();
     if !http || !settings.on(O::SslEnableAlpn) {
         return Vec::new();
@@ -363,6 +420,8 @@ fn alpn(settings: &Settings, scheme: &Scheme) -> Vec<String> {
         CURL_HTTP_VERSION_1_0 if itself => &["http/1.0", "http/1.1"],
         CURL_HTTP_VERSION_1_1 => &["http/1.1"],
         CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE if streams => &["h2"],
+        _ if quic == Quic::Only => &[http3::ALPN],
+        _ if quic == Quic::First => &[http3::ALPN, "h2", "http/1.1"],
         _ if streams => &["h2", "http/1.1"],
         _ => &["http/1.1"],
     };

@@ -212,7 +212,7 @@ impl Transfer {
     }
 
     /// A control connection of FTP keeps its own apart: its data connections resume these.
-    fn sessions(&self) -> SessionStore {
+    pub(super) fn sessions(&self) -> SessionStore {
         let share = self.easy.share.borrow();
         let all = share.as_ref().and_then(|s| s.sessions()).unwrap_or(&self.multi.sessions);
         if self.scheme().family() == Family::Ftp { all.apart() } else { all.clone() }

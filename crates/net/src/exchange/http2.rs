@@ -1,29 +1,30 @@
-//! HTTP/2 on a stream (RFC 9113 §8): a head goes out as fields, a reply's heads come in as fields, each with the line that an
+//! HTTP on a stream (RFC 9113 §8, RFC 9114 §4): a head goes out as fields, a reply's heads come in as fields, each with the line that an
 //! application is shown for it.
 
 use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-use wire::h2::{ErrorCode, Field, Fields, Opening as StreamOpening, Priority, hop_by_hop};
+use wire::h2::{Fields, Priority, hop_by_hop};
 use wire::http1::framing::{Length, content_length};
 use wire::http1::status::Opening;
 use wire::http1::{HeaderLine, StatusLine, TooLarge};
 
+use super::streams::{Head, Opens, Place, Stream};
 use super::{
     Body, BodyError, BodyStep, Exchange, Finished, HeadPart, Reading, RequestBody, RequestHead, Says, Storage,
 };
 use crate::About;
-use crate::http2::{Fault, Head, Place, Pushed, Stream, StreamFault};
+use crate::http2::Pushed;
 
 /// A longer body that nobody wants is not waited for.
 const DRAINED: u64 = 1024 * 1024;
 
 /// One exchange on a stream of its own.
-pub struct Http2 {
+pub struct Multiplexed<P: Place> {
     about: Rc<About>,
-    place: Place,
-    stream: Option<Stream>,
+    place: P,
+    stream: Option<P::Stream>,
     /// The request's head, for the stream to be opened with.
     request: Fields,
     /// Nothing follows that head, or what was queued behind it.
@@ -57,11 +58,11 @@ struct Told {
     length: Option<u64>,
 }
 
-impl Http2 {
+impl<P: Place> Multiplexed<P> {
     /// Begins an exchange in a place, in storage of an earlier one; on a stream that is open already if its request was sent
     /// in another way.
-    pub fn new(place: Place, stream: Option<Stream>, about: Rc<About>, storage: Storage) -> Http2 {
-        Http2 {
+    pub fn new(place: P, stream: Option<P::Stream>, about: Rc<About>, storage: Storage) -> Multiplexed<P> {
+        Multiplexed {
             about,
             place,
             stream,
@@ -86,38 +87,29 @@ impl Http2 {
 
     /// Opens the stream, if it may be opened now.
     fn open(&mut self) {
-        let opening = StreamOpening {
-            end: self.ends,
+        let opens = Opens {
+            ends: self.ends,
             head_only: self.reading.head_only,
             priority: self.priority,
-            max_window: self.reading.rate.map(|rate| u32::try_from(rate).unwrap_or(u32::MAX)),
+            rate: self.reading.rate,
         };
-        self.stream = self.place.open(self.request.iter().map(field), opening);
+        self.stream = self.place.open(&self.request, opens);
     }
 
     /// The stream, once it is open.
-    fn poll_stream(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<&mut Stream>> {
+    fn poll_stream(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<&mut P::Stream>> {
         while self.stream.is_none() {
             ready!(self.place.poll_vacancy(cx));
-            if self.place.session().is_closing() {
-                return Poll::Ready(Err(self.failed(Fault::Refused)));
+            if self.place.is_closing() {
+                return Poll::Ready(Err(self.failed(P::refusal())));
             }
             self.open();
         }
         Poll::Ready(self.stream.as_mut().ok_or_else(|| io::ErrorKind::NotConnected.into()))
     }
 
-    /// A stream's fault, as an error of what was tried. After a refusal the session is left: what is refused goes elsewhere.
-    fn failed(&self, mut fault: Fault) -> io::Error {
-        let stream = self.stream().unwrap_or_default();
-        let begun = self.place.session().has_begun(stream);
-        if let (Fault::Io(e), false) = (&mut fault, begun) {
-            return std::mem::replace(e, io::ErrorKind::Other.into());
-        }
-        if matches!(fault, Fault::Refused | Fault::Reset { code: ErrorCode::HTTP_1_1_REQUIRED, .. }) {
-            self.place.session().leave();
-        }
-        io::Error::other(StreamFault { stream, fault, begun })
+    fn failed(&self, fault: <P::Stream as Stream>::Fault) -> io::Error {
+        self.place.failed(self.stream().unwrap_or_default(), fault)
     }
 
     fn field_told(&mut self, index: usize) {
@@ -140,11 +132,6 @@ impl Http2 {
             ..Body::default()
         }
     }
-}
-
-/// A field of ours. What proves who is asking stays out of the tables (RFC 7541 §7.1.3).
-fn field<'a>((name, value): (&'a [u8], &'a [u8])) -> Field<'a> {
-    Field { name, value, sensitive: matches!(name, b"authorization" | b"proxy-authorization") }
 }
 
 /// The fields of a request's head, pseudo-fields first (RFC 9113 §8.3.1). What speaks of a connection stays here (§8.2.2),
@@ -200,7 +187,7 @@ fn field_of(line: &[u8], name: usize) -> Says<'_> {
     Says::Field(HeaderLine { name: &line[..name], value: &line[name + 2..line.len() - 2] })
 }
 
-impl Exchange for Http2 {
+impl<P: Place> Exchange for Multiplexed<P> {
     fn begin(&mut self, request: &RequestHead, reading: Reading) {
         self.reading = reading;
         if self.stream.is_some() {
@@ -221,7 +208,7 @@ impl Exchange for Http2 {
     }
 
     fn stream(&self) -> Option<u32> {
-        self.stream.as_ref().map(Stream::number)
+        self.stream.as_ref().map(P::Stream::number)
     }
 
     fn take_promise(&mut self) -> Option<Pushed> {
@@ -229,7 +216,7 @@ impl Exchange for Http2 {
     }
 
     fn break_off(&mut self) {
-        self.place.session().break_off();
+        self.place.break_off();
     }
 
     fn body_room(&mut self, len: usize) -> &mut [u8] {
@@ -257,16 +244,13 @@ impl Exchange for Http2 {
         while self.sent < self.end {
             let Some(stream) = self.stream.as_mut().filter(|stream| !stream.is_over()) else { break };
             match ready!(stream.poll_room(cx)) {
-                Ok(_) => self.sent += stream.queue(&mut self.out, self.sent, self.end),
+                Ok(()) => self.sent += stream.queue(&mut self.out, self.sent, self.end),
                 Err(fault) => return Poll::Ready(Err(self.failed(fault))),
             }
         }
         (self.sent, self.end) = (0, 0);
         if let (Some(fields), Some(stream)) = (self.closing.take(), &mut self.stream) {
-            match fields.is_empty() {
-                true => stream.end(),
-                false => stream.end_with(fields.iter().map(field)),
-            }
+            stream.end_with(&fields);
             self.ends = true;
         }
         match &mut self.stream {
@@ -290,7 +274,7 @@ impl Exchange for Http2 {
         match self.at {
             0 => {
                 let digits = [100, 10, 1].map(|place| b'0' + (head.status / place % 10) as u8);
-                for part in [&b"HTTP/2 "[..], &digits, b" \r\n"] {
+                for part in [b"HTTP/", &[b'0' + P::VERSION / 10][..], b" ", &digits, b" \r\n"] {
                     self.line.extend_from_slice(part);
                 }
             }
@@ -304,7 +288,7 @@ impl Exchange for Http2 {
 
     fn part(&mut self) -> HeadPart<'_> {
         let status = self.head.as_ref().map_or(0, |head| head.status);
-        let status = StatusLine { version: 20, code: status, told: true };
+        let status = StatusLine { version: P::VERSION, code: status, told: true };
         let (count, end) = self.head.as_ref().map_or((0, false), |head| (head.fields.len(), head.end));
         let mut name = 0;
         match self.at {
@@ -394,7 +378,7 @@ impl Exchange for Http2 {
     }
 
     fn any_received(&self) -> bool {
-        self.stream.as_ref().is_some_and(Stream::any_received)
+        self.stream.as_ref().is_some_and(P::Stream::any_received)
     }
 
     fn about(&self) -> &About {

@@ -5,6 +5,7 @@
 pub mod http1;
 pub mod http2;
 pub mod request;
+pub mod streams;
 mod told;
 
 use std::io;

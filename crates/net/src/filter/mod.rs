@@ -9,6 +9,7 @@ mod socket;
 pub mod socks;
 pub mod socks_gssapi;
 pub mod tls;
+pub mod udp;
 
 use std::future::poll_fn;
 use std::io;

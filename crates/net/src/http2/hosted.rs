@@ -14,7 +14,7 @@ use wire::h2::Config;
 use super::driver::{Rested, Trace};
 use super::{Buffer, Driver, Http2, Parked, Place, Stream as OpenStream};
 use crate::connection::{About, Memory};
-use crate::exchange::http2::Http2 as Http2Exchange;
+use crate::exchange::streams::Multiplexed;
 use crate::exchange::{Exchange, Storage};
 use crate::lease::Whole;
 use crate::session::{Session, Stream};
@@ -181,7 +181,7 @@ struct Seat {
 impl Stream for Seat {
     fn begin(&mut self, storage: Storage) -> Box<dyn Exchange> {
         let place = self.place.take().unwrap_or_else(|| self.hosted.http2.place());
-        Box::new(Http2Exchange::new(place, self.opened.take(), self.hosted.about.clone(), storage))
+        Box::new(Multiplexed::new(place, self.opened.take(), self.hosted.about.clone(), storage))
     }
 
     fn retire(&mut self) {

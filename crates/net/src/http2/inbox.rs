@@ -8,20 +8,12 @@ use std::task::Waker;
 
 use wire::h2::{ErrorCode, Event, Failure, Fields, StreamId};
 
+use crate::exchange::streams::Head;
+
 /// So many heads wait at most: interim ones count in no window.
 const HEADS: usize = 16;
 /// Storage for a body is kept up to this size.
 const KEPT: usize = 256 << 10;
-
-/// A head of a reply.
-#[derive(Debug)]
-pub struct Head {
-    pub status: u16,
-    /// In their order, without pseudo-fields.
-    pub fields: Fields,
-    /// Nothing follows.
-    pub end: bool,
-}
 
 /// Why a stream ended before its reply did.
 #[derive(Debug)]

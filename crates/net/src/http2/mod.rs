@@ -22,7 +22,7 @@ use wire::h2::{Config, ErrorCode, Event, Failure, Field, Fields, Opening, Sessio
 
 pub use driver::{Buffer, Driver, Rested, Trace};
 pub use hosted::{Around, Switched, Terms, host, host_upgraded};
-pub use inbox::{Fault, Head, StreamFault};
+pub use inbox::{Fault, StreamFault};
 use inbox::{Inbox, Promise};
 pub use parked::{Parked, is_parked};
 pub use place::Place;

@@ -5,8 +5,9 @@ use std::task::{Context, Poll};
 use wire::h2::{ErrorCode, Field, Fields, Priority, Session, StreamId};
 
 use super::inbox::Inbox;
-use super::{Fault, Head, Http2, State};
+use super::{Fault, Http2, State};
 use crate::exchange::BodyStep;
+use crate::exchange::streams::Head;
 
 /// A stream of a session.
 pub struct Stream {

@@ -134,7 +134,8 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
     }
     t.http.auth.steps = take_steps(&mut link);
     if !reused {
-        let version = if matches!(link.lease, Lease::Stream(_)) { "HTTP/2" } else { "HTTP/1.x" };
+        let version =
+            if matches!(link.lease, Lease::Stream(_)) { request::version(t, &link) } else { "HTTP/1.x" };
         t.easy.note(|| format!("using {version}"));
     }
     auth::connected(t, reused);

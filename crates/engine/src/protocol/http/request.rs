@@ -104,7 +104,8 @@ impl Request {
         }
         let head = Rc::new(head.out);
         // What tells no length ends where the application says so.
-        let open = chunked || version == HTTP2 && follows != RequestBody::None && body.size.is_none();
+        let streams = matches!(version, HTTP2 | HTTP3);
+        let open = chunked || streams && follows != RequestBody::None && body.size.is_none();
         if open {
             body.end_ends_it();
         }
@@ -123,13 +124,15 @@ impl Request {
 const HTTP10: &str = "HTTP/1.0";
 pub const HTTP11: &str = "HTTP/1.1";
 const HTTP2: &str = "HTTP/2";
+const HTTP3: &str = "HTTP/3";
 
 /// The version in which the request goes out.
 pub fn version(t: &Transfer, link: &Link) -> &'static str {
     if t.scheme().family() == Family::Ws {
         HTTP11
     } else if matches!(link.lease, Lease::Stream(_)) {
-        HTTP2
+        let agreed = link.lease.about().tls.as_ref().and_then(|tls| tls.alpn.as_deref());
+        if agreed == Some(net::http3::ALPN) { HTTP3 } else { HTTP2 }
     } else if t.http.http10 || link.lease.about().answers_http10 || t.long(O::HttpVersion) == 1 {
         HTTP10
     } else {
@@ -370,7 +373,7 @@ pub fn time_condition_field(t: &Transfer, head: &mut Head) {
 /// application says so.
 fn what_follows(t: &Transfer, custom: &Custom, body: &ClientReader, version: &str) -> Result<RequestBody> {
     let plain = if body.is_nothing() { RequestBody::None } else { RequestBody::Plain };
-    if version == HTTP2 {
+    if matches!(version, HTTP2 | HTTP3) {
         return Ok(plain);
     }
     // What the application promises holds for a body without a byte, too: its last chunk is sent.

@@ -1,0 +1,291 @@
+//! What an exchange needs of a stream that is one of many, whether HTTP/2 or HTTP/3 has it.
+
+use std::io;
+use std::task::{Context, Poll};
+
+use wire::h2::{ErrorCode, Field, Fields, Opening, Priority};
+
+use super::BodyStep;
+use crate::{http2, http3};
+
+pub use super::http2::Multiplexed;
+
+/// A head of a reply.
+#[derive(Debug)]
+pub struct Head {
+    pub status: u16,
+    /// In their order, without pseudo-fields.
+    pub fields: Fields,
+    /// Nothing follows.
+    pub end: bool,
+}
+
+/// How a stream is opened.
+#[derive(Clone, Copy)]
+pub struct Opens {
+    /// Nothing follows the head.
+    pub ends: bool,
+    /// The reply will have no body, whatever length it announces (HEAD).
+    pub head_only: bool,
+    pub priority: Option<Priority>,
+    /// No more than this is to be on its way at once, in bytes.
+    pub rate: Option<u64>,
+}
+
+/// A stream that was promised by a session.
+pub trait Place {
+    type Stream: Stream;
+
+    /// Of the protocol, in tenths.
+    const VERSION: u8;
+
+    /// Opens the stream, once; `None` when there is no vacancy.
+    fn open(&mut self, request: &Fields, opens: Opens) -> Option<Self::Stream>;
+
+    /// Ready when it may be opened, or can't be any more.
+    fn poll_vacancy(&self, cx: &mut Context<'_>) -> Poll<()>;
+
+    /// Whether it can't.
+    fn is_closing(&self) -> bool;
+
+    /// What it means that it can't.
+    fn refusal() -> <Self::Stream as Stream>::Fault;
+
+    /// The connection ends, with every stream on it.
+    fn break_off(&self);
+
+    /// A stream's fault, as an error of what was tried. After a refusal the session is left: what is refused goes elsewhere.
+    fn failed(&self, number: u32, fault: <Self::Stream as Stream>::Fault) -> io::Error;
+}
+
+/// A stream: a request goes out and its reply comes in.
+pub trait Stream {
+    type Fault;
+
+    /// Its number on the wire.
+    fn number(&self) -> u32;
+
+    /// The next head: of status 1xx, or the reply's.
+    fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<Head, Self::Fault>>;
+
+    /// Reads body bytes into `buf`.
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, Self::Fault>>;
+
+    /// Whether any of a reply has come.
+    fn any_received(&self) -> bool;
+
+    /// Whether the reply is whole and the peer wants nothing more of the request.
+    fn is_over(&self) -> bool;
+
+    /// Fields that came behind the body.
+    fn take_trailers(&mut self) -> Option<Fields>;
+
+    /// Ready when some of the request's body may be queued.
+    fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Fault>>;
+
+    /// Queues what there is room for of a piece of body that stands in `storage`, from `start` to `end`, and tells how much
+    /// that was. Where it is all, the storage may have been exchanged for another.
+    fn queue(&mut self, storage: &mut Vec<u8>, start: usize, end: usize) -> usize;
+
+    /// Nothing follows of the request's body but these fields.
+    fn end_with(&mut self, trailers: &Fields);
+
+    /// Ready when all of the request has been handed on, its end included, or when nothing of it is wanted any more.
+    fn poll_sent(&mut self, cx: &mut Context<'_>) -> Poll<()>;
+
+    /// What the server has promised with it and nobody has taken, where servers do.
+    fn take_promise(&mut self) -> Option<http2::Pushed> {
+        None
+    }
+
+    /// Moves it in the order of importance, where there is one.
+    fn prioritise(&mut self, _priority: Priority) {}
+}
+
+/// A field of ours. What proves who is asking stays out of the tables (RFC 7541 §7.1.3, RFC 9204 §7.1.3).
+fn field<'a>((name, value): (&'a [u8], &'a [u8])) -> Field<'a> {
+    Field { name, value, sensitive: matches!(name, b"authorization" | b"proxy-authorization") }
+}
+
+impl Place for http2::Place {
+    type Stream = http2::Stream;
+    const VERSION: u8 = 20;
+
+    fn open(&mut self, request: &Fields, opens: Opens) -> Option<http2::Stream> {
+        let opening = Opening {
+            end: opens.ends,
+            head_only: opens.head_only,
+            priority: opens.priority,
+            max_window: opens.rate.map(|rate| u32::try_from(rate).unwrap_or(u32::MAX)),
+        };
+        http2::Place::open(self, request.iter().map(field), opening)
+    }
+
+    fn poll_vacancy(&self, cx: &mut Context<'_>) -> Poll<()> {
+        self.session().poll_vacancy(cx)
+    }
+
+    fn is_closing(&self) -> bool {
+        self.session().is_closing()
+    }
+
+    fn refusal() -> http2::Fault {
+        http2::Fault::Refused
+    }
+
+    fn break_off(&self) {
+        self.session().break_off();
+    }
+
+    fn failed(&self, stream: u32, mut fault: http2::Fault) -> io::Error {
+        use http2::Fault;
+        let begun = self.session().has_begun(stream);
+        if let (Fault::Io(e), false) = (&mut fault, begun) {
+            return std::mem::replace(e, io::ErrorKind::Other.into());
+        }
+        if matches!(fault, Fault::Refused | Fault::Reset { code: ErrorCode::HTTP_1_1_REQUIRED, .. }) {
+            self.session().leave();
+        }
+        io::Error::other(http2::StreamFault { stream, fault, begun })
+    }
+}
+
+impl Stream for http2::Stream {
+    type Fault = http2::Fault;
+
+    fn number(&self) -> u32 {
+        http2::Stream::number(self)
+    }
+
+    fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<Head, http2::Fault>> {
+        http2::Stream::poll_head(self, cx)
+    }
+
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, http2::Fault>> {
+        http2::Stream::poll_body(self, cx, buf)
+    }
+
+    fn any_received(&self) -> bool {
+        http2::Stream::any_received(self)
+    }
+
+    fn is_over(&self) -> bool {
+        http2::Stream::is_over(self)
+    }
+
+    fn take_trailers(&mut self) -> Option<Fields> {
+        http2::Stream::take_trailers(self)
+    }
+
+    fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), http2::Fault>> {
+        http2::Stream::poll_room(self, cx).map_ok(drop)
+    }
+
+    fn queue(&mut self, storage: &mut Vec<u8>, start: usize, end: usize) -> usize {
+        http2::Stream::queue(self, storage, start, end)
+    }
+
+    fn end_with(&mut self, trailers: &Fields) {
+        match trailers.is_empty() {
+            true => self.end(),
+            false => http2::Stream::end_with(self, trailers.iter().map(field)),
+        }
+    }
+
+    fn poll_sent(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        http2::Stream::poll_sent(self, cx)
+    }
+
+    fn take_promise(&mut self) -> Option<http2::Pushed> {
+        http2::Stream::take_promise(self)
+    }
+
+    fn prioritise(&mut self, priority: Priority) {
+        http2::Stream::prioritise(self, priority);
+    }
+}
+
+impl Place for http3::Place {
+    type Stream = http3::Stream;
+    const VERSION: u8 = 30;
+
+    fn open(&mut self, request: &Fields, opens: Opens) -> Option<http3::Stream> {
+        let opening = http3::Opening { end: opens.ends, head_only: opens.head_only };
+        http3::Place::open(self, request.iter().map(field), opening)
+    }
+
+    fn poll_vacancy(&self, cx: &mut Context<'_>) -> Poll<()> {
+        self.session().poll_vacancy(cx)
+    }
+
+    fn is_closing(&self) -> bool {
+        self.session().is_closing()
+    }
+
+    fn refusal() -> http3::Fault {
+        http3::Fault::Refused
+    }
+
+    fn break_off(&self) {
+        self.session().break_off();
+    }
+
+    fn failed(&self, stream: u32, fault: http3::Fault) -> io::Error {
+        use http3::Fault;
+        if let Fault::Io(e) = fault {
+            return e;
+        }
+        if matches!(fault, Fault::Refused | Fault::Reset { code: wire::h3::ErrorCode::VERSION_FALLBACK, .. })
+        {
+            self.session().leave();
+        }
+        io::Error::other(http3::StreamFault { stream: u64::from(stream), fault })
+    }
+}
+
+impl Stream for http3::Stream {
+    type Fault = http3::Fault;
+
+    fn number(&self) -> u32 {
+        u32::try_from(http3::Stream::number(self)).unwrap_or(u32::MAX)
+    }
+
+    fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<Head, http3::Fault>> {
+        http3::Stream::poll_head(self, cx)
+    }
+
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, http3::Fault>> {
+        http3::Stream::poll_body(self, cx, buf)
+    }
+
+    fn any_received(&self) -> bool {
+        http3::Stream::any_received(self)
+    }
+
+    fn is_over(&self) -> bool {
+        http3::Stream::is_over(self)
+    }
+
+    fn take_trailers(&mut self) -> Option<Fields> {
+        http3::Stream::take_trailers(self)
+    }
+
+    fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), http3::Fault>> {
+        http3::Stream::poll_room(self, cx)
+    }
+
+    fn queue(&mut self, storage: &mut Vec<u8>, start: usize, end: usize) -> usize {
+        http3::Stream::queue(self, &storage[start..end])
+    }
+
+    fn end_with(&mut self, trailers: &Fields) {
+        match trailers.is_empty() {
+            true => self.end(),
+            false => http3::Stream::end_with(self, trailers.iter().map(field)),
+        }
+    }
+
+    fn poll_sent(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        http3::Stream::poll_sent(self, cx)
+    }
+}

@@ -1,0 +1,85 @@
+//! HTTP/3 on a connection: one session, many streams (RFC 9114). `wire::h3` knows what stands on them, `quic` has them; here
+//! both meet, and a socket.
+//!
+//! One driver task for each session moves datagrams and has the timer. What came on a stream waits in QUIC's own storage,
+//! bounded by the stream's window, until whoever has the stream reads it. Without streams the driver ends and leaves
+//! connection and session behind, which nobody drives until another stream is wanted.
+
+mod driver;
+mod fault;
+mod hosted;
+mod place;
+mod session;
+mod stream;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use wire::h3::Field;
+
+pub use driver::Driver;
+pub use fault::{Fault, StreamFault};
+pub use hosted::{host, is_parked};
+pub use place::Place;
+pub use session::Parked;
+use session::{Lost, Session};
+pub use stream::{Opening, Stream};
+
+/// What ALPN calls it (RFC 9114 §3.1).
+pub const ALPN: &str = "h3";
+
+/// A session with its driver, while it runs. Clones are the same.
+#[derive(Clone)]
+pub struct Http3(Rc<RefCell<Session>>);
+
+impl Http3 {
+    /// How many more streams may be opened now, beside those that were promised.
+    pub fn vacancies(&self) -> usize {
+        self.0.borrow_mut().vacancies()
+    }
+
+    /// How many streams are open or promised.
+    pub fn streams(&self) -> usize {
+        self.0.borrow().streams()
+    }
+
+    /// Whether no stream can be opened any more, now or later.
+    pub fn is_closing(&self) -> bool {
+        self.0.borrow().is_closing()
+    }
+
+    /// No more streams are opened. Those that are open go on.
+    pub fn leave(&self) {
+        self.0.borrow_mut().leave();
+    }
+
+    /// The connection is of no more use, and every stream on it has failed.
+    pub fn break_off(&self) {
+        self.0.borrow_mut().lose(Lost::Abandoned);
+    }
+
+    /// Ready when a stream may be opened, or when none can be any more: [`Http3::vacancies`] tells which.
+    pub fn poll_vacancy(&self, cx: &mut Context<'_>) -> Poll<()> {
+        self.0.borrow_mut().poll_vacancy(cx)
+    }
+
+    /// Asks whether the peer is there, when that was not done for `interval` (curl_easy_upkeep).
+    fn keep_up(&self, interval: Duration, now: Instant) {
+        let mut session = self.0.borrow_mut();
+        if now.saturating_duration_since(session.kept_up) >= interval {
+            session.kept_up = now;
+            session.machine().into_iter().for_each(|machine| machine.ping());
+            session.wake_driver();
+        }
+    }
+
+    /// Opens a stream with a request's head, pseudo-fields first; `None` when there is no vacancy.
+    pub fn open<'a>(&self, fields: impl IntoIterator<Item = Field<'a>>, opening: Opening) -> Option<Stream> {
+        let id = self.0.borrow_mut().open()?;
+        let mut stream = Stream::new(self.clone(), id, opening.head_only);
+        stream.begin(fields, opening.end);
+        Some(stream)
+    }
+}
