@@ -18,6 +18,12 @@ impl Variables {
         self.0.sort_by_key(|(n, _)| std::cmp::Reverse(n.len()));
     }
 
+    /// A value that is text.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        let (_, value) = self.0.iter().find(|(known, _)| known == name)?;
+        std::str::from_utf8(value).ok()
+    }
+
     fn substitute(&self, line: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(line.len());
         let mut rest = line;

@@ -5,6 +5,7 @@ mod dialogue;
 pub mod dict;
 pub mod ftp;
 pub mod http;
+pub mod http2;
 pub mod imap;
 pub mod mqtt;
 pub mod pop3;
@@ -161,6 +162,7 @@ pub fn is_built(server: &str) -> bool {
     match name {
         "none" | "file" => true,
         "sftp" | "scp" => ssh::is_there(),
+        "http/2" => http2::is_there(),
         _ => ROWS.iter().any(|r| r.name == name),
     }
 }
@@ -175,9 +177,16 @@ pub fn open(servers: &[String], hall: &mut Hall, variables: &mut Variables) -> R
     let mut cast = BTreeMap::new();
     for server in servers {
         let mut words = server.split_whitespace();
-        let name = words.next().unwrap_or_default();
+        let mut name = words.next().unwrap_or_default();
+        let fronted = name == "http/2";
+        if fronted {
+            name = "http";
+        }
         if let Some(row) = ROWS.iter().find(|r| r.name == name) {
             engage(row, words.next(), hall, variables, &mut cast)?;
+        }
+        if fronted {
+            http2::engage(hall, variables)?;
         }
     }
     Ok(())

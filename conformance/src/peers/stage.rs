@@ -14,6 +14,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustls::ServerConfig;
 
 use super::Peer;
+use super::http2::Server;
 use super::wire::{Conn, Stream, is_timeout};
 use crate::format::Script;
 
@@ -133,12 +134,13 @@ struct Reception {
 pub struct Hall {
     sockets: PathBuf,
     receptions: Vec<Reception>,
+    servers: Vec<Server>,
 }
 
 impl Hall {
     /// `sockets` is a folder with a short name, for Unix sockets.
     pub fn new(sockets: PathBuf) -> Hall {
-        Hall { sockets, receptions: vec![] }
+        Hall { sockets, receptions: vec![], servers: vec![] }
     }
 
     pub fn socket_path(&self, name: &str) -> PathBuf {
@@ -161,16 +163,22 @@ impl Hall {
         Ok(())
     }
 
+    /// A process that stands before one of the servers stays until the doors close.
+    pub fn keep(&mut self, server: Server) {
+        self.servers.push(server);
+    }
+
     /// Starts receiving.
     pub fn open(self, stage: Arc<Stage>) -> Open {
+        let Hall { receptions, servers, .. } = self;
         let guests = Arc::new(AtomicUsize::new(0));
         let closing = Arc::new(AtomicBool::new(false));
         let rounds = Arc::new(AtomicUsize::new(0));
         let porter = {
             let (guests, closing, rounds) = (guests.clone(), closing.clone(), rounds.clone());
-            std::thread::spawn(move || receive(&self.receptions, &stage, &guests, &closing, &rounds))
+            std::thread::spawn(move || receive(&receptions, &stage, &guests, &closing, &rounds))
         };
-        Open { guests, closing, rounds, porter: Some(porter) }
+        Open { guests, closing, rounds, porter: Some(porter), servers }
     }
 }
 
@@ -180,6 +188,8 @@ pub struct Open {
     closing: Arc<AtomicBool>,
     rounds: Arc<AtomicUsize>,
     porter: Option<std::thread::JoinHandle<()>>,
+    /// Ended before the doors close, so that nobody calls who is not let in.
+    servers: Vec<Server>,
 }
 
 impl Open {
@@ -201,6 +211,7 @@ impl Open {
 
 impl Drop for Open {
     fn drop(&mut self) {
+        self.servers.clear();
         self.closing.store(true, Ordering::SeqCst);
         if let Some(porter) = self.porter.take() {
             let _ = porter.join();

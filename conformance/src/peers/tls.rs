@@ -71,6 +71,12 @@ pub fn server(role: &str, certificate: Option<&str>) -> Result<Arc<ServerConfig>
     builder.with_single_cert(leaf.chain.clone(), key).map(Arc::new).map_err(|e| e.to_string())
 }
 
+/// Certificate and key in PEM, of a server whose case names none.
+pub fn usual_pair() -> Result<(&'static str, &'static str), String> {
+    let leaf = &authority()?.leaves[DEFAULT.trim_end_matches(".pem")];
+    Ok((&leaf.pem, &leaf.key_pem))
+}
+
 /// Writes the files that cases name under `%CERTDIR/certs`.
 pub fn write_files(folder: &Path) -> Result<(), String> {
     let authority = authority()?;
