@@ -20,14 +20,13 @@ fn on_a_file(flag: &[&str]) -> Ran {
     curl(&[flag, &["file:///dev/null"]].concat())
 }
 
-// refuses: --proxy-http2, --http3, --http3-only, --proxy-http3, --tlsauthtype,
+// refuses: --http3, --http3-only, --proxy-http3, --tlsauthtype,
 // --tlsuser, --tlspassword, --proxy-tlsauthtype, --proxy-tlsuser, --proxy-tlspassword, --ssl-sessions, --dns-interface,
 // --dns-ipv4-addr, --dns-ipv6-addr, --dns-servers
 #[test]
 fn features_that_the_library_lacks() {
     let features = features();
     let rows: &[(&str, &[&[&str]])] = &[
-        ("HTTP2-proxy", &[&["--proxy-http2"]]),
         ("HTTP3", &[&["--http3"], &["--http3-only"], &["--proxy-http3"]]),
         ("TLS-SRP", &[&["--tlsauthtype", "SRP"], &["--tlsuser", "me"], &["--tlspassword", "secret"]]),
         ("TLS-SRP", &[&["--proxy-tlsauthtype", "SRP"], &["--proxy-tlsuser", "me"]]),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use net::filter::open::UnixAddress;
 use net::tls::TlsConfig;
+use tables::constant::CURLPROXY_HTTPS2;
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, Scheme};
 use wire::escape::{self, Reject};
@@ -25,6 +26,8 @@ pub enum ProxyKind {
     Http10,
     /// HTTP over TLS.
     Https,
+    /// The same, HTTP/2 where the proxy knows it.
+    Https2,
     /// SOCKS4, names looked up here.
     Socks4,
     /// SOCKS4a, names looked up there.
@@ -177,7 +180,10 @@ fn parse(settings: &Settings, scheme: &Scheme, text: &[u8], without: Option<Prox
     let url = Url::parse(text, bits).map_err(|_| bad())?;
     let explicit = text.windows(3).any(|three| three == b"://");
     let kind = match url.scheme().as_deref() {
-        Some("https") if explicit => ProxyKind::Https,
+        Some("https") if explicit => match settings.long(O::Proxytype) {
+            CURLPROXY_HTTPS2 => ProxyKind::Https2,
+            _ => ProxyKind::Https,
+        },
         Some("socks5h") => ProxyKind::Socks5h,
         Some("socks5") => ProxyKind::Socks5,
         Some("socks4a") => ProxyKind::Socks4a,
@@ -196,7 +202,8 @@ fn parse(settings: &Settings, scheme: &Scheme, text: &[u8], without: Option<Prox
         }
     };
     let option_port = u16::try_from(settings.long(O::Proxyport)).ok().filter(|p| *p > 0);
-    let default = if kind == ProxyKind::Https { 443 } else { DEFAULT_PORT };
+    let secure = matches!(kind, ProxyKind::Https | ProxyKind::Https2);
+    let default = if secure { 443 } else { DEFAULT_PORT };
     let host = host_name(&url).ok_or_else(bad)?;
     let decoded = |part: &[u8]| escape::decode(part, Reject::Nothing).unwrap_or_default();
     let set = |option| settings.text(option).map(|text| text.to_vec());
@@ -205,13 +212,15 @@ fn parse(settings: &Settings, scheme: &Scheme, text: &[u8], without: Option<Prox
         Some(user) => (Some(user), set(O::Proxypassword)),
         None => (user, url.password().map(decoded)),
     };
-    let tls = (kind == ProxyKind::Https)
-        .then(|| tls_config(settings, TlsNames::PROXY, vec!["http/1.1".to_owned()]))
-        .transpose()?
-        .map(Arc::new);
     let forwards = scheme.family() == Family::Http && !scheme.tls() && !settings.on(O::Httpproxytunnel);
     // FTP through an HTTP proxy is asked for as a URL, unless a tunnel is wanted.
     let ftp = scheme.family() == Family::Ftp && !settings.on(O::Httpproxytunnel);
+    let tunnel = !kind.is_socks() && !forwards && !ftp;
+    // Requests are handed to a proxy in HTTP/1, whatever it knows.
+    let offer: &[&str] =
+        if tunnel && kind == ProxyKind::Https2 { &["h2", "http/1.1"] } else { &["http/1.1"] };
+    let offer = offer.iter().map(|name| (*name).to_owned()).collect();
+    let tls = secure.then(|| tls_config(settings, TlsNames::PROXY, offer)).transpose()?.map(Arc::new);
     Ok(Proxy {
         kind,
         port: url.port().or(option_port).unwrap_or(default),
@@ -220,7 +229,7 @@ fn parse(settings: &Settings, scheme: &Scheme, text: &[u8], without: Option<Prox
         user,
         password,
         tls,
-        tunnel: !kind.is_socks() && !forwards && !ftp,
+        tunnel,
     })
 }
 
@@ -242,6 +251,7 @@ fn by_type(number: i64) -> Result<ProxyKind> {
         0 => ProxyKind::Http,
         1 => ProxyKind::Http10,
         2 => ProxyKind::Https,
+        CURLPROXY_HTTPS2 => ProxyKind::Https2,
         4 => ProxyKind::Socks4,
         5 => ProxyKind::Socks5,
         6 => ProxyKind::Socks4a,

@@ -1,11 +1,14 @@
 //! The way through a proxy to the origin: an HTTP CONNECT (RFC 9110 §9.3.6). What the proxy sends
-//! before the tunnel stands goes to the application's header callback.
+//! before the tunnel stands goes to the application's header callback. A proxy over TLS may agree to HTTP/2, where the tunnel is
+//! a stream (CURLPROXY_HTTPS2; RFC 9113 §8.5).
 
 use std::io::ErrorKind;
 
 use net::Filter;
 use net::connect::Endpoints;
+use net::exchange::{RequestBody, RequestHead};
 use net::filter::http_proxy::TunnelFilter;
+use net::filter::http2_proxy::Http2TunnelFilter;
 use tables::{Code, EasyOption as O};
 use wire::http1::status::connect_status;
 use wire::http1::{ChunkedDecoder, HeaderLine, check_octets, continue_line, is_empty_line, own_line};
@@ -49,16 +52,20 @@ async fn connect_tunnel(
     proxy: &Proxy,
     plan: &Plan,
 ) -> Result<Option<Box<dyn Filter>>> {
+    if below.tls().is_some_and(|tls| tls.alpn.as_deref() == Some("h2")) {
+        return Box::pin(connect_stream(t, below, proxy, plan)).await.map(Some);
+    }
+    let version = if proxy.kind == ProxyKind::Http10 { "HTTP/1.0" } else { "HTTP/1.1" };
+    t.easy.note(|| format!("CONNECT tunnel: {version} negotiated"));
     let mut tunnel = TunnelFilter::new(below);
     let mut steps = Steps::default();
     let mut status = 0;
     for _ in 0..MAX_ROUNDS {
         proxy.prepare(t, &mut steps.negotiate).await;
-        let (head, proves) = request(t, proxy, plan, &mut steps)?;
+        let (head, proves) = request(t, proxy, plan, (version, &mut steps))?;
         t.easy.trace("http-proxy", || format!("asks {}:{} for a tunnel", proxy.host, proxy.port));
-        t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, &head);
-        t.easy.info.borrow_mut().request_size += head.len() as i64;
-        tunnel.send(&head).await.map_err(|e| send_failed(&e))?;
+        note_request(t, &head);
+        tunnel.send(head.text()).await.map_err(|e| send_failed(&e))?;
         let reply = reply(t, &mut tunnel).await?;
         if reply.cut_off && (!proves || reply.challenges.is_empty()) {
             return Err(Error::new(Code::RecvError, "Proxy CONNECT aborted"));
@@ -80,7 +87,51 @@ async fn connect_tunnel(
             return Ok(None);
         }
     }
-    Err(Error::new(Code::CouldntConnect, format!("CONNECT tunnel failed, response {status}")))
+    Err(refused(status))
+}
+
+fn refused(status: u16) -> Error {
+    Error::new(Code::CouldntConnect, format!("CONNECT tunnel failed, response {status}"))
+}
+
+fn note_request(t: &Transfer, head: &RequestHead) {
+    t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, head.text());
+    t.easy.info.borrow_mut().request_size += head.text().len() as i64;
+}
+
+/// The same through a proxy that speaks HTTP/2: each round has a stream of its own on one session. As in curl, the application
+/// does not see the head of the reply.
+async fn connect_stream(
+    t: &Transfer,
+    below: Box<dyn Filter>,
+    proxy: &Proxy,
+    plan: &Plan,
+) -> Result<Box<dyn Filter>> {
+    t.easy.note(|| "CONNECT tunnel: HTTP/2 negotiated".to_owned());
+    let mut tunnel = Http2TunnelFilter::new(below);
+    let mut steps = Steps::default();
+    let mut status = 0;
+    for _ in 0..MAX_ROUNDS {
+        proxy.prepare(t, &mut steps.negotiate).await;
+        let (head, _) = request(t, proxy, plan, ("HTTP/2", &mut steps))?;
+        t.easy.trace("h2-proxy", || format!("asks {}:{} for a tunnel", proxy.host, proxy.port));
+        note_request(t, &head);
+        let answer = tunnel.connect(&head).await;
+        let (code, fields) = answer.map_err(|_| Error::new(Code::RecvError, "Proxy CONNECT aborted"))?;
+        status = code;
+        t.easy.info.borrow_mut().connect_code = i64::from(status);
+        if status / 100 == 2 {
+            t.easy.note(|| format!("CONNECT tunnel established, response {status}"));
+            return Ok(Box::new(tunnel));
+        }
+        let challenges = fields.iter().filter(|(name, _)| *name == b"proxy-authenticate");
+        let challenges = challenges.map(|(_, value)| value.to_vec()).collect();
+        let reply = Reply { status, keep_alive: true, challenges, ..Reply::default() };
+        if !another_round(t, proxy, &reply, &mut steps).await {
+            break;
+        }
+    }
+    Err(refused(status))
 }
 
 /// Whether a refusal asks for credentials that we have.
@@ -99,47 +150,46 @@ async fn another_round(t: &Transfer, proxy: &Proxy, reply: &Reply, steps: &mut S
     !heard.problem && proxy.login_or_unnamed(by_ticket).is_some() && memory.proxy.pick(heard.usable)
 }
 
-/// The request, and whether it proves who is asking.
-fn request(t: &Transfer, proxy: &Proxy, plan: &Plan, steps: &mut Steps) -> Result<(Vec<u8>, bool)> {
+/// The request in this version, and whether it proves who is asking.
+fn request(
+    t: &Transfer,
+    proxy: &Proxy,
+    plan: &Plan,
+    (version, steps): (&str, &mut Steps),
+) -> Result<(RequestHead, bool)> {
     let settings = t.easy.settings.borrow();
     let host = if plan.host.contains(':') { format!("[{}]", plan.host) } else { plan.host.clone() };
     let target = format!("{host}:{}", plan.port);
-    let version = if proxy.kind == ProxyKind::Http10 { "1.0" } else { "1.1" };
     let custom = t.told_lines(&settings.list(own_lines(&settings)));
     let names = |name: &str| {
         custom.iter().any(|l| own_line(l).is_some_and(|(n, _)| n.eq_ignore_ascii_case(name.as_bytes())))
     };
-    let mut head = format!("CONNECT {target} HTTP/{version}\r\n").into_bytes();
-    let mut field = |name: &str, value: &[u8]| {
-        head.extend_from_slice(format!("{name}: ").as_bytes());
-        head.extend_from_slice(value);
-        head.extend_from_slice(b"\r\n");
-    };
+    let write_target = |out: &mut Vec<u8>| out.extend_from_slice(target.as_bytes());
+    let mut head = RequestHead::new(b"CONNECT", "", write_target, version);
     if !names("Host") {
-        field("Host", target.as_bytes());
+        head.field("Host", target.as_bytes());
     }
     let proof = authorization(t, proxy, &target, names("Proxy-Authorization"), steps)?;
     let proves = proof.is_some();
     if let Some(value) = proof {
-        field("Proxy-Authorization", &value);
+        head.field("Proxy-Authorization", &value);
     }
     let agent = settings.text(O::Useragent).filter(|agent| !agent.is_empty() && !names("User-Agent"));
     if let Some(agent) = agent {
-        field("User-Agent", &agent);
+        head.field("User-Agent", &agent);
     }
     if !names("Proxy-Connection") {
-        field("Proxy-Connection", b"Keep-Alive");
+        head.field("Proxy-Connection", b"Keep-Alive");
     }
     for line in custom.iter() {
         match own_line(line) {
             // Takes a field away.
-            None | Some((_, Some([]))) => continue,
-            Some((_, Some(_))) => head.extend_from_slice(line),
-            Some((name, None)) => head.extend_from_slice(&[name, b":"].concat()),
+            None | Some((_, Some([]))) => {}
+            Some((_, Some(_))) => head.line(&[line]),
+            Some((name, None)) => head.line(&[name, b":"]),
         }
-        head.extend_from_slice(b"\r\n");
     }
-    head.extend_from_slice(b"\r\n");
+    head.end(RequestBody::None);
     Ok((head, proves))
 }
 

@@ -2,6 +2,7 @@
 
 pub mod datagram;
 pub mod haproxy;
+pub mod http2_proxy;
 pub mod http_proxy;
 pub mod open;
 pub mod sealed;

@@ -266,8 +266,7 @@ pub fn socks5h(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 }
 
 pub fn proxy_http2(parser: &mut Parser, _: &Flag, on: bool) -> Done {
-    // HTTP/2 is spoken to servers, not to proxies.
-    if !parser.world.has("HTTP2-proxy") || !parser.world.has("HTTPS-proxy") {
+    if !parser.world.has("HTTP2") || !parser.world.has("HTTPS-proxy") {
         return Err(Wrong::NotSupported.into());
     }
     parser.request().options.set_long("PROXYTYPE", if on { HTTPS2 } else { HTTPS });
