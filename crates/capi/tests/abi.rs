@@ -7,6 +7,7 @@ use std::process::Command;
 
 use testkit::body::pattern;
 use testkit::certs::Authority;
+use testkit::frames::FramePeer;
 use testkit::ftp::FtpServer;
 use testkit::http::HttpServer;
 
@@ -59,7 +60,8 @@ fn every_export_is_fed_nonsense() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// Eight threads with a handle each over one share, which lets them share connections, over HTTP and TLS.
+/// Eight threads with a handle each over one share, which lets them share connections, over HTTP, TLS and HTTP/2: there a
+/// connection is one thread's while it has a stream, and anybody's when it has none.
 #[test]
 fn sane_eight_threads_share_connections() {
     let scratch = Scratch::new("threads");
@@ -70,13 +72,25 @@ fn sane_eight_threads_share_connections() {
     let library_flag = format!("-L{}", library().display());
     let source = root().join("tests/servers/programs/share.c");
     let program = compile(&source, &scratch.0, &[&include, &library_flag]);
-    for server in [HttpServer::plain(), HttpServer::tls(authority.good().server_config().unwrap())] {
+    let (plain, tls) = (HttpServer::plain(), HttpServer::tls(authority.good().server_config().unwrap()));
+    let mut config = (*authority.good().server_config().unwrap()).clone();
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    let streams = FramePeer::tls(config.into(), |talk| {
+        talk.greet(&[])?;
+        loop {
+            let stream = talk.request()?;
+            talk.answer(stream, 200, &[b'x'; 1000])?;
+        }
+    });
+    let over_streams = format!("https://localhost:{}/", streams.port());
+    let servers: [(String, &dyn Fn() -> usize); 3] = [
+        (plain.url("/bytes/1000"), &|| plain.accepts()),
+        (tls.url("/bytes/1000"), &|| tls.accepts()),
+        (over_streams, &|| streams.accepts()),
+    ];
+    for (url, accepts) in servers {
         let mut command = Command::new("timeout");
-        command
-            .args(["240", "setarch", "-R"])
-            .arg(&program)
-            .arg(server.url("/bytes/1000"))
-            .args(["8", "1000"]);
+        command.args(["240", "setarch", "-R"]).arg(&program).arg(url).args(["8", "1000"]);
         let output = command.env("CA", &ca).env("LD_LIBRARY_PATH", library()).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(
@@ -86,7 +100,7 @@ fn sane_eight_threads_share_connections() {
             String::from_utf8_lossy(&output.stderr)
         );
         assert_eq!(text.trim(), "set=0 ok=8000 wrong=0 cleanup=0");
-        assert!(server.accepts() <= 8, "{} connections", server.accepts());
+        assert!(accepts() <= 8, "{} connections", accepts());
     }
 }
 

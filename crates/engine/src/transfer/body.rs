@@ -212,9 +212,8 @@ fn fault_of_stream(stream: u32, fault: &Fault) -> Error {
             let text = format!("Error in the HTTP2 framing layer: {} ({})", failure.why, failure.code);
             Error::new(Code::Http2, text)
         }
-        Fault::Closed => {
-            Error::new(Code::Http2, format!("HTTP/2 stream {stream}: the connection was closed"))
-        }
+        // curl has no more to say of it than the code's own words.
+        Fault::Closed => Error::from(Code::Http2),
         Fault::Io(e) => Error::os(Code::RecvError, failure("Recv", e), e),
     }
 }

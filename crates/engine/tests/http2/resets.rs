@@ -67,8 +67,8 @@ fn a_reset_without_an_error_leaves_half_a_body_or_nothing() {
 #[test]
 fn a_connection_that_is_lost() {
     let end = || io::Error::from(io::ErrorKind::UnexpectedEof);
-    let (code, _, accepts) = fetch(move |_, _| Err(end()));
-    assert_eq!((code, accepts), (Code::Http2, 1), "closed before a reply");
+    let (code, words, accepts) = fetch(move |_, _| Err(end()));
+    assert_eq!((code, &*words, accepts), (Code::Http2, Code::Http2.text(), 1), "closed before a reply");
     let (code, ..) = fetch(move |talk, stream| half(talk, stream).and(Err(end())));
     assert_eq!(code, Code::PartialFile, "closed within a body");
     let (code, ..) = fetch(|talk, _| talk.break_off());

@@ -300,3 +300,39 @@ fn a_share_has_what_nobody_uses() {
         assert!(locks.taken.swap(0, SeqCst) >= 3 && locks.held.load(SeqCst) == 0);
     }
 }
+
+/// As long as a stream is open its connection belongs to one handle, whoever shares what is idle.
+#[test]
+fn a_session_with_a_stream_is_its_handles_own() {
+    let (tell, told) = std::sync::mpsc::channel();
+    let (tell, told) = (Mutex::new(tell), Mutex::new(told));
+    let peer = FramePeer::start(move |talk| {
+        talk.greet(&[])?;
+        let stream = talk.request()?;
+        // The first is answered once the second has been.
+        if talk.number == 0 {
+            let _ = told.lock().unwrap().recv();
+        }
+        talk.answer(stream, 200, b"hi")?;
+        if talk.number == 1 {
+            let _ = tell.lock().unwrap().send(());
+        }
+        talk.hold()
+    });
+    let share = Share::default();
+    share.set_kind(LockData::Connect, true);
+    let fetch = |share: Share| {
+        let port = peer.port();
+        std::thread::spawn(move || {
+            let (easy, _) = crate::common::handle(&format!("http://127.0.0.1:{port}/"));
+            long(&easy, O::HttpVersion, tables::constant::CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE.into());
+            easy.set_share(Some(share));
+            assert_eq!(easy.perform(), Code::Ok, "{}", message(&easy));
+        })
+    };
+    let first = fetch(share.clone());
+    super::eventually(|| peer.accepts() == 1 && peer.requests(0) == 1);
+    fetch(share.clone()).join().unwrap();
+    first.join().unwrap();
+    assert_eq!((peer.accepts(), share.pool().map(|pool| pool.len())), (2, Some(2)));
+}
