@@ -60,6 +60,7 @@ demo: lib
 
 bench: deps lib tool
 	cargo run --quiet --release -p warmwire-bench -- --ours $(LIB)
+	cargo run --quiet --release -p warmwire-bench --bin warmwire-bench-mail -- --ours $(LIB)
 
 # Which functions stand together in the library (crates/capi/warm.ld): to be done again when the way of a request changes.
 warm: deps

@@ -397,7 +397,7 @@ pub fn smtp_lines(input: &[u8]) {
 
 /// No challenge makes a conversation end as done.
 pub fn sasl_challenges(input: &[u8]) {
-    let _ = sasl::Preference::parse(input, Some("APOP"));
+    let _ = sasl::Preference::parse(input, Some("APOP"), sasl::Mechanisms::DEFAULT);
     let who = sasl::Login {
         user: b"u".to_vec(),
         password: input.to_vec(),

@@ -351,3 +351,49 @@ fn a_login_serves_only_who_asks_for_the_same() {
     assert_eq!(easy.perform(), Code::Ok, "{}", said(&peer, 1));
     assert_eq!(peer.accepts(), 2);
 }
+
+/// What CURLOPT_HTTPAUTH names has its like among SASL's mechanisms: a token is not replaced by an empty password, and
+/// what login options choose goes before that.
+// covers: CURLOPT_HTTPAUTH
+#[test]
+fn schemes_of_http_choose_mechanisms() {
+    let (basic, digest, bearer, any) = (1, 2, 64, !16);
+    for (schemes, options, answer) in [
+        (basic, "", Some("AUTH CRAM-MD5\r\n")),
+        (basic | digest, "", Some("AUTH PLAIN\r\n")),
+        (bearer, "", None),
+        (bearer, "AUTH=LOGIN", Some("AUTH LOGIN\r\n")),
+        (bearer, "AUTH=*", Some("AUTH CRAM-MD5\r\n")),
+        (any, "", Some("AUTH PLAIN\r\n")),
+    ] {
+        let mut script = smtp_hello("250-AUTH PLAIN LOGIN CRAM-MD5\r\n");
+        script.extend([expect(answer.unwrap_or("nothing")), send("535 no\r\n")]);
+        let peer = RawPeer::start(vec![script]);
+        let (easy, _) = mail(&peer, &["a@b"]);
+        text(&easy, O::Username, "user");
+        text(&easy, O::Password, "secret");
+        text(&easy, O::Xoauth2Bearer, "token");
+        text(&easy, O::LoginOptions, options);
+        long(&easy, O::Httpauth, schemes);
+        assert_eq!(easy.perform(), Code::LoginDenied, "{schemes} {options}");
+        assert_eq!(said(&peer, 0).contains("AUTH"), answer.is_some(), "{}", said(&peer, 0));
+    }
+}
+
+/// CURLOPT_MAIL_AUTH is an address without brackets, and stands between some.
+// covers: CURLOPT_MAIL_AUTH
+#[test]
+fn an_author_in_brackets() {
+    for author in ["x@y", "<x@y>"] {
+        let mut script = smtp_hello("250-AUTH PLAIN\r\n");
+        script.extend([expect("AUTH PLAIN\r\n"), send("334 \r\n"), expect("\r\n"), send("235 in\r\n")]);
+        script.extend([expect("MAIL FROM:<me@example.com> AUTH=<x@y>\r\n"), send("550 no\r\n")]);
+        let peer = RawPeer::start(vec![script]);
+        let (easy, _) = mail(&peer, &["a@b"]);
+        text(&easy, O::Username, "user");
+        text(&easy, O::Password, "secret");
+        text(&easy, O::MailAuth, author);
+        assert_eq!(easy.perform(), Code::SendError, "{}", said(&peer, 0));
+        assert_eq!(easy.state().info.borrow().response_code, 550);
+    }
+}

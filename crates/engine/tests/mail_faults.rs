@@ -318,3 +318,23 @@ fn tls() {
         assert_eq!(peer.accepts(), 1);
     }
 }
+
+/// CVE-2026-8286: what was upgraded with other demands on TLS is another connection.
+#[test]
+fn an_upgraded_connection_serves_who_demands_the_same() {
+    let config = Authority::new().good().server_config().unwrap();
+    for protocol in ALL {
+        let first = under_tls(protocol, true);
+        let second = first.iter().cloned().map(renumbered).collect();
+        let peer = RawPeer::upgradable(vec![first, second], config.clone());
+        let (easy, app) = protocol.handle(peer.port(), false);
+        long(&easy, O::UseSsl, 3);
+        long(&easy, O::SslVerifypeer, 0);
+        for (verify_host, connections) in [(2, 1), (2, 1), (0, 2)] {
+            long(&easy, O::SslVerifyhost, verify_host);
+            app.read_at.set(0);
+            assert_eq!(easy.perform(), Code::Ok, "{protocol:?}: {}", easy.state().message());
+            assert_eq!(peer.accepts(), connections, "{protocol:?}");
+        }
+    }
+}

@@ -3,6 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use net::tls::binding;
+use tables::constant::{CURLAUTH_BASIC, CURLAUTH_BEARER, CURLAUTH_DIGEST, CURLAUTH_NEGOTIATE, CURLAUTH_NTLM};
 use tables::{Code, EasyOption as O};
 use wire::auth::sasl::{Action, Conversation, Fresh, Login, Mechanism, Mechanisms, Preference, Reply};
 use wire::escape::{Reject, decode};
@@ -113,7 +114,25 @@ pub fn can_log_in(t: &Transfer, offered: Mechanisms, wanted: Mechanisms) -> Resu
 pub fn preference(t: &Transfer, own: Option<&str>) -> Result<Preference> {
     let options = login::options(t)?;
     let bad = |_| Error::new(Code::UrlMalformat, "login options that are not known");
-    Preference::parse(&options, own).map_err(bad)
+    Preference::parse(&options, own, usual(t.long(O::Httpauth) as u64)).map_err(bad)
+}
+
+/// What is used unless login options choose: what stands beside each scheme of CURLOPT_HTTPAUTH(3), when that says more or
+/// other than its default.
+fn usual(schemes: u64) -> Mechanisms {
+    use Mechanism::{DigestMd5, Gssapi, Login as LoginName, Ntlm, OauthBearer, Plain, Xoauth2};
+    let beside: [(u64, &[Mechanism]); 5] = [
+        (CURLAUTH_BASIC, &[Plain, LoginName]),
+        (CURLAUTH_DIGEST, &[DigestMd5]),
+        (CURLAUTH_NTLM, &[Ntlm]),
+        (CURLAUTH_BEARER, &[OauthBearer, Xoauth2]),
+        (CURLAUTH_NEGOTIATE, &[Gssapi]),
+    ];
+    let mut chosen = Mechanisms::NONE;
+    for (_, mechanisms) in beside.iter().filter(|(scheme, _)| schemes & scheme != 0) {
+        mechanisms.iter().for_each(|mechanism| chosen.insert(*mechanism));
+    }
+    if schemes == CURLAUTH_BASIC || chosen.is_empty() { Mechanisms::DEFAULT } else { chosen }
 }
 
 /// Before anything is connected: a login with control characters in the URL is none, and login options must be known.

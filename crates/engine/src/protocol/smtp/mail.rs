@@ -55,8 +55,7 @@ fn sender(t: &Transfer, session: &Session, size: Option<u64>, recipients: &[Mail
     let mut line = b"MAIL FROM:".to_vec();
     line.extend_from_slice(&from.as_ref().map_or_else(|| b"<>".to_vec(), Mailbox::path));
     if let Some(author) = &on_behalf {
-        let bare = author.bare();
-        line.extend_from_slice(&[&b" AUTH="[..], if bare.is_empty() { b"<>" } else { &bare[..] }].concat());
+        line.extend_from_slice(&[b" AUTH=<", &author.bare()[..], b">"].concat());
     }
     if let Some(size) = size.filter(|size| *size > 0 && session.takes_size()) {
         line.extend_from_slice(format!(" SIZE={size}").as_bytes());

@@ -158,8 +158,8 @@ pub struct BadOption;
 
 impl Preference {
     /// Reads `AUTH=NAME`, several of them separated by semicolons (CURLOPT_LOGIN_OPTIONS(3)). `own` is the name of the
-    /// protocol's own command after a plus sign, if it has one.
-    pub fn parse(options: &[u8], own: Option<&str>) -> Result<Preference, BadOption> {
+    /// protocol's own command after a plus sign, if it has one; `usual` is what is used where nothing is chosen.
+    pub fn parse(options: &[u8], own: Option<&str>, usual: Mechanisms) -> Result<Preference, BadOption> {
         let mut chosen: Option<Mechanisms> = None;
         let mut owns = false;
         for option in options.split(|b| *b == b';').filter(|option| !option.is_empty()) {
@@ -178,7 +178,7 @@ impl Preference {
                 chosen.get_or_insert_default().insert(mechanism);
             }
         }
-        let mechanisms = chosen.unwrap_or(Mechanisms::DEFAULT);
+        let mechanisms = chosen.unwrap_or(usual);
         let kind = match mechanisms {
             _ if owns => Kind::Own,
             Mechanisms::DEFAULT => Kind::Any,

@@ -216,13 +216,16 @@ fn bearer_tokens() {
 
 #[test]
 fn login_options() {
-    let parse = |options: &str| Preference::parse(options.as_bytes(), Some("APOP"));
+    let parse = |options: &str| Preference::parse(options.as_bytes(), Some("APOP"), Mechanisms::DEFAULT);
     let sasl = |names| Ok(Preference { kind: Kind::Sasl, mechanisms: offers(names) });
     let any = Ok(Preference { kind: Kind::Any, mechanisms: Mechanisms::DEFAULT });
     assert_eq!(parse(""), any);
     assert_eq!(parse("AUTH=*"), any);
     assert_eq!(parse("auth=plain;AUTH=LOGIN"), sasl("PLAIN LOGIN"));
     assert_eq!(parse("AUTH=EXTERNAL"), sasl("EXTERNAL"));
+    // Where something else is usual, that is chosen as if it had been said; an option overrules it.
+    let other = |options: &str| Preference::parse(options.as_bytes(), Some("APOP"), offers("NTLM"));
+    assert_eq!((other(""), other("AUTH=PLAIN"), other("AUTH=*")), (sasl("NTLM"), sasl("PLAIN"), any));
     assert_eq!(parse("AUTH=+APOP"), Ok(Preference { kind: Kind::Own, mechanisms: Mechanisms::NONE }));
     for bad in ["AUTH=dummy", "AUTH=", "X=1", "PLAIN", "AUTH=+LOGIN"] {
         assert_eq!(parse(bad), Err(BadOption), "{bad}");
@@ -241,7 +244,7 @@ fn scram_with_a_channel() {
         Action::Begin("SCRAM-SHA-256", Some(b64(&format!("n,,n=user,r={nonce}")))),
         "unless it is chosen"
     );
-    let chosen = Preference::parse(b"AUTH=SCRAM-SHA-256-PLUS", None).unwrap().mechanisms;
+    let chosen = Preference::parse(b"AUTH=SCRAM-SHA-256-PLUS", None, Mechanisms::DEFAULT).unwrap().mechanisms;
     let mut talk = Conversation::new(offers("SCRAM-SHA-256-PLUS SCRAM-SHA-256"), chosen, true, 0);
     let first = b64(&format!("p=tls-server-end-point,,n=user,r={nonce}"));
     assert_eq!(talk.begin(&user, &fresh(nonce)), Action::Begin("SCRAM-SHA-256-PLUS", Some(first)));
@@ -260,7 +263,7 @@ fn scram_with_a_channel() {
 
 #[test]
 fn nobody_and_tickets() {
-    let chosen = Preference::parse(b"AUTH=ANONYMOUS", None).unwrap().mechanisms;
+    let chosen = Preference::parse(b"AUTH=ANONYMOUS", None, Mechanisms::DEFAULT).unwrap().mechanisms;
     let mut talk = Conversation::new(offers("PLAIN ANONYMOUS"), chosen, true, 0);
     assert_eq!(talk.begin(&who("me", ""), &fresh("n")), Action::Begin("ANONYMOUS", Some(b64("me"))));
     assert_eq!(talk.answer(Reply::Success, &who("me", ""), &fresh("n")), Action::Done);
