@@ -14,9 +14,10 @@ use h2::server::SendResponse;
 use http::{HeaderMap, Request, Response};
 use runtime::Runtime;
 use warmwire_net::exchange::BodyStep;
+use warmwire_net::exchange::streams::Head;
 use warmwire_net::exchange::{Reading, RequestBody, RequestHead, Says, Storage};
 use warmwire_net::http2::{self, Terms};
-use warmwire_net::http2::{Fault, Head, Http2, Rested, Stream};
+use warmwire_net::http2::{Fault, Http2, Rested, Stream};
 use warmwire_net::{Acquired, Connection, Idle, Lease, Memory, Pool, Wish};
 use wire::h2::{Config, ErrorCode, Field, Opening};
 

@@ -239,7 +239,7 @@ impl Open {
         };
         let length = u32::from_be_bytes(length) as usize;
         // Clear packets that are not a multiple of eight long come from servers that are all the same understood.
-        let ragged = (length + counted) % block != 0 && !matches!(self, Open::Clear);
+        let ragged = !(length + counted).is_multiple_of(block) && !matches!(self, Open::Clear);
         if !(5..=MAX_PACKET).contains(&length) || ragged {
             return Err(Error::Protocol("SSH packet of a length that cannot be"));
         }

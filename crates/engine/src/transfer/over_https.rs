@@ -70,7 +70,7 @@ impl OverHttps {
         own.set_text(O::Copypostfields, Some(message))?;
         let content_type = &b"Content-Type: application/dns-message"[..];
         own.set_list(O::Httpheader, Some(vec![content_type.into()]))?;
-        own.set_long(O::HttpVersion, CURL_HTTP_VERSION_2TLS.into())?;
+        own.set_long(O::HttpVersion, CURL_HTTP_VERSION_2TLS)?;
         own.set_long(O::Pipewait, 1)?;
         for (option, of_outer) in [
             (O::SslVerifypeer, O::DohSslVerifypeer),

@@ -95,8 +95,7 @@ impl<'a> Script<'a> {
     }
 
     fn run(mut self) -> String {
-        loop {
-            let Some(((at, _), event)) = self.events.pop_first() else { break };
+        while let Some(((at, _), event)) = self.events.pop_first() {
             let now = self.start + Duration::from_millis(at);
             match event {
                 Event::Candidate(c) => self.race.candidate(c, now),

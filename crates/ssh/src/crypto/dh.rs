@@ -51,7 +51,7 @@ impl Group {
         let wide = bits + 64;
         let one = BoxedUint::one_with_precision(wide);
         let pi = (pi(bits - 130, wide) + BoxedUint::from(self.offset()).resize(wide)).shl(64);
-        let high = one.shl(bits).wrapping_sub(&one.shl(bits - 64)).wrapping_sub(&one);
+        let high = one.shl(bits).wrapping_sub(one.shl(bits - 64)).wrapping_sub(&one);
         high.wrapping_add(&pi).resize(bits)
     }
 }

@@ -58,10 +58,10 @@ impl<'a> Der<'a> {
 pub fn read(der: &[u8]) -> Option<PrivateKey> {
     let mut inner = Der(Der(der).next(SEQUENCE)?);
     let version = inner.number()?;
-    match inner.0.first()? {
-        &SEQUENCE => pkcs8(inner),
-        &INTEGER => pkcs1(der),
-        &OCTET_STRING if version == [1] => sec1(inner, None),
+    match *inner.0.first()? {
+        SEQUENCE => pkcs8(inner),
+        INTEGER => pkcs1(der),
+        OCTET_STRING if version == [1] => sec1(inner, None),
         _ => None,
     }
 }
@@ -137,7 +137,7 @@ fn reduced(d: &[u8], prime: &[u8]) -> Option<Secret> {
         return None;
     }
     let number = |bytes: &[u8]| BoxedUint::from_be_slice(bytes, bits).ok();
-    let less = number(prime)?.wrapping_sub(&BoxedUint::one_with_precision(bits));
+    let less = number(prime)?.wrapping_sub(BoxedUint::one_with_precision(bits));
     let modulus = Option::from(NonZero::new(less))?;
     let rest = number(d)?.rem(&modulus);
     Some(Zeroizing::new(rest.to_be_bytes().to_vec()))

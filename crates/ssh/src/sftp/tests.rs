@@ -71,7 +71,7 @@ fn a_file_is_put_together() {
     let mut turn = 0;
     while !reads.is_done() {
         reads.ask(&mut client);
-        let mut asked: Vec<(u32, u64, u32)> = requests(&client.output().to_vec());
+        let mut asked: Vec<(u32, u64, u32)> = requests(client.output());
         client.sent(usize::MAX);
         turn += 1;
         if turn % 2 == 1 {

@@ -180,7 +180,7 @@ impl Control {
 
     /// The number never grows, and is that of a stream a client opens (§5.2).
     fn go_away(&mut self, stream: u64) -> Result<(), Failure> {
-        if stream % 4 != 0 || self.going.is_some_and(|before| stream > before) {
+        if !stream.is_multiple_of(4) || self.going.is_some_and(|before| stream > before) {
             return Err(Failure::connection(ErrorCode::ID_ERROR, "GOAWAY with a wrong stream"));
         }
         self.going = Some(stream);
