@@ -56,14 +56,14 @@ fn an_origin_of_http_1_names_one_of_http_2() {
         app.notes.replace(Some(String::new()));
         assert_eq!(easy.perform(), Code::Ok, "{}", message(&easy));
         assert_eq!(&app.body.take()[..], wanted.as_bytes());
-        assert_eq!(easy.state().info.borrow().http_version, i64::from(version));
+        assert_eq!(easy.state().info.borrow().http_version, version);
     }
     let notes = app.notes.take().unwrap();
     let words =
         format!("Alt-svc connecting from [h1]localhost:{} to [h2]localhost:{}", here.port(), there.port());
     assert!(notes.contains(&words) && notes.contains("ALPN: curl offers h2\n"), "{notes}");
     // Who may not, or does not want to, stays.
-    for (option, value) in [(O::AltsvcCtrl, 8), (O::HttpVersion, CURL_HTTP_VERSION_1_1.into())] {
+    for (option, value) in [(O::AltsvcCtrl, 8), (O::HttpVersion, CURL_HTTP_VERSION_1_1)] {
         let (easy, app) = asking(here.port(), &authority, &file);
         long(&easy, option, value);
         for _ in 0..2 {

@@ -23,7 +23,7 @@ use warmwire_engine::{Easy, Multi};
 /// A handle that speaks HTTP/2 to the peer without asking.
 fn to(peer: &FramePeer) -> (Easy, Rc<App>) {
     let (easy, app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
-    long(&easy, O::HttpVersion, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE.into());
+    long(&easy, O::HttpVersion, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE);
     (easy, app)
 }
 

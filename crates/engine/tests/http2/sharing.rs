@@ -39,7 +39,7 @@ fn infos_of_transfers_that_share() {
     let mut connects = 0;
     for easy in &easies {
         let info = easy.state().info.borrow();
-        assert_eq!((info.http_version, info.connection_id), (i64::from(CURL_HTTP_VERSION_2_0), 0));
+        assert_eq!((info.http_version, info.connection_id), (CURL_HTTP_VERSION_2_0, 0));
         assert!(info.pre_transfer >= info.connect && info.start_transfer >= info.pre_transfer);
         connects += info.connects;
     }
@@ -287,7 +287,7 @@ fn a_share_has_what_nobody_uses() {
         let port = peer.port();
         std::thread::spawn(move || {
             let (easy, app) = crate::common::handle(&format!("http://127.0.0.1:{port}/"));
-            long(&easy, O::HttpVersion, tables::constant::CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE.into());
+            long(&easy, O::HttpVersion, tables::constant::CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE);
             easy.set_share(Some(shared));
             assert_eq!(easy.perform(), Code::Ok, "{}", message(&easy));
             assert_eq!(&app.body.borrow()[..], b"hi");

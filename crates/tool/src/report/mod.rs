@@ -260,8 +260,8 @@ mod tests {
         for _ in 0..3 {
             exchanges.sent(&[b'x'; LARGEST_BODY / 2 + 1]);
         }
-        assert_eq!(exchanges.0[0].body.len(), LARGEST_BODY);
-        assert_eq!(exchanges.0[0].body_length, 3 * (LARGEST_BODY / 2 + 1));
+        assert_eq!(exchanges.all[0].body.len(), LARGEST_BODY);
+        assert_eq!(exchanges.all[0].body_length, 3 * (LARGEST_BODY / 2 + 1));
     }
 
     #[test]
@@ -269,6 +269,6 @@ mod tests {
         let mut exchanges = Exchanges::default();
         exchanges.asked(b"RETR file\r\n");
         exchanges.answered(b"150 ok\r\n");
-        assert!(exchanges.0.is_empty());
+        assert!(exchanges.all.is_empty());
     }
 }
