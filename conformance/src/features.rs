@@ -85,6 +85,10 @@ impl Features {
         let manual = ask("-M")?;
         let manual = [manual.stdout, manual.stderr].concat();
         let mut features = Features::read(&text);
+        // A debug build of curl's takes the name server from CURL_DNS_SERVER, ours from a flag in each of its builds.
+        if features.has("Warmwire") && library.is_none() {
+            features.words.insert("override-dns".into());
+        }
         if manual.len() > 1000 {
             features.words.insert("manual".into());
         }

@@ -302,6 +302,10 @@ impl Case {
         if settings.features.at_least(8, 3) {
             line += " --trace-config all";
         }
+        let names = self.script.words("client", "setenv");
+        for server in names.iter().filter_map(|line| line.strip_prefix("CURL_DNS_SERVER=")) {
+            line += &format!(" --dns-servers {server}");
+        }
         format!("{line} --trace-time {own}")
     }
 

@@ -7,6 +7,7 @@ pub mod body;
 pub mod certs;
 pub mod cutter;
 pub mod dice;
+pub mod dns;
 pub mod frames;
 pub mod ftp;
 pub mod http;

@@ -3,6 +3,7 @@
 
 mod dialogue;
 pub mod dict;
+pub mod dns;
 pub mod ftp;
 pub mod http;
 pub mod http2;
@@ -98,6 +99,7 @@ const ROWS: &[Row] = &[
     row("socks5", "SOCKSPORT", socks::server),
     Row { address: Address::Unix, ..row("socks5unix", "SOCKSUNIXPATH", socks::server) },
     Row { address: Address::Udp, ..row("tftp", "TFTPPORT", tftp::server) },
+    Row { address: Address::Udp, ..row("dns", "DNSPORT", dns::server) },
     row("mqtt", "MQTTPORT", mqtt::server),
     secured("mqtts", "MQTTSPORT", "mqtt", mqtt::server),
     row("sftp", "SSHPORT", ssh::server),

@@ -345,6 +345,7 @@ impl List<'_> {
         self.copy(&["TFTP_BLKSIZE", "MAIL_FROM", "MAIL_RCPT", "MAIL_RCPT_ALLOWFAILS", "NEW_FILE_PERMS"]);
         self.copy(&["PROTOCOLS_STR", "REDIR_PROTOCOLS_STR", "RESOLVE", "CONNECT_TO", "GSSAPI_DELEGATION"]);
         self.copy(&["MAIL_AUTH", "SASL_AUTHZID", "SASL_IR", "ABSTRACT_UNIX_SOCKET", "UNIX_SOCKET_PATH"]);
+        self.copy(&["DNS_INTERFACE", "DNS_LOCAL_IP4", "DNS_LOCAL_IP6", "DNS_SERVERS"]);
         self.copy(&["DEFAULT_PROTOCOL", "TFTP_NO_OPTIONS"]);
         if let Some(millis) = request.options.long("HAPPY_EYEBALLS_TIMEOUT_MS") {
             self.mark("HAPPY_EYEBALLS_TIMEOUT_MS", SetTo::Long(millis));

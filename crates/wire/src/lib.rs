@@ -24,6 +24,7 @@ pub mod mqtt;
 pub mod netrc;
 pub mod noproxy;
 pub mod pop3;
+pub mod resolv_conf;
 pub mod rtsp;
 pub mod smtp;
 pub mod socks;

@@ -21,8 +21,7 @@ fn on_a_file(flag: &[&str]) -> Ran {
 }
 
 // refuses: --http3, --http3-only, --proxy-http3, --tlsauthtype,
-// --tlsuser, --tlspassword, --proxy-tlsauthtype, --proxy-tlsuser, --proxy-tlspassword, --ssl-sessions, --dns-interface,
-// --dns-ipv4-addr, --dns-ipv6-addr, --dns-servers
+// --tlsuser, --tlspassword, --proxy-tlsauthtype, --proxy-tlsuser, --proxy-tlspassword, --ssl-sessions
 #[test]
 fn features_that_the_library_lacks() {
     let features = features();
@@ -33,9 +32,6 @@ fn features_that_the_library_lacks() {
         ("TLS-SRP", &[&["--proxy-tlspassword", "secret"]]),
         // rustls has no way to write its sessions out.
         ("SSLS-EXPORT", &[&["--ssl-sessions", "sessions"]]),
-        // Only c-ares can do these.
-        ("c-ares", &[&["--dns-interface", "lo"], &["--dns-servers", "127.0.0.1"]]),
-        ("c-ares", &[&["--dns-ipv4-addr", "127.0.0.1"], &["--dns-ipv6-addr", "::1"]]),
     ];
     for (feature, flags) in rows {
         assert!(!features.contains(feature), "{feature} is built: say what its flags do");

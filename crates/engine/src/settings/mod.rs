@@ -251,6 +251,9 @@ impl Settings {
         if value.is_some_and(|v| v.len() > MAX_INPUT_LENGTH) && option.kind() == ArgKind::String {
             return Err(Code::BadFunctionArgument);
         }
+        if value.is_some_and(|value| !is_address(option, value)) {
+            return Err(Code::BadFunctionArgument);
+        }
         match option {
             O::Userpwd => return self.set_pair(O::Username, O::Password, value),
             O::Proxyuserpwd => return self.set_pair(O::Proxyusername, O::Proxypassword, value),
@@ -505,6 +508,17 @@ fn default_long(option: O) -> i64 {
         O::TftpBlksize => 512,
         O::RtspRequest => 1,
         _ => 0,
+    }
+}
+
+/// What a curl with c-ares looks at when it is set: addresses of name servers, and where questions leave. An empty text is none.
+fn is_address(option: O, value: &[u8]) -> bool {
+    let text = std::str::from_utf8(value).unwrap_or("?");
+    match option {
+        O::DnsServers => text.is_empty() || wire::resolv_conf::servers(text).is_some(),
+        O::DnsLocalIp4 => text.is_empty() || text.parse::<std::net::Ipv4Addr>().is_ok(),
+        O::DnsLocalIp6 => text.is_empty() || text.parse::<std::net::Ipv6Addr>().is_ok(),
+        _ => true,
     }
 }
 

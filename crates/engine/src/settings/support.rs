@@ -104,7 +104,7 @@ pub fn support(option: O) -> Support {
         | O::Maxconnects | O::MaxageConn | O::MaxlifetimeConn | O::FreshConnect | O::ForbidReuse
         | O::ConnectOnly | O::UpkeepIntervalMs | O::Buffersize | O::UploadBuffersize | O::Nosignal
         | O::QuickExit | O::DohUrl | O::DohSslVerifypeer | O::DohSslVerifyhost
-        | O::DohSslVerifystatus => Support::Yes,
+        | O::DohSslVerifystatus | O::DnsServers | O::DnsInterface | O::DnsLocalIp4 | O::DnsLocalIp6 => Support::Yes,
         // Messages.
         O::Verbose | O::Noprogress => Support::Yes,
         // FTP.
@@ -137,8 +137,6 @@ pub fn support(option: O) -> Support {
         // Taken out of curl with 8.15, 8.17 and 8.22.
         O::SslFalsestart | O::Krblevel | O::TlsauthUsername | O::TlsauthPassword | O::TlsauthType
         | O::ProxyTlsauthUsername | O::ProxyTlsauthPassword | O::ProxyTlsauthType => Support::NotBuiltIn,
-        // The resolver c-ares would have to be there.
-        O::DnsServers | O::DnsInterface | O::DnsLocalIp4 | O::DnsLocalIp6 => Support::Unknown,
         // Protocols that this build lacks.
         O::SshAuthTypes | O::SshPublicKeyfile
         | O::SshPrivateKeyfile | O::SshHostPublicKeyMd5 | O::SshHostPublicKeySha256 | O::SshKnownhosts

@@ -3,8 +3,9 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use net::resolver::{Addresses, Around, Means, ResolveOptions, is_new, resolve};
+use net::resolver::{Addresses, Around, LocalEnds, Means, ResolveOptions, Servers, is_new, resolve};
 use tables::{Code, EasyOption as O, LockData};
+use wire::resolv_conf::servers as servers_of;
 
 use super::Transfer;
 use super::over_https::OverHttps;
@@ -24,12 +25,23 @@ impl Around for Locked {
     }
 }
 
+/// What says which name servers are asked, and whence.
+const OF_SERVERS: [O; 4] = [O::DnsServers, O::DnsInterface, O::DnsLocalIp4, O::DnsLocalIp6];
+
 /// Who is asked, as far as that tells one connection from another; nothing for the system alone.
 pub(super) fn asked(settings: &Settings) -> String {
-    let Some(url) = settings.text(O::DohUrl).filter(|url| !url.is_empty()) else { return String::new() };
-    let flags = [O::DohSslVerifypeer, O::DohSslVerifyhost, O::DohSslVerifystatus];
-    let flags = flags.map(|option| settings.long(option).to_string()).join(" ");
-    format!("{}\n{flags}", String::from_utf8_lossy(&url))
+    let mut texts: Vec<String> = OF_SERVERS.iter().filter_map(|option| given(settings, *option)).collect();
+    if let Some(url) = settings.string(O::DohUrl).filter(|url| !url.is_empty()) {
+        let flags = [O::DohSslVerifypeer, O::DohSslVerifyhost, O::DohSslVerifystatus];
+        texts.push(url);
+        texts.extend(flags.map(|option| settings.long(option).to_string()));
+    }
+    texts.join("\n")
+}
+
+/// An empty text says nothing.
+fn given(settings: &Settings, option: O) -> Option<String> {
+    settings.string(option).filter(|text| !text.is_empty())
 }
 
 impl Transfer {
@@ -73,10 +85,29 @@ impl Transfer {
     /// Who is asked for the names of servers and proxies.
     fn means(&self) -> Means {
         let means = self.system();
-        match self.text(O::DohUrl) {
-            Some(url) if !url.is_empty() => means.with_servers(Rc::new(OverHttps::new(self, &url))),
-            _ => means,
+        if let Some(url) = self.text(O::DohUrl).filter(|url| !url.is_empty()) {
+            return means.with_servers(Rc::new(OverHttps::new(self, &url)));
         }
+        match self.servers() {
+            Some(servers) => means.with_servers(Rc::new(servers)),
+            None => means,
+        }
+    }
+
+    /// Name servers of the application's own, or the system's where only it says whence they are asked.
+    fn servers(&self) -> Option<Servers> {
+        let settings = self.easy.settings.borrow();
+        let [servers, interface, v4, v6] = OF_SERVERS.map(|option| given(&settings, option));
+        if [&servers, &interface, &v4, &v6].iter().all(|text| text.is_none()) {
+            return None;
+        }
+        let configured = Servers::configured(self.multi.runtime.reactor(), self.easy.owner_number());
+        let local = LocalEnds {
+            interface,
+            v4: v4.and_then(|text| text.parse().ok()),
+            v6: v6.and_then(|text| text.parse().ok()),
+        };
+        Some(configured.instead(servers.as_deref().and_then(servers_of).unwrap_or_default()).from(local))
     }
 
     fn system(&self) -> Means {

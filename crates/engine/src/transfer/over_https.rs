@@ -23,7 +23,7 @@ use crate::settings::{Settings, Text};
 const LONGEST: usize = 65_535;
 
 /// What holds for the transfer holds for the server that it asks.
-const TEXTS: [O; 11] = [
+const TEXTS: [O; 12] = [
     O::Cainfo,
     O::CainfoBlob,
     O::Capath,
@@ -35,6 +35,7 @@ const TEXTS: [O; 11] = [
     O::DnsServers,
     O::DnsInterface,
     O::DnsLocalIp4,
+    O::DnsLocalIp6,
 ];
 
 /// A server that is asked over HTTPS.
@@ -93,7 +94,7 @@ impl OverHttps {
 }
 
 impl NameServers for OverHttps {
-    fn ask(&self, question: Question) -> Asked {
+    fn ask(&self, question: Question, _searched: bool) -> Asked {
         // The number is 0, so that equal questions are equal requests (RFC 8484 section 4.1).
         let inner = self.inner(&question.message(0, None));
         let (multi, asking) = (self.multi.clone(), self.asking.clone());

@@ -4,6 +4,7 @@ pub mod datagram;
 pub mod haproxy;
 pub mod http2_proxy;
 pub mod http_proxy;
+pub mod messages;
 pub mod open;
 pub mod sealed;
 mod socket;

@@ -190,7 +190,7 @@ impl Candidates {
 
     fn ask_services(&mut self, subject: &Subject, question: Question, alias: Option<(Name, usize)>) {
         let Some(servers) = &subject.means.services else { return };
-        let way = Way::Servers(servers.ask(question));
+        let way = Way::Servers(servers.ask(question, false));
         self.pending.push(Pending { part: Part::Services, way, alias });
     }
 
@@ -325,7 +325,7 @@ impl Subject {
             Source::Servers(servers) => {
                 let name = Name::parse(&self.name).map_err(|_| Unanswered)?;
                 let kind = if family == Family::V4 { Kind::A } else { Kind::Aaaa };
-                Ok(Way::Servers(servers.ask(Question { name, kind })))
+                Ok(Way::Servers(servers.ask(Question { name, kind }, !self.name.ends_with('.'))))
             }
         }
     }

@@ -16,8 +16,9 @@ pub type Asked = Pin<Box<dyn Future<Output = Result<Answer, Unanswered>>>>;
 
 /// Name servers, which are asked by DNS messages, however these travel.
 pub trait NameServers {
-    /// Asks one question. Dropping the future gives it up.
-    fn ask(&self, question: Question) -> Asked;
+    /// Asks one question, of a name that is looked for in search domains, too, or stands for itself. Dropping the future
+    /// gives it up.
+    fn ask(&self, question: Question, searched: bool) -> Asked;
 }
 
 /// Who is asked for addresses.

@@ -10,6 +10,8 @@ mod hosts;
 mod lookup;
 mod means;
 mod pins;
+mod reread;
+mod servers;
 mod services;
 mod system;
 
@@ -24,6 +26,7 @@ pub use candidates::{Answered, Candidate, Candidates, Part, RESOLUTION_DELAY};
 pub use lookup::{Family, Found, LookupFn, Resolver, Said, Unanswered};
 pub use means::{Around, Asked, Means, NameServers, Source};
 pub use pins::speaks_of;
+pub use servers::{LocalEnds, Servers, is_for_dns};
 
 /// A name longer than this is no name (RFC 1035 allows 253 characters).
 const NAME_LIMIT: usize = 1024;

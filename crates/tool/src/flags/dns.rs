@@ -11,8 +11,8 @@ pub const FLAGS: &[Flag] = &[
         protocols: "DNS",
         since: "7.33.0",
         help: "Network interface for name look-ups",
-        about: "Needs a resolver library that this program is not built with.",
-        set: Set::Absent,
+        about: "Questions to name servers leave by this interface. They are then asked by curl itself, not by the system.",
+        set: Set::Text("DNS_INTERFACE"),
         ..FLAG
     },
     Flag {
@@ -23,8 +23,8 @@ pub const FLAGS: &[Flag] = &[
         protocols: "DNS",
         since: "7.33.0",
         help: "Local IPv4 address for name look-ups",
-        about: "Needs a resolver library that this program is not built with.",
-        set: Set::Absent,
+        about: "Questions to name servers with IPv4 leave from this address. They are then asked by curl itself, not by the system.",
+        set: Set::Text("DNS_LOCAL_IP4"),
         ..FLAG
     },
     Flag {
@@ -35,8 +35,8 @@ pub const FLAGS: &[Flag] = &[
         protocols: "DNS",
         since: "7.33.0",
         help: "Local IPv6 address for name look-ups",
-        about: "Needs a resolver library that this program is not built with.",
-        set: Set::Absent,
+        about: "Questions to name servers with IPv6 leave from this address. They are then asked by curl itself, not by the system.",
+        set: Set::Text("DNS_LOCAL_IP6"),
         ..FLAG
     },
     Flag {
@@ -47,8 +47,8 @@ pub const FLAGS: &[Flag] = &[
         protocols: "DNS",
         since: "7.33.0",
         help: "Name servers to ask instead of the system's",
-        about: "Needs a resolver library that this program is not built with.",
-        set: Set::Absent,
+        about: "These name servers are asked instead of the system's resolver: numeric addresses with commas between, each with a port or without.",
+        set: Set::Text("DNS_SERVERS"),
         ..FLAG
     },
     Flag {

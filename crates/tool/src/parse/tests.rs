@@ -97,7 +97,7 @@ fn wrong_uses_are_told_as_curl_tells_them() {
         (&["-I", "-F", "a=b"], Wrong::BadUse, "You can only select one HTTP request method!"),
         (&["-C", "1", "-r", "2-3"], Wrong::BadUse, "mutually exclusive"),
         (&["-OJC", "-", "x"], Wrong::NameAndResume, "curl: --continue-at and --remote-header-name"),
-        (&["--dns-servers", "1"], Wrong::NotSupported, "does not support this"),
+        (&["--ssl-sessions", "1"], Wrong::NotSupported, "does not support this"),
     ];
     for (words, expected, text) in cases {
         let (wrong, said) = wrong(words);

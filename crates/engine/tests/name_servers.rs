@@ -1,0 +1,87 @@
+//! Name servers that the application names, or says whence they are asked.
+
+mod common;
+
+use common::{handle, long, text, until_done};
+use tables::{Code, EasyOption as O};
+use testkit::dns::{A, NameServer, Says, address};
+use testkit::http::HttpServer;
+use warmwire_engine::{Easy, Multi};
+
+fn at_home() -> NameServer {
+    NameServer::start(|asked| match asked.kind {
+        A if asked.name.eq_ignore_ascii_case("a.example") => address(A, "127.0.0.1"),
+        _ => Says::Code(3),
+    })
+}
+
+fn asking(url: &str, dns: &NameServer) -> Easy {
+    let (easy, _) = handle(url);
+    text(&easy, O::DnsServers, &dns.address().to_string());
+    easy
+}
+
+/// covers: CURLOPT_DNS_SERVERS, CURLOPT_DNS_LOCAL_IP4, CURLOPT_DNS_INTERFACE
+#[test]
+fn they_are_asked_instead_of_the_system() {
+    let (server, dns) = (HttpServer::plain(), at_home());
+    let easy = asking(&format!("http://a.example:{}/", server.port()), &dns);
+    text(&easy, O::DnsLocalIp4, "127.0.0.3");
+    assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+    assert_eq!(dns.asked().len(), 2);
+    assert!(dns.asked().iter().all(|asked| asked.from.ip().to_string() == "127.0.0.3"));
+    let easy = asking("http://b.example/", &dns);
+    for _ in 0..2 {
+        assert_eq!(easy.perform(), Code::CouldntResolveHost);
+        assert_eq!(dns.asked().len(), 4, "that there is no such name is remembered");
+    }
+    let easy = asking("http://a.example/", &dns);
+    text(&easy, O::DnsInterface, "no-such-interface");
+    text(&easy, O::DnsServers, "127.0.0.1:1");
+    assert_eq!(easy.perform(), Code::CouldntResolveHost);
+}
+
+/// A connection to a name that others know as another's serves nobody who asks them.
+#[test]
+fn who_asks_others_gets_a_connection_of_its_own() {
+    let (server, dns, other) = (HttpServer::plain(), at_home(), at_home());
+    let easy = asking(&format!("http://a.example:{}/", server.port()), &dns);
+    assert_eq!(easy.perform(), Code::Ok);
+    text(&easy, O::DnsServers, &other.address().to_string());
+    assert_eq!((easy.perform(), server.accepts()), (Code::Ok, 2));
+    assert_eq!((easy.perform(), server.accepts()), (Code::Ok, 2));
+}
+
+/// covers: CURLOPT_DNS_SERVERS, CURLOPT_DNS_LOCAL_IP4, CURLOPT_DNS_LOCAL_IP6
+#[test]
+fn what_is_no_address_is_refused_at_once() {
+    let (easy, _) = handle("http://a.example/");
+    for (option, good, bad) in [
+        (O::DnsServers, "127.0.0.1:5300, [::1]:53", "name.example"),
+        (O::DnsServers, "::1", "127.0.0.1:0"),
+        (O::DnsLocalIp4, "127.0.0.1", "::1"),
+        (O::DnsLocalIp6, "::1", "127.0.0.1"),
+    ] {
+        assert_eq!(easy.set_text(option, Some(good.as_bytes())), Ok(()), "{good}");
+        assert_eq!(easy.set_text(option, Some(bad.as_bytes())), Err(Code::BadFunctionArgument), "{bad}");
+        assert_eq!(easy.state().settings.borrow().string(option).as_deref(), Some(good), "it stays");
+        assert_eq!(easy.set_text(option, None), Ok(()));
+    }
+}
+
+/// The sockets are among those that an event loop hears of.
+#[test]
+fn time_runs_out_over_silence() {
+    let dns = NameServer::start(|_| Says::Silence);
+    let multi = Multi::default();
+    let easy = asking("http://a.example/", &dns);
+    long(&easy, O::ConnecttimeoutMs, 200);
+    multi.add(&easy);
+    multi.perform();
+    assert_eq!(multi.interests().len(), 2, "a socket for each family");
+    assert_eq!(until_done(&multi), Code::OperationTimedout);
+    assert!(easy.state().message().starts_with("Resolving timed out after "), "{}", easy.state().message());
+    assert!(multi.interests().is_empty());
+    multi.remove(&easy);
+    multi.close();
+}

@@ -1,0 +1,226 @@
+//! Name servers asked by UDP and TCP (RFC 1035, RFC 7766, RFC 9715): those of resolv.conf, or of the application.
+//!
+//! A forged reply has to guess the number, the port, and the case of each letter in the name. What comes truncated, or with a case
+//! that was not asked, is asked again on a stream. All of it runs on the reactor of whoever asks.
+
+use std::future::{Future, poll_fn};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use runtime::Reactor;
+use wire::dns::{Answer, Fault, Kind, Name, Question, Reply, Verdict};
+use wire::resolv_conf::ResolvConf;
+
+use super::hosts;
+use super::lookup::{Family, Unanswered};
+use super::means::{Asked, NameServers};
+use super::reread::Reread;
+use crate::filter::messages::Messages;
+use crate::filter::open::{LocalBinding, SocketOptions, Transport};
+use crate::random;
+
+static CONFIGURED: Reread<ResolvConf> = Reread::new("/etc/resolv.conf", ResolvConf::parse);
+
+/// What an answer by UDP may have without being cut to pieces on the way (RFC 9715 section 3.1).
+const ROOM: u16 = 1232;
+/// Datagrams that are no reply to the question, after which a server is given up.
+const MOST_STRANGERS: usize = 64;
+
+/// Where questions leave.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LocalEnds {
+    /// An interface's name (CURLOPT_DNS_INTERFACE).
+    pub interface: Option<String>,
+    pub v4: Option<Ipv4Addr>,
+    pub v6: Option<Ipv6Addr>,
+}
+
+/// Name servers, and how they are asked.
+#[derive(Clone)]
+pub struct Servers {
+    conf: Arc<ResolvConf>,
+    local: LocalEnds,
+    reactor: Arc<Reactor>,
+    owner: u64,
+}
+
+impl Servers {
+    /// The system's.
+    pub fn configured(reactor: &Arc<Reactor>, owner: u64) -> Servers {
+        Servers::with(CONFIGURED.now(), reactor, owner)
+    }
+
+    /// These.
+    pub fn with(conf: Arc<ResolvConf>, reactor: &Arc<Reactor>, owner: u64) -> Servers {
+        Servers { conf, local: LocalEnds::default(), reactor: reactor.clone(), owner }
+    }
+
+    /// The same with other servers, when there are any.
+    pub fn instead(self, servers: Vec<SocketAddr>) -> Servers {
+        if servers.is_empty() {
+            return self;
+        }
+        let conf = Arc::new(ResolvConf { servers, ..ResolvConf::clone(&self.conf) });
+        Servers { conf, ..self }
+    }
+
+    /// The same, asked from there.
+    pub fn from(self, local: LocalEnds) -> Servers {
+        Servers { local, ..self }
+    }
+
+    /// A name is looked for as it is and in the search domains; where it exists the search ends, so that questions for
+    /// different types end at the same name.
+    async fn search(&self, question: &Question, searched: bool) -> Result<Answer, Unanswered> {
+        let names = match question.name.host().filter(|_| searched) {
+            Some(host) => self.conf.names(&host),
+            None => return self.ask_each(question).await,
+        };
+        let mut nothing = None;
+        for name in names.iter().filter_map(|name| Name::parse(name).ok()) {
+            let answer = self.ask_each(&Question { name, kind: question.kind }).await?;
+            if answer.verdict != Verdict::NoSuchName {
+                return Ok(answer);
+            }
+            nothing.get_or_insert(answer);
+        }
+        nothing.ok_or(Unanswered)
+    }
+
+    /// One server after the other, until one of them knows.
+    async fn ask_each(&self, question: &Question) -> Result<Answer, Unanswered> {
+        let count = self.conf.servers.len();
+        let mut first = [0];
+        if self.conf.rotate {
+            let _ = random(&mut first);
+        }
+        for _ in 0..self.conf.attempts {
+            for i in 0..count {
+                let server = self.conf.servers[(usize::from(first[0]) + i) % count];
+                if let Some(Ok(answer)) = self.within(self.patience(i), self.ask_one(server, question)).await
+                {
+                    return Ok(answer);
+                }
+            }
+        }
+        Err(Unanswered)
+    }
+
+    /// How long the i-th server is waited for: later ones twice as long, all of them together for as long as one is worth.
+    fn patience(&self, i: usize) -> Duration {
+        let count = u32::try_from(self.conf.servers.len()).unwrap_or(1);
+        match u32::try_from(i).unwrap_or_default().min(8) {
+            0 => self.conf.timeout,
+            i => (self.conf.timeout * (1 << i) / count).max(Duration::from_secs(1)),
+        }
+    }
+
+    async fn ask_one(&self, server: SocketAddr, question: &Question) -> Result<Answer, Fault> {
+        let mut room = Some(ROOM);
+        loop {
+            let said = match self.conf.stream {
+                true => self.ask_by(Transport::Tcp, server, question, room).await,
+                false => match self.ask_by(Transport::Udp, server, question, room).await {
+                    Ok(said) if said.is_none() => self.ask_by(Transport::Tcp, server, question, room).await,
+                    said => said,
+                },
+            };
+            match said.map_err(|_| Fault::NoReply)?.ok_or(Fault::NoReply)? {
+                // Servers from before RFC 6891 do not know what the room is.
+                Err(Fault::Refused(1 | 4)) if room.is_some() => room = None,
+                answer => return answer,
+            }
+        }
+    }
+
+    /// What the server says; nothing when it would say more, or with more certainty, on a stream.
+    async fn ask_by(
+        &self,
+        transport: Transport,
+        server: SocketAddr,
+        question: &Question,
+        room: Option<u16>,
+    ) -> io::Result<Option<Result<Answer, Fault>>> {
+        let mut noise = [0; 34];
+        random(&mut noise)?;
+        let (number, noise) = (u16::from_be_bytes([noise[0], noise[1]]), &noise[2..]);
+        let asked = Question { name: question.name.in_mixed_case(noise), kind: question.kind };
+        let (options, hosts) = self.local_end(&server);
+        let opened = Messages::open(&self.reactor, server, transport, &options, &hosts, self.owner);
+        let mut messages = opened.map_err(|e| io::Error::other(e.message))?;
+        messages.send(&asked.message(number, room)).await?;
+        for _ in 0..MOST_STRANGERS {
+            let message = messages.receive().await?;
+            let Ok(reply) = Reply::parse(&message) else { continue };
+            // A server that cannot read the question may not repeat it.
+            let unread = reply.code() == 1 && message.len() == 12;
+            if reply.id() != number || !unread && !reply.is_to(&asked, false) {
+                continue;
+            }
+            let by_datagram = transport == Transport::Udp;
+            if by_datagram && !unread && (reply.is_truncated() || !reply.is_to(&asked, true)) {
+                return Ok(None);
+            }
+            return Ok(Some(reply.answer(question)));
+        }
+        Ok(None)
+    }
+
+    fn local_end(&self, server: &SocketAddr) -> (SocketOptions, Vec<SocketAddr>) {
+        let own: Option<IpAddr> = match server {
+            SocketAddr::V4(_) => self.local.v4.map(IpAddr::from),
+            SocketAddr::V6(_) => self.local.v6.map(IpAddr::from),
+        };
+        let local = LocalBinding {
+            interface: self.local.interface.clone(),
+            host: own.map(|ip| ip.to_string()),
+            ..LocalBinding::default()
+        };
+        let options = SocketOptions { local, ..SocketOptions::default() };
+        (options, own.map(|ip| SocketAddr::new(ip, 0)).into_iter().collect())
+    }
+
+    async fn within<T>(&self, patience: Duration, work: impl Future<Output = T>) -> Option<T> {
+        let (mut work, mut timer) = (pin!(work), self.reactor.sleep(patience));
+        poll_fn(|cx| match work.as_mut().poll(cx) {
+            Poll::Ready(done) => Poll::Ready(Some(done)),
+            Poll::Pending => Pin::new(&mut timer).poll(cx).map(|()| None),
+        })
+        .await
+    }
+}
+
+impl NameServers for Servers {
+    fn ask(&self, question: Question, searched: bool) -> Asked {
+        let servers = self.clone();
+        Box::pin(async move {
+            match told_by_hosts(&question) {
+                Some(answer) => Ok(answer),
+                None => servers.search(&question, searched).await,
+            }
+        })
+    }
+}
+
+/// What the hosts file says goes before DNS.
+fn told_by_hosts(question: &Question) -> Option<Answer> {
+    let family = match question.kind {
+        Kind::A => Family::V4,
+        Kind::Aaaa => Family::V6,
+        Kind::Https => return None,
+    };
+    let mut addresses = hosts::addresses(&question.name.host()?)?;
+    addresses.retain(|ip| Family::of(ip) == family);
+    let verdict = if addresses.is_empty() { Verdict::NoData } else { Verdict::Found };
+    Some(Answer { verdict, addresses, bindings: Vec::new(), name: question.name.clone(), ttl: None })
+}
+
+/// Whether DNS is who knows a name: neither the hosts file nor the local network does.
+pub fn is_for_dns(name: &str) -> bool {
+    let bare = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+    bare.contains('.') && !bare.ends_with(".local") && !hosts::knows(&bare)
+}

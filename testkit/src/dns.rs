@@ -1,0 +1,209 @@
+//! A name server on loopback, by UDP and TCP at one port, that says what a test tells it to.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use crate::stop::{Signal, Stop, Woken};
+
+/// Types of records, as they are numbered.
+pub const A: u16 = 1;
+pub const CNAME: u16 = 5;
+pub const AAAA: u16 = 28;
+pub const HTTPS: u16 = 65;
+
+/// A question as it came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// In the case of letters in which it came.
+    pub name: String,
+    pub kind: u16,
+    /// By TCP.
+    pub by_stream: bool,
+    /// It said how much room there is for an answer (EDNS).
+    pub extended: bool,
+    pub from: SocketAddr,
+    pub message: Vec<u8>,
+}
+
+/// What is said to it.
+#[derive(Clone, Debug)]
+pub enum Says {
+    /// Records: owner (empty for the name that was asked), type and data, each for a minute.
+    Records(Vec<(&'static str, u16, Vec<u8>)>),
+    /// A response code, without records.
+    Code(u8),
+    /// Cut to nothing.
+    Truncated,
+    Silence,
+    /// First this answer with another number, then the one it should have.
+    AfterForgery(Vec<u8>),
+    /// With the name in lower case, whatever case it was asked in.
+    LowerCase(Vec<u8>),
+}
+
+/// Answers a question.
+pub type Handler = Arc<dyn Fn(&Asked) -> Says + Send + Sync>;
+
+/// A running name server; dropping it ends it.
+pub struct NameServer {
+    address: SocketAddr,
+    record: Arc<Mutex<Vec<Asked>>>,
+    _stop: Stop,
+}
+
+/// An address as a record.
+pub fn address(kind: u16, ip: &str) -> Says {
+    let octets = match ip.parse().expect("a test writes addresses") {
+        std::net::IpAddr::V4(v4) => v4.octets().to_vec(),
+        std::net::IpAddr::V6(v6) => v6.octets().to_vec(),
+    };
+    Says::Records(vec![("", kind, octets)])
+}
+
+impl NameServer {
+    pub fn start(handler: impl Fn(&Asked) -> Says + Send + Sync + 'static) -> NameServer {
+        let (datagrams, streams) = pair().expect("loopback has a free port");
+        let address = datagrams.local_addr().expect("it is bound");
+        let (stop, record) = (Stop::new().expect("pipes can be had"), Arc::default());
+        let answering = Answering { handler: Arc::new(handler), record: Arc::clone(&record) };
+        let (signal, other) = (stop.signal(), answering.clone());
+        thread::spawn(move || answering.datagrams(&datagrams, &signal));
+        let signal = stop.signal();
+        thread::spawn(move || other.streams(&streams, &signal));
+        NameServer { address, record, _stop: stop }
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// All that was asked so far.
+    pub fn asked(&self) -> Vec<Asked> {
+        self.record.lock().expect("no thread panics with it").clone()
+    }
+}
+
+/// Two sockets at one port.
+fn pair() -> io::Result<(UdpSocket, TcpListener)> {
+    let mut last = None;
+    for _ in 0..50 {
+        let datagrams = UdpSocket::bind("127.0.0.1:0")?;
+        match TcpListener::bind(datagrams.local_addr()?) {
+            Ok(streams) => return Ok((datagrams, streams)),
+            Err(e) => last = Some(e),
+        }
+    }
+    Err(last.unwrap_or_else(|| io::ErrorKind::AddrInUse.into()))
+}
+
+#[derive(Clone)]
+struct Answering {
+    handler: Handler,
+    record: Arc<Mutex<Vec<Asked>>>,
+}
+
+impl Answering {
+    fn datagrams(&self, socket: &UdpSocket, signal: &Signal) {
+        let mut buffer = [0; 2048];
+        while signal.wait(socket, None) == Woken::Readable {
+            let Ok((length, from)) = socket.recv_from(&mut buffer) else { continue };
+            for reply in self.replies(&buffer[..length], from, false) {
+                let _ = socket.send_to(&reply, from);
+            }
+        }
+    }
+
+    fn streams(&self, listener: &TcpListener, signal: &Signal) {
+        while signal.wait(listener, None) == Woken::Readable {
+            if let Ok((stream, from)) = listener.accept() {
+                let _ = self.stream(stream, from, signal);
+            }
+        }
+    }
+
+    fn stream(&self, mut stream: TcpStream, from: SocketAddr, signal: &Signal) -> io::Result<()> {
+        while signal.wait(&stream, None) == Woken::Readable {
+            let mut length = [0; 2];
+            stream.read_exact(&mut length)?;
+            let mut message = vec![0; usize::from(u16::from_be_bytes(length))];
+            stream.read_exact(&mut message)?;
+            for reply in self.replies(&message, from, true) {
+                // In two pieces: who reads must put them together.
+                stream.write_all(&(reply.len() as u16).to_be_bytes()[..1])?;
+                stream.write_all(&[&(reply.len() as u16).to_be_bytes()[1..], &reply].concat())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn replies(&self, message: &[u8], from: SocketAddr, by_stream: bool) -> Vec<Vec<u8>> {
+        let Some((name, end)) = name(message) else { return Vec::new() };
+        let kind = u16::from_be_bytes([message[end], message[end + 1]]);
+        let extended = message[11] == 1;
+        let asked = Asked { name, kind, by_stream, extended, from, message: message.to_vec() };
+        let says = (self.handler)(&asked);
+        self.record.lock().expect("no thread panics with it").push(asked);
+        let mut question = message[..end + 4].to_vec();
+        (question[2], question[3], question[11]) = (0x81, 0x80, 0);
+        match says {
+            Says::Silence => Vec::new(),
+            Says::Code(code) => {
+                question[3] |= code;
+                vec![question]
+            }
+            Says::Truncated => {
+                question[2] |= 2;
+                vec![question]
+            }
+            Says::Records(records) => vec![with(question, &records)],
+            Says::LowerCase(data) => {
+                question[12..end].make_ascii_lowercase();
+                vec![with(question, &[("", kind, data)])]
+            }
+            Says::AfterForgery(data) => {
+                let honest = with(question.clone(), &[("", kind, data)]);
+                let mut forged = with(question, &[("", kind, vec![9; 4])]);
+                forged[0] ^= 1;
+                vec![forged, honest]
+            }
+        }
+    }
+}
+
+fn with(mut message: Vec<u8>, records: &[(&str, u16, Vec<u8>)]) -> Vec<u8> {
+    message[7] = records.len() as u8;
+    for (owner, kind, data) in records {
+        match owner.is_empty() {
+            true => message.extend([0xc0, 12]),
+            false => message.extend(wire_name(owner)),
+        }
+        message.extend(kind.to_be_bytes());
+        message.extend([0, 1, 0, 0, 0, 60]);
+        message.extend((data.len() as u16).to_be_bytes());
+        message.extend(data);
+    }
+    message
+}
+
+/// A name as records have it.
+pub fn wire_name(name: &str) -> Vec<u8> {
+    let labels = name.split('.').flat_map(|label| [&[label.len() as u8], label.as_bytes()].concat());
+    labels.chain([0]).collect()
+}
+
+/// The name in the question, and where its type stands.
+fn name(message: &[u8]) -> Option<(String, usize)> {
+    let (mut at, mut labels) = (12, Vec::new());
+    loop {
+        let length = usize::from(*message.get(at)?);
+        let label = message.get(at + 1..at + 1 + length)?;
+        at += 1 + length;
+        if length == 0 {
+            message.get(at..at + 4)?;
+            return Some((labels.join("."), at));
+        }
+        labels.push(String::from_utf8_lossy(label).into_owned());
+    }
+}

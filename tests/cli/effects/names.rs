@@ -1,0 +1,55 @@
+//! Who is asked for names.
+
+use testkit::certs::Authority;
+use testkit::dns::{A, NameServer, Says, address};
+use testkit::http::{Config, HttpServer, Response};
+
+use super::curl;
+
+// covers: --dns-servers, --dns-ipv4-addr, --dns-ipv6-addr, --dns-interface
+#[test]
+fn name_servers_of_the_users_own() {
+    let dns = NameServer::start(|asked| match asked.kind {
+        A => address(A, "127.0.0.1"),
+        _ => Says::Code(3),
+    });
+    let server = HttpServer::with(|_| Some(Response::ok("there")));
+    let (at, url) = (dns.address().to_string(), format!("http://a.example:{}/", server.port()));
+    let flags = ["--dns-servers", &at, "--dns-ipv4-addr", "127.0.0.9", "--dns-ipv6-addr", "::1", &url];
+    assert_eq!(curl(&flags).text(), "there");
+    assert!(dns.asked().iter().all(|asked| asked.from.ip().to_string() == "127.0.0.9"));
+    assert_eq!(curl(&["--dns-servers", &at, "--dns-interface", "lo", &url]).text(), "there");
+    let ran = curl(&["--dns-servers", &at, "--dns-interface", "no-such-thing", &url]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (6, "curl: (6) Could not resolve host: a.example\n"));
+    for bad in [["--dns-servers", "name.example"], ["--dns-ipv4-addr", "::1"], ["--dns-ipv6-addr", "x"]] {
+        assert_eq!(curl(&[bad[0], bad[1], "file:///dev/null"]).code, 43, "{bad:?}");
+    }
+}
+
+// covers: --doh-url, --doh-insecure, --doh-cert-status
+#[test]
+fn names_over_https() {
+    let config = Authority::new().good().server_config().unwrap();
+    let handler = |request: &testkit::http::Request| {
+        let mut message = request.body.clone();
+        let kind = message[message.len() - 3];
+        (message[2], message[3], message[7]) = (0x81, 0x80, u8::from(kind == 1));
+        if kind == 1 {
+            message.extend(b"\xc0\x0c\0\x01\0\x01\0\0\0\x3c\0\x04\x7f\0\0\x01");
+        }
+        Some(Response::ok(message))
+    };
+    let config =
+        Config { tls: Some(config), handler: Some(std::sync::Arc::new(handler)), ..Config::default() };
+    let dns = HttpServer::start(config).unwrap();
+    let server = HttpServer::with(|_| Some(Response::ok("there")));
+    let (doh, url) = (dns.url("/dns-query"), format!("http://a.example:{}/", server.port()));
+    assert_eq!(curl(&["--doh-url", &doh, "--doh-insecure", &url]).text(), "there");
+    assert_eq!(curl(&["-k", "--doh-url", &doh, &url]).code, 6, "that is about the origin");
+    assert_eq!(curl(&["--doh-url", &doh, "--doh-insecure", "--doh-cert-status", &url]).code, 6);
+    // Without a server for them to be about they say nothing; an empty URL takes the server away.
+    for flags in [&["--doh-insecure"][..], &["--doh-cert-status"], &["--doh-url", &doh, "--doh-url", ""]] {
+        let ran = curl(&[flags, &["file:///dev/null"]].concat());
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{flags:?}");
+    }
+}
