@@ -381,6 +381,17 @@ impl EasyState {
         self.transfer_id.set(NEXT_TRANSFER.fetch_add(1, Ordering::Relaxed));
     }
 
+    /// Goes on when this run of the multi handle is over, so that others have their turn.
+    pub(crate) fn poll_next_turn(&self, cx: &Context<'_>) -> Poll<()> {
+        match self.multi.borrow().upgrade() {
+            Some(multi) => {
+                multi.runtime.wake_later(cx.waker().clone());
+                Poll::Pending
+            }
+            None => Poll::Ready(()),
+        }
+    }
+
     /// The same for a transfer inside another's, which is no member of the multi handle.
     pub(crate) fn begin_within(self: &Rc<Self>, multi: &Rc<MultiState>, outer: &EasyState) {
         self.inner.set(true);

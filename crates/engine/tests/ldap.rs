@@ -48,8 +48,7 @@ fn entries_come_as_curl_prints_them() {
     let all = [entry("dc=x", b"A"), reference, entry("dc=y", b"\xff"), outcome(2, 0x65, 0, "")].concat();
     let wanted = "DN: dc=x\n\tcn: A\n\n\nDN: dc=y\n\tcn:: /w==\n\n\n";
     for size in [1, 7, all.len()] {
-        let mut script = bound(&all.chunks(size).collect::<Vec<_>>());
-        script.push(Step::Expect(wire::ldap::unbind(3)));
+        let script = bound(&all.chunks(size).collect::<Vec<_>>());
         let (code, body, _) = run(script, "dc=x??sub", |_| ());
         assert_eq!((code, &body[..]), (Code::Ok, wanted), "{size}");
     }
@@ -106,6 +105,60 @@ fn tls_is_asked_for_first() {
     let slipped = [outcome(1, 0x78, 0, ""), outcome(2, 0x61, 0, "")].concat();
     let script = vec![Step::Expect(wire::ldap::start_tls(1)), Step::Send(slipped), Step::Hold];
     assert_eq!(run(script, "dc=x", |easy| long(easy, O::UseSsl, 3)).0, Code::WeirdServerReply);
+}
+
+/// One bind serves two searches; a connection that was closed in between is replaced.
+#[test]
+fn a_connection_is_kept() {
+    let done = |id| Step::Send(outcome(id, 0x65, 0, ""));
+    let kept = bound(&[&outcome(2, 0x65, 0, "")]).into_iter().chain([
+        Step::Expect(b"\x87\x0bobjectClass\x30\0".to_vec()),
+        done(4),
+        Step::Finish,
+    ]);
+    let again = bound(&[&outcome(2, 0x65, 0, "")]);
+    let peer = RawPeer::start(vec![kept.collect(), again]);
+    let (easy, _) = handle(&format!("ldap://127.0.0.1:{}/dc=x", peer.port()));
+    long(&easy, O::TimeoutMs, 3000);
+    assert_eq!((easy.perform(), peer.accepts()), (Code::Ok, 1));
+    assert_eq!((easy.perform(), peer.accepts()), (Code::Ok, 1));
+    peer.wait_for_ends(1);
+    assert_eq!((easy.perform(), peer.accepts()), (Code::Ok, 2));
+}
+
+/// The server is asked what it knows; then PLAIN goes with the bind.
+#[test]
+fn login_options_ask_for_sasl() {
+    let offers = |names: &[&[u8]]| {
+        let names: Vec<u8> = names.iter().flat_map(|name| element(4, name)).collect();
+        let attribute =
+            element(0x30, &[element(4, b"supportedSASLMechanisms"), element(0x31, &names)].concat());
+        [message(1, 0x64, &[element(4, b""), element(0x30, &attribute)].concat()), outcome(1, 0x65, 0, "")]
+            .concat()
+    };
+    let login = |names: &[&[u8]], code| {
+        let script = vec![
+            Step::Expect(b"supportedSASLMechanisms".to_vec()),
+            Step::Send(offers(names)),
+            Step::Expect(wire::ldap::bind_sasl(2, "PLAIN", Some(b"\0me\0secret"))),
+            Step::Send(outcome(2, 0x61, code, "")),
+            Step::Expect(b"\x87\x0bobjectClass\x30\0".to_vec()),
+            Step::Send(outcome(3, 0x65, 0, "")),
+        ];
+        run(script, "dc=x", |easy| {
+            text(easy, O::Username, "me");
+            text(easy, O::Password, "secret");
+            text(easy, O::LoginOptions, "AUTH=PLAIN");
+        })
+        .0
+    };
+    assert_eq!(login(&[b"GSSAPI", b"PLAIN"], 0), Code::Ok);
+    assert_eq!(login(&[b"PLAIN"], 49), Code::LoginDenied);
+    assert_eq!(login(&[b"CRAM-MD5"], 0), Code::LoginDenied, "nothing in common");
+    assert_eq!(
+        run(vec![Step::Hold], "", |easy| text(easy, O::LoginOptions, "x")).0,
+        Code::SetoptOptionSyntax
+    );
 }
 
 #[test]

@@ -1,20 +1,24 @@
-//! ldap:// and ldaps:// (RFC 4511, RFC 4516): a bind, the search that the URL asks for, and its entries as they come.
+//! ldap:// and ldaps:// (RFC 4511, RFC 4516): a bind, the search that the URL asks for, and its entries as they come. A
+//! connection serves the next search of the same user without another bind; `login` is the bind.
+
+mod login;
 
 use std::future::poll_fn;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use net::Whole;
 use net::exchange::{BodyError, BodyStep};
+use net::{Memory, Whole};
 use runtime::Direction;
 use tables::{Code, EasyOption as O};
 use wire::ldap::ber::Malformed;
 use wire::ldap::{self, Answer, BadUrl, Outcome, Search};
 
+use crate::easy::EasyState;
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
-use crate::transfer::body::{BodySource, receive_failed, send_failed};
-use crate::transfer::login::own;
+use crate::transfer::body::{BodySource, Idling, receive_failed, send_failed};
 use crate::transfer::plan::{TlsNames, tls_config};
 
 /// CURLUSESSL_TRY.
@@ -23,28 +27,38 @@ const TRY_TLS: i64 = 1;
 const PIECE: usize = 32 * 1024;
 const SIZE_LIMIT_EXCEEDED: u32 = 4;
 
-/// Runs one search.
+/// What a kept connection remembers: it is bound, and messages have numbers up to this one.
+struct Bound {
+    last_id: u32,
+}
+
+impl Memory for Bound {}
+
+/// Runs one search. A kept connection may turn out to have been closed; then it goes to a fresh one.
 pub async fn run(t: &mut Transfer) -> Result<()> {
     let search = Search::from_url(&t.url.path_and_query()).map_err(bad_url)?;
-    let mut session =
-        Session { whole: t.connect(false).await?.into_whole()?, received: Vec::new(), taken: 0, last_id: 0 };
-    session.protect(t).await?;
-    session.bind(t).await?;
+    match ask(t, &search, false).await {
+        Err(e) if e.is_stale() => ask(t, &search, true).await,
+        outcome => outcome,
+    }
+}
+
+async fn ask(t: &mut Transfer, search: &Search, fresh: bool) -> Result<()> {
+    let mut session = Session::open(t, fresh).await?;
     let id = session.next_id();
     let request = search
         .request(id)
         .map_err(|_| Error::new(Code::LdapSearchFailed, "LDAP local: ldap_search_ext Bad search filter"))?;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
-    session.send(&request).await?;
+    let sent = session.send(&request).await;
+    sent.map_err(|e| session.stale_or(e))?;
     let mut entries = Entries { session: &mut session, id, text: Vec::new(), failure: None };
     let outcome = t.pump_body(&mut entries).await;
     match (outcome, entries.failure.take()) {
-        (Err(_), Some(failure)) => return Err(failure),
+        (Err(_), Some(failure)) => return Err(session.stale_or(failure)),
         (outcome, _) => outcome?,
     }
-    let id = session.next_id();
-    let _ = session.send(&ldap::unbind(id)).await; // the answer is here: whether the last word arrives is no matter
-    t.retire(session.whole);
+    session.leave(t);
     Ok(())
 }
 
@@ -54,9 +68,42 @@ struct Session {
     /// So much of it has been looked at, and goes when more comes.
     taken: usize,
     last_id: u32,
+    easy: Rc<EasyState>,
+    idling: Idling,
+    /// Nothing has come yet on a connection that had served before.
+    unsure: bool,
 }
 
 impl Session {
+    /// A kept connection, or a new one that binds.
+    async fn open(t: &mut Transfer, fresh: bool) -> Result<Session> {
+        let mut whole = t.connect(fresh).await?.into_whole()?;
+        let known = whole.connection().state.take().and_then(|state| state.take::<Bound>());
+        let last_id = known.as_ref().map_or(0, |known| known.last_id);
+        let unsure = known.is_some();
+        let (easy, idling) = (t.easy.clone(), Idling::default());
+        let mut session = Session { whole, received: Vec::new(), taken: 0, last_id, easy, idling, unsure };
+        if !unsure {
+            session.protect(t).await?;
+            session.bind(t).await?;
+        }
+        Ok(session)
+    }
+
+    /// Back to the pool; one on which the server says more than it was asked is closed.
+    fn leave(mut self, t: &mut Transfer) {
+        let id = self.next_id();
+        let connection = self.whole.connection();
+        connection.farewell = ldap::unbind(id);
+        connection.state = Some(Box::new(Bound { last_id: id }));
+        if self.taken == self.received.len() { t.release(self.whole) } else { t.retire(self.whole) }
+    }
+
+    /// Whatever fails before a kept connection has said a word means that it was closed.
+    fn stale_or(&self, e: Error) -> Error {
+        if self.unsure && matches!(e.code(), Code::RecvError | Code::SendError) { e.stale() } else { e }
+    }
+
     fn next_id(&mut self) -> u32 {
         self.last_id += 1;
         self.last_id
@@ -93,15 +140,6 @@ impl Session {
         Ok(())
     }
 
-    /// Nobody binds, too: it shows whether this is a server of LDAP 3.
-    async fn bind(&mut self, t: &Transfer) -> Result<()> {
-        let (user, password) = own(t)?;
-        let id = self.next_id();
-        self.send(&ldap::bind(id, &user, &password)).await?;
-        let outcome = self.outcome(id).await?;
-        if outcome.code == 0 { Ok(()) } else { Err(refused(&outcome, Code::LdapCannotBind, "bind")) }
-    }
-
     /// What the server answers to a request that has one answer.
     async fn outcome(&mut self, wanted: u32) -> Result<Outcome> {
         loop {
@@ -122,6 +160,7 @@ impl Session {
     }
 
     fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        ready!(self.idling.poll_step(&self.easy, cx));
         self.received.drain(..std::mem::take(&mut self.taken));
         let before = self.received.len();
         self.received.resize(before + PIECE, 0);
@@ -131,6 +170,7 @@ impl Session {
             _ => 0,
         };
         self.received.truncate(before + n);
+        self.unsure &= n == 0;
         match ready!(read).map_err(|e| receive_failed(&e))? {
             0 => Poll::Ready(Err(Error::new(Code::RecvError, "the server closed the connection"))),
             _ => Poll::Ready(Ok(())),
@@ -176,7 +216,10 @@ impl Entries<'_> {
             };
             match answer {
                 Answer::Entry(entry) if id == self.id => entry.print(&mut self.text).map_err(nonsense)?,
-                Answer::Done(outcome) if id == self.id => return end(&outcome),
+                Answer::Done(outcome) if id == self.id => {
+                    self.session.taken += length;
+                    return end(&outcome);
+                }
                 _ => {}
             }
             self.session.taken += length;

@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::mime::random_text;
 use crate::settings::Method;
 use crate::transfer::Transfer;
-use crate::transfer::body::{BodySource, receive_failed, send_failed};
+use crate::transfer::body::{BodySource, Idling, receive_failed, send_failed};
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::login::own;
 
@@ -52,7 +52,8 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
 /// CONNECT, and a server that accepts it. A login is sent as it is, so that an empty one is none.
 async fn log_in(t: &mut Transfer) -> Result<Session> {
     let whole = t.connect(false).await?.into_whole()?;
-    let mut session = Session { whole, easy: t.easy.clone(), received: Vec::new() };
+    let mut session =
+        Session { whole, easy: t.easy.clone(), received: Vec::new(), idling: Idling::default() };
     let (user, password) = own(t)?;
     let [user, password] = [&user, &password].map(|part| Some(&part[..]).filter(|part| !part.is_empty()));
     let client = format!("curl{}", random_text(8));
@@ -124,6 +125,7 @@ struct Session {
     easy: Rc<EasyState>,
     /// Received, and not yet looked at.
     received: Vec<u8>,
+    idling: Idling,
 }
 
 impl Session {
@@ -134,6 +136,7 @@ impl Session {
 
     /// Receives a little more, no more than heads and what is short need: what belongs to a message goes the way of bodies.
     fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<Result<bool>> {
+        ready!(self.idling.poll_step(&self.easy, cx));
         let mut few = [0; SHORT];
         let n =
             ready!(self.whole.connection().filter.poll_read(cx, &mut few)).map_err(|e| receive_failed(&e))?;

@@ -21,7 +21,7 @@ use crate::callbacks::Written;
 use crate::error::{Error, Result};
 use crate::settings::Method as BodyMethod;
 use crate::transfer::Transfer;
-use crate::transfer::body::receive_failed;
+use crate::transfer::body::{Idling, receive_failed};
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::connect::Link;
 
@@ -175,7 +175,9 @@ pub fn begin(t: &mut Transfer, exchange: &mut dyn Exchange) {
 
 /// Waits until the head of a reply begins.
 pub async fn reach_reply(t: &mut Transfer, talk: &mut Talk) -> Result<()> {
+    let mut idling = Idling::default();
     while clear(t, talk.exchange.as_mut())? != Front::Message {
+        poll_fn(|cx| idling.poll_step(&t.easy, cx)).await;
         if !http::more(t, talk).await? {
             return Err(Error::new(Code::GotNothing, "Empty reply from server"));
         }
@@ -266,7 +268,9 @@ async fn receive(t: &mut Transfer) -> Result<()> {
     let mut whole = link.into_whole()?;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
     let mut received = std::mem::take(&mut state(t).memory.unread);
+    let mut idling = Idling::default();
     loop {
+        poll_fn(|cx| idling.poll_step(&t.easy, cx)).await;
         if !poll_fn(|cx| poll_fill(cx, &mut whole, &mut received)).await? {
             return Err(Error::new(Code::RecvError, "Server prematurely closed the RTSP connection."));
         }

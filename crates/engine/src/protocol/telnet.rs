@@ -17,7 +17,7 @@ use crate::callbacks::{DebugKind, ReadAnswer};
 use crate::easy::EasyState;
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
-use crate::transfer::body::{BodySource, receive_failed, send_failed};
+use crate::transfer::body::{BodySource, Idling, receive_failed, send_failed};
 use crate::transfer::login::own;
 
 /// How long an application that has nothing to say is left alone, and how long the server may begin.
@@ -41,6 +41,7 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
         silent: true,
         paused: false,
         received: 0,
+        idling: Idling::default(),
         failure: None,
     };
     let outcome = t.pump_body(&mut conversation).await;
@@ -89,6 +90,7 @@ struct Conversation {
     paused: bool,
     /// With commands.
     received: u64,
+    idling: Idling,
     /// In TELNET's own terms.
     failure: Option<Error>,
 }
@@ -97,6 +99,7 @@ impl Conversation {
     /// Some data at the front of the buffer; none at the end.
     fn poll_hear(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<usize>> {
         loop {
+            ready!(self.idling.poll_step(&self.easy, cx));
             let read = ready!(self.whole.connection().filter.poll_read(cx, buf));
             let n = read.map_err(|e| receive_failed(&e))?;
             if n == 0 {

@@ -14,8 +14,29 @@ use tables::{Code, EasyOption as O};
 use wire::h2::ErrorCode;
 
 use super::Transfer;
+use crate::easy::EasyState;
 use crate::error::{Error, Result};
 use crate::multi::{SCRATCH, SMALL_SCRATCH};
+
+/// Counts what moves nothing towards the application: a peer may send that without end, as fast as it is read, and others
+/// have their turn in between.
+#[derive(Default)]
+pub struct Idling(u32);
+
+impl Idling {
+    /// So often in one turn.
+    const TURN: u32 = 256;
+
+    /// One step more; ready at once as long as the turn lasts.
+    pub fn poll_step(&mut self, easy: &EasyState, cx: &Context<'_>) -> Poll<()> {
+        self.0 += 1;
+        if self.0 < Self::TURN {
+            return Poll::Ready(());
+        }
+        self.0 = 0;
+        easy.poll_next_turn(cx)
+    }
+}
 
 /// Where body bytes come from: an HTTP exchange, or a data connection.
 pub trait BodySource {

@@ -187,13 +187,7 @@ impl ClientWriter {
     /// A little data may decode to gigabytes: others have their turn in between.
     fn poll_next_turn(&mut self, cx: &Context<'_>) -> Poll<()> {
         self.share = FAIR_SHARE;
-        match self.easy.multi.borrow().upgrade() {
-            Some(multi) => {
-                multi.runtime.wake_later(cx.waker().clone());
-                Poll::Pending
-            }
-            None => Poll::Ready(()),
-        }
+        self.easy.poll_next_turn(cx)
     }
 
     /// Takes frames apart and hands their payload out, as long as the application takes it.

@@ -145,7 +145,8 @@ pub fn check_login(t: &Transfer, own: Option<&str>) -> Result<()> {
     preference(t, own).map(drop)
 }
 
-fn who(t: &Transfer, service: &str) -> Result<Login> {
+/// Who logs in, and where.
+pub fn who(t: &Transfer, service: &str) -> Result<Login> {
     let peer = t.peer();
     let given = login::credentials(t)?;
     let own = given.as_ref().and_then(|login| login.for_peer(&peer)).cloned();
@@ -166,7 +167,8 @@ fn who(t: &Transfer, service: &str) -> Result<Login> {
     })
 }
 
-fn fresh() -> Fresh {
+/// What a login draws anew at each step.
+pub fn fresh() -> Fresh {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs() as i64);
     Fresh { nonce: random_text(32).into_bytes(), octets: random_bytes(), now }
 }

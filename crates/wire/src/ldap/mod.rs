@@ -20,6 +20,14 @@ pub fn bind(id: u32, name: &[u8], password: &[u8]) -> Vec<u8> {
     message(id, &element(0x60, &content.concat()))
 }
 
+/// A bind by SASL (§4.2), or what follows in one that is in progress.
+pub fn bind_sasl(id: u32, mechanism: &str, credentials: Option<&[u8]>) -> Vec<u8> {
+    let credentials = credentials.map_or_else(Vec::new, |credentials| element(OCTETS, credentials));
+    let sasl = element(0xa3, &[element(OCTETS, mechanism.as_bytes()), credentials].concat());
+    let content = [integer(INTEGER, 3), element(OCTETS, b""), sasl];
+    message(id, &element(0x60, &content.concat()))
+}
+
 /// The last word (§4.3).
 pub fn unbind(id: u32) -> Vec<u8> {
     message(id, &element(0x42, b""))
@@ -51,6 +59,12 @@ pub enum BadUrl {
 }
 
 impl Search {
+    /// What a server says of itself (RFC 4512 §5.1): the mechanisms of SASL that it knows.
+    pub fn for_mechanisms() -> Search {
+        let attributes = vec![b"supportedSASLMechanisms".to_vec()];
+        Search { base: Vec::new(), attributes, scope: 0, filter: b"(objectClass=*)".to_vec() }
+    }
+
     /// From the path and the query of a URL: `/base?attributes?scope?filter?extensions`, each escaped by itself.
     pub fn from_url(path_and_query: &[u8]) -> Result<Search, BadUrl> {
         let mut parts =
@@ -102,6 +116,8 @@ impl Search {
 pub struct Outcome {
     pub code: u32,
     pub text: Vec<u8>,
+    /// What a server says in a bind by SASL.
+    pub credentials: Vec<u8>,
 }
 
 impl Outcome {
@@ -109,7 +125,14 @@ impl Outcome {
         let mut reader = Reader(content);
         let code = reader.number(ENUMERATED)?;
         reader.expect(OCTETS)?;
-        Ok(Outcome { code, text: reader.expect(OCTETS)?.to_vec() })
+        let text = reader.expect(OCTETS)?.to_vec();
+        let mut credentials = Vec::new();
+        while let Some((tag, content)) = reader.any()? {
+            if tag == 0x87 {
+                credentials = content.to_vec();
+            }
+        }
+        Ok(Outcome { code, text, credentials })
     }
 
     /// The code in words.
@@ -177,6 +200,22 @@ pub fn answer(bytes: &[u8]) -> Result<Option<(u32, Answer<'_>, usize)>, Malforme
 pub struct Entry<'a>(&'a [u8]);
 
 impl Entry<'_> {
+    /// Hands the values of all attributes to `each`.
+    pub fn values(&self, mut each: impl FnMut(&[u8])) -> Result<(), Malformed> {
+        let mut entry = Reader(self.0);
+        entry.expect(OCTETS)?;
+        let mut attributes = Reader(entry.expect(SEQUENCE)?);
+        while let Some((_, attribute)) = attributes.any()? {
+            let mut attribute = Reader(attribute);
+            attribute.expect(OCTETS)?;
+            let mut values = Reader(attribute.expect(SET)?);
+            while !values.0.is_empty() {
+                each(values.expect(OCTETS)?);
+            }
+        }
+        Ok(())
+    }
+
     /// Prints it as curl does: a line with its name, one for each value, an empty one behind each attribute and behind the
     /// entry. What would break a line or mislead a reader of LDIF (RFC 2849) is in base64; a name stands as it is as long as it is
     /// one line.
@@ -254,6 +293,11 @@ mod tests {
     fn requests() {
         assert_eq!(bind(1, b"", b""), b"\x30\x0c\x02\x01\x01\x60\x07\x02\x01\x03\x04\0\x80\0");
         assert_eq!(unbind(3), b"\x30\x05\x02\x01\x03\x42\0");
+        assert_eq!(
+            bind_sasl(1, "X", None),
+            b"\x30\x0f\x02\x01\x01\x60\x0a\x02\x01\x03\x04\0\xa3\x03\x04\x01X"
+        );
+        assert!(bind_sasl(1, "X", Some(b"")).ends_with(b"\xa3\x05\x04\x01X\x04\0"));
         let search = Search::from_url(b"/x?a??(a=*)").unwrap().request(2).unwrap();
         let wanted = b"\x30\x1f\x02\x01\x02\x63\x1a\x04\x01x\x0a\x01\0\x0a\x01\0\x02\x01\0\x02\x01\0\x01\x01\0\x87\x01a\x30\x03\x04\x01a";
         assert_eq!(search, wanted);
@@ -299,6 +343,20 @@ mod tests {
             entry.print(&mut out).unwrap();
             assert_eq!(String::from_utf8(out).unwrap(), line);
         }
+    }
+
+    #[test]
+    fn what_a_server_says_in_a_bind() {
+        let content =
+            [integer(ENUMERATED, 14), element(OCTETS, b""), element(OCTETS, b"go on"), element(0x87, b"n")];
+        let bytes = message(1, &element(0x61, &content.concat()));
+        let Ok(Some((1, Answer::Bound(outcome), _))) = answer(&bytes) else { panic!() };
+        assert_eq!((outcome.code, &outcome.credentials[..]), (14, &b"n"[..]));
+        let bytes = entry(&[(b"supportedSASLMechanisms", &[b"PLAIN", b"X"])]);
+        let Ok(Some((_, Answer::Entry(entry), _))) = answer(&bytes) else { panic!() };
+        let mut names = Vec::new();
+        entry.values(|name| names.push(name.to_vec())).unwrap();
+        assert_eq!(names, [&b"PLAIN"[..], b"X"]);
     }
 
     #[test]
