@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use net::tls::binding;
+use net::tls::{TlsInfo, binding};
 use tables::constant::{CURLAUTH_BASIC, CURLAUTH_BEARER, CURLAUTH_DIGEST, CURLAUTH_NEGOTIATE, CURLAUTH_NTLM};
 use tables::{Code, EasyOption as O};
 use wire::auth::sasl::{Action, Conversation, Fresh, Login, Mechanism, Mechanisms, Preference, Reply};
@@ -66,7 +66,7 @@ pub async fn log_in<S: Speaker>(
     wanted: Mechanisms,
 ) -> Result<Outcome> {
     let mut who = who(t, S::SERVICE)?;
-    who.channel = speaker.dialogue().about().tls.as_deref().and_then(binding::server_end_point);
+    who.channel = speaker.dialogue().about().tls.as_deref().and_then(channel);
     let sends_first = t.on(O::SaslIr) || speaker.sends_first();
     let mut talk = Conversation::new(offered, wanted, sends_first, S::LIMIT);
     let mut action = talk.begin(&who, &fresh());
@@ -115,6 +115,12 @@ pub fn preference(t: &Transfer, own: Option<&str>) -> Result<Preference> {
     let options = login::options(t)?;
     let bad = |_| Error::new(Code::UrlMalformat, "login options that are not known");
     Preference::parse(&options, own, usual(t.long(O::Httpauth) as u64)).map_err(bad)
+}
+
+/// The channel's name as SCRAM has it: without the kind, which GSS-API puts before it and SCRAM tells by itself.
+fn channel(tls: &TlsInfo) -> Option<Vec<u8>> {
+    let name = binding::server_end_point(tls)?;
+    name.strip_prefix(b"tls-server-end-point:").map(<[u8]>::to_vec)
 }
 
 /// What is used unless login options choose: what stands beside each scheme of CURLOPT_HTTPAUTH(3), when that says more or

@@ -5,15 +5,16 @@ use std::net::SocketAddr;
 use std::process::Command;
 
 use testkit::cutter::Cutter;
-use testkit::launch::{Aiosmtpd, Dovecot, Exim, Kerberos, TOKEN};
+use testkit::launch::{Aiosmtpd, Dovecot, Exim, Kerberos, ScramServer, TOKEN};
 
-use super::case;
+use super::{case, ours};
 use crate::runner::{Case, Context, Output};
 
 pub fn cases() -> Vec<Case> {
     vec![
         case("mail-logins", logins),
         case("mail-tickets", tickets),
+        ours("mail-scram-with-a-channel", channel),
         case("mail-tls", tls),
         case("mail-a-thousand", thousand),
         case("mail-large", large),
@@ -194,6 +195,24 @@ fn tickets(run: &Context) {
     assert_eq!((output.status, exim.count()), (Some(0), 1), "{output:?}\n{}", exim.log());
     let output = as_user("alice", &[&SENT[..], &["--service-name", "unheard-of", "-T", &file, &to]].concat());
     assert_eq!(output.status, Some(94), "{output:?}");
+}
+
+/// The password is proved together with the certificate, spelt as the server has it (SASLprep). Who stands between is
+/// told nothing that is of use.
+fn channel(run: &Context) {
+    let (leaf, other) = (run.world.authority.good(), run.world.authority.good());
+    let ca = run.world.ca();
+    for (bound, option, status) in [
+        (&leaf, "AUTH=SCRAM-SHA-256-PLUS", 0),
+        (&other, "AUTH=SCRAM-SHA-256-PLUS", 67),
+        (&leaf, "AUTH=SCRAM-SHA-256", 67),
+    ] {
+        let server = ScramServer::start(&leaf, bound).expect("the server starts");
+        let url = format!("pop3s://127.0.0.1:{}/", server.port);
+        let login = ["--cacert", &ca, "-u", "user:p\u{ad}a\u{2168}", "--login-options", option, "-X", "STAT"];
+        let output = curl(run, &[&login[..], &[&url]].concat());
+        assert_eq!(output.status, Some(status), "{option}: {output:?}");
+    }
 }
 
 /// TLS on request, and from the beginning; and never without where it is demanded.

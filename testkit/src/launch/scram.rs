@@ -1,0 +1,38 @@
+//! A POP3 server over TLS that takes SCRAM with channel binding and nothing else: no server in Debian speaks it, so this one is
+//! ours, in Python, on that language's own primitives.
+
+use std::io;
+use std::path::Path;
+use std::process::Command;
+
+use super::{Running, run_until};
+use crate::certs::Leaf;
+use crate::temp::TempDir;
+
+const SERVER: &str = include_str!("scram.py");
+
+/// The server, ended when dropped. Anybody's password is "pa" and IX.
+pub struct ScramServer {
+    _running: Running,
+    _directory: TempDir,
+    pub port: u16,
+}
+
+impl ScramServer {
+    /// `bound` is the certificate that it believes to be its own: another one stands for somebody between.
+    pub fn start(leaf: &Leaf, bound: &Leaf) -> io::Result<ScramServer> {
+        let directory = TempDir::new("scram")?;
+        let (file, told) = (directory.write("server.py", SERVER)?, directory.path().join("told"));
+        let mut command = Command::new("/usr/bin/python3");
+        command.arg("-I").arg(file).arg(&told).arg(directory.write("cert.pem", &leaf.cert_pem)?);
+        command.arg(directory.write("key.pem", &leaf.key_pem)?);
+        command.arg(directory.write("bound.pem", &bound.cert_pem)?);
+        let running = run_until(command, &directory.path().join("log"), || port(&told).is_some())?;
+        let port = port(&told).expect("it has just been told");
+        Ok(ScramServer { _running: running, _directory: directory, port })
+    }
+}
+
+fn port(told: &Path) -> Option<u16> {
+    std::fs::read_to_string(told).ok()?.strip_prefix("port ")?.strip_suffix('\n')?.parse().ok()
+}
