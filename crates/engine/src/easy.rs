@@ -4,6 +4,7 @@
 use std::cell::Cell;
 use std::hint::cold_path;
 use std::rc::{Rc, Weak};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -55,6 +56,8 @@ pub struct EasyState {
     pub(crate) adopted: RefCell<Option<Box<Adopted>>>,
     /// Only a connection is wanted, logged in and left in the pool (`process_pool::open`).
     pub(crate) ahead: Cell<bool>,
+    /// What name servers have published for Encrypted Client Hello, and of which host.
+    pub(crate) published: RefCell<Option<(String, Arc<[u8]>)>>,
     /// It serves a look-up of another handle's transfer: its connections are apart, and bound to no limits.
     pub(crate) inner: Cell<bool>,
     /// The last CURLOPT_RESOLVE list had an entry for every host: one of an earlier list no longer counts.
@@ -168,6 +171,7 @@ impl Easy {
             tag: Cell::new(0),
             os_errno: Cell::new(0),
             rtsp_received: Cell::new(0),
+            published: RefCell::default(),
             inner: Cell::new(false),
             wildcard_pins: Cell::new(false),
             transfer_id: Cell::new(-1),

@@ -85,3 +85,25 @@ fn time_runs_out_over_silence() {
     multi.remove(&easy);
     multi.close();
 }
+
+/// The name server is asked for what it has published, where that counts.
+/// covers: CURLOPT_ECH
+#[test]
+fn published_configurations_are_asked_for() {
+    let port = testkit::raw::RawPeer::refused_port();
+    let dns = NameServer::start(|asked| match asked.kind {
+        A => address(A, "127.0.0.1"),
+        _ => Says::Records(Vec::new()),
+    });
+    let url = format!("https://a.example:{port}/");
+    for (wish, asked, kinds) in [("hard", true, 3), ("grease", false, 2)] {
+        let easy = asking(&url, &dns);
+        let before = dns.asked().len();
+        easy.set_text(O::Ech, Some(wish.as_bytes())).unwrap();
+        assert_eq!(easy.perform(), Code::CouldntConnect, "{}", easy.state().message());
+        let questions = &dns.asked()[before..];
+        let name = format!("_{port}._https.a.example");
+        let https = |q: &&testkit::dns::Asked| q.name.eq_ignore_ascii_case(&name);
+        assert_eq!((questions.iter().any(|q| https(&q)), questions.len()), (asked, kinds), "{wish}");
+    }
+}

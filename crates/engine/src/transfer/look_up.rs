@@ -3,7 +3,10 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use net::resolver::{Addresses, Around, LocalEnds, Means, ResolveOptions, Servers, is_new, resolve};
+use net::resolver::{
+    Addresses, Around, Candidates, LocalEnds, Means, NameServers, ResolveOptions, Servers, Source,
+    is_for_dns, is_new, resolve,
+};
 use tables::{Code, EasyOption as O, LockData};
 use wire::resolv_conf::servers as servers_of;
 
@@ -11,6 +14,7 @@ use super::Transfer;
 use super::over_https::OverHttps;
 use crate::error::{Error, Result};
 use crate::settings::Settings;
+use crate::settings::ech::{EchWish, Mode};
 use crate::share::Share;
 
 /// The lock functions of a share whose names are used.
@@ -53,7 +57,55 @@ impl Transfer {
         options: &ResolveOptions,
     ) -> Result<Arc<Addresses>> {
         let means = self.means();
-        self.look_up_by(&means, host, port, options).await
+        match self.wants_published(host) {
+            None => self.look_up_by(&means, host, port, options).await,
+            Some(required) => Box::pin(self.look_up_published(means, host, port, options, required)).await,
+        }
+    }
+
+    /// The same, and what the name server has published for Encrypted Client Hello, which is kept for the handshake.
+    async fn look_up_published(
+        &self,
+        means: Means,
+        host: &str,
+        port: u16,
+        options: &ResolveOptions,
+        required: bool,
+    ) -> Result<Arc<Addresses>> {
+        let servers: Rc<dyn NameServers> = match &means.addresses {
+            Source::Servers(servers) => servers.clone(),
+            Source::System(_) => {
+                Rc::new(Servers::configured(self.multi.runtime.reactor(), self.easy.owner_number()))
+            }
+        };
+        let means = Means { services: Some(servers), ..means };
+        let options = &self.begin_look_up(&means, host, port, options)?;
+        let stream = Candidates::look_up(&means, (host, port), options)?;
+        let (addresses, services) = stream.settled_with_services(required).await?;
+        let own = services.iter().find(|service| service.target.is_none() && service.ech.is_some());
+        let list = own.and_then(|service| service.ech.as_deref()).map(Arc::from);
+        *self.easy.published.borrow_mut() = list.map(|list| (host.to_ascii_lowercase(), list));
+        Ok(addresses)
+    }
+
+    /// Whether what a name server publishes of this host counts for Encrypted Client Hello, and whether nothing goes without.
+    fn wants_published(&self, host: &str) -> Option<bool> {
+        let text = self.text(O::Ech)?;
+        let wish = EchWish::of(&text);
+        let required = match wish.mode {
+            _ if wish.list.is_some() => return None,
+            Mode::Off | Mode::Grease => return None,
+            Mode::Try => false,
+            Mode::Hard => true,
+        };
+        let own = self.url.host_ascii().is_ok_and(|own| own.eq_ignore_ascii_case(host.as_bytes()));
+        (own && self.scheme().tls() && is_for_dns(host)).then_some(required)
+    }
+
+    /// The configurations published for a host.
+    pub(super) fn published(&self, host: &str) -> Option<Arc<[u8]>> {
+        let published = self.easy.published.borrow();
+        published.as_ref().filter(|(of, _)| of.eq_ignore_ascii_case(host)).map(|(_, list)| list.clone())
     }
 
     /// The same for a name of this machine: no name server elsewhere knows it better than the system (CURLOPT_DOH_URL.md).
@@ -73,13 +125,25 @@ impl Transfer {
         port: u16,
         options: &ResolveOptions,
     ) -> Result<Arc<Addresses>> {
-        let options = &ResolveOptions { wildcards: self.easy.wildcard_pins.get(), ..options.clone() };
+        let options = &self.begin_look_up(means, host, port, options)?;
+        Ok(resolve(means, host, port, options).await?)
+    }
+
+    /// Tells the application of a look-up that goes beyond the cache.
+    fn begin_look_up(
+        &self,
+        means: &Means,
+        host: &str,
+        port: u16,
+        options: &ResolveOptions,
+    ) -> Result<ResolveOptions> {
+        let options = ResolveOptions { wildcards: self.easy.wildcard_pins.get(), ..options.clone() };
         let now = self.now();
-        let begins = self.locked(LockData::Dns, || is_new(&means.cache, host, port, options, now));
+        let begins = self.locked(LockData::Dns, || is_new(&means.cache, host, port, &options, now));
         if begins && !self.easy.callbacks.resolver_start() {
             return Err(Error::new(Code::AbortedByCallback, ""));
         }
-        Ok(resolve(means, host, port, options).await?)
+        Ok(options)
     }
 
     /// Who is asked for the names of servers and proxies.

@@ -146,7 +146,7 @@ impl Transfer {
         config: &Arc<TlsConfig>,
         (host, port): (&str, u16),
     ) -> std::result::Result<Arc<TlsConfig>, NetError> {
-        let settled = config.settled(None);
+        let settled = config.settled(self.published(host).as_deref());
         self.note_ech(config, settled.as_deref().ok(), host);
         let settled = settled?;
         self.note_hello(&settled, host, port);

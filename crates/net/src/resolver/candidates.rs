@@ -226,10 +226,22 @@ impl Candidates {
     }
 
     /// The addresses that come within the resolution delay, as a list. IPv6 stands first, unless no route leads there.
-    pub async fn settled(mut self) -> Result<Arc<Addresses>, NetError> {
+    pub async fn settled(self) -> Result<Arc<Addresses>, NetError> {
+        self.settle(None).await.map(|(addresses, _)| addresses)
+    }
+
+    /// The same with what is known of services by then; where they are required, whenever that comes.
+    pub async fn settled_with_services(
+        self,
+        required: bool,
+    ) -> Result<(Arc<Addresses>, Arc<[Binding]>), NetError> {
+        self.settle(Some(required)).await
+    }
+
+    async fn settle(mut self, services: Option<bool>) -> Result<(Arc<Addresses>, Arc<[Binding]>), NetError> {
         // What needs no look-up comes in the order in which it was given.
         let Some(reactor) = self.subject.as_ref().map(|subject| subject.means.reactor.clone()) else {
-            return Ok(Arc::new(Addresses { list: self.told.clone() }));
+            return Ok((Arc::new(Addresses { list: self.told.clone() }), Arc::default()));
         };
         let mut enough: Option<Sleep> = None;
         let all = poll_fn(|cx| {
@@ -242,17 +254,26 @@ impl Candidates {
                     enough = Some(reactor.sleep_until(answered.at + RESOLUTION_DELAY));
                 }
             }
-            let asked = self.pending.iter().any(|pending| pending.part != Part::Services);
-            if !asked {
-                return Poll::Ready(()); // a list tells nothing of services
+            let (out, of_services) = (self.pending.len(), self.is_out(Part::Services));
+            match services {
+                None if out == usize::from(of_services) => return Poll::Ready(()),
+                Some(true) if of_services && !self.told.is_empty() => return Poll::Pending,
+                _ => {}
             }
             enough.as_mut().map_or(Poll::Pending, |enough| Pin::new(enough).poll(cx))
         });
         all.await;
         match self.failure() {
             Some(failure) => Err(failure.clone()),
-            None => Ok(Arc::new(Addresses { list: preferred(std::mem::take(&mut self.told)) })),
+            None => {
+                let list = preferred(std::mem::take(&mut self.told));
+                Ok((Arc::new(Addresses { list }), self.services.clone()))
+            }
         }
+    }
+
+    fn is_out(&self, part: Part) -> bool {
+        self.pending.iter().any(|pending| pending.part == part)
     }
 
     /// An answer has come: it is kept, and told. What nobody knows is only told.
