@@ -56,7 +56,7 @@ fn by_way_of((peer, authority): &(RawPeer, Authority), url: &str) -> (Easy, Rc<A
     let (easy, app) = handle(url);
     text(&easy, O::Proxy, &format!("https://localhost:{}", peer.port()));
     text(&easy, O::ProxyCainfoBlob, authority.ca_pem());
-    long(&easy, O::Proxytype, CURLPROXY_HTTPS2.into());
+    long(&easy, O::Proxytype, CURLPROXY_HTTPS2);
     long(&easy, O::Httpproxytunnel, 1);
     long(&easy, O::TimeoutMs, 20_000);
     (easy, app)
