@@ -10,8 +10,8 @@ use std::rc::Rc;
 use runtime::cell::RefCell;
 
 use engine::callbacks::{
-    Callbacks, ChunkAnswer, DebugKind, Endpoints, FileInfo, HstsAnswer, HstsEntry, MatchAnswer,
-    ProgressCounts, ReadAnswer, SeekAnswer, Written,
+    Callbacks, ChunkAnswer, DebugKind, Endpoints, FileInfo, HostKey, HostMatch, HostVerdict, HstsAnswer,
+    HstsEntry, MatchAnswer, ProgressCounts, ReadAnswer, SeekAnswer, Written,
 };
 use engine::meter::{self, Meter};
 use net::filter::open::SocketCallbacks;
@@ -20,7 +20,7 @@ use wire::mime::Content;
 
 use crate::form_body::{Callback, Source};
 use crate::hsts;
-use crate::pointers::{self, Pointers};
+use crate::pointers::{self, KhKey, Pointers};
 use crate::slist;
 
 /// One per easy handle, shared with the engine's handle.
@@ -454,6 +454,43 @@ impl Callbacks for Application {
         let Some(function) = self.pointers.chunk_end_fn() else { return true };
         // SAFETY: the application's function.
         unsafe { function(self.pointers.chunk_data.get()) != i64::from(CURL_CHUNK_END_FUNC_FAIL) }
+    }
+
+    fn ssh_host_key(&self, found: &HostKey) -> Option<bool> {
+        let function = self.pointers.ssh_host_key_fn()?;
+        let data = self.pointers.ssh_host_key_data.get();
+        // SAFETY: the application's function; it reads as many bytes as it is told.
+        let answer =
+            unsafe { function(data, found.kind as c_int, found.bytes.as_ptr().cast(), found.bytes.len()) };
+        Some(i64::from(answer) == i64::from(CURLKHMATCH_OK))
+    }
+
+    fn ssh_known_host(
+        &self,
+        known: Option<&HostKey>,
+        found: &HostKey,
+        matches: HostMatch,
+    ) -> Option<HostVerdict> {
+        let function = self.pointers.ssh_key_fn()?;
+        let text = known.map(|key| CString::new(key.bytes.clone()).unwrap_or_default());
+        let standing = KhKey {
+            key: text.as_ref().map_or(ptr::null(), |text| text.as_ptr()),
+            len: 0,
+            keytype: known.map_or(0, |key| key.kind as c_int),
+        };
+        let shown =
+            KhKey { key: found.bytes.as_ptr().cast(), len: found.bytes.len(), keytype: found.kind as c_int };
+        let standing = if known.is_some() { &raw const standing } else { ptr::null() };
+        let (handle, data) = (self.handle.get(), self.pointers.ssh_key_data.get());
+        // SAFETY: the application's function; both keys and what they point to outlive the call.
+        let answer = unsafe { function(handle, standing, &shown, matches as c_int, data) };
+        Some(match answer {
+            CURLKHSTAT_FINE_ADD_TO_FILE => HostVerdict::Add,
+            CURLKHSTAT_FINE => HostVerdict::Fine,
+            CURLKHSTAT_FINE_REPLACE => HostVerdict::Replace,
+            CURLKHSTAT_DEFER => HostVerdict::Defer,
+            _ => HostVerdict::Reject,
+        })
     }
 
     fn fnmatch(&self, pattern: &[u8], name: &[u8]) -> Option<MatchAnswer> {

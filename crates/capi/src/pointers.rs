@@ -25,6 +25,9 @@ pub type FnmatchFn = unsafe extern "C-unwind" fn(*mut c_void, *const c_char, *co
 pub type ResolverStartFn = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, *mut c_void) -> c_int;
 pub type TrailerFn = unsafe extern "C-unwind" fn(*mut *mut Slist, *mut c_void) -> c_int;
 pub type PrereqFn = unsafe extern "C-unwind" fn(*mut c_void, *mut c_char, *mut c_char, c_int, c_int) -> c_int;
+pub type SshKeyFn =
+    unsafe extern "C-unwind" fn(*mut c_void, *const KhKey, *const KhKey, c_int, *mut c_void) -> c_int;
+pub type SshHostKeyFn = unsafe extern "C-unwind" fn(*mut c_void, c_int, *const c_char, usize) -> c_int;
 
 macro_rules! pointers {
     ($($field:ident: $option:ident,)* ; $($function:ident: $type:ty = $from:ident,)*) => {
@@ -74,6 +77,8 @@ pointers! {
     hsts_read: HstsreadFunction, hsts_read_data: HstsreadData,
     hsts_write: HstswriteFunction, hsts_write_data: HstswriteData,
     prereq: PrereqFunction, prereq_data: PrereqData,
+    ssh_key: SshKeyFunction, ssh_key_data: SshKeyData,
+    ssh_host_key: SshHostkeyFunction, ssh_host_key_data: SshHostkeyData,
     error_buffer: Errorbuffer, stderr: Stderr, private: Private, post_fields: Postfields,
     ;
     write_fn: WriteFn = write,
@@ -96,6 +101,8 @@ pointers! {
     hsts_read_fn: HstsReadFn = hsts_read,
     hsts_write_fn: HstsWriteFn = hsts_write,
     prereq_fn: PrereqFn = prereq,
+    ssh_key_fn: SshKeyFn = ssh_key,
+    ssh_host_key_fn: SshHostKeyFn = ssh_host_key,
 }
 
 /// A cell that begins as NULL.
@@ -139,6 +146,15 @@ pub struct SockAddr {
     pub protocol: c_int,
     pub length: c_uint,
     pub address: libc::sockaddr_storage,
+}
+
+/// `struct curl_khkey`.
+#[repr(C)]
+pub struct KhKey {
+    /// In base64, with a zero at its end, when `len` is 0.
+    pub key: *const c_char,
+    pub len: usize,
+    pub keytype: c_int,
 }
 
 /// `struct curl_fileinfo`.

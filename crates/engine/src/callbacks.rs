@@ -235,10 +235,62 @@ pub trait Callbacks {
         true
     }
 
+    /// CURLOPT_SSH_HOSTKEYFUNCTION: whether a server's key is the right one; `None` when not set.
+    fn ssh_host_key(&self, _found: &HostKey) -> Option<bool> {
+        None
+    }
+
+    /// CURLOPT_SSH_KEYFUNCTION: what is to come of a server's key, after a look into known_hosts; `None` when not set.
+    fn ssh_known_host(
+        &self,
+        _known: Option<&HostKey>,
+        _found: &HostKey,
+        _matches: HostMatch,
+    ) -> Option<HostVerdict> {
+        None
+    }
+
     /// CURLOPT_FNMATCH_FUNCTION; `None` when not set.
     fn fnmatch(&self, _pattern: &[u8], _name: &[u8]) -> Option<MatchAnswer> {
         None
     }
+}
+
+/// The key of an SSH server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostKey {
+    /// A CURLKHTYPE_.
+    pub kind: i64,
+    /// The key as SSH has it on the wire, or in base64.
+    pub bytes: Vec<u8>,
+    /// It is in base64, as it stands in the file.
+    pub coded: bool,
+}
+
+/// What known_hosts says of a key: CURLKHMATCH_.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostMatch {
+    /// The host is known by it.
+    Ok = 0,
+    /// The host is known by another.
+    Mismatch = 1,
+    /// The host is not known.
+    Missing = 2,
+}
+
+/// What an application says of it: CURLKHSTAT_.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostVerdict {
+    /// It is taken, and written down beside what is there.
+    Add,
+    /// It is taken.
+    Fine,
+    /// It is not.
+    Reject,
+    /// It is not, this time.
+    Defer,
+    /// It is taken, and written down in the place of the other.
+    Replace,
 }
 
 /// One host of the HSTS cache.

@@ -63,6 +63,8 @@ mod watch {
             chunk_begin(entry: &FileInfo, remaining: usize) -> ChunkAnswer;
             chunk_end() -> bool;
             fnmatch(pattern: &[u8], name: &[u8]) -> Option<MatchAnswer>;
+            ssh_host_key(found: &HostKey) -> Option<bool>;
+            ssh_known_host(known: Option<&HostKey>, found: &HostKey, matches: HostMatch) -> Option<HostVerdict>;
         }
         looks! {
             post_fields_len() -> Option<u64>;

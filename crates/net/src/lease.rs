@@ -11,7 +11,8 @@ use crate::exchange::{Exchange, Storage, http1::Http1};
 use crate::http2;
 use crate::identity::Key;
 use crate::pool::{Inner, Opened};
-use crate::session::{Session, Stream};
+use crate::session::{Place, Session};
+use crate::ssh::Seat;
 
 /// Permission to open one connection. Others who want the same may wait for what comes of it.
 pub struct Slot {
@@ -42,7 +43,7 @@ pub struct Whole {
 
 /// A stream of a session.
 pub struct Share {
-    stream: Box<dyn Stream>,
+    place: Place,
     session: Rc<dyn Session>,
     /// The session has served before.
     reused: bool,
@@ -55,7 +56,7 @@ impl Adopter {
     /// The right to that stream.
     pub fn lease(&self, stream: http2::Stream) -> Lease {
         let session = self.0.clone();
-        Lease::Stream(Share { stream: session.clone().adopt(stream), session, reused: false })
+        Lease::Stream(Share { place: session.clone().adopt(stream), session, reused: false })
     }
 }
 
@@ -120,7 +121,7 @@ impl Lease {
 
     /// A stream of a session that others use, too.
     pub(crate) fn of(session: Rc<dyn Session>) -> Lease {
-        Lease::Stream(Share { stream: session.clone().stream(), session, reused: true })
+        Lease::Stream(Share { place: session.clone().place(), session, reused: true })
     }
 
     /// For streams of the same session that the peer opens; `None` where there is no session.
@@ -167,7 +168,16 @@ impl Lease {
     pub fn begin(&mut self, storage: Storage) -> Box<dyn Exchange> {
         match self {
             Lease::Whole(whole) => Box::new(Http1::new(whole.take(), storage)),
-            Lease::Stream(share) => share.stream.begin(storage),
+            Lease::Stream(Share { place: Place::Stream(stream), .. }) => stream.begin(storage),
+            Lease::Stream(_) => unreachable!("HTTP asks for no connection of SSH's: their identities differ"),
+        }
+    }
+
+    /// The place in a session of SSH's.
+    pub fn seat(self) -> Option<Seat> {
+        match self {
+            Lease::Stream(Share { place: Place::Channel(seat), .. }) => Some(seat),
+            _ => None,
         }
     }
 
@@ -191,7 +201,8 @@ impl Lease {
     pub fn retire(self) {
         match self {
             Lease::Whole(whole) => whole.retire(),
-            Lease::Stream(mut share) => share.stream.retire(),
+            Lease::Stream(Share { place: Place::Stream(mut stream), .. }) => stream.retire(),
+            Lease::Stream(Share { place: Place::Channel(mut seat), .. }) => seat.retire(),
         }
     }
 }
@@ -235,11 +246,11 @@ impl Whole {
         let id = self.about().id;
         self.slot.hosts = Some(id);
         let session = run(self);
-        let stream = session.clone().stream();
+        let place = session.clone().place();
         if let Some(pool) = pool.upgrade() {
             pool.announce(bundle, id, session.clone());
         }
-        Lease::Stream(Share { stream, session, reused })
+        Lease::Stream(Share { place, session, reused })
     }
 
     /// For a session that has it: a stream may be opened now, and whoever waits for one is told.

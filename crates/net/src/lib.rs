@@ -16,6 +16,7 @@ pub mod quic;
 mod random;
 pub mod resolver;
 pub mod session;
+pub mod ssh;
 pub mod tls;
 
 pub use connection::{About, Ahead, Connection, Memory};

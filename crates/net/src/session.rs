@@ -1,4 +1,5 @@
-//! A connection that carries many transfers at once, each on a stream of its own: what HTTP/2 is to a pool.
+//! A connection that carries many transfers at once, each on a stream of its own: what HTTP/2 is to a pool, and SSH
+//! with its channels.
 //!
 //! A session has its connection as a whole lease ([`Whole`](crate::lease::Whole)) and stands in the pool's table beside
 //! the idle connections of the same identity. As long as it has a stream it belongs to its multi handle, whose executor
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 use crate::connection::About;
 use crate::exchange::{Exchange, Storage};
 use crate::http2;
+use crate::ssh::Seat;
 
 /// A session that runs.
 pub trait Session {
@@ -27,10 +29,18 @@ pub trait Session {
     fn keep_up(&self, _interval: Duration, _now: Instant) {}
 
     /// A place for one transfer. It counts from now on, and until it is dropped.
-    fn stream(self: Rc<Self>) -> Box<dyn Stream>;
+    fn place(self: Rc<Self>) -> Place;
 
     /// The same for a stream of it that is open already: the peer has pushed it.
-    fn adopt(self: Rc<Self>, stream: http2::Stream) -> Box<dyn Stream>;
+    fn adopt(self: Rc<Self>, stream: http2::Stream) -> Place;
+}
+
+/// What one transfer has of a session.
+pub enum Place {
+    /// A stream on which an exchange of HTTP takes place.
+    Stream(Box<dyn Stream>),
+    /// A channel of SSH's.
+    Channel(Seat),
 }
 
 /// A place in a session. Dropping it resets its stream, unless that has ended.

@@ -13,7 +13,7 @@ use std::time::Duration;
 use common::{block_on, identity, listener, open, runtime, wish};
 use runtime::Runtime;
 use warmwire_net::exchange::{Exchange, Storage};
-use warmwire_net::session::{Session, Stream};
+use warmwire_net::session::{Place as SessionPlace, Session, Stream};
 use warmwire_net::{
     About, Acquired, Connection, Filter, Idle, Key, Lease, Memory, Pool, SharedPool, Whole, Wish,
 };
@@ -35,11 +35,11 @@ impl Session for Counting {
     fn vacancies(&self) -> usize {
         self.most - self.open.get()
     }
-    fn stream(self: Rc<Self>) -> Box<dyn Stream> {
+    fn place(self: Rc<Self>) -> SessionPlace {
         self.open.set(self.open.get() + 1);
-        Box::new(Place(self))
+        SessionPlace::Stream(Box::new(Place(self)))
     }
-    fn adopt(self: Rc<Self>, _: warmwire_net::http2::Stream) -> Box<dyn Stream> {
+    fn adopt(self: Rc<Self>, _: warmwire_net::http2::Stream) -> SessionPlace {
         unreachable!("nothing is pushed here")
     }
 }

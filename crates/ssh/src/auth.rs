@@ -102,6 +102,11 @@ impl Login {
         }
     }
 
+    /// What is tried: it may be decided once the server has said what it takes.
+    pub fn set_ways(&mut self, ways: impl IntoIterator<Item = Way>) {
+        self.ways = ways.into_iter().collect();
+    }
+
     /// Asks for the service, and without waiting which methods there are.
     pub fn begin(&mut self, transport: &mut Transport) -> Result<(), Error> {
         let mut message = vec![SERVICE_REQUEST];

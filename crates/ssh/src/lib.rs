@@ -20,7 +20,7 @@ pub mod sftp;
 pub mod transport;
 
 pub use cipher::MAX_PACKET;
-pub use crypto::{Hash, Secret, random};
+pub use crypto::{Hash, Secret, md5_hex, random};
 pub use error::{Error, printable};
 pub use kex::Offer;
 pub use session::{Channel, ChannelId, Session, State};

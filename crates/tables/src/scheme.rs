@@ -143,8 +143,8 @@ schemes! {
     Wss,      "wss",      31,  443,   Ws,      true, true, Request,     true;
     Ftp,      "ftp",      2,   21,    Ftp,     false, true, Connection,  true;
     Ftps,     "ftps",     3,   990,   Ftp,     true, true, Connection,  true;
-    Scp,      "scp",      4,   22,    Ssh,     false, true, Connection,  false;
-    Sftp,     "sftp",     5,   22,    Ssh,     false, true, Connection,  false;
+    Scp,      "scp",      4,   22,    Ssh,     false, true, Connection,  true;
+    Sftp,     "sftp",     5,   22,    Ssh,     false, true, Connection,  true;
     Telnet,   "telnet",   6,   23,    Telnet,  false, true, None,        true;
     Ldap,     "ldap",     7,   389,   Ldap,    false, true, Connection,  true;
     Ldaps,    "ldaps",    8,   636,   Ldap,    true, true, Connection,  true;

@@ -11,6 +11,7 @@ mod mqtt;
 mod pop3;
 mod rtsp;
 mod smtp;
+mod ssh;
 mod telnet;
 mod tftp;
 
@@ -29,6 +30,7 @@ use tables::{Code, EasyOption as O};
 pub use ftp::Pipelining as FtpPipelining;
 pub use http::{KeptHead, Memory as HttpMemory};
 pub use smtp::Pipelining as SmtpPipelining;
+pub use ssh::log_in as ssh_log_in;
 
 /// What follows a request.
 #[derive(Default)]
@@ -72,7 +74,8 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
         Family::Imap => Box::pin(imap::run(t)).await.map(|()| Next::Done),
         Family::Gopher => Box::pin(gopher::run(t)).await.map(|()| Next::Done),
         Family::Rtsp => Box::pin(rtsp::run(t)).await,
-        Family::Ssh | Family::Rtmp | Family::Smb => Err(Error::new(
+        Family::Ssh => Box::pin(ssh::run(t)).await.map(|()| Next::Done),
+        Family::Rtmp | Family::Smb => Err(Error::new(
             Code::UnsupportedProtocol,
             format!("Protocol \"{}\" not supported", scheme.name()),
         )),

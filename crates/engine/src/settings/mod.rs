@@ -488,6 +488,7 @@ fn default_long(option: O) -> i64 {
         O::UploadFlags => CURLULFLAG_SEEN,
         O::Httpauth | O::Proxyauth => 1,
         O::Socks5Auth => SOCKS5_WAYS,
+        O::SshAuthTypes => tables::constant::CURLSSH_AUTH_DEFAULT as i64,
         O::NewFilePerms => 0o644,
         O::NewDirectoryPerms => 0o755,
         O::DnsCacheTimeout => 60,

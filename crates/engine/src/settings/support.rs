@@ -26,8 +26,6 @@ pub enum Support {
     Yes,
     /// CURLE_NOT_BUILT_IN: curl knows it, this build lacks what it asks for.
     NotBuiltIn,
-    /// CURLE_UNKNOWN_OPTION: as curl answers when the protocol is left out of a build.
-    NoProtocol,
     /// CURLE_UNKNOWN_OPTION: curl took it out.
     Unknown,
 }
@@ -38,9 +36,9 @@ impl Support {
     pub fn answer(self, nothing: bool) -> Result<(), Code> {
         match self {
             Support::Yes => Ok(()),
-            Support::NotBuiltIn | Support::NoProtocol if nothing => Ok(()),
+            Support::NotBuiltIn if nothing => Ok(()),
             Support::NotBuiltIn => Err(Code::NotBuiltIn),
-            Support::NoProtocol | Support::Unknown => Err(Code::UnknownOption),
+            Support::Unknown => Err(Code::UnknownOption),
         }
     }
 }
@@ -121,6 +119,10 @@ pub fn support(option: O) -> Support {
         // RTSP.
         O::RtspRequest | O::RtspSessionId | O::RtspStreamUri | O::RtspTransport | O::RtspClientCseq
         | O::RtspServerCseq | O::InterleaveFunction | O::InterleaveData => Support::Yes,
+        // SFTP and SCP.
+        O::SshAuthTypes | O::SshPublicKeyfile | O::SshPrivateKeyfile | O::SshHostPublicKeyMd5
+        | O::SshHostPublicKeySha256 | O::SshKnownhosts | O::SshKeyFunction | O::SshKeyData
+        | O::SshHostkeyFunction | O::SshHostkeyData | O::SshCompression => Support::Yes,
         // WebSocket.
         O::WsOptions => Support::Yes,
         // GSS-API.
@@ -137,10 +139,6 @@ pub fn support(option: O) -> Support {
         // Taken out of curl with 8.15, 8.17 and 8.22.
         O::SslFalsestart | O::Krblevel | O::TlsauthUsername | O::TlsauthPassword | O::TlsauthType
         | O::ProxyTlsauthUsername | O::ProxyTlsauthPassword | O::ProxyTlsauthType => Support::NotBuiltIn,
-        // Protocols that this build lacks.
-        O::SshAuthTypes | O::SshPublicKeyfile
-        | O::SshPrivateKeyfile | O::SshHostPublicKeyMd5 | O::SshHostPublicKeySha256 | O::SshKnownhosts
-        | O::SshKeyFunction | O::SshKeyData | O::SshHostkeyFunction | O::SshHostkeyData | O::SshCompression => Support::NoProtocol,
         // Obsolete in curl 8.22.
         O::ConvFromNetworkFunction | O::ConvFromUtf8Function | O::ConvToNetworkFunction => Support::Unknown,
     }

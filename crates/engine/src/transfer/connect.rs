@@ -14,6 +14,7 @@ use net::http2::{self, Around, Switched, Terms, Trace};
 use net::http3;
 use net::resolver::{IpVersion, ResolveOptions};
 use net::session::Session;
+use net::ssh;
 use net::{
     About, Acquired, Ages, Connection, Datagrams, Filter, Identity, Key, Lease, Limits, Pool, ResolveCache,
     Whole, Wish,
@@ -29,6 +30,7 @@ use super::socks::Goal;
 use super::tunnel;
 use crate::callbacks::Endpoints;
 use crate::error::{Error, Result};
+use crate::protocol::ssh_log_in;
 use crate::settings::Text;
 
 /// Connections to a proxy that one tunnel may take.
@@ -90,7 +92,8 @@ impl Transfer {
         let better = perhaps.or(if fresh { None } else { self.protected(&plan)? });
         let ages = self.ages();
         let streams = plan.may_have_streams() && self.multi.streams.multiplexes();
-        let patient = streams && self.on(O::Pipewait);
+        // Logging in costs more than waiting for a channel of a connection on which somebody does so already.
+        let patient = streams && (self.on(O::Pipewait) || plan.is_ssh());
         let wish = Wish { identity: &plan.identity, fresh, streams, patient, ages, owner };
         let at_once = || {
             let kept = better.and_then(|identity| pool.try_reuse(Wish { identity: &identity, ..wish }));
@@ -123,7 +126,7 @@ impl Transfer {
                 let opening = Box::pin(self.open(&plan, started, deadline));
                 let connection = self.within(Some(deadline), late, opening).await?;
                 let streams = plan.may_have_streams() && has_streams(&plan, &connection);
-                self.locked(LockData::Connect, || match streams {
+                self.locked(LockData::Connect, || match streams || plan.is_ssh() {
                     true => slot.host(connection, |whole| self.run_session(whole)),
                     false => slot.fill(connection),
                 })
@@ -139,16 +142,20 @@ impl Transfer {
 
     /// A connection on which a session was parked goes on with it.
     fn resume_session(&self, mut lease: Lease) -> Lease {
-        let parked =
-            |connection: &mut Connection| http2::is_parked(connection) || http3::is_parked(connection);
+        let parked = |connection: &mut Connection| {
+            http2::is_parked(connection) || http3::is_parked(connection) || ssh::is_parked(connection)
+        };
         match lease.whole().is_some_and(|whole| parked(whole.connection())) {
             false => lease,
             true => lease.host(|whole| self.run_session(whole)),
         }
     }
 
-    /// HTTP/2 or HTTP/3 on a connection, driven by the multi handle.
+    /// HTTP/2, HTTP/3 or SSH on a connection, driven by the multi handle.
     fn run_session(&self, mut whole: Whole) -> Rc<dyn Session> {
+        if ssh::is_parked(whole.connection()) {
+            return ssh::host(whole, &self.multi.runtime, self.around_parking());
+        }
         if http3::is_parked(whole.connection()) {
             return http3::host(whole, self.terms(), &self.multi.runtime);
         }
@@ -247,6 +254,9 @@ impl Transfer {
         // Where it leads is another handle's word: it is for those who heard it.
         let unasked = plan.identity.pins.is_empty() && self.is_pinned(plan);
         connection.private = private || unasked;
+        if plan.is_ssh() {
+            Box::pin(ssh_log_in(self, plan, &mut connection)).await?;
+        }
         Ok(connection)
     }
 

@@ -18,7 +18,7 @@ use tables::constant::{
     CURL_HTTP_VERSION_1_0, CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2_0, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE,
     CURL_HTTP_VERSION_3, CURL_HTTP_VERSION_3ONLY, CURLAUTH_NEGOTIATE,
 };
-use tables::scheme::Login;
+use tables::scheme::{Family, Login};
 use tables::{Code, EasyOption as O, Scheme};
 
 use super::Transfer;
@@ -160,7 +160,11 @@ impl Plan {
 
     /// Whether a stream may serve a transfer along it.
     pub fn may_have_streams(&self) -> bool {
-        self.knows_http2() || self.asks_for_upgrade() || self.offers("h2") || self.offers(http3::ALPN)
+        self.is_ssh()
+            || self.knows_http2()
+            || self.asks_for_upgrade()
+            || self.offers("h2")
+            || self.offers(http3::ALPN)
     }
 
     /// Whether QUIC is tried, and TCP beside it.
@@ -185,6 +189,11 @@ impl Plan {
 
     fn offers(&self, protocol: &str) -> bool {
         self.tls.as_ref().is_some_and(|tls| tls.alpn.iter().any(|name| name == protocol))
+    }
+
+    /// Whether SSH is spoken, whose channels are its streams.
+    pub fn is_ssh(&self) -> bool {
+        self.identity.scheme == SSH
     }
 
     /// Whether HTTP/2 is spoken without asking.
@@ -224,6 +233,9 @@ fn written(host: Option<&[u8]>, ascii: &str) -> String {
     host.unwrap_or(ascii).to_owned()
 }
 
+/// [`family_name`] of what speaks SSH.
+const SSH: &str = "ssh";
+
 /// http and https share the protocol; TLS tells them apart by its own field.
 fn family_name(scheme: &Scheme) -> String {
     format!("{:?}", scheme.family()).to_ascii_lowercase()
@@ -233,6 +245,7 @@ fn family_name(scheme: &Scheme) -> String {
 /// that fell back to clear text must not serve a transfer that forbids it.
 fn variant(settings: &Settings, scheme: &Scheme, forwards: bool) -> String {
     match scheme.login() {
+        Login::Connection if scheme.family() == Family::Ssh => ssh_variant(settings),
         Login::Connection => {
             let how =
                 [O::UseSsl, O::FtpSslCcc, O::Ftpsslauth].map(|option| settings.long(option).to_string());
@@ -248,6 +261,21 @@ fn variant(settings: &Settings, scheme: &Scheme, forwards: bool) -> String {
         },
         _ => String::new(),
     }
+}
+
+/// How somebody has logged in by SSH, and by what the server was known: whoever asks for anything else gets a connection of his
+/// own (CVE-2022-27782, CVE-2023-27538).
+fn ssh_variant(settings: &Settings) -> String {
+    let texts = [
+        O::SshPrivateKeyfile,
+        O::SshPublicKeyfile,
+        O::SshKnownhosts,
+        O::SshHostPublicKeyMd5,
+        O::SshHostPublicKeySha256,
+    ];
+    let texts = texts.map(|option| format!("{:?}", settings.text(option).map(|text| text.to_vec())));
+    let numbers = [O::SshAuthTypes, O::SshCompression].map(|option| settings.long(option).to_string());
+    [texts.join(" "), numbers.join(" ")].join(" ")
 }
 
 /// The entries of CURLOPT_RESOLVE that decide where this connection leads, or what a proxy is asked for.
@@ -277,7 +305,10 @@ fn login(t: &Transfer, settings: &Settings) -> Result<Credentials> {
     let own = |option| settings.text(option).map(|text| text.to_vec()).unwrap_or_default();
     let (user, password) = super::login::own(t)?;
     let extra = [O::FtpAccount, O::FtpAlternativeToUser, O::Xoauth2Bearer, O::SaslAuthzid, O::ServiceName];
-    let extra = extra.map(own).join(&b'\n');
+    let mut extra = extra.map(own).join(&b'\n');
+    if t.scheme().family() == Family::Ssh {
+        extra.extend(own(O::Keypasswd));
+    }
     // What the URL says of ways to log in parts no connections (curl's test 1982): who is logged in, is.
     Ok(Credentials { user, password, options: own(O::LoginOptions), extra })
 }

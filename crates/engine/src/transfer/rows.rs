@@ -40,6 +40,7 @@ const WAYS: &[Way] = &[
     (&[(O::Url, "http://host.test/"), (O::Proxy, "proxy.test")], &[]),
     (&[(O::Url, "http://host.test/"), (O::Proxy, "socks5h://u:p@proxy.test:1")], &[]),
     (&[(O::Url, "ftp://host.test/")], &[(O::UseSsl, 1)]),
+    (&[(O::Url, "sftp://host.test/")], &[]),
 ];
 
 const TEXTS: &[&str] =
@@ -84,6 +85,12 @@ fn tells_apart(way: &Way, option: O) -> bool {
 /// The application's functions stand in no settings: [`net::identity::Owner`] tells connections made with them apart.
 fn is_function(option: O) -> bool {
     matches!(option, O::SockoptFunction | O::OpensocketFunction | O::ClosesocketFunction)
+        || judges_hosts(option)
+}
+
+/// A host that was judged once is judged: CURLOPT_SSH_KNOWNHOSTS(3), CURLOPT_SSH_HOSTKEYFUNCTION(3).
+fn judges_hosts(option: O) -> bool {
+    matches!(option, O::SshKeyFunction | O::SshKeyData | O::SshHostkeyFunction | O::SshHostkeyData)
 }
 
 #[test]

@@ -103,6 +103,12 @@ pub async fn send_piece(
     };
     let n = n.map_err(|e| send_failed(&e))?;
     t.easy.info.borrow_mut().uploaded += n as i64;
+    keep_pace(t, n).await;
+    Ok(())
+}
+
+/// So many bytes have been sent: waits as long as CURLOPT_MAX_SEND_SPEED_LARGE(3) asks for.
+pub async fn keep_pace(t: &mut Transfer, n: usize) {
     if let Some(at) = t.send_rate.moved(n, t.now()) {
         let mut pace = t.multi.runtime.reactor().sleep_until(at);
         let paced = |cx: &mut Context<'_>| {
@@ -111,7 +117,6 @@ pub async fn send_piece(
         };
         poll_fn(paced).await;
     }
-    Ok(())
 }
 
 /// Writes everything, unless enough is heard before; how much it was.

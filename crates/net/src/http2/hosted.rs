@@ -17,7 +17,7 @@ use crate::connection::{About, Memory};
 use crate::exchange::streams::Multiplexed;
 use crate::exchange::{Exchange, Storage};
 use crate::lease::Whole;
-use crate::session::{Session, Stream};
+use crate::session::{Place as SessionPlace, Session, Stream};
 
 /// What holds for a session beside what its peer says.
 pub struct Terms {
@@ -157,17 +157,17 @@ impl Session for Hosted {
         }
     }
 
-    fn stream(self: Rc<Self>) -> Box<dyn Stream> {
+    fn place(self: Rc<Self>) -> SessionPlace {
         if let Some(opened) = self.first.take() {
             return self.adopt(opened);
         }
         let place = self.http2.place();
-        Box::new(Seat { hosted: self, place: Some(place), opened: None })
+        SessionPlace::Stream(Box::new(Seat { hosted: self, place: Some(place), opened: None }))
     }
 
-    fn adopt(self: Rc<Self>, stream: OpenStream) -> Box<dyn Stream> {
+    fn adopt(self: Rc<Self>, stream: OpenStream) -> SessionPlace {
         let place = self.http2.no_place();
-        Box::new(Seat { hosted: self, place: Some(place), opened: Some(stream) })
+        SessionPlace::Stream(Box::new(Seat { hosted: self, place: Some(place), opened: Some(stream) }))
     }
 }
 

@@ -16,7 +16,7 @@ use crate::exchange::streams::Multiplexed;
 use crate::exchange::{Exchange, Storage};
 use crate::http2::{self, Around, Terms};
 use crate::lease::Whole;
-use crate::session::{Session, Stream};
+use crate::session::{Place as SessionPlace, Session, Stream};
 
 struct Hosted {
     http3: Http3,
@@ -90,15 +90,15 @@ impl Session for Hosted {
         self.http3.keep_up(interval, now);
     }
 
-    fn stream(self: Rc<Self>) -> Box<dyn Stream> {
+    fn place(self: Rc<Self>) -> SessionPlace {
         let place = self.http3.place();
-        Box::new(Seat { hosted: self, place: Some(place) })
+        SessionPlace::Stream(Box::new(Seat { hosted: self, place: Some(place) }))
     }
 
     /// Nothing is pushed here (no MAX_PUSH_ID is ever sent): a stream of another session has no place in this one.
-    fn adopt(self: Rc<Self>, stream: http2::Stream) -> Box<dyn Stream> {
+    fn adopt(self: Rc<Self>, stream: http2::Stream) -> SessionPlace {
         drop(stream);
-        self.stream()
+        self.place()
     }
 }
 

@@ -102,6 +102,12 @@ fn separate_key(wanted: &ClientCert, provider: &CryptoProvider) -> Result<Key, N
     })
 }
 
+/// The first private key of a PEM file in DER, deciphered: for those who do without a certificate. `None` when there is none or
+/// the password does not open it.
+pub fn private_key(file: &[u8], password: &str) -> Option<PrivateKeyDer<'static>> {
+    pem::sections(file).into_iter().find_map(|section| pem_key(section, password))
+}
+
 /// A private key from one section of a file, if it is one and the password opens it.
 fn pem_key(section: pem::Section, password: &str) -> Option<PrivateKeyDer<'static>> {
     let dek = section.headers.iter().find(|(name, _)| name == "DEK-Info").map(|(_, value)| value.clone());

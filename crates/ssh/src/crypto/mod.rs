@@ -44,6 +44,12 @@ impl Hash {
     }
 }
 
+/// MD5 in hexadecimal digits: by which some know the fingerprints of keys.
+pub fn md5_hex(bytes: &[u8]) -> String {
+    use md5::Digest;
+    md5::Md5::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// A keyed hash.
 pub struct Mac {
     key: hmac::Key,

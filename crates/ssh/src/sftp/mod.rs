@@ -5,6 +5,7 @@ mod attrs;
 mod reads;
 mod reply;
 mod request;
+mod writes;
 
 use std::collections::HashSet;
 
@@ -15,6 +16,7 @@ pub use attrs::Attrs;
 pub use reads::{Answer, Reads};
 pub use reply::{Name, Reply, Status, Statvfs};
 pub use request::{APPEND, CREATE, READ, Request, TRUNCATE, WRITE};
+pub use writes::Writes;
 
 /// The longest packet that is taken: OpenSSH's servers send up to 256 KiB.
 const MAX_PACKET: usize = (256 << 10) + 1024;

@@ -8,8 +8,8 @@ use crate::error::Error;
 
 /// What is asked for at first, before anything has come.
 const FIRST_WINDOW: u64 = 256 << 10;
-/// 16 MiB are under way at most: a gigabit per second over 130 milliseconds.
-const MAX_WINDOW: u64 = 16 << 20;
+/// 8 MiB are under way at most: half a gigabit per second over 130 milliseconds.
+const MAX_WINDOW: u64 = 8 << 20;
 
 /// A file that is being read.
 pub struct Reads {

@@ -1,0 +1,193 @@
+//! A channel of a session, with SFTP on it: requests, one or many under way, and the replies to them.
+
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+
+use net::ssh::{Lost, Seat};
+use ssh::sftp::{Client, Reply, Request, Status};
+use tables::{Code, EasyOption as O};
+
+use super::{lost, refused};
+use crate::error::{Error, Result};
+use crate::transfer::Transfer;
+
+/// Opens a channel and asks for what shall be spoken on it; does not wait for the answer to that. A kept connection that was
+/// lost, or bears no more channels, is stale.
+pub async fn open(seat: &mut Seat, kind: &str, argument: &[u8]) -> Result<()> {
+    let stale = |e: Lost| lost(&e).stale();
+    seat.open().map_err(stale)?;
+    let opened = poll_fn(|cx| {
+        seat.poll(cx, |session, id| {
+            let opened = Seat::is_open(session, id);
+            if let Some(Ok(())) = opened {
+                session.request(id, kind, argument)?;
+            }
+            Ok(opened)
+        })
+    });
+    match opened.await.map_err(stale)? {
+        Ok(()) => Ok(()),
+        Err(text) => {
+            let error = Error::new(Code::FailedInit, format!("the server opens no channel: {text}"));
+            Err(if seat.refused() { error.stale() } else { error })
+        }
+    }
+}
+
+/// SFTP on a channel.
+pub struct Sftp {
+    seat: Seat,
+    pub client: Client,
+    /// Where the user is at home on the server.
+    pub home: Vec<u8>,
+    /// No request is under way whose reply matters.
+    pub in_step: bool,
+}
+
+/// The channel has ended.
+struct Ended;
+
+impl Sftp {
+    /// A channel on which SFTP is spoken: one that is left from another transfer, or a new one.
+    pub async fn open(t: &Transfer, mut seat: Seat) -> Result<Sftp> {
+        if let Some((client, home)) = seat.take_spare() {
+            return Ok(Sftp { seat, client, home, in_step: true });
+        }
+        open(&mut seat, "subsystem", b"sftp").await?;
+        let mut sftp = Sftp { seat, client: Client::new(), home: Vec::new(), in_step: true };
+        sftp.greet().await?;
+        let limits = sftp.client.extensions().limits.then(|| sftp.client.ask(&Request::Limits));
+        let home = sftp.client.ask(&Request::RealPath { path: b"." });
+        if let Some(limits) = limits {
+            let told = sftp.reply(limits, |reply| match reply {
+                Reply::Extended(body) => Some(body.to_vec()),
+                _ => None,
+            });
+            if let Some(told) = told.await? {
+                sftp.client.limit(&told).map_err(|e| lost(&e.into()))?;
+            }
+        }
+        sftp.home =
+            sftp.reply(home, first_name).await?.map_err(|status| refused("realpath failed", status))?;
+        t.easy.note(|| "SFTP session is ready".to_owned());
+        Ok(sftp)
+    }
+
+    async fn greet(&mut self) -> Result<()> {
+        let Sftp { seat, client, .. } = self;
+        let greeted = poll_fn(|cx| {
+            seat.poll(cx, |session, id| {
+                let sent = session.send(id, client.output())?;
+                client.sent(sent);
+                let Some(channel) = session.channel(id) else { return Ok(Some(Err(()))) };
+                if channel.answer() == Some(false) {
+                    return Ok(Some(Err(())));
+                }
+                let used = client.greet(channel.data());
+                match used {
+                    Ok(Some(used)) => session.consume(id, used).map(|()| Some(Ok(()))),
+                    Ok(None) if !channel.has_ended() => Ok(None),
+                    _ => Ok(Some(Err(()))),
+                }
+            })
+        });
+        let failed = || Error::new(Code::FailedInit, "Failure initializing sftp session");
+        greeted.await.map_err(|e| lost(&e).stale())?.map_err(|()| failed())
+    }
+
+    /// Sends what is to be sent and takes replies until one is of interest.
+    pub fn poll_reply<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut look: impl FnMut(&mut Client, u32, Reply<'_>) -> Option<T>,
+    ) -> Poll<Result<T>> {
+        let Sftp { seat, client, .. } = self;
+        let polled = seat.poll(cx, |session, id| {
+            loop {
+                let sent = session.send(id, client.output())?;
+                client.sent(sent);
+                let Some(channel) = session.channel(id) else { return Ok(Some(Err(Ended))) };
+                let Some(taken) = client.reply(channel.data())? else {
+                    return Ok(channel.has_ended().then_some(Err(Ended)));
+                };
+                let length = taken.length;
+                let found = taken.wanted.and_then(|(number, reply)| look(client, number, reply));
+                session.consume(id, length)?;
+                if let Some(found) = found {
+                    return Ok(Some(Ok(found)));
+                }
+            }
+        });
+        polled.map(|polled| match polled {
+            Ok(Ok(found)) => Ok(found),
+            Ok(Err(Ended)) => Err(Error::new(Code::Ssh, "the server has ended SFTP")),
+            Err(e) => Err(lost(&e)),
+        })
+    }
+
+    /// The reply to a request that was sent.
+    pub async fn reply<T>(&mut self, id: u32, mut look: impl FnMut(Reply<'_>) -> T) -> Result<T> {
+        poll_fn(|cx| self.poll_reply(cx, |_, number, reply| (number == id).then(|| look(reply)))).await
+    }
+
+    /// Asks, and waits for what comes of it.
+    pub async fn ask<T>(&mut self, request: &Request<'_>, look: impl FnMut(Reply<'_>) -> T) -> Result<T> {
+        let id = self.client.ask(request);
+        self.reply(id, look).await
+    }
+
+    /// Asks for something that is done or not.
+    pub async fn done(&mut self, request: &Request<'_>) -> Result<Result<(), Status>> {
+        self.ask(request, status).await
+    }
+
+    /// The server may send so much ahead.
+    pub fn widen(&mut self, cx: &mut Context<'_>, window: u64) {
+        let window = u32::try_from(window).unwrap_or(u32::MAX);
+        // Ready at once: nothing is waited for.
+        let _ = self.seat.poll(cx, |session, id| session.widen(id, window).map(Some));
+    }
+
+    /// The transfer is over: the channel is for who comes next.
+    pub fn leave(self, t: &Transfer) {
+        if !t.on(O::ForbidReuse) {
+            self.seat.leave_spare(self.client, self.home);
+        }
+    }
+}
+
+/// Whether it was done.
+pub fn status(reply: Reply<'_>) -> Result<(), Status> {
+    match reply {
+        Reply::Status(Status::OK, _) => Ok(()),
+        Reply::Status(status, _) => Err(status),
+        _ => Err(Status::FAILURE),
+    }
+}
+
+/// The name that a path really has.
+pub fn first_name(reply: Reply<'_>) -> Result<Vec<u8>, Status> {
+    match reply {
+        Reply::Names(names) => names.first().map(|name| name.name.to_vec()).ok_or(Status::FAILURE),
+        Reply::Status(status, _) => Err(status),
+        _ => Err(Status::FAILURE),
+    }
+}
+
+/// The handle of what was opened.
+pub fn handle(reply: Reply<'_>) -> Result<Vec<u8>, Status> {
+    match reply {
+        Reply::Handle(handle) => Ok(handle.to_vec()),
+        Reply::Status(status, _) => Err(status),
+        _ => Err(Status::FAILURE),
+    }
+}
+
+/// What is known of a file.
+pub fn attrs(reply: Reply<'_>) -> Result<ssh::sftp::Attrs, Status> {
+    match reply {
+        Reply::Attrs(attrs) => Ok(attrs),
+        Reply::Status(status, _) => Err(status),
+        _ => Err(Status::FAILURE),
+    }
+}

@@ -1,0 +1,85 @@
+//! The files of private keys: those that the application names, or those that are where keys usually are.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use ssh::keys::{KeyError, PrivateKey};
+use tables::EasyOption as O;
+use zeroize::Zeroizing;
+
+use crate::transfer::Transfer;
+use crate::transfer::plan::path;
+
+/// No key is longer.
+const MAX_FILE: u64 = 1 << 20;
+/// Where keys are looked for in a user's .ssh (CURLOPT_SSH_PRIVATE_KEYFILE(3) names the first), and what was never a good
+/// idea is left away.
+const USUAL: [&str; 3] = ["id_rsa", "id_ed25519", "id_ecdsa"];
+
+/// The keys to be tried.
+pub fn of(t: &Transfer) -> Vec<PrivateKey> {
+    let passphrase = t.text(O::Keypasswd).map(|text| Zeroizing::new(text.to_vec())).unwrap_or_default();
+    match t.text(O::SshPrivateKeyfile).filter(|name| !name.is_empty()) {
+        Some(name) => {
+            let public = t.text(O::SshPublicKeyfile).filter(|name| !name.is_empty()).map(path);
+            load(t, &path(name), public.as_deref(), &passphrase).into_iter().collect()
+        }
+        None => {
+            let there = usual().into_iter().filter(|file| file.is_file());
+            there.filter_map(|file| load(t, &file, None, &passphrase)).collect()
+        }
+    }
+}
+
+fn usual() -> Vec<PathBuf> {
+    let folder = match std::env::var_os("HOME").filter(|home| !home.is_empty()) {
+        Some(home) => PathBuf::from(home).join(".ssh"),
+        None => PathBuf::new(),
+    };
+    USUAL.iter().map(|name| folder.join(name)).collect()
+}
+
+fn load(t: &Transfer, file: &Path, public: Option<&Path>, passphrase: &[u8]) -> Option<PrivateKey> {
+    t.easy.note(|| format!("Using SSH private key file '{}'", file.display()));
+    if let Some(public) = public {
+        t.easy.note(|| format!("Using SSH public key file '{}'", public.display()));
+    }
+    match read_key(file, public, passphrase) {
+        Ok(key) => Some(key),
+        Err(why) => {
+            t.easy.note(|| format!("SSH public key authentication failed: {why}"));
+            None
+        }
+    }
+}
+
+fn read_key(file: &Path, public: Option<&Path>, passphrase: &[u8]) -> Result<PrivateKey, &'static str> {
+    let bytes = read(file).ok_or("Unable to open private key file")?;
+    let mut key = parse(&bytes, passphrase).map_err(|e| match e {
+        KeyError::Passphrase => "Wrong passphrase or invalid/unrecognized private key file format",
+        KeyError::Unusable => "invalid/unrecognized private key file format",
+    })?;
+    if let Some(public) = public {
+        let bytes = read(public).ok_or("Unable to open public key file")?;
+        key.show(&bytes).map_err(|_| "Invalid public key data")?;
+    }
+    Ok(key)
+}
+
+fn read(file: &Path) -> Option<Zeroizing<Vec<u8>>> {
+    let mut bytes = Zeroizing::new(Vec::new());
+    File::open(file).ok()?.take(MAX_FILE).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// OpenSSH's own format, or what TLS reads, too.
+fn parse(bytes: &[u8], passphrase: &[u8]) -> Result<PrivateKey, KeyError> {
+    let sections = net::tls::pem::sections(bytes);
+    if let Some(own) = sections.into_iter().find(|section| section.label == "OPENSSH PRIVATE KEY") {
+        return PrivateKey::from_openssh(&Zeroizing::new(own.body), passphrase);
+    }
+    let passphrase = Zeroizing::new(String::from_utf8_lossy(passphrase).into_owned());
+    let der = net::tls::keys::private_key(bytes, &passphrase).ok_or(KeyError::Passphrase)?;
+    PrivateKey::from_der(der.secret_der())
+}

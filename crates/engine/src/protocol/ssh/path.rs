@@ -1,0 +1,57 @@
+//! Where a URL leads on the server. `/~/` is where the user is at home.
+
+use tables::Code;
+use wire::escape::{self, Reject};
+
+use crate::error::{Error, Result};
+use crate::transfer::Transfer;
+
+fn decoded(t: &Transfer) -> Result<Vec<u8>> {
+    escape::decode(t.url.path(), Reject::Zero)
+        .map_err(|_| Error::new(Code::UrlMalformat, "NUL byte in the path"))
+}
+
+/// The path for SFTP.
+pub fn of(t: &Transfer, home: &[u8]) -> Result<Vec<u8>> {
+    Ok(at_home(&decoded(t)?, home))
+}
+
+/// The path for SCP: what is relative is so to the user's home by itself.
+pub fn for_scp(t: &Transfer) -> Result<Vec<u8>> {
+    let path = decoded(t)?;
+    Ok(path.strip_prefix(b"/~/").map(<[u8]>::to_vec).unwrap_or(path))
+}
+
+/// `~` as the first segment, and as nothing else (CVE-2023-27534).
+pub fn at_home(path: &[u8], home: &[u8]) -> Vec<u8> {
+    let rest = match path {
+        b"/~" => Some(b"".as_slice()),
+        _ => path.strip_prefix(b"/~/"),
+    };
+    match rest {
+        Some(rest) if home.ends_with(b"/") => [home, rest].concat(),
+        Some(rest) => [home, b"/", rest].concat(),
+        None => path.to_vec(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn home_is_a_whole_first_segment() {
+        for (path, found) in [
+            ("/~/a", "/home/u/a"),
+            ("/~", "/home/u/"),
+            ("/~/", "/home/u/"),
+            ("/~2/foo", "/~2/foo"),
+            ("/~u/foo", "/~u/foo"),
+            ("/a/~/b", "/a/~/b"),
+            ("/", "/"),
+        ] {
+            assert_eq!(at_home(path.as_bytes(), b"/home/u"), found.as_bytes(), "{path}");
+        }
+        assert_eq!(at_home(b"/~/a", b"/"), b"/a");
+    }
+}

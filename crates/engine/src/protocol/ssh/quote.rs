@@ -1,0 +1,304 @@
+//! The commands of CURLOPT_QUOTE(3) and CURLOPT_POSTQUOTE(3) for SFTP: which there are, how their words are told apart, and
+//! what is asked of the server for each.
+
+use ssh::sftp::{Attrs, Reply, Request, Status};
+use tables::{Code, EasyOption as O};
+
+use super::channel::{Sftp, attrs, status};
+use super::{path, words};
+use crate::callbacks::DebugKind;
+use crate::error::{Error, Result};
+use crate::transfer::Transfer;
+
+/// Runs the commands of a list. One that begins with an asterisk may fail.
+pub async fn run(t: &mut Transfer, sftp: &mut Sftp, list: O) -> Result<()> {
+    let commands = t.easy.settings.borrow().list(list);
+    for command in commands.iter() {
+        let command = command.to_vec();
+        t.easy.note(|| format!("Sending quote commands: {}", String::from_utf8_lossy(&command)));
+        let (command, may_fail) = match command.strip_prefix(b"*") {
+            Some(rest) => (rest, true),
+            None => (command.as_slice(), false),
+        };
+        if let Err(failed) = one(t, sftp, command).await? {
+            if !may_fail {
+                return Err(Error::new(Code::QuoteError, failed));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Why a command was not done.
+type Failed = String;
+
+async fn one(t: &mut Transfer, sftp: &mut Sftp, command: &[u8]) -> Result<std::result::Result<(), Failed>> {
+    if command.eq_ignore_ascii_case(b"pwd") {
+        let line = [b"PWD \"", sftp.home.as_slice(), b"\" is the current directory.\n"].concat();
+        t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, b"PWD\n");
+        t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, &line);
+        t.writer.header(&line, t.on(O::Header))?;
+        return Ok(Ok(()));
+    }
+    let parsed = match Command::parse(command, &sftp.home) {
+        Ok(parsed) => parsed,
+        Err(failed) => return Ok(Err(failed)),
+    };
+    let done = match &parsed {
+        Command::Attributes { name, change, path } => {
+            change_attributes(sftp, change, path).await?.map_err(|why| (*name, why))
+        }
+        Command::Statvfs(path) => statvfs(t, sftp, path).await?.map_err(|why| ("statvfs", why)),
+        Command::Link(target, link) => {
+            sftp.done(&Request::SymLink { target, link }).await?.map_err(|why| ("symlink", why))
+        }
+        Command::MakeDir(path) => {
+            let mode = Attrs::mode(t.long(O::NewDirectoryPerms) as u32);
+            sftp.done(&Request::MakeDir { path, attrs: mode }).await?.map_err(|why| ("mkdir", why))
+        }
+        Command::Rename(from, to) => rename(sftp, from, to).await?.map_err(|why| ("rename", why)),
+        Command::Remove(path) => sftp.done(&Request::Remove { path }).await?.map_err(|why| ("rm", why)),
+        Command::RemoveDir(path) => {
+            sftp.done(&Request::RemoveDir { path }).await?.map_err(|why| ("rmdir", why))
+        }
+    };
+    Ok(done.map_err(|(name, why)| format!("{name} command failed: {}", words(why))))
+}
+
+/// A file that is in the way is replaced where the server can do that at once.
+async fn rename(sftp: &mut Sftp, from: &[u8], to: &[u8]) -> Result<std::result::Result<(), Status>> {
+    match sftp.client.extensions().posix_rename {
+        true => sftp.done(&Request::PosixRename { from, to }).await,
+        false => sftp.done(&Request::Rename { from, to }).await,
+    }
+}
+
+async fn change_attributes(
+    sftp: &mut Sftp,
+    change: &Change,
+    path: &[u8],
+) -> Result<std::result::Result<(), Status>> {
+    let wanted = match change {
+        Change::Mode(mode) => Attrs::mode(*mode),
+        // The server is told both of a pair: the other one stays as it is.
+        change => {
+            let now = match sftp.ask(&Request::Stat { path }, attrs).await? {
+                Ok(now) => now,
+                Err(why) => return Ok(Err(why)),
+            };
+            let (owner, group) = now.owners.unwrap_or_default();
+            let (accessed, modified) = now.times.unwrap_or_default();
+            match *change {
+                Change::Owner(owner) => Attrs { owners: Some((owner, group)), ..Attrs::default() },
+                Change::Group(group) => Attrs { owners: Some((owner, group)), ..Attrs::default() },
+                Change::Accessed(at) => Attrs { times: Some((at, modified)), ..Attrs::default() },
+                Change::Modified(at) => Attrs { times: Some((accessed, at)), ..Attrs::default() },
+                Change::Mode(_) => Attrs::default(),
+            }
+        }
+    };
+    sftp.done(&Request::SetStat { path, attrs: wanted }).await
+}
+
+async fn statvfs(t: &mut Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<std::result::Result<(), Status>> {
+    const NAMES: [&str; 11] = [
+        "f_bsize",
+        "f_frsize",
+        "f_blocks",
+        "f_bfree",
+        "f_bavail",
+        "f_files",
+        "f_ffree",
+        "f_favail",
+        "f_fsid",
+        "f_flag",
+        "f_namemax",
+    ];
+    if !sftp.client.extensions().statvfs {
+        return Ok(Err(Status::OP_UNSUPPORTED));
+    }
+    let request = Request::Statvfs { path };
+    let told = sftp.ask(&request, |reply| match reply.statvfs() {
+        Some(numbers) => Ok(numbers),
+        None => Err(match reply {
+            Reply::Status(Status::OK, _) => Status::FAILURE,
+            reply => status(reply).err().unwrap_or(Status::FAILURE),
+        }),
+    });
+    let numbers = match told.await? {
+        Ok(numbers) => numbers.0,
+        Err(why) => return Ok(Err(why)),
+    };
+    let lines: String =
+        NAMES.iter().zip(numbers).map(|(name, number)| format!("{name}: {number}\n")).collect();
+    let text = format!("statvfs:\n{lines}");
+    t.writer.header(text.as_bytes(), t.on(O::Header))?;
+    Ok(Ok(()))
+}
+
+/// What is to be changed of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    Mode(u32),
+    Owner(u32),
+    Group(u32),
+    Accessed(u32),
+    Modified(u32),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Command {
+    Attributes { name: &'static str, change: Change, path: Vec<u8> },
+    Link(Vec<u8>, Vec<u8>),
+    MakeDir(Vec<u8>),
+    Rename(Vec<u8>, Vec<u8>),
+    Remove(Vec<u8>),
+    RemoveDir(Vec<u8>),
+    Statvfs(Vec<u8>),
+}
+
+impl Command {
+    fn parse(line: &[u8], home: &[u8]) -> std::result::Result<Command, Failed> {
+        let shown = String::from_utf8_lossy(line);
+        let (name, rest) = match line.iter().position(|b| *b == b' ') {
+            Some(at) => line.split_at(at),
+            None => return Err(format!("Syntax error command '{shown}': Missing parameter")),
+        };
+        let name = NAMES.iter().find(|(known, _)| known.as_bytes() == name);
+        let (name, words) = name.ok_or_else(|| "Unknown SFTP command".to_owned())?;
+        let bad = |which: &str| format!("Syntax error: Bad {which} parameter to '{name}'");
+        let (first, rest) = word(rest, home).ok_or_else(|| bad("first"))?;
+        let (second, rest) = match words {
+            1 => (Vec::new(), rest),
+            _ => word(rest, home).ok_or_else(|| bad("second"))?,
+        };
+        if !rest.trim_ascii().is_empty() {
+            return Err(format!("Syntax error: trailing data after '{name}'"));
+        }
+        Command::of(name, first, second)
+    }
+
+    fn of(name: &'static str, first: Vec<u8>, second: Vec<u8>) -> std::result::Result<Command, Failed> {
+        let number = |radix: u32, most: u32, what: &str| {
+            let digits =
+                std::str::from_utf8(&first).ok().filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
+            let number = digits.and_then(|text| u32::from_str_radix(text, radix).ok()).filter(|n| *n <= most);
+            number.ok_or_else(|| format!("Syntax error: {name} {what} not a number"))
+        };
+        let date = || {
+            let at = wire::date::parse(&first).and_then(|at| u32::try_from(at).ok());
+            at.ok_or_else(|| format!("incorrect date format to '{name}'"))
+        };
+        let change = match name {
+            "ln" | "symlink" => return Ok(Command::Link(first, second)),
+            "rename" => return Ok(Command::Rename(first, second)),
+            "mkdir" => return Ok(Command::MakeDir(first)),
+            "rm" => return Ok(Command::Remove(first)),
+            "rmdir" => return Ok(Command::RemoveDir(first)),
+            "statvfs" => return Ok(Command::Statvfs(first)),
+            "chmod" => Change::Mode(number(8, 0o7777, "permissions")?),
+            "chown" => Change::Owner(number(10, u32::MAX, "uid")?),
+            "chgrp" => Change::Group(number(10, u32::MAX, "gid")?),
+            "atime" => Change::Accessed(date()?),
+            _ => Change::Modified(date()?),
+        };
+        Ok(Command::Attributes { name, change, path: second })
+    }
+}
+
+/// Names of commands, and how many words each wants.
+const NAMES: [(&str, u8); 12] = [
+    ("chgrp", 2),
+    ("chmod", 2),
+    ("chown", 2),
+    ("atime", 2),
+    ("mtime", 2),
+    ("ln", 2),
+    ("symlink", 2),
+    ("rename", 2),
+    ("mkdir", 1),
+    ("rm", 1),
+    ("rmdir", 1),
+    ("statvfs", 1),
+];
+
+/// The next word: up to a blank, or between quotation marks, where a backslash stands before one that is meant.
+fn word<'a>(line: &'a [u8], home: &[u8]) -> Option<(Vec<u8>, &'a [u8])> {
+    let blank = |b: &u8| matches!(b, b' ' | b'\t');
+    let line = &line[line.iter().take_while(|b| blank(b)).count()..];
+    let quote = *line.first()?;
+    if quote != b'"' && quote != b'\'' {
+        let end = line.iter().position(blank).unwrap_or(line.len());
+        return Some((path::at_home(&line[..end], home), &line[end..]));
+    }
+    let mut out = Vec::new();
+    let mut rest = line[1..].iter().enumerate();
+    while let Some((at, byte)) = rest.next() {
+        match *byte {
+            b if b == quote => return (!out.is_empty()).then(|| (out, &line[at + 2..])),
+            b'\\' => match rest.next() {
+                Some((_, escaped @ (b'"' | b'\'' | b'\\'))) => out.push(*escaped),
+                _ => return None,
+            },
+            b => out.push(b),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> std::result::Result<Command, Failed> {
+        Command::parse(line.as_bytes(), b"/home/u")
+    }
+
+    #[test]
+    fn words_are_told_apart() {
+        let two = |line: &str| match parse(line) {
+            Ok(Command::Rename(a, b)) => (String::from_utf8(a).unwrap(), String::from_utf8(b).unwrap()),
+            other => panic!("{line}: {other:?}"),
+        };
+        let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        assert_eq!(two("rename a b"), pair("a", "b"));
+        assert_eq!(two("rename   'a b'  \"c \\\" \\\\d\"  "), pair("a b", "c \" \\d"));
+        assert_eq!(two("rename /~/a /~2/b"), pair("/home/u/a", "/~2/b"));
+    }
+
+    #[test]
+    fn what_is_no_command_is_said_to_be_none() {
+        for bad in [
+            "mkdir",
+            "mkdir ",
+            "nonsense foo bar",
+            "rename a",
+            "mkdir a b",
+            "mkdir 'a",
+            "mkdir ''",
+            "mkdir 'a\\b'",
+            "chmod rw a",
+            "chmod 10000 a",
+            "chmod 8 a",
+            "chown x a",
+            "chgrp 4294967296 a",
+            "mtime never a",
+            "MKDIR a",
+        ] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn attributes() {
+        let change = |line: &str| match parse(line) {
+            Ok(Command::Attributes { change, path, .. }) if path == b"f" => change,
+            other => panic!("{line}: {other:?}"),
+        };
+        assert_eq!(change("chmod 644 f"), Change::Mode(0o644));
+        assert_eq!(change("chown 12 f"), Change::Owner(12));
+        assert_eq!(change("chgrp 13 f"), Change::Group(13));
+        assert_eq!(change("mtime 'Thu, 01 Jan 1970 00:00:09 GMT' f"), Change::Modified(9));
+        assert_eq!(change("atime \"1970-01-01 00:00:08\" f"), Change::Accessed(8));
+    }
+}

@@ -1,0 +1,202 @@
+//! One URL by SCP: a command on a channel for each file.
+
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+
+use net::exchange::{BodyError, BodyStep};
+use net::ssh::{Lost, Seat};
+use ssh::scp::{self, Fault, Head, Told};
+use tables::{Code, EasyOption as O};
+
+use super::{channel, lost, path};
+use crate::callbacks::DebugKind;
+use crate::error::{Error, Result};
+use crate::settings::Method;
+use crate::transfer::Transfer;
+use crate::transfer::body::BodySource;
+use crate::transfer::client_reader::ClientReader;
+
+/// Runs one request on a channel of its own.
+pub async fn run(t: &mut Transfer, seat: Seat) -> Result<()> {
+    let path = path::for_scp(t)?;
+    let mut command = Command { seat };
+    if t.on(O::Upload) || t.method == Method::Put {
+        store(t, &mut command, &path).await
+    } else {
+        fetch(t, &mut command, &path).await
+    }
+}
+
+/// The other side's scp.
+struct Command {
+    seat: Seat,
+}
+
+/// What came of looking at the channel.
+enum Seen<T> {
+    Found(T),
+    Fault(Fault),
+    Ended,
+}
+
+impl Command {
+    /// Looks at what came until there is something to be said of it, and takes so many bytes.
+    fn poll<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        look: impl FnOnce(&[u8]) -> Result<Option<(usize, T)>, Fault>,
+    ) -> Poll<Result<T>> {
+        let polled = self.seat.poll(cx, |session, id| {
+            let Some(channel) = session.channel(id) else { return Ok(Some(Seen::Ended)) };
+            if channel.answer() == Some(false) {
+                return Ok(Some(Seen::Fault(Fault::Told("the server runs no commands".into()))));
+            }
+            match look(channel.data()) {
+                Ok(Some((used, found))) => session.consume(id, used).map(|()| Some(Seen::Found(found))),
+                Ok(None) if channel.has_ended() => {
+                    let text = channel.stderr();
+                    Ok(Some(if text.is_empty() { Seen::Ended } else { Seen::Fault(Fault::Told(text)) }))
+                }
+                Ok(None) => Ok(None),
+                Err(fault) => Ok(Some(Seen::Fault(fault))),
+            }
+        });
+        polled.map(|polled| match polled {
+            Ok(Seen::Found(found)) => Ok(found),
+            Ok(Seen::Fault(Fault::Told(text))) => Err(Error::new(Code::Ssh, text)),
+            Ok(Seen::Fault(Fault::Protocol(text))) => Err(Error::new(Code::Ssh, text)),
+            Ok(Seen::Ended) => Err(Error::new(Code::Ssh, "the server has ended SCP")),
+            Err(e) => Err(lost(&e)),
+        })
+    }
+
+    async fn send(&mut self, mut bytes: &[u8]) -> Result<()> {
+        while !bytes.is_empty() {
+            let sent = poll_fn(|cx| {
+                self.seat.poll(cx, |session, id| {
+                    let gone = session.channel(id).is_none_or(|channel| channel.has_ended());
+                    let sent = session.send(id, bytes)?;
+                    Ok((sent > 0 || gone).then_some(sent))
+                })
+            });
+            match sent.await.map_err(|e: Lost| lost(&e).with_code(Code::SendError))? {
+                0 => return Err(Error::new(Code::SendError, "the server has ended SCP")),
+                n => bytes = &bytes[n..],
+            }
+        }
+        Ok(())
+    }
+
+    async fn answer(&mut self) -> Result<()> {
+        poll_fn(|cx| self.poll(cx, |bytes| Ok(scp::answer(bytes)?.map(|used| (used, ()))))).await
+    }
+}
+
+async fn fetch(t: &mut Transfer, command: &mut Command, path: &[u8]) -> Result<()> {
+    channel::open(&mut command.seat, "exec", &scp::fetch_command(path)).await?;
+    command.send(&[0]).await?;
+    let mut modified = None;
+    let head = loop {
+        match poll_fn(|cx| command.poll(cx, scp::head_line)).await? {
+            Told::Times(at) => {
+                modified = Some(at);
+                command.send(&[0]).await?;
+            }
+            Told::File(head) => break head,
+        }
+    };
+    if let (true, Some(at)) = (t.on(O::Filetime), modified) {
+        t.easy.info.borrow_mut().file_time = at as i64;
+    }
+    t.easy.info.borrow_mut().download_total = head.size as i64;
+    t.mark(|info, elapsed| info.pre_transfer = elapsed);
+    let limit = t.long(O::MaxfilesizeLarge);
+    if limit > 0 && head.size > limit as u64 {
+        return Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded"));
+    }
+    if t.on(O::Nobody) {
+        return Ok(());
+    }
+    command.send(&[0]).await?;
+    let mut source = Source { command, left: head.size, failed: None };
+    t.pump_body(&mut source).await.map_err(|e| source.failed.take().unwrap_or(e))?;
+    // The zero byte behind the file: whether the server could read it to its end.
+    command.answer().await?;
+    command.send(&[0]).await
+}
+
+struct Source<'a> {
+    command: &'a mut Command,
+    left: u64,
+    failed: Option<Error>,
+}
+
+impl BodySource for Source<'_> {
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
+        if self.left == 0 {
+            return Poll::Ready(Ok(BodyStep::End));
+        }
+        let most = usize::try_from(self.left).map_or(buf.len(), |left| left.min(buf.len()));
+        let took = self.command.poll(cx, |bytes| {
+            let n = bytes.len().min(most);
+            buf[..n].copy_from_slice(&bytes[..n]);
+            Ok((n > 0).then_some((n, n)))
+        });
+        match took {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Ok(n)) => {
+                self.left -= n as u64;
+                Poll::Ready(Ok(BodyStep::Bytes(n)))
+            }
+            Poll::Ready(Err(e)) => {
+                self.failed = Some(e);
+                Poll::Ready(Err(BodyError::Truncated(Some(self.left))))
+            }
+        }
+    }
+
+    fn left(&self) -> Option<u64> {
+        Some(self.left)
+    }
+
+    fn forget_read(&mut self) {}
+}
+
+async fn store(t: &mut Transfer, command: &mut Command, path: &[u8]) -> Result<()> {
+    let mut reader = ClientReader::open(&t.easy, Method::Put)?;
+    let Some(size) = reader.size else {
+        return Err(Error::new(Code::UploadFailed, "SCP requires a known file size for upload."));
+    };
+    let modified = u64::try_from(t.long(O::TimevalueLarge)).ok().filter(|at| *at > 0);
+    let head = Head { mode: t.long(O::NewFilePerms) as u32, size, modified };
+    let refused = |e: Error| if e.code() == Code::Ssh { e.with_code(Code::UploadFailed) } else { e };
+    channel::open(&mut command.seat, "exec", &scp::store_command(path, modified.is_some())).await?;
+    command.answer().await.map_err(refused)?;
+    let name = path.rsplit(|b| *b == b'/').next().unwrap_or_default();
+    for line in head.lines(name) {
+        command.send(&line).await?;
+        command.answer().await.map_err(refused)?;
+    }
+    t.easy.info.borrow_mut().upload_total = size as i64;
+    t.mark(|info, elapsed| info.pre_transfer = elapsed);
+    let mut buf = vec![0; (t.long(O::UploadBuffersize) as usize).max(32 << 10)];
+    let mut left = size;
+    while left > 0 {
+        let room = t.send_rate.piece(usize::try_from(left).map_or(buf.len(), |left| left.min(buf.len())));
+        let n = poll_fn(|cx| reader.poll_read(cx, &mut buf[..room])).await?;
+        if n == 0 {
+            let text = format!("upload ended with {left} of {size} bytes missing");
+            return Err(Error::new(Code::PartialFile, text));
+        }
+        t.easy.callbacks.debug_if_wanted(DebugKind::DataOut, &buf[..n]);
+        command.send(&buf[..n]).await?;
+        left -= n as u64;
+        t.easy.info.borrow_mut().uploaded += n as i64;
+        crate::transfer::sending::keep_pace(t, n).await;
+    }
+    t.mark(|info, elapsed| info.post_transfer = elapsed);
+    command.send(&[0]).await?;
+    command.answer().await.map_err(refused)?;
+    let seat = &mut command.seat;
+    poll_fn(|cx| seat.poll(cx, |session, id| session.end(id).map(Some))).await.map_err(|e| lost(&e))
+}

@@ -1,0 +1,42 @@
+//! One URL by SFTP: commands, the file or folder, commands.
+
+use net::ssh::Seat;
+use ssh::sftp::Request;
+use tables::EasyOption as O;
+
+use super::channel::{Sftp, attrs};
+use super::{download, list, path, quote, upload};
+use crate::error::Result;
+use crate::settings::{Method, Text};
+use crate::transfer::Transfer;
+
+/// Runs one request on a channel of its own.
+pub async fn run(t: &mut Transfer, seat: Seat) -> Result<()> {
+    let mut sftp = Sftp::open(t, seat).await?;
+    t.easy.info.borrow_mut().ftp_entry_path = Some(Text::from(sftp.home.as_slice()));
+    let outcome = exchange(t, &mut sftp).await;
+    // What failed between two replies leaves the channel as it was; in the middle of a file it does not.
+    if sftp.in_step {
+        sftp.leave(t);
+    }
+    outcome
+}
+
+async fn exchange(t: &mut Transfer, sftp: &mut Sftp) -> Result<()> {
+    let path = path::of(t, &sftp.home)?;
+    quote::run(t, sftp, O::Quote).await?;
+    if t.on(O::Filetime) {
+        let known = sftp.ask(&Request::Stat { path: &path }, attrs).await?;
+        if let Ok(Some((_, modified))) = known.map(|attrs| attrs.times) {
+            t.easy.info.borrow_mut().file_time = i64::from(modified);
+        }
+    }
+    if t.on(O::Upload) || t.method == Method::Put {
+        upload::store(t, sftp, &path).await?;
+    } else if path.ends_with(b"/") {
+        list::show(t, sftp, &path).await?;
+    } else {
+        download::fetch(t, sftp, &path).await?;
+    }
+    quote::run(t, sftp, O::Postquote).await
+}

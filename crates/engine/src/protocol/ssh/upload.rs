@@ -1,0 +1,143 @@
+//! A file to a server: new, resumed or appended to (CURLOPT_RESUME_FROM_LARGE(3), CURLOPT_APPEND(3)), in a folder that may have
+//! to be made (CURLOPT_FTP_CREATE_MISSING_DIRS(3)).
+
+use std::future::poll_fn;
+use std::task::Poll;
+
+use ssh::sftp::{APPEND, Attrs, CREATE, Reply, Request, Status, TRUNCATE, WRITE, Writes};
+use tables::{Code, EasyOption as O};
+
+use super::channel::{Sftp, attrs, handle};
+use super::refused;
+use crate::callbacks::DebugKind;
+use crate::error::{Error, Result};
+use crate::settings::Method;
+use crate::transfer::Transfer;
+use crate::transfer::client_reader::ClientReader;
+
+/// Stores a file.
+pub async fn store(t: &mut Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<()> {
+    let mut reader = ClientReader::open(&t.easy, Method::Put)?;
+    let from = already_there(t, sftp, path).await?;
+    let flags = match (t.on(O::Append), from) {
+        (true, _) => WRITE | CREATE | APPEND,
+        // Without CREATE a file that is gone would be an error; with TRUNCATE what is there would be lost.
+        (false, 1..) => WRITE,
+        (false, 0) => WRITE | CREATE | TRUNCATE,
+    };
+    let file = open(t, sftp, path, flags).await?;
+    if from > 0 {
+        reader.skip(from)?;
+    }
+    let total = reader.size.map(|all| all.saturating_sub(from));
+    t.easy.info.borrow_mut().upload_total = total.map_or(-1, |n| n as i64);
+    t.mark(|info, elapsed| info.pre_transfer = elapsed);
+    sftp.in_step = false;
+    let sent = send(t, sftp, &mut reader, Writes::new(&file, from)).await;
+    // What the server has not written down it says when the file is closed.
+    let closed = sftp.done(&Request::Close { handle: &file }).await;
+    sent?;
+    sftp.in_step = true;
+    closed?.map_err(|status| refused("Could not close the file", status))?;
+    t.mark(|info, elapsed| info.post_transfer = elapsed);
+    match reader.size {
+        Some(all) if reader.position() != all => {
+            let text = format!("upload ended with {} of {all} bytes", reader.position());
+            Err(Error::new(Code::PartialFile, text))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// How much of the file the server has.
+async fn already_there(t: &Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<u64> {
+    let from = t.long(O::ResumeFromLarge);
+    if let Ok(given) = u64::try_from(from) {
+        return Ok(given);
+    }
+    let known = sftp.ask(&Request::Stat { path }, attrs).await?;
+    Ok(known.ok().and_then(|attrs| attrs.size).unwrap_or_default())
+}
+
+async fn open(t: &Transfer, sftp: &mut Sftp, path: &[u8], flags: u32) -> Result<Vec<u8>> {
+    let mode = Attrs::mode(t.long(O::NewFilePerms) as u32);
+    let request = Request::Open { path, flags, attrs: mode };
+    let mut opened = sftp.ask(&request, handle).await?;
+    let missing = matches!(opened, Err(Status::NO_SUCH_FILE | Status::FAILURE | Status::NO_SUCH_PATH));
+    if missing && t.long(O::FtpCreateMissingDirs) != 0 && path.iter().skip(1).any(|b| *b == b'/') {
+        make_folders(t, sftp, path).await?;
+        opened = sftp.ask(&request, handle).await?;
+    }
+    opened.map_err(|status| {
+        let failed = refused("Upload failed", status);
+        if status == Status::FAILURE { failed.with_code(Code::Ssh) } else { failed }
+    })
+}
+
+/// Makes every folder on the way; one that is there already is no fault.
+async fn make_folders(t: &Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<()> {
+    let mode = Attrs::mode(t.long(O::NewDirectoryPerms) as u32);
+    for at in (1..path.len()).filter(|at| path[*at] == b'/') {
+        let folder = &path[..at];
+        t.easy.note(|| format!("Creating directory '{}'", String::from_utf8_lossy(folder)));
+        match sftp.done(&Request::MakeDir { path: folder, attrs: mode }).await? {
+            Ok(()) | Err(Status::FILE_ALREADY_EXISTS | Status::FAILURE | Status::PERMISSION_DENIED) => {}
+            Err(status) => return Err(refused("mkdir failed", status)),
+        }
+    }
+    Ok(())
+}
+
+/// Sends all that the reader has, many requests ahead of the server's answers.
+async fn send(
+    t: &mut Transfer,
+    sftp: &mut Sftp,
+    reader: &mut ClientReader,
+    mut writes: Writes,
+) -> Result<()> {
+    let most = sftp.client.write_piece() as usize;
+    let mut buf = vec![0; most.min((t.long(O::UploadBuffersize) as usize).max(32 << 10))];
+    let mut ended = false;
+    loop {
+        let room = if ended { 0 } else { writes.room(&sftp.client).min(buf.len()) };
+        let room = t.send_rate.piece(room);
+        let step = poll_fn(|cx| {
+            // What the server says goes first: a fault of its ends the upload.
+            let answered = sftp.poll_reply(cx, |_, id, reply| match reply {
+                Reply::Status(status, _) => Some(writes.answered(id, status)),
+                _ => Some(Err(ssh::Error::Protocol("an SFTP reply of another kind"))),
+            });
+            match answered {
+                Poll::Ready(Ok(Ok(Ok(())))) => return Poll::Ready(Ok(Step::Answered)),
+                Poll::Ready(Ok(Ok(Err(status)))) => {
+                    return Poll::Ready(Err(refused("Could not write the file", status)));
+                }
+                Poll::Ready(Ok(Err(e))) => return Poll::Ready(Err(Error::new(Code::Ssh, e.to_string()))),
+                Poll::Ready(Err(e)) => return Poll::Ready(Err(e)),
+                Poll::Pending => {}
+            }
+            match room {
+                0 => Poll::Pending,
+                room => reader.poll_read(cx, &mut buf[..room]).map_ok(Step::Read),
+            }
+        });
+        match step.await? {
+            Step::Answered => {}
+            Step::Read(0) => ended = true,
+            Step::Read(n) => {
+                t.easy.callbacks.debug_if_wanted(DebugKind::DataOut, &buf[..n]);
+                writes.write(&mut sftp.client, &buf[..n]);
+                t.easy.info.borrow_mut().uploaded += n as i64;
+                crate::transfer::sending::keep_pace(t, n).await;
+            }
+        }
+        if ended && writes.is_done() {
+            return Ok(());
+        }
+    }
+}
+
+enum Step {
+    Answered,
+    Read(usize),
+}

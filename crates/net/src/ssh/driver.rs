@@ -1,0 +1,237 @@
+//! The task of a session: writes what the channels have to say, reads, and tells each seat of its news.
+
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use runtime::cell::RefCell;
+use runtime::{Reactor, Runtime};
+
+use super::parked::Parked;
+use super::{CHANNELS, Lost, Seat, Shared, State};
+use crate::connection::{About, Connection};
+use crate::lease::Whole;
+use crate::session::{Place, Session};
+
+pub use crate::http2::Around;
+
+/// What one poll reads before the seats have their turn.
+const FAIR_SHARE: usize = 256 << 10;
+/// New keys after so long (RFC 4253 §9).
+const REKEY_AFTER: Duration = Duration::from_secs(3600);
+
+/// A session as a pool knows it.
+pub struct Hosted {
+    pub(super) state: Shared,
+    about: Rc<About>,
+    /// Without its connection, which the driver has.
+    whole: RefCell<Option<Whole>>,
+    around: Option<Around>,
+}
+
+/// For [`Whole::host`]: runs the session that is parked on the connection.
+pub fn host(mut whole: Whole, runtime: &Runtime, around: Option<Around>) -> Rc<dyn Session> {
+    let about = Rc::new(whole.about().clone());
+    let mut connection = whole.take();
+    let parked = connection.state.take().and_then(|memory| memory.take::<Parked>());
+    let reactor = runtime.reactor().clone();
+    let state = match parked {
+        Some(parked) => parked.into_state(reactor.now()),
+        None => State::lost(reactor.now()),
+    };
+    let state = Rc::new(RefCell::new(state));
+    let hosted = Rc::new(Hosted { state: state.clone(), about, whole: RefCell::new(Some(whole)), around });
+    let driver = Driver { state, connection: Some(connection), reactor };
+    runtime.spawn(Box::pin(drive(hosted.clone(), driver)));
+    hosted
+}
+
+async fn drive(hosted: Rc<Hosted>, mut driver: Driver) {
+    poll_fn(|cx| {
+        let step = driver.poll(cx);
+        if step.is_pending() && hosted.vacancies() > 0 {
+            hosted.whole.borrow().iter().for_each(Whole::tell_room);
+        }
+        step
+    })
+    .await;
+    hosted.give_back(&mut driver);
+}
+
+struct Driver {
+    state: Shared,
+    connection: Option<Box<Connection>>,
+    reactor: Arc<Reactor>,
+}
+
+impl Driver {
+    /// Ready when nobody has a seat and nothing is under way.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut moved = 0;
+        loop {
+            if self.state.borrow().lost.is_some() {
+                return if self.state.borrow().seats == 0 { Poll::Ready(()) } else { self.sleep(cx) };
+            }
+            self.renew_keys();
+            if let Poll::Ready(Err(lost)) = self.poll_write(cx) {
+                self.state.borrow_mut().lose(lost);
+                continue;
+            }
+            let state = self.state.borrow();
+            if state.seats == 0 && state.session.is_quiet() {
+                return Poll::Ready(());
+            }
+            drop(state);
+            match self.poll_read(cx) {
+                Poll::Ready(Ok(n)) => moved += n,
+                Poll::Ready(Err(lost)) => self.state.borrow_mut().lose(lost),
+                Poll::Pending => return self.sleep(cx),
+            }
+            if moved >= FAIR_SHARE {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+        }
+    }
+
+    fn renew_keys(&self) {
+        let now = self.reactor.now();
+        let mut state = self.state.borrow_mut();
+        if now.saturating_duration_since(state.keyed) >= REKEY_AFTER {
+            state.keyed = now;
+            if let Err(e) = state.session.transport().rekey() {
+                state.lose(e.into());
+            }
+        }
+    }
+
+    fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Lost>> {
+        let Some(connection) = &mut self.connection else { return Poll::Pending };
+        let mut state = self.state.borrow_mut();
+        let had = !state.session.transport().output().is_empty();
+        while !state.session.transport().output().is_empty() {
+            match ready!(connection.filter.poll_write(cx, state.session.transport().output())) {
+                Ok(0) => return Poll::Ready(Err(Lost::Closed)),
+                Ok(n) => state.session.transport().sent(n),
+                Err(e) => return Poll::Ready(Err(e.into())),
+            }
+        }
+        if had {
+            // There is room again for who has something to send.
+            state.wake(|_| true);
+        }
+        connection.filter.poll_flush(cx).map_err(Lost::from)
+    }
+
+    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Result<usize, Lost>> {
+        let Some(connection) = &mut self.connection else { return Poll::Pending };
+        let mut state = self.state.borrow_mut();
+        match ready!(connection.filter.poll_read(cx, state.session.transport().space())) {
+            Ok(0) => Poll::Ready(Err(Lost::Closed)),
+            Ok(n) => {
+                state.session.transport().received(n);
+                let taken = state.session.take_in();
+                let news = state.session.news();
+                state.wake(|id| news.contains(&id));
+                Poll::Ready(taken.map(|()| n).map_err(Lost::from))
+            }
+            Err(e) => Poll::Ready(Err(e.into())),
+        }
+    }
+
+    fn sleep(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.state.borrow_mut().driver = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for Driver {
+    /// With the multi handle that ran it; nobody waits for ever.
+    fn drop(&mut self) {
+        if let Ok(mut state) = self.state.try_borrow_mut() {
+            state.lose(Lost::Abandoned);
+        }
+    }
+}
+
+impl State {
+    /// A session that never was: what cannot happen fails what is asked of it.
+    fn lost(now: std::time::Instant) -> State {
+        let transport = ssh::Transport::new(ssh::Config::default());
+        let session = ssh::Session::new(transport.expect("the system has random numbers"));
+        let lost = Some(Lost::Abandoned);
+        State::new(session, Vec::new(), CHANNELS, now, lost)
+    }
+
+    pub(super) fn new(
+        session: ssh::Session,
+        spare: Vec<super::Spare>,
+        most: usize,
+        keyed: std::time::Instant,
+        lost: Option<Lost>,
+    ) -> State {
+        State {
+            session,
+            driver: None,
+            waiting: Vec::new(),
+            spare,
+            seats: 0,
+            most,
+            lost,
+            retiring: false,
+            keyed,
+        }
+    }
+}
+
+impl Hosted {
+    fn give_back(&self, driver: &mut Driver) {
+        let (Some(mut whole), Some(connection)) = (self.whole.take(), driver.connection.take()) else {
+            return;
+        };
+        whole.restore(connection);
+        let mut state = self.state.borrow_mut();
+        let good = state.lost.is_none() && !state.retiring;
+        // Whoever still has the session finds it lost.
+        let rest = Cell::new(Some(std::mem::replace(&mut *state, State::lost(driver.reactor.now()))));
+        drop(state);
+        let mut whole = Some(whole);
+        let mut give = || {
+            let Some(mut whole) = whole.take() else { return };
+            if !good {
+                return whole.retire();
+            }
+            if let Some(rest) = rest.take() {
+                whole.connection().state = Some(Box::new(Parked::of(rest)));
+            }
+            whole.release();
+        };
+        match &self.around {
+            Some(around) => around(&mut give),
+            None => give(),
+        }
+    }
+}
+
+impl Session for Hosted {
+    fn about(&self) -> &About {
+        &self.about
+    }
+
+    fn vacancies(&self) -> usize {
+        let state = self.state.borrow();
+        if state.lost.is_some() || state.retiring { 0 } else { state.most.saturating_sub(state.seats) }
+    }
+
+    fn place(self: Rc<Self>) -> Place {
+        Place::Channel(Seat::new(self.clone()))
+    }
+
+    /// Nobody calls it: servers of SSH's open no channels to a client.
+    fn adopt(self: Rc<Self>, _stream: crate::http2::Stream) -> Place {
+        self.place()
+    }
+}

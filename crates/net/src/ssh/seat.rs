@@ -1,0 +1,128 @@
+//! The place of one transfer in a session, and its channel.
+
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use ssh::sftp::Client;
+use ssh::{ChannelId, Session, State};
+
+use super::driver::Hosted;
+use super::{Lost, Spare};
+
+/// A place; dropping it closes its channel.
+pub struct Seat {
+    hosted: Rc<Hosted>,
+    channel: Option<ChannelId>,
+}
+
+impl Seat {
+    pub(super) fn new(hosted: Rc<Hosted>) -> Seat {
+        hosted.state.borrow_mut().seats += 1;
+        Seat { hosted, channel: None }
+    }
+
+    /// Takes a channel on which SFTP is spoken already.
+    pub fn take_spare(&mut self) -> Option<(Client, Vec<u8>)> {
+        let spare = self.hosted.state.borrow_mut().spare.pop()?;
+        self.channel = Some(spare.channel);
+        Some((spare.client, spare.home))
+    }
+
+    /// Leaves the channel for who comes next.
+    pub fn leave_spare(mut self, client: Client, home: Vec<u8>) {
+        let mut state = self.hosted.state.borrow_mut();
+        if state.lost.is_some() || state.retiring || client.is_littered() {
+            return;
+        }
+        if let Some(channel) = self.channel.take() {
+            state.spare.push(Spare { client, home, channel });
+        }
+    }
+
+    /// Asks for a channel; a spare one makes room where there is none.
+    pub fn open(&mut self) -> Result<(), Lost> {
+        let mut state = self.hosted.state.borrow_mut();
+        if let Some(lost) = &state.lost {
+            return Err(lost.clone());
+        }
+        if state.session.count() >= state.most
+            && let Some(spare) = state.spare.pop()
+        {
+            state.session.leave(spare.channel)?;
+        }
+        self.channel = Some(state.session.open()?);
+        state.wake_driver();
+        Ok(())
+    }
+
+    /// The server bears no more channels than there are now: others are not promised any. False when this was the only one.
+    pub fn refused(&self) -> bool {
+        let mut state = self.hosted.state.borrow_mut();
+        state.most = state.seats.saturating_sub(1).max(1);
+        state.seats > 1
+    }
+
+    /// No other transfer gets a place in the session from now on; it closes after the last.
+    pub fn retire(&mut self) {
+        self.hosted.state.borrow_mut().retiring = true;
+    }
+
+    /// Looks at the channel until there is something to be said of it. What is sent while looking leaves soon.
+    pub fn poll<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        look: impl FnOnce(&mut Session, ChannelId) -> Result<Option<T>, ssh::Error>,
+    ) -> Poll<Result<T, Lost>> {
+        let mut state = self.hosted.state.borrow_mut();
+        let Some(channel) = self.channel else { return Poll::Ready(Err(Lost::Abandoned)) };
+        let found = look(&mut state.session, channel);
+        if state.lost.is_none() && !state.session.transport().output().is_empty() {
+            state.wake_driver();
+        }
+        match found {
+            Ok(Some(found)) => Poll::Ready(Ok(found)),
+            Err(e) => {
+                state.lose(e.clone().into());
+                Poll::Ready(Err(e.into()))
+            }
+            Ok(None) => {
+                if let Some(lost) = &state.lost {
+                    return Poll::Ready(Err(lost.clone()));
+                }
+                let waits = |(id, waker): &(ChannelId, std::task::Waker)| {
+                    *id == channel && waker.will_wake(cx.waker())
+                };
+                if !state.waiting.iter().any(waits) {
+                    state.waiting.retain(|(id, _)| *id != channel);
+                    state.waiting.push((channel, cx.waker().clone()));
+                }
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Whether the channel is open; `None` while the server has not answered.
+    pub fn is_open(session: &Session, id: ChannelId) -> Option<Result<(), String>> {
+        match session.channel(id).map(ssh::Channel::state) {
+            Some(State::Opening) => None,
+            Some(State::Open) => Some(Ok(())),
+            Some(State::Refused(_, text)) => Some(Err(text.clone())),
+            Some(State::Closed) | None => Some(Err("channel closed".to_owned())),
+        }
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut state = self.hosted.state.borrow_mut();
+        state.seats = state.seats.saturating_sub(1);
+        if let Some(channel) = self.channel {
+            state.waiting.retain(|(id, _)| *id != channel);
+            let left = state.session.leave(channel);
+            if let Err(e) = left {
+                state.lose(e.into());
+            }
+        }
+        state.wake_driver();
+    }
+}
