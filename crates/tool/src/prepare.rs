@@ -72,6 +72,7 @@ impl Prepare<'_> {
         let (out, skip) = self.output()?;
         let (upload, size) = self.upload(skip)?;
         self.final_url()?;
+        self.known_hosts()?;
         // A conversation goes on while nothing is typed.
         let upload = match upload {
             Upload::None | Upload::Stdin if self.job.scheme == "telnet" => Upload::Trickle,
@@ -348,9 +349,7 @@ impl Prepare<'_> {
         if let Some(query) = query.cloned() {
             self.append_query(&query)?;
         }
-        let flags = url_flag::GUESS_SCHEME | url_flag::NON_SUPPORT_SCHEME;
-        let scheme = Url::parse(&self.job.url, flags).ok().and_then(|url| url.scheme());
-        let scheme = scheme.unwrap_or_default().to_ascii_lowercase();
+        let scheme = self.scheme();
         if matches!(scheme.as_str(), "ipfs" | "ipns") {
             let gateway = self.request.options.text("ipfs-gateway");
             self.job.url = ipfs::rewrite(&self.job.url, &scheme, gateway).map_err(|why| {
@@ -363,6 +362,36 @@ impl Prepare<'_> {
         }
         self.job.scheme = scheme;
         Ok(())
+    }
+
+    /// The scheme as the library will understand the URL: --proto-default stands in where none is written (CVE-2026-12064: what
+    /// depends on the scheme, such as the check of a host's key, must not be left away there).
+    fn scheme(&self) -> String {
+        let of = |flags| Url::parse(&self.job.url, flags | url_flag::NON_SUPPORT_SCHEME).ok()?.scheme();
+        let given =
+            || self.request.options.text("DEFAULT_PROTOCOL").map(|text| String::from_utf8_lossy(text).into());
+        let scheme: Option<String> = of(0).or_else(given).or_else(|| of(url_flag::GUESS_SCHEME));
+        scheme.unwrap_or_default().to_ascii_lowercase()
+    }
+
+    /// Hosts that are spoken to by SSH must be known: by a file, or by a fingerprint.
+    fn known_hosts(&mut self) -> Result<(), Stop> {
+        let options = &self.request.options;
+        let ssh = matches!(self.job.scheme.as_str(), "scp" | "sftp");
+        if !ssh || self.request.insecure || options.text("SSH_KNOWNHOSTS").is_some() {
+            return Ok(());
+        }
+        self.job.known_hosts = usual_known_hosts();
+        if self.job.known_hosts.is_some() {
+            return Ok(());
+        }
+        let printed = ["SSH_HOST_PUBLIC_KEY_MD5", "SSH_HOST_PUBLIC_KEY_SHA256"];
+        if printed.iter().any(|name| options.text(name).is_some()) {
+            self.env.warn("Could not find a known_hosts file");
+            return Ok(());
+        }
+        self.env.error("Could not find a known_hosts file");
+        Err(Stop::Failed(FAILED_INIT))
     }
 
     fn append_query(&mut self, query: &[u8]) -> Result<(), Stop> {
@@ -404,6 +433,15 @@ impl Prepare<'_> {
             Stop::Failed(code.id())
         })
     }
+}
+
+/// Where ssh keeps it, or where the tool's own files are.
+fn usual_known_hosts() -> Option<Vec<u8>> {
+    ["CURL_HOME", "XDG_CONFIG_HOME", "HOME"].iter().find_map(|name| {
+        let folder = std::env::var_os(name).filter(|folder| !folder.is_empty())?;
+        let file = std::path::PathBuf::from(folder).join(".ssh/known_hosts");
+        file.is_file().then(|| file.into_os_string().into_encoded_bytes())
+    })
 }
 
 /// As the tool reads URLs: the scheme may be missing.

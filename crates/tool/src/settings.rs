@@ -37,6 +37,8 @@ pub struct Job {
     /// The scheme in lower case, as far as it can be told.
     pub scheme: String,
     pub upload: bool,
+    /// The file of known hosts, where none was named.
+    pub known_hosts: Option<Bytes>,
     /// Headers to send besides those of the request.
     pub extra_headers: Vec<Bytes>,
     pub resume_from: i64,
@@ -242,7 +244,7 @@ impl List<'_> {
         let request = self.request;
         self.copy(&["KEYPASSWD", "PROXY_KEYPASSWD"]);
         if matches!(job.scheme.as_str(), "scp" | "sftp") {
-            self.ssh();
+            self.ssh(job);
         }
         self.copy(&["CAINFO", "PROXY_CAINFO", "CAPATH"]);
         self.copy_or("PROXY_CAPATH", "CAPATH");
@@ -297,7 +299,7 @@ impl List<'_> {
         }
     }
 
-    fn ssh(&mut self) {
+    fn ssh(&mut self, job: &Job) {
         let options = &self.request.options;
         if let Some(key) = options.text("key") {
             self.put_text("SSH_PRIVATE_KEYFILE", key);
@@ -309,7 +311,10 @@ impl List<'_> {
             "SSH_COMPRESSION",
         ]);
         if !self.request.insecure {
-            self.copy(&["SSH_KNOWNHOSTS"]);
+            match &job.known_hosts {
+                Some(file) => self.put_text("SSH_KNOWNHOSTS", file),
+                None => self.copy(&["SSH_KNOWNHOSTS"]),
+            }
         }
     }
 
