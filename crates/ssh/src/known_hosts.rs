@@ -295,7 +295,7 @@ mod tests {
         assert_eq!(check(&format!("@cert-authority {}", line("*", 1)), "host", 22), Verdict::Missing);
     }
 
-    /// A host that is known by a key of another type alone is not a host that nobody knows.
+    /// CVE-2026-9547: a host that is known by a key of another type alone is not a host that nobody knows.
     #[test]
     fn a_key_of_another_type_is_another_key() {
         let mut rsa = Vec::new();

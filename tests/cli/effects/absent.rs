@@ -53,23 +53,8 @@ fn options_that_the_library_lacks() {
     assert_eq!(curl(&["--engine", "list"]).text(), "Build-time engines:\n  <none>\n");
 }
 
-// idles: --compressed-ssh, --hostpubmd5, --hostpubsha256, --knownhosts, --pubkey
 #[test]
-fn flags_of_protocols_that_are_not_built() {
-    let rows: &[(&str, &[&[&str]])] = &[
-        ("sftp", &[&["--compressed-ssh"], &["--hostpubmd5", "00112233445566778899aabbccddeeff"]]),
-        ("sftp", &[&["--hostpubsha256", "x"], &["--knownhosts", "/dev/null"], &["--pubkey", "key.pub"]]),
-        ("scp", &[&["--compressed-ssh"], &["--pubkey", "key.pub"]]),
-    ];
-    for (scheme, flags) in rows {
-        for flag in *flags {
-            let ran = on_a_file(flag);
-            assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{flag:?}");
-            let ran = curl(&[flag, &[format!("{scheme}://127.0.0.1/").as_str()][..]].concat());
-            let said = format!("curl: (1) Protocol \"{scheme}\" not supported\n");
-            assert_eq!((ran.code, ran.stderr), (1, said), "{flag:?}: {scheme} is built: say what it does");
-        }
-    }
+fn values_that_are_none() {
     for wrong in [["--hostpubmd5", "short"], ["--upload-flags", "read"], ["--tftp-blksize", "x"]] {
         assert_eq!(on_a_file(&wrong).code, 2, "{wrong:?}");
     }

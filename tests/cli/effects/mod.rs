@@ -7,6 +7,7 @@ mod http;
 mod names;
 mod output;
 mod proxy;
+mod ssh;
 mod tls;
 
 use super::{clean, empty_folder, tool};

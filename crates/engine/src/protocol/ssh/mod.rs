@@ -24,9 +24,13 @@ use crate::transfer::Transfer;
 
 pub use login::log_in;
 
+/// So many channels may be refused to one transfer, each on a connection that others use as well.
+const MAX_REFUSED: usize = 32;
+
 /// Runs one request.
 pub async fn run(t: &mut Transfer) -> Result<()> {
     let mut fresh = false;
+    let mut refused = 0;
     loop {
         let link = t.connect(fresh).await?;
         let reused = link.lease.is_reused();
@@ -40,7 +44,9 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
             _ => sftp::run(t, seat).await,
         };
         match outcome {
-            // The server closed a kept connection while it was idle, or takes no more channels on this one.
+            // The server bears no more channels here: another connection, or a place that has become free.
+            Err(e) if e.is_stale() && e.code() == Code::FailedInit && refused < MAX_REFUSED => refused += 1,
+            // The server closed a kept connection while it was idle.
             Err(e) if e.is_stale() && reused && !fresh => {
                 t.easy.note(|| "Connection died, retrying a fresh connect".to_owned());
                 fresh = true;

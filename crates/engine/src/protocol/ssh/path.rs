@@ -39,6 +39,7 @@ pub fn at_home(path: &[u8], home: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
 
+    /// CVE-2023-27534
     #[test]
     fn home_is_a_whole_first_segment() {
         for (path, found) in [

@@ -299,6 +299,6 @@ mod tests {
         assert_eq!(change("chown 12 f"), Change::Owner(12));
         assert_eq!(change("chgrp 13 f"), Change::Group(13));
         assert_eq!(change("mtime 'Thu, 01 Jan 1970 00:00:09 GMT' f"), Change::Modified(9));
-        assert_eq!(change("atime \"1970-01-01 00:00:08\" f"), Change::Accessed(8));
+        assert_eq!(change("atime \"Thu, 01 Jan 1970 00:00:08 GMT\" f"), Change::Accessed(8));
     }
 }

@@ -1,0 +1,284 @@
+//! SFTP and SCP with OpenSSH's server: files both ways, part of them, folders, commands, and who may log in where.
+//!
+//! covers: CURLOPT_SSH_AUTH_TYPES, CURLOPT_SSH_PRIVATE_KEYFILE, CURLOPT_SSH_PUBLIC_KEYFILE, CURLOPT_KEYPASSWD,
+//! CURLOPT_SSH_COMPRESSION, CURLOPT_SSH_KNOWNHOSTS, CURLOPT_SSH_HOST_PUBLIC_KEY_MD5, CURLOPT_SSH_HOST_PUBLIC_KEY_SHA256,
+//! CURLOPT_NEW_DIRECTORY_PERMS, CURLOPT_NEW_FILE_PERMS, CURLOPT_DIRLISTONLY, CURLOPT_QUOTE, CURLOPT_POSTQUOTE
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::rc::Rc;
+use std::time::Duration;
+
+use common::{App, handle, long, text};
+use tables::constant::{CURLSSH_AUTH_AGENT, CURLSSH_AUTH_PASSWORD, CURLSSH_AUTH_PUBLICKEY};
+use tables::{Code, EasyOption as O, MultiCode};
+use testkit::body::pattern;
+use testkit::launch::{SSH_PASSWORD, SSH_USER, Sshd, keygen};
+use warmwire_engine::{Easy, Multi};
+
+fn transfer(server: &Sshd, scheme: &str, path: &str) -> (Easy, Rc<App>) {
+    let (easy, app) = handle(&server.url(scheme, &server.path(path).display().to_string()));
+    text(&easy, O::SshPrivateKeyfile, &server.path("user_ed25519").display().to_string());
+    (easy, app)
+}
+
+fn ok(easy: &Easy) {
+    assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+}
+
+fn quote(easy: &Easy, option: O, lines: &[String]) {
+    let lines = lines.iter().map(|line| line.as_bytes().into()).collect();
+    easy.state().settings.borrow_mut().set_list(option, Some(lines)).unwrap();
+}
+
+fn connects(easy: &Easy) -> i64 {
+    easy.state().info.borrow().connects
+}
+
+#[test]
+fn files_come_whole_and_in_part() {
+    let server = Sshd::start("").unwrap();
+    let file = pattern(3_000_000);
+    server.write("file", &file).unwrap();
+    for scheme in ["sftp", "scp"] {
+        let (easy, app) = transfer(&server, scheme, "file");
+        ok(&easy);
+        assert!(*app.body.borrow() == file, "{scheme}");
+        ok(&easy);
+        assert_eq!(connects(&easy), 0, "the second has the connection of the first");
+    }
+    for (range, from, to) in
+        [("5-9", 5, 10), ("-7", file.len() - 7, file.len()), ("2999990-", 2_999_990, 3_000_000)]
+    {
+        let (easy, app) = transfer(&server, "sftp", "file");
+        text(&easy, O::Range, range);
+        ok(&easy);
+        assert_eq!(*app.body.borrow(), file[from..to], "{range}");
+    }
+    for (from, code, rest) in [(1_000_000, Code::Ok, 2_000_000), (4_000_000, Code::BadDownloadResume, 0)] {
+        let (easy, app) = transfer(&server, "sftp", "file");
+        long(&easy, O::ResumeFromLarge, from);
+        assert_eq!(easy.perform(), code, "{from}");
+        assert_eq!(app.body.borrow().len(), rest);
+    }
+    let (easy, _) = transfer(&server, "sftp", "file");
+    text(&easy, O::Range, "99999999-");
+    assert_eq!(easy.perform(), Code::RangeError);
+    let (easy, app) = transfer(&server, "sftp", "none");
+    assert_eq!(easy.perform(), Code::RemoteFileNotFound);
+    text(&easy, O::Url, &server.url("sftp", &server.path("file").display().to_string()));
+    ok(&easy);
+    assert_eq!(
+        (app.body.borrow().len(), connects(&easy)),
+        (3_000_000, 0),
+        "what is missing leaves the channel in step"
+    );
+    let (easy, _) = transfer(&server, "scp", "none");
+    assert_eq!(easy.perform(), Code::Ssh);
+}
+
+#[test]
+fn files_are_stored_whole_resumed_and_appended_to() {
+    let server = Sshd::start("").unwrap();
+    let file = pattern(1_500_000);
+    let put = |scheme: &str, path: &str, set: &dyn Fn(&Easy)| {
+        let (easy, app) = transfer(&server, scheme, path);
+        *app.upload.borrow_mut() = file.clone();
+        long(&easy, O::Upload, 1);
+        long(&easy, O::InfilesizeLarge, file.len() as i64);
+        set(&easy);
+        (easy.perform(), easy.state().message())
+    };
+    for scheme in ["sftp", "scp"] {
+        let name = format!("up-{scheme}");
+        assert_eq!(put(scheme, &name, &|easy| long(easy, O::NewFilePerms, 0o640)).0, Code::Ok);
+        assert!(fs::read(server.path(&name)).unwrap() == file);
+        assert_eq!(fs::metadata(server.path(&name)).unwrap().permissions().mode() & 0o777, 0o640);
+    }
+    server.write("half", &file[..700_000]).unwrap();
+    assert_eq!(put("sftp", "half", &|easy| long(easy, O::ResumeFromLarge, -1)).0, Code::Ok);
+    assert!(fs::read(server.path("half")).unwrap() == file);
+    server.write("more", b"before").unwrap();
+    assert_eq!(put("sftp", "more", &|easy| long(easy, O::Append, 1)).0, Code::Ok);
+    assert_eq!(fs::read(server.path("more")).unwrap(), [b"before".as_slice(), &file].concat());
+    assert_eq!(put("sftp", "no/such/folder/file", &|_| {}).0, Code::RemoteFileNotFound);
+    assert_eq!(put("scp", "no/such/folder/file", &|_| {}).0, Code::UploadFailed);
+    let made = |easy: &Easy| {
+        long(easy, O::FtpCreateMissingDirs, 1);
+        long(easy, O::NewDirectoryPerms, 0o700);
+    };
+    assert_eq!(put("sftp", "new/folder/file", &made).0, Code::Ok);
+    assert!(fs::read(server.path("new/folder/file")).unwrap() == file);
+    assert_eq!(fs::metadata(server.path("new/folder")).unwrap().permissions().mode() & 0o777, 0o700);
+    let unknown = put("scp", "x", &|easy| long(easy, O::InfilesizeLarge, -1));
+    assert_eq!(unknown, (Code::UploadFailed, "SCP requires a known file size for upload.".to_owned()));
+}
+
+#[test]
+fn folders_are_listed() {
+    let server = Sshd::start("").unwrap();
+    server.write("folder/a", b"123").unwrap();
+    server.write("folder/b", b"").unwrap();
+    std::os::unix::fs::symlink("a", server.path("folder/link")).unwrap();
+    let (easy, app) = transfer(&server, "sftp", "folder/");
+    long(&easy, O::Dirlistonly, 1);
+    ok(&easy);
+    let listing = String::from_utf8(app.body.take()).unwrap();
+    let mut names: Vec<&str> = listing.lines().collect();
+    names.sort_unstable();
+    assert_eq!(names, [".", "..", "a", "b", "link"]);
+    long(&easy, O::Dirlistonly, 0);
+    ok(&easy);
+    let listing = String::from_utf8(app.body.take()).unwrap();
+    assert!(listing.lines().any(|line| line.starts_with("-rw") && line.ends_with(" a")), "{listing}");
+    assert!(listing.lines().any(|line| line.starts_with('l') && line.ends_with(" link -> a")), "{listing}");
+    let (easy, _) = transfer(&server, "sftp", "none/");
+    assert_eq!(easy.perform(), Code::RemoteFileNotFound);
+}
+
+#[test]
+fn commands_before_and_after() {
+    let server = Sshd::start("").unwrap();
+    server.write("file", b"x").unwrap();
+    let path = |name: &str| server.path(name).display().to_string();
+    let (easy, app) = transfer(&server, "sftp", "file");
+    let before = [
+        format!("mkdir {}", path("d")),
+        format!("chmod 751 {}", path("d")),
+        format!("rename {} '{}'", path("d"), path("e e")),
+        format!("ln {} {}", path("file"), path("l")),
+        format!("mtime \"Feb 3 04:05:06 2001 GMT\" {}", path("file")),
+        format!("chgrp 12 {}", path("file")),
+        format!("chown 34 {}", path("file")),
+        format!("*rm {}", path("none")),
+        "pwd".to_owned(),
+        format!("statvfs {}", path("file")),
+    ];
+    quote(&easy, O::Quote, &before);
+    quote(&easy, O::Postquote, &[format!("rm {}", path("l")), format!("rmdir '{}'", path("e e"))]);
+    long(&easy, O::Filetime, 1);
+    ok(&easy);
+    assert_eq!(*app.body.borrow(), b"x");
+    let known = fs::metadata(server.path("file")).unwrap();
+    assert_eq!((known.uid(), known.gid(), known.mtime()), (34, 12, 981_173_106));
+    assert_eq!(easy.state().info.borrow().file_time, 981_173_106);
+    assert!(!server.path("e e").exists() && !server.path("l").exists());
+    let headers = String::from_utf8(app.headers.take()).unwrap();
+    assert!(headers.starts_with("PWD \"/root\" is the current directory.\nstatvfs:\nf_bsize: "), "{headers}");
+    for bad in ["mkdir /tmp/x trailing", "nonsense a", &format!("mkdir {}", path("file"))] {
+        let (easy, _) = transfer(&server, "sftp", "file");
+        quote(&easy, O::Quote, &[bad.to_owned()]);
+        assert_eq!(easy.perform(), Code::QuoteError, "{bad}");
+    }
+}
+
+/// CVE-2025-10966, CVE-2025-15079: a server whose key is not the known one is refused, whatever it is that it says.
+#[test]
+fn a_server_must_be_the_one_that_is_known() {
+    let server = Sshd::start("").unwrap();
+    server.write("file", b"x").unwrap();
+    let known = server.known_hosts().unwrap();
+    let try_with = |set: &dyn Fn(&Easy)| {
+        let (easy, _) = transfer(&server, "sftp", "file");
+        set(&easy);
+        (easy.perform(), easy.state().message())
+    };
+    let by_file = |file: &str| try_with(&|easy| text(easy, O::SshKnownhosts, file));
+    assert_eq!(by_file(&known.display().to_string()).0, Code::Ok);
+    let (code, why) = by_file("/dev/null");
+    assert_eq!(code, Code::PeerFailedVerification);
+    assert!(why.contains("not known"), "{why}");
+    keygen(&server.path(""), "other", &["-t", "ed25519", "-N", ""]).unwrap();
+    let other = fs::read_to_string(server.path("other.pub")).unwrap();
+    let changed = server.write("changed", format!("[127.0.0.1]:{} {other}", server.port)).unwrap();
+    let (code, why) = by_file(&changed.display().to_string());
+    assert_eq!(code, Code::PeerFailedVerification);
+    assert!(why.contains("has changed"), "{why}");
+    for (option, wrong) in
+        [(O::SshHostPublicKeyMd5, "00000000000000000000000000000000"), (O::SshHostPublicKeySha256, "AAAA")]
+    {
+        assert_eq!(try_with(&|easy| text(easy, option, wrong)).0, Code::PeerFailedVerification);
+    }
+}
+
+/// CVE-2023-27538: a connection belongs to the key by which it was made.
+#[test]
+fn another_key_file_makes_another_connection() {
+    let server = Sshd::start("").unwrap();
+    server.write("file", b"x").unwrap();
+    let (easy, _) = transfer(&server, "sftp", "file");
+    ok(&easy);
+    ok(&easy);
+    assert_eq!(connects(&easy), 0);
+    fs::copy(server.path("user_ed25519"), server.path("again")).unwrap();
+    text(&easy, O::SshPrivateKeyfile, &server.path("again").display().to_string());
+    ok(&easy);
+    assert_eq!(connects(&easy), 1);
+    text(&easy, O::SshPrivateKeyfile, &server.path("none").display().to_string());
+    assert_eq!(easy.perform(), Code::LoginDenied);
+}
+
+/// CVE-2025-15224: an agent is asked where that is wanted, and nowhere else.
+#[test]
+fn an_agent_is_asked_only_where_that_is_wanted() {
+    let server = Sshd::start("PasswordAuthentication yes").unwrap();
+    for (types, asked) in [
+        (CURLSSH_AUTH_PUBLICKEY | CURLSSH_AUTH_PASSWORD, false),
+        (CURLSSH_AUTH_PUBLICKEY | CURLSSH_AUTH_AGENT, true),
+    ] {
+        let (easy, app) = transfer(&server, "sftp", "file");
+        text(&easy, O::SshPrivateKeyfile, "/none");
+        long(&easy, O::SshAuthTypes, types as i64);
+        *app.notes.borrow_mut() = Some(String::new());
+        assert_eq!(easy.perform(), Code::LoginDenied);
+        let notes = app.notes.take().unwrap();
+        assert_eq!(notes.contains("agent"), asked, "{notes}");
+    }
+}
+
+#[test]
+fn passwords_and_keys_under_a_passphrase() {
+    let server = Sshd::start_with_password("PasswordAuthentication yes\nRekeyLimit 1M").unwrap();
+    server.write("file", pattern(4_000_000)).unwrap();
+    let (easy, app) = transfer(&server, "sftp", "file");
+    text(&easy, O::SshPrivateKeyfile, "/none");
+    text(&easy, O::Userpwd, &format!("{SSH_USER}:{SSH_PASSWORD}"));
+    long(&easy, O::SshCompression, 1);
+    ok(&easy);
+    assert!(*app.body.borrow() == pattern(4_000_000), "keys change, and packets are compressed");
+    text(&easy, O::Userpwd, &format!("{SSH_USER}:wrong"));
+    assert_eq!(easy.perform(), Code::LoginDenied);
+    keygen(&server.path(""), "locked", &["-t", "rsa", "-b", "2048", "-m", "PEM", "-N", "a phrase"]).unwrap();
+    fs::copy(server.path("locked.pub"), server.path("authorized_keys")).unwrap();
+    for (phrase, code) in [("a phrase", Code::Ok), ("wrong", Code::LoginDenied)] {
+        let (easy, _) = transfer(&server, "sftp", "file");
+        long(&easy, O::SshAuthTypes, CURLSSH_AUTH_PUBLICKEY as i64);
+        text(&easy, O::SshPrivateKeyfile, &server.path("locked").display().to_string());
+        text(&easy, O::SshPublicKeyfile, &server.path("locked.pub").display().to_string());
+        text(&easy, O::Keypasswd, phrase);
+        assert_eq!(easy.perform(), code, "{phrase}: {}", server.log());
+    }
+}
+
+/// Thirty files at once, of a server that bears four channels for a connection: nobody fails, and one connection, or a few,
+/// serve all.
+#[test]
+fn transfers_share_a_connection() {
+    for (limit, most) in [("", 5), ("MaxSessions 4", 12)] {
+        let server = Sshd::start(limit).unwrap();
+        server.write("file", pattern(50_000)).unwrap();
+        let multi = Multi::default();
+        let all: Vec<_> = (0..30).map(|_| transfer(&server, "sftp", "file")).collect();
+        all.iter().for_each(|(easy, _)| assert_eq!(multi.add(easy), MultiCode::Ok));
+        while multi.perform().1 > 0 {
+            multi.wait(&mut [], Duration::from_secs(1), false).unwrap();
+        }
+        for (easy, app) in &all {
+            assert!(*app.body.borrow() == pattern(50_000), "{}", easy.state().message());
+        }
+        let logins = server.log().matches("Accepted publickey").count();
+        assert!(logins <= most, "{logins} connections with {limit:?}");
+    }
+}
