@@ -13,7 +13,6 @@ use crate::connect::{ConnectRequest, at_once, connect_unix};
 use crate::filter::SocketFilter;
 use crate::filter::open::{SocketOptions, Transport, UnixAddress};
 use crate::resolver::Addresses;
-use std::os::unix::ffi::OsStrExt;
 
 /// Asks the agent that listens there.
 pub async fn ask(
@@ -38,7 +37,7 @@ pub async fn ask(
         deadline,
         owner,
     };
-    let address = UnixAddress::Path(socket.as_os_str().as_bytes().to_vec());
+    let address = UnixAddress::Path(socket.as_os_str().as_encoded_bytes().to_vec());
     let connected = connect_unix(reactor, &request, &address, &at_once).await.map_err(io::Error::other)?;
     let mut filter: Box<dyn Filter> = Box::new(SocketFilter::new(connected.socket));
     filter.write_all(question).await?;

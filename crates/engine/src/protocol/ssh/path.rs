@@ -43,15 +43,15 @@ mod tests {
     #[test]
     fn home_is_a_whole_first_segment() {
         for (path, found) in [
-            ("/~/a", "/home/u/a"),
-            ("/~", "/home/u/"),
-            ("/~/", "/home/u/"),
+            ("/~/a", "/users/u/a"),
+            ("/~", "/users/u/"),
+            ("/~/", "/users/u/"),
             ("/~2/foo", "/~2/foo"),
             ("/~u/foo", "/~u/foo"),
             ("/a/~/b", "/a/~/b"),
             ("/", "/"),
         ] {
-            assert_eq!(at_home(path.as_bytes(), b"/home/u"), found.as_bytes(), "{path}");
+            assert_eq!(at_home(path.as_bytes(), b"/users/u"), found.as_bytes(), "{path}");
         }
         assert_eq!(at_home(b"/~/a", b"/"), b"/a");
     }

@@ -251,7 +251,7 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> std::result::Result<Command, Failed> {
-        Command::parse(line.as_bytes(), b"/home/u")
+        Command::parse(line.as_bytes(), b"/users/u")
     }
 
     #[test]
@@ -263,7 +263,7 @@ mod tests {
         let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
         assert_eq!(two("rename a b"), pair("a", "b"));
         assert_eq!(two("rename   'a b'  \"c \\\" \\\\d\"  "), pair("a b", "c \" \\d"));
-        assert_eq!(two("rename /~/a /~2/b"), pair("/home/u/a", "/~2/b"));
+        assert_eq!(two("rename /~/a /~2/b"), pair("/users/u/a", "/~2/b"));
     }
 
     #[test]
