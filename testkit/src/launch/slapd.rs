@@ -9,7 +9,7 @@ use crate::certs::Leaf;
 use crate::temp::TempDir;
 
 /// slapd with the directory `dc=example,dc=org`: 300 people below `ou=people`, and oddities below `ou=odd`. It may be read
-/// by anybody; [`Slapd::USER`] is its master.
+/// by anybody; [`Slapd::USER`] is its master. People log in by SASL, too, by their uid.
 pub struct Slapd {
     _running: Running,
     _directory: TempDir,
@@ -68,6 +68,9 @@ fn config(place: &Path) -> String {
         "include /etc/ldap/schema/core.schema\ninclude /etc/ldap/schema/cosine.schema
 include /etc/ldap/schema/inetorgperson.schema\npidfile {place}/pid\nmodulepath /usr/lib/ldap\nmoduleload back_mdb
 TLSCertificateFile {place}/cert.pem\nTLSCertificateKeyFile {place}/key.pem\nsizelimit unlimited
+sasl-host localhost
+sasl-secprops none
+authz-regexp uid=([^,]*),.*cn=auth uid=$1,ou=people,dc=example,dc=org
 database mdb\nsuffix dc=example,dc=org\nrootdn {}\nrootpw {}\ndirectory {place}/db\n",
         Slapd::USER.0,
         Slapd::USER.1

@@ -104,6 +104,13 @@ fn logins(run: &Context) {
         let output = same(run, &["-u", &login, &url]);
         assert_eq!(output.status, Some(status), "{login}: {output:?}");
     }
+    for mechanism in ["PLAIN", "CRAM-MD5"] {
+        let options = format!("AUTH={mechanism}");
+        for (login, status) in [("p5:pass5", 0), ("p5:wrong", 67)] {
+            let output = same(run, &["--login-options", &options, "-u", login, &url]);
+            assert_eq!(output.status, Some(status), "{mechanism} {login}: {output:?}");
+        }
+    }
     // Two on one command line.
     let two =
         same(run, &["-u", &format!("{user}:{password}"), &url, &slapd.ldap("ou=odd,dc=example,dc=org?ou")]);
