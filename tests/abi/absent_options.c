@@ -97,14 +97,13 @@ static void ask(const struct absent *absent, size_t count)
 
 #define ASK(list) ask(list, sizeof list / sizeof *list)
 
-/* refuses: CURLOPT_SSL_CTX_FUNCTION, CURLOPT_SSL_CTX_DATA, CURLOPT_SSLENGINE_DEFAULT, CURLOPT_ECH */
+/* refuses: CURLOPT_SSL_CTX_FUNCTION, CURLOPT_SSL_CTX_DATA, CURLOPT_SSLENGINE_DEFAULT */
 static void features(void)
 {
   static const struct absent list[] = {
     {CURLOPT_SSL_CTX_FUNCTION, CURLE_NOT_BUILT_IN, NULL, CURLE_OK},
     {CURLOPT_SSL_CTX_DATA, CURLE_NOT_BUILT_IN, NULL, CURLE_OK},
     {CURLOPT_SSLENGINE_DEFAULT, CURLE_NOT_BUILT_IN, NULL, CURLE_OK},
-    {CURLOPT_ECH, CURLE_NOT_BUILT_IN, "ECH", CURLE_OK},
   };
   ASK(list);
 }

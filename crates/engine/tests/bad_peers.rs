@@ -145,13 +145,16 @@ fn endless(beginning: Vec<Vec<u8>>, again: Vec<u8>) -> u16 {
     port
 }
 
+/// Which protocol, what is said first, what without end, and how that ends.
+type Row<'a> = (usize, Vec<Vec<u8>>, &'a [u8], Code);
+
 /// What never ends is ended by its nonsense, by a limit of the application's, or by its time; what is kept of it is little.
 #[test]
 fn peers_that_never_stop() {
     let ws = b"HTTP/1.1 101 Go\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n".to_vec();
     let accepted = b"\x20\x02\0\0".to_vec();
     let other = element(0x30, &[integer(2, 99), element(0x73, b"ldap://other/")].concat());
-    let rows: [(usize, Vec<Vec<u8>>, &[u8], Code); 15] = [
+    let rows: [Row<'_>; 15] = [
         (0, vec![], b"\x20\x02\0\0", Code::WeirdServerReply),
         (0, vec![accepted.clone()], b"\xff\xff\xff\xff", Code::WeirdServerReply),
         (0, vec![accepted.clone()], b"\xd0\0", Code::OperationTimedout),

@@ -26,6 +26,8 @@ pub enum Http2Kind {
     Nghttpd,
     Nghttpx,
     Caddy,
+    /// The same, with HTTP/3 beside.
+    CaddyQuic,
 }
 
 /// A server with `/bytes-N` files, nginx with a place `/put/` for uploads; other paths are the [`HttpServer`]'s, which is told them as they are.
@@ -75,7 +77,7 @@ impl Http2Server {
             Http2Kind::Apache => vec![scene.apache()?],
             Http2Kind::Nghttpd => vec![scene.nghttpd(true)?, scene.nghttpd(false)?],
             Http2Kind::Nghttpx => vec![scene.nghttpx()?],
-            Http2Kind::Caddy => vec![scene.caddy()?],
+            Http2Kind::Caddy | Http2Kind::CaddyQuic => vec![scene.caddy()?],
         };
         let ports: &[&[u16]] = if commands.len() == 2 { &[&[secure], &[plain]] } else { &[&[secure, plain]] };
         let started = commands.into_iter().zip(ports).enumerate();
@@ -101,7 +103,7 @@ impl Http2Server {
         match self.kind {
             Http2Kind::Nginx | Http2Kind::NginxHundred | Http2Kind::Nghttpx => self.signal(Signal::HUP),
             Http2Kind::Apache => self.signal(Signal::USR1),
-            Http2Kind::Caddy => self.load(),
+            Http2Kind::Caddy | Http2Kind::CaddyQuic => self.load(),
             Http2Kind::Nghttpd => Err(io::ErrorKind::Unsupported.into()),
         }
     }
@@ -231,8 +233,9 @@ pid-file={place}/pid\nno-ocsp=yes\nbackend-connections-per-host=200\n"
     }
 
     fn caddy(&self) -> io::Result<Command> {
-        let Scene { place, secure, plain, admin, origin, .. } = self;
+        let Scene { place, secure, plain, admin, origin, kind } = self;
         let place = place.display();
+        let quic = if *kind == Http2Kind::CaddyQuic { "h3" } else { "" };
         let text = format!(
             "{{
   admin 127.0.0.1:{admin}
@@ -242,7 +245,7 @@ pid-file={place}/pid\nno-ocsp=yes\nbackend-connections-per-host=200\n"
     level ERROR
   }}
   servers {{
-    protocols h1 h2 h2c
+    protocols h1 h2 h2c {quic}
   }}
 }}
 (common) {{

@@ -20,13 +20,13 @@ fn on_a_file(flag: &[&str]) -> Ran {
     curl(&[flag, &["file:///dev/null"]].concat())
 }
 
-// refuses: --http3, --http3-only, --proxy-http3, --tlsauthtype,
+// refuses: --proxy-http3, --tlsauthtype,
 // --tlsuser, --tlspassword, --proxy-tlsauthtype, --proxy-tlsuser, --proxy-tlspassword, --ssl-sessions
 #[test]
 fn features_that_the_library_lacks() {
     let features = features();
     let rows: &[(&str, &[&[&str]])] = &[
-        ("HTTP3", &[&["--http3"], &["--http3-only"], &["--proxy-http3"]]),
+        ("proxy-HTTP3", &[&["--proxy-http3"]]),
         ("TLS-SRP", &[&["--tlsauthtype", "SRP"], &["--tlsuser", "me"], &["--tlspassword", "secret"]]),
         ("TLS-SRP", &[&["--proxy-tlsauthtype", "SRP"], &["--proxy-tlsuser", "me"]]),
         ("TLS-SRP", &[&["--proxy-tlspassword", "secret"]]),

@@ -4,6 +4,7 @@ mod absent;
 mod connection;
 mod ech;
 mod http;
+mod http3;
 mod names;
 mod output;
 mod proxy;

@@ -325,7 +325,7 @@ fn a_session_with_a_stream_is_its_handles_own() {
         let port = peer.port();
         std::thread::spawn(move || {
             let (easy, _) = crate::common::handle(&format!("http://127.0.0.1:{port}/"));
-            long(&easy, O::HttpVersion, tables::constant::CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE.into());
+            long(&easy, O::HttpVersion, tables::constant::CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE);
             easy.set_share(Some(share));
             assert_eq!(easy.perform(), Code::Ok, "{}", message(&easy));
         })

@@ -20,10 +20,10 @@ pub async fn run(t: &mut Transfer, sftp: &mut Sftp, list: O) -> Result<()> {
             Some(rest) => (rest, true),
             None => (command.as_slice(), false),
         };
-        if let Err(failed) = one(t, sftp, command).await? {
-            if !may_fail {
-                return Err(Error::new(Code::QuoteError, failed));
-            }
+        if let Err(failed) = one(t, sftp, command).await?
+            && !may_fail
+        {
+            return Err(Error::new(Code::QuoteError, failed));
         }
     }
     Ok(())
