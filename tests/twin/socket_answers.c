@@ -174,7 +174,7 @@ static void opened(void)
   peer_end(peer);
   /* Two addresses: the second serves when the first gets no socket. */
   char pin[128], url[128];
-  snprintf(pin, sizeof pin, "two.example:%s:127.0.0.1,127.0.0.1", port_of("SERVER"));
+  snprintf(pin, sizeof pin, "two.example:%s:127.0.0.2,127.0.0.1", port_of("SERVER"));
   snprintf(url, sizeof url, "http://two.example:%s/bytes/3", port_of("SERVER"));
   struct curl_slist *pins = curl_slist_append(NULL, pin);
   CURL *easy = watched("/bytes/3");

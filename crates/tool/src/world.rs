@@ -70,7 +70,7 @@ pub mod fake {
         }
 
         fn has(&self, feature: &str) -> bool {
-            !matches!(feature, "HTTP3" | "ECH" | "GSS-API" | "SPNEGO")
+            !matches!(feature, "HTTP3" | "ECH" | "GSS-API" | "SPNEGO" | "SSLS-EXPORT")
         }
 
         fn schemes(&self) -> &[&'static str] {

@@ -44,7 +44,7 @@ const WAYS: &[Way] = &[
 ];
 
 const TEXTS: &[&str] =
-    &["x", "DER", "127.0.0.1", "::1", "u:q", "host.test", "http://other.test:2", "::other.test:3"];
+    &["x", "DER", "127.0.0.1", "::1", "u:q", "host.test", "http://other.test:2", "::other.test:3", "grease"];
 
 /// The identity that a way has with one option set as told; `None` when that can't be.
 fn identity(way: &Way, change: impl FnOnce(&Easy) -> Result<(), Code>) -> Option<Key> {
