@@ -159,7 +159,11 @@ mod tests {
         assert_eq!((read.port, read.ech.as_deref()), (Some(8443), Some(&b"config"[..])));
         assert_eq!((read.v4_hints.len(), read.v6_hints[0].octets()), (2, [0xfd; 16]));
         let cut_short = (0..all.len()).filter(|cut| Binding::read(&all[..*cut]).is_err()).count();
-        assert_eq!(cut_short, all.len() - 4, "whole up to and after the four optional parameters at the end");
+        assert_eq!(
+            cut_short,
+            all.len() - 5,
+            "whole without parameters, and behind each that follows what is demanded"
+        );
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub fn cases() -> Vec<Case> {
         case("mail-tls", tls),
         case("mail-a-thousand", thousand),
         case("mail-large", large),
-        case("mail-cut-off", cut_off),
+        ours("mail-cut-off", cut_off), // 7.88 takes a mail of POP3 without its end for whole
         case("mail-recipients", recipients),
         case("mail-php-and-python", languages),
     ]
