@@ -1,5 +1,4 @@
 /* How a mail's commands are sent is chosen for each handle; what is no level is told. */
-// covers: warmwire_smtp_pipeline
 #include "pool.h"
 
 int main(void)

@@ -149,7 +149,6 @@ fn refusals_have_curls_codes() {
 }
 
 /// By default where it is offered; one by one where it isn't, or where the application says so.
-// covers: warmwire_smtp_pipeline
 #[test]
 fn one_by_one() {
     for (extensions, level) in

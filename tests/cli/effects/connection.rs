@@ -265,7 +265,6 @@ fn connections_for_two(flags: &[&str]) -> usize {
     peer.accepts()
 }
 
-// covers: --har, --timeline
 #[test]
 fn reports_name_streams() {
     let peer = testkit::frames::FramePeer::start(|talk| {
