@@ -123,18 +123,17 @@ fn failures_have_curls_codes() {
 #[test]
 fn windows_hold_both_ways() {
     const LENGTH: usize = 200_000;
-    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {LENGTH}\r\n\r\n");
+    const REPLY: usize = 90_000;
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {REPLY}\r\n\r\n");
     let room = |stream| frame(8, 0, stream, &(LENGTH as u32).to_be_bytes());
     let mut script = vec![frame(SETTINGS, 0, 0, &[]), connects(1), reply(1, "200", "")];
     script.extend([expect("\r\n\r\n"), Step::ExpectBytes(60_000), room(0), room(1)]);
     script.push(Step::ExpectBytes(LENGTH - 60_000));
     script.push(frame(DATA, 0, 1, head.as_bytes()));
-    // A first window of 64 KiB: what follows is sent when that was given back.
+    // A first window of 64 KiB: what follows is more than that, and sent when some was given back.
     script.extend((0..4).map(|_| frame(DATA, 0, 1, &[b'y'; 15_000])));
     script.push(Step::Expect(vec![0, 0, 4, 8, 0, 0, 0, 0, 1]));
-    script.extend((0..4).map(|_| frame(DATA, 0, 1, &[b'y'; 15_000])));
-    script.push(Step::Expect(vec![0, 0, 4, 8, 0, 0, 0, 0, 1]));
-    script.extend((0..8).map(|_| frame(DATA, 0, 1, &[b'y'; 10_000])));
+    script.extend((0..2).map(|_| frame(DATA, 0, 1, &[b'y'; 15_000])));
     script.push(Step::Hold);
     let proxy = proxy("h2", script);
     let (easy, app) = by_way_of(&proxy, "http://origin.example/");
@@ -142,7 +141,7 @@ fn windows_hold_both_ways() {
     long(&easy, O::InfilesizeLarge, LENGTH as i64);
     *app.upload.borrow_mut() = vec![b'x'; LENGTH];
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
-    assert_eq!(app.body.take(), vec![b'y'; LENGTH]);
+    assert_eq!(app.body.take(), vec![b'y'; REPLY]);
 }
 
 #[test]
