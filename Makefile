@@ -3,7 +3,7 @@ CARGO_TARGET_DIR ?= target
 export CARGO_TARGET_DIR
 LIB := $(CARGO_TARGET_DIR)/release/lib
 
-.PHONY: all lib tool coverage deps demo fuzz test test-deep bench bench-perl bench-php warm install deb check unit servers sanitize sanitize-if-possible
+.PHONY: all lib tool coverage deps demo fuzz test test-deep bench warm install deb check unit servers sanitize sanitize-if-possible python
 all: lib tool
 
 # libcurl.so.4, libcurl.a, libcurl.pc and curl-config below $(LIB)
@@ -19,9 +19,11 @@ deps:
 check:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet
+	cargo xtask supply --check
 
+# All of them, whatever fails: what one run can tell is told in one run.
 unit:
-	cargo test --workspace --quiet
+	cargo test --workspace --quiet --no-fail-fast
 
 # Programs nobody here wrote, and small C, C++, PHP and Python ones, on the distribution's libcurl and on ours.
 servers: lib tool
@@ -44,42 +46,62 @@ sanitize-if-possible:
 	if sh crates/capi/link.sh --nightly; then $(MAKE) sanitize; \
 	else echo "NOT RUN: the sanitizers, for want of their compiler" >&2; fi
 
-test: deps check unit fuzz servers conformance odd-replies sanitize-if-possible coverage
+# The Python package: its wheel in target/python/wheels, installed into a fresh environment and tested there.
+python: deps
+	sh python/test.sh
+
+# It beside requests, httpx, aiohttp, niquests, pycurl and fsspec's http; ROWS chooses among get, big, ranges and many. Writes
+# python/bench/RESULTS.md when all were run.
+.PHONY: bench-python
+bench-python: deps
+	sh tests/install.sh python_bench
+	PYTHONDONTWRITEBYTECODE=1 $$(sh python/fresh.sh) python/bench/bench.py $(ROWS)
+
+test: deps check unit fuzz servers python conformance odd-replies sanitize-if-possible coverage counts
 
 # Every parser on mutated input for a minute in all.
 fuzz:
 	sh fuzz/run.sh 60
 
+# The engine in worlds whose clock, network and application a seed decides (crates/engine/tests/simulation); FROM= is the first.
+.PHONY: simulate
+simulate:
+	SEEDS=$(or $(SEEDS),2000) FROM=$(or $(FROM),1) cargo test --quiet -p warmwire-engine --test simulation
+
 # Everything long besides.
-test-deep: test conformance-lib
+test-deep: test conformance-agent conformance-lib
 	sh tests/install.sh h2spec
+	$(MAKE) simulate SEEDS=100000
+	FAULT_DEPTH=100 cargo test --quiet -p warmwire-capi --test abi faults
 	cargo run --quiet -p warmwire-servers -- --ours $(LIB) --deep
+	cargo test --quiet -p warmwire-tool --test cli killed_at -- --ignored
+	sh python/test.sh -m deep
 
 demo: lib
 	cargo run --quiet --release -p warmwire-demo -- --ours $(LIB)
 
+# Ours beside the system's libcurl, and beside another where LIBCURL names its folder or CURL a tool; ROWS chooses what is measured
+# (`--list` tells what there is). Writes bench/RESULTS.md, results.json and pictures; README=1 writes README.md's table, too. What wants root is left out without it.
 bench: deps lib tool
-	cargo run --quiet --release -p warmwire-bench -- --ours $(LIB)
-	cargo run --quiet --release -p warmwire-bench --bin warmwire-bench-mail -- --ours $(LIB)
+	cargo run --quiet --release -p warmwire-bench -- --ours $(LIB) $(if $(README),--readme) $(ROWS)
 
 # Which functions stand together in the library (crates/capi/warm.ld): to be done again when the way of a request changes.
 warm: deps
 	sh crates/capi/link.sh --symbols
-	cargo run --quiet --release -p warmwire-bench -- --ours $(LIB) warm
+	cargo run --quiet -p warmwire-bench -- --ours $(CARGO_TARGET_DIR)/release/symbols warm
 	sh crates/capi/link.sh --no-build
 
-# What Perl and PHP programs notice, beside the clients of their own.
-bench-perl bench-php: deps lib
-	cargo run --quiet --release -p warmwire-bench -- --ours $(LIB) $(@:bench-%=%)
-
-# Small files over a link of 20 ms, in namespaces of its own: root only.
-.PHONY: bench-ftp
-bench-ftp: deps lib
-	cargo run --quiet --release -p warmwire-bench --bin warmwire-bench-ftp -- --ours $(LIB)
 
 PREFIX ?= /usr/local
 install: lib tool
 	sh packaging/install.sh $(LIB) $(CARGO_TARGET_DIR)/release/warmwire $(DESTDIR)$(PREFIX) $(PREFIX)
+
+# Instructions, allocations and sizes must not grow by more than 3 %; a wanted change is recorded. The release profile as it
+# stands in Cargo.toml counts, no other.
+.PHONY: counts record-counts
+counts record-counts: deps lib tool
+	sh crates/capi/link.sh --symbols --no-build
+	cargo run --quiet -p warmwire-bench -- --ours $(CARGO_TARGET_DIR)/release/symbols counts $(if $(filter record-counts,$@),--record)
 
 # A Debian package for a private folder, beside the distribution's libcurl.
 deb: lib tool

@@ -1,6 +1,7 @@
 # The published test cases of curl, run against our tool and against our library, and odd replies to our tool. See README.md
 # beside this file.
 #   make conformance     CASES=<folder> [CURL=<binary>] [ONLY="1 2 3"] [VERBOSE=1] [AGREE=1] [JOBS=n] [KEEP=1] [PRUNE=1]
+#   make conformance-agent and the same as for conformance: the calls are made by agents (--agent)
 #   make conformance-lib CASES=<folder> [LIBDIR=<folder of libcurl.so.4>] and the same
 #   make odd-replies     [ODD=<file of cases>] [CURL=<binary>] [ONLY="1 2 3"] [VERBOSE=1] [JOBS=n]
 
@@ -12,11 +13,15 @@ CONFORMANCE = cargo run --quiet -p warmwire-conformance -- "$(CASES)" $(if $(ONL
 	$(if $(KEEP),--keep) $(if $(PRUNE),--prune)
 NO_CASES = test -d "$(CASES)" || { echo "no test cases of curl at $(CASES): conformance not run"; exit 0; }
 
-.PHONY: conformance conformance-lib odd-replies
+.PHONY: conformance conformance-agent conformance-lib odd-replies
 conformance: $(if $(CURL),,tool)
 	@$(NO_CASES); $(CONFORMANCE) --curl "$(or $(CURL),$(OUR_TOOL))" \
 		$(if $(or $(CURL),$(ONLY)),,--skip-list conformance/skip.txt \
 		--write-passed $(CARGO_TARGET_DIR)/conformance/passed.txt)
+
+conformance-agent: $(if $(CURL),,tool)
+	@$(NO_CASES); $(CONFORMANCE) --agent --curl "$(or $(CURL),$(OUR_TOOL))" \
+		$(if $(ONLY),,--skip-list conformance/skip.txt)
 
 conformance-lib: $(if $(filter $(CARGO_TARGET_DIR)/release/lib,$(LIBDIR)),lib)
 	@$(NO_CASES); $(CONFORMANCE) --curl "$(or $(CURL),/usr/bin/curl)" --library "$(LIBDIR)" --expect curl_7_88 \

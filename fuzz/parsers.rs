@@ -13,7 +13,7 @@ use wire::{
     socks_gssapi, ws,
 };
 
-pub type Parser = (&'static str, fn(&[u8]));
+type Parser = (&'static str, fn(&[u8]));
 
 /// Name (also that of its directory of seeds) and function.
 pub const PARSERS: &[Parser] = &[
@@ -53,6 +53,7 @@ pub const PARSERS: &[Parser] = &[
     ("url", urls),
     ("url_parts", url_parts),
     ("ws", ws_frames),
+    ("ws_deflate", ws_compressed),
 ];
 
 const NOW: i64 = 1_700_000_000;
@@ -715,6 +716,52 @@ pub fn ws_frames(input: &[u8]) {
     let whole = read(input.len().max(1), usize::MAX);
     assert_eq!(whole, read(1, 1));
     assert_eq!(whole, read(7, 3));
+}
+
+/// A server's compressed messages: what they say does not depend on the pieces in which they come, and no more of it is
+/// held than a slice.
+pub fn ws_compressed(input: &[u8]) {
+    let Some((way, input)) = input.split_first() else { return };
+    let offer = ws::deflate::Offer { forgets: way & 1 != 0, window: 8 + (way >> 1 & 7) };
+    if way & 16 != 0 {
+        if let Ok(Some(agreed)) = offer.agree(input) {
+            assert!((8..=offer.window).contains(&agreed.client_window));
+            assert!(agreed.client_forgets || !offer.forgets);
+        }
+        return;
+    }
+    let agreed =
+        ws::deflate::Agreed { server_forgets: offer.forgets, client_forgets: false, client_window: 15 };
+    let read = |step: usize| {
+        let (mut reader, mut inflater) = (ws::Reader::of_compressed(), ws::deflate::Inflater::new(agreed));
+        let (mut messages, mut message) = (Vec::new(), Vec::new());
+        for mut piece in input.chunks(step) {
+            while !piece.is_empty() {
+                let Ok(step) = reader.next(piece, usize::MAX) else { return (messages, message) };
+                if let Some(found) = step.piece.filter(|found| found.compressed) {
+                    inflater.feed(&piece[found.payload], found.last && found.left == 0);
+                    loop {
+                        match inflater.slice() {
+                            Ok(Some(slice)) => {
+                                assert!(slice.bytes.len() <= 16 * 1024);
+                                message.extend(slice.bytes);
+                                if slice.last {
+                                    messages.push(std::mem::take(&mut message));
+                                }
+                            }
+                            Ok(None) => break,
+                            Err(_) => return (messages, message),
+                        }
+                    }
+                }
+                piece = &piece[step.used..];
+            }
+        }
+        (messages, message)
+    };
+    let whole = read(input.len().max(1));
+    let single = read(1);
+    assert_eq!(whole.0, single.0);
 }
 
 /// A server's streams of HTTP/3 that say anything: a reply tells the same in whatever pieces it comes, and what is kept of it

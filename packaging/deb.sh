@@ -33,6 +33,7 @@ find "$work/usr/share/man" -name '*.gz' | while read -r page; do
 		ln -sf "$(basename "$(zcat "$page" | cut -d' ' -f2)").gz" "$page"
 	fi
 done
+(cd "$root" && cargo xtask supply) >"$work/usr/share/doc/warmwire/bom.cdx.json"
 gzip -9nc "$root/CHANGELOG.md" >"$work/usr/share/doc/warmwire/changelog.gz"
 {
 	printf 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: Warmwire\n\n'

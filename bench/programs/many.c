@@ -1,5 +1,5 @@
 /* many URL COUNT PARALLEL [UPLOAD]: so many GETs, or PUTs of UPLOAD bytes, so many at once, on one multi handle whose handles
- * are used again and again; over HTTP/2 where HTTP2 is set, and then on one connection. Prints microseconds of CPU (this process only) and
+ * are used again and again; over HTTP/2 or HTTP/3 where HTTP2 or HTTP3 is set, and then on one connection. Prints microseconds of CPU (this process only) and
  * of wall time per request, bytes per request, and the largest memory in KB. The first two of each handle are not counted, unless there
  * is no more than one for each. */
 #include "measure.h"
@@ -32,14 +32,18 @@ static int go_back(void *user, curl_off_t offset, int origin) {
   return origin == SEEK_SET ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
 }
 
+static int has_streams(void) { return getenv("HTTP2") || getenv("HTTP3"); }
+
 static CURL *handle(const char *url) {
   CURL *easy = curl_easy_init();
   curl_easy_setopt(easy, CURLOPT_URL, url);
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, count_bytes);
   if (getenv("CA")) curl_easy_setopt(easy, CURLOPT_CAINFO, getenv("CA"));
   curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
-                   getenv("HTTP2") ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1);
-  if (getenv("HTTP2")) curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
+                   getenv("HTTP3")   ? (long)CURL_HTTP_VERSION_3ONLY
+                   : getenv("HTTP2") ? (long)CURL_HTTP_VERSION_2TLS
+                                     : (long)CURL_HTTP_VERSION_1_1);
+  if (has_streams()) curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
   if (upload >= 0) {
     curl_off_t *sent = calloc(1, sizeof *sent);
     curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
@@ -88,7 +92,7 @@ int main(int argc, char **argv) {
   double cpu = 0, wall = 0;
   curl_global_init(CURL_GLOBAL_DEFAULT);
   CURLM *multi = curl_multi_init();
-  if (getenv("HTTP2")) curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, 1L);
+  if (has_streams()) curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, 1L);
   if (!first) cpu = cpu_us(), wall = wall_us();
   for (; started < parallel && started < all; started++) begin(multi, handle(argv[1]));
   while (done < all) {

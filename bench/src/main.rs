@@ -1,98 +1,45 @@
-//! `make bench`: the same C program on the distribution's libcurl and on ours, in turn; writes
-//! target/bench/results.json, a list of {workload, subject, cpu_us_per_request, wall_us_per_request,
-//! syscalls_per_request, peak_kb where many transfers run at once}, and prints a table.
+//! `make bench`: how much faster, and at what? The same programs on each libcurl, against the same servers, in turn.
 //!
-//! The server, nginx, is another process; only the client's CPU is counted. Runs alternate, so that a change of the
-//! machine's mood hits both; the median of the runs counts. Trust the ratios, not the microseconds.
+//! What can be measured is a [row](rows::ROWS), chosen by words that its name contains. A row says what it is held against.
+//! Every run of a row meets every subject, and who begins changes: what slows the machine for a while slows all. Written
+//! are bench/RESULTS.md, and beside it results.json and a picture for each quantity: medians, spread, and the ratio to the
+//! system's libcurl in the runs beside. Trust the ratios.
 //!
-//! usage: `warmwire-bench [--ours DIR] [--runs N] [--quick] [perl|php|pool|warm]`; with a language, what its clients notice
-//! instead; `pool` is the last rows alone; `warm` writes the library's order of functions (`warm.rs`).
+//! usage: `warmwire-bench [--ours DIR] [--runs N] [--quick] [--readme] [--out DIR] [--list] [WORD...]`, or `warm`, which writes the
+//! library's order of functions (`warm.rs`), or `counts [--record]`, which counts instructions (`counts.rs`).
+//! The environment's LIBCURL names the folder of one more libcurl.so.4, and CURL one more tool.
 
-mod languages;
-mod pool;
+mod arguments;
+mod context;
+mod counts;
+mod measure;
 mod report;
-mod run;
+mod rows;
 mod warm;
-mod workload;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-pub struct Arguments {
-    pub ours: Option<PathBuf>,
-    pub runs: usize,
-    /// A tenth of the requests, to see whether all works.
-    pub quick: bool,
-    pub language: Option<&'static languages::Language>,
-    /// The pool alone.
-    pub pool: bool,
-    /// Nothing is measured: the functions of a request are found and written down.
-    pub warm: bool,
-}
+use arguments::{Arguments, Task};
 
 fn main() -> ExitCode {
-    let arguments = match parse(std::env::args().skip(1)) {
+    let arguments = match Arguments::parse(std::env::args().skip(1)) {
         Ok(arguments) => arguments,
         Err(message) => {
             eprintln!("bench: {message}");
             return ExitCode::from(2);
         }
     };
-    if arguments.pool {
-        pool::table(&pool::measure());
-        return ExitCode::SUCCESS;
-    }
-    let done = match arguments.language {
-        Some(language) => languages::run(language, &arguments),
-        None if arguments.warm => warm::run(&arguments),
-        None => all(&arguments),
+    let done = match arguments.task {
+        Task::List => rows::list(),
+        Task::Measure => rows::run(arguments),
+        Task::Warm => warm::run(&arguments),
+        Task::Count => counts::run(arguments),
     };
     match done {
-        Ok(path) => {
-            println!("{}", path.display());
-            ExitCode::SUCCESS
-        }
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("bench: {error}");
             ExitCode::FAILURE
         }
     }
-}
-
-/// The C programs and the tool; where the figures were written.
-fn all(arguments: &Arguments) -> std::io::Result<PathBuf> {
-    let rows = run::all(arguments)?;
-    report::table(&rows);
-    let pools = pool::measure();
-    pool::table(&pools);
-    let path = run::output_directory().join("results.json");
-    std::fs::write(&path, report::json(&rows, &pools))?;
-    Ok(path)
-}
-
-fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
-    let mut arguments =
-        Arguments { ours: None, runs: 7, quick: false, language: None, pool: false, warm: false };
-    while let Some(word) = words.next() {
-        match &*word {
-            "--quick" => arguments.quick = true,
-            "pool" => arguments.pool = true,
-            "warm" => arguments.warm = true,
-            "--ours" | "--runs" => {
-                let value = words.next().ok_or(format!("{word} wants a value"))?;
-                match &*word {
-                    "--ours" => {
-                        arguments.ours =
-                            Some(std::fs::canonicalize(&value).map_err(|e| format!("{value}: {e}"))?)
-                    }
-                    _ => arguments.runs = value.parse().map_err(|_| format!("{word} wants a number"))?,
-                }
-            }
-            _ => match languages::LANGUAGES.iter().find(|language| language.name == word) {
-                Some(language) => arguments.language = Some(language),
-                None => return Err(format!("unknown word {word}")),
-            },
-        }
-    }
-    Ok(arguments)
 }

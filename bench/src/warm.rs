@@ -1,4 +1,4 @@
-//! `make warm`: which functions of the library a request over a kept connection runs, written down as a linker script
+//! `make warm`: which functions of the library a request or a mail over a kept connection runs, written down as a linker script
 //! (crates/capi/warm.ld) that has them stand together.
 //!
 //! Measured: between two requests the server and the kernel take the caches, so that a request pays for each line of
@@ -10,48 +10,66 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use testkit::certs::Authority;
-use testkit::launch::Nginx;
+use testkit::launch::{Dovecot, Exim, Nginx};
 use testkit::temp::TempDir;
 
-use crate::Arguments;
-use crate::run::{build_programs, output, output_directory, root};
-use crate::workload::{LARGE, SMALL};
+use crate::arguments::Arguments;
+use crate::context::{output, program, root};
+use crate::rows::mail::message;
+use crate::rows::requests::{LARGE, SMALL};
 
 /// Requests in a profile: a function that is called less often belongs to the start.
 const REQUESTS: u64 = 500;
 
-/// Writes the linker script and answers its path.
-pub fn run(arguments: &Arguments) -> io::Result<PathBuf> {
+/// Writes the linker script.
+pub fn run(arguments: &Arguments) -> io::Result<()> {
     let library = arguments.ours.as_ref().ok_or(io::Error::other("warm wants --ours"))?;
-    build_programs()?;
     let authority = Authority::new();
     let nginx = Nginx::start(&authority.good(), &[SMALL, LARGE])?;
     let directory = TempDir::new("warm")?;
     let ca = directory.write("ca.pem", authority.ca_pem())?;
+    // Both want root.
+    let dovecot = Dovecot::start(&authority.good(), &authority)?;
+    let exim = Exim::start(&authority.good(), None)?;
+    for number in 0..REQUESTS {
+        dovecot.deliver("user", &format!("{number:06}"), &message())?;
+    }
     let small = format!("/bytes-{SMALL}");
+    let times = REQUESTS.to_string();
+    let gets = |url: String| ("gets", vec![url, times.clone()]);
+    let mail = |how: &str, url: String| ("mail", vec![how.to_owned(), times.clone(), url]);
     let runs = [
-        ("gets", nginx.http(&small), None),
-        ("gets", nginx.http(&format!("/bytes-{LARGE}")), None),
-        ("gets", nginx.https(&small), None),
-        ("many", nginx.http(&small), Some("20")),
+        gets(nginx.http(&small)),
+        gets(nginx.http(&format!("/bytes-{LARGE}"))),
+        gets(nginx.https(&small)),
+        ("many", vec![nginx.http(&small), times.clone(), "20".to_owned()]),
+        mail("fetch", format!("imap://127.0.0.1:{}/INBOX/;MAILINDEX=", dovecot.imap)),
+        mail("fetch", format!("pop3://127.0.0.1:{}/", dovecot.pop3)),
+        mail("send", format!("smtp://127.0.0.1:{}/client", exim.port)),
     ];
-    let mut sections = BTreeSet::new();
-    for (number, (program, url, more)) in runs.iter().enumerate() {
+    let mut sections = BTreeMap::new();
+    for (number, (name, words)) in runs.iter().enumerate() {
         let profile = directory.path().join(format!("profile-{number}"));
         let mut command = Command::new("valgrind");
         command.args(["--tool=callgrind", "--demangle=no"]);
         command.arg(format!("--callgrind-out-file={}", profile.display()));
-        command.arg(output_directory().join(program)).arg(url).arg(REQUESTS.to_string()).args(*more);
+        command.arg(program(name)?).args(words);
         output(command.env("LD_LIBRARY_PATH", library).env("CA", &ca))?;
-        sections.extend(warm_functions(&profile)?.iter().map(|name| section(name)));
+        // What a request runs stands close together, and behind it what only mails need.
+        let kind = usize::from(*name == "mail");
+        for function in warm_functions(&profile)? {
+            sections.entry(section(&function)).or_insert(kind);
+        }
     }
     let path = root().join("crates/capi/warm.ld");
-    std::fs::write(&path, script(&sections))?;
-    Ok(path)
+    let ordered: BTreeSet<(usize, String)> = sections.into_iter().map(|(name, kind)| (kind, name)).collect();
+    std::fs::write(&path, script(&ordered))?;
+    println!("{}", path.display());
+    Ok(())
 }
 
 /// The library's functions that are called as often as there are requests.
@@ -106,12 +124,12 @@ fn section(name: &str) -> String {
     crates.collect::<String>().replace('$', "?")
 }
 
-fn script(sections: &BTreeSet<String>) -> String {
+fn script(sections: &BTreeSet<(usize, String)>) -> String {
     let mut text = String::from(
         "/* What a request over a kept connection runs stands together: bench/src/warm.rs says why, `make warm` wrote it. */\n\
          SECTIONS {\n  .text.warm : {\n",
     );
-    sections.iter().for_each(|section| text.push_str(&format!("    *(.text.{section})\n")));
+    sections.iter().for_each(|(_, section)| text.push_str(&format!("    *(.text.{section})\n")));
     text.push_str("  }\n} INSERT BEFORE .text;\n");
     text
 }

@@ -30,6 +30,8 @@ pub struct Settings {
     pub user: String,
     pub date: String,
     pub verbose: bool,
+    /// Curl's `--agent` is between it and the cases, with its sockets in this folder.
+    pub agents: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,8 +61,8 @@ const SETTLE: Duration = Duration::from_secs(5);
 /// The name of `%LOGDIR` in a case's folder.
 pub const LOG: &str = "log";
 
-/// Runs a case. A folder that is left behind is the caller's to remove.
-pub fn run(number: u64, settings: &Settings) -> Outcome {
+/// Runs a case, after others of the same lane. A folder that is left behind is the caller's to remove.
+pub fn run(number: u64, lane: usize, settings: &Settings) -> Outcome {
     let started = Instant::now();
     let mut outcome = Outcome {
         name: String::new(),
@@ -70,13 +72,13 @@ pub fn run(number: u64, settings: &Settings) -> Outcome {
         conversation: String::new(),
         seconds: 0.0,
     };
-    outcome.verdict = attempt(number, settings, &mut outcome).unwrap_or_else(|early| early);
+    outcome.verdict = attempt(number, lane, settings, &mut outcome).unwrap_or_else(|early| early);
     outcome.seconds = started.elapsed().as_secs_f32();
     outcome
 }
 
 /// The verdict; `Err` where it is clear before the command is run.
-fn attempt(number: u64, settings: &Settings, outcome: &mut Outcome) -> Result<Verdict, Verdict> {
+fn attempt(number: u64, lane: usize, settings: &Settings, outcome: &mut Outcome) -> Result<Verdict, Verdict> {
     let text = fs::read(settings.cases.join(format!("test{number}"))).map_err(|e| fail(e.to_string()))?;
     let folder = settings.work.join(number.to_string());
     let mut variables = variables(number, &folder, settings);
@@ -95,7 +97,10 @@ fn attempt(number: u64, settings: &Settings, outcome: &mut Outcome) -> Result<Ve
         outcome.playable = false;
         return Err(Verdict::Skipped(format!("needs an absent file: {file}")));
     }
-    let case = Case::prepare(number, &text, &servers, folder, &mut variables, settings)?;
+    let mut case = Case::prepare(number, &text, &servers, folder, &mut variables, settings)?;
+    if settings.agents.is_some() {
+        case.home = case.home_of(lane, settings).map_err(|e| fail(format!("cannot make a home: {e}")))?;
+    }
     let verdict = case.play(settings);
     if settings.verbose {
         outcome.conversation = case.conversation();
@@ -144,6 +149,7 @@ fn fail(why: impl Into<String>) -> Verdict {
 struct Case {
     number: u64,
     folder: PathBuf,
+    home: PathBuf,
     script: Script,
     stage: Arc<Stage>,
     hall: std::cell::Cell<Option<Open>>,
@@ -174,7 +180,24 @@ impl Case {
         stage.set_script(script.clone());
         let stage = Arc::new(stage);
         let hall = std::cell::Cell::new(Some(hall.open(stage.clone())));
-        Ok(Case { number, folder, script, stage, hall, command_line: Default::default() })
+        Ok(Case {
+            number,
+            home: folder.clone(),
+            folder,
+            script,
+            stage,
+            hall,
+            command_line: Default::default(),
+        })
+    }
+
+    /// The case's folder under a name that all cases of a lane have: an agent goes on with the next case only if it is called
+    /// in the same environment.
+    fn home_of(&self, lane: usize, settings: &Settings) -> std::io::Result<PathBuf> {
+        let home = settings.work.join(format!("home-{lane}"));
+        let _ = fs::remove_file(&home);
+        std::os::unix::fs::symlink(&self.folder, &home)?;
+        Ok(home)
     }
 
     fn play(&self, settings: &Settings) -> Result<Verdict, Verdict> {
@@ -343,7 +366,15 @@ impl Case {
             }
         }
         for name in ["HOME", "CURL_HOME", "XDG_CONFIG_HOME"] {
-            command.env(name, &self.folder);
+            command.env(name, &self.home);
+        }
+        if let Some(agents) = &settings.agents {
+            command
+                .env("WARMWIRE_AGENT", "auto")
+                .env("WARMWIRE_AGENT_IDLE", "20")
+                .env("XDG_RUNTIME_DIR", agents);
+            // The cases want every connection ended with its command.
+            command.env("WARMWIRE_POOL", "off");
         }
         command.env("COLUMNS", "79").env("CURL_ENTROPY", "12345678").env("SOURCE_DATE_EPOCH", "1767225600");
         if let Some(folder) = &settings.library {

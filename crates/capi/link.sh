@@ -11,8 +11,8 @@
 #   libcurl.a                     one object, of which only the exports are global
 #   libcurl.pc, curl-config, CURLConfig*.cmake   with the prefix given in PREFIX (default /usr/local)
 #
-# The functions of a request stand together (warm.ld, written by `make warm`). --symbols leaves a release library its names,
-# and all functions in one section: valgrind knows no object for those in a second one, and would not find what is warm.
+# The functions of a request stand together (warm.ld, written by `make warm`). --symbols makes one in
+# target/release/symbols that has its names, and all functions in one section: valgrind knows no object for those in a second.
 #
 # Why a script and not rustc's cdylib or a build.rs: rustc writes its own version script for a cdylib and can't be
 # given ours, and ld.so refuses a library whose nodes lack the one a program was linked with. The C shim is compiled
@@ -42,6 +42,7 @@ warm=yes
 cd "$root"
 archive=$target/$profile/libwarmwire_capi.a
 out=$target/$profile/lib
+[ -z "$symbols" ] || out=$target/$profile/symbols
 work=$target/$profile/link
 undefined="-Wl,--no-undefined"
 
@@ -100,7 +101,7 @@ link CURL_GNUTLS_3 libcurl-gnutls.so.4 variadic-gnutls.o
 ln -sf libcurl.so.4 "$out/libcurl.so"
 ln -sf libcurl-gnutls.so.4 "$out/libcurl-gnutls.so"
 
-[ -z "$sanitizer" ] || exit 0
+[ -z "$sanitizer$symbols" ] || exit 0
 
 # The static library: one relocatable object in which everything but the exports is local, so that a program can
 # link it beside another Rust library. Sections stay apart: the program's own --gc-sections still works.

@@ -17,6 +17,8 @@
  *
  * ROUND TRIPS: warmwire_ftp_pipeline() and warmwire_smtp_pipeline() say how much may be done to save some, below.
  *
+ * WEBSOCKETS: warmwire_websocket() allows what curl's do not do: compressed messages, and streams of HTTP/2.
+ *
  * The functions here carry the symbol version WARMWIRE_1. A program that shall also run on another libcurl finds them
  * by dlsym(). */
 #include "curl.h"
@@ -97,6 +99,27 @@ CURL_EXTERN CURLcode warmwire_ftp_pipeline(CURL *easy, long level);
  * curl_easy_reset() chooses -1, curl_easy_duphandle() copies. When a recipient is refused that must not be, nothing is
  * delivered to anybody, as without. Returns CURLE_OK, or CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or level. */
 CURL_EXTERN CURLcode warmwire_smtp_pipeline(CURL *easy, long level);
+
+/* What a handle's WebSockets may try, beyond curl's; the sum of: */
+#define WARMWIRE_WS_PLAIN 0   /* nothing, as in curl. The default. */
+#define WARMWIRE_WS_DEFLATE 1 /* Messages are compressed where the server agrees (permessage-deflate, RFC 7692). The application
+                                 sends and gets plain payload all the same. A message that came compressed is told in
+                                 fragments of up to 16 KiB, each a frame of its own: CURLWS_CONT says that another follows, and
+                                 curl_ws_recv() has it at once, so wait for the socket after CURLE_AGAIN only. What is sent is
+                                 framed anew. */
+#define WARMWIRE_WS_FORGET 2  /* With DEFLATE: each message is compressed by itself, so that memory (some 350 KiB for sending,
+                                 50 for receiving) is taken only while one is under way. */
+#define WARMWIRE_WS_HTTP2 4   /* A stream of HTTP/2 carries the frames where the server allows that (RFC 8441), beside requests
+                                 and other WebSockets on the same connection; else a new connection of HTTP/1.1 does. For wss, and
+                                 for ws with CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE; not with CURLOPT_CONNECT_ONLY. */
+#define WARMWIRE_WS_WINDOW(bits) ((long)(bits) << 8) /* With DEFLATE: both sides look back 2^bits bytes (8 to 15) at most. */
+
+/* Chooses; -1 is what the environment's WARMWIRE_WS asks for (of deflate, forget and http2, those that it names, with commas
+ * between), else the default. curl_easy_reset() chooses -1, curl_easy_duphandle() copies. Nothing is offered in raw mode
+ * (CURLWS_RAW_MODE) or when CURLOPT_HTTPHEADER has a line for Sec-WebSocket-Extensions. A server that accepts what was not offered
+ * ends the transfer with CURLE_WEIRD_SERVER_REPLY, one that sends what cannot be decompressed with CURLE_RECV_ERROR.
+ * Returns CURLE_OK, or CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or number. */
+CURL_EXTERN CURLcode warmwire_websocket(CURL *easy, long bits);
 
 #ifdef __cplusplus
 }

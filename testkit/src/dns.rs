@@ -4,6 +4,7 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use crate::stop::{Signal, Stop, Woken};
 
@@ -39,6 +40,8 @@ pub enum Says {
     Silence,
     /// First this answer with another number, then the one it should have.
     AfterForgery(Vec<u8>),
+    /// That, after so long; others are answered meanwhile.
+    Late(Duration, Box<Says>),
     /// With the name in lower case, whatever case it was asked in.
     LowerCase(Vec<u8>),
 }
@@ -109,9 +112,13 @@ impl Answering {
         let mut buffer = [0; 2048];
         while signal.wait(socket, None) == Woken::Readable {
             let Ok((length, from)) = socket.recv_from(&mut buffer) else { continue };
-            for reply in self.replies(&buffer[..length], from, false) {
-                let _ = socket.send_to(&reply, from);
-            }
+            let (late, replies) = self.replies(&buffer[..length], from, false);
+            let Ok(socket) = socket.try_clone() else { continue };
+            let send = move || {
+                thread::sleep(late);
+                replies.iter().for_each(|reply| drop(socket.send_to(reply, from)));
+            };
+            if late.is_zero() { send() } else { drop(thread::spawn(send)) }
         }
     }
 
@@ -129,7 +136,9 @@ impl Answering {
             stream.read_exact(&mut length)?;
             let mut message = vec![0; usize::from(u16::from_be_bytes(length))];
             stream.read_exact(&mut message)?;
-            for reply in self.replies(&message, from, true) {
+            let (late, replies) = self.replies(&message, from, true);
+            thread::sleep(late);
+            for reply in replies {
                 // In two pieces: who reads must put them together.
                 stream.write_all(&(reply.len() as u16).to_be_bytes()[..1])?;
                 stream.write_all(&[&(reply.len() as u16).to_be_bytes()[1..], &reply].concat())?;
@@ -138,17 +147,21 @@ impl Answering {
         Ok(())
     }
 
-    fn replies(&self, message: &[u8], from: SocketAddr, by_stream: bool) -> Vec<Vec<u8>> {
-        let Some((name, end)) = name(message) else { return Vec::new() };
+    /// What is said, and how long that takes.
+    fn replies(&self, message: &[u8], from: SocketAddr, by_stream: bool) -> (Duration, Vec<Vec<u8>>) {
+        let Some((name, end)) = name(message) else { return Default::default() };
         let kind = u16::from_be_bytes([message[end], message[end + 1]]);
         let extended = message[11] == 1;
         let asked = Asked { name, kind, by_stream, extended, from, message: message.to_vec() };
-        let says = (self.handler)(&asked);
+        let (late, says) = match (self.handler)(&asked) {
+            Says::Late(by, says) => (by, *says),
+            says => (Duration::ZERO, says),
+        };
         self.record.lock().expect("no thread panics with it").push(asked);
         let mut question = message[..end + 4].to_vec();
         (question[2], question[3], question[11]) = (0x81, 0x80, 0);
-        match says {
-            Says::Silence => Vec::new(),
+        let replies = match says {
+            Says::Silence | Says::Late(..) => Vec::new(),
             Says::Code(code) => {
                 question[3] |= code;
                 vec![question]
@@ -168,7 +181,8 @@ impl Answering {
                 forged[0] ^= 1;
                 vec![forged, honest]
             }
-        }
+        };
+        (late, replies)
     }
 }
 

@@ -60,8 +60,16 @@ impl Link {
         self.open(target, true)
     }
 
+    /// A door at this address, for a server that tells its clients a port and not where.
+    pub fn door_at(&self, at: SocketAddr, target: SocketAddr) -> io::Result<SocketAddr> {
+        self.put(TcpListener::bind(at)?, target, false)
+    }
+
     fn open(&self, target: SocketAddr, once: bool) -> io::Result<SocketAddr> {
-        let listener = TcpListener::bind((target.ip(), 0))?;
+        self.put(TcpListener::bind((target.ip(), 0))?, target, once)
+    }
+
+    fn put(&self, listener: TcpListener, target: SocketAddr, once: bool) -> io::Result<SocketAddr> {
         rustix::net::listen(&listener, 1024)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;

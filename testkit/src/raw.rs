@@ -111,6 +111,11 @@ impl RawPeer {
         self.shared.received.lock().expect("never poisoned").clone()
     }
 
+    /// How many scripts have ended.
+    pub fn ends(&self) -> usize {
+        *self.shared.ended.lock().expect("never poisoned")
+    }
+
     /// Waits until so many scripts have ended, as they do when a client leaves early; ten seconds at most.
     pub fn wait_for_ends(&self, count: usize) {
         let ended = self.shared.ended.lock().expect("never poisoned");

@@ -3,7 +3,7 @@
 //! Each thread polls its own descriptor together with the pipe's read end, so that waiting costs no wake-ups.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -58,6 +58,32 @@ impl Signal {
                 Ok(_) => return Woken::Readable,
                 Err(rustix::io::Errno::INTR) => continue,
                 Err(_) => return Woken::Stopped,
+            }
+        }
+    }
+
+    /// Waits until one of them is readable; which, or `None` when the signal is given.
+    pub fn wait_any(&self, fds: &[BorrowedFd<'_>]) -> Option<usize> {
+        loop {
+            let all = fds.iter().copied().chain([self.0.as_fd()]);
+            let mut all: Vec<_> = all.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+            match poll(&mut all, None) {
+                Err(rustix::io::Errno::INTR) => {}
+                Err(_) => return None,
+                Ok(_) => {
+                    let first = all.iter().rposition(|fd| !fd.revents().is_empty())?;
+                    return (first < fds.len()).then_some(first);
+                }
+            }
+        }
+    }
+
+    /// Waits until the other side of a connection has closed it, or the signal is given. Nothing is read.
+    pub fn wait_for_end(&self, fd: &impl AsFd) {
+        loop {
+            let mut fds = [PollFd::new(fd, PollFlags::RDHUP), PollFd::new(&*self.0, PollFlags::IN)];
+            if !matches!(poll(&mut fds, None), Err(rustix::io::Errno::INTR)) {
+                return;
             }
         }
     }

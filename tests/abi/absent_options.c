@@ -97,26 +97,6 @@ static void ask(const struct absent *absent, size_t count)
 
 #define ASK(list) ask(list, sizeof list / sizeof *list)
 
-/* refuses: CURLOPT_SSL_CTX_FUNCTION, CURLOPT_SSL_CTX_DATA, CURLOPT_SSLENGINE_DEFAULT */
-static void features(void)
-{
-  static const struct absent list[] = {
-    {CURLOPT_SSL_CTX_FUNCTION, CURLE_NOT_BUILT_IN, NULL, CURLE_OK},
-    {CURLOPT_SSL_CTX_DATA, CURLE_NOT_BUILT_IN, NULL, CURLE_OK},
-    {CURLOPT_SSLENGINE_DEFAULT, CURLE_NOT_BUILT_IN, NULL, CURLE_OK},
-  };
-  ASK(list);
-}
-
-/* rustls has no engines; to have none is no wish.
- * refuses: CURLOPT_SSLENGINE */
-static void engines(void)
-{
-  SAME(curl_easy_setopt(easy, CURLOPT_SSLENGINE, NULL), CURLE_OK);
-  SAME(curl_easy_setopt(easy, CURLOPT_SSLENGINE, ""), CURLE_OK);
-  SAME(curl_easy_setopt(easy, CURLOPT_SSLENGINE, "pkcs11"), CURLE_NOT_BUILT_IN);
-}
-
 /* refuses: CURLOPT_SSL_FALSESTART, CURLOPT_KRBLEVEL, CURLOPT_TLSAUTH_USERNAME, CURLOPT_TLSAUTH_PASSWORD, CURLOPT_TLSAUTH_TYPE,
  * refuses: CURLOPT_PROXY_TLSAUTH_USERNAME, CURLOPT_PROXY_TLSAUTH_PASSWORD, CURLOPT_PROXY_TLSAUTH_TYPE,
  * refuses: CURLOPT_CONV_FROM_NETWORK_FUNCTION, CURLOPT_CONV_FROM_UTF8_FUNCTION, CURLOPT_CONV_TO_NETWORK_FUNCTION */
@@ -142,8 +122,6 @@ int main(void)
 {
   struct text body = {NULL, 0};
   easy = curl_easy_init();
-  features();
-  engines();
   given_up();
   curl_easy_setopt(easy, CURLOPT_URL, server("/bytes/7"));
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, collect);

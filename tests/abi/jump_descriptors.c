@@ -2,26 +2,7 @@
  * limit of connections is not held by transfers that are no more, and the peer sees the end.
  * covers: curl_easy_perform, curl_easy_reset, curl_multi_info_read, CURLMOPT_MAX_TOTAL_CONNECTIONS, curl_easy_cleanup */
 #include "check.h"
-#include <dirent.h>
-#include <setjmp.h>
-
-static jmp_buf out;
-
-static size_t jump(char *data, size_t size, size_t count, void *user)
-{
-  (void)data, (void)size, (void)count, (void)user;
-  longjmp(out, 1);
-}
-
-static int descriptors(void)
-{
-  int count = 0;
-  DIR *folder = opendir("/proc/self/fd");
-  while(readdir(folder))
-    count++;
-  closedir(folder);
-  return count;
-}
+#include "jump.h"
 
 static CURL *handle(curl_write_callback function, struct text *body)
 {

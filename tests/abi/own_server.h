@@ -26,7 +26,7 @@ static void *own_serve(void *user)
   while((n = recv(fd, piece, sizeof piece, 0)) > 0) {
     size_t room = sizeof own->heard - 1 - own->heard_length, kept = (size_t)n < room ? (size_t)n : room;
     memcpy(own->heard + own->heard_length, piece, kept);
-    own->heard_length += kept;
+    __atomic_add_fetch(&own->heard_length, kept, __ATOMIC_SEQ_CST); /* a program may look in meanwhile */
     own->total += (size_t)n;
     if(own->rounds < 4 && own->says[own->rounds])
       (void)!write(fd, own->says[own->rounds], strlen(own->says[own->rounds]));

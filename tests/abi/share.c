@@ -1,6 +1,8 @@
 /* Share handles: what they refuse, and the application's lock functions around shared cookies.
- * covers: curl_share_init, curl_share_setopt, curl_share_cleanup, CURLOPT_SHARE, CURLOPT_COOKIELIST, CURLINFO_COOKIELIST */
+ * covers: curl_share_init, curl_share_setopt, curl_share_cleanup, CURLOPT_SHARE, CURLOPT_COOKIELIST, CURLINFO_COOKIELIST,
+ * CURL_LOCK_DATA_SSL_SESSION */
 #include "check.h"
+#include "own_server.h"
 
 static int locks, unlocks, seen[CURL_LOCK_DATA_LAST], held[CURL_LOCK_DATA_LAST], after_body, body_seen;
 static CURL *one, *two;
@@ -76,9 +78,45 @@ static void locks_in_order(void)
   SAME_TEXT(story, "S.");
 }
 
+/* The server takes the hello and does not answer: nobody who wants a session waits for that. */
+static void nothing_is_held_in_a_handshake(void)
+{
+  struct own_server *own = own_server(NULL, NULL);
+  CURLSH *share = curl_share_init();
+  CURLM *multi = curl_multi_init();
+  char url[64];
+  int running;
+  size_t heard = 0;
+  one = curl_easy_init();
+  curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+  curl_share_setopt(share, CURLSHOPT_LOCKFUNC, lock);
+  curl_share_setopt(share, CURLSHOPT_UNLOCKFUNC, unlock);
+  curl_share_setopt(share, CURLSHOPT_USERDATA, &locks);
+  snprintf(url, sizeof url, "https://127.0.0.1:%d/", own->port);
+  curl_easy_setopt(one, CURLOPT_URL, url);
+  curl_easy_setopt(one, CURLOPT_SHARE, share);
+  curl_multi_add_handle(multi, one);
+  for(int i = 0; i < 200 && !heard; i++) {
+    curl_multi_perform(multi, &running);
+    SAME(running, 1);
+    SAME(held[CURL_LOCK_DATA_SSL_SESSION], 0);
+    curl_multi_poll(multi, NULL, 0, 50, NULL);
+    heard = __atomic_load_n(&own->heard_length, __ATOMIC_SEQ_CST);
+  }
+  CHECK(heard > 0 && seen[CURL_LOCK_DATA_SSL_SESSION] > 0);
+  curl_multi_remove_handle(multi, one);
+  SAME(held[CURL_LOCK_DATA_SSL_SESSION], 0);
+  curl_easy_cleanup(one);
+  curl_multi_cleanup(multi);
+  own_server_end(own);
+  free(own);
+  SAME(curl_share_cleanup(share), CURLSHE_OK);
+}
+
 int main(void)
 {
   locks_in_order();
+  nothing_is_held_in_a_handshake();
   CURLSH *share = curl_share_init();
   one = curl_easy_init(), two = curl_easy_init();
   struct curl_slist *cookies = NULL;

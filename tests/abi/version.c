@@ -35,7 +35,12 @@ int main(void)
   CHECK(has(info->feature_names, "SSL") && has(info->feature_names, "threadsafe"));
   CHECK(info->features & CURL_VERSION_SSL && info->features & CURL_VERSION_LIBZ);
   SAME(!!(info->features & CURL_VERSION_HTTP2), has(info->feature_names, "HTTP2"));
+  /* HTTPS records are asked for, beside getaddrinfo on its threads. */
+  CHECK(has(info->feature_names, "ECH") && has(info->feature_names, "HTTPSRR") && has(info->feature_names, "asyn-rr"));
   CHECK(info->cainfo && info->capath);
+  /* Who speaks SSH is said where libssh2 would be; a program that finds nothing there takes SFTP for missing. */
+  CHECK(has(info->protocols, "sftp") && has(info->protocols, "scp"));
+  CHECK(info->libssh_version && !strncmp(info->libssh_version, "Warmwire/", 9));
 
   CHECK(!strncmp(curl_version(), "libcurl/8.22.0 OpenSSL/3", 24));
   CHECK(strstr(curl_version(), "Warmwire/"));

@@ -10,8 +10,10 @@ fn nothing_but_libc_is_loaded() {
     let needed: Vec<&str> = text.lines().filter(|line| line.contains("(NEEDED)")).collect();
     assert!(!needed.is_empty(), "{text}");
     for line in needed {
-        // Without optimisation thread-locals are asked of the loader.
-        assert!(line.contains("[libc.so.6]") || line.contains("[ld-linux"), "{line}");
+        // Without optimisation thread-locals are asked of the loader; built together with the tests of the crate's futures, the
+        // tool has tokio in it, which calculates by C.
+        let known = ["[libc.so.6]", "[ld-linux", "[libm.so.6]"];
+        assert!(known.iter().any(|name| line.contains(name)), "{line}");
     }
 }
 

@@ -1,8 +1,9 @@
-//! Generated files and checks behind the Makefile: `cargo xtask headers|coverage|tidy [--check]`.
+//! Generated files and checks behind the Makefile: `cargo xtask headers|coverage|supply|tidy [--check]`.
 
 mod coverage;
 mod files;
 mod headers;
+mod supply;
 mod tidy;
 
 use std::process::ExitCode;
@@ -13,12 +14,15 @@ type Report = Result<String, String>;
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let check = args.iter().any(|arg| arg == "--check");
-    let report = match args.first().map(String::as_str) {
-        Some("headers") => headers::run(check),
-        Some("coverage") => coverage::run(check),
-        Some("tidy") => tidy::run(),
-        _ => Err("usage: cargo xtask headers [--check] | coverage [--check] | tidy".to_owned()),
-    };
+    let report =
+        match args.first().map(String::as_str) {
+            Some("headers") => headers::run(check),
+            Some("coverage") => coverage::run(check),
+            Some("supply") => supply::run(check),
+            Some("tidy") => tidy::run(),
+            _ => Err("usage: cargo xtask headers [--check] | coverage [--check] | supply [--check] | tidy"
+                .to_owned()),
+        };
     match report {
         Ok(text) => {
             println!("{text}");

@@ -64,6 +64,22 @@ fn untested(cve: &str, test: &str) -> Option<String> {
     (!function.contains(cve)).then(|| format!("{name} does not say what it is for"))
 }
 
+/// Each promise of SECURITY.md names tests, and they exist.
+#[test]
+fn every_promise_has_its_test() {
+    let text = fs::read_to_string(top().join("SECURITY.md")).unwrap();
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
+    let mut wrong = Vec::new();
+    for row in &rows {
+        let tests = row.rsplit('|').nth(1).expect("a row has an end");
+        for test in tests.split(", ") {
+            // The table asks for no word in the test itself.
+            wrong.extend(untested("", test.trim().trim_matches('`')).map(|fault| format!("{row}: {fault}")));
+        }
+    }
+    assert!(rows.len() > 10 && wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn no_fault_was_left_out() {
     let known: BTreeMap<String, String> = rows().into_iter().collect();

@@ -36,7 +36,7 @@ pub struct Application {
     /// CURLOPT_MIME_OPTIONS
     pub mime_options: Cell<i64>,
     /// What is shown when progress is wanted and no function takes it.
-    meter: RefCell<Meter>,
+    meter: RefCell<Option<Box<Meter>>>,
 }
 
 unsafe extern "C" {
@@ -131,7 +131,7 @@ impl Application {
             upload_total: counts.upload_total,
             upload: counts.upload_now,
         };
-        let line = self.meter.borrow_mut().line(moved, counts.spent, counts.finished);
+        let line = self.meter.borrow_mut().get_or_insert_default().line(moved, counts.spent, counts.finished);
         if let Some(line) = line {
             to_file(self.stderr(), line.as_bytes());
             // SAFETY: an open FILE.
@@ -491,6 +491,16 @@ impl Callbacks for Application {
             CURLKHSTAT_DEFER => HostVerdict::Defer,
             _ => HostVerdict::Reject,
         })
+    }
+
+    fn tls_context(&self, address: usize) -> Result<(), i32> {
+        let Some(function) = self.pointers.ssl_ctx_fn() else { return Ok(()) };
+        let (handle, data) = (self.handle.get(), self.pointers.ssl_ctx_data.get());
+        // SAFETY: the application's function; the context lives until the connection is made of it.
+        match unsafe { function(handle, address as *mut c_void, data) } {
+            0 => Ok(()),
+            code => Err(code),
+        }
     }
 
     fn fnmatch(&self, pattern: &[u8], name: &[u8]) -> Option<MatchAnswer> {

@@ -1,8 +1,8 @@
 //! Easy handles (libcurl-easy.md): their life, running them, pausing, and bytes on a connection of one's own.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
-use std::ffi::{CString, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::os::fd::RawFd;
 use std::ptr;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use engine::callbacks::Callbacks;
 use tables::{Code, EasyOption, Entry};
 
 use crate::application::Application;
-use crate::getinfo::CertInfo;
+use crate::getinfo::{CertInfo, TlsSession};
 use crate::guard::{Denied, Gate, entry};
 use crate::handles::{Slab, Slot};
 use crate::header::HeaderPlace;
@@ -29,11 +29,7 @@ static EASIES: Slab<EasyHandle> = Slab::new();
 pub struct EasyHandle {
     pub easy: Easy,
     pub app: Rc<Application>,
-    /// Texts handed out by curl_easy_getinfo, by info: they live until the same is asked again.
-    pub texts: RefCell<HashMap<i32, CString>>,
-    pub cert_info: RefCell<CertInfo>,
-    pub headers: HeaderPlace,
-    pub ws_frame: FramePlace,
+    shown: OnceCell<Box<Shown>>,
     /// The form and the URL handle that were set, for a copy of the handle.
     pub objects: Cell<Objects>,
     pub lists: Lists,
@@ -41,7 +37,23 @@ pub struct EasyHandle {
     pub message: Cell<Message>,
 }
 
+/// Where stands what a handle was asked for, and shows by a pointer.
+#[derive(Default)]
+pub struct Shown {
+    /// Texts handed out by curl_easy_getinfo, by info: they live until the same is asked again.
+    pub texts: RefCell<HashMap<i32, CString>>,
+    pub cert_info: RefCell<CertInfo>,
+    pub tls_session: TlsSession,
+    pub headers: HeaderPlace,
+    pub ws_frame: FramePlace,
+}
+
 impl EasyHandle {
+    /// Made when it is first needed: of thousands of handles few are asked.
+    pub fn shown(&self) -> &Shown {
+        self.shown.get_or_init(Box::default)
+    }
+
     /// A transfer begins.
     pub fn begin(&self) {
         self.app.begin();
@@ -61,10 +73,7 @@ impl EasyHandle {
         let handle = EASIES.insert(Box::new(EasyHandle {
             easy: easy.clone(),
             app: app.clone(),
-            texts: RefCell::default(),
-            cert_info: RefCell::default(),
-            headers: HeaderPlace::default(),
-            ws_frame: FramePlace::default(),
+            shown: OnceCell::new(),
             objects: Cell::default(),
             lists: Lists::default(),
             message: Cell::default(),
@@ -274,25 +283,84 @@ fn no_connection(easy: &EasyHandle) -> Code {
     Code::UnsupportedProtocol
 }
 
-/// The TLS library gives its sessions out as values that can be neither written down nor made from bytes: like a curl
-/// without the feature SSLS-EXPORT.
+/// `curl_ssls_export_cb`.
+type ExportFn = unsafe extern "C-unwind" fn(
+    *mut c_void,
+    *mut c_void,
+    *const c_char,
+    *const u8,
+    usize,
+    *const u8,
+    usize,
+    i64,
+    c_int,
+    *const c_char,
+    usize,
+) -> c_int;
+
+/// # Safety
+/// `function` is NULL or the application's, as the manual has it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_easy_ssls_export(
     handle: *mut c_void,
-    _function: *const c_void,
-    _user: *mut c_void,
+    function: Option<ExportFn>,
+    user: *mut c_void,
 ) -> c_int {
-    run(handle, Entry::EasySslsExport, |_, _| Err(Code::NotBuiltIn))
+    with(handle, Entry::EasySslsExport, Code::id, |easy, _| {
+        let Some(function) = function else { return Code::BadFunctionArgument.id() };
+        let exported = match easy.easy.export_sessions() {
+            Ok(exported) => exported,
+            Err(code) => return code.id(),
+        };
+        for one in exported {
+            let text =
+                |text: &Option<String>| text.as_deref().map(|text| CString::new(text).unwrap_or_default());
+            let (name, alpn) = (text(&one.name), text(&one.session.alpn));
+            let or_null = |text: &Option<CString>| text.as_ref().map_or(ptr::null(), |text| text.as_ptr());
+            // SAFETY: the application's function; what it is shown lives until it returns.
+            let answer = unsafe {
+                function(
+                    handle,
+                    user,
+                    or_null(&name),
+                    one.proof.as_ptr(),
+                    one.proof.len(),
+                    one.packed.as_ptr(),
+                    one.packed.len(),
+                    one.session.until,
+                    one.session.version.into(),
+                    or_null(&alpn),
+                    one.session.early as usize,
+                )
+            };
+            if answer != Code::Ok.id() {
+                return answer;
+            }
+        }
+        Code::Ok.id()
+    })
 }
 
+/// # Safety
+/// `name` is NULL or a C string; the others have as many bytes as is said behind them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_easy_ssls_import(
     handle: *mut c_void,
-    _key: *const std::ffi::c_char,
-    _shmac: *const u8,
-    _shmac_len: usize,
-    _data: *const u8,
-    _data_len: usize,
+    name: *const c_char,
+    proof: *const u8,
+    proof_len: usize,
+    session: *const u8,
+    session_len: usize,
 ) -> c_int {
-    run(handle, Entry::EasySslsImport, |_, _| Err(Code::NotBuiltIn))
+    run(handle, Entry::EasySslsImport, |easy, _| {
+        let bytes = |at: *const u8, length| match at.is_null() {
+            true => &[][..],
+            // SAFETY: not NULL, so as many bytes by the caller's promise.
+            false => unsafe { std::slice::from_raw_parts(at, length) },
+        };
+        let (proof, session) = (bytes(proof, proof_len), bytes(session, session_len));
+        // SAFETY: not NULL, so a C string.
+        let name = (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy());
+        easy.easy.import_session(name.as_deref(), proof, session)
+    })
 }

@@ -1,12 +1,13 @@
 //! curl_easy_getinfo: what the last transfer found out, in the type that the info's row has.
 //! Texts belong to the handle and live until the same info is asked again.
 
+use std::cell::Cell;
 use std::ffi::{CString, c_char, c_int, c_long, c_void};
 use std::ptr;
 use std::time::{Duration, Instant};
 
 use engine::info::TransferInfo;
-use tables::constant::CURLSSLBACKEND_NONE;
+use tables::constant::{CURLSSLBACKEND_NONE, CURLSSLBACKEND_OPENSSL};
 use tables::{Code, EasyOption as O, Entry, Info as I, InfoKind};
 
 use crate::easy::{self, EasyHandle};
@@ -53,8 +54,8 @@ impl Drop for CertInfo {
     }
 }
 
-/// `struct curl_tlssessioninfo`: there is no library of which an object could be shown, and the version string says OpenSSL
-/// all the same. What programs do with these infos decides which answer crashes fewest:
+/// `struct curl_tlssessioninfo`. Where OpenSSL speaks, its own objects are shown; rustls has none, and the version string says
+/// OpenSSL all the same. What programs do with these infos decides which answer crashes fewest:
 ///
 /// - On a new handle, or after a transfer, they ask for `backend` alone, and some dereference the pointer whatever was
 ///   answered (curl's own tool, OBS). There curl answers CURLE_OK with `internals` NULL, and so do we: NONE and NULL.
@@ -62,14 +63,20 @@ impl Drop for CertInfo {
 ///   alone; others look at the code alone and hand `internals` to OpenSSL, which does not look at NULL. So the code says no
 ///   there, as CURLINFO_TLS_SESSION.md has it for a library without the info, and the struct is told beside it.
 #[repr(C)]
+#[derive(Clone, Copy)]
 struct TlsSessionInfo {
     backend: c_int,
     internals: *mut c_void,
 }
-// SAFETY: a constant.
-unsafe impl Sync for TlsSessionInfo {}
-static NO_TLS_SESSION: TlsSessionInfo =
-    TlsSessionInfo { backend: CURLSSLBACKEND_NONE, internals: ptr::null_mut() };
+
+/// Where the struct stands that was handed out last.
+pub struct TlsSession(Cell<TlsSessionInfo>);
+
+impl Default for TlsSession {
+    fn default() -> TlsSession {
+        TlsSession(Cell::new(TlsSessionInfo { backend: CURLSSLBACKEND_NONE, internals: ptr::null_mut() }))
+    }
+}
 
 /// The shim's `curl_easy_getinfo`.
 #[unsafe(no_mangle)]
@@ -95,7 +102,7 @@ unsafe extern "C-unwind" fn warmwire_easy_getinfo(
                 InfoKind::Ptr => *out.cast() = easy.object(info),
             }
         }
-        if matches!(info, I::TlsSession | I::TlsSslPtr) && easy.uses_tls() {
+        if matches!(info, I::TlsSession | I::TlsSslPtr) && easy.uses_tls() && easy.native_tls().is_none() {
             return Err(Code::UnknownOption);
         }
         Ok(())
@@ -109,7 +116,7 @@ impl EasyHandle {
         }
         let Some(text) = self.text_bytes(info) else { return ptr::null() };
         let text = CString::new(text).unwrap_or_default();
-        let mut texts = self.texts.borrow_mut();
+        let mut texts = self.shown().texts.borrow_mut();
         texts.insert(info.id(), text);
         texts[&info.id()].as_ptr()
     }
@@ -182,7 +189,7 @@ impl EasyHandle {
             I::SpeedUpload | I::SpeedUploadT => found.speed(found.uploaded),
             I::ContentLengthDownload | I::ContentLengthDownloadT => found.download_total,
             I::ContentLengthUpload | I::ContentLengthUploadT => found.upload_total,
-            I::EarlyDataSentT => 0,
+            I::EarlyDataSentT => found.early_data,
             _ => return None,
         })
     }
@@ -216,7 +223,7 @@ impl EasyHandle {
     fn list(&self, info: I) -> *mut Slist {
         match info {
             I::Cookielist => slist::from_strings(self.easy.cookies()),
-            _ => ptr::null_mut(), // SSL_ENGINES: there are none
+            _ => slist::from_strings(engine::engines_of_openssl()),
         }
     }
 
@@ -225,10 +232,26 @@ impl EasyHandle {
         self.easy.in_transfer() && self.easy.state().info.borrow().secured
     }
 
+    /// OpenSSL's objects of the connection in use.
+    fn native_tls(&self) -> Option<[usize; 2]> {
+        if self.uses_tls() { self.easy.state().info.borrow().native_tls } else { None }
+    }
+
     fn object(&self, info: I) -> *const c_void {
         match info {
-            I::Certinfo => self.cert_info.borrow_mut().fill(&self.easy.state().info.borrow().certificates),
-            _ => (&raw const NO_TLS_SESSION).cast(),
+            I::Certinfo => {
+                let certificates = &self.easy.state().info.borrow().certificates;
+                self.shown().cert_info.borrow_mut().fill(certificates)
+            }
+            _ => {
+                let native = self.native_tls().map(|[context, connection]| TlsSessionInfo {
+                    backend: CURLSSLBACKEND_OPENSSL,
+                    internals: if info == I::TlsSession { context } else { connection } as *mut c_void,
+                });
+                let session = &self.shown().tls_session.0;
+                session.set(native.unwrap_or_else(|| TlsSession::default().0.get()));
+                session.as_ptr().cast_const().cast()
+            }
         }
     }
 }

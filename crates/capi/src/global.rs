@@ -124,12 +124,16 @@ pub unsafe extern "C-unwind" fn curl_global_sslset(
             unsafe { *available = backends.0.as_ptr() };
         }
         // Either may name the backend; pycurl gives -1 and a name.
-        let known = [flavour, (&RUSTLS, "rustls")].iter().any(|(backend, text)| {
+        let is = |(backend, text): (&SslBackend, &str)| {
             // SAFETY: not NULL, so a C string by the caller's promise.
             let named = || unsafe { CStr::from_ptr(name) }.to_bytes().eq_ignore_ascii_case(text.as_bytes());
             backend.id == id || (!name.is_null() && named())
-        });
-        // One engine serves both names, so choosing again is never too late.
+        };
+        let known = is(flavour) || is((&RUSTLS, "rustls"));
+        // Both are at hand at any time, so choosing again is never too late: it counts for what is connected from then on.
+        if known {
+            engine::speak_tls_by_openssl(!gnutls && is(flavour));
+        }
         if known { CURLSSLSET_OK } else { CURLSSLSET_UNKNOWN_BACKEND }
     })
 }

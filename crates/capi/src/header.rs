@@ -122,7 +122,7 @@ fn lookup(
         return Err(HeaderCode::Missing);
     }
     let (at, field) = named.get(index).ok_or(HeaderCode::Badindex)?;
-    Ok(show(&easy.headers.found, field, named.len(), index, *at))
+    Ok(show(&easy.shown().headers.found, field, named.len(), index, *at))
 }
 
 /// # Safety
@@ -150,7 +150,7 @@ pub unsafe extern "C-unwind" fn curl_easy_nextheader(
             let same: Vec<_> =
                 fields.iter().filter(|(_, other)| other.name.eq_ignore_ascii_case(field.name)).collect();
             let index = same.iter().position(|(other, _)| other == at).unwrap_or(0);
-            show(&easy.headers.walked, field, same.len(), index, *at)
+            show(&easy.shown().headers.walked, field, same.len(), index, *at)
         },
     )
 }

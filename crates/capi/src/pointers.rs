@@ -25,6 +25,7 @@ pub type FnmatchFn = unsafe extern "C-unwind" fn(*mut c_void, *const c_char, *co
 pub type ResolverStartFn = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, *mut c_void) -> c_int;
 pub type TrailerFn = unsafe extern "C-unwind" fn(*mut *mut Slist, *mut c_void) -> c_int;
 pub type PrereqFn = unsafe extern "C-unwind" fn(*mut c_void, *mut c_char, *mut c_char, c_int, c_int) -> c_int;
+pub type SslCtxFn = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, *mut c_void) -> c_int;
 pub type SshKeyFn =
     unsafe extern "C-unwind" fn(*mut c_void, *const KhKey, *const KhKey, c_int, *mut c_void) -> c_int;
 pub type SshHostKeyFn = unsafe extern "C-unwind" fn(*mut c_void, c_int, *const c_char, usize) -> c_int;
@@ -77,6 +78,7 @@ pointers! {
     hsts_read: HstsreadFunction, hsts_read_data: HstsreadData,
     hsts_write: HstswriteFunction, hsts_write_data: HstswriteData,
     prereq: PrereqFunction, prereq_data: PrereqData,
+    ssl_ctx: SslCtxFunction, ssl_ctx_data: SslCtxData,
     ssh_key: SshKeyFunction, ssh_key_data: SshKeyData,
     ssh_host_key: SshHostkeyFunction, ssh_host_key_data: SshHostkeyData,
     error_buffer: Errorbuffer, stderr: Stderr, private: Private, post_fields: Postfields,
@@ -101,6 +103,7 @@ pointers! {
     hsts_read_fn: HstsReadFn = hsts_read,
     hsts_write_fn: HstsWriteFn = hsts_write,
     prereq_fn: PrereqFn = prereq,
+    ssl_ctx_fn: SslCtxFn = ssl_ctx,
     ssh_key_fn: SshKeyFn = ssh_key,
     ssh_host_key_fn: SshHostKeyFn = ssh_host_key,
 }

@@ -91,7 +91,7 @@ fn set(easy: &EasyHandle, option: O, number: i64, pointer: *mut c_void) -> Resul
 
 fn set_pointer(easy: &EasyHandle, option: O, pointer: *mut c_void) -> Result<(), Code> {
     support(option).answer(pointer.is_null())?;
-    if support(option) != Support::Yes {
+    if !matches!(support(option), Support::Yes | Support::WithOpenSsl) {
         return Ok(());
     }
     let state = easy.easy.state();
@@ -127,6 +127,10 @@ fn set_pointer(easy: &EasyHandle, option: O, pointer: *mut c_void) -> Result<(),
         // Kept by curl for compatibility and without effect.
         O::StreamDepends | O::StreamDependsE => {}
         _ => app.pointers.place(option).ok_or(Code::UnknownOption)?.set(pointer),
+    }
+    if matches!(option, O::SslCtxFunction | O::SslCtxData) {
+        let [function, data] = [&app.pointers.ssl_ctx, &app.pointers.ssl_ctx_data].map(|p| p.get() as usize);
+        state.settings.borrow_mut().set_tls_hook((function != 0).then_some([function, data]));
     }
     Ok(())
 }

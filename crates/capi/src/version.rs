@@ -113,7 +113,7 @@ fn info() -> VersionInfo {
         ares_num: 0,
         libidn: ptr::null(),
         iconv_ver_num: 0,
-        libssh_version: ptr::null(),
+        libssh_version: leak(&format!("{}/{}", version().name, version().own)),
         brotli_ver_num: packed(BROTLI),
         brotli_version: leak(&dotted(BROTLI)),
         nghttp2_ver_num: 0,

@@ -1,11 +1,11 @@
-//! What include/curl/warmwire.h declares: the process-wide pool, and how FTP commands are sent. Not curl's, and under a version node of its own.
+//! What include/curl/warmwire.h declares: the process-wide pool, how commands of FTP and SMTP are sent, what WebSockets may try. Not curl's, and under a version node of its own.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_void};
 use std::ptr;
 use std::time::Duration;
 
 use engine::process_pool::{self, Listed};
-use engine::{FtpPipelining, SmtpPipelining};
+use engine::{FtpPipelining, SmtpPipelining, WebSocketOptions};
 use tables::{Code, Entry};
 
 use crate::easy;
@@ -157,6 +157,20 @@ pub unsafe extern "C-unwind" fn warmwire_smtp_pipeline(easy: *mut c_void, level:
             level => Some(SmtpPipelining::from_number(level).ok_or(Code::BadFunctionArgument)?),
         };
         handle.easy.state().smtp_pipelining.set(chosen);
+        Ok(())
+    })
+}
+
+/// # Safety
+/// `easy` is an easy handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn warmwire_websocket(easy: *mut c_void, bits: c_long) -> c_int {
+    easy::run(easy, Entry::EasySetopt, |handle, _| {
+        let chosen = match bits {
+            -1 => None,
+            bits => Some(WebSocketOptions::from_number(bits).ok_or(Code::BadFunctionArgument)?),
+        };
+        handle.easy.state().settings.borrow_mut().set_websocket(chosen);
         Ok(())
     })
 }

@@ -26,8 +26,9 @@ pub type FramePlace = Cell<WsFrame>;
 
 fn show(easy: &EasyHandle, frame: Frame) -> *const WsFrame {
     let Frame { flags, offset, bytes_left, len } = frame;
-    easy.ws_frame.set(WsFrame { age: 0, flags, offset, bytes_left, len });
-    easy.ws_frame.as_ptr()
+    let place = &easy.shown().ws_frame;
+    place.set(WsFrame { age: 0, flags, offset, bytes_left, len });
+    place.as_ptr()
 }
 
 /// # Safety

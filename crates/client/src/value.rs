@@ -1,5 +1,6 @@
 //! A value for an option, of whatever kind the option takes.
 
+use std::convert::Infallible;
 use std::rc::Rc;
 
 use engine::Easy;
@@ -10,7 +11,7 @@ use crate::Form;
 
 /// What an option is set to.
 #[derive(Clone)]
-pub enum Value {
+pub enum Value<F = Rc<dyn MimeSource>> {
     /// Back to the default.
     Default,
     /// A number or a switch.
@@ -20,7 +21,23 @@ pub enum Value {
     /// A list of strings.
     List(Vec<Vec<u8>>),
     /// A multipart form.
-    Form(Rc<dyn MimeSource>),
+    Form(F),
+}
+
+/// A value that is no form: it may go to another thread.
+pub type PlainValue = Value<Infallible>;
+
+impl PlainValue {
+    /// The same value where a form may stand, too.
+    pub fn or_form(self) -> Value {
+        match self {
+            Value::Default => Value::Default,
+            Value::Long(n) => Value::Long(n),
+            Value::Text(text) => Value::Text(text),
+            Value::List(list) => Value::List(list),
+            Value::Form(never) => match never {},
+        }
+    }
 }
 
 impl Value {
@@ -60,32 +77,45 @@ impl Value {
     }
 }
 
-impl From<i64> for Value {
-    fn from(n: i64) -> Value {
+/// Forms are read as they are sent: none is another.
+impl<F> PartialEq for Value<F> {
+    fn eq(&self, other: &Value<F>) -> bool {
+        match (self, other) {
+            (Value::Default, Value::Default) => true,
+            (Value::Long(a), Value::Long(b)) => a == b,
+            (Value::Text(a), Value::Text(b)) => a == b,
+            (Value::List(a), Value::List(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+impl<F> From<i64> for Value<F> {
+    fn from(n: i64) -> Value<F> {
         Value::Long(n)
     }
 }
 
-impl From<bool> for Value {
-    fn from(on: bool) -> Value {
+impl<F> From<bool> for Value<F> {
+    fn from(on: bool) -> Value<F> {
         Value::Long(i64::from(on))
     }
 }
 
-impl From<&str> for Value {
-    fn from(text: &str) -> Value {
+impl<F> From<&str> for Value<F> {
+    fn from(text: &str) -> Value<F> {
         Value::Text(text.as_bytes().to_vec())
     }
 }
 
-impl From<Vec<u8>> for Value {
-    fn from(text: Vec<u8>) -> Value {
+impl<F> From<Vec<u8>> for Value<F> {
+    fn from(text: Vec<u8>) -> Value<F> {
         Value::Text(text)
     }
 }
 
-impl From<Vec<Vec<u8>>> for Value {
-    fn from(list: Vec<Vec<u8>>) -> Value {
+impl<F> From<Vec<Vec<u8>>> for Value<F> {
+    fn from(list: Vec<Vec<u8>>) -> Value<F> {
         Value::List(list)
     }
 }

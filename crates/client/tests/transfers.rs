@@ -320,5 +320,5 @@ fn options_refuse_what_they_cannot_have() {
     assert!(handle.set(O::Timeout, -1).is_err());
     assert!(handle.set(O::Httpheader, "text").is_err());
     assert!(handle.set(O::Url, 1).is_err());
-    assert_eq!(handle.set(O::Sslengine, "x"), Err(Code::NotBuiltIn));
+    assert_eq!(handle.set(O::Sslengine, "x"), Err(Code::SslEngineNotfound));
 }

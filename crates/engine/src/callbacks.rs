@@ -250,6 +250,11 @@ pub trait Callbacks {
         None
     }
 
+    /// CURLOPT_SSL_CTX_FUNCTION: what it does to the OpenSSL context of this address counts. `Err` is its own code.
+    fn tls_context(&self, _address: usize) -> Result<(), i32> {
+        Ok(())
+    }
+
     /// CURLOPT_FNMATCH_FUNCTION; `None` when not set.
     fn fnmatch(&self, _pattern: &[u8], _name: &[u8]) -> Option<MatchAnswer> {
         None
@@ -362,4 +367,15 @@ pub struct FileInfo {
     pub strings: [Vec<u8>; 5],
     /// CURLFINFOFLAG_* of what is known.
     pub flags: u32,
+}
+
+/// Informational text for a verbose transfer.
+#[inline]
+pub(crate) fn note(callbacks: &dyn Callbacks, text: impl FnOnce() -> String) {
+    if callbacks.wants_debug() {
+        std::hint::cold_path();
+        let mut line = text();
+        line.push('\n');
+        callbacks.debug(DebugKind::Text, line.as_bytes());
+    }
 }

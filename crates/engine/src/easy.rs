@@ -2,7 +2,9 @@
 //! future that an application may read or change from inside its callbacks.
 
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::hint::cold_path;
+use std::net::SocketAddr;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -11,26 +13,42 @@ use std::time::Duration;
 
 use runtime::cell::RefCell;
 
+use net::SessionStore;
+use net::tls::openssl;
+use net::tls::written::{Exported, NotImported};
 use runtime::TaskId;
 use tables::constant::{CURLPAUSE_RECV, CURLPAUSE_SEND};
-use tables::{Code, EasyOption, LockData, Scheme};
+use tables::{Code, EasyOption, LockData};
 
-use crate::callbacks::Callbacks;
+use crate::callbacks::{Callbacks, note};
 use crate::info::TransferInfo;
+use crate::memories::Memories;
 use crate::multi::{Multi, MultiState};
 use crate::own_connection::OwnConnection;
-use crate::protocol::{FtpPipelining, SmtpPipelining};
 use crate::push::Adopted;
-use crate::settings::{Settings, own_text};
+use crate::settings::{FtpPipelining, Settings, SmtpPipelining, own_text};
 use crate::share::Share;
 use crate::stores::headers::Headers;
-use crate::stores::{Stores, altsvc, cookies, hsts};
-use crate::transfer::target::{self, Target};
+use crate::stores::{Keeper, Stores, altsvc, cookies, hsts};
 use crate::websocket::WebSocket;
 
 /// An easy handle. Cloning gives another reference to the same one.
 #[derive(Clone)]
 pub struct Easy(pub(crate) Rc<EasyState>);
+
+/// What is published of a host for Encrypted Client Hello.
+pub(crate) struct Published {
+    pub host: String,
+    /// ECHConfigLists by address; those of the best service first.
+    pub at: Vec<(SocketAddr, Arc<[u8]>)>,
+}
+
+impl Published {
+    /// Nothing yet.
+    pub fn of(host: &str) -> Published {
+        Published { host: host.to_owned(), at: Vec::new() }
+    }
+}
 
 /// What lives beside the future. Nothing here is borrowed while the application is called.
 pub struct EasyState {
@@ -44,12 +62,14 @@ pub struct EasyState {
     pub headers: RefCell<Headers>,
     /// Cookies and other memories of this handle, unless a share holds them.
     pub stores: Stores,
+    /// What transfers leave for the next one with the same settings.
+    pub memories: Memories,
     /// Pausing.
     pub flow: Flow,
     /// The share handle in use.
     pub share: RefCell<Option<Share>>,
     /// The connection of a CURLOPT_CONNECT_ONLY transfer.
-    pub connected: RefCell<Option<OwnConnection>>,
+    pub connected: RefCell<Option<Box<OwnConnection>>>,
     /// The WebSocket of the transfer, or of that connection.
     pub websocket: RefCell<Option<Box<WebSocket>>>,
     /// A stream that a server has pushed and the application wants: the next transfer reads its reply.
@@ -57,7 +77,7 @@ pub struct EasyState {
     /// Only a connection is wanted, logged in and left in the pool (`process_pool::open`).
     pub(crate) ahead: Cell<bool>,
     /// What name servers have published for Encrypted Client Hello, and of which host.
-    pub(crate) published: RefCell<Option<(String, Arc<[u8]>)>>,
+    pub(crate) published: RefCell<Option<Box<Published>>>,
     /// It serves a look-up of another handle's transfer: its connections are apart, and bound to no limits.
     pub(crate) inner: Cell<bool>,
     /// The last CURLOPT_RESOLVE list had an entry for every host: one of an earlier list no longer counts.
@@ -74,7 +94,6 @@ pub struct EasyState {
     pub rtsp_received: Cell<i64>,
     /// Number of the transfer, unique in the process; -1 before the first.
     pub transfer_id: Cell<i64>,
-    pub(crate) target: RefCell<Option<(u64, Rc<Target>)>>,
     pub(crate) multi: RefCell<Weak<MultiState>>,
     pub(crate) task: Cell<Option<TaskId>>,
     /// Its place among the members of its multi handle.
@@ -83,10 +102,20 @@ pub struct EasyState {
     pub(crate) message_waits: Cell<bool>,
     own_multi: RefCell<Option<Multi>>,
     message: RefCell<String>,
+    /// What a session's driver has to tell of this transfer's frames.
+    frames: RefCell<VecDeque<String>>,
 }
+
+/// The layer whose lines are frames.
+pub(crate) const FRAMES: &str = "http/2";
 
 /// Numbers transfers (CURLINFO_XFER_ID).
 static NEXT_TRANSFER: AtomicI64 = AtomicI64::new(0);
+
+/// For a process that does the work of several, one after the other: the next transfer is number nought again.
+pub fn number_transfers_anew() {
+    NEXT_TRANSFER.store(0, Ordering::Relaxed);
+}
 
 /// Which directions the application has paused, and who waits for it to go on.
 #[derive(Default)]
@@ -160,6 +189,7 @@ impl Easy {
             info: RefCell::default(),
             headers: RefCell::default(),
             stores: Stores::default(),
+            memories: Memories::default(),
             flow: Flow::default(),
             share: RefCell::default(),
             connected: RefCell::default(),
@@ -175,19 +205,14 @@ impl Easy {
             inner: Cell::new(false),
             wildcard_pins: Cell::new(false),
             transfer_id: Cell::new(-1),
-            target: RefCell::default(),
             multi: RefCell::default(),
             task: Cell::new(None),
             place: Cell::new(None),
             message_waits: Cell::new(false),
             own_multi: RefCell::default(),
             message: RefCell::default(),
+            frames: RefCell::default(),
         }))
-    }
-
-    /// The scheme of the URL that was set, when it is a URL of a known scheme.
-    pub fn scheme(&self) -> Option<Scheme> {
-        target::first(&self.0).ok()?.scheme
     }
 
     /// The state beside the future.
@@ -199,7 +224,7 @@ impl Easy {
     pub fn duplicate(&self, callbacks: Rc<dyn Callbacks>) -> Easy {
         let copy = Easy::with_settings(callbacks, self.0.settings.borrow().own_copy());
         copy.0.stores.copy_from(&self.0.stores);
-        crate::stores::duplicated(&copy.0);
+        crate::stores::duplicated(copy.0.keeper());
         copy.0.info.borrow_mut().effective_url = self.0.info.borrow().effective_url.as_ref().map(own_text);
         copy.0.ftp_pipelining.set(self.0.ftp_pipelining.get());
         copy.0.smtp_pipelining.set(self.0.smtp_pipelining.get());
@@ -212,7 +237,7 @@ impl Easy {
         let old = self.0.settings.replace(method_free);
         drop(old);
         *self.0.info.borrow_mut() = TransferInfo::default();
-        self.0.stores.reset();
+        self.0.memories.clear();
         self.0.flow.set(false, false);
         self.0.ftp_pipelining.set(None);
         self.0.smtp_pipelining.set(None);
@@ -237,14 +262,14 @@ impl Easy {
     pub fn set_text(&self, option: EasyOption, value: Option<&[u8]>) -> Result<(), Code> {
         self.0.settings.borrow_mut().set_text(option, value)?;
         match option {
-            EasyOption::Altsvc => return value.map_or(Ok(()), |name| altsvc::load(&self.0, name)),
+            EasyOption::Altsvc => return value.map_or(Ok(()), |name| altsvc::load(self.0.keeper(), name)),
             // Told at once, until a transfer has something else to tell.
             EasyOption::Url if !self.in_transfer() => self.0.info.borrow_mut().effective_url = None,
             EasyOption::Referer if !self.in_transfer() => self.0.info.borrow_mut().referer = None,
-            EasyOption::Hsts => hsts::add_file(&self.0, value),
-            EasyOption::Cookiefile => cookies::add_file(&self.0, value),
-            EasyOption::Cookiejar if value.is_some() => cookies::jar_named(&self.0),
-            EasyOption::Cookielist => value.into_iter().for_each(|v| cookies::command(&self.0, v)),
+            EasyOption::Hsts => hsts::add_file(self.0.keeper(), value),
+            EasyOption::Cookiefile => cookies::add_file(self.0.keeper(), value),
+            EasyOption::Cookiejar if value.is_some() => cookies::jar_named(self.0.keeper()),
+            EasyOption::Cookielist => value.into_iter().for_each(|v| cookies::command(self.0.keeper(), v)),
             _ => {}
         }
         Ok(())
@@ -252,7 +277,7 @@ impl Easy {
 
     /// CURLINFO_COOKIELIST.
     pub fn cookies(&self) -> Vec<Vec<u8>> {
-        cookies::list(&self.0)
+        cookies::list(self.0.keeper())
     }
 
     /// Whether the handle is in a multi handle now.
@@ -265,19 +290,47 @@ impl Easy {
         self.0.task.get().is_some()
     }
 
+    /// Sessions of TLS that may leave the process (curl_easy_ssls_export(3)): those that OpenSSL wrote down, of the share or the
+    /// multi handle that this handle uses. rustls lets none out: who speaks by it, and finds no others, hears NOT_BUILT_IN.
+    pub fn export_sessions(&self) -> Result<Vec<Exported>, Code> {
+        let Some(sessions) = self.sessions() else { return self.writes_sessions().map(|()| Vec::new()) };
+        let exported = self.0.locked(LockData::SslSession, || sessions.written().export());
+        if exported.is_empty() {
+            self.writes_sessions()?;
+        }
+        Ok(exported)
+    }
+
+    /// Keeps a session that was exported, here or elsewhere: whose it is tells `name` or, without that, `proof`.
+    pub fn import_session(&self, name: Option<&str>, proof: &[u8], session: &[u8]) -> Result<(), Code> {
+        self.writes_sessions()?;
+        let sessions = self.sessions().ok_or(Code::BadFunctionArgument)?;
+        let import = || sessions.written().import(name, proof, session);
+        self.0.locked(LockData::SslSession, import).map_err(|why| match why {
+            NotImported::Whose => Code::BadFunctionArgument,
+            NotImported::Session => Code::ReadError,
+        })
+    }
+
+    fn writes_sessions(&self) -> Result<(), Code> {
+        let wanted = openssl::is_chosen() || self.0.settings.borrow().is_for_openssl();
+        if wanted && openssl::is_there() { Ok(()) } else { Err(Code::NotBuiltIn) }
+    }
+
+    /// Those of the share, if it shares them, or of the multi handle.
+    fn sessions(&self) -> Option<SessionStore> {
+        let share = self.0.share.borrow().as_ref().and_then(|share| share.sessions().cloned());
+        share.or_else(|| Some(self.multi().or_else(|| self.own_multi())?.0.sessions.clone()))
+    }
+
     /// The private multi of [`perform`](Self::perform), when there is one.
     pub fn own_multi(&self) -> Option<Multi> {
         self.0.own_multi.borrow().clone()
     }
 
-    /// Runs the transfer to its end on this thread. The connections stay with the handle.
-    pub fn perform(&self) -> Code {
-        if self.multi().is_some() {
-            self.0.set_message("easy handle already used in multi handle");
-            return Code::FailedInit;
-        }
-        let multi = self.0.own_multi.borrow_mut().get_or_insert_with(Multi::for_easy).clone();
-        multi.run_one(self)
+    /// The private multi, made when it is first asked for.
+    pub(crate) fn own_multi_or(&self, make: impl FnOnce() -> Multi) -> Multi {
+        self.0.own_multi.borrow_mut().get_or_insert_with(make).clone()
     }
 
     /// curl_easy_pause: the new state of both directions, as CURLPAUSE_* bits.
@@ -331,7 +384,7 @@ impl Easy {
         }
         drop(self.0.connected.take());
         drop(self.0.websocket.take());
-        crate::stores::save_at_close(&self.0);
+        crate::stores::save_at_close(self.0.keeper());
         let own = self.0.own_multi.borrow_mut().take();
         if let Some(own) = own {
             own.close();
@@ -341,6 +394,15 @@ impl Easy {
 }
 
 impl EasyState {
+    /// Inside the application's lock functions where the data is a share's.
+    pub(crate) fn locked<R>(&self, data: LockData, f: impl FnOnce() -> R) -> R {
+        let share = self.share.borrow().clone().filter(|share| share.shares(data));
+        match share {
+            Some(share) => share.around(data, self.tag.get(), f),
+            None => f(),
+        }
+    }
+
     /// The text of the last failure.
     pub fn message(&self) -> String {
         self.message.borrow().clone()
@@ -365,6 +427,12 @@ impl EasyState {
         }
     }
 
+    /// The handle as its stores know it.
+    pub(crate) fn keeper(&self) -> Keeper<'_> {
+        let (stores, share, settings) = (&self.stores, &self.share, &self.settings);
+        Keeper { stores, share, settings, callbacks: self.callbacks.as_ref(), tag: self.tag.get() }
+    }
+
     /// The handle as the reactor and the pool know it.
     pub fn owner_number(&self) -> u64 {
         self.tag.get() as u64
@@ -380,6 +448,7 @@ impl EasyState {
     pub(crate) fn begin(&self) {
         *self.info.borrow_mut() = TransferInfo::default();
         self.headers.borrow_mut().clear();
+        self.frames.borrow_mut().clear();
         self.flow.set(false, false);
         self.message.borrow_mut().clear();
         self.transfer_id.set(NEXT_TRANSFER.fetch_add(1, Ordering::Relaxed));
@@ -423,15 +492,30 @@ impl EasyState {
         }
     }
 
+    /// A frame of its stream, seen by the session's driver. The application hears of it from the transfer's own task: a jump or
+    /// an exception out of its callback must cost nobody else his connection.
+    pub(crate) fn saw_frame(&self, line: String) {
+        // A stream whose transfer was jumped out of is still there, and has nobody.
+        if self.task.get().is_some() || self.inner.get() {
+            self.frames.borrow_mut().push_back(line);
+        }
+    }
+
+    /// Tells of the frames that were seen.
+    #[inline]
+    pub(crate) fn tell_frames(&self) {
+        if !self.frames.borrow().is_empty() {
+            cold_path();
+            while let Some(line) = { self.frames.borrow_mut().pop_front() } {
+                self.trace(FRAMES, || line);
+            }
+        }
+    }
+
     /// Informational text for a verbose transfer.
     #[inline]
     pub(crate) fn note(&self, text: impl FnOnce() -> String) {
-        if self.callbacks.wants_debug() {
-            cold_path();
-            let mut line = text();
-            line.push('\n');
-            self.callbacks.debug(crate::callbacks::DebugKind::Text, line.as_bytes());
-        }
+        note(self.callbacks.as_ref(), text);
     }
 }
 

@@ -62,6 +62,12 @@ impl Error {
         self
     }
 
+    /// Takes that back.
+    pub fn not_stale(mut self) -> Error {
+        self.0.stale = false;
+        self
+    }
+
     /// Whether a fresh connection may succeed where a pooled one failed.
     pub fn is_stale(&self) -> bool {
         self.0.stale
@@ -158,7 +164,7 @@ impl From<NetError> for Error {
             NetErrorKind::CouldntResolveProxy => Code::CouldntResolveProxy,
             NetErrorKind::CouldntConnect => Code::CouldntConnect,
             NetErrorKind::OperationTimedout => Code::OperationTimedout,
-            NetErrorKind::SslConnectError => Code::SslConnectError,
+            NetErrorKind::SslConnectError | NetErrorKind::SslVersion => Code::SslConnectError,
             NetErrorKind::PeerFailedVerification => Code::PeerFailedVerification,
             NetErrorKind::SslCacertBadfile => Code::SslCacertBadfile,
             NetErrorKind::SslCertproblem => Code::SslCertproblem,
@@ -179,6 +185,8 @@ impl From<NetError> for Error {
                 proxy_code = number;
                 Code::Proxy
             }
+            NetErrorKind::SslEngineNotfound => Code::SslEngineNotfound,
+            NetErrorKind::SslEngineInitfailed => Code::SslEngineInitfailed,
             NetErrorKind::SslShutdownFailed => Code::SslShutdownFailed,
             NetErrorKind::OutOfMemory => Code::OutOfMemory,
             NetErrorKind::UnsupportedProtocol => Code::UnsupportedProtocol,

@@ -87,6 +87,10 @@ pub struct TransferInfo {
     pub proxy_verify_result: i64,
     /// The connection in use speaks TLS.
     pub secured: bool,
+    /// OpenSSL's own objects of that connection, where it speaks (`net::tls::TlsInfo::native`).
+    pub native_tls: Option<[usize; 2]>,
+    /// Bytes sent with the hello that the server took, or negative those that it refused.
+    pub early_data: i64,
     /// CURLINFO_PROXY_ERROR.
     pub proxy_error: i64,
     /// Whether a time condition left the body out.
@@ -154,6 +158,8 @@ impl Default for TransferInfo {
             verify_result: 0,
             proxy_verify_result: 0,
             secured: false,
+            native_tls: None,
+            early_data: 0,
             proxy_error: 0,
             condition_unmet: false,
             used_proxy: false,

@@ -5,7 +5,7 @@ pub mod callbacks;
 pub mod easy;
 pub mod error;
 pub mod info;
-mod memories;
+pub mod memories;
 pub mod meter;
 pub mod mime;
 pub mod multi;
@@ -13,6 +13,8 @@ pub mod own_connection;
 pub mod process_pool;
 mod protocol;
 pub mod push;
+mod run;
+mod scratch;
 pub mod settings;
 pub mod share;
 pub mod stores;
@@ -24,9 +26,11 @@ pub use callbacks::Callbacks;
 pub use easy::Easy;
 pub use error::{Error, Result};
 pub use multi::Multi;
-pub use protocol::{FtpPipelining, SmtpPipelining};
-pub use settings::Settings;
+pub use settings::{FtpPipelining, Settings, SmtpPipelining, WebSocketOptions};
 pub use share::Share;
 
 pub use net::process;
-pub use runtime::{Clock, ExtraFd, Interest, SocketHook};
+pub use net::tls::openssl::{
+    choose as speak_tls_by_openssl, engines as engines_of_openssl, is_there as has_openssl,
+};
+pub use runtime::{Clock, Descriptor, ExtraFd, Interest, SocketHook, after_fork_in_child};

@@ -1,21 +1,32 @@
-//! What protocols remember of servers as long as a multi handle lives. It keeps one value of each type, and knows none.
+//! What a handle keeps for those who use it: protocols remember servers as long as a multi handle lives, and transfers leave an
+//! easy handle something for the next one. It keeps one value of each type, and knows none.
 
 use std::any::{Any, TypeId};
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use runtime::cell::RefCell;
 
-/// One value for each type that was asked for.
+/// One value for each type that was asked for. They are few, and a list is searched sooner than a table.
 #[derive(Default)]
-pub struct Memories(RefCell<HashMap<TypeId, Rc<dyn Any>>>);
+pub struct Memories(RefCell<Vec<(TypeId, Rc<dyn Any>)>>);
 
 impl Memories {
     /// The value of that type, made when it is first asked for.
     pub fn of<T: Default + 'static>(&self) -> Rc<RefCell<T>> {
         let mut all = self.0.borrow_mut();
-        let one = all.entry(TypeId::of::<T>()).or_insert_with(|| Rc::<RefCell<T>>::default());
-        one.clone().downcast().expect("each stands under its own type")
+        let own = TypeId::of::<T>();
+        let at = all.iter().position(|(other, _)| *other == own).unwrap_or_else(|| {
+            all.reserve_exact(1);
+            all.push((own, Rc::<RefCell<T>>::default()));
+            all.len() - 1
+        });
+        all[at].1.clone().downcast().expect("each stands under its own type")
+    }
+
+    /// Forgets all of them.
+    pub fn clear(&self) {
+        let all = self.0.take();
+        drop(all);
     }
 }
 
@@ -31,5 +42,7 @@ mod tests {
         memories.of::<Vec<u8>>().borrow_mut().push(3);
         assert_eq!(*memories.of::<Vec<u8>>().borrow(), [1, 3]);
         assert_eq!(*memories.of::<Vec<u16>>().borrow(), [2]);
+        memories.clear();
+        assert_eq!(*memories.of::<Vec<u8>>().borrow(), []);
     }
 }

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
 use std::os::fd::RawFd;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
@@ -20,9 +20,9 @@ use runtime::cell::{RefCell, none_is_borrowed};
 
 use net::connect::Favourites;
 use net::exchange::Storage;
-use net::http2::Buffer;
+use net::session::Buffer;
 use net::{Pool, ResolveCache, SessionStore, SharedPool};
-use runtime::{Clock, ExtraFd, Interest, Recursive, Runtime, SocketHook, TaskId};
+use runtime::{Clock, Descriptor, ExtraFd, Interest, Recursive, Runtime, SocketHook, TaskId};
 use slab::Slab;
 use tables::{Code, MultiCode};
 
@@ -30,20 +30,10 @@ use crate::easy::{Easy, EasyState};
 use crate::memories::Memories;
 use crate::own_connection::OwnConnection;
 use crate::push::PushFunction;
-use crate::transfer;
-
-/// Receive buffer of a multi handle. One per multi, not per connection: a thousand connections with
-/// buffers of their own cost page faults and cache misses.
-pub const SCRATCH: usize = 256 * 1024;
-
-/// What is enough for heads and short bodies: two TLS records. To clear all of it for each handle that fetches one small
-/// thing cost four times what the request did. A long body has all of it from its first byte on: with less the
-/// kernel opens the connection's window less, for good.
-pub const SMALL_SCRATCH: usize = 40 * 1024;
 
 /// Pieces of storage kept for exchanges, and the most that is kept of what one of them received or sent.
 const SPARES: usize = 16;
-const LARGEST_SPARE: usize = 16 * 1024;
+const LARGEST_SPARE: usize = 2 * 1024;
 
 /// A multi handle. Cloning gives another reference to the same one.
 #[derive(Clone)]
@@ -55,6 +45,17 @@ pub type TimerCallback = Rc<dyn Fn(Option<u64>) -> bool>;
 
 /// Told of each finished transfer, from inside the run.
 pub type Completed = Rc<dyn Fn(&Easy)>;
+
+/// A transfer that is under way: of its own, or within another's.
+pub(crate) type Running<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+
+/// How a handle's transfer is made. A handle knows no protocol, and has its transfers from those who do.
+pub(crate) struct Runs {
+    /// The task of a member, which ends with a message.
+    pub task: fn(Rc<MultiState>, Rc<EasyState>) -> Running<'static, ()>,
+    /// A transfer inside another's.
+    pub inside: for<'a> fn(&'a Rc<MultiState>, &'a Rc<EasyState>) -> Running<'a, Code>,
+}
 
 /// A finished transfer, as curl_multi_info_read tells it.
 pub struct Message {
@@ -115,6 +116,7 @@ impl Streams {
 /// State of a multi handle.
 pub struct MultiState {
     pub(crate) runtime: Runtime,
+    pub(crate) runs: &'static Runs,
     pub(crate) pool: Pool,
     /// Connections for look-ups: a transfer that waits for one has its place among those that are limited already.
     for_names: RefCell<Option<Pool>>,
@@ -128,7 +130,6 @@ pub struct MultiState {
     /// What protocols remember of servers.
     pub(crate) memories: Memories,
     pub(crate) for_easy: bool,
-    scratch: Cell<Vec<u8>>,
     /// Storage for the heads of replies, from one exchange to the next.
     spare: RefCell<Vec<Storage>>,
     /// Each member knows its place: an easy handle enters and leaves its own multi with every transfer, and ten thousand
@@ -146,20 +147,15 @@ pub struct MultiState {
     completed: RefCell<Option<Completed>>,
 }
 
-impl Default for Multi {
-    fn default() -> Self {
-        Multi::new(Clock::system(), false)
-    }
-}
-
 impl Multi {
-    /// A multi handle on this clock.
-    pub fn new(clock: Clock, for_easy: bool) -> Multi {
+    /// A multi handle on this clock, whose transfers are made so.
+    pub(crate) fn with(clock: Clock, for_easy: bool, runs: &'static Runs) -> Multi {
         let runtime = Runtime::new(clock);
         let pool = Pool::new(runtime.reactor());
         pool.set_behind(crate::process_pool::in_use());
         Multi(Rc::new(MultiState {
             runtime,
+            runs,
             pool,
             for_names: RefCell::default(),
             shared_pools: RefCell::default(),
@@ -170,7 +166,6 @@ impl Multi {
             streams: Streams::default(),
             memories: Memories::default(),
             for_easy,
-            scratch: Cell::default(),
             spare: RefCell::default(),
             members: RefCell::default(),
             running: Cell::new(0),
@@ -183,18 +178,13 @@ impl Multi {
         }))
     }
 
-    /// The private multi behind curl_easy_perform.
-    pub(crate) fn for_easy() -> Multi {
-        Multi::new(Clock::system(), true)
-    }
-
     /// curl_multi_add_handle.
     pub fn add(&self, easy: &Easy) -> MultiCode {
         if easy.multi().is_some() {
             return MultiCode::AddedAlready;
         }
         self.enter(easy);
-        let task = self.0.runtime.spawn(transfer::task(self.0.clone(), easy.0.clone()));
+        let task = self.0.runtime.spawn((self.0.runs.task)(self.0.clone(), easy.0.clone()));
         easy.0.task.set(Some(task));
         self.tell();
         if self.was_stopped() {
@@ -204,6 +194,7 @@ impl Multi {
         MultiCode::Ok
     }
 
+    /// The handle is a member from here on, and its transfer about to begin.
     fn enter(&self, easy: &Easy) {
         *easy.0.multi.borrow_mut() = Rc::downgrade(&self.0);
         easy.0.begin();
@@ -277,6 +268,12 @@ impl Multi {
         move || reactor.wakeup()
     }
 
+    /// One descriptor that is readable whenever [`perform`](Self::perform) has something to do, beside
+    /// [`timeout`](Self::timeout): for event loops to which a table of descriptors is dear.
+    pub fn descriptor(&self) -> io::Result<Descriptor> {
+        self.0.runtime.reactor().descriptor()
+    }
+
     /// Which descriptors are waited for, and how.
     pub fn interests(&self) -> Vec<(RawFd, Interest)> {
         self.0.runtime.reactor().interests()
@@ -285,6 +282,11 @@ impl Multi {
     /// curl_multi_timeout.
     pub fn timeout(&self) -> Option<Duration> {
         self.0.runtime.reactor().timeout()
+    }
+
+    /// When the next timer is due: for loops that keep moments and not lengths of time.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.0.runtime.reactor().next_deadline()
     }
 
     /// Transfers not finished.
@@ -385,16 +387,21 @@ impl Multi {
         } else {
             self.0.finished(&easy.0, Code::AbortedByCallback);
         }
-        // Idle connections may belong to the same handle: when they are gone, only the lost ones are left.
-        self.0.pools().iter().for_each(Pool::close_all);
+        // Idle connections may belong to the same handle: when they are gone, and sessions on which nobody has a stream, only
+        // the lost ones are left. A session's connection is its driver's, whose transfers may go on.
+        let pools = self.0.pools();
+        pools.iter().for_each(Pool::close_all);
         if self.running() == 0 {
-            self.0.pools().iter().for_each(Pool::forget_leases);
+            self.0.runtime.drain();
+            pools.iter().for_each(Pool::forget_leases);
         }
         if easy.0.callbacks.sockets().is_some() {
             return Vec::new();
         }
-        let kept = easy.0.connected.borrow().as_ref().map(OwnConnection::raw_fd);
-        self.0.runtime.reactor().disown(easy.0.owner_number(), |fd| Some(fd) == kept)
+        let kept = easy.0.connected.borrow().as_deref().map(OwnConnection::raw_fd);
+        let driven: Vec<i64> = pools.iter().flat_map(Pool::session_sockets).collect();
+        let stays = |fd| Some(fd) == kept || driven.contains(&i64::from(fd));
+        self.0.runtime.reactor().disown(easy.0.owner_number(), stays)
     }
 
     /// Whether a task of this multi is running now: the application is inside a callback.
@@ -435,7 +442,7 @@ impl Multi {
         reactor.set_hook(None);
         // A transfer that was jumped out of holds a reference for ever: what is large or a descriptor goes now.
         reactor.end();
-        drop((self.0.scratch.take(), self.0.spare.take(), self.0.shared_pools.take()));
+        drop((self.0.spare.take(), self.0.shared_pools.take()));
     }
 
     /// Tells the application's event loop what has changed: sockets first, then the timer.
@@ -485,13 +492,13 @@ impl Multi {
         if self.was_stopped() { MultiCode::AbortedByCallback } else { MultiCode::Ok }
     }
 
-    /// Drives one easy handle to its end. Its transfer stays on the stack of this call, and its result is no message.
-    pub(crate) fn run_one(&self, easy: &Easy) -> Code {
+    /// Drives one easy handle to its end. Its transfer stays on the stack of the caller, and its result is no message.
+    pub(crate) fn run_one(&self, easy: &Easy, transfer: Pin<&mut impl Future<Output = Code>>) -> Code {
         self.enter(easy);
         let _leaves = Leaves { multi: self, easy };
         easy.0.task.set(Some(TaskId::ROOT));
         self.0.runtime.start_root();
-        self.run_to_end(pin!(transfer::complete(&self.0, &easy.0)))
+        self.run_to_end(transfer)
     }
 
     fn run_to_end(&self, mut transfer: Pin<&mut impl Future<Output = Code>>) -> Code {
@@ -556,17 +563,6 @@ impl MultiState {
         if let Some(completed) = completed {
             completed(&Easy(easy.clone()));
         }
-    }
-
-    /// Lends the receive buffer, of this size or more, for one call. A nested use gets a buffer of its own.
-    pub(crate) fn with_scratch<R>(&self, least: usize, f: impl FnOnce(&mut [u8]) -> R) -> R {
-        let mut buffer = self.scratch.take();
-        if buffer.len() < least {
-            buffer = vec![0; least];
-        }
-        let result = f(&mut buffer);
-        self.scratch.set(buffer);
-        result
     }
 
     /// Storage that an earlier exchange has left.

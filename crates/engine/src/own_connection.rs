@@ -14,32 +14,38 @@ pub struct OwnConnection {
     connection: Connection,
     /// Bytes that a layer has taken and not yet sent, and that the application was not told of.
     taken: usize,
+    /// It carries packets of a session, which nobody can write or read by hand.
+    sealed: bool,
 }
 
 impl OwnConnection {
     /// What a transfer has connected.
-    pub fn new(connection: Connection) -> OwnConnection {
-        OwnConnection { connection, taken: 0 }
+    pub fn new(mut connection: Connection) -> OwnConnection {
+        let sealed = net::ssh::is_parked(&mut connection);
+        OwnConnection { connection, taken: 0, sealed }
     }
 
     /// Its descriptor.
     pub fn raw_fd(&self) -> RawFd {
-        self.connection.filter.socket().raw_fd()
+        self.connection.carrier.socket().raw_fd()
     }
 
     /// Sends as much as fits; [`Code::Again`] when nothing does. What was sealed and does not fit is told only when it has
     /// left, to the next call with the same bytes, as OpenSSL does it: an application that was told that all is sent waits
     /// for the answer, and nobody would push the rest.
     pub fn send(&mut self, bytes: &[u8]) -> Result<usize, Code> {
+        if self.sealed {
+            return Err(Code::Ssh);
+        }
         let sent = self.try_send(bytes);
         // Nobody waits for it: an event loop would watch for what no task takes.
-        self.connection.filter.socket().forget(Direction::Write);
+        self.connection.carrier.socket().forget(Direction::Write);
         sent
     }
 
     fn try_send(&mut self, bytes: &[u8]) -> Result<usize, Code> {
         let cx = &mut Context::from_waker(Waker::noop());
-        let filter = &mut self.connection.filter;
+        let filter = self.connection.filter();
         if self.taken == 0 {
             self.taken = moved(filter.poll_write(cx, bytes), Code::SendError)?;
         }
@@ -51,8 +57,11 @@ impl OwnConnection {
 
     /// Receives what has come; [`Code::Again`] when there is nothing, 0 at the end.
     pub fn receive(&mut self, buf: &mut [u8]) -> Result<usize, Code> {
-        let received = moved(self.connection.filter.try_read(buf), Code::RecvError);
-        self.connection.filter.socket().forget(Direction::Write);
+        if self.sealed {
+            return Err(Code::Ssh);
+        }
+        let received = moved(self.connection.filter().try_read(buf), Code::RecvError);
+        self.connection.carrier.socket().forget(Direction::Write);
         received
     }
 }

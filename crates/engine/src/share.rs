@@ -12,12 +12,9 @@ use tables::share::LockData;
 use wire::cookie::Jar;
 use wire::hsts;
 
-#[cfg(doc)]
-use crate::easy::EasyState;
-
 /// The application's lock functions (CURLSHOPT_LOCKFUNC and CURLSHOPT_UNLOCKFUNC).
 pub trait Locks: Send + Sync {
-    /// Called before data of this kind is used on behalf of a handle, known by its [`EasyState::tag`].
+    /// Called before data of this kind is used on behalf of a handle, known by its tag.
     fn lock(&self, data: LockData, handle: usize);
     /// Called after.
     fn unlock(&self, data: LockData, handle: usize);

@@ -62,6 +62,7 @@ mod watch {
             hsts_write(entry: &HstsEntry, index: usize, total: usize) -> bool;
             chunk_begin(entry: &FileInfo, remaining: usize) -> ChunkAnswer;
             chunk_end() -> bool;
+            tls_context(address: usize) -> Result<(), i32>;
             fnmatch(pattern: &[u8], name: &[u8]) -> Option<MatchAnswer>;
             ssh_host_key(found: &HostKey) -> Option<bool>;
             ssh_known_host(known: Option<&HostKey>, found: &HostKey, matches: HostMatch) -> Option<HostVerdict>;

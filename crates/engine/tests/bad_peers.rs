@@ -190,3 +190,20 @@ fn peers_that_never_stop() {
         assert!(begun.elapsed() < Duration::from_secs(5), "{} {again:?}", talk.scheme);
     }
 }
+
+/// Without headers there is nothing that CURLOPT_NOBODY could be content with: a body is a fault, as in curl, and none is handed
+/// out.
+// covers: CURLOPT_NOBODY
+#[test]
+fn a_body_that_nobody_asked_for() {
+    for talk in talks().into_iter().filter(|talk| !matches!(talk.scheme, "rtsp" | "ws")) {
+        let asked = talk.asks.iter().map(|length| Step::ExpectBytes(*length));
+        let script = asked.zip(talk.answers.iter().map(|answer| Step::Send(answer.clone())));
+        let script = script.flat_map(|(asked, answer)| [asked, answer]).chain([Step::Finish]).collect();
+        let peer = RawPeer::start(vec![script]);
+        let (easy, app) = to(&talk, peer.port());
+        long(&easy, O::Nobody, 1);
+        let found = (easy.perform(), app.body.borrow().len());
+        assert_eq!(found, (Code::WeirdServerReply, 0), "{}", talk.scheme);
+    }
+}

@@ -5,11 +5,15 @@ mod common;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::rc::Rc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{handle, long, text};
+use common::{handle, long, text, until_done};
 use tables::{Code, EasyOption as O};
+use testkit::raw::{RawPeer, Step, expect, send};
+use warmwire_engine::callbacks::Callbacks;
+use warmwire_engine::{Easy, Multi};
 
 /// As much as a peer sends before it gives up.
 const ENOUGH: usize = 64 << 20;
@@ -89,6 +93,7 @@ const HINTS: &str = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
 /// covers: CURLOPT_URL
 #[test]
 fn replies_without_end_do_end() {
+    plain();
     for (name, head, piece, code, message) in ROWS {
         let port = peer(head, piece);
         let (easy, app) = handle(&format!("http://127.0.0.1:{port}/"));
@@ -103,6 +108,107 @@ fn replies_without_end_do_end() {
         assert!(app.body.borrow().len() < 1 << 20, "{name}");
     }
     proxies();
+    dialogues();
+    others_have_their_turn();
+}
+
+/// A transfer that ends well, before memory is looked at: the pages of our own code that it brings in (some MiB in a build
+/// for tests) are no reply's doing.
+fn plain() {
+    let port = peer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", "hi");
+    let (easy, app) = handle(&format!("http://127.0.0.1:{port}/"));
+    assert_eq!((easy.perform(), app.body.borrow().as_slice()), (Code::Ok, b"hi".as_slice()));
+}
+
+/// Keeps nothing.
+struct Deaf;
+
+impl Callbacks for Deaf {}
+
+fn deaf(url: &str) -> Easy {
+    let easy = Easy::new(Rc::new(Deaf));
+    text(&easy, O::Url, url);
+    easy
+}
+
+/// A server that says this much, waiting for a line before each piece but the first, and then pieces of the same for ever.
+fn talker(scheme: &str, first: &'static [&str], piece: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        let (mut socket, _) = listener.accept()?;
+        for (at, said) in first.iter().enumerate() {
+            if at > 0 {
+                let _ = socket.read(&mut [0; 4096])?;
+            }
+            socket.write_all(said.as_bytes())?;
+        }
+        let much = piece.repeat(64 * 1024 / piece.len());
+        loop {
+            socket.write_all(much.as_bytes())?;
+        }
+        #[allow(unreachable_code)]
+        std::io::Result::Ok(())
+    });
+    let path = if scheme == "smtp" { "/me" } else { "/1" };
+    format!("{scheme}://user:secret@127.0.0.1:{port}{path}")
+}
+
+/// What mail servers and FTP's may say without end, where that begins, and how it ends.
+const TALKERS: &[(&str, &[&str], &str, Code)] = &[
+    ("imap", &[], "* NO greeting\n", Code::WeirdServerReply),
+    ("imap", &[], "B001 OK\r\n", Code::OperationTimedout),
+    ("imap", &["* OK hi\r\n"], "* CAPABILITY AUTH=PLAIN\r\n", Code::OperationTimedout),
+    ("imap", &["* OK hi\r\n"], "* 1 FETCH {2}\r\nab\r\n", Code::OperationTimedout),
+    ("imap", &["* OK hi\r\n"], "+ go on\r\n", Code::WeirdServerReply),
+    ("imap", &["* OK hi\r\n", "A001 OK\r\n", "A002 OK\r\n"], "* LIST () / a\r\n", Code::OperationTimedout),
+    ("imap", &["* OK hi\r\n"], "no end of it", Code::WeirdServerReply),
+    ("pop3", &[], "more\r\n", Code::OperationTimedout),
+    ("pop3", &["+OK\r\n"], "SASL PLAIN\r\n", Code::OperationTimedout),
+    ("pop3", &["+OK\r\n", "+OK\r\nUSER\r\n.\r\n"], "no reply\r\n", Code::OperationTimedout),
+    ("pop3", &["+OK\r\n"], "no end of it", Code::WeirdServerReply),
+    ("smtp", &[], "220-more\r\n", Code::WeirdServerReply),
+    ("smtp", &["220 hi\r\n"], "250-AUTH PLAIN\r\n", Code::WeirdServerReply),
+    ("smtp", &["220 hi\r\n"], "no reply\r\n", Code::WeirdServerReply),
+    ("smtp", &["220 hi\r\n"], "250-no end", Code::WeirdServerReply),
+    ("ftp", &[], "220-more\r\n", Code::WeirdServerReply),
+];
+
+fn dialogues() {
+    for (scheme, first, piece, code) in TALKERS {
+        let easy = deaf(&talker(scheme, first, piece));
+        long(&easy, O::ServerResponseTimeoutMs, 700);
+        let (before, started) = (peak_kib(), Instant::now());
+        let found = easy.perform();
+        let used = peak_kib().saturating_sub(before);
+        assert_eq!(found, *code, "{scheme} {piece:?}: {}", easy.state().message());
+        assert!(used < MEMORY, "{scheme} {piece:?}: {used} KiB");
+        assert!(started.elapsed() < Duration::from_secs(15), "{scheme} {piece:?}: {:?}", started.elapsed());
+    }
+}
+
+/// One multi handle, in which a server talks and talks, and another one answers.
+fn others_have_their_turn() {
+    let multi = Multi::default();
+    let talking = deaf(&talker("imap", &["* OK hi\r\n"], "* 1 EXISTS\r\n"));
+    long(&talking, O::ServerResponseTimeoutMs, 60_000);
+    multi.add(&talking);
+    for _ in 0..20 {
+        multi.perform();
+        multi.wait(&mut [], Duration::from_millis(20), false).unwrap();
+    }
+    let peer = RawPeer::start(vec![vec![
+        expect("\r\n\r\n"),
+        send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"),
+        Step::Hold,
+    ]]);
+    let (other, app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
+    multi.add(&other);
+    let started = Instant::now();
+    assert_eq!(until_done(&multi), Code::Ok);
+    assert_eq!(*app.body.borrow(), b"hi");
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+    multi.remove(&talking);
 }
 
 /// The same of a proxy that shall open a tunnel.

@@ -204,6 +204,9 @@ fn lists_and_own_commands() {
     let (code, body, log) = fetch("/a%22b", &[("LIST", LIST)], nothing);
     assert_eq!((code, body.as_str()), (Code::Ok, "* LIST () \"/\" a\r\n* LIST () \"/\" {5}\r\nin\r\nx\r\n"));
     assert!(log.lines().contains(&"A003 LIST \"a\\\"b\" *".to_owned()));
+    let (code, body, log) = fetch("/box?FROM+me%2b", &[("SEARCH", "* SEARCH 1 2\r\nTAG OK\r\n")], nothing);
+    assert_eq!((code, body.as_str()), (Code::Ok, "* SEARCH 1 2\r\n"));
+    assert!(log.lines().contains(&"A004 SEARCH FROM me+".to_owned()), "a plus is a blank");
     let own = |easy: &Easy, _: &App| text(easy, O::Customrequest, "FETCH 1 BODY%5b%5d");
     let (code, body, _) = fetch("/box", &[("FETCH", MAIL)], own);
     assert_eq!((code, body.as_str()), (Code::Ok, "* 1 FETCH (BODY[] {12}\r\nTo: me\r\n\r\nhi"));
@@ -211,8 +214,14 @@ fn lists_and_own_commands() {
     assert_eq!((code, body.as_str()), (Code::QuoteError, ""));
     assert!(log.has("A004 LOGOUT"));
     let quiet = |easy: &Easy, _: &App| long(easy, O::Nobody, 1);
-    let (code, body, _) = fetch("/box/;UID=1", &[("UID FETCH", MAIL)], quiet);
-    assert_eq!((code, body.as_str()), (Code::Ok, ""));
+    for path in ["/box/;UID=1", "/box"] {
+        let (code, body, _) = fetch(path, &[("UID FETCH", MAIL), ("LIST", LIST)], quiet);
+        assert_eq!(
+            (code, body.as_str()),
+            (Code::WeirdServerReply, ""),
+            "a body that nobody wanted, as in curl"
+        );
+    }
 }
 
 #[test]
@@ -371,6 +380,56 @@ fn messages_are_appended() {
     assert_eq!(code, Code::UploadFailed, "a literal says its size first");
     let (code, _, _) = fetch("/", &[], upload(12, 0));
     assert_eq!(code, Code::UrlMalformat);
+}
+
+/// Where a server takes literals unasked (RFC 7888), nobody waits for it to ask; on a kept connection neither. A long one waits:
+/// a server that doesn't want it need not read it.
+#[test]
+fn literals_that_nobody_waits_for() {
+    for (offer, size, unasked) in [
+        ("LITERAL+", 12, true),
+        ("literal-", 12, true),
+        ("LITERAL+", 60_000, true),
+        ("LITERAL-", 4096, true),
+        ("LITERAL-", 4097, false),
+        ("LITERAL+", 70_000, false),
+        ("LITERALLY", 12, false),
+    ] {
+        let (port, log) = serve(GREETING, Pace::Whole, move |line| match line.split_once(' ') {
+            Some((tag, "CAPABILITY")) => say(format!("* CAPABILITY IMAP4 {offer}\r\n{tag} OK\r\n")),
+            Some((_, append)) if append.starts_with("APPEND") => say(if unasked { "" } else { "+ go\r\n" }),
+            Some(_) => usual(line, &[]),
+            // The mail's last line, which also ends the command.
+            None => say(if line.ends_with("1!") { "A003 OK\r\n" } else { "A004 OK\r\n" }),
+        });
+        let (easy, app) = handle(&format!("imap://user:secret@127.0.0.1:{port}/box"));
+        long(&easy, O::Upload, 1);
+        long(&easy, O::InfilesizeLarge, size);
+        long(&easy, O::UploadFlags, 0);
+        long(&easy, O::TimeoutMs, 10_000);
+        for end in ["1!", "2!"] {
+            let mail = [&vec![b'x'; size as usize - 2][..], end.as_bytes()].concat();
+            *app.upload.borrow_mut() = mail.clone();
+            app.read_at.set(0);
+            assert_eq!(easy.perform(), Code::Ok, "{offer} {size}: {}", easy.state().message());
+            let last = log.lines().pop().unwrap();
+            assert!(last.as_bytes() == mail, "{offer} {size}");
+        }
+        let plus = if unasked { "+" } else { "" };
+        let said: Vec<_> = log.lines().into_iter().filter(|line| line.contains("APPEND")).collect();
+        let wanted = ["A003", "A004"].map(|tag| format!("{tag} APPEND box {{{size}{plus}}}"));
+        assert_eq!(said, wanted, "{offer}");
+    }
+    let refuse =
+        [("CAPABILITY", "* CAPABILITY LITERAL+\r\nTAG OK\r\n"), ("APPEND", "TAG NO [TRYCREATE] no\r\n")];
+    let (port, log) = serve(GREETING, Pace::Whole, move |line| usual(line, &refuse));
+    let (easy, app) = handle(&format!("imap://user:secret@127.0.0.1:{port}/box"));
+    *app.upload.borrow_mut() = b"To: me\r\n\r\nhi".to_vec();
+    long(&easy, O::Upload, 1);
+    long(&easy, O::InfilesizeLarge, 12);
+    long(&easy, O::UploadFlags, 0);
+    assert_eq!(easy.perform(), Code::UploadFailed);
+    assert_eq!(log.lines()[2], "A003 APPEND box {12+}");
 }
 
 #[test]

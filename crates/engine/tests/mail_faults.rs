@@ -7,11 +7,12 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use common::{App, handle, long, text};
+use tables::share::LockData;
 use tables::{Code, EasyOption as O};
 use testkit::certs::Authority;
 use testkit::raw::{RawPeer, Script, Step, expect, send};
 use testkit::temp::TempDir;
-use warmwire_engine::Easy;
+use warmwire_engine::{Easy, Share};
 
 const MAIL: &str = "Subject: x\r\n\r\nend\r\n";
 
@@ -246,6 +247,42 @@ fn goodbyes() {
             app.read_at.set(0);
             assert_eq!(easy.perform(), Code::Ok, "{protocol:?}: {}", easy.state().message());
             assert_eq!(peer.accepts(), 2);
+        }
+    }
+}
+
+/// A connection that another handle has left in a share serves the next one's message, and what its server says while it lies
+/// there costs that one no error either.
+#[test]
+fn shared_connections() {
+    for (protocol, goodbye) in [
+        (Imap, "* BYE too long idle\r\n"),
+        (Pop3, "-ERR Disconnected for inactivity.\r\n"),
+        (Smtp, "421 4.4.2 timeout\r\n"),
+    ] {
+        let kept = [protocol.whole(), protocol.exchange(5, false), vec![Step::Hold]].concat();
+        let gone = [protocol.whole(), vec![send(goodbye), Step::Finish]].concat();
+        let again: Script = protocol.whole().into_iter().map(renumbered).collect();
+        for (scripts, connections) in [(vec![kept], 1), (vec![gone, again], 2)] {
+            let peer = RawPeer::start(scripts);
+            let share = Share::default();
+            share.set_kind(LockData::Connect, true);
+            let mut numbers = Vec::new();
+            for _ in 0..2 {
+                let (easy, app) = protocol.handle(peer.port(), false);
+                easy.set_share(Some(share.clone()));
+                assert_eq!(easy.perform(), Code::Ok, "{protocol:?}: {}", easy.state().message());
+                assert!(protocol == Smtp || *app.body.borrow() == MAIL.as_bytes());
+                let number = easy.state().info.borrow().connection_id;
+                numbers.push(number);
+                std::thread::sleep(Duration::from_millis(30));
+            }
+            assert_eq!(peer.accepts(), connections, "{protocol:?}");
+            assert_eq!(
+                numbers,
+                [0, connections as i64 - 1],
+                "all connections of a share have numbers of their own"
+            );
         }
     }
 }

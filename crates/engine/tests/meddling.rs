@@ -4,6 +4,7 @@
 mod common;
 
 use std::cell::{Cell, RefCell};
+use std::os::fd::BorrowedFd;
 use std::rc::{Rc, Weak};
 
 use common::long;
@@ -12,7 +13,11 @@ use tables::{Code, EasyOption as O};
 use testkit::certs::Authority;
 use testkit::http::{HttpServer, Response};
 use testkit::temp::TempDir;
-use warmwire_engine::callbacks::{Callbacks, DebugKind, ProgressCounts, Written};
+use warmwire_engine::callbacks::{
+    Callbacks, CloseHook, Configured, DebugKind, Opened, ProgressCounts, Purpose, SocketCallbacks, Target,
+    Transport, Written,
+};
+use warmwire_engine::transfer::auth::Memory;
 use warmwire_engine::{Easy, Multi, easy::EasyState};
 
 #[derive(Default)]
@@ -32,7 +37,7 @@ impl Meddler {
         easy.set_text(O::Cookielist, Some(b"Set-Cookie: a=b; domain=localhost")).unwrap();
         long(&easy, O::LowSpeedTime, 1000);
         state.info.borrow_mut().retry_after += 0;
-        state.stores.auth.borrow_mut();
+        state.memories.of::<Memory>().borrow_mut();
         drop(state.headers.borrow_mut());
         drop(state.connected.borrow_mut());
         drop(easy.cookies());
@@ -190,4 +195,35 @@ fn nothing_is_kept_alive() {
     end(&easy, &meddler, "");
     drop((easy, meddler));
     assert!(weak.upgrade().is_none());
+}
+
+/// A limit that was lowered closes connections at the beginning of a transfer: the application closes them itself.
+#[test]
+fn connections_too_many_are_closed_by_the_application() {
+    struct Closes;
+    impl Callbacks for Closes {
+        fn sockets(&self) -> Option<&dyn SocketCallbacks> {
+            Some(self)
+        }
+    }
+    impl SocketCallbacks for Closes {
+        fn open(&self, _: Purpose, _: &mut Target, _: Transport) -> Opened {
+            Opened::BySystem
+        }
+        fn configure(&self, _: BorrowedFd<'_>, _: Purpose) -> Configured {
+            Configured::Ok
+        }
+        fn close_hook(&self) -> Option<CloseHook> {
+            Some(Box::new(drop))
+        }
+    }
+    let servers = [HttpServer::plain(), HttpServer::plain()];
+    let easy = Easy::new(Rc::new(Closes));
+    for (server, kept_next) in [(&servers[0], 5), (&servers[1], 1), (&servers[1], 1)] {
+        easy.set_text(O::Url, Some(server.url("/bytes/5").as_bytes())).unwrap();
+        assert_eq!(easy.perform(), Code::Ok);
+        long(&easy, O::Maxconnects, kept_next);
+    }
+    easy.close();
+    assert_eq!(servers[1].accepts(), 1);
 }

@@ -2,10 +2,14 @@
 
 mod common;
 
+use std::net::{Ipv6Addr, SocketAddr, TcpListener};
+use std::time::{Duration, Instant};
+
 use common::{handle, long, text, until_done};
 use tables::{Code, EasyOption as O};
-use testkit::dns::{A, NameServer, Says, address};
-use testkit::http::HttpServer;
+use testkit::certs::Authority;
+use testkit::dns::{A, AAAA, NameServer, Says, address};
+use testkit::http::{Config, HttpServer};
 use warmwire_engine::{Easy, Multi};
 
 fn at_home() -> NameServer {
@@ -96,7 +100,8 @@ fn published_configurations_are_asked_for() {
         _ => Says::Records(Vec::new()),
     });
     let url = format!("https://a.example:{port}/");
-    for (wish, asked, kinds) in [("hard", true, 3), ("grease", false, 2)] {
+    // What is greased, or not wanted at all, still looks for protocols and ports.
+    for wish in ["hard", "grease", "false"] {
         let easy = asking(&url, &dns);
         let before = dns.asked().len();
         easy.set_text(O::Ech, Some(wish.as_bytes())).unwrap();
@@ -104,6 +109,32 @@ fn published_configurations_are_asked_for() {
         let questions = &dns.asked()[before..];
         let name = format!("_{port}._https.a.example");
         let https = |q: &&testkit::dns::Asked| q.name.eq_ignore_ascii_case(&name);
-        assert_eq!((questions.iter().any(|q| https(&q)), questions.len()), (asked, kinds), "{wish}");
+        assert_eq!((questions.iter().any(|q| https(&q)), questions.len()), (true, 3), "{wish}");
+    }
+}
+
+/// The race is under way, or would be lost, when the answer comes that leads to the server.
+#[test]
+fn a_late_answer_is_not_too_late() {
+    let authority = Authority::new();
+    for silent in [false, true] {
+        let six = SocketAddr::from((Ipv6Addr::LOCALHOST, 0));
+        let tls = Some(authority.for_names(&["a.example"]).server_config().unwrap());
+        let server = HttpServer::start(Config { tls, address: Some(six), ..Config::default() }).unwrap();
+        let other = silent.then(|| TcpListener::bind(("127.0.0.1", server.port())).unwrap());
+        let dns = NameServer::start(|asked| match asked.kind {
+            A => address(A, "127.0.0.1"),
+            _ => Says::Late(Duration::from_millis(400), Box::new(address(AAAA, "::1"))),
+        });
+        let easy = asking(&format!("https://a.example:{}/", server.port()), &dns);
+        text(&easy, O::CainfoBlob, authority.ca_pem());
+        long(&easy, O::HappyEyeballsTimeoutMs, 100);
+        let start = Instant::now();
+        assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+        assert!(start.elapsed() >= Duration::from_millis(400));
+        let info = easy.state().info.borrow().clone();
+        assert_eq!(info.ends.primary_ip(), "::1");
+        assert!(info.name_lookup < Duration::from_millis(400), "{:?}", info.name_lookup);
+        drop(other);
     }
 }

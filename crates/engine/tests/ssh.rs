@@ -6,17 +6,22 @@
 
 mod common;
 
+use std::cell::Cell;
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::rc::Rc;
 use std::time::Duration;
 
 use common::{App, handle, long, text};
-use tables::constant::{CURLSSH_AUTH_AGENT, CURLSSH_AUTH_PASSWORD, CURLSSH_AUTH_PUBLICKEY};
+use tables::constant::{
+    CURLSSH_AUTH_AGENT, CURLSSH_AUTH_GSSAPI, CURLSSH_AUTH_HOST, CURLSSH_AUTH_PASSWORD, CURLSSH_AUTH_PUBLICKEY,
+};
 use tables::{Code, EasyOption as O, MultiCode};
 use testkit::body::pattern;
 use testkit::launch::{SSH_PASSWORD, SSH_USER, Sshd, keygen};
-use warmwire_engine::{Easy, Multi};
+use warmwire_engine::multi::Limits;
+use warmwire_engine::{Clock, Easy, Multi};
 
 fn transfer(server: &Sshd, scheme: &str, path: &str) -> (Easy, Rc<App>) {
     let (easy, app) = handle(&server.url(scheme, &server.path(path).display().to_string()));
@@ -31,6 +36,11 @@ fn ok(easy: &Easy) {
 fn quote(easy: &Easy, option: O, lines: &[String]) {
     let lines = lines.iter().map(|line| line.as_bytes().into()).collect();
     easy.state().settings.borrow_mut().set_list(option, Some(lines)).unwrap();
+}
+
+/// How often OpenSSH's server has changed its keys, which it tells with `LogLevel DEBUG1`.
+fn renewed(server: &Sshd) -> usize {
+    server.log().matches("SSH2_MSG_NEWKEYS received").count()
 }
 
 fn connects(easy: &Easy) -> i64 {
@@ -76,7 +86,15 @@ fn files_come_whole_and_in_part() {
         "what is missing leaves the channel in step"
     );
     let (easy, _) = transfer(&server, "scp", "none");
-    assert_eq!(easy.perform(), Code::Ssh);
+    assert_eq!(easy.perform(), Code::RemoteFileNotFound);
+    assert!(easy.state().message().contains("No such file"), "{}", easy.state().message());
+    let (easy, _) = transfer(&server, "scp", "file");
+    long(&easy, O::ResumeFromLarge, 5);
+    assert_eq!(easy.perform(), Code::BadDownloadResume, "behind what is there the whole file would come");
+    let (easy, _) = transfer(&server, "sftp", "empty");
+    server.write("empty", b"").unwrap();
+    long(&easy, O::ResumeFromLarge, 5);
+    assert_eq!(easy.perform(), Code::BadDownloadResume);
 }
 
 #[test]
@@ -103,6 +121,13 @@ fn files_are_stored_whole_resumed_and_appended_to() {
     server.write("more", b"before").unwrap();
     assert_eq!(put("sftp", "more", &|easy| long(easy, O::Append, 1)).0, Code::Ok);
     assert_eq!(fs::read(server.path("more")).unwrap(), [b"before".as_slice(), &file].concat());
+    server.write("more", b"before").unwrap();
+    let both = |easy: &Easy| {
+        long(easy, O::Append, 1);
+        long(easy, O::ResumeFromLarge, 3);
+    };
+    assert_eq!(put("sftp", "more", &both).0, Code::Ok);
+    assert_eq!(fs::read(server.path("more")).unwrap(), [b"before".as_slice(), &file].concat(), "all of it");
     assert_eq!(put("sftp", "no/such/folder/file", &|_| {}).0, Code::RemoteFileNotFound);
     assert_eq!(put("scp", "no/such/folder/file", &|_| {}).0, Code::UploadFailed);
     let made = |easy: &Easy| {
@@ -113,7 +138,7 @@ fn files_are_stored_whole_resumed_and_appended_to() {
     assert!(fs::read(server.path("new/folder/file")).unwrap() == file);
     assert_eq!(fs::metadata(server.path("new/folder")).unwrap().permissions().mode() & 0o777, 0o700);
     let unknown = put("scp", "x", &|easy| long(easy, O::InfilesizeLarge, -1));
-    assert_eq!(unknown, (Code::UploadFailed, "SCP requires a known file size for upload.".to_owned()));
+    assert_eq!(unknown, (Code::UploadFailed, "SCP requires a known file size for upload".to_owned()));
 }
 
 #[test]
@@ -166,12 +191,20 @@ fn commands_before_and_after() {
     assert_eq!(easy.state().info.borrow().file_time, 981_173_106);
     assert!(!server.path("e e").exists() && !server.path("l").exists());
     let headers = String::from_utf8(app.headers.take()).unwrap();
-    assert!(headers.starts_with("PWD \"/root\" is the current directory.\nstatvfs:\nf_bsize: "), "{headers}");
-    for bad in ["mkdir /tmp/x trailing", "nonsense a", &format!("mkdir {}", path("file"))] {
+    let told = format!("257 \"{}\" is current directory.\nstatvfs:\nf_bsize: ", path("file"));
+    assert!(headers.starts_with(&told), "{headers}");
+    let taken = format!("mkdir {}", path("file"));
+    for bad in ["mkdir /tmp/x trailing", "nonsense a", "*nonsense a", "*chmod x /tmp", "*mkdir", &taken] {
         let (easy, _) = transfer(&server, "sftp", "file");
         quote(&easy, O::Quote, &[bad.to_owned()]);
         assert_eq!(easy.perform(), Code::QuoteError, "{bad}");
     }
+    let (easy, _) = transfer(&server, "sftp", "file");
+    quote(&easy, O::Quote, &[format!("rename {} {}", path("none"), path("other"))]);
+    assert_eq!(easy.perform(), Code::QuoteError);
+    let why =
+        format!("rename \"{}\" to \"{}\" failed: No such file or directory", path("none"), path("other"));
+    assert_eq!(easy.state().message(), why);
 }
 
 /// CVE-2025-10966, CVE-2025-15079: a server whose key is not the known one is refused, whatever it is that it says.
@@ -201,6 +234,27 @@ fn a_server_must_be_the_one_that_is_known() {
     {
         assert_eq!(try_with(&|easy| text(easy, option, wrong)).0, Code::PeerFailedVerification);
     }
+}
+
+/// Logging in belongs to connecting; by hand nobody can write or read on such a connection.
+#[test]
+fn connecting_alone_logs_in() {
+    let server = Sshd::start("").unwrap();
+    for scheme in ["sftp", "scp"] {
+        let (easy, _) = transfer(&server, scheme, "file");
+        long(&easy, O::ConnectOnly, 1);
+        ok(&easy);
+        let mut connected = easy.state().connected.borrow_mut();
+        let connection = connected.as_mut().unwrap();
+        assert!(connection.raw_fd() >= 0);
+        assert_eq!(connection.send(b"x"), Err(Code::Ssh));
+        assert_eq!(connection.receive(&mut [0; 8]), Err(Code::Ssh));
+    }
+    assert_eq!(server.log().matches("Accepted publickey").count(), 2);
+    let (easy, _) = transfer(&server, "sftp", "file");
+    long(&easy, O::ConnectOnly, 1);
+    text(&easy, O::SshPrivateKeyfile, "/none");
+    assert_eq!(easy.perform(), Code::LoginDenied);
 }
 
 /// CVE-2023-27538: a connection belongs to the key by which it was made.
@@ -281,4 +335,128 @@ fn transfers_share_a_connection() {
         let logins = server.log().matches("Accepted publickey").count();
         assert!(logins <= most, "{logins} connections with {limit:?}");
     }
+}
+
+/// What is asked for ahead of the server's word on a key is lost where it does not take the key, and nothing else is: OpenSSH's
+/// server passes over it, dropbear would hang up.
+#[test]
+fn a_password_follows_a_key_that_does_not_do() {
+    let both = Sshd::start_with_password("AuthenticationMethods publickey,password").unwrap();
+    let either = Sshd::start_with_password("PasswordAuthentication yes").unwrap();
+    let dropbear = Sshd::dropbear(&[]).unwrap();
+    for (server, own_key) in [(&both, true), (&either, false), (&dropbear, false)] {
+        server.write("file", pattern(100_000)).unwrap();
+        keygen(&server.path(""), "stranger", &["-t", "ed25519", "-N", ""]).unwrap();
+        for scheme in ["sftp", "scp"] {
+            let (easy, app) = transfer(server, scheme, "file");
+            if !own_key {
+                text(&easy, O::SshPrivateKeyfile, &server.path("stranger").display().to_string());
+            }
+            text(&easy, O::Userpwd, &format!("{SSH_USER}:{SSH_PASSWORD}"));
+            ok(&easy);
+            assert!(*app.body.borrow() == pattern(100_000) && connects(&easy) == 1, "{scheme}");
+            text(&easy, O::Userpwd, &format!("{SSH_USER}:wrong"));
+            assert_eq!(easy.perform(), Code::LoginDenied, "{scheme}");
+        }
+    }
+}
+
+/// Methods that are not spoken here, as with libssh2, may be named: alone they let nobody in.
+#[test]
+fn a_host_and_a_ticket_let_nobody_in() {
+    let server = Sshd::start("").unwrap();
+    server.write("file", b"x").unwrap();
+    for (types, code) in [
+        (CURLSSH_AUTH_GSSAPI, Code::LoginDenied),
+        (CURLSSH_AUTH_HOST, Code::LoginDenied),
+        (CURLSSH_AUTH_GSSAPI | CURLSSH_AUTH_HOST | CURLSSH_AUTH_PUBLICKEY, Code::Ok),
+    ] {
+        let (easy, _) = transfer(&server, "sftp", "file");
+        long(&easy, O::SshAuthTypes, types as i64);
+        assert_eq!(easy.perform(), code, "{types}: {}", easy.state().message());
+    }
+}
+
+/// The keys are renewed when they are an hour old, in the middle of a file and before the next.
+#[test]
+fn keys_that_are_old_are_renewed() {
+    let server = Sshd::start("LogLevel DEBUG1").unwrap();
+    // More than twice what may be under way when the keys are found to be old.
+    let file = pattern(24_000_000);
+    server.write("file", &file).unwrap();
+    for scheme in ["sftp", "scp"] {
+        let before = renewed(&server);
+        let (clock, hand) = Clock::manual();
+        let multi = Multi::new(clock, false);
+        let (easy, app) = transfer(&server, scheme, "file");
+        let (came, hours) = (Rc::downgrade(&app), Cell::new(0));
+        *app.on_write.borrow_mut() = Some(Rc::new(move || {
+            let came = came.upgrade().map_or(0, |app| app.body.borrow().len());
+            // At the beginning, and in the middle.
+            if hours.get() < 2 && came >= hours.get() * 11_000_000 {
+                hours.set(hours.get() + 1);
+                hand.advance(Duration::from_secs(3601));
+            }
+        }));
+        multi.add(&easy);
+        assert_eq!(common::until_done(&multi), Code::Ok, "{scheme}");
+        assert!(*app.body.borrow() == file, "{scheme}");
+        assert_eq!(renewed(&server) - before, 3, "{scheme}: at the beginning, and after each hour");
+        multi.remove(&easy);
+    }
+}
+
+/// A hundred files over one connection, whose keys are renewed again and again.
+#[test]
+fn a_hundred_files_share_a_connection_whose_keys_change() {
+    let server = Sshd::start("LogLevel DEBUG1\nRekeyLimit 2M").unwrap();
+    server.write("file", pattern(200_000)).unwrap();
+    let multi = Multi::default();
+    multi.set_limits(Limits { max_host: 1, ..Limits::default() });
+    let all: Vec<_> = (0..100).map(|_| transfer(&server, "sftp", "file")).collect();
+    all.iter().for_each(|(easy, _)| assert_eq!(multi.add(easy), MultiCode::Ok));
+    while multi.perform().1 > 0 {
+        multi.wait(&mut [], Duration::from_secs(1), false).unwrap();
+    }
+    for (easy, app) in &all {
+        assert!(*app.body.borrow() == pattern(200_000), "{}", easy.state().message());
+    }
+    assert_eq!(server.log().matches("Accepted publickey").count(), 1);
+    assert!(renewed(&server) >= 8, "{} times", renewed(&server));
+}
+
+/// A file that grows while it is fetched is what it was when it was opened; the rest is had by resuming. One that is cut while it
+/// is fetched is no whole file.
+#[test]
+fn a_file_that_changes_while_it_is_fetched() {
+    let server = Sshd::start("").unwrap();
+    let (whole, more) = (pattern(9_000_000), b"what came later");
+    let (easy, app) = transfer(&server, "sftp", "file");
+    server.write("file", b"short").unwrap();
+    let path = server.path("file");
+    for round in 0..2 {
+        // The second time the first piece is asked for before the file's size.
+        let content = if round == 0 { &whole[..] } else { &whole[..10_000] };
+        fs::write(&path, content).unwrap();
+        let (path, grown) = (path.clone(), Cell::new(false));
+        *app.on_write.borrow_mut() = Some(Rc::new(move || {
+            if !grown.replace(true) {
+                let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
+                file.write_all(more).unwrap();
+            }
+        }));
+        ok(&easy);
+        assert!(app.body.take() == content, "as it was when it was opened");
+        long(&easy, O::ResumeFromLarge, content.len() as i64);
+        ok(&easy);
+        assert_eq!(app.body.take(), more);
+        long(&easy, O::ResumeFromLarge, 0);
+    }
+    fs::write(&path, &whole).unwrap();
+    let cut = path.clone();
+    *app.on_write.borrow_mut() =
+        Some(Rc::new(move || fs::OpenOptions::new().write(true).open(&cut).unwrap().set_len(9).unwrap()));
+    assert_eq!(easy.perform(), Code::PartialFile);
+    let came = app.body.take();
+    assert!(came.len() < whole.len() && whole.starts_with(&came));
 }

@@ -59,6 +59,25 @@ fn options_are_settled_first() {
     assert_eq!((code, &body[..], &said[..]), (Code::Ok, &b"bye"[..], &answered[..]));
 }
 
+/// Commands count as received, wherever they come.
+#[test]
+fn what_is_received_is_counted_with_commands() {
+    let ask = b"\xff\xfd\x18\xff\xfb\x01";
+    let script = vec![
+        bytes(b"hi"),
+        bytes(ask),
+        Step::ExpectBytes(6),
+        bytes(b"there"),
+        bytes(b"\xff\xf1"),
+        Step::Finish,
+    ];
+    let peer = RawPeer::start(vec![script]);
+    let (easy, app) = handle(&format!("telnet://127.0.0.1:{}/", peer.port()));
+    long(&easy, O::TimeoutMs, 4000);
+    assert_eq!(easy.perform(), Code::Ok);
+    assert_eq!((&app.body.borrow()[..], easy.state().info.borrow().downloaded), (&b"hithere"[..], 15));
+}
+
 /// Who says nothing is asked again, and the server's words come meanwhile; what is said in the end goes out.
 #[test]
 fn silence_is_no_end() {

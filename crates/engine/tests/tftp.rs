@@ -205,6 +205,24 @@ fn a_file_is_stored_block_by_block() {
     thread.join().unwrap();
 }
 
+/// A request is no longer than a block is before anything was agreed on.
+#[test]
+fn names_have_a_longest() {
+    let ask = |length: usize, options: bool, blksize: i64| {
+        let (easy, _app) = handle(&format!("tftp://127.0.0.1:1/{}", "x".repeat(length)));
+        long(&easy, O::TftpNoOptions, i64::from(!options));
+        long(&easy, O::TftpBlksize, blksize);
+        long(&easy, O::TimeoutMs, 200);
+        (easy.perform() == Code::TftpIllegal).then(|| easy.state().message())
+    };
+    let (long_name, no_room) = ("TFTP filename too long", "TFTP buffer too small for options");
+    assert_eq!(ask(503, false, 512), None);
+    assert_eq!(ask(504, false, 512).as_deref(), Some(long_name));
+    assert_eq!(ask(504, true, 8192).as_deref(), Some(long_name), "the server knows of no larger block yet");
+    assert_eq!(ask(503, true, 512).as_deref(), Some(no_room));
+    assert_eq!(ask(470, true, 512), None);
+}
+
 #[test]
 fn proxies_pass_no_datagrams_on() {
     for (proxy, wanted) in

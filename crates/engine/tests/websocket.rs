@@ -13,7 +13,8 @@ use testkit::certs::Authority;
 use testkit::raw::{RawPeer, Step, expect};
 use warmwire_engine::callbacks::Written;
 use warmwire_engine::websocket::Frame;
-use warmwire_engine::{Easy, Multi};
+use warmwire_engine::{Easy, Multi, WebSocketOptions};
+use wire::ws::deflate::{Agreed, Deflater};
 use wire::ws::{Kind, Writer};
 
 const ACCEPTED: &str =
@@ -106,6 +107,8 @@ fn what_is_no_websocket_is_refused() {
         (&b""[..], Code::GotNothing, "Empty reply from server"),
         (b"\x81\x02hi\x83\x00", Code::RecvError, "[WS] invalid opcode: 83"),
         (b"\x81\x02hi\x81\x80", Code::RecvError, "[WS] masked input frame"),
+        (b"\x81\x02hi\x81", Code::RecvError, "[WS] decode ending with 1 frame bytes remaining"),
+        (b"\x81\x02hi\x82\x7f\0\0\x01", Code::RecvError, "[WS] decode ending with 5 frame bytes remaining"),
     ] {
         let peer = peer(frames, vec![Step::Finish]);
         let (easy, app) = client(&peer);
@@ -220,7 +223,7 @@ fn by_hand_a_large_frame_goes_in_pieces() {
     let script = vec![
         expect("\r\n\r\n"),
         Step::Send(ACCEPTED.into()),
-        Step::Sleep(Duration::from_millis(300)),
+        Step::Sleep(Duration::from_secs(3)),
         Step::ExpectBytes(LENGTH + 14 + 8),
         Step::Send(b"\x81\x06got it".to_vec()),
         Step::Hold,
@@ -323,4 +326,186 @@ fn masks_are_not_used_again() {
     let pongs = &all[all.len() - 120..];
     let masks: std::collections::HashSet<&[u8]> = pongs.chunks(6).map(|pong| &pong[2..]).collect();
     assert_eq!(masks.len(), 20);
+}
+
+const AGREED: &str = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+    Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits=11\r\n\r\n";
+
+const USUAL: Agreed = Agreed { server_forgets: false, client_forgets: false, client_window: 15 };
+
+/// warmwire_websocket().
+fn allow(easy: &Easy, bits: i64) {
+    easy.state().settings.borrow_mut().set_websocket(WebSocketOptions::from_number(bits));
+}
+
+/// A handle that offers compression to a peer that agrees and sends these frames.
+fn compressing(frames: &[u8], then: Vec<Step>) -> (RawPeer, Easy, Rc<App>) {
+    let reply = Step::Send([AGREED.as_bytes(), frames].concat());
+    let peer = RawPeer::start(vec![[expect("\r\n\r\n"), reply].into_iter().chain(then).collect()]);
+    let (easy, app) = client(&peer);
+    allow(&easy, 1);
+    (peer, easy, app)
+}
+
+/// A server's frame.
+fn from_server(first: u8, payload: &[u8]) -> Vec<u8> {
+    let length = payload.len() as u64;
+    [&[first, 127][..], &length.to_be_bytes(), payload].concat()
+}
+
+/// A message, compressed.
+fn packed(deflater: &mut Deflater, message: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    deflater.piece(message, &mut out);
+    deflater.end(true, &mut out);
+    out
+}
+
+/// The application is shown plain payload, each piece a frame whose length is known, between what came uncompressed.
+#[test]
+fn what_comes_compressed_is_shown_plain() {
+    let mut deflater = Deflater::new(USUAL);
+    let long = b"0123456789abcdef".repeat(2500);
+    let (hello, again, long_packed) =
+        (packed(&mut deflater, b"hello"), packed(&mut deflater, b"hello"), packed(&mut deflater, &long));
+    assert!(again.len() < hello.len() && long_packed.len() < 1000);
+    let frames = [
+        from_server(0xc1, &hello),
+        from_server(0x41, &again[..2]),
+        b"\x89\x02hi".to_vec(),
+        from_server(0x80, &again[2..]),
+        b"\x82\x03raw".to_vec(),
+        from_server(0xc2, &long_packed),
+        from_server(0xc1, b"\0"),
+    ];
+    let (peer, easy, app) = compressing(&frames.concat(), vec![Step::ExpectBytes(8), Step::Finish]);
+    let told = watch(&easy, &app);
+    assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+    assert_eq!(*app.body.borrow(), [&b"hellohelloraw"[..], &long].concat());
+    let (text, binary) = (CURLWS_TEXT, CURLWS_BINARY);
+    let whole = told.borrow();
+    assert_eq!(whole[0], frame(text, 0, 0, 5));
+    let ends: Vec<_> = whole.iter().filter(|piece| piece.flags & CURLWS_CONT == 0).map(|p| p.flags).collect();
+    assert_eq!(ends, [text, text, binary, binary, text]);
+    assert!(whole.iter().all(|piece| piece.offset == 0 && piece.bytes_left == 0 && piece.len <= 16 * 1024));
+    assert_eq!(heard(&peer), [(0x8a, b"hi".to_vec())]);
+}
+
+/// 64 MiB out of 64 KiB: a pause in the middle loses nothing, and nothing is held that was not asked for.
+// covers: curl_easy_pause
+#[test]
+fn a_bomb_can_be_paused() {
+    const LENGTH: usize = 64 << 20;
+    let bomb = packed(&mut Deflater::new(USUAL), &vec![b'x'; LENGTH]);
+    assert!(bomb.len() < 100_000);
+    let (_peer, easy, app) = compressing(&from_server(0xc2, &bomb), vec![Step::Finish]);
+    app.answers.borrow_mut().extend([Written::All, Written::Pause]);
+    let multi = Multi::default();
+    assert_eq!(multi.add(&easy), tables::MultiCode::Ok);
+    while !easy.state().flow.receive_paused() {
+        multi.perform();
+        multi.wait(&mut [], Duration::from_millis(10), false).unwrap();
+    }
+    assert_eq!(app.body.borrow().len(), 16 * 1024);
+    assert_eq!(easy.pause(0), Code::Ok);
+    assert_eq!(until_done(&multi), Code::Ok);
+    let body = app.body.borrow();
+    assert!(body.len() == LENGTH && body.iter().all(|byte| *byte == b'x'));
+}
+
+/// What the application frames leaves compressed, within the window that the server allows, and the fragments' kinds stay.
+// covers: curl_ws_send, curl_ws_recv, CURLOPT_CONNECT_ONLY
+#[test]
+fn by_hand_messages_leave_compressed() {
+    let hello = from_server(0xc1, &packed(&mut Deflater::new(USUAL), b"hello"));
+    let mut deflater = Deflater::new(Agreed { client_window: 11, ..USUAL });
+    let (mut first, mut second, mut third) = (Vec::new(), Vec::new(), Vec::new());
+    deflater.piece(b"one ", &mut first);
+    deflater.end(false, &mut first);
+    for piece in [&b"two"[..], b"x", b"!"] {
+        deflater.piece(piece, &mut second);
+    }
+    deflater.end(true, &mut second);
+    deflater.end(true, &mut third);
+    let wanted = [(0x41, first), (0x89, b"hi".to_vec()), (0x80, second), (0xc2, third)];
+    let length = wanted.iter().map(|(_, payload)| 6 + payload.len()).sum();
+    let (peer, easy, _app) = compressing(&hello, vec![Step::ExpectBytes(length), Step::Finish]);
+    long(&easy, O::ConnectOnly, 2);
+    assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+    let mut buf = [0; 3];
+    assert_eq!(receive(&easy, &mut []), Ok(frame(CURLWS_TEXT, 0, 5, 0)));
+    assert_eq!(receive(&easy, &mut buf), Ok(frame(CURLWS_TEXT, 0, 2, 3)));
+    assert_eq!(receive(&easy, &mut buf), Ok(frame(CURLWS_TEXT, 3, 0, 2)));
+    let (text, offset) = (CURLWS_TEXT as u32, CURLWS_OFFSET as u32);
+    assert_eq!(easy.ws_send(b"one ", 0, text | CURLWS_CONT as u32), Ok(4));
+    assert_eq!(easy.ws_send(b"hi", 0, CURLWS_PING as u32), Ok(2));
+    assert_eq!(easy.ws_send(b"two", 5, text | offset), Ok(3));
+    assert_eq!(easy.ws_send(b"x", 0, text), Ok(1), "the flags of a rest say nothing");
+    assert_eq!(easy.ws_send(b"!", 0, offset), Ok(1));
+    assert_eq!(easy.ws_send(b"", 0, CURLWS_BINARY as u32), Ok(0));
+    assert_eq!(receive(&easy, &mut buf), Err(Code::GotNothing));
+    assert_eq!(heard(&peer), wanted);
+}
+
+/// Nothing is offered in raw mode, where the application has a line of its own, and unless it was asked for.
+// covers: CURLOPT_WS_OPTIONS, CURLOPT_HTTPHEADER
+#[test]
+fn who_offers_compression() {
+    for (bits, raw, own, offered) in [
+        (1, false, false, Some("permessage-deflate; client_max_window_bits\r\n")),
+        (
+            3 | 9 << 8,
+            false,
+            false,
+            Some(
+                "permessage-deflate; client_max_window_bits=9; server_max_window_bits=9; \
+                 server_no_context_takeover; client_no_context_takeover\r\n",
+            ),
+        ),
+        (0, false, false, None),
+        (1, true, false, None),
+        (1, false, true, Some("own\r\n")),
+    ] {
+        // What is agreed on unasked is not looked at, as in curl.
+        let reply = if offered.is_some_and(|offer| offer.starts_with('p')) { ACCEPTED } else { AGREED };
+        let then =
+            vec![expect("\r\n\r\n"), Step::Send([reply.as_bytes(), b"\x81\x01a"].concat()), Step::Finish];
+        let peer = RawPeer::start(vec![then]);
+        let (easy, app) = client(&peer);
+        allow(&easy, bits);
+        if raw {
+            long(&easy, O::WsOptions, CURLWS_RAW_MODE.into());
+        }
+        if own {
+            let lines = vec![b"Sec-WebSocket-Extensions: own"[..].into()];
+            easy.state().settings.borrow_mut().set_list(O::Httpheader, Some(lines)).unwrap();
+        }
+        assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+        assert!(app.body.borrow().ends_with(b"a"));
+        let request = String::from_utf8(peer.received().concat()).unwrap();
+        let value = request.split_once("Sec-WebSocket-Extensions: ").map(|(_, value)| value);
+        assert!(match offered {
+            Some(offer) => value.is_some_and(|value| value.starts_with(offer)),
+            None => value.is_none(),
+        });
+    }
+}
+
+#[test]
+fn compression_that_is_none() {
+    let bad = AGREED.replace("client_max_window_bits=11", "client_max_window_bits=16");
+    let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), Step::Send(bad.into()), Step::Finish]]);
+    let (easy, _app) = client(&peer);
+    allow(&easy, 1);
+    assert_eq!(easy.perform(), Code::WeirdServerReply);
+    let message = "[WS] the server accepts what was not offered: client_max_window_bits=16";
+    assert_eq!(easy.state().message(), message);
+    for (frames, message) in [
+        (&b"\xc1\x03\xff\xff\xff"[..], "[WS] a compressed message is corrupt"),
+        (b"\xa1\x00", "[WS] invalid reserved bits: a1"),
+        (b"\xc9\x00", "[WS] invalid reserved bits: c9"),
+    ] {
+        let (_peer, easy, _app) = compressing(frames, vec![Step::Finish]);
+        assert_eq!((easy.perform(), easy.state().message()), (Code::RecvError, message.to_owned()));
+    }
 }

@@ -1,4 +1,4 @@
-//! A connection: a stack of filters, what it is for, and what its protocol remembers. Plain `Send` data.
+//! A connection: what carries it, what it is for, and what its protocol remembers. Plain `Send` data.
 
 use std::any::Any;
 use std::io;
@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use runtime::{Direction, Idle, Reactor, fork_generation};
 
+use crate::Filter;
+use crate::carrier::Carried;
 use crate::connect::Endpoints;
-use crate::filter::Filter;
 use crate::identity::Key;
 use crate::tls::TlsInfo;
 
@@ -43,18 +44,18 @@ pub struct About {
 /// a session that is parked.
 pub trait Memory: Any + Send {
     /// Looks at the idle connection before it is used again, and takes what came for the protocol itself.
-    fn idle_state(&mut self, filter: &mut dyn Filter) -> Idle {
-        filter.idle_state()
+    fn idle_state(&mut self, carrier: &mut Carried) -> Idle {
+        carrier.idle_state()
     }
 
     /// The same for one that is looked after while nobody uses it (curl_easy_upkeep): the peer may be asked whether it is
     /// there.
-    fn keep_up(&mut self, filter: &mut dyn Filter) -> Idle {
-        self.idle_state(filter)
+    fn keep_up(&mut self, carrier: &mut Carried) -> Idle {
+        self.idle_state(carrier)
     }
 
     /// One try, without waiting, to say what the protocol says before its connection is closed.
-    fn retire(&mut self, _filter: &mut dyn Filter) {}
+    fn retire(&mut self, _carrier: &mut Carried) {}
 }
 
 impl dyn Memory {
@@ -72,7 +73,7 @@ impl dyn Memory {
 /// One connection. Dropping it closes it; [`Connection::retire`] says goodbye first.
 pub struct Connection {
     pub about: About,
-    pub filter: Box<dyn Filter>,
+    pub carrier: Carried,
     pub created: Instant,
     pub last_used: Instant,
     /// When it was last looked after while idle (curl_easy_upkeep).
@@ -92,11 +93,12 @@ pub struct Connection {
 
 impl Connection {
     /// A connection that nobody has used yet; its number is given by the pool.
-    pub fn new(identity: Key, filter: Box<dyn Filter>, endpoints: Endpoints, now: Instant) -> Connection {
-        let (socket, tls) = (i64::from(filter.socket().raw_fd()), filter.tls().cloned());
+    pub fn new(identity: Key, carrier: impl Into<Carried>, endpoints: Endpoints, now: Instant) -> Connection {
+        let carrier = carrier.into();
+        let (socket, tls) = (i64::from(carrier.socket().raw_fd()), carrier.tls().cloned());
         Connection {
             about: About { id: 0, identity, endpoints, socket, tls, answers_http10: false },
-            filter,
+            carrier,
             created: now,
             last_used: now,
             kept_up: now,
@@ -116,27 +118,32 @@ impl Connection {
             return true;
         }
         self.kept_up = now;
-        !self.is_inherited() && self.is_alive_by(|memory, filter| memory.keep_up(filter))
+        !self.is_inherited() && self.is_alive_by(|memory, carrier| memory.keep_up(carrier))
     }
 
     /// A layer was put on top, or taken off.
     pub fn note_layers(&mut self) {
-        self.about.tls = self.filter.tls().cloned();
+        self.about.tls = self.carrier.tls().cloned();
+    }
+
+    /// The topmost layer, for a protocol that speaks on one stream of bytes.
+    pub fn filter(&mut self) -> &mut (dyn Filter + 'static) {
+        self.carrier.filter()
     }
 
     /// Reads once; 0 is a clean end.
     pub async fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        self.filter.read(buf).await
+        self.filter().read(buf).await
     }
 
     /// Writes everything and flushes it.
     pub async fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.filter.write_all(bytes).await
+        self.filter().write_all(bytes).await
     }
 
     /// Pushes out what the filters hold.
     pub async fn flush(&mut self) -> io::Result<()> {
-        self.filter.write_all(&[]).await
+        self.filter().write_all(&[]).await
     }
 
     /// Says goodbye in one non-blocking try and closes. What was inherited by a fork is closed without a word: the
@@ -146,14 +153,14 @@ impl Connection {
             return;
         }
         if let Some(memory) = &mut self.state {
-            memory.retire(self.filter.as_mut());
+            memory.retire(&mut self.carrier);
         }
         if !self.farewell.is_empty() {
             let mut cx = Context::from_waker(Waker::noop());
-            let _ = self.filter.poll_write(&mut cx, &self.farewell);
-            let _ = self.filter.poll_flush(&mut cx);
+            let _ = self.carrier.filter().poll_write(&mut cx, &self.farewell);
+            let _ = self.filter().poll_flush(&mut cx);
         }
-        self.filter.retire();
+        self.carrier.retire();
     }
 
     /// Whether it was opened before a fork, by the parent.
@@ -168,13 +175,13 @@ impl Connection {
 
     /// Whether an idle one can be used.
     pub(crate) fn is_alive(&mut self) -> bool {
-        self.is_alive_by(|memory, filter| memory.idle_state(filter))
+        self.is_alive_by(|memory, carrier| memory.idle_state(carrier))
     }
 
-    fn is_alive_by(&mut self, look: impl FnOnce(&mut dyn Memory, &mut dyn Filter) -> Idle) -> bool {
+    fn is_alive_by(&mut self, look: impl FnOnce(&mut dyn Memory, &mut Carried) -> Idle) -> bool {
         let idle = match &mut self.state {
-            Some(memory) => look(memory.as_mut(), self.filter.as_mut()),
-            None => self.filter.idle_state(),
+            Some(memory) => look(memory.as_mut(), &mut self.carrier),
+            None => self.carrier.idle_state(),
         };
         match idle {
             Idle::Alive => true,
@@ -184,12 +191,12 @@ impl Connection {
     }
 
     pub(crate) fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {
-        self.filter.attach(reactor, owner);
+        self.carrier.attach(reactor, owner);
     }
 
     /// Nobody waits on it: an application's loop must not hear of it.
     pub(crate) fn quieten(&mut self) {
-        self.filter.socket().forget(Direction::Read);
-        self.filter.socket().forget(Direction::Write);
+        self.carrier.socket().forget(Direction::Read);
+        self.carrier.socket().forget(Direction::Write);
     }
 }

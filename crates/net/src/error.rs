@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::sync::Arc;
 
 /// A failure with the text that ends up in the caller's error buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +13,8 @@ pub struct NetError {
     pub os_errno: i32,
     /// The result of certificate verification (CURLINFO_SSL_VERIFYRESULT), 0 when it is not about that.
     pub verify_result: i64,
+    /// What a server that could not open an encrypted hello wants instead: an ECHConfigList, empty if it said nothing.
+    pub retry_configs: Option<Arc<[u8]>>,
 }
 
 /// Which of curl's codes it becomes.
@@ -32,8 +35,12 @@ pub enum NetErrorKind {
     /// With one of curl's CURLPX numbers.
     Proxy(i64),
     SslConnectError,
+    /// The server speaks none of the versions of TLS that were offered.
+    SslVersion,
     SslCertproblem,
     SslCipher,
+    SslEngineNotfound,
+    SslEngineInitfailed,
     PeerFailedVerification,
     SslCacertBadfile,
     SslShutdownFailed,
@@ -59,6 +66,12 @@ pub enum Fault {
 }
 
 impl Fault {
+    pub fn error(&self) -> &NetError {
+        match self {
+            Fault::Lost(error) | Fault::Final(error) => error,
+        }
+    }
+
     pub fn into_error(self) -> NetError {
         match self {
             Fault::Lost(error) | Fault::Final(error) => error,
@@ -69,7 +82,7 @@ impl Fault {
 impl NetError {
     /// A failure without an errno.
     pub fn new(kind: NetErrorKind, message: impl Into<String>) -> NetError {
-        NetError { kind, message: message.into(), os_errno: 0, verify_result: 0 }
+        NetError { kind, message: message.into(), os_errno: 0, verify_result: 0, retry_configs: None }
     }
 
     /// A failure that the system reported.

@@ -1,5 +1,6 @@
 //! Resolver, connecting, filters, exchanges, connections and their pool; knows no option and no transfer.
 
+mod carrier;
 pub mod connect;
 mod connection;
 mod error;
@@ -19,6 +20,7 @@ pub mod session;
 pub mod ssh;
 pub mod tls;
 
+pub use carrier::{Carried, Carrier};
 pub use connection::{About, Ahead, Connection, Memory};
 pub use error::{Fault, NetError, NetErrorKind};
 pub use filter::Filter;

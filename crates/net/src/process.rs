@@ -9,7 +9,7 @@ use std::time::Duration;
 use runtime::fork_generation;
 
 use crate::pool::SharedPool;
-use crate::resolver::Resolver;
+use crate::resolver::{Resolver, Silence};
 
 /// Connections the process pool keeps, and for how long: as long as curl would in a handle.
 const POOL_KEPT: usize = 256;
@@ -19,6 +19,8 @@ const POOL_IDLE_AGE: Duration = Duration::from_secs(118);
 pub struct Process {
     pub resolver: Arc<Resolver>,
     pub pool: Arc<SharedPool>,
+    /// Of the system's name servers, when they are asked for HTTPS records.
+    pub silence: Arc<Silence>,
     generation: u64,
     /// What the child of a fork made for itself.
     child: OnceLock<Box<Process>>,
@@ -38,6 +40,7 @@ pub fn process() -> &'static Process {
 impl Process {
     fn new(generation: u64) -> Process {
         let pool = Arc::new(SharedPool::new(POOL_KEPT, POOL_IDLE_AGE));
-        Process { resolver: Arc::new(Resolver::system()), pool, generation, child: OnceLock::new() }
+        let resolver = Arc::new(Resolver::system());
+        Process { resolver, pool, silence: Arc::default(), generation, child: OnceLock::new() }
     }
 }

@@ -7,12 +7,18 @@
 //! ([`Memory`](crate::connection::Memory)), the connection becomes an idle one like any other, which may go to a share or
 //! to the process's pool, and nobody drives it. Whoever takes it from there runs a session on it again.
 
+use std::cell::Cell;
+use std::future::poll_fn;
 use std::rc::Rc;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use crate::connection::About;
+use runtime::cell::RefCell;
+
+use crate::connection::{About, Connection, Memory};
 use crate::exchange::{Exchange, Storage};
 use crate::http2;
+use crate::lease::Whole;
 use crate::ssh::Seat;
 
 /// A session that runs.
@@ -50,4 +56,69 @@ pub trait Stream {
 
     /// No other transfer gets a place in its session from now on (CURLOPT_FORBID_REUSE). Those that have one keep it.
     fn retire(&mut self) {}
+}
+
+/// Calls what it is given, once: stands around what gives a connection back to its pool, where somebody wants to know of
+/// that (a share's lock functions).
+pub type Around = Rc<dyn Fn(&mut dyn FnMut())>;
+
+/// One read; what TLS hands out without a copy.
+pub(crate) const READ: usize = 64 << 10;
+
+/// What is read into, lent to one driver at a time: one for all sessions of a multi handle is enough, and one that was parked
+/// goes on without an allocation.
+#[derive(Clone, Default)]
+pub struct Buffer(Rc<Cell<Vec<u8>>>);
+
+impl Buffer {
+    /// So many bytes of it.
+    pub(crate) fn lend<R>(&self, size: usize, f: impl FnOnce(&mut [u8]) -> R) -> R {
+        let mut bytes = self.0.take();
+        if bytes.len() < size {
+            bytes = vec![0; size];
+        }
+        let result = f(&mut bytes[..size]);
+        self.0.set(bytes);
+        result
+    }
+}
+
+/// What is left when no stream is.
+pub struct Rested<M> {
+    pub connection: Box<Connection>,
+    /// The session, with which others may go on on this connection; none when it is lost or about to be.
+    pub session: Option<M>,
+}
+
+/// Drives a session, step by step, to its rest. Whoever waits for a stream is told when there may be one.
+pub(crate) async fn drive<R>(
+    session: &dyn Session,
+    whole: &RefCell<Option<Whole>>,
+    mut step: impl FnMut(&mut Context<'_>) -> Poll<R>,
+) -> R {
+    poll_fn(|cx| {
+        let step = step(cx);
+        if step.is_pending() && session.vacancies() > 0 {
+            whole.borrow().iter().for_each(Whole::tell_room);
+        }
+        step
+    })
+    .await
+}
+
+/// Gives what is left back to the pool: an idle connection with its session, or one that is closed.
+pub(crate) fn give_back<M: Memory>(whole: &RefCell<Option<Whole>>, left: Rested<M>, around: Option<&Around>) {
+    let Some(mut whole) = whole.take() else { return };
+    whole.restore(left.connection);
+    let stays = left.session.is_some();
+    whole.connection().state = left.session.map(|session| Box::new(session) as Box<dyn Memory>);
+    let mut whole = Some(whole);
+    let mut give = || match whole.take() {
+        Some(whole) if stays => whole.release(),
+        other => other.into_iter().for_each(Whole::retire),
+    };
+    match around {
+        Some(around) => around(&mut give),
+        None => give(),
+    }
 }

@@ -11,34 +11,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-use common::{block_on, dead_port, dial, listener, runtime};
+use common::{black_hole, block_on, dead_port, dial, listener, runtime};
 use runtime::CloseHook;
-use rustix::net::{AddressFamily, SocketType, bind, getsockname, listen, socket};
+use rustix::net::{AddressFamily, SocketType, bind, listen, socket};
 use warmwire_net::connect::{ConnectRequest, at_once, connect, connect_unix};
 use warmwire_net::filter::open::{
     Configured, LocalBinding, Opened, Purpose, SocketCallbacks, SocketOptions, Target, Transport, UnixAddress,
 };
-use warmwire_net::resolver::Addresses;
+use warmwire_net::resolver::Candidates;
 use warmwire_net::{NetError, NetErrorKind};
-
-/// A listener whose queue is full: connecting to it neither succeeds nor fails.
-fn black_hole(at: SocketAddr) -> (OwnedFd, Vec<OwnedFd>, SocketAddr) {
-    let family = if at.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
-    let hole = socket(family, SocketType::STREAM, None).unwrap();
-    bind(&hole, &at).unwrap();
-    listen(&hole, 0).unwrap();
-    let address: SocketAddr = getsockname(&hole).unwrap().try_into().unwrap();
-    let fill = (0..3)
-        .map(|_| {
-            let fd = socket(family, SocketType::STREAM, None).unwrap();
-            rustix::io::ioctl_fionbio(&fd, true).unwrap();
-            let _ = rustix::net::connect(&fd, &address);
-            fd
-        })
-        .collect();
-    std::thread::sleep(Duration::from_millis(50));
-    (hole, fill, address)
-}
 
 fn loopback(list: &str) -> SocketAddr {
     list.parse().unwrap()
@@ -158,7 +139,8 @@ fn attempt(
         let request = ConnectRequest {
             host: "host.test",
             port: to.port(),
-            addresses: &Addresses { list: vec![to] },
+            protocols: &[],
+            needs_record: false,
             local_hosts: &local_hosts,
             transport: Transport::Tcp,
             options: &what.options,
@@ -172,7 +154,9 @@ fn attempt(
         };
         match &what.unix {
             Some(address) => connect_unix(&reactor, &request, address, &at_once).await,
-            None => connect(&reactor, &request, &at_once).await,
+            None => {
+                connect(&reactor, &request, &mut Candidates::known(&[to], request.started), &at_once).await
+            }
         }
     })
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::{block_on, identity, listener, open, runtime, wish};
-use warmwire_net::{Acquired, Ages, Pool, SharedPool, process};
+use warmwire_net::{Acquired, Pool, SharedPool, process};
 
 #[test]
 fn a_child_says_nothing_on_its_parents_connections() {
@@ -30,7 +30,7 @@ fn a_child_says_nothing_on_its_parents_connections() {
     assert!(!std::ptr::eq(parent, process()));
     assert!(std::ptr::eq(process(), process()));
     assert!(matches!(own.try_acquire(wish(&identity(1))), Some(Acquired::Vacant(_))));
-    assert!(shared.take(&identity(2), Ages::default(), rt.reactor().now()).is_none());
+    assert!(shared.take(wish(&identity(2)), rt.reactor().now()).is_none());
     own.close_all();
     shared.close_all();
     for _ in 0..3 {

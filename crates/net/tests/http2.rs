@@ -162,6 +162,16 @@ async fn until(rt: &Runtime, mut done: impl FnMut() -> bool) {
     }
 }
 
+/// What the driver leaves when no stream is left.
+async fn at_rest(rt: &Runtime, rested: &Cell<Option<Rested>>) -> Rested {
+    loop {
+        match rested.take() {
+            Some(left) => return left,
+            None => rt.reactor().sleep(Duration::from_millis(2)).await,
+        }
+    }
+}
+
 fn test<F: Future<Output = ()> + 'static>(act: impl FnOnce(Runtime, SocketAddr) -> F) {
     let rt = runtime();
     block_on(&rt, act(rt.clone(), server()));
@@ -185,18 +195,12 @@ fn many_streams_at_once_both_ways_on_one_connection() {
             }
         });
         all(&rt, transfers.collect()).await;
-        let mut left = None;
-        until(&rt, || {
-            left = rested.take();
-            left.is_some()
-        })
-        .await;
         // Without streams nobody drives it; session and connection serve the next one.
-        let Rested { mut connection, session } = left.unwrap();
+        let Rested { mut connection, session } = at_rest(&rt, &rested).await;
         let mut session = session.expect("it is in order");
-        assert_eq!(session.ping(connection.filter.as_mut(), [1; 8]), Idle::Alive);
+        assert_eq!(session.ping(&mut connection.carrier, [1; 8]), Idle::Alive);
         rt.reactor().sleep(Duration::from_millis(50)).await;
-        assert_eq!(session.idle_state(connection.filter.as_mut()), Idle::Alive, "the answer is its own");
+        assert_eq!(session.idle_state(&mut connection.carrier), Idle::Alive, "the answer is its own");
         assert!(http2.vacancies() == 0 && request(&http2, "/1", true).is_none());
         let (http2, driver) = Http2::resume(connection, session);
         let mut stream = request(&http2, "/1000", true).unwrap();
@@ -241,13 +245,7 @@ fn resets_and_losses_are_told_to_whom_they_concern() {
         assert!(matches!(head(&mut silent).await, Err(Fault::Closed | Fault::Io(_))), "and stays so");
         assert_eq!(http2.vacancies(), 0);
         drop((silent, abort, other, reset));
-        let mut left = None;
-        until(&rt, || {
-            left = rested.take();
-            left.is_some()
-        })
-        .await;
-        assert!(left.unwrap().session.is_none(), "nobody goes on on it");
+        assert!(at_rest(&rt, &rested).await.session.is_none(), "nobody goes on on it");
     });
 }
 
@@ -274,7 +272,7 @@ fn a_server_that_leaves_answers_what_it_took() {
         assert_eq!(body(&mut last).await.unwrap(), 10);
         assert_eq!(http2.vacancies(), 0, "it opens no more");
         drop(last);
-        until(&rt, || rested.take().is_some_and(|left| left.session.is_none())).await;
+        assert!(at_rest(&rt, &rested).await.session.is_none());
     });
 }
 
@@ -296,15 +294,9 @@ fn a_parked_session_hears_a_goodbye_and_is_not_used_again() {
         head(&mut last).await.unwrap();
         assert_eq!(body(&mut last).await.unwrap(), 10);
         drop(last);
-        let mut left = None;
-        until(&rt, || {
-            left = rested.take();
-            left.is_some()
-        })
-        .await;
-        let Rested { mut connection, session } = left.unwrap();
+        let Rested { mut connection, session } = at_rest(&rt, &rested).await;
         let mut session = session.expect("nothing was said yet");
-        until(&rt, || session.idle_state(connection.filter.as_mut()) == Idle::Closed).await;
+        until(&rt, || session.idle_state(&mut connection.carrier) == Idle::Closed).await;
     });
 }
 
@@ -376,7 +368,6 @@ fn a_pool_has_sessions_that_park_and_go_on() {
             most: Rc::new(Cell::new(2)),
             buffer: Default::default(),
             around: None,
-            trace: None,
         };
         let Some(Acquired::Vacant(slot)) = pool.try_acquire(wish) else { panic!() };
         let connection = *connect(&rt, to).await;

@@ -12,7 +12,7 @@ use runtime::{Clock, Runtime};
 use testkit::dns::{A, AAAA, CNAME, HTTPS, NameServer, Says, address, wire_name};
 use warmwire_net::resolver::{
     Candidate, Candidates, IpVersion, LocalEnds, Means, NameServers, Part, ResolveCache, ResolveOptions,
-    Resolver, Servers, is_for_dns, resolve,
+    Resolver, Servers, Services, is_for_dns, resolve,
 };
 use wire::resolv_conf::ResolvConf;
 
@@ -194,7 +194,7 @@ fn services(rt: &Runtime, server: &NameServer, name: &'static str) -> Vec<(Part,
         Rc::new(Servers::with(Arc::new(conf(&[server.address()])), rt.reactor(), 1));
     let cache: Arc<ResolveCache> = Arc::default();
     let means = Means {
-        services: Some(servers.clone()),
+        services: Some(Services { servers: servers.clone(), required: false, silence: None }),
         ..Means::system(&no_system(), &cache, rt.reactor()).with_servers(servers)
     };
     block_on(rt, async move {
@@ -254,4 +254,37 @@ fn names_that_dns_does_not_know() {
         assert!(!is_for_dns(name), "{name}");
     }
     assert!(is_for_dns("www.example.com") && is_for_dns("www.example.com."));
+}
+
+/// Where addresses come of another source and nobody answers for records, each new name costs the resolution delay, until it is
+/// plain that nobody does.
+#[test]
+fn servers_that_say_nothing_of_records_are_not_asked_for_ever() {
+    let server = NameServer::start(|_| Says::Silence);
+    let (clock, hand) = Clock::manual();
+    let rt = Runtime::new(clock);
+    let known: Arc<Resolver> =
+        Arc::new(Resolver::with_lookup(Arc::new(|_, _| Ok(vec![(Ipv4Addr::LOCALHOST.into(), 0)]))));
+    let servers = Rc::new(Servers::with(Arc::new(conf(&[server.address()])), rt.reactor(), 1));
+    let services = Services { servers, required: false, silence: Some(Arc::default()) };
+    let means = |required| Means {
+        services: Some(Services { required, ..services.clone() }),
+        ..Means::system(&known, &Arc::default(), rt.reactor())
+    };
+    let asked = |required| {
+        let (means, hand, clock) = (means(required), hand.clone(), rt.reactor().clone());
+        block_on(&rt, async move {
+            let options = ResolveOptions { ip_version: IpVersion::V4, ..ResolveOptions::default() };
+            let mut stream = Candidates::look_up(&means, ("a.example", 443), &options).unwrap();
+            let answered = stream.next().await.unwrap();
+            let is_out = stream.outstanding().any(|part| part == Part::Services);
+            hand.advance(Duration::from_millis(50));
+            assert!(answered.at <= clock.now());
+            is_out
+        })
+    };
+    assert_eq!([asked(false), asked(false), asked(false)], [true; 3]);
+    assert!(!asked(false) && asked(true), "who needs it asks all the same");
+    hand.advance(Duration::from_secs(60));
+    assert!(asked(false) && !asked(false), "one question shows that nothing has changed");
 }

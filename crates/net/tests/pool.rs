@@ -8,15 +8,12 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use common::{block_on, identity, listener, of_host, open, runtime, wish};
-use runtime::{Clock, Reactor, Runtime, Socket};
-use warmwire_net::connect::Endpoints;
-use warmwire_net::{
-    Acquired, Ages, Connection, Filter, Identity, Idle, Key, Lease, Limits, Pool, SharedPool, Wish,
-};
+use netkit::mute;
+use runtime::{Clock, Runtime};
+use warmwire_net::{Acquired, Ages, Connection, Identity, Key, Lease, Limits, Pool, SharedPool, Wish};
 
 /// One leased connection, made or found.
 fn lease(rt: &Runtime, pool: &Pool, to: SocketAddr, port: u16) -> Lease {
@@ -251,7 +248,7 @@ fn the_pool_behind_serves_the_next_handle() {
 fn block_on_write(rt: &Runtime, lease: &mut Lease) {
     // A write that fits needs no reactor.
     let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
-    assert!(whole(lease).filter.poll_write(&mut cx, b"x").is_ready());
+    assert!(whole(lease).filter().poll_write(&mut cx, b"x").is_ready());
     rt.run().unwrap();
 }
 
@@ -285,10 +282,10 @@ fn a_shared_pool_keeps_what_it_may_and_no_longer() {
         .collect();
     connections.into_iter().for_each(|c| shared.put(Box::new(c), rt.reactor().now()));
     assert_eq!(shared.list(rt.reactor().now()).len(), 2);
-    assert!(shared.take(&identity(1), Ages::default(), rt.reactor().now()).is_none());
-    assert!(shared.take(&identity(2), Ages::default(), rt.reactor().now()).is_some());
+    assert!(shared.take(wish(&identity(1)), rt.reactor().now()).is_none());
+    assert!(shared.take(wish(&identity(2)), rt.reactor().now()).is_some());
     hand.advance(Duration::from_secs(11));
-    assert!(shared.take(&identity(3), Ages::default(), rt.reactor().now()).is_none());
+    assert!(shared.take(wish(&identity(3)), rt.reactor().now()).is_none());
 }
 
 /// Answers one byte with one byte, and counts connections.
@@ -340,39 +337,6 @@ fn sixteen_threads_on_one_shared_pool() {
         .collect();
     threads.into_iter().for_each(|t| t.join().unwrap());
     assert!(accepted.load(SeqCst) <= 16, "{} connections", accepted.load(SeqCst));
-}
-
-/// The bottom of a connection that is alive and says nothing. All have one socket, so that ten thousand are possible.
-struct Mute;
-
-thread_local! {
-    static SOCKET: &'static Socket =
-        Box::leak(Box::new(Socket::new(std::fs::File::open("/dev/null").unwrap().into())));
-}
-
-impl Filter for Mute {
-    fn poll_read(&mut self, _: &mut Context<'_>, _: &mut [u8]) -> Poll<std::io::Result<usize>> {
-        Poll::Pending
-    }
-    fn poll_write(&mut self, _: &mut Context<'_>, buf: &[u8]) -> Poll<std::io::Result<usize>> {
-        Poll::Ready(Ok(buf.len()))
-    }
-    fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-    fn retire(&mut self) {}
-    fn idle_state(&mut self) -> Idle {
-        Idle::Alive
-    }
-    fn attach(&mut self, _: &Arc<Reactor>, _: u64) {}
-    fn detach(&mut self) {}
-    fn socket(&self) -> &Socket {
-        SOCKET.with(|socket| *socket)
-    }
-}
-
-fn mute(rt: &Runtime, identity: &Key) -> Connection {
-    Connection::new(identity.clone(), Box::new(Mute), Endpoints::default(), rt.reactor().now())
 }
 
 /// Two for each of so many identities, half of them at one origin.
@@ -442,7 +406,7 @@ fn a_shared_pool_costs_the_same_with_ten_thousand() {
         keys.iter().for_each(|key| shared.put(Box::new(mute(&rt, key)), now));
         let before = shared.looks();
         for key in keys.iter().step_by(idle / 5) {
-            let found = shared.take(key, Ages::default(), now).unwrap();
+            let found = shared.take(wish(key), now).unwrap();
             shared.put(found, now);
         }
         shared.looks() - before

@@ -15,7 +15,7 @@ use runtime::Runtime;
 use warmwire_net::exchange::{Exchange, Storage};
 use warmwire_net::session::{Place as SessionPlace, Session, Stream};
 use warmwire_net::{
-    About, Acquired, Connection, Filter, Idle, Key, Lease, Memory, Pool, SharedPool, Whole, Wish,
+    About, Acquired, Carried, Connection, Idle, Key, Lease, Memory, Pool, SharedPool, Whole, Wish,
 };
 
 /// Ends when its last stream does, as a session whose driver parks.
@@ -70,9 +70,9 @@ struct Parked {
 
 impl Memory for Parked {
     /// A byte is a ping; an end is an end.
-    fn idle_state(&mut self, filter: &mut dyn Filter) -> Idle {
+    fn idle_state(&mut self, carrier: &mut Carried) -> Idle {
         let mut buf = [0; 8];
-        match filter.try_read(&mut buf) {
+        match carrier.filter().try_read(&mut buf) {
             Poll::Pending => Idle::Alive,
             Poll::Ready(Ok(n)) if n > 0 => {
                 self.pings += n;
@@ -91,7 +91,7 @@ fn run(most: usize) -> impl FnOnce(Whole) -> Rc<dyn Session> {
 }
 
 fn wanted(key: &Key) -> Wish<'_> {
-    Wish { streams: true, patient: true, ..wish(key) }
+    Wish { streams: true, patience: usize::MAX, ..wish(key) }
 }
 
 fn connection(rt: &Runtime, key: &Key, to: std::net::SocketAddr) -> Connection {
@@ -129,6 +129,10 @@ fn transfers_share_a_session_up_to_its_limit() {
     let second = reused(&pool, &key).expect("there is room for one more");
     assert_eq!((first.is_reused(), second.is_reused(), second.about().id), (false, true, 0));
     assert_eq!((pool.in_use(), pool.idle()), (1, 0), "one connection, however many streams");
+    assert!(pool.try_reuse(wanted(&key)).is_none() && pool.try_reuse(wanted(&identity(2))).is_none());
+    drop(second);
+    let second = pool.try_reuse(wanted(&key)).expect("a stream counts as a connection that is open");
+    assert!(pool.try_reuse(wish(&key)).is_none(), "to who wants one");
     assert!(matches!(pool.try_acquire(wanted(&key)), Some(Acquired::Vacant(_))), "a full session is none");
     assert!(
         matches!(pool.try_acquire(wish(&key)), Some(Acquired::Vacant(_))),
@@ -175,7 +179,7 @@ fn the_patient_wait_for_a_session_being_opened() {
         _ => panic!("nothing is being opened"),
     };
     let slot = opening();
-    let impatient = Wish { patient: false, ..wanted(&key) };
+    let impatient = Wish { patience: 0, ..wanted(&key) };
     assert!(matches!(pool.try_acquire(impatient), Some(Acquired::Vacant(_))), "the rest doesn't wait");
     let (woken, mut waiting) = ([(); 3].map(|()| Arc::<Woken>::default()), Vec::new());
     for woken in &woken {
@@ -195,11 +199,48 @@ fn the_patient_wait_for_a_session_being_opened() {
     let first = slot.host(connection(&rt, &key, to), run(2));
     assert_eq!(times(), [1, 1, 0], "a session with room for one more wakes one");
     let Poll::Ready(Acquired::Reused(second)) = poll(1) else { panic!() };
-    assert_eq!(times(), [1, 1, 0]);
+    assert_eq!(times(), [1, 1, 1], "nothing that is being opened has room for the last");
     drop(second);
-    assert_eq!(times(), [1, 1, 1], "and one when a stream has ended");
-    assert!(matches!(poll(2), Poll::Ready(Acquired::Reused(Lease::Stream(_)))));
+    assert!(
+        matches!(poll(2), Poll::Ready(Acquired::Reused(Lease::Stream(_)))),
+        "a stream that has ended has"
+    );
     drop(first);
+}
+
+/// Where it is known how many a session will bear, so many wait for each that is being opened, and the next opens another; but
+/// no server is asked for many at once.
+#[test]
+fn no_more_wait_than_there_will_be_room_for() {
+    let (rt, (_listener, to)) = (runtime(), listener());
+    let (pool, key) = (Pool::new(rt.reactor()), identity(1));
+    let wish = Wish { patience: 2, ..wanted(&key) };
+    let woken = [(); 20].map(|()| Arc::<Woken>::default());
+    let (mut waiting, mut slots) = (Vec::new(), Vec::new());
+    for (at, woken) in woken.iter().enumerate() {
+        let mut acquire = Box::pin(pool.acquire(wish));
+        match acquire.as_mut().poll(&mut Context::from_waker(&Waker::from(woken.clone()))) {
+            Poll::Ready(Acquired::Vacant(slot)) => slots.push((at, slot)),
+            Poll::Ready(Acquired::Reused(_)) => panic!("there is nothing yet"),
+            Poll::Pending => waiting.push((at, acquire)),
+        }
+    }
+    let opening: Vec<usize> = slots.iter().map(|(at, _)| *at).collect();
+    assert_eq!(opening, [0, 3]);
+    let mut leases = Vec::new();
+    for (_, slot) in slots {
+        leases.push(slot.host(connection(&rt, &key, to), run(3)));
+    }
+    let mut opened = Vec::new();
+    for (at, acquire) in &mut waiting {
+        match acquire.as_mut().poll(&mut Context::from_waker(&Waker::from(woken[*at].clone()))) {
+            Poll::Ready(Acquired::Reused(lease)) => leases.push(lease),
+            Poll::Ready(Acquired::Vacant(slot)) => opened.push((*at, slot)),
+            Poll::Pending => {}
+        }
+    }
+    assert!(woken[6].times() > 0, "nothing had room for it");
+    assert_eq!((leases.len(), opened.iter().map(|(at, _)| *at).collect::<Vec<_>>()), (6, vec![6, 9]));
 }
 
 /// A server that serves one transfer at a time is told by its first connection: then nobody waits any more.

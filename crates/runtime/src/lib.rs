@@ -26,4 +26,4 @@ pub use sys::privilege::secure_execution;
 pub use sys::threads::spawn_helper;
 pub use sys::unix::{CloseHook, Idle, Socket};
 pub use timers::{NextRun, Sleep};
-pub use wait::ExtraFd;
+pub use wait::{Descriptor, ExtraFd};

@@ -4,7 +4,7 @@
 //! descriptor and never modified costs nothing for those that are idle.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags};
 use smallvec::SmallVec;
 
 use crate::interest::Interest;
-use crate::reactor::{Entry, Reactor, Table, key};
+use crate::reactor::{Entry, Reactor, Table, WakeGuard, key};
 use crate::sys::epoll::{Epoll, Event, poll_fds};
 
 /// Up to so many registrations are polled.
@@ -186,6 +186,44 @@ impl Reactor {
         drop(table);
         wakers.into_iter().for_each(Waker::wake);
         awaited
+    }
+}
+
+/// One descriptor that is readable whenever [`Runtime::perform`](crate::Runtime::perform) would find an event or a woken
+/// task, for a loop that is to watch one thing instead of a table. Timers are told by [`Reactor::timeout`]. What epoll
+/// refuses is not behind it; sockets never are refused while there is memory.
+pub struct Descriptor {
+    epoll: Arc<Epoll>,
+    _wakes: WakeGuard,
+}
+
+impl AsFd for Descriptor {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.epoll.as_fd()
+    }
+}
+
+impl AsRawFd for Descriptor {
+    fn as_raw_fd(&self) -> RawFd {
+        self.epoll.as_fd().as_raw_fd()
+    }
+}
+
+impl Reactor {
+    /// From here on everything that is waited for stands behind one descriptor. It says nothing in a forked child.
+    pub fn descriptor(self: &Arc<Self>) -> io::Result<Descriptor> {
+        let wakes = self.wake_interest();
+        let wake = self.ready.descriptor()?;
+        let mut table = self.table();
+        if table.epoll.is_none() {
+            table.start_epoll();
+        }
+        let epoll = table.epoll.clone().ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        if !table.wake_in_epoll {
+            epoll.add_level(&wake, WAKE_KEY)?;
+            table.wake_in_epoll = true;
+        }
+        Ok(Descriptor { epoll, _wakes: wakes })
     }
 }
 

@@ -36,7 +36,7 @@ pub struct AgentKey {
 /// What has come of a message.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Somebody is logged in, by this method.
+    /// Somebody is logged in, by this method (`agent`: by a key that an agent has).
     LoggedIn(&'static str),
     /// Nothing is left to try. The server would take these methods.
     Denied,
@@ -86,6 +86,10 @@ pub struct Login {
     password: Option<Rc<Secret>>,
     banners: usize,
     accepted: bool,
+    /// A key was proved before the server has said which methods there are.
+    ahead: bool,
+    /// The server has refused what was sent at first.
+    refused: bool,
 }
 
 impl Login {
@@ -99,7 +103,15 @@ impl Login {
             password: None,
             banners: 0,
             accepted: false,
+            ahead: false,
+            refused: false,
         }
+    }
+
+    /// Whether what [`Login::begin`] sent has been enough so far: messages of the layer above that were sent behind it came to
+    /// somebody who was logged in.
+    pub fn is_at_once(&self) -> bool {
+        !self.refused
     }
 
     /// What is tried: it may be decided once the server has said what it takes.
@@ -107,13 +119,19 @@ impl Login {
         self.ways = ways.into_iter().collect();
     }
 
-    /// Asks for the service, and without waiting which methods there are.
-    pub fn begin(&mut self, transport: &mut Transport) -> Result<(), Error> {
+    /// Asks for the service, and without waiting which methods there are. A key, if there is one, is proved without waiting
+    /// either (RFC 4252 §4 lets requests follow one another): a server that takes no keys refuses it beside the methods.
+    pub fn begin(&mut self, transport: &mut Transport, first: Option<&PrivateKey>) -> Result<(), Error> {
         let mut message = vec![SERVICE_REQUEST];
         message.put_string("ssh-userauth");
         transport.send(&[&message])?;
+        transport.send(&[&self.request("none")])?;
+        if let Some(key) = first {
+            self.prove(transport, key)?;
+            self.ahead = true;
+        }
         self.state = State::Nothing;
-        transport.send(&[&self.request("none")])
+        Ok(())
     }
 
     /// Takes the message that the transport has.
@@ -136,6 +154,7 @@ impl Login {
                     State::Password => "password",
                     State::Keyboard(_) => "keyboard-interactive",
                     State::Nothing => "none",
+                    State::AgentAsks => "agent",
                     _ => "publickey",
                 };
                 transport.logged_in();
@@ -161,9 +180,10 @@ impl Login {
     fn failed(&mut self, transport: &mut Transport, methods: Vec<String>) -> Result<Option<Outcome>, Error> {
         let first = self.state == State::Nothing;
         self.methods = methods;
+        self.refused |= !first || !self.ahead;
         if first {
             let text = self.methods.join(",");
-            self.state = State::Idle;
+            self.state = if self.ahead { State::Key } else { State::Idle };
             return Ok(Some(Outcome::Methods(text)));
         }
         if self.state == State::AgentAsks {
@@ -175,8 +195,11 @@ impl Login {
         self.go_on(transport)
     }
 
-    /// Tries the next way that the server would take.
+    /// Tries the next way that the server would take, unless a key is tried already.
     pub fn go_on(&mut self, transport: &mut Transport) -> Result<Option<Outcome>, Error> {
+        if std::mem::take(&mut self.ahead) {
+            return Ok(None);
+        }
         let takes = |methods: &[String], way: &Way| {
             let name = match way {
                 Way::Key(_) | Way::Agent => "publickey",
@@ -292,7 +315,10 @@ impl Login {
             reader.string()?; // name, instruction, language
         }
         let questions = reader.u32()?;
-        let mut message = zeroize::Zeroizing::new(vec![USERAUTH_INFO_RESPONSE]);
+        // Room for all: what grows leaves copies behind.
+        let room = 9 + 4 * (questions.min(256) as usize) + self.password.as_ref().map_or(0, |p| p.len());
+        let mut message = zeroize::Zeroizing::new(Vec::with_capacity(room));
+        message.push(USERAUTH_INFO_RESPONSE);
         message.put_u32(questions);
         let mut answered = false;
         for _ in 0..questions {

@@ -159,6 +159,8 @@ impl Seal {
         let counted = 1 + length + if length_counts { 4 } else { 0 };
         let padding = 4 + (block - (counted + 4) % block) % block;
         let start = out.len();
+        // Room for all, tag included: what grows leaves copies behind, and this is not enciphered yet.
+        out.reserve(5 + length + padding + 64);
         out.extend_from_slice(&((1 + length + padding) as u32).to_be_bytes());
         out.push(padding as u8);
         payload.iter().for_each(|part| out.extend_from_slice(part));

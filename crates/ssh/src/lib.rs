@@ -14,6 +14,7 @@ pub mod keys;
 pub mod known_hosts;
 mod numbers;
 pub mod public;
+mod queue;
 pub mod scp;
 mod session;
 pub mod sftp;

@@ -6,14 +6,14 @@ use crate::error::{Error, printable};
 /// The longest line of a head or of a complaint.
 const MAX_LINE: usize = 8192;
 
-/// The command that sends a file to us.
-pub fn fetch_command(path: &[u8]) -> Vec<u8> {
-    [b"scp -f ".as_slice(), &quoted(path)].concat()
+/// The command that sends a file to us; with its times where they are wanted.
+pub fn fetch_command(path: &[u8], times: bool) -> Vec<u8> {
+    [if times { b"scp -pf ".as_slice() } else { b"scp -f " }, &quoted(path)].concat()
 }
 
-/// The command that takes a file from us; with its times where they are told.
-pub fn store_command(path: &[u8], times: bool) -> Vec<u8> {
-    [if times { b"scp -pt ".as_slice() } else { b"scp -t " }, &quoted(path)].concat()
+/// The command that takes a file from us.
+pub fn store_command(path: &[u8]) -> Vec<u8> {
+    [b"scp -t ".as_slice(), &quoted(path)].concat()
 }
 
 /// A path as the shell on the other side shall read it: nothing in it is the shell's.
@@ -34,26 +34,23 @@ fn quoted(path: &[u8]) -> Vec<u8> {
 pub struct Head {
     pub mode: u32,
     pub size: u64,
-    /// Of the last change, in seconds since the epoch.
-    pub modified: Option<u64>,
 }
 
 impl Head {
-    /// The lines that a server is sent: its times, if they are told, and the file.
-    pub fn lines(&self, name: &[u8]) -> Vec<Vec<u8>> {
-        let times = self.modified.map(|at| format!("T{at} 0 {at} 0\n").into_bytes());
+    /// The line that a server is sent.
+    pub fn line(&self, name: &[u8]) -> Vec<u8> {
         let mut file = format!("C{:04o} {} ", self.mode & 0o7777, self.size).into_bytes();
         // A line end in a name would end the head.
         file.extend(name.iter().map(|b| if *b == b'\n' { b'_' } else { *b }));
         file.push(b'\n');
-        times.into_iter().chain([file]).collect()
+        file
     }
 }
 
 /// What a server says of a file that is fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Told {
-    /// The times of the file that comes next.
+    /// When the file that comes next was last changed, in seconds since the epoch.
     Times(u64),
     File(Head),
 }
@@ -127,7 +124,7 @@ fn file(rest: &[u8]) -> Option<Head> {
     let mode = digits(words.next(), 8)?;
     let size = digits(words.next(), 10).filter(|size| i64::try_from(*size).is_ok())?;
     words.next()?;
-    Some(Head { mode: u32::try_from(mode).ok()?, size, modified: None })
+    Some(Head { mode: u32::try_from(mode).ok()?, size })
 }
 
 #[cfg(test)]
@@ -136,18 +133,18 @@ mod tests {
 
     #[test]
     fn nothing_of_a_path_is_the_shells() {
-        assert_eq!(fetch_command(b"/a b;$(c)'d"), b"scp -f '/a b;$(c)'\\''d'");
-        assert_eq!(store_command(b"x", true), b"scp -pt 'x'");
+        assert_eq!(fetch_command(b"/a b;$(c)'d", false), b"scp -f '/a b;$(c)'\\''d'");
+        assert_eq!(fetch_command(b"x", true), b"scp -pf 'x'");
+        assert_eq!(store_command(b"x"), b"scp -t 'x'");
     }
 
     #[test]
     fn heads() {
-        let head = Head { mode: 0o644, size: 12, modified: None };
+        let head = Head { mode: 0o644, size: 12 };
         assert_eq!(head_line(b"C0644 12 a b\n"), Ok(Some((13, Told::File(head.clone())))));
         assert_eq!(head_line(b"T17 0 18 0\nC"), Ok(Some((11, Told::Times(17)))));
         assert_eq!(head_line(b"C0644 12 a"), Ok(None));
-        let timed = Head { modified: Some(9), ..head };
-        assert_eq!(timed.lines(b"n\nm"), [b"T9 0 9 0\n".to_vec(), b"C0644 12 n_m\n".to_vec()]);
+        assert_eq!(head.line(b"n\nm"), b"C0644 12 n_m\n");
         for bad in [
             "C0644 -1 a\n",
             "C0644 99999999999999999999 a\n",

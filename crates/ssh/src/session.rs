@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use crate::bytes::{Put, Reader};
 use crate::error::{Error, printable};
 use crate::numbers::*;
+use crate::queue::Queue;
 use crate::transport::{Step, Transport};
 
 /// Which channel.
@@ -14,6 +15,8 @@ pub type ChannelId = usize;
 /// What a channel may hold that nobody has read, at first and at most.
 const WINDOW: u32 = 2 << 20;
 pub const MAX_WINDOW: u32 = 64 << 20;
+/// Up to where it grows by itself while the reader keeps up: a gigabit per second over 60 milliseconds.
+const GROWN_WINDOW: u32 = 8 << 20;
 /// The longest piece of data that is taken: longer ones cost less.
 const PACKET: u32 = 128 << 10;
 /// What waits to be sent before data has to wait.
@@ -41,8 +44,7 @@ pub enum State {
 pub struct Channel {
     state: State,
     remote: u32,
-    inbox: Vec<u8>,
-    read: usize,
+    inbox: Queue,
     /// What the server may still send, and what it shall be able to.
     window_in: u32,
     target: u32,
@@ -62,12 +64,27 @@ pub struct Session {
     channels: Vec<Option<Channel>>,
     /// Channels of which there is news.
     news: Vec<ChannelId>,
+    /// The channel that was asked for before there was a session, until somebody wants it.
+    ahead: Option<ChannelId>,
+    /// Channels that will be asked for when those that were left are closed.
+    later: Vec<ChannelId>,
 }
 
 impl Session {
     /// Channels on a transport on which somebody is logged in.
     pub fn new(transport: Transport) -> Session {
-        Session { transport, channels: Vec::new(), news: Vec::new() }
+        Session { transport, channels: Vec::new(), news: Vec::new(), ahead: None, later: Vec::new() }
+    }
+
+    /// Asks for the first channel of a session that is not there yet: behind a proof of who we are, without waiting whether the
+    /// server takes it. RFC 4252 §6 wants a server to hang up where it does not.
+    pub fn ask_ahead(transport: &mut Transport) -> Result<(), Error> {
+        ask(transport, 0)
+    }
+
+    /// The same as [`Session::new`] where [`Session::ask_ahead`] came to somebody who was logged in.
+    pub fn with_channel(transport: Transport) -> Session {
+        Session { channels: vec![Some(Channel::new())], ahead: Some(0), ..Session::new(transport) }
     }
 
     pub fn transport(&mut self) -> &mut Transport {
@@ -76,6 +93,7 @@ impl Session {
 
     /// Looks at what came. Afterwards [`Session::news`] tells which channels to look at.
     pub fn take_in(&mut self) -> Result<(), Error> {
+        let was_open = self.transport.is_open();
         while let Some(step) = self.transport.step()? {
             if step != Step::Message {
                 return Err(Error::Protocol("a host key again"));
@@ -84,6 +102,12 @@ impl Session {
             if self.transport.output().len() > MAX_ANSWERS {
                 return Err(Error::Protocol("the server asks and does not read"));
             }
+        }
+        if !was_open && self.transport.is_open() {
+            // The keys are new: who could not send can.
+            let used = |id: &ChannelId| self.channel(*id).is_some_and(|channel| !channel.abandoned);
+            let all = (0..self.channels.len()).filter(used).collect::<Vec<_>>();
+            self.news.extend(all);
         }
         Ok(())
     }
@@ -95,7 +119,8 @@ impl Session {
 
     /// How many channels are in use.
     pub fn count(&self) -> usize {
-        self.channels.iter().flatten().filter(|channel| !channel.abandoned).count()
+        let used = self.channels.iter().flatten().filter(|channel| !channel.abandoned).count();
+        used - usize::from(self.ahead.is_some())
     }
 
     /// Whether nothing is awaited: the connection may rest.
@@ -105,6 +130,9 @@ impl Session {
 
     /// Opens a channel.
     pub fn open(&mut self) -> Result<ChannelId, Error> {
+        if let Some(asked) = self.ahead.take() {
+            return Ok(asked);
+        }
         let free = self.channels.iter().position(Option::is_none).unwrap_or(self.channels.len());
         if free >= MAX_CHANNELS {
             return Err(Error::Protocol("too many channels"));
@@ -113,13 +141,22 @@ impl Session {
             self.channels.push(None);
         }
         self.channels[free] = Some(Channel::new());
-        let mut message = vec![CHANNEL_OPEN];
-        message.put_string("session");
-        message.put_u32(free as u32);
-        message.put_u32(WINDOW);
-        message.put_u32(PACKET);
-        self.transport.send(&[&message])?;
+        self.later.push(free);
+        self.ask_for_later()?;
         Ok(free)
+    }
+
+    /// Dropbear (2022.83) closes a channel unheard that is opened while it waits for the command of another: there what was left
+    /// must have been closed before.
+    fn ask_for_later(&mut self) -> Result<(), Error> {
+        let is_left = |channel: &Channel| channel.abandoned && channel.said_goodbye;
+        if !self.later.is_empty()
+            && self.channels.iter().flatten().any(is_left)
+            && self.transport.server().contains("dropbear")
+        {
+            return Ok(());
+        }
+        std::mem::take(&mut self.later).into_iter().try_for_each(|id| ask(&mut self.transport, id))
     }
 
     /// Asks for something on a channel that is open; [`Channel::answer`] has the server's word.
@@ -172,14 +209,7 @@ impl Session {
     /// So much of the inbox was read.
     pub fn consume(&mut self, id: ChannelId, n: usize) -> Result<(), Error> {
         let Some(channel) = self.channels.get_mut(id).and_then(Option::as_mut) else { return Ok(()) };
-        channel.read = (channel.read + n).min(channel.inbox.len());
-        if channel.read == channel.inbox.len() {
-            channel.inbox.clear();
-            channel.read = 0;
-        } else if channel.read > 256 << 10 {
-            channel.inbox.drain(..channel.read);
-            channel.read = 0;
-        }
+        channel.inbox.take(n);
         self.give_room(id)
     }
 
@@ -193,11 +223,19 @@ impl Session {
     /// Tells of room, once that is half of the window.
     fn give_room(&mut self, id: ChannelId) -> Result<(), Error> {
         let Some(channel) = self.channels.get_mut(id).and_then(Option::as_mut) else { return Ok(()) };
-        let waiting = (channel.inbox.len() - channel.read) as u32;
+        let waiting = channel.inbox.len() as u32;
         let room = channel.target.saturating_sub(waiting).saturating_sub(channel.window_in);
         if room < channel.target / 2 || channel.state != State::Open || channel.ended {
             return Ok(());
         }
+        let room = match waiting {
+            // All was read: half a window was under way at most, and a long link may bear more.
+            0 if channel.target < GROWN_WINDOW => {
+                channel.target *= 2;
+                room + channel.target / 2
+            }
+            _ => room,
+        };
         channel.window_in += room;
         let mut message = vec![CHANNEL_WINDOW_ADJUST];
         message.put_u32(channel.remote);
@@ -209,9 +247,12 @@ impl Session {
     pub fn leave(&mut self, id: ChannelId) -> Result<(), Error> {
         let Some(channel) = self.channels.get_mut(id).and_then(Option::as_mut) else { return Ok(()) };
         channel.abandoned = true;
-        channel.inbox = Vec::new();
-        channel.read = 0;
+        channel.inbox.forget();
         match channel.state {
+            State::Opening if self.later.contains(&id) => {
+                self.later.retain(|later| *later != id);
+                self.channels[id] = None;
+            }
             State::Refused(..) => self.channels[id] = None,
             State::Closed if channel.said_goodbye => self.channels[id] = None,
             State::Open | State::Closed if !channel.said_goodbye => {
@@ -277,13 +318,24 @@ impl Session {
             self.news.push(id);
             return Ok(());
         }
-        channel.inbox.clear();
+        channel.inbox.forget();
         match (number, &channel.state) {
             // It was left before the server had answered.
-            (CHANNEL_OPEN_CONFIRMATION | CHANNEL_OPEN_FAILURE, _) | (_, State::Closed) => self.leave(id),
-            _ => Ok(()),
+            (CHANNEL_OPEN_CONFIRMATION | CHANNEL_OPEN_FAILURE, _) | (_, State::Closed) => self.leave(id)?,
+            _ => {}
         }
+        self.ask_for_later()
     }
+}
+
+/// Asks for a channel, which will have this number here.
+fn ask(transport: &mut Transport, id: ChannelId) -> Result<(), Error> {
+    let mut message = vec![CHANNEL_OPEN];
+    message.put_string("session");
+    message.put_u32(id as u32);
+    message.put_u32(WINDOW);
+    message.put_u32(PACKET);
+    transport.send(&[&message])
 }
 
 impl Channel {
@@ -291,8 +343,7 @@ impl Channel {
         Channel {
             state: State::Opening,
             remote: 0,
-            inbox: Vec::new(),
-            read: 0,
+            inbox: Queue::default(),
             window_in: WINDOW,
             target: WINDOW,
             window_out: 0,
@@ -312,7 +363,7 @@ impl Channel {
 
     /// What came and was not read.
     pub fn data(&self) -> &[u8] {
-        &self.inbox[self.read..]
+        self.inbox.waiting()
     }
 
     /// Whether nothing more comes behind [`Channel::data`].
@@ -385,7 +436,7 @@ impl Channel {
 
     fn data_came(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.take_window(bytes.len())?;
-        self.inbox.extend_from_slice(bytes);
+        self.inbox.end().extend_from_slice(bytes);
         Ok(())
     }
 

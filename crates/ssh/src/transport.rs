@@ -10,6 +10,7 @@ use crate::error::{Error, printable};
 use crate::kex::{Chosen, Material, Offer, Ours, Packing};
 use crate::numbers::*;
 use crate::public::{self, CERT_SUFFIX, Certificate, PublicKey};
+use crate::queue::Queue;
 
 /// Lines before the identification, in bytes (RFC 4253 §4.2 allows any number).
 const MAX_GREETING: usize = 64 << 10;
@@ -55,7 +56,7 @@ pub struct Transport {
     config: Config,
     input: Input,
     message: Message,
-    out: Vec<u8>,
+    out: Queue,
     open: Open,
     seal: Seal,
     received: u32,
@@ -71,7 +72,7 @@ pub struct Transport {
     kex: Option<Box<Exchange>>,
     strict: bool,
     /// Messages that wait until the keys are new.
-    held: Vec<Vec<u8>>,
+    held: Vec<crate::crypto::Secret>,
     logged_in: bool,
     signature_algorithms: Vec<String>,
     names: [String; 2],
@@ -113,7 +114,8 @@ struct Done {
 impl Transport {
     /// Begins: identification and our offer are ready to be sent.
     pub fn new(config: Config) -> Result<Transport, Error> {
-        let out = format!("{}\r\n", config.identification).into_bytes();
+        let mut out = Queue::default();
+        out.end().extend_from_slice(format!("{}\r\n", config.identification).as_bytes());
         let mut transport = Transport {
             config,
             input: Input::default(),
@@ -152,15 +154,12 @@ impl Transport {
 
     /// What is to be sent.
     pub fn output(&self) -> &[u8] {
-        &self.out
+        self.out.waiting()
     }
 
     /// So much of it has been.
     pub fn sent(&mut self, n: usize) {
-        match n >= self.out.len() {
-            true => self.out.clear(),
-            false => drop(self.out.drain(..n)),
-        }
+        self.out.take(n);
     }
 
     /// The server's identification, without its line end.
@@ -230,7 +229,7 @@ impl Transport {
             if self.held.len() >= MAX_HELD {
                 return Err(Error::Protocol("too much is asked while keys are exchanged"));
             }
-            self.held.push(parts.concat());
+            self.held.push(parts.concat().into());
             return Ok(());
         }
         self.seal(parts)?;
@@ -278,16 +277,17 @@ impl Transport {
     }
 
     fn seal(&mut self, parts: &[&[u8]]) -> Result<(), Error> {
-        let before = self.out.len();
+        let out = self.out.end();
+        let before = out.len();
         match &mut self.deflate {
             Some(deflate) => {
                 let packed = deflate.packet(parts)?;
-                self.seal.packet(self.sent, &[&packed], &mut self.out)?;
+                self.seal.packet(self.sent, &[&packed], out)?;
             }
-            None => self.seal.packet(self.sent, parts, &mut self.out)?,
+            None => self.seal.packet(self.sent, parts, out)?,
         }
         self.sent = self.sent.wrapping_add(1);
-        self.moved[0] += (self.out.len() - before) as u64;
+        self.moved[0] += (out.len() - before) as u64;
         Ok(())
     }
 

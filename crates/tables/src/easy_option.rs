@@ -131,7 +131,10 @@ impl EasyOption {
 
     /// Finds an option by its name without `CURLOPT_`, ignoring case; true says that the name is an old alias.
     pub fn from_name(name: &str) -> Option<(Self, bool)> {
-        BY_NAME.iter().find(|(n, ..)| n.eq_ignore_ascii_case(name)).map(|&(_, option, alias)| (option, alias))
+        let wanted = || name.bytes().map(|byte| byte.to_ascii_uppercase());
+        let at = BY_NAME.binary_search_by(|(known, ..)| known.bytes().cmp(wanted())).ok()?;
+        let (_, option, alias) = BY_NAME[at];
+        Some((option, alias))
     }
 }
 

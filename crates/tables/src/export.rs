@@ -12,13 +12,14 @@ pub const SONAME: &str = "libcurl.so.4";
 pub const OWN_NODE: &str = "WARMWIRE_1";
 
 /// The functions of include/curl/warmwire.h, in the order of their names.
-pub const OWN_EXPORTS: [&str; 6] = [
+pub const OWN_EXPORTS: [&str; 7] = [
     "warmwire_close",
     "warmwire_each",
     "warmwire_ftp_pipeline",
     "warmwire_open",
     "warmwire_pool",
     "warmwire_smtp_pipeline",
+    "warmwire_websocket",
 ];
 
 pub const EXPORTS: [&str; 100] = [

@@ -16,8 +16,10 @@ const fn row(name: &'static str, bit: i32, built: bool) -> Feature {
 }
 
 /// Sorted as curl sorts them: without regard to case.
-pub const ALL: [Feature; 24] = [
+pub const ALL: [Feature; 28] = [
     row("alt-svc", CURL_VERSION_ALTSVC, true),
+    // What c-ares is to curl's threads: HTTPS records are asked for beside getaddrinfo.
+    row("asyn-rr", 0, true),
     row("AsynchDNS", CURL_VERSION_ASYNCHDNS, true),
     row("brotli", CURL_VERSION_BROTLI, true),
     row("Debug", CURL_VERSION_DEBUG, false),
@@ -28,16 +30,19 @@ pub const ALL: [Feature; 24] = [
     row("HTTP2", CURL_VERSION_HTTP2, true),
     row("HTTP3", CURL_VERSION_HTTP3, true),
     row("HTTPS-proxy", CURL_VERSION_HTTPS_PROXY, true),
+    row("HTTPSRR", 0, true),
     row("IDN", CURL_VERSION_IDN, true),
     row("IPv6", CURL_VERSION_IPV6, true),
     row("Kerberos", CURL_VERSION_KERBEROS5, true),
     row("Largefile", CURL_VERSION_LARGEFILE, true),
     row("libz", CURL_VERSION_LIBZ, true),
+    row("MultiSSL", CURL_VERSION_MULTI_SSL, true),
     row("NTLM", CURL_VERSION_NTLM, true),
+    row("proxy-HTTP3", 0, true),
     row("PSL", CURL_VERSION_PSL, true),
     row("SPNEGO", CURL_VERSION_SPNEGO, true),
     row("SSL", CURL_VERSION_SSL, true),
-    row("SSLS-EXPORT", 0, false),
+    row("SSLS-EXPORT", 0, true),
     row("threadsafe", CURL_VERSION_THREADSAFE, true),
     row("UnixSockets", CURL_VERSION_UNIX_SOCKETS, true),
     row("zstd", CURL_VERSION_ZSTD, true),

@@ -2,6 +2,7 @@
 
 use crate::form::{Content, Part};
 use crate::names;
+use crate::outside::Input;
 use crate::raw::{Code, Easy, EasyOption, Form, FormSource, mime};
 use crate::settings::{SetTo, Setting};
 use crate::sink::path;
@@ -23,6 +24,9 @@ pub fn apply(easy: &Easy, list: &[Setting], escape: mime::Escape) -> Result<(), 
 }
 
 fn apply_one(easy: &Easy, setting: &Setting, escape: mime::Escape) -> Result<(), Code> {
+    if matches!(setting.to, SetTo::Function | SetTo::Object) {
+        return Ok(());
+    }
     let name = if setting.name == "POSTFIELDS" { "COPYPOSTFIELDS" } else { setting.name };
     let Some((option, _)) = EasyOption::from_name(name) else { return Err(Code::UnknownOption) };
     let settings = || easy.state().settings.borrow_mut();
@@ -73,6 +77,6 @@ fn content_of(file: &[u8]) -> Result<mime::Content<FormSource>, Code> {
         return Form::file(path(file)).map_err(|_| Code::ReadError);
     }
     let mut content = Vec::new();
-    io::Read::read_to_end(&mut io::stdin().lock(), &mut content).map_err(|_| Code::ReadError)?;
+    io::Read::read_to_end(&mut Input, &mut content).map_err(|_| Code::ReadError)?;
     Ok(mime::Content::Memory(content.into()))
 }

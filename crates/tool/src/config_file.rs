@@ -68,13 +68,16 @@ fn apply(parser: &mut Parser, name: &[u8], content: &[u8]) -> Done {
 }
 
 fn one(parser: &mut Parser, name: &[u8], number: usize, entry: &Entry) -> Done {
-    let file = if name == b"-" { "<stdin>".to_string() } else { shown(name) };
-    let option = shown(entry.option);
+    let place = || {
+        let file = if name == b"-" { "<stdin>".to_string() } else { shown(name) };
+        (file, shown(entry.option))
+    };
     let doubts = [
         (entry.single_quote, "leading single quote. It is probably a mistake."),
         (entry.loose_blank, "unquoted whitespace. This may cause side-effects."),
     ];
     for (_, doubt) in doubts.iter().filter(|(found, _)| *found) {
+        let (file, option) = place();
         let text =
             format!("{file}:{number} Option '{option}' uses argument with {doubt} Consider double quotes.");
         parser.messages.warn(&text);
@@ -93,7 +96,7 @@ fn one(parser: &mut Parser, name: &[u8], number: usize, entry: &Entry) -> Done {
             Err(Stop::Help(None))
         }
         Err(Stop::Wrong(wrong)) => {
-            let why = wrong.text();
+            let (why, (file, option)) = (wrong.text(), place());
             parser.messages.error(&format!("{file}:{number} config file option '{option}' {why}"));
             Err(if wrong == Wrong::Unknown { Wrong::UnknownInConfig } else { wrong }.into())
         }
@@ -139,7 +142,7 @@ fn entry(line: &[u8]) -> Option<Entry<'_>> {
 
 /// What stands before the closing quote, with its escapes undone.
 fn unquote(text: &[u8]) -> Bytes {
-    let mut out = Bytes::new();
+    let mut out = Bytes::with_capacity(text.len());
     let mut bytes = text.iter();
     while let Some(byte) = bytes.next() {
         match byte {

@@ -140,7 +140,7 @@ impl Glob {
 
 /// Fills `#1` and `#<name>` in an output name; `upload` may hold further names.
 pub fn output_name(template: &[u8], url: Option<&Glob>, upload: Option<&Glob>) -> Result<Bytes, GlobError> {
-    let mut out = Bytes::new();
+    let mut out = Bytes::with_capacity(template.len());
     let mut rest = template;
     while let Some((first, tail)) = rest.split_first() {
         let found = if *first == b'#' { reference(template, tail, url, upload)? } else { None };
@@ -235,7 +235,9 @@ impl Reader<'_> {
 
     /// Text up to the next glob.
     fn literal(&mut self) -> Result<Bytes, GlobError> {
-        let mut out = Bytes::new();
+        let rest = &self.text[self.at..];
+        let end = rest.iter().position(|octet| b"{[".contains(octet)).unwrap_or(rest.len());
+        let mut out = Bytes::with_capacity(end);
         while let Some(byte) = self.peek(0) {
             match byte {
                 b'{' => break,

@@ -266,6 +266,7 @@ const NAMED: &[Names] = &[
             ("CURLPROXY_SOCKS5", 5),
             ("CURLPROXY_SOCKS4A", 6),
             ("CURLPROXY_SOCKS5_HOSTNAME", 7),
+            ("CURLPROXY_HTTPS3", 8),
         ],
     ),
     ("NETRC", false, &[("CURL_NETRC_OPTIONAL", 1), ("CURL_NETRC_REQUIRED", 2)]),

@@ -4,8 +4,10 @@
 //! `flags`, one declaration each.
 
 mod act;
+mod agent;
 mod apply;
 mod arguments;
+mod checksum;
 mod config_file;
 mod doc;
 mod dry_run;
@@ -29,10 +31,14 @@ mod queue;
 mod raw;
 mod report;
 mod request;
+mod resume;
 mod retry;
+mod segments;
 mod settings;
 mod sink;
 mod sockets;
+mod spool;
+mod ssl_sessions;
 mod text;
 mod trace;
 mod transfer;
@@ -51,15 +57,19 @@ use std::process::exit;
 use std::rc::Rc;
 
 fn main() {
+    if agent::is_agent() {
+        exit(agent::serve(run));
+    }
     let words: Vec<Bytes> = std::env::args_os().skip(1).map(OsStringExt::into_vec).collect();
-    let code = run(&words);
+    let code = agent::call(&words).unwrap_or_else(|| run(&words, Outside::own()));
     let _ = io::stdout().flush();
     // Nothing is gained by freeing what the system takes back anyway.
     exit(code);
 }
 
-fn run(words: &[Bytes]) -> i32 {
-    let mut world = Outside::new();
+/// What the words say, from there to the exit code: of this process's own command, or of one whose agent it is.
+fn run(words: &[Bytes], mut world: Outside) -> i32 {
+    raw::number_transfers_anew();
     let messages = Messages::new(Box::new(io::stderr()), outside::columns());
     let messages = messages.on_terminal(io::stderr().is_terminal());
     let mut parser = Parser::new(&mut world, messages);
@@ -78,7 +88,7 @@ fn run(words: &[Bytes]) -> i32 {
     let Parser { globals, messages, mut requests, .. } = parser;
     let count = requests.len();
     for (at, request) in requests.iter_mut().enumerate() {
-        complete(request, at, count);
+        complete(request, at, count, &world);
     }
     let env = Rc::new(Env::new(globals, messages));
     if env.globals.dry_run {
@@ -88,7 +98,7 @@ fn run(words: &[Bytes]) -> i32 {
 }
 
 /// What is left to be found out: passwords that were not given, certificates named by the environment.
-fn complete(request: &mut Request, at: usize, count: usize) {
+fn complete(request: &mut Request, at: usize, count: usize, world: &Outside) {
     let bearer = request.options.text("XOAUTH2_BEARER").is_some();
     for (option, kind) in [("USERPWD", "host"), ("PROXYUSERPWD", "proxy")] {
         let Some(login) = request.options.text(option).map(<[u8]>::to_vec) else { continue };
@@ -98,7 +108,7 @@ fn complete(request: &mut Request, at: usize, count: usize) {
         let user = login.split(|byte| *byte == b';').next().unwrap_or_default();
         let user = message::shown(user);
         let place = if count > 1 { format!(" on URL #{}", at + 1) } else { String::new() };
-        let password = outside::ask_password(&format!("Enter {kind} password for user '{user}'{place}:"));
+        let password = world.ask_password(&format!("Enter {kind} password for user '{user}'{place}:"));
         request.options.set_text(option, &[login.as_slice(), b":", &password].concat());
     }
     let netrc = request.netrc || request.netrc_optional;
@@ -136,9 +146,14 @@ fn stopped(stop: Stop) -> i32 {
             doc::help::print(about.as_deref());
             return 0;
         }
+        Stop::TellAgents | Stop::EndAgents => {
+            let (text, code) = if stop == Stop::EndAgents { agent::stop() } else { agent::status() };
+            let _ = io::stdout().write_all(text.as_bytes());
+            return code;
+        }
         Stop::Manual => doc::manual::text(),
         Stop::Version => version(),
-        Stop::Engines => "Build-time engines:\n  <none>\n".to_string(),
+        Stop::Engines => engines(),
         Stop::CaBundle => String::new(),
         Stop::Generate(what) => match what.as_slice() {
             b"man" => doc::manual::roff(),
@@ -149,6 +164,15 @@ fn stopped(stop: Stop) -> i32 {
     };
     let _ = io::stdout().write_all(text.as_bytes());
     0
+}
+
+fn engines() -> String {
+    let mut names = raw::engines();
+    if names.is_empty() {
+        names.push("<none>".to_owned());
+    }
+    let lines: String = names.iter().map(|name| format!("  {name}\n")).collect();
+    format!("Build-time engines:\n{lines}")
 }
 
 fn version() -> String {

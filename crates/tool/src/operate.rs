@@ -1,18 +1,23 @@
 //! Runs the transfers: one after the other, or many at a time; tries again, writes reports, decides the exit code.
 
+use crate::checksum::Check;
 use crate::env::Env;
 use crate::libcurl::Program;
 use crate::message::shown;
 use crate::outcome::{Ended, Output, message};
 use crate::parallel;
-use crate::prepare::{Prepared, Stop, prepare};
-use crate::queue::Queue;
-use crate::raw::{Code, Easy, ExtraFd, Limits, LockData, Multi, Share};
+use crate::prepare::{Pattern, Prepared, Stop, prepare};
+use crate::queue::{Item, Queue};
+use crate::raw::{
+    Code, Easy, EasyOption, ExtraFd, Limits, LockData, Multi, Origin, Share, speak_tls_by_openssl,
+};
 use crate::report::{self, Reports};
 use crate::request::{Fail, Request};
-use crate::retry::{Attempt, Retries, Verdict};
+use crate::retry::{Attempt, Retries, Verdict, deadline};
+use crate::segments;
 use crate::sink::{path, remove, set_time};
-use crate::transfer::{Transfer, flush_stdout};
+use crate::ssl_sessions;
+use crate::transfer::{Resuming, Transfer, flush_stdout};
 use crate::writeout::write_out;
 use std::cell::RefCell;
 use std::fs;
@@ -25,10 +30,13 @@ use std::time::{Duration, Instant};
 const FAILED_INIT: i32 = 2;
 const WRITE_ERROR: i32 = 23;
 const HTTP_ERROR: i32 = 22;
+const RECV_ERROR: i32 = 56;
 const OUT_OF_MEMORY: i32 = 27;
 const BAD_ARGUMENT: i32 = 43;
 const UNKNOWN_OPTION: i32 = 48;
 const BAD_CERTIFICATE: i32 = 60;
+/// CURLINFO_FILETIME_T(3): the server told none.
+const NO_TIME: i64 = -1;
 
 /// POLLIN, with what poll(2) reports unasked.
 const READABLE: i16 = 1;
@@ -40,6 +48,7 @@ pub struct Run {
     pub share: Share,
     pub program: Option<RefCell<Program>>,
     reports: Option<RefCell<Reports>>,
+    pattern: RefCell<Option<Pattern>>,
 }
 
 /// A transfer under way.
@@ -48,6 +57,12 @@ pub struct Job {
     pub easy: Easy,
     pub retries: Retries,
     pub first_attempt: Instant,
+}
+
+/// What is fetched next.
+enum Ready {
+    Prepared(Prepared),
+    InSegments(Item),
 }
 
 /// What comes of an attempt.
@@ -66,8 +81,26 @@ pub fn operate(env: Rc<Env>, requests: Vec<Request>) -> i32 {
     share.set_kind(LockData::Cookie, requests.iter().any(cookies));
     // What one transfer learns holds for those beside and behind it, and no file loses what another knew.
     share.set_kind(LockData::Hsts, requests.iter().any(|request| request.options.text("HSTS").is_some()));
+    if let Some(file) = &env.globals.ssl_sessions {
+        // Only OpenSSL lets its sessions out. Who has named another library is told so.
+        if std::env::var_os("CURL_SSL_BACKEND").is_none() {
+            speak_tls_by_openssl(true);
+        }
+        share.set_kind(LockData::SslSession, true);
+        if let Err(code) = ssl_sessions::load(&env, &share, file) {
+            env.error_line(&format!("curl: ({}) {}", code.id(), code.text()));
+            return code.id();
+        }
+    }
     let reports = env.globals.reports().then(|| RefCell::new(Reports::new()));
-    let run = Run { env: env.clone(), multi: Multi::default(), share, program, reports };
+    let run = Run {
+        env: env.clone(),
+        multi: Multi::default(),
+        share,
+        program,
+        reports,
+        pattern: RefCell::default(),
+    };
     run.multi.set_limits(Limits { max_host: env.globals.parallel_max_host, ..Limits::default() });
     let mut queue = Queue::new(requests);
     let code = if env.globals.parallel { parallel::run(&run, &mut queue) } else { run.serial(&mut queue) };
@@ -75,7 +108,11 @@ pub fn operate(env: Rc<Env>, requests: Vec<Request>) -> i32 {
     run.write_reports();
     let _ = flush_stdout();
     run.multi.close();
-    code
+    let saved = env.globals.ssl_sessions.as_ref().map(|file| ssl_sessions::save(&env, &run.share, file));
+    match saved {
+        Some(Err(wrong)) if code == 0 => wrong.id(),
+        _ => code,
+    }
 }
 
 impl Run {
@@ -83,16 +120,21 @@ impl Run {
         let mut last = 0;
         let mut began: Option<Instant> = None;
         while let Some(item) = queue.next_item(&self.env) {
-            let prepared = match item.map_err(Stop::Failed).and_then(|item| self.prepare(item)) {
-                Ok(prepared) => prepared,
+            let in_segments =
+                item.as_ref().is_ok_and(|item| segments::wanted(&item.request, &item.target).is_some());
+            let ready = item.map_err(Stop::Failed).and_then(|item| match in_segments {
+                true => Ok(Ready::InSegments(item)),
+                false => self.prepare(item).map(Ready::Prepared),
+            });
+            if let (Ok(_), Some(began)) = (&ready, began) {
+                self.keep_rate(began);
+            }
+            began = began.max(ready.is_ok().then(Instant::now));
+            last = match ready.and_then(|ready| self.fetch(ready)) {
+                Ok(code) => code,
                 Err(Stop::LeftOut) => continue,
                 Err(Stop::Failed(code)) => return code,
             };
-            if let Some(began) = began {
-                self.keep_rate(began);
-            }
-            began = Some(Instant::now());
-            last = self.one(prepared);
             if is_fatal(last) || last != 0 && self.env.globals.fail_early {
                 return last;
             }
@@ -104,8 +146,16 @@ impl Run {
         last
     }
 
+    fn fetch(&self, ready: Ready) -> Result<i32, Stop> {
+        match ready {
+            Ready::Prepared(prepared) => Ok(self.one(prepared)),
+            Ready::InSegments(item) => segments::run(self, item),
+        }
+    }
+
     pub fn prepare(&self, item: crate::queue::Item) -> Result<Prepared, Stop> {
-        let prepared = prepare(&self.env, &self.share, item, self.env.globals.parallel)?;
+        let prepared =
+            prepare(&self.env, &self.share, item, self.env.globals.parallel, &mut self.pattern.borrow_mut())?;
         if let Some(program) = &self.program {
             program.borrow_mut().add(&prepared.settings);
         }
@@ -122,7 +172,7 @@ impl Run {
         }
         let mut job = Job::new(prepared);
         loop {
-            job.transfer.started.set(Some(Instant::now()));
+            job.begin();
             let code = self.drive(&job);
             match self.after(&mut job, code) {
                 After::Again(pause) => std::thread::sleep(pause),
@@ -171,6 +221,8 @@ impl Run {
         transfer.finish_progress(code);
         let code = self.say_error(transfer, &job.easy, code);
         let code = self.finish_output(transfer, &job.easy, code);
+        let code = self.finish_resuming(transfer, code);
+        let code = self.compare(transfer, &job.easy, code);
         let verdict = {
             let info = job.easy.state().info.borrow();
             job.retries.after(Attempt {
@@ -179,6 +231,8 @@ impl Run {
                 scheme: &info.scheme.to_ascii_lowercase(),
                 os_errno: job.easy.state().os_errno.get(),
                 retry_after_s: info.retry_after,
+                condemned: transfer.condemned.get(),
+                changed: transfer.resuming.borrow().as_ref().is_some_and(Resuming::has_changed),
                 elapsed: job.first_attempt.elapsed(),
             })
         };
@@ -210,8 +264,11 @@ impl Run {
                 self.env.note(&format!("Throwing away {thrown} bytes"));
                 Ok(())
             }
-            Err(_) => {
-                self.env.error("Failed to truncate file");
+            Err(error) => {
+                self.env.error(match error.kind() {
+                    io::ErrorKind::NotSeekable => "What was written can't be taken back",
+                    _ => "Failed to truncate file",
+                });
                 Err(WRITE_ERROR)
             }
         }
@@ -259,6 +316,79 @@ impl Run {
         code
     }
 
+    /// What an attempt that asked for the rest has come to.
+    fn finish_resuming(&self, transfer: &Transfer, code: i32) -> i32 {
+        let Some((code, why)) = transfer.resumed(code) else { return code };
+        self.env.error_line(&format!("curl: ({code}) {why}"));
+        transfer.own_error.replace(Some(why));
+        code
+    }
+
+    /// What came is compared with the sums it shall have.
+    fn compare(&self, transfer: &Transfer, easy: &Easy, code: i32) -> i32 {
+        let check = transfer.check.borrow();
+        let Some(check) = check.as_ref().filter(|_| code == 0 && !transfer.request.head) else { return code };
+        let (unmet, part) = {
+            let info = easy.state().info.borrow();
+            let request = &transfer.request;
+            let ranged = request.options.text("RANGE").is_some();
+            let elsewhere = request.resume.is_some() && !transfer.out.borrow().is_file();
+            let part = info.response_code == 206 && (ranged || elsewhere);
+            (info.condition_unmet || info.response_code == 304, part)
+        };
+        if unmet {
+            return code;
+        }
+        match check.compare_sums().and_then(|()| self.compare_fields(transfer, easy, check, part)) {
+            Ok(()) => code,
+            Err(why) => {
+                transfer.condemned.set(true);
+                self.env.error_line(&format!("curl: ({RECV_ERROR}) {why}"));
+                transfer.own_error.replace(Some(why));
+                RECV_ERROR
+            }
+        }
+    }
+
+    /// Repr-Digest and Content-Digest; the first says nothing of a part.
+    fn compare_fields(
+        &self,
+        transfer: &Transfer,
+        easy: &Easy,
+        check: &Check,
+        part: bool,
+    ) -> Result<(), String> {
+        if !check.looks_at_fields() {
+            return Ok(());
+        }
+        let headers = easy.state().headers.borrow();
+        let fields = headers.of(Origin::Header as u32 | Origin::Trailer as u32, None);
+        let decodes = transfer.request.options.is_on("compressed") && !transfer.request.options.is_on("raw");
+        let coded = |name: &[u8]| name.eq_ignore_ascii_case(b"Content-Encoding");
+        let decoded = decodes && fields.iter().any(|(_, field)| coded(field.name));
+        for name in ["Content-Digest", "Repr-Digest"] {
+            let mut values =
+                fields.iter().filter(|(_, field)| field.name.eq_ignore_ascii_case(name.as_bytes()));
+            let values: Vec<&[u8]> = values.by_ref().map(|(_, field)| field.value).collect();
+            if values.is_empty() || part && name == "Repr-Digest" {
+                continue;
+            }
+            if decoded {
+                self.env.warn(&format!("{name} is not checked: it is of the body before decoding"));
+                continue;
+            }
+            check.compare_field(name, &values.join(b",".as_slice()))?;
+        }
+        Ok(())
+    }
+
+    /// A request that is a part of something is a row in the reports.
+    pub fn report(&self, transfer: &Transfer, easy: &Easy, code: i32) {
+        if let Some(reports) = &self.reports {
+            reports.borrow_mut().add(&Ended { transfer, easy, code });
+        }
+    }
+
     /// Closes files, sets their times and attributes, writes the report.
     pub fn end(&self, transfer: &Transfer, easy: &Easy, code: i32, skipped: bool) -> i32 {
         let mut code = code;
@@ -268,11 +398,14 @@ impl Run {
         if let Some(format) = transfer.request.options.text("write-out") {
             write_out(format, &Ended { transfer, easy, code }, &mut Output::new(&self.env));
         }
-        if let Some(reports) = self.reports.as_ref().filter(|_| !skipped) {
-            reports.borrow_mut().add(&Ended { transfer, easy, code });
+        if !skipped {
+            self.report(transfer, easy, code);
         }
         easy.close();
         transfer.easy.borrow_mut().take();
+        if let Some(pattern) = &mut *self.pattern.borrow_mut() {
+            pattern.has_ended(&transfer.request, easy);
+        }
         code
     }
 
@@ -286,12 +419,14 @@ impl Run {
         }
         let request = &transfer.request;
         let mut messages = self.env.messages.borrow_mut();
-        if code != 0 && file && request.remove_on_error {
+        if code != 0 && file && (request.remove_on_error || transfer.condemned.get()) {
             remove(&name, &mut messages);
         }
         if code == 0 && file && request.remote_time {
             let time = easy.state().info.borrow().file_time;
-            set_time(&name, time, &mut messages);
+            if time != NO_TIME {
+                set_time(&name, time, &mut messages);
+            }
         }
         if code == 0 && file && request.xattr {
             self.attributes(transfer, easy, &name, &mut messages);
@@ -364,6 +499,17 @@ impl Run {
 }
 
 impl Job {
+    /// Before an attempt, which has what is left of the deadline.
+    pub fn begin(&self) {
+        self.transfer.started.set(Some(Instant::now()));
+        let request = &self.transfer.request;
+        let Some(deadline) = deadline(request) else { return };
+        let left = deadline.saturating_sub(self.first_attempt.elapsed()).as_millis().max(1) as i64;
+        let own = request.options.long("TIMEOUT_MS").filter(|millis| *millis > 0).unwrap_or(i64::MAX);
+        let set = self.easy.state().settings.borrow_mut().set_long(EasyOption::TimeoutMs, left.min(own));
+        debug_assert!(set.is_ok(), "a deadline is in range");
+    }
+
     pub fn new(prepared: Prepared) -> Job {
         let retries = Retries::new(&prepared.transfer.request);
         Job { transfer: prepared.transfer, easy: prepared.easy, retries, first_attempt: Instant::now() }
@@ -380,7 +526,7 @@ pub fn is_fatal(code: i32) -> bool {
 }
 
 /// A URL that may be stored: no user name and no password in it.
-fn without_login(url: &[u8]) -> Vec<u8> {
+pub fn without_login(url: &[u8]) -> Vec<u8> {
     use crate::raw::{UrlPart, url_flag};
     let Ok(mut parsed) = crate::prepare::parse_url(url) else { return Vec::new() };
     let _ = parsed.set(UrlPart::User, None, 0);

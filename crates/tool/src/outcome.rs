@@ -84,7 +84,7 @@ impl Outcome for Ended<'_> {
                 "REDIRECT_TIME_T" => micros(info.redirect),
                 "STARTTRANSFER_TIME_T" => micros(info.start_transfer),
                 "TOTAL_TIME_T" => micros(info.total),
-                "EARLYDATA_SENT_T" => 0,
+                "EARLYDATA_SENT_T" => info.early_data,
                 _ => return None,
             })
         })
@@ -144,7 +144,8 @@ impl Outcome for Ended<'_> {
         if self.code == 0 {
             return None;
         }
-        Some(message(self.easy, self.code).into_bytes())
+        let own = self.transfer.own_error.borrow().clone();
+        Some(own.unwrap_or_else(|| message(self.easy, self.code)).into_bytes())
     }
 
     fn file_name(&self) -> Option<Bytes> {

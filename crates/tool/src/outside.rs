@@ -1,5 +1,6 @@
 //! The real world: files, environment, standard streams.
 
+use crate::agent::Caller;
 use crate::arguments;
 use crate::raw;
 use crate::sink::path;
@@ -12,14 +13,29 @@ use std::time::UNIX_EPOCH;
 /// Columns beyond which a terminal is not believed.
 const MOST_COLUMNS: usize = 10_000;
 
-#[derive(Default)]
 pub struct Outside {
     schemes: Vec<&'static str>,
+    /// The command that has this process make its call.
+    caller: Option<Caller>,
 }
 
 impl Outside {
-    pub fn new() -> Outside {
-        Outside { schemes: raw::schemes() }
+    /// That of the command itself.
+    pub fn own() -> Outside {
+        Outside { schemes: raw::schemes(), caller: None }
+    }
+
+    /// That of another command, whose working folder and streams this process has taken over.
+    pub fn of(caller: Caller) -> Outside {
+        Outside { schemes: raw::schemes(), caller: Some(caller) }
+    }
+
+    /// Asks for a password on the terminal.
+    pub fn ask_password(&self, prompt: &str) -> Vec<u8> {
+        match &self.caller {
+            Some(caller) => caller.ask(prompt),
+            None => ask_password(prompt),
+        }
     }
 }
 
@@ -27,7 +43,7 @@ impl World for Outside {
     fn read(&mut self, name: &[u8], limit: usize) -> io::Result<Vec<u8>> {
         let mut content = Vec::new();
         if name == b"-" {
-            io::stdin().lock().take(limit as u64).read_to_end(&mut content)?;
+            Input.take(limit as u64).read_to_end(&mut content)?;
         } else {
             File::open(path(name))?.take(limit as u64).read_to_end(&mut content)?;
         }
@@ -35,7 +51,8 @@ impl World for Outside {
     }
 
     fn env(&self, name: &str) -> Option<Vec<u8>> {
-        std::env::var_os(name).map(OsStringExt::into_vec)
+        let callers = self.caller.as_ref().and_then(|caller| caller.variable(name));
+        callers.unwrap_or_else(|| std::env::var_os(name).map(OsStringExt::into_vec))
     }
 
     fn modified(&self, name: &[u8]) -> Option<i64> {
@@ -51,13 +68,20 @@ impl World for Outside {
         raw::features().contains(&feature)
     }
 
+    fn has_openssl(&self) -> bool {
+        raw::has_openssl()
+    }
+
     fn schemes(&self) -> &[&'static str] {
         &self.schemes
     }
 
     fn hide(&mut self, word: usize, bytes: usize) {
-        // Where /proc is missing, the words stay readable.
-        let _ = arguments::hide(word, bytes);
+        match &self.caller {
+            Some(caller) => caller.hide(word, bytes),
+            // Where /proc is missing, the words stay readable.
+            None => drop(arguments::hide(word, bytes)),
+        }
     }
 
     fn message_file(&mut self, name: &[u8]) -> io::Result<Box<dyn Write>> {
@@ -83,26 +107,43 @@ pub fn ask_password(prompt: &str) -> Vec<u8> {
     let terminal = File::options().read(true).write(true).open("/dev/tty");
     eprint!("{prompt}");
     let Ok(mut terminal) = terminal else {
-        let mut line = String::new();
-        let _ = io::stdin().read_line(&mut line);
+        let mut line = read_line(&mut Input);
         eprintln!();
-        return line.trim_end_matches(['\r', '\n']).into();
+        while line.last().is_some_and(|byte| matches!(byte, b'\r' | b'\n')) {
+            line.pop();
+        }
+        return line;
     };
     let before = tcgetattr(&terminal).ok();
     if let Some(mut quiet) = before.clone() {
         quiet.local_modes.remove(LocalModes::ECHO);
         let _ = tcsetattr(&terminal, OptionalActions::Flush, &quiet);
     }
-    let mut line = Vec::new();
-    let mut byte = [0];
-    while line.len() < 2048 && terminal.read(&mut byte).is_ok_and(|count| count == 1) && byte[0] != b'\n' {
-        line.push(byte[0]);
-    }
+    let line = read_line(&mut terminal);
     if let Some(before) = before {
         let _ = tcsetattr(&terminal, OptionalActions::Flush, &before);
         eprintln!();
     }
     line
+}
+
+/// What comes before the end of the line, and nothing behind it.
+fn read_line(from: &mut impl Read) -> Vec<u8> {
+    let mut line = Vec::new();
+    let mut byte = [0];
+    while line.len() < 2048 && from.read(&mut byte).is_ok_and(|count| count == 1) && byte[0] != b'\n' {
+        line.push(byte[0]);
+    }
+    line
+}
+
+/// Standard input. The standard library's has a buffer, in which one call of an agent's would leave what the next one reads.
+pub struct Input;
+
+impl Read for Input {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        read_input(buf)
+    }
 }
 
 /// Whether a read of standard input would not wait.

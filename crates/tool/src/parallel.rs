@@ -4,6 +4,7 @@ use crate::operate::{After, Job, Run, is_fatal};
 use crate::prepare::Stop;
 use crate::progress::{PARALLEL_HEAD, Totals, named_bar, parallel_line};
 use crate::queue::Queue;
+use crate::segments;
 use std::time::{Duration, Instant};
 
 /// How often the meter is renewed.
@@ -54,11 +55,14 @@ pub fn run(run: &Run, queue: &mut Queue) -> i32 {
     };
     let started = Instant::now();
     all.fill(queue);
-    while !all.live.is_empty() || !all.later.is_empty() {
+    while all.goes_on() {
         run.multi.perform();
         all.collect();
         all.fill(queue);
         all.show(started, false);
+        if !all.goes_on() {
+            break; // nobody would end a wait
+        }
         let pause = if all.run.multi.has_messages() { Duration::ZERO } else { all.pause() };
         if run.wait(&all.live, pause).is_err() {
             return crate::raw::Code::UnrecoverablePoll.id();
@@ -73,6 +77,10 @@ pub fn run(run: &Run, queue: &mut Queue) -> i32 {
 }
 
 impl Parallel<'_> {
+    fn goes_on(&self) -> bool {
+        !self.live.is_empty() || !self.later.is_empty()
+    }
+
     fn pause(&self) -> Duration {
         let next = self.later.iter().map(|(at, _)| at.saturating_duration_since(Instant::now())).min();
         next.unwrap_or(Duration::from_secs(1)).min(self.meter_pause())
@@ -93,6 +101,11 @@ impl Parallel<'_> {
         while !self.ending && !self.drained && self.live.len() < self.run.env.globals.parallel_max {
             match queue.next_item(&self.run.env) {
                 None => self.drained = true,
+                Some(Ok(item)) if segments::wanted(&item.request, &item.target).is_some() => {
+                    self.run.env.error("--segments and --mirror can't be combined with --parallel");
+                    self.result = 2;
+                    self.end_early();
+                }
                 Some(item) => match item.map_err(Stop::Failed).and_then(|item| self.run.prepare(item)) {
                     Ok(prepared) => self.begin(prepared),
                     Err(Stop::LeftOut) => {}
@@ -116,7 +129,7 @@ impl Parallel<'_> {
     }
 
     fn start(&mut self, job: Job) {
-        job.transfer.started.set(Some(Instant::now()));
+        job.begin();
         self.run.multi.add(&job.easy);
         self.live.push(job);
     }

@@ -29,6 +29,8 @@ pub enum Stop {
     Version,
     Engines,
     CaBundle,
+    TellAgents,
+    EndAgents,
 }
 
 /// The ways to use an option wrongly.

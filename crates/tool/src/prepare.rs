@@ -1,18 +1,21 @@
 //! From an item of the queue to a transfer that is ready to run: files, names, headers, the final URL, options.
 
 use crate::apply::apply;
+use crate::checksum::{Check, Sum, list};
 use crate::env::Env;
 use crate::ipfs;
 use crate::message::{os_text, shown};
 use crate::names;
 use crate::progress::{Bar, Meter};
 use crate::queue::Item;
-use crate::raw::{Easy, EasyOption, Share, Url, UrlPart, curl_version, mime, url_flag};
+use crate::raw::{Easy, EasyOption, Settings, Share, Url, UrlPart, curl_version, mime, url_flag};
 use crate::request::{Bytes, Method, Request, Resume};
+use crate::resume::{Resumption, plain_range};
 use crate::settings::{Job, SetTo, Setting, fixed_resume, settings};
 use crate::sink::{Sink, create_directories, path};
+use crate::spool::Spool;
 use crate::text::url_escape;
-use crate::transfer::{Display, Parts, Transfer, Upload, open_upload};
+use crate::transfer::{Display, Parts, Resuming, Transfer, Upload, open_upload};
 use std::fs::{self, File};
 use std::rc::Rc;
 use std::time::Instant;
@@ -27,9 +30,14 @@ const READ_ERROR: i32 = 26;
 pub struct Prepared {
     pub transfer: Rc<Transfer>,
     pub easy: Easy,
+    /// Asked for by `--libcurl` alone.
     pub settings: Vec<Setting>,
     /// The output exists and shall not be touched: only `--write-out` remains.
     pub skip: bool,
+    /// What the file must come to.
+    pub sums: Vec<Sum>,
+    /// What goes with every request.
+    pub headers: Vec<Bytes>,
 }
 
 /// Why there is nothing to run.
@@ -49,7 +57,47 @@ struct Prepare<'a> {
     resume_from: i64,
 }
 
-pub fn prepare(env: &Rc<Env>, share: &Share, item: Item, parallel: bool) -> Result<Prepared, Stop> {
+/// How the last transfer was set up. The next of its group mostly differs by the URL alone, and takes the rest as it stands.
+pub struct Pattern {
+    request: Rc<Request>,
+    /// Without its URL.
+    job: Job,
+    settings: Settings,
+    /// One that was set up so and has ended: it knows the way.
+    ended: Option<Easy>,
+}
+
+/// Setting these does more than that they stand in the handle's settings.
+const WITH_STORES: [&str; 4] = ["ALTSVC", "COOKIEFILE", "COOKIEJAR", "HSTS"];
+
+impl Pattern {
+    /// None where it takes more than settings to do the same again.
+    fn of(easy: &Easy, request: &Rc<Request>, job: &Job, list: &[Setting]) -> Option<Pattern> {
+        let beside =
+            |setting: &Setting| matches!(setting.to, SetTo::Form(_)) || WITH_STORES.contains(&setting.name);
+        if job.upload || list.iter().any(beside) {
+            return None;
+        }
+        let job = Job { url: Bytes::new(), ..job.clone() };
+        let settings = easy.state().settings.borrow().clone();
+        Some(Pattern { request: request.clone(), job, settings, ended: None })
+    }
+
+    /// A transfer of that request has ended.
+    pub fn has_ended(&mut self, request: &Rc<Request>, easy: &Easy) {
+        if Rc::ptr_eq(&self.request, request) {
+            self.ended = Some(easy.clone());
+        }
+    }
+}
+
+pub fn prepare(
+    env: &Rc<Env>,
+    share: &Share,
+    item: Item,
+    parallel: bool,
+    pattern: &mut Option<Pattern>,
+) -> Result<Prepared, Stop> {
     let request = item.request.clone();
     let job = Job {
         url: item.url.clone(),
@@ -59,11 +107,11 @@ pub fn prepare(env: &Rc<Env>, share: &Share, item: Item, parallel: bool) -> Resu
         ..Job::default()
     };
     let resume_from = fixed_resume(&request);
-    Prepare { env, request, item, job, resume_from }.all(share, parallel)
+    Prepare { env, request, item, job, resume_from }.all(share, parallel, pattern)
 }
 
 impl Prepare<'_> {
-    fn all(mut self, share: &Share, parallel: bool) -> Result<Prepared, Stop> {
+    fn all(mut self, share: &Share, parallel: bool, pattern: &mut Option<Pattern>) -> Result<Prepared, Stop> {
         self.job.method = self.method()?;
         self.signing_key()?;
         self.implied_headers();
@@ -73,9 +121,14 @@ impl Prepare<'_> {
         let (upload, size) = self.upload(skip)?;
         self.final_url()?;
         self.known_hosts()?;
+        let sums = self.sums()?;
+        let check = Check::new(sums.clone(), self.request.verify_digest);
         // A conversation goes on while nothing is typed.
         let upload = match upload {
             Upload::None | Upload::Stdin if self.job.scheme == "telnet" => Upload::Trickle,
+            Upload::Stdin if self.request.retry_resume => {
+                Upload::Spooled(Spool::new().map_err(|error| self.no_spool(&error))?)
+            }
             upload => upload,
         };
         let to_terminal = matches!(out.stream, crate::sink::Stream::Stdout) && self.env.stdout_is_terminal;
@@ -99,21 +152,20 @@ impl Prepare<'_> {
             etag,
             upload,
             display,
+            check,
         });
-        let mut list = settings(&self.request, &self.env.globals, &self.job);
-        if let Some(size) = size {
-            list.push(Setting { name: "INFILESIZE_LARGE", to: SetTo::Offset(size as i64) });
-        }
+        transfer.restart_check().map_err(|error| {
+            let name = shown(transfer.out.borrow().name.as_deref().unwrap_or_default());
+            self.env.error(&format!("Failed to read {name} for its checksum: {}", os_text(&error)));
+            Stop::Failed(READ_ERROR)
+        })?;
         let easy = Easy::new(transfer.clone());
         *transfer.easy.borrow_mut() = Some(easy.clone());
         easy.set_share(Some(share.clone()));
-        self.apply(&easy, &list)?;
-        // In parallel a stream is worth waiting for, unless connections shall be made at once.
-        let waits = parallel && !self.env.globals.parallel_immediate;
-        let waits = easy.state().settings.borrow_mut().set_long(EasyOption::Pipewait, waits.into());
-        debug_assert!(waits.is_ok(), "any number is one");
+        let settings = self.set_up(&easy, &transfer, size, parallel, pattern)?;
         transfer.started.set(Some(Instant::now()));
-        Ok(Prepared { transfer, easy, settings: list, skip })
+        let headers = self.headers();
+        Ok(Prepared { transfer, easy, settings, skip, sums, headers })
     }
 
     /// Which kind of request it is; two kinds at once are refused.
@@ -176,6 +228,9 @@ impl Prepare<'_> {
     }
 
     fn implied_headers(&mut self) {
+        if self.request.verify_digest {
+            self.job.extra_headers.push(b"Want-Repr-Digest: sha-256=9, sha-512=8".to_vec());
+        }
         if !self.request.json {
             return;
         }
@@ -192,6 +247,27 @@ impl Prepare<'_> {
                 self.job.extra_headers.push(header.into());
             }
         }
+    }
+
+    /// What the file must come to, by the flag or by lists of sums.
+    fn sums(&self) -> Result<Vec<Sum>, Stop> {
+        let mut sums = self.item.target.sums.clone();
+        let list = &self.request.checksum_files;
+        if list.is_empty() {
+            return Ok(sums);
+        }
+        let path = parse_url(&self.item.url)
+            .and_then(|url| url.get(UrlPart::Path, url_flag::URLDECODE).map_err(drop));
+        let path = path.unwrap_or_default();
+        let output = self.item.output.as_deref().filter(|name| *name != b"-");
+        let names: Vec<&[u8]> = output.into_iter().chain([path.as_slice()]).map(list::last_part).collect();
+        let found = list::sums_of(list, &names);
+        if found.is_empty() {
+            self.env.error(&format!("No checksum is listed for {}", shown(names[0])));
+            return Err(Stop::Failed(FAILED_INIT));
+        }
+        sums.extend(found);
+        Ok(sums)
     }
 
     fn etag(&mut self) -> Result<Option<Sink>, Stop> {
@@ -324,6 +400,52 @@ impl Prepare<'_> {
         })
     }
 
+    fn no_spool(&self, error: &std::io::Error) -> Stop {
+        let folder = std::env::temp_dir();
+        self.env.error(&format!(
+            "Failed to make a temporary file in {}: {}",
+            folder.display(),
+            os_text(error)
+        ));
+        Stop::Failed(READ_ERROR)
+    }
+
+    /// What `--retry-resume` can do for this transfer. Pieces of what is decoded, or of what has heads in it, don't fit together.
+    fn resuming(&self, transfer: &Transfer, list: &mut Vec<Setting>) -> Option<Resuming> {
+        let request = &self.request;
+        let custom = request.options.text("CUSTOMREQUEST").is_some();
+        if !request.retry_resume || request.head || request.show_headers || custom {
+            return None;
+        }
+        let scheme = self.job.scheme.as_str();
+        let http = matches!(scheme, "http" | "https");
+        let elsewhere = matches!(scheme, "ftp" | "ftps" | "sftp" | "file");
+        if self.job.upload {
+            let goes_on = matches!(scheme, "ftp" | "ftps" | "sftp") && !request.options.is_on("APPEND");
+            return (goes_on && request.resume.is_none()).then(Resuming::upload);
+        }
+        if !matches!(self.job.method, Method::Unspecified | Method::Get) || !http && !elsewhere {
+            return None;
+        }
+        let range = match request.options.text("RANGE") {
+            None => (u64::try_from(self.resume_from).ok()?, None),
+            Some(range) if http => plain_range(range)?,
+            Some(_) => return None,
+        };
+        if elsewhere && !list.iter().any(|setting| setting.name == "FILETIME") {
+            list.push(Setting { name: "FILETIME", to: SetTo::Long(1) });
+        }
+        let download = Resumption::new(range.0, range.1);
+        let base = transfer.out.borrow().start;
+        Some(Resuming::download(download, http.then(|| self.headers()), base, self.resume_from))
+    }
+
+    /// What the user said should go with every request, and what follows from other flags.
+    fn headers(&self) -> Vec<Bytes> {
+        let given = self.request.options.list("HTTPHEADER").iter();
+        given.chain(&self.job.extra_headers).cloned().collect()
+    }
+
     /// A URL that ends in a slash gets the name of the uploaded file.
     fn name_in_url(&mut self, file: &[u8]) {
         let Ok(url) = parse_url(&self.job.url) else { return };
@@ -367,6 +489,13 @@ impl Prepare<'_> {
     /// The scheme as the library will understand the URL: --proto-default stands in where none is written (CVE-2026-12064: what
     /// depends on the scheme, such as the check of a host's key, must not be left away there).
     fn scheme(&self) -> String {
+        // Most are written out, and need no parser.
+        let is = |name: &&str| {
+            self.job.url.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.starts_with(b"://"))
+        };
+        if let Some(name) = ["https", "http"].into_iter().find(is) {
+            return name.to_owned();
+        }
         let of = |flags| Url::parse(&self.job.url, flags | url_flag::NON_SUPPORT_SCHEME).ok()?.scheme();
         let given =
             || self.request.options.text("DEFAULT_PROTOCOL").map(|text| String::from_utf8_lossy(text).into());
@@ -423,6 +552,44 @@ impl Prepare<'_> {
         } else {
             Display::Meter(Meter::default())
         }
+    }
+
+    /// Gives the handle its options; all of them where `--libcurl` writes them out.
+    fn set_up(
+        &mut self,
+        easy: &Easy,
+        transfer: &Transfer,
+        size: Option<u64>,
+        parallel: bool,
+        pattern: &mut Option<Pattern>,
+    ) -> Result<Vec<Setting>, Stop> {
+        let url = std::mem::take(&mut self.job.url);
+        let last = pattern.as_ref().filter(|last| Rc::ptr_eq(&last.request, &self.request));
+        let last = last.filter(|last| last.job == self.job);
+        self.job.url = url;
+        if let Some(last) = last {
+            easy.state().settings.replace(last.settings.clone());
+            if let Some(ended) = &last.ended {
+                easy.follow(ended);
+            }
+            self.apply(easy, &[Setting { name: "URL", to: SetTo::Text(self.job.url.clone()) }])?;
+            return Ok(Vec::new());
+        }
+        let mut list = settings(&self.request, &self.env.globals, &self.job);
+        if let Some(size) = size {
+            list.push(Setting { name: "INFILESIZE_LARGE", to: SetTo::Offset(size as i64) });
+        }
+        if let Some(resuming) = self.resuming(transfer, &mut list) {
+            transfer.resuming.replace(Some(resuming));
+        }
+        self.apply(easy, &list)?;
+        // In parallel a stream is worth waiting for, unless connections shall be made at once.
+        let waits = parallel && !self.env.globals.parallel_immediate;
+        let waits = easy.state().settings.borrow_mut().set_long(EasyOption::Pipewait, waits.into());
+        debug_assert!(waits.is_ok(), "any number is one");
+        let by_itself = self.env.globals.libcurl.is_some() || self.request.retry_resume;
+        *pattern = if by_itself { None } else { Pattern::of(easy, &self.request, &self.job, &list) };
+        Ok(list)
     }
 
     fn apply(&self, easy: &Easy, list: &[Setting]) -> Result<(), Stop> {

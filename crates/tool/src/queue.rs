@@ -6,6 +6,7 @@ use crate::request::{Bytes, Request, Target};
 use std::rc::Rc;
 
 /// One transfer to be made.
+#[derive(Clone)]
 pub struct Item {
     pub request: Rc<Request>,
     pub target: Target,

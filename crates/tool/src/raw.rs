@@ -10,11 +10,13 @@ pub mod sockets {
 
 pub use warmwire::tables::share::LockData;
 pub use warmwire::wire::date::parse as parse_date;
+pub use warmwire::wire::hex;
 pub use warmwire::wire::mime;
 pub use warmwire::wire::url::{Part as UrlPart, Url, flag as url_flag};
 pub use warmwire::{
-    Code, Easy, EasyOption, ExtraFd, Form, FormSource, Limits, Multi, Origin, Share, TransferInfo,
+    Code, Easy, EasyOption, ExtraFd, Form, FormSource, Limits, Multi, Origin, Settings, Share, TransferInfo,
 };
+pub use warmwire::{number_transfers_anew, process_pool};
 
 /// The version of curl that this program stands in for.
 pub fn curl_version() -> &'static str {
@@ -31,6 +33,10 @@ pub fn version_line() -> String {
 pub fn schemes() -> Vec<&'static str> {
     Scheme::built_names()
 }
+
+/// The engines that the system's OpenSSL knows; none where there is no OpenSSL.
+pub use warmwire::engines_of_openssl as engines;
+pub use warmwire::{has_openssl, speak_tls_by_openssl};
 
 /// The features that are built, as curl names them.
 pub fn features() -> Vec<&'static str> {

@@ -2,7 +2,9 @@
 //!
 //! Nothing here touches the world; `operate` turns requests into transfers.
 
+use crate::checksum::{Sum, list};
 use crate::form::Part;
+use crate::segments::Segments;
 use crate::trace::Layers;
 
 pub type Bytes = Vec<u8>;
@@ -143,8 +145,10 @@ pub struct Target {
     pub url: Option<Bytes>,
     pub output: Option<Bytes>,
     pub upload: Option<Bytes>,
-    pub output_set: bool,
-    pub upload_set: bool,
+    /// What it must come to.
+    pub sums: Vec<Sum>,
+    /// Where else it is, as a Metalink tells.
+    pub mirrors: Vec<Bytes>,
     /// Save under the remote name.
     pub remote_name: bool,
     pub out_null: bool,
@@ -152,6 +156,15 @@ pub struct Target {
     pub no_glob: bool,
     /// Its number on the command line, for `%{urlnum}`.
     pub number: usize,
+}
+
+/// What is matched up with a URL in the order in which it was given.
+#[derive(Clone, Copy, Debug)]
+pub enum Lacks {
+    Url,
+    Output,
+    Upload,
+    Sums,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -168,6 +181,8 @@ pub struct ProxyAuth {
 pub struct Request {
     pub options: Options,
     pub targets: Vec<Target>,
+    /// How many targets have a URL, an output, an upload, sums.
+    pub matched: [usize; 4],
     pub post: Option<Bytes>,
     pub json: bool,
     pub query: Option<Bytes>,
@@ -177,6 +192,11 @@ pub struct Request {
     pub method: Method,
     pub cookies: Vec<Bytes>,
     pub cookie_files: Vec<Bytes>,
+    /// Where else the file of the URL is.
+    pub mirrors: Vec<Bytes>,
+    pub segments: Option<Segments>,
+    /// Sums of files by name.
+    pub checksum_files: Vec<list::Entry>,
     pub proxy_auth: ProxyAuth,
     pub clobber: Clobber,
     pub fail: Fail,
@@ -186,6 +206,8 @@ pub struct Request {
     pub retries: i64,
     pub retry_delay_ms: i64,
     pub retry_max_ms: i64,
+    /// For all attempts together.
+    pub deadline_ms: i64,
     pub tls_min: u8,
     pub tls_max: u8,
     pub create_dirs: bool,
@@ -206,11 +228,13 @@ pub struct Request {
     pub remove_on_error: bool,
     pub retry_all_errors: bool,
     pub retry_connrefused: bool,
+    pub retry_resume: bool,
     pub show_headers: bool,
     pub skip_existing: bool,
     pub ssl_control: bool,
     pub ssl_required: bool,
     pub ssl_try: bool,
+    pub verify_digest: bool,
     pub xattr: bool,
 }
 
@@ -231,21 +255,19 @@ impl Request {
 
     /// How many URLs were given.
     pub fn url_count(&self) -> usize {
-        self.targets.iter().filter(|target| target.url.is_some()).count()
+        self.matched[Lacks::Url as usize]
     }
 
-    /// The first target that still lacks what `taken` asks about, or a new one.
-    pub fn next_target(&mut self, taken: fn(&Target) -> bool, number: &mut usize) -> &mut Target {
-        let found = self.targets.iter().position(|target| !taken(target));
-        let index = found.unwrap_or_else(|| {
-            self.targets.push(Target {
-                remote_name: self.remote_name_all,
-                number: *number,
-                ..Target::default()
-            });
+    /// The first target that still lacks this, or a new one. What a target has it keeps, so that none is looked at twice:
+    /// there may be a million.
+    pub fn next_target(&mut self, lacks: Lacks, number: &mut usize) -> &mut Target {
+        let index = self.matched[lacks as usize];
+        self.matched[lacks as usize] += 1;
+        if index == self.targets.len() {
+            let remote_name = self.remote_name_all;
+            self.targets.push(Target { remote_name, number: *number, ..Target::default() });
             *number += 1;
-            self.targets.len() - 1
-        });
+        }
         &mut self.targets[index]
     }
 }

@@ -19,6 +19,9 @@ const ACCEPT_TIMEOUT: i32 = 12;
 const HTTP_ERROR: i32 = 22;
 const TIMED_OUT: i32 = 28;
 const CONNECTION_REFUSED: i64 = 111;
+/// How a connection that is lost shows: CURLE_COULDNT_CONNECT, HTTP2, PARTIAL_FILE, SSL_CONNECT_ERROR, GOT_NOTHING, SEND_ERROR,
+/// RECV_ERROR, SSH, HTTP2_STREAM, HTTP3 and QUIC_CONNECT_ERROR.
+const CUTS: [i32; 11] = [NO_CONNECTION, 16, 18, 35, 52, 55, 56, 79, 92, 95, 96];
 
 /// What is known of the attempt that has just ended.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,6 +31,10 @@ pub struct Attempt<'a> {
     pub scheme: &'a str,
     pub os_errno: i64,
     pub retry_after_s: i64,
+    /// What came is not what it should be: that is no cut.
+    pub condemned: bool,
+    /// The file is another one than at the attempt before.
+    pub changed: bool,
     /// Since the first attempt.
     pub elapsed: Duration,
 }
@@ -42,6 +49,8 @@ pub struct Retries {
     all_errors: bool,
     connection_refused: bool,
     http_errors_fail: bool,
+    resumes: bool,
+    deadline: Option<Duration>,
     pub done: i64,
 }
 
@@ -69,7 +78,9 @@ impl Retries {
             max: (request.retry_max_ms > 0).then(|| Duration::from_millis(request.retry_max_ms as u64)),
             all_errors: request.retry_all_errors,
             connection_refused: request.retry_connrefused,
-            http_errors_fail: request.fail != Fail::Never,
+            http_errors_fail: request.fail != Fail::Never || request.retry_resume,
+            resumes: request.retry_resume,
+            deadline: deadline(request),
             done: 0,
         }
     }
@@ -87,13 +98,17 @@ impl Retries {
                 return Verdict::TooLong;
             }
         }
+        let pause = Duration::from_millis(pause_ms as u64);
+        if self.deadline.is_some_and(|deadline| attempt.elapsed.saturating_add(pause) >= deadline) {
+            return Verdict::Over;
+        }
         let left = self.left;
         self.left -= 1;
         self.done += 1;
         if !self.fixed_pause {
             self.pause_ms = (self.pause_ms * 2).min(LONGEST_PAUSE_MS);
         }
-        Verdict::Again { pause: Duration::from_millis(pause_ms as u64), why, left }
+        Verdict::Again { pause, why, left }
     }
 
     /// Why to try again, and whether the answer may say when.
@@ -113,8 +128,19 @@ impl Retries {
         if code != OK && matches!(scheme, "ftp" | "ftps") && response / 100 == 4 {
             return Some((": FTP error", false));
         }
+        if self.resumes && attempt.changed {
+            return Some((": the file has changed", false));
+        }
+        if self.resumes && CUTS.contains(&code) && !attempt.condemned {
+            return Some((": the transfer was cut", false));
+        }
         (code != OK && self.all_errors).then_some(("(retrying all errors)", false))
     }
+}
+
+/// `--deadline`.
+pub fn deadline(request: &Request) -> Option<Duration> {
+    (request.deadline_ms > 0).then(|| Duration::from_millis(request.deadline_ms as u64))
 }
 
 #[cfg(test)]
@@ -166,6 +192,27 @@ mod tests {
         assert!(again(retries(|r| r.retry_all_errors = true).after(code(56, "http", 0, 0))).is_some());
         assert!(again(retries(|_| ()).after(code(22, "http", 503, 0))).is_none());
         assert!(again(retries(|r| r.fail = Fail::WithoutBody).after(code(22, "http", 503, 0))).is_some());
+    }
+
+    #[test]
+    fn cuts_are_passing_when_the_rest_can_be_asked_for() {
+        let resumes = || retries(|r| r.retry_resume = true);
+        let cut = |code| Attempt { code, scheme: "http", response: 200, ..Attempt::default() };
+        for code in CUTS {
+            assert!(again(resumes().after(cut(code))).is_some(), "{code}");
+        }
+        assert!(again(resumes().after(cut(23))).is_none());
+        assert!(again(resumes().after(Attempt { condemned: true, ..cut(56) })).is_none());
+        assert!(again(resumes().after(Attempt { changed: true, ..cut(33) })).is_some());
+        assert!(again(resumes().after(Attempt { response: 503, ..cut(22) })).is_some());
+    }
+
+    #[test]
+    fn nothing_begins_after_the_deadline() {
+        let mut retries = retries(|r| r.deadline_ms = 2500);
+        assert_eq!(again(retries.after(http(503))), Some((1000, ": HTTP error", 3)));
+        let late = Attempt { elapsed: Duration::from_millis(600), ..http(503) };
+        assert_eq!(retries.after(late), Verdict::Over);
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub struct Setting {
 }
 
 /// One transfer of a request, as far as its options go.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Job {
     pub url: Bytes,
     /// The scheme in lower case, as far as it can be told.
@@ -49,7 +49,7 @@ pub struct Job {
 }
 
 pub fn settings(request: &Request, globals: &Globals, job: &Job) -> Vec<Setting> {
-    let mut list = List { request, out: Vec::new() };
+    let mut list = List { request, out: Vec::with_capacity(32) };
     list.callbacks(globals);
     list.out.push(Setting { name: "URL", to: SetTo::Text(job.url.clone()) });
     list.put("NOPROGRESS", i64::from(globals.no_progress || globals.silent));

@@ -4,7 +4,7 @@ use crate::message::{Messages, os_text, shown};
 use crate::request::{Bytes, Clobber};
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
@@ -136,8 +136,14 @@ impl Sink {
         Ok(())
     }
 
-    /// Takes a header: what comes before the body is kept when another attempt throws the body away.
-    pub fn write_head(&mut self, data: &[u8], messages: &mut Messages) -> io::Result<()> {
+    /// Takes a header: what comes before the body is kept when another attempt throws the body away. On standard output
+    /// the lines of one head leave `together`, so that a reader that wants the first of them (`| head -1`) fails nothing.
+    pub fn write_head(&mut self, data: &[u8], together: bool, messages: &mut Messages) -> io::Result<()> {
+        if together && !self.unbuffered && matches!(self.stream, Stream::Stdout) {
+            self.buffer.extend_from_slice(data);
+            let ends = matches!(data, b"\r\n" | b"\n") || self.buffer.len() >= GATHERED;
+            return if ends { self.flush() } else { Ok(()) };
+        }
         let bytes = self.bytes;
         self.write(data, messages)?;
         self.bytes = bytes;
@@ -160,6 +166,7 @@ impl Sink {
             }
             Stream::Stdout => {
                 let mut out = io::stdout().lock();
+                out.write_all(&std::mem::take(&mut self.buffer))?;
                 out.write_all(data)?;
                 if self.unbuffered {
                     out.flush()?;
@@ -179,7 +186,11 @@ impl Sink {
                 self.buffer.clear();
                 Ok(())
             }
-            Stream::Stdout => io::stdout().flush(),
+            Stream::Stdout => {
+                let mut out = io::stdout().lock();
+                out.write_all(&std::mem::take(&mut self.buffer))?;
+                out.flush()
+            }
             _ => Ok(()),
         }
     }
@@ -191,6 +202,12 @@ impl Sink {
             Stream::File(file) if file.metadata()?.is_file() => file.set_len(0),
             _ => Ok(()),
         }
+    }
+
+    /// What a file held before this attempt.
+    pub fn before(&self) -> io::Result<Option<impl Read>> {
+        let name = self.name.as_deref().filter(|_| self.start > 0 && self.is_file());
+        name.map(|name| Ok(File::open(path(name))?.take(self.start))).transpose()
     }
 
     /// Before another attempt that goes on where this one stopped; where that is.
@@ -217,6 +234,22 @@ impl Sink {
         }
         self.bytes = 0;
         Ok(thrown)
+    }
+
+    /// What this attempt and those before it wrote since there can be taken back.
+    pub fn can_forget(&self) -> io::Result<bool> {
+        Ok(match &self.stream {
+            Stream::File(file) => file.metadata()?.is_file(),
+            Stream::None | Stream::Null => true,
+            Stream::Stdout | Stream::Stderr => false,
+        })
+    }
+
+    /// As [`Sink::rewind`], over all attempts since the file was so long.
+    pub fn rewind_to(&mut self, start: u64) -> io::Result<u64> {
+        self.bytes += self.start.saturating_sub(start);
+        self.start = start;
+        self.rewind()
     }
 
     /// Writes the rest and closes.

@@ -1,7 +1,11 @@
 //! One transfer as the engine sees it: where its data goes and comes from, and what is told on the way.
 
 mod headers;
+mod resuming;
 
+pub use resuming::Resuming;
+
+use crate::checksum::Check;
 use crate::env::Env;
 use crate::message::shown;
 use crate::outside;
@@ -12,6 +16,7 @@ use crate::report::Exchanges;
 use crate::request::{Bytes, Method, Request, Resume};
 use crate::sink::{Sink, path};
 use crate::sockets::Sockets;
+use crate::spool::Spool;
 use crate::trace::Kind;
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -28,7 +33,20 @@ pub enum Upload {
     Stdin,
     /// Standard input as it comes: nothing waits for it.
     Trickle,
+    /// Standard input that may be sent again.
+    Spooled(Spool),
     File(File),
+}
+
+impl Upload {
+    /// Goes on from there, if that can be had.
+    fn seek(&mut self, offset: u64) -> io::Result<bool> {
+        match self {
+            Upload::File(file) => file.seek(SeekFrom::Start(offset)).map(|_| true),
+            Upload::Spooled(spool) => Ok(spool.seek(offset)),
+            Upload::None | Upload::Stdin | Upload::Trickle => Ok(false),
+        }
+    }
 }
 
 pub struct Transfer {
@@ -62,6 +80,31 @@ pub struct Transfer {
     pub exchanges: RefCell<Exchanges>,
     /// To be ended, because of another transfer.
     pub abort: Cell<bool>,
+    /// What comes is hashed, when it is to be compared with something.
+    pub check: RefCell<Option<Check>>,
+    /// What came is not what it should be, and must not stay.
+    pub condemned: Cell<bool>,
+    /// An error that is not the library's.
+    pub own_error: RefCell<Option<String>>,
+    /// Another attempt may ask for the rest.
+    pub resuming: RefCell<Option<Resuming>>,
+    /// Who takes the body instead of the output.
+    pub divert: RefCell<Option<Rc<dyn Divert>>>,
+}
+
+/// Takes a body that is a piece of something.
+pub trait Divert {
+    /// An error ends the transfer; whoever makes one has told why.
+    fn body(&self, transfer: &Transfer, data: &[u8]) -> Result<(), ()>;
+}
+
+/// What lines a scheme has that `--show-headers` shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answers {
+    Http,
+    /// Not HTTP, but headers are shown.
+    WithHeaders,
+    Otherwise,
 }
 
 /// How progress is shown.
@@ -88,6 +131,7 @@ pub struct Parts {
     pub honour_name: bool,
     pub guards_terminal: bool,
     pub display: Display,
+    pub check: Option<Check>,
 }
 
 impl Transfer {
@@ -117,6 +161,11 @@ impl Transfer {
             retries: Cell::new(0),
             exchanges: RefCell::default(),
             abort: Cell::new(false),
+            check: RefCell::new(parts.check),
+            condemned: Cell::new(false),
+            own_error: RefCell::default(),
+            resuming: RefCell::default(),
+            divert: RefCell::default(),
         })
     }
 
@@ -124,12 +173,18 @@ impl Transfer {
         self.header_count.get()
     }
 
-    /// Scheme and response code so far.
-    fn answer(&self) -> (String, i64) {
+    /// What kind of reply that is, and its code so far.
+    fn answer(&self) -> (Answers, i64) {
         let easy = self.easy.borrow();
-        let Some(easy) = easy.as_ref() else { return (String::new(), 0) };
+        let Some(easy) = easy.as_ref() else { return (Answers::Otherwise, 0) };
         let info = easy.state().info.borrow();
-        (info.scheme.to_ascii_lowercase(), info.response_code)
+        let is = |name: &&str| info.scheme.eq_ignore_ascii_case(name);
+        let answers = match () {
+            () if ["http", "https"].iter().any(is) => Answers::Http,
+            () if ["file", "rtsp"].iter().any(is) => Answers::WithHeaders,
+            () => Answers::Otherwise,
+        };
+        (answers, info.response_code)
     }
 
     fn ids(&self) -> (i64, i64) {
@@ -150,7 +205,9 @@ impl Transfer {
     }
 
     fn put_head(&self, data: &[u8]) -> io::Result<()> {
-        self.out.borrow_mut().write_head(data, &mut self.env.messages.borrow_mut())
+        // A trace may go to standard output, too, and then has its lines between those of the head.
+        let together = !self.env.traces();
+        self.out.borrow_mut().write_head(data, together, &mut self.env.messages.borrow_mut())
     }
 
     fn put(&self, data: &[u8]) -> io::Result<()> {
@@ -158,6 +215,13 @@ impl Transfer {
     }
 
     fn body(&self, data: &[u8]) -> Result<(), ()> {
+        let divert = self.divert.borrow().clone();
+        if let Some(divert) = divert {
+            return divert.body(self, data);
+        }
+        if !self.is_wanted()? {
+            return Ok(());
+        }
         if !self.opened() {
             return Err(());
         }
@@ -172,7 +236,25 @@ impl Transfer {
             self.told.set(true);
             return Err(());
         }
-        self.put(data).map_err(|_| ())
+        self.put(data).map_err(|_| ())?;
+        if let Some(check) = &mut *self.check.borrow_mut() {
+            check.update(data);
+        }
+        Ok(())
+    }
+
+    /// What is hashed begins with what the output holds already.
+    pub fn restart_check(&self) -> io::Result<()> {
+        let mut check = self.check.borrow_mut();
+        let Some(check) = check.as_mut() else { return Ok(()) };
+        let out = self.out.borrow();
+        match out.before()? {
+            Some(mut before) => check.restart_behind(&mut before),
+            None => {
+                check.restart();
+                Ok(())
+            }
+        }
     }
 
     /// Ten times a second at most.
@@ -214,25 +296,65 @@ impl Transfer {
         }
     }
 
+    /// Shows how far a file has come that others fetch.
+    pub fn show_whole(&self, there: i64, all: i64) {
+        let counts = Counts { download: there, download_total: all, ..Counts::default() };
+        self.counts.set(counts);
+        self.draw(counts);
+    }
+
+    /// Before a request for another piece.
+    pub fn before_piece(&self) {
+        self.header_count.set(0);
+        self.head_ended.set(false);
+        self.told.set(false);
+        self.exchanges.take();
+        self.started.set(Some(Instant::now()));
+    }
+
+    fn draw(&self, counts: Counts) {
+        let line = match &mut *self.display.borrow_mut() {
+            Display::Meter(meter) => meter.line(counts, self.spent(), false),
+            Display::Bar(bar) => bar.line(counts, self.spent()),
+            Display::Named(drawn) => self.named_line(drawn, counts, None),
+            Display::None | Display::Counted => None,
+        };
+        if let Some(line) = line {
+            self.env.messages.borrow_mut().raw(line.as_bytes());
+        }
+    }
+
     /// Before another attempt.
     pub fn again(&self) -> io::Result<u64> {
         self.header_count.set(0);
         self.head_ended.set(false);
         self.waiting.borrow_mut().clear();
-        if let Upload::File(file) = &mut *self.upload.borrow_mut() {
-            file.seek(SeekFrom::Start(0))?;
+        self.condemned.set(false);
+        self.own_error.take();
+        self.told.set(false);
+        self.upload.borrow_mut().seek(0)?;
+        if self.asks_for_the_rest()? {
+            return Ok(0);
         }
         let mut out = self.out.borrow_mut();
         if !out.is_file() {
+            drop(out);
+            self.restart_check()?;
             return Ok(0);
         }
         let resumes =
             self.request.resume == Some(Resume::Current) && self.request.method == Method::Unspecified;
         if !resumes || !matches!(*self.upload.borrow(), Upload::None) {
-            return out.rewind();
+            let thrown = out.rewind()?;
+            drop(out);
+            self.restart_check()?;
+            return Ok(thrown);
         }
         // What has come is kept, and the next attempt goes on behind it.
         let offset = out.keep()? as i64;
+        if let Some(check) = &mut *self.check.borrow_mut() {
+            check.go_on();
+        }
         if let Some(easy) = self.easy.borrow().as_ref() {
             let _ = easy.state().settings.borrow_mut().set_long(EasyOption::ResumeFromLarge, offset);
         }
@@ -263,6 +385,7 @@ impl Callbacks for Transfer {
                 return ReadAnswer::Pause;
             }
             Upload::Stdin | Upload::Trickle => outside::read_input(buf),
+            Upload::Spooled(spool) => spool.read(buf, outside::read_input),
             Upload::File(file) => file.read(buf),
         };
         match got {
@@ -272,12 +395,9 @@ impl Callbacks for Transfer {
     }
 
     fn seek(&self, offset: u64) -> SeekAnswer {
-        match &mut *self.upload.borrow_mut() {
-            Upload::File(file) => match file.seek(SeekFrom::Start(offset)) {
-                Ok(_) => SeekAnswer::Done,
-                Err(_) => SeekAnswer::Cannot,
-            },
-            Upload::None | Upload::Stdin | Upload::Trickle => SeekAnswer::Cannot,
+        match self.upload.borrow_mut().seek(offset) {
+            Ok(true) => SeekAnswer::Done,
+            Ok(false) | Err(_) => SeekAnswer::Cannot,
         }
     }
 
@@ -293,14 +413,8 @@ impl Callbacks for Transfer {
             upload: counts.upload_now,
         };
         self.counts.set(counts);
-        let line = match &mut *self.display.borrow_mut() {
-            Display::Meter(meter) => meter.line(counts, self.spent(), false),
-            Display::Bar(bar) => bar.line(counts, self.spent()),
-            Display::Named(drawn) => self.named_line(drawn, counts, None),
-            Display::None | Display::Counted => None,
-        };
-        if let Some(line) = line {
-            self.env.messages.borrow_mut().raw(line.as_bytes());
+        if self.divert.borrow().is_none() {
+            self.draw(counts);
         }
         !self.abort.get()
     }

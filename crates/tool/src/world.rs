@@ -19,6 +19,9 @@ pub trait World {
     /// A feature of the library, named as in `curl -V`.
     fn has(&self, feature: &str) -> bool;
 
+    /// Whether the system has an OpenSSL that can be loaded.
+    fn has_openssl(&self) -> bool;
+
     /// The schemes of the library, in lower case.
     fn schemes(&self) -> &[&'static str];
 
@@ -71,6 +74,10 @@ pub mod fake {
 
         fn has(&self, feature: &str) -> bool {
             !matches!(feature, "HTTP3" | "ECH" | "GSS-API" | "SPNEGO" | "SSLS-EXPORT")
+        }
+
+        fn has_openssl(&self) -> bool {
+            false
         }
 
         fn schemes(&self) -> &[&'static str] {

@@ -3,6 +3,7 @@
 pub mod altsvc;
 pub mod auth;
 pub mod base64;
+pub mod capsule;
 pub mod content_encoding;
 pub mod cookie;
 pub mod date;
@@ -32,4 +33,5 @@ pub mod socks_gssapi;
 pub mod telnet;
 pub mod tftp;
 pub mod url;
+pub mod varint;
 pub mod ws;

@@ -49,7 +49,8 @@ impl Extensions {
     /// Takes the text of one line.
     pub fn take(&mut self, text: &[u8]) {
         let text = text.trim_ascii();
-        let end = text.iter().position(|b| matches!(b, b' ' | b'=')).unwrap_or(text.len());
+        // `AUTH=`, a spelling from before RFC 2554, is not heard by curl either.
+        let end = text.iter().position(|b| *b == b' ').unwrap_or(text.len());
         let (name, rest) = text.split_at(end);
         if name.eq_ignore_ascii_case(b"STARTTLS") {
             self.starttls = true;

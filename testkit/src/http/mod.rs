@@ -7,7 +7,7 @@ mod server;
 
 pub use request::Request;
 pub use response::{After, Framing, Response};
-pub use routes::ranged;
+pub use routes::{base64, ranged};
 pub use server::{Config, Handler, HttpServer};
 
 #[cfg(test)]

@@ -96,7 +96,8 @@ impl Ftpd {
     }
 }
 
-fn target() -> PathBuf {
+/// Where tests/install.sh puts what it makes.
+pub(super) fn target() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     root.join(std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from).unwrap_or_else(|| "target".into()))
 }

@@ -30,7 +30,7 @@ pub enum Http2Kind {
     CaddyQuic,
 }
 
-/// A server with `/bytes-N` files, nginx with a place `/put/` for uploads; other paths are the [`HttpServer`]'s, which is told them as they are.
+/// A server with `/bytes-N` files, nginx with early data and a place `/put/` for uploads; other paths are the [`HttpServer`]'s, which is told them as they are.
 pub struct Http2Server {
     // The order of the fields is the order of their end.
     running: Vec<Running>,
@@ -159,7 +159,8 @@ http {{
   server {{
     listen 127.0.0.1:{plain} http2 backlog=4096; listen 127.0.0.1:{secure} ssl http2 backlog=4096;
     server_name localhost; root {place}/root;
-    ssl_certificate {place}/cert.pem; ssl_certificate_key {place}/key.pem;
+    ssl_certificate {place}/cert.pem; ssl_certificate_key {place}/key.pem; ssl_early_data on;
+    ssl_protocols TLSv1.2 TLSv1.3;
     location /bytes- {{ }}
     location /put/ {{ dav_methods PUT; alias {place}/put/; }}
     location / {{

@@ -7,6 +7,7 @@ mod aiosmtpd;
 mod apache;
 mod dictd;
 mod dovecot;
+mod ech_go;
 mod echo;
 mod exim;
 mod ftpd;
@@ -18,18 +19,23 @@ mod mosquitto;
 mod negotiate;
 mod nginx;
 mod nss;
+mod quic;
+mod rtsp;
 mod scram;
 mod slapd;
 mod socks;
 mod squid;
 mod sshd;
 mod tftpd;
+mod tunnels;
 mod vsftpd;
 
+use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -39,7 +45,8 @@ pub use aiosmtpd::Aiosmtpd;
 pub use apache::Apache;
 pub use dictd::Dictd;
 pub use dovecot::{Dovecot, TOKEN};
-pub use echo::{Echo, EchoKind};
+pub use ech_go::EchGo;
+pub use echo::{Echo, EchoKind, StreamEchoKind};
 pub use exim::Exim;
 pub use ftpd::{Ftpd, FtpdKind};
 pub use git::GitServer;
@@ -50,12 +57,15 @@ pub use mosquitto::Mosquitto;
 pub use negotiate::NegotiateServer;
 pub use nginx::Nginx;
 pub use nss::{COVER, EchServer};
+pub use quic::{QuicKind, QuicServer};
+pub use rtsp::RtspServer;
 pub use scram::ScramServer;
 pub use slapd::Slapd;
 pub use socks::SocksServer;
 pub use squid::{Squid, SquidLogin};
-pub use sshd::{PASSWORD as SSH_PASSWORD, Sshd, USER as SSH_USER, keygen};
+pub use sshd::{Agent, PASSWORD as SSH_PASSWORD, Sshd, USER as SSH_USER, keygen};
 pub use tftpd::Tftpd;
+pub use tunnels::{TunnelKind, TunnelProxy};
 pub use vsftpd::Vsftpd;
 
 const READY_LIMIT: Duration = Duration::from_secs(20);
@@ -95,9 +105,19 @@ fn program(name: &str, package: &str) -> io::Result<PathBuf> {
     places.map(|place| place.join(name)).find(|file| file.is_file()).ok_or_else(missing)
 }
 
-/// A port that was free a moment ago, for servers that can't say which one they got.
+/// A port that was free a moment ago, for servers that can't say which one they got. No two calls are answered alike while there
+/// are others: whoever asked before may not have begun to listen.
 fn free_port() -> io::Result<u16> {
-    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+    static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+    let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut port = 0;
+    for _ in 0..1000 {
+        port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        if given.insert(port) {
+            break;
+        }
+    }
+    Ok(port)
 }
 
 /// The user and the group of an account that a package made.
@@ -134,11 +154,27 @@ fn run_until(mut command: Command, log: &Path, is_up: impl Fn() -> bool) -> io::
     Ok(running)
 }
 
+/// A program in a network namespace.
+fn inside(namespace: &str, program: impl AsRef<Path>) -> Command {
+    let mut command = Command::new("ip");
+    command.args(["netns", "exec", namespace]).arg(program.as_ref());
+    command
+}
+
+/// Whether somebody listens there.
+fn listens_inside(namespace: &str, address: &str, port: u16) -> bool {
+    let mut probe = inside(namespace, "bash");
+    probe.args(["-c", &format!("exec 3<>/dev/tcp/{address}/{port}")]).stderr(Stdio::null());
+    probe.status().is_ok_and(|status| status.success())
+}
+
 /// Tries again when another process took the free port first.
 fn with_retries<T>(mut start: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     for _ in 0..3 {
         match start() {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Err(error),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied) => {
+                return Err(error);
+            }
             Err(_) => continue,
             started => return started,
         }

@@ -10,7 +10,7 @@ use crate::temp::TempDir;
 /// The broker, ended when dropped.
 pub struct Mosquitto {
     _running: Running,
-    _directory: TempDir,
+    directory: TempDir,
     port: u16,
     tls_port: u16,
     guarded_port: u16,
@@ -41,7 +41,7 @@ impl Mosquitto {
         let [port, tls_port, guarded_port] = [free_port()?, free_port()?, free_port()?];
         let place = directory.path().display();
         let config = format!(
-            "per_listener_settings true\nuser root
+            "per_listener_settings true\nuser root\nlog_dest stderr\nlog_type all
 listener {port} 127.0.0.1\nallow_anonymous true
 listener {tls_port} 127.0.0.1\nallow_anonymous true\ncertfile {place}/cert.pem\nkeyfile {place}/key.pem
 listener {guarded_port} 127.0.0.1\nallow_anonymous false\npassword_file {place}/words\n"
@@ -50,7 +50,12 @@ listener {guarded_port} 127.0.0.1\nallow_anonymous false\npassword_file {place}/
         let mut command = Command::new(mosquitto);
         command.arg("-c").arg(config);
         let running = run(command, &directory.path().join("log"), &[port, tls_port, guarded_port])?;
-        Ok(Mosquitto { _running: running, _directory: directory, port, tls_port, guarded_port })
+        Ok(Mosquitto { _running: running, directory, port, tls_port, guarded_port })
+    }
+
+    /// What it has logged, each packet among it.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.directory.path().join("log")).unwrap_or_default()
     }
 
     pub fn mqtt(&self, topic: &str) -> String {

@@ -3,7 +3,7 @@
 use std::io;
 use std::process::Command;
 
-use super::{Running, free_port, program, run, with_retries};
+use super::{Running, free_port, inside, listens_inside, program, run, run_until, with_retries};
 use crate::body::pattern;
 use crate::certs::Leaf;
 use crate::temp::TempDir;
@@ -23,25 +23,20 @@ impl Nginx {
         with_retries(|| Nginx::try_start(leaf, sizes))
     }
 
+    /// In a network namespace, at an address and ports that are its own. The methods that make URLs know nothing of it.
+    pub fn start_in(namespace: &str, address: &str, ports: (u16, u16), leaf: &Leaf) -> io::Result<Nginx> {
+        let (http_port, https_port) = ports;
+        let directory = prepared(leaf, &[], address, ports)?;
+        let command = started(inside(namespace, program("nginx", "nginx-light")?), &directory);
+        let up = || listens_inside(namespace, address, http_port);
+        let running = run_until(command, &directory.path().join("log"), up)?;
+        Ok(Nginx { running, directory, http_port, https_port })
+    }
+
     fn try_start(leaf: &Leaf, sizes: &[usize]) -> io::Result<Nginx> {
-        let program = program("nginx", "nginx-light")?;
-        let directory = TempDir::new("nginx")?;
-        for size in sizes {
-            directory.write(&format!("root/bytes-{size}"), pattern(*size))?;
-        }
-        directory.write("root/index.html", "<html>warmwire</html>\n")?;
-        directory.write("cert.pem", &leaf.cert_pem)?;
-        directory.write("key.pem", &leaf.key_pem)?;
         let (http_port, https_port) = (free_port()?, free_port()?);
-        let file = directory.write("nginx.conf", config(directory.path(), http_port, https_port))?;
-        let mut command = Command::new(program);
-        command
-            .arg("-p")
-            .arg(directory.path())
-            .arg("-c")
-            .arg(file)
-            .arg("-e")
-            .arg(directory.path().join("error.log"));
+        let directory = prepared(leaf, sizes, "127.0.0.1", (http_port, https_port))?;
+        let command = started(Command::new(program("nginx", "nginx-light")?), &directory);
         let running = run(command, &directory.path().join("log"), &[http_port, https_port])?;
         Ok(Nginx { running, directory, http_port, https_port })
     }
@@ -59,12 +54,37 @@ impl Nginx {
         self.directory.write(&format!("root/{name}"), content).map(drop)
     }
 
+    /// The same of so many zeros, which take no room on a disk.
+    pub fn sparse(&self, name: &str, size: u64) -> io::Result<()> {
+        std::fs::File::create(self.directory.path().join("root").join(name))?.set_len(size)
+    }
+
     pub fn pid(&self) -> u32 {
         self.running.pid()
     }
 }
 
-fn config(directory: &std::path::Path, http_port: u16, https_port: u16) -> String {
+/// The folder with all that it reads.
+fn prepared(leaf: &Leaf, sizes: &[usize], address: &str, ports: (u16, u16)) -> io::Result<TempDir> {
+    let directory = TempDir::new("nginx")?;
+    for size in sizes {
+        directory.write(&format!("root/bytes-{size}"), pattern(*size))?;
+    }
+    directory.write("root/index.html", "<html>warmwire</html>\n")?;
+    directory.write("cert.pem", &leaf.cert_pem)?;
+    directory.write("key.pem", &leaf.key_pem)?;
+    directory.write("nginx.conf", config(directory.path(), address, ports))?;
+    Ok(directory)
+}
+
+fn started(mut command: Command, directory: &TempDir) -> Command {
+    let place = directory.path();
+    command.arg("-p").arg(place).arg("-c").arg(place.join("nginx.conf"));
+    command.arg("-e").arg(place.join("error.log"));
+    command
+}
+
+fn config(directory: &std::path::Path, address: &str, (http_port, https_port): (u16, u16)) -> String {
     let place = directory.display();
     format!(
         "daemon off; master_process off; worker_processes 1; pid {place}/pid;
@@ -76,8 +96,8 @@ http {{
   uwsgi_temp_path {place}/uwsgi; scgi_temp_path {place}/scgi;
   open_file_cache max=100; ssl_session_cache shared:SSL:1m; ssl_session_tickets on;
   server {{
-    listen 127.0.0.1:{http_port} backlog=4096;
-    listen 127.0.0.1:{https_port} ssl backlog=4096;
+    listen {address}:{http_port} backlog=4096;
+    listen {address}:{https_port} ssl backlog=4096;
     server_name localhost; root {place}/root;
     ssl_certificate {place}/cert.pem; ssl_certificate_key {place}/key.pem;
     location /put/ {{ dav_methods PUT DELETE; create_full_put_path on; alias {place}/root/; }}

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use super::{Running, free_port, program, run, with_retries};
 use crate::certs::Leaf;
+use crate::http::base64;
 use crate::temp::TempDir;
 
 /// The name in the outer hello.
@@ -32,7 +33,7 @@ impl EchServer {
         let (key, foreign) = (key_pair()?, key_pair()?);
         let list = list_of(&key.1);
         let own = [&length(&private_key(&key))[..], &private_key(&key), &list].concat();
-        let own = base64(&own)?;
+        let own = base64(&own);
         let (running, port) = with_retries(|| {
             let port = free_port()?;
             let mut command = Command::new(&server);
@@ -40,8 +41,8 @@ impl EchServer {
             command.args(["-V", "tls1.3:tls1.3", "-X", &own]);
             Ok((run(command, &path.join("log"), &[port])?, port))
         })?;
-        let foreign = base64(&list_of(&foreign.1))?;
-        Ok(EchServer { _running: running, _directory: directory, port, configs: base64(&list)?, foreign })
+        let foreign = base64(&list_of(&foreign.1));
+        Ok(EchServer { _running: running, _directory: directory, port, configs: base64(&list), foreign })
     }
 }
 
@@ -105,11 +106,4 @@ fn private_key((private, public): &(Bytes32, Bytes32)) -> Vec<u8> {
 
 fn length(bytes: &[u8]) -> [u8; 2] {
     (bytes.len() as u16).to_be_bytes()
-}
-
-fn base64(bytes: &[u8]) -> io::Result<String> {
-    let directory = TempDir::new("base64")?;
-    let file = directory.write("bytes", bytes)?;
-    let text = finish(Command::new("openssl").args(["base64", "-A", "-in"]).arg(file))?;
-    String::from_utf8(text).map_err(io::Error::other)
 }

@@ -1,15 +1,16 @@
-"""A POP3 server over TLS with SCRAM-SHA-256-PLUS alone: PORT-FILE CERTIFICATE KEY CERTIFICATE-TO-BIND. Its own, because no
-server in Debian speaks it. The last file is the certificate that it takes part in the proof: another one than its own makes it a
-server with somebody in between."""
+"""A POP3 server over TLS with SCRAM-SHA-256-PLUS alone: PORT-FILE CERTIFICATE KEY CERTIFICATE-TO-BIND KINDS. Its own, because few
+servers in Debian speak it. The fourth file is the certificate that it takes part in the proof: another one than its own makes it a
+server with somebody in between. KINDS are the names of channels that it knows, with commas."""
 import base64
 import hashlib
 import hmac
 import os
 import socket
-import ssl
 import sys
 
-told, certificate, key, bound = sys.argv[1:]
+from OpenSSL import SSL, crypto
+
+told, certificate, key, bound, kinds = sys.argv[1:]
 PASSWORD, SALT, COUNT = b"paIX", b"salt of this", 4096
 
 
@@ -17,28 +18,52 @@ def digest(key, text):
     return hmac.new(key, text, "sha256").digest()
 
 
-def talk(stream):
+def of_certificate(_):
+    with open(bound, "rb") as file:
+        der = crypto.dump_certificate(
+            crypto.FILETYPE_ASN1, crypto.load_certificate(crypto.FILETYPE_PEM, file.read()))
+    return hashlib.sha256(der).digest()
+
+
+def exported(protected):
+    return protected.export_keying_material(b"EXPORTER-Channel-Binding", 32, b"")
+
+
+NAMES = {"tls-server-end-point": of_certificate, "tls-exporter": exported}
+
+
+def talk(protected):
+    received = b""
+
     def say(text):
-        stream.write(text.encode() + b"\r\n")
-        stream.flush()
+        protected.sendall(text.encode() + b"\r\n")
 
     def hear():
-        return stream.readline().decode().rstrip("\r\n")
+        nonlocal received
+        while b"\n" not in received:
+            received += protected.recv(4096)
+        line, received = received.split(b"\n", 1)
+        return line.decode().rstrip("\r")
 
     say("+OK hi")
     hear()
     say("+OK\r\nSASL SCRAM-SHA-256 SCRAM-SHA-256-PLUS\r\n.")
-    if hear() != "AUTH SCRAM-SHA-256-PLUS":
-        say("-ERR something else")
-        return
-    say("+ ")
-    first = base64.b64decode(hear()).decode()
-    header, bare = "p=tls-server-end-point,,", first[len("p=tls-server-end-point,,"):]
+    while True:
+        if hear() != "AUTH SCRAM-SHA-256-PLUS":
+            say("-ERR something else")
+            return
+        say("+ ")
+        first = base64.b64decode(hear()).decode()
+        kind = first[2:].split(",")[0]
+        if first.startswith("p=") and kind in kinds.split(","):
+            break
+        say("-ERR no such channel")
+    header, bare = f"p={kind},,", first[len(f"p={kind},,"):]
     nonce = bare.split(",r=")[1] + "more"
     challenge = f"r={nonce},s={base64.b64encode(SALT).decode()},i={COUNT}"
     say("+ " + base64.b64encode(challenge.encode()).decode())
     final = base64.b64decode(hear()).decode()
-    channel = hashlib.sha256(ssl.PEM_cert_to_DER_cert(open(bound).read())).digest()
+    channel = NAMES[kind](protected)
     unproved = f"c={base64.b64encode(header.encode() + channel).decode()},r={nonce}"
     everything = ",".join([bare, challenge, unproved]).encode()
     salted = hashlib.pbkdf2_hmac("sha256", PASSWORD, SALT, COUNT)
@@ -52,12 +77,13 @@ def talk(stream):
     hear()
     say("+OK in")
     hear()
-    say("+OK 1 2")
+    say("+OK " + kind)
     hear()
 
 
-context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-context.load_cert_chain(certificate, key)
+context = SSL.Context(SSL.TLS_SERVER_METHOD)
+context.use_certificate_chain_file(certificate)
+context.use_privatekey_file(key)
 listener = socket.create_server(("127.0.0.1", 0))
 with open(told + ".new", "w") as file:
     file.write(f"port {listener.getsockname()[1]}\n")
@@ -65,7 +91,10 @@ os.rename(told + ".new", told)
 while True:
     connection, _ = listener.accept()
     try:
-        with context.wrap_socket(connection, server_side=True) as protected:
-            talk(protected.makefile("rwb"))
-    except (OSError, ValueError, IndexError):
+        protected = SSL.Connection(context, connection)
+        protected.set_accept_state()
+        protected.do_handshake()
+        talk(protected)
+    except (OSError, ValueError, IndexError, SSL.Error):
         pass
+    connection.close()

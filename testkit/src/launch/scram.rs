@@ -1,5 +1,5 @@
 //! A POP3 server over TLS that takes SCRAM with channel binding and nothing else: no server in Debian speaks it, so this one is
-//! ours, in Python, on that language's own primitives.
+//! ours, in Python, on that language's own primitives and on OpenSSL's exporter.
 
 use std::io;
 use std::path::Path;
@@ -19,14 +19,15 @@ pub struct ScramServer {
 }
 
 impl ScramServer {
-    /// `bound` is the certificate that it believes to be its own: another one stands for somebody between.
-    pub fn start(leaf: &Leaf, bound: &Leaf) -> io::Result<ScramServer> {
+    /// `bound` is the certificate that it believes to be its own: another one stands for somebody between. `kinds` are the
+    /// channels' names that it knows, with commas.
+    pub fn start(leaf: &Leaf, bound: &Leaf, kinds: &str) -> io::Result<ScramServer> {
         let directory = TempDir::new("scram")?;
         let (file, told) = (directory.write("server.py", SERVER)?, directory.path().join("told"));
         let mut command = Command::new("/usr/bin/python3");
         command.arg("-I").arg(file).arg(&told).arg(directory.write("cert.pem", &leaf.cert_pem)?);
         command.arg(directory.write("key.pem", &leaf.key_pem)?);
-        command.arg(directory.write("bound.pem", &bound.cert_pem)?);
+        command.arg(directory.write("bound.pem", &bound.cert_pem)?).arg(kinds);
         let running = run_until(command, &directory.path().join("log"), || port(&told).is_some())?;
         let port = port(&told).expect("it has just been told");
         Ok(ScramServer { _running: running, _directory: directory, port })

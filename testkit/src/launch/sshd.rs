@@ -1,5 +1,5 @@
-//! OpenSSH's server with keys of its own, for root, and dropbear beside it. Where passwords are wanted it runs in a mount
-//! namespace of its own, in which /etc/passwd and /etc/shadow are ours: the machine's users are not touched.
+//! OpenSSH's server with keys of its own, for root, and dropbear and one in Go beside it. Where passwords are wanted, or another home, it runs
+//! in a mount namespace of its own, in which /etc/passwd and /etc/shadow are ours: the machine's users are not touched.
 
 use std::fs;
 use std::io;
@@ -7,7 +7,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::{Running, free_port, program, run, with_retries};
+use super::ftpd::target;
+use super::{Running, free_port, inside, listens_inside, program, run, run_until, with_retries};
 use crate::temp::TempDir;
 
 /// The user that the servers know, and its password where passwords are wanted.
@@ -32,29 +33,87 @@ impl Sshd {
         with_retries(|| Sshd::try_start(config, true))
     }
 
+    /// In a network namespace, at an address that is its own, with SFTP in the server itself: no shell of the user's takes time
+    /// before it.
+    pub fn start_in(namespace: &str, address: &str, port: u16, config: &str) -> io::Result<Sshd> {
+        let program = program("sshd", "openssh-server")?;
+        let directory = prepared()?;
+        let text = configuration(&directory, (address, port), "internal-sftp", "no", config);
+        let file = directory.write("sshd_config", text)?;
+        let _ = fs::create_dir_all("/run/sshd");
+        let mut command = inside(namespace, program);
+        command.args(["-D", "-e", "-f"]).arg(file);
+        let up = || listens_inside(namespace, address, port);
+        let running = run_until(command, &directory.path().join("log"), up)?;
+        Ok(Sshd { _running: running, directory, port })
+    }
+
     fn try_start(config: &str, password: bool) -> io::Result<Sshd> {
         let program = program("sshd", "openssh-server")?;
         let directory = prepared()?;
         let port = free_port()?;
-        let place = directory.path().display();
         let pam = if password { "yes" } else { "no" };
-        let hosts: String =
-            ["ed25519", "ecdsa", "rsa"].map(|kind| format!("HostKey {place}/host_{kind}\n")).concat();
-        let text = format!(
-            "{config}\nPort {port}\nListenAddress 127.0.0.1\n{hosts}AuthorizedKeysFile {place}/authorized_keys\n\
-             Subsystem sftp /usr/lib/openssh/sftp-server\nStrictModes no\nUsePAM {pam}\nUseDNS no\n\
-             PermitRootLogin yes\nPidFile none\nPrintMotd no\nMaxStartups 1000\nLogLevel VERBOSE\n"
-        );
+        let text =
+            configuration(&directory, ("127.0.0.1", port), "/usr/lib/openssh/sftp-server", pam, config);
         let file = directory.write("sshd_config", text)?;
         // It does not start as root without it, and only a boot makes it.
         let _ = fs::create_dir_all("/run/sshd");
         let arguments = ["-D".into(), "-e".into(), "-f".into(), file.display().to_string()];
         let command = if password {
-            with_password(&directory, &program, &arguments)?
+            with_password(&directory, "/root", &program, &arguments)?
         } else {
             plain(&program, &arguments)
         };
         let running = run(command, &directory.path().join("log"), &[port])?;
+        Ok(Sshd { _running: running, directory, port })
+    }
+
+    /// dropbear, with these arguments beside what it always gets (dropbear(8)). The user has the same keys and the same
+    /// [`PASSWORD`], and is at home where the server's files are.
+    pub fn dropbear(more: &[&str]) -> io::Result<Sshd> {
+        with_retries(|| Sshd::try_dropbear(more))
+    }
+
+    fn try_dropbear(more: &[&str]) -> io::Result<Sshd> {
+        let program = program("dropbear", "dropbear-bin")?;
+        let directory = prepared()?;
+        let port = free_port()?;
+        let place = directory.path();
+        fs::create_dir_all(place.join(".ssh"))?;
+        // It reads the keys from there alone; a test may put others into the file that both servers have.
+        std::os::unix::fs::symlink(place.join("authorized_keys"), place.join(".ssh/authorized_keys"))?;
+        let mut arguments: Vec<String> = ["-F", "-E", "-p"].map(str::to_owned).to_vec();
+        arguments.push(format!("127.0.0.1:{port}"));
+        for kind in ["ed25519", "ecdsa", "rsa"] {
+            let own = place.join(format!("dropbear_{kind}"));
+            let mut convert = Command::new(super::program("dropbearconvert", "dropbear-bin")?);
+            convert.args(["openssh", "dropbear"]).arg(place.join(format!("host_{kind}"))).arg(&own);
+            done(&mut convert)?;
+            arguments.extend(["-r".to_owned(), own.display().to_string()]);
+        }
+        arguments.extend(more.iter().map(|argument| (*argument).to_owned()));
+        let command = with_password(&directory, &place.display().to_string(), &program, &arguments)?;
+        let running = run(command, &place.join("log"), &[port])?;
+        Ok(Sshd { _running: running, directory, port })
+    }
+
+    /// One on Go's x/crypto, which exchanges keys in this way alone and again after so many octets, and has for SCP the file
+    /// `file`, whatever it is called; tests/install.sh makes the program.
+    pub fn go(method: &str, renewed: u64, file: &[u8]) -> io::Result<Sshd> {
+        let program = target().join("ssh-go/server");
+        if !program.is_file() {
+            let text = format!("{} is missing: run tests/install.sh ssh_server", program.display());
+            return Err(io::Error::new(io::ErrorKind::NotFound, text));
+        }
+        let directory = prepared()?;
+        let place = |name| directory.path().join(name);
+        let file = directory.write("file", file)?;
+        let told = place("told");
+        let mut command = Command::new(program);
+        command.arg(&told).args(["host_ed25519", "user_ed25519.pub"].map(place));
+        command.args([method, &renewed.to_string()]).arg(file);
+        let running = run_until(command, &place("log"), || told.exists())?;
+        let port = fs::read_to_string(&told)?.parse().map_err(io::Error::other)?;
         Ok(Sshd { _running: running, directory, port })
     }
 
@@ -87,6 +146,23 @@ impl Sshd {
     }
 }
 
+/// What is always configured, with this in front.
+fn configuration(
+    directory: &TempDir,
+    (address, port): (&str, u16),
+    sftp: &str,
+    pam: &str,
+    more: &str,
+) -> String {
+    let place = directory.path().display();
+    let hosts = ["ed25519", "ecdsa", "rsa"].map(|kind| format!("HostKey {place}/host_{kind}\n")).concat();
+    format!(
+        "{more}\nPort {port}\nListenAddress {address}\n{hosts}AuthorizedKeysFile {place}/authorized_keys\n\
+         Subsystem sftp {sftp}\nStrictModes no\nUsePAM {pam}\nUseDNS no\n\
+         PermitRootLogin yes\nPidFile none\nPrintMotd no\nMaxStartups 1000\nLogLevel VERBOSE\n"
+    )
+}
+
 /// Keys of the host and of the user.
 fn prepared() -> io::Result<TempDir> {
     let directory = TempDir::new("sshd")?;
@@ -111,10 +187,42 @@ fn prepared() -> io::Result<TempDir> {
 pub fn keygen(folder: &Path, name: &str, arguments: &[&str]) -> io::Result<()> {
     let mut command = Command::new(program("ssh-keygen", "openssh-client")?);
     command.args(["-q", "-C", "test"]).args(arguments).arg("-f").arg(folder.join(name));
+    done(&mut command)
+}
+
+fn done(command: &mut Command) -> io::Result<()> {
     let output = command.stdin(Stdio::null()).output()?;
     match output.status.success() {
         true => Ok(()),
         false => Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned())),
+    }
+}
+
+/// ssh-agent(1) with keys in it, ended on drop.
+pub struct Agent {
+    _running: Running,
+    directory: TempDir,
+}
+
+impl Agent {
+    /// With these private keys.
+    pub fn start(keys: &[&Path]) -> io::Result<Agent> {
+        let directory = TempDir::new("agent")?;
+        let mut command = Command::new(program("ssh-agent", "openssh-client")?);
+        command.arg("-D").arg("-a").arg(directory.path().join("socket"));
+        let socket = directory.path().join("socket");
+        let running = run_until(command, &directory.path().join("log"), || socket.exists())?;
+        let agent = Agent { _running: running, directory };
+        for key in keys {
+            let mut add = Command::new(program("ssh-add", "openssh-client")?);
+            done(add.arg("-q").arg(key).env("SSH_AUTH_SOCK", agent.socket()))?;
+        }
+        Ok(agent)
+    }
+
+    /// For SSH_AUTH_SOCK.
+    pub fn socket(&self) -> PathBuf {
+        self.directory.path().join("socket")
     }
 }
 
@@ -125,7 +233,12 @@ fn plain(program: &Path, arguments: &[String]) -> Command {
 }
 
 /// The server under unshare(1), with our passwd(5) and shadow(5) laid over the machine's.
-fn with_password(directory: &TempDir, program: &Path, arguments: &[String]) -> io::Result<Command> {
+fn with_password(
+    directory: &TempDir,
+    home: &str,
+    program: &Path,
+    arguments: &[String],
+) -> io::Result<Command> {
     let hash = Command::new("openssl").args(["passwd", "-6", PASSWORD]).output()?;
     let hash = String::from_utf8_lossy(&hash.stdout).trim().to_owned();
     let other = |file: &str| fs::read_to_string(file).unwrap_or_default();
@@ -133,7 +246,7 @@ fn with_password(directory: &TempDir, program: &Path, arguments: &[String]) -> i
         let lines = text.lines().filter(|line| !line.starts_with("root:"));
         lines.map(|line| format!("{line}\n")).collect()
     };
-    let passwd = format!("root:x:0:0:root:/root:/bin/sh\n{}", others(other("/etc/passwd")));
+    let passwd = format!("root:x:0:0:root:{home}:/bin/sh\n{}", others(other("/etc/passwd")));
     let shadow = format!("root:{hash}:19000:0:99999:7:::\n{}", others(other("/etc/shadow")));
     let (passwd, shadow) = (directory.write("passwd", passwd)?, directory.write("shadow", shadow)?);
     let script = format!(

@@ -1,19 +1,26 @@
 //! vsftpd, serving a directory to anonymous users, uploads allowed.
 
 use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use super::{Running, free_port, program, run, run_until, with_retries};
+use super::{Running, free_port, program, run, with_retries};
 use crate::body::pattern;
+use crate::link::Link;
 use crate::temp::TempDir;
+
+/// Where a server behind a link is reached.
+pub const FAR: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
+/// For data connections, where each must have a door.
+const DATA_PORTS: usize = 8;
 
 /// vsftpd with `/bytes-N` files and `/up/` for uploads. Its anonymous login needs root: without it `start` answers
 /// PermissionDenied.
 pub struct Vsftpd {
     _running: Running,
     directory: TempDir,
-    address: String,
+    address: IpAddr,
     pub port: u16,
 }
 
@@ -22,35 +29,34 @@ impl Vsftpd {
         with_retries(|| Vsftpd::try_start(sizes))
     }
 
-    /// The same inside a network namespace (ip-netns(8)), at an address of its.
-    pub fn start_in(namespace: &str, address: &str, port: u16, sizes: &[usize]) -> io::Result<Vsftpd> {
-        let directory = served(sizes)?;
-        let file = directory.write("vsftpd.conf", config(directory.path(), address, port))?;
-        let inside = || {
-            let mut command = Command::new("ip");
-            command.args(["netns", "exec", namespace]);
-            command
-        };
-        let mut command = inside();
-        command.arg(program("vsftpd", "vsftpd")?).arg(file);
-        let answers = || {
-            let mut probe = inside();
-            probe.args(["bash", "-c", &format!("exec 3<>/dev/tcp/{address}/{port}")]).stderr(Stdio::null());
-            probe.status().is_ok_and(|status| status.success())
-        };
-        let running = run_until(command, &directory.path().join("log"), answers)?;
-        Ok(Vsftpd { _running: running, directory, address: address.into(), port })
+    /// The same behind a link: at [`FAR`], where its data ports have doors, too.
+    pub fn start_behind(link: &Link, sizes: &[usize]) -> io::Result<Vsftpd> {
+        with_retries(|| {
+            let ports = free_ports()?;
+            let server = Vsftpd::start_with(sizes, Some(ports))?;
+            let at = |ip: Ipv4Addr, port| SocketAddr::from((ip, port));
+            let door = |port| link.door_at(at(FAR, port), at(Ipv4Addr::LOCALHOST, port)).map(drop);
+            [server.port].into_iter().chain(ports).try_for_each(door)?;
+            Ok(Vsftpd { address: FAR.into(), ..server })
+        })
     }
 
     fn try_start(sizes: &[usize]) -> io::Result<Vsftpd> {
+        Vsftpd::start_with(sizes, None)
+    }
+
+    fn start_with(sizes: &[usize], data: Option<[u16; DATA_PORTS]>) -> io::Result<Vsftpd> {
+        if !rustix::process::geteuid().is_root() {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "vsftpd wants root"));
+        }
         let program = program("vsftpd", "vsftpd")?;
         let directory = served(sizes)?;
         let port = free_port()?;
-        let file = directory.write("vsftpd.conf", config(directory.path(), "127.0.0.1", port))?;
+        let file = directory.write("vsftpd.conf", config(directory.path(), port, data))?;
         let mut command = Command::new(program);
         command.arg(file);
         let running = run(command, &directory.path().join("log"), &[port])?;
-        Ok(Vsftpd { _running: running, directory, address: "127.0.0.1".into(), port })
+        Ok(Vsftpd { _running: running, directory, address: Ipv4Addr::LOCALHOST.into(), port })
     }
 
     pub fn url(&self, path: &str) -> String {
@@ -78,12 +84,27 @@ fn served(sizes: &[usize]) -> io::Result<TempDir> {
     Ok(directory)
 }
 
-fn config(directory: &std::path::Path, address: &str, port: u16) -> String {
+/// That many ports in a row that were free a moment ago.
+fn free_ports() -> io::Result<[u16; DATA_PORTS]> {
+    for _ in 0..100 {
+        let first = free_port()?;
+        let ports = std::array::from_fn(|n| first.saturating_add(n as u16));
+        if ports.iter().all(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok()) {
+            return Ok(ports);
+        }
+    }
+    Err(io::ErrorKind::AddrInUse.into())
+}
+
+fn config(directory: &std::path::Path, port: u16, data: Option<[u16; DATA_PORTS]>) -> String {
     let place = directory.display();
+    let data = data.map_or(String::new(), |ports| {
+        format!("pasv_min_port={}\npasv_max_port={}\n", ports[0], ports[DATA_PORTS - 1])
+    });
     format!(
-        "listen=YES\nlisten_port={port}\nlisten_address={address}\nbackground=NO\nanonymous_enable=YES
+        "listen=YES\nlisten_port={port}\nlisten_address=127.0.0.1\nbackground=NO\nanonymous_enable=YES
 local_enable=NO\nwrite_enable=YES\nanon_upload_enable=YES\nanon_mkdir_write_enable=YES\nanon_other_write_enable=YES
 anon_umask=022\nno_anon_password=YES\nanon_root={place}/root\nsecure_chroot_dir={place}/empty
-xferlog_enable=NO\nseccomp_sandbox=NO\nmax_clients=2000\nmax_per_ip=2000\nisolate=NO\nisolate_network=NO\n"
+xferlog_enable=NO\nseccomp_sandbox=NO\nmax_clients=2000\nmax_per_ip=2000\nisolate=NO\nisolate_network=NO\n{data}"
     )
 }

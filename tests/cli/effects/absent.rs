@@ -6,9 +6,6 @@ use super::{Ran, curl};
 
 /// curl asks its library before it takes these.
 const NOT_SUPPORTED: &str = "the installed libcurl version does not support this";
-/// What curl's library answers when an option is set that it lacks.
-const NOT_BUILT_IN: &str = "curl: (4) A requested feature, protocol or option was not found built-in in this libcurl due \
-                            to a build-time decision.\n";
 
 fn features() -> String {
     let version = curl(&["-V"]).text();
@@ -20,18 +17,14 @@ fn on_a_file(flag: &[&str]) -> Ran {
     curl(&[flag, &["file:///dev/null"]].concat())
 }
 
-// refuses: --proxy-http3, --tlsauthtype,
-// --tlsuser, --tlspassword, --proxy-tlsauthtype, --proxy-tlsuser, --proxy-tlspassword, --ssl-sessions
+// refuses: --tlsauthtype, --tlsuser, --tlspassword, --proxy-tlsauthtype, --proxy-tlsuser, --proxy-tlspassword
 #[test]
 fn features_that_the_library_lacks() {
     let features = features();
     let rows: &[(&str, &[&[&str]])] = &[
-        ("proxy-HTTP3", &[&["--proxy-http3"]]),
         ("TLS-SRP", &[&["--tlsauthtype", "SRP"], &["--tlsuser", "me"], &["--tlspassword", "secret"]]),
         ("TLS-SRP", &[&["--proxy-tlsauthtype", "SRP"], &["--proxy-tlsuser", "me"]]),
         ("TLS-SRP", &[&["--proxy-tlspassword", "secret"]]),
-        // rustls has no way to write its sessions out.
-        ("SSLS-EXPORT", &[&["--ssl-sessions", "sessions"]]),
     ];
     for (feature, flags) in rows {
         assert!(!features.contains(feature), "{feature} is built: say what its flags do");
@@ -43,14 +36,6 @@ fn features_that_the_library_lacks() {
             assert!(ran.stderr.contains("\ncurl: try 'curl --help'"), "{}", ran.stderr);
         }
     }
-}
-
-// refuses: --engine
-#[test]
-fn options_that_the_library_lacks() {
-    let ran = on_a_file(&["--engine", "pkcs11"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (4, NOT_BUILT_IN));
-    assert_eq!(curl(&["--engine", "list"]).text(), "Build-time engines:\n  <none>\n");
 }
 
 #[test]

@@ -1,9 +1,13 @@
-//! Encrypted Client Hello with NSS, which alone of Debian's servers knows it; what curl 8.21 with OpenSSL 4.0 ends with.
+//! Encrypted Client Hello with NSS, which alone of Debian's servers knows it, and with Go, which tells what it saw; what curl
+//! 8.21 with OpenSSL 4.0 ends with.
 
 use super::{Judge, Ran, curl_in};
 use crate::empty_folder;
 use testkit::certs::Authority;
-use testkit::launch::{COVER, EchServer};
+use testkit::dns::{A, HTTPS, NameServer, Says, address};
+use testkit::http::base64;
+use testkit::launch::{COVER, EchGo, EchServer, Nginx};
+use testkit::tap::Tap;
 
 struct Site {
     server: EchServer,
@@ -100,4 +104,108 @@ fn a_server_that_knows_nothing_of_it() {
         let ran = judge.ask(&[&["--cacert", "ca.pem"], *words].concat());
         assert_eq!(ran.code, *code, "{words:?}: {}", ran.stderr);
     }
+}
+
+const SECRET: &str = "secret.example";
+
+/// A server in Go, the wire to it, and a name server that has published this list for it.
+struct Published {
+    server: EchGo,
+    tap: Tap,
+    dns: NameServer,
+    authority: Authority,
+}
+
+impl Published {
+    fn start(list: impl Fn(&EchGo) -> Option<Vec<u8>>) -> Published {
+        let authority = Authority::new();
+        let server = EchGo::start(&authority.for_names(&[SECRET, COVER])).unwrap();
+        let tap = Tap::to(([127, 0, 0, 1], server.port).into()).unwrap();
+        let record = list(&server).map(|list| record(&list));
+        let dns = NameServer::start(move |asked| match (asked.kind, &record) {
+            (A, _) => address(A, "127.0.0.1"),
+            (HTTPS, Some(record)) => Says::Records(vec![("", HTTPS, record.clone())]),
+            _ => Says::Records(Vec::new()),
+        });
+        Published { server, tap, dns, authority }
+    }
+
+    /// What comes of it, and what was seen on the wire of its names: the secret one, the one that covers it.
+    fn ask(&self, words: &[&str]) -> (Ran, bool, bool) {
+        let folder = empty_folder();
+        std::fs::write(folder.join("ca.pem"), self.authority.ca_pem()).unwrap();
+        let (dns, url) = (self.dns.address().to_string(), format!("https://{SECRET}:{}/", self.tap.port()));
+        let flags = ["--cacert", "ca.pem", "-v", "--dns-servers", &dns, &url];
+        let ran = curl_in(folder, &[words, &flags].concat());
+        let sent = self.tap.take();
+        let shows = |name: &str| sent.windows(name.len()).any(|at| at == name.as_bytes());
+        (ran, shows(SECRET), shows(COVER))
+    }
+}
+
+/// The data of an HTTPS record for the name that was asked for, with an ECHConfigList (RFC 9460, section 2.2; RFC 9848).
+fn record(list: &[u8]) -> Vec<u8> {
+    [&[0, 1, 0, 0, 5][..], &(list.len() as u16).to_be_bytes(), list].concat()
+}
+
+#[test]
+fn what_is_published_keeps_the_name_off_the_wire() {
+    let site = Published::start(|server| Some(server.configs.clone()));
+    for mode in ["true", "hard"] {
+        let (ran, secret, cover) = site.ask(&["--ech", mode]);
+        assert_eq!((ran.code, secret, cover), (0, false, true), "{mode}: {}", ran.stderr);
+        assert_eq!(ran.stdout, format!("name {SECRET}, encrypted true\n"));
+        assert!(ran.stderr.contains("ECH: ECHConfig from HTTPS RR"), "{}", ran.stderr);
+        let result = format!("ECH: result: status is success, inner is {SECRET}, outer is {COVER}");
+        assert!(ran.stderr.contains(&result), "{}", ran.stderr);
+    }
+    let (ran, secret, cover) = site.ask(&["--ech", "hard", "--ech", "pn:other.example"]);
+    assert_eq!((ran.code, secret, cover), (0, false, false), "another outer name: {}", ran.stderr);
+    for mode in ["false", "grease"] {
+        let (ran, secret, cover) = site.ask(&["--ech", mode]);
+        assert_eq!((ran.code, secret, cover), (0, true, false), "{mode}: {}", ran.stderr);
+        assert_eq!(ran.stdout, format!("name {SECRET}, encrypted false\n"));
+    }
+}
+
+#[test]
+fn nothing_published() {
+    let site = Published::start(|_| None);
+    let (ran, ..) = site.ask(&["--ech", "true"]);
+    assert_eq!((ran.code, ran.stdout), (0, format!("name {SECRET}, encrypted false\n")));
+    let (ran, secret, _) = site.ask(&["--ech", "hard"]);
+    assert_eq!((ran.code, secret), (35, false), "{}", ran.stderr);
+}
+
+/// As in curl it is the user who tries again, with what the server has sent.
+#[test]
+fn a_server_that_wants_another_key_says_so() {
+    let site = Published::start(|server| Some(server.foreign.clone()));
+    for mode in ["true", "hard"] {
+        let (ran, secret, _) = site.ask(&["--ech", mode]);
+        assert_eq!((ran.code, secret), (101, false), "{}", ran.stderr);
+        for line in [
+            format!("* ECH: retry_configs {}\n", base64(&site.server.configs)),
+            format!("* ECH: retry_configs for {SECRET} from {COVER}, 424 -106\n"),
+        ] {
+            assert!(ran.stderr.contains(&line), "{line}: {}", ran.stderr);
+        }
+    }
+    let (ran, ..) = site.ask(&["--ech", &format!("ecl:{}", base64(&site.server.configs))]);
+    assert_eq!((ran.code, ran.stdout), (0, format!("name {SECRET}, encrypted true\n")));
+    let judge = Judge::start(&[]);
+    let list = format!("ecl:{}", base64(&site.server.configs));
+    let ran = judge.ask(&["-k", "-v", "--ech", &list]);
+    assert_eq!(ran.code, 101);
+    assert!(ran.stderr.contains("* ECH: no retry_configs (rv = 1)\n"), "{}", ran.stderr);
+}
+
+#[test]
+fn what_means_nothing_is_passed_over_by_nginx() {
+    let authority = Authority::new();
+    let nginx = Nginx::start(&authority.good(), &[10]).unwrap();
+    let folder = empty_folder();
+    std::fs::write(folder.join("ca.pem"), authority.ca_pem()).unwrap();
+    let ran = curl_in(folder, &["--cacert", "ca.pem", "--ech", "grease", &nginx.https("/bytes-10")]);
+    assert_eq!((ran.code, ran.stdout.len()), (0, 10), "{}", ran.stderr);
 }

@@ -1,6 +1,8 @@
 //! HTTP/3 with caddy, which is quic-go underneath.
 
-use super::{Ran, curl_in};
+use std::process::Command;
+
+use super::{Ran, curl_in, ran, tool, write};
 use crate::empty_folder;
 use testkit::certs::Authority;
 use testkit::launch::{Http2Kind, Http2Server};
@@ -44,6 +46,29 @@ fn one_connection_serves_many_requests() {
     assert_eq!(ran.stdout.len(), 3, "{}", ran.stderr);
 }
 
+// covers: --http3-only, --verbose
+#[test]
+fn each_stream_is_told() {
+    let site = Site::start(Http2Kind::CaddyQuic);
+    let url = site.server.https("/bytes-10");
+    let ran = site.run(&["-v", "--http3-only", "-A", "me/1", "-o", "one", &url, "-o", "two", &url]);
+    let authority = url.strip_prefix("https://").unwrap().strip_suffix("/bytes-10").unwrap();
+    for stream in [0, 4] {
+        let opened = format!("* [HTTP/3] [{stream}] OPENED stream for {url}\n");
+        let fields = [
+            ":method: GET",
+            ":scheme: https",
+            &format!(":authority: {authority}"),
+            ":path: /bytes-10",
+            "user-agent: me/1",
+            "accept: */*",
+        ];
+        let lines = fields.map(|field| format!("* [HTTP/3] [{stream}] [{field}]\n")).concat();
+        assert!(ran.stderr.contains(&(opened + &lines)), "{stream}: {}", ran.stderr);
+    }
+    assert!(ran.stderr.contains("* using HTTP/3\n"), "{}", ran.stderr);
+}
+
 // covers: --http3-only
 #[test]
 fn uploads_leave_whole() {
@@ -73,10 +98,75 @@ fn where_quic_does_not_answer() {
     let ran = site.run(&["--http3-only", "http://localhost/"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (3, "curl: (3) HTTP/3 requested for non-HTTPS URL\n"));
     let ran = site.run(&["--http3-only", "-x", "http://localhost:1/", &url]);
-    assert_eq!(
-        (ran.code, ran.stderr.as_str()),
-        (3, "curl: (3) HTTP/3 is not supported over an HTTP proxy\n")
+    assert_eq!((ran.code, ran.stdout.as_str()), (7, ""), "by a proxy that is not there: {}", ran.stderr);
+}
+
+/// The keys of a connection go to the one file, what happens on it to another, named by the connection's ID; and what TLS was
+/// agreed on is told as of any connection.
+// covers: --http3-only
+#[test]
+fn keys_and_events_are_logged_where_they_are_wanted() {
+    let site = Site::start(Http2Kind::CaddyQuic);
+    let folder = empty_folder();
+    write(&folder, "ca.pem", site.authority.ca_pem());
+    let logs = folder.join("logs");
+    std::fs::create_dir(&logs).unwrap();
+    let url = site.server.https("/bytes-300000");
+    let mut command = Command::new(tool());
+    command.args([
+        "-4",
+        "-sS",
+        "-v",
+        "--http3-only",
+        "--cacert",
+        "ca.pem",
+        "--max-time",
+        "20",
+        "-o",
+        "out",
+        &url,
+    ]);
+    command.env("SSLKEYLOGFILE", folder.join("keys")).env("QLOGDIR", &logs);
+    let ran = ran(&mut command, folder.clone());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("SSL connection using TLSv1.3 / TLS_AES_128_GCM_SHA256 / X25519"),
+        "{}",
+        ran.stderr
     );
+    let keys = std::fs::read_to_string(folder.join("keys")).unwrap();
+    for label in ["CLIENT_HANDSHAKE_TRAFFIC_SECRET ", "SERVER_TRAFFIC_SECRET_0 "] {
+        assert_eq!(keys.lines().filter(|line| line.starts_with(label)).count(), 1, "{keys}");
+    }
+    let files: Vec<_> = std::fs::read_dir(&logs).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let [file] = &files[..] else { panic!("{files:?}") };
+    let name = file.file_name().unwrap().to_str().unwrap().strip_suffix(".sqlog").unwrap();
+    assert!(name.len() >= 8 && name.bytes().all(|byte| byte.is_ascii_hexdigit()), "{name}");
+    let log = std::fs::read_to_string(file).unwrap();
+    let records: Vec<&str> = log.split('\u{1e}').collect();
+    assert_eq!(records[0], "");
+    assert!(records[1..].iter().all(|record| record.starts_with('{') && record.ends_with("}\n")), "{log}");
+    for event in ["\"JSON-SEQ\"", "datagrams_sent", "datagrams_received", "recovery:metrics_updated"] {
+        assert!(log.contains(event), "{event}: {log}");
+    }
+    let received: usize = records.iter().filter(|record| record.contains("datagrams_received")).count();
+    assert!(received > 1, "{log}");
+}
+
+/// What is offered of Encrypted Client Hello is offered by QUIC, too; where nothing has been published, nothing goes without it
+/// for whoever insists.
+// covers: --http3-only, --ech
+#[test]
+fn encrypted_client_hello() {
+    let site = Site::start(Http2Kind::CaddyQuic);
+    let url = site.server.https("/bytes-10");
+    let grease = site.run(&["--http3-only", "-v", "--ech", "grease", &url]);
+    assert_eq!((grease.code, grease.stdout.len()), (0, 10), "{}", grease.stderr);
+    assert!(grease.stderr.contains("ECH: result: status is sent GREASE"), "{}", grease.stderr);
+    let tried = site.run(&["--http3-only", "--ech", "true", &url]);
+    assert_eq!((tried.code, tried.stdout.len()), (0, 10), "{}", tried.stderr);
+    let hard = site.run(&["--http3-only", "--ech", "hard", &url]);
+    assert_eq!(hard.code, 35, "{}", hard.stderr);
 }
 
 /// CVE-2025-13034: a pinned key counts over QUIC, too.
@@ -123,4 +213,41 @@ fn what_was_kept_of_a_server_is_no_trust_in_another() {
     ]);
     assert_eq!(ran.code, 60, "{}", ran.stderr);
     assert_eq!(impostor.server.origin.requests().len(), 0, "the impostor was asked something");
+}
+
+/// A server that names HTTP/3 for itself is asked by QUIC the next time, by who may: TCP is tried beside it, and serves where
+/// nobody answers any more.
+// covers: --alt-svc, --http3, --http2
+#[test]
+fn alt_svc_leads_to_http3() {
+    let site = Site::start(Http2Kind::CaddyQuic);
+    let url = site.server.https("/bytes-10");
+    let port = url.trim_end_matches("/bytes-10").rsplit(':').next().unwrap();
+    let folder = empty_folder();
+    let file = folder.join("altsvc").display().to_string();
+    let told = |words: &[&str]| site.run(&[&["--alt-svc", &file], words, &TOLD, &[&url]].concat());
+    assert_eq!(told(&[]).stdout, "2 200 1 10\n");
+    let kept = std::fs::read_to_string(&file).unwrap();
+    assert!(kept.contains(&format!("h2 localhost {port} h3 localhost {port} \"")), "{kept}");
+    let ran = told(&[]);
+    assert_eq!(ran.stdout, "3 200 1 10\n", "{}", ran.stderr);
+    assert_eq!(told(&["--http2"]).stdout, "2 200 1 10\n");
+    assert_eq!(told(&["--http1.1"]).stdout, "1.1 200 1 10\n");
+    // A connection that is open serves; what is named counts for new ones.
+    let fresh = folder.join("fresh").display().to_string();
+    let ran = site.run(&[&["--alt-svc", &fresh], &TOLD[..], &[&url, "-o", "out2", &url]].concat());
+    assert_eq!(ran.stdout, "2 200 1 10\n2 200 0 10\n", "{}", ran.stderr);
+    let elsewhere = Site::start(Http2Kind::Nginx);
+    let there = elsewhere.server.https("/bytes-10");
+    let port_there = there.trim_end_matches("/bytes-10").rsplit(':').next().unwrap();
+    let line = |to: &str| format!("h2 localhost {port_there} h3 localhost {to} \"20991231 00:00:00\" 0 0\n");
+    std::fs::write(&file, line(port_there)).unwrap();
+    let ran = elsewhere.run(&[&["--alt-svc", &file], &TOLD[..], &[&there]].concat());
+    assert_eq!(ran.stdout, "2 200 1 10\n", "{}", ran.stderr);
+    // Another place is believed to be the origin's, with its certificate, and nobody asks the origin any more.
+    std::fs::write(&file, line(port)).unwrap();
+    let ran = elsewhere.run(&[&["--alt-svc", &file], &TOLD[..], &[&there]].concat());
+    assert_eq!(ran.code, 60, "{}", ran.stderr);
+    let ran = elsewhere.run(&[&["-k", "--alt-svc", &file], &TOLD[..], &[&there]].concat());
+    assert_eq!(ran.stdout, "3 200 1 10\n", "{}", ran.stderr);
 }

@@ -1,6 +1,8 @@
 //! What single flags do, seen from the other side of the connection, in the file system or in the system calls.
 
 mod absent;
+mod agent;
+mod checksum;
 mod connection;
 mod ech;
 mod http;
@@ -8,6 +10,9 @@ mod http3;
 mod names;
 mod output;
 mod proxy;
+mod records;
+mod retry;
+mod segments;
 mod ssh;
 mod tls;
 

@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use testkit::certs::Authority;
+use testkit::launch::{Http2Kind, Http2Server};
 
 /// A server that shows a page about the TLS session.
 pub struct Judge {
@@ -137,11 +138,29 @@ fn versions() {
         assert_eq!(value(&page(&both, &[flag]).text(), "Protocol"), "TLSv1.3", "{flag}");
         assert_eq!(value(&page(&twelve, &[flag]).text(), "Protocol"), "TLSv1.2", "{flag}");
     }
+    for (flag, told) in [("--tlsv1.0", true), ("--tlsv1.2", false)] {
+        let ran = page(&both, &[flag, "-v"]);
+        let line =
+            "TLS 1.0 and 1.1 are spoken by OpenSSL alone (CURL_SSL_BACKEND): TLS 1.2 is the least here";
+        assert_eq!((ran.code, ran.stderr.contains(line)), (0, told), "{flag}: {}", ran.stderr);
+    }
     assert_eq!(value(&page(&both, &["--tlsv1.3"]).text(), "Protocol"), "TLSv1.3");
     assert_eq!(page(&twelve, &["--tlsv1.3"]).code, 35);
     assert_eq!(page(&both, &["--tlsv1.3", "--tls-max", "1.2"]).code, 2);
     let proxied = both.ask_as_proxy(&["--cacert", "ca.pem", "--tlsv1"]).text();
     assert_eq!(value(&proxied, "Protocol"), "TLSv1.3");
+}
+
+/// The first flight waits for no file of certificates.
+#[test]
+fn trust_anchors_are_read_when_the_hello_has_left() {
+    let judge = Judge::start(&[]);
+    let (ca, url) =
+        (judge.folder.join("ca.pem").display().to_string(), format!("https://{}/", judge.address));
+    let calls = super::traced("openat,sendto,sendmsg,write,writev", &["--cacert", &ca, "-o", "page", &url]);
+    let at = |what: &str| calls.find(what).unwrap_or_else(|| panic!("no {what} in {calls}"));
+    // A record of a handshake, as strace shows its first octets.
+    assert!(at("\"\\26\\3\\1") < at("/ca.pem\""), "{calls}");
 }
 
 // covers: --no-sessionid
@@ -324,7 +343,7 @@ fn what_is_offered_to_talk() {
 }
 
 // covers: --ssl-allow-beast, --ssl-auto-client-cert, --ssl-no-revoke, --ssl-revoke-best-effort, --ca-native
-// covers: --proxy-ssl-allow-beast, --proxy-ssl-auto-client-cert, --proxy-ca-native, --tls-earlydata
+// covers: --proxy-ssl-allow-beast, --proxy-ssl-auto-client-cert, --proxy-ca-native
 #[test]
 fn what_other_tls_libraries_need_changes_nothing() {
     let judge = Judge::start(&[]);
@@ -332,9 +351,146 @@ fn what_other_tls_libraries_need_changes_nothing() {
         assert_eq!(judge.codes(&["--cacert", "ca.pem", flag]), [0, 0], "{flag}");
         assert_eq!(judge.codes(&[flag]), [60, 60], "{flag}");
     }
-    // curl sends early data by GnuTLS, OpenSSL, wolfSSL and quictls, and takes the flag with any library.
-    for flag in ["--ssl-no-revoke", "--ssl-revoke-best-effort", "--tls-earlydata"] {
+    for flag in ["--ssl-no-revoke", "--ssl-revoke-best-effort"] {
         assert_eq!(judge.ask(&["--cacert", "ca.pem", flag]).code, 0, "{flag}");
         assert_eq!(judge.ask(&[flag]).code, 60, "{flag}");
+    }
+}
+
+/// The page says whether a session was resumed: one that another process left in a file is, under the same rules.
+// covers: --ssl-sessions
+#[test]
+fn sessions_outlive_the_process() {
+    let judge = Judge::start(&[]);
+    let kept = judge.folder.join("sessions");
+    let words = ["--cacert", "ca.pem", "--ssl-sessions", "sessions"];
+    for (version, which) in [("--tlsv1.3", "TLSv1.3"), ("--tls-max", "TLSv1.2")] {
+        let _ = std::fs::remove_file(&kept);
+        let version = if version == "--tls-max" { vec![version, "1.2"] } else { vec![version] };
+        let ask = |more: &[&str]| judge.ask(&[&words[..], &version, more].concat());
+        let first = ask(&["-v"]);
+        assert!(first.text().contains(&format!("New, {which}")), "{which}");
+        let text = std::fs::read_to_string(&kept).unwrap();
+        assert!(text.lines().any(|line| line.contains(':') && !line.starts_with('#')), "{text}");
+        let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&kept).unwrap().permissions());
+        assert_eq!(mode & 0o777, 0o600);
+        // The resumed one is told by the server; what came meanwhile serves the next.
+        for _ in 0..3 {
+            assert!(ask(&[]).text().contains(&format!("Reused, {which}")), "{which}");
+        }
+        assert!(ask(&["-k"]).text().contains(&format!("New, {which}")), "{which}: other rules");
+        assert!(ask(&["--no-sessionid"]).text().contains(&format!("New, {which}")), "{which}");
+    }
+    // What is no session is passed over.
+    write(&judge.folder, "sessions", "# a remark\n\nword\n!!:!!\nAAAA:AAAA\n");
+    let ran = judge.ask(&[&["--no-silent"], &words[..]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    for told in ["unrecognized line 3", "unrecognized line 4", "import of session from line 5 rejected(43)"] {
+        assert!(ran.stderr.contains(told), "{told}: {}", ran.stderr);
+    }
+}
+
+// covers: --engine
+#[test]
+fn engines_are_chosen_by_name() {
+    let judge = Judge::start(&["-Verify", "1"]);
+    let listed = judge.ask(&["--engine", "list"]).text();
+    assert!(listed.starts_with("Build-time engines:\n  ") && listed.contains("\n  dynamic\n"), "{listed}");
+    let ran = judge.ask(&["--engine", "nobody"]);
+    assert_eq!((ran.code, &*ran.stderr), (53, "curl: (53) SSL crypto engine not found\n"));
+    let words =
+        ["--cacert", "ca.pem", "--cert", "client-cert.pem", "--key", "client-key.pem", "--key-type", "PROV"];
+    assert_eq!(judge.ask(&words).code, 58, "no provider is named");
+    let by_provider =
+        |words: &[&str]| curl_in(judge.folder.clone(), &[&["--engine", "default"], words].concat()).text();
+    let url = format!("https://{}/", judge.address);
+    let page = by_provider(&[&words[..], &[&url]].concat());
+    assert!(page.contains("CN = someone") || page.contains("CN=someone"), "{page}");
+    let words = words.map(|word| word.replacen("--", "--proxy-", 1));
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let page = by_provider(&[&words[..], &["-x", &url, "http://origin.example/"]].concat());
+    assert!(page.contains("CN = someone") || page.contains("CN=someone"), "{page}");
+}
+
+/// With nginx: a resumed session's request leaves with the hello, in HTTP/1.1 and in HTTP/2, as much of it as the server takes
+/// (16 KB); one with other keys refuses it, and gets it afterwards.
+// covers: --tls-earlydata
+#[test]
+fn early_data() {
+    let authority = Authority::new();
+    let start = || Http2Server::start(Http2Kind::Nginx, &authority.good(), &[10]).unwrap();
+    let (here, there) = (start(), start());
+    let port = |url: &str| url.rsplit(':').next().unwrap().trim_end_matches('/').to_owned();
+    let elsewhere = format!("localhost:{}:localhost:{}", port(&here.https("")), port(&there.https("")));
+    let folder = empty_folder();
+    let body = "0123456789".repeat(10_000);
+    std::fs::write(folder.join("ca.pem"), authority.ca_pem()).unwrap();
+    std::fs::write(folder.join("body"), &body).unwrap();
+    for version in ["--http1.1", "--http2"] {
+        let url = here.https("/up");
+        let told = "%{num_connects} %{tls_earlydata} %{ssl_verify_result}\\n";
+        // Each on a connection of its own, which some setting of the socket tells from the others.
+        let words = [
+            &["--tls-earlydata", "--keepalive-time", "51"][..],
+            &["--tls-earlydata", "--keepalive-time", "52", "-v"],
+            &["--tls-earlydata", "--keepalive-time", "53", "-T", "body"],
+            &["--tls-earlydata", "--keepalive-time", "54", "-T", "body", "--connect-to", &elsewhere],
+            &["--keepalive-time", "55"],
+        ]
+        .map(|own| [&["-s", "--cacert", "ca.pem", "-o", "out", "-w", told, version], own, &[&url]].concat());
+        let words = words.join(&"--next");
+        let before = here.origin.requests().len();
+        let ran = curl_in(folder.clone(), &words);
+        let early: Vec<i64> = ran
+            .stdout
+            .lines()
+            .map(|line| match line.split(' ').collect::<Vec<_>>()[..] {
+                ["1", early, "0"] => early.parse().unwrap(),
+                _ => panic!("{version}: {}\n{}", ran.stdout, ran.stderr),
+            })
+            .collect();
+        let [first, second, upload, refused, without] = early[..] else { panic!("{early:?} {}", ran.stderr) };
+        assert_eq!((first, without), (0, 0));
+        assert!((50..1000).contains(&second), "{second}");
+        assert_eq!((upload, refused), (16384, -16384), "{}", ran.stderr);
+        let shown = format!("Server accepted {second} bytes of TLS early data.");
+        assert!(
+            ran.stderr.contains(&shown) && ran.stderr.contains("SSL connection using TLSv1.3"),
+            "{}",
+            ran.stderr
+        );
+        let whole = |server: &Http2Server, from: usize| {
+            let bodies: Vec<_> =
+                server.origin.requests().split_off(from).iter().map(|r| r.body.len()).collect();
+            assert_eq!(bodies.iter().filter(|length| **length == body.len()).count(), 1, "{bodies:?}");
+        };
+        whole(&here, before);
+        whole(&there, there.origin.requests().len() - 1);
+    }
+}
+
+/// Whoever answers must prove who it is, though the request has left: nothing of an impostor's answer is taken.
+// covers: --tls-earlydata
+#[test]
+fn early_data_with_an_impostor() {
+    let start =
+        |authority: &Authority| Http2Server::start(Http2Kind::Nginx, &authority.good(), &[10]).unwrap();
+    let authority = Authority::new();
+    let (here, impostor) = (start(&authority), start(&Authority::new()));
+    let port = |url: &str| url.rsplit(':').next().unwrap().to_owned();
+    let elsewhere = format!("localhost:{}:localhost:{}", port(&here.https("")), port(&impostor.https("")));
+    let folder = empty_folder();
+    std::fs::write(folder.join("ca.pem"), authority.ca_pem()).unwrap();
+    let url = here.https("/bytes-10");
+    for version in ["--http1.1", "--http2"] {
+        let told = "%{exitcode} %{ssl_verify_result}\\n";
+        let words = [version, "--tls-earlydata", "--cacert", "ca.pem", "-v", "-w", told, "-o"];
+        let first = [&words[..], &["one", &url, "--next"]].concat();
+        let second = [&words[..], &["two", "--connect-to", &elsewhere, &url]];
+        let ran = curl_in(folder.clone(), &[&first[..], &second.concat()].concat());
+        assert_eq!((ran.code, &*ran.stdout), (60, "0 0\n60 20\n"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("of early data, reusing ALPN"), "{}", ran.stderr);
+        assert!(!folder.join("two").exists());
+        assert_eq!(impostor.origin.requests().len(), 0);
     }
 }

@@ -27,19 +27,22 @@ static void wait_for(short what)
     fail("wait", what);
 }
 
-/* What has come of a message; 1 when it is whole. */
+/* All that has come of a message, so that there is something to wait for; 1 when it is whole. */
 static int receive(size_t *have, int *flags)
 {
   struct curl_ws_frame *frame;
   size_t n;
-  CURLcode code = curl_ws_recv(easy, got + *have, ROOM, &n, &frame);
-  if(code == CURLE_AGAIN)
-    return 0;
-  if(code)
-    fail(curl_easy_strerror(code), (long)*have);
-  *flags = frame->flags;
-  *have += n;
-  return !frame->bytesleft && !(frame->flags & CURLWS_CONT);
+  for(;;) {
+    CURLcode code = curl_ws_recv(easy, got + *have, ROOM, &n, &frame);
+    if(code == CURLE_AGAIN)
+      return 0;
+    if(code)
+      fail(curl_easy_strerror(code), (long)*have);
+    *flags = frame->flags;
+    *have += n;
+    if(!frame->bytesleft && !(frame->flags & CURLWS_CONT))
+      return 1;
+  }
 }
 
 /* An echo may stop reading while nobody reads what it says: both go on at once. */

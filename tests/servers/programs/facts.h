@@ -55,6 +55,16 @@ static inline void must(CURLMcode code, const char *what) {
   }
 }
 
+/* As it is done where nobody waits. */
+static inline void drive_perform(CURLM *multi, done_fn *done) {
+  int running = 1;
+  while (running) {
+    must(curl_multi_perform(multi, &running), "perform");
+    take_messages(multi, done);
+    if (running) usleep(200);
+  }
+}
+
 static inline void drive_poll(CURLM *multi, done_fn *done) {
   int running = 1;
   while (running) {
@@ -195,7 +205,8 @@ static inline int loop_step(struct loop *loop, CURLM *multi, done_fn *done) {
 
 /* The callbacks must be set before the handles are added. */
 static inline void drive(CURLM *multi, const char *way, struct loop *loop, done_fn *done) {
-  if (!strcmp(way, "poll")) drive_poll(multi, done);
+  if (!strcmp(way, "perform")) drive_perform(multi, done);
+  else if (!strcmp(way, "poll")) drive_poll(multi, done);
   else if (!strcmp(way, "wait")) drive_wait(multi, done);
   else if (!strcmp(way, "fdset")) drive_fdset(multi, done);
   else if (!strcmp(way, "waitfds")) drive_waitfds(multi, done);

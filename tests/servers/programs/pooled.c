@@ -1,6 +1,6 @@
 /* pooled URL POLLS [THREADS]: the naive program, with WARMWIRE_POOL=process set by the harness: a handle for each
- * request. Then the same from THREADS threads at once. Tells how descriptors and memory grew between the tenth part and
- * the end, and forks with pooled connections. */
+ * request. Then the same from THREADS threads at once, and what they opened. Tells how descriptors and memory grew between
+ * the tenth part and the end, and forks with pooled connections. */
 #include "facts.h"
 #include <dirent.h>
 #include <pthread.h>
@@ -8,7 +8,8 @@
 
 static const char *url;
 static int polls;
-static size_t expected;
+static struct sink expected;
+static _Atomic long opened;
 
 static int get(void) {
   struct sink sink;
@@ -20,9 +21,12 @@ static int get(void) {
   curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
   if (getenv("CA")) curl_easy_setopt(easy, CURLOPT_CAINFO, getenv("CA"));
   CURLcode code = curl_easy_perform(easy);
+  long connects = 0;
+  curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connects);
+  opened += connects;
   curl_easy_cleanup(easy);
-  if (!expected) expected = sink.bytes;
-  return code == CURLE_OK && sink.bytes == expected;
+  if (!expected.bytes) expected = sink;
+  return code == CURLE_OK && sink.bytes == expected.bytes && sink.sum == expected.sum;
 }
 
 static int open_fds(void) {
@@ -67,9 +71,10 @@ int main(int argc, char **argv) {
   int status = -1;
   waitpid(child, &status, 0);
   printf("child=%d after=%d\n", status, get());
+  opened = 0;
   for (int i = 0; i < threads; i++) pthread_create(&ids[i], NULL, work, &parts[i]);
   for (int i = 0; i < threads; i++) pthread_join(ids[i], NULL), together += parts[i];
-  printf("together=%ld of=%d\n", together, threads * (polls / 10));
+  printf("together=%ld of=%d opened=%ld\n", together, threads * (polls / 10), opened);
   curl_global_cleanup();
   printf("left_fds=%d\n", open_fds());
   return 0;

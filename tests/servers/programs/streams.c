@@ -5,7 +5,7 @@
  * again and again while it receives, every ABORTED-th one is given up by its write function. With -c no more connections
  * than that are made to one host, and all wait for them.
  * What must come is told by -b and -e. Facts: how many were as they must be, how many connections were made, how many
- * replies were HTTP/2, the program's largest memory; and a line for each transfer that was otherwise. */
+ * replies were HTTP/2 and HTTP/3, the program's largest memory; and a line for each transfer that was otherwise. */
 #include "facts.h"
 
 enum { HELD = 256 << 10, HOLD_MS = 20 };
@@ -23,7 +23,7 @@ struct transfer {
 static const char *url, *way = "poll", *sum, *settings[16];
 static int count = 1, parallel = 1, slow, aborted, setting_count;
 static long bytes = -1, upload = -1, connections;
-static int started, ended, good, given_up, connects, second;
+static int started, ended, good, given_up, connects, second, third;
 static CURLM *multi;
 static struct transfer **paused;
 static int paused_count;
@@ -102,6 +102,7 @@ static void judge(struct transfer *transfer, CURLcode code) {
   ended++;
   connects += made;
   second += version == CURL_HTTP_VERSION_2_0;
+  third += version == CURL_HTTP_VERSION_3;
   if (transfer->aborts && code == CURLE_WRITE_ERROR) given_up++;
   else if (code == CURLE_OK && http / 100 == 2 && (bytes < 0 || (size_t)bytes == transfer->sink.bytes) &&
            (!sum || !strcmp(sum, got)))
@@ -202,7 +203,7 @@ int main(int argc, char **argv) {
   double start = now_ms();
   if (!strcmp(way, "easy")) in_turn();
   else at_once();
-  printf("good=%d given_up=%d connects=%d second=%d peak_kb=%ld elapsed_ms=%.0f\n", good, given_up, connects, second,
+  printf("good=%d given_up=%d connects=%d second=%d third=%d peak_kb=%ld elapsed_ms=%.0f\n", good, given_up, connects, second, third,
          peak_kb(), now_ms() - start);
   curl_global_cleanup();
   free(paused);

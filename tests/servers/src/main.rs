@@ -34,7 +34,8 @@ fn main() -> ExitCode {
     };
     raise_descriptor_limit();
     let mut subjects = vec![Subject::Distribution];
-    subjects.extend(arguments.ours.map(Subject::Ours));
+    subjects.extend(arguments.ours.iter().cloned().map(Subject::Ours));
+    subjects.extend(arguments.ours.map(Subject::OpenSsl));
     if let Some(only) = &arguments.only {
         subjects.retain(|subject| subject.name() == only);
     }

@@ -20,6 +20,8 @@ pub struct Case {
     pub run: fn(&Context),
     /// What only our library promises.
     pub ours_only: bool,
+    /// What must hold whoever speaks TLS: it runs with OpenSSL, too.
+    pub either_tls: bool,
     /// Only with --deep.
     pub deep: bool,
 }
@@ -59,14 +61,19 @@ impl Context<'_> {
         output
     }
 
-    /// Runs any command with this case's library; a hang is an answer without status.
-    pub fn run(&self, command: &mut Command) -> Output {
+    /// Has a command run with this case's library.
+    pub fn choose(&self, command: &mut Command) {
         self.subject.choose(command);
         for name in
             ["http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"]
         {
             command.env_remove(name);
         }
+    }
+
+    /// Runs any command with this case's library; a hang is an answer without status.
+    pub fn run(&self, command: &mut Command) -> Output {
+        self.choose(command);
         let started = Instant::now();
         let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut child = child.unwrap_or_else(|error| panic!("{command:?} does not start: {error}"));
@@ -122,7 +129,11 @@ pub fn run(world: &World, subjects: &[Subject], cases: &[Case], jobs: usize) -> 
     let work: Vec<(&Subject, &Case)> = subjects
         .iter()
         .flat_map(|subject| cases.iter().map(move |case| (subject, case)))
-        .filter(|(subject, case)| subject.is_ours() || !case.ours_only)
+        .filter(|(subject, case)| match subject {
+            Subject::Distribution => !case.ours_only,
+            Subject::Ours(_) => true,
+            Subject::OpenSsl(_) => case.either_tls,
+        })
         .collect();
     let (next, failures, started) = (AtomicUsize::new(0), AtomicUsize::new(0), Instant::now());
     thread::scope(|scope| {

@@ -9,6 +9,8 @@ pub enum Subject {
     Distribution,
     /// The directory that holds our libcurl.so.4.
     Ours(PathBuf),
+    /// The same, told to speak TLS by the system's OpenSSL.
+    OpenSsl(PathBuf),
 }
 
 impl Subject {
@@ -16,11 +18,12 @@ impl Subject {
         match self {
             Subject::Distribution => "distribution",
             Subject::Ours(_) => "ours",
+            Subject::OpenSsl(_) => "ours, by OpenSSL",
         }
     }
 
     pub fn is_ours(&self) -> bool {
-        matches!(self, Subject::Ours(_))
+        !matches!(self, Subject::Distribution)
     }
 
     /// Makes `command` load this library.
@@ -28,6 +31,9 @@ impl Subject {
         match self {
             Subject::Distribution => command.env_remove("LD_LIBRARY_PATH"),
             Subject::Ours(directory) => command.env("LD_LIBRARY_PATH", directory),
+            Subject::OpenSsl(directory) => {
+                command.env("LD_LIBRARY_PATH", directory).env("CURL_SSL_BACKEND", "openssl")
+            }
         };
     }
 }

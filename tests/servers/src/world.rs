@@ -55,6 +55,16 @@ impl World {
         target_directory().join("h2spec/h2specd")
     }
 
+    /// The Python of the virtual environment that has aioquic.
+    pub fn aioquic(&self) -> PathBuf {
+        target_directory().join("aioquic/bin/python")
+    }
+
+    /// The server on quic-go, which tests/install.sh builds.
+    pub fn quic_go(&self) -> PathBuf {
+        target_directory().join("quic-go/server")
+    }
+
     /// A script beside the programs.
     pub fn script(&self, name: &str) -> PathBuf {
         source_directory().join("programs").join(name)
@@ -82,7 +92,10 @@ fn target_directory() -> PathBuf {
 /// Compiles each .c and .cpp file against the distribution's headers, as any user of the library would.
 fn build_programs(sources: &Path, programs: &Path) -> io::Result<()> {
     std::fs::create_dir_all(programs)?;
-    let shared = modified(&sources.join("facts.h"))?.max(modified(&sources.join("scenario.h"))?);
+    let headers = ["facts.h", "scenario.h", "setting.h"].map(|name| modified(&sources.join(name)));
+    let shared = headers
+        .into_iter()
+        .try_fold(std::time::SystemTime::UNIX_EPOCH, |last, time| Ok::<_, io::Error>(last.max(time?)))?;
     for entry in std::fs::read_dir(sources)? {
         let source = entry?.path();
         let compiler = match source.extension().and_then(|extension| extension.to_str()) {

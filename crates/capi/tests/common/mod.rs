@@ -83,6 +83,9 @@ pub fn compile(source: &Path, to: &Path, flags: &[&str]) -> PathBuf {
     } else {
         whole.arg(source);
     }
+    if std::fs::read_to_string(source).unwrap().contains("<openssl/") {
+        whole.args(["-lssl", "-lcrypto"]);
+    }
     let output = whole.arg("-o").arg(&binary).args(["-lcurl", "-lpthread", "-lm"]).output().unwrap();
     assert!(output.status.success(), "{}: {}", source.display(), String::from_utf8_lossy(&output.stderr));
     binary

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::task::{Context, Poll};
 use std::time::UNIX_EPOCH;
 
-use net::exchange::{BodyError, BodyStep};
+use net::exchange::BodyStep;
 use tables::{Code, EasyOption as O};
 use wire::date;
 use wire::escape::{self, Reject};
@@ -18,7 +18,7 @@ use wire::escape::{self, Reject};
 use crate::error::{Error, Result};
 use crate::settings::Method;
 use crate::transfer::Transfer;
-use crate::transfer::body::BodySource;
+use crate::transfer::body::{BodySource, receive_failed, truncated};
 use crate::transfer::client_reader::ClientReader;
 
 /// Runs one file:// request.
@@ -154,21 +154,21 @@ struct FileSource {
 }
 
 impl BodySource for FileSource {
-    fn poll_body(&mut self, _cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
+    fn poll_body(&mut self, _cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep>> {
         let room = self.left.map_or(buf.len(), |l| buf.len().min(usize::try_from(l).unwrap_or(usize::MAX)));
         if room == 0 {
             return Poll::Ready(Ok(BodyStep::End));
         }
         match self.file.read(&mut buf[..room]) {
             Ok(0) => match self.left {
-                Some(left) => Poll::Ready(Err(BodyError::Truncated(Some(left)))),
+                Some(left) => Poll::Ready(Err(truncated(Some(left)))),
                 None => Poll::Ready(Ok(BodyStep::End)),
             },
             Ok(n) => {
                 self.left = self.left.map(|l| l - n as u64);
                 Poll::Ready(Ok(BodyStep::Bytes(n)))
             }
-            Err(e) => Poll::Ready(Err(BodyError::Io(e))),
+            Err(e) => Poll::Ready(Err(receive_failed(&e))),
         }
     }
 

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use net::exchange::{BodyError, BodyStep};
+use net::exchange::BodyStep;
 use net::{Memory, Whole};
 use runtime::Direction;
 use tables::{Code, EasyOption as O};
@@ -37,10 +37,7 @@ impl Memory for Bound {}
 /// Runs one search. A kept connection may turn out to have been closed; then it goes to a fresh one.
 pub async fn run(t: &mut Transfer) -> Result<()> {
     let search = Search::from_url(&t.url.path_and_query()).map_err(bad_url)?;
-    match ask(t, &search, false).await {
-        Err(e) if e.is_stale() => ask(t, &search, true).await,
-        outcome => outcome,
-    }
+    t.replayed(1, async |t, fresh| ask(t, &search, fresh).await).await
 }
 
 async fn ask(t: &mut Transfer, search: &Search, fresh: bool) -> Result<()> {
@@ -52,12 +49,9 @@ async fn ask(t: &mut Transfer, search: &Search, fresh: bool) -> Result<()> {
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
     let sent = session.send(&request).await;
     sent.map_err(|e| session.stale_or(e))?;
-    let mut entries = Entries { session: &mut session, id, text: Vec::new(), failure: None };
+    let mut entries = Entries { session: &mut session, id, text: Vec::new() };
     let outcome = t.pump_body(&mut entries).await;
-    match (outcome, entries.failure.take()) {
-        (Err(_), Some(failure)) => return Err(session.stale_or(failure)),
-        (outcome, _) => outcome?,
-    }
+    outcome.map_err(|e| session.stale_or(e))?;
     session.leave(t);
     Ok(())
 }
@@ -134,7 +128,8 @@ impl Session {
         let plan = t.plan()?;
         let origin = &plan.identity.origin;
         let mut connection = self.whole.take();
-        connection.filter = t.tls(connection.filter, &config, &origin.host, origin.port).await?;
+        let below = connection.carrier.into_filter();
+        connection.carrier = t.tls(below, &config, &origin.host, origin.port).await?.into();
         connection.note_layers();
         self.whole.restore(connection);
         Ok(())
@@ -164,7 +159,7 @@ impl Session {
         self.received.drain(..std::mem::take(&mut self.taken));
         let before = self.received.len();
         self.received.resize(before + PIECE, 0);
-        let read = self.whole.connection().filter.poll_read(cx, &mut self.received[before..]);
+        let read = self.whole.connection().filter().poll_read(cx, &mut self.received[before..]);
         let n = match &read {
             Poll::Ready(Ok(n)) => *n,
             _ => 0,
@@ -184,8 +179,6 @@ struct Entries<'a> {
     id: u32,
     /// Printed, and not yet handed out.
     text: Vec<u8>,
-    /// In LDAP's own terms.
-    failure: Option<Error>,
 }
 
 impl Entries<'_> {
@@ -240,19 +233,13 @@ fn end(outcome: &Outcome) -> Result<bool> {
 }
 
 impl BodySource for Entries<'_> {
-    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
-        match ready!(self.poll_text(cx, buf)) {
-            Ok(0) => Poll::Ready(Ok(BodyStep::End)),
-            Ok(n) => Poll::Ready(Ok(BodyStep::Bytes(n))),
-            Err(e) => {
-                self.failure = Some(e);
-                Poll::Ready(Err(BodyError::Truncated(None)))
-            }
-        }
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep>> {
+        let n = ready!(self.poll_text(cx, buf))?;
+        Poll::Ready(Ok(if n == 0 { BodyStep::End } else { BodyStep::Bytes(n) }))
     }
 
     fn forget_read(&mut self) {
-        self.session.whole.connection().filter.socket().forget(Direction::Read);
+        self.session.whole.connection().carrier.socket().forget(Direction::Read);
     }
 }
 

@@ -27,11 +27,6 @@ use crate::transfer::Transfer;
 use crate::transfer::body::send_failed;
 use tables::{Code, EasyOption as O};
 
-pub use ftp::Pipelining as FtpPipelining;
-pub use http::{KeptHead, Memory as HttpMemory};
-pub use smtp::Pipelining as SmtpPipelining;
-pub use ssh::log_in as ssh_log_in;
-
 /// What follows a request.
 #[derive(Default)]
 pub enum Next {
@@ -52,18 +47,22 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
     let scheme = t.scheme();
     if scheme.network() && t.on(O::ConnectOnly) && !http::is_by_hand(t) {
         cold_path();
-        return connect_only(t).await;
+        return Box::pin(connect_only(t)).await;
     }
     if t.easy.ahead.get() {
         cold_path();
-        return ahead(t).await;
+        return Box::pin(ahead(t)).await;
+    }
+    use Family::{Dict, Gopher, Ldap, Mqtt, Telnet, Tftp};
+    if matches!(scheme.family(), Dict | Gopher | Ldap | Mqtt | Telnet | Tftp) {
+        t.writer.refuse_body(t.on(O::Nobody));
     }
     match scheme.family() {
         Family::Http | Family::Ws => Box::pin(http::run(t)).await,
         // An HTTP proxy that is no tunnel fetches FTP URLs itself.
         Family::Ftp if t.forwards()? => Box::pin(http::run(t)).await,
         Family::Ftp => Box::pin(ftp::run(t)).await.map(|()| Next::Done),
-        Family::File => file::run(t).await.map(|()| Next::Done),
+        Family::File => Box::pin(file::run(t)).await.map(|()| Next::Done),
         Family::Dict => Box::pin(dict::run(t)).await.map(|()| Next::Done),
         Family::Telnet => Box::pin(telnet::run(t)).await.map(|()| Next::Done),
         Family::Tftp => Box::pin(tftp::run(t)).await.map(|()| Next::Done),
@@ -121,6 +120,7 @@ async fn connect_only(t: &mut Transfer) -> Result<Next> {
             whole.connection().farewell.clear();
             whole.into_connection()
         }
+        Family::Ssh => Box::pin(ssh::connect_only(t)).await?,
         _ => Box::pin(t.connect(false)).await?.into_whole()?.into_connection(),
     };
     give(t, connection).await
@@ -130,10 +130,10 @@ async fn connect_only(t: &mut Transfer) -> Result<Next> {
 async fn give(t: &Transfer, mut connection: net::Connection) -> Result<Next> {
     // Nobody flushes after this: a layer may hold the end of its handshake back for the first bytes written, and the server
     // may be the one that speaks first.
-    let filter = connection.filter.as_mut();
+    let filter = connection.filter();
     poll_fn(|cx| filter.poll_flush(cx)).await.map_err(|e| send_failed(&e))?;
     // Not dropped under the borrow: closing the one before it calls the application.
-    let before = t.easy.connected.replace(Some(OwnConnection::new(connection)));
+    let before = t.easy.connected.replace(Some(Box::new(OwnConnection::new(connection))));
     drop(before);
     Ok(Next::Done)
 }

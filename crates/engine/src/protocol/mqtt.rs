@@ -9,7 +9,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use net::Whole;
-use net::exchange::{BodyError, BodyStep};
+use net::exchange::BodyStep;
 use runtime::{Direction, Sleep};
 use tables::{Code, EasyOption as O};
 use wire::escape::{self, Reject};
@@ -39,11 +39,7 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
     } else {
         session.send(&mqtt::subscribe(&topic).map_err(|_| long_topic())?).await?;
         let mut messages = Messages::new(t, &mut session);
-        let outcome = t.pump_body(&mut messages).await;
-        match (outcome, messages.failure.take()) {
-            (Err(_), Some(failure)) => return Err(failure),
-            (outcome, _) => outcome?,
-        }
+        t.pump_body(&mut messages).await?;
     }
     t.retire(session.whole);
     Ok(())
@@ -80,7 +76,7 @@ fn topic(t: &Transfer) -> Result<Vec<u8>> {
     let topic = escape::decode(path.strip_prefix(b"/").unwrap_or(path), Reject::Control)
         .map_err(|_| Error::new(Code::UrlMalformat, "a topic has no control characters"))?;
     match topic.len() {
-        0 => Err(Error::new(Code::UrlMalformat, "No MQTT topic found, forgot to URL encode it?")),
+        0 => Err(Error::new(Code::UrlMalformat, "No MQTT topic found. Forgot to URL encode it?")),
         1..=0xffff => Ok(topic),
         _ => Err(long_topic()),
     }
@@ -138,8 +134,8 @@ impl Session {
     fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<Result<bool>> {
         ready!(self.idling.poll_step(&self.easy, cx));
         let mut few = [0; SHORT];
-        let n =
-            ready!(self.whole.connection().filter.poll_read(cx, &mut few)).map_err(|e| receive_failed(&e))?;
+        let n = ready!(self.whole.connection().filter().poll_read(cx, &mut few))
+            .map_err(|e| receive_failed(&e))?;
         self.received.extend_from_slice(&few[..n]);
         Poll::Ready(Ok(n > 0))
     }
@@ -154,7 +150,7 @@ impl Session {
                     return Poll::Ready(Ok(head));
                 }
                 Ok(None) if ready!(self.poll_fill(cx))? => {}
-                Ok(None) => return Poll::Ready(Err(Error::new(Code::GotNothing, "Connection disconnected"))),
+                Ok(None) => return Poll::Ready(Err(Error::new(Code::RecvError, "Connection disconnected"))),
                 Err(mqtt::Malformed) => return Poll::Ready(Err(weird("a packet without an end"))),
             }
         }
@@ -177,7 +173,7 @@ impl Session {
     /// Some bytes of a message.
     fn poll_some(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<usize>> {
         if self.received.is_empty() {
-            let read = self.whole.connection().filter.poll_read(cx, buf);
+            let read = self.whole.connection().filter().poll_read(cx, buf);
             return read.map_err(|e| receive_failed(&e));
         }
         let n = buf.len().min(self.received.len());
@@ -206,8 +202,6 @@ struct Messages<'a> {
     ping: Option<(Sleep, Duration)>,
     /// What of a PINGREQ has not been sent.
     unsent: &'static [u8],
-    /// In MQTT's own terms.
-    failure: Option<Error>,
 }
 
 impl<'a> Messages<'a> {
@@ -215,7 +209,7 @@ impl<'a> Messages<'a> {
         let interval = Duration::from_millis(t.long(O::UpkeepIntervalMs).max(0) as u64);
         let ping = (!interval.is_zero())
             .then(|| (t.multi.runtime.reactor().sleep_until(t.now() + interval), interval));
-        Messages { session, awaited: Awaited::Head, ping, unsent: &[], failure: None }
+        Messages { session, awaited: Awaited::Head, ping, unsent: &[] }
     }
 
     /// Bytes of a message at the front of the buffer; none at the end.
@@ -281,31 +275,25 @@ impl<'a> Messages<'a> {
             self.unsent = &mqtt::PING;
         }
         while !self.unsent.is_empty() {
-            match self.session.whole.connection().filter.poll_write(cx, self.unsent) {
+            match self.session.whole.connection().filter().poll_write(cx, self.unsent) {
                 Poll::Ready(Ok(n)) => self.unsent = &self.unsent[n..],
                 Poll::Ready(Err(e)) => return Err(send_failed(&e)),
                 Poll::Pending => return Ok(()),
             }
-            let _ = self.session.whole.connection().filter.poll_flush(cx);
+            let _ = self.session.whole.connection().filter().poll_flush(cx);
         }
         Ok(())
     }
 }
 
 impl BodySource for Messages<'_> {
-    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
-        match ready!(self.poll_message(cx, buf)) {
-            Ok(0) => Poll::Ready(Ok(BodyStep::End)),
-            Ok(n) => Poll::Ready(Ok(BodyStep::Bytes(n))),
-            Err(e) => {
-                self.failure = Some(e);
-                Poll::Ready(Err(BodyError::Truncated(None)))
-            }
-        }
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep>> {
+        let n = ready!(self.poll_message(cx, buf))?;
+        Poll::Ready(Ok(if n == 0 { BodyStep::End } else { BodyStep::Bytes(n) }))
     }
 
     fn forget_read(&mut self) {
-        self.session.whole.connection().filter.socket().forget(Direction::Read);
+        self.session.whole.connection().carrier.socket().forget(Direction::Read);
     }
 }
 

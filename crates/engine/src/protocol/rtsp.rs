@@ -7,9 +7,9 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
+use net::Carried;
 use net::Whole;
 use net::exchange::{Exchange, RequestBody, RequestHead};
-use net::filter::Filter;
 use runtime::Idle;
 use tables::{Code, EasyOption as O};
 use wire::http1::HeaderLine;
@@ -39,8 +39,8 @@ struct Memory {
 
 impl net::Memory for Memory {
     /// Packets come whenever they want.
-    fn idle_state(&mut self, filter: &mut dyn Filter) -> Idle {
-        match filter.idle_state() {
+    fn idle_state(&mut self, carrier: &mut Carried) -> Idle {
+        match carrier.idle_state() {
             Idle::Data => Idle::Alive,
             other => other,
         }
@@ -158,7 +158,8 @@ fn refuse(t: &Transfer, method: Method, custom: &Custom) -> Result<()> {
 }
 
 fn state(t: &mut Transfer) -> &mut State {
-    t.http.rtsp.get_or_insert_default()
+    let state = t.http.rtsp.get_or_insert_with(|| Box::<State>::default());
+    state.downcast_mut().expect("nobody else puts anything there")
 }
 
 /// The connection of a request is known: what it remembers is the transfer's until [`leave`].
@@ -288,7 +289,7 @@ async fn receive(t: &mut Transfer) -> Result<()> {
 /// Receives more; `false` when the server closed.
 fn poll_fill(cx: &mut Context<'_>, whole: &mut Whole, received: &mut Vec<u8>) -> Poll<Result<bool>> {
     let mut piece = [0; PIECE];
-    let n = ready!(whole.connection().filter.poll_read(cx, &mut piece)).map_err(|e| receive_failed(&e))?;
+    let n = ready!(whole.connection().filter().poll_read(cx, &mut piece)).map_err(|e| receive_failed(&e))?;
     received.extend_from_slice(&piece[..n]);
     Poll::Ready(Ok(n > 0))
 }

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use net::Whole;
-use net::exchange::{BodyError, BodyStep};
+use net::exchange::BodyStep;
 use runtime::{Direction, Sleep};
 use tables::{Code, EasyOption as O};
 use wire::telnet::{self, BadWish, Fault, Session, Wishes};
@@ -26,6 +26,8 @@ const SILENCE: Duration = Duration::from_millis(100);
 const PIECE: usize = 4096;
 /// So often in one turn; then others have theirs.
 const TURN: usize = 64;
+/// So much is heard at once: it may be nothing but commands, and a turn is counted by what is heard.
+const HEARD: usize = 16 * 1024;
 
 /// Runs one conversation.
 pub async fn run(t: &mut Transfer) -> Result<()> {
@@ -41,14 +43,10 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
         silent: true,
         paused: false,
         received: 0,
+        heard: 0,
         idling: Idling::default(),
-        failure: None,
     };
-    let outcome = t.pump_body(&mut conversation).await;
-    match (outcome, conversation.failure.take()) {
-        (Err(_), Some(failure)) => return Err(failure),
-        (outcome, _) => outcome?,
-    }
+    t.pump_body(&mut conversation).await?;
     t.retire(conversation.whole);
     Ok(())
 }
@@ -88,11 +86,11 @@ struct Conversation {
     silent: bool,
     /// It said so by pausing, and may take that back earlier.
     paused: bool,
-    /// With commands.
+    /// With commands, up to what was handed out last.
     received: u64,
+    /// Heard since.
+    heard: u64,
     idling: Idling,
-    /// In TELNET's own terms.
-    failure: Option<Error>,
 }
 
 impl Conversation {
@@ -100,17 +98,20 @@ impl Conversation {
     fn poll_hear(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<usize>> {
         loop {
             ready!(self.idling.poll_step(&self.easy, cx));
-            let read = ready!(self.whole.connection().filter.poll_read(cx, buf));
+            let room = buf.len().min(HEARD);
+            let read = ready!(self.whole.connection().filter().poll_read(cx, &mut buf[..room]));
             let n = read.map_err(|e| receive_failed(&e))?;
             if n == 0 {
+                self.received += std::mem::take(&mut self.heard);
                 return Poll::Ready(Ok(0));
             }
-            self.received += n as u64;
+            self.heard += n as u64;
             self.silent = false;
             let data = self.session.receive(&mut buf[..n]).map_err(fault)?;
             self.unsent.append(self.session.answers());
             self.poll_say(cx)?;
             if data > 0 {
+                self.received += std::mem::take(&mut self.heard);
                 return Poll::Ready(Ok(data));
             }
         }
@@ -130,11 +131,11 @@ impl Conversation {
 
     fn poll_unsent(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
         while !self.unsent.is_empty() {
-            let filter = &mut self.whole.connection().filter;
+            let filter = self.whole.connection().filter();
             let n = ready!(filter.poll_write(cx, &self.unsent)).map_err(|e| send_failed(&e))?;
             self.unsent.drain(..n);
         }
-        ready!(self.whole.connection().filter.poll_flush(cx)).map_err(|e| send_failed(&e))?;
+        ready!(self.whole.connection().filter().poll_flush(cx)).map_err(|e| send_failed(&e))?;
         Poll::Ready(Ok(()))
     }
 
@@ -176,15 +177,9 @@ impl Conversation {
 }
 
 impl BodySource for Conversation {
-    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
-        match ready!(self.poll_hear(cx, buf)) {
-            Ok(0) => Poll::Ready(Ok(BodyStep::End)),
-            Ok(n) => Poll::Ready(Ok(BodyStep::Bytes(n))),
-            Err(e) => {
-                self.failure = Some(e);
-                Poll::Ready(Err(BodyError::Truncated(None)))
-            }
-        }
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep>> {
+        let n = ready!(self.poll_hear(cx, buf))?;
+        Poll::Ready(Ok(if n == 0 { BodyStep::End } else { BodyStep::Bytes(n) }))
     }
 
     fn converted(&self) -> Option<u64> {
@@ -196,7 +191,7 @@ impl BodySource for Conversation {
     }
 
     fn forget_read(&mut self) {
-        self.whole.connection().filter.socket().forget(Direction::Read);
+        self.whole.connection().carrier.socket().forget(Direction::Read);
     }
 }
 

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use net::Datagrams;
-use net::exchange::{BodyError, BodyStep};
+use net::exchange::BodyStep;
 use runtime::{Direction, Sleep};
 use tables::{Code, EasyOption as O};
 use wire::escape::{self, Reject};
@@ -30,26 +30,30 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
     let name = escape::decode(path.strip_prefix(b"/").unwrap_or(path), Reject::Zero)
         .map_err(|_| Error::new(Code::UrlMalformat, "a NUL in a file's name"))?;
     let mut reader = match t.on(O::Upload) || t.method == Method::Put {
-        true => Some(ClientReader::open(&t.easy, Method::Put)?),
+        true => Some(ClientReader::open_as(&t.easy, Method::Put, mode == Mode::Netascii)?),
         false => None,
     };
     let mut talk = Talk::open(t).await?;
-    if name.len() > talk.wanted_block.max(DEFAULT_BLOCK) - MODE_AND_CODE {
-        return Err(Error::new(Code::TftpIllegal, "TFTP filename too long"));
-    }
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
     t.begins_to_move();
-    let size = reader.as_ref().map_or(0, |reader| reader.size.unwrap_or(0));
+    // As the application told it, before line endings are converted.
+    let told = u64::try_from(t.long(O::InfilesizeLarge)).ok().filter(|_| reader.is_some());
+    let size = told.or_else(|| reader.as_ref()?.size).unwrap_or(0);
+    let illegal = |text: &str| Err(Error::new(Code::TftpIllegal, text));
+    // Before options are agreed on, no packet is longer than a block.
+    if tftp::request(reader.is_some(), &name, mode, &[]).len() > DEFAULT_BLOCK {
+        return illegal("TFTP filename too long");
+    }
     let request = tftp::request(reader.is_some(), &name, mode, &talk.options(t, size));
+    if request.len() > DEFAULT_BLOCK {
+        return illegal("TFTP buffer too small for options");
+    }
     talk.send(request)?;
     match &mut reader {
         Some(reader) => store(t, &mut talk, reader).await,
         None => fetch(t, talk).await,
     }
 }
-
-/// What a request holds besides the name, and a NUL or two.
-const MODE_AND_CODE: usize = "netascii".len() + 4;
 
 /// The first answer is the first block, or the options; each block is acknowledged when the application has taken it.
 async fn fetch(t: &mut Transfer, mut talk: Talk) -> Result<()> {
@@ -68,16 +72,12 @@ async fn fetch(t: &mut Transfer, mut talk: Talk) -> Result<()> {
         Answer::Data => talk.again = true,
         Answer::Ack(_) => return Err(unexpected()),
     }
-    let mut blocks = Blocks { talk, acknowledge, last: 0, left: 0..0, ended: false, failure: None };
+    let mut blocks = Blocks { talk, acknowledge, last: 0, left: 0..0, ended: false, lost: false };
     let outcome = t.pump_body(&mut blocks).await;
-    match (outcome, blocks.failure.take()) {
-        (Err(_), Some(failure)) => Err(failure),
-        (Err(e), None) => {
-            blocks.talk.refuse();
-            Err(e)
-        }
-        (Ok(()), _) => Ok(()),
+    if outcome.is_err() && !blocks.lost {
+        blocks.talk.refuse();
     }
+    outcome
 }
 
 /// Blocks go out one by one, each when the one before was acknowledged.
@@ -326,8 +326,8 @@ struct Blocks {
     /// What of it is left to be handed out, in `talk.received`.
     left: Range<usize>,
     ended: bool,
-    /// In TFTP's own terms.
-    failure: Option<Error>,
+    /// It is the talk that failed: there is nobody to be told.
+    lost: bool,
 }
 
 impl Blocks {
@@ -366,15 +366,12 @@ impl Blocks {
 }
 
 impl BodySource for Blocks {
-    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep>> {
         while self.left.is_empty() {
-            match ready!(self.poll_block(cx)) {
-                Ok(true) => {}
-                Ok(false) => return Poll::Ready(Ok(BodyStep::End)),
-                Err(e) => {
-                    self.failure = Some(e);
-                    return Poll::Ready(Err(BodyError::Truncated(None)));
-                }
+            let more = ready!(self.poll_block(cx));
+            self.lost = more.is_err();
+            if !more? {
+                return Poll::Ready(Ok(BodyStep::End));
             }
         }
         let n = buf.len().min(self.left.len());

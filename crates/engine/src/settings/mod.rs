@@ -5,20 +5,27 @@
 //! of options that mean the same (seconds and milliseconds, long and curl_off_t) into one slot.
 
 pub mod ech;
+mod pipelining;
 mod support;
 mod values;
+mod websocket;
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use net::tls::Module;
 use tables::constant::{CURL_HTTP_VERSION_3, CURL_HTTP_VERSION_3ONLY, CURLULFLAG_SEEN};
 use tables::{ArgKind, Code, EasyOption as O, Scheme};
 
-pub use support::{SCHEMES_BUILT, SCHEMES_KNOWN, Support, support};
+pub use pipelining::{FtpPipelining, SmtpPipelining};
+pub use support::{HTTP2_BUILT, SCHEMES_BUILT, SCHEMES_KNOWN, Support, support};
 pub use values::Value;
 use values::Values;
+pub use websocket::WebSocketOptions;
 
+use crate::Error;
 use crate::mime::MimeSource;
 
 /// A text or a piece of binary data that the application gave; not necessarily UTF-8.
@@ -68,8 +75,13 @@ pub struct Settings {
     nothing: Rc<[Text]>,
     generation: u64,
     route: u64,
-    /// What is made now is kept until an option changes that counts for the route: no other may be asked for.
-    routing: Cell<bool>,
+    way: u64,
+    /// What is made now is kept until an option changes that counts for it: no other may be asked for.
+    routing: Cell<Routing>,
+    websocket: Option<WebSocketOptions>,
+    tls_hook: Option<[usize; 2]>,
+    /// What CURLOPT_SSLENGINE named.
+    tls_module: Option<Arc<Module>>,
     /// The method that the last of POST, UPLOAD, HTTPGET, NOBODY, MIMEPOST … chose.
     pub method: Method,
     /// The multipart form, when one is set.
@@ -78,6 +90,27 @@ pub struct Settings {
     pub url_handle: Option<Rc<dyn Fn() -> wire::url::Url>>,
     /// COPYPOSTFIELDS' own copy; POSTFIELDS stays the application's memory.
     pub copied_post_fields: Option<Text>,
+}
+
+/// What is being made of the settings, and will be kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Routing {
+    #[default]
+    Nothing,
+    /// The URL, or anything else until [`Settings::route`] changes.
+    Route,
+    /// The way to a host.
+    Way,
+}
+
+impl Routing {
+    fn allows(self, option: O) -> bool {
+        match self {
+            Routing::Nothing => true,
+            Routing::Route => option.routes(),
+            Routing::Way => option.routes() && option != O::Url,
+        }
+    }
 }
 
 /// Numbers states of settings, unique in the process: a copied or reset handle never has an old number.
@@ -94,7 +127,11 @@ impl Default for Settings {
             nothing: Rc::from([]),
             generation,
             route: generation,
-            routing: Cell::new(false),
+            way: generation,
+            routing: Cell::default(),
+            websocket: None,
+            tls_hook: None,
+            tls_module: None,
             method: Method::Get,
             mime: None,
             url_handle: None,
@@ -107,7 +144,7 @@ impl Settings {
     #[inline]
     fn value(&self, option: O) -> &Value {
         debug_assert!(
-            !self.routing.get() || option.routes(),
+            self.routing.get().allows(option),
             "{} makes the route: let its row say so",
             option.name()
         );
@@ -171,12 +208,63 @@ impl Settings {
             nothing: Rc::from([]),
             generation,
             route: generation,
-            routing: Cell::new(false),
+            way: generation,
+            routing: Cell::default(),
+            websocket: self.websocket,
+            tls_hook: self.tls_hook,
+            tls_module: self.tls_module.clone(),
             method: self.method,
             mime: None,
             url_handle: None,
             copied_post_fields: self.copied_post_fields.as_ref().map(own_text),
         }
+    }
+
+    /// warmwire_websocket(); `None` is what the environment says.
+    pub fn set_websocket(&mut self, options: Option<WebSocketOptions>) {
+        self.websocket = options;
+        self.changed_entirely();
+    }
+
+    /// CURLOPT_SSL_CTX_FUNCTION and its data, by which connections are told apart that they have changed; `None` when there is
+    /// no function.
+    pub fn set_tls_hook(&mut self, hook: Option<[usize; 2]>) {
+        if self.tls_hook != hook {
+            self.tls_hook = hook;
+            self.changed_entirely();
+        }
+    }
+
+    /// What [`set_tls_hook`](Self::set_tls_hook) was told.
+    pub fn tls_hook(&self) -> Option<[usize; 2]> {
+        self.tls_hook
+    }
+
+    fn set_tls_module(&mut self, module: Option<Arc<Module>>) {
+        self.tls_module = module;
+        self.changed_entirely();
+    }
+
+    /// The engine or the provider that CURLOPT_SSLENGINE named.
+    pub fn tls_module(&self) -> Option<&Arc<Module>> {
+        self.tls_module.as_ref()
+    }
+
+    /// Whether a function is to be shown OpenSSL's own context, or a key is where only OpenSSL finds it.
+    pub fn is_for_openssl(&self) -> bool {
+        let elsewhere = |option| {
+            let kind = self.text(option);
+            kind.is_some_and(|kind| kind.eq_ignore_ascii_case(b"ENG") || kind.eq_ignore_ascii_case(b"PROV"))
+        };
+        self.tls_hook.is_some()
+            || self.tls_module.is_some()
+            || elsewhere(O::Sslcerttype)
+            || elsewhere(O::Sslkeytype)
+    }
+
+    /// What a WebSocket may try beyond curl's.
+    pub fn websocket(&self) -> WebSocketOptions {
+        self.websocket.unwrap_or_else(WebSocketOptions::of_process)
     }
 
     /// Counts changes: equal numbers mean equal settings.
@@ -191,9 +279,23 @@ impl Settings {
 
     /// Runs `make`, whose result will be kept until [`route`](Self::route) changes.
     pub fn for_route<R>(&self, make: impl FnOnce() -> R) -> R {
-        self.routing.set(true);
+        self.making(Routing::Route, make)
+    }
+
+    /// Counts changes of what the way to a host is made from, besides the URL.
+    pub fn way(&self) -> u64 {
+        self.way
+    }
+
+    /// Runs `make`, whose result will be kept until [`way`](Self::way) changes, for URLs of one authority.
+    pub fn for_way<R>(&self, make: impl FnOnce() -> R) -> R {
+        self.making(Routing::Way, make)
+    }
+
+    fn making<R>(&self, routing: Routing, make: impl FnOnce() -> R) -> R {
+        self.routing.set(routing);
         let made = make();
-        self.routing.set(false);
+        self.routing.set(Routing::Nothing);
         made
     }
 
@@ -215,10 +317,19 @@ impl Settings {
         }
     }
 
+    /// What is no option was changed, and a request may go another way for it.
+    fn changed_entirely(&mut self) {
+        self.generation = next_generation();
+        (self.route, self.way) = (self.generation, self.generation);
+    }
+
     fn changed(&mut self, option: O) {
         self.generation = next_generation();
         if option.routes() {
             self.route = self.generation;
+        }
+        if option.routes() && option != O::Url {
+            self.way = self.generation;
         }
     }
 
@@ -230,6 +341,12 @@ impl Settings {
         }
         if let Some(result) = self.set_method(option, value) {
             return result;
+        }
+        if option == O::SslengineDefault {
+            // Whatever the number: the engine that was chosen becomes everybody's.
+            let module = self.tls_module.as_ref();
+            return module
+                .map_or(Ok(()), |module| module.make_default().map_err(|_| Code::SslEngineSetfailed));
         }
         let (option, value) = folded(option, value)?;
         check_range(option, value)?;
@@ -245,7 +362,7 @@ impl Settings {
     /// Sets a string or blob option; `None` resets it.
     pub fn set_text(&mut self, option: O, value: Option<&[u8]>) -> Result<(), Code> {
         if option == O::Sslengine && value.unwrap_or_default().is_empty() {
-            return Ok(()); // no engine is what there is
+            return Ok(()); // asks for nothing: what was chosen stays, as in curl
         }
         support(option).answer(value.is_none())?;
         if value.is_some_and(|v| v.len() > MAX_INPUT_LENGTH) && option.kind() == ArgKind::String {
@@ -272,6 +389,11 @@ impl Settings {
                 // Of a list with a mistake, what stands before that is allowed, and nothing else: not what was allowed before.
                 self.put(protocol_bits(option), bits.map_or(Value::Unset, |bits| Value::Long(bits as i64)));
                 return read;
+            }
+            O::Sslengine => {
+                let name = String::from_utf8_lossy(value.unwrap_or_default());
+                let module = net::tls::openssl::open(&name).map_err(|e| Error::from(e).code())?;
+                self.set_tls_module(Some(Arc::new(module)));
             }
             // Each call says one thing, and they add up.
             O::Ech => {
@@ -574,9 +696,12 @@ mod tests {
         assert_eq!(s.generation(), with_fields);
         s.set_text(O::Userpwd, Some(b"me:secret")).unwrap();
         assert_ne!(s.route(), route, "a login may be part of a connection's identity");
-        let route = s.route();
+        let (route, way) = (s.route(), s.way());
         s.set_text(O::Url, Some(b"http://other/")).unwrap();
         assert_ne!(s.route(), route);
+        assert_eq!(s.way(), way);
+        s.set_long(O::Port, 81).unwrap();
+        assert_ne!(s.way(), way);
         assert_ne!(s.own_copy().route(), s.route());
     }
 

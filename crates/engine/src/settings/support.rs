@@ -16,6 +16,9 @@ pub const SCHEMES_BUILT: u64 = CURLAUTH_BASIC
     | CURLAUTH_NTLM
     | CURLAUTH_AWS_SIGV4;
 
+/// Whether HTTP/2 is spoken at all.
+pub const HTTP2_BUILT: bool = tables::feature::is_built("HTTP2");
+
 /// What a want consists of. CURLAUTH_ONLY stays in it: beside one scheme it makes two, so that nothing is sent unasked.
 pub const SCHEMES_KNOWN: u64 = SCHEMES_BUILT | CURLAUTH_ONLY;
 
@@ -24,6 +27,8 @@ pub const SCHEMES_KNOWN: u64 = SCHEMES_BUILT | CURLAUTH_ONLY;
 pub enum Support {
     /// Stored, and honoured.
     Yes,
+    /// The same where the system has an OpenSSL that can be loaded, NOT_BUILT_IN elsewhere.
+    WithOpenSsl,
     /// CURLE_NOT_BUILT_IN: curl knows it, this build lacks what it asks for.
     NotBuiltIn,
     /// CURLE_UNKNOWN_OPTION: curl took it out.
@@ -36,7 +41,9 @@ impl Support {
     pub fn answer(self, nothing: bool) -> Result<(), Code> {
         match self {
             Support::Yes => Ok(()),
-            Support::NotBuiltIn if nothing => Ok(()),
+            Support::NotBuiltIn | Support::WithOpenSsl if nothing => Ok(()),
+            Support::WithOpenSsl if net::tls::openssl::is_there() => Ok(()),
+            Support::WithOpenSsl => Err(Code::NotBuiltIn),
             Support::NotBuiltIn => Err(Code::NotBuiltIn),
             Support::Unknown => Err(Code::UnknownOption),
         }
@@ -119,7 +126,8 @@ pub fn support(option: O) -> Support {
         // RTSP.
         O::RtspRequest | O::RtspSessionId | O::RtspStreamUri | O::RtspTransport | O::RtspClientCseq
         | O::RtspServerCseq | O::InterleaveFunction | O::InterleaveData => Support::Yes,
-        // SFTP and SCP.
+        // SFTP and SCP. Of the log-ins that CURLOPT_SSH_AUTH_TYPES may name, CURLSSH_AUTH_HOST and CURLSSH_AUTH_GSSAPI are
+        // accepted and let nobody in, as in a libcurl with libssh2.
         O::SshAuthTypes | O::SshPublicKeyfile | O::SshPrivateKeyfile | O::SshHostPublicKeyMd5
         | O::SshHostPublicKeySha256 | O::SshKnownhosts | O::SshKeyFunction | O::SshKeyData
         | O::SshHostkeyFunction | O::SshHostkeyData | O::SshCompression => Support::Yes,
@@ -134,8 +142,8 @@ pub fn support(option: O) -> Support {
         // Mail.
         O::MailFrom | O::MailRcpt | O::MailAuth | O::MailRcptAllowfails | O::SaslIr
         | O::SaslAuthzid | O::UploadFlags => Support::Yes,
-        // Features that this build lacks.
-        O::SslCtxFunction | O::SslCtxData | O::Sslengine | O::SslengineDefault => Support::NotBuiltIn,
+        // OpenSSL's own.
+        O::SslCtxFunction | O::SslCtxData | O::Sslengine | O::SslengineDefault => Support::WithOpenSsl,
         // Taken out of curl with 8.15, 8.17 and 8.22.
         O::SslFalsestart | O::Krblevel | O::TlsauthUsername | O::TlsauthPassword | O::TlsauthType
         | O::ProxyTlsauthUsername | O::ProxyTlsauthPassword | O::ProxyTlsauthType => Support::NotBuiltIn,

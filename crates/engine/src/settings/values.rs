@@ -4,6 +4,10 @@
 //! Measured: a request asks for some fifty options. In a table of all of them that was a cache line each, cold after every
 //! wait; the bits are one line together, and an option that was not given costs no more.
 
+use std::rc::Rc;
+
+use zeroize::Zeroize;
+
 use super::{O, Text};
 
 /// One stored option.
@@ -17,8 +21,30 @@ pub enum Value {
     /// A string or a blob.
     Text(Text),
     /// A string list.
-    List(std::rc::Rc<[Text]>),
+    List(Rc<[Text]>),
 }
+
+impl Value {
+    /// Overwrites a text that nobody else has.
+    fn wipe(&mut self) {
+        if let Value::Text(text) = self
+            && let Some(bytes) = Rc::get_mut(text)
+        {
+            bytes.zeroize();
+        }
+    }
+}
+
+/// Whose values are not left in memory that has been given back.
+const SECRETS: [O; 7] = [
+    O::Password,
+    O::Proxypassword,
+    O::Keypasswd,
+    O::ProxyKeypasswd,
+    O::Xoauth2Bearer,
+    O::SslkeyBlob,
+    O::ProxySslkeyBlob,
+];
 
 /// Options are numbered from 1 to this.
 const SLOTS: usize = 384;
@@ -54,6 +80,9 @@ impl Values {
         let (slot, had) = (slot(option), self.has(option));
         let rank = self.rank(slot);
         let bit = 1 << (slot % 64);
+        if SECRETS.contains(&option) {
+            self.wipe(option);
+        }
         match (had, value) {
             (true, Value::Unset) => {
                 self.given[slot / 64] &= !bit;
@@ -73,12 +102,25 @@ impl Values {
         Values { given: self.given, list: self.list.iter().map(own).collect() }
     }
 
+    fn wipe(&mut self, option: O) {
+        if self.has(option) {
+            let rank = self.rank(slot(option));
+            self.list[rank].wipe();
+        }
+    }
+
     /// How many of the options before this one were given.
     fn rank(&self, slot: usize) -> usize {
         let (word, bit) = (slot / 64, slot % 64);
         let before = self.given[word] & ((1 << bit) - 1);
         let count: u32 = self.given[..word].iter().map(|word| word.count_ones()).sum();
         (count + before.count_ones()) as usize
+    }
+}
+
+impl Drop for Values {
+    fn drop(&mut self) {
+        SECRETS.into_iter().for_each(|option| self.wipe(option));
     }
 }
 

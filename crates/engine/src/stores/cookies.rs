@@ -5,12 +5,11 @@ use std::cell::Cell;
 
 use runtime::cell::RefCell;
 
-use tables::EasyOption as O;
+use tables::{EasyOption as O, LockData};
 use wire::cookie::{Command, Jar, Target};
 
 use super::file::{read, write};
-use super::now;
-use crate::easy::EasyState;
+use super::{Keeper, now};
 use crate::settings::{Text, own_text};
 
 /// A handle's own cookies.
@@ -44,8 +43,8 @@ impl Store {
 
 /// CURLOPT_COOKIEFILE: another file to read; an empty name only turns the engine on, `None` turns it off and forgets
 /// the files and the handle's own cookies.
-pub fn add_file(easy: &EasyState, name: Option<&[u8]>) {
-    let store = &easy.stores.cookies;
+pub fn add_file(keeper: Keeper<'_>, name: Option<&[u8]>) {
+    let store = &keeper.stores.cookies;
     match name {
         None => {
             store.unread.borrow_mut().clear();
@@ -62,24 +61,24 @@ pub fn add_file(easy: &EasyState, name: Option<&[u8]>) {
 }
 
 /// CURLOPT_COOKIEJAR: a file to write turns the engine on.
-pub fn jar_named(easy: &EasyState) {
-    easy.stores.cookies.on.set(Some(true));
+pub fn jar_named(keeper: Keeper<'_>) {
+    keeper.stores.cookies.on.set(Some(true));
 }
 
 /// CURLOPT_COOKIELIST: a cookie, which turns the engine on, or something to be done at once with those that there are.
-pub fn command(easy: &EasyState, text: &[u8]) {
+pub fn command(keeper: Keeper<'_>, text: &[u8]) {
     match Command::parse(text) {
-        Command::All => with_jar(easy, |jar| jar.as_mut().map_or((), Jar::clear)),
-        Command::Session => with_jar(easy, |jar| jar.as_mut().map_or((), Jar::clear_session)),
-        Command::Flush => save(easy),
+        Command::All => with_jar(keeper, |jar| jar.as_mut().map_or((), Jar::clear)),
+        Command::Session => with_jar(keeper, |jar| jar.as_mut().map_or((), Jar::clear_session)),
+        Command::Flush => save(keeper),
         Command::Reload => {
-            let files = easy.stores.cookies.files.borrow().clone();
-            *easy.stores.cookies.unread.borrow_mut() = files;
-            read_files(easy);
+            let files = keeper.stores.cookies.files.borrow().clone();
+            *keeper.stores.cookies.unread.borrow_mut() = files;
+            read_files(keeper);
         }
         Command::Line(line) => {
-            easy.stores.cookies.on.set(Some(true));
-            with_jar(easy, |jar| {
+            keeper.stores.cookies.on.set(Some(true));
+            with_jar(keeper, |jar| {
                 let _ = jar.get_or_insert_with(Jar::new).add_line(line, now());
             });
         }
@@ -87,19 +86,20 @@ pub fn command(easy: &EasyState, text: &[u8]) {
 }
 
 /// All cookies in Netscape format (CURLINFO_COOKIELIST).
-pub fn list(easy: &EasyState) -> Vec<Vec<u8>> {
-    with_jar(easy, |jar| jar.as_mut().map(|j| j.lines(now())).unwrap_or_default())
+pub fn list(keeper: Keeper<'_>) -> Vec<Vec<u8>> {
+    with_jar(keeper, |jar| jar.as_mut().map(|j| j.lines(now())).unwrap_or_default())
 }
 
 /// Reads the files that have not been read yet. Turns the engine on when a file was named.
-pub fn read_files(easy: &EasyState) {
-    if !is_on(easy) && easy.stores.cookies.unread.borrow().is_empty() {
+pub fn read_files(keeper: Keeper<'_>) {
+    let nothing_new = keeper.stores.cookies.made().is_none_or(|store| store.unread.borrow().is_empty());
+    if nothing_new && !is_on(keeper) {
         return;
     }
-    let files = std::mem::take(&mut *easy.stores.cookies.unread.borrow_mut());
-    let new_session = easy.settings.borrow().on(O::Cookiesession);
-    let contents: Vec<Vec<u8>> = files.iter().filter_map(|name| content(easy, name)).collect();
-    with_jar(easy, |jar| {
+    let files = std::mem::take(&mut *keeper.stores.cookies.unread.borrow_mut());
+    let new_session = keeper.settings.borrow().on(O::Cookiesession);
+    let contents: Vec<Vec<u8>> = files.iter().filter_map(|name| content(keeper, name)).collect();
+    with_jar(keeper, |jar| {
         let jar = jar.get_or_insert_with(Jar::new);
         contents.iter().for_each(|bytes| jar.load(bytes, new_session, now()));
         if new_session && !files.is_empty() {
@@ -109,55 +109,59 @@ pub fn read_files(easy: &EasyState) {
 }
 
 /// What a cookie file holds. Read before the jar is taken: what cannot be read is told to the application.
-fn content(easy: &EasyState, name: &[u8]) -> Option<Vec<u8>> {
+fn content(keeper: Keeper<'_>, name: &[u8]) -> Option<Vec<u8>> {
     if name.is_empty() {
         return Some(Vec::new());
     }
     let told = |e: &std::io::Error| {
         let name = String::from_utf8_lossy(name);
-        easy.note(|| format!("WARNING: failed to open cookie file \"{name}\": {e}"));
+        keeper.note(|| format!("WARNING: failed to open cookie file \"{name}\": {e}"));
     };
     read(name).inspect_err(told).ok()
 }
 
 /// The Cookie field for a request there: stored cookies, and those set with CURLOPT_COOKIE.
-pub fn header_for(easy: &EasyState, target: Target<'_>, literal: Option<&[u8]>) -> Option<Vec<u8>> {
-    let stored = with_jar(easy, |jar| Some(jar.as_mut()?.header(target, literal, now())));
+pub fn header_for(keeper: Keeper<'_>, target: Target<'_>, literal: Option<&[u8]>) -> Option<Vec<u8>> {
+    let stored = with_jar(keeper, |jar| Some(jar.as_mut()?.header(target, literal, now())));
     // Without a jar the literal ones go alone.
     stored.unwrap_or_else(|| literal.map(<[u8]>::to_vec))
 }
 
 /// A reply to a request there sets a cookie.
-pub fn received(easy: &EasyState, target: Target<'_>, value: &[u8]) {
-    let outcome = with_jar(easy, |jar| Some(jar.as_mut()?.receive(value, target, now()).map(|_| ())));
+pub fn received(keeper: Keeper<'_>, target: Target<'_>, value: &[u8]) {
+    let outcome = with_jar(keeper, |jar| Some(jar.as_mut()?.receive(value, target, now()).map(|_| ())));
     match outcome {
-        Some(Ok(())) => easy.stores.cookies.dirty.set(true),
-        Some(Err(why)) => easy.note(|| format!("cookie refused: {why:?}")),
+        Some(Ok(())) => keeper.stores.cookies.dirty.set(true),
+        Some(Err(why)) => keeper.note(|| format!("cookie refused: {why:?}")),
         None => {}
     }
 }
 
 /// Whether the application asked for cookies.
-pub fn is_on(easy: &EasyState) -> bool {
-    easy.stores.cookies.on.get().unwrap_or_else(|| easy.settings.borrow().is_set(O::Cookiejar))
+pub fn is_on(keeper: Keeper<'_>) -> bool {
+    let said = keeper.stores.cookies.made().and_then(|store| store.on.get());
+    said.unwrap_or_else(|| keeper.settings.borrow().is_set(O::Cookiejar))
 }
 
 /// Writes the jar file, whole or not at all.
-pub fn save(easy: &EasyState) {
-    let Some(name) = easy.settings.borrow().text(O::Cookiejar) else { return };
-    read_files(easy);
-    let Some(bytes) = with_jar(easy, |jar| jar.as_mut().map(|j| j.file(now()))) else { return };
+pub fn save(keeper: Keeper<'_>) {
+    let Some(name) = keeper.settings.borrow().text(O::Cookiejar) else { return };
+    read_files(keeper);
+    let Some(bytes) = with_jar(keeper, |jar| jar.as_mut().map(|j| j.file(now()))) else { return };
     if let Err(e) = write(&name, &bytes) {
         let name = String::from_utf8_lossy(&name);
-        easy.note(|| format!("WARNING: failed to save cookies in {name}: {e}"));
+        keeper.note(|| format!("WARNING: failed to save cookies in {name}: {e}"));
     }
 }
 
 /// Runs `f` on the jar of the share, or on the handle's own.
-fn with_jar<R>(easy: &EasyState, f: impl FnOnce(&mut Option<Jar>) -> R) -> R {
-    let share = easy.share.borrow().clone();
-    match share.filter(|s| s.shares(tables::LockData::Cookie)) {
-        Some(share) => share.with_cookies(easy.tag.get(), f),
-        None => f(&mut easy.stores.cookies.jar.borrow_mut()),
+fn with_jar<R>(keeper: Keeper<'_>, f: impl FnOnce(&mut Option<Jar>) -> R) -> R {
+    match keeper.sharing(LockData::Cookie) {
+        Some(share) => share.with_cookies(keeper.tag, f),
+        None if is_on(keeper) => f(&mut keeper.stores.cookies.jar.borrow_mut()),
+        None => match keeper.stores.cookies.made() {
+            Some(store) => f(&mut store.jar.borrow_mut()),
+            None => f(&mut None),
+        },
     }
 }

@@ -48,14 +48,16 @@ pub struct Headers {
 /// Where a field stands: its value begins at the end of its name.
 #[derive(Clone, Debug)]
 struct Place {
-    name: Range<usize>,
-    value_end: usize,
+    name: Range<u32>,
+    value_end: u32,
+    request: u32,
     origin: Origin,
-    request: usize,
 }
 
 /// No transfer may have more, with its redirects, interim replies and CONNECT (curl's MAX_HTTP_RESP_HEADER_COUNT).
 const MAX_FIELDS: usize = 5000;
+/// So many fields and bytes of theirs have most replies: what is set aside for the first.
+const USUAL: (usize, usize) = (8, 256);
 /// Storage up to this size is kept for the next transfer.
 const KEPT_STORAGE: usize = 16 * 1024;
 
@@ -83,12 +85,22 @@ impl Headers {
             let text = format!("Too many response headers, {MAX_FIELDS} is max");
             return Err(Error::new(Code::TooLarge, text));
         }
-        let start = self.bytes.len();
+        if self.places.capacity() == 0 {
+            self.bytes.reserve(USUAL.1);
+            self.places.reserve(USUAL.0);
+        }
+        let start = self.end()?;
         self.bytes.extend_from_slice(field.name);
-        let name = start..self.bytes.len();
+        let name = start..self.end()?;
         self.bytes.extend_from_slice(field.value);
-        self.places.push(Place { name, value_end: self.bytes.len(), origin, request });
+        let request = u32::try_from(request).unwrap_or(u32::MAX);
+        self.places.push(Place { name, value_end: self.end()?, request, origin });
         Ok(())
+    }
+
+    /// Where the next name or value begins.
+    fn end(&self) -> Result<u32> {
+        u32::try_from(self.bytes.len()).map_err(|_| Error::from(Code::TooLarge))
     }
 
     /// All fields whose origin is one of the bits, of one request (or of the last, for `None`).
@@ -97,14 +109,14 @@ impl Headers {
         self.places
             .iter()
             .enumerate()
-            .filter(|(_, place)| place.request == request && origins & place.origin as u32 != 0)
+            .filter(|(_, place)| place.request as usize == request && origins & place.origin as u32 != 0)
             .map(|(index, place)| (index, self.field(place)))
             .collect()
     }
 
     /// Number of the last request that left fields.
     pub fn last_request(&self) -> Option<usize> {
-        self.places.last().map(|place| place.request)
+        self.places.last().map(|place| place.request as usize)
     }
 
     /// A field by its place.
@@ -114,10 +126,10 @@ impl Headers {
 
     fn field(&self, place: &Place) -> Field<'_> {
         Field {
-            name: &self.bytes[place.name.clone()],
-            value: &self.bytes[place.name.end..place.value_end],
+            name: &self.bytes[place.name.start as usize..place.name.end as usize],
+            value: &self.bytes[place.name.end as usize..place.value_end as usize],
             origin: place.origin,
-            request: place.request,
+            request: place.request as usize,
         }
     }
 }

@@ -7,9 +7,8 @@ use tables::{Code, EasyOption as O, LockData};
 use wire::hsts::{Cache, parse_expiry};
 
 use super::file::{read, write};
-use super::now;
+use super::{Keeper, now};
 use crate::callbacks::{HstsAnswer, HstsEntry};
-use crate::easy::EasyState;
 use crate::error::{Error, Result};
 use crate::settings::{Text, own_text};
 
@@ -42,8 +41,8 @@ impl Store {
 }
 
 /// CURLOPT_HSTS: another file to read; NULL forgets them, and what was read from them.
-pub fn add_file(easy: &EasyState, name: Option<&[u8]>) {
-    let store = &easy.stores.hsts;
+pub fn add_file(keeper: Keeper<'_>, name: Option<&[u8]>) {
+    let store = &keeper.stores.hsts;
     let (mut unread, mut files) = (store.unread.borrow_mut(), store.files.borrow_mut());
     match name {
         Some(name) => {
@@ -62,28 +61,28 @@ pub fn add_file(easy: &EasyState, name: Option<&[u8]>) {
 }
 
 /// Asked for, or there with a share that holds the cache.
-pub fn is_on(easy: &EasyState) -> bool {
-    let settings = easy.settings.borrow();
-    let shared = || easy.share.borrow().as_ref().is_some_and(|s| s.shares(LockData::Hsts));
-    settings.is_set(O::Hsts) || settings.long(O::HstsCtrl) & ENABLE != 0 || shared()
+pub fn is_on(keeper: Keeper<'_>) -> bool {
+    let settings = keeper.settings.borrow();
+    settings.is_set(O::Hsts)
+        || settings.long(O::HstsCtrl) & ENABLE != 0
+        || keeper.sharing(LockData::Hsts).is_some()
 }
 
 /// Runs `f` on the share's cache, or on the handle's own.
-fn with_cache<R>(easy: &EasyState, f: impl FnOnce(&mut Cache) -> R) -> R {
-    let share = easy.share.borrow().clone();
-    match share.filter(|s| s.shares(LockData::Hsts)) {
-        Some(share) => share.with_hsts(easy.tag.get(), f),
-        None => f(&mut easy.stores.hsts.cache.borrow_mut()),
+fn with_cache<R>(keeper: Keeper<'_>, f: impl FnOnce(&mut Cache) -> R) -> R {
+    match keeper.sharing(LockData::Hsts) {
+        Some(share) => share.with_hsts(keeper.tag, f),
+        None => f(&mut keeper.stores.hsts.cache.borrow_mut()),
     }
 }
 
 /// CURLOPT_HSTSREADFUNCTION is asked for entries until it has no more, before each transfer.
-pub fn ask(easy: &EasyState) -> Result<()> {
-    if !is_on(easy) {
+pub fn ask(keeper: Keeper<'_>) -> Result<()> {
+    if !is_on(keeper) {
         return Ok(());
     }
     loop {
-        let entry = match easy.callbacks.hsts_read() {
+        let entry = match keeper.callbacks.hsts_read() {
             HstsAnswer::Entry(entry) => entry,
             HstsAnswer::Done => return Ok(()),
             HstsAnswer::Failed => {
@@ -98,70 +97,70 @@ pub fn ask(easy: &EasyState) -> Result<()> {
             [] => i64::MAX,
             text => parse_expiry(text).unwrap_or(0),
         };
-        with_cache(easy, |cache| cache.add(&entry.host, entry.includes_subdomains, expires, now()));
+        with_cache(keeper, |cache| cache.add(&entry.host, entry.includes_subdomains, expires, now()));
     }
 }
 
 /// CURLOPT_HSTSWRITEFUNCTION is told all entries, when the handle goes.
-fn tell(easy: &EasyState) {
-    if !is_on(easy) {
+fn tell(keeper: Keeper<'_>) {
+    if !is_on(keeper) {
         return;
     }
-    let entries = with_cache(easy, |cache| cache.entries().to_vec());
+    let entries = with_cache(keeper, |cache| cache.entries().to_vec());
     for (index, entry) in entries.iter().enumerate() {
         let told = HstsEntry {
             host: entry.host.clone(),
             includes_subdomains: entry.includes_subdomains,
             expires: entry.expiry_text().into_bytes(),
         };
-        if !easy.callbacks.hsts_write(&told, index, entries.len()) {
+        if !keeper.callbacks.hsts_write(&told, index, entries.len()) {
             return;
         }
     }
 }
 
 /// Reads the files that have not been read yet.
-pub fn read_files(easy: &EasyState) {
-    if easy.stores.hsts.unread.borrow().is_empty() {
+pub fn read_files(keeper: Keeper<'_>) {
+    if keeper.stores.hsts.made().is_none_or(|store| store.unread.borrow().is_empty()) {
         return;
     }
-    let files = std::mem::take(&mut *easy.stores.hsts.unread.borrow_mut());
+    let files = std::mem::take(&mut *keeper.stores.hsts.unread.borrow_mut());
     for name in files.iter().filter(|name| !name.is_empty()) {
         // A file that is not there yet will be made.
         if let Ok(bytes) = read(name) {
-            with_cache(easy, |cache| cache.load(&bytes, now()));
+            with_cache(keeper, |cache| cache.load(&bytes, now()));
         }
     }
 }
 
 /// Whether this host is to be reached over TLS alone.
-pub fn applies(easy: &EasyState, host: &[u8]) -> bool {
-    with_cache(easy, |cache| cache.applies(host, now()))
+pub fn applies(keeper: Keeper<'_>, host: &[u8]) -> bool {
+    with_cache(keeper, |cache| cache.applies(host, now()))
 }
 
 /// Strict-Transport-Security came. Only a host that was reached over TLS is believed (RFC 6797 §8.1).
-pub fn received(easy: &EasyState, host: &[u8], value: &[u8]) {
-    if with_cache(easy, |cache| cache.receive(host, value, now())).is_err() {
-        easy.note(|| "Illegal STS header skipped".to_owned());
+pub fn received(keeper: Keeper<'_>, host: &[u8], value: &[u8]) {
+    if with_cache(keeper, |cache| cache.receive(host, value, now())).is_err() {
+        keeper.note(|| "Illegal STS header skipped".to_owned());
     }
 }
 
 /// The handle goes: what it has learnt is told to the application, and written to the file.
-pub fn save(easy: &EasyState) {
-    write_file(easy);
-    tell(easy);
+pub fn save(keeper: Keeper<'_>) {
+    write_file(keeper);
+    tell(keeper);
 }
 
 /// Whole or not at all.
-fn write_file(easy: &EasyState) {
-    let settings = easy.settings.borrow();
+fn write_file(keeper: Keeper<'_>) {
+    let settings = keeper.settings.borrow();
     let name = settings.text(O::Hsts).filter(|name| !name.is_empty());
     let Some(name) = name.filter(|_| settings.long(O::HstsCtrl) & READ_ONLY == 0) else { return };
     drop(settings);
-    read_files(easy);
-    let bytes = with_cache(easy, |cache| cache.file());
+    read_files(keeper);
+    let bytes = with_cache(keeper, |cache| cache.file());
     if let Err(e) = write(&name, &bytes) {
         let name = String::from_utf8_lossy(&name);
-        easy.note(|| format!("WARNING: failed to save HSTS in {name}: {e}"));
+        keeper.note(|| format!("WARNING: failed to save HSTS in {name}: {e}"));
     }
 }

@@ -3,11 +3,11 @@
 use std::task::{Context, Poll, ready};
 
 use net::Connection;
-use net::exchange::{BodyError, BodyStep};
+use net::exchange::BodyStep;
 use runtime::Direction;
 
 use super::Transfer;
-use super::body::{BodySource, send_failed};
+use super::body::{BodySource, receive_failed, send_failed};
 use crate::callbacks::DebugKind;
 use crate::error::Result;
 
@@ -29,12 +29,12 @@ impl Transfer {
 struct UntilClose<'a>(&'a mut Connection);
 
 impl BodySource for UntilClose<'_> {
-    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
-        let n = ready!(self.0.filter.poll_read(cx, buf)).map_err(BodyError::Io)?;
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep>> {
+        let n = ready!(self.0.filter().poll_read(cx, buf)).map_err(|e| receive_failed(&e))?;
         Poll::Ready(Ok(if n == 0 { BodyStep::End } else { BodyStep::Bytes(n) }))
     }
 
     fn forget_read(&mut self) {
-        self.0.filter.socket().forget(Direction::Read);
+        self.0.carrier.socket().forget(Direction::Read);
     }
 }

@@ -1,4 +1,4 @@
-//! Moves body bytes from a connection to the application inside one poll: the multi's one receive
+//! Moves body bytes from a connection to the application inside one poll: one receive
 //! buffer is lent to the framing and then to the writer, so that the usual path copies nothing.
 
 use std::future::{Future, poll_fn};
@@ -16,7 +16,7 @@ use wire::h2::ErrorCode;
 use super::Transfer;
 use crate::easy::EasyState;
 use crate::error::{Error, Result};
-use crate::multi::{SCRATCH, SMALL_SCRATCH};
+use crate::scratch::{LARGE, SMALL, with_scratch};
 
 /// Counts what moves nothing towards the application: a peer may send that without end, as fast as it is read, and others
 /// have their turn in between.
@@ -41,7 +41,7 @@ impl Idling {
 /// Where body bytes come from: an HTTP exchange, or a data connection.
 pub trait BodySource {
     /// Reads body bytes into `buf`.
-    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>>;
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep>>;
 
     /// How many bytes are still to come, where that is known.
     fn left(&self) -> Option<u64> {
@@ -108,15 +108,15 @@ impl Transfer {
                 self.multi.runtime.wake_later(cx.waker().clone());
                 return Poll::Pending;
             }
-            let multi = self.multi.clone();
-            let short = source.left().is_some_and(|left| left < SMALL_SCRATCH as u64);
-            let step = multi.with_scratch(if short { SMALL_SCRATCH } else { SCRATCH }, |buf| {
+            let short = source.left().is_some_and(|left| left < SMALL as u64);
+            let step = with_scratch(if short { SMALL } else { LARGE }, |buf| {
                 let room = self.receive_rate.piece(buf.len());
                 let before = source.converted();
-                match ready!(source.poll_body(cx, &mut buf[..room])) {
+                let step = ready!(source.poll_body(cx, &mut buf[..room]));
+                let came = source.converted().zip(before).map(|(after, before)| (after - before) as usize);
+                match step {
                     Ok(BodyStep::Bytes(n)) => {
-                        let came = source.converted().zip(before).map(|(after, before)| after - before);
-                        self.received(came.map_or(n, |came| came as usize));
+                        self.received(came.unwrap_or(n));
                         let mut at = 0;
                         for &end in source.chunk_ends().iter().filter(|end| **end < n) {
                             self.writer.body(&buf[at..end])?;
@@ -124,8 +124,11 @@ impl Transfer {
                         }
                         Poll::Ready(self.writer.body(&buf[at..n]).map(|()| Some(n)))
                     }
-                    Ok(BodyStep::End) => Poll::Ready(Ok(None)),
-                    Err(e) => Poll::Ready(Err(self.body_failed(e))),
+                    Ok(BodyStep::End) => {
+                        came.filter(|came| *came > 0).into_iter().for_each(|came| self.received(came));
+                        Poll::Ready(Ok(None))
+                    }
+                    Err(e) => Poll::Ready(Err(self.perhaps_partial(e))),
                 }
             });
             match ready!(step)? {
@@ -145,10 +148,9 @@ impl Transfer {
 }
 
 impl Transfer {
-    /// A body that could not be read. Of a stream that has brought something, what is lost is a part.
+    /// Of a stream that has brought something, what is lost is a part.
     #[cold]
-    fn body_failed(&self, e: BodyError) -> Error {
-        let error = body_failed(e);
+    fn perhaps_partial(&self, error: Error) -> Error {
         let partial = error.code() == Code::Http2 && self.easy.info.borrow().downloaded > 0;
         if partial { error.with_code(Code::PartialFile) } else { error }
     }
@@ -165,19 +167,24 @@ impl Transfer {
     }
 }
 
-/// curl's words for a body that could not be read.
+/// curl's words for a body of HTTP that could not be read.
 #[cold]
 fn body_failed(e: BodyError) -> Error {
     match e {
         BodyError::Io(e) => receive_failed(&e),
-        BodyError::Truncated(Some(left)) => {
-            Error::new(Code::PartialFile, format!("end of response with {left} bytes missing"))
-        }
-        BodyError::Truncated(None) => {
-            Error::new(Code::PartialFile, "transfer closed with outstanding read data remaining")
-        }
+        BodyError::Truncated(left) => truncated(left),
         BodyError::Chunk(e) => Error::new(Code::RecvError, e.text()),
     }
+}
+
+/// A body that ended too early, by so much where that is known.
+#[cold]
+pub fn truncated(left: Option<u64>) -> Error {
+    let text = match left {
+        Some(left) => format!("end of response with {left} bytes missing"),
+        None => "transfer closed with outstanding read data remaining".to_owned(),
+    };
+    Error::new(Code::PartialFile, text)
 }
 
 /// A failed receive.
@@ -217,6 +224,9 @@ fn fault_of_stream(stream: u32, fault: &Fault) -> Error {
         Fault::Reset { code: ErrorCode::HTTP_1_1_REQUIRED, .. } => {
             Error::new(Code::SendError, "HTTP/2 is refused, HTTP/1.1 is required").stale().wants_http1()
         }
+        Fault::NotExtended => {
+            Error::new(Code::SendError, "the server has no WebSocket on HTTP/2").stale().wants_http1()
+        }
         Fault::Reset { code: ErrorCode::NO_ERROR, .. } => {
             Error::new(Code::Http2, format!("HTTP/2 stream {stream} was reset"))
         }
@@ -249,12 +259,12 @@ fn fault_of_http3(stream: u64, fault: &http3::Fault) -> Error {
         Fault::Reset { code: wire::h3::ErrorCode::VERSION_FALLBACK, .. } => {
             Error::new(Code::SendError, "HTTP/3 is refused, HTTP/1.1 is required").stale().wants_http1()
         }
-        Fault::Reset { code, why: None } => {
-            let text = format!("HTTP/3 stream {stream} reset by server (error 0x{:x} {code})", code.0);
-            Error::new(Code::Http3, text)
-        }
-        Fault::Reset { code, why: Some(why) } => {
-            Error::new(Code::Http3, format!("HTTP/3 stream {stream}: {why} ({code})"))
+        Fault::Reset { code, why, within_body } => {
+            let text = match why {
+                None => format!("HTTP/3 stream {stream} reset by server (error 0x{:x} {code})", code.0),
+                Some(why) => format!("HTTP/3 stream {stream}: {why} ({code})"),
+            };
+            Error::new(if *within_body { Code::PartialFile } else { Code::Http3 }, text)
         }
         Fault::Failed(failure) => {
             Error::new(Code::Http3, format!("HTTP/3 connection: {} ({})", failure.why, failure.code))
@@ -280,8 +290,8 @@ pub fn os_text(e: &std::io::Error) -> String {
 }
 
 impl BodySource for dyn net::exchange::Exchange + '_ {
-    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
-        net::exchange::Exchange::poll_body(self, cx, buf)
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep>> {
+        net::exchange::Exchange::poll_body(self, cx, buf).map_err(body_failed)
     }
 
     fn forget_read(&mut self) {

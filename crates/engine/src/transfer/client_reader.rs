@@ -75,12 +75,18 @@ impl ClientReader {
 
     /// The body that the settings ask for.
     pub fn open(easy: &Rc<EasyState>, method: Method) -> Result<ClientReader> {
+        let is_text = method == Method::Put && easy.settings.borrow().on(O::Transfertext);
+        ClientReader::open_as(easy, method, is_text)
+    }
+
+    /// The same, where what is sent may say of itself whether it is text (`;type=` in a URL): its line feeds are sent as CR LF.
+    pub fn open_as(easy: &Rc<EasyState>, method: Method, is_text: bool) -> Result<ClientReader> {
         let settings = easy.settings.borrow();
         let length = |option| u64::try_from(settings.long(option)).ok();
         let copied = settings.copied_post_fields.clone();
         let form = settings.mime.clone();
         let (post_size, file_size) = (length(O::PostfieldsizeLarge), length(O::InfilesizeLarge));
-        let convert_lines = settings.on(O::Crlf) || settings.on(O::Transfertext) && method == Method::Put;
+        let convert_lines = settings.on(O::Crlf) || is_text;
         drop(settings);
         let (source, size) = match method {
             Method::Get | Method::Head => (Source::Nothing, Some(0)),

@@ -14,7 +14,7 @@ use crate::callbacks::{DebugKind, Written};
 use crate::easy::EasyState;
 use crate::error::{Error, Result};
 use crate::transfer::body::FAIR_SHARE;
-use crate::websocket::Frame;
+use crate::websocket::{Frame, Payload};
 
 /// CURL_MAX_WRITE_SIZE: applications have buffers of this size.
 const PIECE: usize = 16 * 1024;
@@ -32,6 +32,8 @@ pub struct ClientWriter {
     piece: usize,
     /// The body is read and dropped: a redirect or an authentication round follows.
     ignore_body: bool,
+    /// The application asked for no body, and nothing else is said in this protocol.
+    refuse_body: bool,
     /// The body is frames of a WebSocket, whose payload is handed out.
     framed: bool,
 }
@@ -60,6 +62,7 @@ impl ClientWriter {
             held,
             piece,
             ignore_body: false,
+            refuse_body: false,
             framed: false,
         }
     }
@@ -67,12 +70,18 @@ impl ClientWriter {
     /// A new reply begins: forgets decoders and what was ignored.
     pub fn begin(&mut self) {
         (self.decoder, self.decoding) = (None, false);
-        (self.ignore_body, self.framed) = (false, false);
+        (self.ignore_body, self.refuse_body, self.framed) = (false, false, false);
     }
 
     /// The body of this reply is not the application's.
     pub fn ignore_body(&mut self, ignore: bool) {
         self.ignore_body = ignore;
+    }
+
+    /// A body would be more than the application asked for (CURLOPT_NOBODY(3)); as in curl it is a fault where no headers came
+    /// before it.
+    pub fn refuse_body(&mut self, refuse: bool) {
+        self.refuse_body = refuse;
     }
 
     /// The body of this reply is encoded.
@@ -107,6 +116,10 @@ impl ClientWriter {
     pub fn body(&mut self, data: &[u8]) -> Result<()> {
         if self.ignore_body || data.is_empty() {
             return Ok(());
+        }
+        if self.refuse_body {
+            cold_path();
+            return Err(Error::from(Code::WeirdServerReply));
         }
         self.easy.trace("write", || format!("{} bytes of body", data.len()));
         self.easy.callbacks.debug_if_wanted(DebugKind::DataIn, data);
@@ -148,6 +161,11 @@ impl ClientWriter {
                 continue;
             };
             cold_path();
+            if self.share == 0 {
+                self.held.push_front(next);
+                ready!(self.poll_next_turn(cx));
+                continue;
+            }
             let later = std::mem::take(&mut self.held);
             let result = match next {
                 Held::Header(line) => self.deliver_header(&line),
@@ -176,7 +194,10 @@ impl ClientWriter {
     /// The transfer has ended.
     pub fn finish(&mut self) -> Result<()> {
         debug_assert!(self.held.is_empty(), "pump_body and the head reader wait for what is held");
-        Ok(())
+        match &*self.easy.websocket.borrow() {
+            Some(ws) if self.framed => ws.check_end(),
+            _ => Ok(()),
+        }
     }
 
     /// Whether what comes now must wait behind what the application has not taken yet.
@@ -194,16 +215,20 @@ impl ClientWriter {
     fn frames(&mut self, data: &[u8]) -> Result<()> {
         let easy = self.easy.clone();
         let pings = easy.ws_pings();
+        let has_more = || easy.websocket.borrow().as_ref().is_some_and(|ws| ws.has_more());
         let mut rest = data;
-        while !rest.is_empty() {
-            if self.must_hold() {
+        while !rest.is_empty() || has_more() {
+            if self.must_hold() || self.share == 0 {
                 self.held.push_back(Held::Frames(rest.to_vec()));
                 return Ok(());
             }
             let next = easy.websocket.borrow_mut().as_mut().map(|ws| ws.next(rest, usize::MAX, pings));
             let (used, piece) = next.unwrap_or_else(|| Err(Error::from(Code::FailedInit)))?;
             if let Some((frame, payload)) = piece {
-                self.deliver_payload(frame, &rest[payload])?;
+                if let Payload::Inflated(bytes) = &payload {
+                    self.share = self.share.saturating_sub(bytes.len());
+                }
+                self.deliver_payload(frame, payload.bytes(rest))?;
             }
             rest = &rest[used..];
         }

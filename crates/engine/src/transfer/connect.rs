@@ -2,19 +2,24 @@
 //! made layer by layer: name look-up, connect, proxy, TLS.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::hint::cold_path;
 use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use net::connect::{ConnectRequest, Reached, Stage, Told, at_once, connect, connect_unix};
-use net::filter::{SocketFilter, open::Transport};
-use net::http2::{self, Around, Switched, Terms, Trace};
+use net::filter::{SocketFilter, open::Transport, udp_tunnel::Through};
+use net::http2::{self, Switched, Terms, Trace};
 use net::http3;
-use net::resolver::{IpVersion, ResolveOptions};
+use net::quic::Purpose;
+use net::resolver::{Candidates, IpVersion, ResolveOptions};
+use net::session::Around;
 use net::session::Session;
 use net::ssh;
+use net::tls::TlsInfo;
 use net::{
     About, Acquired, Ages, Connection, Datagrams, Filter, Identity, Key, Lease, Limits, Pool, ResolveCache,
     Whole, Wish,
@@ -25,19 +30,37 @@ use wire::h2::Config;
 
 use super::Transfer;
 use super::plan::{Bound, Plan, Quic, TlsNames, belonging, tls_config};
-use super::proxy::Proxy;
+use super::proxy::{Proxy, ProxyKind};
 use super::socks::Goal;
 use super::tunnel;
 use crate::callbacks::Endpoints;
+use crate::easy::FRAMES;
 use crate::error::{Error, Result};
-use crate::protocol::ssh_log_in;
 use crate::settings::Text;
 
 /// Connections to a proxy that one tunnel may take.
-const MAX_PROXY_ROUNDS: usize = 6;
+pub(super) const MAX_PROXY_ROUNDS: usize = 6;
 
 /// The last filter on the way to a host, the ends of the connection, and whether it is its handle's alone.
 pub(super) type Way = (Box<dyn Filter>, net::connect::Endpoints, bool);
+
+/// What a new connection is of no use without.
+pub type LogIn =
+    for<'a> fn(&'a Transfer, &'a Plan, &'a mut Connection) -> Pin<Box<dyn Future<Output = Result<()>> + 'a>>;
+
+/// The opening of a connection: since when, until when, and what is known of the names on the way.
+pub(super) struct Opening {
+    pub started: Instant,
+    pub deadline: Instant,
+    /// A look-up of the first host that has begun.
+    names: Cell<Option<Box<Candidates>>>,
+}
+
+impl Opening {
+    fn new(started: Instant, deadline: Instant) -> Opening {
+        Opening { started, deadline, names: Cell::new(None) }
+    }
+}
 
 /// A leased connection, and how requests on it are addressed.
 pub struct Link {
@@ -70,7 +93,7 @@ impl Transfer {
     pub async fn connect_bound(&mut self, mut plan: Rc<Plan>, bound: Bound, fresh: bool) -> Result<Link> {
         if let Some(user) = bound.to {
             cold_path();
-            plan = Rc::new(Plan { identity: belonging(&plan.identity, user), ..(*plan).clone() });
+            plan = Rc::new(Plan { identity: belonging(&plan.identity, *user), ..(*plan).clone() });
         }
         self.easy.info.borrow_mut().used_proxy = plan.proxy.is_some();
         self.pin_names()?;
@@ -86,17 +109,25 @@ impl Transfer {
         let owner = self.easy.owner_number();
         let unsettled = !fresh && plan.identity.credentials.is_none();
         let perhaps = bound.perhaps.filter(|_| unsettled).map(|user| match plan.may_have_streams() {
-            true => belonging(&plan.without_http2().identity, user),
-            false => belonging(&plan.identity, user),
+            true => belonging(&plan.without_http2().identity, *user),
+            false => belonging(&plan.identity, *user),
         });
         let better = perhaps.or(if fresh { None } else { self.protected(&plan)? });
+        let opened = plan.opened.as_ref().filter(|_| !fresh);
         let ages = self.ages();
         let streams = plan.may_have_streams() && self.multi.streams.multiplexes();
-        // Logging in costs more than waiting for a channel of a connection on which somebody does so already.
-        let patient = streams && (self.on(O::Pipewait) || plan.is_ssh());
-        let wish = Wish { identity: &plan.identity, fresh, streams, patient, ages, owner };
+        let patience = match (streams, plan.is_ssh()) {
+            // Logging in costs more than waiting for a channel of a connection on which somebody does so already.
+            (true, true) => net::ssh::CHANNELS - 1,
+            (true, false) if self.on(O::Pipewait) => usize::MAX,
+            _ => 0,
+        };
+        let by_tcp = !plan.heeds_records && plan.quic() == Quic::No;
+        let wish = Wish { identity: &plan.identity, fresh, streams, by_tcp, patience, ages, owner };
         let at_once = || {
-            let kept = better.and_then(|identity| pool.try_reuse(Wish { identity: &identity, ..wish }));
+            let open = |identity: &Key| pool.try_reuse(Wish { identity, ..wish });
+            let as_well = |identity: &Key| open(&plan.identity).or_else(|| open(identity));
+            let kept = better.as_ref().and_then(open).or_else(|| opened.and_then(as_well));
             kept.map(Acquired::Reused).or_else(|| pool.try_acquire(wish))
         };
         let acquired = match self.locked(LockData::Connect, at_once) {
@@ -123,16 +154,20 @@ impl Transfer {
             }
             Acquired::Vacant(slot) => {
                 cold_path();
-                let opening = Box::pin(self.open(&plan, started, deadline));
+                let opening = Opening::new(started, deadline);
+                let opening = Box::pin(self.open(&plan, &opening));
                 let connection = self.within(Some(deadline), late, opening).await?;
                 let streams = plan.may_have_streams() && has_streams(&plan, &connection);
-                self.locked(LockData::Connect, || match streams || plan.is_ssh() {
+                // What the application has for itself is driven by nobody.
+                let channels = plan.is_ssh() && !self.on(O::ConnectOnly);
+                self.locked(LockData::Connect, || match streams || channels {
                     true => slot.host(connection, |whole| self.run_session(whole)),
                     false => slot.fill(connection),
                 })
             }
         };
         self.locked(LockData::Connect, || self.note_connection(lease.about()));
+        self.expect_late(lease.about().tls.as_ref());
         let ends = self.easy.info.borrow().ends;
         if !self.easy.callbacks.prereq(&ends) {
             return Err(Error::new(Code::AbortedByCallback, "operation aborted by pre-request callback"));
@@ -173,7 +208,6 @@ impl Transfer {
             most: self.multi.streams.most(),
             buffer: self.multi.streams.buffer(),
             around: self.around_parking(),
-            trace: self.trace_of_frames(),
         }
     }
 
@@ -182,14 +216,16 @@ impl Transfer {
         Config { push: self.multi.push_function().is_some(), ..Config::default() }
     }
 
-    /// Frames are told to the transfer that had the session run, as long as that wants to know and is there.
-    fn trace_of_frames(&self) -> Option<Trace> {
-        const LAYER: &str = "http/2";
-        let wanted = self.easy.callbacks.wants_debug() && self.easy.callbacks.traces(LAYER);
+    /// How frames are told to this transfer, if it wants to know.
+    pub fn trace_of_frames(&self) -> Option<Trace> {
+        let wanted = self.easy.callbacks.wants_debug() && self.easy.callbacks.traces(FRAMES);
         let easy = wanted.then(|| Rc::downgrade(&self.easy))?;
+        let runtime = self.multi.runtime.clone();
         Some(Rc::new(move |line| {
-            if let Some(easy) = easy.upgrade() {
-                easy.trace(LAYER, || line);
+            let Some(easy) = easy.upgrade() else { return };
+            easy.saw_frame(line);
+            if let Some(task) = easy.task.get() {
+                runtime.wake(task);
             }
         }))
     }
@@ -229,65 +265,95 @@ impl Transfer {
         Ok(Some(Key::from(Identity { tls, ..(*plan.identity).clone() })))
     }
 
-    /// Opens a connection along the plan.
-    async fn open(&self, plan: &Plan, started: Instant, deadline: Instant) -> Result<Connection> {
+    /// Opens a connection along the plan. QUIC and TLS take much memory on the way, which a plain connection does without.
+    async fn open(&self, plan: &Plan, opening: &Opening) -> Result<Connection> {
+        let heeding = match plan.heeds_records && self.asks_for_record(plan).is_some() {
+            true => Box::pin(self.heeding_record(plan, opening)).await?,
+            false => None,
+        };
+        let plan = heeding.as_ref().unwrap_or(plan);
         match plan.quic() {
-            Quic::No => self.open_tcp(plan, started, deadline).await,
-            Quic::Only => self.open_quic(plan, deadline).await,
-            Quic::First => self.open_either(plan, started, deadline).await,
+            Quic::No => self.open_tcp(plan, opening).await,
+            Quic::Only => Box::pin(self.open_quic(plan, opening)).await,
+            Quic::First | Quic::Second => Box::pin(self.open_either(plan, opening)).await,
         }
     }
 
+    /// The plan as the host's HTTPS record changes it: which version of HTTP is tried first.
+    async fn heeding_record(&self, plan: &Plan, opening: &Opening) -> Result<Option<Plan>> {
+        let mut names = self.candidates(plan, &plan.host, plan.port, &plan.resolve)?;
+        let known = Box::pin(async {
+            names.services_known().await;
+            Ok(())
+        });
+        self.within(Some(opening.deadline), || self.connecting_late(opening.started), known).await?;
+        let heeding = plan.heeding(&names.protocols());
+        opening.names.set(Some(Box::new(names)));
+        Ok(heeding)
+    }
+
     /// The same by TCP, and by what stands on it.
-    pub(super) async fn open_tcp(
-        &self,
-        plan: &Plan,
-        started: Instant,
-        deadline: Instant,
-    ) -> Result<Connection> {
+    pub(super) async fn open_tcp(&self, plan: &Plan, opening: &Opening) -> Result<Connection> {
         let (filter, endpoints, private) = match &plan.tls_by(Transport::Tcp) {
-            Some(tls) if plan.is_direct() => self.reach_secured(plan, tls, started, deadline).await?,
-            _ => self.reach_by_layers(plan, started, deadline).await?,
+            Some(tls) if plan.is_direct() && self.may_race(plan, tls) => {
+                Box::pin(self.reach_secured(plan, tls, opening)).await?
+            }
+            _ => self.reach_by_layers(plan, opening).await?,
         };
         let now = self.now();
         let mut connection = Connection::new(plan.identity.clone(), filter, endpoints, now);
         // Where it leads is another handle's word: it is for those who heard it.
         let unasked = plan.identity.pins.is_empty() && self.is_pinned(plan);
         connection.private = private || unasked;
-        if plan.is_ssh() {
-            Box::pin(ssh_log_in(self, plan, &mut connection)).await?;
+        if let Some(log_in) = self.log_in {
+            log_in(self, plan, &mut connection).await?;
         }
         Ok(connection)
     }
 
     /// The way to the host of the plan and TLS to it, one after the other.
-    async fn reach_by_layers(&self, plan: &Plan, started: Instant, deadline: Instant) -> Result<Way> {
-        let (mut filter, endpoints, private) = self.reach(plan, started, deadline).await?;
+    async fn reach_by_layers(&self, plan: &Plan, opening: &Opening) -> Result<Way> {
+        let (mut filter, endpoints, private) = self.reach(plan, opening).await?;
         if plan.identity.haproxy.is_some() {
             super::tunnel::send_haproxy(self, filter.as_mut(), plan, &endpoints).await?;
         }
-        if let Some(tls) = &plan.tls {
-            let host = plan.identity.origin.host.clone();
-            filter = self.tls(filter, tls, &host, plan.identity.origin.port).await?;
-            self.mark(|info, elapsed| info.app_connect = elapsed);
-            self.note_tls(filter.as_ref());
+        if let Some(tls) = &plan.tls_by(Transport::Tcp) {
+            filter = self.tls_to_origin(filter, plan, tls).await?;
         }
         Ok((filter, endpoints, private))
     }
 
     /// The way to the host of the plan: connected, and through the proxy. A proxy that closes between two rounds of
     /// authentication is connected again.
-    async fn reach(&self, plan: &Plan, started: Instant, deadline: Instant) -> Result<Way> {
+    async fn reach(&self, plan: &Plan, opening: &Opening) -> Result<Way> {
         for _ in 0..MAX_PROXY_ROUNDS {
-            if let Some(way) = self.reach_once(plan, started, deadline).await? {
+            if let Some(way) = self.reach_once(plan, opening).await? {
                 return Ok(way);
             }
         }
         Err(Error::new(Code::RecvError, "Proxy CONNECT aborted"))
     }
 
-    async fn reach_once(&self, plan: &Plan, started: Instant, deadline: Instant) -> Result<Option<Way>> {
-        let connected = self.connect_socket(plan, started, deadline, &at_once).await?;
+    async fn reach_once(&self, plan: &Plan, opening: &Opening) -> Result<Option<Way>> {
+        let (first, endpoints, private) = self.reach_first(plan, Purpose::Streams, opening).await?;
+        let filter = match &plan.proxy {
+            Some(proxy) => tunnel::through(self, first, proxy, plan).await?,
+            None => Some(first.into_filter()),
+        };
+        Ok(filter.map(|filter| (filter, endpoints, private)))
+    }
+
+    /// A connection to the host of the plan, or to its proxy, which is asked for nothing yet.
+    pub(super) async fn reach_first(
+        &self,
+        plan: &Plan,
+        purpose: Purpose,
+        opening: &Opening,
+    ) -> Result<(Through, net::connect::Endpoints, bool)> {
+        if let Some(proxy) = plan.proxy.as_ref().filter(|proxy| proxy.kind == ProxyKind::Https3) {
+            return Box::pin(self.reach_proxy_by_quic(plan, proxy, purpose, opening)).await;
+        }
+        let connected = self.connect_socket(plan, Transport::Tcp, opening, &at_once).await?;
         let (endpoints, private) = (connected.endpoints, connected.private);
         self.easy.info.borrow_mut().connects += 1;
         self.note_connected(connected.connected_at, &endpoints);
@@ -298,28 +364,27 @@ impl Transfer {
             let goal = Goal { host: &proxy.host, port: proxy.port, resolve: &plan.resolve };
             filter = super::socks::through(self, filter, first, goal).await?;
         }
-        if let Some(proxy) = &plan.proxy {
-            if let Some(tls) = &proxy.tls {
-                let agreed = self.tls(filter, tls, &proxy.host, proxy.port).await;
-                filter = agreed.map_err(|e| self.of_proxy(e))?;
-                let result = filter.tls().map_or(0, |tls| tls.verify_result);
-                self.easy.info.borrow_mut().proxy_verify_result = result;
-            }
-            match tunnel::through(self, filter, proxy, plan).await? {
-                Some(through) => filter = through,
-                None => return Ok(None),
-            }
+        if let Some(proxy) = &plan.proxy
+            && let Some(tls) = &proxy.tls
+        {
+            let agreed = self.tls(filter, tls, &proxy.host, proxy.port).await;
+            filter = agreed.map_err(|e| self.of_proxy(e))?;
+            self.note_proxy_verified(filter.tls());
         }
-        Ok(Some((filter, endpoints, private)))
+        Ok((Through::Bytes(filter), endpoints, private))
+    }
+
+    pub(super) fn note_proxy_verified(&self, tls: Option<&Arc<TlsInfo>>) {
+        self.easy.info.borrow_mut().proxy_verify_result = tls.map_or(0, |tls| tls.verify_result);
     }
 
     /// A second connection beside a transfer's first, to another host or port by the same way.
     pub async fn connect_beside(&self, plan: &Plan, host: &str, port: u16) -> Result<Box<dyn Filter>> {
         let plan = Plan { host: host.to_owned(), port, ..plan.clone() };
         let started = self.now();
-        let deadline = started + Duration::from_millis(300_000);
+        let opening = Opening::new(started, started + Duration::from_millis(300_000));
         let times = self.easy.info.borrow().clone();
-        let reached = self.reach(&plan, started, deadline).await;
+        let reached = self.reach(&plan, &opening).await;
         let mut info = self.easy.info.borrow_mut();
         (info.name_lookup, info.connect, info.ends) = (times.name_lookup, times.connect, times.ends);
         drop(info);
@@ -350,8 +415,8 @@ impl Transfer {
     pub(super) async fn connect_socket<T: Reached>(
         &self,
         plan: &Plan,
-        started: Instant,
-        deadline: Instant,
+        transport: Transport,
+        opening: &Opening,
         stage: &Stage<'_, T>,
     ) -> Result<T> {
         let reactor = self.multi.runtime.reactor();
@@ -361,59 +426,78 @@ impl Transfer {
             None => (plan.host.as_str(), plan.port),
         };
         let unix = plan.identity.unix.as_ref().or(first.and_then(|p| p.unix.as_ref()));
-        let addresses = match unix {
-            Some(_) => Arc::default(),
-            None => self.look_up(host, port, &first_resolve(plan, host)).await?,
-        };
-        self.mark(|info, elapsed| info.name_lookup = elapsed.max(Duration::from_nanos(1)));
-        if unix.is_none() {
-            self.easy.trace("dns", || format!("{host}:{port} has {} addresses", addresses.list.len()));
-        }
         let local_hosts = match plan.identity.socket.local.host_name() {
             Some(name) if unix.is_none() => Box::pin(self.local_hosts(name, plan)).await,
             _ => Vec::new(),
         };
+        let resolved = Cell::new(false);
+        let tls = first.map_or_else(|| plan.tls_by(transport), |first| first.tls.clone());
         let request = ConnectRequest {
             host,
             port,
-            addresses: &addresses,
+            protocols: tls.as_ref().map_or(&[][..], |tls| &tls.alpn),
+            needs_record: self.asks_for_record(plan) == Some(true),
             local_hosts: &local_hosts,
-            transport: Transport::Tcp,
+            transport,
             options: &plan.identity.socket,
             callbacks: self.easy.callbacks.sockets(),
             attempt_delay: Duration::from_millis(self.long(O::HappyEyeballsTimeoutMs).max(0) as u64),
             favourite: self.favourite(plan, host, port),
-            tell: Some(&|told| self.note_attempt(&told)),
-            started,
-            deadline: Some(deadline),
+            tell: Some(&|told| {
+                if matches!(told, Told::Trying(_)) && !resolved.replace(true) {
+                    self.note_resolved();
+                }
+                self.note_told(host, &told);
+            }),
+            started: opening.started,
+            deadline: Some(opening.deadline),
             owner: self.easy.owner_number(),
         };
-        let reached = match unix {
-            Some(address) => connect_unix(reactor, &request, address, stage).await,
-            None => connect(reactor, &request, stage).await,
-        }?;
+        if let Some(address) = unix {
+            self.note_resolved();
+            return Ok(connect_unix(reactor, &request, address, stage).await?);
+        }
+        let mut candidates = match opening.names.take() {
+            Some(names) => *names,
+            None => self.candidates(plan, host, port, &first_resolve(plan, host))?,
+        };
+        let reached = connect(reactor, &request, &mut candidates, stage).await;
+        if !resolved.get() && candidates.outstanding().next().is_none() && candidates.failure().is_none() {
+            self.note_resolved(); // to addresses that nobody wants
+        }
+        let reached = reached?;
         if let Some(winner) = reached.endpoints().remote {
             let mut favourites = self.multi.favourites.borrow_mut();
-            favourites.note(host, port, &addresses.list, winner, self.now());
+            favourites.note(host, port, candidates.told(), winner, self.now());
         }
         Ok(reached)
     }
 
     /// The address that won the last time. Who wants them mixed gets them mixed.
-    fn favourite(&self, plan: &Plan, host: &str, port: u16) -> Option<SocketAddr> {
+    pub(super) fn favourite(&self, plan: &Plan, host: &str, port: u16) -> Option<SocketAddr> {
         let known = self.multi.favourites.borrow().of(host, port, self.now());
         known.filter(|_| !plan.resolve.shuffle)
     }
 
-    fn note_attempt(&self, told: &Told<'_>) {
-        self.easy.note(|| match told {
-            Told::Trying(address) => format!("  Trying {address}..."),
-            Told::Failed(address, local, error) => {
+    fn note_told(&self, host: &str, told: &Told<'_>) {
+        match told {
+            Told::Answered(answered) => {
+                self.note_answer(answered);
+                let (count, record) = (answered.candidates.len(), answered.part.record());
+                self.easy.trace("dns", || format!("{host}: {count} candidates from {record}"));
+            }
+            Told::Trying(address) => self.easy.note(|| format!("  Trying {address}...")),
+            Told::Failed(address, local, error) => self.easy.note(|| {
                 let from = local.map_or(String::new(), |l| format!(" from {} port {}", l.ip(), l.port()));
                 let (ip, port) = (address.ip(), address.port());
                 format!("connect to {ip} port {port}{from} failed: {}", error.reason())
-            }
-        });
+            }),
+        }
+    }
+
+    /// There is somewhere to go.
+    fn note_resolved(&self) {
+        self.mark(|info, elapsed| info.name_lookup = elapsed.max(Duration::from_nanos(1)));
     }
 
     /// Known from here on, so that a time-out speaks of the right phase.
@@ -452,7 +536,7 @@ impl Transfer {
     }
 
     /// What was wrong with a certificate was wrong with the proxy's.
-    fn of_proxy(&self, error: Error) -> Error {
+    pub(super) fn of_proxy(&self, error: Error) -> Error {
         self.easy.info.borrow_mut().proxy_verify_result = error.verify_result();
         error.without_verify_result()
     }
@@ -510,11 +594,7 @@ impl Transfer {
     /// Runs `f` between the lock functions of the share that holds data of this kind, if there is one. Connections are
     /// held as often as in curl, because applications count: for the limits, the look, what is new, and its use.
     pub(super) fn locked<R>(&self, data: LockData, f: impl FnOnce() -> R) -> R {
-        let share = self.easy.share.borrow().clone().filter(|share| share.shares(data));
-        match share {
-            Some(share) => share.around(data, self.easy.tag.get(), f),
-            None => f(),
-        }
+        self.easy.locked(data, f)
     }
 
     pub(super) fn resolve_cache(&self) -> Arc<ResolveCache> {
@@ -535,13 +615,11 @@ impl Transfer {
         }
         let share = self.easy.share.borrow();
         let pool = self.multi.pool_for(share.as_ref().and_then(|s| s.pool()));
+        drop(share);
         let limits = self.multi.limits.get();
-        let settings = self.easy.settings.borrow();
-        pool.set_limits(Limits {
-            kept: self.multi.max_idle(settings.long(O::Maxconnects)),
-            per_host: limits.max_host,
-            total: limits.max_total,
-        });
+        let kept = self.multi.max_idle(self.long(O::Maxconnects));
+        // What is too many is closed, in the application's way.
+        pool.set_limits(Limits { kept, per_host: limits.max_host, total: limits.max_total });
         pool
     }
 
@@ -550,6 +628,7 @@ impl Transfer {
         let mut info = self.easy.info.borrow_mut();
         info.connection_id = about.id as i64;
         info.secured = about.tls.is_some();
+        info.native_tls = about.tls.as_ref().and_then(|tls| tls.native);
         info.ends = ends(&about.endpoints);
         info.last_socket = about.socket;
     }

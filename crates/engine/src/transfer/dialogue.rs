@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
-use net::exchange::{BodyError, BodyStep};
+use net::exchange::BodyStep;
 use net::tls::TlsConfig;
 use net::{About, Memory, Whole};
 use runtime::Direction;
@@ -14,11 +14,11 @@ use tables::{Code, EasyOption as O};
 use wire::http1::LineBuffer;
 
 use super::Transfer;
-use super::body::{receive_failed, send_failed};
+use super::body::{Idling, receive_failed, send_failed};
 use super::plan::{Plan, TlsNames, tls_config};
 use crate::callbacks::DebugKind;
 use crate::error::{Error, Result};
-use crate::multi::SMALL_SCRATCH;
+use crate::scratch::{SMALL, with_scratch};
 
 /// Longest line of a reply.
 const MAX_LINE: usize = 64 * 1024;
@@ -41,6 +41,8 @@ pub struct Dialogue {
     pub last_words: usize,
     /// Logged in as whoever the process is at the time, without a name: it may be somebody else the next time.
     pub is_unnamed: bool,
+    /// A server may say much that nobody asked for.
+    idling: Idling,
 }
 
 impl Dialogue {
@@ -54,6 +56,7 @@ impl Dialogue {
             lines: 0,
             last_words: 0,
             is_unnamed: false,
+            idling: Idling::default(),
         }
     }
 
@@ -79,7 +82,6 @@ impl Dialogue {
             lines.extend_from_slice(b"\r\n");
             t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, &lines[start..]);
         }
-        t.easy.info.borrow_mut().request_size += lines.len() as i64;
         let sent = self.whole.connection().write_all(&lines).await;
         sent.map_err(|e| self.stale_or(send_failed(&e)))?;
         self.outstanding = self.outstanding.saturating_add(commands.len());
@@ -113,6 +115,7 @@ impl Dialogue {
     }
 
     async fn receive_line(&mut self, t: &Transfer) -> Result<Vec<u8>> {
+        poll_fn(|cx| self.idling.poll_step(&t.easy, cx)).await;
         loop {
             match self.received.line(MAX_LINE) {
                 Ok(Some(line)) => return Ok(line),
@@ -121,11 +124,10 @@ impl Dialogue {
                     return Err(Error::new(Code::WeirdServerReply, "response reading failed: line too long"));
                 }
             }
-            let multi = t.multi.clone();
             let got = poll_fn(|cx| {
-                multi.with_scratch(SMALL_SCRATCH, |buf| {
+                with_scratch(SMALL, |buf| {
                     // A whole TLS record must fit.
-                    let read = self.whole.connection().filter.poll_read(cx, &mut buf[..32 * 1024]);
+                    let read = self.whole.connection().filter().poll_read(cx, &mut buf[..32 * 1024]);
                     read.map_ok(|n| {
                         self.received.extend(&buf[..n]);
                         n
@@ -188,7 +190,8 @@ impl Dialogue {
         };
         let origin = &plan.identity.origin;
         let mut connection = self.whole.take();
-        connection.filter = t.tls(connection.filter, &config, &origin.host, origin.port).await?;
+        let below = connection.carrier.into_filter();
+        connection.carrier = t.tls(below, &config, &origin.host, origin.port).await?.into();
         connection.note_layers();
         self.whole.restore(connection);
         Ok(config)
@@ -212,15 +215,12 @@ impl Dialogue {
     }
 
     /// Bytes of a body between lines: first what was received with the last line.
-    pub fn poll_receive(
-        &mut self,
-        cx: &mut Context<'_>,
-        buf: &mut [u8],
-    ) -> Poll<Result<BodyStep, BodyError>> {
+    pub fn poll_receive(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep>> {
         if !self.received.rest().is_empty() {
             return Poll::Ready(Ok(BodyStep::Bytes(self.received.take_into(buf))));
         }
-        let n = ready!(self.whole.connection().filter.poll_read(cx, buf)).map_err(BodyError::Io)?;
+        let n =
+            ready!(self.whole.connection().filter().poll_read(cx, buf)).map_err(|e| receive_failed(&e))?;
         Poll::Ready(Ok(if n == 0 { BodyStep::End } else { BodyStep::Bytes(n) }))
     }
 
@@ -234,6 +234,6 @@ impl Dialogue {
 
     /// The transfer is paused: no interest in reading shall be reported.
     pub fn forget_read(&mut self) {
-        self.whole.connection().filter.socket().forget(Direction::Read);
+        self.whole.connection().carrier.socket().forget(Direction::Read);
     }
 }

@@ -1,20 +1,23 @@
 //! How a transfer looks names up: who is asked, and what the application hears of it.
 
+use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use net::resolver::{
-    Addresses, Around, Candidates, LocalEnds, Means, NameServers, ResolveOptions, Servers, Source,
+    Addresses, Answered, Around, Candidates, LocalEnds, Means, ResolveOptions, Servers, Services, Source,
     is_for_dns, is_new, resolve,
 };
+use net::tls::Ech;
 use tables::{Code, EasyOption as O, LockData};
 use wire::resolv_conf::servers as servers_of;
 
 use super::Transfer;
 use super::over_https::OverHttps;
+use super::plan::Plan;
+use crate::easy::Published;
 use crate::error::{Error, Result};
 use crate::settings::Settings;
-use crate::settings::ech::{EchWish, Mode};
 use crate::share::Share;
 
 /// The lock functions of a share whose names are used.
@@ -49,63 +52,73 @@ fn given(settings: &Settings, option: O) -> Option<String> {
 }
 
 impl Transfer {
-    /// A host's addresses. The application hears of a look-up that begins, not of an answer that the cache has.
+    /// A host's addresses, for who can use but one. The application hears of a look-up that begins, not of an answer that the
+    /// cache has.
     pub(super) async fn look_up(
         &self,
         host: &str,
         port: u16,
         options: &ResolveOptions,
     ) -> Result<Arc<Addresses>> {
-        let means = self.means();
-        match self.wants_published(host) {
-            None => self.look_up_by(&means, host, port, options).await,
-            Some(required) => Box::pin(self.look_up_published(means, host, port, options, required)).await,
-        }
+        self.look_up_by(&self.means(), host, port, options).await
     }
 
-    /// The same, and what the name server has published for Encrypted Client Hello, which is kept for the handshake.
-    async fn look_up_published(
+    /// The candidates of a plan's first host, as they become known; HTTPS records are asked for beside addresses.
+    pub(super) fn candidates(
         &self,
-        means: Means,
+        plan: &Plan,
         host: &str,
         port: u16,
         options: &ResolveOptions,
-        required: bool,
-    ) -> Result<Arc<Addresses>> {
-        let servers: Rc<dyn NameServers> = match &means.addresses {
-            Source::Servers(servers) => servers.clone(),
+    ) -> Result<Candidates> {
+        let mut means = self.means();
+        if let Some(required) = self.asks_for_record(plan) {
+            means.services = Some(self.services(&means, required));
+            *self.easy.published.borrow_mut() = Some(Box::new(Published::of(host)));
+        }
+        let options = self.begin_look_up(&means, host, port, options)?;
+        Ok(Candidates::look_up(&means, (host, port), &options)?)
+    }
+
+    fn services(&self, means: &Means, required: bool) -> Services {
+        match &means.addresses {
+            Source::Servers(servers) => Services { servers: servers.clone(), required, silence: None },
             Source::System(_) => {
-                Rc::new(Servers::configured(self.multi.runtime.reactor(), self.easy.owner_number()))
+                let (reactor, owner) = (self.multi.runtime.reactor(), self.easy.owner_number());
+                let servers = Rc::new(Servers::configured(reactor, owner));
+                Services { servers, required, silence: Some(net::process().silence.clone()) }
             }
-        };
-        let means = Means { services: Some(servers), ..means };
-        let options = &self.begin_look_up(&means, host, port, options)?;
-        let stream = Candidates::look_up(&means, (host, port), options)?;
-        let (addresses, services) = stream.settled_with_services(required).await?;
-        let own = services.iter().find(|service| service.target.is_none() && service.ech.is_some());
-        let list = own.and_then(|service| service.ech.as_deref()).map(Arc::from);
-        *self.easy.published.borrow_mut() = list.map(|list| (host.to_ascii_lowercase(), list));
-        Ok(addresses)
+        }
     }
 
-    /// Whether what a name server publishes of this host counts for Encrypted Client Hello, and whether nothing goes without.
-    fn wants_published(&self, host: &str) -> Option<bool> {
-        let text = self.text(O::Ech)?;
-        let wish = EchWish::of(&text);
-        let required = match wish.mode {
-            _ if wish.list.is_some() => return None,
-            Mode::Off | Mode::Grease => return None,
-            Mode::Try => false,
-            Mode::Hard => true,
-        };
-        let own = self.url.host_ascii().is_ok_and(|own| own.eq_ignore_ascii_case(host.as_bytes()));
-        (own && self.scheme().tls() && is_for_dns(host)).then_some(required)
+    /// What an answer says of Encrypted Client Hello is kept for the handshake.
+    pub(super) fn note_answer(&self, answered: &Answered) {
+        let mut published = self.easy.published.borrow_mut();
+        let Some(published) = published.as_mut() else { return };
+        for candidate in &answered.candidates {
+            published.at.extend(candidate.ech.clone().map(|list| (candidate.address, list)));
+        }
     }
 
-    /// The configurations published for a host.
-    pub(super) fn published(&self, host: &str) -> Option<Arc<[u8]>> {
+    /// Whether HTTPS records of a plan's host are asked for, and whether nothing goes without: of an origin that is asked by HTTP
+    /// over TLS, or by way of Encrypted Client Hello, whose name DNS knows. A proxy has none, nor has a place to which the user
+    /// or an alternative service leads.
+    pub(super) fn asks_for_record(&self, plan: &Plan) -> Option<bool> {
+        let tls = plan.tls.as_ref().filter(|_| plan.is_direct() && plan.identity.connect_to.is_none())?;
+        let published = match &tls.ech {
+            Some(Ech::Published { required, .. }) => Some(*required),
+            _ => None,
+        };
+        let asks = published.is_some() || self.scheme().family().asks_by_http();
+        (asks && is_for_dns(&plan.host)).then_some(published == Some(true))
+    }
+
+    /// The configurations published for a host: those that hold at this address, else the best that are known.
+    pub(super) fn published(&self, host: &str, at: Option<SocketAddr>) -> Option<Arc<[u8]>> {
         let published = self.easy.published.borrow();
-        published.as_ref().filter(|(of, _)| of.eq_ignore_ascii_case(host)).map(|(_, list)| list.clone())
+        let published = published.as_ref().filter(|published| published.host.eq_ignore_ascii_case(host))?;
+        let here = published.at.iter().find(|(address, _)| at == Some(*address));
+        here.or(published.at.first()).map(|(_, list)| list.clone())
     }
 
     /// The same for a name of this machine: no name server elsewhere knows it better than the system (CURLOPT_DOH_URL.md).

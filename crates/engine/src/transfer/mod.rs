@@ -1,5 +1,5 @@
-//! One run of an easy handle, from its options to its result. A protocol handler is one async
-//! function that gets a [`Transfer`]; what keeps it short stands in the modules beside this one.
+//! What a protocol handler works with: it is one async function that gets a [`Transfer`], and what keeps it short stands in
+//! the modules beside this one. No protocol is known here.
 
 pub mod ask;
 pub mod auth;
@@ -9,6 +9,7 @@ pub mod client_writer;
 pub mod connect;
 pub mod dialogue;
 mod gssapi;
+pub mod http;
 pub mod login;
 mod look_up;
 pub mod negotiate;
@@ -18,6 +19,7 @@ pub mod prepare;
 pub mod proxy;
 mod quic;
 pub mod rate_limit;
+mod replay;
 pub mod sasl;
 pub mod secret;
 mod secure;
@@ -26,29 +28,30 @@ mod site;
 mod socks;
 pub mod target;
 mod tunnel;
-mod watch;
+pub mod watch;
 
 #[cfg(test)]
 mod rows;
 
 use std::future::{Future, poll_fn};
-use std::hint::cold_path;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Instant;
 
-use tables::{Code, EasyOption as O, Scheme};
+use net::tls::Late;
+use runtime::cell::RefCell;
+use tables::{EasyOption as O, Scheme};
 
 use crate::easy::EasyState;
 use crate::error::{Error, Result};
 use crate::multi::MultiState;
-use crate::protocol::{self, Next};
 use crate::settings::Method;
 use client_writer::ClientWriter;
+use connect::LogIn;
 use rate_limit::RateLimit;
 use target::Target;
-use watch::Watch;
 
 /// What a protocol handler works with. Lives inside the transfer's future: whatever the application
 /// may read or change meanwhile is in [`EasyState`] instead.
@@ -71,91 +74,28 @@ pub struct Transfer {
     pub method: Method,
     /// Whether a redirect has dropped CURLOPT_CUSTOMREQUEST.
     pub custom_dropped: bool,
-    /// Memory of the HTTP handler between the requests of one transfer.
-    pub http: protocol::HttpMemory,
+    /// How authentication goes, which the handle keeps from one transfer to the next.
+    pub auth: Rc<RefCell<auth::Memory>>,
+    /// What the HTTP handler remembers between the requests of one transfer.
+    pub http: http::Memory,
     /// Whether another origin than the first is being talked to.
     pub other_origin: bool,
-}
-
-/// The future that a multi handle runs for an easy handle.
-pub fn task(multi: Rc<MultiState>, easy: Rc<EasyState>) -> Pin<Box<dyn Future<Output = ()>>> {
-    Box::pin(async move {
-        let code = complete(&multi, &easy).await;
-        multi.finished(&easy, code);
-    })
-}
-
-/// One run of an easy handle, to its result.
-pub async fn complete(multi: &Rc<MultiState>, easy: &Rc<EasyState>) -> Code {
-    let result = run(multi, easy).await;
-    conclude(easy, multi, result)
-}
-
-async fn run(multi: &Rc<MultiState>, easy: &Rc<EasyState>) -> Result<()> {
-    let now = multi.runtime.reactor().now();
-    {
-        let mut info = easy.info.borrow_mut();
-        (info.started, info.request_started) = (Some(now), Some(now));
-    }
-    easy.trace("multi", || "the transfer begins".to_owned());
-    crate::stores::begin(easy)?;
-    let mut transfer = Transfer::new(multi.clone(), easy.clone(), target::first(easy)?);
-    let mut watch = Watch::new(multi, easy, now);
-    let mut exchange = pin!(transfer.drive());
-    // The clock is asked first: what comes after the time is over comes too late, however much the caller has slept.
-    let result = poll_fn(|cx| match watch.too_late() {
-        Some(late) => Poll::Ready(Err(late)),
-        None => match exchange.as_mut().poll(cx) {
-            Poll::Ready(result) => Poll::Ready(result),
-            Poll::Pending => watch.poll(cx).map(Err),
-        },
-    });
-    let result = result.await;
-    watch.conclude(result)
-}
-
-/// Writes down how it ended.
-fn conclude(easy: &Rc<EasyState>, multi: &Rc<MultiState>, result: Result<()>) -> Code {
-    easy.leave_websocket();
-    drop(easy.adopted.take());
-    let now = multi.runtime.reactor().now();
-    {
-        let mut info = easy.info.borrow_mut();
-        info.total = info.since_start(now);
-        if let Err(e) = &result {
-            cold_path();
-            if e.os_errno() != 0 {
-                easy.os_errno.set(i64::from(e.os_errno()));
-            }
-            info.proxy_error = e.proxy_code();
-            if e.verify_result() != 0 {
-                info.verify_result = e.verify_result();
-            }
-        }
-    }
-    easy.trace("multi", || match &result {
-        Ok(()) => "the transfer has ended".to_owned(),
-        Err(e) => format!("the transfer has failed with {}", e.code().id()),
-    });
-    match result {
-        Ok(()) => Code::Ok,
-        Err(e) => {
-            cold_path();
-            let text = e.to_string();
-            easy.note(|| text.clone());
-            easy.set_message(&text);
-            e.code()
-        }
-    }
+    /// What the handler has done to each new connection before anybody may have it.
+    pub log_in: Option<LogIn>,
+    /// How the handshake ends that goes on beside the request.
+    late: Option<Arc<Late>>,
 }
 
 impl Transfer {
+    /// The transfer that the settings ask for.
     #[inline]
-    fn new(multi: Rc<MultiState>, easy: Rc<EasyState>, url: Rc<Target>) -> Transfer {
+    pub fn new(multi: Rc<MultiState>, easy: Rc<EasyState>, url: Rc<Target>) -> Transfer {
         let settings = easy.settings.borrow();
         // CURLOPT_NOBODY stays on when CURLOPT_POSTFIELDS is set after it, and means HEAD.
         let body_less = settings.on(O::Nobody) && settings.method != Method::Put;
         let method = if body_less { Method::Head } else { settings.method };
+        let auth = easy.memories.of::<auth::Memory>();
+        auth.borrow_mut().begin(&settings);
         let receive_rate = RateLimit::new(settings.long(O::MaxRecvSpeedLarge));
         let send_rate = RateLimit::new(settings.long(O::MaxSendSpeedLarge));
         drop(settings);
@@ -169,33 +109,16 @@ impl Transfer {
             send_rate,
             method,
             custom_dropped: false,
+            auth,
             http: Default::default(),
             other_origin: false,
+            log_in: None,
+            late: None,
         }
     }
 
-    /// Runs requests until none follows.
-    async fn drive(&mut self) -> Result<()> {
-        loop {
-            self.upgrade()?;
-            prepare::check_scheme(self)?;
-            self.note_url();
-            match protocol::run(self).await? {
-                Next::Done => {
-                    // What the application was not ready for is handed out first, whatever the protocol.
-                    poll_fn(|cx| self.writer.poll_ready(cx)).await?;
-                    return self.writer.finish();
-                }
-                Next::Follow(url) => prepare::follow(self, *url)?,
-                Next::Again => {}
-                Next::Stop(error) => return Err(error),
-            }
-            let now = self.now();
-            self.easy.info.borrow_mut().begin_request(now);
-        }
-    }
-
-    fn note_url(&self) {
+    /// What the application may ask about the URL of the next request.
+    pub fn note_url(&self) {
         let mut info = self.easy.info.borrow_mut();
         info.effective_url = Some(self.url.text.clone());
         info.scheme = self.scheme().name();
@@ -272,32 +195,5 @@ impl Transfer {
             Some(result) => result,
             None => Err(late()),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::callbacks::Callbacks;
-    use crate::{Easy, Multi};
-
-    struct Nobody;
-
-    impl Callbacks for Nobody {}
-
-    /// Ten thousand transfers are forty megabytes, not four hundred. What a transfer seldom does is in boxes.
-    #[test]
-    fn an_http_transfer_is_small() {
-        let multi = Multi::default();
-        let easy = Easy::new(Rc::new(Nobody));
-        easy.set_text(O::Url, Some(b"http://host/")).unwrap();
-        let task = size_of_val(&*task(multi.0.clone(), easy.0.clone()));
-        let url = target::first(&easy.0).unwrap();
-        let mut transfer = Transfer::new(multi.0.clone(), easy.0.clone(), url);
-        let http = protocol::http_size(&mut transfer);
-        let all = [("task with the transfer", task), ("http", http)];
-        let sum: usize = all.iter().map(|(_, size)| size).sum();
-        println!("{all:?}");
-        assert!(sum <= 4096, "{all:?}");
     }
 }

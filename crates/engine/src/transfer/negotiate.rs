@@ -224,7 +224,7 @@ pub async fn listen(
 impl Proxy {
     /// Before a request to this proxy: Negotiate makes the token that it will carry.
     pub async fn prepare(&self, t: &Transfer, negotiate: &mut Negotiate) {
-        let memory = || t.easy.stores.auth.borrow_mut();
+        let memory = || t.auth.borrow_mut();
         if !memory().proxy.wants(Scheme::Negotiate) {
             return;
         }

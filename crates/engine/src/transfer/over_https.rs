@@ -100,7 +100,7 @@ impl NameServers for OverHttps {
         let (multi, asking) = (self.multi.clone(), self.asking.clone());
         Box::pin(async move {
             let Ok((inner, collector)) = inner else { return Err(Unanswered) };
-            let code = super::complete(&multi, &inner.0.0).await;
+            let code = (multi.runs.inside)(&multi, &inner.0.0).await;
             let body = collector.body.take();
             match judged(code, &body, &question) {
                 Ok(answer) => Ok(answer),

@@ -8,15 +8,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use net::Pool;
 use net::filter::open::{KeepAlive, LocalBinding, SocketOptions, Transport, UnixAddress};
 use net::http3;
 use net::identity::{Credentials, Identity, Key, Origin, Owner, ProxyIdentity};
 use net::resolver::{IpVersion, ResolveOptions, speaks_of};
 use net::tls::ech::is_usable;
-use net::tls::{CaSource, CertSource, ClientCert, Ech, TlsConfig, TlsVersion};
+use net::tls::openssl;
+use net::tls::{Backend, CaSource, CertSource, ClientCert, Ech, TlsConfig, TlsVersion};
 use tables::constant::{
     CURL_HTTP_VERSION_1_0, CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2_0, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE,
-    CURL_HTTP_VERSION_3, CURL_HTTP_VERSION_3ONLY, CURLAUTH_NEGOTIATE,
+    CURL_HTTP_VERSION_3, CURL_HTTP_VERSION_3ONLY, CURL_HTTP_VERSION_NONE, CURLAUTH_NEGOTIATE,
 };
 use tables::scheme::{Family, Login};
 use tables::{Code, EasyOption as O, Scheme};
@@ -27,7 +29,7 @@ use super::proxy::{Environment, Proxy, ProxyKind};
 use super::secret::Role;
 use crate::error::{Error, Result};
 use crate::settings::ech::{EchWish, Mode};
-use crate::settings::{Settings, Text};
+use crate::settings::{HTTP2_BUILT, Settings, Text};
 use crate::stores::altsvc::Alternative;
 
 /// How to reach the origin of a transfer's URL.
@@ -35,6 +37,8 @@ use crate::stores::altsvc::Alternative;
 pub struct Plan {
     /// What must match for an idle connection to serve.
     pub identity: Key,
+    /// What serves as well, where it is open already: the origin has named a better way for those who come anew.
+    pub opened: Option<Key>,
     /// Host that a direct connection leads to (after CURLOPT_CONNECT_TO), in the letters it was written with.
     pub host: String,
     /// Its port.
@@ -42,13 +46,15 @@ pub struct Plan {
     /// They are an alternative service (RFC 7838).
     pub alternative: Option<Alternative>,
     /// The proxy, unless there is none or it is bypassed.
-    pub proxy: Option<Proxy>,
+    pub proxy: Option<Box<Proxy>>,
     /// A SOCKS proxy on the way to the proxy (CURLOPT_PRE_PROXY).
-    pub pre_proxy: Option<Proxy>,
+    pub pre_proxy: Option<Box<Proxy>>,
     /// TLS to the origin from the first byte on.
     pub tls: Option<Arc<TlsConfig>>,
     /// Name look-up.
     pub resolve: ResolveOptions,
+    /// HTTP/3 may be tried, and when is not decided yet: an HTTPS record of the host counts.
+    pub heeds_records: bool,
 }
 
 /// Whom a connection belongs to, where a request on it proves who is asking in a way that holds for the connection
@@ -56,9 +62,9 @@ pub struct Plan {
 #[derive(Default)]
 pub struct Bound {
     /// The user that it must have been made for.
-    pub to: Option<Credentials>,
+    pub to: Option<Box<Credentials>>,
     /// One that was authenticated for this user is of use, too.
-    pub perhaps: Option<Credentials>,
+    pub perhaps: Option<Box<Credentials>>,
 }
 
 /// The same connection, belonging to this user.
@@ -68,6 +74,15 @@ pub fn belonging(identity: &Identity, credentials: Credentials) -> Key {
 }
 
 impl Plan {
+    /// Takes what it has in common with others of its handle from the pool: ten thousand transfers to one host have one
+    /// identity between them, and one configuration of TLS.
+    pub fn share(&mut self, pool: &Pool) {
+        self.identity = pool.known(self.identity.clone());
+        if self.tls == self.identity.tls {
+            self.tls.clone_from(&self.identity.tls);
+        }
+    }
+
     /// Nothing stands between the socket and the origin.
     pub fn is_direct(&self) -> bool {
         let through = self.proxy.is_some() || self.pre_proxy.is_some() || self.identity.unix.is_some();
@@ -89,13 +104,18 @@ impl Plan {
         };
         let told = connect_to(&settings, &host, port)?;
         let quic = quic(&settings, &scheme, unix.is_some(), pre_proxy.as_ref().or(proxy.as_ref()))?;
-        let offer = alpn(&settings, &scheme, quic);
-        let alternative = match &told {
+        let asked = alpn(&settings, &scheme, quic);
+        let may_quic = may_quic(&settings, &scheme, unix.is_some() || pre_proxy.is_some() || proxy.is_some());
+        let named = match &told {
             Some(_) => None,
-            None => t.alternative(&host, port, &offer),
+            None => t.alternative(&host, port, &asked, may_quic),
         };
-        let offer = alternative.as_ref().map_or(offer.clone(), |to| to.offer(offer));
-        let tls = scheme.tls().then(|| tls_config(&settings, TlsNames::ORIGIN, offer));
+        let offered = named.as_ref().map(|to| to.offer(asked.clone()));
+        let offer = offered.as_ref().unwrap_or(&asked);
+        let upgraded = *offer != asked && named.as_ref().is_some_and(|to| !to.elsewhere);
+        let alternative = named.filter(|to| to.elsewhere);
+        let only_quic = offer.iter().all(|name| name == http3::ALPN) && !offer.is_empty();
+        let tls = scheme.tls().then(|| tls_config(&settings, TlsNames::ORIGIN, offer.clone()));
         let tls = tls.transpose()?.map(Arc::new);
         let to = told.clone().or_else(|| alternative.as_ref().map(|to| (to.host.clone(), to.port)));
         let (to_host, to_port) = to.unwrap_or_else(|| (written(t.url.host(), &host), port));
@@ -128,13 +148,16 @@ impl Plan {
         };
         let proxies = pre_proxy.iter().chain(&proxy).map(of_proxy).collect();
         let identity = Identity {
-            scheme: family_name(&scheme),
+            scheme: match is_on_stream(&settings, &scheme) {
+                true => family_name(&Scheme::Http),
+                false => family_name(&scheme),
+            },
             // A proxy that is asked by URL serves every origin on one connection.
             origin: match forwarding {
                 Some(proxy) => Origin::new(&proxy.host, proxy.port),
                 None => Origin::new(&host, port),
             },
-            transport: if quic == Quic::Only { Transport::Udp } else { Transport::Tcp },
+            transport: if only_quic { Transport::Udp } else { Transport::Tcp },
             tls: tls.clone().or_else(|| starttls(&settings, &scheme)),
             proxies,
             connect_to: (forwarding.is_none() && (!to_host.eq_ignore_ascii_case(&host) || to_port != port))
@@ -154,8 +177,23 @@ impl Plan {
                 None => Owner::Handle(t.easy.owner_number()),
             }),
         };
+        let opened = tls.as_ref().filter(|_| upgraded).map(|tls| {
+            let tls = Some(Arc::new(TlsConfig { alpn: asked, ..(**tls).clone() }));
+            Key::from(Identity { tls, ..identity.clone() })
+        });
         let identity = Key::from(identity);
-        Ok(Plan { identity, host: to_host, port: to_port, alternative, proxy, pre_proxy, tls, resolve })
+        Ok(Plan {
+            identity,
+            opened,
+            host: to_host,
+            port: to_port,
+            alternative,
+            proxy: proxy.map(Box::new),
+            pre_proxy: pre_proxy.map(Box::new),
+            tls,
+            resolve,
+            heeds_records: may_quic && !upgraded && !only_quic,
+        })
     }
 
     /// Whether a stream may serve a transfer along it.
@@ -172,8 +210,27 @@ impl Plan {
         match (self.offers(http3::ALPN), self.identity.transport) {
             (false, _) => Quic::No,
             (true, Transport::Udp) => Quic::Only,
-            (true, Transport::Tcp) => Quic::First,
+            (true, Transport::Tcp) if self.tls.as_ref().is_some_and(|tls| tls.alpn[0] == http3::ALPN) => {
+                Quic::First
+            }
+            (true, Transport::Tcp) => Quic::Second,
         }
+    }
+
+    /// The same where a record names what is spoken there, the best first: HTTP/3 has the place that it has there, and the last
+    /// one when it was asked for and is not named (as in curl, of whose two attempts the record names the first).
+    pub fn heeding(&self, named: &[Vec<u8>]) -> Option<Plan> {
+        let tls = self.tls.as_ref().filter(|_| !named.is_empty())?;
+        let place = |name: &str| named.iter().position(|one| one == name.as_bytes());
+        let others = || tls.alpn.iter().filter(|name| *name != http3::ALPN);
+        let quic = place(http3::ALPN);
+        if quic.is_none() && !self.offers(http3::ALPN) {
+            return None;
+        }
+        let first = quic.is_some() && others().filter_map(|name| place(name)).all(|other| quic < Some(other));
+        let mut alpn: Vec<String> = others().cloned().collect();
+        alpn.insert(if first { 0 } else { alpn.len() }, http3::ALPN.to_owned());
+        Some(Plan { tls: Some(Arc::new(TlsConfig { alpn, ..(**tls).clone() })), ..self.clone() })
     }
 
     /// The same along TCP or along QUIC alone: each has its own to offer.
@@ -216,12 +273,12 @@ impl Plan {
         if self.knows_http2() || self.asks_for_upgrade() {
             identity.variant = String::new();
         }
-        Plan { identity: identity.into(), tls, ..self.clone() }
+        Plan { identity: identity.into(), opened: None, tls, heeds_records: false, ..self.clone() }
     }
 
     /// The HTTP proxy that requests are handed to, unless it is a tunnel.
     pub fn forwarder(&self) -> Option<&Proxy> {
-        self.proxy.as_ref().filter(|proxy| proxy.forwards())
+        self.proxy.as_deref().filter(|proxy| proxy.forwards())
     }
 }
 
@@ -231,6 +288,12 @@ fn written(host: Option<&[u8]>, ascii: &str) -> String {
     let host = host.and_then(|host| std::str::from_utf8(host).ok()).filter(|host| host.is_ascii());
     let host = host.map(|host| host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host));
     host.unwrap_or(ascii).to_owned()
+}
+
+/// Whether it is a WebSocket that a stream of HTTP/2 may carry, beside requests on the same connection.
+fn is_on_stream(settings: &Settings, scheme: &Scheme) -> bool {
+    let websocket = scheme.family() == Family::Ws && settings.websocket().http2;
+    HTTP2_BUILT && websocket && settings.long(O::ConnectOnly) == 0
 }
 
 /// [`family_name`] of what speaks SSH.
@@ -256,7 +319,7 @@ fn variant(settings: &Settings, scheme: &Scheme, forwards: bool) -> String {
         _ if speaks_http2(settings, scheme, forwards) => match settings.long(O::HttpVersion) {
             CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE => PRIOR_KNOWLEDGE.to_owned(),
             // It may have become one of HTTP/2, which is not for those who want none.
-            CURL_HTTP_VERSION_2_0 if !scheme.tls() => UPGRADE.to_owned(),
+            CURL_HTTP_VERSION_2_0 if !scheme.tls() && scheme.family() == Family::Http => UPGRADE.to_owned(),
             _ => String::new(),
         },
         _ => String::new(),
@@ -413,6 +476,8 @@ pub enum Quic {
     No,
     /// And TCP when it does not answer at once.
     First,
+    /// When TCP does not.
+    Second,
     Only,
 }
 
@@ -432,11 +497,26 @@ fn quic(settings: &Settings, scheme: &Scheme, unix: bool, proxy: Option<&Proxy>)
         Some(proxy) if proxy.kind.is_socks() => {
             (Code::UrlMalformat, "HTTP/3 is not supported over a SOCKS proxy")
         }
-        Some(_) => (Code::UrlMalformat, "HTTP/3 is not supported over an HTTP proxy"),
-        None if settings.long(O::ConnectOnly) != 0 => return Ok(Quic::No),
-        None => return Ok(wish),
+        Some(proxy) if !proxy.may_take_datagrams() => {
+            (Code::UrlMalformat, "HTTP/3 is not supported over an HTTP/1.0 proxy")
+        }
+        _ if settings.long(O::ConnectOnly) != 0 => return Ok(Quic::No),
+        _ if settings.is_for_openssl() => {
+            (Code::NotBuiltIn, "HTTP/3 knows neither an SSL_CTX nor an engine of OpenSSL's")
+        }
+        _ => return Ok(wish),
     };
     if wish == Quic::Only { Err(Error::new(code, why)) } else { Ok(Quic::No) }
+}
+
+/// Whether HTTP/3 may be tried where an origin names it, though nobody has asked for it (CURLOPT_HTTP_VERSION: none of them).
+fn may_quic(settings: &Settings, scheme: &Scheme, by_way_of: bool) -> bool {
+    let version = settings.long(O::HttpVersion);
+    let any = [CURL_HTTP_VERSION_NONE, CURL_HTTP_VERSION_3, CURL_HTTP_VERSION_3ONLY].contains(&version);
+    let direct = !by_way_of && haproxy(settings).is_none() && settings.long(O::ConnectOnly) == 0;
+    let direct = direct && !settings.is_for_openssl();
+    let alpn = settings.on(O::SslEnableAlpn);
+    any && direct && alpn && scheme.family() == Family::Http && scheme.tls()
 }
 
 fn alpn(settings: &Settings, scheme: &Scheme, quic: Quic) -> Vec<String> {
@@ -444,8 +524,8 @@ fn alpn(settings: &Settings, scheme: &Scheme, quic: Quic) -> Vec<String> {
     if !http || !settings.on(O::SslEnableAlpn) {
         return Vec::new();
     }
-    let itself = scheme.family() == tables::scheme::Family::Http;
-    let streams = HTTP2 && itself && settings.long(O::ConnectOnly) == 0;
+    let itself = scheme.family() == tables::scheme::Family::Http || is_on_stream(settings, scheme);
+    let streams = HTTP2_BUILT && itself && settings.long(O::ConnectOnly) == 0;
     let offer: &[&str] = match settings.long(O::HttpVersion) {
         // Many servers know no "http/1.0", and end a handshake that offers nothing else (RFC 7301 3.2).
         CURL_HTTP_VERSION_1_0 if itself => &["http/1.0", "http/1.1"],
@@ -459,13 +539,10 @@ fn alpn(settings: &Settings, scheme: &Scheme, quic: Quic) -> Vec<String> {
     offer.iter().map(|name| (*name).to_owned()).collect()
 }
 
-/// Whether HTTP/2 is spoken at all.
-pub const HTTP2: bool = tables::feature::is_built("HTTP2");
-
 /// Whether the server may be spoken to in HTTP/2 without TLS's agreement. A proxy that is handed URLs is not.
 fn speaks_http2(settings: &Settings, scheme: &Scheme, forwards: bool) -> bool {
-    let http = scheme.family() == tables::scheme::Family::Http;
-    HTTP2 && http && !forwards && settings.long(O::ConnectOnly) == 0
+    let http = scheme.family() == tables::scheme::Family::Http || is_on_stream(settings, scheme);
+    HTTP2_BUILT && http && !forwards && settings.long(O::ConnectOnly) == 0
 }
 
 /// [`Identity::variant`] of a connection on which HTTP/2 is spoken without asking.
@@ -554,7 +631,8 @@ const SSLOPT_NATIVE_CA: i64 = 1 << 4;
 pub fn tls_config(settings: &Settings, names: TlsNames, alpn: Vec<String>) -> Result<TlsConfig> {
     let (min_version, max_version) = tls_versions(settings.long(names.version))?;
     let options = settings.long(names.options);
-    Ok(TlsConfig {
+    let mut config = TlsConfig {
+        backend: Backend::Rustls,
         min_version,
         max_version,
         verify_peer: settings.on(names.verify_peer),
@@ -586,7 +664,13 @@ pub fn tls_config(settings: &Settings, names: TlsNames, alpn: Vec<String>) -> Re
         session_cache: settings.on(O::SslSessionidCache),
         certinfo: settings.on(O::Certinfo),
         key_log: std::env::var_os("SSLKEYLOGFILE").map(PathBuf::from),
-    })
+    };
+    let (hook, module) = (settings.tls_hook(), settings.tls_module().cloned());
+    let wanted = settings.is_for_openssl() || openssl::is_chosen() || openssl::is_needed(&config);
+    if wanted && openssl::is_there() {
+        config.backend = Backend::OpenSsl { hook, module };
+    }
+    Ok(config)
 }
 
 /// What CURLOPT_ECH asks for. Without a list of its own, the name server's counts.

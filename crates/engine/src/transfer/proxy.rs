@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use net::filter::open::UnixAddress;
-use net::tls::TlsConfig;
-use tables::constant::CURLPROXY_HTTPS2;
+use net::http3;
+use net::tls::{Backend, TlsConfig};
+use tables::constant::{CURLPROXY_HTTPS2, CURLPROXY_HTTPS3};
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, Scheme};
 use wire::escape::{self, Reject};
@@ -28,6 +29,8 @@ pub enum ProxyKind {
     Https,
     /// The same, HTTP/2 where the proxy knows it.
     Https2,
+    /// HTTP/3, and nothing else.
+    Https3,
     /// SOCKS4, names looked up here.
     Socks4,
     /// SOCKS4a, names looked up there.
@@ -75,6 +78,18 @@ impl Proxy {
     /// Whether it is handed requests and fetches by itself.
     pub fn forwards(&self) -> bool {
         !self.tunnel && !self.kind.is_socks()
+    }
+
+    /// Whether it may be asked for a tunnel for datagrams: HTTP/1.0 knows no upgrade.
+    pub fn may_take_datagrams(&self) -> bool {
+        !self.kind.is_socks() && self.kind != ProxyKind::Http10
+    }
+
+    /// Its host and port, as a request names them.
+    pub fn authority(&self) -> String {
+        let bare = self.host.contains(':') && !self.host.starts_with('[');
+        let host = if bare { format!("[{}]", self.host) } else { self.host.clone() };
+        format!("{host}:{}", self.port)
     }
 
     /// Whether nobody is named by it.
@@ -182,6 +197,7 @@ fn parse(settings: &Settings, scheme: &Scheme, text: &[u8], without: Option<Prox
     let kind = match url.scheme().as_deref() {
         Some("https") if explicit => match settings.long(O::Proxytype) {
             CURLPROXY_HTTPS2 => ProxyKind::Https2,
+            CURLPROXY_HTTPS3 => ProxyKind::Https3,
             _ => ProxyKind::Https,
         },
         Some("socks5h") => ProxyKind::Socks5h,
@@ -202,7 +218,7 @@ fn parse(settings: &Settings, scheme: &Scheme, text: &[u8], without: Option<Prox
         }
     };
     let option_port = u16::try_from(settings.long(O::Proxyport)).ok().filter(|p| *p > 0);
-    let secure = matches!(kind, ProxyKind::Https | ProxyKind::Https2);
+    let secure = matches!(kind, ProxyKind::Https | ProxyKind::Https2 | ProxyKind::Https3);
     let default = if secure { 443 } else { DEFAULT_PORT };
     let host = host_name(&url).ok_or_else(bad)?;
     let decoded = |part: &[u8]| escape::decode(part, Reject::Nothing).unwrap_or_default();
@@ -215,12 +231,23 @@ fn parse(settings: &Settings, scheme: &Scheme, text: &[u8], without: Option<Prox
     let forwards = scheme.family() == Family::Http && !scheme.tls() && !settings.on(O::Httpproxytunnel);
     // FTP through an HTTP proxy is asked for as a URL, unless a tunnel is wanted.
     let ftp = scheme.family() == Family::Ftp && !settings.on(O::Httpproxytunnel);
-    let tunnel = !kind.is_socks() && !forwards && !ftp;
-    // Requests are handed to a proxy in HTTP/1, whatever it knows.
-    let offer: &[&str] =
-        if tunnel && kind == ProxyKind::Https2 { &["h2", "http/1.1"] } else { &["http/1.1"] };
+    // Requests are handed to a proxy in HTTP/1, whatever it knows: where it is spoken to in HTTP/3 all goes through tunnels.
+    let tunnel = !kind.is_socks() && (!forwards && !ftp || kind == ProxyKind::Https3);
+    let offer: &[&str] = match kind {
+        ProxyKind::Https3 => &[http3::ALPN],
+        ProxyKind::Https2 if tunnel => &["h2", "http/1.1"],
+        _ => &["http/1.1"],
+    };
     let offer = offer.iter().map(|name| (*name).to_owned()).collect();
-    let tls = secure.then(|| tls_config(settings, TlsNames::PROXY, offer)).transpose()?.map(Arc::new);
+    let mut tls = secure.then(|| tls_config(settings, TlsNames::PROXY, offer)).transpose()?;
+    if kind == ProxyKind::Https3 {
+        if settings.is_for_openssl() {
+            let text = "HTTP/3 knows neither an SSL_CTX nor an engine of OpenSSL's";
+            return Err(Error::new(Code::NotBuiltIn, text));
+        }
+        tls.iter_mut().for_each(|tls| tls.backend = Backend::Rustls); // QUIC's
+    }
+    let tls = tls.map(Arc::new);
     Ok(Proxy {
         kind,
         port: url.port().or(option_port).unwrap_or(default),
@@ -252,6 +279,7 @@ fn by_type(number: i64) -> Result<ProxyKind> {
         1 => ProxyKind::Http10,
         2 => ProxyKind::Https,
         CURLPROXY_HTTPS2 => ProxyKind::Https2,
+        CURLPROXY_HTTPS3 => ProxyKind::Https3,
         4 => ProxyKind::Socks4,
         5 => ProxyKind::Socks5,
         6 => ProxyKind::Socks4a,

@@ -5,7 +5,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use net::tls::{TlsInfo, binding};
 use tables::constant::{CURLAUTH_BASIC, CURLAUTH_BEARER, CURLAUTH_DIGEST, CURLAUTH_NEGOTIATE, CURLAUTH_NTLM};
 use tables::{Code, EasyOption as O};
-use wire::auth::sasl::{Action, Conversation, Fresh, Login, Mechanism, Mechanisms, Preference, Reply};
+use wire::auth::sasl::{
+    Action, Channel, Conversation, Fresh, Login, Mechanism, Mechanisms, Preference, Reply,
+};
 use wire::escape::{Reject, decode};
 
 use super::Transfer;
@@ -65,8 +67,7 @@ pub async fn log_in<S: Speaker>(
     offered: Mechanisms,
     wanted: Mechanisms,
 ) -> Result<Outcome> {
-    let mut who = who(t, S::SERVICE)?;
-    who.channel = speaker.dialogue().about().tls.as_deref().and_then(channel);
+    let who = who(t, S::SERVICE, speaker.dialogue().about().tls.as_deref())?;
     let sends_first = t.on(O::SaslIr) || speaker.sends_first();
     let mut talk = Conversation::new(offered, wanted, sends_first, S::LIMIT);
     let mut action = talk.begin(&who, &fresh());
@@ -117,10 +118,14 @@ pub fn preference(t: &Transfer, own: Option<&str>) -> Result<Preference> {
     Preference::parse(&options, own, usual(t.long(O::Httpauth) as u64)).map_err(bad)
 }
 
-/// The channel's name as SCRAM has it: without the kind, which GSS-API puts before it and SCRAM tells by itself.
-fn channel(tls: &TlsInfo) -> Option<Vec<u8>> {
-    let name = binding::server_end_point(tls)?;
-    name.strip_prefix(b"tls-server-end-point:").map(<[u8]>::to_vec)
+/// The channel's names as SCRAM has them: without their kinds, which GSS-API puts before them and SCRAM tells by itself. What
+/// only this handshake has goes before what all connections to the server share.
+fn channels(tls: &TlsInfo) -> Vec<Channel> {
+    let exported = tls.exported.map(|name| Channel { kind: "tls-exporter", name: name.to_vec() });
+    let certificate = binding::server_end_point(tls)
+        .and_then(|name| name.strip_prefix(b"tls-server-end-point:").map(<[u8]>::to_vec))
+        .map(|name| Channel { kind: "tls-server-end-point", name });
+    exported.into_iter().chain(certificate).collect()
 }
 
 /// What is used unless login options choose: what stands beside each scheme of CURLOPT_HTTPAUTH(3), when that says more or
@@ -151,8 +156,8 @@ pub fn check_login(t: &Transfer, own: Option<&str>) -> Result<()> {
     preference(t, own).map(drop)
 }
 
-/// Who logs in, and where.
-pub fn who(t: &Transfer, service: &str) -> Result<Login> {
+/// Who logs in, and where: on a channel of TLS, if there is one.
+pub fn who(t: &Transfer, service: &str, tls: Option<&TlsInfo>) -> Result<Login> {
     let peer = t.peer();
     let given = login::credentials(t)?;
     let own = given.as_ref().and_then(|login| login.for_peer(&peer)).cloned();
@@ -169,7 +174,7 @@ pub fn who(t: &Transfer, service: &str) -> Result<Login> {
         service: t.text(O::ServiceName).map_or_else(|| service.into(), |name| name.to_vec()),
         host: host.to_vec(),
         port: t.url.port_or_default().unwrap_or_default(),
-        channel: None,
+        channels: tls.map(channels).unwrap_or_default(),
     })
 }
 

@@ -1,22 +1,28 @@
 //! TLS for a transfer: on top of a layer that stands, or as the end of the race between the addresses of a host.
 
 use std::cell::Cell;
+use std::hint::cold_path;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
 use net::connect::{Connected, Endpoints, Reached, Through};
 use net::filter::SocketFilter;
-use net::filter::tls::{Answered, TlsFilter, begin, handshake_with};
+use net::filter::open::Transport;
+use net::filter::openssl;
+use net::filter::tls::{Answered, TlsFilter, begin, begin_early, handshake_with};
 use net::tls::ech::outer_name;
-use net::tls::{Ech, PeerSessions, TlsConfig, TlsVersion};
-use net::{Fault, Filter, NetError, SessionStore};
-use tables::LockData;
+use net::tls::openssl::Prepared;
+use net::tls::{Backend, Early, Ech, Late, PeerSessions, TlsConfig, TlsInfo, TlsVersion};
+use net::{Fault, Filter, NetError, NetErrorKind, SessionStore};
+use tables::constant::CURLSSLOPT_EARLYDATA;
 use tables::scheme::Family;
+use tables::{Code, EasyOption as O, LockData};
 
 use super::Transfer;
-use super::connect::Way;
+use super::connect::{Opening, Way};
 use super::plan::Plan;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// A candidate whose server has answered, and is who it should be.
 struct Raced {
@@ -42,27 +48,39 @@ impl Transfer {
         &self,
         plan: &Plan,
         tls: &Arc<TlsConfig>,
-        started: Instant,
-        deadline: Instant,
+        opening: &Opening,
     ) -> Result<Way> {
         let origin = &plan.identity.origin;
         let peer = (&*origin.host, origin.port);
-        let counted = Cell::new(false);
+        let (counted, unspoken) = (Cell::new(false), Cell::new(false));
         let stage = |connected: Connected| -> Through<'_, Raced> {
             if !counted.replace(true) {
                 self.easy.info.borrow_mut().connects += 1;
                 self.note_connected(connected.connected_at, &connected.endpoints);
             }
-            Box::pin(self.answered(tls, peer, connected))
+            Box::pin(async {
+                let answered = self.answered(tls, peer, connected).await;
+                let of_version = |fault: &Fault| fault.error().kind == NetErrorKind::SslVersion;
+                unspoken.set(answered.as_ref().is_err_and(of_version));
+                answered
+            })
         };
-        let won = self.connect_socket(plan, started, deadline, &stage).await?;
+        let raced = self.connect_socket(plan, Transport::Tcp, opening, &stage).await;
+        if unspoken.get() && tls.ech == Some(Ech::Grease) {
+            // It leaves with TLS 1.3 alone, and means nothing: a server of before is asked again without.
+            self.easy.note(|| "ECH: this server may speak TLS 1.2 alone: no GREASE".to_owned());
+            let tls = Arc::new(TlsConfig { ech: None, ..(**tls).clone() });
+            return Box::pin(self.reach_secured(plan, &tls, opening)).await;
+        }
+        let won = raced?;
         self.note_connected(won.connected_at, &won.endpoints);
         self.note_established(plan);
         let agreed = won.answered.finish(&won.tls, peer, &won.sessions).await;
-        let filter = self.settle(&won.sessions, agreed)?;
-        self.note_ech_result(&won.tls, peer.0);
+        let filter = self.settle(&won.sessions, (&won.tls, peer.0), agreed)?;
         self.mark(|info, elapsed| info.app_connect = elapsed);
-        self.note_tls(filter.as_ref());
+        if let Some(tls) = filter.tls() {
+            self.note_tls(tls);
+        }
         Ok((filter, won.endpoints, won.private))
     }
 
@@ -73,7 +91,7 @@ impl Transfer {
         peer: (&str, u16),
         connected: Connected,
     ) -> std::result::Result<Raced, Fault> {
-        let tls = &self.settled(tls, peer).map_err(Fault::Final)?;
+        let tls = &self.settled(tls, peer, connected.endpoints.remote).map_err(Fault::Final)?;
         let sessions = self.take_sessions(tls, peer, &self.sessions()).map_err(Fault::Final)?;
         let Connected { socket, endpoints, private, connected_at } = connected;
         let below = Box::new(SocketFilter::new(socket));
@@ -83,6 +101,9 @@ impl Transfer {
             }
             Err(fault) => {
                 self.locked(LockData::SslSession, || sessions.settle(false));
+                if let Fault::Final(error) = &fault {
+                    self.note_ech_refusal(tls, peer.0, error);
+                }
                 Err(fault)
             }
         }
@@ -107,17 +128,133 @@ impl Transfer {
         (host, port): (&str, u16),
         sessions: SessionStore,
     ) -> Result<Box<dyn Filter>> {
-        let config = &self.settled(config, (host, port))?;
+        let config = &self.settled(config, (host, port), None)?;
+        if let Backend::OpenSsl { hook, .. } = config.backend {
+            return self.tls_by_openssl(below, config, (host, port), &sessions, hook.is_some()).await;
+        }
         let peer = self.take_sessions(config, (host, port), &sessions)?;
         let agreed = handshake_with(below, config, (host, port), &peer).await;
-        let filter = self.settle(&peer, agreed)?;
-        self.note_ech_result(config, host);
+        self.settle(&peer, (config, host), agreed)
+    }
+
+    /// The same by the system's OpenSSL. What the application's function does to the context counts: it is called when all
+    /// settings are in it.
+    async fn tls_by_openssl(
+        &self,
+        below: Box<dyn Filter>,
+        config: &Arc<TlsConfig>,
+        (host, port): (&str, u16),
+        sessions: &SessionStore,
+        hooked: bool,
+    ) -> Result<Box<dyn Filter>> {
+        let prepared = Prepared::new(config)?;
+        let asked = if hooked { self.easy.callbacks.tls_context(prepared.address()) } else { Ok(()) };
+        if let Err(code) = asked {
+            let code = Code::from_id(code).unwrap_or(Code::AbortedByCallback);
+            return Err(Error::new(code, "error signaled by SSL ctx callback"));
+        }
+        let filter = openssl::handshake(below, prepared, config, (host, port), sessions).await?;
+        self.easy.trace("ssl", || format!("{} has been agreed on by OpenSSL", filter.info().version));
+        Ok(Box::new(filter))
+    }
+
+    /// Whether the race between addresses goes on through the handshake: whose hello is the same for all of them.
+    pub(super) fn may_race(&self, plan: &Plan, tls: &Arc<TlsConfig>) -> bool {
+        tls.backend == Backend::Rustls && !self.will_send_early(plan, tls)
+    }
+
+    /// Whether the user lets the request leave with the hello. It must be the client that speaks first; and who is to prove by
+    /// the connection who is asking must know with whom it is before that.
+    fn may_send_early(&self, plan: &Plan) -> bool {
+        let wanted = self.long(O::SslOptions) & CURLSSLOPT_EARLYDATA != 0;
+        wanted
+            && matches!(self.scheme().family(), Family::Http | Family::Ws)
+            && plan.identity.credentials.is_none()
+            && plan.tls.as_ref().is_some_and(|tls| tls.ech.is_none() && tls.backend == Backend::Rustls)
+            && !self.on(O::ConnectOnly)
+            && !self.easy.ahead.get()
+    }
+
+    /// Whether it will: then the race between addresses ends when one is connected, since nothing that is sent early may
+    /// leave to two.
+    pub(super) fn will_send_early(&self, plan: &Plan, tls: &Arc<TlsConfig>) -> bool {
+        let origin = &plan.identity.origin;
+        let has_early = || self.sessions().has_early(tls, &origin.host, origin.port);
+        self.may_send_early(plan) && self.locked(LockData::SslSession, has_early)
+    }
+
+    /// TLS to the origin. Where the session allows it and the user, the handshake is left to the request.
+    pub(super) async fn tls_to_origin(
+        &self,
+        below: Box<dyn Filter>,
+        plan: &Plan,
+        config: &Arc<TlsConfig>,
+    ) -> Result<Box<dyn Filter>> {
+        let peer = (&*plan.identity.origin.host, plan.identity.origin.port);
+        if self.will_send_early(plan, config) {
+            let sessions = self.take_sessions(config, peer, &self.sessions())?;
+            if let Some(early) = sessions.early(&config.alpn) {
+                self.note_early(&early);
+                self.note_hello(config, peer.0, peer.1);
+                return Ok(Box::new(begin_early(below, config, peer, &sessions, early)?));
+            }
+        }
+        let filter = self.tls(below, config, peer.0, peer.1).await?;
+        self.mark(|info, elapsed| info.app_connect = elapsed);
+        if let Some(tls) = filter.tls() {
+            self.note_tls(tls);
+        }
         Ok(filter)
+    }
+
+    /// The connection is used before its handshake is over: what comes of that is told when it is known.
+    pub(super) fn expect_late(&mut self, tls: Option<&Arc<TlsInfo>>) {
+        let late = tls.and_then(|tls| tls.late.clone());
+        self.late = late.filter(|late| late.get().is_none());
+    }
+
+    /// Whether the handshake may still go on.
+    pub fn is_ahead(&self) -> bool {
+        self.late.is_some()
+    }
+
+    /// A handshake that went on beside the request may be over.
+    pub fn note_late(&mut self) {
+        let Some(late) = self.late.take_if(|late| matches!(late.get(), Some(Ok(_)))) else { return };
+        cold_path();
+        let Some(Ok(tls)) = late.get() else { return };
+        self.mark(|info, elapsed| info.app_connect = elapsed);
+        self.easy.info.borrow_mut().early_data = tls.early;
+        let sent = tls.early.unsigned_abs();
+        if sent > 0 {
+            self.easy.note(|| format!("SSL sending {sent} bytes of early data"));
+        }
+        self.note_tls(tls);
+        if tls.early > 0 {
+            self.easy.note(|| format!("Server accepted {sent} bytes of TLS early data."));
+        } else if sent > 0 {
+            self.easy.note(|| "Server rejected TLS early data.".to_owned());
+        }
+    }
+
+    /// The same when the request has failed: a handshake that failed is why.
+    pub fn late_failure(&mut self, failure: Error) -> Error {
+        self.note_late();
+        let late: Option<Arc<Late>> = self.late.take();
+        match late.as_ref().and_then(|late| late.get()) {
+            Some(Err(error)) => Error::from(error.clone()),
+            _ => failure,
+        }
+    }
+
+    pub(super) fn note_early(&self, early: &Early) {
+        let Early { alpn, most } = early;
+        self.easy.note(|| format!("SSL session allows {most} bytes of early data, reusing ALPN '{alpn}'"));
     }
 
     /// What a handshake may use. The application's lock is held while sessions are taken and put back, not while the server
     /// is waited for.
-    fn take_sessions(
+    pub(super) fn take_sessions(
         &self,
         config: &Arc<TlsConfig>,
         (host, port): (&str, u16),
@@ -132,21 +269,30 @@ impl Transfer {
     fn settle(
         &self,
         peer: &PeerSessions,
+        (config, host): (&TlsConfig, &str),
         agreed: std::result::Result<TlsFilter, NetError>,
     ) -> Result<Box<dyn Filter>> {
         self.locked(LockData::SslSession, || peer.settle(agreed.is_ok()));
-        let filter = agreed?;
+        let filter = match agreed {
+            Ok(filter) => filter,
+            Err(error) => {
+                self.note_ech_refusal(config, host, &error);
+                return Err(error.into());
+            }
+        };
+        self.note_ech_result(config, host);
         self.easy.trace("ssl", || format!("{} has been agreed on", filter.info().version));
         Ok(Box::new(filter))
     }
 
     /// What is offered now that the name server has spoken.
-    fn settled(
+    pub(super) fn settled(
         &self,
         config: &Arc<TlsConfig>,
         (host, port): (&str, u16),
+        at: Option<SocketAddr>,
     ) -> std::result::Result<Arc<TlsConfig>, NetError> {
-        let settled = config.settled(self.published(host).as_deref());
+        let settled = config.settled(self.published(host, at).as_deref());
         self.note_ech(config, settled.as_deref().ok(), host);
         let settled = settled?;
         self.note_hello(&settled, host, port);
@@ -171,7 +317,7 @@ impl Transfer {
     }
 
     /// The handshake is over, so what was offered was taken.
-    fn note_ech_result(&self, config: &TlsConfig, host: &str) {
+    pub(super) fn note_ech_result(&self, config: &TlsConfig, host: &str) {
         let Some(offered) = &config.ech else { return };
         self.easy.note(|| {
             let (status, inner, outer) = match outer_name(offered) {
@@ -182,23 +328,37 @@ impl Transfer {
         });
     }
 
+    /// The server could not open the hello. As in curl what it wants instead is told, for the user to try; the numbers are
+    /// OpenSSL's, for why and for how it went.
+    fn note_ech_refusal(&self, config: &TlsConfig, host: &str, error: &NetError) {
+        let Some(list) = &error.retry_configs else { return };
+        if list.is_empty() {
+            return self.easy.note(|| "ECH: no retry_configs (rv = 1)".to_owned());
+        }
+        self.easy.note(|| format!("ECH: retry_configs {}", wire::base64::encode(list)));
+        let outer = config.ech.as_ref().and_then(outer_name);
+        let outer = outer.as_deref().unwrap_or("NULL");
+        self.easy.note(|| format!("ECH: retry_configs for {host} from {outer}, 424 -106"));
+    }
+
     fn note_hello(&self, config: &TlsConfig, host: &str, port: u16) {
         if !config.alpn.is_empty() {
             self.easy.note(|| format!("ALPN: curl offers {}", config.alpn.join(",")));
         }
         self.easy.trace("ssl", || format!("handshake with {host}:{port}"));
-        if config.min_version < TlsVersion::Tls12 {
-            self.easy.note(|| "TLS 1.0 and 1.1 are not spoken here: TLS 1.2 is the least".to_owned());
+        if config.min_version < TlsVersion::Tls12 && config.backend == Backend::Rustls {
+            let text =
+                "TLS 1.0 and 1.1 are spoken by OpenSSL alone (CURL_SSL_BACKEND): TLS 1.2 is the least here";
+            self.easy.note(|| text.to_owned());
         }
     }
 
-    pub(super) fn note_tls(&self, filter: &dyn Filter) {
-        let Some(tls) = filter.tls() else { return };
+    pub(super) fn note_tls(&self, tls: &TlsInfo) {
         self.easy.note(|| format!("SSL connection using {} / {} / {}", tls.version, tls.cipher, tls.group));
         if let Some(protocol) = &tls.alpn {
             self.easy.note(|| format!("ALPN: server accepted {protocol}"));
         }
-        if let Some(own) = tls.peer_certs.first().filter(|_| self.easy.callbacks.wants_debug()) {
+        if let Some(own) = tls.peer_cert.as_deref().filter(|_| self.easy.callbacks.wants_debug()) {
             self.easy.note(|| "Server certificate:".to_owned());
             net::tls::certinfo::summary(own)
                 .into_iter()
@@ -206,6 +366,7 @@ impl Transfer {
         }
         let mut info = self.easy.info.borrow_mut();
         info.secured = true;
+        info.native_tls = tls.native;
         info.verify_result = tls.verify_result;
         info.certificates =
             tls.certinfo.iter().map(|c| c.iter().map(|f| f.as_bytes().into()).collect()).collect();

@@ -19,24 +19,25 @@ use crate::stores::{cookies, hsts};
 impl Transfer {
     /// The Cookie field for the current request: stored cookies, and those set with CURLOPT_COOKIE.
     pub fn cookies_to_send(&self, literal: Option<&[u8]>) -> Option<Vec<u8>> {
-        if !cookies::is_on(&self.easy) {
+        if !cookies::is_on(self.easy.keeper()) {
             return literal.map(<[u8]>::to_vec);
         }
         let host = self.site_name();
-        cookies::header_for(&self.easy, self.site(&host), literal)
+        cookies::header_for(self.easy.keeper(), self.site(&host), literal)
     }
 
     /// Set-Cookie came.
     pub fn cookie_received(&self, value: &[u8]) {
-        if cookies::is_on(&self.easy) {
+        if cookies::is_on(self.easy.keeper()) {
             let host = self.site_name();
-            cookies::received(&self.easy, self.site(&host), value);
+            cookies::received(self.easy.keeper(), self.site(&host), value);
         }
     }
 
-    /// Where to go instead of this host of the current URL, to which those versions are offered.
-    pub fn alternative(&self, host: &str, port: u16, offer: &[String]) -> Option<Alternative> {
-        if self.scheme().tls() { altsvc::alternative(&self.easy, host, port, offer) } else { None }
+    /// Where to go instead of this host of the current URL, to which those versions are offered, and HTTP/3 may be.
+    pub fn alternative(&self, host: &str, port: u16, offer: &[String], quic: bool) -> Option<Alternative> {
+        let tls = self.scheme().tls();
+        tls.then(|| altsvc::alternative(self.easy.keeper(), host, port, offer, quic)).flatten()
     }
 
     /// Tells where the connection leads instead.
@@ -51,29 +52,39 @@ impl Transfer {
 
     /// Alt-Svc came, in a reply of that version (as status lines have it). Over TLS alone is it believed.
     pub fn alternative_received(&self, version: u8, value: &[u8]) {
-        if !self.scheme().tls() || !altsvc::is_on(&self.easy) {
+        if !self.scheme().tls() || !altsvc::is_on(self.easy.keeper()) {
             return;
         }
         let host = self.url.host_ascii().unwrap_or_default();
         let host = host.strip_prefix(b"[").and_then(|h| h.strip_suffix(b"]")).unwrap_or(&host);
-        let version = if version == 20 { Alpn::H2 } else { Alpn::H1 };
-        altsvc::received(&self.easy, version, host, self.url.port_or_default().unwrap_or_default(), value);
+        let version = match version {
+            30 => Alpn::H3,
+            20 => Alpn::H2,
+            _ => Alpn::H1,
+        };
+        altsvc::received(
+            self.easy.keeper(),
+            version,
+            host,
+            self.url.port_or_default().unwrap_or_default(),
+            value,
+        );
     }
 
     /// Strict-Transport-Security came.
     pub fn strictness_received(&self, value: &[u8]) {
-        if self.scheme().tls() && hsts::is_on(&self.easy) {
-            hsts::received(&self.easy, &self.url.host_ascii().unwrap_or_default(), value);
+        if self.scheme().tls() && hsts::is_on(self.easy.keeper()) {
+            hsts::received(self.easy.keeper(), &self.url.host_ascii().unwrap_or_default(), value);
         }
     }
 
     /// http becomes https for a host that asked for it.
     pub fn upgrade(&mut self) -> Result<()> {
-        if self.url.scheme != Some(Scheme::Http) || !hsts::is_on(&self.easy) {
+        if self.url.scheme != Some(Scheme::Http) || !hsts::is_on(self.easy.keeper()) {
             return Ok(());
         }
         let host = self.url.host_ascii().map_err(url_error)?;
-        if !hsts::applies(&self.easy, &host) {
+        if !hsts::applies(self.easy.keeper(), &host) {
             return Ok(());
         }
         let first = Rc::ptr_eq(&self.first_url, &self.url);

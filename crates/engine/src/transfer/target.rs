@@ -1,8 +1,9 @@
 //! Where a request goes: the parsed URL, what is derived from it, and the plan for reaching it. The
 //! handle keeps its target as long as no option of the route changes, so that a transfer like the last one parses
-//! and plans nothing.
+//! and plans nothing; one to another path of the same server parses its URL.
 
 use std::cell::OnceCell;
+use std::io::Write as _;
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -13,13 +14,13 @@ use tables::{EasyOption as O, Scheme};
 use wire::url::Url;
 
 use super::Transfer;
+use super::http::KeptHead;
 use super::plan::{Plan, own_lines};
 use super::prepare;
 use super::proxy::{self, Environment};
 use super::secret::Peer;
 use crate::easy::EasyState;
 use crate::error::Result;
-use crate::protocol;
 use crate::settings::Text;
 
 /// A URL to be fetched.
@@ -35,12 +36,13 @@ pub struct Target {
     host_field: OnceCell<Box<[u8]>>,
     plan: RefCell<Option<Known>>,
     /// The head of the last request for it, if that may be sent again.
-    pub kept_head: RefCell<Option<protocol::KeptHead>>,
+    pub kept_head: RefCell<Option<KeptHead>>,
 }
 
-/// A plan, and what it was made from.
+/// A plan, and what it was made from besides the authority of the URL.
+#[derive(Clone)]
 struct Known {
-    route: u64,
+    way: u64,
     environment: Environment,
     plan: Rc<Plan>,
 }
@@ -60,21 +62,35 @@ impl From<Url> for Target {
 }
 
 impl Target {
+    /// Another URL of the same authority: the way there is known, and whom it leads to.
+    fn beside(&self, url: Url) -> Target {
+        Target {
+            text: prepare::url_text(&url).into(),
+            scheme: self.scheme,
+            peer: self.peer.clone(),
+            host_field: self.host_field.clone(),
+            plan: RefCell::new(self.plan.borrow().clone()),
+            kept_head: RefCell::default(),
+            url,
+        }
+    }
+
     /// The host in ASCII, and the port unless HTTP has it as its default.
     pub fn host_field(&self) -> Result<&[u8]> {
         if let Some(known) = self.host_field.get() {
             return Ok(known);
         }
-        let mut value = match self.url.host() {
+        let mut value = Vec::with_capacity(self.url.host().map_or(0, <[u8]>::len) + ":65535".len());
+        match self.url.host() {
             // In the case of letters that the application chose.
-            Some(host) if host.is_ascii() => host.to_vec(),
-            _ => self.url.host_ascii().map_err(prepare::url_error)?,
-        };
+            Some(host) if host.is_ascii() => value.extend_from_slice(host),
+            _ => value.extend(self.url.host_ascii().map_err(prepare::url_error)?),
+        }
         let port = self.url.port_or_default().unwrap_or_default();
         // A forwarded FTP URL always tells its port.
         let usual = self.scheme.is_some_and(|s| s.family().asks_by_http() && s.default_port() == port);
         if !usual {
-            value.extend_from_slice(format!(":{port}").as_bytes());
+            let _ = write!(value, ":{port}"); // memory takes all
         }
         Ok(self.host_field.get_or_init(|| value.into()))
     }
@@ -88,18 +104,32 @@ impl Deref for Target {
     }
 }
 
+/// The last target of a handle, and the route that it was made for.
+type Last = Option<(u64, Rc<Target>)>;
+
 /// The target that the settings name; the handle's last one when they still say the same.
-pub fn first(easy: &Rc<EasyState>) -> Result<Rc<Target>> {
+pub fn first(easy: &EasyState) -> Result<Rc<Target>> {
     let settings = easy.settings.borrow();
-    if let Some((known, target)) = &*easy.target.borrow()
+    let last = easy.memories.of::<Last>();
+    if let Some((known, target)) = &*last.borrow()
         && *known == settings.route()
         && settings.url_handle.is_none()
     {
         return Ok(target.clone());
     }
-    let target = Rc::new(Target::from(settings.for_route(|| prepare::first_url(&settings))?));
-    *easy.target.borrow_mut() = Some((settings.route(), target.clone()));
+    let url = settings.for_route(|| prepare::first_url(&settings))?;
+    let target = Rc::new(match &*last.borrow() {
+        Some((_, last)) if last.same_authority(&url) => last.beside(url),
+        _ => Target::from(url),
+    });
+    *last.borrow_mut() = Some((settings.route(), target.clone()));
     Ok(target)
+}
+
+/// Another handle goes where this one went last: where it has the same settings, it need not plan that anew.
+pub fn follow(easy: &EasyState, other: &EasyState) {
+    let known = other.memories.of::<Last>().borrow().clone();
+    *easy.memories.of::<Last>().borrow_mut() = known;
 }
 
 impl Transfer {
@@ -110,7 +140,7 @@ impl Transfer {
         let lasting = settings.long(O::Netrc) == 0 && self.easy.callbacks.sockets().is_none();
         // Alternatives come with replies, and tickets from a place that the environment names.
         let by_ticket = settings.long(O::Proxyauth) as u64 & CURLAUTH_NEGOTIATE != 0;
-        let lasting = lasting && !by_ticket && !crate::stores::altsvc::is_on(&self.easy);
+        let lasting = lasting && !by_ticket && !crate::stores::altsvc::is_on(self.easy.keeper());
         let environment = proxy::environment(&settings, &self.scheme());
         // What a server is told changes more often than the way to it; here a proxy is told the same.
         let lasting = lasting
@@ -118,18 +148,20 @@ impl Transfer {
                 || !environment.names_proxy() && !settings.is_set(O::Proxy));
         if let Some(known) = &*self.url.plan.borrow()
             && lasting
-            && known.route == settings.route()
+            && known.way == settings.way()
             && known.environment == environment
         {
             return Ok(known.plan.clone());
         }
-        let plan = Rc::new(match lasting {
-            true => settings.for_route(|| Plan::of(self, &environment))?,
+        let mut plan = match lasting {
+            true => settings.for_way(|| Plan::of(self, &environment))?,
             false => Plan::of(self, &environment)?,
-        });
+        };
+        plan.share(&self.multi.pool);
+        let plan = Rc::new(plan);
         if lasting {
             *self.url.plan.borrow_mut() =
-                Some(Known { route: settings.route(), environment, plan: plan.clone() });
+                Some(Known { way: settings.way(), environment, plan: plan.clone() });
         }
         drop(settings);
         if let Some(to) = &plan.alternative {

@@ -1,15 +1,20 @@
 //! The way through a proxy to the origin: an HTTP CONNECT (RFC 9110 §9.3.6). What the proxy sends
 //! before the tunnel stands goes to the application's header callback. A proxy over TLS may agree to HTTP/2, where the tunnel is
-//! a stream (CURLPROXY_HTTPS2; RFC 9113 §8.5).
+//! a stream (CURLPROXY_HTTPS2; RFC 9113 §8.5), and one by QUIC speaks HTTP/3 (CURLPROXY_HTTPS3; RFC 9114 §4.4). What is asked for
+//! may be a tunnel for datagrams: that is how QUIC gets through a proxy (RFC 9298).
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 
 use net::Filter;
 use net::connect::Endpoints;
 use net::exchange::{RequestBody, RequestHead};
 use net::filter::http_proxy::TunnelFilter;
 use net::filter::http2_proxy::Http2TunnelFilter;
+use net::filter::tunnels::Asked;
+use net::filter::udp_tunnel::{Through, UdpTunnel};
+use net::http3::tunnel::Http3Tunnel;
 use tables::{Code, EasyOption as O};
+use wire::h2::Fields;
 use wire::http1::status::connect_status;
 use wire::http1::{ChunkedDecoder, HeaderLine, check_octets, continue_line, is_empty_line, own_line};
 
@@ -33,48 +38,100 @@ const MAX_LINE: usize = 16 * 1024 - 1;
 /// connection.
 pub async fn through(
     t: &Transfer,
-    below: Box<dyn Filter>,
+    below: Through,
     proxy: &Proxy,
     plan: &Plan,
 ) -> Result<Option<Box<dyn Filter>>> {
     if proxy.kind.is_socks() {
-        return Ok(Some(super::socks::through(t, below, proxy, Goal::of(plan)).await?));
+        return Ok(Some(super::socks::through(t, below.into_filter(), proxy, Goal::of(plan)).await?));
     }
-    if !proxy.tunnel { Ok(Some(below)) } else { connect_tunnel(t, below, proxy, plan).await }
+    let tunnel = match proxy.tunnel {
+        true => connect_tunnel(t, below, (proxy, plan), For::Bytes).await?,
+        false => Some(below),
+    };
+    Ok(tunnel.map(Through::into_filter))
 }
+
+/// The same for datagrams (RFC 9298).
+pub async fn datagrams(
+    t: &Transfer,
+    below: Through,
+    proxy: &Proxy,
+    plan: &Plan,
+) -> Result<Option<UdpTunnel>> {
+    Ok(connect_tunnel(t, below, (proxy, plan), For::Datagrams).await?.map(UdpTunnel::new))
+}
+
+/// What the tunnel is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum For {
+    Bytes,
+    Datagrams,
+}
+
+impl For {
+    /// What messages call the request.
+    fn name(self) -> &'static str {
+        match self {
+            For::Bytes => "CONNECT",
+            For::Datagrams => "CONNECT-UDP",
+        }
+    }
+
+    /// Whether a proxy's reply in HTTP/1 says that the tunnel stands: bytes flow after a success, datagrams after an upgrade.
+    fn stands(self, reply: &Reply) -> bool {
+        match self {
+            For::Bytes => reply.status / 100 == 2,
+            For::Datagrams => reply.status == 101 && reply.upgraded,
+        }
+    }
+}
+
+const HTTP1: &str = "HTTP/1.1";
+
+/// The token of what is asked for beside bytes (RFC 9298 §3).
+const CONNECT_UDP: &str = "connect-udp";
 
 /// Requests on one connection; a proxy that refuses for ever ends it.
 const MAX_ROUNDS: usize = 8;
 
 async fn connect_tunnel(
     t: &Transfer,
-    below: Box<dyn Filter>,
-    proxy: &Proxy,
-    plan: &Plan,
-) -> Result<Option<Box<dyn Filter>>> {
-    if below.tls().is_some_and(|tls| tls.alpn.as_deref() == Some("h2")) {
-        return Box::pin(connect_stream(t, below, proxy, plan)).await.map(Some);
-    }
-    let version = if proxy.kind == ProxyKind::Http10 { "HTTP/1.0" } else { "HTTP/1.1" };
+    below: Through,
+    (proxy, plan): (&Proxy, &Plan),
+    goal: For,
+) -> Result<Option<Through>> {
+    let below = match below {
+        Through::Quic(tunnel) => {
+            let streams = Streams::Http3(tunnel);
+            return Box::pin(connect_stream(t, streams, (proxy, plan), goal)).await.map(Some);
+        }
+        Through::Bytes(below) if below.tls().is_some_and(|tls| tls.alpn.as_deref() == Some("h2")) => {
+            let streams = Streams::Http2(Box::new(Http2TunnelFilter::new(below)));
+            return Box::pin(connect_stream(t, streams, (proxy, plan), goal)).await.map(Some);
+        }
+        Through::Bytes(below) => below,
+    };
+    let version = if proxy.kind == ProxyKind::Http10 { "HTTP/1.0" } else { HTTP1 };
     t.easy.note(|| format!("CONNECT tunnel: {version} negotiated"));
     let mut tunnel = TunnelFilter::new(below);
     let mut steps = Steps::default();
     let mut status = 0;
     for _ in 0..MAX_ROUNDS {
         proxy.prepare(t, &mut steps.negotiate).await;
-        let (head, proves) = request(t, proxy, plan, (version, &mut steps))?;
+        let (head, proves) = request(t, (proxy, plan), goal, (version, &mut steps))?;
         t.easy.trace("http-proxy", || format!("asks {}:{} for a tunnel", proxy.host, proxy.port));
         note_request(t, &head);
         tunnel.send(head.text()).await.map_err(|e| send_failed(&e))?;
-        let reply = reply(t, &mut tunnel).await?;
+        let reply = reply(t, &mut tunnel, goal).await?;
         if reply.cut_off && (!proves || reply.challenges.is_empty()) {
             return Err(Error::new(Code::RecvError, "Proxy CONNECT aborted"));
         }
         status = reply.status;
         t.easy.info.borrow_mut().connect_code = i64::from(status);
-        if status / 100 == 2 {
-            t.easy.note(|| format!("CONNECT tunnel established, response {status}"));
-            return Ok(Some(Box::new(tunnel)));
+        if goal.stands(&reply) {
+            t.easy.note(|| format!("{} tunnel established, response {status}", goal.name()));
+            return Ok(Some(Through::Bytes(Box::new(tunnel))));
         }
         // What a 407 says is read to its end before anything is decided: a body that is none counts for more than the
         // refusal, as in curl.
@@ -87,11 +144,11 @@ async fn connect_tunnel(
             return Ok(None);
         }
     }
-    Err(refused(status))
+    Err(refused(goal, status))
 }
 
-fn refused(status: u16) -> Error {
-    Error::new(Code::CouldntConnect, format!("CONNECT tunnel failed, response {status}"))
+fn refused(goal: For, status: u16) -> Error {
+    Error::new(Code::CouldntConnect, format!("{} tunnel failed, response {status}", goal.name()))
 }
 
 fn note_request(t: &Transfer, head: &RequestHead) {
@@ -99,30 +156,77 @@ fn note_request(t: &Transfer, head: &RequestHead) {
     t.easy.info.borrow_mut().request_size += head.text().len() as i64;
 }
 
-/// The same through a proxy that speaks HTTP/2: each round has a stream of its own on one session. As in curl, the application
-/// does not see the head of the reply.
+/// A connection to a proxy on which a tunnel is a stream.
+enum Streams {
+    Http2(Box<Http2TunnelFilter>),
+    Http3(Box<Http3Tunnel>),
+}
+
+impl Streams {
+    fn version(&self) -> &'static str {
+        match self {
+            Streams::Http2(_) => "HTTP/2",
+            Streams::Http3(_) => "HTTP/3",
+        }
+    }
+
+    /// The layer's name for who traces it.
+    fn layer(&self) -> &'static str {
+        match self {
+            Streams::Http2(_) => "h2-proxy",
+            Streams::Http3(_) => "h3-proxy",
+        }
+    }
+
+    async fn connect(&mut self, head: &RequestHead, asked: Asked<'_>) -> io::Result<(u16, Fields)> {
+        match self {
+            Streams::Http2(tunnel) => tunnel.connect(head, asked).await,
+            Streams::Http3(tunnel) => tunnel.connect(head, asked).await,
+        }
+    }
+
+    fn into_tunnel(self) -> Through {
+        match self {
+            Streams::Http2(tunnel) => Through::Bytes(tunnel),
+            Streams::Http3(tunnel) => Through::Quic(tunnel),
+        }
+    }
+}
+
+/// The same through a proxy that speaks HTTP/2 or HTTP/3: each round has a stream of its own on one session. As in curl, the
+/// application does not see the head of the reply.
 async fn connect_stream(
     t: &Transfer,
-    below: Box<dyn Filter>,
-    proxy: &Proxy,
-    plan: &Plan,
-) -> Result<Box<dyn Filter>> {
-    t.easy.note(|| "CONNECT tunnel: HTTP/2 negotiated".to_owned());
-    let mut tunnel = Http2TunnelFilter::new(below);
+    mut tunnel: Streams,
+    (proxy, plan): (&Proxy, &Plan),
+    goal: For,
+) -> Result<Through> {
+    let version = tunnel.version();
+    t.easy.note(|| format!("CONNECT tunnel: {version} negotiated"));
+    let authority = proxy.authority();
+    let asked = match goal {
+        For::Bytes => Asked::Bytes,
+        For::Datagrams => Asked::Datagrams { proxy: authority.as_bytes() },
+    };
     let mut steps = Steps::default();
     let mut status = 0;
     for _ in 0..MAX_ROUNDS {
         proxy.prepare(t, &mut steps.negotiate).await;
-        let (head, _) = request(t, proxy, plan, ("HTTP/2", &mut steps))?;
-        t.easy.trace("h2-proxy", || format!("asks {}:{} for a tunnel", proxy.host, proxy.port));
+        let (head, _) = request(t, (proxy, plan), goal, (version, &mut steps))?;
+        t.easy.trace(tunnel.layer(), || format!("asks {}:{} for a tunnel", proxy.host, proxy.port));
         note_request(t, &head);
-        let answer = tunnel.connect(&head).await;
-        let (code, fields) = answer.map_err(|_| Error::new(Code::RecvError, "Proxy CONNECT aborted"))?;
+        let answer = tunnel.connect(&head, asked).await;
+        let (code, fields) = answer.map_err(|e| match e.kind() {
+            ErrorKind::Unsupported => {
+                Error::new(Code::CouldntConnect, format!("the proxy takes no {}", goal.name()))
+            }
+            _ => Error::new(Code::RecvError, format!("Proxy {} aborted", goal.name())),
+        })?;
         status = code;
         t.easy.info.borrow_mut().connect_code = i64::from(status);
         if status / 100 == 2 {
-            t.easy.note(|| format!("CONNECT tunnel established, response {status}"));
-            return Ok(Box::new(tunnel));
+            t.easy.note(|| format!("{} tunnel established, response {status}", goal.name()));
+            return Ok(tunnel.into_tunnel());
         }
         let challenges = fields.iter().filter(|(name, _)| *name == b"proxy-authenticate");
         let challenges = challenges.map(|(_, value)| value.to_vec()).collect();
@@ -131,7 +235,7 @@ async fn connect_stream(
             break;
         }
     }
-    Err(refused(status))
+    Err(refused(goal, status))
 }
 
 /// Whether a refusal asks for credentials that we have.
@@ -139,37 +243,55 @@ async fn another_round(t: &Transfer, proxy: &Proxy, reply: &Reply, steps: &mut S
     if reply.status != 407 {
         return false;
     }
-    let by_ticket = t.easy.stores.auth.borrow().proxy.uses(Scheme::Negotiate);
+    let by_ticket = t.auth.borrow().proxy.uses(Scheme::Negotiate);
     if by_ticket {
         let challenges = Some(&reply.challenges);
         listen(t, proxy.whom(), &mut steps.negotiate, challenges, reply.keep_alive).await;
     }
-    let mut memory = t.easy.stores.auth.borrow_mut();
+    let mut memory = t.auth.borrow_mut();
     let heard = memory.proxy.challenged(&reply.challenges, &proxy.peer(), steps);
     t.easy.info.borrow_mut().proxy_auth_available = heard.offered as i64;
     !heard.problem && proxy.login_or_unnamed(by_ticket).is_some() && memory.proxy.pick(heard.usable)
 }
 
-/// The request in this version, and whether it proves who is asking.
+/// The request in this version, and whether it proves who is asking. Datagrams are asked for by a path (RFC 9298 §3): of
+/// HTTP/1 by an upgrade, of the others by an extended CONNECT.
 fn request(
     t: &Transfer,
-    proxy: &Proxy,
-    plan: &Plan,
+    (proxy, plan): (&Proxy, &Plan),
+    goal: For,
     (version, steps): (&str, &mut Steps),
 ) -> Result<(RequestHead, bool)> {
     let settings = t.easy.settings.borrow();
-    let host = if plan.host.contains(':') { format!("[{}]", plan.host) } else { plan.host.clone() };
-    let target = format!("{host}:{}", plan.port);
+    let (method, target, host) = match goal {
+        For::Bytes => {
+            let host = if plan.host.contains(':') { format!("[{}]", plan.host) } else { plan.host.clone() };
+            let target = format!("{host}:{}", plan.port);
+            ("CONNECT", target.clone(), target)
+        }
+        For::Datagrams => {
+            let method = if version == HTTP1 { "GET" } else { "CONNECT" };
+            (method, udp_path(&plan.host, plan.port), proxy.authority())
+        }
+    };
     let custom = t.told_lines(&settings.list(own_lines(&settings)));
     let names = |name: &str| {
         custom.iter().any(|l| own_line(l).is_some_and(|(n, _)| n.eq_ignore_ascii_case(name.as_bytes())))
     };
     let write_target = |out: &mut Vec<u8>| out.extend_from_slice(target.as_bytes());
-    let mut head = RequestHead::new(b"CONNECT", "", write_target, version);
+    let mut head = RequestHead::new(method.as_bytes(), "https", write_target, version);
     if !names("Host") {
-        head.field("Host", target.as_bytes());
+        head.field("Host", host.as_bytes());
     }
-    let proof = authorization(t, proxy, &target, names("Proxy-Authorization"), steps)?;
+    if goal == For::Datagrams {
+        head.protocol = Some(CONNECT_UDP);
+        if version == HTTP1 {
+            head.field("Connection", b"Upgrade");
+            head.field("Upgrade", CONNECT_UDP.as_bytes());
+        }
+        head.field("Capsule-Protocol", b"?1");
+    }
+    let proof = authorization(t, proxy, (method, &target), names("Proxy-Authorization"), steps)?;
     let proves = proof.is_some();
     if let Some(value) = proof {
         head.field("Proxy-Authorization", &value);
@@ -178,7 +300,7 @@ fn request(
     if let Some(agent) = agent {
         head.field("User-Agent", &agent);
     }
-    if !names("Proxy-Connection") {
+    if goal == For::Bytes && !names("Proxy-Connection") {
         head.field("Proxy-Connection", b"Keep-Alive");
     }
     for line in custom.iter() {
@@ -193,14 +315,20 @@ fn request(
     Ok((head, proves))
 }
 
+/// Where a proxy finds the way to this host and port (RFC 9298 §3), unless it has told another: none tells.
+fn udp_path(host: &str, port: u16) -> String {
+    let host = host.replace('%', "%25").replace(':', "%3A");
+    format!("/.well-known/masque/udp/{host}/{port}/")
+}
+
 fn authorization(
     t: &Transfer,
     proxy: &Proxy,
-    target: &str,
+    (method, target): (&str, &str),
     custom: bool,
     steps: &mut Steps,
 ) -> Result<Option<Vec<u8>>> {
-    let mut memory = t.easy.stores.auth.borrow_mut();
+    let mut memory = t.auth.borrow_mut();
     let by_ticket = memory.proxy.uses(Scheme::Negotiate);
     let (peer, login) = (proxy.peer(), proxy.login_or_unnamed(by_ticket));
     if login.is_none() {
@@ -210,7 +338,7 @@ fn authorization(
         peer: &peer,
         login: login.as_ref(),
         bearer: None,
-        method: b"CONNECT",
+        method: method.as_bytes(),
         uri: target.as_bytes(),
         custom,
     };
@@ -229,6 +357,8 @@ struct Reply {
     length: Option<u64>,
     chunked: bool,
     challenges: Vec<Vec<u8>>,
+    /// To what was asked for.
+    upgraded: bool,
     /// The proxy closed before the empty line.
     cut_off: bool,
 }
@@ -273,7 +403,7 @@ impl Lines<'_> {
 }
 
 /// Reads the reply's head. An interim one refuses, too, as in curl.
-async fn reply(t: &Transfer, tunnel: &mut TunnelFilter) -> Result<Reply> {
+async fn reply(t: &Transfer, tunnel: &mut TunnelFilter, goal: For) -> Result<Reply> {
     let mut lines = Lines { tunnel, total: 0 };
     let mut reply = Reply::default();
     let mut is_first = true;
@@ -292,16 +422,18 @@ async fn reply(t: &Transfer, tunnel: &mut TunnelFilter) -> Result<Reply> {
         } else if is_empty_line(&line) {
             return Ok(reply);
         } else if let Some(field) = HeaderLine::parse(&line) {
-            reply.field(t, &field)?;
+            reply.field(t, goal, &field)?;
         }
     }
 }
 
 impl Reply {
-    fn field(&mut self, t: &Transfer, field: &HeaderLine<'_>) -> Result<()> {
+    fn field(&mut self, t: &Transfer, goal: For, field: &HeaderLine<'_>) -> Result<()> {
         let status = self.status;
-        let bodiless = status / 100 == 2;
-        if field.is("Content-Length") || field.is("Transfer-Encoding") {
+        let bodiless = status / 100 == 2 && goal == For::Bytes || status == 101;
+        if goal == For::Datagrams && field.is("Upgrade") {
+            self.upgraded = field.value.eq_ignore_ascii_case(CONNECT_UDP.as_bytes());
+        } else if field.is("Content-Length") || field.is("Transfer-Encoding") {
             if bodiless {
                 // RFC 9110 §9.3.6: what follows is the tunnel's.
                 let name = String::from_utf8_lossy(field.name).into_owned();

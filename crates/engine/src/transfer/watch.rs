@@ -24,7 +24,8 @@ pub struct Watch {
     started: Instant,
     deadline: Option<Instant>,
     next_tick: Option<Instant>,
-    slow: Slow,
+    /// There is such a limit.
+    slow: Option<Box<Slow>>,
     timer: Option<(Instant, Sleep)>,
 }
 
@@ -54,7 +55,8 @@ impl Watch {
             ..Slow::default()
         };
         drop(settings);
-        let ticking = slow.on() || easy.callbacks.wants_progress();
+        let slow = slow.on().then(|| Box::new(slow));
+        let ticking = slow.is_some() || easy.callbacks.wants_progress();
         Watch {
             multi: multi.clone(),
             easy: easy.clone(),
@@ -166,21 +168,19 @@ impl Watch {
     }
 
     fn check_speed(&mut self, now: Instant) -> Result<()> {
-        if !self.slow.on() {
-            return Ok(());
-        }
+        let Some(slow) = &mut self.slow else { return Ok(()) };
         let flow = &self.easy.flow;
         let info = self.easy.info.borrow();
         let moved = info.downloaded + info.uploaded;
         // A paused transfer is slow by the application's own wish, and one without a connection does not move yet.
         let result = match info.moving_since.filter(|_| !flow.receive_paused() && !flow.send_paused()) {
-            Some(begun) => self.slow.look(begun, moved, now),
+            Some(begun) => slow.look(begun, moved, now),
             None => {
-                self.slow.forget();
+                slow.forget();
                 Ok(())
             }
         };
-        self.slow.seen = moved;
+        slow.seen = moved;
         result
     }
 }

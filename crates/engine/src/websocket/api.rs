@@ -23,6 +23,11 @@ impl EasyState {
         if self.settings.borrow().long(O::WsOptions) & bits == 0 { Pings::Answered } else { Pings::Shown }
     }
 
+    /// Whether both have said goodbye, where that is the end.
+    pub(crate) fn ws_is_over(&self) -> bool {
+        self.websocket.borrow().as_ref().is_some_and(|ws| ws.is_over())
+    }
+
     /// The transfer has ended, and with it a WebSocket that is not by hand.
     pub(crate) fn leave_websocket(&self) {
         let by_hand = self.websocket.borrow().as_ref().is_none_or(|ws| ws.is_by_hand());

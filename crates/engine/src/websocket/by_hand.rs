@@ -45,9 +45,9 @@ impl Hand {
 }
 
 impl WebSocket {
-    /// One whose connection is the application's; these bytes came with the head of the reply.
-    pub fn by_hand(early: Vec<u8>) -> WebSocket {
-        WebSocket { hand: Some(Hand { received: early, ..Hand::default() }), ..WebSocket::default() }
+    /// The connection is the application's; these bytes came with the head of the reply.
+    pub fn by_hand(self, early: Vec<u8>) -> WebSocket {
+        WebSocket { hand: Some(Hand { received: early, ..Hand::default() }), ..self }
     }
 
     /// Whether the application has the connection.
@@ -60,7 +60,7 @@ impl WebSocket {
     pub fn receive(&mut self, on: &mut OwnConnection, buf: &mut [u8], pings: Pings) -> Result<Frame> {
         let mut told: Option<Frame> = None;
         loop {
-            if self.hand().received.len() == self.hand().at {
+            if self.hand().received.len() == self.hand().at && !self.has_more() {
                 if told.is_some() {
                     break;
                 }
@@ -73,7 +73,8 @@ impl WebSocket {
             let next = self.next(input, buf.len() - had, pings);
             if let Ok((_, Some((piece, payload)))) = &next {
                 let frame = told.get_or_insert(Frame { len: 0, ..*piece });
-                buf[had..had + payload.len()].copy_from_slice(&input[payload.clone()]);
+                let payload = payload.bytes(input);
+                buf[had..had + payload.len()].copy_from_slice(payload);
                 (frame.len, frame.bytes_left) = (had + payload.len(), piece.bytes_left);
             }
             self.hand().received = received;
@@ -90,7 +91,7 @@ impl WebSocket {
     /// Sends a frame, or what comes next of one: how much of the payload has left. The rest, when there is one, is to be given
     /// again.
     pub fn send(&mut self, on: &mut OwnConnection, bytes: &[u8], fragment: i64, flags: u32) -> Result<usize> {
-        if self.hand().sending || self.writer.left() > 0 {
+        if self.hand().sending || self.frame_left() > 0 {
             self.check_rest(bytes.len())?;
         } else {
             self.flush(on)?;
@@ -109,7 +110,8 @@ impl WebSocket {
                     (told, rest) = (told + sent, &rest[sent..]);
                 }
                 Err(blocked) if blocked.code() == Code::Again => {
-                    let waiting = self.waiting();
+                    // What was compressed is told when all of it has left.
+                    let waiting = if self.compresses() { usize::MAX } else { self.waiting() };
                     let gone = self.hand().untold.saturating_sub(waiting);
                     self.hand().untold -= gone;
                     told += gone;
@@ -135,7 +137,7 @@ impl WebSocket {
     /// Whether so many bytes can be what is missing of the frame.
     fn check_rest(&mut self, len: usize) -> Result<()> {
         let untold = self.hand().untold;
-        let most = self.writer.left() + untold as u64;
+        let most = self.frame_left() + untold as u64;
         if len < untold {
             let text = format!("[WS] only {len} bytes of the {untold} that wait were given again");
             return Err(Error::new(Code::BadFunctionArgument, text));

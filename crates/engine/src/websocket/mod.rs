@@ -4,8 +4,8 @@
 
 mod api;
 mod by_hand;
+mod deflate;
 
-use std::ops::Range;
 use std::task::Waker;
 
 use tables::Code;
@@ -15,6 +15,7 @@ use tables::constant::{
 use wire::ws::{Kind, MAX_CONTROL, Piece, Reader, Writer};
 
 use crate::error::{Error, Result};
+pub use deflate::Payload;
 
 /// So much may wait to be sent before nothing more is received: a peer that sends and never reads fills no memory.
 const MUCH: usize = 1024 * 1024;
@@ -32,8 +33,8 @@ pub struct Frame {
     pub len: usize,
 }
 
-/// A frame, and where in the buffer what came of it stands.
-type Come = (Frame, Range<usize>);
+/// A frame, and what came of it.
+type Come = (Frame, Payload);
 
 impl From<&Piece> for Frame {
     fn from(piece: &Piece) -> Frame {
@@ -84,14 +85,34 @@ pub struct WebSocket {
     pub waker: Option<Waker>,
     /// The connection is the application's.
     hand: Option<by_hand::Hand>,
+    /// It is over when both sides have said goodbye: a stream has no connection that the server would close then.
+    ends_by_word: bool,
+    said_goodbye: bool,
+    heard_goodbye: bool,
+    /// Messages are compressed, because the server has agreed to that.
+    deflate: Option<Box<deflate::Deflate>>,
 }
 
 impl WebSocket {
+    /// Nothing more comes: a frame's head may not be torn. (Of its payload curl says nothing, and the application was told how
+    /// much was to follow.)
+    pub fn check_end(&self) -> Result<()> {
+        match self.reader.torn() {
+            0 => Ok(()),
+            n => {
+                Err(Error::new(Code::RecvError, format!("[WS] decode ending with {n} frame bytes remaining")))
+            }
+        }
+    }
+
     /// Takes what has come apart, as far as one piece goes; `room` is how much payload is wanted at most. How many bytes are
     /// done with, and the piece.
     pub fn next(&mut self, input: &[u8], room: usize, pings: Pings) -> Result<(usize, Option<Come>)> {
         let mut used = 0;
         loop {
+            if let Some(come) = self.inflated(room)? {
+                return Ok((used, Some(come)));
+            }
             // A ping that is not shown needs no room.
             let wanted = if used == 0 { room } else { usize::MAX };
             let step = self
@@ -102,8 +123,13 @@ impl WebSocket {
             used += step.used;
             let Some(piece) = step.piece else { return Ok((used, None)) };
             let payload = from + piece.payload.start..from + piece.payload.end;
+            if piece.compressed {
+                self.inflate(&piece, &input[payload]);
+                continue;
+            }
+            self.heard_goodbye |= piece.kind == Kind::Close && piece.left == 0;
             if piece.kind != Kind::Ping || pings == Pings::Shown {
-                return Ok((used, Some((Frame::from(&piece), payload))));
+                return Ok((used, Some((Frame::from(&piece), Payload::Received(payload)))));
             }
             self.ping.extend_from_slice(&input[payload]);
             if piece.left == 0 {
@@ -133,8 +159,8 @@ impl WebSocket {
             let text = format!("[WS] starting new frame with negative payload length {length}");
             return Err(Error::new(Code::SendError, text));
         };
-        if self.writer.left() > 0 {
-            let left = self.writer.left();
+        let left = self.frame_left();
+        if left > 0 {
             let text =
                 format!("[WS] starting new frame with {left} bytes from last one remaining to be sent");
             return Err(Error::new(Code::SendError, text));
@@ -144,9 +170,13 @@ impl WebSocket {
             return Err(Error::new(Code::TooLarge, format!("[WS] given {} frame is too big", kind.name())));
         }
         self.answer()?;
+        self.begun = true;
+        if self.deflate.is_some() && !kind.is_control() {
+            return self.begin_compressed(kind, last, length);
+        }
         let mask = self.masks.next()?;
         self.writer.begin(kind, last, length, mask, &mut self.out);
-        self.begun = true;
+        self.said_goodbye |= kind == Kind::Close;
         Ok(())
     }
 
@@ -172,14 +202,17 @@ impl WebSocket {
 
     /// Payload of the frame that was begun; how much of it the frame wanted.
     pub fn payload(&mut self, bytes: &[u8]) -> Result<usize> {
-        let taken = self.writer.payload(bytes, &mut self.out);
+        let taken = match self.compressed_left() {
+            0 => self.writer.payload(bytes, &mut self.out),
+            _ => self.compress(bytes)?,
+        };
         self.answer()?;
         Ok(taken)
     }
 
     /// What the read callback gave: payload of the frame that it has begun, or else a frame of its own.
     pub fn uploaded(&mut self, mut bytes: &[u8]) -> Result<()> {
-        if self.begun || self.writer.left() > 0 {
+        if self.begun || self.frame_left() > 0 {
             bytes = &bytes[self.payload(bytes)?..];
         }
         if !bytes.is_empty() {
@@ -211,7 +244,22 @@ impl WebSocket {
 
     /// How much payload the frame that was begun still wants.
     pub fn frame_left(&self) -> u64 {
-        self.writer.left()
+        self.writer.left() + self.compressed_left()
+    }
+
+    /// On a stream of HTTP/2, which lives beside others.
+    pub fn on_stream(mut self) -> WebSocket {
+        self.ends_by_word = true;
+        self
+    }
+
+    /// Whether nothing more is to be sent or received.
+    pub fn is_over(&self) -> bool {
+        self.ends_by_word
+            && self.said_goodbye
+            && self.heard_goodbye
+            && self.waiting() == 0
+            && self.frame_left() == 0
     }
 
     /// How much waits to be sent.

@@ -10,6 +10,7 @@ mod floods;
 mod going;
 mod resets;
 mod sharing;
+mod websockets;
 
 use std::rc::Rc;
 use std::time::Duration;

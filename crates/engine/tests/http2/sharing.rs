@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use tables::constant::CURL_HTTP_VERSION_2_0;
+use tables::constant::{CURL_HTTP_VERSION_2_0, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE};
 use tables::{Code, EasyOption as O, LockData};
 use testkit::frames::{FramePeer, kind};
-use warmwire_engine::callbacks::Written;
+use warmwire_engine::callbacks::{Callbacks, DebugKind, Written};
 use warmwire_engine::share::{Locks, Share};
 use warmwire_engine::{Easy, Interest, Multi, SocketHook};
 
@@ -46,6 +46,48 @@ fn infos_of_transfers_that_share() {
     assert_eq!(connects, 1);
 }
 
+/// A frame is told from the task of the transfer that has its stream: what comes out of that callback ends it alone.
+#[test]
+fn a_panic_where_a_frame_is_told_ends_its_transfer_alone() {
+    struct AtFrames;
+    impl Callbacks for AtFrames {
+        fn wants_debug(&self) -> bool {
+            true
+        }
+        fn traces(&self, layer: &str) -> bool {
+            layer == "http/2"
+        }
+        fn debug(&self, _: DebugKind, data: &[u8]) {
+            assert!(!data.starts_with(b"[HTTP/2] [1] <- "), "on purpose");
+        }
+        fn write(&self, _: &[u8]) -> Written {
+            Written::All
+        }
+    }
+    let peer = obliging();
+    let multi = Multi::default();
+    let panics = Easy::new(Rc::new(AtFrames));
+    panics.set_text(O::Url, Some(format!("http://127.0.0.1:{}/", peer.port()).as_bytes())).unwrap();
+    long(&panics, O::HttpVersion, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE);
+    let others = [to(&peer), to(&peer)];
+    let easies = [&panics, &others[0].0, &others[1].0];
+    patient(&easies);
+    easies.iter().for_each(|easy| assert_eq!(multi.add(easy), tables::MultiCode::Ok));
+    let mut thrown = 0;
+    while multi.running() > 0 {
+        let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| multi.perform()));
+        thrown += i32::from(run.is_err());
+        multi.wait(&mut [], Duration::from_secs(1), false).unwrap();
+    }
+    let mut codes = Vec::new();
+    while let Some((message, _)) = multi.next_message() {
+        codes.push((std::ptr::eq(message.easy.state(), panics.state()), message.code));
+    }
+    codes.sort_by_key(|(panicked, _)| *panicked);
+    assert_eq!((thrown, codes), (1, vec![(false, Code::Ok), (false, Code::Ok), (true, Code::FailedInit)]));
+    assert_eq!(peer.accepts(), 1);
+}
+
 /// covers: CURLOPT_VERBOSE, curl_global_trace
 #[test]
 fn what_v_and_traces_say() {
@@ -74,6 +116,28 @@ fn what_v_and_traces_say() {
         wanted.iter().for_each(|line| assert!(notes.contains(line), "{line} in {notes}"));
         assert!(notes.contains(" left intact\n"), "{notes}");
     }
+}
+
+/// Each sees the frames of its own stream. Those of the connection are told once, to who has been there longest.
+#[test]
+fn frames_are_told_to_those_whose_they_are() {
+    let peer = obliging();
+    let all = [to(&peer), to(&peer), to(&peer)];
+    patient(&[&all[0].0, &all[1].0, &all[2].0]);
+    all[1..].iter().for_each(|(_, app)| drop(app.notes.replace(Some(String::new()))));
+    assert_eq!(together(&Multi::default(), &[&all[0].0, &all[1].0, &all[2].0]), [Code::Ok; 3]);
+    let said = |which: usize| all[which].1.notes.borrow().clone().unwrap();
+    for (which, own, other) in [(1, 3, 5), (2, 5, 3)] {
+        let notes = said(which);
+        assert!(notes.contains(&format!("[HTTP/2] [{own}] -> FRAME[HEADERS")), "{notes}");
+        assert!(notes.contains(&format!("[HTTP/2] [{own}] <- FRAME[DATA, len=2, eos=1")), "{notes}");
+        assert!(
+            !notes.contains(&format!("[{other}] -> FRAME")) && !notes.contains("[1] -> FRAME"),
+            "{notes}"
+        );
+    }
+    let settings = [said(1), said(2)].concat().matches("[0] <- FRAME[SETTINGS").count();
+    assert!(settings <= 2, "{settings}");
 }
 
 /// What waits for the window of a transfer that is paused waits there, and holds up nobody.

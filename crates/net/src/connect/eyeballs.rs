@@ -9,8 +9,8 @@
 
 use std::time::{Duration, Instant};
 
-/// How long the first attempt waits for answers that are still out (draft, section 4.2).
-pub const RESOLUTION_DELAY: Duration = Duration::from_millis(50);
+use crate::resolver::RESOLUTION_DELAY;
+
 /// Attempts under way at once; beyond it the oldest is given up (as in curl).
 pub const CONCURRENT: usize = 6;
 /// The priority of an address that stands in no service record: after all that do.
@@ -84,6 +84,8 @@ pub struct Race<T> {
     under_way: Vec<Attempt>,
     last_family: Option<Family>,
     first_known: Option<Instant>,
+    /// When the last answer about addresses came.
+    told_at: Option<Instant>,
     /// When the next attempt is due though none has failed.
     due: Option<Instant>,
     winner: Option<AttemptId>,
@@ -104,14 +106,15 @@ impl<T: Clone + PartialEq> Race<T> {
             under_way: Vec::new(),
             last_family: None,
             first_known: None,
+            told_at: None,
             due: None,
             winner: None,
         }
     }
 
-    /// A way is known. One that was known already may have become better.
-    pub fn candidate(&mut self, candidate: Candidate<T>, now: Instant) {
-        self.first_known.get_or_insert(now);
+    /// A way is known since then. One that was known already may have become better.
+    pub fn candidate(&mut self, candidate: Candidate<T>, since: Instant) {
+        self.first_known.get_or_insert(since);
         if self.tried.contains(&candidate.target) {
             return;
         }
@@ -121,12 +124,15 @@ impl<T: Clone + PartialEq> Race<T> {
         }
     }
 
-    /// An answer is complete, or will not come.
-    pub fn answered(&mut self, question: Question) {
+    /// An answer is complete since then, or will not come.
+    pub fn answered(&mut self, question: Question, at: Instant) {
         match question {
             Question::A => self.awaited.a = false,
             Question::Aaaa => self.awaited.aaaa = false,
             Question::Https => self.awaited.https = false,
+        }
+        if question != Question::Https {
+            self.told_at = self.told_at.max(Some(at));
         }
     }
 
@@ -160,14 +166,18 @@ impl<T: Clone + PartialEq> Race<T> {
         }
     }
 
+    /// Whether anything was tried.
+    pub fn has_begun(&self) -> bool {
+        !self.tried.is_empty()
+    }
+
     /// To be asked again after everything it says but `Wait`, and whenever something has happened.
     pub fn next(&mut self, now: Instant) -> Step<T> {
         if let Some(id) = self.winner {
             return Step::Won(id);
         }
         if self.waiting.is_empty() {
-            let over = self.under_way.is_empty() && self.awaited == Awaited::default();
-            return if over { Step::Failed } else { Step::Wait(None) };
+            return self.without_candidates(now);
         }
         if let Some(from) = self.not_before(now) {
             return Step::Wait(from);
@@ -176,6 +186,19 @@ impl<T: Clone + PartialEq> Race<T> {
             return Step::GiveUp(self.give_up());
         }
         self.start(now)
+    }
+
+    /// There is nobody to be tried, for now. A record alone is not waited for longer than the resolution delay.
+    fn without_candidates(&self, now: Instant) -> Step<T> {
+        let record_alone = !self.awaited.a && !self.awaited.aaaa && !self.rules.needs_record;
+        let until = self.told_at.filter(|_| self.awaited.https).map(|at| at + RESOLUTION_DELAY);
+        match until {
+            _ if !self.under_way.is_empty() => Step::Wait(None),
+            None if self.awaited == Awaited::default() => Step::Failed,
+            Some(until) if record_alone && until <= now => Step::Failed,
+            Some(until) if record_alone => Step::Wait(Some(until)),
+            _ => Step::Wait(None),
+        }
     }
 
     /// `None` when an attempt may begin now, else when; `Some(None)` waits for an answer alone.

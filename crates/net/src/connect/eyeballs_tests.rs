@@ -99,7 +99,7 @@ impl<'a> Script<'a> {
             let now = self.start + Duration::from_millis(at);
             match event {
                 Event::Candidate(c) => self.race.candidate(c, now),
-                Event::Answered(q) => self.race.answered(q),
+                Event::Answered(q) => self.race.answered(q, now),
                 Event::Connected(id) => self.race.connected(id, now),
                 Event::Secured(id) => self.race.secured(id),
                 Event::Failed(id) => self.race.failed(id),
@@ -272,6 +272,15 @@ fn service_records() {
             "400 6a; 405 won 6a",
         ),
         ("demanded and lost", "record", "10 AAAA 6a; 11 A 4a; never HTTPS", "6a 5", "waits"),
+        ("no addresses, the record lost", "", "10 AAAA -; 11 A -; never HTTPS", "", "61 failed"),
+        ("no addresses, the record late", "", "10 AAAA -; 11 A -; 60 HTTPS 4a@1", "4a 5", "60 4a; 65 won 4a"),
+        (
+            "all refused, the record lost",
+            "",
+            "10 AAAA 6a; 30 A -; never HTTPS",
+            "6a refused 5",
+            "60 6a; 80 failed",
+        ),
         ("its hints go at once", "", "10 HTTPS 6a@1 4a@1; 900 AAAA 6a", "6a 5", "60 6a; 65 won 6a"),
         (
             "by priority, then family",

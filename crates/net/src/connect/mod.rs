@@ -7,6 +7,7 @@
 mod attempt;
 pub mod eyeballs;
 mod favourites;
+mod looked_up;
 mod race;
 
 use std::future::{Future, ready};
@@ -23,17 +24,21 @@ use crate::error::{Fault, NetError};
 use crate::filter::open::{
     SocketCallbacks, SocketOptions, Target, Transport, UnixAddress, open, unix_address,
 };
-use crate::resolver::Addresses;
+use crate::resolver::{Answered, Candidates};
 pub use favourites::Favourites;
 
 use eyeballs::{Awaited, Candidate, Family, NO_RECORD, Question};
+use looked_up::LookedUp;
 
 /// Whereto and how.
 pub struct ConnectRequest<'a> {
     /// The host and port that messages name.
     pub host: &'a str,
     pub port: u16,
-    pub addresses: &'a Addresses,
+    /// What is spoken there, as ALPN names it: who is said to speak nothing of it is passed over. None given: HTTP/1.1.
+    pub protocols: &'a [String],
+    /// Nobody is tried before it is known what HTTPS records say.
+    pub needs_record: bool,
     /// The addresses of the host that names the local end ([`LocalBinding::host_name`](crate::filter::open::LocalBinding)).
     pub local_hosts: &'a [SocketAddr],
     pub transport: Transport,
@@ -43,7 +48,7 @@ pub struct ConnectRequest<'a> {
     pub attempt_delay: Duration,
     /// The address that won the last time; it goes first.
     pub favourite: Option<SocketAddr>,
-    /// Hears of each attempt that begins and of each that fails.
+    /// Hears of each answer, each attempt that begins and each that fails.
     pub tell: Option<&'a dyn Fn(Told<'_>)>,
     /// When the transfer began: messages tell the time since.
     pub started: Instant,
@@ -52,8 +57,10 @@ pub struct ConnectRequest<'a> {
     pub owner: u64,
 }
 
-/// What an attempt tells.
+/// What a race tells.
 pub enum Told<'a> {
+    /// One of the look-up's questions is answered.
+    Answered(&'a Answered),
     Trying(&'a SocketAddr),
     /// It failed, from this local end.
     Failed(&'a SocketAddr, Option<SocketAddr>, &'a NetError),
@@ -61,9 +68,10 @@ pub enum Told<'a> {
 
 /// What becomes known of the ways to a host, bit by bit.
 pub enum Heard {
-    Candidate(Candidate<Target>),
-    /// Nothing more comes of that question.
-    Answered(Question),
+    /// A way, known since then.
+    Candidate(Candidate<Target>, Instant),
+    /// Nothing more comes of that question, since then.
+    Answered(Question, Instant),
 }
 
 /// Where candidates come from.
@@ -72,6 +80,8 @@ pub trait Source {
     fn awaited(&self) -> Awaited;
     /// What is heard next; `None` when there is nothing more to come.
     fn poll_heard(&mut self, cx: &mut Context<'_>) -> Poll<Option<Heard>>;
+    /// What to say when all was heard and nothing could be tried.
+    fn failure(&self) -> Option<NetError>;
 }
 
 /// What an attempt must get through when its socket is connected.
@@ -115,14 +125,15 @@ impl Reached for Connected {
     }
 }
 
-/// Connects to the first address from which `stage` gets through. What others have begun by then is dropped: nothing may leave
-/// in a stage that is meant for one server alone.
+/// Connects to the first of the candidates from which `stage` gets through, while they become known. What others have begun by
+/// then is dropped: nothing may leave in a stage that is meant for one server alone.
 pub async fn connect<T>(
     reactor: &Arc<Reactor>,
     request: &ConnectRequest<'_>,
+    candidates: &mut Candidates,
     stage: &Stage<'_, T>,
 ) -> Result<T, NetError> {
-    race::run(reactor, request, &mut Finished::of(&request.addresses.list), stage).await
+    race::run(reactor, request, &mut LookedUp::new(candidates, request), stage).await
 }
 
 /// Starts to connect and does not wait: the socket is with no reactor yet. Once it is attached, `poll_connected` tells how
@@ -144,9 +155,7 @@ pub async fn connect_unix<T>(
     stage: &Stage<'_, T>,
 ) -> Result<T, NetError> {
     unix_address(address)?; // too long a name is another error than a failed attempt
-    // One candidate: its family makes no difference.
-    let only = Candidate { target: Target::Unix(address.clone()), family: Family::V4, priority: NO_RECORD };
-    race::run(reactor, request, &mut Finished(vec![only].into_iter()), stage).await
+    race::run(reactor, request, &mut Only(Some(Target::Unix(address.clone())), request.started), stage).await
 }
 
 /// The stage of those who want no more than a connected socket.
@@ -154,26 +163,21 @@ pub fn at_once<'a>(connected: Connected) -> Through<'a, Connected> {
     Box::pin(ready(Ok(connected)))
 }
 
-/// Answers that are all in.
-struct Finished(std::vec::IntoIter<Candidate<Target>>);
+/// One place, which needs no look-up.
+struct Only(Option<Target>, Instant);
 
-impl Finished {
-    fn of(list: &[SocketAddr]) -> Finished {
-        let candidate = |address: &SocketAddr| Candidate {
-            target: Target::Ip(*address),
-            family: if address.is_ipv6() { Family::V6 } else { Family::V4 },
-            priority: NO_RECORD,
-        };
-        Finished(list.iter().map(candidate).collect::<Vec<_>>().into_iter())
-    }
-}
-
-impl Source for Finished {
+impl Source for Only {
     fn awaited(&self) -> Awaited {
         Awaited::default()
     }
 
     fn poll_heard(&mut self, _: &mut Context<'_>) -> Poll<Option<Heard>> {
-        Poll::Ready(self.0.next().map(Heard::Candidate))
+        // Its family makes no difference.
+        let candidate = |target| Candidate { target, family: Family::V4, priority: NO_RECORD };
+        Poll::Ready(self.0.take().map(|target| Heard::Candidate(candidate(target), self.1)))
+    }
+
+    fn failure(&self) -> Option<NetError> {
+        None
     }
 }

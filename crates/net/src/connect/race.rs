@@ -27,7 +27,7 @@ pub async fn run<T>(
 ) -> Result<T, NetError> {
     let rules = Rules {
         attempt_delay: request.attempt_delay,
-        needs_record: false,
+        needs_record: request.needs_record,
         favourite: request.favourite.map(Target::Ip),
     };
     let mut run = Run {
@@ -40,6 +40,7 @@ pub async fn run<T>(
         deadline: request.deadline.map(|at| reactor.sleep_until(at)),
         through: None,
         failures: Vec::new(),
+        unresolved: None,
     };
     poll_fn(|cx| run.poll(cx)).await
 }
@@ -55,6 +56,8 @@ struct Run<'r, 'a, T> {
     /// What the first to get through has made.
     through: Option<T>,
     failures: Vec<Failure>,
+    /// What the source says when nothing could be tried.
+    unresolved: Option<NetError>,
 }
 
 /// An attempt that came to nothing.
@@ -98,13 +101,15 @@ impl<T> Run<'_, '_, T> {
 
     /// Takes what has become known since.
     fn listen(&mut self, cx: &mut Context<'_>) {
-        let now = self.ways.0.now();
         while let Some(source) = &mut self.source {
             match source.poll_heard(cx) {
-                Poll::Ready(Some(Heard::Candidate(candidate))) => self.race.candidate(candidate, now),
-                Poll::Ready(Some(Heard::Answered(question))) => self.race.answered(question),
+                Poll::Ready(Some(Heard::Candidate(candidate, since))) => {
+                    self.race.candidate(candidate, since)
+                }
+                Poll::Ready(Some(Heard::Answered(question, at))) => self.race.answered(question, at),
                 Poll::Ready(None) => {
                     self.race.complete();
+                    self.unresolved = source.failure();
                     self.source = None;
                 }
                 Poll::Pending => return,
@@ -189,7 +194,9 @@ impl<T> Run<'_, '_, T> {
         );
         let furthest = self.failures.iter().rposition(|f| f.connected);
         let Some(at) = furthest.or(self.failures.len().checked_sub(1)) else {
-            return NetError::new(NetErrorKind::CouldntConnect, message);
+            let unreached = || NetError::new(NetErrorKind::CouldntConnect, message);
+            let unresolved = self.unresolved.take().or_else(|| self.source.as_ref()?.failure());
+            return unresolved.unwrap_or_else(unreached);
         };
         let Failure { error, connected, .. } = self.failures.swap_remove(at);
         match error {
@@ -217,7 +224,8 @@ impl<T> Run<'_, '_, T> {
     }
 
     fn timeout(&self) -> NetError {
-        let message = format!("Connection timed out after {} milliseconds", self.elapsed_ms());
+        let what = if self.race.has_begun() { "Connection" } else { "Resolving" };
+        let message = format!("{what} timed out after {} milliseconds", self.elapsed_ms());
         NetError::new(NetErrorKind::OperationTimedout, message)
     }
 

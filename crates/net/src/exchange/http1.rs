@@ -87,7 +87,7 @@ impl Http1 {
         if !self.received.rest().is_empty() {
             return Poll::Ready(Ok(self.received.take_into(buf)));
         }
-        let n = ready!(self.conn.filter.poll_read(cx, buf))?;
+        let n = ready!(self.conn.filter().poll_read(cx, buf))?;
         self.any_received |= n > 0;
         Poll::Ready(Ok(n))
     }
@@ -171,10 +171,10 @@ impl Exchange for Http1 {
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while self.sent < self.end {
-            self.sent += ready!(self.conn.filter.poll_write(cx, &self.out[self.sent..self.end]))?;
+            self.sent += ready!(self.conn.filter().poll_write(cx, &self.out[self.sent..self.end]))?;
         }
         (self.sent, self.end) = (0, 0);
-        self.conn.filter.poll_flush(cx)
+        self.conn.filter().poll_flush(cx)
     }
 
     fn opening(&self) -> Opening {
@@ -253,8 +253,8 @@ impl Exchange for Http1 {
     }
 
     fn poll_more(&mut self, cx: &mut Context<'_>, scratch: &mut [u8]) -> Poll<io::Result<bool>> {
-        let cap = scratch.len().min(HEAD_READ.max(self.conn.filter.direct_read()));
-        let n = ready!(self.conn.filter.poll_read(cx, &mut scratch[..cap]))?;
+        let cap = scratch.len().min(HEAD_READ.max(self.conn.filter().direct_read()));
+        let n = ready!(self.conn.filter().poll_read(cx, &mut scratch[..cap]))?;
         self.any_received |= n > 0;
         self.received.extend(&scratch[..n]);
         Poll::Ready(Ok(n > 0))
@@ -359,7 +359,7 @@ impl Exchange for Http1 {
     }
 
     fn forget_read(&mut self) {
-        self.conn.filter.socket().forget(Direction::Read);
+        self.conn.carrier.socket().forget(Direction::Read);
     }
 
     fn finish(self: Box<Self>) -> Finished {

@@ -3,7 +3,8 @@
 //! the line that an application is shown for it, which HTTP/1 has and others make.
 
 pub mod http1;
-pub mod http2;
+mod multiplexed;
+mod place;
 pub mod request;
 pub mod streams;
 mod told;
@@ -16,9 +17,11 @@ use wire::http1::framing::BadCoding;
 use wire::http1::status::{BadStatus, Opening};
 use wire::http1::{BadOctet, HeaderLine, StatusLine, TooLarge};
 
+pub use multiplexed::Multiplexed;
+pub use place::Place;
 pub use request::{RequestBody, RequestHead};
 
-use crate::http2::Pushed;
+use crate::http2::{Pushed, Trace};
 use crate::{About, Connection};
 
 /// How a reply is to be read.
@@ -162,6 +165,9 @@ pub trait Exchange {
     /// later. To one that has a connection of its own it says nothing.
     fn weigh(&mut self, _weight: u16) {}
 
+    /// Tells of frames on its stream, if it has one, and with others of the connection's own; before it is begun.
+    fn watch(&mut self, _trace: Trace) {}
+
     /// The number of the stream that it has, if it has one and that is open.
     fn stream(&self) -> Option<u32> {
         None
@@ -189,6 +195,11 @@ pub trait Exchange {
 
     /// Sends what is queued.
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
+
+    /// Ready when what was flushed has left for good, so that giving the stream up loses none of it.
+    fn poll_left(&mut self, _cx: &mut Context<'_>) -> Poll<()> {
+        Poll::Ready(())
+    }
 
     /// What the first bytes of a head that has not been read look like; where nothing but HTTP can come, all heads are
     /// [`Opening::Http`].

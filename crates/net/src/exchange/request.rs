@@ -25,6 +25,8 @@ pub struct RequestHead {
     fields: Vec<(Range<usize>, Range<usize>)>,
     /// What follows it.
     pub body: RequestBody,
+    /// What a CONNECT begins on its stream (RFC 8441).
+    pub protocol: Option<&'static str>,
 }
 
 impl RequestHead {
@@ -44,7 +46,8 @@ impl RequestHead {
             text.extend_from_slice(part.as_bytes());
         }
         let fields = Vec::with_capacity(16);
-        RequestHead { text, scheme, method: method.len(), target, fields, body: RequestBody::None }
+        let body = RequestBody::None;
+        RequestHead { text, scheme, method: method.len(), target, fields, body, protocol: None }
     }
 
     /// Adds a field.
@@ -72,6 +75,9 @@ impl RequestHead {
     pub fn end(&mut self, body: RequestBody) {
         self.text.extend_from_slice(b"\r\n");
         self.body = body;
+        // It may be kept for the next request: ten thousand handles keep what they need of it.
+        self.text.shrink_to_fit();
+        self.fields.shrink_to_fit();
     }
 
     /// HTTP/1's bytes; those an application is shown.

@@ -6,9 +6,8 @@ use std::task::{Context, Poll};
 use wire::h2::{ErrorCode, Field, Fields, Opening, Priority};
 
 use super::BodyStep;
-use crate::{http2, http3};
-
-pub use super::http2::Multiplexed;
+use crate::http2::{self, Http2};
+use crate::http3::{self, Http3};
 
 /// A head of a reply.
 #[derive(Debug)]
@@ -32,23 +31,29 @@ pub struct Opens {
     pub rate: Option<u64>,
 }
 
-/// A stream that was promised by a session.
-pub trait Place {
+/// A session, for whoever wants a stream of it.
+pub trait Streams {
     type Stream: Stream;
 
     /// Of the protocol, in tenths.
     const VERSION: u8;
 
-    /// Opens the stream, once; `None` when there is no vacancy.
-    fn open(&mut self, request: &Fields, opens: Opens) -> Option<Self::Stream>;
+    /// So many streams more, or fewer, are promised and not open yet.
+    fn promise(&self, more: isize);
 
-    /// Ready when it may be opened, or can't be any more.
+    /// Opens a stream; `None` when there is no vacancy.
+    fn open(&self, request: &Fields, opens: Opens) -> Option<Self::Stream>;
+
+    /// Ready when one may be opened, or none can be any more.
     fn poll_vacancy(&self, cx: &mut Context<'_>) -> Poll<()>;
 
-    /// Whether it can't.
+    /// Ready when the peer has told that CONNECT with `:protocol` may be sent (RFC 8441, RFC 9220), or can't be.
+    fn poll_extended(&self, cx: &mut Context<'_>) -> Poll<Result<(), <Self::Stream as Stream>::Fault>>;
+
+    /// Whether none can.
     fn is_closing(&self) -> bool;
 
-    /// What it means that it can't.
+    /// What it means that none can.
     fn refusal() -> <Self::Stream as Stream>::Fault;
 
     /// The connection ends, with every stream on it.
@@ -93,10 +98,18 @@ pub trait Stream {
     /// Ready when all of the request has been handed on, its end included, or when nothing of it is wanted any more.
     fn poll_sent(&mut self, cx: &mut Context<'_>) -> Poll<()>;
 
+    /// Ready when what was queued has been handed on, or when nothing of it is wanted any more.
+    fn poll_left(&mut self, _cx: &mut Context<'_>) -> Poll<()> {
+        Poll::Ready(())
+    }
+
     /// What the server has promised with it and nobody has taken, where servers do.
     fn take_promise(&mut self) -> Option<http2::Pushed> {
         None
     }
+
+    /// Tells of its frames from now on, where it has some.
+    fn watch(&mut self, _trace: http2::Trace) {}
 
     /// Moves it in the order of importance, where there is one.
     fn prioritise(&mut self, _priority: Priority) {}
@@ -107,26 +120,38 @@ fn field<'a>((name, value): (&'a [u8], &'a [u8])) -> Field<'a> {
     Field { name, value, sensitive: matches!(name, b"authorization" | b"proxy-authorization") }
 }
 
-impl Place for http2::Place {
+impl Streams for Http2 {
     type Stream = http2::Stream;
     const VERSION: u8 = 20;
 
-    fn open(&mut self, request: &Fields, opens: Opens) -> Option<http2::Stream> {
+    fn promise(&self, more: isize) {
+        self.promised(more);
+    }
+
+    fn open(&self, request: &Fields, opens: Opens) -> Option<http2::Stream> {
         let opening = Opening {
             end: opens.ends,
             head_only: opens.head_only,
             priority: opens.priority,
             max_window: opens.rate.map(|rate| u32::try_from(rate).unwrap_or(u32::MAX)),
         };
-        http2::Place::open(self, request.iter().map(field), opening)
+        Http2::open(self, request.iter().map(field), opening)
     }
 
     fn poll_vacancy(&self, cx: &mut Context<'_>) -> Poll<()> {
-        self.session().poll_vacancy(cx)
+        Http2::poll_vacancy(self, cx)
+    }
+
+    fn poll_extended(&self, cx: &mut Context<'_>) -> Poll<Result<(), http2::Fault>> {
+        self.poll_extended_connect(cx).map(|told| match told {
+            Some(true) => Ok(()),
+            Some(false) => Err(http2::Fault::NotExtended),
+            None => Err(http2::Fault::Refused),
+        })
     }
 
     fn is_closing(&self) -> bool {
-        self.session().is_closing()
+        Http2::is_closing(self)
     }
 
     fn refusal() -> http2::Fault {
@@ -134,17 +159,17 @@ impl Place for http2::Place {
     }
 
     fn break_off(&self) {
-        self.session().break_off();
+        Http2::break_off(self);
     }
 
     fn failed(&self, stream: u32, mut fault: http2::Fault) -> io::Error {
         use http2::Fault;
-        let begun = self.session().has_begun(stream);
+        let begun = self.has_begun(stream);
         if let (Fault::Io(e), false) = (&mut fault, begun) {
             return std::mem::replace(e, io::ErrorKind::Other.into());
         }
         if matches!(fault, Fault::Refused | Fault::Reset { code: ErrorCode::HTTP_1_1_REQUIRED, .. }) {
-            self.session().leave();
+            self.leave();
         }
         io::Error::other(http2::StreamFault { stream, fault, begun })
     }
@@ -196,8 +221,16 @@ impl Stream for http2::Stream {
         http2::Stream::poll_sent(self, cx)
     }
 
+    fn poll_left(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        http2::Stream::poll_left(self, cx)
+    }
+
     fn take_promise(&mut self) -> Option<http2::Pushed> {
         http2::Stream::take_promise(self)
+    }
+
+    fn watch(&mut self, trace: http2::Trace) {
+        http2::Stream::watch(self, trace);
     }
 
     fn prioritise(&mut self, priority: Priority) {
@@ -205,21 +238,31 @@ impl Stream for http2::Stream {
     }
 }
 
-impl Place for http3::Place {
+impl Streams for Http3 {
     type Stream = http3::Stream;
     const VERSION: u8 = 30;
 
-    fn open(&mut self, request: &Fields, opens: Opens) -> Option<http3::Stream> {
+    fn promise(&self, more: isize) {
+        self.promised(more);
+    }
+
+    fn open(&self, request: &Fields, opens: Opens) -> Option<http3::Stream> {
         let opening = http3::Opening { end: opens.ends, head_only: opens.head_only };
-        http3::Place::open(self, request.iter().map(field), opening)
+        Http3::open(self, request.iter().map(field), opening)
     }
 
     fn poll_vacancy(&self, cx: &mut Context<'_>) -> Poll<()> {
-        self.session().poll_vacancy(cx)
+        Http3::poll_vacancy(self, cx)
+    }
+
+    /// It is not spoken here: HTTP/1.1 is asked.
+    fn poll_extended(&self, _: &mut Context<'_>) -> Poll<Result<(), http3::Fault>> {
+        let code = wire::h3::ErrorCode::VERSION_FALLBACK;
+        Poll::Ready(Err(http3::Fault::Reset { code, why: None, within_body: false }))
     }
 
     fn is_closing(&self) -> bool {
-        self.session().is_closing()
+        Http3::is_closing(self)
     }
 
     fn refusal() -> http3::Fault {
@@ -227,7 +270,7 @@ impl Place for http3::Place {
     }
 
     fn break_off(&self) {
-        self.session().break_off();
+        Http3::break_off(self);
     }
 
     fn failed(&self, stream: u32, fault: http3::Fault) -> io::Error {
@@ -237,7 +280,7 @@ impl Place for http3::Place {
         }
         if matches!(fault, Fault::Refused | Fault::Reset { code: wire::h3::ErrorCode::VERSION_FALLBACK, .. })
         {
-            self.session().leave();
+            self.leave();
         }
         io::Error::other(http3::StreamFault { stream: u64::from(stream), fault })
     }

@@ -7,9 +7,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
 use runtime::{Idle, Reactor, Socket};
-use wire::h2::{Config, ErrorCode, Event, Failure, Field, Fields, Opening, Session, StreamId, hop_by_hop};
+use wire::h2::{Config, ErrorCode, Event, Failure, Fields, Opening, Session, StreamId};
 
 use super::Filter;
+use super::tunnels::{Asked, field, fields_of, unknown_to_proxy};
+use crate::Carrier;
 use crate::exchange::RequestHead;
 
 /// One read; room for a whole TLS record.
@@ -62,16 +64,31 @@ impl Http2TunnelFilter {
     }
 
     /// Asks for a tunnel on a stream of its own; one that was refused before is given up. The status of the reply and its fields.
-    pub async fn connect(&mut self, request: &RequestHead) -> io::Result<(u16, Fields)> {
+    pub async fn connect(&mut self, request: &RequestHead, asked: Asked<'_>) -> io::Result<(u16, Fields)> {
         if let Some(refused) = self.stream.take() {
             self.session.reset(refused, ErrorCode::CANCEL);
         }
         (self.taken, self.end) = (0, None);
         self.inbox.clear();
-        let fields = connect_fields(request);
+        if asked.is_extended() && !poll_fn(|cx| self.poll_extended(cx)).await? {
+            return Err(unknown_to_proxy());
+        }
+        let fields = fields_of(request, asked);
         let opened = self.session.open(fields.iter().map(field), Opening::default());
         self.stream = Some(opened.ok_or(io::ErrorKind::ConnectionRefused)?);
         poll_fn(|cx| self.poll_head(cx)).await
+    }
+
+    /// Whether the proxy takes CONNECT for something other than bytes (RFC 8441): it tells with the first it says.
+    fn poll_extended(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
+        loop {
+            if let Some(told) = self.session.takes_extended_connect() {
+                return Poll::Ready(Ok(told));
+            }
+            self.check_end()?;
+            let _ = self.poll_send(cx)?;
+            ready!(self.poll_receive(cx))?;
+        }
     }
 
     fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<(u16, Fields)>> {
@@ -181,22 +198,41 @@ impl Http2TunnelFilter {
     }
 }
 
-/// What proves who is asking stays out of the tables (RFC 7541 §7.1.3).
-fn field<'a>((name, value): (&'a [u8], &'a [u8])) -> Field<'a> {
-    Field { name, value, sensitive: name == b"proxy-authorization" }
-}
-
-/// The fields of a CONNECT: the authority alone says what is asked for (RFC 9113 §8.5).
-fn connect_fields(request: &RequestHead) -> Fields {
-    let mut fields = Fields::default();
-    fields.push(b":method", request.method());
-    fields.push(b":authority", request.target());
-    for (name, value) in request.fields() {
-        if !hop_by_hop(name) && !name.eq_ignore_ascii_case(b"host") {
-            fields.push(&name.to_ascii_lowercase(), value);
+impl Carrier for Http2TunnelFilter {
+    fn retire(&mut self) {
+        if let Some(stream) = self.stream {
+            self.session.end(stream);
         }
+        self.session.go_away(ErrorCode::NO_ERROR);
+        let _ = self.poll_send(&mut Context::from_waker(Waker::noop()));
+        self.below.retire();
     }
-    fields
+
+    fn idle_state(&mut self) -> Idle {
+        while self.is_empty() && self.end.is_none() {
+            match self.below.try_read(&mut self.buf) {
+                Poll::Pending => {
+                    let sent = self.poll_send(&mut Context::from_waker(Waker::noop()));
+                    return if matches!(sent, Poll::Ready(Err(_))) { Idle::Closed } else { Idle::Alive };
+                }
+                Poll::Ready(Ok(n)) => self.received(n),
+                Poll::Ready(Err(_)) => return Idle::Closed,
+            }
+        }
+        if self.is_empty() { Idle::Closed } else { Idle::Data }
+    }
+
+    fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {
+        self.below.attach(reactor, owner);
+    }
+
+    fn detach(&mut self) {
+        self.below.detach();
+    }
+
+    fn socket(&self) -> &Socket {
+        self.below.socket()
+    }
 }
 
 impl Filter for Http2TunnelFilter {
@@ -259,38 +295,11 @@ impl Filter for Http2TunnelFilter {
         }
     }
 
-    fn retire(&mut self) {
+    fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_flush(cx))?;
         if let Some(stream) = self.stream {
             self.session.end(stream);
         }
-        self.session.go_away(ErrorCode::NO_ERROR);
-        let _ = self.poll_send(&mut Context::from_waker(Waker::noop()));
-        self.below.retire();
-    }
-
-    fn idle_state(&mut self) -> Idle {
-        while self.is_empty() && self.end.is_none() {
-            match self.below.try_read(&mut self.buf) {
-                Poll::Pending => {
-                    let sent = self.poll_send(&mut Context::from_waker(Waker::noop()));
-                    return if matches!(sent, Poll::Ready(Err(_))) { Idle::Closed } else { Idle::Alive };
-                }
-                Poll::Ready(Ok(n)) => self.received(n),
-                Poll::Ready(Err(_)) => return Idle::Closed,
-            }
-        }
-        if self.is_empty() { Idle::Closed } else { Idle::Data }
-    }
-
-    fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {
-        self.below.attach(reactor, owner);
-    }
-
-    fn detach(&mut self) {
-        self.below.detach();
-    }
-
-    fn socket(&self) -> &Socket {
-        self.below.socket()
+        self.poll_send(cx)
     }
 }

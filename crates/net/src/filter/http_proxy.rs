@@ -10,6 +10,7 @@ use runtime::{Idle, Reactor, Socket};
 use wire::http1::LineBuffer;
 
 use super::Filter;
+use crate::Carrier;
 
 /// A connection to a proxy that becomes one through it.
 pub struct TunnelFilter {
@@ -63,6 +64,28 @@ impl TunnelFilter {
     }
 }
 
+impl Carrier for TunnelFilter {
+    fn retire(&mut self) {
+        self.below.retire();
+    }
+
+    fn idle_state(&mut self) -> Idle {
+        if self.received.rest().is_empty() { self.below.idle_state() } else { Idle::Data }
+    }
+
+    fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {
+        self.below.attach(reactor, owner);
+    }
+
+    fn detach(&mut self) {
+        self.below.detach();
+    }
+
+    fn socket(&self) -> &Socket {
+        self.below.socket()
+    }
+}
+
 impl Filter for TunnelFilter {
     fn poll_read(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
         if !self.received.rest().is_empty() {
@@ -88,25 +111,5 @@ impl Filter for TunnelFilter {
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.below.poll_flush(cx)
-    }
-
-    fn retire(&mut self) {
-        self.below.retire();
-    }
-
-    fn idle_state(&mut self) -> Idle {
-        if self.received.rest().is_empty() { self.below.idle_state() } else { Idle::Data }
-    }
-
-    fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {
-        self.below.attach(reactor, owner);
-    }
-
-    fn detach(&mut self) {
-        self.below.detach();
-    }
-
-    fn socket(&self) -> &Socket {
-        self.below.socket()
     }
 }

@@ -6,26 +6,26 @@ pub mod http2_proxy;
 pub mod http_proxy;
 pub mod messages;
 pub mod open;
+pub mod openssl;
 pub mod sealed;
 mod socket;
 pub mod socks;
 pub mod socks_gssapi;
 pub mod tls;
+pub mod tunnels;
 pub mod udp;
+pub mod udp_tunnel;
 
 use std::future::poll_fn;
 use std::io;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use runtime::{Idle, Reactor, Socket};
-
-use crate::tls::TlsInfo;
+use crate::Carrier;
 
 pub use socket::SocketFilter;
 
 /// One layer of a connection, with those below it.
-pub trait Filter: Send {
+pub trait Filter: Carrier {
     /// Reads what has arrived; 0 is a clean end. `buf` is never empty.
     fn poll_read(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>>;
 
@@ -46,32 +46,18 @@ pub trait Filter: Send {
     /// Pushes out what the layer still holds.
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
 
-    /// One try, without waiting, to end politely.
-    fn retire(&mut self);
-
     /// Says that the topmost layer ends, and leaves those below alone.
     fn say_goodbye(&mut self) {}
+
+    /// Says that nothing more will be sent, and goes on receiving. Ready when what was sent needs nobody here any more.
+    fn poll_end(&mut self, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.socket().end_sending();
+        Poll::Ready(Ok(()))
+    }
 
     /// Takes off a topmost layer that has ended on both sides; `None` when there is none, or when the peer did not wait
     /// for that. What lies below goes on.
     fn uncover(self: Box<Self>) -> Option<Box<dyn Filter>> {
-        None
-    }
-
-    /// Looks whether an unused connection may be used again. Takes what belongs to the layer itself.
-    fn idle_state(&mut self) -> Idle;
-
-    /// Registers the socket with a reactor.
-    fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64);
-
-    /// Takes the socket from its reactor.
-    fn detach(&mut self);
-
-    /// The socket at the bottom.
-    fn socket(&self) -> &Socket;
-
-    /// What the topmost TLS layer agreed on, if there is one.
-    fn tls(&self) -> Option<&Arc<TlsInfo>> {
         None
     }
 }

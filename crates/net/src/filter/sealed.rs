@@ -10,6 +10,7 @@ use wire::socks_gssapi::{HEAD, Kind, Level, data_length, message};
 
 use super::Filter;
 use super::socks_gssapi::Security;
+use crate::Carrier;
 use crate::tls::TlsInfo;
 
 /// Data in one message. What wrapping adds to it is far from the rest of what a length can say.
@@ -131,6 +132,32 @@ impl SealedFilter {
     }
 }
 
+impl Carrier for SealedFilter {
+    fn retire(&mut self) {
+        self.below.retire();
+    }
+
+    fn idle_state(&mut self) -> Idle {
+        if self.start < self.plain.len() || self.filled > 0 { Idle::Data } else { self.below.idle_state() }
+    }
+
+    fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {
+        self.below.attach(reactor, owner);
+    }
+
+    fn detach(&mut self) {
+        self.below.detach();
+    }
+
+    fn socket(&self) -> &Socket {
+        self.below.socket()
+    }
+
+    fn tls(&self) -> Option<&Arc<TlsInfo>> {
+        self.below.tls()
+    }
+}
+
 impl Filter for SealedFilter {
     fn poll_read(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
         let _ = self.push(cx); // reading neither waits for it nor fails with it
@@ -165,30 +192,6 @@ impl Filter for SealedFilter {
             Poll::Ready(Ok(())) => self.below.poll_flush(cx),
             other => other,
         }
-    }
-
-    fn retire(&mut self) {
-        self.below.retire();
-    }
-
-    fn idle_state(&mut self) -> Idle {
-        if self.start < self.plain.len() || self.filled > 0 { Idle::Data } else { self.below.idle_state() }
-    }
-
-    fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {
-        self.below.attach(reactor, owner);
-    }
-
-    fn detach(&mut self) {
-        self.below.detach();
-    }
-
-    fn socket(&self) -> &Socket {
-        self.below.socket()
-    }
-
-    fn tls(&self) -> Option<&Arc<TlsInfo>> {
-        self.below.tls()
     }
 }
 

@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use runtime::{Idle, Reactor, Socket};
 
 use super::Filter;
+use crate::Carrier;
 
 /// Bytes to and from a connected stream socket.
 pub struct SocketFilter(Socket);
@@ -15,6 +16,27 @@ impl SocketFilter {
     /// On a socket that is connected, or that the application said is.
     pub fn new(socket: Socket) -> SocketFilter {
         SocketFilter(socket)
+    }
+}
+
+impl Carrier for SocketFilter {
+    /// Closing is polite enough for TCP.
+    fn retire(&mut self) {}
+
+    fn idle_state(&mut self) -> Idle {
+        self.0.idle_state()
+    }
+
+    fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {
+        self.0.attach(reactor, owner);
+    }
+
+    fn detach(&mut self) {
+        self.0.detach();
+    }
+
+    fn socket(&self) -> &Socket {
+        &self.0
     }
 }
 
@@ -33,24 +55,5 @@ impl Filter for SocketFilter {
 
     fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
-    }
-
-    /// Closing is polite enough for TCP.
-    fn retire(&mut self) {}
-
-    fn idle_state(&mut self) -> Idle {
-        self.0.idle_state()
-    }
-
-    fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {
-        self.0.attach(reactor, owner);
-    }
-
-    fn detach(&mut self) {
-        self.0.detach();
-    }
-
-    fn socket(&self) -> &Socket {
-        &self.0
     }
 }

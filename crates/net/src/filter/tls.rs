@@ -5,6 +5,7 @@
 //! for the first bytes written or the first read, and travels with them.
 
 mod drive;
+mod early;
 
 use std::io;
 use std::sync::Arc;
@@ -16,11 +17,12 @@ use rustls::kernel::KernelConnection;
 use crate::tls::TlsInfo;
 use crate::tls::alerts;
 use crate::tls::record::{self, Key, MAX_PLAINTEXT, MAX_RECORD, RecordError, Shape};
-use crate::{Filter, Idle};
+use crate::{Carrier, Filter, Idle};
 use runtime::{Reactor, Socket};
 
 pub use crate::tls::SessionStore;
 pub use drive::{Answered, begin, handshake, handshake_with};
+pub use early::{EarlyFilter, begin_early};
 
 /// Below this a caller's buffer can't hold a record with what is left over of another, and ours is used.
 const DIRECT: usize = 2 * MAX_RECORD;
@@ -32,6 +34,8 @@ const OWN: usize = DIRECT;
 const STREAM: usize = MAX_PLAINTEXT / 2;
 /// How often in a row that may be in vain before it is given up for this connection's lease.
 const MAX_PATIENCE: u8 = 4;
+/// What stays of the handshake's storage: enough for a usual request.
+const KEPT_OUTBOX: usize = 256;
 /// Plaintext sealed before it must be sent.
 const WRITE_AHEAD: usize = 8 * MAX_PLAINTEXT;
 /// A handshake message after the handshake (a ticket) at most.
@@ -61,6 +65,8 @@ pub struct TlsFilter {
     message: Vec<u8>,
     empty: u32,
     asked_for_keys: bool,
+    /// Records under one key of TLS 1.3, after which it is renewed ([`record::KEY_LIMIT`]).
+    key_limit: u64,
     over: Option<Over>,
     said_goodbye: bool,
     streaming: bool,
@@ -241,7 +247,7 @@ impl TlsFilter {
 
     /// A peer that has used its key for long is asked for the next one, once; what it sends is read in any case.
     fn ask_for_keys(&mut self) {
-        let old = self.rx.used() >= record::KEY_LIMIT && self.rx.shape() == Shape::Tls13;
+        let old = self.rx.used() >= self.key_limit && self.rx.shape() == Shape::Tls13;
         if old && !self.asked_for_keys && self.may_answer() {
             self.asked_for_keys = true;
             self.renew_tx(true);
@@ -291,6 +297,9 @@ impl TlsFilter {
             }
         }
         self.outbox.clear();
+        if self.corked {
+            self.outbox.shrink_to(KEPT_OUTBOX); // a handshake takes more than what follows
+        }
         self.sent = 0;
         self.corked = false;
         Ok(Poll::Ready(()))
@@ -309,7 +318,7 @@ impl TlsFilter {
         let bytes = &bytes[..bytes.len().min(WRITE_AHEAD)];
         self.outbox.reserve(bytes.len() + bytes.len().div_ceil(MAX_PLAINTEXT) * 64);
         for fragment in bytes.chunks(MAX_PLAINTEXT) {
-            if self.tx.used() >= record::KEY_LIMIT && self.tx.shape() == Shape::Tls13 {
+            if self.tx.used() >= self.key_limit && self.tx.shape() == Shape::Tls13 {
                 self.renew_tx(false);
             }
             self.tx
@@ -341,6 +350,55 @@ impl TlsFilter {
             (self.start, self.end) = (0, n);
         }
         filled
+    }
+}
+
+impl Carrier for TlsFilter {
+    fn retire(&mut self) {
+        self.say_goodbye();
+        self.below.retire();
+    }
+
+    fn idle_state(&mut self) -> Idle {
+        if self.start < self.end {
+            return Idle::Data;
+        }
+        self.patience = MAX_PATIENCE;
+        for _ in 0..4 {
+            if self.over.is_some() {
+                return Idle::Closed;
+            }
+            match self.below.idle_state() {
+                Idle::Data => {}
+                state => {
+                    self.own = Vec::new(); // an unused connection holds no buffers
+                    self.outbox.shrink_to(MAX_RECORD);
+                    return state;
+                }
+            }
+            match self.fill_own(|below, room| below.try_read(room)) {
+                Poll::Ready(Ok(n)) if n > 0 => return Idle::Data,
+                Poll::Ready(_) => return Idle::Closed,
+                Poll::Pending => {} // it was tickets, or part of a record
+            }
+        }
+        Idle::Closed // a server that goes on without being asked anything
+    }
+
+    fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {
+        self.below.attach(reactor, owner);
+    }
+
+    fn detach(&mut self) {
+        self.below.detach();
+    }
+
+    fn socket(&self) -> &Socket {
+        self.below.socket()
+    }
+
+    fn tls(&self) -> Option<&Arc<TlsInfo>> {
+        Some(&self.info)
     }
 }
 
@@ -395,11 +453,6 @@ impl Filter for TlsFilter {
         self.below.poll_flush(cx)
     }
 
-    fn retire(&mut self) {
-        self.say_goodbye();
-        self.below.retire();
-    }
-
     fn say_goodbye(&mut self) {
         if !self.said_goodbye {
             self.said_goodbye = true;
@@ -408,52 +461,15 @@ impl Filter for TlsFilter {
         }
     }
 
+    fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.say_goodbye();
+        self.below.poll_end(cx)
+    }
+
     fn uncover(self: Box<Self>) -> Option<Box<dyn Filter>> {
         let ended = matches!(self.over, Some(Over::Clean)) && self.said_goodbye && self.outbox.is_empty();
         // What came in clear before the goodbye was answered could be anybody's.
         (ended && self.inbox.is_empty()).then_some(self.below)
-    }
-
-    fn idle_state(&mut self) -> Idle {
-        if self.start < self.end {
-            return Idle::Data;
-        }
-        self.patience = MAX_PATIENCE;
-        for _ in 0..4 {
-            if self.over.is_some() {
-                return Idle::Closed;
-            }
-            match self.below.idle_state() {
-                Idle::Data => {}
-                state => {
-                    self.own = Vec::new(); // an unused connection holds no buffers
-                    self.outbox.shrink_to(MAX_RECORD);
-                    return state;
-                }
-            }
-            match self.fill_own(|below, room| below.try_read(room)) {
-                Poll::Ready(Ok(n)) if n > 0 => return Idle::Data,
-                Poll::Ready(_) => return Idle::Closed,
-                Poll::Pending => {} // it was tickets, or part of a record
-            }
-        }
-        Idle::Closed // a server that goes on without being asked anything
-    }
-
-    fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {
-        self.below.attach(reactor, owner);
-    }
-
-    fn detach(&mut self) {
-        self.below.detach();
-    }
-
-    fn socket(&self) -> &Socket {
-        self.below.socket()
-    }
-
-    fn tls(&self) -> Option<&Arc<TlsInfo>> {
-        Some(&self.info)
     }
 }
 
@@ -471,6 +487,8 @@ impl Over {
     }
 }
 
+#[cfg(test)]
+mod early_tests;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]

@@ -1,40 +1,21 @@
 //! The task of a session: writes what its streams and the protocol have to say, reads, and gives each stream its own.
 
-use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
-use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
-use wire::h2::{Session, Watch};
+use runtime::Socket;
+use wire::h2::Session;
 
 use super::{Http2, Lost, Parked};
-use crate::{Connection, Filter};
+use crate::Connection;
+use crate::session::{self, Buffer, READ};
 
-/// One read; the size of what TLS hands out without a copy.
-const READ: usize = 64 << 10;
 /// One write.
 const WRITE: usize = 64 << 10;
 /// What one poll reads before the streams have their turn: what they take then is still in the caches.
 const FAIR_SHARE: usize = READ;
-
-/// What is read into, lent to one driver at a time: one for all sessions of a multi handle is enough, and one that was parked
-/// goes on without an allocation.
-#[derive(Clone, Default)]
-pub struct Buffer(Rc<Cell<Vec<u8>>>);
-
-impl Buffer {
-    fn lend<R>(&self, f: impl FnOnce(&mut [u8]) -> R) -> R {
-        let mut bytes = self.0.take();
-        if bytes.is_empty() {
-            bytes = vec![0; READ];
-        }
-        let result = f(&mut bytes);
-        self.0.set(bytes);
-        result
-    }
-}
 
 /// Drives a session as long as it has streams.
 pub struct Driver {
@@ -45,41 +26,20 @@ pub struct Driver {
     buffer: Buffer,
     /// What was received before the session began.
     early: Vec<u8>,
-    watched: Option<Box<Watched>>,
-}
-
-/// Who wants to know of frames: called with a line for each.
-pub type Trace = Rc<dyn Fn(String)>;
-
-struct Watched {
-    trace: Trace,
-    sent: Watch,
-    received: Watch,
 }
 
 /// What is left when no stream is.
-pub struct Rested {
-    pub connection: Box<Connection>,
-    /// The session, with which others may go on on this connection; none when it is lost or about to be.
-    pub session: Option<Parked>,
-}
+pub type Rested = session::Rested<Parked>;
 
 impl Driver {
     pub(super) fn new(http2: Http2, connection: Box<Connection>, out: Vec<u8>) -> Driver {
         let buffer = Buffer::default();
-        Driver { http2, connection: Some(connection), out, sent: 0, buffer, early: Vec::new(), watched: None }
+        Driver { http2, connection: Some(connection), out, sent: 0, buffer, early: Vec::new() }
     }
 
     /// The same with a buffer that others use, too.
     pub fn with_buffer(mut self, buffer: Buffer) -> Driver {
         self.buffer = buffer;
-        self
-    }
-
-    /// The same with somebody who wants to know of each frame.
-    pub fn watched_by(mut self, trace: Option<Trace>) -> Driver {
-        let watched = |trace| Box::new(Watched { trace, sent: Watch::default(), received: Watch::default() });
-        self.watched = trace.map(watched);
         self
     }
 
@@ -99,15 +59,13 @@ impl Driver {
                 state.session.write_into(&mut self.out, WRITE);
                 // What leaves makes room, of which no byte of the peer's may ever tell.
                 let _ = state.take_in(&[]); // faults come with what is read
+                state.watchers.sent(&self.out);
                 drop(state);
-                if let Some(Watched { trace, sent, .. }) = self.watched.as_deref_mut() {
-                    sent.look(&self.out, |stream, words| trace(format!("[{stream}] -> {words}")));
-                }
                 if self.out.is_empty() {
-                    return connection.filter.poll_flush(cx).map_err(Lost::from);
+                    return connection.filter().poll_flush(cx).map_err(Lost::from);
                 }
             }
-            match ready!(connection.filter.poll_write(cx, &self.out[self.sent..])) {
+            match ready!(connection.filter().poll_write(cx, &self.out[self.sent..])) {
                 Ok(0) => return Poll::Ready(Err(Lost::Io(std::io::ErrorKind::WriteZero))),
                 Ok(n) => self.sent += n,
                 Err(e) => return Poll::Ready(Err(e.into())),
@@ -120,17 +78,17 @@ impl Driver {
         let Some(connection) = &mut self.connection else { return Poll::Pending };
         if !self.early.is_empty() {
             let early = std::mem::take(&mut self.early);
-            watch(&mut self.watched, &early);
+            self.http2.0.borrow_mut().watch(&early);
             let taken = self.http2.0.borrow_mut().take_in(&early);
             return Poll::Ready(taken.map(|()| early.len()).map_err(Lost::Failed));
         }
-        let (http2, watched) = (&self.http2, &mut self.watched);
-        self.buffer.lend(|buf| match ready!(connection.filter.poll_read(cx, buf)) {
+        let http2 = &self.http2;
+        self.buffer.lend(READ, |buf| match ready!(connection.filter().poll_read(cx, buf)) {
             Ok(0) => Poll::Ready(Err(Lost::Closed)),
             Ok(n) => {
-                watch(watched, &buf[..n]);
                 let mut state = http2.0.borrow_mut();
-                tell_time(&mut state.session, connection.filter.as_ref(), connection.created);
+                state.watch(&buf[..n]);
+                tell_time(&mut state.session, connection.carrier.socket(), connection.created);
                 let taken = state.take_in(&buf[..n]);
                 state.tell_of_vacancies();
                 Poll::Ready(taken.map(|()| n).map_err(Lost::Failed))
@@ -230,16 +188,9 @@ impl Drop for Driver {
     }
 }
 
-/// Received bytes are shown to who wants to know of them.
-fn watch(watched: &mut Option<Box<Watched>>, bytes: &[u8]) {
-    if let Some(Watched { trace, received, .. }) = watched.as_deref_mut() {
-        received.look(bytes, |stream, words| trace(format!("[{stream}] <- {words}")));
-    }
-}
-
 /// Tells a session what time it is for the reactor of its connection, counted from when that was opened.
-pub(super) fn tell_time(session: &mut Session, filter: &dyn Filter, opened: Instant) {
-    if let Some(now) = filter.socket().now() {
+pub(super) fn tell_time(session: &mut Session, socket: &Socket, opened: Instant) {
+    if let Some(now) = socket.now() {
         session.tell_time(now.saturating_duration_since(opened).as_millis() as u64);
     }
 }

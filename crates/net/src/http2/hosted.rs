@@ -1,23 +1,20 @@
 //! A session as a pool knows it: it has its connection whole, its driver is a task of the multi handle, and both go back to
 //! the pool when no stream is left.
 
-use std::cell::{Cell, RefCell};
-use std::future::poll_fn;
-use std::pin::{Pin, pin};
+use std::cell::Cell;
+use std::pin::pin;
 use std::rc::Rc;
-use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use runtime::Runtime;
+use runtime::cell::RefCell;
 use wire::h2::Config;
 
-use super::driver::{Rested, Trace};
-use super::{Buffer, Driver, Http2, Parked, Place, Stream as OpenStream};
-use crate::connection::{About, Memory};
-use crate::exchange::streams::Multiplexed;
-use crate::exchange::{Exchange, Storage};
+use super::{Driver, Http2, Parked, Stream as OpenStream};
+use crate::connection::About;
+use crate::exchange::{Exchange, Multiplexed, Place, Storage};
 use crate::lease::Whole;
-use crate::session::{Place as SessionPlace, Session, Stream};
+use crate::session::{Around, Buffer, Place as SessionPlace, Session, Stream, drive, give_back};
 
 /// What holds for a session beside what its peer says.
 pub struct Terms {
@@ -27,14 +24,9 @@ pub struct Terms {
     pub most: Rc<Cell<usize>>,
     /// What is read into.
     pub buffer: Buffer,
-    /// Called around what gives the connection back to its pool, where somebody wants to know of that: a share's lock functions.
+    /// Around what gives the connection back.
     pub around: Option<Around>,
-    /// Told of each frame, while somebody wants to know.
-    pub trace: Option<Trace>,
 }
-
-/// Calls what it is given, once.
-pub type Around = Rc<dyn Fn(&mut dyn FnMut())>;
 
 /// What became of a request of HTTP/1 that asked for the upgrade (RFC 7540 §3.2).
 pub struct Switched {
@@ -95,49 +87,20 @@ struct Begun {
 
 fn begin(begun: Begun, whole: Whole, terms: Terms, runtime: &Runtime) -> Rc<dyn Session> {
     let Begun { http2, driver, first, about, kept_up } = begun;
-    let Terms { most, around, buffer, trace, .. } = terms;
+    let Terms { most, around, buffer, .. } = terms;
     let (first, whole) = (RefCell::new(first), RefCell::new(Some(whole)));
     let hosted = Rc::new(Hosted { first, http2, about, most, around, kept_up: Cell::new(kept_up), whole });
-    runtime.spawn(Box::pin(drive(hosted.clone(), driver.with_buffer(buffer).watched_by(trace))));
+    runtime.spawn(Box::pin(hosted.clone().run(driver.with_buffer(buffer))));
     hosted
 }
 
-/// Drives a session to its rest. Whoever waits for a stream is told when there may be one.
-async fn drive(hosted: Rc<Hosted>, driver: Driver) {
-    let mut driver = pin!(driver);
-    let rested = poll_fn(|cx| {
-        let step = driver.as_mut().poll_rest(cx);
-        if step.is_pending() && hosted.vacancies() > 0 {
-            hosted.whole.borrow().iter().for_each(Whole::tell_room);
-        }
-        step
-    });
-    let rested = rested.await;
-    hosted.give_back(rested);
-}
-
-impl Driver {
-    fn poll_rest(self: Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> Poll<Rested> {
-        Future::poll(self, cx)
-    }
-}
-
 impl Hosted {
-    fn give_back(&self, rested: Rested) {
-        let Some(mut whole) = self.whole.take() else { return };
-        whole.restore(rested.connection);
-        whole.connection().kept_up = self.kept_up.get();
-        let stays = rested.session.is_some();
-        whole.connection().state = rested.session.map(|parked| Box::new(parked) as Box<dyn Memory>);
-        let mut whole = Some(whole);
-        let mut give = || match whole.take() {
-            Some(whole) if stays => whole.release(),
-            other => other.into_iter().for_each(Whole::retire),
-        };
-        match &self.around {
-            Some(around) => around(&mut give),
-            None => give(),
-        }
+    /// To its rest.
+    async fn run(self: Rc<Self>, driver: Driver) {
+        let mut driver = pin!(driver);
+        let mut left = drive(&*self, &self.whole, |cx| driver.as_mut().poll(cx)).await;
+        left.connection.kept_up = self.kept_up.get();
+        give_back(&self.whole, left, self.around.as_ref());
     }
 }
 
@@ -161,12 +124,12 @@ impl Session for Hosted {
         if let Some(opened) = self.first.take() {
             return self.adopt(opened);
         }
-        let place = self.http2.place();
+        let place = Place::promised(self.http2.clone());
         SessionPlace::Stream(Box::new(Seat { hosted: self, place: Some(place), opened: None }))
     }
 
     fn adopt(self: Rc<Self>, stream: OpenStream) -> SessionPlace {
-        let place = self.http2.no_place();
+        let place = Place::taken(self.http2.clone());
         SessionPlace::Stream(Box::new(Seat { hosted: self, place: Some(place), opened: Some(stream) }))
     }
 }
@@ -174,13 +137,13 @@ impl Session for Hosted {
 /// The place of one transfer.
 struct Seat {
     hosted: Rc<Hosted>,
-    place: Option<Place>,
+    place: Option<Place<Http2>>,
     opened: Option<OpenStream>,
 }
 
 impl Stream for Seat {
     fn begin(&mut self, storage: Storage) -> Box<dyn Exchange> {
-        let place = self.place.take().unwrap_or_else(|| self.hosted.http2.place());
+        let place = self.place.take().unwrap_or_else(|| Place::promised(self.hosted.http2.clone()));
         Box::new(Multiplexed::new(place, self.opened.take(), self.hosted.about.clone(), storage))
     }
 

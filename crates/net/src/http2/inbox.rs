@@ -22,6 +22,8 @@ pub enum Fault {
     Reset { code: ErrorCode, why: Option<&'static str> },
     /// The peer has done nothing about the request, which may be sent again.
     Refused,
+    /// The peer takes no CONNECT with `:protocol` (RFC 8441), without which there is no such request.
+    NotExtended,
     /// The peer closed the connection.
     Closed,
     /// The transport failed.
@@ -36,6 +38,7 @@ impl Fault {
         match self {
             Fault::Reset { code, why } => Fault::Reset { code: *code, why: *why },
             Fault::Refused => Fault::Refused,
+            Fault::NotExtended => Fault::NotExtended,
             Fault::Closed => Fault::Closed,
             Fault::Failed(failure) => Fault::Failed(*failure),
             Fault::Io(e) => Fault::Io(e.raw_os_error().map_or(e.kind().into(), io::Error::from_raw_os_error)),

@@ -9,8 +9,8 @@ mod driver;
 mod hosted;
 mod inbox;
 mod parked;
-mod place;
 mod stream;
+mod watchers;
 
 use std::cell::RefCell;
 use std::io;
@@ -20,13 +20,14 @@ use std::task::{Context, Poll, Waker};
 use slab::Slab;
 use wire::h2::{Config, ErrorCode, Event, Failure, Field, Fields, Opening, Session, StreamId};
 
-pub use driver::{Buffer, Driver, Rested, Trace};
-pub use hosted::{Around, Switched, Terms, host, host_upgraded};
+pub use driver::{Driver, Rested};
+pub use hosted::{Switched, Terms, host, host_upgraded};
 pub use inbox::{Fault, StreamFault};
 use inbox::{Inbox, Promise};
 pub use parked::{Parked, is_parked};
-pub use place::Place;
 pub use stream::{Pushed, Stream};
+pub use watchers::Trace;
+use watchers::Watchers;
 
 use crate::Connection;
 
@@ -47,6 +48,8 @@ struct State {
     lost: Option<Lost>,
     /// Who waits for a vacancy.
     room: Vec<Waker>,
+    /// Who wants to know of frames.
+    watchers: Watchers,
 }
 
 /// How a connection was lost.
@@ -78,6 +81,7 @@ impl Http2 {
             driver: None,
             lost: None,
             room: Vec::new(),
+            watchers: Watchers::default(),
         };
         let http2 = Http2(Rc::new(RefCell::new(state)));
         let driver = Driver::new(http2.clone(), connection, out);
@@ -94,6 +98,13 @@ impl Http2 {
     pub fn streams(&self) -> usize {
         let state = self.0.borrow();
         state.inboxes.len() + state.promised
+    }
+
+    /// So many more, or fewer, are promised: they count, and keep the session driven.
+    pub(crate) fn promised(&self, more: isize) {
+        let mut state = self.0.borrow_mut();
+        state.promised = state.promised.saturating_add_signed(more);
+        state.wake_driver();
     }
 
     /// Whether no stream can be opened any more, now or later.
@@ -122,9 +133,20 @@ impl Http2 {
         if state.lost.is_some() || state.session.is_closing() || state.session.vacancies() > 0 {
             return Poll::Ready(());
         }
-        if !state.room.iter().any(|waker| waker.will_wake(cx.waker())) {
-            state.room.push(cx.waker().clone());
+        state.wait_for_room(cx);
+        Poll::Pending
+    }
+
+    /// Whether CONNECT with `:protocol` may be sent (RFC 8441), once the peer has told; `None` where it will tell nothing more.
+    pub fn poll_extended_connect(&self, cx: &mut Context<'_>) -> Poll<Option<bool>> {
+        let mut state = self.0.borrow_mut();
+        if state.lost.is_some() || state.session.is_closing() {
+            return Poll::Ready(None);
         }
+        if let Some(told) = state.session.takes_extended_connect() {
+            return Poll::Ready(Some(told));
+        }
+        state.wait_for_room(cx);
         Poll::Pending
     }
 
@@ -195,6 +217,11 @@ impl State {
         }
     }
 
+    /// Received bytes, as those see them who want to know of frames.
+    fn watch(&mut self, input: &[u8]) {
+        self.watchers.received(self.session.is_between_frames(), input);
+    }
+
     /// Gives each stream what received bytes hold for it.
     fn take_in(&mut self, input: &[u8]) -> Result<(), Failure> {
         let mut at = 0;
@@ -241,6 +268,12 @@ impl State {
             self.session.reset(promise.id, ErrorCode::CANCEL);
         }
         inbox
+    }
+
+    fn wait_for_room(&mut self, cx: &Context<'_>) {
+        if !self.room.iter().any(|waker| waker.will_wake(cx.waker())) {
+            self.room.push(cx.waker().clone());
+        }
     }
 
     /// Whoever waits for a vacancy looks, when there may be one.

@@ -8,7 +8,7 @@ use runtime::Idle;
 use wire::h2::{ErrorCode, Event, Session};
 
 use super::driver::tell_time;
-use crate::{Connection, Filter, Memory};
+use crate::{Carried, Connection, Filter, Memory};
 
 /// More in one look is not what an idle peer has to say.
 const LOOKS: usize = 16;
@@ -33,9 +33,9 @@ impl Parked {
     }
 
     /// Asks whether the peer is there; its answer is taken by the next look (curl_easy_upkeep).
-    pub fn ping(&mut self, filter: &mut dyn Filter, bytes: [u8; 8]) -> Idle {
+    pub fn ping(&mut self, carrier: &mut Carried, bytes: [u8; 8]) -> Idle {
         self.session.ping(bytes);
-        self.answer(filter)
+        self.answer(carrier.filter())
     }
 
     /// Whether the session can go on. Without streams nothing but the connection's own frames is expected.
@@ -77,9 +77,10 @@ pub fn is_parked(connection: &mut Connection) -> bool {
 
 impl Memory for Parked {
     /// Looks at the idle connection without waiting. One whose peer says goodbye, or breaks the protocol, has ended.
-    fn idle_state(&mut self, filter: &mut dyn Filter) -> Idle {
+    fn idle_state(&mut self, carrier: &mut Carried) -> Idle {
         let mut buf = [0; READ];
-        tell_time(&mut self.session, filter, self.opened);
+        tell_time(&mut self.session, carrier.socket(), self.opened);
+        let filter = carrier.filter();
         for _ in 0..LOOKS {
             match filter.try_read(&mut buf) {
                 Poll::Pending => return self.answer(filter),
@@ -92,19 +93,19 @@ impl Memory for Parked {
     }
 
     /// curl sends a PING of zeros.
-    fn keep_up(&mut self, filter: &mut dyn Filter) -> Idle {
-        match self.idle_state(filter) {
-            Idle::Alive => self.ping(filter, [0; 8]),
+    fn keep_up(&mut self, carrier: &mut Carried) -> Idle {
+        match self.idle_state(carrier) {
+            Idle::Alive => self.ping(carrier, [0; 8]),
             ended => ended,
         }
     }
 
     /// Says that no more streams come. What has come is taken first: the system answers what nobody took with a reset, and that
     /// would overtake the goodbye.
-    fn retire(&mut self, filter: &mut dyn Filter) {
-        if let Idle::Alive = self.idle_state(filter) {
+    fn retire(&mut self, carrier: &mut Carried) {
+        if let Idle::Alive = self.idle_state(carrier) {
             self.session.go_away(ErrorCode::NO_ERROR);
-            self.answer(filter);
+            self.answer(carrier.filter());
         }
     }
 }

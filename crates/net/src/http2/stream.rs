@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 use wire::h2::{ErrorCode, Field, Fields, Priority, Session, StreamId};
 
 use super::inbox::Inbox;
-use super::{Fault, Http2, State};
+use super::{Fault, Http2, State, Trace};
 use crate::exchange::BodyStep;
 use crate::exchange::streams::Head;
 
@@ -34,6 +34,11 @@ impl Stream {
     /// Its number on the wire.
     pub fn number(&self) -> u32 {
         self.id.number()
+    }
+
+    /// Tells of its frames, and perhaps of the connection's own, from now on.
+    pub fn watch(&self, trace: Trace) {
+        self.http2.0.borrow_mut().watchers.enter(self.number(), trace);
     }
 
     /// The next head: of status 1xx, or the reply's.
@@ -111,6 +116,17 @@ impl Stream {
         })
     }
 
+    /// Ready when what was queued of the request has been written, or when nothing of it is wanted any more.
+    pub fn poll_left(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.with(|session, id, inbox| match inbox.over || session.queued(id) == 0 || session.want_sent(id) {
+            true => Poll::Ready(()),
+            false => {
+                inbox.writer = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        })
+    }
+
     /// Queues a piece of body that stands in `storage`, from `start` to `end`, and tells how much of it. Where that is all, the
     /// storage may have been exchanged for another.
     pub fn queue(&mut self, storage: &mut Vec<u8>, start: usize, end: usize) -> usize {
@@ -168,6 +184,7 @@ impl Drop for Stream {
         let mut state = self.http2.0.borrow_mut();
         let inbox = state.take_inbox(self.id, self.inbox);
         let code = if inbox.ended { ErrorCode::NO_ERROR } else { ErrorCode::CANCEL };
+        state.watchers.leave(self.id.number());
         state.session.reset(self.id, code);
         state.tell_of_vacancies();
         // It may have been the last.

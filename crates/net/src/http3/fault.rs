@@ -8,8 +8,8 @@ use wire::h3::{ErrorCode, Failure};
 /// Why.
 #[derive(Debug)]
 pub enum Fault {
-    /// By the peer, or for a fault of the peer's that `why` tells.
-    Reset { code: ErrorCode, why: Option<&'static str> },
+    /// By the peer, or for a fault of the peer's that `why` tells; in the middle of a body, or before one.
+    Reset { code: ErrorCode, why: Option<&'static str>, within_body: bool },
     /// The peer has done nothing about the request, which may be sent again.
     Refused,
     /// The connection was lost: QUIC's word for it.

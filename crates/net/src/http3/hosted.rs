@@ -1,22 +1,21 @@
 //! A session as a pool knows it: it has its connection whole, its driver is a task of the multi handle, and both go back to
 //! the pool when no stream is left.
 
-use std::cell::{Cell, RefCell};
-use std::future::{Future, poll_fn};
+use std::cell::Cell;
+use std::future::Future;
 use std::pin::pin;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use runtime::Runtime;
+use runtime::cell::RefCell;
 
-use super::driver::Rested;
-use super::{Driver, Http3, Parked, Place};
-use crate::connection::{About, Connection, Memory};
-use crate::exchange::streams::Multiplexed;
-use crate::exchange::{Exchange, Storage};
-use crate::http2::{self, Around, Terms};
+use super::{Driver, Http3, Parked};
+use crate::connection::{About, Connection};
+use crate::exchange::{Exchange, Multiplexed, Place, Storage};
+use crate::http2::{self, Terms};
 use crate::lease::Whole;
-use crate::session::{Place as SessionPlace, Session, Stream};
+use crate::session::{Around, Place as SessionPlace, Session, Stream, drive, give_back};
 
 struct Hosted {
     http3: Http3,
@@ -38,42 +37,20 @@ pub fn host(mut whole: Whole, terms: Terms, runtime: &Runtime) -> Rc<dyn Session
     let about = Rc::new(whole.about().clone());
     let mut connection = whole.take();
     let parked = connection.state.take().and_then(|memory| memory.take::<Parked>());
-    let (http3, driver) = Http3::resume(connection, parked.map(|parked| *parked), runtime.reactor());
-    let Terms { most, around, .. } = terms;
+    let Terms { most, around, buffer, .. } = terms;
+    let (http3, driver) = Http3::resume(connection, parked.map(|parked| *parked), runtime.reactor(), buffer);
+
     let hosted = Rc::new(Hosted { http3, about, most, around, whole: RefCell::new(Some(whole)) });
-    runtime.spawn(Box::pin(drive(hosted.clone(), driver)));
+    runtime.spawn(Box::pin(hosted.clone().run(driver)));
     hosted
 }
 
-/// Drives a session to its rest. Whoever waits for a stream is told when there may be one.
-async fn drive(hosted: Rc<Hosted>, driver: Driver) {
-    let mut driver = pin!(driver);
-    let rested = poll_fn(|cx| {
-        let step = driver.as_mut().poll(cx);
-        if step.is_pending() && hosted.vacancies() > 0 {
-            hosted.whole.borrow().iter().for_each(Whole::tell_room);
-        }
-        step
-    });
-    let rested = rested.await;
-    hosted.give_back(rested);
-}
-
 impl Hosted {
-    fn give_back(&self, rested: Rested) {
-        let Some(mut whole) = self.whole.take() else { return };
-        whole.restore(rested.connection);
-        let stays = rested.session.is_some();
-        whole.connection().state = rested.session.map(|parked| Box::new(parked) as Box<dyn Memory>);
-        let mut whole = Some(whole);
-        let mut give = || match whole.take() {
-            Some(whole) if stays => whole.release(),
-            other => other.into_iter().for_each(Whole::retire),
-        };
-        match &self.around {
-            Some(around) => around(&mut give),
-            None => give(),
-        }
+    /// To its rest.
+    async fn run(self: Rc<Self>, driver: Driver) {
+        let mut driver = pin!(driver);
+        let left = drive(&*self, &self.whole, |cx| driver.as_mut().poll(cx)).await;
+        give_back(&self.whole, left, self.around.as_ref());
     }
 }
 
@@ -91,7 +68,7 @@ impl Session for Hosted {
     }
 
     fn place(self: Rc<Self>) -> SessionPlace {
-        let place = self.http3.place();
+        let place = Place::promised(self.http3.clone());
         SessionPlace::Stream(Box::new(Seat { hosted: self, place: Some(place) }))
     }
 
@@ -105,12 +82,12 @@ impl Session for Hosted {
 /// The place of one transfer.
 struct Seat {
     hosted: Rc<Hosted>,
-    place: Option<Place>,
+    place: Option<Place<Http3>>,
 }
 
 impl Stream for Seat {
     fn begin(&mut self, storage: Storage) -> Box<dyn Exchange> {
-        let place = self.place.take().unwrap_or_else(|| self.hosted.http3.place());
+        let place = self.place.take().unwrap_or_else(|| Place::promised(self.hosted.http3.clone()));
         Box::new(Multiplexed::new(place, None, self.hosted.about.clone(), storage))
     }
 

@@ -8,21 +8,21 @@
 mod driver;
 mod fault;
 mod hosted;
-mod place;
+mod outgoing;
 mod session;
 mod stream;
+pub mod tunnel;
 
-use std::cell::RefCell;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use runtime::cell::RefCell;
 use wire::h3::Field;
 
 pub use driver::Driver;
 pub use fault::{Fault, StreamFault};
 pub use hosted::{host, is_parked};
-pub use place::Place;
 pub use session::Parked;
 use session::{Lost, Session};
 pub use stream::{Opening, Stream};
@@ -45,9 +45,16 @@ impl Http3 {
         self.0.borrow().streams()
     }
 
+    /// So many more, or fewer, are promised: they count, and keep the session driven.
+    pub(crate) fn promised(&self, more: isize) {
+        let mut session = self.0.borrow_mut();
+        session.promised = session.promised.saturating_add_signed(more);
+        session.wake_driver();
+    }
+
     /// Whether no stream can be opened any more, now or later.
     pub fn is_closing(&self) -> bool {
-        self.0.borrow().is_closing()
+        self.0.borrow_mut().is_closing()
     }
 
     /// No more streams are opened. Those that are open go on.
@@ -67,12 +74,7 @@ impl Http3 {
 
     /// Asks whether the peer is there, when that was not done for `interval` (curl_easy_upkeep).
     fn keep_up(&self, interval: Duration, now: Instant) {
-        let mut session = self.0.borrow_mut();
-        if now.saturating_duration_since(session.kept_up) >= interval {
-            session.kept_up = now;
-            session.machine().into_iter().for_each(|machine| machine.ping());
-            session.wake_driver();
-        }
+        self.0.borrow_mut().keep_up(interval, now);
     }
 
     /// Opens a stream with a request's head, pseudo-fields first; `None` when there is no vacancy.
@@ -83,3 +85,6 @@ impl Http3 {
         Some(stream)
     }
 }
+
+#[cfg(test)]
+mod tests;

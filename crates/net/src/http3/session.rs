@@ -1,23 +1,21 @@
 //! What driver and streams share: the QUIC connection, the streams that belong to all of it, and who waits for what.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
 use quinn_proto::{Dir, Event, StreamEvent, StreamId, VarInt};
 use runtime::Idle;
-use wire::h3::{Control, ErrorCode, Failure, Incoming, Said, control_stream, go_away};
+use wire::h3::{Control, ErrorCode, Failure, Incoming, PeerSettings, Said, control_stream, go_away};
 
 use super::Fault;
-use crate::quic::{Machine, Readable};
-use crate::{Filter, Memory};
+use crate::quic::{Machine, Quic, Readable};
+use crate::session::Rested;
+use crate::{Carried, Connection, Memory};
 
 /// One piece of what came on a stream of the peer's.
 const PIECE: usize = 16 << 10;
-/// How many datagrams one look at an idle connection takes.
-const LOOKS: usize = 64;
-const DATAGRAM: usize = 65_535;
 
 /// Who waits for a stream.
 #[derive(Default)]
@@ -39,86 +37,127 @@ pub enum Lost {
 /// One connection and its streams.
 pub struct Session {
     /// What outlasts the streams; gone once the driver has ended.
-    core: Option<Parked>,
+    core: Option<Core>,
     open: HashMap<StreamId, Waiting>,
     /// Streams that were promised and are not open yet.
     pub promised: usize,
     leaving: bool,
     driver: Option<Waker>,
     pub lost: Option<Lost>,
-    /// When the peer was asked last whether it is there.
-    pub kept_up: Instant,
     room: Vec<Waker>,
 }
 
+struct Core {
+    connection: Box<Connection>,
+    parked: Parked,
+}
+
 /// A session without streams. It can be moved between threads with its connection.
+#[derive(Default)]
 pub struct Parked {
-    machine: Machine,
     control: Control,
     incoming: HashMap<StreamId, Incoming>,
     /// Our control stream.
     own_control: Option<StreamId>,
     /// What our unidirectional streams begin with, until there is room for it.
     unsaid: Vec<(StreamId, Vec<u8>)>,
-    /// A stream that was opened to see whether it could be, for the next one who asks.
-    spare: Option<StreamId>,
+    /// Streams that were opened to see whether they could be, for the next who ask.
+    spare: VecDeque<StreamId>,
+}
+
+/// Streams of which there is news.
+#[derive(Default)]
+pub(super) struct News {
+    readable: Vec<StreamId>,
+    writable: Vec<StreamId>,
+    /// The handshake is over, ahead of which streams were opened.
+    connected: bool,
+    pub lost: Option<Lost>,
 }
 
 impl Parked {
     /// For a connection whose handshake is done: what each side says first is queued.
-    pub fn new(mut machine: Machine) -> Parked {
-        let mut unsaid = Vec::new();
-        let mut own_control = None;
-        for first in control_stream() {
+    pub fn new(machine: &mut Machine) -> Parked {
+        let mut parked = Parked::default();
+        for first in control_stream(machine.takes_datagrams()) {
             if let Some(id) = machine.open(Dir::Uni) {
-                own_control.get_or_insert(id);
-                unsaid.push((id, first));
+                parked.own_control.get_or_insert(id);
+                parked.unsaid.push((id, first));
             }
         }
-        let (control, incoming) = (Control::default(), HashMap::new());
-        Parked { machine, control, incoming, own_control, unsaid, spare: None }
+        parked
     }
 
     /// What our streams begin with, as far as there is room.
-    fn say(&mut self) {
+    fn say(&mut self, machine: &mut Machine) {
         for (id, bytes) in &mut self.unsaid {
-            if let Ok(n) = self.machine.write(*id, bytes) {
+            if let Ok(n) = machine.write(*id, bytes) {
                 bytes.drain(..n);
             }
         }
         self.unsaid.retain(|(_, bytes)| !bytes.is_empty());
     }
 
+    /// What the peer has said of itself, once it has.
+    pub(super) fn settings(&self) -> Option<&PeerSettings> {
+        self.control.settings.as_ref()
+    }
+
     /// Says that no more streams are opened.
-    fn say_goodbye(&mut self) {
+    fn say_goodbye(&self, machine: &mut Machine) {
         if let Some(control) = self.own_control.filter(|_| self.unsaid.is_empty()) {
             let mut frame = Vec::new();
             go_away(&mut frame);
-            let _ = self.machine.write(control, &frame); // one that has no room is not needed
+            let _ = machine.write(control, &frame); // one that has no room is not needed
         }
     }
 
-    fn has_spare(&mut self) -> bool {
-        if self.spare.is_none() {
-            self.spare = self.machine.open(Dir::Bi);
+    /// Whether there is a stream beyond so many.
+    fn has_spare(&mut self, machine: &mut Machine, beyond: usize) -> bool {
+        while self.spare.len() <= beyond {
+            match machine.open(Dir::Bi) {
+                Some(id) => self.spare.push_back(id),
+                None => return false,
+            }
         }
-        self.spare.is_some()
+        true
     }
 
-    fn is_closing(&self) -> bool {
-        self.control.going.is_some() || self.machine.is_closed()
-    }
-
-    fn accept(&mut self) -> Result<(), Failure> {
-        while let Some(id) = self.machine.accept() {
+    /// Takes in what has happened to the connection and on the streams that belong to it.
+    pub(super) fn take_in(&mut self, quic: &mut Quic) -> Result<News, Failure> {
+        self.say(&mut quic.machine);
+        let mut news = News::default();
+        while let Some(event) = quic.event() {
+            let machine = &mut quic.machine;
+            match event {
+                Event::Stream(StreamEvent::Readable { id }) if id.dir() == Dir::Uni => {
+                    self.read_incoming(machine, id)?
+                }
+                Event::Stream(StreamEvent::Readable { id }) => news.readable.push(id),
+                Event::Stream(
+                    StreamEvent::Writable { id }
+                    | StreamEvent::Finished { id }
+                    | StreamEvent::Stopped { id, .. },
+                ) => news.writable.push(id),
+                // Who went ahead of it found less room than there is now.
+                Event::Connected => {
+                    self.say(machine);
+                    news.connected = true;
+                }
+                Event::ConnectionLost { reason } => news.lost = Some(Lost::Quic(reason.to_string())),
+                _ => {}
+            }
+        }
+        let machine = &mut quic.machine;
+        while let Some(id) = machine.accept() {
             self.incoming.insert(id, Incoming::default());
-            self.read_incoming(id)?;
+            self.read_incoming(machine, id)?;
         }
-        Ok(())
+        Ok(news)
     }
 
-    fn read_incoming(&mut self, id: StreamId) -> Result<(), Failure> {
-        let Parked { machine, control, incoming, .. } = self;
+    fn read_incoming(&mut self, machine: &mut Machine, id: StreamId) -> Result<(), Failure> {
+        let Parked { control, incoming, .. } = self;
         let Some(stream) = incoming.get_mut(&id) else { return Ok(()) };
         let done = loop {
             match machine.read(id, PIECE) {
@@ -139,62 +178,104 @@ impl Parked {
         }
         Ok(())
     }
+}
 
-    /// Sends what there is to send, without waiting.
-    fn send(&mut self, filter: &mut dyn Filter, now: Instant) {
-        let mut cx = Context::from_waker(Waker::noop());
-        while let Some(datagram) = self.machine.next_datagram(now) {
-            match filter.poll_write(&mut cx, datagram) {
-                Poll::Ready(Ok(_)) => self.machine.datagram_sent(),
-                _ => break,
-            }
-        }
+impl Core {
+    fn quic(&mut self) -> &mut Quic {
+        self.connection.carrier.quic()
+    }
+
+    fn machine(&mut self) -> &mut Machine {
+        &mut self.quic().machine
+    }
+
+    fn is_closing(&mut self) -> bool {
+        self.parked.control.going.is_some() || self.machine().is_closed()
+    }
+
+    fn has_spare(&mut self, beyond: usize) -> bool {
+        let Core { connection, parked } = self;
+        parked.has_spare(&mut connection.carrier.quic().machine, beyond)
     }
 }
 
 impl Session {
-    pub fn resume(core: Option<Parked>) -> Session {
+    /// Begins or goes on with a session on its connection.
+    pub fn resume(mut connection: Box<Connection>, parked: Option<Parked>) -> Session {
+        let machine = &mut connection.carrier.quic().machine;
+        let parked = parked.unwrap_or_else(|| Parked::new(machine));
         Session {
-            core,
+            core: Some(Core { connection, parked }),
             open: HashMap::new(),
             promised: 0,
             leaving: false,
             driver: None,
             lost: None,
-            kept_up: Instant::now(),
             room: Vec::new(),
         }
     }
 
     /// The QUIC connection, until the driver has ended.
     pub fn machine(&mut self) -> Option<&mut Machine> {
-        self.core.as_mut().map(|core| &mut core.machine)
+        self.core.as_mut().map(Core::machine)
+    }
+
+    /// The same with its socket.
+    pub fn quic(&mut self) -> Option<&mut Quic> {
+        self.core.as_mut().map(Core::quic)
     }
 
     /// What is left when there are no streams. Whoever still has the session finds it lost.
-    pub fn take(&mut self) -> (Option<Parked>, bool) {
+    pub fn rest(&mut self) -> Option<Rested<Parked>> {
+        if self.streams() > 0 {
+            return None;
+        }
         let good = self.lost.is_none() && !self.is_closing();
         self.lose(Lost::Abandoned);
-        (self.core.take(), good)
+        let Core { mut connection, mut parked } = self.core.take()?;
+        if !good {
+            parked.retire(&mut connection.carrier);
+        }
+        Some(Rested { connection, session: good.then_some(parked) })
+    }
+
+    /// Ends in the middle; what can still say goodbye is handed out.
+    pub fn abandon(&mut self) -> Option<(Box<Connection>, Parked)> {
+        let good = self.lost.is_none();
+        self.lose(Lost::Abandoned);
+        self.core.take().filter(|_| good).map(|core| (core.connection, core.parked))
+    }
+
+    /// Whether the peer was asked for a sign of life, which is done once in `interval`.
+    pub fn keep_up(&mut self, interval: std::time::Duration, now: Instant) {
+        let Some(core) = &mut self.core else { return };
+        if now.saturating_duration_since(core.connection.kept_up) >= interval {
+            core.connection.kept_up = now;
+            core.machine().ping();
+            self.wake_driver();
+        }
     }
 
     /// How many more streams may be opened now: QUIC tells of one at a time.
     pub fn vacancies(&mut self) -> usize {
-        usize::from(!self.is_closing() && self.promised == 0 && self.has_spare())
+        let promised = self.promised;
+        usize::from(!self.is_closing() && self.core.as_mut().is_some_and(|core| core.has_spare(promised)))
     }
 
     pub fn streams(&self) -> usize {
         self.open.len() + self.promised
     }
 
-    pub fn is_closing(&self) -> bool {
-        self.leaving || self.lost.is_some() || self.core.as_ref().is_none_or(Parked::is_closing)
+    pub fn is_closing(&mut self) -> bool {
+        self.leaving || self.lost.is_some() || self.core.as_mut().is_none_or(Core::is_closing)
     }
 
     /// No more streams are opened.
     pub fn leave(&mut self) {
         if !std::mem::replace(&mut self.leaving, true) {
-            self.core.iter_mut().for_each(Parked::say_goodbye);
+            if let Some(Core { connection, parked }) = &mut self.core {
+                parked.say_goodbye(&mut connection.carrier.quic().machine);
+            }
             self.wake_driver();
         }
     }
@@ -210,7 +291,7 @@ impl Session {
     }
 
     fn has_spare(&mut self) -> bool {
-        self.core.as_mut().is_some_and(Parked::has_spare)
+        self.core.as_mut().is_some_and(|core| core.has_spare(0))
     }
 
     /// Opens a stream.
@@ -218,7 +299,7 @@ impl Session {
         if self.is_closing() || !self.has_spare() {
             return None;
         }
-        let id = self.core.as_mut()?.spare.take()?;
+        let id = self.core.as_mut()?.parked.spare.pop_front()?;
         self.open.insert(id, Waiting::default());
         self.wake_driver();
         Some(id)
@@ -248,45 +329,31 @@ impl Session {
 
     /// Whether a request was not looked at by a peer that has said goodbye (RFC 9114 §5.2).
     pub fn is_unprocessed(&self, id: StreamId) -> bool {
-        let going = self.core.as_ref().and_then(|core| core.control.going);
+        let going = self.core.as_ref().and_then(|core| core.parked.control.going);
         going.is_some_and(|first| VarInt::from(id).into_inner() >= first)
     }
 
     /// Lets everybody know what has happened.
     pub fn take_in(&mut self) -> Result<(), Failure> {
-        let Some(core) = &mut self.core else { return Ok(()) };
-        core.say();
-        let mut moved = Vec::new();
-        let mut end = None;
-        while let Some(event) = core.machine.event() {
-            match event {
-                Event::Stream(StreamEvent::Readable { id }) if id.dir() == Dir::Uni => {
-                    core.read_incoming(id)?
-                }
-                Event::Stream(
-                    StreamEvent::Readable { id }
-                    | StreamEvent::Writable { id }
-                    | StreamEvent::Finished { id }
-                    | StreamEvent::Stopped { id, .. },
-                ) => moved.push(id),
-                Event::ConnectionLost { reason } => end = Some(Lost::Quic(reason.to_string())),
-                _ => {}
-            }
+        let Some(Core { connection, parked }) = &mut self.core else { return Ok(()) };
+        let News { mut readable, mut writable, connected, lost } =
+            parked.take_in(connection.carrier.quic())?;
+        if connected {
+            writable.extend(self.open.keys());
         }
-        core.accept()?;
-        if core.control.going.is_some() {
-            moved.extend(self.open.keys().copied().filter(|id| self.is_unprocessed(*id)));
+        if parked.control.going.is_some() {
+            readable.extend(self.open.keys().copied().filter(|id| self.is_unprocessed(*id)));
         }
-        moved.into_iter().for_each(|id| self.wake(id));
-        if let Some(lost) = end {
+        let open = &mut self.open;
+        let readers = readable.iter().filter_map(|id| open.get_mut(id)?.reader.take());
+        readers.for_each(Waker::wake);
+        let writers = writable.iter().filter_map(|id| open.get_mut(id)?.writer.take());
+        writers.for_each(Waker::wake);
+        if let Some(lost) = lost {
             self.lose(lost);
         }
         self.tell_of_vacancies();
         Ok(())
-    }
-
-    fn wake(&mut self, id: StreamId) {
-        self.open.get_mut(&id).into_iter().for_each(Waiting::wake);
     }
 
     pub fn tell_of_vacancies(&mut self) {
@@ -296,9 +363,10 @@ impl Session {
     }
 
     /// A fault of the peer's ends the connection, and the peer hears why.
-    pub fn fail(&mut self, failure: Failure, now: Instant) {
-        if let Some(machine) = self.machine() {
-            machine.close(failure.code.0, failure.why, now);
+    pub fn fail(&mut self, failure: Failure) {
+        if let Some(quic) = self.quic() {
+            let now = quic.now();
+            quic.machine.close(failure.code.0, failure.why, now);
         }
         self.lose(Lost::Failed(failure));
     }
@@ -332,34 +400,21 @@ impl Waiting {
 }
 
 impl Memory for Parked {
-    fn keep_up(&mut self, filter: &mut dyn Filter) -> Idle {
-        self.machine.ping();
-        self.idle_state(filter)
+    /// Looks at the idle connection without waiting. One whose peer says goodbye, or breaks the protocol, has ended.
+    fn idle_state(&mut self, carrier: &mut Carried) -> Idle {
+        let state = carrier.idle_state();
+        match self.take_in(carrier.quic()) {
+            Ok(News { lost: None, .. }) if self.control.going.is_none() => state,
+            _ => Idle::Closed,
+        }
     }
 
-    fn retire(&mut self, filter: &mut dyn Filter) {
-        let now = Instant::now();
-        self.machine.close(ErrorCode::NO_ERROR.0, "", now);
-        self.send(filter, now);
+    fn keep_up(&mut self, carrier: &mut Carried) -> Idle {
+        carrier.quic().machine.ping();
+        self.idle_state(carrier)
     }
 
-    /// Looks at the idle connection without waiting: takes what has come, does what was due, answers.
-    fn idle_state(&mut self, filter: &mut dyn Filter) -> Idle {
-        let mut buf = vec![0; DATAGRAM];
-        let now = Instant::now();
-        for _ in 0..LOOKS {
-            match filter.try_read(&mut buf) {
-                Poll::Pending => break,
-                Poll::Ready(Ok(n)) => self.machine.receive(&buf[..n], now),
-                Poll::Ready(Err(_)) => return Idle::Closed,
-            }
-        }
-        self.machine.tick(now);
-        self.send(filter, now);
-        // What the streams of the connection say is read when a session runs on it: a goodbye is found then.
-        match self.machine.is_closed() {
-            true => Idle::Closed,
-            false => Idle::Alive,
-        }
+    fn retire(&mut self, carrier: &mut Carried) {
+        carrier.quic().say_goodbye();
     }
 }

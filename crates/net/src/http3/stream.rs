@@ -5,12 +5,13 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use quinn_proto::{StreamId, VarInt};
-use wire::h3::{ErrorCode, Event, Failure, Field, Fields, Reply, Scope, data_header, request_head, trailers};
+use wire::h3::{ErrorCode, Event, Failure, Field, Fields, Reply, Scope};
 
+use super::outgoing::Outgoing;
 use super::{Fault, Http3};
 use crate::exchange::BodyStep;
 use crate::exchange::streams::Head;
-use crate::quic::Readable;
+use crate::quic::{Machine, Readable};
 
 /// One piece of what came.
 const PIECE: usize = 64 << 10;
@@ -38,18 +39,12 @@ pub struct Stream {
     body: usize,
     trailers: Option<Fields>,
     ended: bool,
+    /// Some of a body was handed out.
+    handed: bool,
+    /// It came behind some bytes of body, and is told to who asks for more.
+    fault: Option<Fault>,
     any: bool,
-    /// Frame headers and fields that wait for room.
-    out: Vec<u8>,
-    /// What is still to come of the DATA frame that was begun.
-    frame: usize,
-    /// The last piece of body found no room.
-    blocked: bool,
-    /// Nothing follows of the request.
-    closing: bool,
-    finished: bool,
-    /// The peer wants nothing more of the request.
-    stopped: Option<u64>,
+    outgoing: Outgoing,
 }
 
 impl Stream {
@@ -63,20 +58,19 @@ impl Stream {
             body: 0,
             trailers: None,
             ended: false,
+            handed: false,
+            fault: None,
             any: false,
-            out: Vec::new(),
-            frame: 0,
-            blocked: false,
-            closing: false,
-            finished: false,
-            stopped: None,
+            outgoing: Outgoing::default(),
         }
     }
 
     /// Queues the request's head.
     pub(super) fn begin<'a>(&mut self, fields: impl IntoIterator<Item = Field<'a>>, end: bool) {
-        request_head(&mut self.out, fields);
-        self.closing = end;
+        self.outgoing.fields(fields);
+        if end {
+            self.outgoing.end();
+        }
         self.push();
     }
 
@@ -100,22 +94,37 @@ impl Stream {
 
     /// Reads body bytes into `buf`. Who does not read holds the peer to the window.
     pub fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, Fault>> {
+        let mut filled = 0;
         loop {
             if self.body > 0 {
-                let n = self.body.min(buf.len());
-                buf[..n].copy_from_slice(&self.input.split_to(n));
-                self.body -= n;
-                return Poll::Ready(Ok(BodyStep::Bytes(n)));
+                let n = self.body.min(buf.len() - filled);
+                buf[filled..filled + n].copy_from_slice(&self.input.split_to(n));
+                (self.body, filled, self.handed) = (self.body - n, filled + n, true);
+            }
+            if filled == buf.len() || filled > 0 && self.ended {
+                return Poll::Ready(Ok(BodyStep::Bytes(filled)));
             }
             if self.ended {
                 return Poll::Ready(Ok(BodyStep::End));
             }
-            std::task::ready!(self.poll_step(cx))?;
+            match self.poll_step(cx) {
+                Poll::Ready(Ok(())) => {}
+                Poll::Ready(Err(fault)) if filled > 0 => {
+                    self.fault = Some(fault);
+                    return Poll::Ready(Ok(BodyStep::Bytes(filled)));
+                }
+                Poll::Pending if filled > 0 => return Poll::Ready(Ok(BodyStep::Bytes(filled))),
+                Poll::Ready(Err(fault)) => return Poll::Ready(Err(fault)),
+                Poll::Pending => return Poll::Pending,
+            }
         }
     }
 
     /// Goes on by one event, one piece, or to the end.
     fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        if let Some(fault) = self.fault.take() {
+            return Poll::Ready(Err(fault));
+        }
         if self.input.is_empty() {
             return self.poll_receive(cx);
         }
@@ -159,8 +168,8 @@ impl Stream {
     fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
         let mut session = self.http3.0.borrow_mut();
         let read = session.machine().map_or(Readable::Blocked, |machine| machine.read(self.id, PIECE));
-        if !matches!(read, Readable::Blocked) {
-            session.wake_driver(); // the window may have grown
+        if session.machine().is_some_and(Machine::take_stirred) {
+            session.wake_driver();
         }
         match read {
             Readable::Bytes(bytes) => {
@@ -176,7 +185,7 @@ impl Stream {
             }
             Readable::Reset(code) => Poll::Ready(Err(match ErrorCode(code) {
                 ErrorCode::REQUEST_REJECTED => Fault::Refused,
-                code => Fault::Reset { code, why: None },
+                code => Fault::Reset { code, why: None, within_body: self.handed },
             })),
             Readable::Blocked => {
                 if !self.reply.has_head() && session.is_unprocessed(self.id) {
@@ -197,12 +206,12 @@ impl Stream {
         match failure.scope {
             Scope::Stream => session.machine().into_iter().for_each(|m| m.abandon(self.id, failure.code.0)),
             Scope::Connection => {
-                session.fail(failure, std::time::Instant::now());
+                session.fail(failure);
                 return Fault::Failed(failure);
             }
         }
         session.wake_driver();
-        Fault::Reset { code: failure.code, why: Some(failure.why) }
+        Fault::Reset { code: failure.code, why: Some(failure.why), within_body: self.handed }
     }
 
     /// Whether any of a reply has come.
@@ -212,7 +221,7 @@ impl Stream {
 
     /// Whether the reply is whole and the peer wants nothing more of the request.
     pub fn is_over(&self) -> bool {
-        self.stopped.is_some() && self.ended
+        self.outgoing.stopped.is_some() && self.ended
     }
 
     /// Fields that came behind the body.
@@ -224,7 +233,7 @@ impl Stream {
     /// nowhere. What became of the request is what the reply says, or the reset.
     pub fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
         self.push();
-        if self.out.is_empty() && !std::mem::take(&mut self.blocked) {
+        if self.outgoing.has_room() {
             return Poll::Ready(Ok(()));
         }
         let mut session = self.http3.0.borrow_mut();
@@ -237,42 +246,22 @@ impl Stream {
 
     /// Queues what there is room for of a piece of body and tells how much that was.
     pub fn queue(&mut self, bytes: &[u8]) -> usize {
-        if self.stopped.is_some() {
-            return bytes.len();
-        }
-        if self.frame == 0 {
-            data_header(&mut self.out, bytes.len());
-            self.frame = bytes.len();
-        }
-        self.push();
-        if !self.out.is_empty() {
-            return 0;
-        }
         let mut session = self.http3.0.borrow_mut();
         let Some(machine) = session.machine() else { return 0 };
-        match machine.write(self.id, &bytes[..bytes.len().min(self.frame)]) {
-            Ok(n) => {
-                self.frame -= n;
-                self.blocked = n == 0;
-                session.wake_driver();
-                n
-            }
-            Err(code) => {
-                self.stopped = Some(code);
-                bytes.len()
-            }
-        }
+        let n = self.outgoing.queue(machine, self.id, bytes);
+        session.wake_driver();
+        n
     }
 
     /// Nothing follows of the request's body.
     pub fn end(&mut self) {
-        self.closing = true;
+        self.outgoing.end();
         self.push();
     }
 
     /// Nothing but these fields follows of it.
     pub fn end_with<'a>(&mut self, fields: impl IntoIterator<Item = Field<'a>>) {
-        trailers(&mut self.out, fields);
+        self.outgoing.fields(fields);
         self.end();
     }
 
@@ -280,7 +269,7 @@ impl Stream {
     pub fn poll_sent(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.push();
         let mut session = self.http3.0.borrow_mut();
-        if self.finished || self.stopped.is_some() || session.lost.is_some() {
+        if self.outgoing.finished || self.outgoing.stopped.is_some() || session.lost.is_some() {
             return Poll::Ready(());
         }
         session.waiting(self.id).writer = Some(cx.waker().clone());
@@ -291,19 +280,7 @@ impl Stream {
     fn push(&mut self) {
         let mut session = self.http3.0.borrow_mut();
         let Some(machine) = session.machine() else { return };
-        if !self.out.is_empty() {
-            match machine.write(self.id, &self.out) {
-                Ok(n) => drop(self.out.drain(..n)),
-                Err(code) => {
-                    self.stopped = Some(code);
-                    self.out.clear();
-                }
-            }
-        }
-        if self.closing && self.out.is_empty() && !self.finished {
-            self.finished = true;
-            machine.finish(self.id);
-        }
+        self.outgoing.push(machine, self.id);
         session.wake_driver();
     }
 }
@@ -312,7 +289,7 @@ impl Drop for Stream {
     /// A reply that has ended makes the rest of an upload pointless (RFC 9114 §4.1); otherwise this is a cancel.
     fn drop(&mut self) {
         let mut session = self.http3.0.borrow_mut();
-        if !(self.ended && self.finished) {
+        if !(self.ended && self.outgoing.finished) {
             let code = if self.ended { ErrorCode::NO_ERROR } else { ErrorCode::REQUEST_CANCELLED };
             session.machine().into_iter().for_each(|m| m.abandon(self.id, code.0));
         }

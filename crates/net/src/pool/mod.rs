@@ -21,7 +21,8 @@ use std::time::{Duration, Instant};
 
 use runtime::Reactor;
 
-use crate::connection::Connection;
+use crate::connection::{About, Connection};
+use crate::http3;
 use crate::identity::{Key, Origin};
 use crate::lease::{Lease, Slot};
 use queue::Place;
@@ -57,8 +58,10 @@ pub struct Wish<'a> {
     pub fresh: bool,
     /// A stream of a session will do.
     pub streams: bool,
-    /// One that is being opened is waited for: it may become a session (CURLOPT_PIPEWAIT).
-    pub patient: bool,
+    /// HTTP/3 will not do: an origin may have named it to others who asked for the same.
+    pub by_tcp: bool,
+    /// So many wait for each connection that is being opened, because it may become a session (CURLOPT_PIPEWAIT).
+    pub patience: usize,
     pub ages: Ages,
     /// On whose behalf the reactor waits.
     pub owner: u64,
@@ -161,7 +164,7 @@ impl Pool {
     /// A connection as wished for, or the permission to open one; waits while the limits forbid both.
     pub async fn acquire(&self, wish: Wish<'_>) -> Acquired {
         let mut place = Place::new(&self.0, wish);
-        poll_fn(|cx| match self.try_acquire(wish) {
+        poll_fn(|cx| match self.try_acquire_at(wish, place.ticket()) {
             Some(acquired) => {
                 place.leave();
                 Poll::Ready(acquired)
@@ -176,12 +179,17 @@ impl Pool {
 
     /// The same without waiting.
     pub fn try_acquire(&self, wish: Wish<'_>) -> Option<Acquired> {
+        self.try_acquire_at(wish, None)
+    }
+
+    /// The same for one who stands in line with this ticket.
+    fn try_acquire_at(&self, wish: Wish<'_>, ticket: Option<u64>) -> Option<Acquired> {
         if !wish.fresh
             && let Some(lease) = self.stream(wish).or_else(|| self.reuse_own(wish))
         {
             return Some(Acquired::Reused(lease));
         }
-        if self.0.state.borrow_mut().expects_session(wish) {
+        if self.0.state.borrow_mut().expects_session(wish, ticket) {
             return None;
         }
         let bundle = self.0.state.borrow_mut().hold(wish);
@@ -198,9 +206,9 @@ impl Pool {
         Some(Acquired::Vacant(Slot::new(&self.0, bundle, true)))
     }
 
-    /// An idle connection as wished for, if there is one; never a new one.
+    /// A connection as wished for that is open, idle or with room for a stream; never a new one.
     pub fn try_reuse(&self, wish: Wish<'_>) -> Option<Lease> {
-        self.reuse_own(wish).or_else(|| {
+        self.stream(wish).or_else(|| self.reuse_own(wish)).or_else(|| {
             let connection = self.ask_shared(wish)?;
             let bundle = self.0.state.borrow_mut().hold(wish);
             Some(self.lease(Slot::new(&self.0, bundle, false), connection))
@@ -243,6 +251,11 @@ impl Pool {
         self.0.visit(places.unwrap_or_default(), stays);
     }
 
+    /// The key by which the pool knows this identity: ten thousand transfers to one host have one between them.
+    pub fn known(&self, identity: Key) -> Key {
+        self.0.state.borrow().table.known(&identity).unwrap_or(identity)
+    }
+
     /// What it has done so far.
     pub fn counters(&self) -> Counters {
         let state = self.0.state.borrow();
@@ -259,8 +272,16 @@ impl Pool {
         self.0.state.borrow().used
     }
 
-    /// Nobody has a slot or a lease any more: those that are counted were lost with the frames that held them.
+    /// The descriptors of connections on which sessions run.
+    pub fn session_sockets(&self) -> Vec<i64> {
+        self.0.state.borrow_mut().sessions().iter().map(|session| session.about().socket).collect()
+    }
+
+    /// Nobody has a slot or a lease any more, and no session is driven: those that are counted were lost with the frames that
+    /// held them.
     pub fn forget_leases(&self) {
+        let sessions = self.0.state.borrow_mut().take_sessions();
+        drop(sessions);
         self.0.state.borrow_mut().forget_used();
         self.0.wake_next();
     }
@@ -297,7 +318,7 @@ impl Pool {
     fn reuse_own(&self, wish: Wish<'_>) -> Option<Lease> {
         while let Some((bundle, mut connection)) = self.0.take_idle(wish) {
             if wish.ages.allow(&connection, self.0.reactor.now()) && connection.is_alive() {
-                connection.filter.socket().set_owner(wish.owner);
+                connection.carrier.socket().set_owner(wish.owner);
                 return Some(self.lease(Slot::new(&self.0, bundle, false), connection));
             }
             let mut state = self.0.state.borrow_mut();
@@ -315,8 +336,7 @@ impl Pool {
             [state.in_front.clone(), state.behind.clone()]
         };
         let now = self.0.reactor.now();
-        let mut found =
-            pools.into_iter().flatten().find_map(|pool| pool.take(wish.identity, wish.ages, now))?;
+        let mut found = pools.into_iter().flatten().find_map(|pool| pool.take(wish, now))?;
         found.attach(&self.0.reactor, wish.owner);
         Some(found)
     }
@@ -324,6 +344,13 @@ impl Pool {
     fn lease(&self, slot: Slot, connection: Box<Connection>) -> Lease {
         self.0.state.borrow_mut().counters.reused += 1;
         slot.refill(connection)
+    }
+}
+
+impl Wish<'_> {
+    /// Whether what is spoken on a connection will do.
+    pub(crate) fn admits(&self, about: &About) -> bool {
+        !self.by_tcp || about.tls.as_ref().is_none_or(|tls| tls.alpn.as_deref() != Some(http3::ALPN))
     }
 }
 

@@ -12,6 +12,10 @@ use super::Wish;
 use super::state::{Inner, Opened, State};
 use crate::session::Session;
 
+/// Connections to one host that are opened at once while others wait for what comes of them: whoever is done with a short
+/// transfer makes room sooner than a third would, and servers take few that have not logged in (OpenSSH's MaxStartups).
+const MAX_OPENING: usize = 2;
+
 /// What goes on in a bundle.
 #[derive(Default)]
 pub(super) struct Live {
@@ -29,6 +33,21 @@ struct Waiter {
     waker: Waker,
     /// For a slot, or else for what comes of a connection that is being opened.
     for_slot: bool,
+    /// See [`Wish::patience`].
+    patience: usize,
+}
+
+impl Live {
+    /// Those who wait for what comes of a connection that is being opened.
+    fn patient(&self) -> impl Iterator<Item = (u64, &Waiter)> {
+        self.waiting.iter().filter(|(_, waiter)| !waiter.for_slot).map(|(ticket, waiter)| (*ticket, waiter))
+    }
+
+    /// Whether somebody with so many before him waits for what is being opened.
+    fn expects(&self, before: usize, patience: usize) -> bool {
+        let few = before < self.opening.saturating_mul(patience);
+        self.opening > 0 && !self.for_one && patience > 0 && (few || self.opening >= MAX_OPENING)
+    }
 }
 
 /// What is counted of an origin.
@@ -67,13 +86,16 @@ impl State {
         self.dequeue(bundle, ticket)
     }
 
-    /// Whether a wish waits for a connection that is being opened.
-    pub(super) fn expects_session(&mut self, wish: Wish<'_>) -> bool {
-        if !wish.patient || !wish.streams || wish.fresh {
+    /// Whether a wish waits for a connection that is being opened; who stands in line has those before him.
+    pub(super) fn expects_session(&mut self, wish: Wish<'_>, ticket: Option<u64>) -> bool {
+        if !wish.streams || wish.fresh {
             return false;
         }
         let bundle = self.table.find(wish.identity).and_then(|at| self.table.bundle(at));
-        bundle.is_some_and(|bundle| bundle.live.opening > 0 && !bundle.live.for_one)
+        bundle.is_some_and(|bundle| {
+            let before = bundle.live.patient().take_while(|(other, _)| ticket.is_none_or(|own| *other < own));
+            bundle.live.expects(before.count(), wish.patience)
+        })
     }
 
     /// A session as wished for that has room.
@@ -83,7 +105,8 @@ impl State {
         }
         let at = self.table.find(wish.identity)?;
         let sessions = &self.table.bundle(at)?.live.sessions;
-        sessions.iter().find(|(_, session)| session.vacancies() > 0).map(|(_, session)| session.clone())
+        let fits = |session: &Rc<dyn Session>| session.vacancies() > 0 && wish.admits(session.about());
+        sessions.iter().find(|(_, session)| fits(session)).map(|(_, session)| session.clone())
     }
 
     pub(super) fn remove_session(&mut self, bundle: usize, id: u64) -> Option<Rc<dyn Session>> {
@@ -116,16 +139,20 @@ impl State {
             Opened::Nothing => 1,
         };
         live.for_one = opened == Opened::ForOne || live.for_one && opened == Opened::Nothing;
-        let patient = live.waiting.iter().filter(|(_, waiter)| !waiter.for_slot).map(|(ticket, _)| *ticket);
-        let told: Vec<u64> = patient.take(count).collect();
+        let told: Vec<u64> = live.patient().map(|(ticket, _)| ticket).take(count).collect();
         told.into_iter().filter_map(|ticket| self.dequeue(bundle, ticket)).collect()
     }
 
-    /// The first of a bundle, when a session there has room for one more.
+    /// The first of a bundle, when a session there has room for one more; or else the first for whom what is being opened has
+    /// none, so that he opens another.
     pub(super) fn next_for_stream(&mut self, bundle: usize) -> Option<Waker> {
         let live = &self.table.bundle(bundle)?.live;
         let room = live.sessions.iter().any(|(_, session)| session.vacancies() > 0);
-        let ticket = *live.waiting.first_key_value().filter(|_| room)?.0;
+        let too_many = |(at, (_, waiter)): &(usize, (u64, &Waiter))| !live.expects(*at, waiter.patience);
+        let ticket = match room {
+            true => *live.waiting.first_key_value()?.0,
+            false => live.patient().enumerate().find(too_many)?.1.0,
+        };
         self.counters.wakes += 1;
         self.dequeue(bundle, ticket)
     }
@@ -192,6 +219,11 @@ impl<'a> Place<'a> {
         Place { pool, wish, stands: None }
     }
 
+    /// The number that was drawn.
+    pub fn ticket(&self) -> Option<u64> {
+        self.stands.map(|(ticket, _)| ticket)
+    }
+
     /// Stands in line, at first at its end and from then on where it was.
     pub fn take(&mut self, waker: &Waker) {
         let mut state = self.pool.state.borrow_mut();
@@ -199,8 +231,9 @@ impl<'a> Place<'a> {
             state.queue.tickets += 1;
             (state.queue.tickets, state.table.hold(self.wish.identity))
         });
-        let for_slot = !state.expects_session(self.wish);
-        state.enqueue(bundle, ticket, Waiter { waker: waker.clone(), for_slot });
+        let for_slot = !state.expects_session(self.wish, Some(ticket));
+        let patience = self.wish.patience;
+        state.enqueue(bundle, ticket, Waiter { waker: waker.clone(), for_slot, patience });
     }
 
     pub fn leave(&mut self) {

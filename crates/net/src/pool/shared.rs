@@ -3,37 +3,45 @@
 //! What is here is detached: no reactor, no waker, no timer. The lock is held for finding and putting only; whether a
 //! connection is alive is seen, and goodbyes are said, outside it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::table::Table;
-use super::{Ages, Listed};
+use super::{Listed, Wish};
 use crate::connection::Connection;
-use crate::identity::{Key, Origin};
+use crate::identity::Origin;
 
 /// Connections that belong to nobody at the moment.
 pub struct SharedPool {
     table: Mutex<Table<(), ()>>,
     kept: usize,
     idle_age: Duration,
+    next_id: AtomicU64,
 }
 
 impl SharedPool {
     /// A pool that keeps so many connections, each for so long.
     pub fn new(kept: usize, idle_age: Duration) -> SharedPool {
-        SharedPool { table: Mutex::default(), kept, idle_age }
+        SharedPool { table: Mutex::default(), kept, idle_age, next_id: AtomicU64::new(0) }
     }
 
-    /// A live connection of that identity; those that are older than `ages` says are closed.
-    pub fn take(&self, identity: &Key, ages: Ages, now: Instant) -> Option<Box<Connection>> {
+    /// The number of a connection that may come to lie here: whose pool this is in front of counts by it
+    /// (CURLINFO_CONN_ID(3)).
+    pub(crate) fn next_id(&self) -> u64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// A live connection as wished for; those that are older than it allows are closed.
+    pub fn take(&self, wish: Wish<'_>, now: Instant) -> Option<Box<Connection>> {
         loop {
             let mut connection = {
                 let mut table = self.table();
-                let bundle = table.find(identity)?;
-                let best = table.best(bundle)?;
+                let bundle = table.find(wish.identity)?;
+                let best = table.best(bundle, wish)?;
                 table.take(best)?
             };
-            let fresh_enough = ages.allow(&connection, now) && self.admits(&connection, now);
+            let fresh_enough = wish.ages.allow(&connection, now) && self.admits(&connection, now);
             if fresh_enough && connection.is_alive() {
                 return Some(connection);
             }
@@ -47,7 +55,7 @@ impl SharedPool {
         if !connection.is_shareable() || connection.is_inherited() {
             return connection.retire();
         }
-        connection.filter.detach();
+        connection.carrier.detach();
         connection.last_used = now;
         self.table().put(connection);
         while let Some(connection) = self.surplus(now) {

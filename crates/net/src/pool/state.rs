@@ -88,8 +88,12 @@ impl Inner {
         }
     }
 
+    /// Numbers are told apart among all connections that one place keeps.
     pub(crate) fn next_id(&self) -> u64 {
         let mut state = self.state.borrow_mut();
+        if let Some(shared) = &state.in_front {
+            return shared.next_id();
+        }
         state.next_id += 1;
         state.next_id - 1
     }
@@ -124,7 +128,7 @@ impl Inner {
     /// An idle connection of the wanted identity, and its bundle, which is held.
     pub(super) fn take_idle(&self, wish: Wish<'_>) -> Option<(usize, Box<Connection>)> {
         let mut state = self.state.borrow_mut();
-        let best = state.table.find(wish.identity).and_then(|bundle| state.table.best(bundle))?;
+        let best = state.table.find(wish.identity).and_then(|bundle| state.table.best(bundle, wish))?;
         let bundle = state.hold(wish);
         let connection = state.table.take(best);
         state.relist(bundle);

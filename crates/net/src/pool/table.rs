@@ -9,6 +9,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use slab::Slab;
 
+use super::Wish;
 use super::chain::{Chained, Ends};
 use crate::connection::{Ahead, Connection};
 use crate::identity::{Key, Origin};
@@ -81,6 +82,11 @@ impl<B: Default, O: Default> Table<B, O> {
         self.by_key.get(key).copied()
     }
 
+    /// Its own copy of an identity's key.
+    pub fn known(&self, key: &Key) -> Option<Key> {
+        self.find(key).map(|at| self.bundles[at].key.clone())
+    }
+
     /// The bundle of an identity; it stays until it is let go as often as it was held.
     pub fn hold(&mut self, key: &Key) -> usize {
         let at = self.enter(key);
@@ -136,22 +142,23 @@ impl<B: Default, O: Default> Table<B, O> {
 
     /// The idle one of a bundle that was used last; of those for which something was done ahead, the one that is ready, or
     /// had most time to become so.
-    pub fn best(&mut self, bundle: usize) -> Option<usize> {
+    pub fn best(&mut self, bundle: usize, wish: Wish<'_>) -> Option<usize> {
         let ends = self.bundles.get(bundle)?.idle;
         let last = ends.last()?;
         self.looks += 1;
-        if self.rank(last) == Ahead::Nothing {
+        let fits = self.fits(last, wish);
+        if fits && self.rank(last) == Ahead::Nothing {
             return Some(last);
         }
-        let mut best = (last, Ahead::Nothing);
+        let mut best = (fits.then_some(last), Ahead::Nothing);
         for at in self.idle.walk(BUNDLE, ends).take(LOOKS_AHEAD) {
             self.looks += 1;
             let rank = self.rank(at);
-            if rank > best.1 {
-                best = (at, rank);
+            if (rank > best.1 || best.0.is_none()) && self.fits(at, wish) {
+                best = (Some(at), rank);
             }
         }
-        Some(best.0)
+        best.0
     }
 
     /// The one that has been idle for longest.
@@ -221,6 +228,11 @@ impl<B: Default, O: Default> Table<B, O> {
     pub fn drain(&mut self) -> VecDeque<Box<Connection>> {
         let places = self.places();
         places.into_iter().filter_map(|at| self.take(at)).collect()
+    }
+
+    fn fits(&self, at: usize, wish: Wish<'_>) -> bool {
+        let connection = self.idle.get(at).and_then(|idle| idle.connection.as_deref());
+        connection.is_none_or(|connection| wish.admits(&connection.about))
     }
 
     fn rank(&self, at: usize) -> Ahead {

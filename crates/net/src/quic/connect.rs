@@ -1,220 +1,216 @@
-//! From addresses to a QUIC connection whose server is known: a connected socket, then the handshake (RFC 9001).
+//! From a connected socket to a QUIC connection whose server is known (RFC 9001).
 
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
-use std::pin::pin;
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::task::{Context, Poll, ready};
+use std::time::Instant;
 
-use quinn_proto::crypto::rustls::QuicClientConfig;
 use quinn_proto::{ConnectionError, Event};
-use runtime::Reactor;
+use runtime::{Reactor, Socket};
 use rustls::client::Resumption;
 
-use super::Machine;
-use super::trust::Trust;
-use crate::connect::Endpoints;
-use crate::filter::open::{SocketCallbacks, SocketOptions, Target, Transport, open};
-use crate::filter::udp::UdpFilter;
+use super::qlog::Log;
+use super::tls::{Hello, Told};
+use super::{Due, Machine, Purpose, Quic};
+use crate::connect::{Connected, Endpoints, Reached};
+use crate::filter::udp::{ROOM, UdpSocket, Underlay};
 use crate::tls::certinfo;
 use crate::tls::verdict::UNSPECIFIED as UNVERIFIED;
-use crate::tls::{PeerSessions, TlsConfig, TlsInfo};
-use crate::{Filter, NetError, NetErrorKind};
+use crate::tls::verify::verdict;
+use crate::tls::{PeerSessions, TlsConfig, TlsInfo, alerts};
+use crate::{Fault, NetError, NetErrorKind};
 
-/// The largest datagram.
-const DATAGRAM: usize = 65_535;
-
-/// Whereto and how.
+/// With whom and how.
 pub struct QuicRequest<'a> {
     /// The host that the server must prove to be, and the port that messages name.
     pub host: &'a str,
     pub port: u16,
-    /// In the order in which they are tried.
-    pub addresses: &'a [SocketAddr],
-    pub local_hosts: &'a [SocketAddr],
-    pub options: &'a SocketOptions,
-    pub callbacks: Option<&'a dyn SocketCallbacks>,
     pub tls: &'a Arc<TlsConfig>,
     pub sessions: &'a Arc<PeerSessions>,
-    pub deadline: Instant,
-    pub owner: u64,
+    /// Where the session in hand allows early data, the connection is used before its handshake is over.
+    pub early: bool,
+    pub purpose: Purpose,
+    /// A folder for a file of what happens on the connection (qlog).
+    pub qlog: Option<PathBuf>,
 }
 
-/// A connection whose handshake is done.
+/// A connection whose handshake is done, or goes on while it is used.
 pub struct Established {
-    pub filter: UdpFilter,
-    pub machine: Machine,
+    pub quic: Quic,
     pub endpoints: Endpoints,
+    /// The application's callbacks made, saw or will close its socket.
+    pub private: bool,
+    pub connected_at: Instant,
 }
 
-/// Connects to the first address that answers. Each has its part of the time that is left.
-pub async fn connect(reactor: &Arc<Reactor>, request: &QuicRequest<'_>) -> Result<Established, NetError> {
-    let mut last = None;
-    for (tried, address) in request.addresses.iter().enumerate() {
-        let left = request.deadline.saturating_duration_since(reactor.now());
-        let share = left / (request.addresses.len() - tried) as u32;
-        match attempt(reactor, request, *address, share).await {
-            Ok(established) => return Ok(established),
-            // Another address of a server that was refused would be refused again.
-            Err(e) if e.kind != NetErrorKind::QuicConnectError && e.kind != NetErrorKind::CouldntConnect => {
-                return Err(e);
-            }
-            Err(e) => last = Some(e),
-        }
+impl Reached for Established {
+    fn endpoints(&self) -> &Endpoints {
+        &self.endpoints
     }
-    Err(last.unwrap_or_else(|| NetError::new(NetErrorKind::CouldntConnect, "no address to connect to")))
 }
 
-async fn attempt(
+/// The handshake: a stage of a race between addresses ([`connect`](crate::connect::connect)).
+pub async fn shake_hands(
     reactor: &Arc<Reactor>,
+    connected: Connected,
     request: &QuicRequest<'_>,
-    address: SocketAddr,
-    share: Duration,
-) -> Result<Established, NetError> {
-    let target = Target::Ip(address);
-    let fresh = open(&target, Transport::Udp, request.options, request.local_hosts, request.callbacks)?;
-    let address = if let Target::Ip(changed) = fresh.target { changed } else { address };
-    let filter = UdpFilter::connect(fresh.socket, address, fresh.already_connected);
-    let mut filter = filter.map_err(|e| NetError::from_io(NetErrorKind::CouldntConnect, "", &e))?;
-    filter.attach(reactor, request.owner);
-    let endpoints = Endpoints::of(filter.socket());
-    let trust = Arc::new(Trust::new(request.sessions.built.verifier.clone()));
-    let machine = Machine::connect(crypto(request, &trust)?, address, request.host, reactor.now())?;
-    let mut handshake = Handshake { filter, machine, buf: vec![0; DATAGRAM], reactor };
-    let shaken = handshake.run(share).await;
-    shaken.map_err(|lost| handshake.failure(lost, request, &trust))?;
-    let info = info(&handshake.machine, request);
-    let Handshake { mut filter, machine, .. } = handshake;
-    filter.agreed(info);
-    Ok(Established { filter, machine, endpoints })
+) -> Result<Established, Fault> {
+    let Connected { socket, endpoints, private, connected_at } = connected;
+    let (underlay, peer) = on_socket(socket, &endpoints)?;
+    let quic = shake_hands_through(reactor, underlay, peer, request).await?;
+    Ok(Established { quic, endpoints, private, connected_at })
 }
 
-fn crypto(
+/// A connected socket as what takes QUIC's datagrams, and whom it leads to.
+pub fn on_socket(socket: Socket, endpoints: &Endpoints) -> Result<(Box<dyn Underlay>, SocketAddr), Fault> {
+    let lost = |e: io::Error| Fault::Lost(NetError::from_io(NetErrorKind::CouldntConnect, "", &e));
+    let peer = endpoints.remote.ok_or_else(|| lost(io::ErrorKind::NotConnected.into()))?;
+    Ok((Box::new(UdpSocket::new(socket, peer).map_err(lost)?), peer))
+}
+
+/// The same on whatever takes datagrams to the server; its address is a name for it, and need not be true.
+pub async fn shake_hands_through(
+    reactor: &Arc<Reactor>,
+    underlay: Box<dyn Underlay>,
+    peer: SocketAddr,
     request: &QuicRequest<'_>,
-    trust: &Arc<Trust>,
-) -> Result<Arc<dyn quinn_proto::crypto::ClientConfig>, NetError> {
-    let resumption = match request.tls.session_cache && !request.tls.verify_status {
-        true => Resumption::store(request.sessions.clone()),
-        false => Resumption::disabled(),
+) -> Result<Quic, Fault> {
+    let QuicRequest { tls, sessions, .. } = *request;
+    let handshake = Handshake {
+        host: request.host.to_owned(),
+        port: request.port,
+        tls: tls.clone(),
+        sessions: sessions.clone(),
     };
-    let mut config = request.sessions.built.for_one(&request.tls.alpn, resumption);
-    config.dangerous().set_certificate_verifier(trust.clone());
-    let config = QuicClientConfig::try_from(config).map_err(|e| {
-        NetError::new(
-            NetErrorKind::SslConnectError,
-            format!("QUIC needs TLS 1.3 and its first cipher suite: {e}"),
-        )
+    let hello = handshake.hello(request.early);
+    let machine = Machine::connect(hello.clone(), peer, request.host, request.purpose, reactor.now());
+    let machine = machine.map_err(|e| {
+        Fault::Final(hello.fault().map_or(e, alerts::connect_error).with_verify_result(UNVERIFIED))
     })?;
-    Ok(Arc::new(config))
-}
-
-fn info(machine: &Machine, request: &QuicRequest<'_>) -> TlsInfo {
-    let certs: Vec<_> =
-        machine.peer_certificates().into_iter().map(rustls::pki_types::CertificateDer::from).collect();
-    TlsInfo {
-        version: "TLSv1.3",
-        alpn: machine.protocol().map(|name| String::from_utf8_lossy(&name).into_owned()),
-        verify_result: match request.tls.verify_peer {
-            true => 0,
-            false => request.sessions.built.verifier.unverified_result(&certs),
-        },
-        certinfo: if request.tls.certinfo { certinfo::of_chain(&certs) } else { Vec::new() },
-        sessions: Some(request.sessions.store().clone()),
-        peer_certs: certs.into_iter().map(|der| der.to_vec()).collect(),
-        ..TlsInfo::default()
+    let mut quic = Quic::new(underlay, machine, request.qlog.clone().map(Log::new));
+    if quic.machine.may_go_ahead() {
+        quic.go_ahead(handshake);
+    } else {
+        let shaken = run(&mut quic, reactor).await;
+        shaken.map_err(|failed| handshake.fault(&mut quic, failed))?;
+        quic.agreed(handshake.info(&quic.machine));
     }
+    Ok(quic)
 }
 
-/// A handshake under way.
-struct Handshake<'a> {
-    filter: UdpFilter,
-    machine: Machine,
-    buf: Vec<u8>,
-    reactor: &'a Arc<Reactor>,
+/// With whom and how, for as long as it goes on.
+pub struct Handshake {
+    host: String,
+    port: u16,
+    tls: Arc<TlsConfig>,
+    pub sessions: Arc<PeerSessions>,
 }
 
-/// Why it came to nothing.
-enum Failed {
-    Io(io::Error),
-    Lost(ConnectionError),
-    TooLate,
-}
-
-impl Handshake<'_> {
-    async fn run(&mut self, share: Duration) -> Result<(), Failed> {
-        let mut late = pin!(self.reactor.sleep(share));
-        let mut due = self.reactor.sleep(share);
-        poll_fn(|cx| {
-            if late.as_mut().poll(cx).is_ready() {
-                return Poll::Ready(Err(Failed::TooLate));
-            }
-            loop {
-                if let Poll::Ready(done) = self.step(cx) {
-                    return Poll::Ready(done);
-                }
-                let Some(at) = self.machine.timeout() else { return Poll::Pending };
-                due.reset(at);
-                if std::pin::Pin::new(&mut due).poll(cx).is_pending() {
-                    return Poll::Pending;
-                }
-                self.machine.tick(self.reactor.now());
-            }
-        })
-        .await
+impl Handshake {
+    fn hello(&self, early: bool) -> Arc<Hello> {
+        let resumption = match self.tls.session_cache && !self.tls.verify_status {
+            true => Resumption::store(self.sessions.clone()),
+            false => Resumption::disabled(),
+        };
+        Arc::new(Hello::new(self.sessions.built.for_one(&self.tls.alpn, resumption, early)))
     }
 
-    /// Sends, receives, and looks what came of it.
-    fn step(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Failed>> {
-        loop {
-            while let Some(datagram) = self.machine.next_datagram(self.reactor.now()) {
-                match self.filter.poll_write(cx, datagram) {
-                    Poll::Ready(Ok(_)) => self.machine.datagram_sent(),
-                    Poll::Ready(Err(e)) => return Poll::Ready(Err(Failed::Io(e))),
-                    Poll::Pending => break,
-                }
-            }
-            while let Some(event) = self.machine.event() {
-                match event {
-                    Event::Connected => return Poll::Ready(Ok(())),
-                    Event::ConnectionLost { reason } => return Poll::Ready(Err(Failed::Lost(reason))),
-                    _ => {}
-                }
-            }
-            match self.filter.poll_read(cx, &mut self.buf) {
-                Poll::Ready(Ok(n)) => self.machine.receive(&self.buf[..n], self.reactor.now()),
-                Poll::Ready(Err(e)) => return Poll::Ready(Err(Failed::Io(e))),
-                Poll::Pending => return Poll::Pending,
-            }
+    /// What is known of one that is not over.
+    pub fn expected(&self) -> TlsInfo {
+        TlsInfo {
+            version: "TLSv1.3",
+            alpn: self.tls.alpn.first().cloned(),
+            resumed: true,
+            ..TlsInfo::default()
         }
     }
 
-    /// The error for it. The peer is told, in one try, when it was us who ended it.
-    fn failure(&mut self, failed: Failed, request: &QuicRequest<'_>, trust: &Trust) -> NetError {
-        let mut cx = Context::from_waker(std::task::Waker::noop());
-        if let Some(last) = self.machine.next_datagram(self.reactor.now()) {
-            let _ = self.filter.poll_write(&mut cx, last);
+    /// What it has agreed on.
+    pub fn info(&self, machine: &Machine) -> TlsInfo {
+        let Handshake { tls, sessions, .. } = self;
+        let Some(Told { alpn, cipher, group, resumed, certificates: certs, .. }) = machine.told() else {
+            return self.expected();
+        };
+        sessions.agreed(alpn.as_deref());
+        TlsInfo {
+            version: "TLSv1.3",
+            cipher,
+            group,
+            alpn,
+            resumed,
+            early: machine.taken_early(),
+            verify_result: match tls.verify_peer {
+                true => 0,
+                false => sessions.built.verifier.unverified_result(&certs),
+            },
+            certinfo: if tls.certinfo { certinfo::of_chain(&certs) } else { Vec::new() },
+            sessions: Some(sessions.store().clone()),
+            peer_cert: certs.first().map(|leaf| sessions.leaf(leaf)),
+            ..TlsInfo::default()
         }
-        let (host, port) = (request.host, request.port);
-        if let Some(refusal) = trust.refusal() {
-            return refusal;
+    }
+
+    /// The fault for it: who has answered answers the same from another address. The peer is told, in one try, when it was us
+    /// who ended it.
+    pub fn fault(&self, quic: &mut Quic, failed: Failed) -> Fault {
+        quic.send();
+        let Handshake { host, port, .. } = self;
+        if let Some(refusal) = quic.machine.told().and_then(|told| verdict(&told.fault?)) {
+            return Fault::Final(refusal);
         }
-        let connect = |kind, text: String| NetError::new(kind, text);
         match failed {
-            Failed::Io(e) => NetError::from_io(
+            Failed::Io(e) => Fault::Lost(NetError::from_io(
                 NetErrorKind::CouldntConnect,
                 format!("QUIC: connection to {host} port {port} failed: {e}"),
                 &e,
-            ),
-            Failed::Lost(reason) => connect(
+            )),
+            Failed::Lost(ConnectionError::TimedOut) => Fault::Lost(NetError::new(
                 NetErrorKind::QuicConnectError,
-                format!("QUIC: connection to {host} port {port} refused: {reason}"),
-            )
-            .with_verify_result(UNVERIFIED),
-            Failed::TooLate => {
-                connect(NetErrorKind::QuicConnectError, format!("QUIC: {host} port {port} does not answer"))
+                format!("QUIC: {host} port {port} does not answer"),
+            )),
+            Failed::Lost(reason) => {
+                let text = format!("QUIC: connection to {host} port {port} refused: {reason}");
+                let refused = NetError::new(NetErrorKind::QuicConnectError, text);
+                Fault::Final(refused.with_verify_result(UNVERIFIED))
             }
         }
+    }
+}
+
+/// Why it came to nothing.
+pub enum Failed {
+    Io(io::Error),
+    Lost(ConnectionError),
+}
+
+async fn run(quic: &mut Quic, reactor: &Arc<Reactor>) -> Result<(), Failed> {
+    let mut due = Due::default();
+    let mut buf = vec![0; ROOM];
+    poll_fn(|cx| {
+        loop {
+            if let Poll::Ready(done) = step(quic, cx, &mut buf) {
+                return Poll::Ready(done);
+            }
+            ready!(due.poll(cx, &mut quic.machine, reactor));
+        }
+    })
+    .await
+}
+
+/// Sends, receives, and looks what came of it.
+fn step(quic: &mut Quic, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<(), Failed>> {
+    loop {
+        let _ = quic.poll_send(cx).map_err(Failed::Io)?;
+        while let Some(event) = quic.event() {
+            match event {
+                Event::Connected => return Poll::Ready(Ok(())),
+                Event::ConnectionLost { reason } => return Poll::Ready(Err(Failed::Lost(reason))),
+                _ => {}
+            }
+        }
+        ready!(quic.poll_receive(cx, buf)).map_err(Failed::Io)?;
     }
 }

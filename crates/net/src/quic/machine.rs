@@ -1,27 +1,44 @@
 //! One QUIC connection as a client has it: datagrams and the time go in, datagrams and what happened come out.
 
 use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 use quinn_proto::{
-    ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir, Endpoint,
-    EndpointConfig, Event, IdleTimeout, ReadError, StreamId, TransportConfig, VarInt, WriteError,
+    ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint,
+    EndpointConfig, Event, IdleTimeout, PathStats, ReadError, SendDatagramError, StreamEvent, StreamId,
+    TransportConfig, TransportError, TransportErrorCode, VarInt, WriteError,
 };
 
+use super::early::Early;
+use super::tls::Told;
+use crate::filter::udp::Batch;
 use crate::{NetError, NetErrorKind};
 
-/// What a stream may hold that nobody has read; a paused one holds no more.
-const STREAM_WINDOW: u32 = 2 << 20;
+/// The largest datagram that is taken, as the peer is told: what an Ethernet carries over IPv4.
+pub const DATAGRAM: usize = 1472;
+/// What a stream may hold that nobody has read, which is what the way to a far server holds at best; one that was paused in its
+/// middle holds no more.
+const STREAM_WINDOW: u32 = 8 << 20;
+/// The same of a stream of which nothing was read, which is as much as has to be read before the peer is told of more
+/// (`quic::tls`): a hundred transfers that are paused from their first byte on hold a hundred of these.
+pub const FIRST_WINDOW: u64 = STREAM_WINDOW as u64 / 8;
 /// What is kept until the peer has acknowledged it, on all streams together.
 const SEND_WINDOW: u64 = 8 << 20;
 /// Unused for longer than this, a connection is over (curl's own).
 const IDLE: Duration = Duration::from_secs(60);
-/// Datagrams that one system call sends.
-const BATCH: usize = 10;
+/// Datagrams that one system call sends: no more than 64 KiB.
+const BATCH: usize = 44;
 /// What the peer opens: its control stream and two for header compression, and some that nobody knows.
 const PEERS_STREAMS: u32 = 16;
+
+/// Datagrams of somebody else's that wait, either way.
+const DATAGRAMS: usize = 1 << 20;
+/// What the way is taken to carry at first where datagrams of 1,200 bytes have to find room in ours: another QUIC's first ones
+/// (RFC 9000 §14.1). Where it carries less, that is found out.
+const FOR_DATAGRAMS: u16 = 1350;
 
 /// The code of a stream that nobody wants any more, whatever runs on it (RFC 9114 §8.1: H3_REQUEST_CANCELLED).
 const CANCELLED: u64 = 0x10c;
@@ -35,8 +52,36 @@ pub struct Machine {
     /// Datagrams of one size, the last perhaps shorter, that wait for the socket.
     out: Vec<u8>,
     size: usize,
-    sent: usize,
+    ecn: u8,
+    /// What was read has made room, which the peer is to be told.
+    stirred: bool,
     lost: Option<ConnectionError>,
+    /// What was said before the handshake was over, until the server has taken it.
+    early: Option<Early>,
+    /// Bytes of it that the server took, or negative those that it refused.
+    taken_early: i64,
+    /// It panicked: its state is nothing to go on with.
+    broken: bool,
+    purpose: Purpose,
+}
+
+/// What a connection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Streams.
+    Streams,
+    /// Streams, and somebody else's datagrams (RFC 9221).
+    Datagrams,
+}
+
+/// What became of a datagram that was to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    Yes,
+    /// The way has no room for one of this size, or the peer takes none.
+    TooLarge,
+    /// Too many wait.
+    Blocked,
 }
 
 /// What a look at a stream has found.
@@ -57,65 +102,140 @@ impl Machine {
         crypto: Arc<dyn quinn_proto::crypto::ClientConfig>,
         peer: SocketAddr,
         name: &str,
+        purpose: Purpose,
         now: Instant,
     ) -> Result<Machine, NetError> {
-        let mut endpoint = Endpoint::new(Arc::new(EndpointConfig::default()), None, true, None);
+        let mut config = EndpointConfig::default();
+        let _ = config.max_udp_payload_size(DATAGRAM as u16); // RFC 9000 §18.2 allows any from 1200 on
+        let mut endpoint = Endpoint::new(Arc::new(config), None, true, None);
         let mut config = ClientConfig::new(crypto);
-        config.transport_config(Arc::new(transport()));
+        config.transport_config(Arc::new(transport(purpose)));
         let begun = endpoint.connect(now, config, peer, name);
         let (handle, connection) =
             begun.map_err(|e| NetError::new(NetErrorKind::QuicConnectError, e.to_string()))?;
-        Ok(Machine { endpoint, handle, connection, peer, out: Vec::new(), size: 0, sent: 0, lost: None })
+        let early = connection.has_0rtt().then(Early::new);
+        Ok(Machine {
+            endpoint,
+            handle,
+            connection,
+            early,
+            taken_early: 0,
+            peer,
+            out: Vec::new(),
+            size: 0,
+            ecn: 0,
+            stirred: false,
+            lost: None,
+            broken: false,
+            purpose,
+        })
     }
 
-    /// Takes in a datagram of the peer's.
-    pub fn receive(&mut self, datagram: &[u8], now: Instant) {
-        let mut answer = Vec::new();
-        let data = BytesMut::from(datagram);
-        let event = self.endpoint.handle(now, self.peer, None, None, data, &mut answer);
-        if let Some(DatagramEvent::ConnectionEvent(_, event)) = event {
-            self.connection.handle_event(event);
+    /// Takes in datagrams of the peer's.
+    pub fn receive(&mut self, batch: &Batch<'_>, now: Instant) {
+        self.guarded((), |machine| machine.take_in(batch, now));
+    }
+
+    fn take_in(&mut self, batch: &Batch<'_>, now: Instant) {
+        let mut answer = Vec::new(); // nothing that a client is answered by itself
+        let mut bytes = BytesMut::from(batch.bytes);
+        let ecn = EcnCodepoint::from_bits(batch.ecn);
+        while !bytes.is_empty() {
+            let datagram = bytes.split_to(batch.size.min(bytes.len()));
+            let event = self.endpoint.handle(now, self.peer, None, ecn, datagram, &mut answer);
+            if let Some(DatagramEvent::ConnectionEvent(_, event)) = event {
+                self.connection.handle_event(event);
+            }
         }
         self.settle();
     }
 
     /// Does what is due.
     pub fn tick(&mut self, now: Instant) {
-        while self.connection.poll_timeout().is_some_and(|at| at <= now) {
-            self.connection.handle_timeout(now);
-        }
-        self.settle();
+        self.guarded((), |machine| {
+            while machine.connection.poll_timeout().is_some_and(|at| at <= now) {
+                machine.connection.handle_timeout(now);
+            }
+            machine.settle();
+        });
     }
 
     /// When something is due next.
     pub fn timeout(&mut self) -> Option<Instant> {
-        self.connection.poll_timeout()
+        if self.broken { None } else { self.connection.poll_timeout() }
     }
 
-    /// The next datagram to be sent, until [`Machine::datagram_sent`] says that it was; none when there is nothing to say.
-    pub fn next_datagram(&mut self, now: Instant) -> Option<&[u8]> {
-        if self.sent == self.out.len() {
-            self.out.clear();
-            self.sent = 0;
-            let transmit = self.connection.poll_transmit(now, BATCH, &mut self.out)?;
+    /// What is to be sent next, until [`Machine::sent`] says that it was, of at most so many datagrams; none when there is
+    /// nothing to say.
+    pub fn next_batch(&mut self, most: usize, now: Instant) -> Option<Batch<'_>> {
+        if self.out.is_empty() {
+            let transmit = self.guarded(None, |machine| {
+                machine.connection.poll_transmit(now, most.min(BATCH), &mut machine.out)
+            })?;
             self.size = transmit.segment_size.unwrap_or(transmit.size);
+            self.ecn = transmit.ecn.map_or(0, |ecn| ecn as u8);
         }
-        let end = (self.sent + self.size).min(self.out.len());
-        Some(&self.out[self.sent..end])
+        Some(Batch { bytes: &self.out, size: self.size, ecn: self.ecn })
     }
 
-    /// That datagram has left, or was lost as others are.
-    pub fn datagram_sent(&mut self) {
-        self.sent = (self.sent + self.size).min(self.out.len());
+    /// It has left, or was lost as others are.
+    pub fn sent(&mut self) {
+        self.out.clear();
     }
 
     /// What has happened next.
     pub fn event(&mut self) -> Option<Event> {
+        if self.broken {
+            return self.lost.is_none().then(|| {
+                let mut error = TransportError::from(TransportErrorCode::INTERNAL_ERROR);
+                error.reason = "given up after a fault of ours".to_owned();
+                let reason = self.lost.insert(error.into()).clone();
+                Event::ConnectionLost { reason }
+            });
+        }
         let event = self.connection.poll()?;
-        if let Event::ConnectionLost { reason } = &event {
-            self.lost.get_or_insert_with(|| reason.clone());
+        match &event {
+            Event::ConnectionLost { reason } => {
+                self.lost.get_or_insert_with(|| reason.clone());
+            }
+            Event::Connected => return Some(self.settle_early().unwrap_or(event)),
+            Event::Stream(StreamEvent::Writable { .. }) => {
+                self.early.take_if(|early| early.go_on(&mut self.connection));
+            }
+            _ => {}
         }
         Some(event)
+    }
+
+    /// Whether streams may be opened, and written to, before the handshake is over.
+    pub fn may_go_ahead(&self) -> bool {
+        self.early.is_some()
+    }
+
+    /// Bytes that the server took before the handshake was over, or negative those that it refused, which went again.
+    pub fn taken_early(&self) -> i64 {
+        self.taken_early
+    }
+
+    /// The handshake is over. What was refused goes again; where there is no room for its streams any more, all is lost.
+    fn settle_early(&mut self) -> Option<Event> {
+        let mut early = self.early.take()?;
+        self.taken_early = early.amount() as i64;
+        if self.connection.accepted_0rtt() {
+            return None;
+        }
+        self.taken_early = -self.taken_early;
+        if !early.say_again(&mut self.connection) {
+            let reason = self.lost.insert(ConnectionError::LocallyClosed).clone();
+            return Some(Event::ConnectionLost { reason });
+        }
+        self.early = Some(early).filter(|early| !early.is_done());
+        None
+    }
+
+    /// What the way to the peer is like.
+    pub fn path(&self) -> PathStats {
+        self.connection.stats().path
     }
 
     /// Why it ended, if it has.
@@ -125,35 +245,38 @@ impl Machine {
 
     /// Whether it is over, or about to be.
     pub fn is_closed(&self) -> bool {
-        self.lost.is_some() || self.connection.is_closed()
+        self.broken || self.lost.is_some() || self.connection.is_closed()
     }
 
-    /// What the handshake has agreed on with ALPN.
-    pub fn protocol(&self) -> Option<Vec<u8>> {
-        let data = self.connection.crypto_session().handshake_data()?;
-        data.downcast::<quinn_proto::crypto::rustls::HandshakeData>().ok()?.protocol
-    }
-
-    /// The server's chain in DER, its own certificate first.
-    pub fn peer_certificates(&self) -> Vec<Vec<u8>> {
-        let identity = self.connection.crypto_session().peer_identity();
-        let chain =
-            identity.and_then(|any| any.downcast::<Vec<rustls::pki_types::CertificateDer<'static>>>().ok());
-        chain.map_or(Vec::new(), |chain| chain.iter().map(|der| der.to_vec()).collect())
+    /// What is known of the handshake.
+    pub fn told(&self) -> Option<Told> {
+        let told = self.connection.crypto_session().handshake_data()?;
+        told.downcast().ok().map(|told| *told)
     }
 
     /// Opens a stream; `None` when the peer allows no more now.
     pub fn open(&mut self, dir: Dir) -> Option<StreamId> {
-        self.connection.streams().open(dir)
+        if self.broken {
+            return None;
+        }
+        let stream = self.connection.streams().open(dir)?;
+        self.early.iter_mut().for_each(|early| early.opened(stream));
+        Some(stream)
     }
 
     /// The next stream that the peer has opened to talk to us alone.
     pub fn accept(&mut self) -> Option<StreamId> {
+        if self.broken {
+            return None;
+        }
         self.connection.streams().accept(Dir::Uni)
     }
 
     /// What has come on a stream, in pieces of at most `most` bytes. It makes room for more.
     pub fn read(&mut self, stream: StreamId, most: usize) -> Readable {
+        if self.broken {
+            return Readable::Blocked;
+        }
         let mut receiving = self.connection.recv_stream(stream);
         let Ok(mut chunks) = receiving.read(true) else { return Readable::End };
         let readable = match chunks.next(most) {
@@ -162,14 +285,29 @@ impl Machine {
             Err(ReadError::Blocked) => Readable::Blocked,
             Err(ReadError::Reset(code)) => Readable::Reset(code.into_inner()),
         };
-        let _ = chunks.finalize(); // whoever drives asks for datagrams anyway
+        self.stirred |= chunks.finalize().should_transmit();
         readable
+    }
+
+    /// Whether what was read since the last question is to be told to the peer.
+    pub fn take_stirred(&mut self) -> bool {
+        std::mem::take(&mut self.stirred)
     }
 
     /// Queues bytes on a stream: how many there was room for; an error is the peer's reason why it wants none.
     pub fn write(&mut self, stream: StreamId, bytes: &[u8]) -> Result<usize, u64> {
-        match self.connection.send_stream(stream).write(bytes) {
-            Ok(n) => Ok(n),
+        if self.broken {
+            return Ok(0);
+        }
+        let room = self.early.as_mut().map_or(usize::MAX, |early| early.room(stream));
+        if room == 0 {
+            return Ok(0);
+        }
+        match self.connection.send_stream(stream).write(&bytes[..bytes.len().min(room)]) {
+            Ok(n) => {
+                self.early.iter_mut().for_each(|early| early.said(stream, &bytes[..n]));
+                Ok(n)
+            }
             Err(WriteError::Blocked) => Ok(0),
             Err(WriteError::Stopped(code)) => Err(code.into_inner()),
             Err(WriteError::ClosedStream) => Err(CANCELLED),
@@ -178,28 +316,93 @@ impl Machine {
 
     /// Nothing more follows on a stream.
     pub fn finish(&mut self, stream: StreamId) {
-        let _ = self.connection.send_stream(stream).finish(); // the peer may have stopped it
+        if self.broken {
+            return;
+        }
+        if self.early.as_mut().is_none_or(|early| early.finished(stream)) {
+            let _ = self.connection.send_stream(stream).finish(); // the peer may have stopped it
+        }
+    }
+
+    /// Whether the peer has all that was sent on a stream up to its end.
+    pub fn has_arrived(&mut self, stream: StreamId) -> bool {
+        self.broken || self.connection.send_stream(stream).stopped().is_err()
     }
 
     /// Gives a stream up in both directions.
     pub fn abandon(&mut self, stream: StreamId, code: u64) {
+        if self.broken {
+            return;
+        }
         self.stop(stream, code);
+        self.early.iter_mut().for_each(|early| early.reset(stream, code_of(code)));
         let _ = self.connection.send_stream(stream).reset(code_of(code)); // it may have ended
     }
 
     /// Wants nothing more of a stream.
     pub fn stop(&mut self, stream: StreamId, code: u64) {
+        if self.broken {
+            return;
+        }
+        self.early.iter_mut().for_each(|early| early.stopped(stream, code_of(code)));
         let _ = self.connection.recv_stream(stream).stop(code_of(code)); // it may have ended
+    }
+
+    /// Whether datagrams of the peer's are taken.
+    pub fn takes_datagrams(&self) -> bool {
+        self.purpose == Purpose::Datagrams
+    }
+
+    /// Sends a datagram beside the streams (RFC 9221).
+    pub fn send_datagram(&mut self, datagram: Vec<u8>) -> Sent {
+        if self.broken {
+            return Sent::Blocked;
+        }
+        match self.connection.datagrams().send(datagram.into(), false) {
+            Ok(()) => Sent::Yes,
+            Err(SendDatagramError::Blocked(_)) => Sent::Blocked,
+            Err(_) => Sent::TooLarge,
+        }
+    }
+
+    /// The next one that came.
+    pub fn receive_datagram(&mut self) -> Option<Bytes> {
+        if self.broken { None } else { self.connection.datagrams().recv() }
     }
 
     /// Ends everything, with a code of the protocol above; one datagram says so.
     pub fn close(&mut self, code: u64, why: &'static str, now: Instant) {
+        if self.broken {
+            return;
+        }
         self.connection.close(now, code_of(code), Bytes::from_static(why.as_bytes()));
+    }
+
+    /// What is sent comes from another address from now on.
+    pub fn address_changed(&mut self) {
+        self.connection.local_address_changed();
     }
 
     /// Asks for a sign of life.
     pub fn ping(&mut self) {
         self.connection.ping();
+    }
+
+    /// What a peer sends is taken in by code of others: should it panic, this connection ends, and those who run others go on.
+    /// Nothing in there calls an application.
+    fn guarded<T>(&mut self, otherwise: T, f: impl FnOnce(&mut Machine) -> T) -> T {
+        if self.broken {
+            return otherwise;
+        }
+        catch_unwind(AssertUnwindSafe(|| f(self))).unwrap_or_else(|_| {
+            (self.broken, self.out) = (true, Vec::new());
+            otherwise
+        })
+    }
+
+    #[cfg(test)]
+    pub fn panic_for_tests(&mut self) {
+        self.guarded((), |_| panic!("a panic of a dependency's, for a test"));
     }
 
     /// What the two halves of the machine have to tell each other.
@@ -212,7 +415,7 @@ impl Machine {
     }
 }
 
-fn transport() -> TransportConfig {
+fn transport(purpose: Purpose) -> TransportConfig {
     let mut transport = TransportConfig::default();
     transport
         .max_concurrent_bidi_streams(0_u32.into())
@@ -223,6 +426,12 @@ fn transport() -> TransportConfig {
         .send_window(SEND_WINDOW)
         .max_idle_timeout(IdleTimeout::try_from(IDLE).ok())
         .datagram_receive_buffer_size(None);
+    if purpose == Purpose::Datagrams {
+        transport
+            .datagram_receive_buffer_size(Some(DATAGRAMS))
+            .datagram_send_buffer_size(DATAGRAMS)
+            .initial_mtu(FOR_DATAGRAMS);
+    }
     transport
 }
 

@@ -12,20 +12,18 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use runtime::{Sleep, WakeGuard};
-use wire::dns::{Answer, Binding, Kind, Name, Question};
+use wire::dns::{Answer, Binding, Name, Question};
 
-use super::cache::{Kept, Parts};
+use super::cache::{Kept, Lasting, Parts};
 use super::lookup::{Family, Found, PATIENCE, Resolver, Ticket, Unanswered};
 use super::means::{Asked, Means, Source};
-use super::services::{offered, spoken};
+use super::services::{look_for, offered, protocols, spoken};
 use super::{Addresses, ResolveOptions, at_once, refuse_early, unresolved};
 use crate::error::NetError;
 
-/// How long the other answers are waited for after the first with addresses (RFC 8305 section 8).
+/// How long the other answers are waited for after the first with addresses (RFC 8305 section 8; draft-ietf-happy-happyeyeballs-v3,
+/// section 4.2).
 pub const RESOLUTION_DELAY: Duration = Duration::from_millis(50);
-
-/// Names without HTTPS records of their own that are followed to others.
-const MOST_ALIASES: usize = 4;
 
 /// A place where a host may be reached, and what is known of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +52,17 @@ pub enum Part {
     Services,
 }
 
+impl Part {
+    /// The record that holds the answer.
+    pub fn record(self) -> &'static str {
+        match self {
+            Part::Addresses(Family::V4) => "A",
+            Part::Addresses(Family::V6) => "AAAA",
+            Part::Services => "HTTPS",
+        }
+    }
+}
+
 /// The answer to one of the questions.
 #[derive(Clone, Debug)]
 pub struct Answered {
@@ -80,13 +89,13 @@ pub struct Candidates {
 struct Pending {
     part: Part,
     way: Way,
-    /// The name that HTTPS records were looked for at when another had no more than an alias, and how many had.
-    alias: Option<(Name, usize)>,
+    since: Instant,
 }
 
 enum Way {
     Thread(Ticket, Waiting),
     Servers(Asked),
+    Services(Pin<Box<dyn Future<Output = Result<Lasting<Binding>, Unanswered>>>>),
 }
 
 /// While a thread is asked, the wake-up descriptor is among the reactor's interests, and somebody looks from time to time
@@ -171,34 +180,41 @@ impl Candidates {
             match parts.of(*family).and_then(|known| Some((known.list.clone()?, known.at))) {
                 Some((list, at)) => self.addresses(*family, &list, at),
                 None => match subject.question(*family) {
-                    Ok(way) => self.pending.push(Pending { part, way, alias: None }),
+                    Ok(way) => self.pending.push(Pending { part, way, since: now }),
                     Err(Unanswered) => self.addresses(*family, &[], now),
                 },
             }
         }
-        if subject.means.services.is_none() {
-            return;
-        }
+        let Some(services) = &subject.means.services else { return };
         match parts.services.as_ref().and_then(|known| Some((known.list.clone()?, known.at))) {
             Some((list, at)) => self.bindings(list, subject, at),
+            None if !services.is_worth_asking(now) => self.bindings(Arc::default(), subject, now),
             None => match Question::https(&subject.name, subject.port) {
-                Ok(question) => self.ask_services(subject, question, None),
+                Ok(question) => {
+                    let asking = look_for(services.servers.clone(), question, subject.options.ip_version);
+                    let (part, way) = (Part::Services, Way::Services(Box::pin(asking)));
+                    self.pending.push(Pending { part, way, since: now });
+                }
                 Err(_) => self.bindings(Arc::default(), subject, now),
             },
         }
     }
 
-    fn ask_services(&mut self, subject: &Subject, question: Question, alias: Option<(Name, usize)>) {
-        let Some(servers) = &subject.means.services else { return };
-        let way = Way::Servers(servers.ask(question, false));
-        self.pending.push(Pending { part: Part::Services, way, alias });
-    }
-
     /// The next answer; nothing when all have come.
     pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Answered>> {
+        self.poll_pending(cx);
+        match self.ready.pop_front() {
+            Some(answered) => Poll::Ready(Some(answered)),
+            None if self.pending.is_empty() => Poll::Ready(None),
+            None => Poll::Pending,
+        }
+    }
+
+    /// Takes in what has come.
+    fn poll_pending(&mut self, cx: &mut Context<'_>) {
         let mut i = 0;
         while let Some(pending) = self.pending.get_mut(i) {
-            match pending.way.poll(cx, pending.part) {
+            match pending.way.poll(cx) {
                 Poll::Pending => i += 1,
                 Poll::Ready(came) => {
                     let pending = self.pending.remove(i);
@@ -208,11 +224,38 @@ impl Candidates {
                 }
             }
         }
-        match self.ready.pop_front() {
-            Some(answered) => Poll::Ready(Some(answered)),
-            None if self.pending.is_empty() => Poll::Ready(None),
-            None => Poll::Pending,
-        }
+    }
+
+    /// Waits until it is known what HTTPS records say, at most for the resolution delay after the first address, or after the
+    /// answer that there is none: so long they are worth waiting for. Nothing is taken out of the stream.
+    pub async fn services_known(&mut self) {
+        let Some(reactor) = self.subject.as_ref().map(|subject| subject.means.reactor.clone()) else {
+            return;
+        };
+        let mut enough: Option<Sleep> = None;
+        poll_fn(|cx| {
+            self.poll_pending(cx);
+            if !self.pending.iter().any(|pending| pending.part == Part::Services) {
+                return Poll::Ready(());
+            }
+            if let Some(from) = self.services_awaited_from() {
+                enough.get_or_insert_with(|| reactor.sleep_until(from + RESOLUTION_DELAY));
+            }
+            enough.as_mut().map_or(Poll::Pending, |enough| Pin::new(enough).poll(cx))
+        })
+        .await;
+    }
+
+    /// Since when nothing else keeps a race from beginning, or from being lost.
+    fn services_awaited_from(&self) -> Option<Instant> {
+        let first = self.ready.iter().filter(|answered| !answered.candidates.is_empty()).map(|a| a.at).min();
+        let alone = self.pending.iter().all(|pending| pending.part == Part::Services);
+        first.or_else(|| self.ready.iter().map(|answered| answered.at).max().filter(|_| alone))
+    }
+
+    /// What is spoken at the host's services, as ALPN names it, what is to be tried first standing first. Empty: nobody said.
+    pub fn protocols(&self) -> Vec<Vec<u8>> {
+        protocols(&self.services)
     }
 
     /// The same as a future.
@@ -225,23 +268,23 @@ impl Candidates {
         self.failure.as_ref().filter(|_| self.told.is_empty())
     }
 
-    /// The addresses that come within the resolution delay, as a list. IPv6 stands first, unless no route leads there.
-    pub async fn settled(self) -> Result<Arc<Addresses>, NetError> {
-        self.settle(None).await.map(|(addresses, _)| addresses)
+    /// Which questions have not been answered to whoever takes the stream.
+    pub fn outstanding(&self) -> impl Iterator<Item = Part> {
+        let ready = self.ready.iter().map(|answered| answered.part);
+        ready.chain(self.pending.iter().map(|pending| pending.part))
     }
 
-    /// The same with what is known of services by then; where they are required, whenever that comes.
-    pub async fn settled_with_services(
-        self,
-        required: bool,
-    ) -> Result<(Arc<Addresses>, Arc<[Binding]>), NetError> {
-        self.settle(Some(required)).await
+    /// The addresses of the host that have come.
+    pub fn told(&self) -> &[SocketAddr] {
+        &self.told
     }
 
-    async fn settle(mut self, services: Option<bool>) -> Result<(Arc<Addresses>, Arc<[Binding]>), NetError> {
+    /// The addresses that come within the resolution delay, as a list, for who can use but one. IPv6 stands first, unless no
+    /// route leads there.
+    pub async fn settled(mut self) -> Result<Arc<Addresses>, NetError> {
         // What needs no look-up comes in the order in which it was given.
         let Some(reactor) = self.subject.as_ref().map(|subject| subject.means.reactor.clone()) else {
-            return Ok((Arc::new(Addresses { list: self.told.clone() }), Arc::default()));
+            return Ok(Arc::new(Addresses { list: self.told.clone() }));
         };
         let mut enough: Option<Sleep> = None;
         let all = poll_fn(|cx| {
@@ -254,26 +297,13 @@ impl Candidates {
                     enough = Some(reactor.sleep_until(answered.at + RESOLUTION_DELAY));
                 }
             }
-            let (out, of_services) = (self.pending.len(), self.is_out(Part::Services));
-            match services {
-                None if out == usize::from(of_services) => return Poll::Ready(()),
-                Some(true) if of_services && !self.told.is_empty() => return Poll::Pending,
-                _ => {}
-            }
             enough.as_mut().map_or(Poll::Pending, |enough| Pin::new(enough).poll(cx))
         });
         all.await;
         match self.failure() {
             Some(failure) => Err(failure.clone()),
-            None => {
-                let list = preferred(std::mem::take(&mut self.told));
-                Ok((Arc::new(Addresses { list }), self.services.clone()))
-            }
+            None => Ok(Arc::new(Addresses { list: preferred(std::mem::take(&mut self.told)) })),
         }
-    }
-
-    fn is_out(&self, part: Part) -> bool {
-        self.pending.iter().any(|pending| pending.part == part)
     }
 
     /// An answer has come: it is kept, and told. What nobody knows is only told.
@@ -288,22 +318,14 @@ impl Candidates {
             }
             (Part::Addresses(family), _) => self.addresses(family, &[], now),
             (Part::Services, Ok(Came::Services(list, ttl))) => {
-                let (name, hops) = pending.alias.unzip();
-                let hops = hops.unwrap_or_default();
-                if let Some(target) = list.first().filter(|first| first.is_alias() && hops < MOST_ALIASES) {
-                    let target = target.target.clone().expect("an alias without a target is none");
-                    let question = Question { name: target.clone(), kind: Kind::Https };
-                    return self.ask_services(subject, question, Some((target, hops + 1)));
-                }
-                let list = list.into_iter().filter(|service| !service.is_alias()).map(|service| {
-                    let target = service.target.clone().or_else(|| name.clone());
-                    Binding { target, ..service }
-                });
-                let list = list.collect();
+                means.heard_of_services();
                 let list = means.cached(|cache| cache.remember_services(at, (list, ttl), options, now));
                 self.bindings(list, subject, now);
             }
-            (Part::Services, _) => self.bindings(Arc::default(), subject, now),
+            (Part::Services, _) => {
+                means.missed_services(now);
+                self.bindings(Arc::default(), subject, now);
+            }
         }
     }
 
@@ -328,6 +350,9 @@ impl Drop for Candidates {
         for pending in &self.pending {
             // The lock of who shares the cache is for what it sees; here it may be in the middle of something else.
             means.cache.note_asked((&subject.name, subject.port), pending.part, &subject.options, now);
+            if pending.part == Part::Services && now >= pending.since + RESOLUTION_DELAY {
+                means.missed_services(now);
+            }
         }
     }
 }
@@ -345,8 +370,8 @@ impl Subject {
             }
             Source::Servers(servers) => {
                 let name = Name::parse(&self.name).map_err(|_| Unanswered)?;
-                let kind = if family == Family::V4 { Kind::A } else { Kind::Aaaa };
-                Ok(Way::Servers(servers.ask(Question { name, kind }, !self.name.ends_with('.'))))
+                let question = Question { name, kind: family.kind() };
+                Ok(Way::Servers(servers.ask(question, !self.name.ends_with('.'))))
             }
         }
     }
@@ -364,9 +389,10 @@ impl Subject {
 }
 
 impl Way {
-    fn poll(&mut self, cx: &mut Context<'_>, part: Part) -> Poll<Result<Came, Unanswered>> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Came, Unanswered>> {
         match self {
-            Way::Servers(asked) => asked.as_mut().poll(cx).map_ok(|answer| Came::of(answer, part)),
+            Way::Servers(asked) => asked.as_mut().poll(cx).map_ok(Came::of),
+            Way::Services(asked) => asked.as_mut().poll(cx).map_ok(|(list, ttl)| Came::Services(list, ttl)),
             Way::Thread(ticket, waiting) => {
                 if Pin::new(&mut waiting.patience).poll(cx).is_ready() {
                     waiting.resolver.hurry();
@@ -380,14 +406,9 @@ impl Way {
 }
 
 impl Came {
-    fn of(answer: Answer, part: Part) -> Came {
+    fn of(answer: Answer) -> Came {
         let ttl = answer.ttl.map(|seconds| Duration::from_secs(seconds.into()));
-        match part {
-            Part::Services => Came::Services(answer.bindings, ttl),
-            Part::Addresses(_) => {
-                Came::Addresses(Arc::new(answer.addresses.iter().map(|ip| (*ip, 0)).collect()), ttl)
-            }
-        }
+        Came::Addresses(Arc::new(answer.addresses.iter().map(|ip| (*ip, 0)).collect()), ttl)
     }
 }
 

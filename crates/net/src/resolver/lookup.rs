@@ -12,6 +12,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use runtime::spawn_helper;
+use wire::dns::Kind;
 
 use super::system;
 
@@ -37,6 +38,11 @@ impl Family {
     /// Of which an address is.
     pub fn of(address: &IpAddr) -> Family {
         if address.is_ipv4() { Family::V4 } else { Family::V6 }
+    }
+
+    /// What name servers are asked for it.
+    pub(super) fn kind(self) -> Kind {
+        if self == Family::V4 { Kind::A } else { Kind::Aaaa }
     }
 }
 

@@ -4,12 +4,14 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
 
 use runtime::Reactor;
 use wire::dns::{Answer, Question};
 
 use super::ResolveCache;
 use super::lookup::{Resolver, Unanswered};
+use super::silence::Silence;
 
 /// A question to name servers under way.
 pub type Asked = Pin<Box<dyn Future<Output = Result<Answer, Unanswered>>>>;
@@ -29,6 +31,22 @@ pub enum Source {
     Servers(Rc<dyn NameServers>),
 }
 
+/// Who is asked for HTTPS records.
+#[derive(Clone)]
+pub struct Services {
+    pub servers: Rc<dyn NameServers>,
+    /// Their answer is waited for, however long it takes.
+    pub required: bool,
+    /// What is known of how these servers answer, if that is kept in mind.
+    pub silence: Option<Arc<Silence>>,
+}
+
+impl Services {
+    pub(super) fn is_worth_asking(&self, now: Instant) -> bool {
+        self.required || self.silence.as_ref().is_none_or(|silence| silence.is_over(now))
+    }
+}
+
 /// Whoever shares the cache wants to know when it is used.
 pub trait Around {
     /// Calls `work` once, with what it must have around it.
@@ -40,7 +58,7 @@ pub trait Around {
 pub struct Means {
     pub addresses: Source,
     /// Who is asked for HTTPS records; nobody is where they are not wanted.
-    pub services: Option<Rc<dyn NameServers>>,
+    pub services: Option<Services>,
     pub cache: Arc<ResolveCache>,
     pub around: Option<Rc<dyn Around>>,
     pub reactor: Arc<Reactor>,
@@ -61,6 +79,20 @@ impl Means {
     /// The same, asking these.
     pub fn with_servers(self, servers: Rc<dyn NameServers>) -> Means {
         Means { addresses: Source::Servers(servers), ..self }
+    }
+
+    /// Who was asked for HTTPS records has answered.
+    pub(super) fn heard_of_services(&self) {
+        if let Some(silence) = self.services.as_ref().and_then(|services| services.silence.as_ref()) {
+            silence.answered();
+        }
+    }
+
+    /// Who was asked for HTTPS records has not, for as long as anybody waited.
+    pub(super) fn missed_services(&self, now: Instant) {
+        if let Some(silence) = self.services.as_ref().and_then(|services| services.silence.as_ref()) {
+            silence.unanswered(now);
+        }
     }
 
     /// Uses the cache as whoever shares it demands.

@@ -13,6 +13,7 @@ mod pins;
 mod reread;
 mod servers;
 mod services;
+mod silence;
 mod system;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
@@ -24,9 +25,10 @@ use cache::Kept;
 pub use cache::ResolveCache;
 pub use candidates::{Answered, Candidate, Candidates, Part, RESOLUTION_DELAY};
 pub use lookup::{Family, Found, LookupFn, Resolver, Said, Unanswered};
-pub use means::{Around, Asked, Means, NameServers, Source};
+pub use means::{Around, Asked, Means, NameServers, Services, Source};
 pub use pins::speaks_of;
 pub use servers::{LocalEnds, Servers, is_for_dns};
+pub use silence::Silence;
 
 /// A name longer than this is no name (RFC 1035 allows 253 characters).
 const NAME_LIMIT: usize = 1024;

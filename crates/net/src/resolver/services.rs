@@ -1,32 +1,115 @@
-//! What HTTPS records make of addresses (RFC 9460 section 3): candidates with a port, protocols and keys of their own.
+//! HTTPS records (RFC 9460 section 3): how they are looked for, and what they make of addresses: candidates with a port, protocols
+//! and keys of their own.
 
-use std::net::SocketAddr;
+use std::future::poll_fn;
+use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
 use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
 
-use wire::dns::Binding;
+use wire::dns::{Binding, Kind, Name, Question};
 
 use super::IpVersion;
+use super::cache::Lasting;
 use super::candidates::Candidate;
+use super::lookup::{Family, Unanswered};
+use super::means::{Asked, NameServers};
+
+/// Names that an alias leads to, one after the other.
+const MOST_ALIASES: usize = 4;
+/// Names of services whose addresses are asked for.
+const MOST_TARGETS: usize = 2;
+/// Where an alias leads to a name of which no record speaks: behind all services, before the host itself (section 3).
+const ALIAS_ALONE: u16 = u16::MAX - 1;
+
+/// What is said of a host's services. Aliases are followed (section 2.4.2); where a service stands at another name and hints at no
+/// addresses, they are asked for and taken for hints.
+pub(super) async fn look_for(
+    servers: Rc<dyn NameServers>,
+    mut question: Question,
+    ip_version: IpVersion,
+) -> Result<Lasting<Binding>, Unanswered> {
+    let (mut alias, mut ttl): (Option<Name>, Option<u32>) = (None, None);
+    let mut services = Vec::new();
+    for _ in 0..=MOST_ALIASES {
+        let answer = servers.ask(question, false).await?;
+        ttl = [ttl, answer.ttl].into_iter().flatten().min();
+        let Some(target) = answer.bindings.first().filter(|first| first.is_alias()) else {
+            services = answer.bindings;
+            if let Some(alias) = alias.as_ref().filter(|_| services.is_empty()) {
+                let target = Some(alias.clone());
+                services.push(Binding { priority: ALIAS_ALONE, target, ..Binding::default() });
+            }
+            break;
+        };
+        question = Question { name: target.target.clone().ok_or(Unanswered)?, kind: Kind::Https };
+        alias = Some(question.name.clone());
+    }
+    services.retain(|service| !service.is_alias());
+    for service in &mut services {
+        service.target = service.target.take().or_else(|| alias.clone());
+    }
+    let bare = |service: &&mut Binding| service.v4_hints.is_empty() && service.v6_hints.is_empty();
+    for service in services.iter_mut().filter(bare).take(MOST_TARGETS) {
+        let Some(target) = service.target.clone() else { continue };
+        for ip in addresses(&servers, &target, ip_version).await {
+            match ip {
+                IpAddr::V4(ip) => service.v4_hints.push(ip),
+                IpAddr::V6(ip) => service.v6_hints.push(ip),
+            }
+        }
+    }
+    Ok((services, ttl.map(|seconds| Duration::from_secs(seconds.into()))))
+}
+
+/// A name's addresses, asked for side by side.
+async fn addresses(servers: &Rc<dyn NameServers>, name: &Name, ip_version: IpVersion) -> Vec<IpAddr> {
+    let question = |family: &Family| Question { name: name.clone(), kind: family.kind() };
+    let mut out: Vec<Asked> =
+        ip_version.families().map(|family| servers.ask(question(family), false)).collect();
+    let mut found = Vec::new();
+    poll_fn(|cx| {
+        out.retain_mut(|asked| match asked.as_mut().poll(cx) {
+            Poll::Ready(answer) => {
+                found.extend(answer.into_iter().flat_map(|answer| answer.addresses));
+                false
+            }
+            Poll::Pending => true,
+        });
+        if out.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    found
+}
 
 /// What goes without saying (section 7.1.2).
 const DEFAULT: &[u8] = b"http/1.1";
 
-/// Candidates at addresses of the host itself: as each service offers them, and as if no record spoke of them.
+/// The protocols that are spoken at the services, the best service first, each in the order of its record.
+pub(super) fn protocols(services: &[Binding]) -> Vec<Vec<u8>> {
+    services.iter().flat_map(spoken_at).collect()
+}
+
+/// The set of one service (section 7.1.2).
+fn spoken_at(service: &Binding) -> Vec<Vec<u8>> {
+    let default = (!service.no_default_alpn).then(|| DEFAULT.to_vec());
+    let more = default.filter(|name| !service.alpn.contains(name));
+    service.alpn.iter().cloned().chain(more).collect()
+}
+
+/// Candidates at addresses of the host itself: as each service offers them, and as if no record spoke of them, for who speaks
+/// nothing of what is spoken there.
 pub(super) fn spoken(services: &[Binding], list: &[SocketAddr]) -> Vec<Candidate> {
     let mut candidates = Vec::with_capacity(list.len());
     for service in services.iter().filter(|service| service.target.is_none()) {
         candidates.extend(list.iter().map(|address| candidate(service, *address)));
     }
-    for address in list {
-        if !candidates.iter().any(|known| known.address == *address) {
-            candidates.push(Candidate::from(*address));
-        }
-    }
+    candidates.extend(list.iter().map(|address| Candidate::from(*address)));
     candidates
 }
 
-/// All that the services offer, the best first: at the host's addresses, and at those that hint at another name's. Where there
-/// are no hints the host itself has to do: nobody waits for one more look-up.
+/// All that the services offer, the best first: at the host's addresses, and at another name's.
 pub(super) fn offered(
     services: &[Binding],
     told: &[SocketAddr],
@@ -49,13 +132,10 @@ fn candidate(service: &Binding, mut address: SocketAddr) -> Candidate {
     if let Some(port) = service.port {
         address.set_port(port);
     }
-    let default = (!service.no_default_alpn).then(|| DEFAULT.to_vec());
-    let more = default.filter(|name| !service.alpn.contains(name));
-    let protocols: Vec<Vec<u8>> = service.alpn.iter().cloned().chain(more).collect();
     Candidate {
         address,
         priority: service.priority,
-        protocols: Some(protocols.into()),
+        protocols: (service.priority != ALIAS_ALONE).then(|| spoken_at(service).into()),
         ech: service.ech.as_deref().map(Arc::from),
     }
 }

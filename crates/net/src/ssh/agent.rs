@@ -12,7 +12,6 @@ use crate::Filter;
 use crate::connect::{ConnectRequest, at_once, connect_unix};
 use crate::filter::SocketFilter;
 use crate::filter::open::{SocketOptions, Transport, UnixAddress};
-use crate::resolver::Addresses;
 
 /// Asks the agent that listens there.
 pub async fn ask(
@@ -25,7 +24,8 @@ pub async fn ask(
     let request = ConnectRequest {
         host: "agent",
         port: 0,
-        addresses: &Addresses::default(),
+        protocols: &[],
+        needs_record: false,
         local_hosts: &[],
         transport: Transport::Tcp,
         options: &SocketOptions::default(),

@@ -1,7 +1,5 @@
 //! The task of a session: writes what the channels have to say, reads, and tells each seat of its news.
 
-use std::cell::Cell;
-use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -14,9 +12,7 @@ use super::parked::Parked;
 use super::{CHANNELS, Lost, Seat, Shared, State};
 use crate::connection::{About, Connection};
 use crate::lease::Whole;
-use crate::session::{Place, Session};
-
-pub use crate::http2::Around;
+use crate::session::{Around, Place, Rested, Session, drive, give_back};
 
 /// What one poll reads before the seats have their turn.
 const FAIR_SHARE: usize = 256 << 10;
@@ -45,20 +41,8 @@ pub fn host(mut whole: Whole, runtime: &Runtime, around: Option<Around>) -> Rc<d
     let state = Rc::new(RefCell::new(state));
     let hosted = Rc::new(Hosted { state: state.clone(), about, whole: RefCell::new(Some(whole)), around });
     let driver = Driver { state, connection: Some(connection), reactor };
-    runtime.spawn(Box::pin(drive(hosted.clone(), driver)));
+    runtime.spawn(Box::pin(hosted.clone().run(driver)));
     hosted
-}
-
-async fn drive(hosted: Rc<Hosted>, mut driver: Driver) {
-    poll_fn(|cx| {
-        let step = driver.poll(cx);
-        if step.is_pending() && hosted.vacancies() > 0 {
-            hosted.whole.borrow().iter().for_each(Whole::tell_room);
-        }
-        step
-    })
-    .await;
-    hosted.give_back(&mut driver);
 }
 
 struct Driver {
@@ -113,7 +97,7 @@ impl Driver {
         let mut state = self.state.borrow_mut();
         let had = !state.session.transport().output().is_empty();
         while !state.session.transport().output().is_empty() {
-            match ready!(connection.filter.poll_write(cx, state.session.transport().output())) {
+            match ready!(connection.filter().poll_write(cx, state.session.transport().output())) {
                 Ok(0) => return Poll::Ready(Err(Lost::Closed)),
                 Ok(n) => state.session.transport().sent(n),
                 Err(e) => return Poll::Ready(Err(e.into())),
@@ -123,19 +107,22 @@ impl Driver {
             // There is room again for who has something to send.
             state.wake(|_| true);
         }
-        connection.filter.poll_flush(cx).map_err(Lost::from)
+        connection.filter().poll_flush(cx).map_err(Lost::from)
     }
 
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Result<usize, Lost>> {
         let Some(connection) = &mut self.connection else { return Poll::Pending };
         let mut state = self.state.borrow_mut();
-        match ready!(connection.filter.poll_read(cx, state.session.transport().space())) {
+        match ready!(connection.filter().poll_read(cx, state.session.transport().space())) {
             Ok(0) => Poll::Ready(Err(Lost::Closed)),
             Ok(n) => {
                 state.session.transport().received(n);
                 let taken = state.session.take_in();
                 let news = state.session.news();
                 state.wake(|id| news.contains(&id));
+                if n < super::SMALL {
+                    connection.filter().socket().acknowledge();
+                }
                 Poll::Ready(taken.map(|()| n).map_err(Lost::from))
             }
             Err(e) => Poll::Ready(Err(e.into())),
@@ -182,37 +169,24 @@ impl State {
             most,
             lost,
             retiring: false,
+            served: false,
             keyed,
         }
     }
 }
 
 impl Hosted {
-    fn give_back(&self, driver: &mut Driver) {
-        let (Some(mut whole), Some(connection)) = (self.whole.take(), driver.connection.take()) else {
-            return;
-        };
-        whole.restore(connection);
+    /// To its rest.
+    async fn run(self: Rc<Self>, mut driver: Driver) {
+        drive(&*self, &self.whole, |cx| driver.poll(cx)).await;
+        let Some(connection) = driver.connection.take() else { return };
         let mut state = self.state.borrow_mut();
         let good = state.lost.is_none() && !state.retiring;
         // Whoever still has the session finds it lost.
-        let rest = Cell::new(Some(std::mem::replace(&mut *state, State::lost(driver.reactor.now()))));
+        let rest = std::mem::replace(&mut *state, State::lost(driver.reactor.now()));
         drop(state);
-        let mut whole = Some(whole);
-        let mut give = || {
-            let Some(mut whole) = whole.take() else { return };
-            if !good {
-                return whole.retire();
-            }
-            if let Some(rest) = rest.take() {
-                whole.connection().state = Some(Box::new(Parked::of(rest)));
-            }
-            whole.release();
-        };
-        match &self.around {
-            Some(around) => around(&mut give),
-            None => give(),
-        }
+        let left = Rested { connection, session: good.then(|| Parked::of(rest)) };
+        give_back(&self.whole, left, self.around.as_ref());
     }
 }
 

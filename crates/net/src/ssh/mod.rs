@@ -21,14 +21,17 @@ use std::rc::Rc;
 use std::time::Instant;
 
 pub use agent::ask as ask_agent;
-pub use driver::{Around, host};
+pub use driver::host;
 pub use parked::{is_parked, park};
 pub use seat::Seat;
 
 use crate::Filter;
 
 /// Channels at once, as long as the server has not said that it takes fewer: OpenSSH's MaxSessions.
-const CHANNELS: usize = 10;
+pub const CHANNELS: usize = 10;
+
+/// Who reads less than this at once is in a conversation: what the server says next may wait for our acknowledgement.
+const SMALL: usize = 1024;
 
 /// How a connection was lost, or why it cannot go on.
 #[derive(Clone, Debug)]
@@ -69,8 +72,6 @@ impl Lost {
 /// A channel on which SFTP is spoken and that nobody uses.
 pub struct Spare {
     pub client: Client,
-    /// Where the user is at home on the server.
-    pub home: Vec<u8>,
     channel: ChannelId,
 }
 
@@ -87,6 +88,8 @@ struct State {
     lost: Option<Lost>,
     /// Nobody new gets a seat.
     retiring: bool,
+    /// Somebody has been here and gone.
+    served: bool,
     /// Since when the keys are in use.
     keyed: Instant,
 }
@@ -139,7 +142,10 @@ pub async fn step(filter: &mut dyn Filter, transport: &mut Transport) -> Result<
                 Poll::Ready(Ok(0)) => return Poll::Ready(Err(Lost::Closed)),
                 Poll::Ready(Ok(n)) => transport.received(n),
                 Poll::Ready(Err(e)) => return Poll::Ready(Err(e.into())),
-                Poll::Pending => return Poll::Pending,
+                Poll::Pending => {
+                    filter.socket().acknowledge();
+                    return Poll::Pending;
+                }
             }
         }
     })

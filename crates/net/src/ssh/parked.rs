@@ -5,10 +5,10 @@ use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
 use runtime::Idle;
-use ssh::{Session, Transport};
+use ssh::Session;
 
 use super::{CHANNELS, Spare, State};
-use crate::{Connection, Filter, Memory};
+use crate::{Carried, Connection, Filter, Memory};
 
 /// More in one look is not what an idle peer has to say.
 const LOOKS: usize = 16;
@@ -21,9 +21,8 @@ pub struct Parked {
     keyed: Option<Instant>,
 }
 
-/// Parks a transport on which somebody is logged in.
-pub fn park(connection: &mut Connection, transport: Transport) {
-    let session = Session::new(transport);
+/// Parks a new session.
+pub fn park(connection: &mut Connection, session: Session) {
     connection.state = Some(Box::new(Parked { session, spare: Vec::new(), most: CHANNELS, keyed: None }));
 }
 
@@ -38,7 +37,8 @@ impl Parked {
     }
 
     pub(super) fn into_state(self, now: Instant) -> State {
-        State::new(self.session, self.spare, self.most, self.keyed.unwrap_or(now), None)
+        let served = self.keyed.is_some();
+        State { served, ..State::new(self.session, self.spare, self.most, self.keyed.unwrap_or(now), None) }
     }
 
     /// Writes what there is to say as far as it fits.
@@ -62,7 +62,8 @@ impl Parked {
 impl Memory for Parked {
     /// Looks at the idle connection without waiting. One whose peer says goodbye, or breaks the protocol, has ended; so has one
     /// whose spare channel was closed.
-    fn idle_state(&mut self, filter: &mut dyn Filter) -> Idle {
+    fn idle_state(&mut self, carrier: &mut Carried) -> Idle {
+        let filter = carrier.filter();
         for _ in 0..LOOKS {
             match filter.try_read(self.session.transport().space()) {
                 Poll::Pending => {
@@ -83,5 +84,14 @@ impl Memory for Parked {
         }
         self.answer(filter);
         Idle::Closed
+    }
+
+    /// Says goodbye (RFC 4253 §11.1, SSH_DISCONNECT_BY_APPLICATION), with what has come taken first: the system answers what
+    /// nobody took with a reset.
+    fn retire(&mut self, carrier: &mut Carried) {
+        if let Idle::Alive = self.idle_state(carrier) {
+            self.session.transport().disconnect(11, "Shutdown");
+            self.answer(carrier.filter());
+        }
     }
 }

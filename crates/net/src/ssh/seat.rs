@@ -22,20 +22,20 @@ impl Seat {
     }
 
     /// Takes a channel on which SFTP is spoken already.
-    pub fn take_spare(&mut self) -> Option<(Client, Vec<u8>)> {
+    pub fn take_spare(&mut self) -> Option<Client> {
         let spare = self.hosted.state.borrow_mut().spare.pop()?;
         self.channel = Some(spare.channel);
-        Some((spare.client, spare.home))
+        Some(spare.client)
     }
 
     /// Leaves the channel for who comes next.
-    pub fn leave_spare(mut self, client: Client, home: Vec<u8>) {
+    pub fn leave_spare(mut self, client: Client) {
         let mut state = self.hosted.state.borrow_mut();
         if state.lost.is_some() || state.retiring || client.is_littered() {
             return;
         }
         if let Some(channel) = self.channel.take() {
-            state.spare.push(Spare { client, home, channel });
+            state.spare.push(Spare { client, channel });
         }
     }
 
@@ -55,16 +55,26 @@ impl Seat {
         Ok(())
     }
 
-    /// The server bears no more channels than there are now: others are not promised any. False when this was the only one.
+    /// The server bears no more channels than there are now: others are not promised any. False when this was the only one
+    /// there ever was. OpenSSH counts a channel until it has waited for the command behind it: where those who were here have
+    /// just gone, the connection takes nobody new.
     pub fn refused(&self) -> bool {
         let mut state = self.hosted.state.borrow_mut();
+        let state = &mut *state;
         state.most = state.seats.saturating_sub(1).max(1);
-        state.seats > 1
+        let alone = state.seats <= 1;
+        state.retiring |= alone;
+        !alone || state.served
     }
 
     /// No other transfer gets a place in the session from now on; it closes after the last.
     pub fn retire(&mut self) {
         self.hosted.state.borrow_mut().retiring = true;
+    }
+
+    /// The server's identification.
+    pub fn server(&self) -> String {
+        self.hosted.state.borrow_mut().session.transport().server()
     }
 
     /// Looks at the channel until there is something to be said of it. What is sent while looking leaves soon.
@@ -116,6 +126,7 @@ impl Drop for Seat {
     fn drop(&mut self) {
         let mut state = self.hosted.state.borrow_mut();
         state.seats = state.seats.saturating_sub(1);
+        state.served |= self.channel.is_some();
         if let Some(channel) = self.channel {
             state.waiting.retain(|(id, _)| *id != channel);
             let left = state.session.leave(channel);

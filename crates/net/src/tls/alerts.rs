@@ -1,6 +1,7 @@
 //! What a failed TLS connection is called. Texts follow OpenSSL's error strings, which applications and their users
 //! search for: `error:0A000410:SSL routines::ssl/tls alert handshake failure`.
 
+use super::ech;
 use super::record::RecordError;
 use crate::{NetError, NetErrorKind};
 use rustls::{AlertDescription, Error, InvalidMessage, PeerIncompatible};
@@ -20,19 +21,30 @@ const CERTIFICATE_REQUIRED: u8 = 116;
 pub fn connect_error(error: &Error) -> NetError {
     let kind = match error {
         Error::AlertReceived(a) if u8::from(*a) == CERTIFICATE_REQUIRED => NetErrorKind::SslClientcert,
+        Error::AlertReceived(AlertDescription::ProtocolVersion) => NetErrorKind::SslVersion,
         Error::NoCertificatesPresented => {
             return NetError::new(
                 NetErrorKind::PeerFailedVerification,
                 "SSL: could not get peer certificate",
             );
         }
-        Error::PeerIncompatible(PeerIncompatible::ServerRejectedEncryptedClientHello(_)) => {
+        Error::PeerIncompatible(PeerIncompatible::ServerRejectedEncryptedClientHello(configs)) => {
             let text = "ECH required: error:0A0001A8:SSL routines::ech required";
-            return NetError::new(NetErrorKind::EchRequired, text);
+            let list = configs.as_deref().map(ech::encoded).unwrap_or_default();
+            return NetError {
+                retry_configs: Some(list.into()),
+                ..NetError::new(NetErrorKind::EchRequired, text)
+            };
         }
         _ => NetErrorKind::SslConnectError,
     };
     NetError::new(kind, format!("TLS connect error: {}", rustls_text(error)))
+}
+
+/// The versions that are wanted leave none.
+pub fn no_protocols() -> NetError {
+    let text = "TLS connect error: error:0A0000BF:SSL routines::no protocols available";
+    NetError::new(NetErrorKind::SslConnectError, text)
 }
 
 /// A handshake whose connection failed underneath it.

@@ -147,7 +147,7 @@ fn patiently<T>(lock: &Mutex<T>, limit: Duration) -> Option<MutexGuard<'_, T>> {
     }
 }
 
-fn stamps(sources: &[CaSource]) -> Vec<Stamp> {
+pub(super) fn stamps(sources: &[CaSource]) -> Vec<Stamp> {
     let stamp = |s: &CaSource| match s {
         CaSource::File(p) | CaSource::Path(p) => Stamp::of(p),
         CaSource::System => system_bundle().map_or(Stamp(None), |p| Stamp::of(&p)),

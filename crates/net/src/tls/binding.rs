@@ -1,11 +1,24 @@
-//! What names a TLS channel to a security context above it: `tls-server-end-point` (RFC 5929 section 4), a hash of the
-//! server's certificate. A proxy that ends the TLS in between has another certificate, and is noticed.
+//! What names a TLS channel to a security context above it: `tls-exporter` (RFC 9266), which only the two ends of one
+//! handshake know, and `tls-server-end-point` (RFC 5929 section 4), a hash of the server's certificate. A proxy that ends the TLS
+//! in between has another channel and another certificate, and is noticed.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ring::digest::{Algorithm, SHA256, SHA384, SHA512, digest};
+
+use rustls::crypto::tls13::OkmBlock;
+use rustls::{KeyLog, SupportedCipherSuite, Tls13CipherSuite};
 
 use super::TlsInfo;
 use super::der::{self, Reader};
 use super::x509::Certificate;
+
+/// As logs call the secret.
+/// RFC 9266, section 2.
+pub const EXPORTER_LABEL: &str = "EXPORTER-Channel-Binding";
+const EXPORTER_SECRET: &str = "EXPORTER_SECRET";
+const PREFIX_OF_LABELS: &[u8] = b"tls13 ";
 
 const PREFIX: &[u8] = b"tls-server-end-point:";
 
@@ -16,9 +29,74 @@ const ECDSA_SIGNATURES: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 4];
 /// 2.16.840.1.101.3.4.2: hashes of the SHA-2 family.
 const SHA2: &[u8] = &[0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2];
 
+/// Overhears the secret that TLS 1.3 exports from (RFC 8446 section 7.5): rustls exports nothing from a connection without
+/// buffers of its own. What else is logged goes where it went.
+pub(crate) struct Exporter {
+    secret: Mutex<Option<OkmBlock>>,
+    log: Arc<dyn KeyLog>,
+}
+
+impl Exporter {
+    /// In front of another log.
+    pub fn new(log: Arc<dyn KeyLog>) -> Exporter {
+        Exporter { secret: Mutex::new(None), log }
+    }
+
+    /// What both ends derive for the channel's name (RFC 9266 section 2). `None` under TLS 1.2, where it would hold with an extended
+    /// master secret alone, of which rustls does not tell.
+    pub fn name(&self, suite: SupportedCipherSuite) -> Option<[u8; 32]> {
+        const NOTHING: &[u8] = b"";
+        let suite = suite.tls13()?;
+        let empty = suite.common.hash_provider.hash(NOTHING);
+        let secret = self.secret.lock().unwrap_or_else(PoisonError::into_inner);
+        let derived =
+            expand(suite, secret.as_ref()?, EXPORTER_LABEL.as_bytes(), empty.as_ref(), empty.as_ref().len());
+        expand(suite, &OkmBlock::new(&derived), b"exporter", empty.as_ref(), 32).try_into().ok()
+    }
+}
+
+/// HKDF-Expand-Label of RFC 8446 section 7.1.
+fn expand(
+    suite: &Tls13CipherSuite,
+    secret: &OkmBlock,
+    label: &[u8],
+    context: &[u8],
+    length: usize,
+) -> Vec<u8> {
+    let mut out = vec![0; length];
+    let short = |n: usize| u8::try_from(n).expect("labels and hashes are short");
+    let lengths = [0, short(length), short(PREFIX_OF_LABELS.len() + label.len())];
+    let parts = [&lengths[..], PREFIX_OF_LABELS, label, &[short(context.len())], context];
+    let expander = suite.hkdf_provider.expander_for_okm(secret);
+    expander.expand_slice(&parts, &mut out).expect("no more than 255 hashes are asked for");
+    out
+}
+
+impl KeyLog for Exporter {
+    fn will_log(&self, label: &str) -> bool {
+        label == EXPORTER_SECRET || self.log.will_log(label)
+    }
+
+    fn log(&self, label: &str, client_random: &[u8], secret: &[u8]) {
+        if label == EXPORTER_SECRET {
+            *self.secret.lock().unwrap_or_else(PoisonError::into_inner) = Some(OkmBlock::new(secret));
+        }
+        if self.log.will_log(label) {
+            self.log.log(label, client_random, secret);
+        }
+    }
+}
+
+/// The secret stays out of logs.
+impl fmt::Debug for Exporter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Exporter").finish_non_exhaustive()
+    }
+}
+
 /// The channel's name; `None` when the signature has no hash of its own, for which the RFC defines none.
 pub fn server_end_point(tls: &TlsInfo) -> Option<Vec<u8>> {
-    let der = tls.peer_certs.first()?;
+    let der = tls.peer_cert.as_deref()?;
     let certificate = Certificate::parse(der)?;
     let hash = digest(hash_of(certificate.signature_alg)?, der);
     Some([PREFIX, hash.as_ref()].concat())
@@ -60,6 +138,8 @@ fn pss_hash(mut parameters: Reader<'_>) -> Option<&'static Algorithm> {
 
 #[cfg(test)]
 mod tests {
+    use rustls::crypto::CryptoProvider;
+
     use super::*;
 
     fn oid(prefix: &[u8], last: &[u8]) -> Vec<u8> {
@@ -97,11 +177,56 @@ mod tests {
         }
     }
 
+    /// Both ends of a handshake, by every suite of TLS 1.3, say the same as rustls does of connections that it holds whole.
+    #[test]
+    fn both_ends_export_the_same_name() {
+        use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName};
+        use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection};
+        let key = rcgen::KeyPair::generate().unwrap();
+        let made = rcgen::CertificateParams::new(vec!["a".into()]).unwrap().self_signed(&key).unwrap();
+        let mut roots = RootCertStore::empty();
+        roots.add(CertificateDer::from(made.der().to_vec())).unwrap();
+        let all = rustls::crypto::ring::default_provider();
+        for suite in all.cipher_suites.iter().filter(|suite| suite.tls13().is_some()) {
+            let provider = Arc::new(CryptoProvider { cipher_suites: vec![*suite], ..all.clone() });
+            let versions = &[&rustls::version::TLS13];
+            let server = ServerConfig::builder_with_provider(provider.clone())
+                .with_protocol_versions(versions)
+                .unwrap();
+            let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
+            let server =
+                server.with_no_client_auth().with_single_cert(vec![made.der().clone()], key).unwrap();
+            let client =
+                ClientConfig::builder_with_provider(provider).with_protocol_versions(versions).unwrap();
+            let mut client = client.with_root_certificates(roots.clone()).with_no_client_auth();
+            let exporter = Arc::new(Exporter::new(client.key_log.clone()));
+            client.key_log = exporter.clone();
+            let mut client =
+                ClientConnection::new(Arc::new(client), ServerName::try_from("a").unwrap()).unwrap();
+            let mut server = ServerConnection::new(Arc::new(server)).unwrap();
+            assert_eq!(exporter.name(*suite), None, "not before the handshake");
+            while client.is_handshaking() || server.is_handshaking() {
+                let mut wire = Vec::new();
+                client.write_tls(&mut wire).unwrap();
+                server.read_tls(&mut &wire[..]).unwrap();
+                server.process_new_packets().unwrap();
+                wire.clear();
+                server.write_tls(&mut wire).unwrap();
+                client.read_tls(&mut &wire[..]).unwrap();
+                client.process_new_packets().unwrap();
+            }
+            let told = server.export_keying_material([0; 32], EXPORTER_LABEL.as_bytes(), Some(b"")).unwrap();
+            assert_eq!(exporter.name(*suite), Some(told), "{suite:?}");
+        }
+        let below = all.cipher_suites.iter().find(|suite| suite.tls13().is_none()).unwrap();
+        assert_eq!(Exporter::new(Arc::new(rustls::KeyLogFile::new())).name(*below), None);
+    }
+
     #[test]
     fn the_name_is_a_hash_of_the_whole_certificate() {
         let key = rcgen::KeyPair::generate().unwrap(); // ECDSA with SHA-256
         let made = rcgen::CertificateParams::new(vec!["a".into()]).unwrap().self_signed(&key).unwrap();
-        let tls = TlsInfo { peer_certs: vec![made.der().to_vec()], ..TlsInfo::default() };
+        let tls = TlsInfo { peer_cert: Some(made.der().to_vec().into()), ..TlsInfo::default() };
         let name = server_end_point(&tls).unwrap();
         assert_eq!(name.strip_prefix(PREFIX).unwrap(), digest(&SHA256, made.der()).as_ref());
         assert_eq!(server_end_point(&TlsInfo::default()), None);

@@ -358,7 +358,7 @@ mod tests {
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
         let file = dir.path().join("c.pem");
         let text = std::fs::read(&file).unwrap();
-        let der = super::super::pem::sections(&text).remove(0).body;
+        let der = super::super::pem::sections(&text).remove(0).body.to_vec();
         let all = of_chain(&[CertificateDer::from(der)]).remove(0);
         let value = |name: &str| {
             all.iter()

@@ -7,7 +7,7 @@ use super::provider::provider;
 use super::sessions::SessionStore;
 use super::verify::Verifier;
 use super::{CertSource, TlsConfig, TlsVersion, alerts, ech, keys, suites};
-use crate::{NetError, NetErrorKind};
+use crate::NetError;
 use rustls::client::Resumption;
 use rustls::crypto::CryptoProvider;
 use rustls::{ClientConfig, SupportedProtocolVersion, version};
@@ -42,10 +42,12 @@ impl Built {
         files(config).iter().map(|p| Stamp::of(p)).eq(self.stamps.iter().cloned())
     }
 
-    /// For one connection, which offers these protocols, and resumes and remembers sessions through `resumption`.
-    pub fn for_one(&self, alpn: &[String], resumption: Resumption) -> ClientConfig {
+    /// For one connection, which offers these protocols, and resumes and remembers sessions through `resumption`. With
+    /// `early` a session that allows it lets data leave with the hello.
+    pub fn for_one(&self, alpn: &[String], resumption: Resumption, early: bool) -> ClientConfig {
         let mut config = self.config.clone();
         config.resumption = resumption;
+        config.enable_early_data = early;
         config.alpn_protocols = alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
         config
     }
@@ -53,9 +55,7 @@ impl Built {
 
 fn build(config: &Arc<TlsConfig>) -> Result<Built, NetError> {
     let stamps = files(config).iter().map(|p| Stamp::of(p)).collect();
-    // The list of a version that is not spoken is not looked at, as in curl.
-    let below_tls13 = config.cipher_list.as_deref().filter(|_| config.min_version < TlsVersion::Tls13);
-    let of_tls13 = config.tls13_ciphers.as_deref().filter(|_| config.max_version >= TlsVersion::Tls13);
+    let (below_tls13, of_tls13) = config.cipher_lists();
     let provider = CryptoProvider {
         cipher_suites: suites::choose(below_tls13, of_tls13)?,
         kx_groups: suites::groups(config.curves.as_deref())?,
@@ -67,7 +67,7 @@ fn build(config: &Arc<TlsConfig>) -> Result<Built, NetError> {
     let builder = ClientConfig::builder_with_provider(Arc::new(provider));
     let versions = versions(config)?;
     let builder = match &config.ech {
-        Some(_) if !versions.contains(&&version::TLS13) => return Err(no_protocols()),
+        Some(_) if !versions.contains(&&version::TLS13) => return Err(alerts::no_protocols()),
         Some(wanted) => ech::mode(wanted).and_then(|mode| builder.with_ech(mode)),
         None => builder.with_protocol_versions(&versions),
     };
@@ -97,12 +97,7 @@ fn versions(config: &TlsConfig) -> Result<Vec<&'static SupportedProtocolVersion>
     if range.contains(&TlsVersion::Tls12) {
         out.push(&version::TLS12);
     }
-    if out.is_empty() { Err(no_protocols()) } else { Ok(out) }
-}
-
-fn no_protocols() -> NetError {
-    let text = "TLS connect error: error:0A0000BF:SSL routines::no protocols available";
-    NetError::new(NetErrorKind::SslConnectError, text)
+    if out.is_empty() { Err(alerts::no_protocols()) } else { Ok(out) }
 }
 
 fn files(config: &TlsConfig) -> Vec<PathBuf> {

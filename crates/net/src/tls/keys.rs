@@ -51,7 +51,7 @@ fn pem_chain(wanted: &ClientCert) -> Result<Chain, NetError> {
     let certs = pem::sections(&bytes)
         .into_iter()
         .filter(|s| matches!(s.label.as_str(), "CERTIFICATE" | "X509 CERTIFICATE" | "TRUSTED CERTIFICATE"));
-    let chain: Chain = certs.map(|s| CertificateDer::from(s.body)).collect();
+    let chain: Chain = certs.map(|mut s| CertificateDer::from(std::mem::take(&mut *s.body))).collect();
     if chain.is_empty() {
         return Err(failed("error:0480006C:PEM routines::no start line"));
     }
@@ -109,11 +109,11 @@ pub fn private_key(file: &[u8], password: &str) -> Option<PrivateKeyDer<'static>
 }
 
 /// A private key from one section of a file, if it is one and the password opens it.
-fn pem_key(section: pem::Section, password: &str) -> Option<PrivateKeyDer<'static>> {
+fn pem_key(mut section: pem::Section, password: &str) -> Option<PrivateKeyDer<'static>> {
     let dek = section.headers.iter().find(|(name, _)| name == "DEK-Info").map(|(_, value)| value.clone());
     let body = match dek {
         Some(info) => decrypt::by_dek_info(&info, &section.body, password)?,
-        None => section.body,
+        None => std::mem::take(&mut *section.body),
     };
     Some(match section.label.as_str() {
         "PRIVATE KEY" => PrivatePkcs8KeyDer::from(body).into(),

@@ -25,6 +25,8 @@ mod mlkem;
 pub mod names;
 pub mod ocsp;
 pub mod oids;
+pub mod openssl;
+mod p521;
 pub mod path;
 pub mod pem;
 pub mod pin;
@@ -39,15 +41,19 @@ pub mod suites;
 pub mod verdict;
 pub mod verify;
 pub mod veto;
+pub mod written;
 pub mod x509;
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use crate::NetError;
+
 pub use ech::Ech;
-pub use sessions::{PeerSessions, SessionStore};
+pub use openssl::Module;
+pub use sessions::{Early, PeerSessions, SessionStore};
 
 /// Protocol versions an application can name. Those below 1.2 are known but not spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,6 +62,26 @@ pub enum TlsVersion {
     Tls11,
     Tls12,
     Tls13,
+}
+
+/// Who speaks TLS.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Backend {
+    #[default]
+    Rustls,
+    /// The system's OpenSSL, where a program asks for it ([`openssl`]).
+    OpenSsl {
+        /// A function of the program's and its data change each context (CURLOPT_SSL_CTX_FUNCTION): what it does is not known
+        /// here, so only connections that the same has seen are alike.
+        hook: Option<[usize; 2]>,
+        /// An engine or a provider that keys may be asked of (CURLOPT_SSLENGINE).
+        module: Option<Arc<Module>>,
+    },
+}
+
+impl Backend {
+    /// The system's OpenSSL, which nobody changes.
+    pub const OPENSSL: Backend = Backend::OpenSsl { hook: None, module: None };
 }
 
 /// One place where trust anchors come from; several are added up.
@@ -93,6 +119,7 @@ pub struct ClientCert {
 /// sessions are never shared between unequal ones.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct TlsConfig {
+    pub backend: Backend,
     pub min_version: TlsVersion,
     pub max_version: TlsVersion,
     pub verify_peer: bool,
@@ -127,6 +154,7 @@ pub struct TlsConfig {
 impl Default for TlsConfig {
     fn default() -> TlsConfig {
         TlsConfig {
+            backend: Backend::Rustls,
             min_version: TlsVersion::Tls12,
             max_version: TlsVersion::Tls13,
             verify_peer: true,
@@ -155,27 +183,56 @@ impl Default for TlsConfig {
 /// What a finished handshake agreed on.
 #[derive(Clone, Debug, Default)]
 pub struct TlsInfo {
-    /// "TLSv1.3" or "TLSv1.2".
+    /// "TLSv1.3", "TLSv1.2"; OpenSSL speaks older ones, too.
     pub version: &'static str,
     /// OpenSSL's name of the cipher suite.
     pub cipher: &'static str,
     /// Key exchange group ("X25519"), empty when a session was resumed.
     pub group: &'static str,
     pub alpn: Option<String>,
-    /// The server's chain in DER, its own certificate first.
-    pub peer_certs: Vec<Vec<u8>>,
+    /// What `tls-exporter` names the channel by (RFC 9266); TLS 1.3 over a byte stream alone has it.
+    pub exported: Option<[u8; 32]>,
+    /// The server's own certificate in DER; connections that resume or repeat a session have one between them.
+    pub peer_cert: Option<Arc<[u8]>>,
     pub resumed: bool,
-    /// Bytes of early data accepted; none are sent yet.
-    pub early: u64,
+    /// Bytes of early data that the server took, or negative those that it refused (CURLINFO_EARLYDATA_SENT_T).
+    pub early: i64,
+    /// The handshake goes on while the connection is in use already: what stands here was taken from its session, and this
+    /// will tell what came of it.
+    pub late: Option<Arc<Late>>,
     /// X509_V_ERR_…: 0 when the chain was verified.
     pub verify_result: i64,
     /// Per certificate, `name:value` in the order curl gives them; empty unless asked for.
     pub certinfo: Vec<Vec<String>>,
+    /// OpenSSL's own objects, where it speaks: the addresses of its SSL_CTX and its SSL.
+    pub native: Option<[usize; 2]>,
     /// Where this connection's sessions are kept, for those that must resume them.
     pub sessions: Option<SessionStore>,
 }
 
+/// How a handshake ended whose connection was in use before.
+pub type Late = OnceLock<Result<Arc<TlsInfo>, NetError>>;
+
+impl TlsInfo {
+    /// The same as far as it is known by now.
+    pub fn by_now(&self) -> &TlsInfo {
+        let ended = self.late.as_ref().and_then(|late| late.get());
+        ended.and_then(|outcome| outcome.as_ref().ok()).map_or(self, |info| info)
+    }
+}
+
 impl TlsConfig {
+    /// The cipher lists up to TLS 1.2 and of TLS 1.3. That of a version which is not spoken is not looked at, as in curl.
+    pub(crate) fn cipher_lists(&self) -> (Option<&str>, Option<&str>) {
+        let below = self.cipher_list.as_deref().filter(|_| self.min_version < TlsVersion::Tls13);
+        (below, self.tls13_ciphers.as_deref().filter(|_| self.max_version >= TlsVersion::Tls13))
+    }
+
+    /// Whether sessions are resumed: one that is resumed brings no answer about its certificate.
+    pub(crate) fn resumes(&self) -> bool {
+        self.session_cache && !self.verify_status
+    }
+
     /// The configuration by which sessions are known: without what is offered by ALPN.
     pub(crate) fn sessions_of(self: &Arc<Self>) -> Arc<TlsConfig> {
         match self.alpn.is_empty() {

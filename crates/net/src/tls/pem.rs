@@ -1,5 +1,7 @@
 //! PEM (RFC 7468, and RFC 1421's headers on the encrypted keys of old): labelled base64 among other text.
 
+use zeroize::Zeroizing;
+
 /// More sections than any file has.
 const MAX_SECTIONS: usize = 10_000;
 
@@ -9,26 +11,29 @@ pub struct Section {
     pub label: String,
     /// `Proc-Type` and `DEK-Info`, if it has headers.
     pub headers: Vec<(String, String)>,
-    pub body: Vec<u8>,
+    /// It may be a private key: it is wiped when it is dropped.
+    pub body: Zeroizing<Vec<u8>>,
 }
 
 /// The sections of a file, in order. Whatever is not one is passed over.
 pub fn sections(bytes: &[u8]) -> Vec<Section> {
     let mut out = Vec::new();
-    let mut open: Option<(Section, String)> = None;
+    let mut open: Option<(Section, Zeroizing<String>)> = None;
     for line in bytes.split(|b| *b == b'\n').map(|l| l.trim_ascii()) {
         let Ok(line) = std::str::from_utf8(line) else {
             continue;
         };
         if let Some(label) = line.strip_prefix("-----BEGIN ").and_then(|l| l.strip_suffix("-----")) {
-            let section = Section { label: label.to_string(), headers: Vec::new(), body: Vec::new() };
-            open = Some((section, String::new()));
+            let body = Zeroizing::default();
+            let section = Section { label: label.to_string(), headers: Vec::new(), body };
+            // A key has room: what grows leaves copies behind.
+            open = Some((section, Zeroizing::new(String::with_capacity(8192))));
         } else if line.starts_with("-----END ") {
             if let Some((mut section, text)) = open.take()
                 && let Some(body) = decode(&text)
                 && out.len() < MAX_SECTIONS
             {
-                section.body = body;
+                section.body = Zeroizing::new(body);
                 out.push(section);
             }
         } else if let Some((section, text)) = &mut open {
@@ -82,7 +87,7 @@ mod tests {
         assert_eq!(found.len(), 2);
         assert_eq!((found[0].label.as_str(), found[0].body.as_slice()), ("A", &b"foo"[..]));
         assert_eq!(found[1].headers[1], ("DEK-Info".into(), "AES-128-CBC,00".into()));
-        assert_eq!(found[1].body, b"foob");
+        assert_eq!(*found[1].body, b"foob");
     }
 
     #[test]

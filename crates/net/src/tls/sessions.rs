@@ -6,10 +6,12 @@
 //! resumed one too, agrees on a protocol anew (RFC 7301 3.1).
 //!
 //! A handshake takes what it may use before it begins and puts back what it was given when it is over; an application's
-//! lock is needed around these two only. Tickets that come later are kept as they come.
+//! lock is needed around these two only. Tickets that come later are kept as they come. With a ticket stands what was spoken
+//! on its connection: early data can be nothing else (RFC 8446 4.2.10).
 
 use super::TlsConfig;
 use super::config::Built;
+use super::written::Store;
 use crate::NetError;
 use rustls::NamedGroup;
 use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
@@ -30,6 +32,7 @@ const MAX_CONFIGS: usize = 32;
 pub struct SessionStore {
     peers: Arc<Mutex<Peers>>,
     configs: Arc<Mutex<Configs>>,
+    written: Arc<Mutex<Store>>,
 }
 
 type Configs = Vec<(Arc<TlsConfig>, Arc<Built>)>;
@@ -54,11 +57,38 @@ struct Peer {
 #[derive(Default)]
 struct Remembered {
     used: u64,
+    /// Its certificate, as it was met last.
+    leaf: Option<Arc<[u8]>>,
     group: Option<NamedGroup>,
     tls12: Option<Tls12ClientSessionValue>,
-    tickets: Vec<Tls13ClientSessionValue>,
+    tickets: Vec<Ticket>,
     /// There was one, at least.
     had_tickets: bool,
+}
+
+/// A ticket of TLS 1.3.
+struct Ticket {
+    value: Tls13ClientSessionValue,
+    /// What its connection agreed on by ALPN.
+    alpn: Option<Arc<str>>,
+}
+
+/// What may leave with the hello, by the ticket in hand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Early {
+    /// The protocol in which it is spoken.
+    pub alpn: Arc<str>,
+    /// Bytes that the server takes at most.
+    pub most: usize,
+}
+
+impl Ticket {
+    /// Early data is spoken in what the ticket's connection spoke, which must be offered again.
+    fn early(&self, offer: &[String]) -> Option<Early> {
+        let most = self.value.max_early_data_size() as usize;
+        let alpn = self.alpn.clone().filter(|alpn| offer.iter().any(|name| **name == **alpn))?;
+        (most > 0).then_some(Early { alpn, most })
+    }
 }
 
 impl SessionStore {
@@ -69,12 +99,13 @@ impl SessionStore {
     /// One with no sessions yet that shares what was built. The sessions of an FTP control connection stay apart from
     /// all others, because its data connections must resume these and no others.
     pub fn apart(&self) -> SessionStore {
-        SessionStore { peers: Arc::default(), configs: self.configs.clone() }
+        SessionStore { peers: Arc::default(), configs: self.configs.clone(), written: Arc::default() }
     }
 
     /// Forgets every session.
     pub fn clear(&self) {
         *lock(&self.peers) = Peers::default();
+        lock(&self.written).clear();
     }
 
     /// Every ticket that was given has been used: the next connection would not be resumed, as those before it were.
@@ -82,6 +113,15 @@ impl SessionStore {
         let peers = lock(&self.peers);
         let mut had = peers.all.values().filter(|entry| entry.had_tickets).peekable();
         had.peek().is_some() && had.all(|entry| entry.tickets.is_empty())
+    }
+
+    /// Whether the next connection could send early data.
+    pub fn has_early(&self, config: &Arc<TlsConfig>, host: &str, port: u16) -> bool {
+        let Some(built) = self.built(&config.sessions_of()) else { return false };
+        let peer = Peer { config: built.number, host: host.to_ascii_lowercase(), port };
+        let peers = lock(&self.peers);
+        let next = peers.all.get(&peer).and_then(|entry| entry.tickets.last());
+        next.is_some_and(|ticket| ticket.early(&config.alpn).is_some())
     }
 
     /// Servers of which something is remembered.
@@ -103,8 +143,13 @@ impl SessionStore {
         let built = Built::get(&config.sessions_of(), self)?;
         let peer = Arc::new(Peer { config: built.number, host: host.to_ascii_lowercase(), port });
         let taken = lock(&self.peers).take(&peer);
-        let hand = Mutex::new(Hand { taken, given: Some(Remembered::default()) });
+        let hand = Mutex::new(Hand { taken, given: Some(Remembered::default()), alpn: None });
         Ok(Arc::new(PeerSessions { store: self.clone(), built, peer, hand }))
+    }
+
+    /// Those that OpenSSL wrote down.
+    pub fn written(&self) -> MutexGuard<'_, Store> {
+        lock(&self.written)
     }
 
     /// The configuration built earlier, if it is still what would be built today.
@@ -145,6 +190,7 @@ impl Peers {
         let entry = self.touch(peer);
         Remembered {
             used: 0,
+            leaf: None,
             group: entry.group,
             tls12: entry.tls12.clone(),
             tickets: entry.tickets.pop().into_iter().collect(),
@@ -200,11 +246,38 @@ struct Hand {
     taken: Remembered,
     /// What the handshake was given; `None` once it is over.
     given: Option<Remembered>,
+    /// What was agreed on by ALPN.
+    alpn: Option<Arc<str>>,
 }
 
 impl PeerSessions {
     pub fn store(&self) -> &SessionStore {
         &self.store
+    }
+
+    /// The server's certificate, which it has shown: one between all connections that met the same.
+    pub fn leaf(&self, shown: &[u8]) -> Arc<[u8]> {
+        let mut peers = lock(&self.store.peers);
+        let known = &mut peers.touch(&self.peer).leaf;
+        match known {
+            Some(known) if **known == *shown => known.clone(),
+            _ => known.insert(shown.into()).clone(),
+        }
+    }
+
+    /// What the ticket in hand allows to be sent early, when these protocols are offered.
+    pub fn early(&self, offer: &[String]) -> Option<Early> {
+        lock(&self.hand).taken.tickets.last()?.early(offer)
+    }
+
+    /// What is spoken on this connection: tickets of it are good for early data in that.
+    pub(crate) fn agreed(&self, alpn: Option<&str>) {
+        let mut hand = lock(&self.hand);
+        hand.alpn = alpn.map(Arc::from);
+        let alpn = hand.alpn.clone();
+        for ticket in hand.given.iter_mut().flat_map(|given| &mut given.tickets) {
+            ticket.alpn = alpn.clone();
+        }
     }
 
     /// The handshake is over. After one that failed nothing of this server is used again.
@@ -260,11 +333,12 @@ impl ClientSessionStore for PeerSessions {
     }
 
     fn insert_tls13_ticket(&self, _: ServerName<'static>, value: Tls13ClientSessionValue) {
-        self.give(|r| r.tickets.push(value));
+        let alpn = lock(&self.hand).alpn.clone();
+        self.give(|r| r.tickets.push(Ticket { value, alpn }));
     }
 
     fn take_tls13_ticket(&self, _: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
-        lock(&self.hand).taken.tickets.pop()
+        lock(&self.hand).taken.tickets.pop().map(|ticket| ticket.value)
     }
 }
 

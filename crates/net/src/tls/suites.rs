@@ -1,7 +1,9 @@
 //! Cipher suites, groups and signature algorithms by the names that OpenSSL and IANA give them, and the little language
 //! of OpenSSL's cipher lists (`ECDHE+AESGCM:!AES128`).
 
+use super::TlsConfig;
 use super::mlkem::X25519_MLKEM768;
+use super::p521::SECP521R1;
 use super::provider;
 use crate::{NetError, NetErrorKind};
 use rustls::crypto::{SupportedKxGroup, ring};
@@ -107,6 +109,14 @@ pub fn choose(list12: Option<&str>, list13: Option<&str>) -> Result<Vec<Supporte
     Ok(order.iter().filter_map(|i| available.iter().find(|s| s.suite() == ROWS[*i].suite)).copied().collect())
 }
 
+/// Whether rustls can meet the lists of a configuration, in part at least.
+pub fn are_known(config: &TlsConfig) -> bool {
+    let (below_tls13, of_tls13) = config.cipher_lists();
+    choose(below_tls13, of_tls13).is_ok_and(|chosen| !chosen.is_empty())
+        && groups(config.curves.as_deref()).is_ok()
+        && schemes(config.sigalgs.as_deref()).is_ok()
+}
+
 /// Groups for the key exchange. A name that OpenSSL doesn't know is an error; one that only it has is passed over.
 pub fn groups(list: Option<&str>) -> Result<Vec<&'static dyn SupportedKxGroup>, NetError> {
     let Some(list) = list else {
@@ -137,9 +147,9 @@ fn group(name: &str) -> Option<Vec<&'static dyn SupportedKxGroup>> {
         "P-256" | "PRIME256V1" | "SECP256R1" => vec![ring::kx_group::SECP256R1],
         "P-384" | "SECP384R1" => vec![ring::kx_group::SECP384R1],
         "DEFAULT" => provider::groups(),
-        "P-521" | "SECP521R1" | "X448" | "FFDHE2048" | "FFDHE3072" | "FFDHE4096" | "FFDHE6144"
-        | "FFDHE8192" | "SECP256R1MLKEM768" | "SECP384R1MLKEM1024" | "MLKEM512" | "MLKEM768"
-        | "MLKEM1024" => vec![],
+        "P-521" | "SECP521R1" => vec![SECP521R1],
+        "X448" | "FFDHE2048" | "FFDHE3072" | "FFDHE4096" | "FFDHE6144" | "FFDHE8192"
+        | "SECP256R1MLKEM768" | "SECP384R1MLKEM1024" | "MLKEM512" | "MLKEM768" | "MLKEM1024" => vec![],
         _ => return None,
     })
 }
@@ -151,6 +161,7 @@ pub fn group_name(group: NamedGroup) -> &'static str {
         NamedGroup::X25519 => "X25519",
         NamedGroup::secp256r1 => "prime256v1",
         NamedGroup::secp384r1 => "secp384r1",
+        NamedGroup::secp521r1 => "secp521r1",
         _ => "unknown",
     }
 }
@@ -279,7 +290,7 @@ mod tests {
             assert_eq!((e.kind, e.message.as_str()), (NetErrorKind::SslCipher, text));
         }
         assert_eq!(groups(Some("bogus")).unwrap_err().message, "failed setting curves list: 'bogus'");
-        assert_eq!(groups(Some("P-521")).unwrap_err().kind, NetErrorKind::SslCipher);
+        assert_eq!(groups(Some("X448")).unwrap_err().kind, NetErrorKind::SslCipher);
         assert_eq!(
             schemes(Some("bogus")).unwrap_err().message,
             "failed setting signature algorithms: 'bogus'"
@@ -288,10 +299,10 @@ mod tests {
 
     #[test]
     fn groups_keep_their_order() {
-        let found = groups(Some("P-384:X25519:P-521:P-384")).unwrap();
+        let found = groups(Some("P-384:X25519:X448:P-384")).unwrap();
         assert_eq!(found.iter().map(|g| group_name(g.name())).collect::<Vec<_>>(), ["secp384r1", "X25519"]);
         let names = |list| -> Vec<_> { groups(list).unwrap().iter().map(|g| group_name(g.name())).collect() };
-        assert_eq!(names(None), ["X25519MLKEM768", "X25519", "prime256v1", "secp384r1"]);
+        assert_eq!(names(None), ["X25519MLKEM768", "X25519", "prime256v1", "secp384r1", "secp521r1"]);
         assert_eq!(names(Some("P-384:DEFAULT"))[..2], ["secp384r1", "X25519MLKEM768"]);
         assert_eq!(
             names(Some("?*X25519MLKEM768/?SecP256r1MLKEM768:?new:P-256")),

@@ -70,6 +70,18 @@ impl Verifier {
                 return Err(refused(text).with_verify_result(result));
             }
         }
+        self.check_leaf(leaf, others, host, ocsp, now)
+    }
+
+    /// Everything but the chain: name, status, issuer and pinned key.
+    pub fn check_leaf(
+        &self,
+        leaf: &[u8],
+        others: &[CertificateDer<'_>],
+        host: &str,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<(), NetError> {
         let Some(cert) = Certificate::parse(leaf) else {
             return Err(refused("SSL: could not get peer certificate".into()));
         };

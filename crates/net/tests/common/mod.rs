@@ -4,17 +4,20 @@
 use std::cell::RefCell;
 use std::future::Future;
 use std::net::{SocketAddr, TcpListener};
+use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+#[allow(unused_imports)]
+pub use netkit::{of_host, wish};
 use runtime::{Clock, Reactor, Runtime};
+use rustix::net::{AddressFamily, SocketType, bind, getsockname, listen, socket};
 use warmwire_net::connect::{ConnectRequest, Connected, at_once, connect};
 use warmwire_net::filter::SocketFilter;
 use warmwire_net::filter::open::{SocketOptions, Transport};
-use warmwire_net::identity::Origin;
-use warmwire_net::resolver::Addresses;
-use warmwire_net::{Ages, Connection, Identity, Key, NetError, Wish};
+use warmwire_net::resolver::Candidates;
+use warmwire_net::{Connection, Key, NetError};
 
 pub fn runtime() -> Runtime {
     Runtime::new(Clock::system())
@@ -49,7 +52,8 @@ pub async fn dial(
     let request = ConnectRequest {
         host: "host.test",
         port: list[0].port(),
-        addresses: &Addresses { list },
+        protocols: &[],
+        needs_record: false,
         local_hosts: &[],
         transport: Transport::Tcp,
         options: &SocketOptions::default(),
@@ -61,27 +65,20 @@ pub async fn dial(
         deadline: deadline.map(|d| started + d),
         owner: 1,
     };
-    connect(&reactor, &request, &at_once).await
+    let mut candidates = Candidates::known(&list, started);
+    connect(&reactor, &request, &mut candidates, &at_once).await
 }
 
 pub fn identity(port: u16) -> Key {
     of_host("host.test", port)
 }
 
-pub fn of_host(host: &str, port: u16) -> Key {
-    Key::from(Identity { scheme: "http".into(), origin: Origin::new(host, port), ..Identity::default() })
-}
-
-/// A wish as a usual handle has it.
-pub fn wish(identity: &Key) -> Wish<'_> {
-    Wish { identity, fresh: false, streams: false, patient: false, ages: Ages::default(), owner: 1 }
-}
-
 /// A fresh connection to that address, for that identity.
 pub async fn open(reactor: Arc<Reactor>, identity: Key, to: SocketAddr) -> Connection {
     let made = dial(reactor.clone(), vec![to], None).await.unwrap();
     let endpoints = made.endpoints;
-    Connection::new(identity, Box::new(SocketFilter::new(made.socket)), endpoints, reactor.now())
+    let filter: Box<dyn warmwire_net::Filter> = Box::new(SocketFilter::new(made.socket));
+    Connection::new(identity, filter, endpoints, reactor.now())
 }
 
 pub fn listener() -> (TcpListener, SocketAddr) {
@@ -93,4 +90,23 @@ pub fn listener() -> (TcpListener, SocketAddr) {
 /// A port on which nobody listens.
 pub fn dead_port() -> SocketAddr {
     listener().1
+}
+
+/// A listener whose queue is full: connecting to it neither succeeds nor fails.
+pub fn black_hole(at: SocketAddr) -> (OwnedFd, Vec<OwnedFd>, SocketAddr) {
+    let family = if at.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
+    let hole = socket(family, SocketType::STREAM, None).unwrap();
+    bind(&hole, &at).unwrap();
+    listen(&hole, 0).unwrap();
+    let address: SocketAddr = getsockname(&hole).unwrap().try_into().unwrap();
+    let fill = (0..3)
+        .map(|_| {
+            let fd = socket(family, SocketType::STREAM, None).unwrap();
+            rustix::io::ioctl_fionbio(&fd, true).unwrap();
+            let _ = rustix::net::connect(&fd, &address);
+            fd
+        })
+        .collect();
+    std::thread::sleep(Duration::from_millis(50));
+    (hole, fill, address)
 }

@@ -168,6 +168,13 @@ impl Socket {
         }
     }
 
+    /// Has what came acknowledged now, where the system can: a peer that holds small packets back until the one before was
+    /// (RFC 896) sends the next.
+    pub fn acknowledge(&self) {
+        #[cfg(target_os = "linux")]
+        let _ = sockopt::set_tcp_quickack(self.shared(), true); // not every socket is TCP's
+    }
+
     /// Says that nothing more will be sent, and goes on receiving.
     pub fn end_sending(&self) {
         let _ = rustix::net::shutdown(self.shared(), rustix::net::Shutdown::Write);
@@ -191,7 +198,7 @@ impl Socket {
     }
 
     /// Writes by trying first: the event is waited for only after EAGAIN.
-    fn poll_now<T>(
+    pub fn poll_now<T>(
         &mut self,
         cx: &mut Context<'_>,
         mut f: impl FnMut(BorrowedFd<'_>) -> io::Result<T>,

@@ -1,25 +1,31 @@
-//! The ways to agree on a secret: RFC 8731, RFC 5656, RFC 8268, and draft-ietf-sshm-mlkem-hybrid-kex.
+//! The ways to agree on a secret: RFC 8731, RFC 5656, RFC 8268, draft-ietf-sshm-mlkem-hybrid-kex and
+//! draft-ietf-sshm-ntruprime-ssh.
 
 use zeroize::Zeroizing;
 
 use crate::bytes::Put;
 use crate::crypto::dh::{self, Group};
-use crate::crypto::kem::{CIPHERTEXT, Kem768};
+use crate::crypto::kem::{Kem, Scheme};
 use crate::crypto::{Agreement, Curve, Hash, Secret, p521};
 use crate::error::Error;
 
 /// A method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    MlKem768X25519,
+    /// Beside X25519.
+    Hybrid(Scheme, Hash),
     Ecdh(Curve, Hash),
     P521,
     Dh(Group, Hash),
 }
 
-/// By their names, the best first.
+const SNTRUP761: Method = Method::Hybrid(Scheme::Sntrup761, Hash::Sha512);
+
+/// By their names, the best first, in the order that OpenSSH's client has; the group of 2,048 bits comes last.
 pub const METHODS: &[(&str, Method)] = &[
-    ("mlkem768x25519-sha256", Method::MlKem768X25519),
+    ("mlkem768x25519-sha256", Method::Hybrid(Scheme::MlKem768, Hash::Sha256)),
+    ("sntrup761x25519-sha512", SNTRUP761),
+    ("sntrup761x25519-sha512@openssh.com", SNTRUP761),
     ("curve25519-sha256", Method::Ecdh(Curve::X25519, Hash::Sha256)),
     ("curve25519-sha256@libssh.org", Method::Ecdh(Curve::X25519, Hash::Sha256)),
     ("ecdh-sha2-nistp256", Method::Ecdh(Curve::P256, Hash::Sha256)),
@@ -34,9 +40,8 @@ impl Method {
     /// The hash of the exchange, which makes the keys, too.
     pub fn hash(self) -> Hash {
         match self {
-            Method::MlKem768X25519 => Hash::Sha256,
             Method::P521 => Hash::Sha512,
-            Method::Ecdh(_, hash) | Method::Dh(_, hash) => hash,
+            Method::Hybrid(_, hash) | Method::Ecdh(_, hash) | Method::Dh(_, hash) => hash,
         }
     }
 
@@ -48,7 +53,7 @@ impl Method {
 
 /// Our half of an exchange.
 pub enum Ours {
-    Hybrid(Kem768, Agreement),
+    Hybrid(Kem, Agreement, Hash),
     Ecdh(Agreement),
     P521(p521::Agreement),
     Dh(dh::Agreement),
@@ -58,11 +63,11 @@ impl Ours {
     /// New private values, and the public one that is sent.
     pub fn begin(method: Method) -> Result<(Ours, Vec<u8>), Error> {
         Ok(match method {
-            Method::MlKem768X25519 => {
-                let (kem, mut public) = Kem768::begin()?;
+            Method::Hybrid(scheme, hash) => {
+                let (kem, mut public) = Kem::begin(scheme)?;
                 let (agreement, point) = Agreement::begin(Curve::X25519)?;
                 public.extend_from_slice(&point);
-                (Ours::Hybrid(kem, agreement), public)
+                (Ours::Hybrid(kem, agreement, hash), public)
             }
             Method::Ecdh(curve, _) => {
                 let (agreement, public) = Agreement::begin(curve)?;
@@ -90,12 +95,12 @@ impl Ours {
             Ours::Ecdh(agreement) => number(agreement.finish(theirs)?),
             Ours::P521(agreement) => number(agreement.finish(theirs)?),
             Ours::Dh(agreement) => number(agreement.finish(theirs)?),
-            Ours::Hybrid(kem, agreement) => {
+            Ours::Hybrid(kem, agreement, hash) => {
                 let bad = Error::Exchange("a public value of a wrong length");
-                let (ciphertext, point) = theirs.split_at_checked(CIPHERTEXT).ok_or(bad)?;
+                let (ciphertext, point) = theirs.split_at_checked(kem.ciphertext()).ok_or(bad)?;
                 let (first, second) = (kem.finish(ciphertext)?, agreement.finish(point)?);
-                let mut out = Zeroizing::new(Vec::with_capacity(36));
-                out.put_string(Hash::Sha256.of(&[&first, &second]));
+                let mut out = Zeroizing::new(Vec::with_capacity(68));
+                out.put_string(Zeroizing::new(hash.of(&[&first, &second])).as_slice());
                 out
             }
         })

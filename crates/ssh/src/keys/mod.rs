@@ -103,6 +103,11 @@ impl PrivateKey {
         Ok(())
     }
 
+    /// Whether it signs by one algorithm alone, so that nothing the server says is to be waited for.
+    pub fn has_one_algorithm(&self) -> bool {
+        !matches!(self.public, PublicKey::Rsa { .. })
+    }
+
     /// The algorithm by which it signs for a server that takes these (none: it has not said), and that which is named beside
     /// what is shown.
     pub fn algorithm(&self, taken: &[String]) -> (&'static str, String) {

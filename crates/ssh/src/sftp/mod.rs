@@ -11,9 +11,10 @@ use std::collections::HashSet;
 
 use crate::bytes::Reader;
 use crate::error::Error;
+use crate::queue::Queue;
 
 pub use attrs::Attrs;
-pub use reads::{Answer, Reads};
+pub use reads::{Ahead, Answer, Reads};
 pub use reply::{Name, Reply, Status, Statvfs};
 pub use request::{APPEND, CREATE, READ, Request, TRUNCATE, WRITE};
 pub use writes::Writes;
@@ -25,15 +26,27 @@ const PIECE: u32 = 32 << 10;
 /// Replies that are waited for without looking at them.
 const MAX_IGNORED: usize = 4096;
 
-/// The client's side of a channel on which SFTP is spoken.
+/// Replies that are kept for who will ask for them.
+const MAX_KEPT: usize = 16;
+/// The first question of all: where the user is at home.
+const HOME: u32 = 0;
+
+/// The client's side of a channel on which SFTP is spoken. What is asked need not wait for the server's greeting: it is the
+/// same in version 3 and in none that follows, and a server of an older one is refused.
 pub struct Client {
     next: u32,
-    out: Vec<u8>,
+    out: Queue,
     ignored: HashSet<u32>,
+    kept: Vec<(u32, Vec<u8>)>,
     greeted: bool,
     extensions: Extensions,
+    /// The number of the question for limits.
+    limits: Option<u32>,
+    home: Option<Result<Vec<u8>, Status>>,
     /// The longest piece to read, and to write, at once.
     pieces: [u32; 2],
+    /// The handle that was given last, and whether the next is likely to be the same.
+    handle: (Vec<u8>, bool),
 }
 
 /// What a server can do beside the draft.
@@ -51,23 +64,30 @@ impl Default for Client {
 }
 
 impl Client {
-    /// Begins: the greeting is ready to be sent.
+    /// Begins: the greeting, and the question where home is, are ready to be sent.
     pub fn new() -> Client {
-        Client {
-            next: 0,
-            out: vec![0, 0, 0, 5, request::INIT, 0, 0, 0, 3],
+        let mut client = Client {
+            next: HOME,
+            out: Queue::default(),
             ignored: HashSet::new(),
+            kept: Vec::new(),
             greeted: false,
             extensions: Extensions::default(),
+            limits: None,
+            home: None,
             pieces: [PIECE; 2],
-        }
+            handle: (Vec::new(), false),
+        };
+        client.out.end().extend_from_slice(&[0, 0, 0, 5, request::INIT, 0, 0, 0, 3]);
+        client.ask(&Request::RealPath { path: b"." });
+        client
     }
 
     /// Asks for something: the number that its reply will have.
     pub fn ask(&mut self, request: &Request) -> u32 {
         let id = self.next;
         self.next = self.next.wrapping_add(1);
-        request.encode(id, &mut self.out);
+        request.encode(id, self.out.end());
         id
     }
 
@@ -87,21 +107,43 @@ impl Client {
         self.ignored.len() > MAX_IGNORED
     }
 
+    /// Bytes that wait to be sent.
+    pub fn waiting(&self) -> usize {
+        self.out.len()
+    }
+
     /// What is to be sent on the channel.
     pub fn output(&self) -> &[u8] {
-        &self.out
+        self.out.waiting()
     }
 
     /// So much of it has been.
     pub fn sent(&mut self, n: usize) {
-        match n >= self.out.len() {
-            true => self.out.clear(),
-            false => drop(self.out.drain(..n)),
-        }
+        self.out.take(n);
     }
 
     pub fn extensions(&self) -> Extensions {
         self.extensions
+    }
+
+    /// The first handle will be this: who knows the server says so.
+    pub fn expect_handle(&mut self, handle: &[u8]) {
+        self.handle = (handle.to_vec(), true);
+    }
+
+    /// The handle of what is opened next, where nothing else is open. Servers that number what is open begin again with the
+    /// number that was freed: one that has given the same handle twice will do so once more.
+    fn expected_handle(&self) -> Option<&[u8]> {
+        let (handle, likely) = &self.handle;
+        likely.then_some(handle)
+    }
+
+    fn given(&mut self, handle: &[u8]) {
+        let likely = self.handle.0 == handle;
+        if !likely {
+            self.handle.0 = handle.to_vec();
+        }
+        self.handle.1 = likely;
     }
 
     /// The longest piece that is read at once.
@@ -114,10 +156,9 @@ impl Client {
         self.pieces[1]
     }
 
-    /// Takes the server's answer to the greeting from the front of `bytes`: how many bytes it had.
-    pub fn greet(&mut self, bytes: &[u8]) -> Result<Option<usize>, Error> {
-        let Some(packet) = whole(bytes)? else { return Ok(None) };
-        let mut reader = Reader::new(&packet[4..]);
+    /// The server's answer to the greeting. How much may be read and written at once is asked where it can be.
+    fn greet(&mut self, packet: &[u8]) -> Result<(), Error> {
+        let mut reader = Reader::new(packet);
         if reader.u8()? != request::VERSION || reader.u32()? < 3 {
             return Err(Error::Protocol("the server does not speak SFTP version 3"));
         }
@@ -131,7 +172,10 @@ impl Client {
             }
         }
         self.greeted = true;
-        Ok(Some(packet.len()))
+        if self.extensions.limits {
+            self.limits = Some(self.ask(&Request::Limits));
+        }
+        Ok(())
     }
 
     /// Whether the server has answered the greeting.
@@ -139,8 +183,13 @@ impl Client {
         self.greeted
     }
 
+    /// Where the user is at home on the server, once it has said so.
+    pub fn home(&self) -> Option<&Result<Vec<u8>, Status>> {
+        self.home.as_ref()
+    }
+
     /// The answer to [`Request::Limits`]: how much may be read and written at once.
-    pub fn limit(&mut self, body: &[u8]) -> Result<(), Error> {
+    fn limit(&mut self, body: &[u8]) -> Result<(), Error> {
         let mut reader = Reader::new(body);
         let [_, read, write, _] = [reader.u64()?, reader.u64()?, reader.u64()?, reader.u64()?];
         let most = (MAX_PACKET - 1024) as u64;
@@ -155,9 +204,53 @@ impl Client {
     /// nobody wants there is only the length.
     pub fn reply<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<Taken<'a>>, Error> {
         let Some(packet) = whole(bytes)? else { return Ok(None) };
+        let length = packet.len();
+        if !self.greeted {
+            self.greet(&packet[4..])?;
+            return Ok(Some(Taken { length, wanted: None }));
+        }
         let (id, reply) = reply::parse(&packet[4..])?;
-        let wanted = (!self.ignored.remove(&id)).then_some((id, reply));
-        Ok(Some(Taken { length: packet.len(), wanted }))
+        if let Reply::Handle(handle) = reply {
+            self.given(handle);
+        }
+        let wanted = (!self.asked_itself(id, &reply)? && !self.ignored.remove(&id)).then_some((id, reply));
+        Ok(Some(Taken { length, wanted }))
+    }
+
+    /// Whether this answers a question of the client's own.
+    fn asked_itself(&mut self, id: u32, reply: &Reply<'_>) -> Result<bool, Error> {
+        if self.limits == Some(id) {
+            self.limits = None;
+            if let Reply::Extended(body) = reply {
+                self.limit(body)?;
+            }
+            return Ok(true);
+        }
+        if id != HOME || self.home.is_some() {
+            return Ok(false);
+        }
+        self.home = Some(match reply {
+            Reply::Names(names) => names.first().map(|name| name.name.to_vec()).ok_or(Status::FAILURE),
+            Reply::Status(status, _) => Err(*status),
+            _ => Err(Status::FAILURE),
+        });
+        Ok(true)
+    }
+
+    /// Keeps a reply, as it came, for who will ask for it: servers may answer in any order.
+    pub fn keep(&mut self, id: u32, packet: &[u8]) -> Result<(), Error> {
+        if self.kept.len() >= MAX_KEPT {
+            return Err(Error::Protocol("SFTP replies that nobody has asked for"));
+        }
+        self.kept.push((id, packet.to_vec()));
+        Ok(())
+    }
+
+    /// Looks at a reply that was kept.
+    pub fn kept<T>(&mut self, id: u32, look: impl FnOnce(Reply<'_>) -> T) -> Option<T> {
+        let at = self.kept.iter().position(|(kept, _)| *kept == id)?;
+        let (_, packet) = self.kept.swap_remove(at);
+        reply::parse(&packet[4..]).ok().map(|(_, reply)| look(reply))
     }
 }
 

@@ -5,7 +5,9 @@ use std::collections::VecDeque;
 use super::{Client, Request, Status};
 use crate::error::Error;
 
-const FIRST_WINDOW: u64 = 256 << 10;
+const FIRST_WINDOW: u64 = 1 << 20;
+/// What waits in memory at most until the channel takes it.
+const MAX_WAITING: usize = 256 << 10;
 const MAX_WINDOW: u64 = 8 << 20;
 
 /// A file that is being written.
@@ -24,8 +26,10 @@ impl Writes {
 
     /// How many bytes may be written now.
     pub fn room(&self, client: &Client) -> usize {
-        let waiting = client.output().len() as u64;
-        let room = self.window.saturating_sub(self.under_way).saturating_sub(waiting);
+        if client.waiting() > MAX_WAITING {
+            return 0;
+        }
+        let room = self.window.saturating_sub(self.under_way);
         room.min(u64::from(client.write_piece())) as usize
     }
 

@@ -199,6 +199,11 @@ pub fn retry_max_time(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     Ok(())
 }
 
+pub fn deadline(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    parser.request().deadline_ms = numbers::millis(text)?;
+    Ok(())
+}
+
 pub fn speed_limit(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let value = numbers::unsigned(text)?;
     let options = &mut parser.request().options;
@@ -224,6 +229,7 @@ const HTTP: i64 = 0;
 const HTTP_1_0: i64 = 1;
 const HTTPS: i64 = 2;
 const HTTPS2: i64 = 3;
+const HTTPS3: i64 = 8;
 const SOCKS4: i64 = 4;
 const SOCKS5: i64 = 5;
 const SOCKS4A: i64 = 6;
@@ -232,7 +238,7 @@ const SOCKS5_HOSTNAME: i64 = 7;
 pub fn proxy(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let options = &mut parser.request().options;
     options.set_text("PROXY", text);
-    if options.long("PROXYTYPE") != Some(HTTPS2) {
+    if !matches!(options.long("PROXYTYPE"), Some(HTTPS2 | HTTPS3)) {
         options.set_long("PROXYTYPE", HTTP);
     }
     Ok(())
@@ -270,6 +276,14 @@ pub fn proxy_http2(parser: &mut Parser, _: &Flag, on: bool) -> Done {
         return Err(Wrong::NotSupported.into());
     }
     parser.request().options.set_long("PROXYTYPE", if on { HTTPS2 } else { HTTPS });
+    Ok(())
+}
+
+pub fn proxy_http3(parser: &mut Parser, _: &Flag, on: bool) -> Done {
+    if !parser.world.has("HTTP3") || !parser.world.has("HTTPS-proxy") || !parser.world.has("proxy-HTTP3") {
+        return Err(Wrong::NotSupported.into());
+    }
+    parser.request().options.set_long("PROXYTYPE", if on { HTTPS3 } else { HTTPS });
     Ok(())
 }
 

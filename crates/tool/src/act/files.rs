@@ -1,12 +1,17 @@
 //! Flags about URLs, the files written and read, config files and groups.
 
 use super::{lines, not_blank, read};
+use crate::checksum::{Algorithm, Sum, list};
 use crate::config_file;
 use crate::flags::Flag;
 use crate::message::shown;
 use crate::numbers;
 use crate::parse::{CONFIG_DEPTH, Done, Parser, Stop, Wrong};
-use crate::request::{Bytes, Clobber, Target};
+use crate::request::{Bytes, Clobber, Lacks, Target};
+use crate::segments::{Segments, sources};
+
+/// Connections for one file.
+const MOST_SEGMENTS: i64 = 64;
 
 pub fn url(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let Some(file) = text.strip_prefix(b"@") else {
@@ -21,7 +26,7 @@ pub fn url(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 
 fn add_url(parser: &mut Parser, text: &[u8], from_file: bool) -> Result<(), Wrong> {
     let text = not_blank(text)?.to_vec();
-    let target = next_target(parser, |target| target.url.is_some());
+    let target = next_target(parser, Lacks::Url);
     target.url = Some(text);
     if from_file {
         target.remote_name = true;
@@ -36,18 +41,17 @@ fn add_url(parser: &mut Parser, text: &[u8], from_file: bool) -> Result<(), Wron
     Ok(())
 }
 
-fn next_target<'p>(parser: &'p mut Parser, taken: fn(&Target) -> bool) -> &'p mut Target {
+fn next_target<'p>(parser: &'p mut Parser, lacks: Lacks) -> &'p mut Target {
     let mut number = parser.target_count;
     let request = parser.requests.last_mut().expect("there is always one group");
-    let target = request.next_target(taken, &mut number);
+    let target = request.next_target(lacks, &mut number);
     parser.target_count = number;
     target
 }
 
 fn set_output(parser: &mut Parser, file: Option<Bytes>, remote_name: bool, null: bool) {
-    let target = next_target(parser, |target| target.output_set);
+    let target = next_target(parser, Lacks::Output);
     target.output = file;
-    target.output_set = true;
     target.remote_name = remote_name;
     target.out_null = null;
 }
@@ -72,9 +76,71 @@ pub fn remote_name(parser: &mut Parser, _: &Flag, on: bool) -> Done {
 
 pub fn upload_file(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let file = (!text.is_empty()).then(|| text.to_vec());
-    let target = next_target(parser, |target| target.upload_set);
-    target.upload_set = true;
+    let target = next_target(parser, Lacks::Upload);
     target.upload = file;
+    Ok(())
+}
+
+pub fn checksum(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    let sums = Sum::parse(text).map_err(|why| {
+        parser.messages.error(&why);
+        Wrong::BadUse
+    })?;
+    next_target(parser, Lacks::Sums).sums = sums;
+    Ok(())
+}
+
+/// A file of sums, in front of which the algorithm may be named.
+pub fn checksum_file(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    let named = text.iter().position(|byte| *byte == b'=').and_then(|equals| {
+        Algorithm::from_name(&text[..equals]).map(|algorithm| (algorithm, &text[equals + 1..]))
+    });
+    let (algorithm, file) = named.map_or((None, text), |(algorithm, file)| (Some(algorithm), file));
+    let entries = list::parse(&read(parser, not_blank(file)?)?, algorithm);
+    if entries.is_empty() {
+        parser.messages.error(&format!("No checksums in {}", shown(file)));
+        return Err(Wrong::BadUse.into());
+    }
+    parser.request().checksum_files.extend(entries);
+    Ok(())
+}
+
+pub fn segments(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    let count = match text {
+        b"auto" => Segments::Auto,
+        _ => Segments::Count(numbers::unsigned_up_to(text, MOST_SEGMENTS)?.max(1) as usize),
+    };
+    parser.request().segments = Some(count);
+    Ok(())
+}
+
+pub fn mirror(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    let url = not_blank(text)?.to_vec();
+    parser.request().mirrors.push(url);
+    Ok(())
+}
+
+/// Each file of a Metalink becomes a URL with its name, its mirrors and its sums.
+pub fn metalink(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    let content = read(parser, not_blank(text)?)?;
+    let described = std::str::from_utf8(&content)
+        .map_err(|_| "no Metalink: it is not in UTF-8".to_owned())
+        .and_then(sources::metalink);
+    let files = described.map_err(|why| {
+        parser.messages.error(&format!("{} is {why}", shown(text)));
+        Wrong::BadUse
+    })?;
+    for file in files {
+        let mut urls = file.urls.into_iter();
+        add_url(parser, &urls.next().unwrap_or_default(), false)?;
+        set_output(parser, Some(file.name.into_bytes()), false, false);
+        let request = parser.request();
+        let target = &mut request.targets[request.matched[Lacks::Url as usize] - 1];
+        target.no_glob = true;
+        target.mirrors = urls.collect();
+        target.sums = file.sums;
+        request.segments.get_or_insert(Segments::Auto);
+    }
     Ok(())
 }
 

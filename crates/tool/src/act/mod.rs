@@ -1,5 +1,6 @@
 //! What flags do that is more than setting a value; named by the declarations in `flags`.
 
+mod agent;
 mod connect;
 mod data;
 mod files;
@@ -7,6 +8,7 @@ mod http;
 mod report;
 mod security;
 
+pub use agent::*;
 pub use connect::*;
 pub use data::*;
 pub use files::*;

@@ -115,6 +115,12 @@ pub const AFTER: &[Chapter] = &[
             Item("CURL_HOME, XDG_CONFIG_HOME, HOME", "Where the default config file and .netrc are."),
             Item("COLUMNS", "The width of the terminal."),
             Item("SSLKEYLOGFILE", "A file that gets the keys of TLS connections."),
+            Item(
+                "WARMWIRE_AGENT, WARMWIRE_AGENT_IDLE",
+                "With auto, as --agent for every command; as --agent-idle.",
+            ),
+            Item("XDG_RUNTIME_DIR", "Where the agents of --agent are found; /tmp/warmwire-UID without it."),
+            Item("QLOGDIR", "A folder that gets a file (qlog) of what happens on each QUIC connection."),
         ],
     },
     Chapter {

@@ -5,6 +5,81 @@ use crate::act;
 
 pub const FLAGS: &[Flag] = &[
     Flag {
+        name: "agent",
+        categories: &["extra", "global"],
+        help: "Have an agent make the call, on warm connections",
+        about: "A process of the same user that an earlier command left behind; if there is none, one is started. Output, exit \
+            code and signals are as without it. It shares the caller's environment, limits and rights: commands that differ in \
+            them, or run at the same time, have one each. In a config file this has no effect; WARMWIRE_AGENT=auto in the \
+            environment is the same for all commands, and --no-agent excepts one. The command makes the call itself \
+            if it names files of its own process (/dev/fd, /dev/stdin and so on, /dev/tty, /proc/self), if its CPU time, \
+            memory or file size is limited, or if no agent can be had.",
+        set: Set::Toggle(act::agent),
+        ..FLAG
+    },
+    Flag {
+        name: "agent-idle",
+        arg: Arg::Text("<seconds>"),
+        multi: Multi::Single,
+        categories: &["extra", "global"],
+        help: "How long an agent stays without calls",
+        about: "Said with the last call it makes; 120 seconds unless WARMWIRE_AGENT_IDLE says otherwise.",
+        set: Set::Act(act::agent_idle),
+        ..FLAG
+    },
+    Flag {
+        name: "agent-status",
+        arg: Arg::None,
+        categories: &["extra", "global"],
+        help: "Show this user's agents",
+        about: "With their numbers of calls and of connections kept. The exit code is 1 if there is none.",
+        set: Set::Mark(act::agent_status),
+        ..FLAG
+    },
+    Flag {
+        name: "agent-stop",
+        arg: Arg::None,
+        categories: &["extra", "global"],
+        help: "End this user's agents",
+        about: "One that makes a call ends after it. The exit code is 1 if there is none.",
+        set: Set::Mark(act::agent_stop),
+        ..FLAG
+    },
+    Flag {
+        name: "checksum",
+        arg: Arg::Text("<algorithm=sum>"),
+        multi: Multi::PerUrl,
+        categories: &["extra"],
+        help: "Compare what comes with a checksum",
+        about: "One of md5, sha1, sha256, sha384, sha512, sha3-256, sha3-384, sha3-512 and blake3, an equals sign, and \
+            hexadecimal digits; several with commas between. It is computed while bytes arrive, over the whole file \
+            where a transfer resumes one. If it differs, the transfer fails with code 56 and the file is removed.",
+        set: Set::Act(act::checksum),
+        ..FLAG
+    },
+    Flag {
+        name: "checksum-file",
+        arg: Arg::File("<file>"),
+        multi: Multi::Append,
+        categories: &["extra"],
+        help: "Compare what comes with a file of checksums",
+        about: "As sha256sum and its like write them, plain or with --tag. A file's sum is found by the name under which \
+            it is saved, or by the last part of the URL, folders aside; a URL whose sum is missing is not fetched. The \
+            algorithm is told by the length of a sum, unless it stands in front of the file's name: blake3=B3SUMS.",
+        set: Set::Act(act::checksum_file),
+        ..FLAG
+    },
+    Flag {
+        name: "deadline",
+        arg: Arg::Text("<seconds>"),
+        multi: Multi::Single,
+        categories: &["extra"],
+        help: "Time for a transfer with all its retries",
+        about: "Unlike --max-time, which each attempt has anew, and --retry-max-time, within which the last one begins.",
+        set: Set::Act(act::deadline),
+        ..FLAG
+    },
+    Flag {
         name: "dry-run",
         categories: &["extra"],
         help: "Show what would be requested, and do nothing",
@@ -33,6 +108,29 @@ pub const FLAGS: &[Flag] = &[
         ..FLAG
     },
     Flag {
+        name: "metalink4",
+        arg: Arg::File("<file>"),
+        multi: Multi::Append,
+        categories: &["extra"],
+        help: "Fetch what a Metalink describes",
+        about: "A document of version 4 (RFC 5854): each file in it is saved under its name, without folders, fetched from \
+            its URLs by their priority as with --segments and --mirror, and compared with its hashes.",
+        set: Set::Act(act::metalink),
+        ..FLAG
+    },
+    Flag {
+        name: "mirror",
+        arg: Arg::Text("<URL>"),
+        multi: Multi::Append,
+        categories: &["extra"],
+        help: "Where else the file is",
+        about: "Pieces are fetched from there, too, as with --segments. A mirror must have a file of the same size, and \
+            the same strong ETag unless a checksum is known; else it is left, and so is one that fails or is slow. Login, \
+            cookies and headers that were given go to the URL alone.",
+        set: Set::Act(act::mirror),
+        ..FLAG
+    },
+    Flag {
         name: "progress",
         arg: Arg::Text("<style>"),
         multi: Multi::Single,
@@ -43,6 +141,34 @@ pub const FLAGS: &[Flag] = &[
         ..FLAG
     },
     Flag {
+        name: "retry-resume",
+        categories: &["extra"],
+        help: "Retry after a cut, and ask for the rest only",
+        about: "With --retry. A connection that is cut or refused counts as passing, and the next attempt goes on where the \
+            last one ended: over HTTP if the server told a strong ETag or Last-Modified, which is sent as If-Range, over \
+            FTP, SFTP and FILE if time and size are the same. A file that has changed is fetched anew, and never mixed. \
+            What an upload took from standard input is kept in a temporary file and sent again; over FTP and SFTP \
+            uploads go on where they were.",
+        set: Set::Field(|r| &mut r.retry_resume),
+        ..FLAG
+    },
+    Flag {
+        name: "segments",
+        arg: Arg::Text("<number|auto>"),
+        multi: Multi::Single,
+        categories: &["extra"],
+        protocols: "HTTP FTP SFTP",
+        help: "Fetch a file over several connections",
+        about: "In pieces, up to 64 at a time; auto adds connections while that makes it faster. The file is put together \
+            as NAME.part, with a journal beside it, and gets its name when it is complete. A run that was ended at any \
+            moment is gone on with by the same command. What the server tells of the file (ETag, Last-Modified, length, \
+            time) binds the pieces: one that has changed is an error; a server that tells nothing, or has no ranges, is \
+            asked for the file in one piece. Mirrors that it names by Link fields (RFC 6249) are used. HTTP/1.1 is \
+            spoken unless another version is asked for. Not together with --parallel.",
+        set: Set::Act(act::segments),
+        ..FLAG
+    },
+    Flag {
         name: "timeline",
         arg: Arg::File("<file>"),
         multi: Multi::Single,
@@ -50,6 +176,17 @@ pub const FLAGS: &[Flag] = &[
         help: "Draw the run as an SVG or HTML picture",
         about: "A row per transfer with its phases, and which connection each one used.",
         set: Set::Act(act::timeline),
+        ..FLAG
+    },
+    Flag {
+        name: "verify-digest",
+        categories: &["extra"],
+        protocols: "HTTP",
+        help: "Check the digests that a server sends",
+        about: "Asks for a Repr-Digest (RFC 9530), and compares it and Content-Digest with what comes, in header or \
+            trailer, where they are of SHA-256 or SHA-512. If one differs, the transfer fails with code 56 and the file \
+            is removed. A body that --compressed decodes is not checked, and that is said.",
+        set: Set::Field(|r| &mut r.verify_digest),
         ..FLAG
     },
 ];

@@ -204,7 +204,10 @@ pub fn sorted() -> Vec<&'static Flag> {
 
 /// Finds a long name, given without dashes and without `no-`; true when it means the opposite.
 pub fn long(name: &[u8]) -> Option<(&'static Flag, bool)> {
-    if let Some(flag) = all().find(|flag| flag.key().as_bytes() == name) {
+    // A config file may have a million lines: lengths are compared before anything else is asked.
+    let usual = all().find(|flag| flag.name.as_bytes() == name && !flag.is_negated());
+    let negated = || all().find(|flag| flag.is_negated() && flag.key().as_bytes() == name);
+    if let Some(flag) = usual.or_else(negated) {
         return Some((flag, false));
     }
     let (_, target, opposite) = ALIASES.iter().find(|(alias, ..)| alias.as_bytes() == name)?;

@@ -185,8 +185,8 @@ pub const FLAGS: &[Flag] = &[
         protocols: "HTTP",
         since: "8.21.0",
         help: "Speak HTTP 3 to an HTTPS proxy",
-        about: "Not built in.",
-        set: Set::Absent,
+        about: "Fails when the proxy does not know it. With --http3 the proxy carries datagrams, too.",
+        set: Set::Toggle(act::proxy_http3),
         ..FLAG
     },
     Flag {

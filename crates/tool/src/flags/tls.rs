@@ -137,7 +137,8 @@ pub const FLAGS: &[Flag] = &[
         protocols: "TLS",
         since: "7.9.3",
         help: "Crypto engine to use",
-        about: "With the word list the engines known are printed. None are built in here.",
+        about: "An engine of the system's OpenSSL or, where none has that name, a provider. With the word list the engines \
+                known are printed.",
         set: Set::Act(act::engine),
         ..FLAG
     },
@@ -303,7 +304,8 @@ pub const FLAGS: &[Flag] = &[
         protocols: "TLS",
         since: "8.12.0",
         help: "Keep TLS sessions in this file",
-        about: "Loaded at the start and saved at the end. The file holds secrets.",
+        about: "Loaded at the start and saved at the end. The file holds secrets. TLS is spoken by the system's OpenSSL then, \
+                which alone lets its sessions out.",
         set: Set::Act(act::ssl_sessions),
         ..FLAG
     },

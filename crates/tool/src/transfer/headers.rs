@@ -1,6 +1,6 @@
 //! What a transfer does with the headers that come: files of their own, ETags, names for the output, the terminal.
 
-use super::Transfer;
+use super::{Answers, Transfer};
 use crate::message::shown;
 use crate::names;
 use crate::text::harmless_lines;
@@ -19,13 +19,11 @@ impl Transfer {
             }
         }
         self.count_header(line);
-        let (scheme, response) = self.answer();
-        let http = matches!(scheme.as_str(), "http" | "https");
-        if http && self.looked_at(line, response)? {
+        let (answers, response) = self.answer();
+        if answers == Answers::Http && self.looked_at(line, response)? {
             return Ok(());
         }
-        let shows = self.request.show_headers && (http || matches!(scheme.as_str(), "file" | "rtsp"));
-        if !shows {
+        if !self.request.show_headers || answers == Answers::Otherwise {
             return Ok(());
         }
         if !self.opened() {

@@ -154,7 +154,7 @@ fn seconds(micros: i64) -> Bytes {
 /// CURL_HTTP_VERSION_ numbers.
 fn http_version(outcome: &dyn Outcome) -> Option<Bytes> {
     let version = match outcome.number("HTTP_VERSION")? {
-        1 => "1.0",
+        1 => "1",
         2 => "1.1",
         3 => "2",
         30 => "3",

@@ -7,7 +7,11 @@ const BURST: u32 = 10_000;
 /// So many more each second.
 const PER_SECOND: u64 = 330;
 
-/// A bucket of patience that fills with time.
+/// For so many bytes that were sent, one more: a peer may give back what it has read in small pieces, for the stream and for the
+/// connection, as often as it reads.
+const EARNING: usize = 512;
+
+/// A bucket of patience that fills with time, and with what is sent.
 #[derive(Debug)]
 pub(super) struct Calm {
     left: u32,
@@ -31,6 +35,11 @@ impl Calm {
         }
     }
 
+    /// So much of bodies was sent, which the peer will acknowledge.
+    pub fn earn(&mut self, sent: usize) {
+        self.left = self.left.saturating_add(sent.div_ceil(EARNING) as u32).min(BURST);
+    }
+
     /// One more frame that moves nothing; `false` when it was one too many.
     #[must_use]
     pub fn bear(&mut self) -> bool {
@@ -52,5 +61,16 @@ mod tests {
             calm.tell(ms);
             calm.bear()
         }));
+    }
+
+    #[test]
+    fn what_is_sent_may_be_acknowledged_in_pieces() {
+        let mut calm = Calm::default();
+        // A body of 400 MB, read by 4 KiB; each time the stream's window and the connection's are given back.
+        assert!((0..100_000).all(|_| {
+            calm.earn(4096);
+            calm.bear() && calm.bear()
+        }));
+        assert_eq!((0..20_000).take_while(|_| calm.bear()).count(), BURST as usize - 3);
     }
 }

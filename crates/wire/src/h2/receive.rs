@@ -107,6 +107,11 @@ enum Look {
 }
 
 impl Session {
+    /// Whether the next byte begins a frame.
+    pub fn is_between_frames(&self) -> bool {
+        matches!(self.reading, Reading::Header { have: 0, .. })
+    }
+
     /// Takes in received bytes up to the next event. To be called again with what it left over, until there is neither
     /// input nor event. After a failure the peer is owed what [`Session::write_into`] has, and nothing more is taken.
     pub fn next<'a>(&'a mut self, input: &'a [u8]) -> Result<Step<'a>, Failure> {

@@ -156,6 +156,7 @@ impl Session {
             stream.upload.take(length);
             stream.send.take(length);
             self.window.take(length);
+            self.calm.earn(length);
         }
         if last {
             stream.upload.ended = true;

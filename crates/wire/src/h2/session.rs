@@ -150,9 +150,9 @@ impl Session {
         self.peer.max_concurrent_streams
     }
 
-    /// Whether the peer takes CONNECT with `:protocol` (RFC 8441).
-    pub fn takes_extended_connect(&self) -> bool {
-        self.peer.connect_protocol
+    /// Whether the peer takes CONNECT with `:protocol` (RFC 8441); `None` before it has said what it takes.
+    pub fn takes_extended_connect(&self) -> Option<bool> {
+        self.greeted.then_some(self.peer.connect_protocol)
     }
 
     /// Whether no stream lives.

@@ -484,6 +484,20 @@ fn floods_end_in_enhance_your_calm() {
     }
 }
 
+/// A server that gives back each KiB of an upload, for the stream and for the connection, floods nobody.
+#[test]
+fn an_upload_may_be_acknowledged_in_small_pieces() {
+    let mut pair = Pair::greeted(Config::default());
+    let id = pair.post();
+    let more = 1024u32.to_be_bytes();
+    let updates = [bytes(8, 0, 0, &more), bytes(8, 0, 1, &more)].concat();
+    for _ in 0..20_000 {
+        assert_eq!(pair.session.queue(id, &[0; 1024]), 1024);
+        assert_eq!(pair.sent().last().unwrap(), "DATA 1 1024");
+        pair.feed(&updates).unwrap();
+    }
+}
+
 #[test]
 fn blocks_are_bounded() {
     let mut pair = Pair::greeted(Config::default());

@@ -13,15 +13,15 @@ mod reply;
 mod settings;
 mod statics;
 mod unidirectional;
-mod varint;
 mod write;
 
 pub use crate::h2::{Field, Fields, hop_by_hop};
+use crate::varint;
 pub use error::{ErrorCode, Failure, Scope};
 pub use reply::{Event, Reply, Step};
 pub use settings::PeerSettings;
 pub use unidirectional::{Control, Incoming, Said};
-pub use write::{control_stream, data_header, go_away, request_head, trailers};
+pub use write::{control_stream, data_header, go_away, headers};
 
 /// Types of frames (RFC 9114 §7.2).
 mod kind {

@@ -232,13 +232,13 @@ mod tests {
         let field =
             |name, value| Field { name: str::as_bytes(name), value: str::as_bytes(value), sensitive: false };
         let fields = more.iter().map(|(name, value)| field(name, value));
-        write::request_head(&mut out, std::iter::once(field(":status", status)).chain(fields));
+        write::headers(&mut out, std::iter::once(field(":status", status)).chain(fields));
         out
     }
 
     fn trailers(name: &str, value: &str) -> Vec<u8> {
         let mut out = Vec::new();
-        write::trailers(
+        write::headers(
             &mut out,
             [Field { name: name.as_bytes(), value: value.as_bytes(), sensitive: false }],
         );

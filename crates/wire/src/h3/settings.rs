@@ -73,15 +73,16 @@ fn pair(payload: &mut &[u8]) -> Option<(u64, u64)> {
     Some((id, value))
 }
 
-/// What we say: no dynamic table, which is the default said aloud, and how long a list may be.
-pub fn ours() -> Vec<u8> {
+/// What we say: no dynamic table, which is the default said aloud, how long a list may be, and whether datagrams of HTTP are
+/// taken.
+pub fn ours(datagrams: bool) -> Vec<u8> {
     let mut payload = Vec::new();
     let said = [
         (id::QPACK_MAX_TABLE_CAPACITY, 0),
         (id::QPACK_BLOCKED_STREAMS, 0),
         (id::MAX_FIELD_SECTION_SIZE, MAX_FIELD_LIST as u64),
     ];
-    for (id, value) in said {
+    for (id, value) in said.into_iter().chain(datagrams.then_some((id::H3_DATAGRAM, 1))) {
         varint::write(&mut payload, id);
         varint::write(&mut payload, value);
     }
@@ -94,8 +95,11 @@ mod tests {
 
     #[test]
     fn what_is_said_is_read() {
-        let settings = PeerSettings::parse(&ours()).expect("ours are fine");
-        assert_eq!(settings.max_field_list, MAX_FIELD_LIST as u64);
+        for datagrams in [false, true] {
+            let settings = PeerSettings::parse(&ours(datagrams)).expect("ours are fine");
+            assert_eq!(settings.max_field_list, MAX_FIELD_LIST as u64);
+            assert_eq!(settings.datagrams, datagrams);
+        }
         let peer = PeerSettings::parse(&[8, 1, 0x33, 1, 0x40, 0x99, 5]).expect("fine");
         assert!(peer.connect_protocol && peer.datagrams);
         assert_eq!(PeerSettings::parse(&[]), Ok(PeerSettings::default()));

@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn settings_and_goodbyes_are_read() {
-        let [mut bytes, ..] = write::control_stream();
+        let [mut bytes, ..] = write::control_stream(false);
         bytes.extend_from_slice(&[0x21, 2, 9, 9, 7, 1, 8, 7, 1, 4]);
         for piece in 1..bytes.len() {
             let control = control(&bytes, piece).expect("fine");

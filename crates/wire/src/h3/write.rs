@@ -3,36 +3,8 @@
 
 use super::{Field, kind, qpack, settings, stream_kind, varint};
 
-/// Appends a request's head, pseudo-fields first; letters of names become lower case.
-pub fn request_head<'a>(out: &mut Vec<u8>, fields: impl IntoIterator<Item = Field<'a>>) {
-    section(out, fields);
-}
-
-/// Appends the fields behind a body.
-pub fn trailers<'a>(out: &mut Vec<u8>, fields: impl IntoIterator<Item = Field<'a>>) {
-    section(out, fields);
-}
-
-/// Appends what stands before so many bytes of body.
-pub fn data_header(out: &mut Vec<u8>, len: usize) {
-    varint::write(out, kind::DATA);
-    varint::write(out, len as u64);
-}
-
-/// The first bytes of each unidirectional stream of ours: control with SETTINGS, and the two of header compression.
-pub fn control_stream() -> [Vec<u8>; 3] {
-    let mut control = Vec::new();
-    varint::write(&mut control, stream_kind::CONTROL);
-    frame(&mut control, kind::SETTINGS, &settings::ours());
-    [control, vec![stream_kind::QPACK_ENCODER as u8], vec![stream_kind::QPACK_DECODER as u8]]
-}
-
-/// Appends a goodbye for the control stream: no push is taken, the last one of none (§5.2).
-pub fn go_away(out: &mut Vec<u8>) {
-    frame(out, kind::GOAWAY, &[0]);
-}
-
-fn section<'a>(out: &mut Vec<u8>, fields: impl IntoIterator<Item = Field<'a>>) {
+/// Appends a request's head, pseudo-fields first, or the fields behind a body; letters of names become lower case.
+pub fn headers<'a>(out: &mut Vec<u8>, fields: impl IntoIterator<Item = Field<'a>>) {
     let mut payload = Vec::with_capacity(256);
     let mut lower = Vec::new();
     qpack::begin(&mut payload);
@@ -42,6 +14,26 @@ fn section<'a>(out: &mut Vec<u8>, fields: impl IntoIterator<Item = Field<'a>>) {
         qpack::field(&mut payload, &lower, value, sensitive);
     }
     frame(out, kind::HEADERS, &payload);
+}
+
+/// Appends what stands before so many bytes of body.
+pub fn data_header(out: &mut Vec<u8>, len: usize) {
+    varint::write(out, kind::DATA);
+    varint::write(out, len as u64);
+}
+
+/// The first bytes of each unidirectional stream of ours: control with SETTINGS, which say whether datagrams of HTTP are taken,
+/// and the two of header compression.
+pub fn control_stream(datagrams: bool) -> [Vec<u8>; 3] {
+    let mut control = Vec::new();
+    varint::write(&mut control, stream_kind::CONTROL);
+    frame(&mut control, kind::SETTINGS, &settings::ours(datagrams));
+    [control, vec![stream_kind::QPACK_ENCODER as u8], vec![stream_kind::QPACK_DECODER as u8]]
+}
+
+/// Appends a goodbye for the control stream: no push is taken, the last one of none (§5.2).
+pub fn go_away(out: &mut Vec<u8>) {
+    frame(out, kind::GOAWAY, &[0]);
 }
 
 fn frame(out: &mut Vec<u8>, kind: u64, payload: &[u8]) {

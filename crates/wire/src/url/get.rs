@@ -1,5 +1,7 @@
 //! `curl_url_get`: one part, or the whole URL put together again.
 
+use std::io::Write as _;
+
 use super::encode::{Space, encode_piece};
 use super::{DEFAULT_SCHEME, Part, Url, UrlError, flag, idn, scheme};
 use crate::escape::{self, Reject};
@@ -55,7 +57,7 @@ impl Url {
         self.write_login(out, name);
         out.extend_from_slice(&self.host_in_url(host, flags)?);
         if let Some(port) = self.port_to_show(Some(name), flags) {
-            out.extend_from_slice(format!(":{port}").as_bytes());
+            let _ = write!(out, ":{port}"); // memory takes all
         }
         Ok(())
     }
@@ -65,10 +67,12 @@ impl Url {
     }
 
     fn whole(&self, flags: u32) -> Result<Vec<u8>, UrlError> {
-        let mut out = Vec::new();
+        let query = self.query_to_show(flags);
+        // What is short besides path and query: grown once at most.
+        let mut out = Vec::with_capacity(self.path().len() + query.map_or(0, <[u8]>::len) + 48);
         self.write_up_to_path(&mut out, flags)?;
         out.extend_from_slice(self.path());
-        if let Some(query) = self.query_to_show(flags) {
+        if let Some(query) = query {
             out.push(b'?');
             out.extend_from_slice(query);
         }

@@ -1,6 +1,6 @@
 //! The authority: login, port, and the three kinds of host (RFC 3986 section 3.2).
 
-use std::net::Ipv6Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::{Url, UrlError, flag, scheme};
 use crate::escape::{self, Reject};
@@ -33,7 +33,7 @@ pub(super) fn parse_authority(
     }
     let decoded = escape::decode(host, Reject::Control).map_err(|_| UrlError::BadHostname)?;
     url.host = Some(match ipv4_from_numbers(&decoded) {
-        Some(_) => canonical(decoded),
+        Some(address) => dotted(address),
         None => check_host(url, &decoded)?,
     });
     Ok(())
@@ -63,7 +63,23 @@ pub(super) fn is_name(host: &[u8]) -> bool {
 
 /// An IPv4 address in dotted decimal form, whatever numbers it was written with; any other host as it is.
 pub(super) fn canonical(host: Vec<u8>) -> Vec<u8> {
-    ipv4_from_numbers(&host).map_or(host, |address| address.to_string().into_bytes())
+    ipv4_from_numbers(&host).map_or(host, dotted)
+}
+
+fn dotted(address: Ipv4Addr) -> Vec<u8> {
+    let mut out = Vec::with_capacity("255.255.255.255".len());
+    for octet in address.octets() {
+        if !out.is_empty() {
+            out.push(b'.');
+        }
+        for unit in [100, 10] {
+            if octet >= unit {
+                out.push(b'0' + octet / unit % 10);
+            }
+        }
+        out.push(b'0' + octet % 10);
+    }
+    out
 }
 
 /// A decimal port, leading zeros or not.
@@ -114,29 +130,36 @@ fn split_port(authority: &[u8]) -> Result<(&[u8], Option<&[u8]>), UrlError> {
 
 /// One to four numbers, decimal, octal or hexadecimal, the last filling all octets that remain, as inet_aton reads
 /// them. One trailing dot is allowed. `None` when this is no address: then it is a name.
-fn ipv4_from_numbers(host: &[u8]) -> Option<std::net::Ipv4Addr> {
-    let text = std::str::from_utf8(host.strip_suffix(b".").unwrap_or(host)).ok()?;
-    let numbers: Vec<u32> = text.splitn(5, '.').map(ipv4_number).collect::<Option<_>>()?;
-    let (&last, leading) = numbers.split_last()?;
-    if leading.len() > 3 || leading.iter().any(|&number| number > 255) {
-        return None;
+fn ipv4_from_numbers(host: &[u8]) -> Option<Ipv4Addr> {
+    // Most hosts are names, and begin with a letter.
+    host.first().filter(|octet| octet.is_ascii_digit())?;
+    let mut labels = host.strip_suffix(b".").unwrap_or(host).split(|&octet| octet == b'.').peekable();
+    let (mut high, mut bits_left) = (0, 32);
+    while let Some(label) = labels.next() {
+        let number = ipv4_number(label)?;
+        if labels.peek().is_none() {
+            return (u64::from(number) < 1 << bits_left).then(|| Ipv4Addr::from(high | number));
+        }
+        if number > 255 || bits_left == 8 {
+            return None;
+        }
+        bits_left -= 8;
+        high |= number << bits_left;
     }
-    let bits_left = 32 - 8 * leading.len() as u32;
-    if u64::from(last) >= 1u64 << bits_left {
-        return None;
-    }
-    let high = leading.iter().zip([24, 16, 8]).fold(0, |sum, (&number, shift)| sum | (number << shift));
-    Some(std::net::Ipv4Addr::from(high | last))
+    None
 }
 
-fn ipv4_number(text: &str) -> Option<u32> {
-    let (digits, radix) = match text.as_bytes() {
-        [b'0', b'x' | b'X', ..] => (&text[2..], 16),
-        [b'0', _, ..] => (&text[1..], 8),
-        _ => (text, 10),
+fn ipv4_number(label: &[u8]) -> Option<u32> {
+    let (digits, radix) = match label {
+        [b'0', b'x' | b'X', digits @ ..] => (digits, 16),
+        [b'0', digits @ ..] if !digits.is_empty() => (digits, 8),
+        digits => (digits, 10),
     };
-    let is_number = digits.bytes().next()?.is_ascii_hexdigit(); // from_str_radix would take a sign
-    if is_number { u32::from_str_radix(digits, radix).ok() } else { None }
+    let and_digit = |number: u32, octet: &u8| {
+        let digit = char::from(*octet).to_digit(radix)?;
+        number.checked_mul(radix)?.checked_add(digit)
+    };
+    if digits.is_empty() { None } else { digits.iter().try_fold(0, and_digit) }
 }
 
 /// The address between the brackets, with an optional zone after "%" or "%25".

@@ -113,6 +113,15 @@ impl Url {
         parse::parse(input, flags)
     }
 
+    /// Whether scheme, login, host and port are written alike: then all that leads to the host is the same.
+    pub fn same_authority(&self, other: &Url) -> bool {
+        self.port == other.port
+            && self.host == other.host
+            && self.scheme == other.scheme
+            && self.zone_id == other.zone_id
+            && (&self.user, &self.password, &self.options) == (&other.user, &other.password, &other.options)
+    }
+
     /// In lower case.
     pub fn scheme(&self) -> Option<String> {
         self.scheme.as_deref().map(str::to_ascii_lowercase)

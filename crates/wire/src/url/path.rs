@@ -8,6 +8,9 @@ pub fn remove_dot_segments(path: &[u8]) -> Vec<u8> {
     if !path.starts_with(b"/") {
         return without_leading_dots(path);
     }
+    if path[1..].split(|&octet| octet == b'/').all(|segment| dots(segment) == 0) {
+        return path.to_vec();
+    }
     let mut kept: Vec<&[u8]> = Vec::new();
     let mut segments = path[1..].split(|&octet| octet == b'/').peekable();
     while let Some(segment) = segments.next() {

@@ -513,3 +513,25 @@ fn numbers_and_texts() {
     assert_eq!(Part::from_number(11), None);
     assert_eq!(Part::from_number(-1), None);
 }
+
+/// What leads to a host is kept for URLs of the same authority: nothing else may count as one.
+#[test]
+fn an_authority_is_scheme_login_host_and_port() {
+    let of = |text: &str| Url::parse(text.as_bytes(), 0).unwrap();
+    let one = of("ftp://me:secret@host:21/a");
+    assert!(one.same_authority(&of("ftp://me:secret@host:21/b/c?d#e")));
+    for other in [
+        "http://me:secret@host:21/a",
+        "ftp://you:secret@host:21/a",
+        "ftp://me:other@host:21/a",
+        "ftp://me@host:21/a",
+        "ftp://host:21/a",
+        "ftp://me:secret@host2:21/a",
+        "ftp://me:secret@host:22/a",
+        "ftp://me:secret@host/a",
+    ] {
+        assert!(!one.same_authority(&of(other)), "{other}");
+    }
+    assert!(!of("http://[fe80::1%251]/").same_authority(&of("http://[fe80::1%252]/")), "a zone");
+    assert!(!of("imap://me;AUTH=PLAIN@host/").same_authority(&of("imap://me;AUTH=LOGIN@host/")), "options");
+}

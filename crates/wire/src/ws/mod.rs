@@ -1,9 +1,10 @@
 //! WebSocket for a client (RFC 6455): frames in ([`Reader`]) and out ([`Writer`]) as state machines that neither read, wait
-//! nor draw random numbers, and the key of the handshake.
+//! nor draw random numbers, the key of the handshake, and the compression that may be agreed on there ([`deflate`]).
 //!
 //! A frame may be larger than memory: a reader hands its payload out where it was received, piece by piece, and a writer
 //! takes it as it comes. Nothing is allocated for what a peer sends.
 
+pub mod deflate;
 mod reader;
 mod writer;
 
@@ -20,6 +21,8 @@ pub const VERSION: &str = "13";
 
 const FIN: u8 = 0x80;
 const RESERVED: u8 = 0x70;
+/// The reserved bit that says so of a message (RFC 7692, section 6).
+const COMPRESSED: u8 = 0x40;
 const OPCODE: u8 = 0x0f;
 const MASKED: u8 = 0x80;
 const CONTINUATION: u8 = 0;

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::{CONTINUATION, FIN, Fault, Kind, LENGTH_16, LENGTH_64, MASKED, MAX_CONTROL, OPCODE, RESERVED};
+use super::{
+    COMPRESSED, CONTINUATION, FIN, Fault, Kind, LENGTH_16, LENGTH_64, MASKED, MAX_CONTROL, OPCODE, RESERVED,
+};
 
 /// Takes what a server sends apart.
 #[derive(Default)]
@@ -10,17 +12,26 @@ pub struct Reader {
     /// What has come of a frame's head.
     head: [u8; 10],
     have: usize,
-    /// What the frame with that head carries, and whether it ends its message.
-    opening: Option<(Kind, bool)>,
-    /// A message that goes on in later frames.
-    message: Option<Kind>,
+    /// What the frame with that head carries.
+    opening: Option<Opening>,
+    /// A message that goes on in later frames, and whether it is compressed.
+    message: Option<(Kind, bool)>,
     /// The frame whose head has come.
     frame: Option<Frame>,
+    /// Messages may be compressed.
+    may_compress: bool,
+}
+
+/// What a frame's first byte says.
+#[derive(Clone, Copy)]
+struct Opening {
+    kind: Kind,
+    last: bool,
+    compressed: bool,
 }
 
 struct Frame {
-    kind: Kind,
-    last: bool,
+    opening: Opening,
     length: u64,
     offset: u64,
 }
@@ -31,6 +42,8 @@ pub struct Piece {
     pub kind: Kind,
     /// The frame ends its message.
     pub last: bool,
+    /// The message is compressed (RFC 7692).
+    pub compressed: bool,
     /// Where in the frame it stands.
     pub offset: u64,
     /// How much of the frame is still to come behind it.
@@ -49,8 +62,18 @@ pub struct Step {
 }
 
 impl Reader {
-    /// Looks at what follows the bytes before, as far as one piece goes. At most `room` bytes of payload are taken; without
-    /// room a frame's head tells of it all the same, and its payload stays.
+    /// One whose server may compress messages, because that was agreed on (RFC 7692).
+    pub fn of_compressed() -> Reader {
+        Reader { may_compress: true, ..Reader::default() }
+    }
+
+    /// How much has come of a frame's head that is not whole.
+    pub fn torn(&self) -> usize {
+        self.have
+    }
+
+    /// Looks at what follows the bytes before, as far as one piece goes. At most `room` bytes of payload are taken, of a
+    /// compressed message all there are; without room a frame's head tells of it all the same, and its payload stays.
     pub fn next(&mut self, input: &[u8], room: usize) -> Result<Step, Fault> {
         let mut used = 0;
         let frame = loop {
@@ -66,22 +89,28 @@ impl Reader {
         if left > 0 && here == 0 {
             return Ok(Step { used, piece: None });
         }
+        let Opening { kind, last, compressed } = frame.opening;
+        let room = if compressed { here } else { room };
         let taken = left.min(here.min(room) as u64);
-        let (kind, last, offset) = (frame.kind, frame.last, frame.offset);
+        let offset = frame.offset;
         frame.offset += taken;
         if frame.offset == frame.length {
             self.frame = None;
         }
         let payload = used..used + taken as usize;
-        Ok(Step { used: payload.end, piece: Some(Piece { kind, last, offset, left: left - taken, payload }) })
+        Ok(Step {
+            used: payload.end,
+            piece: Some(Piece { kind, last, compressed, offset, left: left - taken, payload }),
+        })
     }
 
     /// Takes one byte of a head; the frame, once it is whole.
     fn head_byte(&mut self, byte: u8) -> Result<Option<Frame>, Fault> {
-        let (kind, last) = match self.opening {
+        let opening = match self.opening {
             Some(opening) => opening,
-            None => *self.opening.insert(open(&mut self.message, byte)?),
+            None => *self.opening.insert(open(&mut self.message, byte, self.may_compress)?),
         };
+        let kind = opening.kind;
         if self.have == 1 && byte & MASKED != 0 {
             return Err(Fault::Masked);
         }
@@ -95,29 +124,33 @@ impl Reader {
             return Err(Fault::TooLong);
         }
         (self.have, self.opening) = (0, None);
-        Ok(Some(Frame { kind, last, length, offset: 0 }))
+        Ok(Some(Frame { opening, length, offset: 0 }))
     }
 }
 
-/// What a frame's first byte says, and whether it ends its message.
-fn open(message: &mut Option<Kind>, first: u8) -> Result<(Kind, bool), Fault> {
-    if first & RESERVED != 0 {
+/// Takes a frame's first byte apart.
+fn open(message: &mut Option<(Kind, bool)>, first: u8, may_compress: bool) -> Result<Opening, Fault> {
+    let last = first & FIN != 0;
+    // Only the first frame of a message says that it is compressed.
+    let begins_data = matches!(first & OPCODE, 1 | 2) && message.is_none();
+    let compressed = first & RESERVED == COMPRESSED && may_compress && begins_data;
+    if first & RESERVED != 0 && !compressed {
         return Err(Fault::Reserved(first));
     }
-    let last = first & FIN != 0;
-    let kind = match (first & OPCODE, *message) {
-        (CONTINUATION, Some(kind)) => kind,
+    let (kind, compressed) = match (first & OPCODE, *message) {
+        (CONTINUATION, Some(message)) => message,
         (CONTINUATION, None) => return Err(Fault::NothingToResume),
         (opcode, message) => match (Kind::from_opcode(opcode).ok_or(Fault::Opcode(first))?, message) {
             (kind, _) if kind.is_control() => {
-                return if last { Ok((kind, true)) } else { Err(Fault::Fragmented(kind)) };
+                let whole = Opening { kind, last: true, compressed: false };
+                return if last { Ok(whole) } else { Err(Fault::Fragmented(kind)) };
             }
             (kind, Some(_)) => return Err(Fault::Interrupted(kind)),
-            (kind, None) => kind,
+            (kind, None) => (kind, compressed),
         },
     };
-    *message = if last { None } else { Some(kind) };
-    Ok((kind, last))
+    *message = if last { None } else { Some((kind, compressed)) };
+    Ok(Opening { kind, last, compressed })
 }
 
 /// The payload's length, once the head tells it.

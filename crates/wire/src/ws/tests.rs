@@ -136,3 +136,180 @@ fn what_is_written_reads_back() {
         assert_eq!(frames(&unmasked(&out), 1 + dice.roll(70_000)), Ok(wanted));
     }
 }
+
+use deflate::{Agreed, Corrupt, Deflater, Inflater, Offer};
+
+const USUAL: Agreed = Agreed { server_forgets: false, client_forgets: false, client_window: 15 };
+
+/// The messages in these fragments, each with whether it ends one.
+fn inflated(agreed: Agreed, fragments: &[(&[u8], bool)]) -> Result<Vec<Vec<u8>>, Corrupt> {
+    let (mut inflater, mut messages, mut message) = (Inflater::new(agreed), Vec::new(), Vec::new());
+    for (payload, ends) in fragments {
+        inflater.feed(payload, *ends);
+        while let Some(slice) = inflater.slice()? {
+            assert!(slice.bytes.len() <= 16 * 1024);
+            message.extend(slice.bytes);
+            if slice.last {
+                messages.push(std::mem::take(&mut message));
+            }
+        }
+        assert!(!inflater.is_pending());
+    }
+    Ok(messages)
+}
+
+/// RFC 7692, section 7.2.3.
+#[test]
+fn compressed_examples_of_the_rfc() {
+    let hello = vec![b"Hello".to_vec()];
+    let whole = &b"\xf2\x48\xcd\xc9\xc9\x07\x00"[..];
+    assert_eq!(inflated(USUAL, &[(whole, true)]), Ok(hello.clone()));
+    assert_eq!(inflated(USUAL, &[(&whole[..3], false), (&whole[3..], true)]), Ok(hello.clone()));
+    let twice = Ok([hello.clone(), hello.clone()].concat());
+    assert_eq!(inflated(USUAL, &[(whole, true), (b"\xf2\x00\x11\x00\x00", true)]), twice);
+    for way in [
+        &b"\x00\x05\x00\xfa\xff\x48\x65\x6c\x6c\x6f\x00"[..],
+        b"\xf3\x48\xcd\xc9\xc9\x07\x00\x00",
+        b"\xf2\x48\x05\x00\x00\x00\xff\xff\xca\xc9\xc9\x07\x00",
+    ] {
+        assert_eq!(inflated(USUAL, &[(way, true), (whole, true)]), twice, "{way:x?}");
+    }
+    assert_eq!(inflated(USUAL, &[(b"\x00", true)]), Ok(vec![vec![]]));
+    let forgets = Agreed { server_forgets: true, ..USUAL };
+    assert_ne!(inflated(forgets, &[(whole, true), (b"\xf2\x00\x11\x00\x00", true)]), twice);
+    assert_eq!(inflated(USUAL, &[(b"\xff\xff\xff", true)]), Err(Corrupt));
+}
+
+/// A megabyte of nothing in a thousand bytes comes in slices, the last of which says so even when they fit exactly.
+#[test]
+fn what_was_compressed_comes_in_slices() {
+    for (length, slices) in [(0, 1), (1, 1), (16_384, 1), (16_385, 2), (1 << 20, 64)] {
+        let (mut packed, mut inflater) = (Vec::new(), Inflater::new(USUAL));
+        let mut deflater = Deflater::new(USUAL);
+        deflater.piece(&vec![0; length], &mut packed);
+        deflater.end(true, &mut packed);
+        assert!(packed.len() < 2000, "{}", packed.len());
+        inflater.feed(&packed, true);
+        let mut told = Vec::new();
+        while let Some(slice) = inflater.slice().unwrap() {
+            told.push((slice.bytes.len(), slice.last));
+        }
+        assert_eq!(told.len(), slices, "{told:?}");
+        assert_eq!(told.iter().map(|(n, _)| n).sum::<usize>(), length);
+        assert!(told.iter().rev().skip(1).all(|(_, last)| !last) && told.last().unwrap().1);
+    }
+}
+
+/// Random messages in random pieces and fragments, with every window and with and without memory of what was before.
+#[test]
+fn what_is_compressed_reads_back() {
+    let mut dice = Dice::new(7692);
+    for round in 0..64 {
+        let forgets = round % 2 == 0;
+        let agreed =
+            Agreed { server_forgets: forgets, client_forgets: forgets, client_window: 8 + round / 8 };
+        let (mut deflater, mut wanted, mut fragments) = (Deflater::new(agreed), Vec::new(), Vec::new());
+        for _ in 0..4 {
+            let mut message = Vec::new();
+            let count = dice.roll(4);
+            for fragment in 0..=count {
+                let mut packed = Vec::new();
+                for _ in 0..dice.roll(4) {
+                    let piece: Vec<u8> = (0..dice.roll(20_000)).map(|_| dice.roll(9) as u8).collect();
+                    deflater.piece(&piece, &mut packed);
+                    message.extend(piece);
+                }
+                deflater.end(fragment == count, &mut packed);
+                fragments.push((packed, fragment == count));
+            }
+            wanted.push(message);
+        }
+        let fragments: Vec<_> = fragments.iter().map(|(packed, ends)| (&packed[..], *ends)).collect();
+        assert_eq!(inflated(agreed, &fragments), Ok(wanted));
+    }
+}
+
+/// Nobody refers further back than was agreed.
+#[test]
+fn a_small_window_is_kept_to() {
+    let mut dice = Dice::new(8);
+    let noise: Vec<u8> = (0..256).map(|_| dice.roll(256) as u8).collect();
+    for (client_window, fits) in [(15, 0..400), (8, 512..700)] {
+        let (mut deflater, mut packed) = (Deflater::new(Agreed { client_window, ..USUAL }), Vec::new());
+        deflater.piece(&noise, &mut packed);
+        deflater.end(true, &mut packed);
+        deflater.piece(&noise, &mut packed);
+        deflater.end(true, &mut packed);
+        assert!(fits.contains(&packed.len()), "{client_window}: {}", packed.len());
+    }
+}
+
+#[test]
+fn what_a_server_may_agree_to() {
+    let usual = Offer { forgets: false, window: 15 };
+    let small = Offer { forgets: true, window: 10 };
+    assert_eq!(usual.field(), "permessage-deflate; client_max_window_bits");
+    assert_eq!(
+        small.field(),
+        "permessage-deflate; client_max_window_bits=10; server_max_window_bits=10; \
+         server_no_context_takeover; client_no_context_takeover"
+    );
+    let agreed = |server_forgets, client_forgets, client_window| {
+        Ok(Some(Agreed { server_forgets, client_forgets, client_window }))
+    };
+    assert_eq!(usual.agree(b""), Ok(None));
+    assert_eq!(usual.agree(b"permessage-deflate"), agreed(false, false, 15));
+    assert_eq!(
+        usual.agree(b" Permessage-Deflate ; server_no_context_takeover;client_max_window_bits = \"12\""),
+        agreed(true, false, 12)
+    );
+    assert_eq!(
+        usual.agree(b"permessage-deflate; client_no_context_takeover; server_max_window_bits=9"),
+        agreed(false, true, 15)
+    );
+    assert_eq!(small.agree(b"permessage-deflate; client_max_window_bits=15"), agreed(false, true, 10));
+    for wrong in [
+        "x-webkit-deflate-frame",
+        "permessage-deflate, permessage-deflate",
+        "permessage-deflate; server_max_window_bits=16",
+        "permessage-deflate; server_max_window_bits",
+        "permessage-deflate; client_max_window_bits=7",
+        "permessage-deflate; client_no_context_takeover=1",
+        "permessage-deflate; server_no_context_takeover; server_no_context_takeover",
+        "permessage-deflate; nonsense",
+    ] {
+        assert!(usual.agree(wrong.as_bytes()).is_err(), "{wrong}");
+    }
+    assert!(small.agree(b"permessage-deflate; server_max_window_bits=11").is_err());
+}
+
+/// The bit of a compressed message stands on its first frame, and is a fault where nothing was agreed on.
+#[test]
+fn who_says_that_a_message_is_compressed() {
+    let bytes = b"\x41\x01a\x89\x00\x80\x01b\x81\x00";
+    let mut reader = Reader::of_compressed();
+    let (mut rest, mut told) = (&bytes[..], Vec::new());
+    while !rest.is_empty() {
+        let step = reader.next(rest, 0).unwrap();
+        told.extend(step.piece.map(|piece| (piece.kind, piece.compressed, piece.payload.len())));
+        rest = &rest[step.used..];
+    }
+    let (text, ping) = (Kind::Text, Kind::Ping);
+    assert_eq!(told, [(text, true, 1), (ping, false, 0), (text, true, 1), (text, false, 0)]);
+    for wrong in [&b"\xc9\x00"[..], b"\x01\x00\xc0\x00", b"\xa1\x00", b"\xe1\x00", b"\x01\x00\xc1\x00"] {
+        let mut reader = Reader::of_compressed();
+        let (mut rest, mut fault) = (wrong, None);
+        while !rest.is_empty() && fault.is_none() {
+            match reader.next(rest, 9) {
+                Ok(step) => rest = &rest[step.used..],
+                Err(found) => fault = Some(found),
+            }
+        }
+        assert_eq!(fault, Some(Fault::Reserved(wrong[wrong.len() - 2])));
+    }
+    let (mut writer, mut out) = (Writer::of_compressed(), Vec::new());
+    for (kind, last) in [(Kind::Text, false), (Kind::Ping, true), (Kind::Text, true), (Kind::Binary, true)] {
+        writer.begin(kind, last, 0, [0; 4], &mut out);
+    }
+    assert_eq!(out.chunks(6).map(|frame| frame[0]).collect::<Vec<_>>(), [0x41, 0x89, 0x80, 0xc2]);
+}

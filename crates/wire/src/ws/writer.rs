@@ -1,6 +1,6 @@
 //! Frames as a client sends them, masked (RFC 6455, section 5).
 
-use super::{CONTINUATION, FIN, Kind, LENGTH_16, LENGTH_64, MASKED, MAX_CONTROL};
+use super::{COMPRESSED, CONTINUATION, FIN, Kind, LENGTH_16, LENGTH_64, MASKED, MAX_CONTROL};
 
 /// Makes frames, one after the other.
 #[derive(Default)]
@@ -11,9 +11,16 @@ pub struct Writer {
     /// Payload of the frame that is still to come.
     left: u64,
     in_message: bool,
+    /// What the first frame of a message says besides.
+    bits: u8,
 }
 
 impl Writer {
+    /// One of messages that are compressed, each of them (RFC 7692).
+    pub fn of_compressed() -> Writer {
+        Writer { bits: COMPRESSED, ..Writer::default() }
+    }
+
     /// How much payload the frame that was begun still wants.
     pub fn left(&self) -> u64 {
         self.left
@@ -33,7 +40,7 @@ impl Writer {
         let first = match kind.is_control() {
             true => FIN | kind.opcode(),
             false => {
-                let opcode = if self.in_message { CONTINUATION } else { kind.opcode() };
+                let opcode = if self.in_message { CONTINUATION } else { kind.opcode() | self.bits };
                 self.in_message = !last;
                 if last { FIN | opcode } else { opcode }
             }

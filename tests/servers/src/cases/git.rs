@@ -80,7 +80,7 @@ fn chosen(scene: &Scene) {
     let output =
         scene.run.run(command.args(["ls-remote", &scene.server.http("one.git")]).env("LD_DEBUG", "libs"));
     let ours = output.stderr.lines().any(|line| match &scene.run.subject {
-        crate::subject::Subject::Ours(directory) => {
+        crate::subject::Subject::Ours(directory) | crate::subject::Subject::OpenSsl(directory) => {
             line.contains(&format!("calling init: {}/libcurl-gnutls.so.4", directory.display()))
         }
         crate::subject::Subject::Distribution => false,

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use testkit::cutter::Cutter;
 use testkit::launch::{Aiosmtpd, Dovecot, Exim, Kerberos, ScramServer, TOKEN};
+use testkit::temp::TempDir;
 
 use super::{case, ours};
 use crate::runner::{Case, Context, Output};
@@ -14,10 +15,12 @@ pub fn cases() -> Vec<Case> {
     vec![
         case("mail-logins", logins),
         case("mail-tickets", tickets),
+        case("mail-certificates", certificates),
         ours("mail-scram-with-a-channel", channel),
         case("mail-tls", tls),
         case("mail-a-thousand", thousand),
         case("mail-large", large),
+        case("mail-of-50-mb", huge),
         ours("mail-cut-off", cut_off), // 7.88 takes a mail of POP3 without its end for whole
         case("mail-recipients", recipients),
         case("mail-php-and-python", languages),
@@ -197,21 +200,75 @@ fn tickets(run: &Context) {
     assert_eq!(output.status, Some(94), "{output:?}");
 }
 
-/// The password is proved together with the certificate, spelt as the server has it (SASLprep). Who stands between is
-/// told nothing that is of use.
+/// EXTERNAL: who the certificate is made out to, and nobody else; it needs no password, and none helps.
+// covers: CURLOPT_SSLCERT, CURLOPT_SSLKEY, --cert, --key
+fn certificates(run: &Context) {
+    let dovecot = dovecot(run);
+    dovecot.deliver("user", "1", MAIL).expect("a mail is delivered");
+    let (ca, mut files) = (run.world.ca(), Vec::new());
+    for name in ["user", "stranger"] {
+        let leaf = run.world.authority.client(name);
+        files.push(mail_file(run, &format!("{name}.pem"), (leaf.cert_pem + &leaf.key_pem).as_bytes()));
+    }
+    let [user, stranger] = &files[..] else { unreachable!("there are two") };
+    let urls = [
+        format!("imap://localhost:{}/INBOX/;MAILINDEX=1", dovecot.imap),
+        format!("imaps://localhost:{}/INBOX/;MAILINDEX=1", dovecot.imaps),
+        format!("pop3://localhost:{}/1", dovecot.pop3),
+        format!("pop3s://localhost:{}/1", dovecot.pop3s),
+    ];
+    for url in &urls {
+        let ask = |more: &[&str]| {
+            let fixed = ["--cacert", &ca, "--ssl-reqd", "--login-options", "AUTH=EXTERNAL"];
+            curl(run, &[&fixed[..], more, &[url]].concat())
+        };
+        for early in [&[][..], &["--sasl-ir"]] {
+            for who in [&["-u", "user:"][..], &[]] {
+                // Debian's library doesn't say by nothing that nobody else is meant (RFC 4422 appendix A).
+                if who.is_empty() && early.is_empty() && url.starts_with("pop3") && !run.ours() {
+                    continue;
+                }
+                let output = ask(&[&["--cert", user][..], who, early].concat());
+                let got = (output.status, output.bytes());
+                assert_eq!(got, (Some(0), MAIL), "{url} {who:?} {early:?}: {output:?}\n{}", dovecot.log());
+            }
+        }
+        for bad in [&["--cert", stranger, "-u", "user:"][..], &["-u", "user:"]] {
+            let output = ask(bad);
+            assert_eq!(output.status, Some(67), "{url} {bad:?}: {output:?}\n{}", dovecot.log());
+        }
+        // With a password it is not what is meant, and nothing else is allowed.
+        let output = ask(&["--cert", user, "-u", "user:secret"]);
+        assert_eq!(output.status, Some(67), "{url}: {output:?}");
+    }
+}
+
+/// The password is proved together with the channel, spelt as the server has it (SASLprep). Who stands between is told
+/// nothing that is of use. A server that knows the channel by another name is asked by that, too.
 fn channel(run: &Context) {
     let (leaf, other) = (run.world.authority.good(), run.world.authority.good());
     let ca = run.world.ca();
-    for (bound, option, status) in [
-        (&leaf, "AUTH=SCRAM-SHA-256-PLUS", 0),
-        (&other, "AUTH=SCRAM-SHA-256-PLUS", 67),
-        (&leaf, "AUTH=SCRAM-SHA-256", 67),
+    let (exporter, certificate) = ("tls-exporter", "tls-server-end-point");
+    let all = "tls-server-end-point,tls-exporter";
+    for (bound, kinds, arguments, wanted) in [
+        (&leaf, all, &["AUTH=SCRAM-SHA-256-PLUS"][..], Some(exporter)),
+        (&leaf, exporter, &["AUTH=SCRAM-SHA-256-PLUS"], Some(exporter)),
+        (&leaf, certificate, &["AUTH=SCRAM-SHA-256-PLUS"], Some(certificate)),
+        (&leaf, all, &["AUTH=SCRAM-SHA-256-PLUS", "--tls-max", "1.2"], Some(certificate)),
+        (&other, certificate, &["AUTH=SCRAM-SHA-256-PLUS"], None),
+        (&leaf, "tls-unique", &["AUTH=SCRAM-SHA-256-PLUS"], None),
+        (&leaf, exporter, &["AUTH=SCRAM-SHA-256-PLUS", "--tls-max", "1.2"], None),
+        (&leaf, all, &["AUTH=SCRAM-SHA-256"], None),
     ] {
-        let server = ScramServer::start(&leaf, bound).expect("the server starts");
+        let server = ScramServer::start(&leaf, bound, kinds).expect("the server starts");
         let url = format!("pop3s://127.0.0.1:{}/", server.port);
-        let login = ["--cacert", &ca, "-u", "user:p\u{ad}a\u{2168}", "--login-options", option, "-X", "STAT"];
-        let output = curl(run, &[&login[..], &[&url]].concat());
-        assert_eq!(output.status, Some(status), "{option}: {output:?}");
+        let login =
+            ["--cacert", &ca, "-u", "user:p\u{ad}a\u{2168}", "-X", "STAT", "-D", "-", "--login-options"];
+        let output = curl(run, &[&login[..], arguments, &[&url]].concat());
+        let status = if wanted.is_some() { 0 } else { 67 };
+        assert_eq!(output.status, Some(status), "{kinds} {arguments:?}: {output:?}");
+        let told = wanted.is_none_or(|kind| output.stdout.ends_with(&format!("+OK {kind}\r\n")));
+        assert!(told, "{kinds} {arguments:?}: {output:?}");
     }
 }
 
@@ -339,6 +396,46 @@ fn large(run: &Context) {
     assert_eq!(aiosmtpd.mails(), [&mail[..], &mail]);
     assert!(exim.bodies() == vec![with_line_feeds(text.as_bytes()); 2]);
 }
+
+/// Fifty megabytes as one literal, out and in, by each protocol, in memory that doesn't grow with it.
+fn huge(run: &Context) {
+    const SIZE: usize = 50_000_000;
+    let (dovecot, exim) = (dovecot(run), exim(run, None));
+    let line = format!("{}\r\n", ".and much of the same ".repeat(3));
+    let mail = format!("Subject: huge\r\n\r\n{}", line.repeat(SIZE / line.len())).into_bytes();
+    let directory = TempDir::new("huge").expect("a folder can be made");
+    let file = directory.write("sent", &mail).expect("a file can be written").display().to_string();
+    let got = directory.path().join("got");
+    let mailbox = format!("imap://127.0.0.1:{}/INBOX", dovecot.imap);
+    let measured = |arguments: &[&str]| {
+        let mut command = Command::new("/usr/bin/python3");
+        command.args(["-c", PEAK, "/usr/bin/curl", "-q", "-sS", "--max-time", "100", "-u", "user:secret"]);
+        let output = run.run(command.args(arguments));
+        assert_eq!(output.status, Some(0), "{arguments:?}: {output:?}\n{}", dovecot.log());
+        output.number("peak_kib")
+    };
+    let little = measured(&[&mailbox]);
+    let smtp = format!("smtp://127.0.0.1:{}/client", exim.port);
+    let folder = got.display().to_string();
+    let upload = measured(&["-T", &file, &mailbox]);
+    let fetched = [format!("{mailbox}/;MAILINDEX=1"), format!("pop3://127.0.0.1:{}/1", dovecot.pop3)];
+    let downloads = fetched.map(|url| {
+        let peak = measured(&["-o", &folder, &url]);
+        assert!(std::fs::read(&got).expect("it was written") == mail, "{url}");
+        peak
+    });
+    let sent = measured(&[&SENT[..], &["-T", &file, &smtp]].concat());
+    assert_eq!(exim.count(), 1, "{}", exim.log());
+    for peak in downloads.into_iter().chain([upload, sent]) {
+        assert!(peak < little + 8 * 1024, "{peak} KiB, and {little} without a mail");
+    }
+}
+
+/// Runs a command, and tells how much memory it had at most.
+const PEAK: &str = "import resource, subprocess, sys
+status = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL)
+print(f'peak_kib={resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss}')
+sys.exit(status)";
 
 /// Wherever a server falls silent for ever, there is an error, soon, and nothing is taken for whole.
 fn cut_off(run: &Context) {

@@ -1,24 +1,29 @@
 //! The cases, by what they look at.
 
 mod bindings;
+mod cuts;
 mod ftp;
 mod getting;
 mod git;
 mod http2;
+mod http3;
 mod installed;
 mod lookups;
 mod loops;
 mod mail;
 mod negotiate;
+mod openssl;
 mod options;
 mod others;
 mod pooling;
 mod process;
+mod proxy_http3;
 mod real;
 mod reentry;
 mod refusals;
 mod small;
 mod socks;
+mod ssh;
 mod stores;
 mod tls;
 mod twin;
@@ -45,23 +50,30 @@ pub fn all() -> Vec<Case> {
         valgrind::cases(),
         others::cases(),
         bindings::cases(),
+        cuts::cases(),
         git::cases(),
         http2::cases(),
+        http3::cases(),
+        proxy_http3::cases(),
         installed::cases(),
         loops::cases(),
         mail::cases(),
         negotiate::cases(),
+        openssl::cases(),
         small::cases(),
         socks::cases(),
+        ssh::cases(),
         values::cases(),
         wild::cases(),
         twin::cases(),
     ];
-    groups.into_iter().flatten().collect()
+    let mut all: Vec<Case> = groups.into_iter().flatten().collect();
+    all.iter_mut().for_each(|case| case.either_tls = EITHER_TLS.contains(&case.name));
+    all
 }
 
 fn case(name: &'static str, run: fn(&Context)) -> Case {
-    Case { name, run, ours_only: false, deep: false }
+    Case { name, run, ours_only: false, either_tls: false, deep: false }
 }
 
 fn ours(name: &'static str, run: fn(&Context)) -> Case {
@@ -71,6 +83,31 @@ fn ours(name: &'static str, run: fn(&Context)) -> Case {
 fn deep(case: Case) -> Case {
     Case { deep: true, ..case }
 }
+
+/// What must hold whoever speaks TLS: these run a second time on our library with the system's OpenSSL.
+const EITHER_TLS: [&str; 21] = [
+    "certificates-refused",
+    "certificates-accepted-when-told",
+    "missing-ca-file",
+    "ca-file-opened-late-and-once",
+    "tls-connection-kept",
+    "not-tls-at-all",
+    "stapled-answers",
+    "options-tls",
+    "cut-at-every-byte-tls",
+    "share-8-threads-tls",
+    "fork-with-live-tls-connections",
+    "pool-tls-and-threads",
+    "ftp-vsftpd",
+    "git-https",
+    "mail-tls",
+    "mail-certificates",
+    "negotiate-over-tls",
+    "slapd-logins",
+    "http2-nginx",
+    "pycurl",
+    "wild-check-curl",
+];
 
 /// The check sum that programs print for the pattern of this length.
 fn sum(length: usize) -> String {

@@ -1,10 +1,14 @@
 //! Programs that nobody here wrote: Debian's curl, PHP with php-curl, pycurl.
 
+use std::path::Path;
 use std::process::Command;
 
 use testkit::body::pattern;
+use testkit::certs::Authority;
 use testkit::http::HttpServer;
+use testkit::temp::TempDir;
 
+use super::openssl::{Served, authority};
 use super::{case, ours};
 use crate::runner::{Case, Context, Output};
 
@@ -18,6 +22,7 @@ pub fn cases() -> Vec<Case> {
         case("php-fatal-error-in-write-callback", php_fatal),
         case("pycurl", pycurl),
         case("pycurl-of-debian", pycurl_of_debian),
+        case("pycurl-cadata", cadata),
         ours("warmwire-command-lines", tool),
     ]
 }
@@ -158,6 +163,32 @@ fn pycurl(run: &Context) {
 /// Debian's loads libcurl-gnutls.so.4.
 fn pycurl_of_debian(run: &Context) {
     pycurl_of(run, "/usr/bin/python3".as_ref());
+}
+
+/// What pycurl hands to OpenSSL to trust is trusted, and nothing else.
+// covers: CURLOPT_SSL_CTX_FUNCTION, CURLOPT_SSL_CTX_DATA
+fn cadata(run: &Context) {
+    let server = HttpServer::tls(run.world.authority.good().server_config().expect("a usable pair"));
+    let other = TempDir::new("other").expect("a folder is made");
+    let file = other.path().join("other.pem");
+    std::fs::write(&file, Authority::new().ca_pem()).expect("a folder of our own");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/cadata.py");
+    authority(other.path());
+    let proxy = Served::start(other.path(), &[]);
+    let ca = other.path().join("ca.pem").display().to_string();
+    let ways: [&[&str]; 2] = [
+        &[&server.url("/bytes/1000"), &run.world.ca(), &file.display().to_string()],
+        // The proxy answers itself, whatever it is asked for.
+        &["http://origin.example/", &ca, &file.display().to_string(), &proxy.url],
+    ];
+    for way in ways {
+        // Debian's own pycurl is made for GnuTLS, and has no such method.
+        let output = run.run(Command::new(run.world.python()).arg(&script).args(way));
+        assert_eq!(output.status, Some(0), "{output:?}");
+        for (what, code) in [("text", "0"), ("octets", "0"), ("two", "0"), ("other", "60"), ("none", "60")] {
+            assert_eq!(output.fact(what), code, "{what} of {way:?}: {output:?}");
+        }
+    }
 }
 
 fn pycurl_of(run: &Context, python: &std::ffi::OsStr) {

@@ -6,6 +6,7 @@ use std::process::Command;
 use testkit::body::pattern;
 use testkit::ftp::{Config, FtpServer};
 use testkit::http::HttpServer;
+use testkit::launch::{Dovecot, Http2Kind, Http2Server};
 use testkit::raw::SilentPeer;
 
 use super::ours;
@@ -16,7 +17,9 @@ pub fn cases() -> Vec<Case> {
         ours("pool-is-off-unless-asked-for", off),
         ours("pool-http-10000-polls", http),
         ours("pool-tls-and-threads", tls),
+        ours("pool-http2-and-threads", http2),
         ours("pool-ftp-polls-and-polite-end", ftp),
+        ours("pool-mail", mail),
         ours("10000-idle-transfers-cost-little", idle),
     ]
 }
@@ -58,6 +61,17 @@ fn tls(run: &Context) {
     assert!(server.accepts() <= 20, "{} accepts", server.accepts());
 }
 
+/// A session that has lost its last stream is anybody's: sixteen threads need one each at most, whoever opened it.
+fn http2(run: &Context) {
+    const SIZE: usize = 20_000;
+    let leaf = run.world.authority.good();
+    let server = Http2Server::start(Http2Kind::Nginx, &leaf, &[SIZE]).expect("nginx starts");
+    let output = pooled(run, &[&server.https(&format!("/bytes-{SIZE}")), "1000", "16"]);
+    assert_eq!((output.fact("good"), output.fact("together")), ("1000", "1600"), "{output:?}");
+    assert!(output.number("opened") <= 17, "{output:?}");
+    assert!(output.number("more_fds") <= 0 && output.number("more_kb") < 512, "{output:?}");
+}
+
 fn ftp(run: &Context) {
     let files = BTreeMap::from([("/file".to_string(), pattern(2000))]);
     let server = FtpServer::start(Config { files, ..Config::default() }).expect("loopback has a free port");
@@ -78,6 +92,25 @@ fn ftp(run: &Context) {
         server.quits(),
         server.accepts()
     );
+}
+
+/// Whoever polls a mailbox with a handle for each time logs in once, as does each thread.
+fn mail(run: &Context) {
+    let (leaf, authority) = (run.world.authority.good(), &run.world.authority);
+    let dovecot = Dovecot::start(&leaf, authority).expect("Dovecot starts");
+    dovecot.deliver("user", "1", b"Subject: x\r\n\r\nhello\r\n").expect("a mail is delivered");
+    let mut before = 0;
+    for url in [
+        format!("imap://user:secret@127.0.0.1:{}/INBOX/;MAILINDEX=1", dovecot.imap),
+        format!("imaps://user:secret@localhost:{}/INBOX/;MAILINDEX=1", dovecot.imaps),
+        format!("pop3://user:secret@127.0.0.1:{}/1", dovecot.pop3),
+    ] {
+        let output = pooled(run, &[&url, "200", "8"]);
+        assert_eq!((output.fact("good"), output.fact("together")), ("200", "160"), "{output:?}");
+        let logins = dovecot.log().matches("Info: Login: user=<user>").count();
+        assert!(logins - before <= 12, "{url}: {} logins", logins - before);
+        before = logins;
+    }
 }
 
 fn idle(run: &Context) {

@@ -1,8 +1,6 @@
 //! Certificates that must be refused, and what turns the refusal off.
 
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use testkit::certs::{Leaf, ServerConfig};
@@ -11,6 +9,7 @@ use testkit::raw::{RawPeer, Step, send};
 use testkit::temp::TempDir;
 
 use super::case;
+use super::openssl::{Served, authority, openssl};
 use crate::runner::{Case, Context};
 
 pub fn cases() -> Vec<Case> {
@@ -88,55 +87,9 @@ fn plain_peer(run: &Context) {
     assert_eq!(run.program("fetch", &[&url]).fact("code"), "35");
 }
 
-fn openssl(folder: &Path, line: &str) {
-    let output = Command::new("openssl").args(line.split(' ')).current_dir(folder).output();
-    let output = output.expect("tests/packages.txt names openssl");
-    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
-}
-
-/// `openssl s_server -www`, which can staple a file to its certificate.
-struct Stapling {
-    child: Child,
-    url: String,
-}
-
-impl Stapling {
-    fn start(folder: &Path, more: &[&str]) -> Stapling {
-        let mut child = Command::new("openssl")
-            .args(["s_server", "-accept", "127.0.0.1:0", "-www", "-cert", "cert.pem", "-key", "key.pem"])
-            // 7.88 looks for the issuer among what the server sends.
-            .args(["-cert_chain", "ca.pem"])
-            .args(more)
-            .current_dir(folder)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("tests/packages.txt names openssl");
-        let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines().map_while(Result::ok);
-        let address = lines.find_map(|line| line.strip_prefix("ACCEPT ").map(str::to_owned));
-        // Whatever else it prints must not fill the pipe.
-        std::thread::spawn(move || lines.for_each(drop));
-        Stapling { child, url: format!("https://{}/", address.expect("the address on which it listens")) }
-    }
-}
-
-impl Drop for Stapling {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// An authority with one certificate, number 5, and the question whether that is still good.
+/// An authority with one certificate, and the question whether that is still good.
 fn authority_that_is_asked(folder: &Path) {
-    openssl(folder, "req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -subj /CN=root -days 2");
-    openssl(folder, "req -new -newkey rsa:2048 -nodes -keyout key.pem -out leaf.csr -subj /CN=leaf");
-    std::fs::write(folder.join("names"), "subjectAltName=IP:127.0.0.1\n").expect("a folder of our own");
-    openssl(
-        folder,
-        "x509 -req -in leaf.csr -CA ca.pem -CAkey ca.key -set_serial 5 -days 2 -extfile names -out cert.pem",
-    );
+    authority(folder);
     openssl(folder, "ocsp -issuer ca.pem -cert cert.pem -no_nonce -reqout asked.der");
 }
 
@@ -161,7 +114,8 @@ fn stapled(run: &Context) {
         (&[], "0", "0"),
     ];
     for (more, asked, code) in rows {
-        let server = Stapling::start(folder, more);
+        // 7.88 looks for the issuer among what the server sends.
+        let server = Served::start(folder, &[&["-cert_chain", "ca.pem"], more].concat());
         let status = format!("SSL_VERIFYSTATUS={asked}");
         let output = run.program("fetch", &["-o", &ca, "-o", &status, &server.url]);
         assert_eq!(output.fact("code"), code, "{more:?} {status}: {output:?}");

@@ -11,6 +11,7 @@ use testkit::http::{Config, Handler, HttpServer, Request, Response, ranged};
 use testkit::temp::TempDir;
 
 use super::case;
+use super::openssl::{Served, authority};
 use crate::runner::{Case, Context, Output};
 use crate::subject::Subject;
 
@@ -266,8 +267,32 @@ fn check_curl(run: &Context) {
     for (arguments, status, start) in rows {
         assert_eq!(check(&arguments), (Some(status), start.to_owned()), "check_curl {arguments}");
     }
+    check_curl_certificate(&site);
     let agent = site.http.last_request().and_then(|request| request.field("User-Agent").map(str::to_owned));
     assert_eq!(agent.is_some_and(|agent| agent.contains("8.22.0")), run.ours());
+}
+
+/// `-C` looks at the certificate that a function of its own sees at OpenSSL: it warns of one that ends within so many days.
+fn check_curl_certificate(site: &Site) {
+    let ended = HttpServer::tls(site.run.world.authority.expired().server_config().expect("a usable pair"));
+    authority(site.place.path());
+    let of_two_days = Served::start(site.place.path(), &[]);
+    let (far, two_days) = (site.https.port().to_string(), of_two_days.port.clone());
+    let expired = ended.port().to_string();
+    let rows = [
+        (&far, "-C 1", 0, "'localhost' will expire"),
+        (&far, "-C 9,5", 0, "'localhost' will expire"),
+        (&two_days, "-C 5", 1, "'leaf' expires in"),
+        (&two_days, "-C 9,5", 2, "'leaf' expires in"),
+        (&expired, "-C 1", 2, "'localhost' expired on"),
+    ];
+    for (port, days, status, told) in rows {
+        let line =
+            format!("/usr/lib/nagios/plugins/check_curl -t 5 -H localhost -I 127.0.0.1 -p {port} -S {days}");
+        let output = site.shell(&line);
+        assert_eq!(output.status, Some(status), "{line}: {output:?}");
+        assert!(output.stdout.contains(told), "{line}: {output:?}");
+    }
 }
 
 fn html_xml_utils(run: &Context) {

@@ -1,4 +1,4 @@
-//! What a control connection is asked before it is needed, when the user allows it (`Pipelining::Ahead`): the next
+//! What a control connection is asked before it is needed, when the user allows it (`FtpPipelining::Ahead`): the next
 //! passive port (EPSV) at the end of a file, whose own 226 nobody waits for either. Both replies are read by the next
 //! transfer on that connection, or when another one to the same server looks at those that are idle; the data connection
 //! to the port is opened then, and waits.
@@ -18,11 +18,12 @@ use wire::ftp::reply::{REPLY_LIMIT, Reply, ReplyReader};
 use wire::http1::LineBuffer;
 
 use super::control::{Control, Session};
-use super::pipeline::{Pipelining, level};
+use super::pipeline::level;
 use crate::error::{Error, Result};
+use crate::settings::FtpPipelining;
 use crate::transfer::Transfer;
 
-/// So many control connections to a server take turns (`Pipelining::InTurn`): one round trip each for the end of a file,
+/// So many control connections to a server take turns (`FtpPipelining::InTurn`): one round trip each for the end of a file,
 /// the next port, the data connection, and the file.
 const IN_TURN: usize = 4;
 
@@ -129,7 +130,7 @@ impl Control {
         let asked = ahead.early.is_some() || ahead.owed.contains(&Owed::Passive);
         let v6 = self.dialogue.about().endpoints.remote.is_some_and(|a| a.is_ipv6());
         let possible = !self.session.no_epsv && (v6 || t.on(O::FtpUseEpsv)) && t.text(O::Ftpport).is_none();
-        let wanted = level(t) >= Pipelining::Ahead && self.session.moved > 0 && !t.on(O::FtpUsePret);
+        let wanted = level(t) >= FtpPipelining::Ahead && self.session.moved > 0 && !t.on(O::FtpUsePret);
         if asked || !possible || !wanted || ahead.refused || t.on(O::ForbidReuse) || self.is_objected(t) {
             return;
         }
@@ -152,7 +153,7 @@ pub async fn opened(t: &Transfer, mut socket: Socket) -> Result<Box<dyn Filter>>
 /// is to be opened: all are still busy with the end of their last file.
 pub fn one_more(t: &Transfer, identity: &Key) -> bool {
     let level = level(t);
-    if level < Pipelining::Ahead {
+    if level < FtpPipelining::Ahead {
         return false;
     }
     let (pool, mut asked, mut ready) = (t.pool(), 0, 0);
@@ -169,7 +170,7 @@ pub fn one_more(t: &Transfer, identity: &Key) -> bool {
     let room = limits.per_host == 0 && limits.total == 0 && (limits.kept == 0 || limits.kept >= IN_TURN);
     // Under TLS each further control connection costs two round trips and a handshake of its own.
     let clear = identity.tls.is_none() && t.long(O::UseSsl) == 0;
-    level == Pipelining::InTurn && ready == 0 && (1..IN_TURN).contains(&asked) && room && clear
+    level == FtpPipelining::InTurn && ready == 0 && (1..IN_TURN).contains(&asked) && room && clear
 }
 
 /// Takes the replies that have come to an idle connection, and opens the data connection. False when it is of no more use.
@@ -184,7 +185,7 @@ fn look(connection: &mut Connection) -> bool {
     let mut buf = [0; 4096];
     let mut left = REPLY_LIMIT;
     loop {
-        match connection.filter.try_read(&mut buf) {
+        match connection.carrier.filter().try_read(&mut buf) {
             Poll::Pending => break,
             Poll::Ready(Ok(n)) if n > 0 && n <= left => {
                 ahead.received.extend(&buf[..n]);

@@ -156,7 +156,11 @@ pub async fn list(t: &mut Transfer, control: &mut Control, place: &Place) -> Res
         None if place.names_only => b"NLST".to_vec(),
         None => b"LIST".to_vec(),
     };
-    let data = data::open(t, control, &verb, b"").await?;
+    // A server that wants to be told beforehand is told of a named file even where its folder is listed, as by curl.
+    let data = match place.file() {
+        b"" => data::open(t, control, &verb, b"").await?,
+        file => data::open(t, control, b"RETR", file).await?,
+    };
     let Ok(span) = Span::of(t) else { return Ok(()) };
     let fetched = fetch_list(t, control, place, (verb, &span), data).await;
     give_up(t, control, &span, &fetched).await;

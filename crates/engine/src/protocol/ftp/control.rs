@@ -322,20 +322,20 @@ impl Control {
         let failed = || Error::new(Code::WeirdServerReply, "Failed to clear the command channel (CCC)");
         let mut connection = self.dialogue.whole.take();
         if mode == CCC_ACTIVE {
-            connection.filter.say_goodbye();
+            connection.filter().say_goodbye();
         }
         let deadline = t.now() + CCC_PATIENCE;
         let ended = async {
             let mut buf = vec![0; 32 * 1024];
-            match connection.filter.read(&mut buf).await {
+            match connection.filter().read(&mut buf).await {
                 Ok(0) => Ok(()),
                 _ => Err(failed()),
             }
         };
         t.within(Some(deadline), failed, ended).await?;
-        connection.filter.say_goodbye();
-        self.session.sessions = connection.filter.tls().and_then(|info| info.sessions.clone());
-        connection.filter = connection.filter.uncover().ok_or_else(failed)?;
+        connection.filter().say_goodbye();
+        self.session.sessions = connection.carrier.tls().and_then(|info| info.sessions.clone());
+        connection.carrier = connection.carrier.into_filter().uncover().ok_or_else(failed)?.into();
         connection.note_layers();
         self.dialogue.whole.restore(connection);
         Ok(())

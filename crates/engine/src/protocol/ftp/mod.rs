@@ -22,8 +22,6 @@ use crate::settings::Method as Request;
 use crate::transfer::Transfer;
 use control::Control;
 
-pub use pipeline::Pipelining;
-
 /// Where the URL leads, and what is to be done there.
 pub struct Place {
     /// Folders and file name.
@@ -48,29 +46,27 @@ pub struct Place {
 
 /// Runs one request.
 pub async fn run(t: &mut Transfer) -> Result<()> {
-    let mut fresh = false;
     // That commands which did not wait were to blame shows when waiting helps.
     let mut suspicion = None;
-    loop {
+    t.replayed(1, async |t, fresh| {
         let mut control = Control::open(t, fresh).await?;
         let outcome = exchange(t, &mut control).await;
-        match outcome {
-            // The server closed a kept connection while it was idle, or did not like what was sent: once more from the start.
+        match &outcome {
+            // The server closed a kept connection while it was idle, or did not like what was sent.
             Err(e) if e.is_stale() && !fresh => {
-                t.easy.note(|| "Connection died, retrying a fresh connect".to_owned());
                 suspicion = (control.session.moved > 0).then_some(control.dialogue.lines > 0);
-                fresh = true;
-            }
-            outcome => {
-                if outcome.is_ok() {
-                    control.judge(t, suspicion);
-                    control.ask_ahead(t).await;
-                }
-                control.end(t, outcome.as_ref().err().map(Error::code));
                 return outcome;
             }
+            Err(_) => {}
+            Ok(()) => {
+                control.judge(t, suspicion);
+                control.ask_ahead(t).await;
+            }
         }
-    }
+        control.end(t, outcome.as_ref().err().map(Error::code));
+        outcome
+    })
+    .await
 }
 
 /// A new control connection, logged in and left in the pool.

@@ -1,6 +1,6 @@
 //! Commands that do not wait for one another. On a control connection whose server is known to read a stream, TYPE, SIZE
 //! and RETR leave together, behind the SYN of the data connection: the same commands in the same order as curl's. A user may
-//! allow more (`Pipelining`), which changes what a server sees; `ahead` is the other half of that.
+//! allow more (`FtpPipelining`), which changes what a server sees; `ahead` is the other half of that.
 //!
 //! There are servers that take one command of what they read. One is believed to read a stream when its greeting names a
 //! program that does, when PWD and TYPE were answered both (at login, where the user allowed more), or after it has moved so
@@ -12,7 +12,6 @@ use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::ops::RangeInclusive;
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -27,6 +26,7 @@ use super::body::{self, Wanted};
 use super::control::Control;
 use super::{Place, data};
 use crate::error::{Error, Result};
+use crate::settings::FtpPipelining;
 use crate::transfer::Transfer;
 
 /// A reply that is later than the one before it, and than this many times the server's pace, is not on its way.
@@ -54,51 +54,9 @@ const MOST_STRAY: usize = 8;
 /// So many servers' objections are remembered by a multi handle.
 const MOST_SERVERS: usize = 64;
 
-/// What may be done to save round trips (`warmwire_ftp_pipeline`, WARMWIRE_FTP).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Pipelining {
-    /// Every command waits for the reply to the one before.
-    Wait,
-    /// The same commands, sent together where none depends on the reply to another.
-    #[default]
-    Together,
-    /// SIZE is left out, the next EPSV is sent at the end of a file, 226 is read by the next transfer.
-    Ahead,
-    /// The same, and up to four control connections to a server take turns.
-    InTurn,
-}
-
-impl Pipelining {
-    const ALL: [Pipelining; 4] =
-        [Pipelining::Wait, Pipelining::Together, Pipelining::Ahead, Pipelining::InTurn];
-
-    /// By its number in C.
-    pub fn from_number(number: i64) -> Option<Pipelining> {
-        Self::ALL.get(usize::try_from(number).ok()?).copied()
-    }
-
-    /// By its name in the environment.
-    fn from_name(name: &str) -> Option<Pipelining> {
-        let names = ["wait", "together", "pipeline", "turns"];
-        names.iter().position(|n| *n == name).map(|at| Self::ALL[at])
-    }
-
-    /// What the environment asks for; read once.
-    fn of_process() -> Pipelining {
-        static STATE: AtomicU8 = AtomicU8::new(u8::MAX);
-        if let Some(known) = Self::ALL.get(usize::from(STATE.load(Ordering::Relaxed))) {
-            return *known;
-        }
-        let named = std::env::var("WARMWIRE_FTP").ok().filter(|_| !runtime::secure_execution());
-        let level = named.and_then(|name| Pipelining::from_name(&name)).unwrap_or_default();
-        STATE.store(level as u8, Ordering::Relaxed);
-        level
-    }
-}
-
 /// What this transfer may do.
-pub fn level(t: &Transfer) -> Pipelining {
-    t.easy.ftp_pipelining.get().unwrap_or_else(Pipelining::of_process)
+pub fn level(t: &Transfer) -> FtpPipelining {
+    t.easy.ftp_pipelining.get().unwrap_or_else(FtpPipelining::of_process)
 }
 
 /// What servers made of it.
@@ -186,7 +144,7 @@ impl Control {
 
     /// Whether the login is to show how the server takes commands that come together. curl's first commands are others.
     pub fn proves_at_login(&self, t: &Transfer) -> bool {
-        level(t) >= Pipelining::Ahead && !self.is_objected(t)
+        level(t) >= FtpPipelining::Ahead && !self.is_objected(t)
     }
 
     /// The reply to PWD, after TYPE left together with it: a harmless pair. A server that closes for it is to be asked once
@@ -279,7 +237,7 @@ impl Control {
 /// Whether a file may be fetched that way: nothing that is asked of it hangs on a reply, and a fresh connection can make
 /// good whatever goes wrong.
 pub fn suits(t: &Transfer, control: &Control, place: &Place) -> bool {
-    level(t) >= Pipelining::Together
+    level(t) >= FtpPipelining::Together
         && control.dialogue.whole.is_reused()
         && is_worth_it(control, place)
         && !control.is_objected(t)
@@ -326,7 +284,7 @@ fn may_be_objection(code: Code) -> bool {
 async fn fetch(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
     let text = place.data_type == b'A';
     let set_type = control.session.data_type != Some(place.data_type);
-    let ask_size = level(t) < Pipelining::Ahead && !text && !t.on(O::IgnoreContentLength);
+    let ask_size = level(t) < FtpPipelining::Ahead && !text && !t.on(O::IgnoreContentLength);
     let early = control.take_early(t).await?;
     let commands = [
         set_type.then(|| [b"TYPE ", &[place.data_type][..]].concat()),
@@ -361,7 +319,7 @@ async fn fetch(t: &mut Transfer, control: &mut Control, place: &Place) -> Result
     body::may_begin(&reply)?;
     let size = known.filter(|&n| n > 0).or_else(|| body::announced(t, place, &reply));
     control.dialogue.outstanding += 1;
-    let late = level(t) >= Pipelining::Ahead && size.is_some() && !lost;
+    let late = level(t) >= FtpPipelining::Ahead && size.is_some() && !lost;
     let wanted = Wanted { size, most: None, text, late };
     body::receive(t, control, data::Data::Connected(filter), wanted).await?;
     if lost {

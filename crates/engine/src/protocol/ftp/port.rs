@@ -9,6 +9,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use net::Filter;
+use net::connect::Endpoints;
 use net::filter::SocketFilter;
 use runtime::Socket;
 use tables::{Code, EasyOption as O};
@@ -20,7 +21,11 @@ use crate::transfer::Transfer;
 /// Listens, and tells the server where.
 pub async fn listen(t: &mut Transfer, control: &mut Control) -> Result<Socket> {
     let failed = |text: String| Error::new(Code::FtpPortFailed, text);
-    let local = control.dialogue.about().endpoints.local.ok_or_else(|| failed("no local address".into()))?;
+    // The system may not have said when the connection was new.
+    let now = |socket: &Socket| Endpoints::of(socket).local;
+    let local = control.dialogue.about().endpoints.local;
+    let local = local.or_else(|| now(control.dialogue.whole.connection().carrier.socket()));
+    let local = local.ok_or_else(|| failed("no local address".into()))?;
     let wanted = t.text(O::Ftpport).map(|p| String::from_utf8_lossy(&p).into_owned()).unwrap_or_default();
     let (host, ports) = parse(&wanted);
     let told = address(t, host, local.ip()).await?;

@@ -3,10 +3,11 @@
 use std::task::{Context, Poll, ready};
 
 use net::Filter;
-use net::exchange::{BodyError, BodyStep};
+use net::exchange::BodyStep;
 use runtime::Direction;
 
-use crate::transfer::body::BodySource;
+use crate::error::Result;
+use crate::transfer::body::{BodySource, receive_failed, truncated};
 
 /// Bytes from a data connection.
 pub struct DataSource {
@@ -54,7 +55,7 @@ impl Lines {
 }
 
 impl BodySource for DataSource {
-    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep>> {
         if self.room == Some(0) {
             return Poll::Ready(Ok(BodyStep::End));
         }
@@ -62,11 +63,11 @@ impl BodySource for DataSource {
             Ok(n) => n,
             // Without close_notify the end may be an attacker's; the size or the reply tells.
             Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof && self.left.is_some_and(|l| l == 0) => 0,
-            Err(e) => return Poll::Ready(Err(BodyError::Io(e))),
+            Err(e) => return Poll::Ready(Err(receive_failed(&e))),
         };
         if n == 0 {
             return Poll::Ready(match self.left {
-                Some(left) if left > 0 => Err(BodyError::Truncated(Some(left))),
+                Some(left) if left > 0 => Err(truncated(Some(left))),
                 _ => Ok(BodyStep::End),
             });
         }

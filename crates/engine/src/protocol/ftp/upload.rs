@@ -1,5 +1,7 @@
 //! Files stored over a data connection: STOR, or APPE to add to one (RFC 959 §4.1.3).
 
+use std::future::poll_fn;
+
 use tables::{Code, EasyOption as O};
 
 use super::control::Control;
@@ -12,10 +14,7 @@ use crate::transfer::sending::send_body;
 
 /// Stores a file.
 pub async fn store(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
-    let mut reader = ClientReader::open(&t.easy, Method::Put)?;
-    if place.data_type == b'A' {
-        reader.send_as_text();
-    }
+    let mut reader = ClientReader::open_as(&t.easy, Method::Put, place.data_type == b'A')?;
     let data = data::open(t, control, b"STOR", place.file()).await?;
     control.set_type(t, place.data_type).await?;
     control.quote(t, O::Prequote).await?;
@@ -61,7 +60,7 @@ async fn send_all(
     let sent = send_body(t, filter.as_mut(), reader, None, None).await;
     // Not closed before the server has it all: what it sent that nobody read (TLS session tickets) would reset the connection.
     filter.say_goodbye();
-    filter.socket().end_sending();
+    let _ = poll_fn(|cx| filter.poll_end(cx)).await; // the server tells what has arrived
     if sent.is_err() {
         control.lost = true;
         return sent;

@@ -2,30 +2,19 @@
 //! bytes, and they are sent again as long as no setting changes. Nothing that comes with replies (cookies, challenges,
 //! redirects), with a proxy, or from a file may have had a part in it.
 
-use std::borrow::Cow;
 use std::rc::Rc;
 
-use net::exchange::{RequestBody, RequestHead};
+use net::exchange::RequestBody;
 use tables::EasyOption as O;
 use tables::scheme::Family;
 
 use super::auth;
 use super::request::{Request, version};
-use crate::settings::{Method, Text};
+use crate::settings::Method;
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::connect::Link;
-
-/// The head of a request without a body, and what making it told the application.
-pub struct KeptHead {
-    generation: u64,
-    version: &'static str,
-    method: Method,
-    head: Rc<RequestHead>,
-    head_only: bool,
-    effective_method: Cow<'static, str>,
-    referer: Option<Text>,
-}
+use crate::transfer::http::KeptHead;
 
 /// The request that was sent when everything was the same.
 pub fn request(t: &mut Transfer, link: &Link) -> Option<Request> {
@@ -82,5 +71,5 @@ fn is_plain(t: &Transfer, link: &Link) -> bool {
         && direct
         && !link.lease.about().answers_http10
         && first
-        && !crate::stores::cookies::is_on(&t.easy)
+        && !crate::stores::cookies::is_on(t.easy.keeper())
 }

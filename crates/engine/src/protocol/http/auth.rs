@@ -18,44 +18,15 @@ use crate::error::{Error, Result};
 use crate::protocol::Next;
 use crate::settings::{Method, Text};
 use crate::transfer::Transfer;
-use crate::transfer::auth::{Answer, Ask, Binding, ConnectionSteps, Heard, Memory, Scheme, Steps};
+use crate::transfer::auth::{Answer, Ask, Binding, Heard, Memory, Scheme, Steps};
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::connect::Link;
 use crate::transfer::login::{Login, credentials};
 use crate::transfer::negotiate::{Negotiate, Whom, listen, speak};
 use crate::transfer::secret::{Peer, Role, Secret};
 
-/// What one transfer asks and is asked.
-#[derive(Default)]
-pub struct State {
-    /// The login for the URL of the current request, once it was looked for.
-    login: Option<Option<Secret<Login>>>,
-    /// The last request had something to prove to the server.
-    asks_server: bool,
-    /// The proxy that the last request was handed to, and who we are for it.
-    proxy: Option<(Peer, Option<Secret<Login>>)>,
-    /// The last request left its body out: it only asked for a challenge.
-    withholds: bool,
-    /// Somebody refused what we have; this transfer asks no more.
-    problem: bool,
-    /// What the connection in use knows, once there was something to know.
-    pub steps: Option<Box<ConnectionSteps>>,
-}
-
-impl State {
-    /// Whether this request only asks for a challenge and leaves its body out.
-    pub fn withholds_body(&self) -> bool {
-        self.withholds
-    }
-
-    /// Whether a proxy that the last request was handed to may be told who we are.
-    fn asks_proxy(&self) -> bool {
-        matches!(self.proxy, Some((_, Some(_))))
-    }
-}
-
 fn memory(t: &Transfer) -> &RefCell<Memory> {
-    &t.easy.stores.auth
+    &t.auth
 }
 
 /// The login for the current URL; a file is asked once a request.
@@ -121,12 +92,12 @@ fn take_negotiate(t: &mut Transfer, role: Role) -> Negotiate {
 pub async fn prepare(t: &mut Transfer, link: &Link) -> Result<()> {
     if memory(t).borrow().server.wants(Scheme::Negotiate) {
         cold_path();
-        prepare_server(t, link).await?;
+        Box::pin(prepare_server(t, link)).await?;
     }
     if let Some(proxy) = link.forwarder() {
         cold_path();
         let mut negotiate = take_negotiate(t, Role::Proxy);
-        proxy.prepare(t, &mut negotiate).await;
+        Box::pin(proxy.prepare(t, &mut negotiate)).await;
         steps(t, Role::Proxy).negotiate = negotiate;
     }
     Ok(())
@@ -150,7 +121,8 @@ async fn prepare_server(t: &mut Transfer, link: &Link) -> Result<()> {
 /// The server, as whom a security context is made with.
 fn server(t: &Transfer, about: &About) -> Whom {
     let host = t.url.host_ascii().unwrap_or_default();
-    let channel = about.tls.as_deref().filter(|_| t.scheme().tls()).and_then(binding::server_end_point);
+    let tls = about.tls.as_deref().filter(|_| t.scheme().tls());
+    let channel = tls.and_then(|tls| binding::server_end_point(tls.by_now()));
     Whom { role: Role::Server, host: String::from_utf8_lossy(&host).into_owned(), channel }
 }
 
@@ -176,17 +148,17 @@ pub fn fields(t: &mut Transfer, link: &Link, target: &Target<'_>, body: &ClientR
         let memory = memory(t).borrow();
         memory.server.asks() || memory.proxy.asks()
     };
-    t.http.auth.withholds = asks && !matches!(t.method, Method::Get | Method::Head);
+    t.http.auth.withholds_body = asks && !matches!(t.method, Method::Get | Method::Head);
     Ok(out)
 }
 
 /// What [`fields`] comes to when there is nothing to prove to anybody.
 pub fn nothing_to_prove(t: &mut Transfer) {
-    let mut memory = t.easy.stores.auth.borrow_mut();
+    let mut memory = t.auth.borrow_mut();
     memory.server.pass();
     memory.proxy.pass();
     let state = &mut t.http.auth;
-    (state.asks_server, state.proxy, state.withholds) = (false, None, false);
+    (state.asks_server, state.proxy, state.withholds_body) = (false, None, false);
 }
 
 /// Whether it came to that, and will again: a signature of the message needs no login, and tickets come and go.
@@ -198,10 +170,11 @@ pub fn proves_nothing(t: &Transfer) -> bool {
 
 fn proxy_field(t: &mut Transfer, link: &Link, target: &Target<'_>, out: &mut Vec<u8>) -> Result<()> {
     let by_ticket = memory(t).borrow().proxy.uses(Scheme::Negotiate);
-    t.http.auth.proxy = link.forwarder().map(|proxy| (proxy.peer(), proxy.login_or_unnamed(by_ticket)));
-    let mut memory = t.easy.stores.auth.borrow_mut();
+    t.http.auth.proxy =
+        link.forwarder().map(|proxy| Box::new((proxy.peer(), proxy.login_or_unnamed(by_ticket))));
+    let mut memory = t.auth.borrow_mut();
     let state = &mut t.http.auth;
-    let Some((peer, Some(login))) = &state.proxy else {
+    let Some((peer, Some(login))) = state.proxy.as_deref() else {
         memory.proxy.pass();
         return Ok(());
     };
@@ -260,7 +233,7 @@ fn server_answer(
     let custom = target.custom.names("Authorization");
     let ask = Ask { peer, login, bearer, method: target.method, uri: &uri, custom };
     let steps = &mut t.http.auth.steps.get_or_insert_default().server;
-    t.easy.stores.auth.borrow_mut().server.answer(&ask, steps)
+    t.auth.borrow_mut().server.answer(&ask, steps)
 }
 
 /// Writes one field.
@@ -269,6 +242,12 @@ pub fn field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     out.extend_from_slice(b": ");
     out.extend_from_slice(value);
     out.extend_from_slice(b"\r\n");
+}
+
+/// Whether a security context waits for what the reply says.
+pub fn hears(t: &Transfer) -> bool {
+    let memory = memory(t).borrow();
+    [&memory.server, &memory.proxy].into_iter().any(|side| side.uses(Scheme::Negotiate))
 }
 
 /// After the head of a reply: the security contexts take in what it says to them.
@@ -287,7 +266,7 @@ pub async fn hear(t: &mut Transfer, talk: &Talk, response: &Response) {
         steps(t, Role::Server).negotiate = negotiate;
     }
     let asked = memory(t).borrow().proxy.uses(Scheme::Negotiate);
-    if let Some((peer, Some(_))) = t.http.auth.proxy.as_ref().filter(|_| asked) {
+    if let Some((peer, Some(_))) = t.http.auth.proxy.as_deref().filter(|_| asked) {
         cold_path();
         let whom = Whom { role: Role::Proxy, host: peer.host().to_owned(), channel: None };
         let mut negotiate = take_negotiate(t, Role::Proxy);
@@ -318,8 +297,8 @@ pub fn after(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<O
 /// nobody wanted to know who is asking.
 fn another_round(t: &mut Transfer, status: u16, heard: Heard) -> bool {
     let state = &mut t.http.auth;
-    let mut memory = t.easy.stores.auth.borrow_mut();
-    let unasked = state.withholds && status < 300;
+    let mut memory = t.auth.borrow_mut();
+    let unasked = state.withholds_body && status < 300;
     let asks_more = state.asks_server && !memory.server.is_through();
     let mut again = false;
     if state.asks_server && (status == 401 || unasked) {
@@ -337,10 +316,10 @@ fn another_round(t: &mut Transfer, status: u16, heard: Heard) -> bool {
 
 /// What the challenges of a 401 or 407 say.
 fn take_challenges(t: &mut Transfer, response: &Response) -> Heard {
-    let mut memory = t.easy.stores.auth.borrow_mut();
+    let mut memory = t.auth.borrow_mut();
     let mut info = t.easy.info.borrow_mut();
     let state = &mut t.http.auth;
-    let (heard, steps) = match (response.status, &state.proxy) {
+    let (heard, steps) = match (response.status, state.proxy.as_deref()) {
         (401, _) => {
             let steps = &mut state.steps.get_or_insert_default().server;
             let heard = memory.server.challenged(&response.challenges, &t.url.peer, steps);

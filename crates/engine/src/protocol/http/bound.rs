@@ -19,7 +19,7 @@ use crate::transfer::secret::Role;
 /// idle one may have been authenticated for by NTLM already, so that nothing has to be found out there.
 pub fn bound(t: &mut Transfer, forwarding: Option<&Proxy>) -> Result<Bound> {
     let [server, proxy] = {
-        let memory = t.easy.stores.auth.borrow();
+        let memory = t.auth.borrow();
         [memory.server.binding(), forwarding.map_or(Binding::Nobody, |_| memory.proxy.binding())]
     };
     if [server, proxy] == [Binding::Nobody; 2] {
@@ -39,7 +39,7 @@ pub fn bound(t: &mut Transfer, forwarding: Option<&Proxy>) -> Result<Bound> {
         },
     };
     let [server, proxy] = sure;
-    Ok(Bound { to: both(server, proxy), perhaps })
+    Ok(Bound { to: both(server, proxy).map(Box::new), perhaps: perhaps.map(Box::new) })
 }
 
 fn login_by(t: &mut Transfer, scheme: Option<Scheme>) -> Result<Option<Credentials>> {

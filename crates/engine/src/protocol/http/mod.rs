@@ -7,6 +7,7 @@ mod again;
 mod auth;
 mod bound;
 mod httpsig;
+mod offers;
 mod pushed;
 mod redirect;
 mod request;
@@ -21,7 +22,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use net::Lease;
-use net::exchange::{BodyError, BodyStep, Dialect, Exchange, Reading, RequestHead};
+use net::exchange::{BodyStep, Dialect, Exchange, Reading, RequestHead};
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, Scheme};
 use wire::h2::hop_by_hop;
@@ -30,7 +31,6 @@ use super::{Next, rtsp};
 use crate::callbacks::DebugKind;
 use crate::easy::EasyState;
 use crate::error::{Error, Result};
-use crate::push::Offers;
 use crate::settings::Method;
 use crate::transfer::Transfer;
 use crate::transfer::auth::ConnectionSteps;
@@ -38,34 +38,13 @@ use crate::transfer::body::BodySource;
 use crate::transfer::connect::Link;
 use crate::transfer::plan::belonging;
 use crate::transfer::prepare::url_text;
-pub use again::KeptHead;
 pub use auth::{Target, fields as authorization};
+use offers::Offers;
 pub use request::{Custom, Head, Request, time_condition_field};
 use response::Response;
 pub use response::more;
 pub use upgrade::is_by_hand;
 use upload::Upload;
-
-/// What the handler remembers between the requests of one transfer.
-#[derive(Default)]
-pub struct Memory {
-    /// The next connection must be a new one: a pooled one has just failed.
-    pub fresh: bool,
-    /// A server answered 417: no more Expect in this transfer.
-    pub no_expect: bool,
-    /// A server demanded HTTP/1.0 manners.
-    pub http10: bool,
-    /// A server or the way of authentication demanded HTTP/1.
-    pub no_http2: bool,
-    /// Authentication rounds.
-    pub auth: auth::State,
-    /// The connection of an NTLM or Negotiate conversation, which goes on with the next request.
-    kept: Option<Link>,
-    /// The Referer that a redirect made (CURLOPT_AUTOREFERER).
-    pub referer: Option<Vec<u8>>,
-    /// What RTSP knows besides.
-    pub rtsp: Option<Box<rtsp::State>>,
-}
 
 /// How often a request is moved from a dead pooled connection to another one.
 const MAX_REPLAYS: u32 = 5;
@@ -73,28 +52,17 @@ const MAX_REPLAYS: u32 = 5;
 /// Runs one request.
 pub async fn run(t: &mut Transfer) -> Result<Next> {
     upgrade::choose_method(t);
-    let mut replays = 0;
-    loop {
-        match request_and_reply(t).await {
-            Err(e) if e.is_stale() && replays < MAX_REPLAYS => {
-                cold_path();
-                replays += 1;
-                t.http.fresh = replays + 1 == MAX_REPLAYS;
-                t.http.no_http2 |= e.is_for_http1();
-                let now = t.now();
-                t.easy.info.borrow_mut().begin_request(now); // with a connect time-out of its own
-                t.easy.note(|| match t.http.no_http2 {
-                    true => "Downgrades to HTTP/1.1".to_owned(),
-                    false => format!("Connection died, retrying a fresh connect (retry count: {replays})"),
-                });
-            }
-            Err(e) if e.is_stale() => {
-                let text = format!("Connection died, tried {MAX_REPLAYS} times before giving up");
-                return Err(Error::new(Code::SendError, text));
-            }
-            result => return result,
+    let outcome = t.replayed(MAX_REPLAYS, async |t, fresh| {
+        let outcome = request_and_reply(t, fresh).await;
+        outcome.inspect_err(|e| t.http.no_http2 |= e.is_for_http1())
+    });
+    outcome.await.map_err(|e| match e.is_stale() {
+        true => {
+            let text = format!("Connection died, tried {MAX_REPLAYS} times before giving up");
+            Error::new(Code::SendError, text)
         }
-    }
+        false => e,
+    })
 }
 
 /// A connection for the next request, which may have to be its user's own.
@@ -109,23 +77,21 @@ pub async fn connect(t: &mut Transfer, fresh: bool) -> Result<Link> {
     t.connect_bound(plan, bound, fresh).await
 }
 
-async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
+/// A connection, and the request that goes out on it; whether it has carried others.
+async fn request(t: &mut Transfer, fresh: bool) -> Result<(Link, Request, bool)> {
     if let Some(adopted) = t.easy.adopted.take() {
         cold_path();
         let (link, request) = pushed::take_up(t, *adopted)?;
-        return Box::pin(exchange(t, link, request, false)).await;
+        return Ok((link, request, false));
     }
-    let kept = t.http.kept.take().filter(|_| !t.http.fresh);
+    let kept = t.http.kept.take().filter(|_| !fresh);
     let reused = kept.is_some();
     let mut link = match kept {
         Some(link) => {
             auth::begin_request(t)?;
-            link
+            *link
         }
-        None => {
-            let fresh = t.http.fresh;
-            connect(t, fresh).await?
-        }
+        None => connect(t, fresh).await?,
     };
     let reused = reused || link.lease.is_reused();
     if is_rtsp(t) {
@@ -146,11 +112,12 @@ async fn request_and_reply(t: &mut Transfer) -> Result<Next> {
         None => Request::build(t, &link)?,
     };
     bind(t, &mut link)?;
-    exchange(t, link, request, reused).await
+    Ok((link, request, reused))
 }
 
-/// The request goes out, and its reply comes in.
-async fn exchange(t: &mut Transfer, mut link: Link, request: Request, reused: bool) -> Result<Next> {
+/// The request goes out, and its reply comes in. What making it took is none of this future's while it waits for the reply.
+async fn request_and_reply(t: &mut Transfer, fresh: bool) -> Result<Next> {
+    let (mut link, request, reused) = request(t, fresh).await?;
     {
         let mut info = t.easy.info.borrow_mut();
         (info.downloaded, info.announced, info.download_total) = (0, -1, -1);
@@ -162,14 +129,15 @@ async fn exchange(t: &mut Transfer, mut link: Link, request: Request, reused: bo
         cold_path();
         rtsp::begin(t, talk.exchange.as_mut());
     }
-    let mut outcome = converse(t, &mut talk).await;
+    let ahead = t.is_ahead();
+    let mut outcome = converse(t, &mut talk).await.map_err(|e| t.late_failure(e));
     if matches!(outcome, Ok(Finished { switches: true, .. })) {
         cold_path();
         (link, talk, outcome) = Box::pin(upgrade::go_on_in_http2(t, link, talk)).await?;
     }
     let untouched = !talk.exchange.any_received();
     match outcome {
-        Ok(Finished { upgraded: true, .. }) => upgrade::hand_over(t, link, talk.exchange).await,
+        Ok(Finished { upgraded: true, .. }) => Box::pin(upgrade::hand_over(t, link, talk.exchange)).await,
         Ok(Finished { next, keep, http10, .. }) => {
             let (clean, storage) = link.lease.end(talk.exchange);
             if let Some(whole) = link.lease.whole() {
@@ -195,7 +163,7 @@ async fn exchange(t: &mut Transfer, mut link: Link, request: Request, reused: bo
                     whole.connection().state = Some(steps);
                 }
                 if (bound || auth::binds(t)) && matches!(next, Next::Again) {
-                    t.http.kept = Some(link);
+                    t.http.kept = Some(Box::new(link));
                 } else {
                     t.easy.note(|| left_intact(t, link.lease.about().id));
                     t.release(link.lease);
@@ -209,7 +177,12 @@ async fn exchange(t: &mut Transfer, mut link: Link, request: Request, reused: bo
         }
         // Nothing of a reply came on a connection that had served before: the server closed it while
         // it was idle. A body that can be read again travels once more; one that can not is the failure to tell.
-        Err(e) if e.is_stale() || reused && untouched && replayable(&e) && !e.is_final() => {
+        // The same goes for one that was asked ahead of its handshake, and that QUIC then could not make.
+        Err(e)
+            if e.is_stale()
+                || reused && untouched && replayable(&e) && !e.is_final()
+                || ahead && unreachable(&e) =>
+        {
             talk.upload.rewind()?;
             Err(e.stale())
         }
@@ -247,7 +220,7 @@ fn bind(t: &mut Transfer, link: &mut Link) -> Result<()> {
     if begun && link.lease.about().identity.credentials.is_none() {
         cold_path();
         let credentials = bound::bound(t, link.forwarder())?.to.unwrap_or_default();
-        let identity = belonging(&link.lease.about().identity, credentials);
+        let identity = belonging(&link.lease.about().identity, *credentials);
         if let Some(whole) = link.lease.whole() {
             whole.bind(identity);
         }
@@ -257,6 +230,10 @@ fn bind(t: &mut Transfer, link: &mut Link) -> Result<()> {
 
 fn replayable(e: &Error) -> bool {
     matches!(e.code(), Code::GotNothing | Code::RecvError | Code::SendError | Code::Http2)
+}
+
+fn unreachable(e: &Error) -> bool {
+    matches!(e.code(), Code::CouldntConnect | Code::QuicConnectError)
 }
 
 #[derive(Default)]
@@ -286,7 +263,10 @@ async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
             return Ok(Finished { upgraded: true, ..Finished::default() });
         }
     }
-    auth::hear(t, talk, &response).await;
+    if auth::hears(t) {
+        cold_path();
+        Box::pin(auth::hear(t, talk, &response)).await;
+    }
     let next = decide(t, talk, &response)?;
     if matches!(next, Next::Done) {
         response.check_body(t)?;
@@ -321,7 +301,7 @@ async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
 /// The reply is complete, and the request's body may not be: a server that keeps the connection and has not said no reads
 /// on, and gets all of it. Whether the connection can carry another request.
 async fn finish_upload(t: &Transfer, talk: &mut Talk, keep: bool, response: &Response) -> Result<bool> {
-    let open = keep && !response.body.until_close;
+    let open = keep && !response.body.until_close && !response.begins_websocket(t);
     if open {
         talk.upload.go_ahead();
         poll_fn(|cx| talk.poll_upload(cx)).await?;
@@ -365,11 +345,11 @@ fn wanted(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<Next
 }
 
 /// A stream has been opened with that head.
-fn note_stream(t: &Transfer, stream: u32, head: &RequestHead) {
+fn note_stream(t: &Transfer, version: &str, stream: u32, head: &RequestHead) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     t.easy.note(|| {
         let url = url_text(&t.url);
-        format!("[HTTP/2] [{stream}] OPENED stream for {}", text(&url))
+        format!("[{version}] [{stream}] OPENED stream for {}", text(&url))
     });
     let host = head.fields().find(|(name, _)| name.eq_ignore_ascii_case(b"host")).map(|(_, value)| value);
     let pseudo = [
@@ -379,11 +359,13 @@ fn note_stream(t: &Transfer, stream: u32, head: &RequestHead) {
         (":path", Some(head.target())),
     ];
     for (name, value) in pseudo.into_iter().filter_map(|(name, value)| Some((name, value?))) {
-        t.easy.note(|| format!("[HTTP/2] [{stream}] [{name}: {}]", text(value)));
+        t.easy.note(|| format!("[{version}] [{stream}] [{name}: {}]", text(value)));
     }
     let others = head.fields().filter(|(name, _)| !name.eq_ignore_ascii_case(b"host") && !hop_by_hop(name));
     for (name, value) in others {
-        t.easy.note(|| format!("[HTTP/2] [{stream}] [{}: {}]", text(name).to_ascii_lowercase(), text(value)));
+        t.easy.note(|| {
+            format!("[{version}] [{stream}] [{}: {}]", text(name).to_ascii_lowercase(), text(value))
+        });
     }
 }
 
@@ -416,6 +398,8 @@ pub struct Talk {
     reading: Reading,
     /// The request asks for the upgrade to HTTP/2.
     asks_for_http2: bool,
+    /// A WebSocket on a stream: when both have said goodbye, nothing more is waited for.
+    ends_by_word: bool,
 }
 
 impl Talk {
@@ -442,10 +426,14 @@ impl Talk {
         if let Some(weight) = weight {
             exchange.weigh(weight);
         }
+        if let Some(trace) = t.trace_of_frames() {
+            cold_path();
+            exchange.watch(trace);
+        }
         exchange.begin(&request.head, reading);
         if let Some(stream) = exchange.stream().filter(|_| !request.head.text().is_empty()) {
             cold_path();
-            note_stream(t, stream, &request.head);
+            note_stream(t, request::version(t, link), stream, &request.head);
         }
         let text = request.head.text();
         if !text.is_empty() {
@@ -456,7 +444,18 @@ impl Talk {
         let upload = Upload::new(t, request.body, request.head.body, request.expects, request.trailers);
         let easy = t.easy.clone();
         let head_only = request.head_only;
-        Talk { exchange, upload, reused, head_only, easy, weight, offers, reading, asks_for_http2 }
+        Talk {
+            exchange,
+            upload,
+            reused,
+            head_only,
+            easy,
+            weight,
+            offers,
+            reading,
+            asks_for_http2,
+            ends_by_word: false,
+        }
     }
 
     /// Lets the upload go on. A failure is kept by the upload until the reply has been read as far as
@@ -486,8 +485,12 @@ impl Talk {
 }
 
 impl BodySource for Talk {
-    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
-        self.exchange.poll_body(cx, buf)
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep>> {
+        if self.ends_by_word && self.easy.ws_is_over() && self.exchange.poll_left(cx).is_ready() {
+            cold_path();
+            return Poll::Ready(Ok(BodyStep::End));
+        }
+        BodySource::poll_body(self.exchange.as_mut(), cx, buf)
     }
 
     fn left(&self) -> Option<u64> {

@@ -36,9 +36,7 @@ pub fn after(t: &mut Transfer, response: &Response) -> Result<Next> {
         let text = format!("The redirect target URL could not be parsed: {}", e.message());
         Error::new(url_error(e).code(), text)
     })?;
-    if t.on(O::Autoreferer) {
-        t.http.referer = Some(without_credentials(&t.url));
-    }
+    refer(t);
     change_method(t, response.status, follow);
     t.easy.note(|| {
         format!("Issue another request to this URL: '{}'", String::from_utf8_lossy(&url_text(&url)))
@@ -63,7 +61,15 @@ pub fn again(t: &mut Transfer) -> Next {
         return Next::Stop(error);
     }
     count(t);
+    refer(t);
     Next::Again
+}
+
+/// What comes next is referred to by what came before (CURLOPT_AUTOREFERER); to curl a round of a login is such a step, too.
+fn refer(t: &mut Transfer) {
+    if t.on(O::Autoreferer) {
+        t.http.referer = Some(without_credentials(&t.url));
+    }
 }
 
 /// CURLOPT_MAXREDIRS has been reached.

@@ -55,21 +55,30 @@ impl Request {
         let mut body = ClientReader::open(&t.easy, t.method)?;
         let name = method_name(t);
         note_method(t, &name);
+        let on_stream = upgrade::is_on_stream(t, link);
         let resume = resume_upload(t, &mut body)?;
         let version = version(t, link);
         let url = t.url.clone();
         let host = url.host_field()?;
         let target = auth::Target { method: &name, host, custom: &custom, uri: None };
         let authorization = auth::fields(t, link, &target, &body)?;
-        let withheld = t.http.auth.withholds_body();
+        let withheld = t.http.auth.withholds_body;
         if withheld {
             body = ClientReader::empty(&t.easy);
+        }
+        if on_stream {
+            cold_path();
+            body = upgrade::frames(t);
         }
         let follows = what_follows(t, &custom, &body, version)?;
         let chunked = follows == RequestBody::Chunked;
 
         let target = |out: &mut Vec<u8>| request_target(t, link, out);
-        let out = RequestHead::new(&name, t.scheme().name(), target, version);
+        let mut out = match on_stream {
+            true => RequestHead::new(b"CONNECT", upgrade::scheme_on_stream(t), target, version),
+            false => RequestHead::new(&name, t.scheme().name(), target, version),
+        };
+        out.protocol = on_stream.then_some(upgrade::WEBSOCKET);
         let mut head = Head::new(out, &custom);
         host_field(t, &mut head, host);
         head.lines(&authorization);
@@ -105,7 +114,7 @@ impl Request {
         let head = Rc::new(head.out);
         // What tells no length ends where the application says so.
         let streams = matches!(version, HTTP2 | HTTP3);
-        let open = chunked || streams && follows != RequestBody::None && body.size.is_none();
+        let open = chunked || streams && follows != RequestBody::None && body.size.is_none() && !on_stream;
         if open {
             body.end_ends_it();
         }
@@ -129,7 +138,7 @@ const HTTP3: &str = "HTTP/3";
 /// The version in which the request goes out.
 pub fn version(t: &Transfer, link: &Link) -> &'static str {
     if t.scheme().family() == Family::Ws {
-        HTTP11
+        if upgrade::is_on_stream(t, link) { HTTP2 } else { HTTP11 }
     } else if matches!(link.lease, Lease::Stream(_)) {
         let agreed = link.lease.about().tls.as_ref().and_then(|tls| tls.alpn.as_deref());
         if agreed == Some(net::http3::ALPN) { HTTP3 } else { HTTP2 }
@@ -264,7 +273,7 @@ fn range_field(t: &Transfer, head: &mut Head, resume: Resume, size: Option<u64>)
                 head.out.line(&[b"Range: bytes=", &range]);
             }
         }
-        _ => {
+        Method::Put | Method::Post => {
             if head.custom.names("Content-Range") {
                 return;
             }
@@ -284,6 +293,8 @@ fn range_field(t: &Transfer, head: &mut Head, resume: Resume, size: Option<u64>)
                 (None, None) => {}
             }
         }
+        // curl asks for no part of a form.
+        _ => {}
     }
 }
 
@@ -302,7 +313,7 @@ fn transfer_coding_field(t: &Transfer, head: &mut Head) {
 fn connection_field(t: &Transfer, link: &Link, head: &mut Head) {
     let named = [
         (wants_te(t, head.custom), &b"TE"[..]),
-        (t.scheme().family() == Family::Ws, b"Upgrade"),
+        (t.scheme().family() == Family::Ws && !upgrade::is_on_stream(t, link), b"Upgrade"),
         (upgrade::asks_for_http2(t, link), b"Upgrade, HTTP2-Settings"),
     ];
     let named = named.into_iter().filter_map(|(wanted, name)| wanted.then_some(name));
@@ -316,8 +327,8 @@ fn connection_field(t: &Transfer, link: &Link, head: &mut Head) {
     rest.iter().for_each(|value| head.field("Connection", value));
 }
 
-/// What asks for HTTP/2 (RFC 7540 §3.2) or a WebSocket (RFC 6455 §4.1).
-fn upgrade_fields(t: &Transfer, link: &Link, head: &mut Head) -> Result<()> {
+/// What asks for HTTP/2 (RFC 7540 §3.2) or a WebSocket (RFC 6455 §4.1, RFC 8441 §5).
+fn upgrade_fields(t: &mut Transfer, link: &Link, head: &mut Head) -> Result<()> {
     if upgrade::asks_for_http2(t, link) {
         cold_path();
         head.field("Upgrade", b"h2c");
@@ -326,11 +337,22 @@ fn upgrade_fields(t: &Transfer, link: &Link, head: &mut Head) -> Result<()> {
     if t.scheme().family() != Family::Ws {
         return Ok(());
     }
-    let mut nonce = [0; 16];
-    net::random(&mut nonce).map_err(|_| Error::from(Code::FailedInit))?;
-    head.unless_custom("Upgrade", Some(b"websocket"));
+    let by_upgrade = !upgrade::is_on_stream(t, link);
+    if by_upgrade {
+        head.unless_custom("Upgrade", Some(upgrade::WEBSOCKET.as_bytes()));
+    }
     head.unless_custom("Sec-WebSocket-Version", Some(ws::VERSION.as_bytes()));
-    head.unless_custom("Sec-WebSocket-Key", Some(ws::key(nonce).as_bytes()));
+    if by_upgrade {
+        let mut nonce = [0; 16];
+        net::random(&mut nonce).map_err(|_| Error::from(Code::FailedInit))?;
+        head.unless_custom("Sec-WebSocket-Key", Some(ws::key(nonce).as_bytes()));
+    }
+    let own = head.custom.names(upgrade::EXTENSIONS);
+    t.http.deflate = t.easy.settings.borrow().websocket().deflate.filter(|_| !own && !t.easy.ws_raw());
+    if let Some(offer) = t.http.deflate {
+        cold_path();
+        head.field(upgrade::EXTENSIONS, offer.field().as_bytes());
+    }
     Ok(())
 }
 
@@ -563,7 +585,7 @@ impl Custom {
             if is("Host")
                 || is("Content-Type") && body.form().is_some()
                 || is("Content-Length")
-                    && (t.http.auth.withholds_body() || t.method == Method::Get && t.other_origin)
+                    && (t.http.auth.withholds_body || t.method == Method::Get && t.other_origin)
                 || is("Connection") && (value.is_some() || te)
             {
                 continue;

@@ -20,7 +20,7 @@ use wire::http1::{HeaderLine, StatusLine, TooLarge};
 use super::{Talk, rtsp};
 use crate::callbacks::DebugKind;
 use crate::error::{Error, Result};
-use crate::multi::SMALL_SCRATCH;
+use crate::scratch::{SMALL, with_scratch};
 use crate::settings::{Method, Text};
 use crate::stores::headers::Origin;
 use crate::stores::now;
@@ -158,6 +158,7 @@ async fn http09(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
             return Err(nothing(talk));
         }
     };
+    t.note_late();
     t.mark_first_byte();
     if !found || is_alias(t, talk.exchange.rest()) {
         return Ok(false);
@@ -206,7 +207,7 @@ async fn next_part(t: &mut Transfer, talk: &mut Talk, number: usize, first: bool
 
 /// Receives more of a head, while the request's body may still be on its way; `false` when the server closed.
 pub async fn more(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
-    let Transfer { multi, writer, .. } = t;
+    let Transfer { writer, .. } = t;
     poll_fn(|cx| {
         if let Err(e) = talk.poll_beside(cx) {
             return Poll::Ready(Err(e));
@@ -215,7 +216,7 @@ pub async fn more(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
         if let Poll::Ready(Err(e)) = writer.poll_ready(cx) {
             return Poll::Ready(Err(e));
         }
-        let more = ready!(multi.with_scratch(SMALL_SCRATCH, |buf| talk.exchange.poll_more(cx, buf)));
+        let more = ready!(with_scratch(SMALL, |buf| talk.exchange.poll_more(cx, buf)));
         Poll::Ready(more.map_err(|e| talk.upload.take_failure().unwrap_or(receive_failed(&e))))
     })
     .await
@@ -277,12 +278,13 @@ impl Response {
     }
 
     /// The server closed within the head. Some leave out the empty line of a reply without a body, and curl takes what
-    /// came in whole lines for the head; only a reply that never got to its status is none.
+    /// came in whole lines for the head; only a reply that never got to its status is none; nor is an interim one while the
+    /// request's body has not left.
     fn cut_off(&mut self, t: &mut Transfer, talk: &mut Talk, number: usize) -> Result<()> {
         if let Some(e) = talk.upload.take_failure() {
             return Err(e);
         }
-        if number == 0 {
+        if number == 0 || self.status / 100 == 1 && !talk.upload.complete() {
             return Err(nothing(talk));
         }
         if talk.exchange.cut_off() {
@@ -400,7 +402,8 @@ impl Response {
 
     /// Whether frames of a WebSocket follow. Such a head is not shown with them.
     pub fn begins_websocket(&self, t: &Transfer) -> bool {
-        self.status == SWITCHING && t.scheme().family() == Family::Ws
+        let agreed = if self.version >= 20 { self.status / 100 == 2 } else { self.status == SWITCHING };
+        agreed && t.scheme().family() == Family::Ws
     }
 
     /// Faults of a reply that is the transfer's last.

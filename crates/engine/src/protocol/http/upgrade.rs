@@ -1,6 +1,6 @@
 //! Where HTTP/1 ends in another protocol on the same connection. HTTP/2 without TLS (RFC 7540 §3.2): the request that asks for
-//! it is answered on the session's first stream, or in HTTP/1 by a server that does not want it. WebSocket (RFC 6455): a GET of HTTP/1.1 asks for it, and when the server has agreed, frames go both ways until it closes
-//! (libcurl-ws.md). The frames are wire's, what is known of them lives in `websocket`; they come out of the client writer and
+//! it is answered on the session's first stream, or in HTTP/1 by a server that does not want it. WebSocket (RFC 6455): a GET of HTTP/1.1 asks for it, or a CONNECT on a stream of HTTP/2 (RFC 8441), and when the server has
+//! agreed, frames go both ways until it closes (libcurl-ws.md). The frames are wire's, what is known of them lives in `websocket`; they come out of the client writer and
 //! go in by the client reader, so that pauses, limits and counts are those of every transfer.
 
 use std::future::poll_fn;
@@ -9,18 +9,24 @@ use net::Lease;
 use net::exchange::{Exchange, RequestBody, RequestHead};
 use net::http2::Switched;
 use tables::scheme::Family;
-use tables::{Code, EasyOption as O};
+use tables::{Code, EasyOption as O, Scheme};
 
 use super::super::{Next, give};
 use super::request::{HTTP11, version};
-use super::{Finished, Response, Talk, Upload, converse};
+use super::{Finished, Offers, Response, Talk, Upload, converse};
 use crate::error::{Error, Result};
-use crate::push::Offers;
 use crate::settings::Method;
+use crate::stores::headers::Origin;
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::connect::Link;
 use crate::websocket::WebSocket;
+
+/// The protocol's name, in a field Upgrade and in `:protocol`.
+pub const WEBSOCKET: &str = "websocket";
+
+/// The field by which extensions are offered and agreed on (RFC 6455 §9.1).
+pub const EXTENSIONS: &str = "Sec-WebSocket-Extensions";
 
 /// CURLOPT_CONNECT_ONLY with this value asks for the upgrade, too.
 const WITH_UPGRADE: i64 = 2;
@@ -65,30 +71,63 @@ pub fn is_by_hand(t: &Transfer) -> bool {
     t.scheme().family() == Family::Ws && t.long(O::ConnectOnly) == WITH_UPGRADE
 }
 
-/// The server has replied. What it says of the key is not looked at, nor are extensions that nobody asked for, as in curl.
+/// Whether a stream of HTTP/2 is to carry the frames (RFC 8441).
+pub fn is_on_stream(t: &Transfer, link: &Link) -> bool {
+    t.scheme().family() == Family::Ws && matches!(link.lease, Lease::Stream(_))
+}
+
+/// The scheme of a request for that (RFC 8441 §5).
+pub fn scheme_on_stream(t: &Transfer) -> &'static str {
+    if t.scheme().tls() { Scheme::Https.name() } else { Scheme::Http.name() }
+}
+
+/// What the application sends in frames, as soon as there is a WebSocket to send it on.
+pub fn frames(t: &Transfer) -> ClientReader {
+    let uploads = t.easy.settings.borrow().method == Method::Put;
+    ClientReader::frames(&t.easy, uploads)
+}
+
+/// The server has replied. What it says of the key is not looked at, nor are extensions when nobody asked for any, as in curl.
 pub fn begin(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<()> {
     if !response.begins_websocket(t) {
         let text = format!("Refused WebSocket upgrade: {}", response.status);
         return Err(Error::new(Code::HttpReturnedError, text));
     }
-    t.easy.note(|| "[WS] Received 101, switch to WebSocket".to_owned());
+    t.easy.note(|| format!("[WS] Received {}, switch to WebSocket", response.status));
+    let mut websocket = with_extensions(t)?;
+    if talk.exchange.stream().is_some() {
+        websocket = websocket.on_stream();
+        talk.ends_by_word = true;
+    }
+    drop(t.easy.websocket.replace(Some(Box::new(websocket))));
     if is_by_hand(t) {
         return Ok(());
     }
-    drop(t.easy.websocket.replace(Some(Box::default())));
-    let uploads = t.easy.settings.borrow().method == Method::Put;
-    let frames = ClientReader::frames(&t.easy, uploads);
-    talk.upload = Upload::new(t, frames, RequestBody::Plain, false, false);
+    talk.upload = Upload::new(t, frames(t), RequestBody::Plain, false, false);
     if !t.easy.ws_raw() {
         t.writer.take_frames();
     }
     Ok(())
 }
 
+/// A WebSocket that does what the reply has agreed to.
+fn with_extensions(t: &Transfer) -> Result<WebSocket> {
+    let Some(offer) = t.http.deflate else { return Ok(WebSocket::default()) };
+    let headers = t.easy.headers.borrow();
+    let fields = headers.of(Origin::Interim as u32 | Origin::Header as u32, None);
+    let named = fields.iter().filter(|(_, field)| field.name.eq_ignore_ascii_case(EXTENSIONS.as_bytes()));
+    let values: Vec<&[u8]> = named.map(|(_, field)| field.value).collect();
+    let agreed = offer.agree(&values.join(&b','));
+    let agreed = agreed.map_err(|bad| Error::new(Code::WeirdServerReply, format!("[WS] {bad}")))?;
+    t.easy.note(|| format!("[WS] messages are {}compressed", if agreed.is_some() { "" } else { "not " }));
+    Ok(agreed.map_or_else(WebSocket::default, |agreed| WebSocket::default().compressed(agreed)))
+}
+
 /// The connection and what came behind the reply are the application's.
 pub async fn hand_over(t: &Transfer, mut link: Link, exchange: Box<dyn Exchange>) -> Result<Next> {
     let early = exchange.rest().to_vec();
     link.lease.end(exchange);
-    drop(t.easy.websocket.replace(Some(Box::new(WebSocket::by_hand(early)))));
+    let websocket = t.easy.websocket.take().unwrap_or_default();
+    drop(t.easy.websocket.replace(Some(Box::new(websocket.by_hand(early)))));
     give(t, link.into_whole()?.into_connection()).await
 }

@@ -3,6 +3,7 @@
 
 use std::future::Future;
 use std::hint::cold_path;
+use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
@@ -27,7 +28,7 @@ const EXPECTATION_FAILED: u16 = 417;
 /// Pieces of body sent before others have their turn.
 const PIECES_PER_TURN: usize = 4;
 
-/// The sending of one request.
+/// The sending of one request. Most have no body: what only a body waits for is in boxes.
 pub struct Upload {
     easy: Rc<EasyState>,
     reactor: Arc<Reactor>,
@@ -37,8 +38,8 @@ pub struct Upload {
     expected: bool,
     wants_trailers: bool,
     rate: RateLimit,
-    pace: Option<Sleep>,
-    turn: Option<NextRun>,
+    pace: Option<Box<Sleep>>,
+    turn: Option<Box<NextRun>>,
     failure: Option<Error>,
     counted: i64,
     begun: bool,
@@ -46,7 +47,7 @@ pub struct Upload {
 
 enum Step {
     /// Only the head goes out until the server (or the clock) says go.
-    AwaitGoAhead(Sleep),
+    AwaitGoAhead(Box<Sleep>),
     /// The body goes out.
     Sending,
     /// All is queued.
@@ -73,7 +74,7 @@ impl Upload {
         } else if expects {
             cold_path();
             let wait = Duration::from_millis(t.long(O::Expect100TimeoutMs).max(0) as u64);
-            Step::AwaitGoAhead(reactor.sleep(wait))
+            Step::AwaitGoAhead(Box::new(reactor.sleep(wait)))
         } else {
             Step::Sending
         };
@@ -174,29 +175,29 @@ impl Upload {
                         self.step = Step::Sending;
                         continue;
                     }
-                    self.flush(cx, exchange);
+                    self.flush(cx, exchange)?;
                     return Ok(());
                 }
                 Step::Sending => {
                     // The head waits for the first piece of body and travels with it; later pieces go
                     // out one by one, because the application may take its time for the next.
-                    if self.begun && exchange.queued() > 0 && !self.flush(cx, exchange) {
+                    if self.begun && exchange.queued() > 0 && !self.flush(cx, exchange)? {
                         return Ok(());
                     }
                     if pieces == PIECES_PER_TURN {
-                        self.turn = Some(self.reactor.next_run());
+                        self.turn = Some(Box::new(self.reactor.next_run()));
                     }
                     if self.others_have_their_turn(cx) {
                         return Ok(());
                     }
                     pieces += 1;
                     if !self.fill(cx, exchange)? {
-                        self.flush(cx, exchange);
+                        self.flush(cx, exchange)?;
                         return Ok(());
                     }
                 }
                 Step::Flushing => {
-                    if !self.flush(cx, exchange) {
+                    if !self.flush(cx, exchange)? {
                         return Ok(());
                     }
                     self.step = Step::Done;
@@ -241,15 +242,17 @@ impl Upload {
         };
         let before = exchange.queued();
         let Poll::Ready(read) = self.read(cx, exchange, self.rate.piece(want)) else { return Ok(false) };
-        let n = read?;
+        read?;
         self.begun = true;
-        self.count(n);
         if self.reader.ended() {
             let trailers = self.trailers()?;
             exchange.end_body(&trailers.iter().map(|line| &**line).collect::<Vec<&[u8]>>());
             self.step = Step::Flushing;
         }
-        self.easy.info.borrow_mut().request_size += (exchange.queued() - before) as i64;
+        // What counts is what goes over the wire: chunked coding and trailers are part of it, as with curl.
+        let queued = exchange.queued() - before;
+        self.easy.info.borrow_mut().request_size += queued as i64;
+        self.count(queued);
         Ok(true)
     }
 
@@ -278,7 +281,7 @@ impl Upload {
         self.counted += n as i64;
         self.easy.info.borrow_mut().uploaded += n as i64;
         if let Some(at) = self.rate.moved(n, self.reactor.now()) {
-            self.pace = Some(self.reactor.sleep_until(at));
+            self.pace = Some(Box::new(self.reactor.sleep_until(at)));
         }
     }
 
@@ -300,17 +303,28 @@ impl Upload {
         Ok(lines)
     }
 
-    /// Sends what is queued; whether all of it went. A failure ends the upload and is kept.
-    fn flush(&mut self, cx: &mut Context<'_>, exchange: &mut dyn Exchange) -> bool {
+    /// Sends what is queued; whether all of it went. Where the peer is gone the upload ends, and the failure is kept: it may
+    /// have said why before. Whoever is still there would wait with us, for the rest of the request.
+    fn flush(&mut self, cx: &mut Context<'_>, exchange: &mut dyn Exchange) -> Result<bool> {
         match exchange.poll_flush(cx) {
-            Poll::Ready(Ok(())) => true,
-            Poll::Pending => false,
+            Poll::Ready(Ok(())) => Ok(true),
+            Poll::Pending => Ok(false),
             Poll::Ready(Err(e)) => {
                 cold_path();
-                self.failure = Some(send_failed(&e));
                 self.step = Step::Stopped;
-                false
+                if is_of_this_side(&e) {
+                    return Err(send_failed(&e));
+                }
+                self.failure = Some(send_failed(&e));
+                Ok(false)
             }
         }
     }
+}
+
+/// Whether the system could not send (no memory, no way there), which says nothing of the connection.
+fn is_of_this_side(e: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected};
+    let ended = matches!(e.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | NotConnected);
+    e.raw_os_error().is_some() && !ended
 }

@@ -2,7 +2,7 @@
 
 use std::task::{Context, Poll, ready};
 
-use net::exchange::{BodyError, BodyStep};
+use net::exchange::BodyStep;
 use tables::{Code, EasyOption as O};
 use wire::imap::{Place, Untagged, argument, flags};
 
@@ -10,7 +10,7 @@ use super::session::{Event, Session, unexpected};
 use crate::error::{Error, Result};
 use crate::settings::Method;
 use crate::transfer::Transfer;
-use crate::transfer::body::BodySource;
+use crate::transfer::body::{BodySource, truncated};
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::dialogue::Dialogue;
 use crate::transfer::sending::send_body;
@@ -48,7 +48,8 @@ pub async fn receive(t: &mut Transfer, session: &mut Session, size: u64, before:
     Ok(())
 }
 
-/// Adds a message to a mailbox.
+/// Adds a message to a mailbox. A short one follows its announcement at once where the server takes it so (RFC 7888): one round
+/// trip less.
 pub async fn append(t: &mut Transfer, session: &mut Session, place: &Place) -> Result<()> {
     let no_mailbox = || Error::new(Code::UrlMalformat, "Cannot APPEND without a mailbox.");
     let mailbox = place.mailbox.as_ref().ok_or_else(no_mailbox)?;
@@ -59,17 +60,19 @@ pub async fn append(t: &mut Transfer, session: &mut Session, place: &Place) -> R
     let unknown = || Error::new(Code::UploadFailed, "Cannot APPEND with unknown input file size");
     let size = reader.size.ok_or_else(unknown)?;
     let flags = flags(t.long(O::UploadFlags));
-    let size_text = format!(" {{{size}}}");
+    let unasked = session.takes_unasked(size);
+    let size_text = if unasked { format!(" {{{size}+}}") } else { format!(" {{{size}}}") };
     session.command(t, &[b"APPEND ", &argument(mailbox)[..], &flags, size_text.as_bytes()].concat()).await?;
-    match session.next(t, |_| false).await? {
-        Event::Continue(_) => {}
-        _ => return Err(Error::from(Code::UploadFailed)),
+    if unasked {
+        session.dialogue.answered(); // nobody says go ahead
+    } else if !matches!(session.next(t, |_| false).await?, Event::Continue(_)) {
+        return Err(Error::from(Code::UploadFailed));
     }
     t.easy.info.borrow_mut().upload_total = size as i64;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
     // Until the command is complete, nothing that is said is understood.
     let before = std::mem::replace(&mut session.dialogue.outstanding, usize::MAX);
-    send_body(t, session.dialogue.whole.connection().filter.as_mut(), &mut reader, None, None).await?;
+    send_body(t, session.dialogue.whole.connection().filter(), &mut reader, None, None).await?;
     session.dialogue.outstanding = before;
     session.end_command(t).await?;
     session.finish(t, Code::UploadFailed).await
@@ -82,12 +85,12 @@ struct Literal<'a> {
 }
 
 impl BodySource for Literal<'_> {
-    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep>> {
         if self.left == 0 {
             return Poll::Ready(Ok(BodyStep::End));
         }
         match ready!(self.dialogue.poll_receive(cx, buf))? {
-            BodyStep::End => Poll::Ready(Err(BodyError::Truncated(Some(self.left)))),
+            BodyStep::End => Poll::Ready(Err(truncated(Some(self.left)))),
             BodyStep::Bytes(n) => {
                 let own = n.min(usize::try_from(self.left).unwrap_or(usize::MAX));
                 self.left -= own as u64;

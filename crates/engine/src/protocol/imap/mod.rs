@@ -14,25 +14,18 @@ use crate::error::{Error, Result};
 use crate::settings::Method;
 use crate::transfer::Transfer;
 use crate::transfer::sasl::check_login;
-use session::{Event, OWN_LOGIN, Session};
+use session::{Event, Literals, OWN_LOGIN, Session};
 
 /// Runs one request.
 pub async fn run(t: &mut Transfer) -> Result<()> {
     check_login(t, Some(OWN_LOGIN))?;
-    let mut fresh = false;
-    loop {
+    t.replayed(1, async |t, fresh| {
         let mut session = Session::open(t, fresh).await?;
-        match exchange(t, &mut session).await {
-            Err(e) if e.is_stale() && !fresh => {
-                t.easy.note(|| "Connection died, retrying a fresh connect".to_owned());
-                fresh = true;
-            }
-            outcome => {
-                session.end(t, outcome.is_ok());
-                return outcome;
-            }
-        }
-    }
+        let outcome = exchange(t, &mut session).await;
+        session.end(t, outcome.is_ok());
+        outcome
+    })
+    .await
 }
 
 /// A new connection, logged in, for the pool.
@@ -70,8 +63,7 @@ async fn exchange(t: &mut Transfer, session: &mut Session) -> Result<()> {
         return message::append(t, session, &place).await;
     }
     let request = Request::of(t, &place)?;
-    // Nobody wants what comes; the commands are given all the same.
-    t.writer.ignore_body(t.on(O::Nobody));
+    t.writer.refuse_body(t.on(O::Nobody));
     if let (Some(mailbox), false) = (&place.mailbox, matches!(request, Request::List(_)))
         && !session.has_selected(mailbox, place.uid_validity)
     {
@@ -104,7 +96,11 @@ impl Request {
             return Ok(Request::Fetch(command));
         }
         match t.url.query() {
-            Some(query) => Ok(Request::Search(decoded(query)?)),
+            Some(query) => {
+                // A plus is a blank, as in any query.
+                let query: Vec<u8> = query.iter().map(|b| if *b == b'+' { b' ' } else { *b }).collect();
+                Ok(Request::Search(decoded(&query)?))
+            }
             None => Ok(Request::List([b"LIST \"", &escaped(mailbox)[..], b"\" *"].concat())),
         }
     }
@@ -200,6 +196,8 @@ struct Kept {
     mailbox: Option<Vec<u8>>,
     /// Its UIDVALIDITY, or that of the one before where it told none.
     uid_validity: Option<u32>,
+    /// What the server takes unasked.
+    literals: Literals,
 }
 
 impl net::Memory for Kept {}

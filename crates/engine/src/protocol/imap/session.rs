@@ -57,8 +57,27 @@ struct Capabilities {
     starttls: bool,
     login_disabled: bool,
     initial_response: bool,
+    literals: Literals,
     mechanisms: Mechanisms,
 }
+
+/// Which literals may follow their announcement without being asked for (RFC 7888).
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Literals {
+    /// None.
+    #[default]
+    Asked,
+    /// Short ones (LITERAL-).
+    Short,
+    /// Any (LITERAL+).
+    Any,
+}
+
+/// Longest literal of LITERAL-.
+const SHORT_LITERAL: u64 = 4096;
+
+/// So long a one is sent unasked where any may be: a server that wants none of it has to read all of it.
+const UNASKED_LIMIT: u64 = 64 * 1024;
 
 /// A continuation request that no command has asked for.
 pub fn unexpected() -> Error {
@@ -107,6 +126,15 @@ impl Session {
         let known = uid_validity.zip(self.memory.uid_validity);
         selected.is_some_and(|selected| selected.eq_ignore_ascii_case(mailbox))
             && known.is_none_or(|(wanted, told)| wanted == told)
+    }
+
+    /// Whether the server takes a literal of this length without having asked for it.
+    pub fn takes_unasked(&self, size: u64) -> bool {
+        match self.memory.literals {
+            Literals::Asked => false,
+            Literals::Short => size <= SHORT_LITERAL,
+            Literals::Any => size <= UNASKED_LIMIT,
+        }
     }
 
     /// Sends a command with the next tag.
@@ -231,7 +259,10 @@ impl Session {
                 Event::Data(line) => Untagged(&line[2..]).words().for_each(|word| known.take(word)),
                 Event::Rest(_) => {}
                 Event::Continue(_) => return Err(unexpected()),
-                Event::End(status) => return Ok((status == Status::Ok, known)),
+                Event::End(status) => {
+                    self.memory.literals = known.literals;
+                    return Ok((status == Status::Ok, known));
+                }
             }
         }
     }
@@ -295,6 +326,9 @@ impl Capabilities {
         self.starttls |= is("STARTTLS");
         self.login_disabled |= is("LOGINDISABLED");
         self.initial_response |= is("SASL-IR");
+        for (name, literals) in [("LITERAL-", Literals::Short), ("LITERAL+", Literals::Any)] {
+            self.literals = self.literals.max(if is(name) { literals } else { Literals::Asked });
+        }
         if let Some((prefix, mechanism)) = word.split_at_checked(5)
             && prefix.eq_ignore_ascii_case(b"AUTH=")
         {

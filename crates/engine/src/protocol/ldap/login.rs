@@ -38,7 +38,7 @@ impl Session {
         let mut offered = self.mechanisms().await?;
         offered.remove(Mechanism::Gssapi); // its messages may be sealed, and a whole session then is
         let denied = || Error::new(Code::LoginDenied, "Login denied");
-        let who = who(t, "ldap")?;
+        let who = who(t, "ldap", self.whole.about().tls.as_deref())?;
         let mut talk = Conversation::new(offered, wanted.mechanisms, true, 0);
         let mut action = talk.begin(&who, &fresh());
         let mut mechanism = "";
@@ -60,7 +60,8 @@ impl Session {
             let outcome = self.step(mechanism, response.as_deref()).await?;
             let challenge = base64::encode(&outcome.credentials);
             let reply = match outcome.code {
-                0 => Reply::Success,
+                0 if outcome.credentials.is_empty() => Reply::Success,
+                0 => Reply::SuccessAfter(challenge.as_bytes()),
                 IN_PROGRESS => Reply::Continue(challenge.as_bytes()),
                 _ => Reply::Failure,
             };

@@ -5,14 +5,14 @@ mod session;
 
 use std::task::{Context, Poll, ready};
 
-use net::exchange::{BodyError, BodyStep};
+use net::exchange::BodyStep;
 use tables::{Code, EasyOption as O};
 use wire::escape::{self, Reject};
 use wire::pop3::{Unstuffer, has_body};
 
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
-use crate::transfer::body::BodySource;
+use crate::transfer::body::{BodySource, truncated};
 use crate::transfer::dialogue::Dialogue;
 use crate::transfer::sasl::check_login;
 use session::{OWN_LOGIN, Session};
@@ -21,20 +21,13 @@ use session::{OWN_LOGIN, Session};
 pub async fn run(t: &mut Transfer) -> Result<()> {
     check_login(t, Some(OWN_LOGIN))?;
     let command = command(t)?;
-    let mut fresh = false;
-    loop {
+    t.replayed(1, async |t, fresh| {
         let mut session = Session::open(t, fresh).await?;
-        match exchange(t, &mut session.dialogue, &command).await {
-            Err(e) if e.is_stale() && !fresh => {
-                t.easy.note(|| "Connection died, retrying a fresh connect".to_owned());
-                fresh = true;
-            }
-            outcome => {
-                session.end(t, outcome.is_ok());
-                return outcome;
-            }
-        }
-    }
+        let outcome = exchange(t, &mut session.dialogue, &command).await;
+        session.end(t, outcome.is_ok());
+        outcome
+    })
+    .await
 }
 
 /// A logged-in connection for the pool, or for the application itself.
@@ -92,10 +85,10 @@ const SMALL: usize = 64;
 
 impl Message<'_> {
     /// Fills the buffer's front; nothing is the end.
-    fn poll_fill(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<usize, BodyError>> {
+    fn poll_fill(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<usize>> {
         while !self.ended {
             let n = match ready!(self.dialogue.poll_receive(cx, &mut buf[Unstuffer::ROOM..]))? {
-                BodyStep::End => return Poll::Ready(Err(BodyError::Truncated(None))),
+                BodyStep::End => return Poll::Ready(Err(truncated(None))),
                 BodyStep::Bytes(n) => n,
             };
             let received = &mut buf[..Unstuffer::ROOM + n];
@@ -113,7 +106,7 @@ impl Message<'_> {
 }
 
 impl BodySource for Message<'_> {
-    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep>> {
         if buf.len() >= SMALL && self.held.is_empty() {
             let n = ready!(self.poll_fill(cx, buf))?;
             return Poll::Ready(Ok(if n == 0 { BodyStep::End } else { BodyStep::Bytes(n) }));

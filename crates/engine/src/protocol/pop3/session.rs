@@ -77,11 +77,11 @@ pub async fn reply(t: &mut Transfer, dialogue: &mut Dialogue) -> Result<bool> {
                 dialogue.answered();
                 return Ok(true);
             }
-            Some(Status::Err(_)) => {
+            Some(Status::Err(_) | Status::Continue(_)) => {
                 dialogue.answered();
                 return Ok(false);
             }
-            Some(Status::Continue(_)) | None => {}
+            None => {}
         }
     }
 }
@@ -128,7 +128,7 @@ impl Login<'_> {
         loop {
             let line = self.dialogue.line(t, deadline).await?;
             let refused = line.starts_with(b"-ERR");
-            if refused || line.starts_with(b".") {
+            if refused || matches!(&line[..], b".\r\n" | b".\n") {
                 self.dialogue.answered();
                 self.known.user |= refused;
                 return Ok(!refused);

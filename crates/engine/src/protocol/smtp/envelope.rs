@@ -5,8 +5,6 @@
 //! with CURLOPT_MAIL_RCPT_ALLOWFAILS(3). A server that says go ahead although nobody is left to get it gets the lone dot of RFC
 //! 2920 section 3.1. A chunk (BDAT) never goes ahead: a server that refuses it unread would take the mail for commands.
 
-use std::sync::atomic::{AtomicU8, Ordering};
-
 use tables::Code;
 use wire::smtp::Mailbox;
 
@@ -16,42 +14,6 @@ use crate::transfer::Transfer;
 
 /// So many commands leave before replies are read: both sides' buffers hold that much (RFC 2920 section 3.1).
 const MOST_TOGETHER: usize = 100;
-
-/// Whether commands that don't wait for one another may leave together (`warmwire_smtp_pipeline`, WARMWIRE_SMTP).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Pipelining {
-    /// Every command waits for the reply to the one before, as in curl.
-    Wait,
-    /// They leave together where the server offers it.
-    #[default]
-    Together,
-}
-
-impl Pipelining {
-    const ALL: [Pipelining; 2] = [Pipelining::Wait, Pipelining::Together];
-
-    /// By its number in C.
-    pub fn from_number(number: i64) -> Option<Pipelining> {
-        Self::ALL.get(usize::try_from(number).ok()?).copied()
-    }
-
-    /// What the environment asks for; read once.
-    fn of_process() -> Pipelining {
-        static STATE: AtomicU8 = AtomicU8::new(u8::MAX);
-        if let Some(known) = Self::ALL.get(usize::from(STATE.load(Ordering::Relaxed))) {
-            return *known;
-        }
-        let named = std::env::var("WARMWIRE_SMTP").ok().filter(|_| !runtime::secure_execution());
-        let level = if named.as_deref() == Some("wait") { Pipelining::Wait } else { Pipelining::Together };
-        STATE.store(level as u8, Ordering::Relaxed);
-        level
-    }
-
-    /// What this transfer may do.
-    pub fn of(t: &Transfer) -> Pipelining {
-        t.easy.smtp_pipelining.get().unwrap_or_else(Pipelining::of_process)
-    }
-}
 
 /// From whom and to whom.
 pub struct Envelope {

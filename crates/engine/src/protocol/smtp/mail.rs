@@ -5,10 +5,10 @@ use std::future::poll_fn;
 use tables::{Code, EasyOption as O};
 use wire::smtp::{Mailbox, Stuffer, is_lines};
 
-use super::envelope::{Envelope, Pipelining, data_accepted};
+use super::envelope::{Envelope, data_accepted};
 use super::session::Session;
 use crate::error::{Error, Result};
-use crate::settings::Method;
+use crate::settings::{Method, SmtpPipelining};
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::sending::{Ear, send_body, send_piece};
@@ -30,7 +30,8 @@ pub async fn send(t: &mut Transfer, session: &mut Session) -> Result<()> {
     let told = u64::try_from(t.long(O::InfilesizeLarge)).ok().filter(|_| t.method != Method::PostMime);
     let sender = sender(t, session, told.or(reader.size), &recipients);
     let envelope = Envelope::new(sender, &recipients, t.on(O::MailRcptAllowfails));
-    let together = session.pipelines() && Pipelining::of(t) == Pipelining::Together;
+    let pipelining = t.easy.smtp_pipelining.get().unwrap_or_else(SmtpPipelining::of_process);
+    let together = session.pipelines() && pipelining == SmtpPipelining::Together;
     let begun = match together {
         true => envelope.together(t, session).await?,
         false => envelope.in_turn(t, session).await.map(|()| false)?,
@@ -94,7 +95,7 @@ async fn send_chunk(t: &mut Transfer, session: &mut Session, mut mail: Vec<u8>) 
     }
     session.dialogue.send(t, format!("BDAT {} LAST", mail.len()).as_bytes()).await?;
     let waiting = std::mem::replace(&mut session.dialogue.outstanding, usize::MAX);
-    send_piece(t, session.dialogue.whole.connection().filter.as_mut(), &mail, None).await?;
+    send_piece(t, session.dialogue.whole.connection().filter(), &mail, None).await?;
     session.dialogue.outstanding = waiting;
     t.mark(|info, elapsed| info.post_transfer = elapsed);
     accepted(session.reply(t).await?)
@@ -113,7 +114,7 @@ async fn send_message(t: &mut Transfer, session: &mut Session, reader: &mut Clie
         }
     };
     let mut ear = Ear::new(|heard| matches!(heard, [b'4' | b'5', ..]) && heard.contains(&b'\n'));
-    let filter = session.dialogue.whole.connection().filter.as_mut();
+    let filter = session.dialogue.whole.connection().filter();
     let sent = send_body(t, filter, reader, Some(&mut coder), Some(&mut ear)).await;
     let refused = ear.has_enough();
     session.dialogue.put_back(&ear.into_heard());

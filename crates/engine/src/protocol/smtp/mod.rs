@@ -13,31 +13,22 @@ use crate::error::{Error, Result};
 use crate::settings::{Method, Text};
 use crate::transfer::Transfer;
 use crate::transfer::sasl::check_login;
-pub use envelope::Pipelining;
 use session::Session;
 
 /// Runs one request.
 pub async fn run(t: &mut Transfer) -> Result<()> {
     let name = check(t)?;
-    let mut fresh = false;
-    loop {
+    t.replayed(1, async |t, fresh| {
         let mut session = Session::open(t, &name, fresh).await?;
         t.writer.begin();
         let outcome = match sends_mail(t) {
             true => mail::send(t, &mut session).await,
             false => command(t, &mut session).await,
         };
-        match outcome {
-            Err(e) if e.is_stale() && !fresh => {
-                t.easy.note(|| "Connection died, retrying a fresh connect".to_owned());
-                fresh = true;
-            }
-            outcome => {
-                session.end(t, outcome.is_ok());
-                return outcome;
-            }
-        }
-    }
+        session.end(t, outcome.is_ok());
+        outcome
+    })
+    .await
 }
 
 /// A logged-in connection for the pool, or for the application itself.
@@ -99,16 +90,24 @@ async fn command(t: &mut Transfer, session: &mut Session) -> Result<()> {
     Ok(())
 }
 
-/// Sends a command whose reply is the document.
+/// Sends a command whose reply is the document. Whether it is one is known by its last line: those before have been handed out
+/// then, as curl does.
 async fn ask(t: &mut Transfer, session: &mut Session, line: &[u8]) -> Result<()> {
     session.dialogue.send(t, line).await?;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
     let shown = !t.on(O::Nobody);
     let mut lines = Vec::new();
     let reply = session::read(t, &mut session.dialogue, |line| lines.push(line.to_vec())).await?;
-    // 553: the name stands for several.
-    if reply / 100 != 2 && reply != 553 {
-        return Err(Error::new(Code::WeirdServerReply, format!("Command failed: {reply}")));
+    let succeeded = match reply {
+        200..300 => true,
+        // The name stands for several.
+        553 => !recipients(t).is_empty(),
+        _ => false,
+    };
+    let last = lines.pop().filter(|_| succeeded);
+    lines.iter().chain(&last).filter(|_| shown).try_for_each(|line| t.writer.body(line))?;
+    match succeeded {
+        true => Ok(()),
+        false => Err(Error::new(Code::WeirdServerReply, format!("Command failed: {reply}"))),
     }
-    lines.iter().filter(|_| shown).try_for_each(|line| t.writer.body(line))
 }

@@ -38,8 +38,6 @@ pub async fn open(seat: &mut Seat, kind: &str, argument: &[u8]) -> Result<()> {
 pub struct Sftp {
     seat: Seat,
     pub client: Client,
-    /// Where the user is at home on the server.
-    pub home: Vec<u8>,
     /// No request is under way whose reply matters.
     pub in_step: bool,
 }
@@ -50,49 +48,29 @@ struct Ended;
 impl Sftp {
     /// A channel on which SFTP is spoken: one that is left from another transfer, or a new one.
     pub async fn open(t: &Transfer, mut seat: Seat) -> Result<Sftp> {
-        if let Some((client, home)) = seat.take_spare() {
-            return Ok(Sftp { seat, client, home, in_step: true });
+        if let Some(client) = seat.take_spare() {
+            return Ok(Sftp { seat, client, in_step: true });
         }
         open(&mut seat, "subsystem", b"sftp").await?;
-        let mut sftp = Sftp { seat, client: Client::new(), home: Vec::new(), in_step: true };
-        sftp.greet().await?;
-        let limits = sftp.client.extensions().limits.then(|| sftp.client.ask(&Request::Limits));
-        let home = sftp.client.ask(&Request::RealPath { path: b"." });
-        if let Some(limits) = limits {
-            let told = sftp.reply(limits, |reply| match reply {
-                Reply::Extended(body) => Some(body.to_vec()),
-                _ => None,
-            });
-            if let Some(told) = told.await? {
-                sftp.client.limit(&told).map_err(|e| lost(&e.into()))?;
-            }
-        }
-        sftp.home =
-            sftp.reply(home, first_name).await?.map_err(|status| refused("realpath failed", status))?;
         t.easy.note(|| "SFTP session is ready".to_owned());
-        Ok(sftp)
+        let mut client = Client::new();
+        if seat.server().starts_with("SSH-2.0-OpenSSH") {
+            client.expect_handle(&[0; 4]); // its server numbers what is open, from zero
+        }
+        Ok(Sftp { seat, client, in_step: true })
     }
 
-    async fn greet(&mut self) -> Result<()> {
-        let Sftp { seat, client, .. } = self;
-        let greeted = poll_fn(|cx| {
-            seat.poll(cx, |session, id| {
-                let sent = session.send(id, client.output())?;
-                client.sent(sent);
-                let Some(channel) = session.channel(id) else { return Ok(Some(Err(()))) };
-                if channel.answer() == Some(false) {
-                    return Ok(Some(Err(())));
-                }
-                let used = client.greet(channel.data());
-                match used {
-                    Ok(Some(used)) => session.consume(id, used).map(|()| Some(Ok(()))),
-                    Ok(None) if !channel.has_ended() => Ok(None),
-                    _ => Ok(Some(Err(()))),
-                }
-            })
+    /// Where the user is at home on the server.
+    pub async fn home(&mut self) -> Result<Vec<u8>> {
+        let home = poll_fn(|cx| {
+            let polled = self.poll_reply(cx, |_, _, _| None::<()>);
+            match (self.client.home(), polled) {
+                (Some(home), _) => Poll::Ready(Ok(home.clone())),
+                (None, Poll::Ready(Err(e))) => Poll::Ready(Err(e)),
+                (None, _) => Poll::Pending,
+            }
         });
-        let failed = || Error::new(Code::FailedInit, "Failure initializing sftp session");
-        greeted.await.map_err(|e| lost(&e).stale())?.map_err(|()| failed())
+        home.await?.map_err(|status| refused("realpath failed", status))
     }
 
     /// Sends what is to be sent and takes replies until one is of interest.
@@ -107,26 +85,46 @@ impl Sftp {
                 let sent = session.send(id, client.output())?;
                 client.sent(sent);
                 let Some(channel) = session.channel(id) else { return Ok(Some(Err(Ended))) };
-                let Some(taken) = client.reply(channel.data())? else {
-                    return Ok(channel.has_ended().then_some(Err(Ended)));
+                let taken = match client.reply(channel.data()) {
+                    Ok(Some(taken)) => taken,
+                    Ok(None) => {
+                        let refused = !client.is_greeted() && channel.answer() == Some(false);
+                        return Ok((refused || channel.has_ended()).then_some(Err(Ended)));
+                    }
+                    Err(_) if !client.is_greeted() => return Ok(Some(Err(Ended))),
+                    Err(e) => return Err(e),
                 };
                 let length = taken.length;
-                let found = taken.wanted.and_then(|(number, reply)| look(client, number, reply));
+                let mut found = None;
+                if let Some((number, reply)) = taken.wanted {
+                    found = look(client, number, reply);
+                    if found.is_none() {
+                        client.keep(number, &channel.data()[..length])?;
+                    }
+                }
                 session.consume(id, length)?;
                 if let Some(found) = found {
                     return Ok(Some(Ok(found)));
                 }
             }
         });
+        let greeted = client.is_greeted();
         polled.map(|polled| match polled {
             Ok(Ok(found)) => Ok(found),
+            Ok(Err(Ended)) if !greeted => {
+                Err(Error::new(Code::FailedInit, "Failure initializing sftp session"))
+            }
             Ok(Err(Ended)) => Err(Error::new(Code::Ssh, "the server has ended SFTP")),
+            Err(e) if !greeted => Err(lost(&e).stale()),
             Err(e) => Err(lost(&e)),
         })
     }
 
     /// The reply to a request that was sent.
     pub async fn reply<T>(&mut self, id: u32, mut look: impl FnMut(Reply<'_>) -> T) -> Result<T> {
+        if let Some(kept) = self.client.kept(id, &mut look) {
+            return Ok(kept);
+        }
         poll_fn(|cx| self.poll_reply(cx, |_, number, reply| (number == id).then(|| look(reply)))).await
     }
 
@@ -151,7 +149,7 @@ impl Sftp {
     /// The transfer is over: the channel is for who comes next.
     pub fn leave(self, t: &Transfer) {
         if !t.on(O::ForbidReuse) {
-            self.seat.leave_spare(self.client, self.home);
+            self.seat.leave_spare(self.client);
         }
     }
 }

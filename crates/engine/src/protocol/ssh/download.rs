@@ -3,32 +3,61 @@
 
 use std::task::{Context, Poll};
 
-use net::exchange::{BodyError, BodyStep};
-use ssh::sftp::{Answer, Attrs, READ, Reads, Reply, Request};
+use net::exchange::BodyStep;
+use ssh::sftp::{Ahead, Answer, Attrs, READ, Reads, Reply, Request};
 use tables::{Code, EasyOption as O};
 
 use super::channel::{Sftp, attrs, handle};
-use super::refused;
+use super::{refused, size};
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
-use crate::transfer::body::BodySource;
+use crate::transfer::body::{BodySource, truncated};
 
 /// Fetches a file.
 pub async fn fetch(t: &mut Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<()> {
-    // The size is asked for behind the handle: one round trip for both.
+    // Handle, size and, where that can be, the first bytes: one round trip for all.
     let opening = sftp.client.ask(&Request::Open { path, flags: READ, attrs: Attrs::default() });
     let asking = sftp.client.ask(&Request::Stat { path });
+    let mut ahead = beginning(t).and_then(|offset| Ahead::ask(&mut sftp.client, offset));
+    let outcome = opened(t, sftp, [opening, asking], &mut ahead).await;
+    if let Some(ahead) = ahead {
+        ahead.leave(&mut sftp.client);
+    }
+    outcome
+}
+
+/// Where the file is read from, when that hangs on nothing that the server has to tell.
+fn beginning(t: &Transfer) -> Option<u64> {
+    let asks = t.text(O::Range).is_some() || t.on(O::Nobody) || t.long(O::MaxfilesizeLarge) > 0;
+    u64::try_from(t.long(O::ResumeFromLarge)).ok().filter(|_| !asks)
+}
+
+async fn opened(
+    t: &mut Transfer,
+    sftp: &mut Sftp,
+    [opening, asking]: [u32; 2],
+    ahead: &mut Option<Ahead>,
+) -> Result<()> {
     let opened = sftp.reply(opening, handle).await?;
     let known = sftp.reply(asking, attrs).await?;
     let file = opened.map_err(|status| refused("Could not open remote file for reading", status))?;
     // Files of a size of zero may be some that the kernel makes up: they are read to their end.
-    let size = known.ok().and_then(|attrs| attrs.size).filter(|size| *size > 0);
-    let outcome = body(t, sftp, &file, size).await;
+    let size = known.ok().map_or(Ok(None), |known| size(&known)).map(|size| size.filter(|size| *size > 0));
+    let outcome = match size {
+        Ok(size) => body(t, sftp, &file, size, ahead).await,
+        Err(e) => Err(e),
+    };
     sftp.client.ask_in_passing(&Request::Close { handle: &file });
     outcome
 }
 
-async fn body(t: &mut Transfer, sftp: &mut Sftp, file: &[u8], size: Option<u64>) -> Result<()> {
+async fn body(
+    t: &mut Transfer,
+    sftp: &mut Sftp,
+    file: &[u8],
+    size: Option<u64>,
+    ahead: &mut Option<Ahead>,
+) -> Result<()> {
     let span = span(t, size)?;
     let length = span.1.map(|end| end - span.0);
     t.easy.info.borrow_mut().download_total = length.map_or(-1, |n| n as i64);
@@ -45,10 +74,12 @@ async fn body(t: &mut Transfer, sftp: &mut Sftp, file: &[u8], size: Option<u64>)
         return t.writer.body_end();
     }
     sftp.in_step = false;
-    let reads = Reads::new(file, span.0, span.1);
-    let mut source =
-        Source { sftp, reads, left: length, kept: Vec::new(), given: 0, failed: None, widened: 0 };
-    t.pump_body(&mut source).await.map_err(|e| source.failed.take().unwrap_or(e))?;
+    let mut reads = Reads::new(file, span.0, span.1);
+    if let Some(ahead) = ahead.take() {
+        reads.take(&mut sftp.client, ahead);
+    }
+    let mut source = Source { sftp, reads, left: length, kept: Vec::new(), given: 0, widened: 0 };
+    t.pump_body(&mut source).await?;
     source.reads.leave(&mut source.sftp.client);
     sftp.in_step = true;
     Ok(())
@@ -56,58 +87,49 @@ async fn body(t: &mut Transfer, sftp: &mut Sftp, file: &[u8], size: Option<u64>)
 
 /// From where up to where; the end is not known of a file without a size.
 fn span(t: &Transfer, size: Option<u64>) -> Result<(u64, Option<u64>)> {
-    let beyond = |from: i64, size: u64| {
-        let text = format!("Offset ({from}) was beyond file size ({size})");
-        Error::new(Code::BadDownloadResume, text)
-    };
     if let (Some(range), Some(size)) = (t.text(O::Range), size) {
-        return Span::parse(&range).and_then(|range| range.of(size)).map(|(from, end)| (from, Some(end)));
+        return span_of(&range, size).map(|(from, end)| (from, Some(end)));
     }
-    match (t.long(O::ResumeFromLarge), size) {
-        (0, size) => Ok((0, size)),
-        (from, Some(size)) if from < 0 && from.unsigned_abs() <= size => {
-            Ok((size - from.unsigned_abs(), Some(size)))
+    let from = t.long(O::ResumeFromLarge);
+    let all = size.unwrap_or_default();
+    match from.unsigned_abs() {
+        0 => Ok((0, size)),
+        last if from < 0 && last <= all => Ok((all - last, Some(all))),
+        first if from > 0 && first <= all => Ok((first, Some(all))),
+        _ => {
+            let text = format!("Offset ({from}) was beyond file size ({all})");
+            Err(Error::new(Code::BadDownloadResume, text))
         }
-        (from, Some(size)) if from > 0 && from as u64 <= size => Ok((from as u64, Some(size))),
-        (from, Some(size)) => Err(beyond(from, size)),
-        (from, None) if from > 0 => Ok((from as u64, None)),
-        (from, None) => Err(beyond(from, 0)),
     }
 }
 
-/// `FIRST-LAST`, `FIRST-` or `-LENGTH`.
-#[derive(Debug, PartialEq, Eq)]
-struct Span {
-    first: Option<u64>,
-    last: Option<u64>,
-}
-
-impl Span {
-    fn parse(text: &[u8]) -> Result<Span> {
-        let bad = || Error::new(Code::RangeError, "a range that cannot be read");
-        let text = std::str::from_utf8(text).map_err(|_| bad())?;
-        let (first, last) = text.split_once('-').ok_or_else(bad)?;
-        let number = |text: &str| match text.trim() {
+/// What `FIRST-LAST`, `FIRST-` or `-LENGTH` is of a file of this size: from where, and the byte behind it. There may be blanks
+/// before and behind the dash.
+fn span_of(range: &[u8], size: u64) -> Result<(u64, u64)> {
+    let bad = || Error::new(Code::RangeError, "a range that cannot be read");
+    let number = |text: &str| -> Result<Option<u64>> {
+        let number = text.parse().ok().filter(|n| i64::try_from(*n).is_ok());
+        match text {
             "" => Ok(None),
-            text => {
-                let digits = text.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
-                let number = digits.parse::<u64>().ok().filter(|n| i64::try_from(*n).is_ok());
-                number.map(Some).ok_or_else(bad)
-            }
-        };
-        Ok(Span { first: number(first)?, last: number(last)? })
-    }
-
-    /// What it is of a file of this size.
-    fn of(&self, size: u64) -> Result<(u64, u64)> {
-        let bad = || Error::new(Code::RangeError, format!("Offset was beyond file size ({size})"));
-        match (self.first, self.last) {
-            (None, Some(n)) if n > 0 => Ok((size.saturating_sub(n), size)),
-            (None, _) => Err(bad()),
-            (Some(first), _) if first > size => Err(bad()),
-            (Some(first), None) => Ok((first, size)),
-            (Some(first), Some(last)) if last < first => Ok((first, first)),
-            (Some(first), Some(last)) => Ok((first, last.saturating_add(1).min(size))),
+            _ if text.bytes().all(|b| b.is_ascii_digit()) => number.map(Some).ok_or_else(bad),
+            _ => Err(bad()),
+        }
+    };
+    let text = std::str::from_utf8(range).map_err(|_| bad())?;
+    // As in curl a number alone is where it begins.
+    let (first, last) = text.split_once('-').unwrap_or((text, ""));
+    let blank = [' ', '\t'];
+    match (number(first.trim_end_matches(blank))?, number(last.trim_start_matches(blank))?) {
+        (None, None | Some(0)) => Err(bad()),
+        (None, Some(length)) => Ok((size.saturating_sub(length), size)),
+        (Some(first), _) if first > size => {
+            let text = format!("Offset ({first}) was beyond file size ({size})");
+            Err(Error::new(Code::RangeError, text))
+        }
+        (Some(first), last) => {
+            let end = last.map_or(size, |last| last.saturating_add(1).min(size));
+            let backwards = || Error::new(Code::RangeError, "Bad range: start offset larger than end offset");
+            if first < end { Ok((first, end)) } else { Err(backwards()) }
         }
     }
 }
@@ -120,7 +142,6 @@ struct Source<'a> {
     /// What came and did not fit into the buffer that was lent, and how much of it was given.
     kept: Vec<u8>,
     given: usize,
-    failed: Option<Error>,
     widened: u64,
 }
 
@@ -137,12 +158,7 @@ impl Source<'_> {
         n
     }
 
-    fn fail<T>(&mut self, error: Error) -> Poll<Result<T, BodyError>> {
-        self.failed = Some(error);
-        Poll::Ready(Err(BodyError::Truncated(self.left)))
-    }
-
-    fn came(&mut self, n: usize) -> Poll<Result<BodyStep, BodyError>> {
+    fn came(&mut self, n: usize) -> Poll<Result<BodyStep>> {
         self.left = self.left.map(|left| left.saturating_sub(n as u64));
         Poll::Ready(Ok(BodyStep::Bytes(n)))
     }
@@ -156,7 +172,7 @@ enum Brought {
 }
 
 impl BodySource for Source<'_> {
-    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep>> {
         loop {
             if self.given < self.kept.len() {
                 let n = self.give(buf);
@@ -168,7 +184,7 @@ impl BodySource for Source<'_> {
             }
             if self.reads.is_done() {
                 return match self.left {
-                    Some(left) if left > 0 => Poll::Ready(Err(BodyError::Truncated(Some(left)))),
+                    Some(left) if left > 0 => Poll::Ready(Err(truncated(Some(left)))),
                     _ => Poll::Ready(Ok(BodyStep::End)),
                 };
             }
@@ -177,11 +193,14 @@ impl BodySource for Source<'_> {
                 self.widened = self.reads.window();
                 self.sftp.widen(cx, self.widened * 2);
             }
-            let Source { sftp, reads, kept, .. } = self;
+            let Source { sftp, reads, kept, left, .. } = self;
             let taken = sftp.poll_reply(cx, |client, id, reply| {
                 Some(match reply {
                     Reply::Data(bytes) => match reads.data(client, id, bytes) {
                         Ok(Answer::Next) => {
+                            // A file that grows may have more than it had when it was asked.
+                            let most = left.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
+                            let bytes = &bytes[..bytes.len().min(most)];
                             let n = bytes.len().min(buf.len());
                             buf[..n].copy_from_slice(&bytes[..n]);
                             kept.extend_from_slice(&bytes[n..]);
@@ -204,7 +223,7 @@ impl BodySource for Source<'_> {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(Ok(Brought::Bytes(n))) => return self.came(n),
                 Poll::Ready(Ok(Brought::Nothing)) => {}
-                Poll::Ready(Ok(Brought::Failed(e)) | Err(e)) => return self.fail(e),
+                Poll::Ready(Ok(Brought::Failed(e)) | Err(e)) => return Poll::Ready(Err(e)),
             }
         }
     }
@@ -221,24 +240,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_of_a_file_of_ten_bytes() {
-        let of = |text: &str| Span::parse(text.as_bytes()).and_then(|span| span.of(10)).ok();
-        for (text, found) in [
-            ("5-9", Some((5, 10))),
-            ("5-99", Some((5, 10))),
-            ("-9", Some((1, 10))),
-            ("-99", Some((0, 10))),
-            ("5-", Some((5, 10))),
-            ("0-0", Some((0, 1))),
-            ("10-", Some((10, 10))),
-            ("99-", None),
-            ("-", None),
-            ("-0", None),
-            ("x-1", None),
-            ("7", None),
-            ("5-4", Some((5, 5))),
-        ] {
-            assert_eq!(of(text), found, "{text}");
+    fn ranges_of_a_file() {
+        const SIZE: u64 = 1_000;
+        let span = |text: &str| span_of(text.as_bytes(), SIZE).ok();
+        // Both ends are within; what lies behind the file's end is not asked for.
+        assert_eq!(span("100-199"), Some((100, 200)));
+        assert_eq!(span("999-1500"), Some((999, SIZE)));
+        assert_eq!(span("640-"), Some((640, SIZE)));
+        assert_eq!(span("44"), Some((44, SIZE)));
+        assert_eq!(span("17-17"), Some((17, 18)));
+        assert_eq!(span("17\t- 40"), Some((17, 41)));
+        // The last bytes: all of them where more are asked for.
+        assert_eq!(span("-250"), Some((750, SIZE)));
+        assert_eq!(span("-4000"), Some((0, SIZE)));
+        for nothing in
+            ["1000-", "31337-", "300-200", "-0", "-", "", "a", "a-b", "1-2-3", "-5-", "0x1-3", "1e2-"]
+        {
+            assert_eq!(span(nothing), None, "{nothing}");
         }
+        // Numbers are those of a curl_off_t.
+        let most = i64::MAX.unsigned_abs();
+        assert_eq!(span(&format!("3-{most}")), Some((3, SIZE)));
+        assert_eq!(span(&format!("3-{}", most + 1)), None);
     }
 }

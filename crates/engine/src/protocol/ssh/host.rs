@@ -67,14 +67,14 @@ impl Judge {
         if let Some(wanted) = &self.sha256 {
             let wanted = String::from_utf8_lossy(wanted);
             if wanted.trim_end_matches('=') != sha256 {
-                return Err(denied("sha256", sha256, &wanted));
+                return Err(denied("SHA256", sha256, &wanted));
             }
             t.easy.note(|| "SHA256 checksum match".to_owned());
             fixed = true;
         }
         if let Some(wanted) = &self.md5 {
             if !wanted.eq_ignore_ascii_case(md5.as_bytes()) {
-                return Err(denied("md5", &md5, &String::from_utf8_lossy(wanted)));
+                return Err(denied("MD5", &md5, &String::from_utf8_lossy(wanted)));
             }
             t.easy.note(|| "MD5 checksum match".to_owned());
             fixed = true;
@@ -125,7 +125,10 @@ impl Judge {
                 return Err(Error::new(Code::PeerFailedVerification, "the SSH host key is revoked"));
             }
         };
-        t.easy.note(|| format!("SSH host check: {}, key: {}", matches as i32, public::type_of(&found.bytes)));
+        t.easy.note(|| {
+            let key = standing.as_ref().map_or("<none>".into(), |key| String::from_utf8_lossy(&key.bytes));
+            format!("SSH host check: {}, key: {key}", matches as i32)
+        });
         let answer = t.easy.callbacks.ssh_known_host(standing.as_ref(), found, matches);
         let answer = answer.unwrap_or(match matches {
             HostMatch::Ok => HostVerdict::Fine,

@@ -17,22 +17,27 @@ const MAX_FILE: u64 = 1 << 20;
 /// idea is left away.
 const USUAL: [&str; 3] = ["id_rsa", "id_ed25519", "id_ecdsa"];
 
-/// The keys to be tried.
-pub fn of(t: &Transfer) -> Vec<PrivateKey> {
-    let passphrase = t.text(O::Keypasswd).map(|text| Zeroizing::new(text.to_vec())).unwrap_or_default();
-    match t.text(O::SshPrivateKeyfile).filter(|name| !name.is_empty()) {
-        Some(name) => {
-            let public = t.text(O::SshPublicKeyfile).filter(|name| !name.is_empty()).map(path);
-            load(t, &path(name), public.as_deref(), &passphrase).into_iter().collect()
-        }
-        None => {
-            let there = usual().into_iter().filter(|file| file.is_file());
-            there.filter_map(|file| load(t, &file, None, &passphrase)).collect()
-        }
-    }
+/// The key that the application names.
+pub fn named(t: &Transfer) -> Option<PrivateKey> {
+    let name = t.text(O::SshPrivateKeyfile).filter(|name| !name.is_empty())?;
+    let public = t.text(O::SshPublicKeyfile).filter(|name| !name.is_empty()).map(path);
+    load(t, &path(name), public.as_deref(), &passphrase(t))
 }
 
-fn usual() -> Vec<PathBuf> {
+/// Where it names none, those that stand where keys usually are.
+pub fn usual(t: &Transfer) -> Vec<PrivateKey> {
+    if t.text(O::SshPrivateKeyfile).is_some_and(|name| !name.is_empty()) {
+        return Vec::new();
+    }
+    let there = places().into_iter().filter(|file| file.is_file());
+    there.filter_map(|file| load(t, &file, None, &passphrase(t))).collect()
+}
+
+fn passphrase(t: &Transfer) -> Zeroizing<Vec<u8>> {
+    t.text(O::Keypasswd).map(|text| Zeroizing::new(text.to_vec())).unwrap_or_default()
+}
+
+fn places() -> Vec<PathBuf> {
     let folder = match std::env::var_os("HOME").filter(|home| !home.is_empty()) {
         Some(home) => PathBuf::from(home).join(".ssh"),
         None => PathBuf::new(),
@@ -68,8 +73,11 @@ fn read_key(file: &Path, public: Option<&Path>, passphrase: &[u8]) -> Result<Pri
 }
 
 fn read(file: &Path) -> Option<Zeroizing<Vec<u8>>> {
-    let mut bytes = Zeroizing::new(Vec::new());
-    File::open(file).ok()?.take(MAX_FILE).read_to_end(&mut bytes).ok()?;
+    let file = File::open(file).ok()?;
+    // All of it has room at once: what grows leaves copies behind.
+    let length = file.metadata().map_or(0, |known| known.len().min(MAX_FILE));
+    let mut bytes = Zeroizing::new(Vec::with_capacity(length as usize + 1));
+    file.take(MAX_FILE).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
 
@@ -77,9 +85,10 @@ fn read(file: &Path) -> Option<Zeroizing<Vec<u8>>> {
 fn parse(bytes: &[u8], passphrase: &[u8]) -> Result<PrivateKey, KeyError> {
     let sections = net::tls::pem::sections(bytes);
     if let Some(own) = sections.into_iter().find(|section| section.label == "OPENSSH PRIVATE KEY") {
-        return PrivateKey::from_openssh(&Zeroizing::new(own.body), passphrase);
+        return PrivateKey::from_openssh(&own.body, passphrase);
     }
     let passphrase = Zeroizing::new(String::from_utf8_lossy(passphrase).into_owned());
-    let der = net::tls::keys::private_key(bytes, &passphrase).ok_or(KeyError::Passphrase)?;
+    let der = net::tls::keys::private_key(bytes, &passphrase).map(Zeroizing::new);
+    let der = der.ok_or(KeyError::Passphrase)?;
     PrivateKey::from_der(der.secret_der())
 }

@@ -6,7 +6,8 @@ use net::Connection;
 use net::ssh::{Lost, ask_agent, last_words, park, step};
 use ssh::agent;
 use ssh::auth::{AgentKey, Login, Outcome, SignRequest, Way};
-use ssh::{Config, Offer, Step, Transport};
+use ssh::keys::PrivateKey;
+use ssh::{Config, Offer, Session, Step, Transport};
 use tables::constant::{
     CURLSSH_AUTH_AGENT, CURLSSH_AUTH_KEYBOARD, CURLSSH_AUTH_PASSWORD, CURLSSH_AUTH_PUBLICKEY,
 };
@@ -26,7 +27,7 @@ pub async fn log_in(t: &Transfer, plan: &Plan, connection: &mut Connection) -> R
         Offer { host_keys: judge.preferred(), compression: t.on(O::SshCompression), ..Offer::default() };
     let config = Config { offer, ..Config::default() };
     let mut transport = Transport::new(config).map_err(|e| startup_failed(&e.into()))?;
-    let filter = connection.filter.as_mut();
+    let filter = connection.filter();
     match step(filter, &mut transport).await {
         Ok(Step::HostKey) => {}
         Ok(Step::Message) => return Err(startup_failed(&Lost::Closed)),
@@ -43,9 +44,12 @@ pub async fn log_in(t: &Transfer, plan: &Plan, connection: &mut Connection) -> R
         return Err(refused);
     }
     transport.accept_host().map_err(|e| startup_failed(&e.into()))?;
-    authenticate(t, connection, &mut transport).await?;
+    let asked = authenticate(t, connection, &mut transport).await?;
     t.mark(|info, elapsed| info.app_connect = elapsed);
-    park(connection, transport);
+    let mut session = if asked { Session::with_channel(transport) } else { Session::new(transport) };
+    // What came together with the server's yes: the next look is only at what comes behind it.
+    session.take_in().map_err(|e| super::lost(&e.into()))?;
+    park(connection, session);
     Ok(())
 }
 
@@ -58,12 +62,27 @@ fn startup_failed(lost: &Lost) -> Error {
     Error::new(Code::FailedInit, format!("Failure establishing ssh session: {why}"))
 }
 
-async fn authenticate(t: &Transfer, connection: &mut Connection, transport: &mut Transport) -> Result<()> {
+/// Whether a channel may be asked for with the proof of who we are. OpenSSH's server passes over what it may not take yet; others
+/// hang up, as RFC 4252 §6 wants it. What follows the proof must not depend on the answer to it, as compression does.
+fn takes_channel_ahead(t: &Transfer, transport: &Transport) -> bool {
+    let plain = !t.on(O::SshCompression) && t.long(O::ConnectOnly) == 0;
+    plain && transport.server().starts_with("SSH-2.0-OpenSSH")
+}
+
+/// True when a channel has been asked for already.
+async fn authenticate(t: &Transfer, connection: &mut Connection, transport: &mut Transport) -> Result<bool> {
     let (user, password) = crate::transfer::login::own(t)?;
     let password = Rc::new(Zeroizing::new(password));
-    let filter = connection.filter.as_mut();
+    let filter = connection.filter();
     let mut login = Login::new(&user, Vec::new());
-    let mut ready = login.begin(transport).map(|()| None);
+    // What the application names itself need not wait until the server has said that it takes keys.
+    let named = wanted(t, CURLSSH_AUTH_PUBLICKEY).then(|| keys::named(t)).flatten().map(Rc::new);
+    let first = named.as_deref().filter(|key| key.has_one_algorithm());
+    let mut ready = login.begin(transport, first).map(|()| None);
+    let ahead = first.is_some() && takes_channel_ahead(t, transport);
+    if ahead {
+        Session::ask_ahead(transport).map_err(|e| super::lost(&e.into()))?;
+    }
     loop {
         let outcome = match ready.map_err(|e| super::lost(&e.into()))? {
             Some(outcome) => outcome,
@@ -75,14 +94,14 @@ async fn authenticate(t: &Transfer, connection: &mut Connection, transport: &mut
         };
         ready = match outcome {
             Outcome::LoggedIn(method) => {
-                t.easy.note(|| format!("Initialized {} authentication", told(method)));
+                t.easy.note(|| told(method).to_owned());
                 t.easy.note(|| "Authentication complete".to_owned());
-                return Ok(());
+                return Ok(ahead && login.is_at_once());
             }
             Outcome::Denied => return Err(Error::new(Code::LoginDenied, "Authentication failure")),
             Outcome::Methods(methods) => {
                 t.easy.note(|| format!("SSH authentication methods available: {methods}"));
-                login.set_ways(ways(t, &methods, &password));
+                login.set_ways(ways(t, &methods, &password, named.as_ref()));
                 login.go_on(transport)
             }
             Outcome::Banner(text) => {
@@ -103,29 +122,38 @@ async fn authenticate(t: &Transfer, connection: &mut Connection, transport: &mut
 
 fn told(method: &str) -> &'static str {
     match method {
-        "publickey" => "SSH public key",
-        "password" => "password",
-        "keyboard-interactive" => "keyboard interactive",
-        _ => "no",
+        "publickey" => "Initialized SSH public key authentication",
+        "password" => "Initialized password authentication",
+        "keyboard-interactive" => "Initialized keyboard interactive authentication",
+        "agent" => "Agent based authentication successful",
+        _ => "SSH user accepted with no authentication",
     }
 }
 
-/// What is tried, in curl's order (CURLOPT_SSH_AUTH_TYPES(3)). Files are read only where the server takes keys, and the agent
-/// is asked for nothing unless it is its turn.
-fn ways(t: &Transfer, methods: &str, password: &Rc<ssh::Secret>) -> Vec<Way> {
-    let types = t.long(O::SshAuthTypes) as u64;
-    let wanted = |bit: u64| types & bit != 0;
+fn wanted(t: &Transfer, bit: u64) -> bool {
+    t.long(O::SshAuthTypes) as u64 & bit != 0
+}
+
+/// What is tried, in curl's order (CURLOPT_SSH_AUTH_TYPES(3)). Files that the application has not named are read only where
+/// the server takes keys, and the agent is asked for nothing unless it is its turn.
+fn ways(t: &Transfer, methods: &str, password: &Rc<ssh::Secret>, named: Option<&Rc<PrivateKey>>) -> Vec<Way> {
     let mut ways = Vec::new();
-    if wanted(CURLSSH_AUTH_PUBLICKEY) && methods.split(',').any(|method| method == "publickey") {
-        ways.extend(keys::of(t).into_iter().map(|key| Way::Key(Rc::new(key))));
+    match named {
+        // It is tried already.
+        Some(key) if key.has_one_algorithm() => {}
+        Some(key) => ways.push(Way::Key(key.clone())),
+        None if wanted(t, CURLSSH_AUTH_PUBLICKEY) && methods.split(',').any(|m| m == "publickey") => {
+            ways.extend(keys::usual(t).into_iter().map(|key| Way::Key(Rc::new(key))));
+        }
+        None => {}
     }
-    if wanted(CURLSSH_AUTH_PASSWORD) {
+    if wanted(t, CURLSSH_AUTH_PASSWORD) {
         ways.push(Way::Password(password.clone()));
     }
-    if wanted(CURLSSH_AUTH_AGENT) {
+    if wanted(t, CURLSSH_AUTH_AGENT) {
         ways.push(Way::Agent);
     }
-    if wanted(CURLSSH_AUTH_KEYBOARD) {
+    if wanted(t, CURLSSH_AUTH_KEYBOARD) {
         ways.push(Way::Keyboard(password.clone()));
     }
     ways

@@ -21,39 +21,49 @@ use tables::{Code, EasyOption as O, Scheme};
 
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
-
-pub use login::log_in;
+use crate::transfer::connect::Link;
 
 /// So many channels may be refused to one transfer, each on a connection that others use as well.
 const MAX_REFUSED: usize = 32;
 
 /// Runs one request.
 pub async fn run(t: &mut Transfer) -> Result<()> {
-    let mut fresh = false;
-    let mut refused = 0;
-    loop {
-        let link = t.connect(fresh).await?;
-        let reused = link.lease.is_reused();
-        let mut seat = link.lease.seat().ok_or_else(|| Error::from(Code::FailedInit))?;
-        if t.on(O::ForbidReuse) {
-            seat.retire();
-        }
-        t.writer.begin();
-        let outcome = match t.scheme() {
-            Scheme::Scp => scp::run(t, seat).await,
-            _ => sftp::run(t, seat).await,
-        };
-        match outcome {
-            // The server bears no more channels here: another connection, or a place that has become free.
-            Err(e) if e.is_stale() && e.code() == Code::FailedInit && refused < MAX_REFUSED => refused += 1,
-            // The server closed a kept connection while it was idle.
-            Err(e) if e.is_stale() && reused && !fresh => {
-                t.easy.note(|| "Connection died, retrying a fresh connect".to_owned());
-                fresh = true;
+    t.replayed(1, async |t, fresh| {
+        let mut refused = 0;
+        loop {
+            let link = connect(t, fresh).await?;
+            let reused = link.lease.is_reused();
+            let mut seat = link.lease.seat().ok_or_else(|| Error::from(Code::FailedInit))?;
+            if t.on(O::ForbidReuse) {
+                seat.retire();
             }
-            outcome => return outcome,
+            t.writer.begin();
+            let outcome = match t.scheme() {
+                Scheme::Scp => scp::run(t, seat).await,
+                _ => sftp::run(t, seat).await,
+            };
+            match outcome {
+                // The server bears no more channels here: another connection, or a place that has become free.
+                Err(e) if e.is_stale() && e.code() == Code::FailedInit && refused < MAX_REFUSED => {
+                    refused += 1
+                }
+                // Only one that was kept may have been closed while it was idle.
+                outcome => return outcome.map_err(|e| if reused { e } else { e.not_stale() }),
+            }
         }
-    }
+    })
+    .await
+}
+
+/// A connection on which somebody is logged in, for the application itself.
+pub async fn connect_only(t: &mut Transfer) -> Result<net::Connection> {
+    Ok(connect(t, false).await?.into_whole()?.into_connection())
+}
+
+/// A connection of SSH's is one on which somebody is logged in.
+async fn connect(t: &mut Transfer, fresh: bool) -> Result<Link> {
+    t.log_in = Some(|t, plan, connection| Box::pin(login::log_in(t, plan, connection)));
+    t.connect(fresh).await
 }
 
 /// A connection that is lost, in the middle of something.
@@ -82,15 +92,14 @@ fn code(status: Status) -> Code {
 fn words(status: Status) -> &'static str {
     match status {
         Status::EOF => "End of file",
-        Status::NO_SUCH_FILE => "File not found",
+        Status::NO_SUCH_FILE | Status::NO_SUCH_PATH => "No such file or directory",
         Status::PERMISSION_DENIED => "Permission denied",
         Status::FAILURE => "Operation failed",
         Status::OP_UNSUPPORTED => "Operation not supported by SFTP server",
-        Status::NO_SUCH_PATH => "Invalid path",
         Status::FILE_ALREADY_EXISTS => "File already exists",
         Status::WRITE_PROTECT => "File is write protected",
-        Status::NO_SPACE => "No space left",
-        Status::QUOTA_EXCEEDED => "Disk full",
+        Status::NO_SPACE => "Disk full",
+        Status::QUOTA_EXCEEDED => "User quota exceeded",
         Status::LOCK_CONFLICT => "File lock conflict",
         Status::DIR_NOT_EMPTY => "Directory not empty",
         _ => "Unknown error",
@@ -100,4 +109,14 @@ fn words(status: Status) -> &'static str {
 /// A request that failed.
 fn refused(what: &str, status: Status) -> Error {
     Error::new(code(status), format!("{what}: {}", words(status)))
+}
+
+/// The size of a file, where the server tells one that a file may have.
+fn size(known: &ssh::sftp::Attrs) -> Result<Option<u64>> {
+    match known.size {
+        Some(size) if i64::try_from(size).is_err() => {
+            Err(Error::new(Code::BadDownloadResume, format!("Bad file size ({size})")))
+        }
+        size => Ok(size),
+    }
 }

@@ -3,6 +3,7 @@
 use tables::Code;
 use wire::escape::{self, Reject};
 
+use super::channel::Sftp;
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 
@@ -11,15 +12,19 @@ fn decoded(t: &Transfer) -> Result<Vec<u8>> {
         .map_err(|_| Error::new(Code::UrlMalformat, "NUL byte in the path"))
 }
 
-/// The path for SFTP.
-pub fn of(t: &Transfer, home: &[u8]) -> Result<Vec<u8>> {
-    Ok(at_home(&decoded(t)?, home))
+/// The path for SFTP. Where home is, is waited for by those who begin there.
+pub async fn of(t: &Transfer, sftp: &mut Sftp) -> Result<Vec<u8>> {
+    let path = decoded(t)?;
+    match path == b"/~" || path.starts_with(b"/~/") {
+        true => Ok(at_home(&path, &sftp.home().await?)),
+        false => Ok(path),
+    }
 }
 
 /// The path for SCP: what is relative is so to the user's home by itself.
 pub fn for_scp(t: &Transfer) -> Result<Vec<u8>> {
     let path = decoded(t)?;
-    Ok(path.strip_prefix(b"/~/").map(<[u8]>::to_vec).unwrap_or(path))
+    Ok(path.strip_prefix(b"/~/").filter(|rest| !rest.is_empty()).map(<[u8]>::to_vec).unwrap_or(path))
 }
 
 /// `~` as the first segment, and as nothing else (CVE-2023-27534).

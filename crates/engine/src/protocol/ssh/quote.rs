@@ -10,8 +10,9 @@ use crate::callbacks::DebugKind;
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 
-/// Runs the commands of a list. One that begins with an asterisk may fail.
-pub async fn run(t: &mut Transfer, sftp: &mut Sftp, list: O) -> Result<()> {
+/// Runs the commands of a list; `path` is the URL's. What the server refuses of a command that begins with an asterisk is no
+/// fault, nor is an owner that is no number; a command that is none always is.
+pub async fn run(t: &mut Transfer, sftp: &mut Sftp, list: O, path: &[u8]) -> Result<()> {
     let commands = t.easy.settings.borrow().list(list);
     for command in commands.iter() {
         let command = command.to_vec();
@@ -20,49 +21,53 @@ pub async fn run(t: &mut Transfer, sftp: &mut Sftp, list: O) -> Result<()> {
             Some(rest) => (rest, true),
             None => (command.as_slice(), false),
         };
-        if let Err(failed) = one(t, sftp, command).await?
-            && !may_fail
-        {
-            return Err(Error::new(Code::QuoteError, failed));
+        if command.eq_ignore_ascii_case(b"pwd") {
+            tell_path(t, path)?;
+            continue;
+        }
+        let parsed = match Command::parse(command, &sftp.home().await?) {
+            Ok(parsed) => parsed,
+            Err(Failed::Owner(_)) if may_fail => continue,
+            Err(Failed::Owner(text) | Failed::Syntax(text)) => {
+                return Err(Error::new(Code::QuoteError, text));
+            }
+        };
+        match one(t, sftp, &parsed).await? {
+            Err(status) if !may_fail => {
+                let text = format!("{} failed: {}", parsed.shown(), words(status));
+                return Err(Error::new(Code::QuoteError, text));
+            }
+            _ => {}
         }
     }
     Ok(())
 }
 
-/// Why a command was not done.
-type Failed = String;
+/// As an FTP server answers PWD.
+fn tell_path(t: &mut Transfer, path: &[u8]) -> Result<()> {
+    let line = [b"257 \"", path, b"\" is current directory.\n"].concat();
+    t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, b"PWD\n");
+    t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, &line);
+    t.writer.header(&line, t.on(O::Header))
+}
 
-async fn one(t: &mut Transfer, sftp: &mut Sftp, command: &[u8]) -> Result<std::result::Result<(), Failed>> {
-    if command.eq_ignore_ascii_case(b"pwd") {
-        let line = [b"PWD \"", sftp.home.as_slice(), b"\" is the current directory.\n"].concat();
-        t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, b"PWD\n");
-        t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, &line);
-        t.writer.header(&line, t.on(O::Header))?;
-        return Ok(Ok(()));
-    }
-    let parsed = match Command::parse(command, &sftp.home) {
-        Ok(parsed) => parsed,
-        Err(failed) => return Ok(Err(failed)),
-    };
-    let done = match &parsed {
-        Command::Attributes { name, change, path } => {
-            change_attributes(sftp, change, path).await?.map_err(|why| (*name, why))
-        }
-        Command::Statvfs(path) => statvfs(t, sftp, path).await?.map_err(|why| ("statvfs", why)),
-        Command::Link(target, link) => {
-            sftp.done(&Request::SymLink { target, link }).await?.map_err(|why| ("symlink", why))
-        }
+async fn one(
+    t: &mut Transfer,
+    sftp: &mut Sftp,
+    command: &Command,
+) -> Result<std::result::Result<(), Status>> {
+    match command {
+        Command::Attributes { change, path } => change_attributes(sftp, change, path).await,
+        Command::Statvfs(path) => statvfs(t, sftp, path).await,
+        Command::Link(target, link) => sftp.done(&Request::SymLink { target, link }).await,
         Command::MakeDir(path) => {
             let mode = Attrs::mode(t.long(O::NewDirectoryPerms) as u32);
-            sftp.done(&Request::MakeDir { path, attrs: mode }).await?.map_err(|why| ("mkdir", why))
+            sftp.done(&Request::MakeDir { path, attrs: mode }).await
         }
-        Command::Rename(from, to) => rename(sftp, from, to).await?.map_err(|why| ("rename", why)),
-        Command::Remove(path) => sftp.done(&Request::Remove { path }).await?.map_err(|why| ("rm", why)),
-        Command::RemoveDir(path) => {
-            sftp.done(&Request::RemoveDir { path }).await?.map_err(|why| ("rmdir", why))
-        }
-    };
-    Ok(done.map_err(|(name, why)| format!("{name} command failed: {}", words(why))))
+        Command::Rename(from, to) => rename(sftp, from, to).await,
+        Command::Remove(path) => sftp.done(&Request::Remove { path }).await,
+        Command::RemoveDir(path) => sftp.done(&Request::RemoveDir { path }).await,
+    }
 }
 
 /// A file that is in the way is replaced where the server can do that at once.
@@ -148,7 +153,7 @@ enum Change {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Command {
-    Attributes { name: &'static str, change: Change, path: Vec<u8> },
+    Attributes { change: Change, path: Vec<u8> },
     Link(Vec<u8>, Vec<u8>),
     MakeDir(Vec<u8>),
     Rename(Vec<u8>, Vec<u8>),
@@ -157,23 +162,58 @@ enum Command {
     Statvfs(Vec<u8>),
 }
 
+/// Why a line is no command.
+#[derive(Debug)]
+enum Failed {
+    Syntax(String),
+    /// All is well but for the number of a user or a group.
+    Owner(String),
+}
+
 impl Command {
+    /// As a message names it: what it does, to what.
+    fn shown(&self) -> String {
+        let (name, paths) = match self {
+            Command::Attributes { path, .. } => ("Attempt to set SFTP stats for", [path, &Vec::new()]),
+            Command::Link(target, link) => ("symlink", [target, link]),
+            Command::MakeDir(path) => ("mkdir", [path, &Vec::new()]),
+            Command::Rename(from, to) => ("rename", [from, to]),
+            Command::Remove(path) => ("rm", [path, &Vec::new()]),
+            Command::RemoveDir(path) => ("rmdir", [path, &Vec::new()]),
+            Command::Statvfs(path) => ("statvfs", [path, &Vec::new()]),
+        };
+        let quoted = |path: &Vec<u8>| format!("\"{}\"", ssh::printable(path));
+        match paths {
+            [one, none] if none.is_empty() => format!("{name} {}", quoted(one)),
+            [from, to] => format!("{name} {} to {}", quoted(from), quoted(to)),
+        }
+    }
+
     fn parse(line: &[u8], home: &[u8]) -> std::result::Result<Command, Failed> {
         let shown = String::from_utf8_lossy(line);
+        let syntax = |text: &str| Failed::Syntax(text.to_owned());
         let (name, rest) = match line.iter().position(|b| *b == b' ') {
             Some(at) => line.split_at(at),
-            None => return Err(format!("Syntax error command '{shown}': Missing parameter")),
+            None => return Err(Failed::Syntax(format!("Syntax error command '{shown}', missing parameter"))),
         };
+        let bad = || Failed::Syntax(format!("Syntax error: Bad first parameter to '{shown}'"));
+        let (first, rest) = word(rest, home).ok_or_else(bad)?;
         let name = NAMES.iter().find(|(known, _)| known.as_bytes() == name);
-        let (name, words) = name.ok_or_else(|| "Unknown SFTP command".to_owned())?;
-        let bad = |which: &str| format!("Syntax error: Bad {which} parameter to '{name}'");
-        let (first, rest) = word(rest, home).ok_or_else(|| bad("first"))?;
+        let (name, words) = name.ok_or_else(|| syntax("Unknown SFTP command"))?;
+        let bad = || {
+            let at = match *name {
+                "ln" | "symlink" => "ln/symlink",
+                "rename" => "rename",
+                _ => &*shown,
+            };
+            Failed::Syntax(format!("Syntax error in {at}: Bad second parameter"))
+        };
         let (second, rest) = match words {
             1 => (Vec::new(), rest),
-            _ => word(rest, home).ok_or_else(|| bad("second"))?,
+            _ => word(rest, home).ok_or_else(bad)?,
         };
         if !rest.trim_ascii().is_empty() {
-            return Err(format!("Syntax error: trailing data after '{name}'"));
+            return Err(syntax("Suspicious data after the command line"));
         }
         Command::of(name, first, second)
     }
@@ -186,8 +226,9 @@ impl Command {
             number.ok_or_else(|| format!("Syntax error: {name} {what} not a number"))
         };
         let date = || {
-            let at = wire::date::parse(&first).and_then(|at| u32::try_from(at).ok());
-            at.ok_or_else(|| format!("incorrect date format to '{name}'"))
+            let bad = || Failed::Syntax(format!("incorrect date format for {name}"));
+            let at = wire::date::parse(&first).ok_or_else(bad)?;
+            u32::try_from(at).map_err(|_| Failed::Syntax("date overflow".to_owned()))
         };
         let change = match name {
             "ln" | "symlink" => return Ok(Command::Link(first, second)),
@@ -196,13 +237,13 @@ impl Command {
             "rm" => return Ok(Command::Remove(first)),
             "rmdir" => return Ok(Command::RemoveDir(first)),
             "statvfs" => return Ok(Command::Statvfs(first)),
-            "chmod" => Change::Mode(number(8, 0o7777, "permissions")?),
-            "chown" => Change::Owner(number(10, u32::MAX, "uid")?),
-            "chgrp" => Change::Group(number(10, u32::MAX, "gid")?),
+            "chmod" => Change::Mode(number(8, 0o7777, "permissions").map_err(Failed::Syntax)?),
+            "chown" => Change::Owner(number(10, u32::MAX, "uid").map_err(Failed::Owner)?),
+            "chgrp" => Change::Group(number(10, u32::MAX, "gid").map_err(Failed::Owner)?),
             "atime" => Change::Accessed(date()?),
             _ => Change::Modified(date()?),
         };
-        Ok(Command::Attributes { name, change, path: second })
+        Ok(Command::Attributes { change, path: second })
     }
 }
 
@@ -289,10 +330,35 @@ mod tests {
         }
     }
 
+    /// As curl says it; the second: whether an asterisk excuses it.
+    #[test]
+    fn why_it_is_none() {
+        for (line, text, excused) in [
+            ("rm", "Syntax error command 'rm', missing parameter", false),
+            ("rm ", "Syntax error: Bad first parameter to 'rm '", false),
+            ("foo ", "Syntax error: Bad first parameter to 'foo '", false),
+            ("foo bar", "Unknown SFTP command", false),
+            ("chmod 644", "Syntax error in chmod 644: Bad second parameter", false),
+            ("ln a", "Syntax error in ln/symlink: Bad second parameter", false),
+            ("rename a", "Syntax error in rename: Bad second parameter", false),
+            ("rm a b", "Suspicious data after the command line", false),
+            ("chmod 999 a", "Syntax error: chmod permissions not a number", false),
+            ("chgrp abc a", "Syntax error: chgrp gid not a number", true),
+            ("mtime never a", "incorrect date format for mtime", false),
+            ("atime '1 Jan 2200' a", "date overflow", false),
+        ] {
+            match parse(line) {
+                Err(Failed::Syntax(said)) => assert_eq!((&*said, false), (text, excused), "{line}"),
+                Err(Failed::Owner(said)) => assert_eq!((&*said, true), (text, excused), "{line}"),
+                Ok(command) => panic!("{line}: {command:?}"),
+            }
+        }
+    }
+
     #[test]
     fn attributes() {
         let change = |line: &str| match parse(line) {
-            Ok(Command::Attributes { change, path, .. }) if path == b"f" => change,
+            Ok(Command::Attributes { change, path }) if path == b"f" => change,
             other => panic!("{line}: {other:?}"),
         };
         assert_eq!(change("chmod 644 f"), Change::Mode(0o644));

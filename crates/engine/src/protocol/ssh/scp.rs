@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::task::{Context, Poll};
 
-use net::exchange::{BodyError, BodyStep};
+use net::exchange::BodyStep;
 use net::ssh::{Lost, Seat};
 use ssh::scp::{self, Fault, Head, Told};
 use tables::{Code, EasyOption as O};
@@ -19,17 +19,18 @@ use crate::transfer::client_reader::ClientReader;
 /// Runs one request on a channel of its own.
 pub async fn run(t: &mut Transfer, seat: Seat) -> Result<()> {
     let path = path::for_scp(t)?;
-    let mut command = Command { seat };
     if t.on(O::Upload) || t.method == Method::Put {
-        store(t, &mut command, &path).await
+        store(t, &mut Command { seat, fault: Code::UploadFailed }, &path).await
     } else {
-        fetch(t, &mut command, &path).await
+        fetch(t, &mut Command { seat, fault: Code::RemoteFileNotFound }, &path).await
     }
 }
 
 /// The other side's scp.
 struct Command {
     seat: Seat,
+    /// It says in words alone why it cannot; what that is as a code hangs on what was asked for.
+    fault: Code,
 }
 
 /// What came of looking at the channel.
@@ -63,9 +64,9 @@ impl Command {
         });
         polled.map(|polled| match polled {
             Ok(Seen::Found(found)) => Ok(found),
-            Ok(Seen::Fault(Fault::Told(text))) => Err(Error::new(Code::Ssh, text)),
-            Ok(Seen::Fault(Fault::Protocol(text))) => Err(Error::new(Code::Ssh, text)),
-            Ok(Seen::Ended) => Err(Error::new(Code::Ssh, "the server has ended SCP")),
+            Ok(Seen::Fault(Fault::Told(text))) => Err(Error::new(self.fault, text)),
+            Ok(Seen::Fault(Fault::Protocol(text))) => Err(Error::new(self.fault, text)),
+            Ok(Seen::Ended) => Err(Error::new(self.fault, "the server has ended SCP")),
             Err(e) => Err(lost(&e)),
         })
     }
@@ -93,46 +94,65 @@ impl Command {
 }
 
 async fn fetch(t: &mut Transfer, command: &mut Command, path: &[u8]) -> Result<()> {
-    channel::open(&mut command.seat, "exec", &scp::fetch_command(path)).await?;
-    command.send(&[0]).await?;
+    if t.long(O::ResumeFromLarge) != 0 {
+        // The whole file would come, behind what is there.
+        return Err(Error::new(Code::BadDownloadResume, "SCP sends whole files alone"));
+    }
+    let times = t.on(O::Filetime);
+    channel::open(&mut command.seat, "exec", &scp::fetch_command(path, times)).await?;
+    let limit = t.long(O::MaxfilesizeLarge);
+    // The zero byte that begins; behind it those that say yes to each line, unless something in the line may be reason for a no.
+    let ahead = !t.on(O::Nobody) && limit <= 0;
+    command
+        .send(if !ahead {
+            &[0]
+        } else if times {
+            &[0; 3]
+        } else {
+            &[0; 2]
+        })
+        .await?;
     let mut modified = None;
     let head = loop {
         match poll_fn(|cx| command.poll(cx, scp::head_line)).await? {
             Told::Times(at) => {
                 modified = Some(at);
-                command.send(&[0]).await?;
+                if !ahead {
+                    command.send(&[0]).await?;
+                }
             }
             Told::File(head) => break head,
         }
     };
-    if let (true, Some(at)) = (t.on(O::Filetime), modified) {
+    if let (true, Some(at)) = (times, modified) {
         t.easy.info.borrow_mut().file_time = at as i64;
     }
     t.easy.info.borrow_mut().download_total = head.size as i64;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
-    let limit = t.long(O::MaxfilesizeLarge);
     if limit > 0 && head.size > limit as u64 {
         return Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded"));
     }
     if t.on(O::Nobody) {
         return Ok(());
     }
-    command.send(&[0]).await?;
-    let mut source = Source { command, left: head.size, failed: None };
-    t.pump_body(&mut source).await.map_err(|e| source.failed.take().unwrap_or(e))?;
+    if !ahead {
+        command.send(&[0]).await?;
+    }
+    command.fault = Code::PartialFile;
+    t.pump_body(&mut Source { command, left: head.size }).await?;
     // The zero byte behind the file: whether the server could read it to its end.
     command.answer().await?;
-    command.send(&[0]).await
+    let _ = command.send(&[0]).await; // the file is whole: a server that has gone by now needs no yes
+    Ok(())
 }
 
 struct Source<'a> {
     command: &'a mut Command,
     left: u64,
-    failed: Option<Error>,
 }
 
 impl BodySource for Source<'_> {
-    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep>> {
         if self.left == 0 {
             return Poll::Ready(Ok(BodyStep::End));
         }
@@ -148,10 +168,7 @@ impl BodySource for Source<'_> {
                 self.left -= n as u64;
                 Poll::Ready(Ok(BodyStep::Bytes(n)))
             }
-            Poll::Ready(Err(e)) => {
-                self.failed = Some(e);
-                Poll::Ready(Err(BodyError::Truncated(Some(self.left))))
-            }
+            Poll::Ready(Err(e)) => Poll::Ready(Err(e)),
         }
     }
 
@@ -165,18 +182,15 @@ impl BodySource for Source<'_> {
 async fn store(t: &mut Transfer, command: &mut Command, path: &[u8]) -> Result<()> {
     let mut reader = ClientReader::open(&t.easy, Method::Put)?;
     let Some(size) = reader.size else {
-        return Err(Error::new(Code::UploadFailed, "SCP requires a known file size for upload."));
+        return Err(Error::new(Code::UploadFailed, "SCP requires a known file size for upload"));
     };
-    let modified = u64::try_from(t.long(O::TimevalueLarge)).ok().filter(|at| *at > 0);
-    let head = Head { mode: t.long(O::NewFilePerms) as u32, size, modified };
-    let refused = |e: Error| if e.code() == Code::Ssh { e.with_code(Code::UploadFailed) } else { e };
-    channel::open(&mut command.seat, "exec", &scp::store_command(path, modified.is_some())).await?;
-    command.answer().await.map_err(refused)?;
+    let head = Head { mode: t.long(O::NewFilePerms) as u32, size };
+    channel::open(&mut command.seat, "exec", &scp::store_command(path)).await?;
     let name = path.rsplit(|b| *b == b'/').next().unwrap_or_default();
-    for line in head.lines(name) {
-        command.send(&line).await?;
-        command.answer().await.map_err(refused)?;
-    }
+    // The line need not wait until the server has begun. The file must: one that does not take it would read commands in it.
+    command.send(&head.line(name)).await?;
+    command.answer().await?;
+    command.answer().await?;
     t.easy.info.borrow_mut().upload_total = size as i64;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
     let mut buf = vec![0; (t.long(O::UploadBuffersize) as usize).max(32 << 10)];
@@ -196,7 +210,7 @@ async fn store(t: &mut Transfer, command: &mut Command, path: &[u8]) -> Result<(
     }
     t.mark(|info, elapsed| info.post_transfer = elapsed);
     command.send(&[0]).await?;
-    command.answer().await.map_err(refused)?;
+    command.answer().await?;
     let seat = &mut command.seat;
     poll_fn(|cx| seat.poll(cx, |session, id| session.end(id).map(Some))).await.map_err(|e| lost(&e))
 }

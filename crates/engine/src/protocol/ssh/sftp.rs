@@ -13,8 +13,10 @@ use crate::transfer::Transfer;
 /// Runs one request on a channel of its own.
 pub async fn run(t: &mut Transfer, seat: Seat) -> Result<()> {
     let mut sftp = Sftp::open(t, seat).await?;
-    t.easy.info.borrow_mut().ftp_entry_path = Some(Text::from(sftp.home.as_slice()));
     let outcome = exchange(t, &mut sftp).await;
+    if let Some(Ok(home)) = sftp.client.home() {
+        t.easy.info.borrow_mut().ftp_entry_path = Some(Text::from(home.as_slice()));
+    }
     // What failed between two replies leaves the channel as it was; in the middle of a file it does not.
     if sftp.in_step {
         sftp.leave(t);
@@ -23,8 +25,8 @@ pub async fn run(t: &mut Transfer, seat: Seat) -> Result<()> {
 }
 
 async fn exchange(t: &mut Transfer, sftp: &mut Sftp) -> Result<()> {
-    let path = path::of(t, &sftp.home)?;
-    quote::run(t, sftp, O::Quote).await?;
+    let path = path::of(t, sftp).await?;
+    quote::run(t, sftp, O::Quote, &path).await?;
     if t.on(O::Filetime) {
         let known = sftp.ask(&Request::Stat { path: &path }, attrs).await?;
         if let Ok(Some((_, modified))) = known.map(|attrs| attrs.times) {
@@ -38,5 +40,7 @@ async fn exchange(t: &mut Transfer, sftp: &mut Sftp) -> Result<()> {
     } else {
         download::fetch(t, sftp, &path).await?;
     }
-    quote::run(t, sftp, O::Postquote).await
+    // It was asked with the greeting: mostly nothing is waited for.
+    sftp.home().await?;
+    quote::run(t, sftp, O::Postquote, &path).await
 }

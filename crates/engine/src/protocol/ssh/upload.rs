@@ -7,8 +7,8 @@ use std::task::Poll;
 use ssh::sftp::{APPEND, Attrs, CREATE, Reply, Request, Status, TRUNCATE, WRITE, Writes};
 use tables::{Code, EasyOption as O};
 
-use super::channel::{Sftp, attrs, handle};
-use super::refused;
+use super::channel::{Sftp, attrs, handle, status};
+use super::{refused, size};
 use crate::callbacks::DebugKind;
 use crate::error::{Error, Result};
 use crate::settings::Method;
@@ -26,19 +26,18 @@ pub async fn store(t: &mut Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<()>
         (false, 0) => WRITE | CREATE | TRUNCATE,
     };
     let file = open(t, sftp, path, flags).await?;
+    // What is appended is all of it, wherever it begins.
+    let from = if t.on(O::Append) { 0 } else { from };
     if from > 0 {
-        reader.skip(from)?;
+        reader.skip(from).map_err(|e| e.with_code(Code::FtpCouldntUseRest))?;
     }
-    let total = reader.size.map(|all| all.saturating_sub(from));
-    t.easy.info.borrow_mut().upload_total = total.map_or(-1, |n| n as i64);
+    t.easy.info.borrow_mut().upload_total = reader.size.map_or(-1, |n| n as i64);
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
     sftp.in_step = false;
-    let sent = send(t, sftp, &mut reader, Writes::new(&file, from)).await;
-    // What the server has not written down it says when the file is closed.
-    let closed = sftp.done(&Request::Close { handle: &file }).await;
-    sent?;
+    let closing = send(t, sftp, &mut reader, &file, from).await?;
+    let closed = sftp.reply(closing, status).await?;
     sftp.in_step = true;
-    closed?.map_err(|status| refused("Could not close the file", status))?;
+    closed.map_err(|status| refused("Could not close the file", status))?;
     t.mark(|info, elapsed| info.post_transfer = elapsed);
     match reader.size {
         Some(all) if reader.position() != all => {
@@ -56,20 +55,22 @@ async fn already_there(t: &Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<u64
         return Ok(given);
     }
     let known = sftp.ask(&Request::Stat { path }, attrs).await?;
-    Ok(known.ok().and_then(|attrs| attrs.size).unwrap_or_default())
+    Ok(known.ok().map_or(Ok(None), |known| size(&known))?.unwrap_or_default())
 }
 
 async fn open(t: &Transfer, sftp: &mut Sftp, path: &[u8], flags: u32) -> Result<Vec<u8>> {
     let mode = Attrs::mode(t.long(O::NewFilePerms) as u32);
     let request = Request::Open { path, flags, attrs: mode };
     let mut opened = sftp.ask(&request, handle).await?;
+    let mut failed = "Upload failed";
     let missing = matches!(opened, Err(Status::NO_SUCH_FILE | Status::FAILURE | Status::NO_SUCH_PATH));
     if missing && t.long(O::FtpCreateMissingDirs) != 0 && path.iter().skip(1).any(|b| *b == b'/') {
         make_folders(t, sftp, path).await?;
+        failed = "Creating the dir/file failed";
         opened = sftp.ask(&request, handle).await?;
     }
     opened.map_err(|status| {
-        let failed = refused("Upload failed", status);
+        let failed = refused(failed, status);
         if status == Status::FAILURE { failed.with_code(Code::Ssh) } else { failed }
     })
 }
@@ -88,22 +89,26 @@ async fn make_folders(t: &Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<()> 
     Ok(())
 }
 
-/// Sends all that the reader has, many requests ahead of the server's answers.
+/// Sends all that the reader has, many requests ahead of the server's answers. The last of them closes the file, and has the
+/// number that is returned: what the server has not written down it says in its reply.
 async fn send(
     t: &mut Transfer,
     sftp: &mut Sftp,
     reader: &mut ClientReader,
-    mut writes: Writes,
-) -> Result<()> {
+    file: &[u8],
+    from: u64,
+) -> Result<u32> {
+    let mut writes = Writes::new(file, from);
     let most = sftp.client.write_piece() as usize;
     let mut buf = vec![0; most.min((t.long(O::UploadBuffersize) as usize).max(32 << 10))];
-    let mut ended = false;
+    let mut closing = None;
     loop {
-        let room = if ended { 0 } else { writes.room(&sftp.client).min(buf.len()) };
+        let room = if closing.is_some() { 0 } else { writes.room(&sftp.client).min(buf.len()) };
         let room = t.send_rate.piece(room);
         let step = poll_fn(|cx| {
             // What the server says goes first: a fault of its ends the upload.
             let answered = sftp.poll_reply(cx, |_, id, reply| match reply {
+                _ if closing == Some(id) => None,
                 Reply::Status(status, _) => Some(writes.answered(id, status)),
                 _ => Some(Err(ssh::Error::Protocol("an SFTP reply of another kind"))),
             });
@@ -123,7 +128,7 @@ async fn send(
         });
         match step.await? {
             Step::Answered => {}
-            Step::Read(0) => ended = true,
+            Step::Read(0) => closing = Some(sftp.client.ask(&Request::Close { handle: file })),
             Step::Read(n) => {
                 t.easy.callbacks.debug_if_wanted(DebugKind::DataOut, &buf[..n]);
                 writes.write(&mut sftp.client, &buf[..n]);
@@ -131,8 +136,8 @@ async fn send(
                 crate::transfer::sending::keep_pace(t, n).await;
             }
         }
-        if ended && writes.is_done() {
-            return Ok(());
+        if let (Some(closing), true) = (closing, writes.is_done()) {
+            return Ok(closing);
         }
     }
 }

@@ -7,8 +7,10 @@
 mod stage;
 mod steps;
 
-use tables::Code;
-use tables::constant::{CURLAUTH_DIGEST, CURLAUTH_DIGEST_IE, CURLAUTH_NTLM};
+use tables::constant::{
+    CURLAUTH_AWS_SIGV4, CURLAUTH_DIGEST, CURLAUTH_DIGEST_IE, CURLAUTH_HTTPSIG, CURLAUTH_NTLM,
+};
+use tables::{Code, EasyOption as O};
 use wire::auth::challenge::{self, Challenge};
 use wire::auth::digest::{self, Digest};
 use wire::auth::{basic, ntlm};
@@ -16,7 +18,7 @@ use wire::auth::{basic, ntlm};
 use super::login::Login;
 use super::secret::{Peer, Secret};
 use crate::error::{Error, Result};
-use crate::settings::{SCHEMES_KNOWN, Text};
+use crate::settings::{SCHEMES_KNOWN, Settings, Text};
 pub use stage::Scheme;
 use stage::Stage;
 pub use steps::{ConnectionSteps, NtlmStep, Steps};
@@ -30,15 +32,15 @@ pub struct Memory {
     pub proxy: Side,
 }
 
-/// The conversation with one side.
+/// The conversation with one side. Every handle has two, and few converse: what they have said is in boxes.
 #[derive(Default)]
 pub struct Side {
     stage: Stage,
     want: Want,
     /// What the server's last challenge said, whoever was asking.
-    digest: Option<Secret<Digest>>,
+    digest: Option<Box<Secret<Digest>>>,
     /// Whose conversation this is.
-    with: Option<(Peer, Option<Secret<Login>>)>,
+    with: Option<Box<(Peer, Option<Secret<Login>>)>>,
 }
 
 /// What the settings allow.
@@ -112,9 +114,17 @@ pub enum Binding {
 
 impl Memory {
     /// A transfer begins: what the settings want of each side.
-    pub fn begin(&mut self, server: u64, proxy: u64) {
-        self.server.begin(server);
-        self.proxy.begin(proxy);
+    pub fn begin(&mut self, settings: &Settings) {
+        let signs = settings.text(O::AwsSigv4).is_some_and(|text| !text.is_empty());
+        let messages = settings.long(O::HttpsigAlgorithm) != 0;
+        self.server.begin(if messages {
+            CURLAUTH_HTTPSIG
+        } else if signs {
+            CURLAUTH_AWS_SIGV4
+        } else {
+            settings.long(O::Httpauth) as u64
+        });
+        self.proxy.begin(settings.long(O::Proxyauth) as u64);
     }
 }
 
@@ -183,7 +193,7 @@ impl Side {
 
     /// A request is about to be made to this peer, by this user.
     pub fn meet(&mut self, peer: &Peer, login: Option<&Secret<Login>>) {
-        let with = (peer.clone(), login.cloned());
+        let with = Box::new((peer.clone(), login.cloned()));
         let same = self.with.as_ref() == Some(&with);
         self.stage = self.stage.meet(same);
         self.with = Some(with);
@@ -283,7 +293,7 @@ impl Side {
     fn take_digest(&mut self, challenge: &Challenge, peer: &Peer) -> bool {
         let Ok(new) = Digest::new(challenge) else { return false };
         let helps = self.stage != Stage::Proved(Scheme::Digest) || new.is_stale();
-        self.digest = Some(Secret::of(peer.clone(), new));
+        self.digest = Some(Box::new(Secret::of(peer.clone(), new)));
         helps
     }
 

@@ -1,18 +1,20 @@
 //! The handshake: rustls says what to send and what it waits for; when it is done its keys are taken over. It halts where the
 //! server has shown who it is and nothing but hellos has left ([`Answered`]), so that several can be begun and one be finished.
+//! Early data leaves with the hello (`early` says what), sealed by rustls.
 
 use std::future::poll_fn;
 use std::io;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
 use rustls::client::{Resumption, UnbufferedClientConnection};
 use rustls::pki_types::ServerName;
 use rustls::unbuffered::{ConnectionState, EncodeError, UnbufferedStatus};
 use rustls::{CipherSuite, Error, HandshakeKind, ProtocolVersion};
 
-use super::{MAX_PLAINTEXT, SessionStore, TlsFilter};
-use crate::tls::record::{HEADER, Key};
+use super::{MAX_PLAINTEXT, Over, SessionStore, TlsFilter};
+use crate::tls::binding::Exporter;
+use crate::tls::record::{DATA, HEADER, KEY_LIMIT, Key};
 use crate::tls::sessions::PeerSessions;
 use crate::tls::verdict::UNSPECIFIED as UNVERIFIED;
 use crate::tls::{TlsConfig, TlsInfo, alerts, certinfo, names, suites, verify};
@@ -21,16 +23,31 @@ use crate::{Fault, Filter, NetError, NetErrorKind};
 /// Bytes of an unfinished handshake that a server may send: a long chain is 20 KB.
 const MAX_FLIGHT: usize = 256 * 1024;
 
+/// The record of an EndOfEarlyData: with it goes on who is told that early data was taken (RFC 8446, section 4.5), and nothing
+/// else that is encrypted has this length. rustls does not tell what it was told when it is driven like this.
+const END_OF_EARLY_DATA: usize = HEADER + 4 + 1 + 16;
+/// What a record takes besides its plaintext, at most.
+const OVERHEAD: usize = 64;
+
 /// What the handshake has in hand.
-struct Flight {
-    below: Box<dyn Filter>,
+pub(super) struct Flight {
+    pub(super) below: Box<dyn Filter>,
     conn: UnbufferedClientConnection,
+    exporter: Arc<Exporter>,
     incoming: Vec<u8>,
     filled: usize,
     outgoing: Vec<u8>,
     sent: usize,
+    /// rustls has nothing to do before something has come.
+    waiting: bool,
+    /// The server has said something.
+    pub(super) heard: bool,
+    /// The server has taken the early data.
+    pub(super) early_taken: bool,
     /// Data that the server sent right behind its part of the handshake.
     early_plain: Vec<u8>,
+    /// The server has ended what it had to say.
+    ended: bool,
 }
 
 /// What rustls wants done next.
@@ -77,12 +94,10 @@ pub async fn begin(
     (host, port): (&str, u16),
     sessions: &Arc<PeerSessions>,
 ) -> Result<Answered, Fault> {
-    let conn =
-        connection(config, host, sessions).map_err(|e| Fault::Final(e.with_verify_result(UNVERIFIED)))?;
-    let incoming = vec![0; 4096];
-    let outgoing = Vec::with_capacity(512);
-    let mut flight = Flight { below, conn, incoming, filled: 0, outgoing, sent: 0, early_plain: Vec::new() };
-    flight.run(host, port, Flight::knows_server).await?;
+    let made = connection(config, host, sessions, false);
+    let made = made.map_err(|e| Fault::Final(e.with_verify_result(UNVERIFIED)))?;
+    let mut flight = Flight::new(below, made);
+    flight.run((host, port), Flight::knows_server).await?;
     Ok(Answered(flight))
 }
 
@@ -91,29 +106,36 @@ impl Answered {
     pub async fn finish(
         mut self,
         config: &Arc<TlsConfig>,
-        (host, port): (&str, u16),
+        peer: (&str, u16),
         sessions: &Arc<PeerSessions>,
     ) -> Result<TlsFilter, NetError> {
-        self.0.run(host, port, |_| false).await.map_err(Fault::into_error)?;
+        self.0.run(peer, |_| false).await.map_err(Fault::into_error)?;
         let info = self.0.info(config, sessions);
-        self.0.into_filter(info)
+        sessions.agreed(info.alpn.as_deref());
+        self.0.into_filter(info).map_err(|(error, _)| error)
     }
 }
 
-fn connection(
+/// A connection that has not said anything yet; with `early` it may say more than hello.
+pub(super) fn connection(
     config: &TlsConfig,
     host: &str,
     peer: &Arc<PeerSessions>,
-) -> Result<UnbufferedClientConnection, NetError> {
-    let resumption = match config.session_cache && !config.verify_status {
+    early: bool,
+) -> Result<(UnbufferedClientConnection, Arc<Exporter>), NetError> {
+    let resumption = match config.resumes() {
         true => Resumption::store(peer.clone()),
         false => Resumption::disabled(),
     };
     let name = server_name(host).ok_or_else(|| {
         NetError::new(NetErrorKind::SslConnectError, "TLS connect error: invalid host name")
     })?;
-    UnbufferedClientConnection::new(Arc::new(peer.built.for_one(&config.alpn, resumption)), name)
-        .map_err(|e| alerts::connect_error(&e))
+    let mut client = peer.built.for_one(&config.alpn, resumption, early);
+    let exporter = Arc::new(Exporter::new(client.key_log.clone()));
+    client.key_log = exporter.clone();
+    let conn =
+        UnbufferedClientConnection::new(Arc::new(client), name).map_err(|e| alerts::connect_error(&e))?;
+    Ok((conn, exporter))
 }
 
 /// For SNI: an address sends none, and a name goes without the dot of the root.
@@ -125,26 +147,83 @@ fn server_name(host: &str) -> Option<ServerName<'static>> {
 }
 
 impl Flight {
+    pub(super) fn new(
+        below: Box<dyn Filter>,
+        (conn, exporter): (UnbufferedClientConnection, Arc<Exporter>),
+    ) -> Flight {
+        Flight {
+            below,
+            conn,
+            exporter,
+            incoming: vec![0; 4096],
+            filled: 0,
+            outgoing: Vec::with_capacity(512),
+            sent: 0,
+            waiting: false,
+            heard: false,
+            early_taken: false,
+            early_plain: Vec::new(),
+            ended: false,
+        }
+    }
+
+    async fn run(&mut self, peer: (&str, u16), halts: fn(&Flight) -> bool) -> Result<(), Fault> {
+        poll_fn(|cx| self.poll_run(cx, peer, halts)).await
+    }
+
     /// Until it is done, or halts for want of input.
-    async fn run(&mut self, host: &str, port: u16, halts: fn(&Flight) -> bool) -> Result<(), Fault> {
+    pub(super) fn poll_run(
+        &mut self,
+        cx: &mut Context<'_>,
+        (host, port): (&str, u16),
+        halts: fn(&Flight) -> bool,
+    ) -> Poll<Result<(), Fault>> {
         loop {
+            if self.waiting {
+                ready!(self.poll_exchange(cx)).map_err(|e| {
+                    Fault::Lost(alerts::connect_io_error(&e, host, port).with_verify_result(UNVERIFIED))
+                })?;
+                self.waiting = false;
+            }
             match self.step() {
                 Ok(Step::Again) => {}
-                Ok(Step::Done) => return Ok(()),
-                Ok(Step::NeedInput) if halts(self) => return Ok(()),
-                Ok(Step::NeedInput) => {
-                    let exchanged = self.exchange().await;
-                    exchanged.map_err(|e| {
-                        Fault::Lost(alerts::connect_io_error(&e, host, port).with_verify_result(UNVERIFIED))
-                    })?;
-                }
+                Ok(Step::Done) => return Poll::Ready(Ok(())),
+                Ok(Step::NeedInput) if halts(self) => return Poll::Ready(Ok(())),
+                Ok(Step::NeedInput) => self.waiting = true,
                 Err(e) => {
                     self.last_words();
                     let other = || alerts::connect_error(&e).with_verify_result(UNVERIFIED);
-                    return Err(Fault::Final(verify::verdict(&e).unwrap_or_else(other)));
+                    return Poll::Ready(Err(Fault::Final(verify::verdict(&e).unwrap_or_else(other))));
                 }
             }
         }
+    }
+
+    /// Makes the hello, and leaves rustls where more may be put behind it.
+    pub(super) fn say_hello(&mut self) -> Result<(), NetError> {
+        while let UnbufferedStatus { state: Ok(ConnectionState::EncodeTlsData(mut data)), .. } =
+            self.conn.process_tls_records(&mut [])
+        {
+            encode(&mut self.outgoing, |out| data.encode(out)).map_err(|e| alerts::connect_error(&e))?;
+        }
+        self.waiting = true;
+        Ok(())
+    }
+
+    /// Seals what is to leave with the hello; nothing when the session allows no more, or the server has spoken.
+    pub(super) fn add_early(&mut self, bytes: &[u8]) -> usize {
+        if self.heard {
+            return 0;
+        }
+        let status = self.conn.process_tls_records(&mut []);
+        let Ok(ConnectionState::TransmitTlsData(mut data)) = status.state else { return 0 };
+        let Some(mut early) = data.may_encrypt_early_data() else { return 0 };
+        let start = self.outgoing.len();
+        let room = bytes.len() + bytes.len().div_ceil(MAX_PLAINTEXT) * OVERHEAD;
+        self.outgoing.resize(start + room, 0);
+        let sealed = early.encrypt(bytes, &mut self.outgoing[start..]);
+        self.outgoing.truncate(start + sealed.as_ref().copied().unwrap_or(0));
+        if sealed.is_ok() { bytes.len() } else { 0 }
     }
 
     /// Its certificate has been judged, and our answer to that lies ready (TLS 1.2; with 1.3 the handshake is done then).
@@ -158,7 +237,10 @@ impl Flight {
             self.conn.process_tls_records(&mut self.incoming[..self.filled]);
         let step = match state {
             Ok(ConnectionState::EncodeTlsData(mut data)) => {
+                let start = self.outgoing.len();
                 encode(&mut self.outgoing, |out| data.encode(out))?;
+                let record = &self.outgoing[start..];
+                self.early_taken |= record.len() == END_OF_EARLY_DATA && record[0] == DATA;
                 Ok(Step::Again)
             }
             Ok(ConnectionState::TransmitTlsData(data)) => {
@@ -172,15 +254,21 @@ impl Flight {
                 Ok(Step::Again)
             }
             Ok(ConnectionState::WriteTraffic(_)) => Ok(Step::Done),
+            // Who was asked early may have answered and said goodbye by now.
+            Ok(ConnectionState::PeerClosed) => {
+                self.ended = true;
+                Ok(Step::Done)
+            }
             Ok(ConnectionState::BlockedHandshake) => Ok(Step::NeedInput),
-            Ok(_) => Err(Error::General("unexpected eof while reading".into())), // close_notify in the middle
+            Ok(_) => Err(unexpected_end()),
             Err(e) => Err(e),
         };
         self.incoming.copy_within(discard..self.filled, 0);
         self.filled -= discard;
         match step {
+            Ok(_) if self.ended && self.conn.is_handshaking() => Err(unexpected_end()),
             // rustls has opened the first part of a ticket where it lies, and must see the rest.
-            Ok(Step::Done) if holds_record(&self.incoming[..self.filled]) => match discard {
+            Ok(Step::Done) if !self.ended && holds_record(&self.incoming[..self.filled]) => match discard {
                 0 => Ok(Step::NeedInput),
                 _ => Ok(Step::Again),
             },
@@ -189,25 +277,25 @@ impl Flight {
     }
 
     /// Sends what is ready, then waits for more.
-    async fn exchange(&mut self) -> io::Result<()> {
-        poll_fn(|cx| self.poll_send(cx)).await?;
+    fn poll_exchange(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_send(cx))?;
         if self.filled == self.incoming.len() {
             if self.filled >= MAX_FLIGHT {
-                return Err(io::Error::other("excessive message size"));
+                return Poll::Ready(Err(io::Error::other("excessive message size")));
             }
             self.incoming.resize(self.filled * 2, 0);
         }
-        let (below, room) = (&mut self.below, &mut self.incoming[self.filled..]);
-        match poll_fn(|cx| below.poll_read(cx, room)).await? {
-            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+        match ready!(self.below.poll_read(cx, &mut self.incoming[self.filled..]))? {
+            0 => Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
             n => {
+                self.heard = true;
                 self.filled += n;
-                Ok(())
+                Poll::Ready(Ok(()))
             }
         }
     }
 
-    fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub(super) fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while self.sent < self.outgoing.len() {
             match self.below.poll_write(cx, &self.outgoing[self.sent..]) {
                 Poll::Ready(Ok(0)) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
@@ -230,7 +318,7 @@ impl Flight {
         let _ = self.poll_send(&mut Context::from_waker(Waker::noop()));
     }
 
-    fn info(&self, config: &TlsConfig, peer: &PeerSessions) -> TlsInfo {
+    pub(super) fn info(&self, config: &TlsConfig, peer: &PeerSessions) -> TlsInfo {
         let conn = &self.conn;
         let resumed = conn.handshake_kind() == Some(HandshakeKind::Resumed);
         let certs = conn.peer_certificates().unwrap_or_default();
@@ -245,25 +333,34 @@ impl Flight {
             cipher: suites::name(suite),
             group: conn.negotiated_key_exchange_group().map_or("", |g| suites::group_name(g.name())),
             alpn: conn.alpn_protocol().map(|a| String::from_utf8_lossy(a).into_owned()),
+            exported: conn.negotiated_cipher_suite().and_then(|suite| self.exporter.name(suite)),
             resumed,
             early: 0,
+            late: None,
             verify_result: if config.verify_peer { 0 } else { peer.built.verifier.unverified_result(certs) },
             certinfo: if config.certinfo { certinfo::of_chain(certs) } else { Vec::new() },
+            native: None,
             sessions: Some(peer.store().clone()),
-            peer_certs: certs.iter().map(|c| c.to_vec()).collect(),
+            peer_cert: certs.first().map(|leaf| peer.leaf(leaf)),
         }
     }
 
-    fn into_filter(mut self, info: TlsInfo) -> Result<TlsFilter, NetError> {
-        let failed = || NetError::new(NetErrorKind::SslConnectError, "TLS connect error: no traffic keys");
+    /// Takes the keys over. What fails leaves the layer below.
+    pub(super) fn into_filter(mut self, info: TlsInfo) -> Result<TlsFilter, (NetError, Box<dyn Filter>)> {
         let tls13 = info.version == "TLSv1.3";
-        let (secrets, kernel) = self.conn.dangerous_into_kernel_connection().map_err(|_| failed())?;
-        let (tx, rx) = (secrets.tx, secrets.rx);
+        let keys = self.conn.dangerous_into_kernel_connection().ok().and_then(|(secrets, kernel)| {
+            let (tx, rx) = (secrets.tx, secrets.rx);
+            Some((Key::new(rx.1, rx.0, tls13)?, Key::new(tx.1, tx.0, tls13)?, kernel))
+        });
+        let Some((rx, tx, kernel)) = keys else {
+            let text = "TLS connect error: no traffic keys";
+            return Err((NetError::new(NetErrorKind::SslConnectError, text), self.below));
+        };
         self.incoming.truncate(self.filled);
         let mut filter = TlsFilter {
             below: self.below,
-            rx: Key::new(rx.1, rx.0, tls13).ok_or_else(failed)?,
-            tx: Key::new(tx.1, tx.0, tls13).ok_or_else(failed)?,
+            rx,
+            tx,
             kernel,
             info: Arc::new(info),
             inbox: Vec::new(),
@@ -276,7 +373,8 @@ impl Flight {
             message: Vec::new(),
             empty: 0,
             asked_for_keys: false,
-            over: None,
+            key_limit: KEY_LIMIT,
+            over: self.ended.then_some(Over::Clean),
             said_goodbye: false,
             streaming: false,
             patience: super::MAX_PATIENCE,
@@ -295,6 +393,11 @@ impl TlsFilter {
         self.end = self.own.len();
         debug_assert!(self.inbox.len() <= MAX_PLAINTEXT * 2);
     }
+}
+
+/// close_notify in the middle.
+fn unexpected_end() -> Error {
+    Error::General("unexpected eof while reading".into())
 }
 
 /// A whole record stands at the front.

@@ -3,7 +3,12 @@
 use super::tests::*;
 use super::*;
 use crate::NetErrorKind;
-use crate::tls::{CaSource, CertSource, ClientCert, TlsConfig, TlsVersion};
+use crate::tls::{Backend, CaSource, CertSource, ClientCert, TlsConfig, TlsVersion};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::{CertifiedKey, Signer, SigningKey};
+use rustls::{SignatureAlgorithm, SignatureScheme};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -28,18 +33,18 @@ fn client_certificates_are_shown() {
     let stranger = Authority::new().client("stranger");
     for (certificate, welcome) in [(Some(&client), true), (Some(&stranger), false), (None, false)] {
         let with = TlsConfig { client: certificate.map(shown), ..trusting(&authority) };
-        for config in both(with) {
+        for config in by_either(with) {
             let demanding = authority.demanding(&authority.good()).unwrap();
             let (port, server) = serve(demanding, 1, |s| answer(s, b"welcome"));
             let got = run(move |reactor| {
                 Box::pin(async move {
                     let store = SessionStore::new();
-                    let mut f = handshake(socket(port, &reactor), &config, "localhost", port, &store)
+                    let mut f = agree(socket(port, &reactor), &config, "localhost", port, &store)
                         .await
                         .map_err(|e| e.message)?;
                     // With 1.3 the server's refusal arrives after the handshake.
-                    let _ = (&mut f as &mut dyn Filter).write_all(b"go\n").await;
-                    read_all(&mut f, 1 << 16).await.map_err(|e| e.to_string())
+                    let _ = f.write_all(b"go\n").await;
+                    read_all(f.as_mut(), 1 << 16).await.map_err(|e| e.to_string())
                 })
             });
             server.join().unwrap();
@@ -82,7 +87,7 @@ fn what_is_not_spoken_is_said() {
 fn tls_inside_tls() {
     let authority = Authority::new();
     let inner = authority.good().server_config().unwrap();
-    let (port, server) = serve(authority.good().server_config().unwrap(), 1, move |outer| {
+    let (port, server) = serve(authority.good().server_config().unwrap(), 4, move |outer| {
         let mut s = rustls::StreamOwned::new(rustls::ServerConnection::new(inner.clone()).unwrap(), outer);
         let mut line = [0; 3];
         s.read_exact(&mut line).unwrap();
@@ -90,18 +95,23 @@ fn tls_inside_tls() {
         s.conn.send_close_notify();
         s.flush().unwrap();
     });
-    let config = Arc::new(trusting(&authority));
-    let body = run(move |reactor| {
-        Box::pin(async move {
-            let store = SessionStore::new();
-            let outer = handshake(socket(port, &reactor), &config, "localhost", port, &store).await.unwrap();
-            let mut f = handshake(Box::new(outer), &config, "127.0.0.1", 443, &store).await.unwrap();
-            (&mut f as &mut dyn Filter).write_all(b"go\n").await.unwrap();
-            read_all(&mut f, 1 << 18).await.unwrap()
-        })
-    });
+    // Each in each: a proxy's TLS may be another's than the origin's.
+    let [_, rustls, _, openssl] = &by_either(trusting(&authority))[..] else { panic!() };
+    for (outer, own) in [(rustls, rustls), (rustls, openssl), (openssl, rustls), (openssl, openssl)] {
+        let (outer, own) = (outer.clone(), own.clone());
+        let body = run(move |reactor| {
+            Box::pin(async move {
+                let store = SessionStore::new();
+                let below = socket(port, &reactor);
+                let outer = agree(below, &outer, "localhost", port, &store).await.unwrap();
+                let mut f = agree(outer, &own, "127.0.0.1", 443, &store).await.unwrap();
+                f.write_all(b"go\n").await.unwrap();
+                read_all(f.as_mut(), 1 << 18).await.unwrap()
+            })
+        });
+        assert_eq!(body, testkit::body::pattern(200_000));
+    }
     server.join().unwrap();
-    assert_eq!(body, testkit::body::pattern(200_000));
 }
 
 #[test]
@@ -148,7 +158,7 @@ fn tickets_through_a_tunnel_leave_the_connection_alive() {
 fn uploads_arrive_whole_though_the_server_dawdles() {
     let authority = Authority::new();
     let body = testkit::body::pattern(3_000_000);
-    for config in both(trusting(&authority)) {
+    for config in by_either(trusting(&authority)) {
         let expected = body.clone();
         let (port, server) = serve(authority.good().server_config().unwrap(), 1, move |mut s| {
             std::thread::sleep(Duration::from_millis(50));
@@ -161,11 +171,10 @@ fn uploads_arrive_whole_though_the_server_dawdles() {
         let got = run(move |reactor| {
             Box::pin(async move {
                 let store = SessionStore::new();
-                let mut f =
-                    handshake(socket(port, &reactor), &config, "localhost", port, &store).await.unwrap();
-                (&mut f as &mut dyn Filter).write_all(&sent).await.unwrap();
-                (&mut f as &mut dyn Filter).write_all(b"\n").await.unwrap();
-                read_all(&mut f, 1 << 16).await.unwrap()
+                let mut f = agree(socket(port, &reactor), &config, "localhost", port, &store).await.unwrap();
+                f.write_all(&sent).await.unwrap();
+                f.write_all(b"\n").await.unwrap();
+                read_all(f.as_mut(), 1 << 16).await.unwrap()
             })
         });
         assert_eq!(got, b"thanks");
@@ -176,7 +185,7 @@ fn uploads_arrive_whole_though_the_server_dawdles() {
 #[test]
 fn a_server_that_speaks_first_is_heard() {
     let authority = Authority::new();
-    for config in both(TlsConfig { alpn: vec!["imap".into(), "h2".into()], ..trusting(&authority) }) {
+    for config in by_either(TlsConfig { alpn: vec!["imap".into(), "h2".into()], ..trusting(&authority) }) {
         let mut server = (*authority.good().server_config().unwrap()).clone();
         server.alpn_protocols = vec![b"h2".to_vec()];
         let (port, server) = serve(Arc::new(server), 1, |mut s| {
@@ -186,16 +195,58 @@ fn a_server_that_speaks_first_is_heard() {
         run(move |reactor| {
             Box::pin(async move {
                 let store = SessionStore::new();
-                let mut f =
-                    handshake(socket(port, &reactor), &config, "localhost", port, &store).await.unwrap();
-                assert_eq!(f.info().alpn.as_deref(), Some("h2"));
+                let mut f = agree(socket(port, &reactor), &config, "localhost", port, &store).await.unwrap();
+                assert_eq!(f.tls().unwrap().alpn.as_deref(), Some("h2"));
                 let mut buf = [0; 4];
-                assert_eq!(read(&mut f, &mut buf).await.unwrap(), 4);
-                assert_eq!(read(&mut f, &mut buf).await.unwrap(), 2, "the rest from our own buffer");
+                assert_eq!(read(f.as_mut(), &mut buf).await.unwrap(), 4);
+                assert_eq!(read(f.as_mut(), &mut buf).await.unwrap(), 2, "the rest from our own buffer");
                 f.retire();
             })
         });
         server.join().unwrap();
+    }
+}
+
+/// Signs as it likes, whatever is asked of it.
+#[derive(Debug)]
+struct Deaf(Arc<dyn SigningKey>);
+
+impl SigningKey for Deaf {
+    fn choose_scheme(&self, _: &[SignatureScheme]) -> Option<Box<dyn Signer>> {
+        self.0.choose_scheme(&[SignatureScheme::ECDSA_NISTP256_SHA256])
+    }
+
+    fn algorithm(&self) -> SignatureAlgorithm {
+        self.0.algorithm()
+    }
+}
+
+#[derive(Debug)]
+struct Always(Arc<CertifiedKey>);
+
+impl ResolvesServerCert for Always {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.0.clone())
+    }
+}
+
+#[test]
+fn a_list_of_signatures_binds_a_server_that_ignores_it() {
+    let authority = Authority::new();
+    let leaf = authority.good();
+    let key = PrivateKeyDer::from_pem_slice(leaf.key_pem.as_bytes()).unwrap();
+    let chain = CertificateDer::pem_slice_iter(leaf.cert_pem.as_bytes()).map(Result::unwrap).collect();
+    let deaf = Arc::new(Deaf(rustls::crypto::ring::sign::any_supported_type(&key).unwrap()));
+    let mut server = (*leaf.server_config().unwrap()).clone();
+    server.cert_resolver = Arc::new(Always(Arc::new(CertifiedKey::new(chain, deaf))));
+    let server = Arc::new(server);
+    for (list, good) in [("ECDSA+SHA384:RSA-PSS+SHA256", false), ("RSA-PSS+SHA256:ECDSA+SHA256", true)] {
+        let config = TlsConfig { sigalgs: Some(list.to_owned()), ..trusting(&authority) };
+        for config in by_either(config) {
+            let (port, _) = serve(server.clone(), 1, |s| answer(s, b"x"));
+            let agreed = exchange(port, "localhost", &config, &SessionStore::new());
+            assert_eq!(agreed.is_ok(), good, "{list}: {:?}", agreed.err());
+        }
     }
 }
 
@@ -220,7 +271,7 @@ fn resumption_needs_no_trust_anchors() {
 #[test]
 fn a_session_is_resumed_whatever_alpn_offers() {
     let authority = Authority::new();
-    for config in both(trusting(&authority)) {
+    for config in by_either(trusting(&authority)) {
         let store = SessionStore::new();
         let mut server = (*authority.good().server_config().unwrap()).clone();
         server.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
@@ -232,7 +283,11 @@ fn a_session_is_resumed_whatever_alpn_offers() {
             let info = exchange(port, "localhost", &config, &store).unwrap().0;
             assert_eq!((info.resumed, info.alpn.as_deref()), (i > 0, agreed));
         }
-        assert_eq!(store.len(), 1);
+        assert_eq!(
+            store.len(),
+            usize::from(config.backend == Backend::Rustls),
+            "one, or written down by OpenSSL"
+        );
         server.join().unwrap();
     }
 }
@@ -277,18 +332,20 @@ fn revoked_certificates() {
             crl: Some(file),
             ..TlsConfig::default()
         };
-        let (port, server) = serve(leaf.server_config().unwrap(), 1, |s| answer(s, b"x"));
-        let got = exchange(port, "localhost", &Arc::new(config), &SessionStore::new());
-        assert_eq!(got.err().map(|e| e.message).as_deref(), text);
-        server.join().unwrap();
+        for config in by_either(config) {
+            let (port, server) = serve(leaf.server_config().unwrap(), 1, |s| answer(s, b"x"));
+            let got = exchange(port, "localhost", &config, &SessionStore::new());
+            assert_eq!(got.err().map(|e| e.message).as_deref(), text);
+            server.join().unwrap();
+        }
     }
 }
 
 /// `openssl s_server` with commands on its standard input; it is stopped when dropped.
-struct OpensslServer(Child);
+pub(super) struct OpensslServer(pub Child);
 
 impl OpensslServer {
-    fn start(dir: &TempDir, leaf: &Leaf, args: &[&str]) -> (OpensslServer, u16) {
+    pub fn start(dir: &TempDir, leaf: &Leaf, args: &[&str]) -> (OpensslServer, u16) {
         dir.write("cert.pem", &leaf.cert_pem).unwrap();
         dir.write("key.pem", &leaf.key_pem).unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -382,6 +439,57 @@ fn openssl(dir: &TempDir, args: &str) {
     assert!(out.status.success(), "openssl {args}: {}", String::from_utf8_lossy(&out.stderr));
 }
 
+/// Keys of P-521 on both sides, agreed on by P-521, under an authority whose signatures have each digest; the client shows
+/// its certificate from either form of key.
+#[test]
+fn openssl_with_p521_alone() {
+    let dir = TempDir::new("p521").unwrap();
+    openssl(&dir, "ecparam -name secp521r1 -genkey -noout -out ca.key");
+    for name in ["server", "client"] {
+        openssl(&dir, &format!("ecparam -name secp521r1 -genkey -noout -out {name}.key"));
+        openssl(&dir, &format!("req -new -key {name}.key -subj /CN={name} -out {name}.csr"));
+    }
+    openssl(&dir, "pkcs8 -topk8 -nocrypt -in client.key -out client.p8");
+    dir.write("ext", "subjectAltName=DNS:localhost\n").unwrap();
+    let read = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap();
+    for (hash, client_key) in [("sha512", "client.key"), ("sha384", "client.p8"), ("sha256", "client.key")] {
+        openssl(&dir, &format!("req -x509 -new -key ca.key -{hash} -subj /CN=ca -days 30 -out ca.pem"));
+        let sign =
+            format!("x509 -req -CA ca.pem -CAkey ca.key -CAcreateserial -days 30 -{hash} -extfile ext");
+        for name in ["server", "client"] {
+            openssl(&dir, &format!("{sign} -in {name}.csr -out {name}.pem"));
+        }
+        let leaf = Leaf { cert_pem: read("server.pem"), key_pem: read("server.key") };
+        let asks = ["-rev", "-groups", "P-521", "-CAfile", "ca.pem", "-Verify", "2", "-verify_return_error"];
+        let (_server, port) = OpensslServer::start(&dir, &leaf, &asks);
+        let client = ClientCert {
+            cert: CertSource::Blob(read("client.pem").as_bytes().into()),
+            cert_type: "PEM".into(),
+            key: Some(CertSource::Blob(read(client_key).as_bytes().into())),
+            key_type: "PEM".into(),
+            password: None,
+        };
+        let ca = vec![CaSource::Blob(read("ca.pem").as_bytes().into())];
+        for config in both(TlsConfig { ca, client: Some(client), ..TlsConfig::default() }) {
+            let hash = hash.to_owned();
+            run(move |reactor| {
+                Box::pin(async move {
+                    let store = SessionStore::new();
+                    let below = socket(port, &reactor);
+                    let mut f = handshake(below, &config, "localhost", port, &store).await.unwrap();
+                    if config.max_version == TlsVersion::Tls13 {
+                        assert_eq!(f.info().group, "secp521r1");
+                    }
+                    (&mut f as &mut dyn Filter).write_all(b"read\n").await.unwrap();
+                    let mut got = [0; 5];
+                    (&mut f as &mut dyn Filter).read_exact(&mut got).await.unwrap();
+                    assert_eq!(&got, b"daer\n", "{hash}");
+                })
+            });
+        }
+    }
+}
+
 /// What `openssl x509 -req` makes without being asked for more: version 1, a common name, RSA.
 #[test]
 fn version_1_certificates_with_rsa_keys() {
@@ -403,7 +511,7 @@ fn version_1_certificates_with_rsa_keys() {
             let got = run(move |reactor| {
                 Box::pin(async move {
                     let store = SessionStore::new();
-                    handshake(socket(port, &reactor), &config, "localhost", port, &store)
+                    agree(socket(port, &reactor), &config, "localhost", port, &store)
                         .await
                         .map(|mut f| f.retire())
                 })
@@ -443,7 +551,7 @@ fn stapled_ocsp_answers_are_checked() {
         let args: &[&str] = if index.is_some() { &["-rev", "-status_file", "answer.der"] } else { &["-rev"] };
         let (_server, port) = OpensslServer::start(&dir, &leaf, args);
         let ca = vec![CaSource::File(dir.path().join("ca.pem"))];
-        for config in both(TlsConfig { ca, verify_status: true, ..TlsConfig::default() }) {
+        for config in by_either(TlsConfig { ca, verify_status: true, ..TlsConfig::default() }) {
             let got = run(move |reactor| {
                 Box::pin(async move {
                     let store = SessionStore::new();
@@ -457,7 +565,7 @@ fn stapled_ocsp_answers_are_checked() {
         }
     }
     let answer = std::fs::read(dir.path().join("answer.der")).unwrap();
-    let der = crate::tls::pem::sections(leaf.cert_pem.as_bytes()).remove(0).body;
+    let der = crate::tls::pem::sections(leaf.cert_pem.as_bytes()).remove(0).body.to_vec();
     let cert = crate::tls::profile::Profile::parse(&der).unwrap();
     let signatures = crate::tls::signatures::Signatures::new(&[]);
     for n in 0..answer.len() {
@@ -469,33 +577,155 @@ fn stapled_ocsp_answers_are_checked() {
 fn secrets_are_logged_on_demand() {
     let authority = Authority::new();
     let dir = TempDir::new("keylog").unwrap();
-    let log = dir.path().join("keys");
-    for config in both(TlsConfig { key_log: Some(log.clone()), ..trusting(&authority) }) {
+    for n in 0..4 {
+        let log = dir.path().join(format!("keys{}", n / 2));
+        let config = TlsConfig { key_log: Some(log.clone()), ..trusting(&authority) };
+        let config = by_either(config).swap_remove(n);
         let (port, server) = serve(authority.good().server_config().unwrap(), 1, |s| answer(s, b"x"));
         exchange(port, "localhost", &config, &SessionStore::new()).unwrap();
         server.join().unwrap();
+        if n % 2 == 0 {
+            continue; // TLS 1.2 comes next
+        }
+        let text = std::fs::read_to_string(log).unwrap();
+        for label in ["CLIENT_RANDOM ", "CLIENT_TRAFFIC_SECRET_0 ", "SERVER_TRAFFIC_SECRET_0 "] {
+            assert!(text.lines().any(|l| l.starts_with(label) && l.split(' ').count() == 3), "{label}");
+        }
     }
-    let text = std::fs::read_to_string(log).unwrap();
-    for label in ["CLIENT_RANDOM ", "CLIENT_TRAFFIC_SECRET_0 ", "SERVER_TRAFFIC_SECRET_0 "] {
-        assert!(text.lines().any(|l| l.starts_with(label) && l.split(' ').count() == 3), "{label}");
+}
+
+/// Where the user lowers what OpenSSL takes for safe.
+#[test]
+fn openssl_reaches_a_server_of_old() {
+    let (dir, authority) = (TempDir::new("old").unwrap(), Authority::new());
+    let args = ["-tls1", "-cipher", "ALL:@SECLEVEL=0", "-rev"];
+    let (_server, port) = OpensslServer::start(&dir, &authority.good(), &args);
+    for (list, version) in
+        [(None, None), (Some("AES128-SHA:ECDHE-ECDSA-AES128-SHA:@SECLEVEL=0"), Some("TLSv1"))]
+    {
+        let config = TlsConfig {
+            backend: Backend::OPENSSL,
+            min_version: TlsVersion::Tls10,
+            max_version: TlsVersion::Tls11,
+            cipher_list: list.map(str::to_owned),
+            ..trusting(&authority)
+        };
+        assert!(crate::tls::openssl::is_needed(&config));
+        let got = run(move |reactor| {
+            Box::pin(async move {
+                let below = socket(port, &reactor);
+                let f = agree(below, &Arc::new(config), "localhost", port, &SessionStore::new()).await;
+                f.map(|f| f.tls().unwrap().version).map_err(|e| e.kind)
+            })
+        });
+        assert_eq!(got, version.ok_or(NetErrorKind::SslConnectError));
+    }
+}
+
+/// Far beyond the limit of a key, here five records: ours is renewed before it, OpenSSL is asked for its own, and nothing is
+/// lost. TLS 1.2 has no such message, and goes on.
+#[test]
+fn keys_are_renewed_before_their_limit() {
+    const LIMIT: u64 = 5;
+    let authority = Authority::new();
+    let dir = TempDir::new("s_server").unwrap();
+    let (_server, port) = OpensslServer::start(&dir, &authority.good(), &["-rev"]);
+    for config in both(trusting(&authority)) {
+        run(move |reactor| {
+            Box::pin(async move {
+                let store = SessionStore::new();
+                let below = socket(port, &reactor);
+                let mut f = handshake(below, &config, "localhost", port, &store).await.unwrap();
+                f.key_limit = LIMIT;
+                let renews = f.tx.shape() == Shape::Tls13;
+                let (mut renewed, mut before) = ([0; 2], [0; 2]);
+                for round in 0..8 * LIMIT {
+                    let line = format!("{round:08}{}", "x".repeat(2000));
+                    (&mut f as &mut dyn Filter).write_all(format!("{line}\n").as_bytes()).await.unwrap();
+                    let mut got = vec![0; line.len() + 1];
+                    (&mut f as &mut dyn Filter).read_exact(&mut got).await.unwrap();
+                    assert!(got[..line.len()].iter().rev().eq(line.as_bytes()), "{round}");
+                    let used = [f.tx.used(), f.rx.used()];
+                    assert!(!renews || used[0] <= LIMIT && used[1] <= LIMIT + 2, "{round}: {used:?}");
+                    for side in 0..2 {
+                        renewed[side] += u64::from(used[side] < before[side]);
+                    }
+                    before = used;
+                }
+                match renews {
+                    true => assert!(renewed.iter().all(|times| (4..=20).contains(times)), "{renewed:?}"),
+                    false => assert!(renewed == [0; 2] && before.iter().all(|used| *used >= 8 * LIMIT)),
+                }
+            })
+        });
+    }
+}
+
+/// A server that wants to know who the client is learns nothing before its own answer has been judged and it has won the race:
+/// until then nothing but the hello has left.
+#[test]
+fn what_proves_the_client_waits_for_the_winner() {
+    let authority = Authority::new();
+    let with = TlsConfig { client: Some(shown(&authority.client("somebody"))), ..trusting(&authority) };
+    for config in both(with) {
+        let (ask, asked) = std::sync::mpsc::channel::<()>();
+        let (tell, told) = std::sync::mpsc::channel();
+        let (tell, asked) = (std::sync::Mutex::new(tell), std::sync::Mutex::new(asked));
+        let demanding = authority.demanding(&authority.good()).unwrap();
+        let (port, server) = serve(demanding, 1, move |mut s| {
+            while s.conn.wants_read() && !s.conn.wants_write() {
+                s.conn.read_tls(&mut s.sock).unwrap();
+                s.conn.process_new_packets().unwrap();
+            }
+            while s.conn.wants_write() {
+                s.conn.write_tls(&mut s.sock).unwrap();
+            }
+            asked.lock().unwrap().recv().unwrap(); // the client says that it has judged us
+            s.sock.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+            let heard = s.sock.peek(&mut [0; 1]);
+            tell.lock().unwrap().send(heard.map_err(|e| e.kind())).unwrap();
+            s.sock.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+            let mut line = [0; 3];
+            s.read_exact(&mut line).unwrap();
+            assert!(s.conn.peer_certificates().is_some_and(|shown| shown.len() == 1));
+        });
+        run(move |reactor| {
+            Box::pin(async move {
+                let store = SessionStore::new();
+                let (below, peer) = (socket(port, &reactor), ("localhost", port));
+                let sessions = store.begin(&config, peer.0, port).unwrap();
+                let answered = begin(below, &config, peer, &sessions).await.map_err(crate::Fault::into_error);
+                let answered = answered.unwrap();
+                ask.send(()).unwrap();
+                assert_eq!(told.recv().unwrap(), Err(io::ErrorKind::WouldBlock));
+                let mut f = answered.finish(&config, peer, &sessions).await.unwrap();
+                (&mut f as &mut dyn Filter).write_all(b"go\n").await.unwrap();
+            })
+        });
+        server.join().unwrap();
     }
 }
 
 #[test]
 fn openssl_renews_keys() {
     let authority = Authority::new();
+    for config in by_either(trusting(&authority)).into_iter().step_by(2) {
+        renews_keys(&authority, config);
+    }
+}
+
+fn renews_keys(authority: &Authority, config: Arc<TlsConfig>) {
     let dir = TempDir::new("s_server").unwrap();
     // Not quiet: its commands are wanted.
     let (mut server, port) = OpensslServer::start(&dir, &authority.good(), &["-no_ign_eof"]);
     let mut commands = server.0.stdin.take().unwrap();
     let mut heard = BufReader::new(server.0.stdout.take().unwrap());
-    let config = Arc::new(trusting(&authority));
     run(move |reactor| {
         Box::pin(async move {
             let store = SessionStore::new();
-            let mut f = handshake(socket(port, &reactor), &config, "localhost", port, &store).await.unwrap();
+            let mut f = agree(socket(port, &reactor), &config, "localhost", port, &store).await.unwrap();
             for i in 0..3 {
-                (&mut f as &mut dyn Filter).write_all(format!("client {i}\n").as_bytes()).await.unwrap();
+                f.write_all(format!("client {i}\n").as_bytes()).await.unwrap();
                 let mut line = String::new();
                 while line.trim() != format!("client {i}") {
                     line.clear();
@@ -507,7 +737,7 @@ fn openssl_renews_keys() {
                 let mut got = Vec::new();
                 let mut buf = [0; 100];
                 while !got.ends_with(format!("server {i}\n").as_bytes()) {
-                    let n = read(&mut f, &mut buf).await.unwrap();
+                    let n = read(f.as_mut(), &mut buf).await.unwrap();
                     assert!(n > 0);
                     got.extend_from_slice(&buf[..n]);
                 }

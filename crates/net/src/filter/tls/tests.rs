@@ -10,9 +10,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::filter::SocketFilter;
-use crate::tls::TlsConfig;
-use crate::tls::{CaSource, TlsVersion};
+use crate::filter::{SocketFilter, openssl};
+use crate::tls::openssl::Prepared;
+use crate::tls::{Backend, CaSource, TlsConfig, TlsVersion};
 use crate::{NetError, NetErrorKind};
 use runtime::{Clock, Runtime};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -77,20 +77,43 @@ pub fn both(config: TlsConfig) -> [Arc<TlsConfig>; 2] {
     [Arc::new(TlsConfig { min_version: TlsVersion::Tls13, ..config }), Arc::new(only12)]
 }
 
+/// Both versions, by rustls and by OpenSSL.
+pub fn by_either(config: TlsConfig) -> Vec<Arc<TlsConfig>> {
+    let openssl = TlsConfig { backend: Backend::OPENSSL, ..config.clone() };
+    both(config).into_iter().chain(both(openssl)).collect()
+}
+
+/// The handshake of whoever the configuration names.
+pub async fn agree(
+    below: Box<dyn Filter>,
+    config: &Arc<TlsConfig>,
+    host: &str,
+    port: u16,
+    store: &SessionStore,
+) -> Result<Box<dyn Filter>, NetError> {
+    Ok(match config.backend {
+        Backend::Rustls => Box::new(handshake(below, config, host, port, store).await?),
+        Backend::OpenSsl { .. } => {
+            let prepared = Prepared::new(config)?;
+            Box::new(openssl::handshake(below, prepared, config, (host, port), store).await?)
+        }
+    })
+}
+
 async fn connect(
     port: u16,
     reactor: &Arc<Reactor>,
     config: &Arc<TlsConfig>,
     store: &SessionStore,
-) -> Result<TlsFilter, NetError> {
-    handshake(socket(port, reactor), config, "localhost", port, store).await
+) -> Result<Box<dyn Filter>, NetError> {
+    agree(socket(port, reactor), config, "localhost", port, store).await
 }
 
-pub async fn read(f: &mut TlsFilter, buf: &mut [u8]) -> io::Result<usize> {
-    (f as &mut dyn Filter).read(buf).await
+pub async fn read(f: &mut dyn Filter, buf: &mut [u8]) -> io::Result<usize> {
+    f.read(buf).await
 }
 
-pub async fn read_all(f: &mut TlsFilter, size: usize) -> io::Result<Vec<u8>> {
+pub async fn read_all(f: &mut dyn Filter, size: usize) -> io::Result<Vec<u8>> {
     let mut out = Vec::new();
     let mut buf = vec![0; size];
     loop {
@@ -117,7 +140,7 @@ pub fn answer(mut s: ServerStream, body: &[u8]) {
 fn bodies_arrive_whole_through_any_buffer() {
     let authority = Authority::new();
     let body = testkit::body::pattern(700_001);
-    for config in both(trusting(&authority)) {
+    for config in by_either(trusting(&authority)) {
         for size in [1 << 18, DIRECT, DIRECT - 1, 5000, 100_000] {
             let expected = body.clone();
             let sent = body.clone();
@@ -128,9 +151,9 @@ fn bodies_arrive_whole_through_any_buffer() {
             run(move |reactor| {
                 Box::pin(async move {
                     let mut f = connect(port, &reactor, &config, &SessionStore::new()).await.unwrap();
-                    assert_eq!(f.info().version, version);
-                    (&mut f as &mut dyn Filter).write_all(b"go\n").await.unwrap();
-                    let got = read_all(&mut f, size).await.unwrap();
+                    assert_eq!(f.tls().unwrap().version, version);
+                    f.write_all(b"go\n").await.unwrap();
+                    let got = read_all(f.as_mut(), size).await.unwrap();
                     assert!(got == expected, "{} of {} bytes, buffer {size}", got.len(), expected.len());
                 })
             });
@@ -149,19 +172,31 @@ pub fn exchange(
     let (config, store) = (config.clone(), store.clone());
     run(move |reactor| {
         Box::pin(async move {
-            let mut f = handshake(socket(port, &reactor), &config, host, port, &store).await?;
-            (&mut f as &mut dyn Filter).write_all(b"go\n").await.unwrap();
-            let got = read_all(&mut f, 1 << 18).await.unwrap();
+            let mut f = agree(socket(port, &reactor), &config, host, port, &store).await?;
+            f.write_all(b"go\n").await.unwrap();
+            let got = read_all(f.as_mut(), 1 << 18).await.unwrap();
             f.retire();
-            Ok((f.info().clone(), got))
+            Ok((TlsInfo::clone(f.tls().unwrap()), got))
         })
     })
 }
 
 fn refuse(leaf: &Leaf, host: &'static str, config: TlsConfig) -> NetError {
-    let (port, server) = serve(leaf.server_config().unwrap(), 1, |s| answer(s, b"secret"));
-    let error = exchange(port, host, &Arc::new(config), &SessionStore::new()).expect_err("was accepted");
-    server.join().unwrap();
+    let refused = by_either(config).into_iter().map(|config| {
+        let (port, server) = serve(leaf.server_config().unwrap(), 1, |s| answer(s, b"secret"));
+        let error = exchange(port, host, &config, &SessionStore::new()).expect_err("was accepted");
+        // What cannot be made does not even connect.
+        if error.kind == NetErrorKind::SslCacertBadfile {
+            let _ = TcpStream::connect(("127.0.0.1", port));
+        }
+        server.join().unwrap();
+        error
+    });
+    let mut refused: Vec<NetError> = refused.collect();
+    let error = refused.remove(0);
+    for other in refused {
+        assert_eq!((other.kind, &other.message), (error.kind, &error.message));
+    }
     error
 }
 
@@ -229,7 +264,7 @@ fn good_and_unusual_certificates_are_accepted() {
         (authority.wrong_name(), "localhost", no_name, 0),
         (own, "localhost", no_chain, 18),
     ] {
-        for config in both(config) {
+        for config in by_either(config) {
             let (port, server) = serve(leaf.server_config().unwrap(), 1, |s| answer(s, b"fine"));
             let (info, body) = exchange(port, host, &config, &SessionStore::new()).unwrap();
             assert_eq!((info.verify_result, body.as_slice()), (result, &b"fine"[..]));
@@ -244,7 +279,7 @@ fn good_and_unusual_certificates_are_accepted() {
 #[test]
 fn sessions_are_resumed_for_the_same_configuration_only() {
     let authority = Authority::new();
-    for config in both(trusting(&authority)) {
+    for config in by_either(trusting(&authority)) {
         let store = SessionStore::new();
         let other = Arc::new(TlsConfig { verify_host: false, ..(*config).clone() });
         let off = Arc::new(TlsConfig { session_cache: false, ..(*config).clone() });
@@ -270,7 +305,7 @@ fn sessions_are_resumed_for_the_same_configuration_only() {
 #[test]
 fn idle_connections_digest_tickets_and_see_the_end() {
     let authority = Authority::new();
-    for config in both(trusting(&authority)) {
+    for config in by_either(trusting(&authority)) {
         let (say, hear) = std::sync::mpsc::channel::<u8>();
         let hear = std::sync::Mutex::new(hear);
         let (port, server) = serve(authority.good().server_config().unwrap(), 3, move |mut s| {
@@ -293,9 +328,9 @@ fn idle_connections_digest_tickets_and_see_the_end() {
                 Box::pin(async move {
                     let store = SessionStore::new();
                     let mut f = connect(port, &reactor, &config, &store).await.unwrap();
-                    (&mut f as &mut dyn Filter).write_all(b"go\n").await.unwrap();
+                    f.write_all(b"go\n").await.unwrap();
                     let mut buf = [0; 100];
-                    assert_eq!(read(&mut f, &mut buf).await.unwrap(), 5);
+                    assert_eq!(f.read(&mut buf).await.unwrap(), 5);
                     f.detach();
                     assert_eq!(f.idle_state(), Idle::Alive);
                     say.send(how).unwrap();
@@ -311,7 +346,7 @@ fn idle_connections_digest_tickets_and_see_the_end() {
                     assert_eq!(state, if how == 1 { Idle::Data } else { Idle::Closed });
                     if how == 1 {
                         f.attach(&reactor, 0);
-                        assert_eq!(read(&mut f, &mut buf).await.unwrap(), 7);
+                        assert_eq!(f.read(&mut buf).await.unwrap(), 7);
                     }
                 })
             });

@@ -79,13 +79,18 @@ impl Mechanism {
         !matches!(self, DigestMd5 | CramMd5)
     }
 
+    /// Whether the TLS channel is part of the proof.
+    pub fn is_bound(self) -> bool {
+        matches!(self, ScramSha256Plus | ScramSha1Plus)
+    }
+
     /// Whether there is what it needs. EXTERNAL has its say only where no password was given.
     pub fn suits(self, who: &Login) -> bool {
         match self {
             External => who.password.is_empty(),
             Anonymous => true,
             Gssapi => who.is_given && is_of_a_realm(&who.user),
-            ScramSha256Plus | ScramSha1Plus => who.is_given && who.channel.is_some(),
+            ScramSha256Plus | ScramSha1Plus => who.is_given && !who.channels.is_empty(),
             OauthBearer | Xoauth2 => who.is_given && who.bearer.is_some(),
             _ => who.is_given,
         }

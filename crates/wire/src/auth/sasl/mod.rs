@@ -35,8 +35,16 @@ pub struct Login {
     pub service: Vec<u8>,
     pub host: Vec<u8>,
     pub port: u16,
-    /// What tells the TLS channel from others (`tls-server-end-point`, RFC 5929), when there is one.
-    pub channel: Option<Vec<u8>>,
+    /// What tells the TLS channel from others, the best first; none without TLS.
+    pub channels: Vec<Channel>,
+}
+
+/// One of the ways in which a TLS channel is told from others (RFC 5056).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Channel {
+    /// As registered: `tls-exporter` (RFC 9266), `tls-server-end-point` (RFC 5929).
+    pub kind: &'static str,
+    pub name: Vec<u8>,
 }
 
 /// What is fresh each time.
@@ -55,6 +63,8 @@ pub enum Reply<'a> {
     /// Go on; the challenge, in base64.
     Continue(&'a [u8]),
     Success,
+    /// Success, with a last challenge that needs no answer (RFC 4422 section 3.6), in base64.
+    SuccessAfter(&'a [u8]),
     Failure,
 }
 
@@ -103,6 +113,8 @@ pub struct Conversation {
     /// Longest command with an initial response: its mechanism and the response, without the rest. 0 is no limit.
     limit: usize,
     used: Option<Mechanism>,
+    /// So many of the channel's names were refused before anything was proved by them.
+    refused_names: usize,
     state: State,
 }
 
@@ -114,7 +126,7 @@ impl Conversation {
     /// With what the server offers and what the user allows; whether the first response goes with the command
     /// (CURLOPT_SASL_IR), and how long it may be then.
     pub fn new(offered: Mechanisms, wanted: Mechanisms, sends_first: bool, limit: usize) -> Conversation {
-        Conversation { offered, wanted, sends_first, limit, used: None, state: State::Idle }
+        Conversation { offered, wanted, sends_first, limit, used: None, refused_names: 0, state: State::Idle }
     }
 
     /// Chooses the best mechanism that is left.
@@ -134,7 +146,7 @@ impl Conversation {
         if !self.sends_first || !mechanism.speaks_first() {
             return Action::Begin(name, None);
         }
-        let Ok((response, next)) = first(mechanism, who, fresh, b"") else {
+        let Ok((response, next)) = self.first(mechanism, who, fresh, b"") else {
             return Action::Begin(name, None);
         };
         if self.limit > 0 && name.len() + response.len() > self.limit {
@@ -146,10 +158,23 @@ impl Conversation {
 
     /// What is said to the server's reply.
     pub fn answer(&mut self, reply: Reply<'_>, who: &Login, fresh: &Fresh) -> Action {
+        if let Reply::SuccessAfter(challenge) = reply {
+            return match self.answer(Reply::Continue(challenge), who, fresh) {
+                Action::Send(empty) if empty.is_empty() => self.answer(Reply::Success, who, fresh),
+                _ => Action::Denied,
+            };
+        }
         let state = std::mem::replace(&mut self.state, State::Idle);
         let (state, challenge) = match (state, reply) {
             (State::Cancelled, _) => {
-                self.used.into_iter().for_each(|used| self.offered.remove(used));
+                if !self.has_another_name(who) {
+                    self.used.into_iter().for_each(|used| self.offered.remove(used));
+                    self.refused_names = 0;
+                }
+                return self.begin(who, fresh);
+            }
+            // Which name a server knows the channel by is told by none. So far nothing was said but a user's name.
+            (State::ScramFirst(_), Reply::Failure) if self.has_another_name(who) => {
                 return self.begin(who, fresh);
             }
             (State::Result | State::BearerVerdict, Reply::Success) => return Action::Done,
@@ -166,7 +191,8 @@ impl Conversation {
                 self.state = State::Result;
                 return Action::Send(String::new());
             }
-            (State::Idle | State::Result, _) | (_, Reply::Success | Reply::Failure) => return Action::Denied,
+            (State::Idle | State::Result, _)
+            | (_, Reply::Success | Reply::SuccessAfter(_) | Reply::Failure) => return Action::Denied,
             (state, Reply::Continue(challenge)) => (state, challenge),
         };
         match self.respond(state, challenge, who, fresh) {
@@ -184,6 +210,14 @@ impl Conversation {
         Action::Cancel
     }
 
+    /// Whether the mechanism that was refused can name the channel in another way; from now on it does.
+    fn has_another_name(&mut self, who: &Login) -> bool {
+        let is_bound = self.used.is_some_and(Mechanism::is_bound);
+        let another = is_bound && self.refused_names + 1 < who.channels.len();
+        self.refused_names += usize::from(another);
+        another
+    }
+
     /// The mechanism that is or was used.
     pub fn used(&self) -> Option<Mechanism> {
         self.used
@@ -197,7 +231,7 @@ impl Conversation {
         fresh: &Fresh,
     ) -> Result<(String, State), Senseless> {
         match state {
-            State::First => first(self.used.ok_or(Senseless)?, who, fresh, challenge),
+            State::First => self.first(self.used.ok_or(Senseless)?, who, fresh, challenge),
             State::LoginPassword => Ok((base64::encode(&who.password), State::Result)),
             State::NtlmChallenge => {
                 let message = ntlm::Message2::parse(challenge).map_err(|_| Senseless)?;
@@ -218,51 +252,51 @@ impl Conversation {
             _ => Err(Senseless),
         }
     }
-}
 
-/// The first response of a mechanism, in base64, and what comes after it.
-fn first(
-    mechanism: Mechanism,
-    who: &Login,
-    fresh: &Fresh,
-    challenge: &[u8],
-) -> Result<(String, State), Senseless> {
-    let (response, next) = match mechanism {
-        Mechanism::External => (who.user.clone(), State::Result),
-        Mechanism::Gssapi => return Err(Senseless),
-        Mechanism::Anonymous => (who.user.clone(), State::Result),
-        Mechanism::ScramSha256Plus
-        | Mechanism::ScramSha1Plus
-        | Mechanism::ScramSha256
-        | Mechanism::ScramSha1 => {
-            let hash = match mechanism {
-                Mechanism::ScramSha1 | Mechanism::ScramSha1Plus => scram::Hash::Sha1,
-                _ => scram::Hash::Sha256,
-            };
-            let is_bound = matches!(mechanism, Mechanism::ScramSha256Plus | Mechanism::ScramSha1Plus);
-            let channel = who.channel.as_deref().filter(|_| is_bound);
-            let (message, scram) = Scram::begin(hash, who, channel, &fresh.nonce);
-            (message, State::ScramFirst(scram))
-        }
-        Mechanism::DigestMd5 => {
-            let response = digest::respond(&decode(challenge)?, who, &fresh.nonce).ok_or(Senseless)?;
-            (response, State::DigestProof)
-        }
-        Mechanism::CramMd5 => {
-            let proof = hex::encode(&hmac_md5(&who.password, &[&decode(challenge)?]));
-            ([&who.user[..], b" ", proof.as_bytes()].concat(), State::Result)
-        }
-        Mechanism::Ntlm => return Ok((ntlm::message1(), State::NtlmChallenge)),
-        Mechanism::OauthBearer => (oauth_bearer(who), State::BearerVerdict),
-        Mechanism::Xoauth2 => {
-            let token = who.bearer.as_deref().unwrap_or_default();
-            let message = [b"user=", &who.user[..], b"\x01auth=Bearer ", token, b"\x01\x01"].concat();
-            (message, State::Result)
-        }
-        Mechanism::Plain => ([&who.authzid[..], &who.user, &who.password].join(&0), State::Result),
-        Mechanism::Login => (who.user.clone(), State::LoginPassword),
-    };
-    Ok((base64::encode(&response), next))
+    /// The first response of a mechanism, in base64, and what comes after it.
+    fn first(
+        &self,
+        mechanism: Mechanism,
+        who: &Login,
+        fresh: &Fresh,
+        challenge: &[u8],
+    ) -> Result<(String, State), Senseless> {
+        let (response, next) = match mechanism {
+            Mechanism::External => (who.user.clone(), State::Result),
+            Mechanism::Gssapi => return Err(Senseless),
+            Mechanism::Anonymous => (who.user.clone(), State::Result),
+            Mechanism::ScramSha256Plus
+            | Mechanism::ScramSha1Plus
+            | Mechanism::ScramSha256
+            | Mechanism::ScramSha1 => {
+                let hash = match mechanism {
+                    Mechanism::ScramSha1 | Mechanism::ScramSha1Plus => scram::Hash::Sha1,
+                    _ => scram::Hash::Sha256,
+                };
+                let channel = who.channels.get(self.refused_names).filter(|_| mechanism.is_bound());
+                let (message, scram) = Scram::begin(hash, who, channel, &fresh.nonce);
+                (message, State::ScramFirst(scram))
+            }
+            Mechanism::DigestMd5 => {
+                let response = digest::respond(&decode(challenge)?, who, &fresh.nonce).ok_or(Senseless)?;
+                (response, State::DigestProof)
+            }
+            Mechanism::CramMd5 => {
+                let proof = hex::encode(&hmac_md5(&who.password, &[&decode(challenge)?]));
+                ([&who.user[..], b" ", proof.as_bytes()].concat(), State::Result)
+            }
+            Mechanism::Ntlm => return Ok((ntlm::message1(), State::NtlmChallenge)),
+            Mechanism::OauthBearer => (oauth_bearer(who), State::BearerVerdict),
+            Mechanism::Xoauth2 => {
+                let token = who.bearer.as_deref().unwrap_or_default();
+                let message = [b"user=", &who.user[..], b"\x01auth=Bearer ", token, b"\x01\x01"].concat();
+                (message, State::Result)
+            }
+            Mechanism::Plain => ([&who.authzid[..], &who.user, &who.password].join(&0), State::Result),
+            Mechanism::Login => (who.user.clone(), State::LoginPassword),
+        };
+        Ok((base64::encode(&response), next))
+    }
 }
 
 /// RFC 7628 section 3.1.

@@ -1,12 +1,12 @@
 //! SCRAM (RFC 5802, with SHA-256 RFC 7677): both sides prove that they know the password, and neither tells it. With a channel
-//! (`-PLUS`) both prove that they see the same certificate, too: nobody sits between them.
+//! (`-PLUS`) both prove that they are at its two ends, too: nobody sits between them.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-use super::Login;
 use super::prep::prepared;
+use super::{Channel, Login};
 use crate::base64;
 
 /// No server is allowed to have us compute longer.
@@ -30,7 +30,7 @@ pub struct Scram {
     hash: Hash,
     /// `n,,` or with the identity to act as; `p=` and the kind of channel binding.
     header: Vec<u8>,
-    /// What tells the channel from others (`tls-server-end-point`, RFC 5929), where it is part of the proof.
+    /// What tells the channel from others, where it is part of the proof.
     channel: Vec<u8>,
     /// The first message without the header.
     bare: Vec<u8>,
@@ -41,15 +41,15 @@ pub struct Scram {
 
 impl Scram {
     /// The first message.
-    pub fn begin(hash: Hash, who: &Login, channel: Option<&[u8]>, nonce: &[u8]) -> (Vec<u8>, Scram) {
-        let binding: &[u8] = if channel.is_some() { b"p=tls-server-end-point" } else { b"n" };
+    pub fn begin(hash: Hash, who: &Login, channel: Option<&Channel>, nonce: &[u8]) -> (Vec<u8>, Scram) {
+        let binding = channel.map_or_else(|| b"n".to_vec(), |c| [b"p=", c.kind.as_bytes()].concat());
         let header = match &who.authzid[..] {
-            b"" => [binding, b",,"].concat(),
-            authzid => [binding, b",a=", &escaped(&prepared(authzid))[..], b","].concat(),
+            b"" => [&binding[..], b",,"].concat(),
+            authzid => [&binding[..], b",a=", &escaped(&prepared(authzid))[..], b","].concat(),
         };
         let bare = [b"n=", &escaped(&prepared(&who.user))[..], b",r=", nonce].concat();
         let message = [&header[..], &bare].concat();
-        let channel = channel.unwrap_or_default().to_vec();
+        let channel = channel.map(|channel| channel.name.clone()).unwrap_or_default();
         (message, Scram { hash, header, channel, bare, nonce: nonce.to_vec(), signature: Vec::new() })
     }
 

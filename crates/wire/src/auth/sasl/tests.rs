@@ -232,10 +232,19 @@ fn login_options() {
     }
 }
 
+fn with_channels(channels: &[(&'static str, &[u8])]) -> Login {
+    let channels = channels.iter().map(|(kind, name)| Channel { kind, name: name.to_vec() }).collect();
+    Login { channels, ..who("user", "pencil") }
+}
+
+fn chosen(options: &str) -> Mechanisms {
+    Preference::parse(options.as_bytes(), None, Mechanisms::DEFAULT).unwrap().mechanisms
+}
+
 /// The channel is part of the proof: a server that sees another one finds it wrong.
 #[test]
 fn scram_with_a_channel() {
-    let user = Login { channel: Some(b"\x01\x02".to_vec()), ..who("user", "pencil") };
+    let user = with_channels(&[("tls-server-end-point", b"\x01\x02")]);
     let nonce = "rOprNGfwEbeRWgbNEkqO";
     let mut talk = conversation("SCRAM-SHA-256-PLUS SCRAM-SHA-256", true);
     let begin = talk.begin(&user, &fresh(nonce));
@@ -244,8 +253,8 @@ fn scram_with_a_channel() {
         Action::Begin("SCRAM-SHA-256", Some(b64(&format!("n,,n=user,r={nonce}")))),
         "unless it is chosen"
     );
-    let chosen = Preference::parse(b"AUTH=SCRAM-SHA-256-PLUS", None, Mechanisms::DEFAULT).unwrap().mechanisms;
-    let mut talk = Conversation::new(offers("SCRAM-SHA-256-PLUS SCRAM-SHA-256"), chosen, true, 0);
+    let plus = chosen("AUTH=SCRAM-SHA-256-PLUS");
+    let mut talk = Conversation::new(offers("SCRAM-SHA-256-PLUS SCRAM-SHA-256"), plus, true, 0);
     let first = b64(&format!("p=tls-server-end-point,,n=user,r={nonce}"));
     assert_eq!(talk.begin(&user, &fresh(nonce)), Action::Begin("SCRAM-SHA-256-PLUS", Some(first)));
     let challenge = b64(&format!("r={nonce}more,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096"));
@@ -256,9 +265,67 @@ fn scram_with_a_channel() {
     let answer = String::from_utf8(base64::decode(answer.as_bytes()).unwrap()).unwrap();
     let bound = base64::encode(b"p=tls-server-end-point,,\x01\x02");
     assert!(answer.starts_with(&format!("c={bound},r={nonce}more,p=")), "{answer}");
+    assert_eq!(talk.answer(Reply::Failure, &user, &fresh(nonce)), Action::Denied);
     // Without TLS there is none.
-    let mut talk = Conversation::new(offers("SCRAM-SHA-256-PLUS"), chosen, true, 0);
+    let mut talk = Conversation::new(offers("SCRAM-SHA-256-PLUS"), plus, true, 0);
     assert_eq!(talk.begin(&who("user", "pencil"), &fresh(nonce)), Action::Exhausted);
+}
+
+/// A server tells nobody which of the names it knows: one that is refused before anything was proved gives way to the next, and
+/// one that is refused after it doesn't.
+#[test]
+fn names_of_a_channel_give_way_to_one_another() {
+    let user = with_channels(&[("tls-exporter", b"E"), ("tls-server-end-point", b"C")]);
+    let plus = chosen("AUTH=SCRAM-SHA-256-PLUS;AUTH=SCRAM-SHA-1-PLUS");
+    let both = "SCRAM-SHA-256-PLUS SCRAM-SHA-1-PLUS";
+    let first = |kind: &str| Some(b64(&format!("p={kind},,n=user,r=n")));
+    let no_such_name = b64("e=unsupported-channel-binding-type");
+    let steps = [
+        (Reply::Failure, Action::Begin("SCRAM-SHA-256-PLUS", first("tls-server-end-point"))),
+        (Reply::Failure, Action::Denied),
+    ];
+    let begin = || Action::Begin("SCRAM-SHA-256-PLUS", first("tls-exporter"));
+    plays(Conversation::new(offers(both), plus, true, 0), &user, &fresh("n"), begin(), &steps);
+    let said = || (Reply::Continue(no_such_name.as_bytes()), Action::Cancel);
+    let steps = [
+        said(),
+        (Reply::Failure, Action::Begin("SCRAM-SHA-256-PLUS", first("tls-server-end-point"))),
+        said(),
+        (Reply::Failure, Action::Begin("SCRAM-SHA-1-PLUS", first("tls-exporter"))),
+        said(),
+        (Reply::Failure, Action::Begin("SCRAM-SHA-1-PLUS", first("tls-server-end-point"))),
+        said(),
+        (Reply::Failure, Action::Exhausted),
+    ];
+    plays(Conversation::new(offers(both), plus, true, 0), &user, &fresh("n"), begin(), &steps);
+    let mut talk = Conversation::new(offers(both), plus, true, 0);
+    talk.begin(&user, &fresh("n"));
+    let challenge = b64("r=nmore,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096");
+    let proof = talk.answer(Reply::Continue(challenge.as_bytes()), &user, &fresh("n"));
+    assert!(matches!(proof, Action::Send(_)));
+    assert_eq!(talk.answer(Reply::Failure, &user, &fresh("n")), Action::Denied);
+}
+
+/// LDAP has the last challenge go with the success (RFC 4422 section 3.6).
+#[test]
+fn success_with_a_last_challenge() {
+    let user = who("chris", "secret");
+    let challenge = b64("realm=\"r\",nonce=\"n\",qop=\"auth\",algorithm=md5-sess");
+    let proof = b64("rspauth=0");
+    let mut talk = conversation("DIGEST-MD5", false);
+    talk.begin(&user, &fresh("c"));
+    let early = talk.answer(Reply::SuccessAfter(challenge.as_bytes()), &user, &fresh("c"));
+    assert_eq!(early, Action::Denied, "nothing was proved");
+    let mut talk = conversation("DIGEST-MD5", false);
+    talk.begin(&user, &fresh("c"));
+    talk.answer(Reply::Continue(challenge.as_bytes()), &user, &fresh("c"));
+    assert_eq!(talk.answer(Reply::SuccessAfter(proof.as_bytes()), &user, &fresh("c")), Action::Done);
+    let mut talk = conversation("SCRAM-SHA-1", true);
+    talk.begin(&user, &fresh("n"));
+    let challenge = b64("r=nmore,s=QSXCR+Q6sek8bf92,i=1");
+    talk.answer(Reply::Continue(challenge.as_bytes()), &user, &fresh("n"));
+    let lie = b64("v=AAAA");
+    assert_eq!(talk.answer(Reply::SuccessAfter(lie.as_bytes()), &user, &fresh("n")), Action::Denied);
 }
 
 #[test]

@@ -1,0 +1,76 @@
+//! What was asked for.
+
+use std::path::PathBuf;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    Measure,
+    /// Only tell what can be measured.
+    List,
+    /// Nothing is measured: the functions of a request are found and written down.
+    Warm,
+    /// Instructions, allocations and sizes are compared with those that were recorded.
+    Count,
+}
+
+pub struct Arguments {
+    pub task: Task,
+    /// The folder of our library.
+    pub ours: Option<PathBuf>,
+    /// How often each subject runs.
+    pub runs: usize,
+    /// A tenth of the requests, to see whether all works.
+    pub quick: bool,
+    /// README.md's table is written anew.
+    pub readme: bool,
+    /// What is counted is recorded.
+    pub record: bool,
+    /// Where the results go.
+    pub out: Option<PathBuf>,
+    /// Words of which a row's name must contain one; every row, when there is none.
+    pub words: Vec<String>,
+}
+
+impl Arguments {
+    pub fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
+        let mut arguments = Arguments {
+            task: Task::Measure,
+            ours: None,
+            runs: 5,
+            quick: false,
+            readme: false,
+            record: false,
+            out: None,
+            words: Vec::new(),
+        };
+        while let Some(word) = words.next() {
+            let mut value = || words.next().ok_or(format!("{word} wants a value"));
+            match &*word {
+                "--quick" => arguments.quick = true,
+                "--readme" => arguments.readme = true,
+                "--record" => arguments.record = true,
+                "--list" => arguments.task = Task::List,
+                "--ours" => {
+                    let folder = value()?;
+                    let found = std::fs::canonicalize(&folder).map_err(|e| format!("{folder}: {e}"))?;
+                    arguments.ours = Some(found);
+                }
+                "--runs" => {
+                    let runs = value()?.parse().ok().filter(|runs| *runs > 0);
+                    arguments.runs = runs.ok_or("--runs wants a number")?;
+                }
+                "--out" => arguments.out = Some(value()?.into()),
+                "counts" => arguments.task = Task::Count,
+                "warm" => arguments.task = Task::Warm,
+                _ if word.starts_with('-') => return Err(format!("unknown flag {word}")),
+                _ => arguments.words.push(word),
+            }
+        }
+        Ok(arguments)
+    }
+
+    /// Whether a row of that name is wanted.
+    pub fn wants(&self, name: &str) -> bool {
+        self.words.is_empty() || self.words.iter().any(|word| name.contains(&**word))
+    }
+}

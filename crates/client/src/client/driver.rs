@@ -1,0 +1,333 @@
+//! The driver: who has the engine of a client, and runs it.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::io;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use engine::Share;
+use engine::multi::Limits;
+use tables::EasyOption;
+
+use super::call::{Call, Order, Prepared};
+use super::error::{Error, Reached};
+use super::event_loop::{EventLoop, Watch};
+use super::response::{Head, Metrics, url_of};
+use crate::Value;
+use crate::transfers::{Request, Sink, Transfers};
+
+/// Turns of the engine in one poll: a driver that always has something to do lets other tasks have theirs.
+const TURNS: usize = 8;
+/// The longest that a driver without an event loop sleeps.
+const SLEEP: Duration = Duration::from_secs(3600);
+
+/// What a client and its driver share.
+#[derive(Default)]
+pub(super) struct Hub(Mutex<Inbox>);
+
+#[derive(Default)]
+struct Inbox {
+    orders: VecDeque<Order>,
+    /// The driver, when it waits.
+    driver: Option<Waker>,
+    /// No client is left.
+    closed: bool,
+    /// No driver is left.
+    gone: bool,
+}
+
+impl Hub {
+    fn lock(&self) -> MutexGuard<'_, Inbox> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn order(&self, order: Order) {
+        let mut inbox = self.lock();
+        if inbox.gone {
+            drop(inbox);
+            return order.refuse();
+        }
+        inbox.orders.push_back(order);
+        let driver = inbox.driver.take();
+        drop(inbox);
+        driver.into_iter().for_each(Waker::wake);
+    }
+
+    /// The last client has gone.
+    pub fn close(&self) {
+        let mut inbox = self.lock();
+        inbox.closed = true;
+        let driver = inbox.driver.take();
+        drop(inbox);
+        driver.into_iter().for_each(Waker::wake);
+    }
+
+    /// Whom to wake from now on.
+    fn set_driver(&self, waker: Option<&Waker>) {
+        let before = std::mem::replace(&mut self.lock().driver, waker.cloned());
+        drop(before);
+    }
+}
+
+/// What runs the transfers of a [`Client`](super::Client): to be given an event loop, and polled.
+///
+/// It may go to another thread until it is [run](Self::run); the engine is made there and stays. When it is dropped, all
+/// transfers end with [`ErrorKind::Driver`](super::ErrorKind::Driver).
+#[must_use = "without its driver a client's requests do not move"]
+pub struct Driver {
+    pub(super) post: Post,
+    pub(super) limits: Limits,
+    pub(super) share: Option<Share>,
+}
+
+/// The driver's end of the hub.
+pub(super) struct Post(pub Arc<Hub>);
+
+impl Drop for Post {
+    fn drop(&mut self) {
+        let mut inbox = self.0.lock();
+        inbox.gone = true;
+        let orders = std::mem::take(&mut inbox.orders);
+        drop(inbox);
+        orders.into_iter().for_each(Order::refuse);
+    }
+}
+
+impl Driver {
+    /// Runs transfers until the last clone of the client and the last response are gone: for a task of its own on the present thread
+    /// (`spawn_local`). An error is one of the event loop's, or there were no descriptors left.
+    pub async fn run(self, event_loop: impl EventLoop) -> io::Result<()> {
+        let mut driven = self.begin(event_loop)?;
+        std::future::poll_fn(|cx| driven.poll(cx)).await
+    }
+
+    /// Runs transfers while `future` runs, in the same task, and gives what that came to: for any executor, and without spawning
+    /// anything.
+    pub async fn run_until<F: Future>(self, event_loop: impl EventLoop, future: F) -> F::Output {
+        let hub = self.post.0.clone();
+        // An engine that cannot be driven has told so to every request.
+        let mut driven = self.begin(event_loop).ok();
+        let mut future = pin!(future);
+        std::future::poll_fn(|cx| {
+            hub.set_driver(None); // what the future orders is done below
+            if let Poll::Ready(output) = future.as_mut().poll(cx) {
+                return Poll::Ready(output);
+            }
+            if driven.as_mut().is_some_and(|driven| driven.poll(cx).is_ready()) {
+                driven = None;
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Runs transfers on the present thread, and waits where there is nothing to run, until the last clone of the client and the last
+    /// response are gone. There is no event loop then, and no feature is needed.
+    pub fn run_blocking(self) -> io::Result<()> {
+        let mut engine = Engine::new(self);
+        let wakes = engine.transfers.waker();
+        let waker = Waker::from(Arc::new(Wakes(wakes)));
+        loop {
+            engine.post.0.set_driver(Some(&waker));
+            engine.turn(true);
+            if engine.is_over() {
+                return Ok(());
+            }
+            match engine.transfers.wait(SLEEP) {
+                Err(e) if e.kind() != io::ErrorKind::Interrupted => return Err(e),
+                _ => {}
+            }
+        }
+    }
+
+    fn begin<E: EventLoop>(self, event_loop: E) -> io::Result<Driven<E::Watch>> {
+        let engine = Engine::new(self);
+        let watch = event_loop.watch(engine.transfers.descriptor()?)?;
+        Ok(Driven { engine, watch })
+    }
+}
+
+/// Ends the wait of a driver without an event loop.
+struct Wakes<F>(F);
+
+impl<F: Fn() + Send + Sync> Wake for Wakes<F> {
+    fn wake(self: Arc<Self>) {
+        (self.0)();
+    }
+}
+
+/// A driver in an event loop. The watch goes first: it has a descriptor of the engine's.
+struct Driven<W> {
+    watch: W,
+    engine: Engine,
+}
+
+impl<W: Watch> Driven<W> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.engine.post.0.set_driver(Some(cx.waker()));
+        let mut ready = false;
+        for _ in 0..TURNS {
+            self.engine.turn(ready);
+            if self.engine.is_over() {
+                return Poll::Ready(Ok(()));
+            }
+            // What was taken may let a transfer go on, which nobody else tells.
+            ready = self.engine.transfers.timeout() == Some(Duration::ZERO);
+            if ready {
+                continue;
+            }
+            match self.watch.poll(self.engine.transfers.deadline(), cx) {
+                Poll::Ready(told) => told?,
+                Poll::Pending => return Poll::Pending,
+            }
+            ready = true;
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+/// The transfers of a client, and the calls that they are known by.
+struct Engine {
+    transfers: Transfers,
+    /// By their numbers with the engine.
+    calls: Vec<Option<Arc<Call>>>,
+    post: Post,
+}
+
+impl Engine {
+    fn new(driver: Driver) -> Engine {
+        let transfers = Transfers::new(driver.share);
+        transfers.set_limits(driver.limits);
+        Engine { transfers, calls: Vec::new(), post: driver.post }
+    }
+
+    /// Whether there is nobody left to do anything for.
+    fn is_over(&self) -> bool {
+        let inbox = self.post.0.lock();
+        inbox.closed && inbox.orders.is_empty()
+    }
+
+    /// Does what was ordered, runs what is ready, and tells what has come of it.
+    fn turn(&mut self, ready: bool) {
+        let orders = std::mem::take(&mut self.post.0.lock().orders);
+        if orders.is_empty() && !ready {
+            return;
+        }
+        orders.into_iter().for_each(|order| self.obey(order));
+        self.transfers.perform();
+        while let Some(id) = self.transfers.next_news() {
+            self.deliver(id);
+        }
+    }
+
+    fn obey(&mut self, order: Order) {
+        match order {
+            Order::Start(prepared, call) => {
+                let url = prepared.url.clone();
+                match self.start(*prepared) {
+                    Ok(id) => {
+                        call.lock().id = Some(id);
+                        if self.calls.len() <= id {
+                            self.calls.resize(id + 1, None);
+                        }
+                        self.calls[id] = Some(call);
+                    }
+                    Err(error) => call.fail(error.at(url, Reached::Nothing)),
+                }
+            }
+            Order::Take(call) => {
+                let id = call.lock().id;
+                id.into_iter().for_each(|id| self.deliver(id));
+            }
+            Order::Feed(call, piece) => {
+                let mut state = call.lock();
+                state.feeding = false;
+                match (state.id, piece) {
+                    (Some(id), Some(piece)) => self.transfers.feed(id, &piece),
+                    (Some(id), None) => self.transfers.end_upload(id),
+                    (None, _) => {}
+                }
+            }
+            Order::Cancel(call) => {
+                let id = call.lock().id.take();
+                id.into_iter().for_each(|id| self.release(id));
+            }
+        }
+    }
+
+    fn start(&mut self, prepared: Prepared) -> Result<usize, Error> {
+        let mut options: Vec<(EasyOption, Value)> = Vec::with_capacity(prepared.options.len() + 2);
+        options.extend(prepared.options.into_iter().map(|(option, value)| (option, value.or_form())));
+        options.push((EasyOption::Url, Value::Text(prepared.url.into_bytes())));
+        if let Some(form) = prepared.form {
+            let form = form.form().map_err(|(code, message)| Error::of(code, message))?;
+            options.push((EasyOption::Mimepost, form.into()));
+        }
+        let request = Request {
+            options,
+            upload: prepared.upload,
+            sink: Sink::Memory,
+            window: prepared.window,
+            tells_connection: false,
+        };
+        self.transfers.start(request).map_err(|failure| Error::of(failure.code, failure.message))
+    }
+
+    /// Hands to its task what there is of a transfer. Body stays with the engine while the task has some.
+    fn deliver(&mut self, id: usize) {
+        let transfers = &self.transfers;
+        let Some(call) = self.calls.get(id).and_then(Option::as_ref) else { return };
+        let ended = transfers.has_ended(id);
+        let mut state = call.lock();
+        state.hungry = transfers.is_hungry(id) && !state.feeding;
+        if !state.has_had_head && transfers.has_head(id) {
+            state.has_had_head = true;
+            let lines = transfers.take_head(id);
+            state.head = Some(transfers.info(id, |info| Head::of(&lines, info)));
+        }
+        if state.has_had_head && (ended || state.body.is_empty()) {
+            let body = transfers.take_body(id);
+            match state.body.is_empty() {
+                true => state.body = body,
+                false => state.body.extend_from_slice(&body),
+            }
+        }
+        if ended {
+            state.id = None;
+            state.trailers = transfers.take_head(id);
+            state.ended = transfers.take_outcome(id).map(|outcome| {
+                transfers.info(id, |info| match outcome.result() {
+                    Ok(()) => Ok(Metrics::of(info)),
+                    Err(failure) => {
+                        let error = Error::of(failure.code, failure.message);
+                        Err(error.at(url_of(info), Reached::of(info)).measured(Metrics::of(info)))
+                    }
+                })
+            });
+        }
+        let news = ended || state.head.is_some() || state.hungry || !state.body.is_empty();
+        let waker = if news { state.waker.take() } else { None };
+        drop(state);
+        waker.into_iter().for_each(Waker::wake);
+        if ended {
+            self.release(id);
+        }
+    }
+
+    fn release(&mut self, id: usize) {
+        self.calls[id] = None;
+        self.transfers.release(id);
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        for call in self.calls.drain(..).flatten() {
+            call.fail(Error::no_driver());
+        }
+    }
+}

@@ -1,0 +1,537 @@
+//! Many transfers at a time, for a loop that somebody else turns.
+//!
+//! [`Transfers`] starts them, runs what is ready, and names those of which there is something new. Nothing of the caller's is
+//! called from inside a run: bodies lie ready to be taken, up to a window beyond which the sender waits, and what is to be
+//! sent is handed in. The futures of [`Client`](crate::Client) and the Python package stand on it.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use engine::callbacks::{Callbacks, Endpoints, ReadAnswer, SeekAnswer, Written};
+use engine::info::TransferInfo;
+use engine::multi::Limits;
+use engine::{Descriptor, Easy, Multi, Share};
+use slab::Slab;
+use tables::constant::{CURLPAUSE_RECV, CURLPAUSE_SEND};
+use tables::{Code, EasyOption, MultiCode};
+
+use crate::{Failure, Value};
+
+/// Handles kept for the next transfers.
+const SPARE: usize = 64;
+
+/// What is to be done.
+pub struct Request {
+    /// Options, in the order in which they are set.
+    pub options: Vec<(EasyOption, Value)>,
+    /// What [`EasyOption::Upload`] sends.
+    pub upload: Upload,
+    /// Where the body goes.
+    pub sink: Sink,
+    /// How many bytes of body may lie untaken before the sender has to wait.
+    pub window: usize,
+    /// Whether it is news that a connection has been made.
+    pub tells_connection: bool,
+}
+
+/// What is sent.
+#[derive(Default)]
+pub enum Upload {
+    /// Nothing, or what the options carry.
+    #[default]
+    Nothing,
+    /// These bytes.
+    Memory(Vec<u8>),
+    /// What is handed in by [`Transfers::feed`] until [`Transfers::end_upload`].
+    Fed,
+}
+
+/// Where a body goes.
+#[derive(Default)]
+pub enum Sink {
+    /// It is taken by [`Transfers::take_body`].
+    #[default]
+    Memory,
+    /// It is written at the file's place.
+    File(File),
+}
+
+/// How a transfer ended.
+#[derive(Debug)]
+pub struct Outcome {
+    /// curl's code.
+    pub code: Code,
+    /// What happened, in words; empty after a success.
+    pub message: String,
+}
+
+impl Outcome {
+    /// As a result.
+    pub fn result(self) -> Result<(), Failure> {
+        match self.code {
+            Code::Ok => Ok(()),
+            code => Err(Failure { code, message: self.message }),
+        }
+    }
+}
+
+/// Which transfers have something new, each once.
+#[derive(Default)]
+struct News(RefCell<VecDeque<usize>>);
+
+/// One transfer's side of the application.
+struct App {
+    state: RefCell<State>,
+    news: Rc<News>,
+    told: Cell<bool>,
+    follows: Cell<bool>,
+    authenticates: Cell<bool>,
+}
+
+#[derive(Default)]
+struct State {
+    id: usize,
+    sink: Sink,
+    window: usize,
+    tells_connection: bool,
+    connected: bool,
+    head: Vec<u8>,
+    /// Where the last head begins.
+    last_head: usize,
+    head_is_final: bool,
+    body: Vec<u8>,
+    waits_for_taker: bool,
+    upload: Upload,
+    sent: usize,
+    fed: VecDeque<u8>,
+    fed_whole: bool,
+    waits_for_food: bool,
+    outcome: Option<Outcome>,
+    write_error: Option<io::Error>,
+}
+
+impl App {
+    fn tell(&self) {
+        if !self.told.replace(true) {
+            self.news.0.borrow_mut().push_back(self.state.borrow().id);
+        }
+    }
+
+    /// Whether no other head can follow this one, by what it says itself. The first byte of a body says the same later.
+    fn ends_it(&self, head: &[u8]) -> bool {
+        let status = head.get(9..12).and_then(|s| std::str::from_utf8(s).ok()?.parse().ok()).unwrap_or(0);
+        match status {
+            0..=199 => false,
+            300..=399 => !self.follows.get(),
+            401 | 407 => !self.authenticates.get(),
+            _ => true,
+        }
+    }
+}
+
+impl Callbacks for App {
+    fn write(&self, data: &[u8]) -> Written {
+        let mut guard = self.state.borrow_mut();
+        let state = &mut *guard;
+        if let Sink::File(file) = &mut state.sink {
+            if let Err(error) = file.write_all(data) {
+                state.write_error = Some(error);
+                return Written::Failed(0);
+            }
+            state.head_is_final = true;
+            return Written::All;
+        }
+        state.head_is_final = true;
+        if state.body.len() >= state.window {
+            state.waits_for_taker = true;
+            return Written::Pause;
+        }
+        state.body.extend_from_slice(data);
+        let streams = state.window < usize::MAX;
+        drop(guard);
+        if streams {
+            self.tell();
+        }
+        Written::All
+    }
+
+    fn header(&self, line: &[u8]) -> Option<Written> {
+        let mut guard = self.state.borrow_mut();
+        let state = &mut *guard;
+        if line.starts_with(b"HTTP/") {
+            state.last_head = state.head.len();
+        }
+        state.head.extend_from_slice(line);
+        let ends = state.window < usize::MAX && matches!(line, b"\r\n" | b"\n");
+        if ends && self.ends_it(&state.head[state.last_head..]) {
+            state.head_is_final = true;
+            drop(guard);
+            self.tell();
+        }
+        Some(Written::All)
+    }
+
+    fn read(&self, buf: &mut [u8]) -> ReadAnswer {
+        let mut guard = self.state.borrow_mut();
+        let state = &mut *guard;
+        match &state.upload {
+            Upload::Nothing => ReadAnswer::Bytes(0),
+            Upload::Memory(bytes) => {
+                let rest = &bytes[state.sent..];
+                let count = rest.len().min(buf.len());
+                buf[..count].copy_from_slice(&rest[..count]);
+                state.sent += count;
+                ReadAnswer::Bytes(count)
+            }
+            Upload::Fed if state.fed.is_empty() && !state.fed_whole => {
+                state.waits_for_food = true;
+                drop(guard);
+                self.tell();
+                ReadAnswer::Pause
+            }
+            Upload::Fed => {
+                let count = io::Read::read(&mut state.fed, buf).unwrap_or(0);
+                ReadAnswer::Bytes(count)
+            }
+        }
+    }
+
+    fn prereq(&self, _ends: &Endpoints) -> bool {
+        let mut state = self.state.borrow_mut();
+        let first = !std::mem::replace(&mut state.connected, true);
+        let tells = first && state.tells_connection;
+        drop(state);
+        if tells {
+            self.tell();
+        }
+        true
+    }
+
+    fn seek(&self, offset: u64) -> SeekAnswer {
+        let mut state = self.state.borrow_mut();
+        match &state.upload {
+            Upload::Memory(bytes) if offset <= bytes.len() as u64 => {
+                state.sent = offset as usize;
+                SeekAnswer::Done
+            }
+            _ => SeekAnswer::Cannot,
+        }
+    }
+}
+
+/// A transfer that is under way, or has ended and not been let go.
+struct Active {
+    easy: Easy,
+    app: Rc<App>,
+    /// What was set, and still is when it is spare.
+    set: Vec<(EasyOption, Value)>,
+}
+
+impl Active {
+    /// Sets what a request says. Where the last one differed by nothing but where it went and its header fields, so much is
+    /// set: what the handle knows by heart of the rest stays.
+    fn set(&mut self, options: Vec<(EasyOption, Value)>) -> Result<(), Failure> {
+        let is_like = |((option, value), (before, known)): (&(EasyOption, Value), &(EasyOption, Value))| {
+            option == before
+                && match option {
+                    EasyOption::Url | EasyOption::Httpheader => true,
+                    // It is something done, not something that is.
+                    EasyOption::Cookielist => false,
+                    _ => value == known,
+                }
+        };
+        let is_again = !self.set.is_empty()
+            && self.set.len() == options.len()
+            && options.iter().zip(&self.set).all(is_like);
+        if !is_again {
+            self.reset();
+        }
+        for (place, (option, value)) in options.iter().enumerate() {
+            if is_again && self.set[place].1 == *value {
+                continue;
+            }
+            match option {
+                EasyOption::Followlocation => self.app.follows.set(true),
+                EasyOption::Userpwd | EasyOption::Username | EasyOption::Proxyusername => {
+                    self.app.authenticates.set(true)
+                }
+                _ => {}
+            }
+            if let Err(code) = value.clone().apply(*option, &self.easy) {
+                return Err(Failure { code, message: format!("{}: {}", option.name(), code.text()) });
+            }
+        }
+        self.set = options;
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.set.clear();
+        self.easy.reset();
+        [&self.app.follows, &self.app.authenticates].iter().for_each(|flag| flag.set(false));
+    }
+}
+
+/// The transfers of one loop.
+pub struct Transfers {
+    multi: Multi,
+    share: Option<Share>,
+    active: Slab<Active>,
+    spare: Vec<Active>,
+    news: Rc<News>,
+}
+
+impl Transfers {
+    /// None yet. What `share` shares is used by all of them, and by whoever else has it, on any thread.
+    pub fn new(share: Option<Share>) -> Transfers {
+        Transfers {
+            multi: Multi::default(),
+            share,
+            active: Slab::new(),
+            spare: Vec::new(),
+            news: Rc::default(),
+        }
+    }
+
+    /// How many connections there may be, to one host and in all.
+    pub fn set_limits(&self, limits: Limits) {
+        self.multi.set_limits(limits);
+    }
+
+    /// Begins a transfer, under a number that is its own until [`release`](Self::release). An option that is refused is
+    /// named in the failure.
+    pub fn start(&mut self, request: Request) -> Result<usize, Failure> {
+        let mut active = self.spare.pop().unwrap_or_else(|| self.fresh());
+        active.set(request.options)?;
+        let place = self.active.vacant_entry();
+        let Active { easy, app, .. } = &active;
+        easy.state().tag.set(place.key() + 1);
+        {
+            let mut state = app.state.borrow_mut();
+            state.id = place.key();
+            (state.sink, state.window, state.upload) = (request.sink, request.window, request.upload);
+            state.tells_connection = request.tells_connection;
+        }
+        match self.multi.add(easy) {
+            MultiCode::Ok => {}
+            _ => {
+                return Err(Failure {
+                    code: Code::FailedInit,
+                    message: "the transfer was not begun".to_owned(),
+                });
+            }
+        }
+        let id = place.key();
+        place.insert(active);
+        Ok(id)
+    }
+
+    fn fresh(&self) -> Active {
+        let app = Rc::new(App {
+            state: RefCell::default(),
+            news: self.news.clone(),
+            told: Cell::new(false),
+            follows: Cell::new(false),
+            authenticates: Cell::new(false),
+        });
+        let easy = Easy::new(app.clone());
+        easy.set_share(self.share.clone());
+        Active { easy, app, set: Vec::new() }
+    }
+
+    /// Runs what is ready. Never blocks.
+    pub fn perform(&mut self) {
+        self.multi.perform();
+        while let Some((message, _)) = self.multi.next_message() {
+            let id = message.easy.state().tag.get() - 1;
+            let Some(active) = self.active.get(id) else { continue };
+            {
+                let mut state = active.app.state.borrow_mut();
+                let message_text = match (message.code, state.write_error.take()) {
+                    (Code::Ok, _) => String::new(),
+                    (_, Some(error)) => format!("cannot write the body: {error}"),
+                    _ => message.easy.state().message(),
+                };
+                state.outcome = Some(Outcome { code: message.code, message: message_text });
+                state.head_is_final = true;
+            }
+            active.app.tell();
+        }
+    }
+
+    /// Waits until there is something to run, at most so long. A signal ends it with [`io::ErrorKind::Interrupted`].
+    pub fn wait(&self, max: Duration) -> io::Result<()> {
+        self.multi.wait(&mut [], max, true).map(drop)
+    }
+
+    /// Ends [`wait`](Self::wait), from any thread.
+    pub fn waker(&self) -> impl Fn() + Send + Sync + 'static {
+        self.multi.waker()
+    }
+
+    /// One descriptor that is readable when there is something to [`perform`](Self::perform).
+    pub fn descriptor(&self) -> io::Result<Descriptor> {
+        self.multi.descriptor()
+    }
+
+    /// After how long to [`perform`](Self::perform) although nothing was readable.
+    pub fn timeout(&self) -> Option<Duration> {
+        self.multi.timeout()
+    }
+
+    /// When the next timer is due.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.multi.deadline()
+    }
+
+    /// The next transfer of which there is something new: its head, some of its body, room for more upload, its end.
+    pub fn next_news(&self) -> Option<usize> {
+        loop {
+            let id = self.news.0.borrow_mut().pop_front()?;
+            if let Some(active) = self.active.get(id) {
+                active.app.told.set(false);
+                return Some(id);
+            }
+        }
+    }
+
+    /// How many have not ended.
+    pub fn running(&self) -> usize {
+        self.multi.running()
+    }
+
+    /// Whether this is the number of a transfer that was started and not let go.
+    pub fn knows(&self, id: usize) -> bool {
+        self.active.contains(id)
+    }
+
+    /// Whether it has had a connection.
+    pub fn is_connected(&self, id: usize) -> bool {
+        self.of(id, |state| state.connected)
+    }
+
+    /// Whether its last head is there.
+    pub fn has_head(&self, id: usize) -> bool {
+        self.of(id, |state| state.head_is_final)
+    }
+
+    /// Whether it has ended. Some of its body may still be there.
+    pub fn has_ended(&self, id: usize) -> bool {
+        self.of(id, |state| state.outcome.is_some())
+    }
+
+    /// All heads received, as they came.
+    pub fn take_head(&self, id: usize) -> Vec<u8> {
+        self.of(id, |state| std::mem::take(&mut state.head))
+    }
+
+    /// How many bytes of body lie untaken.
+    pub fn waiting_body(&self, id: usize) -> usize {
+        self.of(id, |state| state.body.len())
+    }
+
+    /// The body that has come since it was last asked for.
+    pub fn take_body(&self, id: usize) -> Vec<u8> {
+        let (body, waits) = self
+            .of(id, |state| (std::mem::take(&mut state.body), std::mem::take(&mut state.waits_for_taker)));
+        if waits {
+            self.go_on(id);
+        }
+        body
+    }
+
+    /// Whether it waits for more to send.
+    pub fn is_hungry(&self, id: usize) -> bool {
+        self.of(id, |state| state.waits_for_food)
+    }
+
+    /// More to send.
+    pub fn feed(&self, id: usize, bytes: &[u8]) {
+        self.of(id, |state| state.fed.extend(bytes));
+        self.go_on_sending(id);
+    }
+
+    /// There is no more to send.
+    pub fn end_upload(&self, id: usize) {
+        self.of(id, |state| state.fed_whole = true);
+        self.go_on_sending(id);
+    }
+
+    /// The code it ended with; `None` as long as it has not.
+    pub fn ending(&self, id: usize) -> Option<Code> {
+        self.of(id, |state| state.outcome.as_ref().map(|outcome| outcome.code))
+    }
+
+    /// Shows all heads received so far.
+    pub fn head<R>(&self, id: usize, read: impl FnOnce(&[u8]) -> R) -> R {
+        self.of(id, |state| read(&state.head))
+    }
+
+    /// How it ended; `None` as long as it has not.
+    pub fn take_outcome(&self, id: usize) -> Option<Outcome> {
+        self.of(id, |state| state.outcome.take())
+    }
+
+    /// What is known of it.
+    pub fn info<R>(&self, id: usize, read: impl FnOnce(&TransferInfo) -> R) -> R {
+        read(&self.active[id].easy.state().info.borrow())
+    }
+
+    /// The engine's handle of it.
+    pub fn easy(&self, id: usize) -> &Easy {
+        &self.active[id].easy
+    }
+
+    /// Lets it go. One that has not ended is broken off at once: its connection is closed, or its stream reset.
+    pub fn release(&mut self, id: usize) {
+        let Some(mut active) = self.active.try_remove(id) else { return };
+        let _ = self.multi.remove(&active.easy);
+        if self.spare.len() == SPARE {
+            active.easy.close();
+            return;
+        }
+        *active.app.state.borrow_mut() = State::default();
+        active.app.told.set(false);
+        let flow = &active.easy.state().flow;
+        let was_paused = flow.receive_paused() || flow.send_paused();
+        // The cookies of one transfer are not the next one's, unless a share has them.
+        let has_cookies = !active.easy.cookies().is_empty();
+        if has_cookies || was_paused {
+            active.reset();
+        }
+        if has_cookies {
+            let _ = active.easy.set_text(EasyOption::Cookiefile, None);
+        }
+        self.spare.push(active);
+    }
+
+    fn of<R>(&self, id: usize, f: impl FnOnce(&mut State) -> R) -> R {
+        f(&mut self.active[id].app.state.borrow_mut())
+    }
+
+    fn go_on(&self, id: usize) {
+        let easy = &self.active[id].easy;
+        let sends = if easy.state().flow.send_paused() { i64::from(CURLPAUSE_SEND) } else { 0 };
+        let _ = easy.pause(sends);
+    }
+
+    fn go_on_sending(&self, id: usize) {
+        if self.of(id, |state| std::mem::take(&mut state.waits_for_food)) {
+            let easy = &self.active[id].easy;
+            let receives = if easy.state().flow.receive_paused() { i64::from(CURLPAUSE_RECV) } else { 0 };
+            let _ = easy.pause(receives);
+        }
+    }
+}
+
+impl Drop for Transfers {
+    fn drop(&mut self) {
+        self.multi.close();
+        self.active.drain().for_each(|active| active.easy.close());
+        self.spare.drain(..).for_each(|active| active.easy.close());
+    }
+}

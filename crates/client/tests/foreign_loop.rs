@@ -1,0 +1,300 @@
+//! Many transfers in a loop that somebody else turns: what is news, what lies to be taken, what waits.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use testkit::body::pattern;
+use testkit::ftp::FtpServer;
+use testkit::http::HttpServer;
+use testkit::raw::{RawPeer, Step, expect, send};
+use testkit::temp::TempDir;
+use warmwire::tables::share::LockData;
+use warmwire::transfers::{Request, Sink, Transfers, Upload};
+use warmwire::{Code, EasyOption as O, Limits, Share, Value};
+
+/// The longest that anything here is waited for.
+const SOON: Duration = Duration::from_secs(20);
+
+fn get(url: &str) -> Request {
+    Request {
+        options: vec![(O::Url, url.into())],
+        upload: Upload::Nothing,
+        sink: Sink::Memory,
+        window: 64 * 1024,
+        tells_connection: false,
+    }
+}
+
+/// Turns the loop until it is so; which transfers had news meanwhile.
+fn turn_until(transfers: &mut Transfers, mut is_so: impl FnMut(&mut Transfers) -> bool) -> Vec<usize> {
+    let (began, mut told) = (Instant::now(), Vec::new());
+    loop {
+        transfers.perform();
+        told.extend(std::iter::from_fn(|| transfers.next_news()));
+        if is_so(transfers) {
+            return told;
+        }
+        assert!(began.elapsed() < SOON, "nothing has come of it; news of {told:?}");
+        transfers.wait(Duration::from_millis(100)).unwrap();
+    }
+}
+
+/// Runs one to its end and lets it go.
+fn fetch(transfers: &mut Transfers, request: Request) -> (Code, Vec<u8>) {
+    let id = transfers.start(request).unwrap();
+    let mut body = Vec::new();
+    turn_until(transfers, |transfers| {
+        body.extend(transfers.take_body(id));
+        transfers.has_ended(id)
+    });
+    let outcome = transfers.take_outcome(id).unwrap();
+    assert_eq!(outcome.message.is_empty(), outcome.code == Code::Ok, "{outcome:?}");
+    transfers.release(id);
+    (outcome.code, body)
+}
+
+#[test]
+fn a_head_is_news_before_its_body() {
+    let peer = RawPeer::start(vec![vec![
+        expect("\r\n\r\n"),
+        send(
+            "HTTP/1.1 103 Early Hints\r\nLink: </s>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\nX: y\r\n\r\n",
+        ),
+        Step::Hold,
+    ]]);
+    let mut transfers = Transfers::new(None);
+    let id = transfers.start(get(&format!("http://{}/", peer.address()))).unwrap();
+    let told = turn_until(&mut transfers, |transfers| transfers.has_head(id));
+    assert_eq!(told, [id]);
+    let head = String::from_utf8(transfers.take_head(id)).unwrap();
+    assert!(head.contains(" 103 ") && head.ends_with("X: y\r\n\r\n"), "interim heads come before it: {head}");
+    assert!(transfers.take_head(id).is_empty() && transfers.take_body(id).is_empty());
+    assert!(!transfers.has_ended(id) && transfers.take_outcome(id).is_none());
+    assert_eq!(transfers.running(), 1);
+}
+
+#[test]
+fn a_redirect_that_is_followed_is_no_last_head() {
+    let server = HttpServer::plain();
+    let mut transfers = Transfers::new(None);
+    for (follows, status) in [(true, 200), (false, 302)] {
+        let mut request = get(&server.url("/redirect/2"));
+        request.options.push((O::Followlocation, follows.into()));
+        let id = transfers.start(request).unwrap();
+        turn_until(&mut transfers, |transfers| transfers.has_head(id));
+        // Where none is followed, the flag alone does not say so: the first of the body does.
+        turn_until(&mut transfers, |transfers| transfers.has_ended(id));
+        assert_eq!(transfers.info(id, |info| info.response_code), status);
+        let heads = transfers.take_head(id);
+        let count = heads.windows(9).filter(|bytes| *bytes == b"HTTP/1.1 ").count();
+        assert_eq!(count, if follows { 3 } else { 1 });
+        transfers.release(id);
+    }
+}
+
+#[test]
+fn who_takes_nothing_holds_the_sender() {
+    let server = HttpServer::plain();
+    let mut transfers = Transfers::new(None);
+    let id = transfers.start(get(&server.url("/bytes/20000000"))).unwrap();
+    // Some of it is news; what comes afterwards is bounded by the window and one receive.
+    turn_until(&mut transfers, |transfers| transfers.info(id, |info| info.downloaded) >= 64 * 1024);
+    for _ in 0..10 {
+        transfers.perform();
+        transfers.wait(Duration::from_millis(20)).unwrap();
+    }
+    let held = transfers.info(id, |info| info.delivered);
+    assert!((64 * 1024..(64 + 256) * 1024 + 1).contains(&held), "{held} bytes lie here");
+    let mut body = transfers.take_body(id);
+    assert_eq!(body.len() as i64, held);
+    turn_until(&mut transfers, |transfers| {
+        body.extend(transfers.take_body(id));
+        transfers.has_ended(id)
+    });
+    body.extend(transfers.take_body(id));
+    assert!(body == pattern(20_000_000));
+}
+
+#[test]
+fn an_upload_is_fed() {
+    let server = HttpServer::plain();
+    let mut transfers = Transfers::new(None);
+    let mut request = get(&server.url("/body"));
+    request.options.push((O::Upload, true.into()));
+    request.upload = Upload::Fed;
+    let id = transfers.start(request).unwrap();
+    for piece in [b"one ".as_slice(), b"two ", b"three"] {
+        turn_until(&mut transfers, |transfers| transfers.is_hungry(id));
+        transfers.feed(id, piece);
+        assert!(!transfers.is_hungry(id));
+    }
+    turn_until(&mut transfers, |transfers| transfers.is_hungry(id));
+    transfers.end_upload(id);
+    turn_until(&mut transfers, |transfers| transfers.has_ended(id));
+    assert_eq!(transfers.take_body(id), b"one two three");
+    assert_eq!(transfers.take_outcome(id).unwrap().code, Code::Ok);
+}
+
+#[test]
+fn an_upload_from_memory_is_sent_again() {
+    let server = HttpServer::plain();
+    let mut transfers = Transfers::new(None);
+    let mut request = get(&server.url("/basic/me/secret"));
+    request.options.extend([
+        (O::Upload, true.into()),
+        (O::InfilesizeLarge, 9.into()),
+        (O::Httpauth, 0xffff_ffef_i64.into()),
+        (O::Userpwd, "me:secret".into()),
+    ]);
+    request.upload = Upload::Memory(b"each time".to_vec());
+    assert_eq!(fetch(&mut transfers, request), (Code::Ok, b"welcome\n".to_vec()));
+    assert_eq!(server.last_request().unwrap().body, b"each time");
+}
+
+#[test]
+fn a_body_goes_to_a_file_and_a_full_disk_is_told() {
+    let server = HttpServer::plain();
+    let mut transfers = Transfers::new(None);
+    let folder = TempDir::new("sink").unwrap();
+    let path = folder.path().join("body");
+    let request =
+        Request { sink: Sink::File(File::create(&path).unwrap()), ..get(&server.url("/bytes/100000")) };
+    assert_eq!(fetch(&mut transfers, request), (Code::Ok, Vec::new()));
+    assert_eq!(std::fs::read(&path).unwrap(), pattern(100_000));
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let request = Request { sink: Sink::File(full), ..get(&server.url("/bytes/1000")) };
+    let id = transfers.start(request).unwrap();
+    turn_until(&mut transfers, |transfers| transfers.has_ended(id));
+    let outcome = transfers.take_outcome(id).unwrap();
+    assert_eq!(outcome.code, Code::WriteError);
+    assert!(outcome.message.starts_with("cannot write the body: No space left"), "{}", outcome.message);
+}
+
+#[test]
+fn a_connection_is_news_where_that_is_wanted() {
+    let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), Step::Hold]]);
+    let mut transfers = Transfers::new(None);
+    let request = Request { tells_connection: true, ..get(&format!("http://{}/", peer.address())) };
+    let id = transfers.start(request).unwrap();
+    assert!(!transfers.is_connected(id));
+    let told = turn_until(&mut transfers, |transfers| transfers.is_connected(id));
+    assert_eq!(told, [id]);
+    assert!(!transfers.has_head(id));
+}
+
+#[test]
+fn what_is_let_go_is_broken_off() {
+    let peer =
+        RawPeer::start(vec![vec![expect("\r\n\r\n"), send("HTTP/1.1 200 OK\r\n\r\nsome"), Step::ReadAll]]);
+    let mut transfers = Transfers::new(None);
+    let id = transfers.start(get(&format!("http://{}/", peer.address()))).unwrap();
+    turn_until(&mut transfers, |transfers| transfers.has_head(id));
+    assert!(transfers.knows(id));
+    transfers.release(id);
+    assert!(!transfers.knows(id) && transfers.running() == 0);
+    peer.wait_for_ends(1);
+    assert_eq!(peer.ends(), 1);
+    transfers.release(id); // nobody's any more
+    transfers.perform();
+    assert_eq!(transfers.next_news(), None);
+}
+
+#[test]
+fn one_transfer_leaves_nothing_for_the_next() {
+    let server = HttpServer::plain();
+    let mut transfers = Transfers::new(None);
+    let mut first = get(&server.url("/cookies/set/a/b"));
+    first.options.extend([
+        (O::Cookiefile, "".into()),
+        (O::Httpheader, Value::List(vec![b"X-First: yes".to_vec()])),
+        (O::Userpwd, "me:secret".into()),
+    ]);
+    assert_eq!(fetch(&mut transfers, first).0, Code::Ok);
+    let mut second = get(&server.url("/cookies"));
+    second.options.push((O::Cookiefile, "".into()));
+    assert_eq!(fetch(&mut transfers, second), (Code::Ok, Vec::new()));
+    let request = server.last_request().unwrap();
+    assert_eq!((request.field("X-First"), request.field("Authorization")), (None, None));
+    assert_eq!(server.accepts(), 1, "but for the connection");
+}
+
+#[test]
+fn a_share_is_everybodys() {
+    let server = HttpServer::plain();
+    let share = Share::default();
+    share.set_kind(LockData::Connect, true);
+    for _ in 0..2 {
+        let mut transfers = Transfers::new(Some(share.clone()));
+        assert_eq!(fetch(&mut transfers, get(&server.url("/bytes/1"))).0, Code::Ok);
+    }
+    assert_eq!(server.accepts(), 1);
+}
+
+#[test]
+fn limits_have_transfers_wait() {
+    let server = HttpServer::plain();
+    let mut transfers = Transfers::new(None);
+    transfers.set_limits(Limits { max_host: 2, ..Limits::default() });
+    let ids: Vec<usize> =
+        (0..10).map(|_| transfers.start(get(&server.url("/delay/30/bytes/1"))).unwrap()).collect();
+    turn_until(&mut transfers, |transfers| ids.iter().all(|id| transfers.has_ended(*id)));
+    assert!(ids.iter().all(|id| transfers.take_outcome(*id).unwrap().code == Code::Ok));
+    assert_eq!(server.accepts(), 2);
+}
+
+#[test]
+fn refused_options_are_named() {
+    let mut transfers = Transfers::new(None);
+    let mut request = get("http://127.0.0.1:1/");
+    request.options.push((O::TimeoutMs, (-1).into()));
+    let failure = transfers.start(request).unwrap_err();
+    assert_eq!(failure.code, Code::BadFunctionArgument);
+    assert!(failure.message.starts_with("TIMEOUT_MS: "), "{}", failure.message);
+    assert_eq!(transfers.running(), 0);
+}
+
+#[test]
+fn other_protocols_have_no_head() {
+    let server = FtpServer::with_file("/file", "by ftp");
+    let mut transfers = Transfers::new(None);
+    assert_eq!(fetch(&mut transfers, get(&server.url("/file"))), (Code::Ok, b"by ftp".to_vec()));
+}
+
+/// Readable within the time?
+fn is_readable(descriptor: &impl AsFd, limit: Duration) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let mut set = [PollFd::new(descriptor, PollFlags::IN)];
+    let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: i64::from(limit.subsec_nanos()) };
+    poll(&mut set, Some(&limit)).unwrap() > 0
+}
+
+#[test]
+fn one_descriptor_stands_for_all() {
+    let server = HttpServer::plain();
+    let mut transfers = Transfers::new(None);
+    let descriptor = transfers.descriptor().unwrap();
+    let ids: Vec<usize> = (0..20)
+        .map(|at| transfers.start(get(&server.url(&format!("/delay/{}/bytes/9", at * 5)))).unwrap())
+        .collect();
+    let began = Instant::now();
+    let mut turns = 0;
+    while !ids.iter().all(|id| transfers.has_ended(*id)) {
+        assert!(began.elapsed() < SOON);
+        let limit = transfers.timeout().unwrap_or(SOON).min(SOON);
+        is_readable(&descriptor, limit);
+        transfers.perform();
+        turns += 1;
+    }
+    assert!(turns < 20 * 20, "{turns} turns for twenty transfers");
+    assert!(!is_readable(&descriptor, Duration::ZERO), "nothing is left to do");
+    // Another thread's call is told by it, and ends a wait.
+    let wake = transfers.waker();
+    let thread = std::thread::spawn(wake);
+    thread.join().unwrap();
+    assert!(is_readable(&descriptor, SOON));
+    let waited: io::Result<()> = transfers.wait(SOON);
+    waited.unwrap();
+    assert!(began.elapsed() < SOON);
+}

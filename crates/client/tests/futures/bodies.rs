@@ -1,0 +1,212 @@
+//! Bodies that are taken and given piece by piece, and what is held meanwhile.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_core::Stream;
+use testkit::body::{fnv1a, pattern};
+use testkit::certs::Authority;
+use testkit::http::HttpServer;
+use testkit::launch::Nginx;
+use testkit::raw::{RawPeer, SilentPeer, Step, expect, send};
+use warmwire::{Body, Client, ErrorKind};
+
+use super::{everywhere, once, sleep, until};
+
+/// So many pieces of so many bytes; counts those that were asked for, and fails at one of them.
+struct Pieces {
+    left: usize,
+    size: usize,
+    given: Arc<AtomicUsize>,
+    fails_at: Option<usize>,
+    /// Gives nothing every other time it is asked, and is ready a moment later.
+    hesitates: bool,
+}
+
+impl Pieces {
+    fn new(count: usize, size: usize) -> Pieces {
+        Pieces { left: count, size, given: Arc::default(), fails_at: None, hesitates: false }
+    }
+}
+
+impl Stream for Pieces {
+    type Item = Result<Vec<u8>, std::io::Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.hesitates = !self.hesitates;
+        if self.hesitates {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let given = self.given.fetch_add(1, Ordering::SeqCst);
+        if self.fails_at == Some(given) {
+            return Poll::Ready(Some(Err(std::io::Error::other("the disk is gone"))));
+        }
+        if self.left == 0 {
+            return Poll::Ready(None);
+        }
+        self.left -= 1;
+        Poll::Ready(Some(Ok(vec![given as u8; self.size])))
+    }
+}
+
+fn sent(count: usize, size: usize) -> Vec<u8> {
+    (0..count).flat_map(|at| vec![at as u8; size]).collect()
+}
+
+#[test]
+fn an_upload_is_streamed() {
+    everywhere(Client::builder, |client| async move {
+        let server = HttpServer::plain();
+        let (count, size) = (50, 40_000);
+        let expected = sent(count, size);
+        let answer = format!("{} {:016x}\n", expected.len(), fnv1a(&expected));
+        for length in [None, Some(expected.len() as u64)] {
+            for method in ["PUT", "POST"] {
+                let body = Body::stream(Pieces::new(count, size), length);
+                let reply = client.request(method, &server.url("/sum")).body(body).send().await.unwrap();
+                assert_eq!(reply.text().await.unwrap(), answer);
+                let request = server.last_request().unwrap();
+                assert_eq!(request.method, method);
+                let chunked = request.field("Transfer-Encoding") == Some("chunked");
+                assert_eq!(chunked, length.is_none());
+            }
+        }
+    });
+}
+
+#[test]
+fn nobody_is_asked_for_more_than_is_sent() {
+    everywhere(Client::builder, |client| async move {
+        // It takes what the kernel takes, a few megabytes, and no more.
+        let server = SilentPeer::start().unwrap();
+        let pieces = Pieces::new(16_384, 65_536);
+        let given = pieces.given.clone();
+        let url = format!("http://{}/", server.address());
+        let mut sending = Box::pin(client.put(&url).body(Body::stream(pieces, None)).send());
+        let mut before = usize::MAX;
+        // Until nothing has been asked for in half a second.
+        while given.load(Ordering::SeqCst) != before {
+            before = given.load(Ordering::SeqCst);
+            for _ in 0..50 {
+                assert!(once(sending.as_mut()).await.is_none());
+                sleep(Duration::from_millis(10)).await;
+            }
+        }
+        assert!((1..1024).contains(&before), "{before} pieces of 64 KiB were asked for");
+    });
+}
+
+#[test]
+fn a_source_that_fails_is_the_error() {
+    everywhere(Client::builder, |client| async move {
+        let server = HttpServer::plain();
+        let pieces = Pieces { fails_at: Some(3), ..Pieces::new(10, 1000) };
+        let error =
+            client.put(&server.url("/sum")).body(Body::stream(pieces, None)).send().await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Body);
+        assert!(std::error::Error::source(&error).unwrap().to_string().contains("the disk is gone"));
+        until("the end of the connection", || server.open() == 0).await;
+    });
+}
+
+#[test]
+fn a_stream_is_not_sent_twice() {
+    everywhere(Client::builder, |client| async move {
+        let server = HttpServer::plain();
+        let body = Body::stream(Pieces::new(10, 1000), None);
+        let error = match client.put(&server.url("/redirect/1/308")).body(body).redirects(3).send().await {
+            Ok(reply) => panic!("{reply:?}"),
+            Err(error) => error,
+        };
+        assert_eq!((error.kind(), error.code()), (ErrorKind::Upload, warmwire::Code::SendFailRewind));
+    });
+}
+
+/// Kilobytes of this process's memory that are resident.
+fn resident() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+#[test]
+fn a_slow_reader_holds_the_sender() {
+    let server = Nginx::start(&Authority::new().good(), &[]).unwrap();
+    server.sparse("big", 1 << 30).unwrap();
+    let url = server.http("/big");
+    everywhere(Client::builder, |client| {
+        let url = url.clone();
+        async move {
+            let mut reply = client.get(&url).window(64 * 1024).send().await.unwrap();
+            assert_eq!(reply.content_length(), Some(1 << 30));
+            let mut taken = 0;
+            for _ in 0..20 {
+                sleep(Duration::from_millis(20)).await;
+                let piece = reply.chunk().await.unwrap().unwrap();
+                // A window, and what one receive brought; twice, where both stocks were full.
+                assert!(piece.len() <= 2 * (64 + 256) * 1024, "{} bytes at once", piece.len());
+                taken += piece.len();
+            }
+            assert!(taken > 20 * 1024, "{taken}");
+            // The rest of a gigabyte is where it was: other tests of this process have a hundred megabytes at most.
+            assert!(resident() < 512 * 1024, "{} KB", resident());
+        }
+    });
+}
+
+#[test]
+fn a_paused_body_goes_on_where_it_was() {
+    everywhere(
+        || Client::builder().window(10_000),
+        |client| async move {
+            let server = HttpServer::plain();
+            let mut reply = client.get(&server.url("/bytes/3000000")).send().await.unwrap();
+            sleep(Duration::from_millis(100)).await;
+            let mut body = Vec::new();
+            while let Some(piece) = reply.chunk().await.unwrap() {
+                if body.is_empty() {
+                    sleep(Duration::from_millis(50)).await;
+                }
+                body.extend(piece);
+            }
+            assert!(body == pattern(3_000_000));
+        },
+    );
+}
+
+#[test]
+fn a_reply_is_a_stream() {
+    everywhere(Client::builder, |client| async move {
+        let server = HttpServer::plain();
+        let mut reply = client.get(&server.url("/chunked/10000/100")).send().await.unwrap();
+        let mut length = 0;
+        while let Some(piece) = std::future::poll_fn(|cx| Pin::new(&mut reply).poll_next(cx)).await {
+            length += piece.unwrap().len();
+        }
+        assert_eq!(length, 10_000);
+    });
+}
+
+/// A server that answers at once and takes the rest afterwards: what is given meanwhile leaves.
+#[test]
+fn an_upload_goes_on_while_the_reply_is_read() {
+    everywhere(Client::builder, |client| async move {
+        let (count, size) = (100, 10_000);
+        let server = RawPeer::start(vec![vec![
+            expect("\r\n\r\n"),
+            send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nea"),
+            Step::ExpectBytes(count * size),
+            send("rl"),
+            Step::ReadAll,
+        ]]);
+        let body = Body::stream(Pieces::new(count, size), Some((count * size) as u64));
+        let url = format!("http://{}/", server.address());
+        let reply = client.post(&url).body(body).send().await.unwrap();
+        assert_eq!(reply.text().await.unwrap(), "earl");
+        assert!(server.received()[0].ends_with(&sent(count, size)));
+    });
+}

@@ -1,0 +1,139 @@
+//! Failures, each of its kind, and transfers that are broken off.
+
+use std::time::{Duration, Instant};
+
+use testkit::http::HttpServer;
+use testkit::raw::{RawPeer, Step, expect, send};
+use warmwire::{Client, Code, EasyOption, ErrorKind, Reached, Tokio};
+
+use super::{SOON, everywhere, once, sleep, tokio_on_one_thread, until};
+
+#[test]
+fn failures_say_what_failed_and_how_far_it_was() {
+    everywhere(Client::builder, |client| async move {
+        let server = HttpServer::plain();
+        let refused = format!("http://127.0.0.1:{}/", RawPeer::refused_port());
+        for (url, kind, code, reached) in [
+            (refused.as_str(), ErrorKind::Connect, Code::CouldntConnect, Reached::Resolved),
+            ("nope://x/", ErrorKind::Url, Code::UnsupportedProtocol, Reached::Nothing),
+            ("http://", ErrorKind::Url, Code::UrlMalformat, Reached::Nothing),
+            (&server.url("/cut/0/bytes/10"), ErrorKind::Transport, Code::GotNothing, Reached::Sent),
+        ] {
+            let error = client.get(url).send().await.unwrap_err();
+            assert_eq!((error.kind(), error.code(), error.reached()), (kind, code, reached), "{error:?}");
+            assert!(error.to_string().starts_with(&format!("({}) ", code.id())), "{error}");
+        }
+        let error = match client.get(&server.url("/cut/500/bytes/1000")).send().await {
+            Ok(reply) => reply.bytes().await.unwrap_err(),
+            Err(error) => error,
+        };
+        assert_eq!((error.kind(), error.reached()), (ErrorKind::Incomplete, Reached::Answered));
+        assert!(error.metrics().unwrap().downloaded > 0 && error.url() == server.url("/cut/500/bytes/1000"));
+        let missing = client.get(&server.url("/status/404")).send().await.unwrap().error_for_status();
+        let error = missing.unwrap_err();
+        assert_eq!((error.kind(), error.code()), (ErrorKind::Status, Code::HttpReturnedError));
+    });
+}
+
+#[test]
+fn what_cannot_be_asked_for_is_refused_when_it_is_sent() {
+    everywhere(Client::builder, |client| async move {
+        let server = HttpServer::plain();
+        let get = || client.get(&server.url("/bytes/1"));
+        for request in [
+            get().header("X-Two", "lines\r\nX-More: yes"),
+            get().header("", "x"),
+            get().cookie("a", "b; c"),
+            get().option(EasyOption::Httpheader, "no list"),
+            get().option(EasyOption::TimeoutMs, -1),
+        ] {
+            let error = request.send().await.unwrap_err();
+            assert_eq!((error.kind(), error.reached()), (ErrorKind::Option, Reached::Nothing), "{error:?}");
+        }
+        assert_eq!(server.accepts(), 0);
+        assert_eq!(get().send().await.unwrap().status(), 200);
+    });
+}
+
+/// Takes a request, answers so much, and sees when the client has left.
+fn answers(text: &str) -> RawPeer {
+    RawPeer::start(vec![vec![expect("\r\n\r\n"), send(text), Step::ReadAll]])
+}
+
+#[test]
+fn time_limits() {
+    everywhere(Client::builder, |client| async move {
+        let began = Instant::now();
+        let server = answers("");
+        let url = format!("http://{}/", server.address());
+        let error = client.get(&url).timeout(Duration::from_millis(200)).send().await.unwrap_err();
+        assert!(error.is_timeout() && error.code() == Code::OperationTimedout, "{error:?}");
+        assert_eq!(error.reached(), Reached::Sent);
+        until("the end of the connection", || server.ends() == 1).await;
+        let server = answers("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");
+        let url = format!("http://{}/", server.address());
+        let reply = client.get(&url).stall_timeout(Duration::from_secs(1)).send().await.unwrap();
+        let error = reply.bytes().await.unwrap_err();
+        assert!(error.is_timeout() && error.reached() == Reached::Answered, "{error:?}");
+        assert!(began.elapsed() < 3 * SOON);
+        until("the end of the connection", || server.ends() == 1).await;
+    });
+}
+
+#[test]
+fn a_dropped_future_closes_its_connection() {
+    everywhere(Client::builder, |client| async move {
+        // One that waits for its head, and one whose body is half read.
+        let (silent, half) = (answers(""), answers("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"));
+        let mut waiting = Box::pin(client.get(&format!("http://{}/", silent.address())).send());
+        while silent.accepts() < 1 {
+            assert!(once(waiting.as_mut()).await.is_none());
+            sleep(Duration::from_millis(5)).await;
+        }
+        let mut reading = client.get(&format!("http://{}/", half.address())).send().await.unwrap();
+        assert_eq!(reading.chunk().await.unwrap().unwrap(), b"half");
+        assert_eq!((silent.ends(), half.ends()), (0, 0));
+        drop((waiting, reading));
+        until("the end of the connections", || (silent.ends(), half.ends()) == (1, 1)).await;
+        // The client is as good as before.
+        let server = HttpServer::plain();
+        assert_eq!(client.get(&server.url("/bytes/5")).send().await.unwrap().bytes().await.unwrap().len(), 5);
+    });
+}
+
+#[test]
+fn without_a_driver_nothing_is_begun() {
+    let tokio = tokio_on_one_thread();
+    let (client, driver) = warmwire::client();
+    drop(driver);
+    let error = tokio.block_on(client.get("http://127.0.0.1:1/").send()).unwrap_err();
+    assert_eq!((error.kind(), error.reached()), (ErrorKind::Driver, Reached::Nothing));
+}
+
+#[test]
+fn transfers_end_with_their_driver() {
+    let server = answers("");
+    let (client, driver) = warmwire::client();
+    let tokio = tokio_on_one_thread();
+    let mut waiting = Box::pin(client.get(&format!("http://{}/", server.address())).send());
+    tokio.block_on(driver.run_until(Tokio, async {
+        while server.accepts() == 0 {
+            assert!(once(waiting.as_mut()).await.is_none());
+            sleep(Duration::from_millis(5)).await;
+        }
+    }));
+    let error = tokio.block_on(waiting).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Driver);
+    tokio.block_on(until("the end of the connection", || server.ends() == 1));
+}
+
+#[test]
+fn a_driver_is_over_with_its_last_client() {
+    let (client, driver) = warmwire::client();
+    drop(client);
+    tokio_on_one_thread().block_on(driver.run(Tokio)).unwrap();
+    let (client, driver) = warmwire::client();
+    let thread = std::thread::spawn(|| driver.run_blocking());
+    drop(client);
+    thread.join().unwrap().unwrap();
+}

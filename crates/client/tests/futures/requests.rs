@@ -1,0 +1,246 @@
+//! What a request says, and what its reply tells.
+
+use std::time::Duration;
+
+use testkit::body::pattern;
+use testkit::certs::Authority;
+use testkit::ftp::FtpServer;
+use testkit::http::HttpServer;
+use warmwire::{Client, EasyOption, Error, HttpVersion, Multipart, Response, Version};
+
+use super::everywhere;
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_reply_has_status_fields_and_body() {
+    everywhere(Client::builder, |client| async move {
+        let server = HttpServer::plain();
+        let mut reply = client.get(&server.url("/bytes/1000")).send().await.unwrap();
+        assert_eq!((reply.status(), reply.version()), (200, Version::Http11));
+        assert_eq!(reply.header("CONTENT-length"), Some("1000"));
+        assert_eq!(reply.content_length(), Some(1000));
+        assert_eq!(reply.remote_addr(), Some(server.address()));
+        let mut body = Vec::new();
+        while let Some(piece) = reply.chunk().await.unwrap() {
+            body.extend(piece);
+        }
+        assert_eq!(body, pattern(1000));
+        assert_eq!(reply.metrics().unwrap().downloaded, 1000);
+        assert!(reply.chunk().await.unwrap().is_none(), "the end stays the end");
+        let missing = client.get(&server.url("/status/404")).send().await.unwrap();
+        assert!(!missing.is_success() && missing.status() == 404);
+    });
+}
+
+#[test]
+fn connections_are_kept() {
+    everywhere(Client::builder, |client| async move {
+        let server = HttpServer::plain();
+        for _ in 0..5 {
+            assert_eq!(
+                client.get(&server.url("/bytes/3")).send().await.unwrap().bytes().await.unwrap(),
+                pattern(3)
+            );
+        }
+        assert_eq!((server.accepts(), server.served()), (1, 5));
+    });
+}
+
+#[test]
+fn every_method_with_every_body() {
+    everywhere(Client::builder, |client| async move {
+        let server = HttpServer::plain();
+        let url = server.url("/body");
+        let last = || server.last_request().unwrap();
+        for method in ["POST", "PUT", "PATCH", "DELETE"] {
+            let reply = client.request(method, &url).body("four").send().await.unwrap();
+            assert_eq!(reply.text().await.unwrap(), "four");
+            assert_eq!(last().method, method);
+            assert_eq!((last().field("Content-Length"), last().field("Content-Type")), (Some("4"), None));
+        }
+        for method in ["POST", "PUT", "PATCH"] {
+            client.request(method, &url).send().await.unwrap();
+            assert_eq!((last().method.as_str(), last().field("Content-Length")), (method, Some("0")));
+        }
+        client.delete(&url).send().await.unwrap();
+        assert_eq!((last().method.as_str(), last().field("Content-Length")), ("DELETE", None));
+        let head = client.head(&server.url("/bytes/77")).send().await.unwrap();
+        assert_eq!((head.content_length(), head.bytes().await.unwrap().len()), (Some(77), 0));
+        assert_eq!(last().method, "HEAD");
+        client.post(&url).form([("a b", "ü&"), ("c", "")]).send().await.unwrap();
+        assert_eq!(last().field("Content-Type"), Some("application/x-www-form-urlencoded"));
+        assert_eq!(text(&last().body), "a%20b=%C3%BC%26&c=");
+    });
+}
+
+#[test]
+fn json_both_ways() {
+    #[derive(serde::Serialize, serde::Deserialize, PartialEq, Debug)]
+    struct Point {
+        x: i32,
+        name: String,
+    }
+    everywhere(Client::builder, |client| async move {
+        let server = HttpServer::plain();
+        let point = Point { x: -3, name: "p".into() };
+        let reply = client.put(&server.url("/body")).json(&point).send().await.unwrap();
+        assert_eq!(reply.json::<Point>().await.unwrap(), point);
+        assert_eq!(server.last_request().unwrap().field("Content-Type"), Some("application/json"));
+        let reply = client.put(&server.url("/body")).body("no json").send().await.unwrap();
+        let error: Error = reply.json::<Point>().await.unwrap_err();
+        assert_eq!(error.kind(), warmwire::ErrorKind::Decode);
+    });
+}
+
+#[test]
+fn a_form_of_parts() {
+    everywhere(Client::builder, |client| async move {
+        let server = HttpServer::plain();
+        let file = testkit::temp::TempDir::new("multipart").unwrap();
+        file.write("notes.txt", "from a file").unwrap();
+        let form = Multipart::new()
+            .text("field", "value")
+            .bytes("data", "data.bin", "application/x-data", vec![0, 255])
+            .file("file", file.path().join("notes.txt"));
+        client.post(&server.url("/body")).multipart(form).send().await.unwrap();
+        let request = server.last_request().unwrap();
+        assert!(request.field("Content-Type").unwrap().starts_with("multipart/form-data; "));
+        let body = text(&request.body);
+        for piece in [
+            "name=\"field\"\r\n\r\nvalue\r\n",
+            "filename=\"data.bin\"\r\nContent-Type: application/x-data",
+            "filename=\"notes.txt\"\r\nContent-Type: text/plain\r\n\r\nfrom a file",
+        ] {
+            assert!(body.contains(piece), "{piece}: {body}");
+        }
+        let form = Multipart::new().file("file", file.path().join("none"));
+        let error = client.post(&server.url("/body")).multipart(form).send().await.unwrap_err();
+        assert_eq!(error.kind(), warmwire::ErrorKind::Upload);
+        assert!(error.message().contains("none"), "{error}");
+    });
+}
+
+#[test]
+fn headers_query_cookies_and_logins() {
+    let builder = || Client::builder().header("X-All", "1").header("X-One", "client's").cookie_jar();
+    everywhere(builder, |client| async move {
+        let server = HttpServer::plain();
+        let last = || server.last_request().unwrap();
+        let url = server.url("/body?first=1#end");
+        let request = client.get(&url).query([("q", "a b"), ("r", "&")]);
+        request.header("x-one", "its own").user_agent("tests").send().await.unwrap();
+        assert_eq!(last().target, "/body?first=1&q=a%20b&r=%26");
+        assert_eq!((last().field("X-All"), last().field("X-One")), (Some("1"), Some("its own")));
+        assert_eq!(last().field("User-Agent"), Some("tests"));
+        client.get(&server.url("/cookies/set/kept/yes")).send().await.unwrap().bytes().await.unwrap();
+        let cookies = client.get(&server.url("/cookies")).cookie("a", "b").cookie("c", "d");
+        assert_eq!(cookies.send().await.unwrap().text().await.unwrap(), "kept=yes; a=b; c=d");
+        let private = client.get(&server.url("/basic/me/it:s"));
+        assert_eq!(private.basic_auth("me", "it:s").send().await.unwrap().status(), 200);
+        let asked = client.get(&server.url("/basic/me/secret")).any_auth("me", "secret");
+        assert_eq!(asked.send().await.unwrap().status(), 200);
+        client.get(&url).bearer_auth("token").send().await.unwrap();
+        assert_eq!(last().field("Authorization"), Some("Bearer token"));
+        client.get(&url).option(EasyOption::Referer, "http://from/").send().await.unwrap();
+        assert_eq!(last().field("Referer"), Some("http://from/"));
+        client.get(&url).send().await.unwrap();
+        assert_eq!((last().field("Authorization"), last().field("Referer")), (None, None), "each for itself");
+    });
+}
+
+#[test]
+fn redirects_are_followed_when_asked_for() {
+    everywhere(Client::builder, |client| async move {
+        let server = HttpServer::plain();
+        let url = server.url("/redirect/3");
+        assert_eq!(client.get(&url).send().await.unwrap().status(), 302);
+        let reply = client.get(&url).redirects(5).send().await.unwrap();
+        assert_eq!((reply.status(), reply.url()), (200, &*server.url("/redirect/0/302")));
+        assert_eq!(reply.text().await.unwrap(), "arrived\n");
+        let error = client.get(&url).redirects(2).send().await.unwrap_err();
+        assert_eq!(error.kind(), warmwire::ErrorKind::Redirects);
+        let seen_other =
+            client.post(&server.url("/redirect/1/303")).body("x").redirects(1).send().await.unwrap();
+        assert_eq!((seen_other.status(), server.last_request().unwrap().method.as_str()), (200, "GET"));
+        let again =
+            client.put(&server.url("/redirect/1/308")).body("again").redirects(1).send().await.unwrap();
+        assert_eq!(again.status(), 200);
+        let request = server.last_request().unwrap();
+        assert_eq!((request.method.as_str(), text(&request.body)), ("PUT", "again".to_owned()));
+    });
+}
+
+#[test]
+fn compressed_bodies_are_decoded_when_asked_for() {
+    everywhere(Client::builder, |client| async move {
+        let server = HttpServer::plain();
+        let get = |on| client.get(&server.url("/gzip/5000")).compressed(on).send();
+        assert_eq!(get(true).await.unwrap().bytes().await.unwrap(), pattern(5000));
+        assert_ne!(get(false).await.unwrap().bytes().await.unwrap(), pattern(5000));
+    });
+}
+
+#[test]
+fn tls_is_judged() {
+    let authority = Authority::new();
+    let server = HttpServer::tls(authority.good().server_config().unwrap());
+    let (url, ca) = (server.url("/bytes/3"), authority.ca_pem().to_owned());
+    everywhere(Client::builder, |client| {
+        let (url, ca) = (url.clone(), ca.clone());
+        async move {
+            let error = client.get(&url).send().await.unwrap_err();
+            assert_eq!(
+                (error.kind(), error.reached()),
+                (warmwire::ErrorKind::Tls, warmwire::Reached::Connected)
+            );
+            assert_eq!(client.get(&url).ca_pem(ca).send().await.unwrap().bytes().await.unwrap().len(), 3);
+            let any = client.get(&url).danger_accept_any_certificate(true);
+            assert_eq!(any.send().await.unwrap().status(), 200);
+        }
+    });
+}
+
+#[test]
+fn ftp_by_its_url() {
+    everywhere(Client::builder, |client| async move {
+        let server = FtpServer::with_file("/old", "by ftp");
+        let reply = client.get(&server.url("/old")).send().await.unwrap();
+        assert!(reply.is_success() && reply.headers().is_empty());
+        assert_eq!(reply.text().await.unwrap(), "by ftp");
+        client.put(&server.url("/new")).body("put there").send().await.unwrap().bytes().await.unwrap();
+        assert_eq!(server.file("/new").unwrap(), b"put there");
+        let error = match client.get(&server.url("/none")).send().await {
+            Ok(reply) => reply.bytes().await.unwrap_err(),
+            Err(error) => error,
+        };
+        assert_eq!(error.kind(), warmwire::ErrorKind::NotFound);
+    });
+}
+
+#[test]
+fn a_version_is_asked_for() {
+    everywhere(Client::builder, |client| async move {
+        let server = HttpServer::plain();
+        client.get(&server.url("/bytes/1")).http_version(HttpVersion::Http10).send().await.unwrap();
+        let head = server.last_request().unwrap().head;
+        assert!(head.starts_with(b"GET /bytes/1 HTTP/1.0\r\n"), "{}", text(&head));
+    });
+}
+
+/// What `tokio::spawn` asks for.
+#[test]
+fn futures_may_go_to_another_thread() {
+    fn sends<T: Send>(_: T) {}
+    fn sends_and_shares<T: Send + Sync + Clone>(_: T) {}
+    let (client, driver) = warmwire::client();
+    sends(client.get("http://localhost/").send());
+    sends(async {
+        let reply: Response = client.get("http://localhost/").timeout(Duration::from_secs(1)).send().await?;
+        reply.bytes().await
+    });
+    sends(driver);
+    sends_and_shares(client.clone());
+}

@@ -1,0 +1,181 @@
+//! One run of a handle, from its options to its result. Here the handles meet the protocols: below, a transfer knows no
+//! protocol, and a handle no transfer.
+
+use std::future::{Future, poll_fn};
+use std::hint::cold_path;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::task::Poll;
+
+use runtime::Clock;
+use tables::{Code, Scheme};
+
+use crate::easy::{Easy, EasyState};
+use crate::error::Result;
+use crate::multi::{Multi, MultiState, Runs};
+use crate::protocol::{self, Next};
+use crate::stores;
+use crate::transfer::watch::Watch;
+use crate::transfer::{Transfer, prepare, target};
+
+/// How a multi handle has its transfers run.
+const RUNS: Runs = Runs { task, inside: |multi, easy| Box::pin(complete(multi, easy)) };
+
+impl Default for Multi {
+    fn default() -> Self {
+        Multi::new(Clock::system(), false)
+    }
+}
+
+impl Multi {
+    /// A multi handle on this clock.
+    pub fn new(clock: Clock, for_easy: bool) -> Multi {
+        Multi::with(clock, for_easy, &RUNS)
+    }
+}
+
+impl Easy {
+    /// The scheme of the URL that was set, when it is a URL of a known scheme.
+    pub fn scheme(&self) -> Option<Scheme> {
+        target::first(&self.0).ok()?.scheme
+    }
+
+    /// Goes the way that another handle knows already, if it has been given that one's settings
+    /// ([`Settings`](crate::settings::Settings), cloned) and a URL of the same server.
+    pub fn follow(&self, other: &Easy) {
+        target::follow(&self.0, &other.0);
+    }
+
+    /// Runs the transfer to its end on this thread. The connections stay with the handle.
+    pub fn perform(&self) -> Code {
+        if self.multi().is_some() {
+            self.0.set_message("easy handle already used in multi handle");
+            return Code::FailedInit;
+        }
+        let multi = self.own_multi_or(|| Multi::new(Clock::system(), true));
+        multi.run_one(self, pin!(complete(&multi.0, &self.0)))
+    }
+}
+
+fn task(multi: Rc<MultiState>, easy: Rc<EasyState>) -> Pin<Box<dyn Future<Output = ()>>> {
+    Box::pin(async move {
+        let code = complete(&multi, &easy).await;
+        multi.finished(&easy, code);
+    })
+}
+
+/// One run of an easy handle, to its result.
+async fn complete(multi: &Rc<MultiState>, easy: &Rc<EasyState>) -> Code {
+    let result = begin(multi, easy).await;
+    conclude(easy, multi, result)
+}
+
+async fn begin(multi: &Rc<MultiState>, easy: &Rc<EasyState>) -> Result<()> {
+    let now = multi.runtime.reactor().now();
+    {
+        let mut info = easy.info.borrow_mut();
+        (info.started, info.request_started) = (Some(now), Some(now));
+    }
+    easy.trace("multi", || "the transfer begins".to_owned());
+    stores::begin(easy.keeper())?;
+    let mut transfer = Transfer::new(multi.clone(), easy.clone(), target::first(easy)?);
+    let mut watch = Watch::new(multi, easy, now);
+    let mut exchange = pin!(drive(&mut transfer));
+    // The clock is asked first: what comes after the time is over comes too late, however much the caller has slept.
+    let result = poll_fn(|cx| {
+        easy.tell_frames();
+        match watch.too_late() {
+            Some(late) => Poll::Ready(Err(late)),
+            None => match exchange.as_mut().poll(cx) {
+                Poll::Ready(result) => Poll::Ready(result),
+                Poll::Pending => watch.poll(cx).map(Err),
+            },
+        }
+    });
+    let result = result.await;
+    watch.conclude(result)
+}
+
+/// Writes down how it ended.
+fn conclude(easy: &Rc<EasyState>, multi: &Rc<MultiState>, result: Result<()>) -> Code {
+    easy.tell_frames();
+    easy.leave_websocket();
+    drop(easy.adopted.take());
+    let now = multi.runtime.reactor().now();
+    {
+        let mut info = easy.info.borrow_mut();
+        info.total = info.since_start(now);
+        if let Err(e) = &result {
+            cold_path();
+            if e.os_errno() != 0 {
+                easy.os_errno.set(i64::from(e.os_errno()));
+            }
+            info.proxy_error = e.proxy_code();
+            if e.verify_result() != 0 {
+                info.verify_result = e.verify_result();
+            }
+        }
+    }
+    easy.trace("multi", || match &result {
+        Ok(()) => "the transfer has ended".to_owned(),
+        Err(e) => format!("the transfer has failed with {}", e.code().id()),
+    });
+    match result {
+        Ok(()) => Code::Ok,
+        Err(e) => {
+            cold_path();
+            let text = e.to_string();
+            easy.note(|| text.clone());
+            easy.set_message(&text);
+            e.code()
+        }
+    }
+}
+
+/// Runs requests until none follows.
+async fn drive(t: &mut Transfer) -> Result<()> {
+    loop {
+        t.upgrade()?;
+        prepare::check_scheme(t)?;
+        t.note_url();
+        match protocol::run(t).await? {
+            Next::Done => {
+                // What the application was not ready for is handed out first, whatever the protocol.
+                poll_fn(|cx| t.writer.poll_ready(cx)).await?;
+                return t.writer.finish();
+            }
+            Next::Follow(url) => prepare::follow(t, *url)?,
+            Next::Again => {}
+            Next::Stop(error) => return Err(error),
+        }
+        let now = t.now();
+        t.easy.info.borrow_mut().begin_request(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::callbacks::Callbacks;
+    use tables::EasyOption as O;
+
+    struct Nobody;
+
+    impl Callbacks for Nobody {}
+
+    /// Ten thousand transfers are forty megabytes, not four hundred. What a transfer seldom does is in boxes.
+    #[test]
+    fn an_http_transfer_is_small() {
+        let multi = Multi::default();
+        let easy = Easy::new(Rc::new(Nobody));
+        easy.set_text(O::Url, Some(b"http://host/")).unwrap();
+        let task = size_of_val(&*task(multi.0.clone(), easy.0.clone()));
+        let url = target::first(&easy.0).unwrap();
+        let mut transfer = Transfer::new(multi.0.clone(), easy.0.clone(), url);
+        let http = protocol::http_size(&mut transfer);
+        let all = [("task with the transfer", task), ("http", http)];
+        let sum: usize = all.iter().map(|(_, size)| size).sum();
+        println!("{all:?}");
+        assert!(sum <= 4096, "{all:?}");
+    }
+}

@@ -1,0 +1,78 @@
+//! Settings of our own (curl/warmwire.h): which commands may leave before the reply to the one before has come. What a handle
+//! does not say, the environment may.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// What may be done to save round trips (`warmwire_ftp_pipeline`, WARMWIRE_FTP).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FtpPipelining {
+    /// Every command waits for the reply to the one before.
+    Wait,
+    /// The same commands, sent together where none depends on the reply to another.
+    #[default]
+    Together,
+    /// SIZE is left out, the next EPSV is sent at the end of a file, 226 is read by the next transfer.
+    Ahead,
+    /// The same, and up to four control connections to a server take turns.
+    InTurn,
+}
+
+impl FtpPipelining {
+    const ALL: [FtpPipelining; 4] =
+        [FtpPipelining::Wait, FtpPipelining::Together, FtpPipelining::Ahead, FtpPipelining::InTurn];
+
+    /// By its number in C.
+    pub fn from_number(number: i64) -> Option<FtpPipelining> {
+        Self::ALL.get(usize::try_from(number).ok()?).copied()
+    }
+
+    /// By its name in the environment.
+    fn from_name(name: &str) -> Option<FtpPipelining> {
+        let names = ["wait", "together", "pipeline", "turns"];
+        names.iter().position(|n| *n == name).map(|at| Self::ALL[at])
+    }
+
+    /// What the environment asks for; read once.
+    pub fn of_process() -> FtpPipelining {
+        static STATE: AtomicU8 = AtomicU8::new(u8::MAX);
+        if let Some(known) = Self::ALL.get(usize::from(STATE.load(Ordering::Relaxed))) {
+            return *known;
+        }
+        let named = std::env::var("WARMWIRE_FTP").ok().filter(|_| !runtime::secure_execution());
+        let level = named.and_then(|name| FtpPipelining::from_name(&name)).unwrap_or_default();
+        STATE.store(level as u8, Ordering::Relaxed);
+        level
+    }
+}
+
+/// Whether commands that don't wait for one another may leave together (`warmwire_smtp_pipeline`, WARMWIRE_SMTP).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SmtpPipelining {
+    /// Every command waits for the reply to the one before, as in curl.
+    Wait,
+    /// They leave together where the server offers it.
+    #[default]
+    Together,
+}
+
+impl SmtpPipelining {
+    const ALL: [SmtpPipelining; 2] = [SmtpPipelining::Wait, SmtpPipelining::Together];
+
+    /// By its number in C.
+    pub fn from_number(number: i64) -> Option<SmtpPipelining> {
+        Self::ALL.get(usize::try_from(number).ok()?).copied()
+    }
+
+    /// What the environment asks for; read once.
+    pub fn of_process() -> SmtpPipelining {
+        static STATE: AtomicU8 = AtomicU8::new(u8::MAX);
+        if let Some(known) = Self::ALL.get(usize::from(STATE.load(Ordering::Relaxed))) {
+            return *known;
+        }
+        let named = std::env::var("WARMWIRE_SMTP").ok().filter(|_| !runtime::secure_execution());
+        let level =
+            if named.as_deref() == Some("wait") { SmtpPipelining::Wait } else { SmtpPipelining::Together };
+        STATE.store(level as u8, Ordering::Relaxed);
+        level
+    }
+}

@@ -1,0 +1,97 @@
+//! A look-up as a source of candidates: each answer counts for a race when it comes, one that is under way included.
+
+use std::collections::VecDeque;
+use std::task::{Context, Poll, ready};
+
+use super::eyeballs::{Awaited, Candidate, Family, Question};
+use super::{ConnectRequest, Heard, Source, Told};
+use crate::NetError;
+use crate::filter::open::Target;
+use crate::resolver::{self, Answered, Candidates, Part};
+
+/// What goes without saying where no protocol is offered.
+const DEFAULT: &str = "http/1.1";
+
+pub struct LookedUp<'a> {
+    candidates: &'a mut Candidates,
+    request: &'a ConnectRequest<'a>,
+    /// Of the answer that came last.
+    heard: VecDeque<Heard>,
+}
+
+impl<'a> LookedUp<'a> {
+    pub fn new(candidates: &'a mut Candidates, request: &'a ConnectRequest<'a>) -> LookedUp<'a> {
+        LookedUp { candidates, request, heard: VecDeque::new() }
+    }
+
+    fn hear(&mut self, answered: &Answered) {
+        let fitting = answered.candidates.iter().filter(|c| speaks(c, self.request.protocols));
+        self.heard.extend(fitting.map(|c| {
+            let family = if c.address.is_ipv6() { Family::V6 } else { Family::V4 };
+            let candidate = Candidate { target: Target::Ip(c.address), family, priority: c.priority };
+            Heard::Candidate(candidate, answered.at)
+        }));
+        self.heard.push_back(Heard::Answered(question(answered.part), answered.at));
+    }
+}
+
+impl Source for LookedUp<'_> {
+    fn awaited(&self) -> Awaited {
+        let out: Vec<Question> = self.candidates.outstanding().map(question).collect();
+        Awaited {
+            a: out.contains(&Question::A),
+            aaaa: out.contains(&Question::Aaaa),
+            https: out.contains(&Question::Https),
+        }
+    }
+
+    fn poll_heard(&mut self, cx: &mut Context<'_>) -> Poll<Option<Heard>> {
+        while self.heard.is_empty() {
+            let Some(answered) = ready!(self.candidates.poll_next(cx)) else { return Poll::Ready(None) };
+            if let Some(tell) = self.request.tell {
+                tell(Told::Answered(&answered));
+            }
+            self.hear(&answered);
+        }
+        Poll::Ready(self.heard.pop_front())
+    }
+
+    fn failure(&self) -> Option<NetError> {
+        self.candidates.failure().cloned()
+    }
+}
+
+fn question(part: Part) -> Question {
+    match part {
+        Part::Addresses(resolver::Family::V4) => Question::A,
+        Part::Addresses(resolver::Family::V6) => Question::Aaaa,
+        Part::Services => Question::Https,
+    }
+}
+
+/// Whether one of these protocols is spoken there, as far as anybody has said.
+fn speaks(candidate: &resolver::Candidate, protocols: &[String]) -> bool {
+    let Some(spoken) = &candidate.protocols else { return true };
+    let has = |name: &str| spoken.iter().any(|one| one == name.as_bytes());
+    if protocols.is_empty() { has(DEFAULT) } else { protocols.iter().any(|name| has(name)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use super::*;
+
+    #[test]
+    fn protocols_of_records_are_minded() {
+        let at = |protocols: Option<&[&str]>| {
+            let list = protocols.map(|names| names.iter().map(|n| n.as_bytes().to_vec()).collect());
+            resolver::Candidate { protocols: list, ..SocketAddr::from(([127, 0, 0, 1], 443)).into() }
+        };
+        let ours = ["h2".to_owned(), "http/1.1".to_owned()];
+        assert!(speaks(&at(None), &ours) && speaks(&at(None), &[]));
+        assert!(speaks(&at(Some(&["h3", "h2"])), &ours));
+        assert!(!speaks(&at(Some(&["h3"])), &ours) && !speaks(&at(Some(&["h2"])), &[]));
+        assert!(speaks(&at(Some(&["h2", "http/1.1"])), &[]));
+    }
+}

@@ -1,0 +1,461 @@
+//! HTTP on a stream (RFC 9113 §8, RFC 9114 §4): a head goes out as fields, a reply's heads come in as fields, each with the line that an
+//! application is shown for it.
+
+use std::io;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use wire::h2::{Fields, Priority, hop_by_hop};
+use wire::http1::framing::{Length, content_length};
+use wire::http1::status::Opening;
+use wire::http1::{HeaderLine, StatusLine, TooLarge};
+
+use super::place::Place;
+use super::streams::{Head, Opens, Stream, Streams};
+use super::{
+    Body, BodyError, BodyStep, Exchange, Finished, HeadPart, Reading, RequestBody, RequestHead, Says, Storage,
+};
+use crate::About;
+use crate::http2::{Pushed, Trace};
+
+/// A longer body that nobody wants is not waited for.
+const DRAINED: u64 = 1024 * 1024;
+
+/// One exchange on a stream of its own.
+pub struct Multiplexed<S: Streams> {
+    about: Rc<About>,
+    place: Place<S>,
+    stream: Option<S::Stream>,
+    /// The request's head, for the stream to be opened with.
+    request: Fields,
+    /// It is a CONNECT with `:protocol`, which not every peer takes.
+    extended: bool,
+    /// Nothing follows that head, or what was queued behind it.
+    ends: bool,
+    priority: Option<Priority>,
+    /// Who wants to know of frames, until the stream is open.
+    trace: Option<Trace>,
+    reading: Reading,
+    /// Body bytes up to `end` that the stream had no room for yet, and room for more.
+    out: Vec<u8>,
+    end: usize,
+    sent: usize,
+    /// The body's end is to be told, with these fields.
+    closing: Option<Fields>,
+    /// The head that is being handed out, and its next part: status, fields, end.
+    head: Option<Head>,
+    at: usize,
+    told: Told,
+    /// A part as an application is shown it.
+    line: Vec<u8>,
+    trailers: Option<Fields>,
+    trailer: usize,
+    left: Option<u64>,
+    ended: bool,
+}
+
+/// What the last head has told.
+#[derive(Default)]
+struct Told {
+    bodyless: bool,
+    /// Nothing follows it.
+    end: bool,
+    length: Option<u64>,
+}
+
+impl<S: Streams> Multiplexed<S> {
+    /// Begins an exchange in a place, in storage of an earlier one; on a stream that is open already if its request was sent
+    /// in another way.
+    pub fn new(
+        place: Place<S>,
+        stream: Option<S::Stream>,
+        about: Rc<About>,
+        storage: Storage,
+    ) -> Multiplexed<S> {
+        Multiplexed {
+            about,
+            place,
+            stream,
+            request: Fields::default(),
+            extended: false,
+            ends: false,
+            priority: None,
+            trace: None,
+            reading: Reading::default(),
+            out: storage.out,
+            end: 0,
+            sent: 0,
+            closing: None,
+            head: None,
+            at: 0,
+            told: Told::default(),
+            line: storage.received,
+            trailers: None,
+            trailer: 0,
+            left: None,
+            ended: false,
+        }
+    }
+
+    /// Opens the stream, if it may be opened now.
+    fn open(&mut self) {
+        let opens = Opens {
+            ends: self.ends,
+            head_only: self.reading.head_only,
+            priority: self.priority,
+            rate: self.reading.rate,
+        };
+        self.stream = self.place.open(&self.request, opens);
+        self.begin_watch();
+    }
+
+    fn begin_watch(&mut self) {
+        if let Some(stream) = &mut self.stream
+            && let Some(trace) = self.trace.take()
+        {
+            stream.watch(trace);
+        }
+    }
+
+    /// The stream, once it is open.
+    fn poll_stream(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<&mut S::Stream>> {
+        while self.stream.is_none() {
+            if self.extended {
+                ready!(self.place.poll_extended(cx))?;
+            }
+            ready!(self.place.poll_vacancy(cx))?;
+            self.open();
+        }
+        Poll::Ready(self.stream.as_mut().ok_or_else(|| io::ErrorKind::NotConnected.into()))
+    }
+
+    fn failed(&self, fault: <S::Stream as Stream>::Fault) -> io::Error {
+        self.place.failed(self.stream().unwrap_or_default(), fault)
+    }
+
+    fn field_told(&mut self, index: usize) {
+        let Some((name, value)) = self.head.as_ref().and_then(|head| head.fields.at(index)) else { return };
+        if name == b"content-length" && !self.told.bodyless && !self.reading.ignore_length {
+            self.told.length = match content_length(value) {
+                Ok(Length::Bytes(length)) => Some(length),
+                _ => None,
+            };
+        }
+    }
+
+    fn told(&self) -> Body {
+        let Told { bodyless, end, length } = self.told;
+        Body {
+            exists: !self.reading.head_only && !bodyless,
+            length,
+            worth_draining: end || length.is_some_and(|length| length <= DRAINED),
+            keep_alive: true,
+            ..Body::default()
+        }
+    }
+}
+
+/// The fields of a request's head, pseudo-fields first (RFC 9113 §8.3.1, RFC 8441 §4). What speaks of a connection stays here (§8.2.2),
+/// and so does what is no field (§8.2.1).
+fn request_fields(request: &RequestHead) -> Fields {
+    let is = |name: &[u8], known: &str| name.eq_ignore_ascii_case(known.as_bytes());
+    let mut fields = Fields::with_room();
+    fields.push(b":method", request.method());
+    if let Some(protocol) = request.protocol {
+        fields.push(b":protocol", protocol.as_bytes());
+    }
+    fields.push(b":scheme", request.scheme().as_bytes());
+    let authority = request.fields().find(|(name, value)| is(name, "host") && !value.is_empty());
+    if let Some((_, host)) = authority {
+        fields.push(b":authority", host);
+    }
+    fields.push(b":path", request.target());
+    for (name, value) in request.fields() {
+        let bound = hop_by_hop(name) || is(name, "host") || is(name, "te") && !is(value, "trailers");
+        if !bound {
+            push(&mut fields, name, value);
+        }
+    }
+    fields
+}
+
+fn push(fields: &mut Fields, name: &[u8], value: &[u8]) {
+    let token = |b: &u8| b.is_ascii_graphic() && *b != b':';
+    let fit = |b: &u8| !matches!(b, 0 | b'\r' | b'\n');
+    if !name.is_empty() && name.iter().all(token) && value.iter().all(fit) {
+        fields.push_lower(name, value);
+    }
+}
+
+/// Trailers from the lines of an application.
+fn trailer_fields(lines: &[&[u8]]) -> Fields {
+    let mut fields = Fields::default();
+    for line in lines {
+        if let Some(at) = line.iter().position(|b| *b == b':') {
+            push(&mut fields, line[..at].trim_ascii(), line[at + 1..].trim_ascii());
+        }
+    }
+    fields
+}
+
+/// A field as a line.
+fn write_line(line: &mut Vec<u8>, name: &[u8], value: &[u8]) {
+    line.clear();
+    for part in [name, b": ", value, b"\r\n"] {
+        line.extend_from_slice(part);
+    }
+}
+
+/// The same taken apart.
+fn field_of(line: &[u8], name: usize) -> Says<'_> {
+    Says::Field(HeaderLine { name: &line[..name], value: &line[name + 2..line.len() - 2] })
+}
+
+impl<S: Streams> Exchange for Multiplexed<S> {
+    fn begin(&mut self, request: &RequestHead, reading: Reading) {
+        self.reading = reading;
+        if self.stream.is_some() {
+            self.ends = true;
+            self.begin_watch();
+            return;
+        }
+        self.request = request_fields(request);
+        self.ends = request.body == RequestBody::None;
+        self.extended = request.protocol.is_some();
+        if !self.extended {
+            self.open();
+        }
+    }
+
+    fn weigh(&mut self, weight: u16) {
+        let priority = Priority { depends_on: 0, exclusive: false, weight };
+        self.priority = Some(priority);
+        if let Some(stream) = &mut self.stream {
+            stream.prioritise(priority);
+        }
+    }
+
+    fn watch(&mut self, trace: Trace) {
+        self.trace = Some(trace);
+    }
+
+    fn stream(&self) -> Option<u32> {
+        self.stream.as_ref().map(S::Stream::number)
+    }
+
+    fn take_promise(&mut self) -> Option<Pushed> {
+        self.stream.as_mut()?.take_promise()
+    }
+
+    fn break_off(&mut self) {
+        self.place.session().break_off();
+    }
+
+    fn body_room(&mut self, len: usize) -> &mut [u8] {
+        let room = self.end..self.end + len;
+        if self.out.len() < room.end {
+            self.out.resize(room.end, 0);
+        }
+        &mut self.out[room]
+    }
+
+    fn body_filled(&mut self, len: usize) {
+        self.end += len;
+    }
+
+    fn end_body(&mut self, trailers: &[&[u8]]) {
+        self.closing = Some(trailer_fields(trailers)).filter(|_| !self.ends);
+    }
+
+    fn queued(&self) -> usize {
+        self.end - self.sent
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_stream(cx))?;
+        while self.sent < self.end {
+            let Some(stream) = self.stream.as_mut().filter(|stream| !stream.is_over()) else { break };
+            match ready!(stream.poll_room(cx)) {
+                Ok(()) => self.sent += stream.queue(&mut self.out, self.sent, self.end),
+                Err(fault) => return Poll::Ready(Err(self.failed(fault))),
+            }
+        }
+        (self.sent, self.end) = (0, 0);
+        if let (Some(fields), Some(stream)) = (self.closing.take(), &mut self.stream) {
+            stream.end_with(&fields);
+            self.ends = true;
+        }
+        match &mut self.stream {
+            // What was only queued would go with the stream.
+            Some(stream) if self.ends => stream.poll_sent(cx).map(Ok),
+            _ => Poll::Ready(Ok(())),
+        }
+    }
+
+    fn poll_left(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        match &mut self.stream {
+            _ if self.sent < self.end => Poll::Pending, // a flush is under way
+            Some(stream) => stream.poll_left(cx),
+            None => Poll::Ready(()),
+        }
+    }
+
+    fn opening(&self) -> Opening {
+        if self.head.is_some() { Opening::Http } else { Opening::Undecided }
+    }
+
+    fn rest(&self) -> &[u8] {
+        &[]
+    }
+
+    fn find_part(&mut self, budget: usize) -> Result<Option<usize>, TooLarge> {
+        let Some(head) = &self.head else { return Ok(None) };
+        self.line.clear();
+        match self.at {
+            0 => {
+                let digits = [100, 10, 1].map(|place| b'0' + (head.status / place % 10) as u8);
+                for part in [b"HTTP/", &[b'0' + S::VERSION / 10][..], b" ", &digits, b" \r\n"] {
+                    self.line.extend_from_slice(part);
+                }
+            }
+            at => match head.fields.at(at - 1) {
+                Some((name, value)) => write_line(&mut self.line, name, value),
+                None => self.line.extend_from_slice(b"\r\n"),
+            },
+        }
+        if self.line.len() > budget { Err(TooLarge) } else { Ok(Some(self.line.len())) }
+    }
+
+    fn part(&mut self) -> HeadPart<'_> {
+        let status = self.head.as_ref().map_or(0, |head| head.status);
+        let status = StatusLine { version: S::VERSION, code: status, told: true };
+        let (count, end) = self.head.as_ref().map_or((0, false), |head| (head.fields.len(), head.end));
+        let mut name = 0;
+        match self.at {
+            0 => self.told = Told { bodyless: status.is_bodyless(), end, length: None },
+            at => {
+                self.field_told(at - 1);
+                name = self
+                    .head
+                    .as_ref()
+                    .and_then(|head| head.fields.at(at - 1))
+                    .map_or(0, |(name, _)| name.len());
+            }
+        }
+        let body = self.told();
+        let says = match self.at {
+            0 => Says::Status(status),
+            at if at <= count => field_of(&self.line, name),
+            _ => Says::End,
+        };
+        HeadPart { line: &self.line, says: Ok(says), body }
+    }
+
+    fn take_part(&mut self) {
+        self.at += 1;
+        if self.head.as_ref().is_some_and(|head| self.at > head.fields.len() + 1) {
+            (self.head, self.at) = (None, 0);
+        }
+    }
+
+    fn believe(&mut self, _: StatusLine) {}
+
+    fn cut_off(&mut self) -> bool {
+        false
+    }
+
+    fn poll_more(&mut self, cx: &mut Context<'_>, _: &mut [u8]) -> Poll<io::Result<bool>> {
+        match ready!(ready!(self.poll_stream(cx))?.poll_head(cx)) {
+            Ok(head) => {
+                self.head = Some(head);
+                Poll::Ready(Ok(true))
+            }
+            Err(fault) => Poll::Ready(Err(self.failed(fault))),
+        }
+    }
+
+    fn body(&self) -> Body {
+        self.told()
+    }
+
+    fn codings(&self) -> &[u8] {
+        &[]
+    }
+
+    fn begin_body(&mut self) {
+        self.left = self.told.length.filter(|_| self.told().exists);
+        self.ended = !self.told().exists;
+    }
+
+    fn left(&self) -> Option<u64> {
+        self.left
+    }
+
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
+        let Some(stream) = self.stream.as_mut().filter(|_| !self.ended) else {
+            return Poll::Ready(Ok(BodyStep::End));
+        };
+        match ready!(stream.poll_body(cx, buf)) {
+            Ok(BodyStep::Bytes(n)) => {
+                self.left = self.left.map(|left| left.saturating_sub(n as u64));
+                Poll::Ready(Ok(BodyStep::Bytes(n)))
+            }
+            Ok(BodyStep::End) => {
+                self.ended = true;
+                self.trailers = stream.take_trailers();
+                Poll::Ready(Ok(BodyStep::End))
+            }
+            Err(fault) => Poll::Ready(Err(BodyError::Io(self.failed(fault)))),
+        }
+    }
+
+    fn trailer(&mut self) -> Option<HeadPart<'_>> {
+        let (name, value) = self.trailers.as_ref()?.at(self.trailer)?;
+        self.trailer += 1;
+        write_line(&mut self.line, name, value);
+        let says = Ok(field_of(&self.line, name.len()));
+        Some(HeadPart { body: self.told(), line: &self.line, says })
+    }
+
+    fn any_received(&self) -> bool {
+        self.stream.as_ref().is_some_and(S::Stream::any_received)
+    }
+
+    fn about(&self) -> &About {
+        &self.about
+    }
+
+    /// What nobody takes stays within the stream's window; the others are read on.
+    fn forget_read(&mut self) {}
+
+    fn finish(self: Box<Self>) -> Finished {
+        let clean = self.ended && self.queued() == 0 && self.closing.is_none();
+        let storage = Storage { received: self.line, out: self.out };
+        Finished { connection: None, clean, storage }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_as_fields() {
+        let mut head = RequestHead::new(b"GET", "https", |out| out.extend_from_slice(b"/a?b"), "HTTP/2");
+        head.field("Host", b"h:1");
+        head.field("User-Agent", b"x");
+        head.field("TE", b"gzip");
+        head.field("Connection", b"TE");
+        head.line(&[b"X-Own:  a b "]);
+        head.line(&[b"X-Odd: a\r\nb: c"]);
+        head.end(RequestBody::None);
+        let fields = request_fields(&head);
+        let text = |(name, value): (&[u8], &[u8])| {
+            format!("{}={}", String::from_utf8_lossy(name), String::from_utf8_lossy(value))
+        };
+        let fields: Vec<_> = fields.iter().map(text).collect();
+        let wanted =
+            [":method=GET", ":scheme=https", ":authority=h:1", ":path=/a?b", "user-agent=x", "x-own=a b"];
+        assert_eq!(fields, wanted);
+    }
+}

@@ -1,0 +1,206 @@
+//! Datagrams through a proxy (RFC 9298): as capsules on a stream of bytes, whatever HTTP it came of, and beside the stream where
+//! QUIC carries it and has room.
+
+use std::io;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker, ready};
+
+use runtime::{Reactor, Socket};
+use wire::capsule::{self, Capsules};
+
+use super::Filter;
+use super::udp::{Batch, Underlay};
+use crate::http3::tunnel::Http3Tunnel;
+use crate::quic::Sent;
+
+/// Datagrams that are taken at once.
+const MOST: usize = 16;
+/// What every way of QUIC's must carry (RFC 9000 §14).
+const NEEDED: usize = 1200;
+/// What one look hands on before others have their turn.
+const FAIR_SHARE: usize = 256 << 10;
+
+/// A connection to a proxy, and what becomes of it.
+pub enum Through {
+    Bytes(Box<dyn Filter>),
+    Quic(Box<Http3Tunnel>),
+}
+
+/// The tunnel.
+pub struct UdpTunnel {
+    through: Through,
+    capsules: Capsules,
+    out: Vec<u8>,
+    sent: usize,
+    /// Of the batch that is being sent.
+    done: usize,
+}
+
+impl Through {
+    /// A tunnel for bytes.
+    pub fn into_filter(self) -> Box<dyn Filter> {
+        match self {
+            Through::Bytes(filter) => filter,
+            Through::Quic(tunnel) => tunnel,
+        }
+    }
+
+    fn filter(&self) -> &dyn Filter {
+        match self {
+            Through::Bytes(filter) => filter.as_ref(),
+            Through::Quic(tunnel) => tunnel.as_ref(),
+        }
+    }
+
+    fn filter_mut(&mut self) -> &mut dyn Filter {
+        match self {
+            Through::Bytes(filter) => filter.as_mut(),
+            Through::Quic(tunnel) => tunnel.as_mut(),
+        }
+    }
+
+    /// Those that came beside the stream.
+    fn take_beside(&mut self, take: &mut dyn FnMut(&[u8])) {
+        if let Through::Quic(tunnel) = self {
+            tunnel.take_udp(take);
+        }
+    }
+}
+
+impl UdpTunnel {
+    pub fn new(through: Through) -> UdpTunnel {
+        UdpTunnel { through, capsules: Capsules::default(), out: Vec::new(), sent: 0, done: 0 }
+    }
+
+    /// Sends capsules that wait.
+    fn poll_out(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let filter = self.through.filter_mut();
+        while self.sent < self.out.len() {
+            match ready!(filter.poll_write(cx, &self.out[self.sent..]))? {
+                0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                n => self.sent += n,
+            }
+        }
+        self.sent = 0;
+        self.out.clear();
+        filter.poll_flush(cx)
+    }
+
+    /// One datagram beside the stream, or as a capsule on it where it has to arrive and there is no room.
+    fn poll_one(&mut self, cx: &mut Context<'_>, datagram: &[u8]) -> Poll<io::Result<()>> {
+        if let Through::Quic(tunnel) = &mut self.through {
+            loop {
+                match tunnel.send_udp(datagram) {
+                    Sent::Yes => return Poll::Ready(Ok(())),
+                    Sent::Blocked => ready!(tunnel.poll_room(cx))?,
+                    Sent::TooLarge if tunnel.has_datagrams() && datagram.len() > NEEDED => {
+                        return Poll::Ready(Ok(())); // lost, which is how the way's size is found out
+                    }
+                    Sent::TooLarge => break,
+                }
+            }
+        }
+        capsule::write(&mut self.out, datagram);
+        Poll::Ready(Ok(()))
+    }
+
+    /// What came, either way.
+    fn take(&mut self, n: usize, buf: &[u8], take: &mut dyn FnMut(Batch<'_>)) -> usize {
+        let mut total = 0;
+        let mut hand_on = |payload: &[u8]| {
+            total += payload.len();
+            take(Batch { bytes: payload, size: payload.len().max(1), ecn: 0 });
+        };
+        self.capsules.take(&buf[..n], &mut hand_on);
+        self.through.take_beside(&mut hand_on);
+        total
+    }
+}
+
+impl Underlay for UdpTunnel {
+    fn most(&self) -> usize {
+        MOST
+    }
+
+    fn poll_receive(
+        &mut self,
+        cx: &mut Context<'_>,
+        buf: &mut [u8],
+        take: &mut dyn FnMut(Batch<'_>),
+    ) -> Poll<io::Result<usize>> {
+        let _ = self.poll_out(cx)?;
+        let mut total = 0;
+        loop {
+            let read = self.through.filter_mut().poll_read(cx, buf)?;
+            let n = match read {
+                Poll::Ready(n) => n,
+                Poll::Pending => 0,
+            };
+            total += self.take(n, buf, take);
+            if total >= FAIR_SHARE || total > 0 && (read.is_pending() || n == 0) {
+                return Poll::Ready(Ok(total));
+            }
+            match read {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(0) => return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into())),
+                Poll::Ready(_) => {}
+            }
+        }
+    }
+
+    fn try_receive(&mut self, buf: &mut [u8], take: &mut dyn FnMut(Batch<'_>)) -> Poll<io::Result<usize>> {
+        loop {
+            let read = self.through.filter_mut().try_read(buf)?;
+            let n = match read {
+                Poll::Ready(n) => n,
+                Poll::Pending => 0,
+            };
+            let total = self.take(n, buf, take);
+            match read {
+                Poll::Pending if total == 0 => return Poll::Pending,
+                Poll::Ready(0) if total == 0 => {
+                    return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+                }
+                _ if total > 0 => return Poll::Ready(Ok(total)),
+                _ => {}
+            }
+        }
+    }
+
+    fn poll_send(&mut self, cx: &mut Context<'_>, batch: &Batch<'_>) -> Poll<io::Result<()>> {
+        // Before more is put into capsules, so that no more waits than one batch.
+        ready!(self.poll_out(cx))?;
+        for datagram in batch.bytes.chunks(batch.size).skip(self.done) {
+            ready!(self.poll_one(cx, datagram))?;
+            self.done += 1;
+        }
+        self.done = 0;
+        let _ = self.poll_out(cx)?;
+        if let Through::Quic(tunnel) = &mut self.through {
+            let _ = tunnel.poll_send(cx)?;
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Where the way to the proxy has moved to is the business of what lies below.
+    fn move_on(&mut self) -> io::Result<()> {
+        Err(io::ErrorKind::NetworkUnreachable.into())
+    }
+
+    fn retire(&mut self) {
+        let _ = self.poll_out(&mut Context::from_waker(Waker::noop()));
+        self.through.filter_mut().retire();
+    }
+
+    fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {
+        self.through.filter_mut().attach(reactor, owner);
+    }
+
+    fn detach(&mut self) {
+        self.through.filter_mut().detach();
+    }
+
+    fn socket(&self) -> &Socket {
+        self.through.filter().socket()
+    }
+}

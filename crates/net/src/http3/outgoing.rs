@@ -1,0 +1,82 @@
+//! What leaves on a stream: frames, as far as QUIC has room for them.
+
+use quinn_proto::StreamId;
+use wire::h3::{Field, data_header, headers};
+
+use crate::quic::Machine;
+
+/// One stream's.
+#[derive(Default)]
+pub struct Outgoing {
+    /// Frame headers and fields that wait for room.
+    out: Vec<u8>,
+    /// What is still to come of the DATA frame that was begun.
+    frame: usize,
+    /// The last piece of body found no room.
+    blocked: bool,
+    /// Nothing follows.
+    closing: bool,
+    pub finished: bool,
+    /// The peer wants nothing more.
+    pub stopped: Option<u64>,
+}
+
+impl Outgoing {
+    /// Queues a head, or the fields behind a body.
+    pub fn fields<'a>(&mut self, fields: impl IntoIterator<Item = Field<'a>>) {
+        headers(&mut self.out, fields);
+    }
+
+    /// Nothing follows what is queued.
+    pub fn end(&mut self) {
+        self.closing = true;
+    }
+
+    /// Whether a piece of body may be queued; once it found no room, whoever waits is told when to ask again.
+    pub fn has_room(&mut self) -> bool {
+        self.out.is_empty() && !std::mem::take(&mut self.blocked)
+    }
+
+    /// Queues what there is room for of a piece of body and tells how much that was.
+    pub fn queue(&mut self, machine: &mut Machine, id: StreamId, bytes: &[u8]) -> usize {
+        if self.stopped.is_some() {
+            return bytes.len();
+        }
+        if self.frame == 0 {
+            data_header(&mut self.out, bytes.len());
+            self.frame = bytes.len();
+        }
+        self.push(machine, id);
+        if !self.out.is_empty() {
+            return 0;
+        }
+        match machine.write(id, &bytes[..bytes.len().min(self.frame)]) {
+            Ok(n) => {
+                self.frame -= n;
+                self.blocked = n == 0;
+                n
+            }
+            Err(code) => {
+                self.stopped = Some(code);
+                bytes.len()
+            }
+        }
+    }
+
+    /// Hands over what waits, as far as there is room.
+    pub fn push(&mut self, machine: &mut Machine, id: StreamId) {
+        if !self.out.is_empty() {
+            match machine.write(id, &self.out) {
+                Ok(n) => drop(self.out.drain(..n)),
+                Err(code) => {
+                    self.stopped = Some(code);
+                    self.out.clear();
+                }
+            }
+        }
+        if self.closing && self.out.is_empty() && !self.finished {
+            self.finished = true;
+            machine.finish(id);
+        }
+    }
+}

@@ -1,0 +1,403 @@
+//! A tunnel through a proxy that speaks HTTP/3: one CONNECT on a QUIC connection of its own (RFC 9114 §4.4), or one for UDP
+//! (RFC 9298). What is written becomes DATA of that stream, what comes on it is handed out, and whoever does not read holds the
+//! proxy to the stream's window. Datagrams go beside it.
+//!
+//! As with HTTP/2, nobody drives it but who reads and writes: each look receives, does what is due, and sends.
+
+use std::future::poll_fn;
+use std::io;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker, ready};
+
+use bytes::Bytes;
+use quinn_proto::{Dir, StreamId, VarInt};
+use runtime::{Idle, Reactor, Socket};
+use wire::capsule;
+use wire::h3::{ErrorCode, Event, Failure, Fields, Reply};
+
+use super::Parked;
+use super::outgoing::Outgoing;
+use super::session::Lost;
+use crate::Carrier;
+use crate::exchange::RequestHead;
+use crate::filter::Filter;
+use crate::filter::tunnels::{Asked, field, fields_of, unknown_to_proxy};
+use crate::quic::{Due, Quic, Readable, Sent};
+
+/// One piece of what came.
+const PIECE: usize = 64 << 10;
+/// What one look receives into, as much as the system puts together.
+const ROOM: usize = 64 << 10;
+
+/// A connection to a proxy, which becomes a tunnel.
+pub struct Http3Tunnel {
+    quic: Quic,
+    parked: Parked,
+    reactor: Option<Arc<Reactor>>,
+    due: Due,
+    buf: Box<[u8]>,
+    stream: Option<StreamId>,
+    reply: Reply,
+    /// What has come on the stream and was not looked at.
+    input: Bytes,
+    /// So many bytes from its front belong to the tunnel.
+    body: usize,
+    outgoing: Outgoing,
+    end: Option<End>,
+    /// Who waits for what comes, while who writes may find it.
+    reader: Option<Waker>,
+}
+
+/// Why nothing more comes.
+#[derive(Clone, Debug)]
+enum End {
+    /// The stream has ended.
+    Clean,
+    Reset(ErrorCode),
+    /// The connection has.
+    Lost(Lost),
+}
+
+impl Http3Tunnel {
+    /// On a connection whose handshake is done.
+    pub fn new(mut quic: Quic, reactor: &Arc<Reactor>) -> Http3Tunnel {
+        let parked = Parked::new(&mut quic.machine);
+        Http3Tunnel {
+            quic,
+            parked,
+            reactor: Some(reactor.clone()),
+            due: Due::default(),
+            buf: vec![0; ROOM].into(),
+            stream: None,
+            reply: Reply::new(false),
+            input: Bytes::new(),
+            body: 0,
+            outgoing: Outgoing::default(),
+            end: None,
+            reader: None,
+        }
+    }
+
+    /// Asks for a tunnel on a stream of its own; one that was refused before is given up. The status of the reply and its fields.
+    pub async fn connect(&mut self, request: &RequestHead, asked: Asked<'_>) -> io::Result<(u16, Fields)> {
+        if let Some(refused) = self.stream.take() {
+            self.quic.machine.abandon(refused, ErrorCode::REQUEST_CANCELLED.0);
+        }
+        (self.reply, self.input, self.body) = (Reply::new(false), Bytes::new(), 0);
+        (self.outgoing, self.end) = (Outgoing::default(), None);
+        if asked.is_extended() && !poll_fn(|cx| self.poll_extended(cx)).await? {
+            return Err(unknown_to_proxy());
+        }
+        let id = poll_fn(|cx| self.poll_open(cx)).await?;
+        self.stream = Some(id);
+        self.outgoing.fields(fields_of(request, asked).iter().map(field));
+        poll_fn(|cx| self.poll_head(cx)).await
+    }
+
+    /// Whether the proxy takes CONNECT for something other than bytes (RFC 9220): it tells with the first it says.
+    fn poll_extended(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
+        loop {
+            if let Some(settings) = self.parked.settings() {
+                return Poll::Ready(Ok(settings.connect_protocol));
+            }
+            self.check_end()?;
+            ready!(self.poll_turn(cx))?;
+        }
+    }
+
+    fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<StreamId>> {
+        loop {
+            if let Some(id) = self.quic.machine.open(Dir::Bi) {
+                return Poll::Ready(Ok(id));
+            }
+            self.check_end()?;
+            ready!(self.poll_turn(cx))?;
+        }
+    }
+
+    fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<(u16, Fields)>> {
+        loop {
+            self.push();
+            if let Some(head) = self.read_on()? {
+                return Poll::Ready(Ok(head));
+            }
+            if self.body > 0 {
+                return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
+            }
+            self.check_end()?;
+            ready!(self.poll_turn(cx))?;
+        }
+    }
+
+    /// A clean end is none for who waits for a reply, or writes.
+    fn check_end(&self) -> io::Result<()> {
+        match &self.end {
+            None => Ok(()),
+            Some(End::Clean) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Some(End::Reset(code)) => Err(io::Error::other(format!("proxy reset the tunnel: {code:?}"))),
+            Some(End::Lost(Lost::Io(_, Some(number)))) => Err(io::Error::from_raw_os_error(*number)),
+            Some(End::Lost(lost)) => Err(io::Error::other(format!("connection to the proxy: {lost:?}"))),
+        }
+    }
+
+    /// Receives once, does what is due, and sends. Ready when something may have come of it.
+    fn poll_turn(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let received = self.quic.poll_receive(cx, &mut self.buf)?.is_ready();
+        self.do_what_is_due(cx);
+        self.take_in();
+        let _ = self.quic.poll_send(cx)?;
+        // What was sent has moved the timer.
+        while self.do_what_is_due(cx) {
+            self.take_in();
+            let _ = self.quic.poll_send(cx)?;
+        }
+        match received || self.end.is_some() {
+            true => Poll::Ready(Ok(())),
+            false => Poll::Pending,
+        }
+    }
+
+    /// The same for who does not read: who does is told.
+    fn poll_turn_beside(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let turned = self.poll_turn(cx);
+        if turned.is_ready() {
+            self.reader.take().into_iter().for_each(Waker::wake);
+        }
+        turned
+    }
+
+    fn do_what_is_due(&mut self, cx: &mut Context<'_>) -> bool {
+        let Some(reactor) = &self.reactor else { return false };
+        let mut any = false;
+        while self.due.poll(cx, &mut self.quic.machine, reactor).is_ready() {
+            any = true;
+        }
+        any
+    }
+
+    fn take_in(&mut self) {
+        let lost = match self.parked.take_in(&mut self.quic) {
+            Ok(news) => news.lost,
+            Err(failure) => Some(self.fail(failure)),
+        };
+        if let Some(lost) = lost {
+            self.end.get_or_insert(End::Lost(lost));
+        }
+    }
+
+    /// The proxy broke the protocol, and hears so.
+    fn fail(&mut self, failure: Failure) -> Lost {
+        let now = self.quic.now();
+        self.quic.machine.close(failure.code.0, failure.why, now);
+        Lost::Failed(failure)
+    }
+
+    /// Goes on in what has come on the stream, up to bytes of the tunnel or to the reply's head, which is handed out.
+    fn read_on(&mut self) -> io::Result<Option<(u16, Fields)>> {
+        let Some(id) = self.stream else { return Ok(None) };
+        while self.body == 0 && self.end.is_none() {
+            if self.input.is_empty() {
+                match self.quic.machine.read(id, PIECE) {
+                    Readable::Bytes(bytes) => self.input = bytes,
+                    Readable::End => self.end = Some(End::Clean),
+                    Readable::Reset(code) => self.end = Some(End::Reset(ErrorCode(code))),
+                    Readable::Blocked => return Ok(None),
+                }
+                continue;
+            }
+            let input = self.input.clone();
+            let step = self.reply.next(&input);
+            let step = match step {
+                Ok(step) => step,
+                Err(failure) => {
+                    let lost = self.fail(failure);
+                    self.end = Some(End::Lost(lost));
+                    continue;
+                }
+            };
+            let used = step.used;
+            match step.event {
+                Some(Event::Data(data)) => {
+                    self.body = data.len();
+                    self.input = input.slice(used - data.len()..); // the piece is the last of what was used
+                }
+                Some(Event::Head { status, fields }) => {
+                    let head = (status, fields.clone());
+                    self.input = input.slice(used..);
+                    return Ok(Some(head));
+                }
+                _ => self.input = input.slice(used..),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Moves what has come to the front of `buf`.
+    fn take(&mut self, buf: &mut [u8]) -> usize {
+        let n = self.body.min(buf.len());
+        buf[..n].copy_from_slice(&self.input.split_to(n));
+        self.body -= n;
+        n
+    }
+
+    /// The proxy is told of the room that was made.
+    fn tell_of_room(&mut self, cx: &mut Context<'_>) {
+        if self.quic.machine.take_stirred() {
+            let _ = self.quic.poll_send(cx); // what goes wrong is found when something is waited for
+        }
+    }
+
+    fn push(&mut self) {
+        if let Some(id) = self.stream {
+            self.outgoing.push(&mut self.quic.machine, id);
+        }
+    }
+
+    fn number(&self) -> u64 {
+        self.stream.map_or(0, |id| VarInt::from(id).into_inner())
+    }
+
+    /// Whether datagrams of the tunnel's go beside the stream (RFC 9297 §2.1), and not only on it.
+    pub fn has_datagrams(&self) -> bool {
+        self.parked.settings().is_some_and(|settings| settings.datagrams)
+    }
+
+    /// Sends a UDP payload beside the stream.
+    pub fn send_udp(&mut self, payload: &[u8]) -> Sent {
+        match self.has_datagrams() {
+            true => self.quic.machine.send_datagram(capsule::on_quic(self.number(), payload)),
+            false => Sent::TooLarge,
+        }
+    }
+
+    /// Sends what is queued, and goes on when there may be room for more.
+    pub fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.check_end()?;
+        self.poll_turn_beside(cx)
+    }
+
+    /// Sends what is queued.
+    pub fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.quic.poll_send(cx)
+    }
+
+    /// The next UDP payloads that came beside the stream.
+    pub fn take_udp(&mut self, mut take: impl FnMut(&[u8])) {
+        let stream = self.number();
+        while let Some(datagram) = self.quic.machine.receive_datagram() {
+            capsule::of_quic(stream, &datagram).into_iter().for_each(&mut take);
+        }
+    }
+}
+
+impl Carrier for Http3Tunnel {
+    fn retire(&mut self) {
+        if let Some(id) = self.stream {
+            self.outgoing.end();
+            self.outgoing.push(&mut self.quic.machine, id);
+            self.quic.send();
+        }
+        self.quic.say_goodbye();
+    }
+
+    fn idle_state(&mut self) -> Idle {
+        let state = self.quic.idle_state();
+        self.take_in();
+        match self.read_on() {
+            Ok(_) if self.body > 0 => Idle::Data,
+            Ok(_) if self.end.is_none() => state,
+            _ => Idle::Closed,
+        }
+    }
+
+    fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {
+        self.reactor = Some(reactor.clone());
+        self.quic.attach(reactor, owner);
+    }
+
+    fn detach(&mut self) {
+        (self.reactor, self.due, self.reader) = (None, Due::default(), None);
+        self.quic.detach();
+    }
+
+    fn socket(&self) -> &Socket {
+        self.quic.socket()
+    }
+}
+
+impl Filter for Http3Tunnel {
+    fn poll_read(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        loop {
+            self.read_on()?;
+            if self.body > 0 {
+                let n = self.take(buf);
+                self.tell_of_room(cx);
+                return Poll::Ready(Ok(n));
+            }
+            match &self.end {
+                Some(End::Clean) => return Poll::Ready(Ok(0)),
+                Some(_) => return Poll::Ready(self.check_end().map(|()| 0)),
+                None => {}
+            }
+            if self.poll_turn(cx)?.is_pending() {
+                self.reader = Some(cx.waker().clone());
+                return Poll::Pending;
+            }
+        }
+    }
+
+    fn try_read(&mut self, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        self.idle_state();
+        if self.body > 0 {
+            let n = self.take(buf);
+            self.tell_of_room(&mut Context::from_waker(Waker::noop()));
+            return Poll::Ready(Ok(n));
+        }
+        match &self.end {
+            None => Poll::Pending,
+            Some(End::Clean) => Poll::Ready(Ok(0)),
+            Some(_) => Poll::Ready(self.check_end().map(|()| 0)),
+        }
+    }
+
+    fn poll_write(&mut self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        loop {
+            self.check_end()?;
+            let Some(id) = self.stream else {
+                return Poll::Ready(Err(io::ErrorKind::NotConnected.into()));
+            };
+            // Before more is queued, so that no more waits than QUIC keeps.
+            ready!(self.quic.poll_send(cx))?;
+            match self.outgoing.queue(&mut self.quic.machine, id, buf) {
+                // The proxy gives room by a frame.
+                0 => ready!(self.poll_turn_beside(cx))?,
+                n => {
+                    let _ = self.quic.poll_send(cx)?;
+                    return Poll::Ready(Ok(n));
+                }
+            }
+        }
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.push();
+        self.quic.poll_send(cx)
+    }
+
+    /// Over when the proxy has it all: nobody drives what is left behind.
+    fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let Some(id) = self.stream else { return Poll::Ready(Ok(())) };
+        self.outgoing.end();
+        loop {
+            self.push();
+            if self.outgoing.stopped.is_some() || self.outgoing.finished && self.quic.machine.has_arrived(id)
+            {
+                return Poll::Ready(Ok(()));
+            }
+            if let Some(End::Reset(_) | End::Lost(_)) = self.end {
+                return Poll::Ready(self.check_end());
+            }
+            ready!(self.poll_turn_beside(cx))?;
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! What carries a connection of QUIC's: the socket, and the protocol's state.
+
+use std::io;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, Waker, ready};
+use std::time::{Duration, Instant};
+
+use quinn_proto::Event;
+use runtime::{Idle, Reactor, Socket};
+use wire::h3::ErrorCode;
+
+use super::Machine;
+use super::connect::{Failed, Handshake};
+use super::qlog::Log;
+use crate::Carrier;
+use crate::filter::udp::{Batch, Underlay};
+use crate::tls::{Late, TlsInfo};
+
+/// How many times one look at an idle connection receives, and into how much room. What does not fit is lost, as datagrams
+/// are on any way: an idle peer has little to say.
+const LOOKS: usize = 64;
+const LITTLE: usize = 16 << 10;
+/// Between two moves.
+const MOVES: Duration = Duration::from_secs(1);
+
+/// A connection's state, and what its datagrams take.
+pub struct Quic {
+    socket: Box<dyn Underlay>,
+    pub machine: Machine,
+    tls: Option<Arc<TlsInfo>>,
+    /// When it moved to another local address last.
+    moved: Option<Instant>,
+    /// The handshake, while it goes on and the connection is in use already.
+    ahead: Option<Box<Ahead>>,
+    log: Option<Log>,
+}
+
+struct Ahead {
+    handshake: Handshake,
+    late: Arc<Late>,
+}
+
+impl Quic {
+    pub(super) fn new(socket: Box<dyn Underlay>, machine: Machine, log: Option<Log>) -> Quic {
+        Quic { socket, machine, tls: None, moved: None, ahead: None, log }
+    }
+
+    /// The handshake has agreed on this.
+    pub(super) fn agreed(&mut self, tls: TlsInfo) {
+        self.tls = Some(Arc::new(tls));
+    }
+
+    /// The connection is used before its handshake is over.
+    pub(super) fn go_ahead(&mut self, handshake: Handshake) {
+        let late = Arc::new(OnceLock::new());
+        self.agreed(TlsInfo { late: Some(late.clone()), ..handshake.expected() });
+        self.ahead = Some(Box::new(Ahead { handshake, late }));
+    }
+
+    /// What has happened next. Who went ahead of the handshake is told how it went.
+    pub fn event(&mut self) -> Option<Event> {
+        let event = self.machine.event()?;
+        match &event {
+            Event::Connected => self.end_handshake(None),
+            Event::ConnectionLost { reason } => {
+                self.end_handshake(Some(Failed::Lost(reason.clone())));
+                let now = self.now();
+                self.log.iter_mut().for_each(|log| log.closed(&reason.to_string(), now));
+            }
+            _ => {}
+        }
+        Some(event)
+    }
+
+    fn end_handshake(&mut self, failed: Option<Failed>) {
+        let Some(ahead) = self.ahead.take() else { return };
+        let Ahead { handshake, late } = *ahead;
+        let outcome = match failed {
+            None => {
+                let info = Arc::new(handshake.info(&self.machine));
+                self.tls = Some(info.clone());
+                Ok(info)
+            }
+            Some(failed) => Err(handshake.fault(self, failed).into_error()),
+        };
+        handshake.sessions.settle(outcome.is_ok());
+        let _ = late.set(outcome); // it ends once
+    }
+
+    fn lost<T>(&mut self, e: io::Error) -> Poll<io::Result<T>> {
+        if self.ahead.is_some() {
+            let same = e.raw_os_error().map_or_else(|| e.kind().into(), io::Error::from_raw_os_error);
+            self.end_handshake(Some(Failed::Io(same)));
+        }
+        Poll::Ready(Err(e))
+    }
+
+    /// What time it is for the reactor that has the socket, or for nobody in particular.
+    pub fn now(&self) -> Instant {
+        self.socket().now().unwrap_or_else(Instant::now)
+    }
+
+    /// Receives once, and tells how many bytes.
+    pub fn poll_receive(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        let (now, machine, log) = (self.now(), &mut self.machine, &mut self.log);
+        let mut take = |batch: Batch<'_>| {
+            log.iter_mut().for_each(|log| log.received(batch.bytes.len(), batch.size, now));
+            machine.receive(&batch, now);
+        };
+        match ready!(self.socket.poll_receive(cx, buf, &mut take)) {
+            Ok(n) => {
+                self.log.iter_mut().for_each(|log| log.metrics(&self.machine.path(), now));
+                Poll::Ready(Ok(n))
+            }
+            Err(e) => self.lost(e),
+        }
+    }
+
+    /// Sends what there is to send. When the local address is gone, the connection moves to the one that leads to the peer now
+    /// (RFC 9000 §9): once in a while, so that a way that is closed for good is known as such.
+    pub fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let (now, most) = (self.now(), self.socket.most());
+        while let Some(batch) = self.machine.next_batch(most, now) {
+            match ready!(self.socket.poll_send(cx, &batch)) {
+                Ok(()) => {
+                    self.log.iter_mut().for_each(|log| log.sent(batch.bytes, batch.size, now));
+                    self.machine.sent();
+                }
+                Err(e) if is_lost_way(&e) && self.moved.is_none_or(|at| now >= at + MOVES) => {
+                    self.move_on()?
+                }
+                Err(e) => return self.lost(e),
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// To another local address; the peer finds out by what comes from there.
+    pub fn move_on(&mut self) -> io::Result<()> {
+        self.moved = Some(self.now());
+        self.socket.move_on()?;
+        self.machine.address_changed();
+        Ok(())
+    }
+
+    /// Ends the connection as HTTP/3 ends one that is fine, and tells the peer in one try.
+    pub fn say_goodbye(&mut self) {
+        let now = self.now();
+        self.machine.close(ErrorCode::NO_ERROR.0, "", now);
+        self.send();
+    }
+
+    /// The same as far as there is room, without waiting.
+    pub fn send(&mut self) {
+        let _ = self.poll_send(&mut Context::from_waker(Waker::noop()));
+    }
+}
+
+/// What the system says when the address or the way that it sent from is no more.
+fn is_lost_way(e: &io::Error) -> bool {
+    use io::ErrorKind as K;
+    matches!(
+        e.kind(),
+        K::NetworkUnreachable | K::HostUnreachable | K::AddrNotAvailable | K::NetworkDown | K::InvalidInput
+    )
+}
+
+impl Carrier for Quic {
+    /// The goodbye is the word of the protocol above; what lies below has one of its own.
+    fn retire(&mut self) {
+        self.socket.retire();
+    }
+
+    /// Does what was due, takes what has come, answers. What has come since counts from now on: where it has waited for so
+    /// long that the connection was over by then, the peer has given it up, too.
+    fn idle_state(&mut self) -> Idle {
+        let mut buf = [0; LITTLE];
+        let now = self.now();
+        self.machine.tick(now);
+        for _ in 0..LOOKS {
+            let machine = &mut self.machine;
+            match self.socket.try_receive(&mut buf, &mut |batch| machine.receive(&batch, now)) {
+                Poll::Pending => break,
+                Poll::Ready(Ok(_)) => {}
+                Poll::Ready(Err(_)) => return Idle::Closed,
+            }
+        }
+        self.send();
+        match self.machine.is_closed() {
+            true => Idle::Closed,
+            false => Idle::Alive,
+        }
+    }
+
+    fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {
+        self.socket.attach(reactor, owner);
+    }
+
+    fn detach(&mut self) {
+        self.socket.detach();
+    }
+
+    fn socket(&self) -> &Socket {
+        self.socket.socket()
+    }
+
+    fn tls(&self) -> Option<&Arc<TlsInfo>> {
+        self.tls.as_ref()
+    }
+}

@@ -1,0 +1,28 @@
+//! The timer of a connection that somebody runs.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use runtime::{Reactor, Sleep};
+
+use super::Machine;
+
+/// Sleeps until something is due; a new moment moves it.
+#[derive(Default)]
+pub struct Due(Option<Sleep>);
+
+impl Due {
+    /// Does what is due; ready when there was something.
+    pub fn poll(&mut self, cx: &mut Context<'_>, machine: &mut Machine, reactor: &Arc<Reactor>) -> Poll<()> {
+        let Some(at) = machine.timeout() else { return Poll::Pending };
+        let due = self.0.get_or_insert_with(|| reactor.sleep_until(at));
+        if due.deadline() != at {
+            due.reset(at);
+        }
+        ready!(Pin::new(due).poll(cx));
+        machine.tick(reactor.now());
+        Poll::Ready(())
+    }
+}

@@ -1,0 +1,136 @@
+//! What leaves before the handshake is over (RFC 9001 §4.6). It is kept until the server has taken it: one that refuses has
+//! seen none of it, and no stream is left. Then they are opened again, under the same numbers, and say the same: nobody above
+//! sees a difference.
+
+use quinn_proto::{Connection, Dir, StreamId, VarInt};
+
+/// Bytes sent early at most, whatever a server takes.
+const MOST: usize = 64 * 1024;
+
+/// What was said early.
+pub struct Early {
+    streams: Vec<Said>,
+    /// Still to be said, at most.
+    room: usize,
+    refused: bool,
+}
+
+/// On one stream.
+struct Said {
+    stream: StreamId,
+    bytes: Vec<u8>,
+    /// Up to here it has been said again.
+    again: usize,
+    finished: bool,
+    reset: Option<VarInt>,
+    stopped: Option<VarInt>,
+}
+
+impl Said {
+    /// Goes on with saying it again, as far as there is room.
+    fn go_on(&mut self, connection: &mut Connection) {
+        let mut stream = connection.send_stream(self.stream);
+        if let Ok(n) = stream.write(&self.bytes[self.again..]) {
+            self.again += n;
+        }
+        if self.finished && self.is_done() {
+            let _ = stream.finish(); // the peer may have stopped it
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.again == self.bytes.len()
+    }
+}
+
+impl Early {
+    pub fn new() -> Early {
+        Early { streams: Vec::new(), room: MOST, refused: false }
+    }
+
+    pub fn opened(&mut self, stream: StreamId) {
+        let said = Said { stream, bytes: Vec::new(), again: 0, finished: false, reset: None, stopped: None };
+        if !self.refused {
+            self.streams.push(said);
+        }
+    }
+
+    fn of(&mut self, stream: StreamId) -> Option<&mut Said> {
+        self.streams.iter_mut().find(|said| said.stream == stream)
+    }
+
+    /// How much more may be said on a stream now: nothing new before what was said has been said again.
+    pub fn room(&mut self, stream: StreamId) -> usize {
+        if !self.refused {
+            return self.room;
+        }
+        if self.of(stream).is_some() { 0 } else { usize::MAX }
+    }
+
+    /// So much was said on a stream.
+    pub fn said(&mut self, stream: StreamId, bytes: &[u8]) {
+        if !self.refused {
+            self.room -= bytes.len();
+            self.of(stream).into_iter().for_each(|said| said.bytes.extend_from_slice(bytes));
+        }
+    }
+
+    /// Nothing more follows on a stream; whether it can be told at once.
+    pub fn finished(&mut self, stream: StreamId) -> bool {
+        let at_once = !self.refused;
+        self.of(stream).is_none_or(|said| {
+            said.finished = true;
+            at_once
+        })
+    }
+
+    pub fn stopped(&mut self, stream: StreamId, code: VarInt) {
+        self.of(stream).into_iter().for_each(|said| said.stopped = Some(code));
+    }
+
+    /// A stream is given up: what was left of it is said to nobody.
+    pub fn reset(&mut self, stream: StreamId, code: VarInt) {
+        if self.refused {
+            self.streams.retain(|said| said.stream != stream);
+        }
+        self.of(stream).into_iter().for_each(|said| said.reset = Some(code));
+    }
+
+    /// How many bytes.
+    pub fn amount(&self) -> usize {
+        MOST - self.room
+    }
+
+    /// The server has refused it all. Says it again, as far as there is room; false where the server allows fewer streams now
+    /// than it did.
+    pub fn say_again(&mut self, connection: &mut Connection) -> bool {
+        self.refused = true;
+        for said in &mut self.streams {
+            let dir = said.stream.dir();
+            if connection.streams().open(dir) != Some(said.stream) {
+                return false;
+            }
+            if let (Some(code), Dir::Bi) = (said.stopped, dir) {
+                let _ = connection.recv_stream(said.stream).stop(code); // new as it is
+            }
+            if let Some(code) = said.reset {
+                let _ = connection.send_stream(said.stream).reset(code);
+            }
+        }
+        self.streams.retain(|said| said.reset.is_none());
+        self.go_on(connection);
+        true
+    }
+
+    /// Whether all has been said.
+    pub fn is_done(&self) -> bool {
+        self.streams.is_empty()
+    }
+
+    /// Goes on with that when there is more room; whether all has been said.
+    pub fn go_on(&mut self, connection: &mut Connection) -> bool {
+        self.streams.iter_mut().for_each(|said| said.go_on(connection));
+        self.streams.retain(|said| !said.is_done());
+        self.is_done()
+    }
+}

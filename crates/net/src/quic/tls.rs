@@ -1,0 +1,247 @@
+//! TLS under QUIC (RFC 9001): rustls does the handshake and makes the keys. What `quinn-proto` asks of it is answered here, and
+//! not by its own glue, which keeps to itself what was agreed on and why a server was refused.
+
+use std::any::Any;
+use std::io::Cursor;
+use std::sync::{Arc, OnceLock};
+
+use quinn_proto::crypto::{self, ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey};
+use quinn_proto::transport_parameters::TransportParameters;
+use quinn_proto::{ConnectError, ConnectionId, Side, TransportError, TransportErrorCode};
+use ring::aead;
+use rustls::crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::quic::{ClientConnection, KeyChange, Secrets, Suite, Version};
+use rustls::{CipherSuite, ClientConfig, Error, HandshakeKind};
+use wire::varint;
+
+use super::machine::FIRST_WINDOW;
+use crate::tls::suites;
+
+/// The only version that is spoken (RFC 9000 §15).
+const V1: u32 = 1;
+
+/// What proves that a Retry is an answer (RFC 9001 §5.8): everybody knows the key.
+const RETRY_KEY: u128 = 0xbe0c690b9f66575a1d766b54e368c84e;
+const RETRY_NONCE: [u8; 12] = [0x46, 0x15, 0x99, 0xd3, 0x5d, 0x63, 0x2b, 0xf2, 0x23, 0x98, 0x25, 0xbb];
+const TAG: usize = 16;
+
+/// How handshakes are begun.
+pub struct Hello {
+    config: Arc<ClientConfig>,
+    /// Why none could be.
+    fault: OnceLock<Error>,
+}
+
+/// Transport parameters that give each of our streams no more than this at first (RFC 9000 §18.2:
+/// initial_max_stream_data_bidi_local). `quinn-proto` has one window for all streams and at all times, and tells the peer of more
+/// when an eighth of it was read: who has been told of an eighth at first comes to have all of it by reading, and a stream that
+/// nobody reads keeps an eighth.
+fn narrowed(said: &[u8], first: u64) -> Vec<u8> {
+    const OF_OUR_STREAMS: u64 = 5;
+    let mut out = Vec::with_capacity(said.len());
+    let mut rest = said;
+    while let Some((id, value, behind)) = parameter(rest) {
+        varint::write(&mut out, id);
+        let window =
+            varint::read(value).filter(|_| id == OF_OUR_STREAMS).map(|(window, _)| window.min(first));
+        let mut less = Vec::new();
+        window.into_iter().for_each(|window| varint::write(&mut less, window));
+        let value = if less.is_empty() { value } else { &less };
+        varint::write(&mut out, value.len() as u64);
+        out.extend_from_slice(value);
+        rest = behind;
+    }
+    out
+}
+
+/// The first of a list: its number, its value, and what follows.
+fn parameter(list: &[u8]) -> Option<(u64, &[u8], &[u8])> {
+    let (id, used) = varint::read(list)?;
+    let (length, more) = varint::read(&list[used..])?;
+    let (value, behind) = list[used + more..].split_at_checked(usize::try_from(length).ok()?)?;
+    Some((id, value, behind))
+}
+
+/// One connection's.
+struct Session {
+    tls: ClientConnection,
+    initial: Suite,
+    next: Option<Secrets>,
+    /// Why the server was refused, or what it has said.
+    fault: Option<Error>,
+}
+
+/// What is known of a handshake by now.
+pub struct Told {
+    pub alpn: Option<String>,
+    /// OpenSSL's names.
+    pub cipher: &'static str,
+    pub group: &'static str,
+    pub resumed: bool,
+    pub certificates: Vec<CertificateDer<'static>>,
+    pub fault: Option<Error>,
+}
+
+impl Hello {
+    pub fn new(config: ClientConfig) -> Hello {
+        Hello { config: Arc::new(config), fault: OnceLock::new() }
+    }
+
+    /// Why no handshake could be begun, if that was why.
+    pub fn fault(&self) -> Option<&Error> {
+        self.fault.get()
+    }
+}
+
+impl crypto::ClientConfig for Hello {
+    fn start_session(
+        self: Arc<Self>,
+        version: u32,
+        name: &str,
+        parameters: &TransportParameters,
+    ) -> Result<Box<dyn crypto::Session>, ConnectError> {
+        // What protects the first packets hides nothing, and has nothing to do with the suites that are offered.
+        let initial = TLS13_AES_128_GCM_SHA256.tls13().and_then(|suite| suite.quic_suite());
+        let initial = initial.filter(|_| version == V1).ok_or(ConnectError::UnsupportedVersion)?;
+        let invalid = || ConnectError::InvalidServerName(name.to_owned());
+        let server = ServerName::try_from(name).map_err(|_| invalid())?.to_owned();
+        let mut said = Vec::new();
+        parameters.write(&mut said);
+        let said = narrowed(&said, FIRST_WINDOW);
+        let tls = ClientConnection::new(self.config.clone(), Version::V1, server, said).map_err(|e| {
+            let _ = self.fault.set(e); // the first is told
+            ConnectError::UnsupportedVersion
+        })?;
+        Ok(Box::new(Session { tls, initial, next: None, fault: None }))
+    }
+}
+
+impl Session {
+    fn told(&self) -> Told {
+        let tls = &self.tls;
+        let suite = tls.negotiated_cipher_suite().map_or(CipherSuite::TLS_NULL_WITH_NULL_NULL, |s| s.suite());
+        Told {
+            alpn: tls.alpn_protocol().map(|name| String::from_utf8_lossy(name).into_owned()),
+            cipher: suites::name(suite),
+            group: tls.negotiated_key_exchange_group().map_or("", |g| suites::group_name(g.name())),
+            resumed: tls.handshake_kind() == Some(HandshakeKind::Resumed),
+            certificates: tls
+                .peer_certificates()
+                .unwrap_or_default()
+                .iter()
+                .map(|der| der.clone().into_owned())
+                .collect(),
+            fault: self.fault.clone(),
+        }
+    }
+}
+
+fn keys(keys: rustls::quic::Keys) -> Keys {
+    Keys {
+        header: KeyPair { local: Box::new(keys.local.header), remote: Box::new(keys.remote.header) },
+        packet: KeyPair { local: Box::new(keys.local.packet), remote: Box::new(keys.remote.packet) },
+    }
+}
+
+impl crypto::Session for Session {
+    fn initial_keys(&self, to: &ConnectionId, side: Side) -> Keys {
+        let side = if side.is_client() { rustls::Side::Client } else { rustls::Side::Server };
+        keys(self.initial.keys(to, side, Version::V1))
+    }
+
+    /// [`Told`], at any time.
+    fn handshake_data(&self) -> Option<Box<dyn Any>> {
+        Some(Box::new(self.told()))
+    }
+
+    fn peer_identity(&self) -> Option<Box<dyn Any>> {
+        None // `Told` has it
+    }
+
+    fn early_crypto(&self) -> Option<(Box<dyn HeaderKey>, Box<dyn PacketKey>)> {
+        let keys = self.tls.zero_rtt_keys()?;
+        Some((Box::new(keys.header), Box::new(keys.packet)))
+    }
+
+    fn early_data_accepted(&self) -> Option<bool> {
+        Some(self.tls.is_early_data_accepted())
+    }
+
+    fn is_handshaking(&self) -> bool {
+        self.tls.is_handshaking()
+    }
+
+    fn read_handshake(&mut self, bytes: &[u8]) -> Result<bool, TransportError> {
+        let Err(e) = self.tls.read_hs(bytes) else { return Ok(false) };
+        let mut error = TransportError::from(match self.tls.alert() {
+            Some(alert) => TransportErrorCode::crypto(alert.into()),
+            None => TransportErrorCode::PROTOCOL_VIOLATION,
+        });
+        error.reason = e.to_string();
+        self.fault = Some(e);
+        Err(error)
+    }
+
+    fn transport_parameters(&self) -> Result<Option<TransportParameters>, TransportError> {
+        let said = self.tls.quic_transport_parameters();
+        let read = said.map(|said| TransportParameters::read(Side::Client, &mut Cursor::new(said)));
+        Ok(read.transpose()?)
+    }
+
+    fn write_handshake(&mut self, out: &mut Vec<u8>) -> Option<Keys> {
+        Some(keys(match self.tls.write_hs(out)? {
+            KeyChange::Handshake { keys } => keys,
+            KeyChange::OneRtt { keys, next } => {
+                self.next = Some(next);
+                keys
+            }
+        }))
+    }
+
+    fn next_1rtt_keys(&mut self) -> Option<KeyPair<Box<dyn PacketKey>>> {
+        let keys = self.next.as_mut()?.next_packet_keys();
+        Some(KeyPair { local: Box::new(keys.local), remote: Box::new(keys.remote) })
+    }
+
+    /// The tag is over a packet that begins with what the first was sent to.
+    fn is_valid_retry(&self, to: &ConnectionId, header: &[u8], payload: &[u8]) -> bool {
+        let Some((said, tag)) = payload.split_last_chunk::<TAG>() else { return false };
+        let packet = [&[to.len() as u8][..], to, header, said].concat(); // at most 20 (RFC 9000 §17.2)
+        let Ok(key) = aead::UnboundKey::new(&aead::AES_128_GCM, &RETRY_KEY.to_be_bytes()) else {
+            return false;
+        };
+        let nonce = aead::Nonce::assume_unique_for_key(RETRY_NONCE);
+        let key = aead::LessSafeKey::new(key);
+        key.open_in_place(nonce, aead::Aad::from(packet), &mut tag.to_vec()).is_ok()
+    }
+
+    /// Nobody asks.
+    fn export_keying_material(
+        &self,
+        _: &mut [u8],
+        _: &[u8],
+        _: &[u8],
+    ) -> Result<(), ExportKeyingMaterialError> {
+        Err(ExportKeyingMaterialError)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_parameter_is_narrowed() {
+        let said = [
+            &[4, 1, 7][..],
+            &[5, 4, 0x80, 0x10, 0, 0],
+            &[6, 4, 0x80, 0x10, 0, 0],
+            &[0x0f, 0],
+            &[0x40, 0x99, 1, 9],
+        ];
+        let narrow = [said[0], &[5, 2, 0x44, 0][..], said[2], said[3], said[4]];
+        assert_eq!(narrowed(&said.concat(), 1024), narrow.concat());
+        assert_eq!(narrowed(&said.concat(), u64::MAX >> 2), said.concat());
+    }
+}

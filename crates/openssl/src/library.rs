@@ -1,0 +1,725 @@
+//! The border to `libssl.so.3` and `libcrypto.so.3`: their functions, found by dlopen(3) and kept for the life of the process, and
+//! [`Context`] and [`Connection`] on top of them. All unsafe code of this crate stands here.
+//!
+//! What holds throughout: an object is freed by its owner's drop, with the library's own function; buffers that are handed in
+//! outlive the call; a text that the library gives is copied unless it is a constant of the library, which is never unloaded. The
+//! error queue, which is one for each thread, is emptied before a call whose errors are asked for.
+
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, OsStr, c_char, c_int, c_long, c_uchar, c_uint, c_ulong, c_void};
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr::{null, null_mut};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use crate::numbers::*;
+use crate::{Encoding, Failure, Protocol, Session};
+
+/// The names under which OpenSSL 3 has been installed since 2021.
+const CRYPTO: &CStr = c"libcrypto.so.3";
+const SSL: &CStr = c"libssl.so.3";
+
+/// Every object of the library's is known by its address alone.
+type Handle = *mut c_void;
+
+type KeyLogFn = unsafe extern "C" fn(*const c_void, *const c_char);
+type NewSessionFn = unsafe extern "C" fn(Handle, Handle) -> c_int;
+type ReadPemFn = unsafe extern "C" fn(Handle, *mut Handle, Option<PasswordFn>, *mut c_void) -> Handle;
+type PasswordFn = unsafe extern "C" fn(*mut c_char, c_int, c_int, *mut c_void) -> c_int;
+
+macro_rules! functions {
+    (
+        $(#[$about:meta])* $name:ident { $($own:ident),* }
+        $($library:ident { $($field:ident: $symbol:literal = fn($($argument:ty),* $(,)?) $(-> $result:ty)?;)* })*
+    ) => {
+        $(#[$about])*
+        struct $name {
+            $($($field: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*)*
+            $($own: c_int,)*
+        }
+
+        impl $name {
+            /// Loads the libraries of these names and finds all of their functions.
+            fn load() -> Result<$name, String> {
+                Ok($name {
+                    $($($field: {
+                        let address = symbol(open($library)?, $symbol)?;
+                        // SAFETY: `address` is not null, and OpenSSL's function of this name has this type in each release
+                        // of its third major version, whose ABI is stable.
+                        unsafe {
+                            std::mem::transmute::<Handle, unsafe extern "C" fn($($argument),*) $(-> $result)?>(address)
+                        }
+                    },)*)*
+                    $($own: 0,)*
+                })
+            }
+        }
+    };
+}
+
+mod connection;
+mod modules;
+
+pub use connection::Connection;
+pub use modules::{Module, engines};
+
+functions! {
+    /// The functions of both libraries, and the places of a connection's and a context's own data.
+    Functions { connection_data, context_data }
+    CRYPTO {
+        version_text: c"OpenSSL_version" = fn(c_int) -> *const c_char;
+        new_ex_index: c"CRYPTO_get_ex_new_index" = fn(c_int, c_long, Handle, Handle, Handle, Handle) -> c_int;
+        error: c"ERR_get_error" = fn() -> c_ulong;
+        error_text: c"ERR_error_string_n" = fn(c_ulong, *mut c_char, usize);
+        clear_errors: c"ERR_clear_error" = fn();
+        memory_method: c"BIO_s_mem" = fn() -> *const c_void;
+        new_bio: c"BIO_new" = fn(*const c_void) -> Handle;
+        bio_of: c"BIO_new_mem_buf" = fn(*const c_void, c_int) -> Handle;
+        read_bio: c"BIO_read" = fn(Handle, *mut c_void, c_int) -> c_int;
+        write_bio: c"BIO_write" = fn(Handle, *const c_void, c_int) -> c_int;
+        pending_bio: c"BIO_ctrl_pending" = fn(Handle) -> usize;
+        ctrl_bio: c"BIO_ctrl" = fn(Handle, c_int, c_long, Handle) -> c_long;
+        free_bio: c"BIO_free" = fn(Handle) -> c_int;
+        pem_cert: c"PEM_read_bio_X509" = fn(Handle, *mut Handle, Option<PasswordFn>, *mut c_void) -> Handle;
+        pem_trusted_cert: c"PEM_read_bio_X509_AUX" = fn(Handle, *mut Handle, Option<PasswordFn>, *mut c_void) -> Handle;
+        der_cert: c"d2i_X509_bio" = fn(Handle, *mut Handle) -> Handle;
+        cert_to_der: c"i2d_X509" = fn(Handle, *mut *mut c_uchar) -> c_int;
+        free_cert: c"X509_free" = fn(Handle);
+        pem_crl: c"PEM_read_bio_X509_CRL" = fn(Handle, *mut Handle, Option<PasswordFn>, *mut c_void) -> Handle;
+        free_crl: c"X509_CRL_free" = fn(Handle);
+        add_cert: c"X509_STORE_add_cert" = fn(Handle, Handle) -> c_int;
+        add_crl: c"X509_STORE_add_crl" = fn(Handle, Handle) -> c_int;
+        keep_store: c"X509_STORE_up_ref" = fn(Handle) -> c_int;
+        free_store: c"X509_STORE_free" = fn(Handle);
+        set_store_flags: c"X509_STORE_set_flags" = fn(Handle, c_ulong) -> c_int;
+        verdict_text: c"X509_verify_cert_error_string" = fn(c_long) -> *const c_char;
+        pem_key: c"PEM_read_bio_PrivateKey" = fn(Handle, *mut Handle, Option<PasswordFn>, *mut c_void) -> Handle;
+        der_key: c"d2i_PrivateKey_bio" = fn(Handle, *mut Handle) -> Handle;
+        free_key: c"EVP_PKEY_free" = fn(Handle);
+        der_pkcs12: c"d2i_PKCS12_bio" = fn(Handle, *mut Handle) -> Handle;
+        parse_pkcs12: c"PKCS12_parse" = fn(Handle, *const c_char, *mut Handle, *mut Handle, *mut Handle) -> c_int;
+        free_pkcs12: c"PKCS12_free" = fn(Handle);
+        count: c"OPENSSL_sk_num" = fn(Handle) -> c_int;
+        nth: c"OPENSSL_sk_value" = fn(Handle, c_int) -> Handle;
+        shift: c"OPENSSL_sk_shift" = fn(Handle) -> Handle;
+        free_stack: c"OPENSSL_sk_free" = fn(Handle);
+    }
+    SSL {
+        method: c"TLS_client_method" = fn() -> *const c_void;
+        new_context: c"SSL_CTX_new" = fn(*const c_void) -> Handle;
+        new_context_in: c"SSL_CTX_new_ex" = fn(Handle, *const c_char, *const c_void) -> Handle;
+        free_context: c"SSL_CTX_free" = fn(Handle);
+        ctrl_context: c"SSL_CTX_ctrl" = fn(Handle, c_int, c_long, Handle) -> c_long;
+        set_options: c"SSL_CTX_set_options" = fn(Handle, u64) -> u64;
+        set_cipher_list: c"SSL_CTX_set_cipher_list" = fn(Handle, *const c_char) -> c_int;
+        set_suites: c"SSL_CTX_set_ciphersuites" = fn(Handle, *const c_char) -> c_int;
+        set_alpn: c"SSL_CTX_set_alpn_protos" = fn(Handle, *const c_uchar, c_uint) -> c_int;
+        set_verify: c"SSL_CTX_set_verify" = fn(Handle, c_int, Handle);
+        set_later_auth: c"SSL_CTX_set_post_handshake_auth" = fn(Handle, c_int);
+        store: c"SSL_CTX_get_cert_store" = fn(Handle) -> Handle;
+        share_store: c"SSL_CTX_set1_cert_store" = fn(Handle, Handle);
+        trust_file: c"SSL_CTX_load_verify_file" = fn(Handle, *const c_char) -> c_int;
+        trust_folder: c"SSL_CTX_load_verify_dir" = fn(Handle, *const c_char) -> c_int;
+        use_cert: c"SSL_CTX_use_certificate" = fn(Handle, Handle) -> c_int;
+        use_key: c"SSL_CTX_use_PrivateKey" = fn(Handle, Handle) -> c_int;
+        check_key: c"SSL_CTX_check_private_key" = fn(Handle) -> c_int;
+        set_key_log: c"SSL_CTX_set_keylog_callback" = fn(Handle, Option<KeyLogFn>);
+        set_new_session: c"SSL_CTX_sess_set_new_cb" = fn(Handle, Option<NewSessionFn>);
+        set_context_data: c"SSL_CTX_set_ex_data" = fn(Handle, c_int, Handle) -> c_int;
+        context_data_of: c"SSL_CTX_get_ex_data" = fn(Handle, c_int) -> Handle;
+        new_ssl: c"SSL_new" = fn(Handle) -> Handle;
+        free_ssl: c"SSL_free" = fn(Handle);
+        context_of: c"SSL_get_SSL_CTX" = fn(Handle) -> Handle;
+        ctrl: c"SSL_ctrl" = fn(Handle, c_int, c_long, Handle) -> c_long;
+        set_bio: c"SSL_set_bio" = fn(Handle, Handle, Handle);
+        be_client: c"SSL_set_connect_state" = fn(Handle);
+        set_data: c"SSL_set_ex_data" = fn(Handle, c_int, Handle) -> c_int;
+        data_of: c"SSL_get_ex_data" = fn(Handle, c_int) -> Handle;
+        handshake: c"SSL_do_handshake" = fn(Handle) -> c_int;
+        read: c"SSL_read" = fn(Handle, *mut c_void, c_int) -> c_int;
+        write: c"SSL_write" = fn(Handle, *const c_void, c_int) -> c_int;
+        shutdown: c"SSL_shutdown" = fn(Handle) -> c_int;
+        why: c"SSL_get_error" = fn(Handle, c_int) -> c_int;
+        protocol: c"SSL_get_version" = fn(Handle) -> *const c_char;
+        cipher: c"SSL_get_current_cipher" = fn(Handle) -> *const c_void;
+        cipher_name: c"SSL_CIPHER_get_name" = fn(*const c_void) -> *const c_char;
+        group_name: c"SSL_group_to_name" = fn(Handle, c_int) -> *const c_char;
+        alpn: c"SSL_get0_alpn_selected" = fn(Handle, *mut *const c_uchar, *mut c_uint);
+        verdict: c"SSL_get_verify_result" = fn(Handle) -> c_long;
+        chain: c"SSL_get_peer_cert_chain" = fn(Handle) -> Handle;
+        leaf: c"SSL_get1_peer_certificate" = fn(Handle) -> Handle;
+        is_resumed: c"SSL_session_reused" = fn(Handle) -> c_int;
+        set_session: c"SSL_set_session" = fn(Handle, Handle) -> c_int;
+        session_to_der: c"i2d_SSL_SESSION" = fn(Handle, *mut *mut c_uchar) -> c_int;
+        der_session: c"d2i_SSL_SESSION" = fn(*mut Handle, *mut *const c_uchar, c_long) -> Handle;
+        session_version: c"SSL_SESSION_get_protocol_version" = fn(Handle) -> c_int;
+        session_lifetime: c"SSL_SESSION_get_timeout" = fn(Handle) -> c_long;
+        session_early: c"SSL_SESSION_get_max_early_data" = fn(Handle) -> u32;
+        free_session: c"SSL_SESSION_free" = fn(Handle);
+        export: c"SSL_export_keying_material" =
+            fn(Handle, *mut c_uchar, usize, *const c_char, usize, *const c_uchar, usize, c_int) -> c_int;
+    }
+}
+
+fn open(name: &CStr) -> Result<Handle, String> {
+    // SAFETY: `name` ends with a nul byte. The library's initialisers are those of a system library that any program may be
+    // linked with. It is never closed, so that its functions stay where they are.
+    let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+    if !library.is_null() {
+        return Ok(library);
+    }
+    // SAFETY: dlerror gives null or a text that stands until this thread's next dl call.
+    let text = unsafe {
+        let text = libc::dlerror();
+        if text.is_null() { c"unknown".to_owned() } else { CStr::from_ptr(text).to_owned() }
+    };
+    Err(text.to_string_lossy().into_owned())
+}
+
+fn symbol(library: Handle, name: &CStr) -> Result<Handle, String> {
+    // SAFETY: `library` is an open library's handle and `name` ends with a nul byte.
+    let address = unsafe { libc::dlsym(library, name.as_ptr()) };
+    if address.is_null() { Err(format!("it has no {}", name.to_string_lossy())) } else { Ok(address) }
+}
+
+/// The libraries, loaded by whoever asks first.
+fn functions() -> Result<&'static Functions, &'static str> {
+    static LIBRARY: OnceLock<Result<Functions, String>> = OnceLock::new();
+    let loaded = LIBRARY.get_or_init(|| {
+        let mut functions = Functions::load()?;
+        // SAFETY: an index for each kind of object, without functions that copy or free what is put there.
+        unsafe {
+            let index =
+                |class| (functions.new_ex_index)(class, 0, null_mut(), null_mut(), null_mut(), null_mut());
+            (functions.connection_data, functions.context_data) =
+                (index(CRYPTO_EX_INDEX_SSL), index(CRYPTO_EX_INDEX_SSL_CTX));
+        }
+        match functions.connection_data < 0 || functions.context_data < 0 {
+            true => Err("it has no room for our data".to_owned()),
+            false => Ok(functions),
+        }
+    });
+    loaded.as_ref().map_err(String::as_str)
+}
+
+/// Whether the system has the library; it is loaded to find out.
+pub fn is_there() -> bool {
+    functions().is_ok()
+}
+
+/// "OpenSSL 3.0.19 27 Jan 2026", where it can be loaded.
+pub fn version() -> Option<&'static str> {
+    let f = functions().ok()?;
+    // SAFETY: OpenSSL_version(0) is a constant text.
+    unsafe { constant((f.version_text)(0)) }
+}
+
+/// A text that stands as long as the library.
+///
+/// # Safety
+/// `text` is NULL or a constant of the library's.
+unsafe fn constant(text: *const c_char) -> Option<&'static str> {
+    if text.is_null() {
+        return None;
+    }
+    // SAFETY: not NULL, so a constant by the caller's promise; the library is never unloaded.
+    unsafe { CStr::from_ptr(text) }.to_str().ok()
+}
+
+impl Functions {
+    fn forget_errors(&self) {
+        // SAFETY: it takes nothing and concerns this thread alone.
+        unsafe { (self.clear_errors)() }
+    }
+
+    /// The oldest error of this thread; the others are forgotten.
+    fn failure(&self) -> Failure {
+        // SAFETY: as above.
+        let code = unsafe { (self.error)() };
+        self.forget_errors();
+        if code == 0 {
+            return Failure::default();
+        }
+        let mut text = [0u8; 256];
+        // SAFETY: the buffer is as long as said and will hold a text that ends with a nul.
+        unsafe { (self.error_text)(code, text.as_mut_ptr().cast(), text.len()) };
+        let text = CStr::from_bytes_until_nul(&text).unwrap_or_default();
+        Failure { code, text: text.to_string_lossy().into_owned() }
+    }
+
+    fn checked(&self, result: c_long) -> Result<(), Failure> {
+        if result > 0 { Ok(()) } else { Err(self.failure()) }
+    }
+
+    /// What is read from bytes by `f`, once or until it gives nothing more.
+    fn reading<T>(&self, bytes: &[u8], f: impl FnOnce(Handle) -> T) -> T {
+        self.forget_errors();
+        // SAFETY: the BIO reads from `bytes`, which outlives it; `f` does not keep it.
+        unsafe {
+            let bio = (self.bio_of)(bytes.as_ptr().cast(), length(bytes));
+            let read = f(bio);
+            (self.free_bio)(bio);
+            read
+        }
+    }
+
+    /// A certificate in DER.
+    ///
+    /// # Safety
+    /// `cert` is a certificate.
+    unsafe fn der(&self, cert: Handle) -> Vec<u8> {
+        // SAFETY: a certificate by the caller's promise.
+        unsafe { encoded(|place| (self.cert_to_der)(cert, place)) }
+    }
+}
+
+/// What an i2d function writes: it is asked for the length first.
+fn encoded(mut write: impl FnMut(*mut *mut c_uchar) -> c_int) -> Vec<u8> {
+    let mut bytes = vec![0u8; usize::try_from(write(null_mut())).unwrap_or(0)];
+    let mut place = bytes.as_mut_ptr();
+    if !bytes.is_empty() {
+        write(&mut place);
+    }
+    bytes
+}
+
+/// Gives OpenSSL a password, as far as there is room.
+unsafe extern "C" fn password(buffer: *mut c_char, size: c_int, _writing: c_int, user: *mut c_void) -> c_int {
+    // SAFETY: `user` is the `&[u8]` that `with_password` put there, and lives until the call that asks returns.
+    let text = unsafe { *user.cast::<&[u8]>() };
+    let n = text.len().min(usize::try_from(size).unwrap_or(0));
+    // SAFETY: the buffer has `size` bytes.
+    unsafe { std::ptr::copy_nonoverlapping(text.as_ptr().cast(), buffer, n) };
+    n as c_int
+}
+
+/// A line of a key log.
+unsafe extern "C" fn log_key(connection: *const c_void, line: *const c_char) {
+    let Ok(f) = functions() else { return };
+    // SAFETY: the connection's context has a file behind its data as long as it lives (`Context::log_keys`), and the line ends
+    // with a nul.
+    unsafe {
+        let context = (f.context_of)(connection.cast_mut());
+        let file = (f.context_data_of)(context, f.context_data).cast::<File>();
+        let line = CStr::from_ptr(line).to_bytes();
+        if let Some(mut file) = file.as_ref() {
+            let _ = file.write_all(&[line, b"\n"].concat()); // nowhere to tell it
+        }
+    }
+}
+
+/// A session that may be resumed: it is written down.
+unsafe extern "C" fn keep_session(connection: Handle, session: Handle) -> c_int {
+    let Ok(f) = functions() else { return 0 };
+    // SAFETY: the connection's data is null or its `Given`, which lives as long (`Connection::drop`); the session is alive during
+    // this call, and 0 says that it is not kept.
+    unsafe {
+        let given = (f.data_of)(connection, f.connection_data).cast::<Given>();
+        if let Some(given) = given.as_ref() {
+            let session = Session {
+                der: encoded(|place| (f.session_to_der)(session, place)),
+                version: u16::try_from((f.session_version)(session)).unwrap_or(0),
+                lifetime: (f.session_lifetime)(session),
+                early: (f.session_early)(session),
+            };
+            given.0.lock().unwrap_or_else(PoisonError::into_inner).push(session);
+        }
+    }
+    0
+}
+
+/// Sessions that were given to a connection and not taken yet.
+#[derive(Default)]
+struct Given(Mutex<Vec<Session>>);
+
+/// SSL_CTX: how connections are made. One is made for each connection, as programs that change it expect.
+pub struct Context {
+    f: &'static Functions,
+    context: Handle,
+    /// Where [`log_key`] finds it; behind an `Arc`, so that it stays where it is.
+    log: Option<Arc<File>>,
+    /// In whose library context it stands, or whose key it uses; dropped behind the context.
+    _module: Option<Arc<Module>>,
+}
+
+// SAFETY: OpenSSL's objects belong to no thread (openssl-threads(7)); one owner uses it at a time.
+unsafe impl Send for Context {}
+
+impl Context {
+    /// One with the library's own defaults, whose algorithms are those of a provider's library context if there is one. An error
+    /// tells why there is no library.
+    pub fn new(module: Option<Arc<Module>>) -> Result<Context, String> {
+        let f = functions()?;
+        f.forget_errors();
+        let context = match &module {
+            Some(module) => module.new_context(f),
+            // SAFETY: the method is a constant; the context is freed by `drop`.
+            None => unsafe { (f.new_context)((f.method)()) },
+        };
+        if context.is_null() {
+            return Err(f.failure().text);
+        }
+        // SAFETY: the context has just been made.
+        unsafe {
+            (f.ctrl_context)(context, SSL_CTRL_MODE, MODES, null_mut());
+            (f.set_options)(context, OPTIONS);
+            (f.set_later_auth)(context, 1);
+        }
+        Ok(Context { f, context, log: None, _module: module })
+    }
+
+    /// The address of the SSL_CTX, for the program's own function: it is the library's that the program has loaded, too.
+    pub fn address(&self) -> usize {
+        self.context as usize
+    }
+
+    fn control(&mut self, command: c_int, number: c_long, pointer: *const c_char) -> Result<(), Failure> {
+        self.f.forget_errors();
+        // SAFETY: what the command wants is a number or a text that lives until the call returns.
+        self.f.checked(unsafe {
+            (self.f.ctrl_context)(self.context, command, number, pointer.cast_mut().cast())
+        })
+    }
+
+    /// The least and the newest protocol that is spoken.
+    pub fn set_versions(&mut self, least: Protocol, newest: Protocol) -> Result<(), Failure> {
+        self.control(SSL_CTRL_SET_MIN_PROTO_VERSION, least as c_long, null())?;
+        self.control(SSL_CTRL_SET_MAX_PROTO_VERSION, newest as c_long, null())
+    }
+
+    /// Ciphers up to TLS 1.2, in OpenSSL's language.
+    pub fn set_cipher_list(&mut self, list: &str) -> Result<(), Failure> {
+        self.listed(self.f.set_cipher_list, list)
+    }
+
+    /// Ciphers of TLS 1.3.
+    pub fn set_suites(&mut self, list: &str) -> Result<(), Failure> {
+        self.listed(self.f.set_suites, list)
+    }
+
+    fn listed(
+        &mut self,
+        set: unsafe extern "C" fn(Handle, *const c_char) -> c_int,
+        list: &str,
+    ) -> Result<(), Failure> {
+        self.f.forget_errors();
+        let list = c_text(list.as_bytes());
+        // SAFETY: the text lives until the call returns; the library copies it.
+        self.f.checked(unsafe { set(self.context, list.as_ptr()) }.into())
+    }
+
+    /// Groups of the key exchange.
+    pub fn set_groups(&mut self, list: &str) -> Result<(), Failure> {
+        self.control(SSL_CTRL_SET_GROUPS_LIST, 0, c_text(list.as_bytes()).as_ptr())
+    }
+
+    /// Signature algorithms.
+    pub fn set_signature_algorithms(&mut self, list: &str) -> Result<(), Failure> {
+        self.control(SSL_CTRL_SET_SIGALGS_LIST, 0, c_text(list.as_bytes()).as_ptr())
+    }
+
+    /// Protocols that are offered, each with its length before it (RFC 7301, section 3.1).
+    pub fn set_alpn(&mut self, list: &[u8]) {
+        // SAFETY: the list lives until the call returns; the library copies it.
+        unsafe { (self.f.set_alpn)(self.context, list.as_ptr(), list.len() as c_uint) };
+    }
+
+    /// A server whose chain is not good is refused.
+    pub fn verify(&mut self) {
+        // SAFETY: no function of ours decides anything.
+        unsafe { (self.f.set_verify)(self.context, SSL_VERIFY_PEER, null_mut()) };
+    }
+
+    /// Adds the trust anchors of a file.
+    pub fn trust_file(&mut self, file: &Path) -> Result<(), Failure> {
+        self.trusted(self.f.trust_file, file)
+    }
+
+    /// Adds those of a folder of hashed names, which are looked up when they are needed.
+    pub fn trust_folder(&mut self, folder: &Path) -> Result<(), Failure> {
+        self.trusted(self.f.trust_folder, folder)
+    }
+
+    fn trusted(
+        &mut self,
+        load: unsafe extern "C" fn(Handle, *const c_char) -> c_int,
+        from: &Path,
+    ) -> Result<(), Failure> {
+        self.f.forget_errors();
+        let from = c_text(OsStr::as_bytes(from.as_os_str()));
+        // SAFETY: the text lives until the call returns.
+        self.f.checked(unsafe { load(self.context, from.as_ptr()) }.into())
+    }
+
+    /// Adds the trust anchors of these PEM certificates; says how many there were.
+    pub fn trust_pem(&mut self, bytes: &[u8]) -> usize {
+        self.fill_store(bytes, self.f.pem_trusted_cert, self.f.add_cert, self.f.free_cert)
+    }
+
+    /// What the context trusts by now, for others.
+    pub fn store(&self) -> Store {
+        // SAFETY: the store gets an owner more, who frees it.
+        unsafe {
+            let store = (self.f.store)(self.context);
+            (self.f.keep_store)(store);
+            Store { f: self.f, store }
+        }
+    }
+
+    /// Trusts what another context did, and nothing else.
+    pub fn set_store(&mut self, store: &Store) {
+        // SAFETY: the context takes a reference of its own.
+        unsafe { (self.f.share_store)(self.context, store.store) };
+    }
+
+    /// Adds lists of revoked certificates, and has every chain checked against them; says how many there were.
+    pub fn revoke_pem(&mut self, bytes: &[u8]) -> usize {
+        self.set_flags(X509_V_FLAG_CRL_CHECK_ALL);
+        self.fill_store(bytes, self.f.pem_crl, self.f.add_crl, self.f.free_crl)
+    }
+
+    /// Any trusted certificate ends a chain, not only one that signs itself.
+    pub fn allow_partial_chain(&mut self) {
+        self.set_flags(X509_V_FLAG_PARTIAL_CHAIN);
+    }
+
+    fn set_flags(&mut self, flags: c_ulong) {
+        // SAFETY: the store is the context's own.
+        unsafe { (self.f.set_store_flags)((self.f.store)(self.context), flags) };
+    }
+
+    fn fill_store(
+        &mut self,
+        bytes: &[u8],
+        read: ReadPemFn,
+        add: unsafe extern "C" fn(Handle, Handle) -> c_int,
+        free: unsafe extern "C" fn(Handle),
+    ) -> usize {
+        let mut found = 0;
+        self.f.reading(bytes, |bio| {
+            // SAFETY: the store takes a reference of its own, and ours is dropped.
+            unsafe {
+                let store = (self.f.store)(self.context);
+                loop {
+                    let object = with_password(b"", |user| read(bio, null_mut(), Some(password), user));
+                    if object.is_null() {
+                        break;
+                    }
+                    found += usize::from(add(store, object) == 1);
+                    free(object);
+                }
+            }
+        });
+        self.f.forget_errors();
+        found
+    }
+
+    /// The client's certificate, and the others of its chain behind it.
+    pub fn use_certificate(&mut self, bytes: &[u8], encoding: Encoding, secret: &str) -> Result<(), Failure> {
+        let f = self.f;
+        f.reading(bytes, |bio| {
+            let read_pem = |read: ReadPemFn| {
+                // SAFETY: the BIO is alive, the password's function is given what it expects.
+                with_password(secret.as_bytes(), |user| unsafe {
+                    read(bio, null_mut(), Some(password), user)
+                })
+            };
+            let own = match encoding {
+                Encoding::Pem => read_pem(f.pem_trusted_cert),
+                // SAFETY: the BIO is alive.
+                Encoding::Der => unsafe { (f.der_cert)(bio, null_mut()) },
+            };
+            if own.is_null() {
+                return Err(f.failure());
+            }
+            // SAFETY: a certificate that was just read; the context takes a reference of its own.
+            let used = unsafe {
+                let used = (f.use_cert)(self.context, own);
+                (f.free_cert)(own);
+                used
+            };
+            f.checked(used.into())?;
+            let others = || if encoding == Encoding::Pem { read_pem(f.pem_cert) } else { null_mut() };
+            loop {
+                let other = others();
+                if other.is_null() {
+                    break;
+                }
+                self.append(other);
+            }
+            f.forget_errors(); // the end of the file is one
+            Ok(())
+        })
+    }
+
+    /// Puts a certificate at the end of the client's chain, and owns it.
+    fn append(&self, cert: Handle) {
+        // SAFETY: a certificate of which we own a reference; the context takes it over when it says so.
+        unsafe {
+            if (self.f.ctrl_context)(self.context, SSL_CTRL_EXTRA_CHAIN_CERT, 0, cert) != 1 {
+                (self.f.free_cert)(cert);
+            }
+        }
+    }
+
+    /// The key of the client's certificate.
+    pub fn use_key(&mut self, bytes: &[u8], encoding: Encoding, secret: &str) -> Result<(), Failure> {
+        let f = self.f;
+        let key = f.reading(bytes, |bio| {
+            match encoding {
+                // SAFETY: the BIO is alive, the password's function is given what it expects.
+                Encoding::Pem => with_password(secret.as_bytes(), |user| unsafe {
+                    (f.pem_key)(bio, null_mut(), Some(password), user)
+                }),
+                // SAFETY: the BIO is alive.
+                Encoding::Der => unsafe { (f.der_key)(bio, null_mut()) },
+            }
+        });
+        self.own_key(key)
+    }
+
+    fn own_key(&mut self, key: Handle) -> Result<(), Failure> {
+        let f = self.f;
+        if key.is_null() {
+            return Err(f.failure());
+        }
+        // SAFETY: a key that was just read; the context takes a reference of its own.
+        let used = unsafe {
+            let used = (f.use_key)(self.context, key);
+            (f.free_key)(key);
+            used
+        };
+        f.checked(used.into())
+    }
+
+    /// Certificate, key and chain of a PKCS#12 file.
+    pub fn use_pkcs12(&mut self, bytes: &[u8], secret: &str) -> Result<(), Failure> {
+        let f = self.f;
+        // SAFETY: the BIO is alive.
+        let file = f.reading(bytes, |bio| unsafe { (f.der_pkcs12)(bio, null_mut()) });
+        if file.is_null() {
+            return Err(f.failure());
+        }
+        let secret = c_text(secret.as_bytes());
+        let (mut key, mut cert, mut others) = (null_mut(), null_mut(), null_mut());
+        // SAFETY: three places for what is found there, each of which is owned by us then.
+        let parsed = unsafe {
+            let parsed = (f.parse_pkcs12)(file, secret.as_ptr(), &mut key, &mut cert, &mut others);
+            (f.free_pkcs12)(file);
+            parsed
+        };
+        f.checked(parsed.into())?;
+        // SAFETY: what was found, or null, which both functions refuse.
+        let used = unsafe {
+            let used = (f.use_cert)(self.context, cert);
+            (f.free_cert)(cert);
+            used
+        };
+        let used = f.checked(used.into());
+        let keyed = self.own_key(key);
+        // SAFETY: the stack and what is in it are ours; null is an empty one.
+        unsafe {
+            loop {
+                let other = (f.shift)(others);
+                if other.is_null() {
+                    break;
+                }
+                self.append(other);
+            }
+            (f.free_stack)(others);
+        }
+        used.and(keyed)
+    }
+
+    /// Whether the key is the certificate's.
+    pub fn check_key(&mut self) -> Result<(), Failure> {
+        self.f.forget_errors();
+        // SAFETY: the context is our own.
+        self.f.checked(unsafe { (self.f.check_key)(self.context) }.into())
+    }
+
+    /// Secrets are appended to this file, in the format of NSS.
+    pub fn log_keys(&mut self, file: File) {
+        let file = Arc::new(file);
+        // SAFETY: the file stays where it is as long as the context and its connection live: both hold it.
+        unsafe {
+            let place = Arc::as_ptr(&file).cast_mut().cast();
+            (self.f.set_context_data)(self.context, self.f.context_data, place);
+            (self.f.set_key_log)(self.context, Some(log_key));
+        }
+        self.log = Some(file);
+    }
+
+    /// Sessions are written down when they are given ([`Connection::sessions`]).
+    pub fn keep_sessions(&mut self) {
+        // SAFETY: the function finds its data at the connection.
+        unsafe {
+            (self.f.ctrl_context)(self.context, SSL_CTRL_SET_SESS_CACHE_MODE, CLIENT_CACHE, null_mut());
+            (self.f.set_new_session)(self.context, Some(keep_session));
+        }
+    }
+
+    /// A connection that has not said anything yet. `name` is shown to the server (SNI).
+    pub fn connect(self, name: Option<&str>, status: bool) -> Result<Connection, Failure> {
+        let f = self.f;
+        f.forget_errors();
+        let given = Box::<Given>::default();
+        // SAFETY: both BIOs go to the connection; it frees them. Its data stays where it is until it is freed (`drop`).
+        let connection = unsafe {
+            let ssl = (f.new_ssl)(self.context);
+            if ssl.is_null() {
+                return Err(f.failure());
+            }
+            let (input, output) = ((f.new_bio)((f.memory_method)()), (f.new_bio)((f.memory_method)()));
+            (f.set_bio)(ssl, input, output);
+            (f.be_client)(ssl);
+            (f.set_data)(ssl, f.connection_data, (&raw const *given).cast_mut().cast());
+            Connection { f, ssl, input, output, given, context: self }
+        };
+        // SAFETY: a text that is copied, and a number.
+        unsafe {
+            if let Some(name) = name {
+                let name = c_text(name.as_bytes());
+                (f.ctrl)(connection.ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, 0, name.as_ptr().cast_mut().cast());
+            }
+            if status {
+                (f.ctrl)(connection.ssl, SSL_CTRL_SET_TLSEXT_STATUS_REQ_TYPE, STATUS_TYPE_OCSP, null_mut());
+            }
+        }
+        Ok(connection)
+    }
+}
+
+/// `f` is given what [`password`] expects as its data.
+fn with_password<T>(secret: &[u8], f: impl FnOnce(*mut c_void) -> T) -> T {
+    let mut secret = secret;
+    f((&raw mut secret).cast())
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: our own reference; a connection has another.
+        unsafe { (self.f.free_context)(self.context) };
+    }
+}
+
+/// X509_STORE: trust anchors, read once for many contexts.
+pub struct Store {
+    f: &'static Functions,
+    store: Handle,
+}
+
+// SAFETY: as for `Context`; the library counts its owners and locks what they look up in it.
+unsafe impl Send for Store {}
+// SAFETY: as above.
+unsafe impl Sync for Store {}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        // SAFETY: our own reference.
+        unsafe { (self.f.free_store)(self.store) };
+    }
+}

@@ -1,0 +1,68 @@
+//! Bytes that wait: added behind, taken in front. What was taken is moved away seldom, so that a byte costs one move at most.
+
+/// A queue of bytes.
+#[derive(Default)]
+pub struct Queue {
+    bytes: Vec<u8>,
+    taken: usize,
+}
+
+impl Queue {
+    /// What waits.
+    pub fn waiting(&self) -> &[u8] {
+        &self.bytes[self.taken..]
+    }
+
+    pub fn len(&self) -> usize {
+        self.bytes.len() - self.taken
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Where more is added.
+    pub fn end(&mut self) -> &mut Vec<u8> {
+        if self.taken > self.len() {
+            self.bytes.drain(..self.taken);
+            self.taken = 0;
+        }
+        &mut self.bytes
+    }
+
+    /// So many bytes in front were taken.
+    pub fn take(&mut self, n: usize) {
+        self.taken = self.taken.saturating_add(n).min(self.bytes.len());
+        if self.is_empty() {
+            self.bytes.clear();
+            self.taken = 0;
+        }
+    }
+
+    /// Nothing waits, and nothing is held.
+    pub fn forget(&mut self) {
+        *self = Queue::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_in_comes_out_in_its_order() {
+        let (mut queue, mut out) = (Queue::default(), Vec::new());
+        let all: Vec<u8> = (0..10_000u32).map(|i| (i / 3) as u8).collect();
+        for (i, piece) in all.chunks(37).enumerate() {
+            queue.end().extend_from_slice(piece);
+            assert!(queue.bytes.len() <= 2 * queue.len(), "what was taken does not pile up");
+            let n = (i * 7 % 71).min(queue.len());
+            out.extend_from_slice(&queue.waiting()[..n]);
+            queue.take(n);
+        }
+        out.extend_from_slice(queue.waiting());
+        queue.take(usize::MAX);
+        assert!(queue.is_empty());
+        assert_eq!(out, all);
+    }
+}

@@ -1,0 +1,124 @@
+//! `--agent`: a process that keeps connections warm between invocations.
+//!
+//! An agent is the tool itself, started by a command and not ended with it. It takes one call after the other, and for each it
+//! becomes its caller: working folder, umask and standard streams are the caller's own, and `run` is the function that the
+//! command would have called. Environment, name spaces and rights it has from the command that started it; a caller of another
+//! `standing` finds another agent. Commands that run side by side have one each. So nothing of a run is kept in two places,
+//! and what of a call is left in the process is what makes the next one fast: the pool of connections, trust anchors, memory.
+//!
+//! `caller` is the command's side, `worker` the agent's, `link` what they say, `folder` where they meet, `control` what
+//! `--agent-status` and `--agent-stop` do.
+
+mod caller;
+mod control;
+mod folder;
+mod link;
+mod standing;
+mod worker;
+
+use crate::flags::{self, Set};
+use crate::request::Bytes;
+
+pub use caller::call;
+pub use control::{status, stop};
+pub use worker::{Caller, is_agent, serve};
+
+/// `auto` makes every command use an agent.
+pub const VARIABLE: &str = "WARMWIRE_AGENT";
+/// How long agents stay, in seconds, where no option says it.
+pub const IDLE_VARIABLE: &str = "WARMWIRE_AGENT_IDLE";
+/// As long as the pool keeps a connection.
+const IDLE_S: u32 = 120;
+const LONGEST_IDLE_S: u32 = 7 * 24 * 3600;
+
+/// What the words say of agents.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Wish {
+    /// Whether to use one.
+    pub wanted: bool,
+    pub idle_s: u32,
+}
+
+impl Wish {
+    /// Reads the words, as the parser will, for these options alone. A command line that is wrong wants no agent.
+    pub fn of(words: &[Bytes], variable: Option<&str>, idle: Option<&str>) -> Wish {
+        let mut wish = Wish { wanted: variable == Some("auto"), idle_s: seconds(idle).unwrap_or(IDLE_S) };
+        let nobody = Wish { wanted: false, idle_s: IDLE_S };
+        let mut at = 0;
+        while let Some(word) = words.get(at) {
+            at += 1;
+            let Some(rest) = word.strip_prefix(b"-") else { continue };
+            if rest == b"-" {
+                break;
+            }
+            let next = words.get(at).map(Vec::as_slice);
+            let Some(takes_next) = wish.option(rest, next) else { return nobody };
+            at += usize::from(takes_next);
+        }
+        wish
+    }
+
+    /// Reads an option without its first dash; whether it takes the next word. None where no agent shall see it.
+    fn option(&mut self, word: &[u8], next: Option<&[u8]>) -> Option<bool> {
+        let Some(long) = word.strip_prefix(b"-") else {
+            for (at, letter) in word.iter().enumerate() {
+                if flags::short(*letter)?.takes_argument() {
+                    return Some(at + 1 == word.len());
+                }
+            }
+            return Some(false);
+        };
+        let (long, on) = long.strip_prefix(b"no-").map_or((long, true), |rest| (rest, false));
+        let long = long.strip_prefix(b"expand-").unwrap_or(long);
+        let mut halves = long.splitn(2, |byte| *byte == b'=');
+        let (name, inline) = (halves.next()?, halves.next());
+        let (flag, _) = flags::long(name)?;
+        match flag.name {
+            "agent" => self.wanted = on,
+            "agent-status" | "agent-stop" => return None,
+            "agent-idle" => {
+                let text = inline.or(next).and_then(|text| std::str::from_utf8(text).ok());
+                self.idle_s = seconds(text)?;
+            }
+            _ => {}
+        }
+        Some(flag.takes_argument() && !matches!(flag.set, Set::Mark(_)) && inline.is_none())
+    }
+}
+
+fn seconds(text: Option<&str>) -> Option<u32> {
+    text?.parse().ok().map(|seconds: u32| seconds.clamp(1, LONGEST_IDLE_S))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wish(line: &str, variable: Option<&str>) -> (bool, u32) {
+        let words: Vec<Bytes> = line.split(' ').map(|word| word.as_bytes().to_vec()).collect();
+        let wish = Wish::of(&words, variable, None);
+        (wish.wanted, wish.idle_s)
+    }
+
+    #[test]
+    fn options_are_told_from_arguments() {
+        assert_eq!(wish("--agent http://h/", None), (true, IDLE_S));
+        assert_eq!(wish("http://h/ -sSo f --agent", None), (true, IDLE_S));
+        assert_eq!(wish("-H --agent http://h/", None), (false, IDLE_S));
+        assert_eq!(wish("-so --agent http://h/", None), (false, IDLE_S));
+        assert_eq!(wish("--header=x --agent http://h/", None), (true, IDLE_S));
+        assert_eq!(wish("http://h/ -- --agent", None), (false, IDLE_S));
+        assert_eq!(wish("--agent --agent-idle 9 http://h/", None), (true, 9));
+        assert_eq!(wish("--agent --agent-idle=9 http://h/", None), (true, 9));
+    }
+
+    #[test]
+    fn the_environment_asks_and_the_words_decide() {
+        assert_eq!(wish("http://h/", Some("auto")), (true, IDLE_S));
+        assert_eq!(wish("http://h/", Some("no")), (false, IDLE_S));
+        assert_eq!(wish("--no-agent http://h/", Some("auto")), (false, IDLE_S));
+        for line in ["--agent-stop", "--agent-status", "--unheard-of x", "-€"] {
+            assert_eq!(wish(line, Some("auto")), (false, IDLE_S), "{line}");
+        }
+    }
+}

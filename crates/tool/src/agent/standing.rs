@@ -1,0 +1,148 @@
+//! Who a process is beyond its user: what decides whether another process may do something in its stead.
+//!
+//! A call is made by an agent that its own command, or one of the same standing and environment, has started: variables,
+//! name spaces, groups, capabilities and confinement are the caller's because the agent was born with them. All of it is
+//! hashed to the name under which the agent is found.
+
+use crate::raw::hex;
+use crate::request::Bytes;
+use rustix::process::{Resource, getegid, geteuid, getgid, getrlimit, getuid};
+use sha2::{Digest, Sha256};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// What proc(5) says of a process in `status` that another one would have to share.
+const LINES: [&str; 10] = [
+    "Uid:",
+    "Gid:",
+    "Groups:",
+    "NoNewPrivs:",
+    "Seccomp:",
+    "CapInh:",
+    "CapPrm:",
+    "CapEff:",
+    "CapBnd:",
+    "CapAmb:",
+];
+const NAME_SPACES: [&str; 6] = ["ipc", "mnt", "net", "pid", "user", "uts"];
+
+/// What a shell changes by itself from command to command; handed over with each call instead.
+pub const SHELL: [&str; 4] = ["PWD", "OLDPWD", "SHLVL", "_"];
+/// What says whether to use an agent is nothing that a transfer could see.
+const OWN: [&str; 2] = [super::VARIABLE, super::IDLE_VARIABLE];
+
+/// What a file name in a command, a config file or the environment must not say: it would mean another process.
+const OF_THE_PROCESS: [&str; 5] = ["/dev/fd", "/dev/std", "/dev/tty", "/proc/self", "/proc/thread-self"];
+
+/// The standing of a process, as text to be compared.
+pub fn of(process: &str) -> io::Result<String> {
+    let folder = Path::new("/proc").join(process);
+    let status = fs::read_to_string(folder.join("status"))?;
+    let mut text = String::new();
+    for line in status.lines().filter(|line| LINES.iter().any(|name| line.starts_with(name))) {
+        text.push_str(line);
+        text.push('\n');
+    }
+    for name in NAME_SPACES {
+        let space = fs::read_link(folder.join("ns").join(name))?;
+        text.push_str(&format!("{}\n", space.display()));
+    }
+    text.push_str(&format!("{}\n", fs::read_link(folder.join("root"))?.display()));
+    Ok(text)
+}
+
+/// The name of the world of this process: two that share it may stand in for each other.
+pub fn name(standing: &str) -> String {
+    let mut hash = Sha256::new();
+    hash.update(standing);
+    hash.update(format!("{:?}\n", getrlimit(Resource::Nofile)));
+    for (name, value) in std::env::vars_os().filter(|(name, _)| counts(name)) {
+        hash.update([name.as_bytes(), b"=", value.as_bytes(), b"\0"].concat());
+    }
+    hex::encode(&hash.finalize()[..16])
+}
+
+fn counts(name: &OsStr) -> bool {
+    !SHELL.iter().chain(&OWN).any(|other| name == *other)
+}
+
+/// The values of what is no part of the name.
+pub fn shell_variables() -> Vec<(Bytes, Option<Bytes>)> {
+    SHELL
+        .iter()
+        .map(|name| (name.as_bytes().to_vec(), std::env::var_os(name).map(OsString::into_vec)))
+        .collect()
+}
+
+/// Which build of the program this process runs, also when the file has been replaced since.
+pub fn build() -> io::Result<Bytes> {
+    let file = fs::metadata("/proc/self/exe")?;
+    let text = format!(
+        "{} {}:{} {} {}.{}",
+        env!("CARGO_PKG_VERSION"),
+        file.dev(),
+        file.ino(),
+        file.size(),
+        file.mtime(),
+        file.mtime_nsec()
+    );
+    Ok(text.into_bytes())
+}
+
+/// Why nobody else may make this call, if that is so.
+pub fn own_business(words: &[Bytes]) -> Option<&'static str> {
+    if getuid() != geteuid() || getgid() != getegid() {
+        return Some("the program has another user than who called it");
+    }
+    let measured = [Resource::Cpu, Resource::Fsize, Resource::As, Resource::Data];
+    if measured.into_iter().any(|resource| getrlimit(resource).current.is_some()) {
+        return Some("the process has limits that count its own use");
+    }
+    let mut values = std::env::vars_os().filter(|(name, _)| counts(name)).map(|(_, value)| value);
+    if words.iter().any(|word| names_the_process(word)) || values.any(|v| names_the_process(v.as_bytes())) {
+        return Some("a file is named that is another one for each process");
+    }
+    let input = rustix::stdio::stdin();
+    let foreground = || rustix::termios::tcgetpgrp(input).ok();
+    if rustix::termios::isatty(input) && foreground() != Some(rustix::process::getpgrp()) {
+        return Some("a job in the background must not read from its terminal");
+    }
+    (words.iter().map(Vec::len).sum::<usize>() > super::link::LONGEST / 2)
+        .then_some("the command is too long")
+}
+
+fn names_the_process(text: &[u8]) -> bool {
+    text.contains(&b'/')
+        && OF_THE_PROCESS.iter().any(|name| text.windows(name.len()).any(|w| w == name.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_has_the_standing_of_its_child() {
+        let own = of("self").unwrap();
+        assert!(own.contains("Uid:") && own.contains("net:["), "{own}");
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let of_child = of(&child.id().to_string());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(of_child.unwrap(), own);
+        assert_ne!(name(&own), name(""));
+    }
+
+    #[test]
+    fn files_of_the_process_are_found() {
+        for word in ["/dev/fd/63", "@/dev/stdin", "file=/proc/self/environ", "x//dev/tty"] {
+            assert!(names_the_process(word.as_bytes()), "{word}");
+        }
+        for word in ["dev/fd", "https://host/dev/f", "/proc/1/status"] {
+            assert!(!names_the_process(word.as_bytes()), "{word}");
+        }
+    }
+}

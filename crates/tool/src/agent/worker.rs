@@ -1,0 +1,259 @@
+//! The agent's side: one call after the other, each with its caller's streams, working folder and umask.
+
+use super::folder::Folder;
+use super::link::{Call, Frame, Link};
+use super::{IDLE_S, standing};
+use crate::outside::Outside;
+use crate::raw::process_pool;
+use crate::request::Bytes;
+use nix::sys::signal::SigSet;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::net::sockopt::socket_peercred;
+use rustix::process::{
+    DumpableBehavior, Signal, fchdir, geteuid, getpid, kill_process, set_dumpable_behavior, setsid, umask,
+};
+use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stdin};
+use std::ffi::CStr;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// The program's name in an agent.
+pub const NAME: &str = "warmwire-agent";
+/// The same where processes are listed by short names.
+const TITLE: &CStr = c"warmwire-agent";
+/// How long somebody who has connected may take to say what he wants.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Makes a call, with what only its caller can do; the exit code.
+pub type Run = fn(&[Bytes], Outside) -> i32;
+
+/// Whether this process was started to be an agent.
+pub fn is_agent() -> bool {
+    std::env::args_os().next().is_some_and(|name| name == NAME)
+}
+
+/// The command for which a call is made.
+pub struct Caller {
+    link: Link,
+    answers: Receiver<Bytes>,
+    /// The variables that are the call's, not the agent's.
+    shell: Vec<(Bytes, Option<Bytes>)>,
+}
+
+impl Caller {
+    /// A variable of the caller's; none where the agent's own is the same.
+    pub fn variable(&self, name: &str) -> Option<Option<Bytes>> {
+        self.shell.iter().find(|(known, _)| known == name.as_bytes()).map(|(_, value)| value.clone())
+    }
+
+    /// Has a password asked for on the caller's terminal.
+    pub fn ask(&self, prompt: &str) -> Bytes {
+        let asked = self.link.send(&Frame::Ask(prompt.into()));
+        asked.ok().and_then(|()| self.answers.recv().ok()).unwrap_or_default()
+    }
+
+    /// The secret stands in the caller's own memory.
+    pub fn hide(&self, word: usize, bytes: usize) {
+        let _ = self.link.send(&Frame::Hide { word: word as u32, bytes: bytes as u32 });
+    }
+}
+
+struct Agent {
+    run: Run,
+    build: Bytes,
+    standing: String,
+    null: OwnedFd,
+    calls: u64,
+    idle_s: u32,
+    since: Instant,
+}
+
+/// What comes after somebody was heard.
+enum After {
+    GoOn,
+    Go,
+}
+
+/// Serves until nobody has wanted anything for a while.
+pub fn serve(run: Run) -> i32 {
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    let [path, name] = words.as_slice() else { return 2 };
+    let (Some(name), Ok((listener, mut agent))) = (name.to_str(), Agent::new(run)) else { return 2 };
+    let Ok(folder) = Folder::open(Path::new(path)) else { return 2 };
+    agent.attend(&listener, &folder, name);
+    // What still lies there is told goodbye.
+    process_pool::enable(false);
+    0
+}
+
+fn is_asked(listener: &UnixListener, wait: Duration) -> bool {
+    let until = Instant::now() + wait;
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        let Ok(limit) = left.try_into() else { return false };
+        match poll(&mut [PollFd::new(listener, PollFlags::IN)], Some(&limit)) {
+            Ok(0) => return false,
+            Ok(_) => return true,
+            Err(_) => {}
+        }
+    }
+}
+
+impl Agent {
+    /// Cuts what ties the process to the command that started it.
+    fn new(run: Run) -> io::Result<(UnixListener, Agent)> {
+        close_inherited()?;
+        let listener = UnixListener::from(rustix::io::fcntl_dupfd_cloexec(stdin(), 3)?);
+        let null = openat(CWD, "/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+        let agent = Agent {
+            run,
+            build: standing::build()?,
+            standing: standing::of("self")?,
+            null,
+            calls: 0,
+            idle_s: IDLE_S,
+            since: Instant::now(),
+        };
+        agent.let_go();
+        setsid()?;
+        rustix::thread::set_name(TITLE)?;
+        // The command held signals back when it started the agent.
+        SigSet::all().thread_unblock()?;
+        let pooled = std::env::var_os("WARMWIRE_POOL").is_none_or(|kind| kind == "process");
+        process_pool::enable(pooled);
+        Ok((listener, agent))
+    }
+
+    /// Nothing of a caller's is held; what is left in memory of him goes into no file and to no debugger.
+    fn let_go(&self) {
+        let _ = dup2_stdin(&self.null);
+        let _ = dup2_stdout(&self.null);
+        let _ = dup2_stderr(&self.null);
+        let _ = rustix::process::chdir("/");
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
+
+    /// One after the other, until it shall go.
+    fn attend(&mut self, listener: &UnixListener, folder: &Folder, name: &str) {
+        let mut wait = Duration::from_secs(self.idle_s.into());
+        loop {
+            if !is_asked(listener, wait) {
+                // Who has the lock is about to call.
+                if let Ok(Some(lock)) = folder.try_lock(name) {
+                    folder.forget(name, lock);
+                    return;
+                }
+                wait = Duration::from_secs(1);
+                continue;
+            }
+            let Ok((stream, _)) = listener.accept() else { continue };
+            if let Ok(After::Go) = self.hear(Link::new(stream)) {
+                return;
+            }
+            self.since = Instant::now();
+            wait = Duration::from_secs(self.idle_s.into());
+        }
+    }
+
+    fn hear(&mut self, link: Link) -> io::Result<After> {
+        let peer = socket_peercred(&link)?;
+        if peer.uid != geteuid() {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        link.wait_at_most(Some(PATIENCE))?;
+        let Some((frame, descriptors)) = link.receive_with()? else { return Ok(After::GoOn) };
+        match frame {
+            Frame::Status => link.send(&Frame::State(self.state().into_bytes()))?,
+            Frame::Stop => {
+                let _ = link.send(&Frame::Done(0));
+                return Ok(After::Go);
+            }
+            Frame::Call(call) => {
+                if call.build != self.build {
+                    let _ = link.send(&Frame::Refused { goes: true });
+                    return Ok(After::Go);
+                }
+                let alike = standing::of(&peer.pid.as_raw_nonzero().to_string());
+                if alike.ok().as_ref() != Some(&self.standing) || !self.become_of(&call, &descriptors) {
+                    self.let_go();
+                    link.send(&Frame::Refused { goes: false })?;
+                    return Ok(After::GoOn);
+                }
+                drop(descriptors);
+                self.idle_s = call.idle_s;
+                self.calls += 1;
+                self.make(call, &link)?;
+            }
+            _ => return Err(io::ErrorKind::InvalidData.into()),
+        }
+        Ok(After::GoOn)
+    }
+
+    /// Takes over what a process has once.
+    fn become_of(&self, call: &Call, descriptors: &[OwnedFd]) -> bool {
+        let [input, output, error, folder] = descriptors else { return false };
+        umask(Mode::from_raw_mode(call.umask));
+        fchdir(folder).is_ok()
+            && dup2_stdin(input).is_ok()
+            && dup2_stdout(output).is_ok()
+            && dup2_stderr(error).is_ok()
+            // The tool itself can be looked into as well.
+            && set_dumpable_behavior(DumpableBehavior::Dumpable).is_ok()
+    }
+
+    fn make(&self, call: Call, link: &Link) -> io::Result<()> {
+        let over = Arc::new(AtomicBool::new(false));
+        let (answer, answers) = channel();
+        link.wait_at_most(None)?;
+        {
+            // Nobody waits for its end, which comes when the caller has gone.
+            let (link, over) = (link.again()?, over.clone());
+            std::thread::Builder::new().spawn(move || listen(&link, &answer, &over))?;
+        }
+        link.send(&Frame::Taken(getpid().as_raw_nonzero().get().cast_unsigned()))?;
+        let caller = Caller { link: link.again()?, answers, shell: call.shell };
+        let code = (self.run)(&call.words, Outside::of(caller));
+        let _ = io::stdout().flush();
+        over.store(true, Ordering::SeqCst);
+        self.let_go();
+        // What could not be written is no output of the next call's.
+        let _ = io::stdout().flush();
+        link.send(&Frame::Done(code))
+    }
+
+    fn state(&self) -> String {
+        let process = getpid().as_raw_nonzero();
+        let kept = process_pool::list().len();
+        let (calls, idle, stays) = (self.calls, self.since.elapsed().as_secs(), self.idle_s);
+        format!("agent {process}: calls {calls}, connections {kept}, idle {idle} s of {stays}")
+    }
+}
+
+/// Hears the caller while his call is made. When he goes before it is over, the call ends as it would have with him.
+fn listen(link: &Link, answer: &Sender<Bytes>, over: &AtomicBool) {
+    while let Ok(Some(frame)) = link.receive() {
+        if let Frame::Answer(text) = frame {
+            let _ = answer.send(text);
+        }
+    }
+    if !over.load(Ordering::SeqCst) {
+        let _ = kill_process(getpid(), Signal::KILL);
+    }
+}
+
+/// What a shell had open when it started the command (a pipe, a lock) is not kept open by an agent.
+fn close_inherited() -> io::Result<()> {
+    let names = std::fs::read_dir("/proc/self/fd")?.flatten().map(|file| file.file_name());
+    let numbers: Vec<i32> = names.filter_map(|name| name.to_str()?.parse().ok()).collect();
+    for number in numbers.into_iter().filter(|number| *number > 2) {
+        let _ = nix::unistd::close(number);
+    }
+    Ok(())
+}

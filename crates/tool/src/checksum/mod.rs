@@ -1,0 +1,325 @@
+//! `--checksum`, `--checksum-file` and `--verify-digest`: what comes is hashed as it comes, and compared at the end.
+
+pub mod field;
+pub mod list;
+
+use crate::message::shown;
+use crate::raw::hex;
+use crate::text::base64;
+use sha2::digest::DynDigest;
+use std::io::{self, Read};
+
+/// A hash function that a sum can be of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    Md5,
+    Sha1,
+    Sha256,
+    Sha384,
+    Sha512,
+    Sha3_256,
+    Sha3_384,
+    Sha3_512,
+    Blake3,
+}
+
+/// Each with its name and the bytes of a sum. Of two with one length the first is what a file of sums means that names none.
+const ALGORITHMS: [(Algorithm, &str, usize); 9] = [
+    (Algorithm::Md5, "md5", 16),
+    (Algorithm::Sha1, "sha1", 20),
+    (Algorithm::Sha256, "sha256", 32),
+    (Algorithm::Sha384, "sha384", 48),
+    (Algorithm::Sha512, "sha512", 64),
+    (Algorithm::Sha3_256, "sha3-256", 32),
+    (Algorithm::Sha3_384, "sha3-384", 48),
+    (Algorithm::Sha3_512, "sha3-512", 64),
+    (Algorithm::Blake3, "blake3", 32),
+];
+
+impl Algorithm {
+    /// By its name, however that is written: `sha256`, `SHA-256`, `SHA3_256`.
+    pub fn from_name(name: &[u8]) -> Option<Algorithm> {
+        let plain = |text: &[u8]| -> Vec<u8> {
+            text.iter().filter(|byte| !matches!(byte, b'-' | b'_')).map(u8::to_ascii_lowercase).collect()
+        };
+        let name = plain(name);
+        ALGORITHMS.iter().find(|row| plain(row.1.as_bytes()) == name).map(|row| row.0)
+    }
+
+    /// The one whose sums have so many bytes.
+    fn of_length(bytes: usize) -> Option<Algorithm> {
+        ALGORITHMS.iter().find(|row| row.2 == bytes).map(|row| row.0)
+    }
+
+    pub fn name(self) -> &'static str {
+        ALGORITHMS[self as usize].1
+    }
+
+    fn length(self) -> usize {
+        ALGORITHMS[self as usize].2
+    }
+
+    fn hasher(self) -> Hasher {
+        Hasher::Other(match self {
+            Algorithm::Md5 => Box::<md5::Md5>::default(),
+            Algorithm::Sha1 => Box::<sha1::Sha1>::default(),
+            Algorithm::Sha256 => Box::<sha2::Sha256>::default(),
+            Algorithm::Sha384 => Box::<sha2::Sha384>::default(),
+            Algorithm::Sha512 => Box::<sha2::Sha512>::default(),
+            Algorithm::Sha3_256 => Box::<sha3::Sha3_256>::default(),
+            Algorithm::Sha3_384 => Box::<sha3::Sha3_384>::default(),
+            Algorithm::Sha3_512 => Box::<sha3::Sha3_512>::default(),
+            Algorithm::Blake3 => return Hasher::Blake3(Box::default()),
+        })
+    }
+}
+
+/// What a hash function shall come to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sum {
+    pub algorithm: Algorithm,
+    pub digest: Vec<u8>,
+}
+
+impl Sum {
+    /// A sum in hexadecimal digits.
+    pub fn of_hex(algorithm: Algorithm, digits: &[u8]) -> Option<Sum> {
+        let digest = hex::decode(digits)?;
+        (digest.len() == algorithm.length()).then_some(Sum { algorithm, digest })
+    }
+
+    /// `ALGORITHM=DIGITS`, several of them with commas between; or why it is none.
+    pub fn parse(text: &[u8]) -> Result<Vec<Sum>, String> {
+        text.split(|byte| *byte == b',').map(Sum::parse_one).collect()
+    }
+
+    fn parse_one(text: &[u8]) -> Result<Sum, String> {
+        let equals =
+            text.iter().position(|byte| *byte == b'=').ok_or("A checksum is given as algorithm=sum")?;
+        let (name, digits) = (&text[..equals], &text[equals + 1..]);
+        let algorithm = Algorithm::from_name(name).ok_or_else(|| {
+            let known: Vec<&str> = ALGORITHMS.iter().map(|row| row.1).collect();
+            format!("Unknown checksum algorithm '{}', known are {}", shown(name), known.join(", "))
+        })?;
+        let (name, length) = (algorithm.name(), algorithm.length() * 2);
+        Sum::of_hex(algorithm, digits).ok_or_else(|| format!("A {name} sum has {length} hexadecimal digits"))
+    }
+}
+
+enum Hasher {
+    Blake3(Box<blake3::Hasher>),
+    Other(Box<dyn DynDigest>),
+}
+
+impl Hasher {
+    fn update(&mut self, data: &[u8]) {
+        match self {
+            Hasher::Blake3(hasher) => {
+                hasher.update(data);
+            }
+            Hasher::Other(hasher) => hasher.update(data),
+        }
+    }
+
+    fn digest(&self) -> Vec<u8> {
+        match self {
+            Hasher::Blake3(hasher) => hasher.finalize().as_bytes().to_vec(),
+            Hasher::Other(hasher) => hasher.box_clone().finalize().into_vec(),
+        }
+    }
+}
+
+/// Hashers that see the same bytes.
+#[derive(Default)]
+struct Hashers(Vec<(Algorithm, Hasher)>);
+
+impl Hashers {
+    fn new(algorithms: &[Algorithm]) -> Hashers {
+        Hashers(algorithms.iter().map(|algorithm| (*algorithm, algorithm.hasher())).collect())
+    }
+
+    fn update(&mut self, data: &[u8]) {
+        self.0.iter_mut().for_each(|(_, hasher)| hasher.update(data));
+    }
+
+    fn digest(&self, wanted: Algorithm) -> Vec<u8> {
+        let found = self.0.iter().find(|(algorithm, _)| *algorithm == wanted);
+        found.map(|(_, hasher)| hasher.digest()).unwrap_or_default()
+    }
+}
+
+/// What is hashed of one transfer, and what it is compared with.
+pub struct Check {
+    sums: Vec<Sum>,
+    /// Repr-Digest and Content-Digest are looked at.
+    fields: bool,
+    whole: Hashers,
+    /// This message alone, where something came before it.
+    message: Option<Hashers>,
+}
+
+impl Check {
+    /// None when nothing is to be compared.
+    pub fn new(sums: Vec<Sum>, fields: bool) -> Option<Check> {
+        let wanted = fields || !sums.is_empty();
+        let mut check = Check { sums, fields, whole: Hashers::default(), message: None };
+        check.restart();
+        wanted.then_some(check)
+    }
+
+    fn algorithms(&self) -> Vec<Algorithm> {
+        let mut all: Vec<Algorithm> = self.sums.iter().map(|sum| sum.algorithm).collect();
+        if self.fields {
+            all.extend(field::ALGORITHMS.map(|row| row.1));
+        }
+        all.sort_unstable_by_key(|algorithm| *algorithm as u8);
+        all.dedup();
+        all
+    }
+
+    /// Nothing has come yet.
+    pub fn restart(&mut self) {
+        self.whole = Hashers::new(&self.algorithms());
+        self.message = None;
+    }
+
+    /// What follows is another message, behind what has come.
+    pub fn go_on(&mut self) {
+        let fields: &[Algorithm] = &field::ALGORITHMS.map(|row| row.1);
+        self.message = Some(Hashers::new(if self.fields { fields } else { &[] }));
+    }
+
+    pub fn update(&mut self, data: &[u8]) {
+        self.whole.update(data);
+        if let Some(message) = &mut self.message {
+            message.update(data);
+        }
+    }
+
+    /// Starts anew behind what is there already, and that is read.
+    pub fn restart_behind(&mut self, before: &mut dyn Read) -> io::Result<()> {
+        self.restart();
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            match before.read(&mut buffer)? {
+                0 => break,
+                count => self.whole.update(&buffer[..count]),
+            }
+        }
+        self.go_on();
+        Ok(())
+    }
+
+    /// The user's sums; the error says which one differs.
+    pub fn compare_sums(&self) -> Result<(), String> {
+        for sum in &self.sums {
+            let got = self.whole.digest(sum.algorithm);
+            if got != sum.digest {
+                let (name, want, got) = (sum.algorithm.name(), hex::encode(&sum.digest), hex::encode(&got));
+                return Err(format!("Checksum mismatch: {name} of what came is {got}, not {want}"));
+            }
+        }
+        Ok(())
+    }
+
+    pub fn looks_at_fields(&self) -> bool {
+        self.fields
+    }
+
+    /// A field of the answer; `Content-Digest` is of this message, `Repr-Digest` of the whole.
+    pub fn compare_field(&self, name: &str, value: &[u8]) -> Result<(), String> {
+        let message = self.message.as_ref().filter(|_| name.eq_ignore_ascii_case("Content-Digest"));
+        let hashers = message.unwrap_or(&self.whole);
+        for (key, sum) in field::sums(value) {
+            let got = hashers.digest(sum.algorithm);
+            if got != sum.digest {
+                let [got, want] = [&got, &sum.digest].map(|digest| shown(&base64(digest)));
+                return Err(format!("{name} mismatch: {key} of what came is {got}, not {want}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sums of "abc", as the standards and coreutils give them.
+    const ABC: [&str; 9] = [
+        "md5=900150983cd24fb0d6963f7d28e17f72",
+        "sha1=a9993e364706816aba3e25717850c26c9cd0d89d",
+        "sha256=ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+        "sha384=cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed8086072ba1e7cc2358baeca134c825a7",
+        "sha512=ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f",
+        "sha3-256=3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532",
+        "sha3-384=ec01498288516fc926459f58e2c6ad8df9b473cb0fc08c2596da7cf0e49be4b298d88cea927ac7f539f1edf228376d25",
+        "sha3-512=b751850b1a57168a5693cd924b6b096e08f621827444f70d884f5d0240d2712e10e116e9192af3c91a7ec57647e3934057340b4cf408d5a56592f8274eec53f0",
+        "blake3=6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85",
+    ];
+
+    fn check(text: &str) -> Check {
+        Check::new(Sum::parse(text.as_bytes()).unwrap(), false).unwrap()
+    }
+
+    #[test]
+    fn the_rows_stand_in_the_order_of_the_numbers() {
+        for (at, row) in ALGORITHMS.iter().enumerate() {
+            assert_eq!(row.0 as usize, at);
+            assert_eq!(row.0.hasher().digest().len(), row.2, "{}", row.1);
+        }
+    }
+
+    #[test]
+    fn every_algorithm_of_abc() {
+        let mut check = check(&ABC.join(","));
+        check.update(b"a");
+        assert!(check.compare_sums().is_err());
+        check.update(b"bc");
+        assert_eq!(check.compare_sums(), Ok(()));
+        check.update(b"d");
+        assert!(
+            check.compare_sums().unwrap_err().starts_with("Checksum mismatch: md5 of what came is e2fc71")
+        );
+        check.restart_behind(&mut b"ab".as_slice()).unwrap();
+        check.update(b"c");
+        assert_eq!(check.compare_sums(), Ok(()));
+    }
+
+    #[test]
+    fn names_in_other_spellings() {
+        assert_eq!(Algorithm::from_name(b"SHA-256"), Some(Algorithm::Sha256));
+        assert_eq!(Algorithm::from_name(b"SHA3_512"), Some(Algorithm::Sha3_512));
+        assert_eq!(Algorithm::from_name(b"crc32"), None);
+    }
+
+    #[test]
+    fn what_is_no_sum_is_told() {
+        let wrong = |text: &str| Sum::parse(text.as_bytes()).unwrap_err();
+        assert_eq!(wrong("900150983cd24fb0d6963f7d28e17f72"), "A checksum is given as algorithm=sum");
+        assert!(wrong("crc=00").starts_with("Unknown checksum algorithm 'crc', known are md5, sha1"));
+        assert_eq!(wrong("md5=00"), "A md5 sum has 32 hexadecimal digits");
+        assert_eq!(wrong(&format!("{},md5=zz", ABC[0])), "A md5 sum has 32 hexadecimal digits");
+    }
+
+    #[test]
+    fn fields_are_of_the_message_or_of_the_whole() {
+        let mut check = Check::new(Vec::new(), true).unwrap();
+        check.restart_behind(&mut b"ab".as_slice()).unwrap();
+        check.update(b"c");
+        let whole = b"sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:";
+        let mut rest = Check::new(Vec::new(), true).unwrap();
+        rest.update(b"c");
+        let of_c = base64(&rest.whole.digest(Algorithm::Sha256));
+        let of_c = [b"sha-256=:".as_slice(), &of_c, b":"].concat();
+        assert_eq!(check.compare_field("Repr-Digest", whole), Ok(()));
+        assert_eq!(check.compare_field("Content-Digest", &of_c), Ok(()));
+        assert!(
+            check
+                .compare_field("Repr-Digest", &of_c)
+                .unwrap_err()
+                .starts_with("Repr-Digest mismatch: sha-256 ")
+        );
+        assert!(check.compare_field("Content-Digest", whole).is_err());
+    }
+}

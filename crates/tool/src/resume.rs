@@ -1,0 +1,291 @@
+//! `--retry-resume`: what the next attempt at a download asks for, and whether what it gets belongs to what came before.
+//!
+//! Pieces are of one file when they have the same marks: over HTTP a strong ETag or, for want of one, a strong Last-Modified (RFC
+//! 9110, sections 8.8 and 13.1.5), elsewhere time and size. Without marks nothing is put together.
+
+use crate::raw::parse_date;
+use crate::request::Bytes;
+
+/// What tells one state of a file from another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// What If-Range may say.
+    pub validator: Option<Bytes>,
+    /// Elsewhere than over HTTP, in seconds since 1970.
+    pub time: Option<i64>,
+    pub size: Option<u64>,
+}
+
+/// An answer as its body begins.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    /// The status over HTTP.
+    pub status: Option<i64>,
+    pub marks: Marks,
+    /// Where a part begins.
+    pub begins: Option<u64>,
+}
+
+/// What a body is to what is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Nothing was there.
+    First,
+    /// It goes on where the last one ended.
+    Rest,
+    /// The whole file: what is there is of no use any more.
+    Anew,
+    /// No piece of the file at all, but an error's page.
+    Unwanted,
+    /// A piece of something else, or from elsewhere.
+    Foreign,
+}
+
+/// What the next attempt asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// From the beginning of the file.
+    pub from: u64,
+    pub to: Option<u64>,
+    pub if_range: Option<Bytes>,
+}
+
+/// One download over its attempts.
+#[derive(Clone, Debug, Default)]
+pub struct Resumption {
+    /// The part that is wanted at all.
+    from: u64,
+    to: Option<u64>,
+    /// Of what is there.
+    marks: Option<Marks>,
+    /// Where this attempt begins, if that is behind something.
+    asked: Option<u64>,
+}
+
+impl Marks {
+    /// Of an answer over HTTP by its fields. A weak ETag tells of no bytes, and a date does only if nothing can have changed
+    /// within its second any more.
+    pub fn of_fields<'f>(fields: impl Fn(&str) -> Option<&'f [u8]>, size: Option<u64>) -> Marks {
+        let strong = |tag: &&[u8]| tag.len() > 1 && tag.starts_with(b"\"") && tag.ends_with(b"\"");
+        let dated = || {
+            let modified = fields("Last-Modified")?;
+            (parse_date(fields("Date")?)? > parse_date(modified)?).then_some(modified)
+        };
+        let validator = fields("ETag").filter(strong).or_else(dated).map(<[u8]>::to_vec);
+        Marks { validator, time: None, size }
+    }
+
+    /// Of a file elsewhere.
+    pub fn of_file(time: Option<i64>, size: Option<u64>) -> Marks {
+        Marks { validator: None, time, size }
+    }
+
+    /// Whether pieces with these marks are of one file.
+    pub fn bind(&self) -> bool {
+        self.validator.is_some() || self.time.is_some() && self.size.is_some()
+    }
+
+    /// What one of the two does not tell says nothing.
+    pub fn agree(&self, other: &Marks) -> bool {
+        fn same<T: PartialEq>(one: &Option<T>, two: &Option<T>) -> bool {
+            one.is_none() || two.is_none() || one == two
+        }
+        same(&self.validator, &other.validator)
+            && same(&self.time, &other.time)
+            && same(&self.size, &other.size)
+    }
+}
+
+impl Resumption {
+    /// For a file from a position on, perhaps to another.
+    pub fn new(from: u64, to: Option<u64>) -> Resumption {
+        Resumption { from, to, ..Resumption::default() }
+    }
+
+    /// This attempt asked for the rest.
+    pub fn goes_on(&self) -> bool {
+        self.asked.is_some()
+    }
+
+    /// Before the first byte of a body, or at the end where there was none.
+    pub fn answered(&mut self, answer: &Answer) -> Piece {
+        let piece = self.judge(answer);
+        match piece {
+            Piece::First | Piece::Anew => {
+                let whole = answer.status.is_none_or(|status| matches!(status, 200 | 206));
+                self.marks = whole.then(|| answer.marks.clone()).filter(Marks::bind);
+            }
+            // 416: the file has become shorter.
+            Piece::Foreign => self.marks = None,
+            Piece::Unwanted if answer.status == Some(416) => self.marks = None,
+            Piece::Unwanted | Piece::Rest => {}
+        }
+        piece
+    }
+
+    fn judge(&self, answer: &Answer) -> Piece {
+        let (Some(asked), Some(marks)) = (self.asked, &self.marks) else { return Piece::First };
+        let fits = marks.agree(&answer.marks);
+        match answer.status {
+            Some(206) if fits && answer.begins == Some(asked) => Piece::Rest,
+            Some(206) => Piece::Foreign,
+            Some(200) if self.from == 0 && self.to.is_none() => Piece::Anew,
+            Some(200) => Piece::Foreign,
+            Some(_) => Piece::Unwanted,
+            None if fits => Piece::Rest,
+            None => Piece::Foreign,
+        }
+    }
+
+    /// After an attempt that left so many bytes: what to ask for, or none to begin anew.
+    pub fn next(&mut self, have: u64) -> Option<Ask> {
+        let marks = self.marks.as_ref().filter(|_| have > 0);
+        self.asked = marks.map(|_| self.from + have);
+        if marks.is_none() {
+            self.marks = None;
+            return None;
+        }
+        let if_range = self.marks.as_ref().and_then(|marks| marks.validator.clone());
+        Some(Ask { from: self.from + have, to: self.to, if_range })
+    }
+
+    /// What is there is wrong.
+    pub fn forget(&mut self) {
+        self.marks = None;
+    }
+}
+
+/// First position and whole length in a Content-Range (RFC 9110, section 14.4).
+pub fn content_range(value: &[u8]) -> Option<(u64, Option<u64>)> {
+    let text = std::str::from_utf8(value).ok()?.trim().strip_prefix("bytes ")?;
+    let (range, total) = text.trim_start().split_once('/')?;
+    let (first, last) = range.split_once('-')?;
+    let (first, last): (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+    let total = if total.trim() == "*" { None } else { Some(total.trim().parse::<u64>().ok()?) };
+    (first <= last && total.is_none_or(|total| last < total)).then_some((first, total))
+}
+
+/// One range of `--range` as `FIRST-` or `FIRST-LAST`; none for anything else.
+pub fn plain_range(text: &[u8]) -> Option<(u64, Option<u64>)> {
+    let (first, last) = std::str::from_utf8(text).ok()?.split_once('-')?;
+    let first = first.parse().ok()?;
+    let last = if last.is_empty() { None } else { Some(last.parse::<u64>().ok()?) };
+    Some((first, last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marks(tag: &str) -> Marks {
+        let tag = tag.as_bytes().to_vec();
+        Marks::of_fields(|name| (name == "ETag").then_some(tag.as_slice()), Some(100))
+    }
+
+    fn answer(status: i64, tag: &str, begins: Option<u64>) -> Answer {
+        Answer { status: Some(status), marks: marks(tag), begins }
+    }
+
+    /// A download of which some has come.
+    fn cut(have: u64) -> Resumption {
+        let mut resumption = Resumption::new(0, None);
+        assert_eq!(resumption.answered(&answer(200, "\"a\"", None)), Piece::First);
+        let ask = Ask { from: have, to: None, if_range: Some(b"\"a\"".to_vec()) };
+        assert_eq!(resumption.next(have), Some(ask));
+        resumption
+    }
+
+    #[test]
+    fn what_an_answer_is_to_what_is_there() {
+        for (status, tag, begins, piece) in [
+            (206, "\"a\"", Some(40), Piece::Rest),
+            (206, "", Some(40), Piece::Rest),
+            (206, "\"a\"", Some(39), Piece::Foreign),
+            (206, "\"a\"", None, Piece::Foreign),
+            (206, "\"b\"", Some(40), Piece::Foreign),
+            (200, "\"a\"", None, Piece::Anew),
+            (200, "\"b\"", None, Piece::Anew),
+            (416, "", None, Piece::Unwanted),
+            (503, "", None, Piece::Unwanted),
+        ] {
+            assert_eq!(cut(40).answered(&answer(status, tag, begins)), piece, "{status} {tag} {begins:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_after_that() {
+        let after = |status, tag: &str, begins| {
+            let mut resumption = cut(40);
+            resumption.answered(&answer(status, tag, begins));
+            resumption.next(50).map(|ask| (ask.from, ask.if_range.unwrap()))
+        };
+        assert_eq!(after(206, "\"a\"", Some(40)), Some((50, b"\"a\"".to_vec())));
+        assert_eq!(after(200, "\"b\"", None), Some((50, b"\"b\"".to_vec())));
+        assert_eq!(after(503, "", None), Some((50, b"\"a\"".to_vec())));
+        assert_eq!(after(416, "", None), None);
+        assert_eq!(after(206, "\"b\"", Some(40)), None);
+        let mut wrong = cut(40);
+        wrong.forget();
+        assert_eq!(wrong.next(40), None);
+    }
+
+    #[test]
+    fn what_does_not_bind_is_not_put_together() {
+        for tag in ["W/\"a\"", "a", "\"", ""] {
+            let mut resumption = Resumption::new(0, None);
+            resumption.answered(&answer(200, tag, None));
+            assert_eq!(resumption.next(40), None, "{tag}");
+        }
+        let mut page = Resumption::new(0, None);
+        page.answered(&answer(500, "\"a\"", None));
+        assert_eq!(page.next(40), None);
+        let dated = |modified: &'static str| {
+            let fields = move |name: &str| match name {
+                "Date" => Some(b"Sun, 06 Nov 1994 08:49:37 GMT".as_slice()),
+                "Last-Modified" => Some(modified.as_bytes()),
+                _ => None,
+            };
+            Marks::of_fields(fields, None).bind()
+        };
+        assert!(dated("Sun, 06 Nov 1994 08:49:36 GMT"));
+        assert!(!dated("Sun, 06 Nov 1994 08:49:37 GMT"));
+    }
+
+    #[test]
+    fn files_elsewhere() {
+        let file = |time, size| Answer { marks: Marks::of_file(time, size), ..Answer::default() };
+        let mut same = Resumption::new(5, None);
+        same.answered(&file(Some(1), Some(100)));
+        assert_eq!(same.next(10).unwrap().from, 15);
+        assert_eq!(same.answered(&file(Some(1), Some(100))), Piece::Rest);
+        same.next(20);
+        assert_eq!(same.clone().answered(&file(Some(2), Some(100))), Piece::Foreign);
+        assert_eq!(same.answered(&file(Some(1), Some(99))), Piece::Foreign);
+        let mut unknown = Resumption::new(0, None);
+        unknown.answered(&file(None, Some(100)));
+        assert_eq!(unknown.next(10), None);
+    }
+
+    /// Who asked for a part can't take the whole.
+    #[test]
+    fn parts() {
+        let mut part = Resumption::new(10, Some(59));
+        part.answered(&answer(206, "\"a\"", Some(10)));
+        assert_eq!(part.next(5).map(|ask| (ask.from, ask.to)), Some((15, Some(59))));
+        assert_eq!(part.answered(&answer(200, "\"a\"", None)), Piece::Foreign);
+    }
+
+    #[test]
+    fn ranges() {
+        assert_eq!(content_range(b"bytes 1-2/3"), Some((1, Some(3))));
+        assert_eq!(content_range(b"bytes 1-2/*"), Some((1, None)));
+        for bad in ["bytes 2-1/3", "bytes 1-3/3", "bytes */3", "1-2/3", "bytes -2/3", "bytes 1-2"] {
+            assert_eq!(content_range(bad.as_bytes()), None, "{bad}");
+        }
+        assert_eq!(plain_range(b"5-"), Some((5, None)));
+        assert_eq!(plain_range(b"5-9"), Some((5, Some(9))));
+        for bad in ["-5", "1-2,4-5", "x"] {
+            assert_eq!(plain_range(bad.as_bytes()), None, "{bad}");
+        }
+    }
+}

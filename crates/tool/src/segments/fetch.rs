@@ -1,0 +1,635 @@
+//! The connections of one file: who asks which source for what, what becomes of failures, and the end.
+
+use super::journal::Journal;
+use super::part::Part;
+use super::plan::{Growth, Plan};
+use super::worker::{Fault, Source, Stage, Whole, Worker, disk};
+use super::{Segments, conflict, sources, wanted};
+use crate::checksum::Check;
+use crate::message::shown;
+use crate::operate::Run;
+use crate::outcome::message;
+use crate::prepare::{Prepared, Stop, parse_url, prepare};
+use crate::queue::Item;
+use crate::raw::{Easy, EasyOption};
+use crate::request::{Bytes, Request};
+use crate::retry::deadline;
+use crate::sink::set_time;
+use crate::transfer::Transfer;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// What is asked for before anything is known of the file.
+pub const PROBE: u64 = 1 << 20;
+
+/// How often the journal follows the file, and connections and sources are looked at.
+const JOURNAL_PAUSE: Duration = Duration::from_millis(200);
+const LOOK_PAUSE: Duration = Duration::from_secs(1);
+const WAIT: Duration = Duration::from_millis(100);
+/// A connection without a byte for so long is given up.
+const STALLED: Duration = Duration::from_secs(15);
+/// Failures in a row, after which a source is dropped, and the pause after the first.
+const MOST_FAILURES: u32 = 4;
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+/// Slower than the fastest by so much, a source is dropped, when it was for so many looks.
+const SLOW: u64 = 20;
+
+/// CURLE numbers.
+const FAILED_INIT: i32 = 2;
+const HTTP_ERROR: i32 = 22;
+const WRITE_ERROR: i32 = 23;
+const TIMED_OUT: i32 = 28;
+const RANGE_ERROR: i32 = 33;
+const RECV_ERROR: i32 = 56;
+
+struct Connection {
+    worker: Rc<Worker>,
+    /// What goes with every request.
+    headers: Vec<Bytes>,
+    transfer: Rc<Transfer>,
+    easy: Easy,
+    running: bool,
+}
+
+struct Fetch<'r> {
+    run: &'r Run,
+    item: Item,
+    segments: Segments,
+    whole: Rc<Whole>,
+    /// Has the display and the name of the output, and asks for nothing itself.
+    main: Rc<Transfer>,
+    connections: Vec<Connection>,
+    growth: Growth,
+    /// It is fetched in one piece.
+    in_one_piece: bool,
+    /// Of what failed last.
+    last: (i32, String),
+    began: Instant,
+    journal_at: Instant,
+    look_at: Instant,
+    told: u64,
+    resumed: u64,
+    /// No run before this one has left anything.
+    is_new: bool,
+}
+
+/// Why it ends: in words, unless nothing went wrong.
+type End = Result<(), (i32, String)>;
+
+/// Fetches one file; the exit code.
+pub fn run(run: &Run, item: Item) -> Result<i32, Stop> {
+    let refuse = |why: String| {
+        run.env.error(&why);
+        Err(Stop::Failed(FAILED_INIT))
+    };
+    let segments = wanted(&item.request, &item.target).unwrap_or(Segments::Auto);
+    let first = prepare(&run.env, &run.share, item.clone(), false, &mut None)?;
+    if first.skip {
+        return Ok(run.end(&first.transfer, &first.easy, 0, true));
+    }
+    let scheme = parse_url(&item.url).ok().and_then(|url| url.scheme()).unwrap_or_else(|| "http".into());
+    if let Some(what) = conflict(&item.request, &item.target, &scheme) {
+        return refuse(format!("--segments can't be combined with {what}"));
+    }
+    let Some(name) = first.transfer.out.borrow().name.clone() else {
+        return refuse("--segments needs a file to write to, see --output".into());
+    };
+    let (part, journal) = match Part::open(&name) {
+        Ok(opened) => opened,
+        Err(why) => {
+            run.env.error_line(&format!("curl: ({WRITE_ERROR}) {why}"));
+            return Ok(run.end(&first.transfer, &first.easy, WRITE_ERROR, true));
+        }
+    };
+    let main_easy = first.easy.clone();
+    let mut fetch = Fetch::new(run, item, segments, part, first);
+    let end = fetch.go_on_from(journal).and_then(|()| fetch.fetch());
+    Ok(fetch.end(end, &main_easy))
+}
+
+impl<'r> Fetch<'r> {
+    fn new(run: &'r Run, item: Item, segments: Segments, part: Part, first: Prepared) -> Fetch<'r> {
+        let mirrors = item.target.mirrors.iter().chain(&item.request.mirrors);
+        let urls = std::iter::once(&item.url).chain(mirrors).take(sources::MOST);
+        let source = |url: &Bytes| Source { url: url.clone(), ..Source::default() };
+        let whole = Whole {
+            url: item.url.clone(),
+            part,
+            plan: Default::default(),
+            marks: Default::default(),
+            sources: urls.map(source).collect::<Vec<_>>().into(),
+            begun: Default::default(),
+            sums: first.sums.into(),
+            named: Default::default(),
+        };
+        let now = Instant::now();
+        Fetch {
+            run,
+            item,
+            segments,
+            whole: Rc::new(whole),
+            main: first.transfer,
+            connections: Vec::new(),
+            growth: Growth::default(),
+            in_one_piece: false,
+            last: (RECV_ERROR, "no source has answered".into()),
+            began: now,
+            journal_at: now,
+            look_at: now,
+            told: 0,
+            resumed: 0,
+            is_new: false,
+        }
+    }
+
+    fn adopt(&mut self, number: usize, source: usize, prepared: Prepared) {
+        let worker = Rc::new(Worker::new(number, self.whole.clone()));
+        worker.source.set(source);
+        prepared.transfer.divert.replace(Some(worker.clone()));
+        let settings = &prepared.easy.state().settings;
+        let given = self.item.request.options.long("HTTP_VERSION").is_some();
+        let rate = self.item.request.options.long("MAX_RECV_SPEED_LARGE").unwrap_or(0);
+        for (option, value) in [
+            // Streams of one connection would share what one connection gets.
+            (EasyOption::HttpVersion, if given { None } else { Some(2) }),
+            (EasyOption::Pipewait, Some(0)),
+            (EasyOption::TimeoutMs, Some(0)),
+            (EasyOption::Filetime, Some(1)),
+            (EasyOption::MaxRecvSpeedLarge, (rate > 0).then(|| (rate / self.most() as i64).max(1))),
+        ] {
+            let Some(value) = value else { continue };
+            let set = settings.borrow_mut().set_long(option, value);
+            debug_assert!(set.is_ok(), "each is in range");
+        }
+        let headers = prepared.headers;
+        let connection =
+            Connection { headers, worker, transfer: prepared.transfer, easy: prepared.easy, running: false };
+        match self.connections.get_mut(number) {
+            Some(old) => {
+                old.easy.close();
+                *old = connection;
+            }
+            None => self.connections.push(connection),
+        }
+    }
+
+    fn most(&self) -> usize {
+        match self.segments {
+            Segments::Auto => self.growth.connections(),
+            Segments::Count(count) => count,
+        }
+    }
+
+    /// What an earlier run has left.
+    fn go_on_from(&mut self, journal: Option<Journal>) -> End {
+        let Some(journal) = journal else {
+            self.is_new = true;
+            return Ok(());
+        };
+        let part = self.whole.part.name();
+        if journal.size == 0 {
+            return Ok(()); // it was fetched in one piece
+        }
+        if journal.url != self.item.url {
+            let why = format!("{part} is of another URL, {}; remove it to begin anew", shown(&journal.url));
+            return Err((WRITE_ERROR, why));
+        }
+        if !journal.marks.bind() && self.whole.sums.borrow().is_empty() {
+            return Ok(());
+        }
+        let (there, size) = (journal.done.total(), journal.size);
+        if there > 0 {
+            self.say(&format!("Goes on with {part}: {there} of {size} bytes are there"));
+        }
+        self.resumed = there;
+        self.whole.sources.borrow_mut()[0].marks = Some(journal.marks.clone());
+        self.whole.marks.replace(Some(journal.marks));
+        self.whole.plan.replace(Some(Plan::new(size, journal.done)));
+        Ok(())
+    }
+
+    fn say(&self, text: &str) {
+        let mut messages = self.run.env.messages.borrow_mut();
+        if !messages.silent {
+            messages.line(&format!("curl: {text}"));
+        }
+    }
+
+    fn fetch(&mut self) -> End {
+        loop {
+            self.in_time()?;
+            self.start()?;
+            if self.is_complete() {
+                return Ok(());
+            }
+            if !self.connections.iter().any(|connection| connection.running) && !self.waits() {
+                return Err(self.last.clone());
+            }
+            self.run.multi.perform();
+            let mut ended = false;
+            while let Some((message, _)) = self.run.multi.next_message() {
+                ended = true;
+                self.run.multi.remove(&message.easy);
+                let same = |one: &Connection| std::ptr::eq(one.easy.state(), message.easy.state());
+                let Some(at) = self.connections.iter().position(same) else { continue };
+                self.connections[at].running = false;
+                self.ended(at, message.code.id())?;
+            }
+            self.look()?;
+            let pause = if ended { Duration::ZERO } else { WAIT };
+            self.run.multi.wait(&mut [], pause, true).map_err(|error| (RECV_ERROR, error.to_string()))?;
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.whole.plan.borrow().as_ref().is_some_and(Plan::is_complete)
+            || self.in_one_piece && matches!(self.last, (0, _))
+    }
+
+    /// A source rests, and will be asked again.
+    fn waits(&self) -> bool {
+        let sources = self.whole.sources.borrow();
+        sources.iter().any(|source| !source.dropped && source.not_before.is_some())
+    }
+
+    fn in_time(&self) -> End {
+        let request = &self.item.request;
+        let most = request.options.long("TIMEOUT_MS").filter(|millis| *millis > 0);
+        let most = most.map(|millis| Duration::from_millis(millis as u64));
+        let spent = self.began.elapsed();
+        match most.into_iter().chain(deadline(request)).min() {
+            Some(most) if spent >= most => {
+                Err((TIMED_OUT, format!("Operation timed out after {} milliseconds", spent.as_millis())))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Gives work to those who have none.
+    fn start(&mut self) -> End {
+        let knows = self.whole.plan.borrow().is_some();
+        let most = if knows && !self.in_one_piece { self.most() } else { 1 };
+        for number in 0..most {
+            if self.connections.get(number).is_some_and(|connection| connection.running) {
+                continue;
+            }
+            let Some(source) = self.source_for(number) else { return Ok(()) };
+            if !knows || self.in_one_piece {
+                self.ask(number, source, (!self.in_one_piece).then_some((0, PROBE)), !self.in_one_piece)?;
+                continue;
+            }
+            let span = self.whole.plan.borrow_mut().as_mut().and_then(|plan| plan.take(number, most));
+            let Some(span) = span else { return Ok(()) };
+            self.ask(number, source, Some((span.start, span.end)), false)?;
+        }
+        Ok(())
+    }
+
+    /// Of the sources that may be asked the one with the fewest connections. The first to be asked is the first.
+    fn source_for(&self, number: usize) -> Option<usize> {
+        let sources = self.whole.sources.borrow();
+        let now = Instant::now();
+        let busy = |source: usize| {
+            let others = self.connections.iter().filter(|one| one.running && one.worker.number != number);
+            others.filter(|one| one.worker.source.get() == source).count()
+        };
+        (0..sources.len())
+            .filter(|at| !sources[*at].dropped && sources[*at].not_before.is_none_or(|at| at <= now))
+            .min_by_key(|at| (busy(*at), *at))
+    }
+
+    fn ask(&mut self, number: usize, source: usize, span: Option<(u64, u64)>, probe: bool) -> End {
+        let fits = |one: &Connection| one.worker.source.get() == source;
+        if !self.connections.get(number).is_some_and(fits) {
+            let item = self.item_of(source);
+            let prepared = prepare(&self.run.env, &self.run.share, item, true, &mut None)
+                .map_err(|_| (FAILED_INIT, "a source can't be prepared".to_owned()))?;
+            self.adopt(number, source, prepared);
+        }
+        let connection = &mut self.connections[number];
+        connection.transfer.before_piece();
+        connection.worker.fault.take();
+        connection.worker.moved_at.set(Instant::now());
+        let from = span.map(|span| span.0);
+        connection.worker.stage.set(match from {
+            Some(from) => Stage::Asked { from, probe },
+            None => Stage::AskedForAll,
+        });
+        let range = span.map(|(start, end)| format!("{start}-{}", end - 1));
+        let validator =
+            self.whole.sources.borrow()[source].marks.as_ref().and_then(|marks| marks.validator.clone());
+        let http = self.whole.sources.borrow()[source]
+            .url
+            .get(..4)
+            .is_none_or(|start| start.eq_ignore_ascii_case(b"http"));
+        let describes = probe && !http;
+        connection.worker.describes.set(describes);
+        let range = range.filter(|_| !describes);
+        let mut headers = connection.headers.clone();
+        if let Some(validator) = validator.filter(|_| !probe && range.is_some()) {
+            headers.push([b"If-Range: ".as_slice(), &validator].concat());
+        }
+        let list = headers.iter().map(|line| Rc::from(line.as_slice())).collect();
+        let easy = &connection.easy;
+        let set = easy.set_text(EasyOption::Range, range.as_ref().map(String::as_bytes));
+        let mut settings = easy.state().settings.borrow_mut();
+        let set = set
+            .and_then(|()| settings.set_list(EasyOption::Httpheader, Some(list)))
+            .and_then(|()| settings.set_long(EasyOption::Nobody, describes.into()));
+        drop(settings);
+        debug_assert!(set.is_ok(), "any text is one");
+        connection.running = true;
+        self.run.multi.add(&connection.easy);
+        Ok(())
+    }
+
+    /// What is asked of a source. What proves who the user is goes to the place that he named first, and to no mirror.
+    fn item_of(&self, source: usize) -> Item {
+        let mut item = Item { first: false, ..self.item.clone() };
+        item.target.sums.clear();
+        let mut request = Request { checksum_files: Vec::new(), ..(*item.request).clone() };
+        if source > 0 {
+            item.url = self.whole.sources.borrow()[source].url.clone();
+            for name in PERSONAL {
+                request.options.clear(name);
+            }
+            request.cookies.clear();
+        }
+        item.request = Rc::new(request);
+        item
+    }
+
+    /// A request has ended.
+    fn ended(&mut self, at: usize, code: i32) -> End {
+        let connection = &self.connections[at];
+        let (worker, transfer) = (connection.worker.clone(), connection.transfer.clone());
+        let mut fault = worker.fault.take();
+        let unanswered = matches!(worker.stage.get(), Stage::Asked { .. } | Stage::AskedForAll);
+        if code == 0 && fault.is_none() && unanswered {
+            fault = worker.judge(&transfer).err();
+        }
+        let text = message(&connection.easy, code);
+        let status = connection.easy.state().info.borrow().response_code;
+        self.run.report(&transfer, &connection.easy, code);
+        if let Some(plan) = self.whole.plan.borrow_mut().as_mut() {
+            let left = plan.room(worker.number).len();
+            plan.release(worker.number);
+            if fault.is_none() && code == 0 && left > 0 && matches!(worker.stage.get(), Stage::Pieces) {
+                fault = Some(Fault::Source(RANGE_ERROR, "The server sends less than was asked for".into()));
+            }
+        }
+        if self.whole.plan.borrow().is_some() {
+            self.hear_of_sources();
+        }
+        match fault {
+            Some(Fault::Fatal(code, why)) => Err((code, why)),
+            Some(Fault::GivenAway) => Ok(()),
+            Some(Fault::InOnePiece) => {
+                self.in_one_piece = true;
+                self.whole.begin_in_one_piece().map_err(fatal)
+            }
+            Some(Fault::Source(fault_code, why)) => {
+                let passing = fault_code == HTTP_ERROR && matches!(status, 408 | 429 | 500 | 502 | 503 | 504);
+                self.failed(&worker, fault_code, why, !passing)
+            }
+            None if code == 0 => {
+                if let Stage::All(_) = worker.stage.get() {
+                    self.in_one_piece = true;
+                    self.last = (0, String::new());
+                }
+                Ok(())
+            }
+            // Nothing of that can be gone on with.
+            None if matches!(worker.stage.get(), Stage::All(_)) => Err((code, text)),
+            None => self.failed(&worker, code, text, code == HTTP_ERROR && status != 503),
+        }
+    }
+
+    /// A source has failed; it rests, or is dropped.
+    fn failed(&mut self, worker: &Worker, code: i32, why: String, for_good: bool) -> End {
+        let mut sources = self.whole.sources.borrow_mut();
+        let source = &mut sources[worker.source.get()];
+        source.failures += 1;
+        source.not_before = Some(Instant::now() + FIRST_PAUSE * (1 << source.failures.min(6)));
+        let url = shown(&without_login(&source.url));
+        let known = source.dropped;
+        if for_good || source.failures >= MOST_FAILURES {
+            source.dropped = true;
+            source.not_before = None;
+        }
+        let (dropped, several) = (source.dropped && !known, sources.len() > 1);
+        drop(sources);
+        if dropped && several {
+            self.run.env.warn(&format!("Leaves {url}: {why}"));
+        }
+        // What the user's own URL came to is told rather than what mirrors did.
+        if worker.source.get() == 0 || self.whole.sources.borrow()[0].failures == 0 {
+            self.last = (code, why);
+        }
+        Ok(())
+    }
+
+    /// Sources that an answer named. From a page that was protected they must be so, too, unless a sum of the user's will tell.
+    fn hear_of_sources(&mut self) {
+        let mut named = std::mem::take(&mut *self.whole.named.borrow_mut());
+        named.sort_by_key(|(priority, _)| *priority);
+        let protected = self.item.url.get(..8).is_some_and(|start| start.eq_ignore_ascii_case(b"https://"));
+        let known_sum = !self.item.target.sums.is_empty() || !self.item.request.checksum_files.is_empty();
+        let mut sources = self.whole.sources.borrow_mut();
+        for (_, url) in named {
+            let scheme =
+                |text: &[u8]| url.get(..text.len()).is_some_and(|start| start.eq_ignore_ascii_case(text));
+            let open = scheme(b"http://") || scheme(b"ftp://");
+            let allowed = scheme(b"https://") || open && (!protected || known_sum);
+            if allowed && sources.len() < sources::MOST && sources.iter().all(|source| source.url != url) {
+                sources.push(Source { url, ..Source::default() });
+            }
+        }
+    }
+
+    /// From time to time: the journal, the display, stalled connections, slow sources.
+    fn look(&mut self) -> End {
+        let now = Instant::now();
+        self.show();
+        if now - self.journal_at >= JOURNAL_PAUSE {
+            self.journal_at = now;
+            self.tell()?;
+        }
+        for connection in self.connections.iter_mut().filter(|connection| connection.running) {
+            let quiet = now.saturating_duration_since(connection.worker.moved_at.get());
+            if quiet >= STALLED && self.whole.plan.borrow().is_some() {
+                // As if it had failed: taken back, and asked for again.
+                connection.running = false;
+                self.run.multi.remove(&connection.easy);
+                if let Some(plan) = self.whole.plan.borrow_mut().as_mut() {
+                    plan.release(connection.worker.number);
+                }
+                let mut sources = self.whole.sources.borrow_mut();
+                let source = &mut sources[connection.worker.source.get()];
+                source.failures += 1;
+                source.dropped |= source.failures >= MOST_FAILURES;
+                self.last = (TIMED_OUT, "A connection has been silent for too long".into());
+            }
+        }
+        let since = now - self.look_at;
+        if since >= LOOK_PAUSE {
+            self.look_at = now;
+            self.compare_sources();
+        }
+        Ok(())
+    }
+
+    fn compare_sources(&mut self) {
+        let mut sources = self.whole.sources.borrow_mut();
+        let total: u64 = sources.iter().map(|source| source.recent).sum();
+        let fastest = sources.iter().map(|source| source.recent).max().unwrap_or(0);
+        for (at, source) in sources.iter_mut().enumerate() {
+            let works = self.connections.iter().any(|one| {
+                one.running
+                    && one.worker.source.get() == at
+                    && one.worker.moved_at.get() < self.look_at - LOOK_PAUSE
+            });
+            if works && source.recent * SLOW < fastest && !source.dropped {
+                source.dropped = true;
+                self.run.env.warn(&format!("Leaves {}: it is too slow", shown(&without_login(&source.url))));
+            }
+            source.recent = 0;
+        }
+        let slow: Vec<usize> = (0..sources.len()).filter(|at| sources[*at].dropped).collect();
+        drop(sources);
+        for connection in self.connections.iter_mut().filter(|one| one.running) {
+            if slow.contains(&connection.worker.source.get()) {
+                connection.running = false;
+                self.run.multi.remove(&connection.easy);
+                if let Some(plan) = self.whole.plan.borrow_mut().as_mut() {
+                    plan.release(connection.worker.number);
+                }
+            }
+        }
+        if self.segments == Segments::Auto {
+            self.growth.came(total);
+        }
+    }
+
+    fn show(&self) {
+        let plan = self.whole.plan.borrow();
+        let Some(plan) = plan.as_ref() else { return };
+        let there = plan.done().total().saturating_sub(self.resumed);
+        let all = plan.size().saturating_sub(self.resumed);
+        self.main.show_whole(there as i64, all as i64);
+    }
+
+    /// The journal tells what has been written.
+    fn tell(&mut self) -> End {
+        let (Some(plan), Some(marks)) = (&*self.whole.plan.borrow(), &*self.whole.marks.borrow()) else {
+            return Ok(());
+        };
+        let there = plan.done().total();
+        if there == self.told {
+            return Ok(());
+        }
+        let journal = Journal {
+            url: self.item.url.clone(),
+            size: plan.size(),
+            marks: marks.clone(),
+            done: plan.done().clone(),
+        };
+        self.whole.part.tell(&journal).map_err(|why| (WRITE_ERROR, why))?;
+        self.told = there;
+        Ok(())
+    }
+
+    /// What came is compared, and becomes the file; or stays for another time.
+    fn end(mut self, end: End, main: &Easy) -> i32 {
+        for connection in self.connections.iter_mut().filter(|one| one.running) {
+            self.run.multi.remove(&connection.easy);
+        }
+        self.show();
+        let end = end
+            .and_then(|()| self.compare())
+            .and_then(|()| self.whole.part.finish().map_err(|why| (WRITE_ERROR, why)));
+        let code = end.as_ref().map_or_else(|(code, _)| *code, |()| 0);
+        self.main.finish_progress(code);
+        if let Err((_, why)) = end {
+            self.run.env.error_line(&format!("curl: ({code}) {why}"));
+            self.leave(code);
+            self.main.own_error.replace(Some(why));
+        } else if self.item.request.remote_time {
+            self.set_time();
+        }
+        // The first connection speaks for all in what --write-out tells.
+        let easy = self.connections.first().map_or(main, |first| &first.easy);
+        let code = self.run.end(&self.main, easy, code, true);
+        for other in self.connections.drain(..) {
+            other.easy.close();
+            other.transfer.easy.borrow_mut().take();
+        }
+        main.close();
+        code
+    }
+
+    /// What is there stays for another time, if it can be gone on with.
+    fn leave(&mut self, code: i32) {
+        let pieces = self.whole.plan.borrow().is_some();
+        if pieces {
+            // If that fails the journal tells of less, and stays true.
+            let _ = self.tell();
+            // After that one the user has to decide.
+            if code != RANGE_ERROR {
+                let (there, part) = (self.told, self.whole.part.name());
+                self.say(&format!("{there} bytes are kept in {part}; the same command goes on from there"));
+            }
+        } else if self.is_new || self.whole.begun.get() {
+            self.whole.part.remove();
+        }
+    }
+
+    fn set_time(&self) {
+        let times = self.connections.iter().map(|one| one.easy.state().info.borrow().file_time);
+        let name = self.main.out.borrow().name.clone();
+        if let (Some(time), Some(name)) = (times.max().filter(|time| *time >= 0), name) {
+            set_time(&name, time, &mut self.run.env.messages.borrow_mut());
+        }
+    }
+
+    /// Before that what is there is told of, unless it is worth nothing.
+    fn compare(&mut self) -> End {
+        let Some(mut check) = Check::new(self.whole.sums.borrow().clone(), false) else { return Ok(()) };
+        let compared = self.whole.part.reader().and_then(|mut file| check.restart_behind(&mut file));
+        compared.map_err(|error| fatal(disk(&error)))?;
+        check.compare_sums().map_err(|why| {
+            self.whole.plan.take();
+            self.whole.begun.set(true);
+            (RECV_ERROR, why)
+        })
+    }
+}
+
+fn fatal(fault: Fault) -> (i32, String) {
+    match fault {
+        Fault::Fatal(code, why) | Fault::Source(code, why) => (code, why),
+        Fault::GivenAway | Fault::InOnePiece => (RECV_ERROR, String::new()),
+    }
+}
+
+fn without_login(url: &[u8]) -> Vec<u8> {
+    crate::operate::without_login(url)
+}
+
+/// Options that say who the user is, or are about one server.
+const PERSONAL: [&str; 14] = [
+    "USERPWD",
+    "XOAUTH2_BEARER",
+    "HTTPAUTH",
+    "HTTPHEADER",
+    "AWS_SIGV4",
+    "REFERER",
+    "REQUEST_TARGET",
+    "SSLCERT",
+    "key",
+    "HTTPSIG_KEY",
+    "HTTPSIG_KEYID",
+    "LOGIN_OPTIONS",
+    "UNIX_SOCKET_PATH",
+    "ABSTRACT_UNIX_SOCKET",
+];

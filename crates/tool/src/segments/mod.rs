@@ -1,0 +1,51 @@
+//! `--segments`, `--mirror` and `--metalink4`: one file over several connections and from several places.
+
+mod fetch;
+mod journal;
+mod part;
+mod plan;
+pub mod sources;
+mod worker;
+
+pub use fetch::run;
+
+use crate::request::{Method, Request, Target};
+
+/// How many connections a file is fetched over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Segments {
+    Auto,
+    Count(usize),
+}
+
+/// Whether a target is fetched so: asked for, or because there are mirrors.
+pub fn wanted(request: &Request, target: &Target) -> Option<Segments> {
+    let mirrors = !request.mirrors.is_empty() || !target.mirrors.is_empty();
+    request.segments.or(mirrors.then_some(Segments::Auto))
+}
+
+/// What can't be had together with them, in words.
+pub fn conflict(request: &Request, target: &Target, scheme: &str) -> Option<&'static str> {
+    let options = &request.options;
+    let method = matches!(request.method, Method::Unspecified | Method::Get);
+    let conflicts = [
+        (!method || request.post.is_some() && !request.get || request.head, "a method other than GET"),
+        (options.text("CUSTOMREQUEST").is_some(), "--request"),
+        (target.upload.is_some(), "--upload-file"),
+        (options.text("RANGE").is_some(), "--range"),
+        (request.resume.is_some(), "--continue-at: a file that was begun goes on by itself"),
+        (request.show_headers, "--show-headers"),
+        (options.is_on("compressed") || options.is_on("raw"), "--compressed and --raw"),
+        (request.remote_header_name, "--remote-header-name"),
+        (request.clobber == crate::request::Clobber::Never, "--no-clobber"),
+        (target.out_null, "--out-null"),
+        (
+            request.mirrors.len() + target.mirrors.len() > 0
+                && request.url_count() > 1
+                && target.mirrors.is_empty(),
+            "--mirror of several URLs",
+        ),
+        (!matches!(scheme, "http" | "https" | "ftp" | "ftps" | "sftp"), "this scheme"),
+    ];
+    conflicts.iter().find(|(is, _)| *is).map(|(_, what)| *what)
+}

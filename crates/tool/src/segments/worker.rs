@@ -1,0 +1,273 @@
+//! One connection's share: its answer is looked at, and its bytes go where they belong.
+
+use super::journal::Journal;
+use super::part::Part;
+use super::plan::{Plan, Span};
+use super::sources;
+use crate::checksum::{Sum, field};
+use crate::message::os_text;
+use crate::raw::Origin;
+use crate::request::Bytes;
+use crate::resume::{Answer, Marks};
+use crate::transfer::{Divert, Transfer};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Instant;
+
+/// CURLE numbers.
+const HTTP_ERROR: i32 = 22;
+const WRITE_ERROR: i32 = 23;
+const RANGE_ERROR: i32 = 33;
+
+/// One place where the file is.
+#[derive(Debug, Default)]
+pub struct Source {
+    pub url: Bytes,
+    /// What its pieces have in common.
+    pub marks: Option<Marks>,
+    /// In a row, without a byte.
+    pub failures: u32,
+    pub not_before: Option<Instant>,
+    /// It is not asked any more.
+    pub dropped: bool,
+    /// Since the last look.
+    pub recent: u64,
+}
+
+/// What all workers put together.
+pub struct Whole {
+    pub url: Bytes,
+    pub part: Part,
+    /// What an earlier run has left is gone.
+    pub begun: Cell<bool>,
+    pub plan: RefCell<Option<Plan>>,
+    /// Of the first source that answered.
+    pub marks: RefCell<Option<Marks>>,
+    pub sources: RefCell<Vec<Source>>,
+    /// What it shall come to, as told by the user, a Metalink or the server.
+    pub sums: RefCell<Vec<Sum>>,
+    /// Sources that an answer has named.
+    pub named: RefCell<Vec<(u32, Bytes)>>,
+}
+
+/// Why a request came to nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The source is no good.
+    Source(i32, String),
+    /// Nothing can be done.
+    Fatal(i32, String),
+    /// The piece was given to another meanwhile.
+    GivenAway,
+    /// The file can't be had in pieces.
+    InOnePiece,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// For what is known of the file, or for a piece.
+    Asked {
+        from: u64,
+        probe: bool,
+    },
+    /// For all of it.
+    AskedForAll,
+    Pieces,
+    /// All of it, of which so much has come.
+    All(u64),
+}
+
+pub struct Worker {
+    pub number: usize,
+    pub source: Cell<usize>,
+    pub stage: Cell<Stage>,
+    pub moved_at: Cell<Instant>,
+    /// The file is only asked about, elsewhere than over HTTP.
+    pub describes: Cell<bool>,
+    pub fault: RefCell<Option<Fault>>,
+    pub whole: Rc<Whole>,
+}
+
+impl Worker {
+    pub fn new(number: usize, whole: Rc<Whole>) -> Worker {
+        let stage = Cell::new(Stage::AskedForAll);
+        let moved_at = Cell::new(Instant::now());
+        Worker {
+            number,
+            source: Cell::new(0),
+            stage,
+            moved_at,
+            describes: Cell::new(false),
+            fault: RefCell::default(),
+            whole,
+        }
+    }
+
+    /// What the answer is; before its first byte, or at its end where it has none.
+    pub fn judge(&self, transfer: &Transfer) -> Result<(), Fault> {
+        let answer = transfer.answer_so_far();
+        if let Some(status) = answer.status.filter(|status| !matches!(status, 200 | 206)) {
+            let code = (HTTP_ERROR, format!("The requested URL returned error: {status}"));
+            // A piece was asked for of a file that has none.
+            if status == 416 && self.stage.get() == (Stage::Asked { from: 0, probe: true }) {
+                return Err(Fault::InOnePiece);
+            }
+            return Err(Fault::Source(code.0, code.1));
+        }
+        match self.stage.get() {
+            Stage::AskedForAll => {
+                self.stage.set(Stage::All(0));
+                self.whole.begin_in_one_piece()
+            }
+            Stage::Asked { from, probe } => self.judge_piece(transfer, &answer, from, probe),
+            Stage::Pieces | Stage::All(_) => Ok(()),
+        }
+    }
+
+    fn judge_piece(&self, transfer: &Transfer, answer: &Answer, from: u64, probe: bool) -> Result<(), Fault> {
+        let lies = |why: &str| Err(Fault::Source(RANGE_ERROR, why.to_owned()));
+        match answer.status {
+            Some(200) if probe => {
+                self.stage.set(Stage::All(0));
+                return self.whole.begin_in_one_piece();
+            }
+            Some(200) => {
+                let known = self.whole.sources.borrow()[self.source.get()].marks.clone();
+                if known.is_some_and(|known| !known.agree(&answer.marks)) {
+                    return Err(self.changed());
+                }
+                return lies("The server sends the whole file where a part was asked for");
+            }
+            Some(_) if answer.begins != Some(from) => {
+                return lies("The server sends another part than was asked for");
+            }
+            _ => {}
+        }
+        if probe {
+            self.learn(transfer, answer)?;
+        }
+        self.compare(answer, probe)?;
+        self.stage.set(Stage::Pieces);
+        Ok(())
+    }
+
+    /// The first answer says what the file is.
+    fn learn(&self, transfer: &Transfer, answer: &Answer) -> Result<(), Fault> {
+        if let Some(easy) = transfer.easy.borrow().as_ref() {
+            let headers = easy.state().headers.borrow();
+            for (_, line) in headers.of(Origin::Header as u32, None) {
+                if line.name.eq_ignore_ascii_case(b"Link") {
+                    self.whole.named.borrow_mut().extend(sources::duplicates(line.value));
+                } else if line.name.eq_ignore_ascii_case(b"Repr-Digest") {
+                    let told = field::sums(line.value).into_iter().map(|(_, sum)| sum);
+                    self.whole.sums.borrow_mut().extend(told);
+                }
+            }
+        }
+        let binds = answer.marks.bind() || !self.whole.sums.borrow().is_empty();
+        let Some(size) = answer.marks.size.filter(|_| binds) else { return Err(Fault::InOnePiece) };
+        self.whole.begin(size, answer.marks.clone())?;
+        let mut plan = Plan::new(size, Default::default());
+        if !self.describes.get() {
+            plan.claim(self.number, Span { start: 0, end: size.min(super::fetch::PROBE) });
+        }
+        self.whole.plan.replace(Some(plan));
+        self.whole.marks.replace(Some(answer.marks.clone()));
+        Ok(())
+    }
+
+    /// A source's pieces are of one file; another source's are of the same one if a sum will tell, or their ETags are equal.
+    fn compare(&self, answer: &Answer, is_first: bool) -> Result<(), Fault> {
+        let mut sources = self.whole.sources.borrow_mut();
+        let source = &mut sources[self.source.get()];
+        let size = self.whole.plan.borrow().as_ref().map(|plan| plan.size());
+        if answer.marks.size.is_some() && answer.marks.size != size {
+            return match source.marks {
+                Some(_) => Err(self.changed()),
+                None => Err(Fault::Source(RANGE_ERROR, "Its file is of another size".into())),
+            };
+        }
+        match &source.marks {
+            Some(known) if !known.agree(&answer.marks) => return Err(self.changed()),
+            Some(_) => {}
+            None => {
+                let whole = self.whole.marks.borrow();
+                let first = whole.as_ref().expect("somebody has answered");
+                let equal = first.validator.is_some() && first.validator == answer.marks.validator;
+                if !equal && !is_first && self.whole.sums.borrow().is_empty() {
+                    let why = "Nothing tells that its file is the same: no equal ETag, no checksum";
+                    return Err(Fault::Source(RANGE_ERROR, why.into()));
+                }
+                source.marks = Some(answer.marks.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn changed(&self) -> Fault {
+        let part = self.whole.part.name();
+        Fault::Fatal(
+            RANGE_ERROR,
+            format!("The file has changed since {part} was begun; remove that to begin anew"),
+        )
+    }
+
+    fn take(&self, transfer: &Transfer, data: &[u8]) -> Result<(), Fault> {
+        if self.describes.get() {
+            return Ok(()); // lines that stand for a head
+        }
+        if matches!(self.stage.get(), Stage::Asked { .. } | Stage::AskedForAll) {
+            self.judge(transfer)?;
+        }
+        self.moved_at.set(Instant::now());
+        let count = match self.stage.get() {
+            Stage::All(before) => {
+                self.whole.part.write_at(data, before).map_err(|error| disk(&error))?;
+                self.stage.set(Stage::All(before + data.len() as u64));
+                data.len()
+            }
+            _ => {
+                let mut plan = self.whole.plan.borrow_mut();
+                let plan = plan.as_mut().expect("pieces are of a plan");
+                let room = plan.room(self.number);
+                let count = data.len().min(usize::try_from(room.len()).unwrap_or(usize::MAX));
+                self.whole.part.write_at(&data[..count], room.start).map_err(|error| disk(&error))?;
+                plan.got(self.number, count as u64);
+                count
+            }
+        };
+        let mut sources = self.whole.sources.borrow_mut();
+        let source = &mut sources[self.source.get()];
+        source.recent += count as u64;
+        source.failures = 0;
+        if count < data.len() { Err(Fault::GivenAway) } else { Ok(()) }
+    }
+}
+
+impl Whole {
+    /// Begins anew: first the journal says whose the part file is, then that is made.
+    fn begin(&self, size: u64, marks: Marks) -> Result<(), Fault> {
+        self.begun.set(true);
+        let journal = Journal { url: self.url.clone(), size, marks, done: Default::default() };
+        self.part.tell(&journal).map_err(|why| Fault::Fatal(WRITE_ERROR, why))?;
+        self.part.begin(size).map_err(|error| disk(&error))
+    }
+
+    /// Nothing of it can be gone on with.
+    pub fn begin_in_one_piece(&self) -> Result<(), Fault> {
+        self.begin(0, Marks::default())
+    }
+}
+
+pub fn disk(error: &std::io::Error) -> Fault {
+    Fault::Fatal(WRITE_ERROR, format!("Failed writing the part file: {}", os_text(error)))
+}
+
+impl Divert for Worker {
+    fn body(&self, transfer: &Transfer, data: &[u8]) -> Result<(), ()> {
+        self.take(transfer, data).map_err(|fault| {
+            self.fault.replace(Some(fault));
+            transfer.told.set(true);
+        })
+    }
+}

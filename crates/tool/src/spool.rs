@@ -1,0 +1,89 @@
+//! Standard input that may have to be sent again: what was read of it stays in a file without a name.
+
+use std::fs::{File, OpenOptions, remove_file};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::time::SystemTime;
+
+/// Names tried for the file before giving up.
+const MOST_NAMES: u32 = 100;
+
+pub struct Spool {
+    file: File,
+    stored: u64,
+    at: u64,
+}
+
+impl Spool {
+    /// The file is in the folder for temporary ones, for this user alone, and gone with this process.
+    pub fn new() -> io::Result<Spool> {
+        let nanos =
+            SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |now| now.subsec_nanos());
+        for number in 0..MOST_NAMES {
+            let name = format!("warmwire-{}-{nanos:x}-{number}", std::process::id());
+            let path = std::env::temp_dir().join(name);
+            match OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path) {
+                Ok(file) => {
+                    remove_file(&path)?;
+                    return Ok(Spool { file, stored: 0, at: 0 });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// What was stored first, then more of the source.
+    pub fn read(
+        &mut self,
+        buf: &mut [u8],
+        source: impl FnOnce(&mut [u8]) -> io::Result<usize>,
+    ) -> io::Result<usize> {
+        let left = usize::try_from(self.stored - self.at).unwrap_or(usize::MAX);
+        if left > 0 {
+            let room = left.min(buf.len());
+            let count = self.file.read_at(&mut buf[..room], self.at)?;
+            self.at += count as u64;
+            return Ok(count);
+        }
+        let count = source(buf)?;
+        self.file.write_all_at(&buf[..count], self.stored)?;
+        self.stored += count as u64;
+        self.at = self.stored;
+        Ok(count)
+    }
+
+    /// Goes on from there; false when that has not been read yet.
+    pub fn seek(&mut self, offset: u64) -> bool {
+        let known = offset <= self.stored;
+        if known {
+            self.at = offset;
+        }
+        known
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    #[test]
+    fn what_was_read_is_read_again() {
+        let mut source = b"abcdefgh".as_slice();
+        let mut spool = Spool::new().unwrap();
+        let mut take = |spool: &mut Spool, most: usize| {
+            let mut buf = vec![0; most];
+            let count = spool.read(&mut buf, |buf| source.read(buf)).unwrap();
+            String::from_utf8(buf[..count].to_vec()).unwrap()
+        };
+        assert_eq!(take(&mut spool, 3), "abc");
+        assert!(!spool.seek(4) && spool.seek(1));
+        assert_eq!(take(&mut spool, 9), "bc");
+        assert_eq!(take(&mut spool, 9), "defgh");
+        assert_eq!(take(&mut spool, 9), "");
+        assert!(spool.seek(0));
+        assert_eq!(take(&mut spool, 99), "abcdefgh");
+    }
+}

@@ -1,0 +1,237 @@
+//! `--retry-resume` on a transfer: the answer is looked at before its first byte is written.
+
+use super::{Transfer, Upload};
+use crate::raw::{Easy, EasyOption, Origin};
+use crate::request::Bytes;
+use crate::resume::{Answer, Ask, Marks, Piece, Resumption, content_range};
+use std::io;
+use std::rc::Rc;
+
+/// CURLE numbers.
+const HTTP_ERROR: i32 = 22;
+const WRITE_ERROR: i32 = 23;
+const RANGE_ERROR: i32 = 33;
+
+/// What is needed to go on with a transfer in another attempt.
+pub struct Resuming {
+    download: Option<Resumption>,
+    /// The headers that go with every request; none elsewhere than over HTTP.
+    headers: Option<Vec<Bytes>>,
+    /// The length of the output before the first attempt, and CURLOPT_RESUME_FROM_LARGE(3) for it.
+    base: u64,
+    offset: i64,
+    /// What this attempt's body is, once that is known.
+    piece: Option<Piece>,
+    /// What was written before it can't be taken back.
+    stuck: bool,
+    /// An upload has begun at the server.
+    uploaded: bool,
+}
+
+impl Resuming {
+    /// `headers` are none elsewhere than over HTTP.
+    pub fn download(download: Resumption, headers: Option<Vec<Bytes>>, base: u64, offset: i64) -> Resuming {
+        Resuming { download: Some(download), headers, base, offset, ..Resuming::upload() }
+    }
+
+    pub fn upload() -> Resuming {
+        Resuming {
+            download: None,
+            headers: None,
+            base: 0,
+            offset: 0,
+            piece: None,
+            stuck: false,
+            uploaded: false,
+        }
+    }
+
+    /// The file is not that of the attempt before.
+    pub fn has_changed(&self) -> bool {
+        self.piece == Some(Piece::Foreign) && !self.stuck
+    }
+}
+
+impl Transfer {
+    /// Whether what comes is to be written. Looks at the answer when its first byte has come.
+    pub(super) fn is_wanted(&self) -> Result<bool, ()> {
+        let mut resuming = self.resuming.borrow_mut();
+        let Some(resuming) = resuming.as_mut() else { return Ok(true) };
+        if resuming.piece.is_none() {
+            self.look(resuming).map_err(|_| ())?;
+        }
+        match resuming.piece {
+            _ if resuming.stuck => self.refuse(),
+            Some(Piece::Foreign) => self.refuse(),
+            Some(Piece::Unwanted) => Ok(false),
+            _ => Ok(true),
+        }
+    }
+
+    /// Words of its own follow.
+    fn refuse(&self) -> Result<bool, ()> {
+        self.told.set(true);
+        Err(())
+    }
+
+    fn look(&self, resuming: &mut Resuming) -> io::Result<()> {
+        let easy = self.easy.borrow();
+        let (Some(easy), Some(download)) = (easy.as_ref(), &mut resuming.download) else { return Ok(()) };
+        let mut answer = answer_of(easy);
+        if resuming.headers.is_some() && self.is_decoded(easy) {
+            answer.marks = Marks::default();
+        }
+        let piece = download.answered(&answer);
+        resuming.piece = Some(piece);
+        if piece == Piece::Anew {
+            let mut out = self.out.borrow_mut();
+            resuming.stuck = !out.can_forget()?;
+            if !resuming.stuck {
+                out.rewind_to(resuming.base)?;
+                drop(out);
+                self.restart_check()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What has been answered by now.
+    pub fn answer_so_far(&self) -> Answer {
+        self.easy.borrow().as_ref().map(answer_of).unwrap_or_default()
+    }
+
+    fn is_decoded(&self, easy: &Easy) -> bool {
+        let options = &self.request.options;
+        let headers = easy.state().headers.borrow();
+        let fields = headers.of(Origin::Header as u32, None);
+        options.is_on("compressed")
+            && !options.is_on("raw")
+            && fields.iter().any(|(_, field)| field.name.eq_ignore_ascii_case(b"Content-Encoding"))
+    }
+
+    /// After an attempt: an error that the answer to a resumed one is.
+    pub fn resumed(&self, code: i32) -> Option<(i32, String)> {
+        let mut resuming = self.resuming.borrow_mut();
+        let resuming = resuming.as_mut()?;
+        let download = resuming.download.as_mut()?;
+        if self.condemned.get() {
+            download.forget();
+        }
+        let goes_on = download.goes_on();
+        if resuming.piece.is_none() && goes_on && code == 0 && self.look(resuming).is_err() {
+            return Some((WRITE_ERROR, "Failed writing body".into()));
+        }
+        if resuming.stuck {
+            let why = "The server sends the whole file again, and what was written can't be taken back";
+            return Some((RANGE_ERROR, why.into()));
+        }
+        match resuming.piece {
+            Some(Piece::Foreign) => {
+                Some((RANGE_ERROR, "What the server sends is not the rest of what came before".into()))
+            }
+            Some(Piece::Unwanted) if code == 0 => {
+                let status = self.answer().1;
+                Some((HTTP_ERROR, format!("The requested URL returned error: {status}")))
+            }
+            _ => None,
+        }
+    }
+
+    /// Before another attempt: it asks for the rest, if that can be had; if not, all of it is begun anew by who asked.
+    pub(super) fn asks_for_the_rest(&self) -> io::Result<bool> {
+        let mut resuming = self.resuming.borrow_mut();
+        let Some(resuming) = resuming.as_mut() else { return Ok(false) };
+        let easy = self.easy.borrow();
+        let Some(easy) = easy.as_ref() else { return Ok(false) };
+        resuming.piece = None;
+        resuming.uploaded |= easy.state().info.borrow().uploaded > 0;
+        if !matches!(*self.upload.borrow(), Upload::None) {
+            // What is at the server is this upload's: it was begun.
+            set_offset(easy, if resuming.uploaded { -1 } else { 0 });
+            return Ok(false);
+        }
+        let mut out = self.out.borrow_mut();
+        let Some(download) = &mut resuming.download else { return Ok(false) };
+        if self.condemned.get() {
+            download.forget();
+        }
+        let asked = download.next(out.start + out.bytes - resuming.base);
+        if let Some(ask) = &asked {
+            out.keep()?;
+            if let Some(check) = &mut *self.check.borrow_mut() {
+                check.go_on();
+            }
+            self.env.note(&format!("Asks for the rest from byte {}", ask.from));
+        } else if out.can_forget()? {
+            out.rewind_to(resuming.base)?;
+            drop(out);
+            self.restart_check()?;
+        } else if out.start + out.bytes > resuming.base {
+            return Err(io::ErrorKind::NotSeekable.into());
+        }
+        match (&resuming.headers, &asked) {
+            (Some(headers), _) => {
+                set_offset(easy, if asked.is_some() { 0 } else { resuming.offset });
+                self.ask_http(easy, headers, asked.as_ref());
+            }
+            (None, Some(ask)) => set_offset(easy, ask.from as i64),
+            (None, None) => set_offset(easy, resuming.offset),
+        }
+        Ok(asked.is_some())
+    }
+
+    fn ask_http(&self, easy: &Easy, headers: &[Bytes], asked: Option<&Ask>) {
+        let mut headers = headers.to_vec();
+        let given = self.request.options.text("RANGE").map(<[u8]>::to_vec);
+        let range = asked.map(|ask| {
+            let to = ask.to.map(|to| to.to_string()).unwrap_or_default();
+            format!("{}-{to}", ask.from).into_bytes()
+        });
+        if let Some(validator) = asked.and_then(|ask| ask.if_range.as_ref()) {
+            headers.push([b"If-Range: ".as_slice(), validator].concat());
+        }
+        let range = easy.set_text(EasyOption::Range, range.or(given).as_deref());
+        let list = headers.iter().map(|line| Rc::from(line.as_slice())).collect();
+        let list = easy.state().settings.borrow_mut().set_list(EasyOption::Httpheader, Some(list));
+        debug_assert!(range.is_ok() && list.is_ok(), "any text is one");
+    }
+}
+
+fn set_offset(easy: &Easy, offset: i64) {
+    let set = easy.state().settings.borrow_mut().set_long(EasyOption::ResumeFromLarge, offset);
+    debug_assert!(set.is_ok(), "any offset is one");
+}
+
+fn answer_of(easy: &Easy) -> Answer {
+    let http = easy.state().info.borrow().scheme.to_ascii_lowercase().starts_with("http");
+    if http { http_answer(easy) } else { file_answer(easy) }
+}
+
+fn http_answer(easy: &Easy) -> Answer {
+    let headers = easy.state().headers.borrow();
+    let fields = headers.of(Origin::Header as u32, None);
+    let field = |name: &str| {
+        let found = fields.iter().find(|(_, field)| field.name.eq_ignore_ascii_case(name.as_bytes()));
+        found.map(|(_, field)| field.value)
+    };
+    let status = easy.state().info.borrow().response_code;
+    let range = field("Content-Range").and_then(content_range).filter(|_| status == 206);
+    let length = || std::str::from_utf8(field("Content-Length")?).ok()?.parse().ok();
+    let size = if status == 206 { range.and_then(|range| range.1) } else { length() };
+    let marks = Marks::of_fields(field, size);
+    Answer { status: Some(status), marks, begins: range.map(|range| range.0) }
+}
+
+/// What is known of a file that is not fetched over HTTP.
+fn file_answer(easy: &Easy) -> Answer {
+    let info = easy.state().info.borrow();
+    let known = |number: i64| u64::try_from(number).ok();
+    let offset = easy.state().settings.borrow().long(EasyOption::ResumeFromLarge).max(0) as u64;
+    // Of a range the size says nothing.
+    let ranged = easy.state().settings.borrow().text(EasyOption::Range).is_some();
+    let size = known(info.download_total).filter(|size| *size > 0 && !ranged).map(|rest| rest + offset);
+    Answer {
+        marks: Marks::of_file(Some(info.file_time).filter(|time| *time >= 0), size),
+        ..Answer::default()
+    }
+}

@@ -1,0 +1,269 @@
+//! permessage-deflate (RFC 7692): what is offered and agreed on, and the messages compressed ([`Deflater`]) and taken out
+//! again ([`Inflater`]). The deflating itself is the crate flate2's.
+//!
+//! Plain bytes come in slices of at most 16 KiB, so that a bomb takes no more memory than its window.
+
+use std::fmt;
+
+use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+
+const NAME: &str = "permessage-deflate";
+const SERVER_FORGETS: &str = "server_no_context_takeover";
+const CLIENT_FORGETS: &str = "client_no_context_takeover";
+const SERVER_WINDOW: &str = "server_max_window_bits";
+const CLIENT_WINDOW: &str = "client_max_window_bits";
+
+/// The largest window, as a power of two, and the smallest (section 7.1.2).
+pub const MAX_WINDOW: u8 = 15;
+pub const MIN_WINDOW: u8 = 8;
+
+/// What a flush ends with; it stays here when a message ends (section 7.2.1).
+const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
+
+/// The most that is handed out at once.
+const SLICE: usize = 16 * 1024;
+
+/// What a client asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// No message is remembered when the next comes, on either side: memory is taken only within one, and less is saved.
+    pub forgets: bool,
+    /// The window that both sides are to have, as a power of two.
+    pub window: u8,
+}
+
+/// What the two sides do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Agreed {
+    /// The server begins each message afresh.
+    pub server_forgets: bool,
+    /// We must.
+    pub client_forgets: bool,
+    /// How far back we may refer, as a power of two.
+    pub client_window: u8,
+}
+
+/// A server that accepts what was not offered, or in words that make no sense.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadAnswer(String);
+
+impl fmt::Display for BadAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the server accepts what was not offered: {}", self.0)
+    }
+}
+
+impl Offer {
+    /// The value of Sec-WebSocket-Extensions.
+    pub fn field(self) -> String {
+        let mut value = format!("{NAME}; {CLIENT_WINDOW}");
+        if self.window < MAX_WINDOW {
+            value = format!("{value}={0}; {SERVER_WINDOW}={0}", self.window);
+        }
+        if self.forgets {
+            value = format!("{value}; {SERVER_FORGETS}; {CLIENT_FORGETS}");
+        }
+        value
+    }
+
+    /// What the server has made of it, by the same field of its reply; `None` when it wants no compression.
+    pub fn agree(self, value: &[u8]) -> Result<Option<Agreed>, BadAnswer> {
+        let bad = |what: &str| Err(BadAnswer(what.to_owned()));
+        let value = String::from_utf8_lossy(value);
+        let mut extensions = value.split(',').map(str::trim).filter(|extension| !extension.is_empty());
+        let Some(accepted) = extensions.next() else { return Ok(None) };
+        if let Some(second) = extensions.next() {
+            return bad(second);
+        }
+        let mut parts = accepted.split(';').map(str::trim);
+        if !parts.next().is_some_and(|name| name.eq_ignore_ascii_case(NAME)) {
+            return bad(accepted);
+        }
+        let (forgets, window) = (self.forgets, self.window);
+        let mut agreed = Agreed { server_forgets: false, client_forgets: forgets, client_window: window };
+        let mut seen = Vec::new();
+        for part in parts {
+            let (name, value) =
+                part.split_once('=').map_or((part, None), |(n, v)| (n.trim_end(), Some(v.trim())));
+            let bits = value.and_then(|value| value.trim_matches('"').parse().ok());
+            let bits = bits.filter(|bits| (MIN_WINDOW..=MAX_WINDOW).contains(bits));
+            match (name, bits) {
+                _ if seen.contains(&name) => return bad(part),
+                (SERVER_FORGETS, _) if value.is_none() => agreed.server_forgets = true,
+                (CLIENT_FORGETS, _) if value.is_none() => agreed.client_forgets = true,
+                (SERVER_WINDOW, Some(bits)) if bits <= window => {}
+                (CLIENT_WINDOW, Some(bits)) => agreed.client_window = bits.min(window),
+                _ => return bad(part),
+            }
+            seen.push(name);
+        }
+        Ok(Some(agreed))
+    }
+}
+
+/// Compresses messages, one after the other.
+pub struct Deflater {
+    /// There is none before the first message, and between messages that are not remembered.
+    state: Option<Compress>,
+    forgets: bool,
+    window: usize,
+    /// So much was compressed since all was last forgotten.
+    since: usize,
+}
+
+impl Deflater {
+    pub fn new(agreed: Agreed) -> Deflater {
+        let window = 1 << agreed.client_window;
+        Deflater { state: None, forgets: agreed.client_forgets, window, since: 0 }
+    }
+
+    /// Compresses a piece of a message. What is ready to leave goes to the end of `out`; it may be nothing yet.
+    pub fn piece(&mut self, data: &[u8], out: &mut Vec<u8>) {
+        let whole = self.window == 1 << MAX_WINDOW;
+        let mut rest = data;
+        while !rest.is_empty() {
+            // The compressor's own window is always the largest: in a smaller one it forgets in time.
+            if !whole && self.since == self.window {
+                self.run(&[], FlushCompress::Full, out);
+                self.since = 0;
+            }
+            let room = if whole { rest.len() } else { self.window - self.since };
+            let (now, later) = rest.split_at(room.min(rest.len()));
+            self.run(now, FlushCompress::None, out);
+            self.since = self.since.saturating_add(now.len());
+            rest = later;
+        }
+    }
+
+    /// A fragment ends, and if it is the `last` its message: all that is left goes to the end of `out`.
+    pub fn end(&mut self, last: bool, out: &mut Vec<u8>) {
+        self.run(&[], FlushCompress::Sync, out);
+        if last {
+            debug_assert!(out.ends_with(&TAIL));
+            out.truncate(out.len() - TAIL.len());
+            if self.forgets {
+                (self.state, self.since) = (None, 0);
+            }
+        }
+    }
+
+    fn run(&mut self, mut data: &[u8], flush: FlushCompress, out: &mut Vec<u8>) {
+        let state = self.state.get_or_insert_with(|| Compress::new(Compression::default(), false));
+        loop {
+            out.reserve(1024 + data.len() / 4);
+            let before = state.total_in();
+            // It has no way to fail: there is room, and what is asked for is sound.
+            let _ = state.compress_vec(data, out, flush);
+            data = &data[(state.total_in() - before) as usize..];
+            if data.is_empty() && out.len() < out.capacity() {
+                return;
+            }
+        }
+    }
+}
+
+/// Takes messages out of what was compressed.
+pub struct Inflater {
+    state: Option<Decompress>,
+    forgets: bool,
+    input: Vec<u8>,
+    used: usize,
+    /// The message ends with this input.
+    ends: bool,
+    /// There may be more without more input.
+    pending: bool,
+    /// What was made and not handed out: at most one byte more than a slice, which tells that the slice is not the last.
+    output: Vec<u8>,
+}
+
+/// A piece of a message.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Slice {
+    pub bytes: Vec<u8>,
+    /// The message ends with it.
+    pub last: bool,
+}
+
+/// What is no deflated data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Corrupt;
+
+impl fmt::Display for Corrupt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a compressed message is corrupt")
+    }
+}
+
+impl Inflater {
+    pub fn new(agreed: Agreed) -> Inflater {
+        Inflater {
+            state: None,
+            forgets: agreed.server_forgets,
+            input: Vec::new(),
+            used: 0,
+            ends: false,
+            pending: false,
+            output: Vec::new(),
+        }
+    }
+
+    /// Whether [`Inflater::slice`] may have something.
+    pub fn is_pending(&self) -> bool {
+        self.pending
+    }
+
+    /// Takes payload of a message, which `ends` with it or goes on. All of what came before has been asked for.
+    pub fn feed(&mut self, payload: &[u8], ends: bool) {
+        debug_assert!(!self.pending, "slices are left");
+        self.input.clear();
+        self.input.extend_from_slice(payload);
+        if ends {
+            self.input.extend_from_slice(&TAIL);
+        }
+        (self.used, self.ends, self.pending) = (0, ends, true);
+    }
+
+    /// The next piece of what was fed, when there is one.
+    pub fn slice(&mut self) -> Result<Option<Slice>, Corrupt> {
+        if !self.pending {
+            return Ok(None);
+        }
+        self.fill()?;
+        if self.output.len() > SLICE {
+            let ahead = self.output.split_off(SLICE);
+            let bytes = std::mem::replace(&mut self.output, ahead);
+            return Ok(Some(Slice { bytes, last: false }));
+        }
+        let bytes = std::mem::take(&mut self.output);
+        (self.pending, self.input) = (false, Vec::new());
+        if self.ends && self.forgets {
+            self.state = None;
+        }
+        Ok((self.ends || !bytes.is_empty()).then_some(Slice { bytes, last: self.ends }))
+    }
+
+    /// Inflates until there is a byte more than a slice, or all input is used up.
+    fn fill(&mut self) -> Result<(), Corrupt> {
+        let state = self.state.get_or_insert_with(|| Decompress::new(false));
+        let room = SLICE + 1;
+        while self.output.len() < room {
+            let had = self.output.len();
+            self.output.resize(room, 0);
+            let (read, made) = (state.total_in(), state.total_out());
+            let input = &self.input[self.used..];
+            let status = state.decompress(input, &mut self.output[had..], FlushDecompress::None);
+            let (read, made) = ((state.total_in() - read) as usize, (state.total_out() - made) as usize);
+            self.used += read;
+            self.output.truncate(had + made);
+            match status {
+                // A block that says it is the last is none for this extension (section 7.2.3.5).
+                Ok(Status::StreamEnd) => state.reset(false),
+                Ok(_) | Err(_) if made > 0 => {}
+                Ok(_) if self.used == self.input.len() => return Ok(()),
+                Ok(_) if read > 0 => {}
+                Ok(_) | Err(_) => return Err(Corrupt),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,309 @@
+//! Transfers and pools, as Python holds them.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+
+use pyo3::exceptions::{PyKeyError, PyOSError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList};
+use warmwire::tables::share::LockData;
+use warmwire::transfers::{Request, Sink, Transfers, Upload};
+use warmwire::{Descriptor, Failure, Limits, Share};
+
+use crate::options;
+use crate::outcome::Outcome;
+
+/// How long the engine runs before the interpreter is asked for signals: one that comes during a wait ends it anyway.
+const TURN: Duration = Duration::from_secs(1);
+
+/// Connections, names and TLS sessions that the engines of any threads have in common.
+#[pyclass(frozen, module = "warmwire._native")]
+pub struct Pool(Share);
+
+#[pymethods]
+impl Pool {
+    #[new]
+    fn new() -> Pool {
+        let share = Share::default();
+        for kind in [LockData::Connect, LockData::Dns, LockData::SslSession] {
+            share.set_kind(kind, true);
+        }
+        Pool(share)
+    }
+
+    /// Closes the idle connections politely.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| self.0.close());
+    }
+}
+
+/// The transfers of one loop; one thread at a time runs them.
+#[pyclass(frozen, module = "warmwire._native")]
+pub struct Engine {
+    inner: Mutex<Inner>,
+    process: u32,
+}
+
+struct Inner {
+    transfers: Transfers,
+    descriptor: Option<Descriptor>,
+}
+
+// SAFETY: What is counted without atomics (`Rc`) belongs to the transfers alone: none of it is handed out, and `Engine` reaches it
+// under its mutex. It goes from thread to thread as a whole, as the C API's handles do. What it shares with others (`Share`, the
+// process's resolver) is made for threads.
+unsafe impl Send for Inner {}
+
+impl Engine {
+    /// The interpreter's lock is given up before that of the engine is waited for.
+    fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Inner>> {
+        if self.process != std::process::id() {
+            return Err(PyRuntimeError::new_err("an engine does not outlive a fork"));
+        }
+        Ok(match self.inner.try_lock() {
+            Ok(inner) => inner,
+            Err(_) => {
+                pyo3::sync::MutexExt::lock_py_attached(&self.inner, py).unwrap_or_else(|e| e.into_inner())
+            }
+        })
+    }
+
+    fn known(inner: &Inner, id: usize) -> PyResult<&Transfers> {
+        match inner.transfers.knows(id) {
+            true => Ok(&inner.transfers),
+            false => Err(PyKeyError::new_err(id)),
+        }
+    }
+
+    /// Asks of one transfer what there is to be known.
+    pub fn with<R>(&self, py: Python<'_>, id: usize, ask: impl FnOnce(&Transfers) -> R) -> PyResult<R> {
+        let inner = self.lock(py)?;
+        Self::known(&inner, id).map(ask)
+    }
+
+    /// Runs for a turn, or until the transfer has something new.
+    fn turn(&self, id: usize) -> io::Result<()> {
+        let mut inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
+        let transfers = &mut inner.transfers;
+        transfers.perform();
+        let mut news = transfers.has_ended(id);
+        while let Some(with) = transfers.next_news() {
+            news |= with == id;
+        }
+        if news {
+            return Ok(());
+        }
+        match transfers.wait(TURN) {
+            Err(e) if e.kind() != io::ErrorKind::Interrupted => Err(e),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What a started transfer is refused with: curl's code and the reason.
+fn refused(failure: Failure) -> PyErr {
+    PyRuntimeError::new_err((failure.code.id(), failure.message))
+}
+
+#[pymethods]
+impl Engine {
+    #[new]
+    fn new(pool: Option<&Pool>) -> Engine {
+        let transfers = Transfers::new(pool.map(|pool| pool.0.clone()));
+        Engine { inner: Mutex::new(Inner { transfers, descriptor: None }), process: std::process::id() }
+    }
+
+    /// How many connections there may be, to one host and in all; 0 is no limit.
+    fn set_limits(&self, py: Python<'_>, max_host: usize, max_total: usize) -> PyResult<()> {
+        self.lock(py)?.transfers.set_limits(Limits { max_connects: 0, max_host, max_total });
+        Ok(())
+    }
+
+    /// Begins a transfer and tells its number. `upload` is None, bytes, or True where `feed` gives it; `window` is how much body may
+    /// lie untaken, `path` a file to which it is added at `at`. With `tells_connection` a connection is news, too.
+    #[expect(clippy::too_many_arguments, reason = "they have names where it is called")]
+    #[pyo3(signature = (options, upload=None, window=None, path=None, at=0, tells_connection=false))]
+    fn start(
+        &self,
+        py: Python<'_>,
+        options: &Bound<'_, PyList>,
+        upload: Option<&Bound<'_, PyAny>>,
+        window: Option<usize>,
+        path: Option<std::path::PathBuf>,
+        at: u64,
+        tells_connection: bool,
+    ) -> PyResult<usize> {
+        let options = options::read(options)?;
+        let upload = match upload {
+            None => Upload::Nothing,
+            Some(given) => match given.cast::<PyBytes>() {
+                Ok(bytes) => Upload::Memory(bytes.as_bytes().to_vec()),
+                Err(_) => Upload::Fed,
+            },
+        };
+        let sink = match path {
+            None => Sink::Memory,
+            Some(path) => {
+                let mut file = OpenOptions::new().write(true).create(true).truncate(at == 0).open(path)?;
+                io::Seek::seek(&mut file, io::SeekFrom::Start(at))?;
+                Sink::File(file)
+            }
+        };
+        let request =
+            Request { options, upload, sink, window: window.unwrap_or(usize::MAX), tells_connection };
+        self.lock(py)?.transfers.start(request).map_err(refused)
+    }
+
+    /// Runs one transfer to its end, and lets it go.
+    fn fetch(&self, py: Python<'_>, id: usize) -> PyResult<Outcome> {
+        loop {
+            let turned = py.detach(|| self.turn(id));
+            let signalled = py.check_signals();
+            let mut inner = self.lock(py)?;
+            let transfers = Self::known(&inner, id)?;
+            if let Err(error) = turned.map_err(PyOSError::new_err).and(signalled) {
+                inner.transfers.release(id);
+                return Err(error);
+            }
+            if transfers.has_ended(id) {
+                let outcome = Outcome::take(py, transfers, id);
+                inner.transfers.release(id);
+                return Ok(outcome);
+            }
+        }
+    }
+
+    /// Runs until there is something new of this transfer: its head, some body, hunger, its end. A turn without any ends
+    /// after a second.
+    fn advance(&self, py: Python<'_>, id: usize) -> PyResult<()> {
+        Self::known(&*self.lock(py)?, id)?;
+        py.detach(|| self.turn(id))?;
+        py.check_signals()
+    }
+
+    /// Runs what is ready, without waiting. Which transfers have something new?
+    fn run(&self, py: Python<'_>) -> PyResult<Vec<usize>> {
+        let mut inner = self.lock(py)?;
+        let transfers = &mut inner.transfers;
+        let moved = Shown(transfers);
+        py.detach(move || moved.perform());
+        Ok(std::iter::from_fn(|| inner.transfers.next_news()).collect())
+    }
+
+    /// Runs, and waits at most so many seconds where nothing is new.
+    fn run_for(&self, py: Python<'_>, seconds: f64) -> PyResult<Vec<usize>> {
+        let news = self.run(py)?;
+        if !news.is_empty() {
+            return Ok(news);
+        }
+        let max = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(TURN).min(TURN);
+        let mut inner = self.lock(py)?;
+        let waiting = Shown(&mut inner.transfers);
+        let waited = py.detach(move || waiting.wait(max));
+        drop(inner);
+        match waited {
+            Err(e) if e.kind() != io::ErrorKind::Interrupted => return Err(e.into()),
+            _ => {}
+        }
+        py.check_signals()?;
+        self.run(py)
+    }
+
+    /// A descriptor that is readable when there is something to run.
+    fn fileno(&self, py: Python<'_>) -> PyResult<i32> {
+        let mut inner = self.lock(py)?;
+        if inner.descriptor.is_none() {
+            inner.descriptor = Some(inner.transfers.descriptor()?);
+        }
+        Ok(inner.descriptor.as_ref().map_or(-1, AsRawFd::as_raw_fd))
+    }
+
+    /// After how many seconds to run although nothing was readable; None is never.
+    fn timeout(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        Ok(self.lock(py)?.transfers.timeout().map(|timeout| timeout.as_secs_f64()))
+    }
+
+    /// How many transfers have not ended.
+    fn running(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.lock(py)?.transfers.running())
+    }
+
+    /// Whether it has had a connection.
+    fn is_connected(&self, py: Python<'_>, id: usize) -> PyResult<bool> {
+        let inner = self.lock(py)?;
+        Ok(Self::known(&inner, id)?.is_connected(id))
+    }
+
+    /// Whether its last head has come, whether it waits for more to send, and whether it has ended.
+    fn state(&self, py: Python<'_>, id: usize) -> PyResult<(bool, bool, bool)> {
+        let inner = self.lock(py)?;
+        let transfers = Self::known(&inner, id)?;
+        Ok((transfers.has_head(id), transfers.is_hungry(id), transfers.has_ended(id)))
+    }
+
+    /// curl's code and the status of one that has ended, and None of one that has not.
+    fn ending(&self, py: Python<'_>, id: usize) -> PyResult<Option<(i32, i64)>> {
+        self.with(py, id, |transfers| {
+            let status = transfers.info(id, |info| info.response_code);
+            transfers.ending(id).map(|code| (code.id(), status))
+        })
+    }
+
+    /// All heads that have come; they stay.
+    fn head<'py>(&self, py: Python<'py>, id: usize) -> PyResult<Bound<'py, PyBytes>> {
+        self.with(py, id, |transfers| transfers.head(id, |head| PyBytes::new(py, head)))
+    }
+
+    /// All that there is of a transfer; it goes on, or stays until it is released.
+    fn take(&self, py: Python<'_>, id: usize) -> PyResult<Outcome> {
+        let inner = self.lock(py)?;
+        Ok(Outcome::take(py, Self::known(&inner, id)?, id))
+    }
+
+    /// How many bytes of body lie untaken.
+    fn waiting_body(&self, py: Python<'_>, id: usize) -> PyResult<usize> {
+        self.with(py, id, |transfers| transfers.waiting_body(id))
+    }
+
+    /// The body that has come since it was last asked for.
+    fn take_body<'py>(&self, py: Python<'py>, id: usize) -> PyResult<Bound<'py, PyBytes>> {
+        let inner = self.lock(py)?;
+        Ok(PyBytes::new(py, &Self::known(&inner, id)?.take_body(id)))
+    }
+
+    /// More to send; None is the end.
+    fn feed(&self, py: Python<'_>, id: usize, bytes: Option<&[u8]>) -> PyResult<()> {
+        let inner = self.lock(py)?;
+        let transfers = Self::known(&inner, id)?;
+        match bytes {
+            Some(bytes) => transfers.feed(id, bytes),
+            None => transfers.end_upload(id),
+        }
+        Ok(())
+    }
+
+    /// Lets a transfer go. One that has not ended is broken off at once.
+    fn release(&self, py: Python<'_>, id: usize) -> PyResult<()> {
+        self.lock(py)?.transfers.release(id);
+        Ok(())
+    }
+}
+
+/// The transfers, while their engine is locked by the thread that runs them without the interpreter's lock.
+struct Shown<'a>(&'a mut Transfers);
+
+// SAFETY: As for `Inner`; the borrow is that of the mutex's guard, which outlives the call.
+unsafe impl Send for Shown<'_> {}
+
+impl Shown<'_> {
+    fn perform(self) {
+        self.0.perform();
+    }
+
+    fn wait(self, max: Duration) -> io::Result<()> {
+        self.0.wait(max)
+    }
+}

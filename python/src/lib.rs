@@ -1,0 +1,49 @@
+//! The native half of the Python package `warmwire`: transfers, and what is told of them. What requests and replies look like to
+//! a Python program stands in `python/warmwire`.
+//!
+//! The interpreter's lock is released whenever the engine runs, and the engine never calls Python: what is to be sent is
+//! handed in, and what has come is taken.
+
+mod columns;
+mod engine;
+mod heads;
+mod options;
+mod outcome;
+
+use pyo3::prelude::*;
+use warmwire::{Code, EasyOption};
+
+/// Codes, by number: name and text.
+#[pyfunction]
+fn codes() -> Vec<(i32, &'static str, &'static str)> {
+    Code::ALL.iter().map(|code| (code.id(), code.name(), code.text())).collect()
+}
+
+/// Options of a transfer, by name without `CURLOPT_`: number, kind of value.
+#[pyfunction]
+fn known_options() -> Vec<(&'static str, i32, String)> {
+    EasyOption::ALL
+        .iter()
+        .map(|option| (option.name(), option.id(), format!("{:?}", option.kind())))
+        .collect()
+}
+
+/// To be called in the child of a fork before anything else: connections and events of the parent are left alone.
+#[pyfunction]
+fn after_fork_in_child() {
+    warmwire::after_fork_in_child();
+}
+
+#[pymodule(gil_used = true)]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<columns::Columns>()?;
+    module.add_class::<engine::Engine>()?;
+    module.add_class::<engine::Pool>()?;
+    module.add_class::<outcome::Outcome>()?;
+    module.add_function(wrap_pyfunction!(codes, module)?)?;
+    module.add_function(wrap_pyfunction!(known_options, module)?)?;
+    module.add_function(wrap_pyfunction!(after_fork_in_child, module)?)?;
+    module.add_function(wrap_pyfunction!(heads::parse_heads, module)?)?;
+    module.add("CURL_VERSION", warmwire::tables::version::CURL)?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))
+}

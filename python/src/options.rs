@@ -1,0 +1,64 @@
+//! Python's values as values of options.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyList, PyString};
+use warmwire::wire::mime::{Content, Escape, Part};
+use warmwire::{EasyOption, Form, FormSource, Value};
+
+/// A part of a form: name, file name, content type, and its bytes or the path of a file.
+#[derive(FromPyObject)]
+pub struct FormPart(Vec<u8>, Option<Vec<u8>>, Option<Vec<u8>>, Option<Vec<u8>>, Option<String>);
+
+/// Options as (number, value).
+pub fn read(list: &Bound<'_, PyList>) -> PyResult<Vec<(EasyOption, Value)>> {
+    list.iter()
+        .map(|row| {
+            let (number, given): (i32, Bound<'_, PyAny>) = row.extract()?;
+            let option = EasyOption::from_id(number)
+                .ok_or_else(|| PyValueError::new_err(format!("{number} is no option")))?;
+            Ok((option, value(option, &given)?))
+        })
+        .collect()
+}
+
+/// A number, a switch, a text, a list of texts, the parts of a form; None is the default.
+pub fn value(option: EasyOption, given: &Bound<'_, PyAny>) -> PyResult<Value> {
+    if given.is_none() {
+        Ok(Value::Default)
+    } else if let Ok(on) = given.cast::<PyBool>() {
+        Ok(Value::from(on.is_true()))
+    } else if let Ok(text) = given.cast::<PyString>() {
+        Ok(Value::from(text.to_cow()?.as_ref()))
+    } else if let Ok(bytes) = given.cast::<PyBytes>() {
+        Ok(Value::from(bytes.as_bytes().to_vec()))
+    } else if let Ok(number) = given.extract::<i64>() {
+        Ok(Value::from(number))
+    } else if option == EasyOption::Mimepost {
+        let parts: Vec<FormPart> = given.extract()?;
+        Ok(Value::from(Form::new(parts.into_iter().map(part).collect::<PyResult<_>>()?, Escape::Percent)))
+    } else if let Ok(list) = given.cast::<PyList>() {
+        Ok(Value::from(list.iter().map(|text| bytes(&text)).collect::<PyResult<Vec<_>>>()?))
+    } else {
+        Err(PyTypeError::new_err(format!("{} takes no {}", option.name(), given.get_type().name()?)))
+    }
+}
+
+fn bytes(text: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    match text.cast::<PyString>() {
+        Ok(text) => Ok(text.to_cow()?.as_bytes().to_vec()),
+        Err(_) => Ok(text.cast::<PyBytes>()?.as_bytes().to_vec()),
+    }
+}
+
+fn part(FormPart(name, filename, content_type, content, path): FormPart) -> PyResult<Part<FormSource>> {
+    let content = match (content, path) {
+        (Some(bytes), _) => Content::Memory(Rc::from(bytes)),
+        (None, Some(path)) => Form::file(Path::new(&path))?,
+        (None, None) => Content::Nothing,
+    };
+    Ok(Part { name: Some(name), filename, content_type, headers: Vec::new(), encoder: None, content })
+}

@@ -1,0 +1,109 @@
+//! What has become of a transfer, as one value.
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use warmwire::TransferInfo;
+use warmwire::transfers::{Outcome as Ended, Transfers};
+
+/// A transfer that has ended, or whose head has come (`code` is -1 then).
+#[pyclass(frozen, module = "warmwire._native")]
+pub struct Outcome {
+    /// curl's code; 0 is success.
+    #[pyo3(get)]
+    code: i32,
+    /// What went wrong, in words.
+    #[pyo3(get)]
+    message: String,
+    /// Response code; 0 for protocols without one.
+    #[pyo3(get)]
+    status: i64,
+    /// All heads, as they came.
+    #[pyo3(get)]
+    head: Py<PyBytes>,
+    /// The body, or as much of it as was not taken before.
+    #[pyo3(get)]
+    body: Py<PyBytes>,
+    /// The URL last used.
+    #[pyo3(get)]
+    url: String,
+    /// CURL_HTTP_VERSION_.
+    #[pyo3(get)]
+    http_version: i64,
+    /// Redirects followed.
+    #[pyo3(get)]
+    redirects: i64,
+    /// New connections made.
+    #[pyo3(get)]
+    connects: i64,
+    /// Body bytes received, and sent.
+    #[pyo3(get)]
+    downloaded: i64,
+    #[pyo3(get)]
+    uploaded: i64,
+    /// Size that was announced, or -1.
+    #[pyo3(get)]
+    announced: i64,
+    /// Time of the document in seconds since 1970, or -1.
+    #[pyo3(get)]
+    file_time: i64,
+    /// The peer's address and port.
+    #[pyo3(get)]
+    peer: (String, i32),
+    /// Seconds since the start until: the name was known, connected, TLS done, the request about to be sent, the first byte,
+    /// the end. Nought where there was no such step.
+    #[pyo3(get)]
+    times: (f64, f64, f64, f64, f64, f64),
+    /// The cookies of the transfer's own jar, in the lines of a cookie file; empty where no reply has set one.
+    #[pyo3(get)]
+    cookies: Vec<Vec<u8>>,
+}
+
+impl Outcome {
+    /// Takes all that there is of a transfer.
+    pub fn take(py: Python<'_>, transfers: &Transfers, id: usize) -> Outcome {
+        let (code, message) = match transfers.take_outcome(id) {
+            Some(Ended { code, message }) => (code.id(), message),
+            None => (-1, String::new()),
+        };
+        let head = transfers.take_head(id);
+        let cookies = if sets_cookies(&head) { transfers.easy(id).cookies() } else { Vec::new() };
+        let (head, body) =
+            (PyBytes::new(py, &head).unbind(), PyBytes::new(py, &transfers.take_body(id)).unbind());
+        let url = String::from_utf8_lossy(&transfers.easy(id).state().effective_url()).into_owned();
+        transfers.info(id, |info| Outcome {
+            code,
+            message,
+            status: info.response_code,
+            head,
+            body,
+            url,
+            http_version: info.http_version,
+            redirects: info.redirect_count,
+            connects: info.connects,
+            downloaded: info.downloaded,
+            uploaded: info.uploaded,
+            announced: info.download_total.max(info.announced),
+            file_time: info.file_time,
+            peer: (info.ends.primary_ip(), info.ends.primary_port()),
+            times: times(info),
+            cookies,
+        })
+    }
+}
+
+/// Seconds since the start, as [`Outcome::times`].
+pub fn times(info: &TransferInfo) -> (f64, f64, f64, f64, f64, f64) {
+    (
+        info.name_lookup.as_secs_f64(),
+        info.connect.as_secs_f64(),
+        info.app_connect.as_secs_f64(),
+        info.pre_transfer.as_secs_f64(),
+        info.start_transfer.as_secs_f64(),
+        info.total.as_secs_f64(),
+    )
+}
+
+fn sets_cookies(head: &[u8]) -> bool {
+    head.split(|byte| *byte == b'\n')
+        .any(|line| line.len() > 11 && line[..11].eq_ignore_ascii_case(b"set-cookie:"))
+}

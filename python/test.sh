@@ -1,0 +1,12 @@
+#!/bin/sh
+# Installs the package freshly and runs python/tests on it (arguments go to pytest).
+set -eu
+cd "$(dirname "$0")/.."
+: "${CARGO_TARGET_DIR:=target}"
+export CARGO_TARGET_DIR
+case " $* " in *" deep"*) sh tests/install.sh python_deep ;; esac
+fresh=$(sh python/fresh.sh)
+cargo build --quiet -p warmwire-testkit --bin testkit-serve
+serve=$(cd "$CARGO_TARGET_DIR" && pwd)/debug/testkit-serve
+cd python/tests
+PYTHONDONTWRITEBYTECODE=1 WARMWIRE_SERVE=$serve "$fresh" -m pytest -p no:cacheprovider "$@"

@@ -1,0 +1,171 @@
+"""AsyncClient: on asyncio's loop, without threads."""
+
+import asyncio
+import gc
+import os
+import threading
+import time
+
+import pytest
+import warmwire
+from patterns import pattern
+from test_client import Sender
+
+
+def run(work):
+    return asyncio.run(work)
+
+
+def test_many_at_once_on_one_thread(http):
+    async def main():
+        async with warmwire.AsyncClient() as client:
+            replies = await asyncio.gather(*(client.get(http.url(f"/bytes/{size}")) for size in range(200)))
+        return [reply.content for reply in replies], threading.active_count()
+
+    before = threading.active_count()
+    bodies, threads = run(main())
+    assert bodies == [pattern(size) for size in range(200)]
+    assert threads == before
+
+
+def test_connections_are_kept_between_clients_and_loops(http):
+    pool = warmwire.Pool()
+    warmwire.Client(pool=pool).get(http.url("/bytes/1"))
+
+    async def main():
+        client = warmwire.AsyncClient(pool=pool)
+        return [(await client.get(http.url("/bytes/1"))).new_connections for _ in range(3)]
+
+    assert run(main()) == [0, 0, 0]
+    assert run(main()) == [0, 0, 0]
+
+
+def test_a_body_in_pieces(http):
+    async def main():
+        async with warmwire.AsyncClient() as client:
+            async with client.stream("GET", http.url("/bytes/5000000")) as reply:
+                whole = b"".join([piece async for piece in reply.aiter_bytes()])
+            async with client.stream("GET", http.url("/bytes/1000")) as reply:
+                sizes = [len(piece) async for piece in reply.aiter_bytes(300)]
+            async with client.stream("GET", http.url("/drip/1/500/bytes/60")) as reply:
+                first = await anext(reply.aiter_bytes())
+            async with client.stream("GET", http.url("/cut/600/bytes/1000")) as reply:
+                with pytest.raises(warmwire.IncompleteBody):
+                    await reply.aread()
+        return whole, sizes, first
+
+    assert run(main()) == (pattern(5000000), [300, 300, 300, 100], b"a")
+
+
+def test_uploads_from_async_iterators(http):
+    async def pieces():
+        for letter in b"abc":
+            await asyncio.sleep(0.01)
+            yield bytes([letter]) * 70_000
+
+    async def main():
+        async with warmwire.AsyncClient() as client:
+            one = await client.post(http.url("/body"), content=pieces())
+            async with client.stream("PUT", http.url("/body"), content=pieces()) as other:
+                return one.content, await other.aread()
+
+    wanted = b"a" * 70_000 + b"b" * 70_000 + b"c" * 70_000
+    assert run(main()) == (wanted, wanted)
+
+
+def test_errors_and_timeouts(http):
+    async def main():
+        async with warmwire.AsyncClient(timeout=warmwire.Timeout(total=0.3)) as client:
+            with pytest.raises(warmwire.TimeoutException):
+                await client.get(http.url("/delay/60000/bytes/1"))
+            with pytest.raises(warmwire.ResolveError):
+                await client.get("http://nowhere.invalid/", timeout=None)
+            with pytest.raises(warmwire.HTTPStatusError):
+                (await client.get(http.url("/status/503"))).raise_for_status()
+
+    run(main())
+
+
+def test_cancelling_closes_at_once():
+    """The server hears of it without anything else being asked of the loop."""
+    sent = Sender()
+
+    async def main():
+        client = warmwire.AsyncClient()
+        task = asyncio.create_task(client.get(sent.url))
+        while sent.count == 0:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        sent.join()
+
+    run(main())
+
+
+def test_wait_for_cancels(http):
+    async def main():
+        client = warmwire.AsyncClient()
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(client.get(http.url("/delay/60000/bytes/1")), 0.3)
+        return (await client.get(http.url("/bytes/3"))).content
+
+    assert run(main()) == pattern(3)
+
+
+def test_hooks_may_be_coroutines(http):
+    async def mark(request):
+        await asyncio.sleep(0)
+        request.headers["X-Mark"] = "1"
+
+    async def main():
+        async with warmwire.AsyncClient(event_hooks={"request": [mark]}) as client:
+            return (await client.get(http.url("/echo"))).text
+
+    assert "X-Mark: 1" in run(main())
+
+
+def test_who_reads_slowly_stops_the_sender():
+    sent = Sender()
+
+    async def main():
+        async with warmwire.AsyncClient() as client:
+            async with client.stream("GET", sent.url) as reply:
+                await anext(reply.aiter_bytes())
+                deadline = time.monotonic() + 30
+                while not (sent.count and sent.stuck()):
+                    assert time.monotonic() < deadline, "the sender never stops"
+                    await asyncio.sleep(0.05)
+                count = sent.count
+        return count
+
+    assert run(main()) < 64 << 20
+    sent.join()
+
+
+def test_the_loop_sleeps_while_nothing_moves(http):
+    async def main():
+        async with warmwire.AsyncClient() as client:
+            task = asyncio.create_task(client.get(http.url("/delay/2000/bytes/1")))
+            await asyncio.sleep(0.5)
+            before = time.process_time()
+            await task
+            return time.process_time() - before
+
+    assert run(main()) < 0.5
+
+
+def test_nothing_is_left(http):
+    async def main():
+        async with warmwire.AsyncClient(pool=warmwire.Pool()) as client:
+            await asyncio.gather(*(client.get(http.url("/bytes/10")) for _ in range(20)))
+            async with client.stream("GET", http.url("/bytes/9000000")) as reply:
+                await anext(reply.aiter_bytes())
+
+    def rounds():
+        run(main())
+        gc.collect()
+        return len(os.listdir("/proc/self/fd"))
+
+    before = rounds()
+    assert max(rounds() for _ in range(3)) <= before

@@ -1,0 +1,495 @@
+"""Client: what goes out, what comes back, how it fails."""
+
+import gc
+import io
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+import warmwire
+from patterns import pattern
+
+
+def descriptors():
+    return len(os.listdir("/proc/self/fd"))
+
+
+def test_a_reply_has_status_headers_and_body(http):
+    reply = warmwire.get(http.url("/bytes/1000"))
+    assert (reply.status_code, reply.reason_phrase, reply.http_version) == (200, "OK", "HTTP/1.1")
+    assert reply.content == pattern(1000)
+    assert reply.headers["CONTENT-length"] == "1000"
+    assert reply.headers.get_list("accept-ranges") == ["bytes"]
+    assert reply.is_success and reply.ok and not reply.is_error
+    assert reply.elapsed.total_seconds() > 0
+    assert reply.peer[0] == "127.0.0.1"
+
+
+def test_one_connection_serves_all_in_turn(http, counters):
+    with warmwire.Client(pool=warmwire.Pool()) as client:
+        before = counters()["accepts"]
+        made = [client.get(http.url("/bytes/1")).new_connections for _ in range(5)]
+        assert made == [1, 0, 0, 0, 0]
+        assert counters()["accepts"] == before + 2  # and the one that asks
+
+
+def test_params_and_headers_go_out(http):
+    client = warmwire.Client(headers={"X-All": "yes", "X-Over": "client"}, params={"all": "1"})
+    reply = client.get(http.url("/echo?x=y"), params={"a": ["1", "2"], "b": "ü", "none": None}, headers={"x-over": "mine"})
+    head = reply.text.split("\r\n")
+    assert head[0] == "GET /echo?x=y&all=1&a=1&a=2&b=%C3%BC HTTP/1.1"
+    assert "X-All: yes" in head and "x-over: mine" in head and "X-Over: client" not in head
+    assert any(line.startswith("User-Agent: warmwire/") for line in head)
+
+
+def test_json_data_and_content(http):
+    reply = warmwire.post(http.url("/echo"), json={"a": [1, "ü"]})
+    head, body = reply.content.split(b"\r\n\r\n", 1)
+    assert b"Content-Type: application/json" in head and body == b'{"a":[1,"\\u00fc"]}'
+    reply = warmwire.post(http.url("/echo"), data={"a": "b c", "d": ["1", "2"]})
+    head, body = reply.content.split(b"\r\n\r\n", 1)
+    assert b"Content-Type: application/x-www-form-urlencoded" in head and body == b"a=b+c&d=1&d=2"
+    reply = warmwire.put(http.url("/echo"), content=b"\0raw")
+    head, body = reply.content.split(b"\r\n\r\n", 1)
+    assert head.startswith(b"PUT ") and b"Content-Type" not in head and body == b"\0raw"
+    reply = warmwire.post(http.url("/echo"))
+    assert reply.text.startswith("POST ") and "Content-Length: 0" in reply.text
+    assert warmwire.post(http.url("/body"), json={"back": True}).json() == {"back": True}
+
+
+@pytest.mark.parametrize("method", ["delete", "patch", "options"])
+def test_other_methods(http, method):
+    assert getattr(warmwire, method)(http.url("/echo")).text.startswith(method.upper() + " ")
+
+
+def test_head_has_no_body(http):
+    reply = warmwire.head(http.url("/bytes/77"))
+    assert (reply.status_code, reply.content, reply.headers["content-length"]) == (200, b"", "77")
+
+
+def test_files_of_a_form(http, tmp_path):
+    path = tmp_path / "on-disk.bin"
+    path.write_bytes(b"\0" * 70_000 + b"end")
+    with open(path, "rb") as file:
+        reply = warmwire.post(
+            http.url("/echo"),
+            data={"field": "value"},
+            files={"disk": file, "memory": ("name.txt", b"some", "text/plain"), "text": io.StringIO("letters")},
+        )
+    body = reply.content
+    assert b'name="field"\r\n\r\nvalue\r\n' in body
+    assert b'name="disk"; filename="on-disk.bin"' in body and b"\0" * 70_000 + b"end\r\n" in body
+    assert b'name="memory"; filename="name.txt"\r\nContent-Type: text/plain\r\n\r\nsome\r\n' in body
+    assert b"\r\n\r\nletters\r\n" in body
+
+
+def test_bodies_from_iterators_and_files_are_sent_as_they_come(http):
+    given = (bytes([letter]) * 100_000 for letter in b"abc")
+    reply = warmwire.post(http.url("/echo"), content=given)
+    head, body = reply.content.split(b"\r\n\r\n", 1)
+    assert b"Transfer-Encoding: chunked" in head and head.startswith(b"POST ")
+    assert body == b"a" * 100_000 + b"b" * 100_000 + b"c" * 100_000
+    reply = warmwire.put(http.url("/body"), content=io.BytesIO(b"x" * 300_000))
+    assert reply.content == b"x" * 300_000
+    reply = warmwire.post(http.url("/echo"), content=iter([b"four"]), headers={"Content-Length": "4"})
+    assert b"Content-Length: 4\r\n" in reply.content and reply.content.endswith(b"\r\n\r\nfour")
+
+
+def test_an_iterator_that_raises_breaks_the_upload_off(http):
+    def broken():
+        yield b"some"
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        warmwire.post(http.url("/body"), content=broken())
+    assert warmwire.get(http.url("/bytes/1")).status_code == 200
+
+
+def test_redirects(http):
+    reply = warmwire.get(http.url("/redirect/3"))
+    assert (reply.status_code, reply.is_redirect, reply.history) == (302, True, [])
+    reply = warmwire.get(http.url("/redirect/3"), follow_redirects=True)
+    assert reply.text == "arrived\n" and reply.url == http.url("/redirect/0/302")
+    assert [hop.status_code for hop in reply.history] == [302, 302, 302]
+    assert [hop.url for hop in reply.history][:2] == [http.url("/redirect/3"), http.url("/redirect/2/302")]
+    with pytest.raises(warmwire.TooManyRedirects) as raised:
+        warmwire.get(http.url("/redirect/9"), follow_redirects=True, max_redirects=3)
+    assert (raised.value.code, raised.value.name) == (47, "TOO_MANY_REDIRECTS")
+
+
+@pytest.mark.parametrize("status, method", [(301, "PUT"), (303, "GET"), (307, "PUT"), (308, "PUT")])
+def test_a_redirect_says_which_method_follows(http, status, method):
+    there = f"HTTP/1.1 {status} There\r\nLocation: {http.url('/echo')}\r\nContent-Length: 0\r\n\r\n"
+    reply = warmwire.put(Answers(there.encode()).url, content=b"again", follow_redirects=True)
+    assert reply.text.split()[0] == method and reply.text.endswith("again") == (method == "PUT")
+
+
+def test_raise_for_status(http):
+    reply = warmwire.get(http.url("/status/404"))
+    with pytest.raises(warmwire.HTTPStatusError, match="404") as raised:
+        reply.raise_for_status()
+    assert raised.value.response is reply and raised.value.code == 22
+    assert warmwire.get(http.url("/bytes/1")).raise_for_status().status_code == 200
+
+
+def test_cookies_stay_with_the_client(http):
+    client = warmwire.Client(cookies={"given": "1"})
+    client.get(http.url("/cookies/set/kept/yes"))
+    assert dict(client.cookies) == {"given": "1", "kept": "yes"}
+    sent = client.get(http.url("/cookies"), cookies={"once": "2"}).text
+    assert sorted(sent.split("; ")) == ["given=1", "kept=yes", "once=2"]
+    assert sorted(client.get(http.url("/cookies")).text.split("; ")) == ["given=1", "kept=yes"]
+    other = http.url("/cookies").replace("127.0.0.1", "localhost")
+    assert client.get(other).text == "given=1"
+    assert warmwire.get(http.url("/cookies")).text == ""
+
+
+def test_logging_in(http):
+    assert warmwire.get(http.url("/basic/me/secret"), auth=("me", "secret")).text == "welcome\n"
+    assert warmwire.get(http.url("/basic/me/secret"), auth=("me", "wrong")).status_code == 401
+    assert warmwire.get(http.url("/basic/me/secret")).status_code == 401
+    assert warmwire.get(http.url("/basic/me/secret"), auth=warmwire.Auth("me", "secret", "any")).text == "welcome\n"
+    assert "Authorization: Bearer t0ken" in warmwire.get(http.url("/echo"), auth=warmwire.BearerAuth("t0ken")).text
+
+
+def test_codings_are_taken_off(http):
+    for coding in ("gzip", "deflate"):
+        assert warmwire.get(http.url(f"/{coding}/5000")).content == pattern(5000)
+
+
+def test_event_hooks(http):
+    seen = []
+
+    def outgoing(request):
+        request.headers["X-Hook"] = "was here"
+        seen.append((request.method, request.url))
+
+    hooks = {"request": [outgoing], "response": [lambda reply: seen.append(reply.status_code), warmwire.Response.raise_for_status]}
+    client = warmwire.Client(event_hooks=hooks)
+    assert "X-Hook: was here" in client.get(http.url("/echo")).text
+    assert seen == [("GET", http.url("/echo")), 200]
+    with pytest.raises(warmwire.HTTPStatusError):
+        client.get(http.url("/status/500"))
+
+
+def test_a_body_in_pieces(http):
+    with warmwire.stream("GET", http.url("/bytes/5000000")) as reply:
+        assert reply.status_code == 200
+        with pytest.raises(warmwire.StreamConsumed):
+            reply.content  # noqa: B018
+        pieces = list(reply.iter_bytes())
+    assert len(pieces) > 3 and b"".join(pieces) == pattern(5000000)
+    with warmwire.stream("GET", http.url("/bytes/1000")) as reply:
+        assert [len(piece) for piece in reply.iter_bytes(300)] == [300, 300, 300, 100]
+        with pytest.raises(warmwire.StreamConsumed):
+            list(reply.iter_bytes())
+    with warmwire.stream("GET", http.url("/bytes/0")) as reply:
+        assert reply.read() == b"" and reply.content == b""
+
+
+def test_the_head_of_a_slow_body_comes_at_once(http):
+    start = time.monotonic()
+    with warmwire.stream("GET", http.url("/drip/1/500/bytes/60")) as reply:
+        assert reply.status_code == 200
+        assert time.monotonic() - start < 15  # the whole body takes 30
+        assert next(reply.iter_bytes()) == pattern(60)[:1]
+
+
+def test_lines(http):
+    server = Answers(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=latin-1\r\n\r\none\r\ntw\xf6\n\nfour")
+    with warmwire.stream("GET", server.url) as reply:
+        assert list(reply.iter_lines()) == ["one", "twö", "", "four"]
+
+
+def test_who_reads_slowly_stops_the_sender(http):
+    """The server's end of the connection fills up: what is untaken stays within the window."""
+    sent = Sender()
+    with warmwire.stream("GET", sent.url) as reply:
+        pieces = reply.iter_bytes()
+        next(pieces)
+        deadline = time.monotonic() + 30
+        while sent.count != (last := sent.count) or last == 0 or not sent.stuck():
+            assert time.monotonic() < deadline, "the sender never stops"
+            time.sleep(0.05)
+        assert sent.count < 64 << 20
+    sent.join()
+
+
+class Answers:
+    """Answers each connection with these bytes and closes it."""
+
+    def __init__(self, *answers):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}/"
+        threading.Thread(target=self.serve, args=(answers,), daemon=True).start()
+
+    def serve(self, answers):
+        for answer in answers:
+            peer, _ = self.listener.accept()
+            peer.recv(65536)
+            peer.sendall(answer)
+            peer.shutdown(socket.SHUT_WR)
+            peer.recv(65536)
+            peer.close()
+        self.listener.close()
+
+
+class Sender:
+    """Sends for as long as somebody takes it."""
+
+    def __init__(self):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}/"
+        self.count, self.at = 0, time.monotonic()
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+
+    def serve(self):
+        peer, _ = self.listener.accept()
+        peer.recv(65536)
+        try:
+            peer.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+            while True:
+                self.count += peer.send(b"x" * 65536)
+                self.at = time.monotonic()
+        except OSError:
+            pass
+        peer.close()
+        self.listener.close()
+
+    def stuck(self):
+        return time.monotonic() - self.at > 1
+
+    def join(self):
+        self.thread.join(20)
+        assert not self.thread.is_alive(), "the connection was not closed"
+
+
+@pytest.mark.parametrize(
+    "path, kind, code",
+    [
+        ("/cut/300/bytes/1000", warmwire.IncompleteBody, 18),
+        ("/cut/0/bytes/1000", warmwire.TransportError, 52),
+        ("/reset/600/bytes/100000", warmwire.TransportError, 56),
+    ],
+)
+def test_servers_that_break_off(http, path, kind, code):
+    with pytest.raises(kind) as raised:
+        warmwire.get(http.url(path))
+    assert raised.value.code == code and isinstance(raised.value, ConnectionError)
+    assert raised.value.request.method == "GET"
+
+
+def test_a_stream_that_breaks_off_gives_what_came(http):
+    with warmwire.stream("GET", http.url("/cut/600/bytes/1000")) as reply:
+        got = b""
+        with pytest.raises(warmwire.IncompleteBody):
+            for piece in reply.iter_bytes():
+                got += piece
+    assert 0 < len(got) < 1000 and pattern(1000).startswith(got)
+
+
+def test_errors_are_typed(http):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    with pytest.raises(warmwire.ConnectError) as raised:
+        warmwire.get(f"http://127.0.0.1:{port}/")
+    assert raised.value.code == 7
+    with pytest.raises(warmwire.ResolveError) as raised:
+        warmwire.get("http://nowhere.invalid/")
+    assert raised.value.code == 6 and isinstance(raised.value, warmwire.ConnectError)
+    with pytest.raises(warmwire.InvalidURL):
+        warmwire.get("nonsense://host/")
+    with pytest.raises(warmwire.InvalidURL):
+        warmwire.get("http://ho st/")
+    with pytest.raises(warmwire.OptionError):
+        warmwire.get(http.url("/"), options={"NO_SUCH": 1})
+    with pytest.raises(TypeError, match="colour"):
+        warmwire.get(http.url("/"), colour="red")
+    with pytest.raises(warmwire.ProtocolError):
+        warmwire.get(Answers(b"HTTP/1.1 200 OK\r\nContent-Length: 1x\r\n\r\n").url)
+
+
+def test_timeouts(http):
+    start = time.monotonic()
+    with pytest.raises(warmwire.TimeoutException) as raised:
+        warmwire.get(http.url("/delay/60000/bytes/1"), timeout=warmwire.Timeout(total=0.3))
+    assert raised.value.code == 28 and isinstance(raised.value, TimeoutError)
+    with pytest.raises(warmwire.TimeoutException):
+        warmwire.get(http.url("/delay/60000/bytes/1"), timeout=1)
+    assert time.monotonic() - start < 30
+
+
+def test_certificates(https):
+    with pytest.raises(warmwire.TLSError) as raised:
+        warmwire.get(https.url("/bytes/1"))
+    assert raised.value.code == 60
+    assert warmwire.get(https.url("/bytes/1"), verify=https.ca).status_code == 200
+    assert warmwire.get(https.url("/bytes/1"), verify=False).status_code == 200
+    client = warmwire.Client(verify=https.ca, pool=warmwire.Pool())
+    assert [client.get(https.url("/bytes/1")).new_connections for _ in range(3)] == [1, 0, 0]
+
+
+def test_a_proxy(http):
+    reply = warmwire.get("http://host.example/echo", proxy=http.root)
+    assert reply.text.startswith("GET http://host.example/echo HTTP/1.1")
+
+
+def test_options_by_name(http):
+    assert warmwire.get(http.url("/echo"), options={"RANGE": "5-9"}).text.count("Range: bytes=5-9") == 1
+
+
+def test_ftp(tmp_path):
+    from conftest import Served
+
+    server = Served("ftp")
+    try:
+        reply = warmwire.get(server.root)
+        assert reply.content == pattern(2000) and reply.is_success and reply.http_version == ""
+        with pytest.raises(warmwire.RemoteFileNotFound):
+            warmwire.get(server.root + "-missing")
+        folder = server.root.rsplit("/", 1)[0]
+        warmwire.put(folder + "/new", content=iter([b"by ", b"pieces"]))
+        assert warmwire.get(folder + "/new").content == b"by pieces"
+        warmwire.put(folder + "/new", content=b"at once")
+        assert warmwire.get(folder + "/new").content == b"at once"
+    finally:
+        server.stop()
+
+
+def test_threads_share_one_client(http):
+    client = warmwire.Client(pool=warmwire.Pool())
+    wrong = []
+
+    def work(number):
+        for turn in range(50):
+            size = number * 1000 + turn
+            if client.get(http.url(f"/bytes/{size}")).content != pattern(size):
+                wrong.append(size)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    [thread.start() for thread in threads]
+    [thread.join(120) for thread in threads]
+    assert not wrong and not any(thread.is_alive() for thread in threads)
+
+
+def test_the_interpreter_goes_on_while_a_transfer_waits(http):
+    turns = 0
+    thread = threading.Thread(target=lambda: warmwire.get(http.url("/delay/1000/bytes/1")))
+    thread.start()
+    while thread.is_alive():
+        turns += 1
+        time.sleep(0.01)
+    assert turns > 10
+
+
+def test_a_child_of_a_fork_has_connections_of_its_own(http):
+    client = warmwire.Client()
+    with client.stream("GET", http.url("/bytes/3000000")) as held:
+        assert client.get(http.url("/bytes/10")).status_code == 200
+        child = os.fork()
+        if child == 0:
+            done = 1
+            try:
+                found = [client.get(http.url("/bytes/10")).new_connections for _ in range(2)]
+                done = 0 if found == [1, 0] else 2
+            finally:
+                os._exit(done)
+        assert os.waitpid(child, 0)[1] == 0
+        assert held.read() == pattern(3000000)
+    assert client.get(http.url("/bytes/10")).new_connections == 0
+
+
+def test_nothing_is_left(http):
+    def rounds():
+        pool = warmwire.Pool()
+        with warmwire.Client(pool=pool) as client:
+            for path in ("/bytes/10", "/status/404", "/cut/300/bytes/1000", "/reset/600/bytes/9999"):
+                for _ in range(5):
+                    try:
+                        client.get(http.url(path))
+                    except warmwire.RequestError:
+                        pass
+            for _ in range(5):
+                with client.stream("GET", http.url("/bytes/9000000")) as reply:
+                    next(reply.iter_bytes())
+            client.send(client.build_request("GET", http.url("/bytes/9000000")), stream=True)  # forgotten
+        gc.collect()
+
+    rounds()
+    before = descriptors()
+    for _ in range(3):
+        rounds()
+    assert descriptors() <= before
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+import warmwire
+url, how = sys.argv[1:]
+def soon():
+    time.sleep(0.5)
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=soon, daemon=True).start()
+start = time.monotonic()
+try:
+    if how == "get":
+        warmwire.get(url)
+    elif how == "stream":
+        with warmwire.stream("GET", url) as reply:
+            reply.read()
+    elif how == "asyncio":
+        import asyncio
+        async def main():
+            async with warmwire.AsyncClient() as client:
+                await client.get(url)
+        asyncio.run(main())
+    elif how == "upload":
+        warmwire.post(url, content=iter([b"one", b"two"]))
+    elif how == "easy":
+        from warmwire.easy import Easy
+        Easy(URL=url).perform()
+    elif how == "multi":
+        from warmwire.easy import Easy, Multi
+        multi = Multi()
+        multi.add(Easy(URL=url))
+        multi.wait(50)
+    elif how == "batches":
+        list(warmwire.fetch_batches([url]))
+    elif how == "afetch":
+        import asyncio
+        async def main():
+            return [one async for one in warmwire.afetch_many([url])]
+        asyncio.run(main())
+    elif how in ("cat", "ranges", "file"):
+        from warmwire.filesystem import WarmwireFileSystem
+        files = WarmwireFileSystem()
+        if how == "cat":
+            files.cat_file(url)
+        elif how == "ranges":
+            files.cat_ranges([url] * 3, [0, 1000000, 2000000], [1, 1000001, 2000001])
+        else:
+            files.get_file(url, "/dev/null")
+    else:
+        list(warmwire.fetch_many([url]))
+except KeyboardInterrupt:
+    left = [n for n in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{n}")]
+    print("interrupted", time.monotonic() - start < 20)
+"""
+
+
+def test_control_c_ends_each_call(http):
+    ways = "get stream asyncio many upload easy multi batches afetch cat ranges file".split()
+    command = [sys.executable, "-c", INTERRUPTED, http.url("/delay/60000/bytes/1")]
+    begun = [(how, subprocess.Popen([*command, how], stdout=-1, stderr=-1, text=True)) for how in ways]
+    told = {how: process.communicate(timeout=60) for how, process in begun}
+    assert {how: out.split() for how, (out, _) in told.items()} == {how: ["interrupted", "True"] for how in ways}, told
+
+
+def test_signals_have_their_default():
+    assert signal.getsignal(signal.SIGPIPE) == signal.SIG_IGN

@@ -1,0 +1,123 @@
+"""Ray and Spark: two worker processes, one of which is killed in the middle; every URL is there once."""
+
+import os
+import signal
+import sys
+import threading
+import time
+
+import pytest
+from patterns import pattern
+from test_dask import slow
+from test_many import Site
+
+pytestmark = pytest.mark.deep
+
+
+def children(words):
+    """Processes below this one with these words in their command line."""
+    import psutil
+
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        try:
+            if words in " ".join(process.cmdline()):
+                found.append(process.pid)
+        except psutil.Error:
+            pass
+    return found
+
+
+class Sites:
+    """Servers, and URLs of them and of a host that is none."""
+
+    def __init__(self):
+        self.sites = [Site(slow) for _ in range(6)]
+        roots = [site.root for site in self.sites] + ["http://nowhere.invalid"]
+        self.killed = None
+        self.urls = [f"{roots[n % 7]}/{n}" for n in range(700)]
+
+    def kill_in_the_middle(self, words):
+        def kill():
+            while sum(len(site.seen) for site in self.sites) < 150:
+                time.sleep(0.01)
+            self.killed = children(words)[0]
+            os.kill(self.killed, signal.SIGKILL)
+
+        thread = threading.Thread(target=kill)
+        thread.start()
+        return thread
+
+    def check(self, rows):
+        rows = sorted(rows, key=lambda row: row["number"])
+        assert [(row["number"], row["url"]) for row in rows] == list(enumerate(self.urls))
+        for row in rows:
+            if ".invalid" in row["url"]:
+                assert row["code"] == 6 and row["status"] is None and row["body"] is None
+            else:
+                assert (row["code"], row["status"]) == (0, 404 if row["number"] % 10 == 9 else 200), row["error"]
+                assert row["body"] == pattern(row["number"])
+
+
+@pytest.fixture(scope="module")
+def ray_here():
+    import ray
+
+    ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False)
+    yield
+    ray.shutdown()
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_ray(ray_here, killed):
+    import pyarrow
+    import ray.data
+    import warmwire.ray
+
+    sites = Sites()
+    rows = pyarrow.table({"number": range(700), "url": sites.urls})
+    dataset = warmwire.ray.fetch(ray.data.from_arrow(rows), concurrency=2, per_host=4, rows=10)
+    if killed:
+        killer = sites.kill_in_the_middle("Fetch")
+    sites.check(dataset.take_all())
+    if killed:
+        killer.join()
+        assert sites.killed
+    else:
+        assert all(site.most <= 5 for site in sites.sites)
+
+
+@pytest.fixture(scope="module")
+def spark():
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    session = (
+        SparkSession.builder.master("local-cluster[2,1,1024]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.executorEnv.PYTHONPATH", os.pathsep.join(sys.path))
+        .config("spark.executor.memory", "512m")
+        .getOrCreate()
+    )
+    yield session
+    session.stop()
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_spark(spark, killed):
+    import warmwire.spark
+
+    sites = Sites()
+    frame = spark.createDataFrame(list(enumerate(sites.urls)), "number int, url string")
+    rows = warmwire.spark.fetch(frame, partitions=6, per_host=4, rows=10)
+    if killed:
+        killer = sites.kill_in_the_middle("CoarseGrainedExecutorBackend")
+    sites.check([row.asDict(recursive=True) for row in rows.collect()])
+    if killed:
+        killer.join()
+        assert sites.killed
+    else:
+        assert all(site.most <= 5 for site in sites.sites)

@@ -1,0 +1,347 @@
+"""The file system: fsspec's own tests on FTP and SFTP, ranges and listings over HTTP, and others that read through it."""
+
+import asyncio
+import os
+import subprocess
+import sys
+
+import fsspec
+import pytest
+import warmwire
+from conftest import Served
+from fsspec.tests import abstract
+from patterns import pattern
+from test_many import Site, answer
+from warmwire.filesystem import WarmwireFileSystem, register
+
+
+def ftp_server(*words):
+    command = [sys.executable, os.path.join(os.path.dirname(__file__), "ftp_server.py"), *words]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        scheme = "ftps" if "tls" in words else "ftp"
+        yield f"{scheme}://me:secret@127.0.0.1:{int(server.stdout.readline())}"
+        server.stdin.close()
+        server.wait(20)
+
+
+@pytest.fixture(scope="module")
+def ftp():
+    yield from ftp_server()
+
+
+@pytest.fixture(scope="module")
+def old_ftp():
+    """It has no MLSD: listings are those of ls."""
+    yield from ftp_server("no-mlsd")
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """A certificate of 127.0.0.1 that vouches for itself, with its key."""
+    path = tmp_path_factory.mktemp("tls") / "both.pem"
+    words = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=here -addext subjectAltName=IP:127.0.0.1"
+    made = subprocess.run([*words.split(), "-keyout", path, "-out", f"{path}.crt"], capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+    with open(path, "a", encoding="ascii") as both, open(f"{path}.crt", encoding="ascii") as certificate:
+        both.write(certificate.read())
+    return path
+
+
+@pytest.fixture(scope="module")
+def ftps(certificate):
+    yield from ftp_server("tls", str(certificate))
+
+
+@pytest.fixture(scope="module")
+def sftp():
+    server = Served("sftp")
+    yield server
+    server.stop()
+
+
+class OverFtp(abstract.AbstractFixtures):
+    @pytest.fixture
+    def fs(self):
+        return WarmwireFileSystem()
+
+    @pytest.fixture
+    def fs_path(self, ftp, fs):
+        yield ftp + "/tests"
+        if fs.exists(ftp + "/tests"):
+            fs.rm(ftp + "/tests", recursive=True)
+
+
+class OverSftp(abstract.AbstractFixtures):
+    @pytest.fixture
+    def fs(self, sftp):
+        key, known = sftp.rest
+        return WarmwireFileSystem(client={"options": {"SSH_PRIVATE_KEYFILE": key, "SSH_KNOWNHOSTS": known}})
+
+    @pytest.fixture
+    def fs_path(self, sftp, fs):
+        yield sftp.root + "/tests"
+        if fs.exists(sftp.root + "/tests"):
+            fs.rm(sftp.root + "/tests", recursive=True)
+
+
+@pytest.mark.deep
+class TestCopyFtp(abstract.AbstractCopyTests, OverFtp):
+    pass
+
+
+class TestGetFtp(abstract.AbstractGetTests, OverFtp):
+    pass
+
+
+@pytest.mark.deep
+class TestPutFtp(abstract.AbstractPutTests, OverFtp):
+    pass
+
+
+class TestOpenFtp(abstract.AbstractOpenTests, OverFtp):
+    pass
+
+
+class TestPipeFtp(abstract.AbstractPipeTests, OverFtp):
+    pass
+
+
+@pytest.mark.deep
+class TestCopySftp(abstract.AbstractCopyTests, OverSftp):
+    pass
+
+
+@pytest.mark.deep
+class TestGetSftp(abstract.AbstractGetTests, OverSftp):
+    pass
+
+
+@pytest.mark.deep
+class TestPutSftp(abstract.AbstractPutTests, OverSftp):
+    pass
+
+
+class TestOpenSftp(abstract.AbstractOpenTests, OverSftp):
+    pass
+
+
+class TestPipeSftp(abstract.AbstractPipeTests, OverSftp):
+    pass
+
+
+def test_ftps(ftps, certificate, tmp_path):
+    fs = WarmwireFileSystem(client={"verify": f"{certificate}.crt"})
+    folder, body = ftps + "/tests/sub", pattern(300_000)
+    fs.pipe({f"{folder}/{n}": body for n in range(8)})
+    assert fs.find(ftps + "/tests") == [f"{folder}/{n}" for n in range(8)]
+    assert fs.cat_ranges([f"{folder}/{n}" for n in range(8)], 1000, 2000) == [body[1000:2000]] * 8
+    fs.get(folder, str(tmp_path / "got"), recursive=True)
+    assert {path.read_bytes() for path in (tmp_path / "got").iterdir()} == {body}
+    with fs.open(f"{folder}/0", block_size=1000) as file:
+        file.seek(-5, 2)
+        assert file.read() == body[-5:]
+    fs.rm(ftps + "/tests", recursive=True)
+    assert not fs.exists(ftps + "/tests")
+    with pytest.raises(warmwire.TLSError):
+        WarmwireFileSystem().cat_file(f"{folder}/0")
+
+
+@pytest.mark.parametrize("which", ["ftp", "old_ftp"])
+def test_names_as_they_are(which, request):
+    ftp = request.getfixturevalue(which)
+    fs = WarmwireFileSystem()
+    fs.makedirs(ftp + "/tests", exist_ok=True)
+    ftp += "/tests"
+    odd = ftp + "/a b%20c#d?e.txt"
+    fs.pipe_file(odd, b"odd")
+    assert fs.ls(ftp, detail=False) == [odd]
+    assert fs.cat_file(odd) == b"odd" and fs.info(odd)["size"] == 3
+    fs.mv(odd, ftp + "/plain")
+    assert fs.ls(ftp, detail=False) == [ftp + "/plain"]
+    fs.makedirs(ftp + "/one/two")
+    assert fs.isdir(ftp + "/one") and fs.ls(ftp + "/one", detail=False) == [ftp + "/one/two"]
+    fs.rm([ftp + "/plain", ftp + "/one"], recursive=True)
+    assert fs.ls(ftp) == []
+    with pytest.raises(FileNotFoundError):
+        fs.cat_file(odd)
+    with pytest.raises(ValueError, match="line end"):
+        fs.rm_file(ftp + "/x\r\nDELE y")
+
+
+def test_files_and_ranges_over_http(http):
+    fs = fsspec.filesystem("warmwire")
+    assert isinstance(fs, WarmwireFileSystem)
+    path, whole = http.url("/bytes/100000"), pattern(100_000)
+    assert fs.info(path)["size"] == 100_000 and fs.exists(path) and fs.isfile(path)
+    assert fs.cat_file(path) == whole
+    assert fs.cat_file(path, 10, 20) == whole[10:20]
+    assert fs.cat_file(path, -5) == whole[-5:]
+    assert fs.cat_file(path, 99_990, 200_000) == whole[99_990:]
+    assert fs.cat_file(path, 200_000, 200_010) == b""
+    with fs.open(path, block_size=1000) as file:
+        file.seek(50_000)
+        assert file.read(10) == whole[50_000:50_010]
+        file.seek(-3, 2)
+        assert file.read() == whole[-3:]
+    assert fs.cat_file(http.url("/chunked/5000/100"), 10, 20) == pattern(5000)[10:20]
+    with fs.open(http.url("/chunked/5000/100")) as file:
+        assert file.read() == pattern(5000)
+    assert not fs.exists(http.url("/status/404"))
+    with pytest.raises(FileNotFoundError):
+        fs.cat_file(http.url("/status/404"))
+    with pytest.raises(PermissionError):
+        fs.cat_file(http.url("/basic/a/b"))
+    with pytest.raises(OSError, match="500"):
+        fs.cat_file(http.url("/status/500"))
+    with pytest.raises(warmwire.ResolveError):
+        fs.cat_file("http://nowhere.invalid/")
+
+
+def test_ranges_are_coalesced():
+    body = pattern(1_000_000)
+
+    def ranged(handler):
+        first, last = (int(place) for place in handler.headers["Range"].removeprefix("bytes=").split("-"))
+        answer(handler, body[first : last + 1], 206, Content_Range=f"bytes {first}-{last}/{len(body)}")
+
+    site = Site(ranged)
+    fs = WarmwireFileSystem()
+    path = site.root + "/file"
+    starts = [900_000, 0, 100, 5000, 500_000, 499_000]
+    ends = [900_010, 10, 200, 6000, 500_010, 500_005]
+    assert fs.cat_ranges([path] * 6, starts, ends) == [body[a:b] for a, b in zip(starts, ends)]
+    assert sorted(row[1] for row in site.seen) == ["bytes=0-5999", "bytes=499000-500009", "bytes=900000-900009"]
+    site.seen.clear()
+    fs.cat_ranges([path] * 6, starts, ends, max_gap=0)
+    assert len(site.seen) == 5
+    found = fs.cat_ranges([path, "http://nowhere.invalid/"], 0, 10)
+    assert found[0] == body[:10] and isinstance(found[1], warmwire.ResolveError)
+    with pytest.raises(warmwire.ResolveError):
+        fs.cat_ranges(["http://nowhere.invalid/"], 0, 10, on_error="raise")
+
+
+def test_folders_over_http():
+    pages = {
+        "/data/": b'<a href="../">up</a> <A HREF="a.txt">a</A> <a class=x href="sub/">s</a> <a href="/else">e</a> <a href="?C=N">n</a>',
+        "/data/sub/": b'<a href="b%20c.txt">b</a>',
+    }
+
+    def pages_or_redirect(handler):
+        if handler.path + "/" in pages:
+            answer(handler, b"", 301, Location=handler.path + "/")
+        else:
+            answer(handler, pages.get(handler.path, b"x"))
+
+    site = Site(pages_or_redirect)
+    fs = WarmwireFileSystem()
+    assert fs.ls(site.root + "/data/", detail=False) == [site.root + "/data/a.txt", site.root + "/data/sub/"]
+    assert fs.find(site.root + "/data/") == [site.root + "/data/a.txt", site.root + "/data/sub/b%20c.txt"]
+    assert fs.glob(site.root + "/data/*.txt") == [site.root + "/data/a.txt"]
+
+
+def test_get_and_put(http, tmp_path):
+    fs = WarmwireFileSystem()
+    fs.get_file(http.url("/bytes/300000"), tmp_path / "new" / "file")
+    assert (tmp_path / "new" / "file").read_bytes() == pattern(300_000)
+    with pytest.raises(warmwire.IncompleteBody):
+        fs.get_file(http.url("/cut/300/bytes/1000"), tmp_path / "broken")
+    assert not (tmp_path / "broken").exists()
+    fs.put_file(tmp_path / "new" / "file", http.url("/sum"))
+
+
+def test_asynchronous(http):
+    async def main():
+        fs = WarmwireFileSystem(asynchronous=True)
+        bodies = await asyncio.gather(*(fs._cat_file(http.url(f"/bytes/{n}")) for n in range(50)))
+        file = await fs.open_async(http.url("/bytes/100000"))
+        parts = [await file.read(10), await file.read(1000), await file.read()]
+        await file.close()
+        return bodies, parts
+
+    bodies, parts = asyncio.run(main())
+    assert bodies == [pattern(n) for n in range(50)]
+    assert [len(part) for part in parts] == [10, 1000, 98_990] and b"".join(parts) == pattern(100_000)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """A web server with a folder of Parquet."""
+    import pandas
+
+    folder = tmp_path_factory.mktemp("parquet")
+    for part in range(3):
+        frame = pandas.DataFrame({"n": range(part * 1000, part * 1000 + 1000), "text": [f"row {n}" for n in range(1000)]})
+        frame.to_parquet(folder / f"part-{part}.parquet", row_group_size=100)
+
+    def serve(handler):
+        path = folder / handler.path.strip("/")
+        if not path.is_file():
+            return answer(handler, b"", 404)
+        body = path.read_bytes()
+        given = handler.headers.get("Range")
+        if not given:
+            return answer(handler, body, Accept_Ranges="bytes")
+        first, last = given.removeprefix("bytes=").split("-")
+        part = body[int(first) : int(last) + 1 if last else None]
+        return answer(handler, part, 206, Content_Range=f"bytes {first}-{int(first) + len(part) - 1}/{len(body)}")
+
+    def reply(handler):
+        if handler.command == "HEAD":
+            path = folder / handler.path.strip("/")
+            handler.send_response(200 if path.is_file() else 404)
+            handler.send_header("Content-Length", str(path.stat().st_size) if path.is_file() else "0")
+            handler.end_headers()
+        else:
+            serve(handler)
+
+    site = Site(reply)
+    site.RequestHandlerClass.do_HEAD = site.RequestHandlerClass.do_GET
+    return site
+
+
+def test_pandas(table):
+    import pandas
+
+    frame = pandas.read_parquet(table.root + "/part-1.parquet", filesystem=WarmwireFileSystem(), columns=["n"])
+    assert list(frame["n"]) == list(range(1000, 2000))
+
+
+def test_pyarrow(table):
+    from pyarrow import dataset
+
+    paths = [f"{table.root}/part-{part}.parquet" for part in range(3)]
+    rows = dataset.dataset(paths, filesystem=WarmwireFileSystem()).to_table(columns=["n"])
+    assert sorted(rows["n"].to_pylist()) == list(range(3000))
+
+
+def test_dask(table):
+    import dask
+    from dask import dataframe
+
+    register()
+    paths = [f"{table.root}/part-{part}.parquet" for part in range(3)]
+    with dask.config.set(scheduler="threads"):
+        assert int(dataframe.read_parquet(paths, filesystem=WarmwireFileSystem())["n"].sum().compute()) == sum(range(3000))
+    assert isinstance(fsspec.url_to_fs(paths[0])[0], WarmwireFileSystem)
+
+
+def readme():
+    """The Python examples of the README at the root."""
+    path = os.path.join(os.path.dirname(__file__), "..", "..", "README.md")
+    with open(path, encoding="utf-8") as file:
+        return [block.split("```")[0] for block in file.read().split("```python\n")[1:]]
+
+
+@pytest.mark.parametrize("number, printed", [(0, "200"), (1, str(sum(range(1000)))), (2, str(sum(range(2000))))])
+def test_what_the_readme_shows(table, number, printed, tmp_path):
+    """As printed, but for the server's name."""
+    script = tmp_path / "example.py"
+    code = readme()[number].replace("https://example.com", table.root)
+    if number == 1:
+        # Arrow's own threads may still let go of a file while the interpreter goes down, and end the process by that: nothing
+        # of it is asked here.
+        code += "\nimport os, sys\nsys.stdout.flush()\nos._exit(0)\n"
+    # Dask's workers import the program that starts them.
+    script.write_text("if __name__ == '__main__':\n" + "".join(f"    {line}\n" for line in code.splitlines()))
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=200, check=False)
+    assert done.returncode == 0 and done.stdout.split()[0] == printed, done.stderr

@@ -1,0 +1,215 @@
+"""fetch_many: the order, the limits, what is tried again, and what nobody waits for."""
+
+import asyncio
+import http.server
+import os
+import threading
+import time
+
+import pytest
+import warmwire
+from patterns import pattern
+from warmwire._many import _Queue
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1
+
+    def do_GET(self):
+        self.server.reply(self)
+
+    def log_message(self, *_):
+        pass
+
+
+class Site(http.server.ThreadingHTTPServer):
+    """A server that counts, and breaks off as it is told."""
+
+    daemon_threads = True
+    request_queue_size = 256
+
+    def __init__(self, reply):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.lock, self.now, self.most, self.seen = threading.Lock(), 0, 0, []
+        self._reply = reply
+        self.root = f"http://127.0.0.1:{self.server_address[1]}"
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def reply(self, handler):
+        with self.lock:
+            self.seen.append((handler.path, handler.headers.get("Range"), handler.headers.get("If-Range")))
+            self.now += 1
+            self.most = max(self.most, self.now)
+        self._reply(handler)
+        with self.lock:
+            self.now -= 1
+
+
+def answer(handler, body, status=200, **fields):
+    handler.send_response(status)
+    handler.send_header("Content-Length", str(len(body)))
+    for name, value in fields.items():
+        handler.send_header(name.replace("_", "-"), value)
+    handler.end_headers()
+    handler.wfile.write(body)
+
+
+def test_every_url_once_as_they_end(http):
+    urls = [http.url(f"/bytes/{size}") for size in range(500)]
+    urls[0] = http.url("/delay/1000/bytes/0")
+    found = list(warmwire.fetch_many(urls))
+    assert sorted(one.index for one in found) == list(range(500))
+    assert all(one.content == pattern(one.index) and one.url == urls[one.index] for one in found)
+    assert found[-1].index == 0
+
+
+def test_limits():
+    def slow(handler):
+        time.sleep(0.02)
+        answer(handler, b"x")
+
+    site, other = Site(slow), Site(slow)
+    urls = [f"{one.root}/{number}" for number in range(40) for one in (site, other)]
+    assert sum(one.ok for one in warmwire.fetch_many(urls, limit=6, per_host=4)) == 80
+    # A host's first is ahead of the limit; what it counts is at most one more than it may.
+    assert 1 < site.most <= 5 and 1 < other.most <= 5
+
+
+def test_failures_are_results(http):
+    urls = [http.url("/bytes/1"), http.url("/status/404"), "http://nowhere.invalid/", "nonsense://x/", http.url("/cut/300/bytes/1000")]
+    found = sorted(warmwire.fetch_many(urls, retries=0), key=lambda one: one.index)
+    assert [one.ok for one in found] == [True, False, False, False, False]
+    assert found[1].status_code == 404 and found[1].error is None
+    assert isinstance(found[2].error, warmwire.ResolveError)
+    assert isinstance(found[3].error, warmwire.InvalidURL)
+    assert isinstance(found[4].error, warmwire.IncompleteBody)
+    with pytest.raises(warmwire.ResolveError):
+        found[2].content  # noqa: B018
+
+
+@pytest.mark.parametrize("to_file", [False, True])
+def test_what_broke_goes_on_where_it_broke(tmp_path, to_file):
+    body = pattern(300_000)
+
+    def breaking(handler):
+        given = handler.headers.get("Range")
+        start = int(given.split("=")[1].rstrip("-")) if given else 0
+        handler.send_response(206 if given else 200)
+        handler.send_header("Content-Length", str(len(body) - start))
+        if given:
+            handler.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
+        handler.send_header("ETag", '"one"')
+        handler.end_headers()
+        handler.wfile.write(body[start : start + 120_000])
+        handler.wfile.flush()
+        if start + 120_000 < len(body):
+            handler.close_connection = True
+
+    site = Site(breaking)
+    where = {"to": tmp_path} if to_file else {}
+    (found,) = warmwire.fetch_many([site.root + "/file.bin"], retries=3, **where)
+    assert found.error is None and found.attempts == 3
+    if to_file:
+        assert os.path.basename(found.path) == "0-file.bin"
+        with open(found.path, "rb") as file:
+            assert file.read() == body
+    else:
+        assert found.content == body
+    assert [row[1:] for row in site.seen] == [(None, None), ("bytes=120000-", '"one"'), ("bytes=240000-", '"one"')]
+
+
+def test_a_file_that_changed_meanwhile_is_fetched_anew():
+    bodies = [pattern(200_000), b"new" * 50_000]
+
+    def changing(handler):
+        turn = len(handler.server.seen)
+        body = bodies[0] if turn == 1 else bodies[1]
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(body)))
+        handler.send_header("ETag", f'"{turn}"')
+        handler.end_headers()
+        handler.wfile.write(body[: 100_000 if turn == 1 else len(body)])
+        handler.close_connection = turn == 1
+
+    (found,) = warmwire.fetch_many([Site(changing).root], retries=3)
+    assert found.content == bodies[1]
+
+
+def test_a_busy_server_is_asked_again_when_it_says():
+    start = time.monotonic()
+
+    def busy(handler):
+        first = len(handler.server.seen) == 1
+        answer(handler, b"busy" if first else b"done", 503 if first else 200, **({"Retry_After": "1"} if first else {}))
+
+    (found,) = warmwire.fetch_many([Site(busy).root])
+    assert (found.content, found.attempts) == (b"done", 2) and time.monotonic() - start >= 1
+
+
+def test_nobody_waits_for_dead_names(http):
+    """Half of the names are dead; each is asked for once."""
+    urls = [http.url(f"/bytes/{n % 50}") if n % 2 else f"http://dead{n // 40}.invalid/{n}" for n in range(4000)]
+    found = list(warmwire.fetch_many(urls, limit=16))
+    assert len({one.index for one in found}) == len(found) == 4000
+    assert all(one.ok == bool(one.index % 2) for one in found)
+    assert {one.error.code for one in found if one.error} == {6}
+
+
+def test_ten_thousand_dead_names_hold_nobody_up(http):
+    """Asking for so many takes minutes where the name server has its limits. Those that live are not behind them."""
+    urls = [http.url(f"/bytes/{n % 50}") if n % 2 else f"http://dead{n}.invalid/" for n in range(20_000)]
+    start, living = time.monotonic(), 0
+    many = warmwire.fetch_many(urls, limit=16)
+    for one in many:
+        assert one.ok == bool(one.index % 2)
+        living += one.ok
+        if living == 10_000:
+            break
+    many.close()
+    assert time.monotonic() - start < 90
+
+
+def test_leaving_early_breaks_off(http):
+    before = len(os.listdir("/proc/self/fd"))
+    pool = warmwire.Pool()
+    many = warmwire.fetch_many([http.url("/drip/1/1000/bytes/600")] * 10 + [http.url("/bytes/1")], client=warmwire.Client(pool=pool))
+    assert next(many).content == b"a"
+    many.close()
+    pool.close()
+    del many, pool
+    deadline = time.monotonic() + 20
+    while len(os.listdir("/proc/self/fd")) > before and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert len(os.listdir("/proc/self/fd")) <= before
+
+
+def test_urls_are_read_as_needed():
+    taken = 0
+
+    def endless():
+        nonlocal taken
+        while True:
+            taken += 1
+            yield f"http://host{taken % 7}.invalid/"
+
+    queue = _Queue(endless(), None, 4, 2, 0)
+    assert queue.next(0.0) is not None and taken < 30_000
+
+
+def test_a_full_disk(http):
+    (found,) = warmwire.fetch_many([http.url("/bytes/100000")], to=lambda url: "/dev/full", retries=0)
+    assert isinstance(found.error, warmwire.WriteError) and "space" in str(found.error)
+
+
+def test_on_a_loop(http, tmp_path):
+    async def main():
+        urls = [http.url(f"/bytes/{size}") for size in range(300)] + ["http://nowhere.invalid/"]
+        found = [one async for one in warmwire.afetch_many(urls, to=tmp_path)]
+        return sorted(found, key=lambda one: one.index)
+
+    found = asyncio.run(main())
+    assert len(found) == 301 and isinstance(found[300].error, warmwire.ResolveError)
+    for one in found[:300]:
+        with open(one.path, "rb") as file:
+            assert file.read() == pattern(one.index)

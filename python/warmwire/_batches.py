@@ -1,0 +1,133 @@
+"""What became of many URLs as Arrow record batches. The columns are written in the native half: no Python object is made for a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from . import _native
+from ._client import Client
+from ._many import Where, _Job, _Many, _queue
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_TIMES = ("name", "connect", "tls", "request", "first_byte", "total")
+_LARGEST = 2**31 - 1 - 2**26
+
+
+def schema() -> pyarrow.Schema:
+    """What :func:`fetch_batches` gives.
+
+    ``index`` is the URL's place among those that were asked for; ``status`` is null where no reply came, ``body`` where none came
+    whole; ``path`` is the file of a body that went to one; ``code`` is curl's, 0 for success, and ``error`` says what happened.
+    ``timings`` are seconds since the start at which each step was done.
+    """
+    import pyarrow as pa
+
+    field = pa.struct([pa.field("name", pa.string(), False), pa.field("value", pa.string(), False)])
+    return pa.schema(
+        [
+            pa.field("index", pa.int64(), False),
+            pa.field("url", pa.string(), False),
+            pa.field("status", pa.int32()),
+            pa.field("headers", pa.list_(pa.field("item", field, False)), False),
+            pa.field("body", pa.binary()),
+            pa.field("path", pa.string()),
+            pa.field("code", pa.int32(), False),
+            pa.field("error", pa.string()),
+            pa.field("attempts", pa.int32(), False),
+            pa.field("timings", pa.struct([pa.field(name, pa.float64(), False) for name in _TIMES]), False),
+        ]
+    )
+
+
+class _Batches:
+    """Rows of a batch, until it has its size."""
+
+    def __init__(self, rows: int, size: int) -> None:
+        if rows < 1 or not 0 < size <= _LARGEST:
+            raise ValueError(f"rows is at least 1, size between 1 and {_LARGEST}")
+        self._rows, self._size = rows, size
+        self._columns = _native.Columns()
+        self._full: list[pyarrow.RecordBatch] = []
+
+    def ended(self, many: _Many, job: _Job, number: int) -> None:
+        """A transfer has come to its end."""
+        coming = len(job.held) + many.engine.waiting_body(number)
+        if coming > _LARGEST:
+            self.lost(many, job, 63, "the body is too large for a column; to= writes it to a file")
+            return
+        if len(self._columns) and self._columns.size() + coming > self._size:
+            self._full.append(self.rest())
+        self._columns.take(many.engine, number, (job.index, job.url, job.attempts, job.path), job.held)
+        self._end_of_row()
+
+    def lost(self, many: _Many, job: _Job, code: int, message: str) -> None:
+        """One was not begun, or came to nothing with another."""
+        self._columns.fail((job.index, job.url, job.attempts, job.path), code, message)
+        self._end_of_row()
+
+    def ready(self, is_end: bool) -> Iterator[pyarrow.RecordBatch]:
+        """Those that have their size, and at the end what is left."""
+        if is_end and len(self._columns):
+            self._full.append(self.rest())
+        full, self._full = self._full, []
+        yield from full
+
+    def rest(self) -> pyarrow.RecordBatch:
+        """The rows so far as a batch."""
+        import pyarrow as pa
+
+        given = self._columns.hand_over()
+        wanted, rows = schema(), given["rows"]
+
+        def column(kind: Any, count: int, *buffers: bytes | None) -> Any:
+            return pa.Array.from_buffers(kind, count, [None if each is None else pa.py_buffer(each) for each in buffers])
+
+        def values(name: str, kind: Any, count: int = rows) -> Any:
+            return column(kind, count, *given[name])
+
+        words = [values(name, pa.string(), given["fields"]) for name in ("name", "value")]
+        kind = wanted.field("headers").type
+        fields = pa.StructArray.from_arrays(words, fields=list(kind.value_type))
+        times = [column(pa.float64(), rows, None, each) for name, each in zip(_TIMES, given["timings"])]
+        columns = {
+            "index": column(pa.int64(), rows, None, given["index"]),
+            "url": values("url", pa.string()),
+            "status": column(pa.int32(), rows, *given["status"]),
+            "headers": pa.Array.from_buffers(kind, rows, [None, pa.py_buffer(given["headers"])], children=[fields]),
+            "body": values("body", pa.binary()),
+            "path": values("path", pa.string()),
+            "code": column(pa.int32(), rows, None, given["code"]),
+            "error": values("error", pa.string()),
+            "attempts": column(pa.int32(), rows, None, given["attempts"]),
+            "timings": pa.StructArray.from_arrays(times, fields=list(wanted.field("timings").type)),
+        }
+        return pa.RecordBatch.from_arrays([columns[name] for name in wanted.names], schema=wanted)
+
+    def _end_of_row(self) -> None:
+        if len(self._columns) >= self._rows or self._columns.size() >= self._size:
+            self._full.append(self.rest())
+
+
+def fetch_batches(
+    urls: Iterable[str],
+    *,
+    rows: int = 1024,
+    size: int = 64 * 2**20,
+    limit: int = 64,
+    per_host: int = 16,
+    retries: int = 2,
+    to: Where | str | None = None,
+    client: Client | None = None,
+    **how: Any,
+) -> Iterator[pyarrow.RecordBatch]:
+    """As :func:`fetch_many`, in Arrow record batches of :func:`schema`: rows in the order in which the URLs end.
+
+    A batch has at most ``rows`` rows, and ends before its bodies are more than ``size`` bytes (one body alone may be). Needs pyarrow.
+    """
+    batches = _Batches(rows, size)
+    own = client if client is not None else Client()
+    many = _Many(_native.Engine(own.pool._native), _queue(urls, to, limit, per_host, retries), own, how, batches)
+    return many.drive(batches.ready)

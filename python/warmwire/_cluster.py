@@ -1,0 +1,51 @@
+"""What Dask, Ray and Spark have in common: one host's URLs lie in one part, which one process fetches on its pool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow
+
+from ._batches import fetch_batches, schema
+from ._many import host_of
+
+HOST = "__warmwire_host"
+"""The column by which rows are parted."""
+
+ADDED = tuple(name for name in schema().names if name not in ("index", "url"))
+"""The columns that a row gets beside its own."""
+
+
+def check(names: list[str], column: str) -> None:
+    """Whether rows with these columns can be fetched."""
+    if column not in names:
+        raise ValueError(f"there is no column {column!r}: {', '.join(names)}")
+    twice = [name for name in names if name in (*ADDED, HOST)]
+    if twice:
+        raise ValueError(f"the rows have what is to be added: {', '.join(twice)}")
+
+
+def hosts(urls: Any) -> list[str]:
+    """The host of each."""
+    return [host_of(url or "") for url in urls]
+
+
+def rows_of(urls: Any, how: dict[str, Any]) -> Iterator[pyarrow.RecordBatch]:
+    """Batches of the URLs; where there is none, the row says so."""
+    return fetch_batches((url or "" for url in urls), **how)
+
+
+def fetch_table(table: pyarrow.Table, column: str, how: dict[str, Any]) -> Iterator[pyarrow.Table]:
+    """The rows as their URLs end, with what has become of them."""
+    for batch in rows_of(table.column(column).to_pylist(), how):
+        rows = table.take(batch.column("index"))
+        for name in ADDED:
+            rows = rows.append_column(batch.schema.field(name), batch.column(name))
+        yield rows
+
+
+def failed(batch: Any) -> int:
+    """How many rows have an error."""
+    column = batch.column("error")
+    return len(column) - column.null_count

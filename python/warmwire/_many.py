@@ -1,0 +1,438 @@
+"""Many URLs at a time: which may begin now, which is tried again, and what has become of them.
+
+:class:`_Queue` decides and does no I/O. The first URL of a host goes ahead of the limit of all, as a scout: a name that nobody
+knows is asked for once, and nobody waits for it. What else its host was to bring fails with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import os
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from . import _native
+from ._client import Client, _Loop, _split
+from ._errors import RequestError, failure
+from ._models import _URL, OPTIONS, Headers, Request, Response
+
+_RESUME = OPTIONS["RESUME_FROM_LARGE"]
+_NO_NAME = 6
+_NO_RANGE = 33
+_BROKEN = frozenset({7, 18, 28, 52, 55, 56, 92, 95})
+_BUSY = frozenset({429, 500, 502, 503, 504})
+_SCOUTS = 1000
+_AHEAD = 20_000
+_PROBE = "http://probe.invalid/"
+_Result = TypeVar("_Result")
+
+Where = Callable[[str], "str | os.PathLike[str]"]
+
+
+class Fetched:
+    """What has become of one URL.
+
+    ``index`` is its place among those that were asked for. ``response`` is None where none came, ``error`` why; a status of 400 or
+    above is no error. With ``to`` the body is in the file ``path``.
+    """
+
+    __slots__ = ("attempts", "error", "index", "path", "response", "url")
+
+    def __init__(
+        self, index: int, url: str, response: Response | None, error: RequestError | None, path: str | None, attempts: int
+    ) -> None:
+        self.index, self.url, self.response, self.error = index, url, response, error
+        self.path, self.attempts = path, attempts
+
+    def __repr__(self) -> str:
+        return f"<Fetched {self.index} {self.url} {self.error or self.response}>"
+
+    @property
+    def ok(self) -> bool:
+        """Whether it came, with a status below 400."""
+        return self.response is not None and not self.response.is_error
+
+    @property
+    def status_code(self) -> int:
+        """0 where no reply came."""
+        return self.response.status_code if self.response else 0
+
+    @property
+    def content(self) -> bytes:
+        """The body; raises the error where none came."""
+        if self.response is None:
+            raise self.error or RuntimeError("nothing came")
+        return self.response.content
+
+
+def host_of(url: str) -> str:
+    """Scheme, host and port of a URL: what a limit per host goes by."""
+    scheme, mark, rest = url.partition("://")
+    if not mark:
+        return url
+    authority = rest.split("/", 1)[0].split("?", 1)[0].split("#", 1)[0]
+    return f"{scheme}://{authority.rpartition('@')[2]}".lower()
+
+
+class _Job:
+    """One URL on its way."""
+
+    __slots__ = ("at", "attempts", "held", "host", "index", "is_scout", "path", "url", "validator")
+
+    def __init__(self, index: int, url: str, path: str | None) -> None:
+        self.index, self.url, self.path = index, url, path
+        self.host = host_of(url)
+        self.attempts, self.at, self.held, self.validator, self.is_scout = 0, 0, b"", "", False
+
+
+class _Host:
+    """URLs of one host that wait, and how many of them are under way."""
+
+    __slots__ = ("is_known", "queue", "running", "waits")
+
+    def __init__(self) -> None:
+        self.queue: deque[_Job] = deque()
+        self.running, self.is_known, self.waits = 0, False, False
+
+
+class _Queue:
+    """Which URL may begin."""
+
+    def __init__(self, urls: Iterable[str], to: Where | str | None, limit: int, per_host: int, retries: int) -> None:
+        if limit < 1 or per_host < 1 or retries < 0:
+            raise ValueError("limit and per_host are at least 1, retries at least 0")
+        self._urls, self._to = enumerate(urls), to
+        self._limit, self._per_host, self._retries = limit, per_host, retries
+        self._hosts: dict[str, _Host] = {}
+        self._ready: deque[_Host] = deque()  # known hosts that may have another one begun
+        self._unknown: deque[_Host] = deque()
+        self._later: list[tuple[float, int, _Job]] = []
+        self._queued = self._running = self._scouts = 0
+        self.is_read = False
+
+    def next(self, now: float) -> _Job | None:
+        """The next to begin; None where nothing may now."""
+        self._read()
+        while self._later and self._later[0][0] <= now:
+            self._put(heapq.heappop(self._later)[2], first=True)
+        while self._running < self._limit and self._ready:
+            host = self._ready.popleft()
+            host.waits = False
+            if host.queue and host.running < self._per_host:
+                job = host.queue.popleft()
+                self._queued -= 1
+                host.running += 1
+                self._running += 1
+                self._offer(host)
+                return job
+        while self._scouts < _SCOUTS and self._unknown:
+            host = self._unknown.popleft()
+            host.waits = False
+            if host.queue and not host.is_known and not host.running:
+                job = host.queue.popleft()
+                self._queued -= 1
+                host.running += 1
+                self._scouts += 1
+                job.is_scout = True
+                return job
+        return None
+
+    def connected(self, job: _Job) -> None:
+        """A scout has found its host: it is one like the others now."""
+        if job.is_scout:
+            job.is_scout = False
+            self._scouts -= 1
+            self._running += 1
+            host = self._hosts[job.host]
+            host.is_known = True
+            self._offer(host)
+
+    def ended(self, job: _Job, code: int) -> list[_Job]:
+        """One is no longer under way. Those that come to nothing with it."""
+        host = self._hosts[job.host]
+        host.running -= 1
+        lost: list[_Job] = []
+        if job.is_scout:
+            job.is_scout = False
+            self._scouts -= 1
+            if code == _NO_NAME:
+                lost = list(host.queue)
+                self._queued -= len(lost)
+                host.queue.clear()
+            else:
+                host.is_known = True
+        else:
+            self._running -= 1
+        self._offer(host)
+        if not host.queue and not host.running and not host.is_known:
+            del self._hosts[job.host]
+        return lost
+
+    def again(self, job: _Job, code: int, status: int, retry_after: str, now: float) -> bool:
+        """Whether a job that came to that is tried again, later."""
+        if job.attempts > self._retries or code not in _BROKEN and not (code == 0 and status in _BUSY) and code != _NO_RANGE:
+            return False
+        pause = min(30.0, float(retry_after)) if retry_after.isdigit() else min(10.0, 0.1 * 2**job.attempts)
+        heapq.heappush(self._later, (now if code == _NO_RANGE else now + pause, job.index, job))
+        return True
+
+    def is_empty(self) -> bool:
+        """Whether nothing is left to begin."""
+        return self.is_read and not self._queued and not self._later
+
+    def pause(self, now: float) -> float:
+        """For how long nothing may become ready by itself."""
+        return max(0.0, self._later[0][0] - now) if self._later else 60.0
+
+    def _read(self) -> None:
+        while not self.is_read and self._queued < _AHEAD:
+            found = next(self._urls, None)
+            if found is None:
+                self.is_read = True
+                return
+            index, url = found
+            self._put(_Job(index, url, self._path(index, url)))
+
+    def _path(self, index: int, url: str) -> str | None:
+        if self._to is None:
+            return None
+        if callable(self._to):
+            return os.fspath(self._to(url))
+        name = urlsplit(url).path.rsplit("/", 1)[-1]
+        return os.path.join(self._to, f"{index}-{name}" if name else str(index))
+
+    def _put(self, job: _Job, first: bool = False) -> None:
+        host = self._hosts.get(job.host)
+        if host is None:
+            host = self._hosts[job.host] = _Host()
+        host.queue.appendleft(job) if first else host.queue.append(job)
+        self._queued += 1
+        self._offer(host)
+
+    def _offer(self, host: _Host) -> None:
+        if host.queue and not host.waits and host.running < (self._per_host if host.is_known else 1):
+            host.waits = True
+            (self._ready if host.is_known else self._unknown).append(host)
+
+
+class _Replies:
+    """What has become of each, as :class:`Fetched`."""
+
+    def __init__(self) -> None:
+        self.done: deque[Fetched] = deque()
+
+    def ended(self, many: _Many, job: _Job, number: int) -> None:
+        """A transfer has come to its end."""
+        outcome = many.engine.take(number)
+        if outcome.code:
+            self.lost(many, job, outcome.code, outcome.message)
+            return
+        response = Response(many.request(job.url), outcome)
+        if job.held:
+            response._content = job.held + response.content
+        self.done.append(Fetched(job.index, job.url, response, None, job.path, job.attempts))
+
+    def lost(self, many: _Many, job: _Job, code: int, message: str) -> None:
+        """One was not begun, or came to nothing with another."""
+        request = many.request(job.url)
+        self.done.append(Fetched(job.index, job.url, None, failure(code, message, request), job.path, job.attempts))
+
+
+class _Many:
+    """A queue and the engine on which its jobs run. What becomes of them goes to ``into``."""
+
+    def __init__(self, engine: _native.Engine, queue: _Queue, client: Client, how: dict[str, Any], into: Any) -> None:
+        self.engine, self.queue, self.client, self.into = engine, queue, client, into
+        self.request_how = _split(how)
+        probe = self.request(_PROBE)
+        self._settings = client._options(probe, dict(how))
+        # What all have in common is made once; a URL that says more for itself than its place is built like any request.
+        self._common, self._upload = probe.for_engine(self._settings)
+        if self._upload is True:
+            raise TypeError("a body that is read once cannot be sent with each request")
+        self._is_plain = probe.url == _PROBE and not client.base_url
+        self.running: dict[int, _Job] = {}
+
+    def begin_all(self, began: Callable[[int], Any] = lambda number: None) -> None:
+        """Begins what may."""
+        while (job := self.queue.next(time.monotonic())) is not None:
+            job.attempts += 1
+            try:
+                options, upload = self._options(job)
+                number = self.engine.start(options, upload, None, job.path, job.at, job.is_scout)
+            except (RuntimeError, OSError) as error:
+                code, text = error.args if isinstance(error, RuntimeError) and len(error.args) == 2 else (23, str(error))
+                self._lose(job, code, text, self.queue.ended(job, code))
+                continue
+            self.running[number] = job
+            began(number)
+
+    def news(self, number: int) -> None:
+        """Something is new of a transfer: perhaps it has ended."""
+        job = self.running.get(number)
+        if job is None:
+            return
+        engine = self.engine
+        ending = engine.ending(number)
+        if ending is None:
+            if job.is_scout and engine.is_connected(number):
+                self.queue.connected(job)
+            return
+        del self.running[number]
+        code, status = ending
+        lost = self.queue.ended(job, code)
+        if (code or status in _BUSY) and self.queue.again(job, code, status, self._retry_after(number, status), time.monotonic()):
+            self._keep(job, engine.take(number))
+        elif lost:
+            self._lose(job, code, engine.take(number).message, lost)
+        else:
+            self.into.ended(self, job, number)
+        engine.release(number)
+
+    def close(self) -> None:
+        """Breaks off what is under way."""
+        for number in self.running:
+            self.engine.release(number)
+        self.running.clear()
+
+    def request(self, url: str) -> Request:
+        """What is sent for a URL."""
+        return self.client.build_request("GET", url, **self.request_how)
+
+    def _options(self, job: _Job) -> tuple[list[Any], Any]:
+        if self._is_plain and not job.at:
+            self._common[0] = (_URL, job.url)
+            return self._common, self._upload
+        request = self.request(job.url)
+        if job.validator:
+            request.headers["If-Range"] = job.validator
+        options, upload = request.for_engine(self._settings)
+        if job.at:
+            options.append((_RESUME, job.at))
+        return options, upload
+
+    def _retry_after(self, number: int, status: int) -> str:
+        if status not in _BUSY:
+            return ""
+        heads = _native.parse_heads(self.engine.head(number))
+        return Headers(heads[-1][3]).get("retry-after", "") if heads else ""
+
+    def _lose(self, job: _Job, code: int, message: str, lost: list[_Job]) -> None:
+        for one in (job, *lost):
+            self.into.lost(self, one, code, message)
+
+    def _keep(self, job: _Job, outcome: _native.Outcome) -> None:
+        """What has come of a body stays, where the server can be asked for the rest of the same one."""
+        validator = ""
+        if outcome.status in (200, 206) and outcome.code not in (0, _NO_RANGE):
+            headers = Response(self.request(job.url), outcome).headers
+            etag = headers.get("etag", "")
+            if "content-encoding" not in headers:
+                validator = etag if etag and not etag.startswith("W/") else headers.get("last-modified", "")
+        if not validator or job.validator and job.validator != validator:
+            job.at, job.held, job.validator = 0, b"", ""
+            return
+        job.validator = validator
+        job.held = b"" if job.path else job.held + outcome.body
+        job.at = os.path.getsize(job.path) if job.path else len(job.held)
+
+    def drive(self, ready: Callable[[bool], Iterator[_Result]]) -> Iterator[_Result]:
+        """Runs to the end on this thread, and gives what is ``ready`` (told whether this is the end) whenever there may be more."""
+        try:
+            while True:
+                self.begin_all()
+                is_end = not self.running and self.queue.is_empty()
+                yield from ready(is_end)
+                if is_end:
+                    return
+                for number in self.engine.run_for(min(1.0, self.queue.pause(time.monotonic()))):
+                    self.news(number)
+        finally:
+            self.close()
+
+
+def _queue(urls: Iterable[str], to: Where | str | None, limit: int, per_host: int, retries: int) -> _Queue:
+    return _Queue(urls, os.fspath(to) if isinstance(to, os.PathLike) else to, limit, per_host, retries)
+
+
+def _taken(done: deque[_Result]) -> Iterator[_Result]:
+    while done:
+        yield done.popleft()
+
+
+def fetch_many(
+    urls: Iterable[str],
+    *,
+    limit: int = 64,
+    per_host: int = 16,
+    retries: int = 2,
+    to: Where | str | None = None,
+    client: Client | None = None,
+    **how: Any,
+) -> Iterator[Fetched]:
+    """Fetches URLs, at most ``limit`` at a time and ``per_host`` of one host, and gives what became of each, as they end.
+
+    No URL raises: :attr:`Fetched.error` says why nothing came. What broke is tried again up to ``retries`` times, from where it
+    broke if the server can tell that the file is the same. With ``to``, a folder or a function of the URL, bodies go to files.
+    ``urls`` is read as needed. ``how`` is as for :meth:`Client.request`.
+    """
+    queue, replies = _queue(urls, to, limit, per_host, retries), _Replies()
+    own = client if client is not None else Client()
+    many = _Many(_native.Engine(own.pool._native), queue, own, how, replies)
+    return many.drive(lambda is_end: _taken(replies.done))
+
+
+async def afetch_many(
+    urls: Iterable[str],
+    *,
+    limit: int = 64,
+    per_host: int = 16,
+    retries: int = 2,
+    to: Where | str | None = None,
+    client: Any = None,
+    **how: Any,
+) -> AsyncIterator[Fetched]:
+    """:func:`fetch_many` on asyncio's loop."""
+    queue, replies = _queue(urls, to, limit, per_host, retries), _Replies()
+    own = client if client is not None else Client()
+    loop: _Loop = own.pool._loop()
+    many = _Many(loop.engine, queue, own, how, replies)
+    woken = asyncio.Event()
+
+    class Listener:
+        """What the loop tells of a transfer."""
+
+        def __init__(self, number: int) -> None:
+            self.number = number
+
+        def news(self) -> None:
+            many.news(self.number)
+            if self.number not in many.running:
+                loop.waiting.pop(self.number, None)
+            woken.set()
+
+    def began(number: int) -> None:
+        loop.waiting[number] = Listener(number)  # type: ignore[assignment]
+        loop.run_soon()
+
+    try:
+        while True:
+            many.begin_all(began)
+            for one in _taken(replies.done):
+                yield one
+            if not many.running and queue.is_empty() and not replies.done:
+                return
+            try:
+                await asyncio.wait_for(woken.wait(), min(60.0, queue.pause(time.monotonic())))
+            except asyncio.TimeoutError:
+                pass
+            woken.clear()
+    finally:
+        for number in many.running:
+            loop.waiting.pop(number, None)
+        many.close()
+        loop.run_soon()

@@ -1,0 +1,613 @@
+"""A file system for fsspec: http, https, ftp, ftps and sftp through Warmwire's engine.
+
+>>> import fsspec
+>>> files = fsspec.filesystem("warmwire")
+>>> files.cat_ranges(["https://example.com/a", "https://example.com/a"], [0, 1000], [100, 1100])
+
+After :func:`register` whoever asks fsspec for one of those schemes has this. Paths are whole URLs; of ftp and sftp with names as they
+are, without %-codes. Over http a folder is what a page links to below itself, and nothing but files can be made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import io
+import os
+import re
+from collections.abc import AsyncIterator, Callable
+from datetime import datetime, timezone
+from typing import Any
+from urllib.parse import quote, urljoin, urlsplit
+
+import fsspec
+from fsspec.asyn import AbstractAsyncStreamedFile, AsyncFileSystem, sync
+from fsspec.callbacks import DEFAULT_CALLBACK
+from fsspec.spec import AbstractBufferedFile
+from fsspec.utils import stringify_path
+
+from ._client import AsyncClient
+from ._errors import HTTPStatusError, LoginError, RequestError, UploadError
+from ._models import Response
+
+SCHEMES = ("http", "https", "ftp", "ftps", "sftp")
+_GAP = 64 * 1024
+_LINK = re.compile(rb"""<a\s[^>]*?href\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
+_MLSD_TIME = "%Y%m%d%H%M%S"
+_NO_CWD = {"FTP_FILEMETHOD": 2}
+
+
+def register(*schemes: str) -> None:
+    """Whoever asks fsspec for one of these schemes has this file system; all of :data:`SCHEMES` where none is named."""
+    for scheme in schemes or SCHEMES:
+        fsspec.register_implementation(scheme, WarmwireFileSystem, clobber=True)
+
+
+class WarmwireFileSystem(AsyncFileSystem):
+    """Files behind URLs.
+
+    ``client`` holds arguments of :class:`~warmwire.AsyncClient` (headers, auth, verify, options, pool and so on).
+    ``block_size`` and ``cache_type`` are fsspec's, for files that are opened.
+    """
+
+    protocol = ("warmwire", *SCHEMES)
+    root_marker = ""
+    sep = "/"
+
+    def __init__(
+        self,
+        client: dict[str, Any] | None = None,
+        block_size: int = 5 * 2**20,
+        cache_type: str = "readahead",
+        asynchronous: bool = False,
+        loop: Any = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(asynchronous=asynchronous, loop=loop, **more)
+        self.block_size, self.cache_type = block_size, cache_type
+        self.client = AsyncClient(**{"follow_redirects": True, **(client or {})})
+
+    @classmethod
+    def _strip_protocol(cls, path: Any) -> Any:
+        if isinstance(path, list):
+            return [cls._strip_protocol(one) for one in path]
+        path = stringify_path(path)
+        if path.startswith("warmwire://"):
+            path = path[len("warmwire://") :]
+        return path.rstrip("/") if not path.startswith("http") else path
+
+    @classmethod
+    def _parent(cls, path: str) -> str:
+        path = path.rstrip("/")
+        head = path.rsplit("/", 1)[0]
+        return head if "://" in head else path
+
+    async def _request(self, method: str, path: str, options: dict[str, Any] | None = None, **how: Any) -> Response:
+        # No folder is entered: one that was made anew since would not be the one that a kept connection is in.
+        options = options or {} if _is_http(path) else {**_NO_CWD, **(options or {})}
+        return _checked(path, await _told(path, self.client.request(method, _url(path), options=options, **how)))
+
+    async def _send(self, path: str, content: Callable[[], Any], **how: Any) -> None:
+        """A new file, and the folders that it needs."""
+        try:
+            await self._request("PUT", path, content=content(), **how)
+        except (UploadError, FileNotFoundError):
+            if _is_http(path):
+                raise
+            await self._makedirs(self._parent(path), exist_ok=True)
+            await self._request("PUT", path, content=content(), **how)
+
+    async def _cat_file(self, path: str, start: int | None = None, end: int | None = None, **kwargs: Any) -> bytes:
+        path = self._strip_protocol(path)
+        if (start is not None and start < 0) or (end is not None and end < 0):
+            start, end = await self._process_limits_of(path, start, end)
+        if start is not None and end is not None and start >= end:
+            return b""
+        if start is None and end is None:
+            return (await self._request("GET", path)).content
+        return await self._piece(path, start or 0, end)
+
+    async def _process_limits_of(self, path: str, start: int | None, end: int | None) -> tuple[int, int]:
+        size = await self._size(path)
+        if size is None:
+            raise ValueError(f"{path}: a place counted from the end, and the size is not known")
+        start = 0 if start is None else max(0, size + start) if start < 0 else start
+        end = size if end is None else max(0, size + end) if end < 0 else end
+        return start, end
+
+    async def _piece(self, path: str, start: int, end: int | None) -> bytes:
+        """A range; where a server sends the whole file, its part."""
+        last = "" if end is None else str(end - 1)
+        options = {"RANGE": f"{start}-{last}", "ACCEPT_ENCODING": None, **_NO_CWD}
+        reply = await _told(path, self.client.get(_url(path), options=options))
+        if reply.status_code == 416:
+            return b""
+        body = _checked(path, reply).content
+        return body[start:end] if reply.status_code == 200 else body
+
+    async def _cat_ranges(
+        self,
+        paths: list[str],
+        starts: Any,
+        ends: Any,
+        max_gap: int | None = None,
+        batch_size: int | None = None,
+        on_error: str = "return",
+        **kwargs: Any,
+    ) -> list[Any]:
+        """Ranges that overlap, or lie no more than ``max_gap`` bytes apart (64 KiB), are fetched as one, all at a time."""
+        if not isinstance(paths, list):
+            raise TypeError("paths is a list")
+        starts = list(starts) if hasattr(starts, "__iter__") else [starts] * len(paths)
+        ends = list(ends) if hasattr(ends, "__iter__") else [ends] * len(paths)
+        if not len(starts) == len(ends) == len(paths):
+            raise ValueError("paths, starts and ends differ in length")
+        places = range(len(paths))
+        found: list[Any] = [None] * len(paths)
+        plain = [n for n in places if starts[n] is not None and ends[n] is not None and 0 <= starts[n] < ends[n]]
+        alone = set(places) - set(plain)
+        spans: list[tuple[str, int, int, list[int]]] = []
+        for n in sorted(plain, key=lambda n: (paths[n], starts[n])):
+            if spans and spans[-1][0] == paths[n] and starts[n] <= spans[-1][2] + (_GAP if max_gap is None else max_gap):
+                path, first, last, members = spans[-1]
+                spans[-1] = (path, first, max(last, ends[n]), [*members, n])
+            else:
+                spans.append((paths[n], starts[n], ends[n], [n]))
+        room = asyncio.Semaphore(batch_size or self.batch_size or 64)
+
+        async def fetch(path: str, start: Any, end: Any) -> Any:
+            async with room:
+                try:
+                    return await self._cat_file(path, start, end)
+                except Exception as error:
+                    return error
+
+        async def span(path: str, first: int, last: int, members: list[int]) -> None:
+            body = await fetch(path, first, last)
+            for n in members:
+                found[n] = body if isinstance(body, Exception) else body[starts[n] - first : ends[n] - first]
+
+        async def one(n: int) -> None:
+            found[n] = await fetch(paths[n], starts[n], ends[n])
+
+        await asyncio.gather(*(span(*each) for each in spans), *(one(n) for n in alone))
+        if on_error == "raise":
+            for each in found:
+                if isinstance(each, Exception):
+                    raise each
+        return found
+
+    async def _get_file(self, rpath: str, lpath: Any, callback: Any = DEFAULT_CALLBACK, **kwargs: Any) -> None:
+        rpath = self._strip_protocol(rpath)
+        if not _is_http(rpath) and await self._isdir(rpath):
+            os.makedirs(lpath, exist_ok=True)
+            return
+        if hasattr(lpath, "write"):
+            async for piece in self._pieces(rpath, callback):
+                lpath.write(piece)
+            return
+        os.makedirs(os.path.dirname(os.path.abspath(lpath)), exist_ok=True)
+        with open(lpath, "wb") as file:
+            try:
+                async for piece in self._pieces(rpath, callback):
+                    file.write(piece)
+            except BaseException:
+                file.close()
+                os.unlink(lpath)
+                raise
+
+    async def _pieces(self, path: str, callback: Any) -> AsyncIterator[bytes]:
+        request = self.client.build_request("GET", _url(path))
+        options = {} if _is_http(path) else _NO_CWD
+        reply = await _told(path, self.client.send(request, stream=True, options=options))
+        try:
+            _checked(path, reply)
+            if reply._outcome.announced >= 0:
+                callback.set_size(reply._outcome.announced)
+            async for piece in reply.aiter_bytes():
+                callback.relative_update(len(piece))
+                yield piece
+        except RequestError as error:
+            raise _as_os_error(path, error) from error
+        finally:
+            reply.close()
+
+    async def _pipe_file(self, path: str, value: bytes, mode: str = "overwrite", **kwargs: Any) -> None:
+        path = self._strip_protocol(path)
+        if mode == "create" and await self._exists(path):
+            raise FileExistsError(path)
+        await self._send(path, lambda: bytes(value))
+
+    async def _put_file(
+        self, lpath: Any, rpath: str, callback: Any = DEFAULT_CALLBACK, mode: str = "overwrite", **kwargs: Any
+    ) -> None:
+        rpath = self._strip_protocol(rpath)
+        if os.path.isdir(lpath):
+            await self._makedirs(rpath, exist_ok=True)
+            return
+        if mode == "create" and await self._exists(rpath):
+            raise FileExistsError(rpath)
+        size = os.path.getsize(lpath)
+        callback.set_size(size)
+        with open(lpath, "rb") as file:
+
+            def pieces() -> Any:
+                file.seek(0)
+                while piece := file.read(256 * 1024):
+                    callback.relative_update(len(piece))
+                    yield piece
+
+            headers = {"Content-Length": str(size)}
+            await self._send(rpath, pieces, headers=headers)
+
+    async def _info(self, path: str, **kwargs: Any) -> dict[str, Any]:
+        path = self._strip_protocol(path)
+        if _is_http(path):
+            return await self._info_http(path)
+        if not urlsplit(path).path.strip("/"):
+            return {"name": path, "size": 0, "type": "directory"}
+        for entry in await self._list(self._parent(path)):
+            if entry["name"] == path:
+                return entry
+        raise FileNotFoundError(path)
+
+    async def _info_http(self, path: str) -> dict[str, Any]:
+        """HEAD, and where a server has no use for it or tells no size, the first byte."""
+        plain = {"options": {"ACCEPT_ENCODING": None}}
+        reply = await _told(path, self.client.head(_url(path), **plain))
+        size = reply._outcome.announced if reply.is_success and "content-length" in reply.headers else None
+        if size is None and reply.status_code != 404:
+            request = self.client.build_request("GET", _url(path), headers={"Range": "bytes=0-0"})
+            reply = await _told(path, self.client.send(request, stream=True, **plain))
+            reply.close()
+            total = reply.headers.get("content-range", "").rpartition("/")[2]
+            if reply.status_code == 206 and total.isdigit():
+                size = int(total)
+            elif reply.status_code == 416:
+                return {"name": path, "size": 0, "type": "file"}
+            elif "content-length" in reply.headers:
+                size = int(reply.headers["content-length"])
+        _checked(path, reply)
+        info: dict[str, Any] = {"name": path, "size": size, "type": "file", "url": reply.url}
+        for field, name in (("content-type", "mimetype"), ("etag", "ETag"), ("last-modified", "LastModified")):
+            if field in reply.headers:
+                info[name] = reply.headers[field].split(";")[0]
+        return info
+
+    async def _isdir(self, path: str) -> bool:
+        path = self._strip_protocol(path)
+        try:
+            if _is_http(path):
+                return path.endswith("/") and bool(await self._list(path))
+            return (await self._info(path))["type"] == "directory"
+        except OSError:
+            return False
+
+    async def _exists(self, path: str, **kwargs: Any) -> bool:
+        try:
+            await self._info(path)
+            return True
+        except FileNotFoundError:
+            return False
+
+    async def _isfile(self, path: str) -> bool:
+        try:
+            return (await self._info(path))["type"] == "file"
+        except OSError:
+            return False
+
+    async def _ls(self, path: str, detail: bool = True, **kwargs: Any) -> Any:
+        path = self._strip_protocol(path)
+        if not _is_http(path) and (info := await self._info(path))["type"] == "file":
+            found = [info]
+        else:
+            found = await self._list(path)
+        return found if detail else sorted(entry["name"] for entry in found)
+
+    async def _list(self, path: str) -> list[dict[str, Any]]:
+        if _is_http(path):
+            reply = await self._request("GET", path)
+            return _links(reply.url, reply.content)
+        folder = path.rstrip("/")
+        if path.startswith("sftp"):
+            rows = (await self._request("GET", folder + "/")).text
+            return _unix_rows(folder, rows)
+        try:
+            rows = (await self._request("GET", folder + "/", options={"CUSTOMREQUEST": "MLSD"})).text
+            return _mlsd_rows(folder, rows)
+        except (RequestError, OSError) as error:
+            cause = error if isinstance(error, RequestError) else error.__cause__
+            # What a server that has no MLSD answers: no transfer comes of it.
+            if not isinstance(cause, RequestError) or cause.code not in (19, 78):
+                raise
+        return _unix_rows(folder, (await self._request("GET", folder + "/", options=None)).text)
+
+    async def _command(self, path: str, ftp: str, sftp: str, other: str | None = None) -> None:
+        """Commands with the path (and another one) in them, one for each line."""
+        if _is_http(path):
+            raise NotImplementedError(f"{path}: http has no such command")
+        is_sftp = path.startswith("sftp")
+        names = {"path": _name(path, is_sftp), "other": _name(other, is_sftp) if other else ""}
+        lines = [line.format(**names) for line in (sftp if is_sftp else ftp).split("\n")]
+        root = "{0.scheme}://{0.netloc}/".format(urlsplit(path))
+        options = {"QUOTE": lines, "NOBODY": 1, **_NO_CWD}
+        try:
+            await self.client.get(root, options=options)
+        except RequestError as error:
+            if error.code == 21:
+                raise FileNotFoundError(f"{path}: {error}") from error
+            raise _as_os_error(path, error) from error
+
+    async def _mkdir(self, path: str, create_parents: bool = True, **kwargs: Any) -> None:
+        path = self._strip_protocol(path)
+        if await self._exists(path):
+            raise FileExistsError(path)
+        if create_parents:
+            await self._makedirs(path, exist_ok=True)
+        else:
+            await self._command(path, "MKD {path}", "mkdir {path}")
+
+    async def _makedirs(self, path: str, exist_ok: bool = False) -> None:
+        path = self._strip_protocol(path)
+        if _is_http(path) or not urlsplit(path).path.strip("/"):
+            return
+        if await self._exists(path):
+            if not exist_ok:
+                raise FileExistsError(path)
+            return
+        await self._makedirs(self._parent(path), exist_ok=True)
+        # Somebody else may make it at the same time.
+        await self._command(path, "*MKD {path}", "*mkdir {path}")
+
+    async def _rmdir(self, path: str) -> None:
+        await self._command(self._strip_protocol(path), "RMD {path}", "rmdir {path}")
+
+    async def _rm_file(self, path: str, **kwargs: Any) -> None:
+        path = self._strip_protocol(path)
+        if _is_http(path):
+            await self._request("DELETE", path)
+        elif await self._isdir(path):
+            await self._rmdir(path)
+        else:
+            await self._command(path, "DELE {path}", "rm {path}")
+
+    async def _rm(self, path: Any, recursive: bool = False, batch_size: int | None = None, **kwargs: Any) -> None:
+        paths = await self._expand_path(path, recursive=recursive)
+        # What lies deeper goes first.
+        for one in sorted(paths, key=len, reverse=True):
+            await self._rm_file(one)
+
+    async def _mv_file(self, path1: str, path2: str) -> None:
+        path1, path2 = self._strip_protocol(path1), self._strip_protocol(path2)
+        await self._command(path1, "RNFR {path}\nRNTO {other}", "rename {path} {other}", path2)
+
+    async def _cp_file(self, path1: str, path2: str, **kwargs: Any) -> None:
+        if await self._isdir(path1):
+            await self._makedirs(path2, exist_ok=True)
+            return
+        path2 = self._strip_protocol(path2)
+        await self._send(path2, lambda: self._pieces(path1, DEFAULT_CALLBACK))
+
+    def rmdir(self, path: str) -> None:
+        """Removes an empty folder."""
+        sync(self.loop, self._rmdir, path)
+
+    def created(self, path: str) -> datetime:
+        """Not told by these protocols."""
+        raise NotImplementedError("these protocols do not tell when a file was made")
+
+    def modified(self, path: str) -> datetime:
+        """When the file was last changed."""
+        info = self.info(path)
+        if "mtime" in info:
+            return info["mtime"]
+        if "LastModified" in info:
+            from email.utils import parsedate_to_datetime
+
+            return parsedate_to_datetime(info["LastModified"])
+        raise NotImplementedError(f"{path}: the server does not tell")
+
+    def _open(
+        self,
+        path: str,
+        mode: str = "rb",
+        block_size: int | None = None,
+        autocommit: bool = True,
+        cache_type: str | None = None,
+        cache_options: dict[str, Any] | None = None,
+        size: int | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        if mode in ("xb", "wb", "ab"):
+            if mode == "xb" and self.exists(path):
+                raise FileExistsError(path)
+            return _Written(self, path, append=mode == "ab", autocommit=autocommit)
+        if mode != "rb":
+            raise ValueError(f"{mode!r} is no way to open a file")
+        if size is None:
+            info = self.info(path)
+            if info["type"] == "directory":
+                raise IsADirectoryError(path)
+            size = info["size"]
+        if size is None:
+            # Nobody knows how long it is: there are no places in it.
+            return io.BytesIO(self.cat_file(path))
+        return _Read(
+            self, path, "rb", block_size or self.block_size, cache_type=cache_type or self.cache_type,
+            cache_options=cache_options, size=size, **kwargs,
+        )  # fmt: skip
+
+    async def open_async(self, path: str, mode: str = "rb", **kwargs: Any) -> _Streamed:
+        """The file, to be read from its beginning to its end."""
+        if mode != "rb":
+            raise NotImplementedError("only reading is asynchronous")
+        return _Streamed(self, self._strip_protocol(path), "rb")
+
+
+class _Read(AbstractBufferedFile):
+    """A file whose pieces are fetched as they are wanted."""
+
+    def _fetch_range(self, start: int, end: int) -> bytes:
+        return self.fs.cat_file(self.path, start, end)
+
+
+class _Written(io.BytesIO):
+    """What is written, sent when the file is closed."""
+
+    def __init__(self, fs: WarmwireFileSystem, path: str, append: bool, autocommit: bool) -> None:
+        super().__init__(fs.cat_file(path) if append and fs.exists(path) else b"")
+        self.seek(0, io.SEEK_END)
+        self.fs, self.path, self._autocommit, self._sent = fs, path, autocommit, False
+
+    def commit(self) -> None:
+        """Sends it."""
+        self._sent = True
+        self.fs.pipe_file(self.path, self.getvalue())
+
+    def discard(self) -> None:
+        """It is not sent."""
+        self._sent = True
+
+    def close(self) -> None:
+        if not self.closed and self._autocommit and not self._sent:
+            self.commit()
+        if self._autocommit or self._sent:
+            super().close()
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        if kind is not None:
+            self.discard()
+        self.close()
+
+
+class _Streamed(AbstractAsyncStreamedFile):
+    """A file that is read once, as it comes."""
+
+    def __init__(self, fs: WarmwireFileSystem, path: str, mode: str) -> None:
+        self.fs, self.path, self.mode, self.loc = fs, path, mode, 0
+        self._pieces: AsyncIterator[bytes] | None = None
+        self._held = b""
+
+    async def read(self, num: int = -1) -> bytes:
+        """So many bytes, fewer at the end; all where none is named."""
+        if self._pieces is None:
+            self._pieces = self.fs._pieces(self.path, DEFAULT_CALLBACK)
+        parts, have = [self._held], len(self._held)
+        while num < 0 or have < num:
+            piece = await _next_of(self._pieces)
+            if piece is None:
+                break
+            parts.append(piece)
+            have += len(piece)
+        whole = b"".join(parts)
+        found, self._held = (whole, b"") if num < 0 else (whole[:num], whole[num:])
+        self.loc += len(found)
+        return found
+
+    async def close(self) -> None:
+        """Breaks off what is left."""
+        if self._pieces is not None:
+            await self._pieces.aclose()  # type: ignore[attr-defined]
+
+
+async def _next_of(pieces: AsyncIterator[bytes]) -> bytes | None:
+    try:
+        return await pieces.__anext__()
+    except StopAsyncIteration:
+        return None
+
+
+def _is_http(path: str) -> bool:
+    return path.startswith("http")
+
+
+def _url(path: str) -> str:
+    """Names of files as a URL has them. What begins with http is one already, but for what may not stand there."""
+    if _is_http(path):
+        return quote(path, safe="%/:?#[]@!$&'()*+,;=~")
+    scheme, _, rest = path.partition("://")
+    host, slash, name = rest.partition("/")
+    return f"{scheme}://{host}{slash}{quote(name)}"
+
+
+def _name(path: str, is_sftp: bool) -> str:
+    """The path that a command names: SFTP's from the root, FTP's from where the login begins."""
+    name = path.partition("://")[2].partition("/")[2]
+    if "\r" in name or "\n" in name:
+        raise ValueError(f"{path!r}: a line end in a name")
+    if not is_sftp:
+        return name
+    return '"/{}"'.format(name.replace("\\", "\\\\").replace('"', '\\"'))
+
+
+async def _told(path: str, request: Any) -> Response:
+    try:
+        return await request
+    except RequestError as error:
+        raise _as_os_error(path, error) from error
+
+
+def _as_os_error(path: str, error: RequestError) -> Exception:
+    """FTP tells in one way that there is no such folder and that nobody may enter it."""
+    if isinstance(error, LoginError) and error.code == 9:
+        return FileNotFoundError(f"{path}: {error}")
+    return error
+
+
+def _checked(path: str, reply: Response) -> Response:
+    if reply.status_code in (404, 410) and reply.is_error:
+        raise FileNotFoundError(path)
+    if reply.status_code in (401, 403) and reply.is_error:
+        raise PermissionError(f"{path}: {reply.status_code} {reply.reason_phrase}")
+    try:
+        return reply.raise_for_status()
+    except HTTPStatusError as error:
+        raise OSError(f"{path}: {error}") from error
+
+
+def _links(path: str, page: bytes) -> list[dict[str, Any]]:
+    """What a page links to below its own URL."""
+    base = path if path.endswith("/") else path + "/"
+    found: dict[str, dict[str, Any]] = {}
+    for link in _LINK.findall(page):
+        url = urljoin(base, html.unescape(link.decode("utf-8", "replace"))).split("#")[0]
+        if "?" not in url and url.startswith(base) and url != base:
+            kind = "directory" if url.endswith("/") else "file"
+            found[url] = {"name": url, "size": None, "type": kind}
+    return list(found.values())
+
+
+def _mlsd_rows(folder: str, rows: str) -> list[dict[str, Any]]:
+    """Lines of MLSD (RFC 3659 section 7)."""
+    found = []
+    for row in rows.splitlines():
+        facts, space, name = row.partition(" ")
+        told = dict(fact.lower().split("=", 1) for fact in facts.split(";") if "=" in fact)
+        kind = told.get("type", "file")
+        if not space or kind in ("cdir", "pdir") or name in (".", ".."):
+            continue
+        entry: dict[str, Any] = {"name": f"{folder}/{name}", "type": "directory" if kind == "dir" else "file"}
+        entry["size"] = int(told["size"]) if kind == "file" and told.get("size", "").isdigit() else 0
+        if "modify" in told:
+            moment = datetime.strptime(told["modify"][:14], _MLSD_TIME)
+            entry["mtime"] = moment.replace(tzinfo=timezone.utc)
+        found.append(entry)
+    return found
+
+
+def _unix_rows(folder: str, rows: str) -> list[dict[str, Any]]:
+    """Lines of ls -l, as FTP servers and SFTP write them."""
+    found = []
+    for row in rows.splitlines():
+        words = row.split(None, 8)
+        if len(words) < 9 or row[0] not in "-dlbcps":
+            continue
+        name = words[8].split(" -> ")[0] if row[0] == "l" else words[8]
+        if name not in (".", ".."):
+            kind = "directory" if row[0] == "d" else "link" if row[0] == "l" else "file"
+            size = int(words[4]) if words[4].isdigit() and kind == "file" else 0
+            found.append({"name": f"{folder}/{name}", "type": kind, "size": size})
+    return found
+
+
+__all__ = ["SCHEMES", "WarmwireFileSystem", "register"]

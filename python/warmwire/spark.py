@@ -1,0 +1,45 @@
+"""URLs of a Spark frame, fetched where its executors are.
+
+>>> rows = warmwire.spark.fetch(frame, per_host=8)
+
+Each row gets its reply as Arrow columns beside its own (:func:`warmwire.fetch_batches` says which); a failure is a row, too. Rows are
+parted by host, so that ``per_host`` holds over the whole cluster, and each Python worker has one pool of warm connections, which it
+keeps as Spark keeps the worker. Spark's own pages show the parts as tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from . import _cluster
+
+_ADDED = (
+    "status int, headers array<struct<name: string, value: string>>, body binary, path string, code int, error string, attempts int, "
+    "timings struct<name: double, connect: double, tls: double, request: double, first_byte: double, total: double>"
+)
+_HOST = r"^([^:/?#]+://)(?:[^/?#@]*@)?([^/?#]*)"
+
+
+def fetch(frame: DataFrame, column: str = "url", *, partitions: int | None = None, **how: Any) -> DataFrame:
+    """The rows of ``frame`` with what became of the URLs in ``column``, in ``partitions`` parts."""
+    _cluster.check(frame.columns, column)
+    host = F.lower(F.concat(F.regexp_extract(column, _HOST, 1), F.regexp_extract(column, _HOST, 2)))
+    count = partitions or frame.sparkSession.sparkContext.defaultParallelism
+
+    def fetch_urls(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        given = list(batches)
+        if given:
+            for rows in _cluster.fetch_table(pyarrow.Table.from_batches(given), column, how):
+                yield from rows.to_batches()
+
+    wanted = StructType([*frame.schema.fields, *StructType.fromDDL(_ADDED).fields])
+    return frame.repartition(count, host).mapInArrow(fetch_urls, wanted)
+
+
+__all__ = ["fetch"]

@@ -1,0 +1,73 @@
+//! Connections without a network, for whoever tests or measures a pool: who they belong to, how one is asked for, and one that
+//! is alive and says nothing.
+
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use net::connect::Endpoints;
+use net::identity::Origin;
+use net::{Ages, Carrier, Connection, Filter, Identity, Idle, Key, Wish};
+use runtime::{Reactor, Runtime, Socket};
+
+/// Whose connections in clear to that host are.
+pub fn of_host(host: &str, port: u16) -> Key {
+    Key::from(Identity { scheme: "http".into(), origin: Origin::new(host, port), ..Identity::default() })
+}
+
+/// A wish as a usual handle has it.
+pub fn wish(identity: &Key) -> Wish<'_> {
+    Wish {
+        identity,
+        fresh: false,
+        streams: false,
+        by_tcp: false,
+        patience: 0,
+        ages: Ages::default(),
+        owner: 1,
+    }
+}
+
+/// A connection that is alive and says nothing. All have one socket, so that ten thousand are possible.
+pub fn mute(runtime: &Runtime, identity: &Key) -> Connection {
+    let filter: Box<dyn Filter> = Box::new(Mute);
+    Connection::new(identity.clone(), filter, Endpoints::default(), runtime.reactor().now())
+}
+
+struct Mute;
+
+thread_local! {
+    static SOCKET: &'static Socket =
+        Box::leak(Box::new(Socket::new(File::open("/dev/null").expect("every system has one").into())));
+}
+
+impl Carrier for Mute {
+    fn retire(&mut self) {}
+
+    fn idle_state(&mut self) -> Idle {
+        Idle::Alive
+    }
+
+    fn attach(&mut self, _: &Arc<Reactor>, _: u64) {}
+
+    fn detach(&mut self) {}
+
+    fn socket(&self) -> &Socket {
+        SOCKET.with(|socket| *socket)
+    }
+}
+
+impl Filter for Mute {
+    fn poll_read(&mut self, _: &mut Context<'_>, _: &mut [u8]) -> Poll<io::Result<usize>> {
+        Poll::Pending
+    }
+
+    fn poll_write(&mut self, _: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        Poll::Ready(Ok(buf.len()))
+    }
+
+    fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}

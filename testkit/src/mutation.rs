@@ -1,0 +1,66 @@
+//! Thousands of mutated seeds for functions of bytes that shall neither panic nor break what they promise. The generator is
+//! seeded, so a failure repeats.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::dice::Dice;
+
+/// Name (also that of its directory of seeds) and function.
+pub type Parser = (&'static str, fn(&[u8]));
+
+/// Runs each parser on its seeds and on mutations of them, `rounds` of them unless MUTATION_ROUNDS in the environment says how
+/// many, or MUTATION_SECONDS how long for all that are given here.
+pub fn run(parsers: &[Parser], corpus: &Path, rounds: u32) {
+    let number = |name| std::env::var(name).ok().map(|text: String| text.parse::<u32>().unwrap());
+    let rounds = number("MUTATION_ROUNDS").unwrap_or(rounds);
+    let share = number("MUTATION_SECONDS").map(|all| Duration::from_secs(all.into()) / parsers.len() as u32);
+    for (name, parser) in parsers {
+        let mut seeds: Vec<Vec<u8>> = fs::read_dir(corpus.join(name))
+            .unwrap_or_else(|error| panic!("every parser has seeds, {name}: {error}"))
+            .map(|entry| fs::read(entry.unwrap().path()).unwrap())
+            .collect();
+        seeds.sort();
+        seeds.iter().for_each(|seed| parser(seed));
+        let mut dice = Dice::new(0x2545_f491_4f6c_dd1d);
+        let started = Instant::now();
+        let goes_on = |round| share.map_or(round < rounds, |share| started.elapsed() < share);
+        for _ in (0..).take_while(|round| goes_on(*round)) {
+            let mut input = seeds[dice.roll(seeds.len())].clone();
+            for _ in 0..=dice.roll(4) {
+                mutate(&mut input, &seeds, &mut dice);
+            }
+            parser(&input);
+        }
+    }
+}
+
+/// The names of the fuzz targets that a manifest declares, in their order.
+pub fn targets(manifest: &Path) -> Vec<String> {
+    let manifest = fs::read_to_string(manifest).unwrap();
+    let names = manifest.lines().filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
+    names.skip(1).map(str::to_owned).collect()
+}
+
+fn mutate(input: &mut Vec<u8>, seeds: &[Vec<u8>], dice: &mut Dice) {
+    const TELLING: &[u8] = b"\0\n\r\t \"%&'()*+,-./0:;<=>?@[\\]^_{|}~\x7f\x80\xff";
+    let at = dice.roll(input.len() + 1);
+    match dice.roll(7) {
+        0 => input.insert(at, dice.roll(256) as u8),
+        1 => input.insert(at, TELLING[dice.roll(TELLING.len())]),
+        2 if at < input.len() => drop(input.remove(at)),
+        3 if at < input.len() => input[at] ^= 1 << dice.roll(8),
+        4 => input.truncate(at),
+        5 => {
+            let piece = input[at..input.len().min(at + dice.roll(20))].to_vec();
+            (0..dice.roll(30)).for_each(|_| input.extend_from_slice(&piece));
+        }
+        _ => {
+            let other = &seeds[dice.roll(seeds.len())];
+            let from = dice.roll(other.len() + 1);
+            input.truncate(at);
+            input.extend_from_slice(&other[from..]);
+        }
+    }
+}

@@ -1,0 +1,535 @@
+//! `--segments`, `--mirror` and `--metalink4`.
+
+use super::{Ran, clean, curl, curl_in, folder_with, ran, write};
+use crate::{empty_folder, run, tool};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use testkit::body::pattern;
+use testkit::certs::Authority;
+use testkit::ftp::FtpServer;
+use testkit::http::{After, HttpServer, Request, Response, ranged};
+use testkit::launch::{Nginx, Sshd};
+
+const SIZE: usize = 9_000_001;
+
+fn body() -> Arc<Vec<u8>> {
+    static BODY: std::sync::OnceLock<Arc<Vec<u8>>> = std::sync::OnceLock::new();
+    BODY.get_or_init(|| Arc::new(pattern(SIZE))).clone()
+}
+
+/// A server of the file; `change` is applied to its n-th answer.
+fn server(
+    tag: &'static str,
+    change: impl Fn(usize, &Request, Response) -> Response + Send + Sync + 'static,
+) -> HttpServer {
+    let (body, count) = (body(), AtomicUsize::new(0));
+    HttpServer::with(move |request| {
+        let answer = ranged(request, body.to_vec());
+        let answer = if tag.is_empty() { answer } else { answer.with("ETag", tag) };
+        Some(change(count.fetch_add(1, Ordering::SeqCst), request, answer))
+    })
+}
+
+fn good(tag: &'static str) -> HttpServer {
+    server(tag, |_, _, answer| answer)
+}
+
+fn fetch(server: &HttpServer, words: &[&str]) -> Ran {
+    curl(&[words, &["-o", "f", &server.url("/f")]].concat())
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn is_whole(ran: &Ran) {
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(std::fs::read(ran.folder.join("f")).unwrap() == *body());
+    assert!(!names(&ran.folder).iter().any(|name| name.contains(".part")), "{:?}", names(&ran.folder));
+}
+
+/// Nothing has the name of the file.
+fn failed(ran: &Ran, code: i32, why: &str) {
+    assert_eq!(ran.code, code, "{}", ran.stderr);
+    assert!(ran.stderr.contains(&format!("curl: ({code}) {why}")), "{}", ran.stderr);
+    assert!(!ran.folder.join("f").exists());
+}
+
+/// Warnings without the ends of their lines.
+fn unwrapped(ran: &Ran) -> String {
+    ran.stderr.replace("\nWarning: ", "")
+}
+
+fn asked(server: &HttpServer) -> Vec<(usize, usize)> {
+    let range = |request: Request| {
+        let (from, to) = request.field("Range")?.strip_prefix("bytes=")?.split_once('-')?;
+        Some((from.parse().ok()?, to.parse().ok()?))
+    };
+    server.requests().into_iter().filter_map(range).collect()
+}
+
+fn sum() -> String {
+    let folder = empty_folder();
+    std::fs::write(folder.join("f"), &*body()).unwrap();
+    let out = run("sha256sum", &["f"], &folder);
+    String::from_utf8_lossy(&out.stdout).split(' ').next().unwrap().to_owned()
+}
+
+#[test]
+fn pieces_over_several_connections() {
+    let one = good("\"a\"");
+    is_whole(&fetch(&one, &["--segments", "4"]));
+    let mut ranges = asked(&one);
+    assert_eq!(ranges[0], (0, (1 << 20) - 1));
+    assert!(one.accepts() > 1 && one.accepts() <= 5, "{}", one.accepts());
+    ranges.sort_unstable();
+    let mut end = 0;
+    for (from, to) in ranges {
+        assert!(from <= end, "a gap before {from}");
+        end = end.max(to + 1);
+    }
+    assert_eq!(end, SIZE);
+    assert!(one.requests()[1..].iter().all(|request| request.field("If-Range") == Some("\"a\"")));
+    is_whole(&fetch(&good("\"a\""), &["--segments", "auto"]));
+    let written = fetch(&good("\"a\""), &["--segments", "2", "-w", "%{response_code} %{filename_effective}"]);
+    assert_eq!(written.stdout, "206 f");
+    // A short file takes one request.
+    let leaf = Authority::new().good();
+    let nginx = Nginx::start(&leaf, &[SIZE, 10]).unwrap();
+    for url in [
+        nginx.http(&format!("/bytes-{SIZE}")),
+        nginx.https(&format!("/bytes-{SIZE}")).replace("localhost", "127.0.0.1"),
+    ] {
+        is_whole(&curl(&["-k", "--segments", "3", "-o", "f", &url]));
+    }
+    let short = curl(&["--segments", "3", "-o", "f", &nginx.http("/bytes-10")]);
+    assert!(
+        short.code == 0 && std::fs::read(short.folder.join("f")).unwrap() == pattern(10),
+        "{}",
+        short.stderr
+    );
+}
+
+#[test]
+fn what_cannot_be_fetched_in_pieces_comes_in_one() {
+    // No ranges, nothing that binds pieces, nothing in it.
+    let no_ranges = HttpServer::with(|_| Some(Response::ok(body().to_vec()).with("ETag", "\"a\"")));
+    is_whole(&fetch(&no_ranges, &["--segments", "4"]));
+    assert_eq!(no_ranges.served(), 1);
+    let unmarked = good("");
+    is_whole(&fetch(&unmarked, &["--segments", "4"]));
+    assert_eq!(unmarked.last_request().unwrap().field("Range"), None);
+    let empty = HttpServer::with(|request| Some(ranged(request, Vec::new()).with("ETag", "\"a\"")));
+    let ran = fetch(&empty, &["--segments", "4"]);
+    assert!(ran.code == 0 && std::fs::read(ran.folder.join("f")).unwrap().is_empty(), "{}", ran.stderr);
+    // With a checksum pieces are told apart by it.
+    let unmarked = good("");
+    is_whole(&fetch(&unmarked, &["--segments", "4", "--checksum", &format!("sha256={}", sum())]));
+    assert!(asked(&unmarked).len() > 4);
+    let ran = fetch(&HttpServer::plain(), &["--segments", "4", "--mirror", "http://127.0.0.1:1/"]);
+    failed(&ran, 22, "The requested URL returned error: 404");
+    assert!(names(&ran.folder).is_empty());
+}
+
+#[test]
+fn a_file_that_changes_is_never_mixed() {
+    let changes = |n: usize, request: &Request| {
+        let tag = if n < 3 { "\"a\"" } else { "\"b\"" };
+        let body = if n < 3 { body().to_vec() } else { vec![b'x'; SIZE] };
+        let same = request.field("If-Range").is_none_or(|known| known == tag);
+        let answer = if same { ranged(request, body) } else { Response::ok(body) };
+        answer.with("ETag", tag)
+    };
+    let honest = server("", move |n, request, _| changes(n, request));
+    failed(&fetch(&honest, &["--segments", "3"]), 33, "The file has changed since f.part was begun");
+    let careless = server("", move |n, request, _| {
+        let tag = if n < 3 { "\"a\"" } else { "\"b\"" };
+        ranged(request, body().to_vec()).with("ETag", tag)
+    });
+    failed(&fetch(&careless, &["--segments", "3"]), 33, "The file has changed since f.part was begun");
+    let longer = server("", |n, request, answer| match n {
+        0..3 => answer.with("ETag", "\"a\""),
+        _ => ranged(request, pattern(SIZE + 1)).with("ETag", "\"a\""),
+    });
+    failed(&fetch(&longer, &["--segments", "3"]), 33, "The file has changed since f.part was begun");
+}
+
+#[test]
+fn ranges_that_are_ignored_shifted_or_short() {
+    let shifted = server("\"a\"", |n, request, mut answer| {
+        if n > 2 {
+            let (from, to) = range_of(request);
+            answer.fields.retain(|(name, _)| name != "Content-Range");
+            return answer.with("Content-Range", format!("bytes {}-{}/{SIZE}", from - 1, to - 1));
+        }
+        answer
+    });
+    failed(&fetch(&shifted, &["--segments", "3"]), 33, "The server sends another part than was asked for");
+    let ignored = server("\"a\"", |n, _, answer| match n {
+        0..3 => answer,
+        _ => Response::ok(body().to_vec()).with("ETag", "\"a\""),
+    });
+    failed(
+        &fetch(&ignored, &["--segments", "3"]),
+        33,
+        "The server sends the whole file where a part was asked for",
+    );
+    // Cut again and again, refused now and then: it comes all the same.
+    let cut = server("\"a\"", |n, _, answer| match n % 4 {
+        1 => Response { cut_at: Some(200_000), after: After::Reset, ..answer },
+        2 => Response { cut_at: Some(300_000), after: After::Cut, ..answer },
+        3 => Response::status(503),
+        _ => answer,
+    });
+    is_whole(&fetch(&cut, &["--segments", "3"]));
+}
+
+fn range_of(request: &Request) -> (usize, usize) {
+    let (from, to) = request.field("Range").unwrap().strip_prefix("bytes=").unwrap().split_once('-').unwrap();
+    (from.parse().unwrap(), to.parse().unwrap())
+}
+
+#[test]
+fn mirrors() {
+    let slowly = |_: usize, _: &Request, answer: Response| Response {
+        drip: Some((100_000, Duration::from_millis(5))),
+        ..answer
+    };
+    let (one, two) = (server("\"a\"", slowly), server("\"a\"", slowly));
+    is_whole(&fetch(&one, &["--segments", "4", "--mirror", &two.url("/g")]));
+    assert!(one.served() > 1 && two.served() > 1, "{} {}", one.served(), two.served());
+    // Nothing binds another ETag but a checksum.
+    let (one, other) = (server("\"a\"", slowly), server("\"b\"", slowly));
+    let mirror = other.url("/g");
+    let ran = fetch(&one, &["--no-silent", "--no-progress-meter", "--segments", "4", "--mirror", &mirror]);
+    is_whole(&ran);
+    assert!(unwrapped(&ran).contains("Nothing tells that its file is the same"), "{}", ran.stderr);
+    let checksum = format!("sha256={}", sum());
+    let before = other.served();
+    is_whole(&fetch(
+        &server("\"a\"", slowly),
+        &["--segments", "4", "--mirror", &mirror, "--checksum", &checksum],
+    ));
+    assert!(other.served() > before + 1);
+    // The first may be the one that is gone.
+    let gone = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        format!("http://{}/", listener.local_addr().unwrap())
+    };
+    is_whole(&curl(&["--segments", "2", "-o", "f", "--mirror", &mirror, &gone]));
+}
+
+#[test]
+fn mirrors_that_lie() {
+    let lying = HttpServer::with(|request| Some(ranged(request, vec![b'x'; SIZE]).with("ETag", "\"b\"")));
+    let slowly = server("\"a\"", |_, _, answer| Response {
+        drip: Some((100_000, Duration::from_millis(5))),
+        ..answer
+    });
+    let checksum = format!("sha256={}", sum());
+    let words = ["--segments", "4", "--checksum", &checksum, "--mirror", &lying.url("/")];
+    let ran = fetch(&slowly, &words);
+    failed(&ran, 56, "Checksum mismatch: sha256 of what came is ");
+    assert!(names(&ran.folder).is_empty(), "{:?}", names(&ran.folder));
+    for (bad, why) in [
+        (
+            HttpServer::with(|request| Some(ranged(request, vec![b'x'; SIZE + 1]))),
+            "Its file is of another size",
+        ),
+        (HttpServer::with(|_| Some(Response::ok("all of it"))), "The server sends the whole file"),
+        (HttpServer::with(|_| Some(Response::status(404))), "The requested URL returned error: 404"),
+    ] {
+        let words =
+            ["--no-silent", "--no-progress-meter", "--segments", "4", "--checksum", &checksum, "--mirror"];
+        let ran = fetch(&slowly, &[&words[..], &[&bad.url("/")]].concat());
+        is_whole(&ran);
+        assert!(unwrapped(&ran).contains(why), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn no_mirror_hears_who_the_user_is() {
+    let (one, two) = (good("\"a\""), good("\"a\""));
+    let words = [
+        "--segments",
+        "4",
+        "-u",
+        "me:secret",
+        "-b",
+        "c=secret",
+        "-H",
+        "X-Token: secret",
+        "-e",
+        "http://secret/",
+    ];
+    is_whole(&fetch(&one, &[&words[..], &["--mirror", &two.url("/g")]].concat()));
+    assert!(one.requests().iter().all(|request| request.field("Authorization").is_some()));
+    let heard: Vec<Request> = two.requests();
+    assert!(!heard.is_empty());
+    for request in heard {
+        let head = String::from_utf8_lossy(&request.head).into_owned();
+        assert!(!head.contains("secret") && request.field("Authorization").is_none(), "{head}");
+    }
+}
+
+#[test]
+fn mirrors_that_the_server_names() {
+    let two = good("\"a\"");
+    let link = format!("<{}>; rel=duplicate; pri=1, </other>; rel=next", two.url("/g"));
+    let one = server("\"a\"", move |_, _, answer| Response {
+        drip: Some((100_000, Duration::from_millis(5))),
+        ..answer.with("Link", link.clone())
+    });
+    is_whole(&fetch(&one, &["--segments", "4"]));
+    assert!(two.served() > 0);
+    let before = two.served();
+    is_whole(&fetch(&one, &[]));
+    assert_eq!(two.served(), before, "only when asked");
+}
+
+#[test]
+fn metalinks() {
+    let (one, two) = (good("\"a\""), good("\"b\""));
+    let document = |sum: &str| {
+        format!(
+            "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\"><file name=\"../f\"><hash type=\"sha-256\">{sum}</hash>\
+             <url priority=\"2\">{}</url><url priority=\"1\">{}</url></file></metalink>",
+            two.url("/f"),
+            one.url("/f")
+        )
+    };
+    let folder = folder_with("m.meta4", &document(&sum()));
+    let ran = curl_in(folder.clone(), &["--metalink4", "m.meta4"]);
+    is_whole(&ran);
+    assert!(one.served() > 0);
+    std::fs::remove_file(folder.join("f")).unwrap();
+    write(&folder, "m.meta4", &document(&"0".repeat(64)));
+    failed(&curl_in(folder.clone(), &["--metalink4", "m.meta4"]), 56, "Checksum mismatch");
+    write(&folder, "m.meta4", "<html/>");
+    let ran = curl_in(folder, &["--metalink4", "m.meta4"]);
+    assert!(
+        ran.code == 2 && ran.stderr.starts_with("curl: m.meta4 is no Metalink of version 4\n"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn ftp_and_sftp() {
+    let ftp = FtpServer::with_file("/f", body().to_vec());
+    is_whole(&curl(&["--segments", "3", "-o", "f", &ftp.url("/f")]));
+    assert!(
+        ftp.commands().iter().filter(|line| line.starts_with("REST")).count() > 3,
+        "{:?}",
+        ftp.commands()
+    );
+    let sshd = Sshd::start("").unwrap();
+    let path = sshd.write("file", &*body()).unwrap().display().to_string();
+    let key = sshd.path("user_ed25519").display().to_string();
+    let words = ["-k", "--key", &key, "--segments", "3", "-w", "%{size_download}", "-o", "f"];
+    let ran = curl(&[&words[..], &[&sshd.url("sftp", &path)]].concat());
+    is_whole(&ran);
+    assert!(ran.stdout.parse::<usize>().unwrap() < SIZE / 2, "one request of several: {}", ran.stdout);
+}
+
+/// Runs the tool and kills it after so long; true when it was through before.
+fn killed_after(folder: &Path, words: &[&str], time: Duration) -> bool {
+    let mut command = Command::new(tool());
+    clean(&mut command).arg("-s").args(words).current_dir(folder).stdin(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    std::thread::sleep(time);
+    let _ = child.kill(); // SIGKILL
+    child.wait().unwrap().success()
+}
+
+/// Kills at random moments; whatever the moment, the last run has the right bytes, and no byte that was told of comes twice.
+fn survives(moments: usize) {
+    let server =
+        server("\"a\"", |_, _, answer| Response { drip: Some((40_000, Duration::from_millis(2))), ..answer });
+    let url = server.url("/f");
+    let words = ["--segments", "3", "-o", "f", &url];
+    // Moments of a run that is let be, however busy the machine is.
+    let began = Instant::now();
+    is_whole(&curl(&words));
+    let most = began.elapsed().as_millis() as usize + 1;
+    let mut dice = testkit::dice::Dice::new(22);
+    let (mut folder, mut kills) = (empty_folder(), 0);
+    while kills < moments {
+        if killed_after(&folder, &words, Duration::from_millis(dice.roll(most) as u64)) {
+            assert!(std::fs::read(folder.join("f")).unwrap() == *body());
+            folder = empty_folder();
+            continue;
+        }
+        kills += 1;
+        // Some of them are followed to the end.
+        if kills % 5 == 0 {
+            is_whole(&curl_in(folder.clone(), &words));
+            folder = empty_folder();
+        }
+    }
+    is_whole(&curl_in(folder, &words));
+    // Wherever the dice have led: one that had begun is gone on with.
+    let ran = curl_in(begun(&server), &[&["--no-silent", "--no-progress-meter"], &words[..]].concat());
+    assert!(ran.stderr.contains("Goes on with f.part: "), "{}", ran.stderr);
+    is_whole(&ran);
+}
+
+#[test]
+fn killed_at_any_moment_it_goes_on() {
+    survives(20);
+}
+
+#[test]
+#[ignore = "long; a part of make test-deep"]
+fn killed_at_two_hundred_moments_it_goes_on() {
+    survives(200);
+}
+
+/// A folder with a file that was begun.
+fn begun(server: &HttpServer) -> PathBuf {
+    let folder = empty_folder();
+    let url = server.url("/f");
+    let began = Instant::now();
+    while !folder.join("f.part.journal").exists()
+        || std::fs::read_to_string(folder.join("f.part.journal")).is_ok_and(|text| !text.contains("done"))
+    {
+        assert!(began.elapsed() < Duration::from_secs(60));
+        killed_after(
+            &folder,
+            &["--segments", "2", "-o", "f", "--limit-rate", "4M", &url],
+            Duration::from_millis(700),
+        );
+    }
+    folder
+}
+
+#[test]
+fn journals_that_are_damaged_or_foreign() {
+    let server = good("\"a\"");
+    let whole = begun(&server);
+    let [journal, part] = ["f.part.journal", "f.part"].map(|name| std::fs::read(whole.join(name)).unwrap());
+    let with = |journal: Option<&[u8]>, part: &[u8], url: &str| {
+        let folder = empty_folder();
+        journal
+            .into_iter()
+            .for_each(|journal| std::fs::write(folder.join("f.part.journal"), journal).unwrap());
+        std::fs::write(folder.join("f.part"), part).unwrap();
+        let ran = curl_in(folder.clone(), &["--segments", "2", "-o", "f", url]);
+        if ran.code != 0 {
+            assert!(std::fs::read(folder.join("f.part")).unwrap() == part, "nothing is lost");
+        }
+        ran
+    };
+    let url = server.url("/f");
+    is_whole(&with(Some(&journal), &part, &url));
+    // Killed when the part had got its name, and the journal was still there.
+    is_whole(&with(Some(&journal), b"", &url));
+    failed(
+        &with(Some(&journal[..journal.len() / 2]), &part, &url),
+        23,
+        "f.part.journal is no journal, or a damaged one",
+    );
+    failed(&with(Some(b"\xff\xfe"), &part, &url), 23, "f.part.journal is no journal, or a damaged one");
+    failed(&with(None, b"something of the user's", &url), 23, "f.part is there without its journal");
+    failed(&with(Some(&journal), &part[..10], &url), 23, "f.part is shorter than f.part.journal tells");
+    failed(&with(Some(&journal), &part, &server.url("/g")), 23, "f.part is of another URL, http://");
+    // The file is another one by now.
+    let changed = self::server("\"b\"", |_, request, answer| match request.field("If-Range") {
+        Some("\"b\"") | None => answer,
+        Some(_) => Response::ok(body().to_vec()).with("ETag", "\"b\""),
+    });
+    let text = String::from_utf8(journal).unwrap();
+    let old = text.lines().find(|line| line.starts_with("url ")).unwrap();
+    let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let lines = text.replace(old, &format!("url {}", hex(&changed.url("/f"))));
+    let lines = &lines[..lines.rfind("sum ").unwrap()];
+    let folder = folder_with("j", lines);
+    let sum = String::from_utf8_lossy(&run("sha256sum", &["j"], &folder).stdout)[..16].to_owned();
+    let signed = format!("{lines}sum {sum}\n");
+    failed(
+        &with(Some(signed.as_bytes()), &part, &changed.url("/f")),
+        33,
+        "The file has changed since f.part was begun",
+    );
+}
+
+#[test]
+fn two_processes_on_one_file() {
+    let slow = server("\"a\"", |_, _, answer| Response {
+        drip: Some((10_000, Duration::from_millis(20))),
+        ..answer
+    });
+    let folder = empty_folder();
+    let url = slow.url("/f");
+    let mut command = Command::new(tool());
+    clean(&mut command)
+        .args(["-s", "--segments", "2", "-o", "f", &url])
+        .current_dir(&folder)
+        .stdin(Stdio::null());
+    let mut first = command.spawn().unwrap();
+    let began = Instant::now();
+    while !folder.join("f.part.journal").exists() {
+        assert!(began.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let second = curl_in(folder, &["--segments", "2", "-o", "f", &url]);
+    let _ = (first.kill(), first.wait());
+    failed(&second, 23, "f.part is being fetched by another process");
+}
+
+#[test]
+fn a_disk_that_is_full() {
+    let server = good("\"a\"");
+    let script = format!(
+        "mount -t tmpfs -o size=3m none d && cd d && {} --no-progress-meter --segments 2 -o f {}; code=$?; ls; exit $code",
+        tool(),
+        server.url("/f")
+    );
+    let folder = empty_folder();
+    std::fs::create_dir(folder.join("d")).unwrap();
+    // A mount of one's own: root needs no user namespace for it, which not every container grants.
+    let whose = if std::fs::metadata("/proc/self").unwrap().uid() == 0 { "-m" } else { "-rm" };
+    let full = ran(Command::new("unshare").args([whose, "sh", "-c", &script]), folder);
+    assert_eq!(full.code, 23, "{}", full.stderr);
+    assert!(
+        full.stderr.contains("curl: (23) Failed writing the part file: No space left on device"),
+        "{}",
+        full.stderr
+    );
+    assert!(full.stderr.contains(" bytes are kept in f.part; the same command goes on"), "{}", full.stderr);
+    assert_eq!(full.stdout, "f.part\nf.part.journal\n");
+}
+
+#[test]
+fn what_does_not_go_together() {
+    for (words, why) in [
+        (&["-C", "-"][..], "--continue-at"),
+        (&["-r", "1-2"], "--range"),
+        (&["-d", "x"], "a method other than GET"),
+        (&["-i"], "--show-headers"),
+        (&["--mirror", "http://x/", "http://127.0.0.1:1/", "-o", "g"], "--mirror of several URLs"),
+    ] {
+        let ran = curl(&[&["--segments", "2", "-o", "f", "http://127.0.0.1:1/"], words].concat());
+        assert_eq!(ran.code, 2, "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("--segments can't be combined with") && ran.stderr.contains(why),
+            "{}",
+            ran.stderr
+        );
+    }
+    let ran = curl(&["--segments", "2", "http://127.0.0.1:1/"]);
+    assert_eq!(
+        (ran.code, ran.stderr.as_str()),
+        (2, "curl: --segments needs a file to write to, see --output\n")
+    );
+    let ran = curl(&["-Z", "--segments", "2", "-o", "f", "http://127.0.0.1:1/"]);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+}

@@ -1,0 +1,3 @@
+module warmwire.test/ech
+
+go 1.24

@@ -1,0 +1,215 @@
+//! HTTP/3 with servers that nobody here wrote: caddy, aioquic (Python), quic-go. `streams` drives the library by QUIC alone, the
+//! tool is asked beside it, and in the end a path that loses, doubles, delays and is narrow lies between.
+
+use std::net::SocketAddr;
+use std::process::Command;
+use std::time::Duration;
+
+use testkit::body::pattern;
+use testkit::launch::{Http2Kind, Http2Server, QuicKind, QuicServer};
+use testkit::lossy::{Faults, LossyPath};
+use testkit::temp::TempDir;
+
+use super::{ours, sum};
+use crate::runner::{Case, Context, Output};
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        ours("http3-aioquic", |run| usual(run, &Quic::start(run, QuicKind::Aioquic))),
+        ours("http3-quic-go", |run| usual(run, &Quic::start(run, QuicKind::QuicGo))),
+        ours("http3-caddy", |run| usual(run, &caddy(run))),
+        ours("http3-restart-aioquic", |run| restarted(run, QuicKind::Aioquic)),
+        ours("http3-restart-quic-go", |run| restarted(run, QuicKind::QuicGo)),
+        ours("http3-early-aioquic", |run| early(run, QuicKind::Aioquic)),
+        ours("http3-early-quic-go", |run| early(run, QuicKind::QuicGo)),
+        ours("http3-lossy-quic-go", |run| lossy(run, &Quic::start(run, QuicKind::QuicGo), GO)),
+        ours("http3-lossy-aioquic", |run| lossy(run, &Quic::start(run, QuicKind::Aioquic), NARROW)),
+        ours("http3-lossy-caddy", |run| lossy(run, &caddy(run), GO)),
+    ]
+}
+
+const SMALL: usize = 1000;
+const MIDDLE: usize = 20_000;
+const LARGE: usize = 1_000_000;
+
+/// The narrowest path for QUIC (RFC 9000 §14), and what quic-go sends before it has tried anything: it knows no less.
+const NARROW: usize = 1200;
+const GO: usize = 1252;
+
+/// CURL_HTTP_VERSION_3ONLY.
+const ONLY: &str = "-o HTTP_VERSION=31";
+
+/// Any of the servers.
+trait Serves {
+    fn https(&self, path: &str) -> String;
+    fn log(&self) -> String;
+}
+
+struct Quic(QuicServer);
+
+impl Quic {
+    fn start(run: &Context, kind: QuicKind) -> Quic {
+        let program = match kind {
+            QuicKind::Aioquic => run.world.aioquic(),
+            QuicKind::QuicGo => run.world.quic_go(),
+        };
+        let server = QuicServer::start(kind, &program, &run.world.authority.good(), &[SMALL, MIDDLE, LARGE]);
+        Quic(server.unwrap_or_else(|error| panic!("{kind:?}: {error}")))
+    }
+}
+
+impl Serves for Quic {
+    fn https(&self, path: &str) -> String {
+        self.0.https(path)
+    }
+
+    fn log(&self) -> String {
+        self.0.log()
+    }
+}
+
+impl Serves for Http2Server {
+    fn https(&self, path: &str) -> String {
+        Http2Server::https(self, path)
+    }
+
+    fn log(&self) -> String {
+        Http2Server::log(self)
+    }
+}
+
+fn caddy(run: &Context) -> Http2Server {
+    let leaf = run.world.authority.good();
+    Http2Server::start(Http2Kind::CaddyQuic, &leaf, &[SMALL, MIDDLE, LARGE]).expect("caddy starts")
+}
+
+/// Runs `streams`: so many transfers, each of which brings the pattern of `size` bytes, all by HTTP/3.
+fn good(
+    run: &Context,
+    count: usize,
+    words: &str,
+    size: usize,
+    url: &str,
+    log: &dyn Fn() -> String,
+) -> Output {
+    let (length, sum, count) = (size.to_string(), sum(size), count.to_string());
+    let words = words.split(' ').filter(|word| !word.is_empty());
+    let words = ONLY.split(' ').chain(words).chain(["-n", &count, "-b", &length, "-e", &sum, url]);
+    let mut command = Command::new(run.world.program("streams"));
+    let output = run.run(command.args(words).env("CA", run.world.ca()));
+    assert_eq!(output.status, Some(0), "{url}: {output:?}\n{}", log());
+    assert_eq!(
+        (output.fact("good"), output.fact("third")),
+        (&*count, &*count),
+        "{url}: {output:?}\n{}",
+        log()
+    );
+    output
+}
+
+/// In turn and at once, by poll and by an event loop, both ways; small ones and many at once on one connection; some that read
+/// slowly beside others; and the tool.
+fn usual(run: &Context, server: &dyn Serves) {
+    let log = || server.log();
+    let small = server.https(&format!("/bytes-{SMALL}?%d"));
+    for way in ["easy", "poll", "event"] {
+        let output = good(run, 5, &format!("-w {way} -p 5 -c 1"), SMALL, &small, &log);
+        assert_eq!(output.fact("connects"), "1", "{way}: {output:?}");
+        let words = format!("-w {way} -p 3 -u {LARGE}");
+        good(run, 3, &words, LARGE, &server.https("/body/%d"), &log);
+    }
+    let output = good(run, 1000, "-w event -p 50 -c 1", SMALL, &small, &log);
+    assert_eq!(output.fact("connects"), "1", "{output:?}");
+    let middle = server.https(&format!("/bytes-{MIDDLE}?%d"));
+    let output = good(run, 100, "-p 100 -c 1", MIDDLE, &middle, &log);
+    assert_eq!(output.fact("connects"), "1", "{output:?}");
+    good(run, 20, &format!("-p 20 -c 1 -u {MIDDLE}"), MIDDLE, &server.https("/body/%d"), &log);
+    good(run, 9, "-w event -p 9 -s 3", LARGE, &server.https(&format!("/bytes-{LARGE}?%d")), &log);
+    let many = server.https(&format!("/bytes-{SMALL}?[1-100]"));
+    let lines = ["-o", "/dev/null", "-w", "%{http_version} %{http_code} %{size_download}\n"];
+    let words =
+        [&["-q", "-sS", "--max-time", "60", "-Z", "--http3-only", "--cacert", &run.world.ca()], &lines[..]];
+    let output = run.run(Command::new(run.world.tool()).args(words.concat()).arg(&many));
+    assert_eq!(output.stdout, format!("3 200 {SMALL}\n").repeat(100), "{output:?}\n{}", log());
+}
+
+/// A server that ends says so: whoever comes next on a handle that has a connection to it meets the new one. What falls
+/// between the two is tried again.
+fn restarted(run: &Context, kind: QuicKind) {
+    let mut server = Quic::start(run, kind).0;
+    let url = server.https(&format!("/bytes-{SMALL}?[1-6]"));
+    let ca = run.world.ca();
+    let output = std::thread::scope(|scope| {
+        let tool = scope.spawn(|| {
+            let mut tool = Command::new(run.world.tool());
+            tool.args(["-q", "-sS", "--max-time", "60", "--http3-only", "--rate", "60/m", "--cacert", &ca]);
+            tool.args(["--retry", "5", "--retry-all-errors", "--retry-delay", "1", "-o", "/dev/null"]);
+            run.run(tool.args(["-w", "%{http_version} %{http_code} %{num_connects}\n", &url]))
+        });
+        std::thread::sleep(Duration::from_millis(2500));
+        server.restart().expect("it starts anew");
+        tool.join().expect("it was run")
+    });
+    let lines: Vec<&str> = output.stdout.lines().collect();
+    let well = lines.iter().filter(|line| line.starts_with("3 200 ")).count();
+    let connects: usize =
+        lines.iter().filter_map(|line| line.rsplit(' ').next()?.parse::<usize>().ok()).sum();
+    assert_eq!((output.status, well), (Some(0), 6), "{output:?}\n{}", server.log());
+    assert!((2..6).contains(&connects), "{output:?}\n{}", server.log());
+}
+
+/// A resumed session's request leaves with the hello, with as much of an upload as is sent early. A server that has other keys
+/// refuses it all, and gets it afterwards.
+fn early(run: &Context, kind: QuicKind) {
+    let (here, elsewhere) = (Quic::start(run, kind).0, Quic::start(run, kind).0);
+    let folder = TempDir::new("early").expect("a folder");
+    let body = pattern(LARGE);
+    folder.write("body", &body).expect("a file");
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let (ca, at) = (run.world.ca(), format!("@{}", file("body")));
+    let (small, up) = (here.https(&format!("/bytes-{SMALL}")), here.https("/up"));
+    let way = format!("localhost:{}:localhost:{}", here.port(), elsewhere.port());
+    let told = "%{http_version} %{num_connects} %{response_code} %{tls_earlydata}\\n";
+    let common = ["-sS", "--max-time", "60", "--http3-only", "--cacert", &ca, "-w", told];
+    // Each on a connection of its own, which some setting of the socket tells from the others.
+    let own = |seconds: &str, name: &str, words: &[&str]| -> Vec<String> {
+        let name = file(name);
+        let own = ["--keepalive-time", seconds, "-o", &name];
+        [&common[..], &own, words].concat().into_iter().map(str::to_owned).collect()
+    };
+    // Nothing leaves early to an address that nobody has met: the fourth meets it, without a session.
+    let words = [
+        own("51", "first", &["--tls-earlydata", &small]),
+        own("52", "taken", &["--tls-earlydata", "--data-binary", &at, &up]),
+        own("53", "third", &[&small]),
+        own("54", "fourth", &["--no-sessionid", "--connect-to", &way, &small]),
+        own("55", "refused", &["--tls-earlydata", "--data-binary", &at, "--connect-to", &way, &up]),
+    ];
+    let next = "--next".to_owned();
+    let output = run.run(Command::new(run.world.tool()).arg("-q").args(words.join(&next)));
+    let log = || format!("{output:?}\n{}\n{}", here.log(), elsewhere.log());
+    let lines = output.stdout.lines();
+    let amounts: Vec<i64> = lines.filter_map(|line| line.strip_prefix("3 1 200 ")?.parse().ok()).collect();
+    assert!(matches!(amounts[..], [0, 60_000..100_000, 0, 0, -100_000..-60_000]), "{}", log());
+    for name in ["taken", "refused"] {
+        assert!(std::fs::read(file(name)).is_ok_and(|came| came == body), "{name}: {}", log());
+    }
+}
+
+/// Both ways on paths of one and of five in a hundred lost, with doubles and late ones, some too narrow for more than what QUIC
+/// needs: every byte is right.
+fn lossy(run: &Context, server: &dyn Serves, narrow: usize) {
+    let url = server.https("");
+    let port: u16 = url.rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
+    for (lost, largest) in [(10, 1500), (10, narrow), (50, 1500), (50, narrow)] {
+        let faults = Faults { lost, doubled: 20, late: 20, largest, seed: 9002 };
+        let path = LossyPath::to(SocketAddr::from(([127, 0, 0, 1], port)), faults).expect("a relay starts");
+        let log = || format!("{faults:?}: {:?}\n{}", path.counts(), server.log());
+        let there = |file: &str| format!("https://localhost:{}{file}", path.port());
+        good(run, 10, "-p 5 -c 1", LARGE, &there(&format!("/bytes-{LARGE}?%d")), &log);
+        good(run, 5, &format!("-p 5 -c 1 -u {LARGE}"), LARGE, &there("/body/%d"), &log);
+        good(run, 100, "-p 20 -c 1", SMALL, &there(&format!("/bytes-{SMALL}?%d")), &log);
+        let (passed, gone, _) = path.counts();
+        assert!(passed > 10_000 && gone * 1000 > passed * lost / 2, "{}", log());
+    }
+}
