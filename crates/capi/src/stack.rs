@@ -28,8 +28,9 @@ pub fn may_stand(frame: usize, size: usize) -> bool {
     {
         return false;
     }
+    // A frame that was there is gone, and shall no longer look as if it were not.
     if here - frame < WIPED - (1 << 10) {
-        wipe_below();
+        runtime::stack::wipe_below::<WIPED>();
     }
     can_be_read(frame, size)
 }
@@ -46,13 +47,6 @@ pub fn may_stand(frame: usize, size: usize) -> bool {
 pub unsafe fn left_word(at: *const usize) -> usize {
     // SAFETY: the caller's promise. Not `read_volatile`, which is a function of its own and would be checked.
     unsafe { *black_box(at) }
-}
-
-/// Overwrites the stack below the caller: a frame that was there is gone, and no longer looks as if it were not.
-#[inline(never)]
-fn wipe_below() {
-    let mut room = [0_u8; WIPED];
-    black_box(&mut room);
 }
 
 /// The stack that the system gave this thread.

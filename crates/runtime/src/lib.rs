@@ -11,6 +11,7 @@ mod interest;
 mod offload;
 mod reactor;
 mod ready;
+pub mod stack;
 pub mod sys;
 mod timers;
 mod wait;

@@ -61,7 +61,9 @@ fn load(t: &Transfer, file: &Path, public: Option<&Path>, passphrase: &[u8]) -> 
 
 fn read_key(file: &Path, public: Option<&Path>, passphrase: &[u8]) -> Result<PrivateKey, &'static str> {
     let bytes = read(file).ok_or("Unable to open private key file")?;
-    let mut key = parse(&bytes, passphrase).map_err(|e| match e {
+    // What makes a cipher's key of a passphrase leaves it in its frames.
+    let parsed = runtime::stack::without_trace(|| parse(&bytes, passphrase));
+    let mut key = parsed.map_err(|e| match e {
         KeyError::Passphrase => "Wrong passphrase or invalid/unrecognized private key file format",
         KeyError::Unusable => "invalid/unrecognized private key file format",
     })?;
