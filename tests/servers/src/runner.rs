@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -135,23 +136,43 @@ pub fn run(world: &World, subjects: &[Subject], cases: &[Case], jobs: usize) -> 
             Subject::OpenSsl(_) => case.either_tls,
         })
         .collect();
-    let (next, failures, started) = (AtomicUsize::new(0), AtomicUsize::new(0), Instant::now());
+    let (next, failures, started) = (AtomicUsize::new(0), Mutex::new(Vec::new()), Instant::now());
     thread::scope(|scope| {
         for _ in 0..jobs {
             scope.spawn(|| {
-                while let Some((subject, case)) = work.get(next.fetch_add(1, Ordering::SeqCst)) {
-                    failures.fetch_add(usize::from(!holds(world, subject, case)), Ordering::SeqCst);
+                while let Some(&(subject, case)) = work.get(next.fetch_add(1, Ordering::SeqCst)) {
+                    if !holds(world, subject, case) {
+                        failures.lock().expect("no case panics here").push((subject, case));
+                    }
                 }
             });
         }
     });
-    let failed = failures.into_inner();
+    let mut failures = failures.into_inner().expect("no case panics here");
+    if failures.len() <= MAY_FAIL_BESIDE_OTHERS {
+        failures.retain(|(subject, case)| !holds_alone(world, subject, case));
+    }
+    let failed = failures.len();
     println!("{} of {} held, in {:.0} s", work.len() - failed, work.len(), started.elapsed().as_secs_f64());
     failed
 }
 
+/// How many failures may be the machine's: a busy one takes more time than a case allows. More than these are no accident.
+const MAY_FAIL_BESIDE_OTHERS: usize = 3;
+/// How often in a row a case must hold alone after it failed beside others, so that a fault which shows now and then has
+/// its chances to show here, too.
+const TIMES_ALONE: usize = 3;
+
+fn holds_alone(world: &World, subject: &Subject, case: &Case) -> bool {
+    let holds = (0..TIMES_ALONE).all(|_| holds_once(world, subject, case));
+    if holds {
+        println!("AGAIN {:<12} {} held alone, {TIMES_ALONE} times in a row", subject.name(), case.name);
+    }
+    holds
+}
+
 /// A case that fails on the distribution's library is tried again: its races (a connection that the peer is just
-/// closing) are not ours to judge, and a test that is wrong fails each time. On ours every failure counts.
+/// closing) are not ours to judge, and a test that is wrong fails each time.
 const TRIES_OF_THE_DISTRIBUTION: usize = 6;
 
 fn holds(world: &World, subject: &Subject, case: &Case) -> bool {
