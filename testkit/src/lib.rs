@@ -22,3 +22,4 @@ pub mod stop;
 pub mod stream;
 pub mod tap;
 pub mod temp;
+pub mod throttle;

@@ -11,6 +11,7 @@ mod languages;
 mod large;
 mod link;
 pub mod mail;
+mod mirrors;
 mod peers;
 mod pool;
 pub mod requests;
@@ -112,6 +113,12 @@ pub const ROWS: &[Row] = &[
         requests::versions,
     ),
     row("tool", "the command line tool", "the start of a process (true)", tool::measure),
+    row(
+        "mirrors",
+        "one file of 1 GB from two mirrors limited to 20 MB/s each",
+        "both mirrors' rate together",
+        mirrors::measure,
+    ),
     row(
         "agent",
         "https calls in a shell loop, with and without an agent that keeps the connection",

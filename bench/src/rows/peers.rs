@@ -166,7 +166,7 @@ fn reqwest() -> io::Result<String> {
 }
 
 /// A program in PATH, or where Go is unpacked.
-fn found(name: &str) -> Option<PathBuf> {
+pub fn found(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let places: Vec<PathBuf> = std::env::split_paths(&path).chain(["/usr/local/go/bin".into()]).collect();
     places.iter().map(|place| Path::new(place).join(name)).find(|file| file.is_file())

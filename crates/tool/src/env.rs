@@ -1,6 +1,7 @@
 //! What all transfers of a run share: messages, traces, totals.
 
 use crate::message::Messages;
+use crate::outside;
 use crate::request::{Globals, TraceKind};
 use crate::sink::path;
 use crate::text::harmless_lines;
@@ -8,6 +9,9 @@ use crate::trace::{Kind, Tracer};
 use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
+
+/// Of a terminal that does not say.
+const ROWS: usize = 24;
 
 pub struct Env {
     pub globals: Globals,
@@ -41,6 +45,14 @@ impl Env {
             stdout_is_terminal: io::stdout().is_terminal(),
             shows_body: Cell::new(false),
         }
+    }
+
+    /// Columns and rows of the terminal that standard error is; it may change.
+    pub fn screen(&self) -> (usize, usize) {
+        let told = self.messages.borrow().columns();
+        outside::screen().map_or((told, ROWS), |(columns, rows)| {
+            (outside::told_columns().map_or(columns, |told| told.min(columns)), rows)
+        })
     }
 
     pub fn traces(&self) -> bool {

@@ -7,6 +7,7 @@ mod act;
 mod agent;
 mod apply;
 mod arguments;
+mod bars;
 mod checksum;
 mod config_file;
 mod doc;

@@ -18,12 +18,22 @@ pub struct Messages {
     pub tracing: bool,
     /// What others wrote must not steer it.
     terminal: bool,
+    /// Said since something moves at the bottom of the terminal, above which it belongs.
+    held: Option<Vec<u8>>,
 }
 
 impl Messages {
     pub fn new(sink: Box<dyn Write>, columns: Option<usize>) -> Messages {
         let columns = columns.unwrap_or(COLUMNS);
-        Messages { sink, columns, silent: false, show_error: false, tracing: false, terminal: false }
+        Messages {
+            sink,
+            columns,
+            silent: false,
+            show_error: false,
+            tracing: false,
+            terminal: false,
+            held: None,
+        }
     }
 
     pub fn on_terminal(self, terminal: bool) -> Messages {
@@ -81,8 +91,39 @@ impl Messages {
         if self.terminal { self.raw(&harmless_lines(bytes)) } else { self.raw(bytes) }
     }
 
-    /// Bytes as they stand. A closed standard error is nobody's fault.
+    /// Bytes as they stand.
     pub fn raw(&mut self, bytes: &[u8]) {
+        match &mut self.held {
+            Some(held) => held.extend_from_slice(bytes),
+            None => self.draw(bytes),
+        }
+    }
+
+    /// From now on what is said waits until it is asked for, or let go.
+    pub fn hold(&mut self) {
+        self.held.get_or_insert_default();
+    }
+
+    pub fn holds(&self) -> bool {
+        self.held.is_some()
+    }
+
+    /// Lines that wait; the beginning of one waits for its end.
+    pub fn take_held(&mut self) -> Vec<u8> {
+        let Some(held) = &mut self.held else { return Vec::new() };
+        let end = held.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        held.drain(..end).collect()
+    }
+
+    /// Nothing moves any more.
+    pub fn let_go(&mut self) {
+        if let Some(held) = self.held.take() {
+            self.draw(&held);
+        }
+    }
+
+    /// Written at once. A closed standard error is nobody's fault.
+    pub fn draw(&mut self, bytes: &[u8]) {
         let _ = self.sink.write_all(bytes);
         let _ = self.sink.flush();
     }

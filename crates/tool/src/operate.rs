@@ -11,14 +11,14 @@ use crate::queue::{Item, Queue};
 use crate::raw::{
     Code, Easy, EasyOption, ExtraFd, Limits, LockData, Multi, Origin, Share, speak_tls_by_openssl,
 };
-use crate::report::{self, Reports};
+use crate::report::{self, Reports, Summary, Told};
 use crate::request::{Fail, Request};
 use crate::retry::{Attempt, Retries, Verdict, deadline};
 use crate::segments;
 use crate::sink::{path, remove, set_time};
 use crate::ssl_sessions;
 use crate::transfer::{Resuming, Transfer, flush_stdout};
-use crate::writeout::write_out;
+use crate::writeout::{Outcome, write_out};
 use std::cell::RefCell;
 use std::fs;
 use std::io;
@@ -48,6 +48,7 @@ pub struct Run {
     pub share: Share,
     pub program: Option<RefCell<Program>>,
     reports: Option<RefCell<Reports>>,
+    summary: Option<RefCell<Summary>>,
     pattern: RefCell<Option<Pattern>>,
 }
 
@@ -57,6 +58,8 @@ pub struct Job {
     pub easy: Easy,
     pub retries: Retries,
     pub first_attempt: Instant,
+    /// Of those that run side by side, counted from one.
+    pub number: u64,
 }
 
 /// What is fetched next.
@@ -93,12 +96,14 @@ pub fn operate(env: Rc<Env>, requests: Vec<Request>) -> i32 {
         }
     }
     let reports = env.globals.reports().then(|| RefCell::new(Reports::new()));
+    let summary = env.globals.summary.map(|format| RefCell::new(Summary::new(format)));
     let run = Run {
         env: env.clone(),
         multi: Multi::default(),
         share,
         program,
         reports,
+        summary,
         pattern: RefCell::default(),
     };
     run.multi.set_limits(Limits { max_host: env.globals.parallel_max_host, ..Limits::default() });
@@ -107,6 +112,7 @@ pub fn operate(env: Rc<Env>, requests: Vec<Request>) -> i32 {
     run.write_program();
     run.write_reports();
     let _ = flush_stdout();
+    run.write_summary();
     run.multi.close();
     let saved = env.globals.ssl_sessions.as_ref().map(|file| ssl_sessions::save(&env, &run.share, file));
     match saved {
@@ -165,6 +171,7 @@ impl Run {
     /// One transfer to its end, with all its attempts.
     fn one(&self, prepared: Prepared) -> i32 {
         if prepared.skip {
+            self.count_skipped();
             return self.end(&prepared.transfer, &prepared.easy, 0, true);
         }
         if let Some(program) = &self.program {
@@ -258,6 +265,7 @@ impl Run {
         let unit = if seconds == 1 && millis == 0 { "second" } else { "seconds" };
         self.env.warn(&format!("Problem {why}. Will retry in {shown} {unit}. {left} {plural} left."));
         job.transfer.retries.set(job.retries.done);
+        self.count_moved(&job.easy);
         match job.transfer.again() {
             Ok(0) => Ok(()),
             Ok(thrown) => {
@@ -387,6 +395,38 @@ impl Run {
         if let Some(reports) = &self.reports {
             reports.borrow_mut().add(&Ended { transfer, easy, code });
         }
+        self.count_moved(easy);
+    }
+
+    /// One was left out because its file is there.
+    pub fn count_skipped(&self) {
+        if let Some(summary) = &self.summary {
+            summary.borrow_mut().skipped();
+        }
+    }
+
+    /// What an attempt has moved.
+    fn count_moved(&self, easy: &Easy) {
+        if let Some(summary) = &self.summary {
+            let info = easy.state().info.borrow();
+            summary.borrow_mut().moved(info.downloaded, info.uploaded, info.connects);
+        }
+    }
+
+    /// Counts a transfer that has ended, of which so many bytes have come if more than one request has fetched them.
+    pub fn count_ended(&self, transfer: &Transfer, easy: &Easy, code: i32, bytes: Option<i64>) {
+        let Some(summary) = &self.summary else { return };
+        let ended = Ended { transfer, easy, code };
+        let number = |name: &str| ended.number(name).unwrap_or(0);
+        let moved = || number("SIZE_DOWNLOAD_T").max(number("SIZE_UPLOAD_T"));
+        summary.borrow_mut().ended(Told {
+            url: shown(&without_login(&transfer.url)),
+            code,
+            status: number("RESPONSE_CODE"),
+            time: transfer.created.elapsed(),
+            bytes: bytes.unwrap_or_else(moved),
+            retries: transfer.retries.get(),
+        });
     }
 
     /// Closes files, sets their times and attributes, writes the report.
@@ -400,6 +440,7 @@ impl Run {
         }
         if !skipped {
             self.report(transfer, easy, code);
+            self.count_ended(transfer, easy, code, None);
         }
         easy.close();
         transfer.easy.borrow_mut().take();
@@ -477,12 +518,19 @@ impl Run {
 
     fn write_reports(&self) {
         let Some(reports) = &self.reports else { return };
+        reports.borrow_mut().sort();
         let records = &reports.borrow().records;
         if let Some(file) = &self.env.globals.har {
             self.write_file(file, &report::har(records, env!("CARGO_PKG_VERSION")), "the archive");
         }
         if let Some(file) = &self.env.globals.timeline {
             self.write_file(file, &report::timeline(records, file), "the timeline");
+        }
+    }
+
+    fn write_summary(&self) {
+        if let Some(summary) = &self.summary {
+            self.env.messages.borrow_mut().lines(summary.borrow().text().as_bytes());
         }
     }
 
@@ -512,7 +560,13 @@ impl Job {
 
     pub fn new(prepared: Prepared) -> Job {
         let retries = Retries::new(&prepared.transfer.request);
-        Job { transfer: prepared.transfer, easy: prepared.easy, retries, first_attempt: Instant::now() }
+        Job {
+            transfer: prepared.transfer,
+            easy: prepared.easy,
+            retries,
+            first_attempt: Instant::now(),
+            number: 0,
+        }
     }
 }
 

@@ -201,6 +201,10 @@ impl Output<'_> {
 impl Streams for Output<'_> {
     fn write(&mut self, bytes: &[u8]) {
         match &mut self.to {
+            // Both are terminals, one and the same in all likelihood, and bars move there.
+            To::Stdout if self.env.stdout_is_terminal && self.env.messages.borrow().holds() => {
+                self.env.messages.borrow_mut().raw(bytes);
+            }
             To::Stdout => {
                 let _ = io::stdout().lock().write_all(bytes);
             }

@@ -92,10 +92,27 @@ impl World for Outside {
     }
 }
 
+/// What COLUMNS says, if it can be.
+pub fn told_columns() -> Option<usize> {
+    let told = std::env::var("COLUMNS").ok().and_then(|text| text.parse::<usize>().ok());
+    told.filter(|columns| (21..MOST_COLUMNS).contains(columns))
+}
+
+/// Columns and rows of the terminal that standard error is.
+pub fn screen() -> Option<(usize, usize)> {
+    let size = rustix::termios::tcgetwinsize(io::stderr()).ok()?;
+    let [columns, rows] = [size.ws_col, size.ws_row].map(usize::from);
+    (columns > 0 && rows > 0).then_some((columns, rows))
+}
+
+/// Whether the terminal knows how to move its cursor.
+pub fn terminal_is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|name| name == "dumb")
+}
+
 /// The width of the terminal, as far as COLUMNS or the terminal tells.
 pub fn columns() -> Option<usize> {
-    let told = std::env::var("COLUMNS").ok().and_then(|text| text.parse::<usize>().ok());
-    told.filter(|columns| (21..MOST_COLUMNS).contains(columns)).or_else(|| {
+    told_columns().or_else(|| {
         let size = rustix::termios::tcgetwinsize(io::stdin()).ok()?;
         Some(usize::from(size.ws_col)).filter(|columns| *columns > 20)
     })

@@ -1,8 +1,10 @@
 //! `--parallel`: many transfers at a time on one multi handle.
 
+use crate::bars::{self, Bars, Running, Screen};
 use crate::operate::{After, Job, Run, is_fatal};
+use crate::outside;
 use crate::prepare::Stop;
-use crate::progress::{PARALLEL_HEAD, Totals, named_bar, parallel_line};
+use crate::progress::{PARALLEL_HEAD, Totals, parallel_line};
 use crate::queue::Queue;
 use crate::segments;
 use std::time::{Duration, Instant};
@@ -10,9 +12,6 @@ use std::time::{Duration, Instant};
 /// How often the meter is renewed.
 const METER_PAUSE: Duration = Duration::from_millis(500);
 const BARS_PAUSE: Duration = Duration::from_millis(100);
-
-/// More would not fit on most terminals.
-const MOST_BARS: usize = 16;
 
 struct Parallel<'r> {
     run: &'r Run,
@@ -26,6 +25,8 @@ struct Parallel<'r> {
     /// The queue has no more.
     drained: bool,
     performed: bool,
+    /// How many transfers there will be, if that is known.
+    all: Option<usize>,
 }
 
 #[derive(Default)]
@@ -35,10 +36,8 @@ struct Meter {
     /// Moved by transfers that have ended.
     done: Totals,
     transfers: usize,
-    /// Lines drawn for bars, to go up over.
-    lines: usize,
-    /// Bars of transfers that have ended since then.
-    ended: Vec<String>,
+    bars: Bars,
+    screen: Screen,
     previous: Option<(Instant, i64)>,
 }
 
@@ -52,31 +51,41 @@ pub fn run(run: &Run, queue: &mut Queue) -> i32 {
         ending: false,
         drained: false,
         performed: false,
+        all: None,
     };
-    let started = Instant::now();
-    all.fill(queue);
-    while all.goes_on() {
-        run.multi.perform();
-        all.collect();
-        all.fill(queue);
-        all.show(started, false);
-        if !all.goes_on() {
-            break; // nobody would end a wait
-        }
-        let pause = if all.run.multi.has_messages() { Duration::ZERO } else { all.pause() };
-        if run.wait(&all.live, pause).is_err() {
-            return crate::raw::Code::UnrecoverablePoll.id();
-        }
+    if all.shows_bars() {
+        all.all = queue.count();
     }
-    if !all.performed && all.result == 0 {
-        run.env.error("no transfer performed");
-        return 26;
-    }
-    all.show(started, true);
-    all.result
+    let code = all.run_all(queue);
+    run.env.messages.borrow_mut().let_go();
+    code
 }
 
 impl Parallel<'_> {
+    fn run_all(&mut self, queue: &mut Queue) -> i32 {
+        let started = Instant::now();
+        self.fill(queue);
+        while self.goes_on() {
+            self.run.multi.perform();
+            self.collect();
+            self.fill(queue);
+            self.show(started, false);
+            if !self.goes_on() {
+                break; // nobody would end a wait
+            }
+            let pause = if self.run.multi.has_messages() { Duration::ZERO } else { self.pause() };
+            if self.run.wait(&self.live, pause).is_err() {
+                return crate::raw::Code::UnrecoverablePoll.id();
+            }
+        }
+        if !self.performed && self.result == 0 {
+            self.run.env.error("no transfer performed");
+            return 26;
+        }
+        self.show(started, true);
+        self.result
+    }
+
     fn goes_on(&self) -> bool {
         !self.live.is_empty() || !self.later.is_empty()
     }
@@ -121,11 +130,12 @@ impl Parallel<'_> {
     fn begin(&mut self, prepared: crate::prepare::Prepared) {
         self.performed = true;
         if prepared.skip {
+            self.run.count_skipped();
             self.run.end(&prepared.transfer, &prepared.easy, 0, true);
             return;
         }
         self.meter.transfers += 1;
-        self.start(Job::new(prepared));
+        self.start(Job { number: self.meter.transfers as u64, ..Job::new(prepared) });
     }
 
     fn start(&mut self, job: Job) {
@@ -142,15 +152,11 @@ impl Parallel<'_> {
             let Some(at) = self.live.iter().position(same) else { continue };
             let mut job = self.live.swap_remove(at);
             let aborted = job.transfer.abort.get();
-            self.take_bars_away();
             match self.run.after(&mut job, message.code.id()) {
                 After::Again(pause) if !self.ending => self.later.push((Instant::now() + pause, job)),
                 After::Again(_) => {}
                 After::Over(code) => {
-                    if self.shows_bars() {
-                        let line = self.bar(&job, Some(code));
-                        self.meter.ended.push(line);
-                    }
+                    self.end_bar(&job, code);
                     self.meter.done.counts = self.meter.done.counts.plus(job.transfer.counts.get());
                     self.judge(code, aborted);
                 }
@@ -171,18 +177,21 @@ impl Parallel<'_> {
     fn end_early(&mut self) {
         self.ending = true;
         self.later.clear();
-        for job in self.live.drain(..) {
+        for job in std::mem::take(&mut self.live) {
             job.transfer.abort.set(true);
             job.transfer.told.set(true);
             self.run.multi.remove(&job.easy);
             self.run.env.error_line("curl: (42) Transfer aborted due to critical error in another transfer");
             self.run.end(&job.transfer, &job.easy, 42, false);
+            self.end_bar(&job, 42);
         }
     }
 
     fn show(&mut self, started: Instant, end: bool) {
         let globals = &self.run.env.globals;
         if globals.no_progress || globals.silent || self.run.env.shows_body.get() {
+            // Somebody else writes there now.
+            self.run.env.messages.borrow_mut().let_go();
             return;
         }
         let now = Instant::now();
@@ -192,7 +201,10 @@ impl Parallel<'_> {
             return;
         }
         self.meter.shown_at = Some(now);
-        let text = if self.shows_bars() { self.bars() } else { self.line(started, end) };
+        if self.shows_bars() {
+            return self.draw_bars(started, end);
+        }
+        let text = self.line(started, end);
         self.run.env.messages.borrow_mut().raw(text.as_bytes());
     }
 
@@ -217,42 +229,35 @@ impl Parallel<'_> {
         format!("{head}{}", parallel_line(totals, started.elapsed(), end))
     }
 
-    /// A line for each transfer under way; the cursor goes up over those of the last time. What has ended since then
-    /// is written above them and stays.
-    fn bars(&mut self) -> String {
-        let mut out = match self.meter.lines {
-            0 => "\r\x1b[J".to_string(),
-            lines => format!("\r\x1b[{lines}A\x1b[J"),
-        };
-        for line in self.meter.ended.drain(..) {
-            out.push_str(&line);
-        }
-        for job in self.live.iter().take(MOST_BARS) {
-            out.push_str(&self.bar(job, None));
-        }
-        self.meter.lines = self.live.len().min(MOST_BARS);
-        if self.live.len() > MOST_BARS {
-            out.push_str(&format!("and {} more\n", self.live.len() - MOST_BARS));
-            self.meter.lines += 1;
-        }
-        out
+    fn draw_bars(&mut self, started: Instant, end: bool) {
+        let env = &self.run.env;
+        let (columns, rows) = env.screen();
+        let names: Vec<String> = self.live.iter().map(|job| job.transfer.short_name()).collect();
+        let running: Vec<Running> =
+            self.live.iter().zip(&names).map(|(job, name)| running(job, name)).collect();
+        let run = bars::Run { all: self.all, begun: self.drained, spent: started.elapsed(), end };
+        let lines = self.meter.bars.lines(&running, run, columns, rows);
+        let mut messages = env.messages.borrow_mut();
+        messages.hold();
+        let above = messages.take_held();
+        let out = self.meter.screen.update(&above, lines, columns);
+        messages.draw(&out);
     }
 
-    /// Before something else is said.
-    fn take_bars_away(&mut self) {
-        let lines = std::mem::take(&mut self.meter.lines);
-        if lines > 0 {
-            self.run.env.messages.borrow_mut().raw(format!("\r\x1b[{lines}A\x1b[J").as_bytes());
+    /// One has ended, and its bar shows how.
+    fn end_bar(&mut self, job: &Job, code: i32) {
+        if self.shows_bars() {
+            let (_, rows) = self.run.env.screen();
+            self.meter.bars.ended(running(job, &job.transfer.short_name()), code, rows);
         }
-    }
-
-    fn bar(&self, job: &Job, end: Option<i32>) -> String {
-        let (columns, spent) = (self.run.env.messages.borrow().columns(), job.first_attempt.elapsed());
-        let name = job.transfer.short_name();
-        format!("{}\n", named_bar(&name, job.transfer.counts.get(), spent, end, columns))
     }
 
     fn shows_bars(&self) -> bool {
-        self.run.env.globals.progress_bars && self.run.env.stderr_is_terminal
+        let env = &self.run.env;
+        env.globals.progress_bars && env.stderr_is_terminal && !outside::terminal_is_dumb()
     }
+}
+
+fn running<'n>(job: &Job, name: &'n str) -> Running<'n> {
+    Running { id: job.number, name, counts: job.transfer.counts.get(), spent: job.first_attempt.elapsed() }
 }

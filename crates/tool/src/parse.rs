@@ -230,6 +230,12 @@ impl<'w> Parser<'w> {
         if negated && flag.arg != Arg::Bool {
             return Err(Wrong::NoPrefix.into());
         }
+        if flag.may_take_argument() {
+            // In a config file it has a place of its own, and cannot be taken for a URL.
+            let apart = next.filter(|_| inline.is_none() && self.depth > 0);
+            self.argument(flag, inline.or(apart).or(Some(b"")))?;
+            return Ok(apart.is_some());
+        }
         let argument = inline.or(next);
         self.note_secret(flag, argument);
         if expand && argument.is_some() && !flag.takes_argument() {

@@ -7,8 +7,8 @@
 use crate::text::harmless;
 use std::time::Duration;
 
-pub use warmwire::meter::{Counts, Meter};
-use warmwire::meter::{percent, rate, size6};
+pub use warmwire::meter::{Counts, Meter, rate};
+use warmwire::meter::{percent, size6};
 
 /// The line above the meter of parallel transfers.
 pub const PARALLEL_HEAD: &str = "DL% UL%  Dled  Uled  Xfers  Live Total     Current  Left    Speed\n";
@@ -148,24 +148,76 @@ pub fn parallel_line(totals: Totals, spent: Duration, end: bool) -> String {
     )
 }
 
-/// One bar of several: name, fill, size, rate and time left, in a given width.
-pub fn named_bar(name: &str, counts: Counts, spent: Duration, end: Option<i32>, columns: usize) -> String {
+/// One bar of several: name, fill, size, rate and time left, with no column more than the terminal has. What has ended says how
+/// long it took, or its code.
+pub fn bar(name: &str, counts: Counts, spent: Duration, end: Option<i32>, columns: usize) -> String {
     let (now, total) = (counts.moved(), counts.total());
     let speed = rate(now, spent);
     let left = match end {
         Some(0) => format!("in {:.1} s", spent.as_secs_f64()),
         Some(code) => format!("failed ({code})"),
-        None if total > 0 && speed > 0 => time8((total - now).max(0) / speed),
+        None if total > 0 && speed > 0 => time_left((total - now).max(0) / speed),
         None => String::new(),
     };
-    let left = format!("{left:<11}");
-    let tail = format!("{} {}/s {left}", size6(now), size6(speed).trim_start());
-    let width = columns.saturating_sub(tail.chars().count() + 30).max(5);
-    let total = if end == Some(0) { now.max(1) } else { total };
-    let now = if end == Some(0) { total } else { now };
+    let tail = tail(now, speed, &left);
+    let room = columns.saturating_sub(tail.len() + 2);
+    let (name_columns, width) = match room {
+        41.. => (24, room - 27),
+        18..=40 => (room - 13, 10),
+        // Neither bar nor figures but how long it takes.
+        _ => return cut(&format!("{} {left:<11}", fitted(name, columns.saturating_sub(13))), columns),
+    };
+    let (now, total) = if end == Some(0) { (1, 1) } else { (now, total) };
     let marks = if total > 0 { (width as i128 * i128::from(now) / i128::from(total)) as usize } else { 0 };
-    let short: String = harmless(name).chars().take(24).collect();
-    format!("{short:<24} [{:<width$}] {tail}", "=".repeat(marks.min(width)))
+    let fill = "=".repeat(marks.min(width));
+    cut(&format!("{} [{fill:<width$}] {tail}", fitted(name, name_columns)), columns)
+}
+
+/// A line below bars, in whose columns it stands.
+pub fn sums(text: &str, moved: i64, speed: i64, left: &str, columns: usize) -> String {
+    let tail = tail(moved, speed, left);
+    let room = columns.saturating_sub(tail.len() + 2);
+    match width(text) <= room {
+        true => cut(&format!("{} {tail}", fitted(text, room)), columns),
+        false => cut(&format!("{text} {left}"), columns),
+    }
+}
+
+fn tail(moved: i64, speed: i64, left: &str) -> String {
+    format!("{} {}/s {left:<11}", size6(moved), size6(speed))
+}
+
+/// The last column stays free: terminals differ in what they do behind it.
+fn cut(line: &str, columns: usize) -> String {
+    fitted(line, columns.saturating_sub(1)).trim_end().to_owned()
+}
+
+pub fn time_left(seconds: i64) -> String {
+    time8(seconds.max(1))
+}
+
+/// The beginning of a text that has so many columns, filled with blanks.
+fn fitted(text: &str, columns: usize) -> String {
+    let mut room = columns;
+    let fits = |c: &char| {
+        let needed = columns_of(*c);
+        let fits = needed <= room;
+        room = room.saturating_sub(if fits { needed } else { room });
+        fits
+    };
+    let mut out: String = harmless(text).chars().take_while(fits).collect();
+    out.push_str(&" ".repeat(columns.saturating_sub(width(&out))));
+    out
+}
+
+/// Columns that a text needs at most.
+pub fn width(text: &str) -> usize {
+    text.chars().map(columns_of).sum()
+}
+
+/// East Asian letters and pictures may take two. Marks that take none are not told apart: a line that is too short does no harm.
+fn columns_of(c: char) -> usize {
+    if (c as u32) < 0x1100 { 1 } else { 2 }
 }
 
 #[cfg(test)]
@@ -213,9 +265,32 @@ mod tests {
         let line =
             parallel_line(Totals { transfers: 2, running: 2, ..Totals::default() }, Duration::ZERO, false);
         assert_eq!(line, "\r--  --      0     0     2     2  --:--:-- --:--:-- --:--:--     0      ");
-        assert!(named_bar("a\x1b[31m", Counts::default(), Duration::ZERO, None, 80).starts_with("a?[31m"));
+    }
+
+    #[test]
+    fn bars_fit_every_terminal() {
+        assert!(bar("a\x1b[31m", Counts::default(), Duration::ZERO, None, 80).starts_with("a?[31m"));
         let done = Counts { download: 2000, ..Counts::default() };
-        let line = named_bar("x", done, Duration::from_millis(1500), Some(0), 80);
-        assert!(line.contains("==] ") && line.trim_end().ends_with("  2000 1333/s in 1.5 s"), "{line}");
+        let line = bar("x", done, Duration::from_millis(1500), Some(0), 80);
+        assert!(line.contains("==]   2000   1333/s in 1.5 s"), "{line}");
+        let half = Counts { download_total: 1_000_000, download: 500_000, ..Counts::default() };
+        for columns in 0..300 {
+            for name in [
+                "short",
+                "a name that is longer than its place is wide",
+                "名前が長いファイルの名前が長いファイル",
+            ] {
+                for end in [None, Some(0), Some(28)] {
+                    let line = bar(name, half, Duration::from_secs(1), end, columns);
+                    assert!(width(&line) < columns.max(1), "{columns}: {line:?}");
+                }
+                assert!(width(&sums(name, i64::MAX, i64::MAX, "--:--:--", columns)) < columns.max(1));
+            }
+        }
+        let line = bar("f", half, Duration::from_secs(1), None, 80);
+        assert!(line.contains(" [============            ] 488.2k 488.2k/s "), "{line}");
+        assert!(line.starts_with("f   ") && line.ends_with("/s  0:00:01"), "{line}");
+        let narrow = bar("f", half, Duration::from_secs(1), None, 45);
+        assert_eq!(narrow, format!("{:<32}  0:00:01", "f"));
     }
 }

@@ -45,6 +45,25 @@ impl Queue {
         Queue { requests, request: 0, target: 0, place: None, first: true }
     }
 
+    /// How many transfers there are in all, unless that is too many to be told, or an error will end them.
+    pub fn count(&self) -> Option<usize> {
+        let globbed = |text: &Bytes, globs: bool| match globs && text.iter().any(|byte| b"[{".contains(byte))
+        {
+            true => Glob::parse(text).ok().map(|glob| glob.count),
+            false => Some(1),
+        };
+        let of_target = |request: &Request, target: &Target| {
+            let urls = globbed(target.url.as_ref()?, !request.globoff && !target.no_glob)?;
+            let uploads = target.upload.as_ref().map_or(Some(1), |file| globbed(file, !request.globoff))?;
+            urls.checked_mul(uploads)
+        };
+        let mut targets =
+            self.requests.iter().flat_map(|request| request.targets.iter().map(move |t| (request, t)));
+        let all =
+            targets.try_fold(0_i64, |all, (request, target)| all.checked_add(of_target(request, target)?))?;
+        usize::try_from(all).ok()
+    }
+
     /// The next transfer; an error, which has been reported, ends the run.
     pub fn next_item(&mut self, env: &Env) -> Option<Result<Item, i32>> {
         loop {
@@ -182,12 +201,13 @@ mod tests {
     fn listed(targets: Vec<Target>) -> Result<Vec<String>, i32> {
         let env = Env::new(Globals::default(), Messages::new(Box::new(std::io::sink()), None));
         let mut queue = Queue::new(vec![Request { targets, ..Request::new() }]);
-        let mut found = Vec::new();
+        let (count, mut found) = (queue.count(), Vec::new());
         while let Some(item) = queue.next_item(&env) {
             let item = item?;
             let text = |bytes: Option<Bytes>| bytes.map_or("-".into(), |b| String::from_utf8(b).unwrap());
             found.push(format!("{} {} {}", text(Some(item.url)), text(item.output), text(item.upload)));
         }
+        assert_eq!(count, Some(found.len()));
         Ok(found)
     }
 

@@ -4,6 +4,7 @@
 
 use crate::checksum::{Sum, list};
 use crate::form::Part;
+use crate::report::Format;
 use crate::segments::Segments;
 use crate::trace::Layers;
 
@@ -301,6 +302,7 @@ pub struct Globals {
     pub silent: bool,
     pub ssl_sessions: Option<Bytes>,
     pub styled: bool,
+    pub summary: Option<Format>,
     pub timeline: Option<Bytes>,
     pub trace: TraceKind,
     pub layers: Layers,
@@ -312,7 +314,7 @@ pub struct Globals {
 }
 
 impl Globals {
-    /// Whether what happens is to be reported afterwards.
+    /// Whether requests and answers are to be reported afterwards.
     pub fn reports(&self) -> bool {
         self.har.is_some() || self.timeline.is_some()
     }
@@ -337,6 +339,7 @@ impl Default for Globals {
             silent: false,
             ssl_sessions: None,
             styled: true,
+            summary: None,
             timeline: None,
             trace: TraceKind::None,
             layers: Layers::default(),

@@ -9,7 +9,7 @@ use crate::checksum::Check;
 use crate::env::Env;
 use crate::message::shown;
 use crate::outside;
-use crate::progress::{Bar, Counts, Meter, named_bar};
+use crate::progress::{Bar, Counts, Meter, bar};
 use crate::raw::sockets::SocketCallbacks;
 use crate::raw::{Callbacks, DebugKind, Easy, EasyOption, ProgressCounts, ReadAnswer, SeekAnswer, Written};
 use crate::report::Exchanges;
@@ -68,6 +68,8 @@ pub struct Transfer {
     pub counts: Cell<Counts>,
     pub quiet: bool,
     display: RefCell<Display>,
+    /// When its first attempt could begin, and when the last one did.
+    pub created: Instant,
     pub started: Cell<Option<Instant>>,
     /// An error was told already, in words of its own.
     pub told: Cell<bool>,
@@ -154,6 +156,7 @@ impl Transfer {
             counts: Cell::default(),
             quiet: matches!(parts.display, Display::None),
             display: RefCell::new(parts.display),
+            created: Instant::now(),
             started: Cell::new(None),
             told: Cell::new(false),
             guards_terminal: parts.guards_terminal,
@@ -263,9 +266,9 @@ impl Transfer {
             return None;
         }
         *drawn = Some(Instant::now());
-        let columns = self.env.messages.borrow().columns();
-        let bar = named_bar(&self.short_name(), counts, self.spent(), end, columns);
-        Some(format!("\r{bar}"))
+        let (columns, _) = self.env.screen();
+        let line = bar(&self.short_name(), counts, self.spent(), end, columns);
+        Some(format!("\r{line}\x1b[K"))
     }
 
     /// The end of the URL, for bars.

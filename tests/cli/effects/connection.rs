@@ -289,6 +289,61 @@ fn reports_name_streams() {
     );
 }
 
+/// Who was on which connection, on which stream, with whom, and for how long somebody waited for a place.
+#[test]
+fn a_timeline_of_parallel_transfers() {
+    let peer = testkit::frames::FramePeer::start(|talk| {
+        talk.greet(&[])?;
+        let streams = [talk.request()?, talk.request()?, talk.request()?];
+        streams.into_iter().try_for_each(|stream| talk.answer(stream, 200, b"hi"))?;
+        loop {
+            talk.request()?;
+        }
+    });
+    let url = format!("http://127.0.0.1:{}/", peer.port());
+    let timeline = ["-sSZ", "--timeline", "run.svg"];
+    let ran = curl(&[&timeline[..], &["--http2-prior-knowledge", &url, &url, &url]].concat());
+    let picture = ran.file("run.svg");
+    assert!(picture.contains("#0 to 127.0.0.1: 3 transfers, up to 3 at a time"), "{picture}");
+    for (stream, how) in [(1, "new"), (3, "reused"), (5, "reused")] {
+        assert!(picture.contains(&format!("connection 0, {how}, stream {stream}<")), "{picture}");
+        assert!(picture.contains(&format!("<title>stream {stream}: {url}</title>")), "{picture}");
+        assert!(picture.contains(&format!(">#0/{stream}</text>")), "{picture}");
+    }
+    let server = HttpServer::plain();
+    let slow = server.url("/delay/300/bytes/1");
+    let outputs = ["-o", "a", "-o", "b", "-o", "c"];
+    let ran =
+        curl(&[&timeline[..], &["--parallel-max-host", "1"], &outputs, &[&slow, &slow, &slow]].concat());
+    let picture = ran.file("run.svg");
+    assert!(picture.contains("#0 to 127.0.0.1: 3 transfers, one at a time"), "{picture}");
+    let mut waits: Vec<f64> = picture.split("<title>queued ").skip(1).filter_map(millis).collect();
+    waits.sort_by(f64::total_cmp);
+    let [.., second, third] = waits[..] else { panic!("{waits:?}: {picture}") };
+    // For one answer and for two, each of 300 ms.
+    assert!(second >= 290.0 && third >= 590.0, "{waits:?}");
+}
+
+/// What a title begins with: a time in milliseconds or seconds.
+fn millis(text: &str) -> Option<f64> {
+    let (number, unit) = text.split_once('<')?.0.split_once(' ')?;
+    Some(number.parse::<f64>().ok()? * if unit == "s" { 1000.0 } else { 1.0 })
+}
+
+/// Attempts that failed stand before the one that is told of.
+#[test]
+fn a_timeline_tells_of_attempts_before() {
+    let count = std::sync::atomic::AtomicUsize::new(0);
+    let server = HttpServer::with(move |_| {
+        let first = count.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 0;
+        Some(testkit::http::Response::status(if first { 503 } else { 200 }))
+    });
+    let words = ["--retry", "1", "--retry-delay", "1", "--timeline", "run.svg", "-o", "a", &server.url("/")];
+    let picture = curl(&words).file("run.svg");
+    let before = picture.split("<title>attempts before ").nth(1).and_then(millis);
+    assert!(before.is_some_and(|before| before >= 1000.0), "{picture}");
+}
+
 // covers: --parallel, --parallel-immediate, --http2-prior-knowledge
 #[test]
 fn parallel_transfers_wait_for_a_stream() {

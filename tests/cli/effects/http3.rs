@@ -46,6 +46,20 @@ fn one_connection_serves_many_requests() {
     assert_eq!(ran.stdout.len(), 3, "{}", ran.stderr);
 }
 
+#[test]
+fn a_timeline_names_streams() {
+    let site = Site::start(Http2Kind::CaddyQuic);
+    let url = site.server.https("/bytes-10");
+    let outputs = ["-o", "a", "-o", "b", "-o", "c", "--timeline", "run.svg"];
+    let ran = site.run(&[&["-Z", "--http3-only"], &outputs[..], &[&url, &url, &url]].concat());
+    let picture = ran.file("run.svg");
+    let place = if picture.contains("#0 to ::1: ") { "::1" } else { "127.0.0.1" };
+    assert!(picture.contains(&format!("#0 to {place}: 3 transfers, ")), "{}: {picture}", ran.stderr);
+    for stream in [0, 4, 8] {
+        assert!(picture.contains(&format!("<title>stream {stream}: {url}</title>")), "{picture}");
+    }
+}
+
 // covers: --http3-only, --verbose
 #[test]
 fn each_stream_is_told() {

@@ -2,6 +2,7 @@
 
 mod absent;
 mod agent;
+mod bars;
 mod checksum;
 mod connection;
 mod ech;
@@ -14,6 +15,7 @@ mod records;
 mod retry;
 mod segments;
 mod ssh;
+mod summary;
 mod tls;
 
 use super::{clean, empty_folder, tool};

@@ -166,23 +166,6 @@ fn on_terminal(words: &str) -> String {
 }
 
 #[test]
-fn bars_of_many_transfers() {
-    let server = HttpServer::plain();
-    let (quick, slow) = (server.url("/bytes/2000"), server.url("/drip/100/50/bytes/1000"));
-    let missing = server.url("/status/404");
-    let words = format!("-Z --fail --progress=bars -o a -o b -o c {quick} {slow} {missing}");
-    let shown = on_terminal(&words);
-    // The last of each: ended ones stay, those under way were drawn again and again.
-    assert!(shown.contains("\n2000 ") || shown.contains("\r2000 ") || shown.contains("J2000 "), "{shown:?}");
-    assert!(shown.matches("\x1b[J").count() > 2, "{shown:?}");
-    assert!(shown.contains(" in ") && shown.contains("failed (22)"), "{shown:?}");
-    assert!(shown.contains("curl: (22) The requested URL returned error: 404"), "{shown:?}");
-    // Off a terminal they are not drawn.
-    let plain = curl(&["--no-silent", "-Z", "--progress=bars", "-o", "a", &quick]).stderr;
-    assert!(plain.contains("DL% UL%") && !plain.contains('['), "{plain:?}");
-}
-
-#[test]
 fn a_dry_run_asks_nobody() {
     let words = [
         "--dry-run",

@@ -4,6 +4,7 @@ use super::{not_blank, read};
 use crate::flags::Flag;
 use crate::message::shown;
 use crate::parse::{Done, Parser, Stop, Wrong};
+use crate::report::Format;
 use crate::request::TraceKind;
 use std::io::{self, IsTerminal};
 
@@ -38,6 +39,15 @@ pub fn har(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 
 pub fn timeline(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     parser.globals.timeline = Some(not_blank(text)?.to_vec());
+    Ok(())
+}
+
+pub fn summary(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    parser.globals.summary = Some(match text {
+        b"" | b"table" => Format::Table,
+        b"json" => Format::Json,
+        _ => return Err(Wrong::BadUse.into()),
+    });
     Ok(())
 }
 

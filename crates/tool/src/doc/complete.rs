@@ -52,6 +52,8 @@ pub fn zsh() -> String {
         let argument = match flag.arg {
             Arg::File(_) => ":file:_files".to_string(),
             Arg::Text(_) if flag.name == "help" => "::category:_warmwire_categories".to_string(),
+            // Behind the name, with an equals sign or not at all.
+            Arg::Optional(name) => format!("-::{}:", name.trim_matches(['<', '>'])),
             Arg::Text(name) => {
                 format!(":{}:", name.trim_matches(['<', '>']).replace(['\'', ':', '[', ']'], " "))
             }

@@ -1,7 +1,7 @@
 //! `--help`: the important flags, a category, everything, or one flag.
 
 use crate::doc::manual;
-use crate::flags::{self, CATEGORIES, Flag};
+use crate::flags::{self, Arg, CATEGORIES, Flag};
 use std::io::{self, Write};
 
 /// The column that help lines begin in at the latest, for short names.
@@ -97,8 +97,12 @@ fn list(title: &str, flags: Vec<&'static Flag>) -> String {
 /// `-o, --output <file>`, with the long names under each other.
 pub fn usage(flag: &Flag) -> String {
     let short = if flag.short == '\0' { "    ".to_string() } else { format!("-{}, ", flag.short) };
-    let gap = if flag.takes_argument() { " " } else { "" };
-    format!("{short}--{}{gap}{}", flag.name, flag.placeholder())
+    let (before, behind) = match flag.arg {
+        Arg::None | Arg::Bool => ("", ""),
+        Arg::Text(_) | Arg::File(_) => (" ", ""),
+        Arg::Optional(_) => ("[=", "]"),
+    };
+    format!("{short}--{}{before}{}{behind}", flag.name, flag.placeholder())
 }
 
 #[cfg(test)]

@@ -136,7 +136,9 @@ pub const FLAGS: &[Flag] = &[
         multi: Multi::Single,
         categories: &["extra"],
         help: "Style of the progress display: meter, bar or bars",
-        about: "With bars each transfer has a bar with rate and time left, if standard error is a terminal.",
+        about: "With bars each transfer has a bar with rate and time left, if standard error is a terminal. With --parallel each stays \
+            in its line; what the terminal has no room for is summed, and the last line tells how many are done, the bytes, the \
+            present rate and the time left for all. Lines that have changed are written anew, ten times a second at most.",
         set: Set::Act(act::progress),
         ..FLAG
     },
@@ -169,12 +171,27 @@ pub const FLAGS: &[Flag] = &[
         ..FLAG
     },
     Flag {
+        name: "summary",
+        arg: Arg::Optional("<table|json>"),
+        multi: Multi::Single,
+        categories: &["extra", "global"],
+        help: "Tell at the end what the run came to",
+        about: "On standard error, when all transfers have ended: how many there were, the bytes both ways, the connections, \
+            the five slowest, the answers by status and the errors by kind. A table, or with --summary=json one line of JSON, \
+            the last that is written. A file that is fetched in pieces is one transfer, and one that was tried again counts \
+            with all its attempts; URLs are told without login. --silent does not silence it.",
+        set: Set::Act(act::summary),
+        ..FLAG
+    },
+    Flag {
         name: "timeline",
         arg: Arg::File("<file>"),
         multi: Multi::Single,
         categories: &["extra"],
         help: "Draw the run as an SVG or HTML picture",
-        about: "A row per transfer with its phases, and which connection each one used.",
+        about: "A row for each transfer with its phases, and the connection and the stream that it used. The first phase, queued, is \
+            the wait for a place among the connections, for a stream, or for a connection that another transfer opens. Below them \
+            stands what each connection carried when, one line for each stream that it had at a time.",
         set: Set::Act(act::timeline),
         ..FLAG
     },

@@ -60,6 +60,8 @@ pub enum Arg {
     Text(&'static str),
     /// The name of a file, shown with this placeholder.
     File(&'static str),
+    /// A text that may be left out: on a command line it stands after an equals sign, or not at all.
+    Optional(&'static str),
 }
 
 /// What giving a flag more than once means.
@@ -101,7 +103,7 @@ pub enum Set {
     NotField(fn(&mut Request) -> &mut bool),
     Global(fn(&mut Globals) -> &mut bool),
     NotGlobal(fn(&mut Globals) -> &mut bool),
-    /// Something of its own with an argument.
+    /// Something of its own with an argument, which is empty where it may be left out and is.
     Act(fn(&mut Parser, &Flag, &[u8]) -> Done),
     /// Something of its own that is switched on or off.
     Toggle(fn(&mut Parser, &Flag, bool) -> Done),
@@ -230,13 +232,18 @@ impl Flag {
         self.name.starts_with("no-")
     }
 
+    /// Takes the next word for its argument if none stands with it.
     pub fn takes_argument(&self) -> bool {
         matches!(self.arg, Arg::Text(_) | Arg::File(_))
     }
 
+    pub fn may_take_argument(&self) -> bool {
+        matches!(self.arg, Arg::Optional(_))
+    }
+
     pub fn placeholder(&self) -> &'static str {
         match self.arg {
-            Arg::Text(text) | Arg::File(text) => text,
+            Arg::Text(text) | Arg::File(text) | Arg::Optional(text) => text,
             Arg::None | Arg::Bool => "",
         }
     }
@@ -321,7 +328,7 @@ mod tests {
                 Set::Gone | Set::Absent => continue,
                 _ => false,
             };
-            assert_eq!(flag.takes_argument(), wants, "--{}", flag.name);
+            assert_eq!(flag.takes_argument() || flag.may_take_argument(), wants, "--{}", flag.name);
             let no_form = matches!(
                 flag.set,
                 Set::On(_)

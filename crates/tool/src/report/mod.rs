@@ -1,10 +1,13 @@
-//! `--har` and `--timeline`: what a run did. A record is made for each transfer when it ends; here is what both are
-//! made from.
+//! `--har`, `--timeline` and `--summary`: what a run did. A record is made for each transfer when it ends; here is what the
+//! first two are made from. The last keeps sums alone.
 
 mod har;
+mod lanes;
+mod summary;
 mod timeline;
 
 pub use har::har;
+pub use summary::{Format, Summary, Told};
 pub use timeline::timeline;
 
 use crate::message::shown;
@@ -29,9 +32,11 @@ pub struct Record {
     pub status: i64,
     pub code: i32,
     pub error: String,
-    /// Since the run began, and on the calendar.
+    /// When the last attempt began: since the run did, and on the calendar.
     pub began: Duration,
     pub date: SystemTime,
+    /// What attempts before it took, with the pauses behind them.
+    pub before: Duration,
     /// Lengths of the phases, in the order of [`PHASES`].
     pub phases: [Duration; 7],
     pub connection: i64,
@@ -74,8 +79,9 @@ impl Exchanges {
     /// What the library says of itself: before a request goes out on a stream, which one that is.
     pub fn noted(&mut self, text: &[u8]) {
         let stream = || {
-            let (number, rest) =
-                std::str::from_utf8(text).ok()?.strip_prefix("[HTTP/2] [")?.split_once(']')?;
+            let text = std::str::from_utf8(text).ok()?;
+            let told = ["[HTTP/2] [", "[HTTP/3] ["].iter().find_map(|version| text.strip_prefix(version))?;
+            let (number, rest) = told.split_once(']')?;
             rest.starts_with(" OPENED").then(|| number.parse().ok()).flatten()
         };
         self.opened = stream().or(self.opened);
@@ -121,7 +127,7 @@ impl Exchanges {
 }
 
 impl Record {
-    fn of(ended: &Ended, began: Duration, date: SystemTime) -> Record {
+    fn of(ended: &Ended, began: Duration, date: SystemTime, before: Duration) -> Record {
         let number = |name: &str| ended.number(name).unwrap_or(0);
         let text = |name: &str| ended.text(name).map(|text| shown(&text)).unwrap_or_default();
         Record {
@@ -132,6 +138,7 @@ impl Record {
             error: ended.error_text().map(|text| shown(&text)).unwrap_or_default(),
             began,
             date,
+            before,
             phases: phases(&number),
             connection: ended.number("CONN_ID").unwrap_or(-1),
             reused: number("NUM_CONNECTS") == 0,
@@ -142,6 +149,11 @@ impl Record {
             delivered: number("SIZE_DELIVERED"),
             exchanges: ended.transfer.exchanges.borrow().all.clone(),
         }
+    }
+
+    /// The stream of the last exchange.
+    pub fn stream(&self) -> Option<u32> {
+        self.exchanges.last()?.stream
     }
 
     pub fn total(&self) -> Duration {
@@ -170,6 +182,32 @@ fn phases(number: &dyn Fn(&str) -> i64) -> [Duration; 7] {
     lengths
 }
 
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+fn time(time: Duration) -> String {
+    let millis = time.as_secs_f64() * 1000.0;
+    match millis {
+        0.0 => "0".to_string(),
+        ..10.0 => format!("{} ms", (millis * 100.0).round() / 100.0),
+        ..1000.0 => format!("{} ms", (millis * 10.0).round() / 10.0),
+        _ => format!("{} s", (millis / 10.0).round() / 100.0),
+    }
+}
+
+fn size(bytes: i64) -> String {
+    const UNITS: [&str; 5] = ["B", "KB", "MB", "GB", "TB"];
+    let mut value = bytes.max(0) as f64;
+    let mut unit = 0;
+    while value >= 1000.0 && unit + 1 < UNITS.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    let value = if unit == 0 || value >= 100.0 { value.round() } else { (value * 10.0).round() / 10.0 };
+    format!("{value} {}", UNITS[unit])
+}
+
 /// The records of a run.
 pub struct Reports {
     pub records: Vec<Record>,
@@ -182,11 +220,20 @@ impl Reports {
     }
 
     pub fn add(&mut self, ended: &Ended) {
-        let total = Duration::from_micros(ended.number("TOTAL_TIME_T").unwrap_or(0).max(0) as u64);
-        let began = self.began.elapsed().saturating_sub(total);
-        let date = SystemTime::now().checked_sub(total).unwrap_or(SystemTime::UNIX_EPOCH);
-        self.records.push(Record::of(ended, began, date));
-        self.records.sort_by_key(|record| record.began);
+        let transfer = ended.transfer;
+        // From where the library counts its times; an end that is looked at late shifts nothing.
+        let counted = ended.easy.state().info.borrow().started;
+        let started = counted.or(transfer.started.get()).unwrap_or(transfer.created);
+        let began = started.saturating_duration_since(self.began);
+        let date = SystemTime::now().checked_sub(started.elapsed()).unwrap_or(SystemTime::UNIX_EPOCH);
+        let tried = transfer.retries.get() > 0;
+        let before = if tried { started.saturating_duration_since(transfer.created) } else { Duration::ZERO };
+        self.records.push(Record::of(ended, began, date, before));
+    }
+
+    /// In the order in which they began.
+    pub fn sort(&mut self) {
+        self.records.sort_by_key(|record| record.began - record.before);
     }
 }
 
@@ -205,6 +252,7 @@ mod tests {
         }
         exchanges.noted(b"[HTTP/2] [5] OPENED stream for http://x/a\n");
         exchanges.noted(b"[HTTP/2] [5] [:method: POST]\n");
+        exchanges.noted(b"[HTTP/4] [7] OPENED stream\n");
         exchanges.asked(b"POST /a?b=c&<d> HTTP/1.1\r\nHost: x\r\nCookie: k=v; l=w\r\n\r\n");
         exchanges.sent(b"a=");
         exchanges.sent(b"b");
@@ -221,6 +269,7 @@ mod tests {
             error: String::new(),
             began: Duration::from_millis(5),
             date: SystemTime::UNIX_EPOCH,
+            before: Duration::ZERO,
             phases: [0, 10, 1, 2, 0, 30, 4].map(Duration::from_millis),
             connection: 0,
             reused: false,

@@ -1,7 +1,9 @@
 //! The picture of a run: a row for each transfer, with its phases to scale, and a chip in the colour of the connection
-//! that it used. SVG, or a page around it when the file's name ends in `.html`.
+//! that it used, with the stream where it shared that; below them the same by connections. SVG, or a page around it when the file's
+//! name ends in `.html`.
 
-use super::{PHASES, Record};
+use super::lanes::{Lane, lanes};
+use super::{PHASES, Record, counted, size, time};
 use std::time::Duration;
 
 /// Colours of the phases, in their order.
@@ -22,6 +24,9 @@ const TIME: f64 = 564.0;
 const CHART: f64 = 580.0;
 const WIDTH: f64 = 640.0;
 const MARGIN: f64 = 24.0;
+/// The part about connections: what stands between it and the rows, and one stream beside others.
+const GAP: f64 = 44.0;
+const STREAM: f64 = 12.0;
 /// At least so many pixels between two ticks of the time axis.
 const TICK_ROOM: f64 = 70.0;
 
@@ -40,7 +45,10 @@ fn svg(records: &[Record]) -> String {
     let end = records.iter().map(|record| record.began + record.total()).max().unwrap_or_default();
     let seconds = end.as_secs_f64().max(1e-6);
     let bottom = TOP + ROW * records.len() as f64;
-    let (width, height) = (CHART + WIDTH + MARGIN, bottom + 16.0);
+    let lanes = lanes(records);
+    let streams: usize = lanes.iter().map(|lane| lane.streams).sum();
+    let below = if lanes.is_empty() { 0.0 } else { GAP + STREAM * streams as f64 + 8.0 * lanes.len() as f64 };
+    let (width, height) = (CHART + WIDTH + MARGIN, bottom + below + 16.0);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
@@ -48,9 +56,17 @@ fn svg(records: &[Record]) -> String {
     );
     out.push_str(&summary(records, end));
     out.push_str(&legend());
-    out.push_str(&axis(seconds, bottom));
+    out.push_str(&axis(seconds, bottom + below));
     for (at, record) in records.iter().enumerate() {
         out.push_str(&row(record, TOP + ROW * at as f64, WIDTH / seconds));
+    }
+    let mut y = bottom + GAP;
+    if !lanes.is_empty() {
+        out.push_str(&label(NAME, y - 12.0, "start", "font-weight=\"bold\"", "Connections"));
+    }
+    for lane in &lanes {
+        out.push_str(&connection(records, lane, y, WIDTH / seconds));
+        y += STREAM * lane.streams as f64 + 8.0;
     }
     out.push_str("</svg>\n");
     out
@@ -72,10 +88,6 @@ fn summary(records: &[Record], end: Duration) -> String {
         time(end)
     );
     label(NAME, 22.0, "start", "font-size=\"14\" font-weight=\"bold\"", &text)
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn legend() -> String {
@@ -127,19 +139,17 @@ fn row(record: &Record, y: f64, scale: f64) -> String {
     out.push_str(&chip(record, y));
     out.push_str(&label(SIZE, base, "end", "fill=\"#505050\"", &size(record.download.max(record.upload))));
     out.push_str(&label(TIME, base, "end", "fill=\"#505050\"", &time(record.total())));
-    let mut x = CHART + record.began.as_secs_f64() * scale;
-    for ((name, colour), length) in PHASES.iter().zip(COLOURS).zip(record.phases) {
-        let width = length.as_secs_f64() * scale;
-        if width > 0.0 {
-            out.push_str(&format!(
-                "<rect x=\"{x:.2}\" y=\"{}\" width=\"{:.2}\" height=\"16\" fill=\"{colour}\"><title>{name} {}</title></rect>",
-                y + 4.0,
-                width.max(0.5),
-                time(length)
-            ));
-        }
-        x += width;
+    let began = CHART + record.began.as_secs_f64() * scale;
+    if !record.before.is_zero() {
+        let (left, width) =
+            (began - record.before.as_secs_f64() * scale, record.before.as_secs_f64() * scale);
+        out.push_str(&format!(
+            "<rect x=\"{left:.2}\" y=\"{}\" width=\"{width:.2}\" height=\"4\" fill=\"#b02020\"><title>attempts before {}</title></rect>",
+            y + 10.0,
+            time(record.before)
+        ));
     }
+    let x = phases(record, 0, began, (y + 4.0, 16.0), scale, &mut out);
     if failed {
         let shown = if record.error.is_empty() { "failed" } else { &record.error };
         out.push_str(&format!(
@@ -153,6 +163,49 @@ fn row(record: &Record, y: f64, scale: f64) -> String {
     out
 }
 
+/// The phases from the first that shall be shown, in a bar with this top and height; where it ends.
+fn phases(record: &Record, first: usize, mut x: f64, bar: (f64, f64), scale: f64, out: &mut String) -> f64 {
+    let (top, height) = bar;
+    for ((name, colour), length) in PHASES.iter().zip(COLOURS).zip(record.phases).skip(first) {
+        let width = length.as_secs_f64() * scale;
+        if width > 0.0 {
+            out.push_str(&format!(
+                "<rect x=\"{x:.2}\" y=\"{top}\" width=\"{:.2}\" height=\"{height}\" fill=\"{colour}\"><title>{name} {}</title></rect>",
+                width.max(0.5),
+                time(length)
+            ));
+        }
+        x += width;
+    }
+    x
+}
+
+/// A connection: what it carried when, one line for each stream that it had at a time.
+fn connection(records: &[Record], lane: &Lane, y: f64, scale: f64) -> String {
+    let first = &records[lane.rows[0].record];
+    let together = match lane.streams {
+        1 => "one at a time".to_owned(),
+        count => format!("up to {count} at a time"),
+    };
+    let text = format!(
+        "#{} to {}: {}, {together}",
+        lane.connection,
+        first.address,
+        counted(lane.rows.len(), "transfer")
+    );
+    let mut out = label(NAME, y + 10.0, "start", "", &text);
+    for carried in &lane.rows {
+        let record = &records[carried.record];
+        let stream = record.stream().map_or(String::new(), |stream| format!("stream {stream}: "));
+        out.push_str(&format!("<g><title>{stream}{}</title>", marked_up(&record.url)));
+        let (x, top) = (CHART + carried.from.as_secs_f64() * scale, y + STREAM * carried.line as f64);
+        phases(record, super::lanes::FIRST_PHASE, x, (top, STREAM - 2.0), scale, &mut out);
+        out.push_str("</g>");
+    }
+    out.push('\n');
+    out
+}
+
 /// Filled for a connection that this transfer made, hollow for one that it found.
 fn chip(record: &Record, y: f64) -> String {
     if record.connection < 0 {
@@ -160,13 +213,17 @@ fn chip(record: &Record, y: f64) -> String {
     }
     let colour = CHIPS[record.connection as usize % CHIPS.len()];
     let (fill, ink, how) = if record.reused { ("white", colour, "reused") } else { (colour, "white", "new") };
-    let (middle, top, id) = (CHIP + 15.0, y + 4.0, record.connection);
-    let stream = record.exchanges.last().and_then(|exchange| exchange.stream);
-    let stream = stream.map_or(String::new(), |stream| format!(", stream {stream}"));
+    let (top, id) = (y + 4.0, record.connection);
+    let (stream, shown) = match record.stream() {
+        Some(stream) => (format!(", stream {stream}"), format!("#{id}/{stream}")),
+        None => (String::new(), format!("#{id}")),
+    };
+    // As wide as its digits need.
+    let width = 16.0 + 7.0 * shown.len() as f64;
     format!(
-        "<g><title>connection {id}, {how}{stream}</title><rect x=\"{CHIP}\" y=\"{top}\" width=\"30\" height=\"16\" rx=\"8\" \
+        "<g><title>connection {id}, {how}{stream}</title><rect x=\"{CHIP}\" y=\"{top}\" width=\"{width}\" height=\"16\" rx=\"8\" \
          fill=\"{fill}\" stroke=\"{colour}\"/>{}</g>",
-        label(middle, y + 16.0, "middle", &format!("fill=\"{ink}\" font-size=\"11\""), &format!("#{id}"))
+        label(CHIP + width / 2.0, y + 16.0, "middle", &format!("fill=\"{ink}\" font-size=\"11\""), &shown)
     )
 }
 
@@ -186,28 +243,6 @@ fn shortened(url: &str) -> String {
     let rest = NAME_LETTERS - host.chars().count() - 2;
     let tail: String = url.chars().skip(letters - rest).collect();
     format!("{host}/…{tail}")
-}
-
-fn time(time: Duration) -> String {
-    let millis = time.as_secs_f64() * 1000.0;
-    match millis {
-        0.0 => "0".to_string(),
-        ..10.0 => format!("{} ms", (millis * 100.0).round() / 100.0),
-        ..1000.0 => format!("{} ms", (millis * 10.0).round() / 10.0),
-        _ => format!("{} s", (millis / 10.0).round() / 100.0),
-    }
-}
-
-fn size(bytes: i64) -> String {
-    const UNITS: [&str; 5] = ["B", "KB", "MB", "GB", "TB"];
-    let mut value = bytes.max(0) as f64;
-    let mut unit = 0;
-    while value >= 1000.0 && unit + 1 < UNITS.len() {
-        value /= 1000.0;
-        unit += 1;
-    }
-    let value = if unit == 0 || value >= 100.0 { value.round() } else { (value * 10.0).round() / 10.0 };
-    format!("{value} {}", UNITS[unit])
 }
 
 fn marked_up(text: &str) -> String {
@@ -230,11 +265,20 @@ mod tests {
     #[test]
     fn a_picture() {
         let reused = Record { reused: true, began: Duration::from_millis(60), ..record() };
-        let failed = Record { code: 7, connection: -1, error: "no <way>".into(), ..record() };
+        let failed = Record {
+            code: 7,
+            connection: -1,
+            before: Duration::from_millis(3),
+            error: "no <way>".into(),
+            ..record()
+        };
         let text = svg(&[record(), reused, failed]);
         assert!(text.contains("3 transfers over 1 connection, 30 B in 107 ms, 1 failed"), "{text}");
-        assert_eq!(text.matches("<title>wait 30 ms</title>").count(), 3);
+        // In three rows, and on the connection that two of them had.
+        assert_eq!(text.matches("<title>wait 30 ms</title>").count(), 5);
+        assert!(text.contains("<title>attempts before 3 ms</title>"));
         assert!(text.contains("connection 0, new, stream 5") && text.contains("connection 0, reused"));
+        assert!(text.contains("#0 to 127.0.0.1: 2 transfers, one at a time"), "{text}");
         assert!(text.contains("&lt;d&gt;") && text.contains("no &lt;way&gt;") && !text.contains("<d>"));
         assert_eq!(text.matches("<g").count(), text.matches("</g>").count());
         assert!(timeline(&[record()], b"x.html").starts_with("<!DOCTYPE html>"));

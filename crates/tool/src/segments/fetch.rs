@@ -85,6 +85,7 @@ pub fn run(run: &Run, item: Item) -> Result<i32, Stop> {
     let segments = wanted(&item.request, &item.target).unwrap_or(Segments::Auto);
     let first = prepare(&run.env, &run.share, item.clone(), false, &mut None)?;
     if first.skip {
+        run.count_skipped();
         return Ok(run.end(&first.transfer, &first.easy, 0, true));
     }
     let scheme = parse_url(&item.url).ok().and_then(|url| url.scheme()).unwrap_or_else(|| "http".into());
@@ -98,6 +99,7 @@ pub fn run(run: &Run, item: Item) -> Result<i32, Stop> {
         Ok(opened) => opened,
         Err(why) => {
             run.env.error_line(&format!("curl: ({WRITE_ERROR}) {why}"));
+            run.count_ended(&first.transfer, &first.easy, WRITE_ERROR, None);
             return Ok(run.end(&first.transfer, &first.easy, WRITE_ERROR, true));
         }
     };
@@ -559,6 +561,9 @@ impl<'r> Fetch<'r> {
         }
         // The first connection speaks for all in what --write-out tells.
         let easy = self.connections.first().map_or(main, |first| &first.easy);
+        let came = self.whole.plan.borrow().as_ref().map(|plan| plan.done().total());
+        let came = came.map(|there| there.saturating_sub(self.resumed) as i64);
+        self.run.count_ended(&self.main, easy, code, came);
         let code = self.run.end(&self.main, easy, code, true);
         for other in self.connections.drain(..) {
             other.easy.close();

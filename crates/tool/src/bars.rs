@@ -1,0 +1,293 @@
+//! `-Z --progress=bars`: a line for each transfer, up to the terminal's height, and sums below.
+//!
+//! A transfer stays in its line; where the terminal is full, one that starts takes the line of the one that ended first, so that
+//! nothing scrolls but what is said in between. `Bars` decides what the lines are, `Screen` what must be written to a terminal
+//! that shows others: lines that have changed, each written over what stood there, in one piece. Neither looks at a clock or
+//! writes anything.
+
+use crate::progress::{Counts, bar, rate, sums, time_left, width};
+use std::time::Duration;
+
+/// Lines that are no transfer's: the rest, the sums, and the cursor's.
+const OTHER_LINES: usize = 3;
+/// What the present rate is taken over.
+const WINDOW: Duration = Duration::from_secs(3);
+
+/// A transfer in its line.
+#[derive(Clone, Debug)]
+struct Slot {
+    /// Tells transfers apart.
+    id: u64,
+    name: String,
+    counts: Counts,
+    /// Since its first attempt began.
+    spent: Duration,
+    /// Its code, and how many had ended before it.
+    ended: Option<(i32, usize)>,
+}
+
+/// One transfer, as it is now.
+#[derive(Clone, Copy, Debug)]
+pub struct Running<'n> {
+    pub id: u64,
+    pub name: &'n str,
+    pub counts: Counts,
+    pub spent: Duration,
+}
+
+/// What the run has come to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Run {
+    /// How many transfers there will be, if that is known.
+    pub all: Option<usize>,
+    /// All of those have begun.
+    pub begun: bool,
+    pub spent: Duration,
+    /// All is over.
+    pub end: bool,
+}
+
+#[derive(Debug, Default)]
+pub struct Bars {
+    slots: Vec<Slot>,
+    ended: usize,
+    failed: usize,
+    /// Moved by those.
+    moved: i64,
+    /// Some had no line of their own.
+    crowded: bool,
+    /// When so many bytes had been moved, for the rate.
+    samples: std::collections::VecDeque<(Duration, i64)>,
+}
+
+impl Bars {
+    /// One has ended. It stays in its line, or takes one where there is room.
+    pub fn ended(&mut self, one: Running, code: i32, rows: usize) {
+        let before = self.ended;
+        self.ended += 1;
+        self.failed += usize::from(code != 0);
+        self.moved = self.moved.saturating_add(one.counts.moved());
+        if let Some(slot) = self.slot(one, rows) {
+            slot.ended = Some((code, before));
+        }
+    }
+
+    /// The line of a transfer, brought up to date; none where there is no room.
+    fn slot(&mut self, one: Running, rows: usize) -> Option<&mut Slot> {
+        let known = self.slots.iter().position(|slot| slot.id == one.id);
+        let at = known.or_else(|| self.room(rows))?;
+        let name =
+            if known.is_some() { std::mem::take(&mut self.slots[at].name) } else { one.name.to_owned() };
+        let slot = Slot { id: one.id, name, counts: one.counts, spent: one.spent, ended: None };
+        match self.slots.get_mut(at) {
+            Some(there) => *there = slot,
+            None => self.slots.push(slot),
+        }
+        self.slots.get_mut(at)
+    }
+
+    /// A line that is free, or that of the one that ended first.
+    fn room(&self, rows: usize) -> Option<usize> {
+        if self.slots.len() < rows.saturating_sub(OTHER_LINES) {
+            return Some(self.slots.len());
+        }
+        let over = self.slots.iter().enumerate().filter_map(|(at, slot)| Some((slot.ended?.1, at)));
+        over.min().map(|(_, at)| at)
+    }
+
+    /// What a terminal of that size shows now.
+    pub fn lines(&mut self, running: &[Running], run: Run, columns: usize, rows: usize) -> Vec<String> {
+        // The terminal may have become smaller.
+        self.slots.truncate(rows.saturating_sub(OTHER_LINES));
+        let (mut rest, mut rest_moved, mut rest_rate) = (0, 0_i64, 0_i64);
+        let mut moved = self.moved;
+        for one in running {
+            moved = moved.saturating_add(one.counts.moved());
+            if self.slot(*one, rows).is_none() {
+                rest += 1;
+                rest_moved = rest_moved.saturating_add(one.counts.moved());
+                rest_rate = rest_rate.saturating_add(rate(one.counts.moved(), one.spent));
+            }
+        }
+        self.crowded = (self.crowded || rest > 0) && !run.end;
+        let line = |slot: &Slot| {
+            let code = slot.ended.map(|(code, _)| code);
+            bar(&slot.name, slot.counts, slot.spent, code, columns)
+        };
+        let mut lines: Vec<String> = self.slots.iter().map(line).collect();
+        if self.crowded {
+            let text = if rest > 0 { format!("and {rest} more") } else { String::new() };
+            lines.push(sums(&text, rest_moved, rest_rate, "", columns));
+        }
+        lines.push(self.last_line(running, run, moved, columns));
+        lines
+    }
+
+    fn last_line(&mut self, running: &[Running], run: Run, moved: i64, columns: usize) -> String {
+        self.samples.push_back((run.spent, moved));
+        while self.samples.len() > 2 && run.spent.saturating_sub(self.samples[0].0) > WINDOW {
+            self.samples.pop_front();
+        }
+        let (since, before) = if run.end { (Duration::ZERO, 0) } else { self.samples[0] };
+        let recent = rate(moved.saturating_sub(before), run.spent.saturating_sub(since));
+        // At the first look there is nothing to compare with.
+        let recent = if self.samples.len() < 2 { rate(moved, run.spent) } else { recent };
+        let mut text = match run.all {
+            Some(all) => format!("{} of {all} done", self.ended),
+            None => format!("{} done", self.ended),
+        };
+        if self.failed > 0 {
+            text.push_str(&format!(", {} failed", self.failed));
+        }
+        if !run.end {
+            text.push_str(&format!(", {} running", running.len()));
+        }
+        let left = match run.end {
+            true => format!("in {:.1} s", run.spent.as_secs_f64()),
+            false => self.left(running, run, recent).map_or(String::new(), time_left),
+        };
+        sums(&text, moved, recent, &left, columns)
+    }
+
+    /// How long it will take, in seconds: by what is missing, where all that is known; by how many are missing otherwise.
+    fn left(&self, running: &[Running], run: Run, rate: i64) -> Option<i64> {
+        let sized = |one: &Running| one.counts.total() > 0;
+        if run.begun && rate > 0 && running.iter().all(sized) {
+            let missing = |one: &Running| (one.counts.total() - one.counts.moved()).max(0);
+            return Some(running.iter().map(missing).fold(0, i64::saturating_add) / rate);
+        }
+        let part = |one: &Running| one.counts.moved() as f64 / one.counts.total() as f64;
+        let parts: f64 = running.iter().filter(|one| sized(one)).map(part).sum();
+        let (all, done) = (run.all? as f64, self.ended as f64 + parts);
+        (done > 0.0).then(|| (run.spent.as_secs_f64() * (all - done).max(0.0) / done) as i64)
+    }
+}
+
+/// A part at the bottom of a terminal, with the cursor in the line below it.
+#[derive(Debug, Default)]
+pub struct Screen {
+    shown: Vec<String>,
+    columns: usize,
+}
+
+impl Screen {
+    /// What brings it up to date, with whole lines that stay put above it.
+    pub fn update(&mut self, above: &[u8], lines: Vec<String>, columns: usize) -> Vec<u8> {
+        let resized = std::mem::replace(&mut self.columns, columns) != columns;
+        let out = match above.is_empty() && !resized {
+            true => self.changes(&lines),
+            false => self.anew(above, &lines, resized),
+        };
+        self.shown = lines;
+        out
+    }
+
+    fn changes(&self, lines: &[String]) -> Vec<u8> {
+        let mut out = String::new();
+        let mut at = self.shown.len();
+        for (line, text) in lines.iter().enumerate() {
+            if self.shown.get(line) == Some(text) {
+                continue;
+            }
+            out.push_str(&moved(at, line));
+            out.push_str(&format!("\r{text}\x1b[K\n"));
+            at = line + 1;
+        }
+        out.push_str(&moved(at, lines.len()));
+        if lines.len() < self.shown.len() {
+            out.push_str("\r\x1b[J");
+        }
+        out.into_bytes()
+    }
+
+    fn anew(&self, above: &[u8], lines: &[String], resized: bool) -> Vec<u8> {
+        // A terminal that has become narrower has broken what was wider.
+        let broken = |line: &String| width(line).div_ceil(self.columns.max(1)).max(1);
+        let up: usize = if resized { self.shown.iter().map(broken).sum() } else { self.shown.len() };
+        let mut out = format!("{}\r", moved(up, 0)).into_bytes();
+        if resized {
+            out.extend(b"\x1b[J");
+        }
+        let above = above.split_inclusive(|byte| *byte == b'\n');
+        for line in above.chain(lines.iter().map(String::as_bytes)) {
+            out.extend(line.strip_suffix(b"\n").unwrap_or(line));
+            out.extend(b"\x1b[K\n");
+        }
+        // Something may stand where lines were.
+        out.extend(b"\x1b[J");
+        out
+    }
+}
+
+/// From one line to another one of the part.
+fn moved(from: usize, to: usize) -> String {
+    match (from, to) {
+        _ if from > to => format!("\x1b[{}A", from - to),
+        _ if from < to => format!("\x1b[{}B", to - from),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(id: u64, name: &str, now: i64, total: i64) -> Running<'_> {
+        let counts = Counts { download: now, download_total: total, ..Counts::default() };
+        Running { id, name, counts, spent: Duration::from_secs(1) }
+    }
+
+    fn run(seconds: u64, all: usize) -> Run {
+        Run { all: Some(all), spent: Duration::from_secs(seconds), ..Run::default() }
+    }
+
+    #[test]
+    fn a_transfer_stays_in_its_line() {
+        let mut bars = Bars::default();
+        let lines = bars.lines(&[one(1, "a", 0, 100), one(2, "b", 0, 100)], run(1, 5), 80, 6);
+        assert!(lines.len() == 3 && lines[0].starts_with("a ") && lines[1].starts_with("b "), "{lines:?}");
+        bars.ended(one(2, "b", 100, 100), 0, 6);
+        // One takes a free line, the next that of the one that ended, and for two there is none.
+        let running: Vec<Running> = [(1, "a"), (3, "c"), (4, "d"), (5, "e"), (6, "f")]
+            .map(|(id, name)| one(id, name, 50, 100))
+            .into();
+        let lines = bars.lines(&running, run(2, 9), 80, 6);
+        let begins: Vec<&str> = lines.iter().map(|line| line.split("  ").next().unwrap()).collect();
+        assert_eq!(begins, ["a", "d", "c", "and 2 more", "1 of 9 done, 5 running"]);
+        assert!(lines[3].contains("   100    100/s"), "{lines:?}");
+        assert!(lines[4].contains("   350"), "{lines:?}");
+    }
+
+    #[test]
+    fn what_is_left_is_told_by_bytes_or_by_counts() {
+        let mut bars = Bars::default();
+        let half = [one(1, "a", 500, 1000), one(2, "b", 500, 1000)];
+        let begun = Run { begun: true, ..run(10, 2) };
+        assert!(bars.lines(&half, begun, 80, 24)[2].ends_with(" 0:00:10"), "at 100 bytes a second");
+        // One of ten is there, and half of each of two: eight of ten are missing after 10 s.
+        bars.ended(one(3, "c", 1, 1), 0, 24);
+        assert!(bars.lines(&half, run(10, 10), 80, 24).last().unwrap().ends_with(" 0:00:40"));
+        let unknown = Run { all: None, ..run(10, 0) };
+        assert!(!bars.lines(&half, unknown, 80, 24).last().unwrap().contains("0:00"));
+        let over = bars.lines(&[], Run { end: true, ..run(10, 1) }, 80, 24).pop().unwrap();
+        assert!(over.starts_with("1 of 1 done ") && over.ends_with(" in 10.0 s"), "{over}");
+    }
+
+    #[test]
+    fn only_what_has_changed_is_written() {
+        let mut screen = Screen::default();
+        let lines = |words: &str| words.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let mut update = |above: &str, words: &str, columns: usize| {
+            String::from_utf8(screen.update(above.as_bytes(), lines(words), columns)).unwrap()
+        };
+        assert_eq!(update("", "a b c", 80), "\r\x1b[Ja\x1b[K\nb\x1b[K\nc\x1b[K\n\x1b[J");
+        assert_eq!(update("", "a b c", 80), "");
+        assert_eq!(update("", "a B c", 80), "\x1b[2A\rB\x1b[K\n\x1b[1B");
+        assert_eq!(update("", "a B c d", 80), "\rd\x1b[K\n");
+        assert_eq!(update("", "a B", 80), "\x1b[2A\r\x1b[J");
+        assert_eq!(update("said\n", "a B", 80), "\x1b[2A\rsaid\x1b[K\na\x1b[K\nB\x1b[K\n\x1b[J");
+        // Each of two lines of three columns has become two.
+        assert!(update("", "abc def", 80).ends_with("def\x1b[K\n"));
+        assert!(update("", "abc def", 2).starts_with("\x1b[4A\r\x1b[J"));
+    }
+}
