@@ -45,7 +45,6 @@ pub fn call(words: &[Bytes]) -> Option<i32> {
     }
     let here = openat(CWD, ".", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let folder = Folder::open(&Folder::usual()).ok()?;
-    let world = standing::name(&standing::of("self").ok()?);
     let call = Frame::Call(Call {
         build: standing::build().ok()?,
         idle_s: wish.idle_s,
@@ -53,14 +52,50 @@ pub fn call(words: &[Bytes]) -> Option<i32> {
         shell: standing::shell_variables(),
         words: words.to_vec(),
     });
+    // The agent looks at this process before it does anything. To look at oneself as well takes as long as all else that is done
+    // here, and is of use only where there is more than one world.
+    match made(&folder, &standing::name(""), &call, &here).ok()? {
+        Made::Code(code) => Some(code),
+        Made::Nowhere => None,
+        Made::ElsewhereOnly => {
+            let world = standing::name(&standing::of("self").ok()?);
+            match made(&folder, &world, &call, &here).ok()? {
+                Made::Code(code) => Some(code),
+                Made::ElsewhereOnly | Made::Nowhere => None,
+            }
+        }
+    }
+}
+
+/// What comes of a call that an agent was to make.
+enum Made {
+    Code(i32),
+    /// Whoever is found under that name is of another world.
+    ElsewhereOnly,
+    Nowhere,
+}
+
+/// Has the call made by an agent of that name, of which there are several where several commands run side by side.
+fn made(folder: &Folder, world: &str, call: &Frame, here: &OwnedFd) -> io::Result<Made> {
     for number in 0..SIDE_BY_SIDE {
         let name = format!("{world}.{number}");
-        let Some(lock) = folder.try_lock(&name).ok()? else { continue };
-        let signals = Signals::held().ok()?;
-        let Some((link, process)) = handed_over(&folder, &name, &lock, &call, &here) else { break };
-        return Some(attended(&link, process, &signals));
+        let Some(lock) = folder.try_lock(&name)? else { continue };
+        let signals = Signals::held()?;
+        return Ok(match handed_over(folder, &name, &lock, call, here) {
+            Handed::Over(link, process) => Made::Code(attended(&link, process, &signals)),
+            Handed::Refused => Made::ElsewhereOnly,
+            Handed::ToNobody => Made::Nowhere,
+        });
     }
-    None
+    Ok(Made::Nowhere)
+}
+
+/// What comes of handing over.
+enum Handed {
+    /// The agent has begun.
+    Over(Link, Pid),
+    Refused,
+    ToNobody,
 }
 
 fn own_umask() -> u32 {
@@ -69,14 +104,18 @@ fn own_umask() -> u32 {
     mask.as_raw_mode()
 }
 
-/// Reaches the agent of a place and gives it the call; the agent has begun then. None where there is none to be had.
-fn handed_over(
+/// Reaches the agent of a place, or starts one, and gives it the call.
+fn handed_over(folder: &Folder, name: &str, lock: &Lock, call: &Frame, here: &OwnedFd) -> Handed {
+    try_to_hand_over(folder, name, lock, call, here).unwrap_or(Handed::ToNobody)
+}
+
+fn try_to_hand_over(
     folder: &Folder,
     name: &str,
     _lock: &Lock,
     call: &Frame,
     here: &OwnedFd,
-) -> Option<(Link, Pid)> {
+) -> Option<Handed> {
     let mut is_new = false;
     for _ in 0..ATTEMPTS {
         let link = match reached(folder, name) {
@@ -95,9 +134,9 @@ fn handed_over(
         match told {
             Ok(Some(Frame::Taken(process))) => {
                 link.wait_at_most(None).ok()?;
-                return Some((link, Pid::from_raw(process.cast_signed())?));
+                return Some(Handed::Over(link, Pid::from_raw(process.cast_signed())?));
             }
-            Ok(Some(Frame::Refused { goes: false })) => return None,
+            Ok(Some(Frame::Refused { goes: false })) => return Some(Handed::Refused),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return None,
             Ok(_) | Err(_) => {}
         }

@@ -39,12 +39,15 @@ impl Folder {
     /// Opens it, and makes it if need be.
     pub fn open(path: &Path) -> Result<Folder, String> {
         let shown = path.display();
-        match mkdirat(CWD, path.as_os_str().as_bytes(), Mode::RWXU) {
-            Ok(()) | Err(Errno::EXIST) => {}
-            Err(error) => return Err(format!("{shown} can't be made: {error}")),
-        }
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let folder = openat(CWD, path.as_os_str().as_bytes(), flags, Mode::empty());
+        let opened = || openat(CWD, path.as_os_str().as_bytes(), flags, Mode::empty());
+        let folder = match opened() {
+            Err(Errno::NOENT) => match mkdirat(CWD, path.as_os_str().as_bytes(), Mode::RWXU) {
+                Ok(()) | Err(Errno::EXIST) => opened(),
+                Err(error) => return Err(format!("{shown} can't be made: {error}")),
+            },
+            other => other,
+        };
         let folder = folder.map_err(|error| format!("{shown} can't be opened: {error}"))?;
         let stat = fstat(&folder).map_err(|error| format!("{shown}: {error}"))?;
         if stat.st_uid != geteuid().as_raw() {

@@ -10,6 +10,7 @@ use rustix::net::{
 };
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
+use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
@@ -204,6 +205,11 @@ impl Link {
     /// How long to wait for the next frame; for ever without.
     pub fn wait_at_most(&self, limit: Option<Duration>) -> io::Result<()> {
         self.0.set_read_timeout(limit)
+    }
+
+    /// Whoever waits for the next frame gets none.
+    pub fn end_hearing(&self) {
+        let _ = self.0.shutdown(Shutdown::Read);
     }
 
     pub fn send(&self, frame: &Frame) -> io::Result<()> {

@@ -2,7 +2,8 @@
 //!
 //! A call is made by an agent that its own command, or one of the same standing and environment, has started: variables,
 //! name spaces, groups, capabilities and confinement are the caller's because the agent was born with them. All of it is
-//! hashed to the name under which the agent is found.
+//! hashed to the name under which the agent is found. The first that is asked for is the one that has the environment alone in its
+//! name: mostly there is one world, and an agent that is of another one says so, since it looks who calls.
 
 use crate::raw::hex;
 use crate::request::Bytes;
@@ -10,7 +11,7 @@ use rustix::process::{Resource, getegid, geteuid, getgid, getrlimit, getuid};
 use sha2::{Digest, Sha256};
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -28,6 +29,8 @@ const LINES: [&str; 10] = [
     "CapBnd:",
     "CapAmb:",
 ];
+/// More than the file has, unless somebody is in very many groups.
+const LONGEST_STATUS: usize = 4096;
 const NAME_SPACES: [&str; 6] = ["ipc", "mnt", "net", "pid", "user", "uts"];
 
 /// What a shell changes by itself from command to command; handed over with each call instead.
@@ -41,7 +44,10 @@ const OF_THE_PROCESS: [&str; 5] = ["/dev/fd", "/dev/std", "/dev/tty", "/proc/sel
 /// The standing of a process, as text to be compared.
 pub fn of(process: &str) -> io::Result<String> {
     let folder = Path::new("/proc").join(process);
-    let status = fs::read_to_string(folder.join("status"))?;
+    // The file has no size to be asked for, and each read of it costs a system call.
+    let mut status = Vec::with_capacity(LONGEST_STATUS);
+    fs::File::open(folder.join("status"))?.read_to_end(&mut status)?;
+    let status = String::from_utf8_lossy(&status);
     let mut text = String::new();
     for line in status.lines().filter(|line| LINES.iter().any(|name| line.starts_with(name))) {
         text.push_str(line);
@@ -55,7 +61,7 @@ pub fn of(process: &str) -> io::Result<String> {
     Ok(text)
 }
 
-/// The name of the world of this process: two that share it may stand in for each other.
+/// The name of the world of this process: two that share it, and the standing, may stand in for each other.
 pub fn name(standing: &str) -> String {
     let mut hash = Sha256::new();
     hash.update(standing);
@@ -116,8 +122,10 @@ pub fn own_business(words: &[Bytes]) -> Option<&'static str> {
 }
 
 fn names_the_process(text: &[u8]) -> bool {
-    text.contains(&b'/')
-        && OF_THE_PROCESS.iter().any(|name| text.windows(name.len()).any(|w| w == name.as_bytes()))
+    let slashes = text.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+    slashes
+        .map(|(at, _)| &text[at..])
+        .any(|rest| OF_THE_PROCESS.iter().any(|name| rest.starts_with(name.as_bytes())))
 }
 
 #[cfg(test)]

@@ -73,6 +73,16 @@ struct Agent {
     calls: u64,
     idle_s: u32,
     since: Instant,
+    /// Who hears the callers, one after the other.
+    hearing: Sender<Hearing>,
+}
+
+/// A caller that is to be heard while his call is made.
+struct Hearing {
+    link: Link,
+    answer: Sender<Bytes>,
+    /// The call has been made.
+    over: Arc<AtomicBool>,
 }
 
 /// What comes after somebody was heard.
@@ -112,6 +122,7 @@ impl Agent {
         close_inherited()?;
         let listener = UnixListener::from(rustix::io::fcntl_dupfd_cloexec(stdin(), 3)?);
         let null = openat(CWD, "/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+        let (hearing, callers) = channel::<Hearing>();
         let agent = Agent {
             run,
             build: standing::build()?,
@@ -120,12 +131,15 @@ impl Agent {
             calls: 0,
             idle_s: IDLE_S,
             since: Instant::now(),
+            hearing,
         };
         agent.let_go();
         setsid()?;
         rustix::thread::set_name(TITLE)?;
         // The command held signals back when it started the agent.
         SigSet::all().thread_unblock()?;
+        // One thread for all: to make one for each call would take a tenth of its time.
+        std::thread::Builder::new().spawn(move || callers.iter().for_each(|caller| listen(&caller)))?;
         let pooled = std::env::var_os("WARMWIRE_POOL").is_none_or(|kind| kind == "process");
         process_pool::enable(pooled);
         Ok((listener, agent))
@@ -212,11 +226,8 @@ impl Agent {
         let over = Arc::new(AtomicBool::new(false));
         let (answer, answers) = channel();
         link.wait_at_most(None)?;
-        {
-            // Nobody waits for its end, which comes when the caller has gone.
-            let (link, over) = (link.again()?, over.clone());
-            std::thread::Builder::new().spawn(move || listen(&link, &answer, &over))?;
-        }
+        let heard = Hearing { link: link.again()?, answer, over: over.clone() };
+        self.hearing.send(heard).map_err(|_| io::ErrorKind::BrokenPipe)?;
         link.send(&Frame::Taken(getpid().as_raw_nonzero().get().cast_unsigned()))?;
         let caller = Caller { link: link.again()?, answers, shell: call.shell };
         let code = (self.run)(&call.words, Outside::of(caller));
@@ -225,7 +236,10 @@ impl Agent {
         self.let_go();
         // What could not be written is no output of the next call's.
         let _ = io::stdout().flush();
-        link.send(&Frame::Done(code))
+        let done = link.send(&Frame::Done(code));
+        // Even if the caller stays, the next one is heard.
+        link.end_hearing();
+        done
     }
 
     fn state(&self) -> String {
@@ -237,13 +251,13 @@ impl Agent {
 }
 
 /// Hears the caller while his call is made. When he goes before it is over, the call ends as it would have with him.
-fn listen(link: &Link, answer: &Sender<Bytes>, over: &AtomicBool) {
-    while let Ok(Some(frame)) = link.receive() {
+fn listen(caller: &Hearing) {
+    while let Ok(Some(frame)) = caller.link.receive() {
         if let Frame::Answer(text) = frame {
-            let _ = answer.send(text);
+            let _ = caller.answer.send(text);
         }
     }
-    if !over.load(Ordering::SeqCst) {
+    if !caller.over.load(Ordering::SeqCst) {
         let _ = kill_process(getpid(), Signal::KILL);
     }
 }
