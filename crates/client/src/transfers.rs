@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use engine::callbacks::{Callbacks, Endpoints, ReadAnswer, SeekAnswer, Written};
 use engine::info::TransferInfo;
 use engine::multi::Limits;
-use engine::{Descriptor, Easy, Multi, Share};
+use engine::{Descriptor, Easy, Multi, Share, Turn};
 use slab::Slab;
 use tables::constant::{CURLPAUSE_RECV, CURLPAUSE_SEND};
 use tables::{Code, EasyOption, MultiCode};
@@ -346,6 +346,22 @@ impl Transfers {
     /// Runs what is ready. Never blocks.
     pub fn perform(&mut self) {
         self.multi.perform();
+        self.take_messages();
+    }
+
+    /// The same without asking the descriptors: for who watches [`descriptor`](Self::descriptor) and has been told nothing.
+    pub fn run_ready(&mut self) {
+        self.multi.run_ready();
+        self.take_messages();
+    }
+
+    /// While it is held, what the caller does here makes [`descriptor`](Self::descriptor) readable for nobody: the caller is about to
+    /// [`perform`](Self::perform).
+    pub fn turn(&self) -> Turn {
+        self.multi.turn()
+    }
+
+    fn take_messages(&mut self) {
         while let Some((message, _)) = self.multi.next_message() {
             let id = message.easy.state().tag.get() - 1;
             let Some(active) = self.active.get(id) else { continue };
@@ -397,6 +413,11 @@ impl Transfers {
                 return Some(id);
             }
         }
+    }
+
+    /// Whether [`next_news`](Self::next_news) has any to tell.
+    pub fn has_news(&self) -> bool {
+        !self.news.0.borrow().is_empty()
     }
 
     /// How many have not ended.

@@ -298,3 +298,27 @@ fn one_descriptor_stands_for_all() {
     waited.unwrap();
     assert!(began.elapsed() < SOON);
 }
+
+/// On a kept connection, be it the engine's own or a share's, a request is no event before its reply is.
+#[test]
+fn what_is_begun_and_run_at_once_is_no_event() {
+    let server = HttpServer::plain();
+    let share = Share::default();
+    share.set_kind(LockData::Connect, true);
+    for share in [None, Some(share)] {
+        let mut transfers = Transfers::new(share);
+        let descriptor = transfers.descriptor().unwrap();
+        assert_eq!(fetch(&mut transfers, get(&server.url("/bytes/1"))).0, Code::Ok);
+        assert!(!is_readable(&descriptor, Duration::ZERO));
+        let turn = transfers.turn();
+        let id = transfers.start(get(&server.url("/delay/60000/bytes/1"))).unwrap();
+        transfers.run_ready();
+        drop(turn);
+        assert_eq!(transfers.info(id, |info| info.connects), 0);
+        assert!(!is_readable(&descriptor, Duration::ZERO), "nothing has come");
+        transfers.release(id);
+        // Outside of a turn it is one: else the loop would not come.
+        transfers.start(get(&server.url("/bytes/1"))).unwrap();
+        assert!(is_readable(&descriptor, Duration::ZERO));
+    }
+}

@@ -22,7 +22,7 @@ use net::connect::Favourites;
 use net::exchange::Storage;
 use net::session::Buffer;
 use net::{Pool, ResolveCache, SessionStore, SharedPool};
-use runtime::{Clock, Descriptor, ExtraFd, Interest, Recursive, Runtime, SocketHook, TaskId};
+use runtime::{Clock, Descriptor, ExtraFd, Interest, Recursive, Runtime, SocketHook, TaskId, Turn};
 use slab::Slab;
 use tables::{Code, MultiCode};
 
@@ -234,27 +234,40 @@ impl Multi {
 
     /// curl_multi_perform: runs what is ready; the number of transfers still running.
     pub fn perform(&self) -> (MultiCode, usize) {
+        self.run_by(Runtime::perform)
+    }
+
+    /// The same for who watches [`descriptor`](Self::descriptor) and has been told nothing: descriptors are asked only where it would
+    /// else be told for having begun to wait for one.
+    pub fn run_ready(&self) -> (MultiCode, usize) {
+        match self.run_by(Runtime::run) {
+            (MultiCode::Ok, _) if self.0.runtime.reactor().has_unasked() => self.perform(),
+            told => told,
+        }
+    }
+
+    fn run_by(&self, run: fn(&Runtime) -> Result<(), Recursive>) -> (MultiCode, usize) {
         let _ends = EndsThrown(self);
-        if self.0.runtime.perform().is_err() {
+        if run(&self.0.runtime).is_err() {
             return (MultiCode::RecursiveApiCall, self.running());
         }
         self.tell();
         (self.after_telling(), self.running())
     }
 
+    /// While it is held, what the caller does makes [`descriptor`](Self::descriptor) readable for nobody: the caller is about to run.
+    pub fn turn(&self) -> Turn {
+        self.0.runtime.reactor().turn()
+    }
+
     /// curl_multi_socket_action; `None` is CURL_SOCKET_TIMEOUT.
     pub fn socket_action(&self, fd: Option<RawFd>, ready: Interest, error: bool) -> (MultiCode, usize) {
-        let _ends = EndsThrown(self);
         match fd {
             Some(fd) => self.0.runtime.reactor().ready(fd, ready, error),
             // The application's timer is one-shot: what it was told has now been used up.
             None => self.0.told.set(None),
         }
-        if self.0.runtime.run().is_err() {
-            return (MultiCode::RecursiveApiCall, self.running());
-        }
-        self.tell();
-        (self.after_telling(), self.running())
+        self.run_by(Runtime::run)
     }
 
     /// curl_multi_wait and curl_multi_poll: waits for our descriptors and `extra`; how many are ready.

@@ -254,8 +254,9 @@ impl Runtime {
 
     fn end_run(&self) {
         self.0.later.take().into_iter().for_each(Waker::wake);
-        self.0.running.set(false);
-        self.0.reactor.ready.set_running(false);
+        if self.0.running.replace(false) {
+            self.0.reactor.ready.end_turn();
+        }
     }
 
     fn next_in_batch(&self) -> Option<TaskId> {
@@ -321,7 +322,7 @@ impl<'a> Running<'a> {
         if runtime.0.running.replace(true) {
             return Err(Recursive);
         }
-        runtime.0.reactor.ready.set_running(true);
+        runtime.0.reactor.ready.begin_turn();
         Ok(Running(runtime))
     }
 }

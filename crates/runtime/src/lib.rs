@@ -20,7 +20,7 @@ pub use clock::{Clock, ManualClock};
 pub use executor::{Recursive, Runtime, TaskId};
 pub use interest::{Direction, Interest};
 pub use offload::offload;
-pub use reactor::{Reactor, Registration, SocketHook, WakeGuard};
+pub use reactor::{Reactor, Registration, SocketHook, Turn, WakeGuard};
 pub use sys::fork::{after_fork_in_child, generation as fork_generation};
 pub use sys::host::host_name;
 pub use sys::privilege::secure_execution;

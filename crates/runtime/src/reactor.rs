@@ -43,6 +43,8 @@ pub(crate) struct Table {
     generation: u32,
     pub(crate) epoll: Option<Arc<Epoll>>,
     pub(crate) wake_in_epoll: bool,
+    /// epoll has something to say of what came since it was last asked: it reports each once at once.
+    pub(crate) unasked: bool,
     /// Entries that epoll refused (duplicates, its limits): polled beside it.
     pub(crate) stragglers: BTreeSet<usize>,
     hook: Option<Arc<dyn SocketHook>>,
@@ -76,6 +78,9 @@ pub struct Registration {
 
 /// While held, the wake-up descriptor is among the interests: a thread will wake a task.
 pub struct WakeGuard(Arc<Reactor>);
+
+/// While held, its holder is about to run the tasks: those that become ready end nobody's wait.
+pub struct Turn(Arc<Reactor>);
 
 impl Reactor {
     pub(crate) fn new(clock: Clock) -> Arc<Reactor> {
@@ -150,6 +155,13 @@ impl Reactor {
         WakeGuard(self.clone())
     }
 
+    /// The caller does what makes tasks ready, and runs them before it drops this or else is told by the wake-up descriptor. So a
+    /// loop's own doings cost it no event.
+    pub fn turn(self: &Arc<Self>) -> Turn {
+        self.ready.begin_turn();
+        Turn(self.clone())
+    }
+
     /// How long until something must be done; zero when tasks are ready.
     pub fn timeout(&self) -> Option<Duration> {
         if !self.ready.is_empty() {
@@ -177,6 +189,12 @@ impl Reactor {
         }
         drop(table);
         wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Whether [`descriptor`](Self::descriptor) is readable for no other reason than that something is waited for since it was last
+    /// asked.
+    pub fn has_unasked(&self) -> bool {
+        self.table().unasked
     }
 
     /// Ends the present or next interruptible wait; from any thread.
@@ -354,6 +372,12 @@ impl Drop for Registration {
     }
 }
 
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.0.ready.end_turn();
+    }
+}
+
 impl Drop for WakeGuard {
     fn drop(&mut self) {
         self.0.ready.unwatch();
@@ -375,6 +399,7 @@ impl Table {
         let Some(epoll) = &self.epoll else { return };
         let entry = &mut self.entries[slot];
         entry.in_epoll = epoll.add(&entry.fd, key(slot, entry.generation)).is_ok();
+        self.unasked = true;
         if !entry.in_epoll {
             self.stragglers.insert(slot);
         }

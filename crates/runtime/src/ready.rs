@@ -19,8 +19,8 @@ pub(crate) struct Ready {
     queue: Mutex<VecDeque<TaskId>>,
     /// The owner is in `wait`, or about to be.
     sleeping: AtomicBool,
-    /// The owner is in `run` and will look at the queue again.
-    running: AtomicBool,
+    /// Runs, and turns of the owner around them, that are under way: whoever is in one will look at the queue again.
+    turns: AtomicUsize,
     /// How many wake guards are held: an application's loop may be watching the descriptor.
     watchers: AtomicUsize,
     /// The descriptor has been written and not yet drained.
@@ -79,10 +79,14 @@ impl Ready {
         self.sleeping.store(on, SeqCst);
     }
 
-    /// Leaving `run` with tasks still queued while an application's loop watches the descriptor: it must come back.
-    pub(crate) fn set_running(&self, on: bool) {
-        self.running.store(on, SeqCst);
-        if !on && self.watchers.load(SeqCst) > 0 && !self.is_empty() {
+    pub(crate) fn begin_turn(&self) {
+        self.turns.fetch_add(1, SeqCst);
+    }
+
+    /// Leaving the last turn with tasks still queued while an application's loop watches the descriptor: it must come back.
+    pub(crate) fn end_turn(&self) {
+        let is_last = self.turns.fetch_sub(1, SeqCst) == 1;
+        if is_last && self.watchers.load(SeqCst) > 0 && !self.is_empty() {
             self.kick();
         }
     }
@@ -144,7 +148,7 @@ impl Ready {
     }
 
     fn somebody_sleeps(&self) -> bool {
-        self.sleeping.load(SeqCst) || self.watchers.load(SeqCst) > 0 && !self.running.load(SeqCst)
+        self.sleeping.load(SeqCst) || self.watchers.load(SeqCst) > 0 && self.turns.load(SeqCst) == 0
     }
 
     fn kick(&self) {

@@ -122,6 +122,7 @@ impl Reactor {
 
     fn wait_epoll(&self, epoll: &Epoll, max: Duration) -> io::Result<usize> {
         let mut events = SmallVec::<[Event; 16]>::new();
+        self.table().unasked = false;
         epoll.wait(max, &mut events)?;
         Ok(self.report(events.into_iter()))
     }

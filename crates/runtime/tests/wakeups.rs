@@ -10,7 +10,7 @@ use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use warmwire_runtime::{Clock, Interest, Runtime, SocketHook};
+use warmwire_runtime::{Clock, Descriptor, Interest, Runtime, SocketHook};
 
 const THREADS: u32 = 4;
 const ROUNDS: u32 = 500;
@@ -149,4 +149,40 @@ fn a_call_that_comes_just_before_the_sleep_ends_it() {
     stop.store(1, SeqCst);
     caller.join().unwrap();
     assert!(longest < Duration::from_secs(3), "a call was slept through");
+}
+
+/// Whether a loop that watches it would be told now.
+fn is_readable(descriptor: &Descriptor) -> bool {
+    let mut set = [PollFd::new(descriptor, PollFlags::IN)];
+    poll(&mut set, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).unwrap() > 0
+}
+
+#[test]
+fn what_is_run_in_the_same_turn_is_no_event() {
+    let rt = Runtime::new(Clock::system());
+    let descriptor = rt.reactor().descriptor().unwrap();
+    let done = Rc::new(Cell::new(0));
+    let spawn = || {
+        let done = done.clone();
+        rt.spawn(Box::pin(async move { done.set(done.get() + 1) }))
+    };
+    spawn();
+    assert!(is_readable(&descriptor), "a loop has to hear of what is done outside of turns");
+    rt.perform().unwrap();
+    assert!(!is_readable(&descriptor) && done.get() == 1);
+    let turn = rt.reactor().turn();
+    for _ in 0..2 {
+        // A run within the turn does not end it.
+        spawn();
+        assert!(!is_readable(&descriptor));
+        rt.run().unwrap();
+    }
+    drop(turn);
+    assert!(!is_readable(&descriptor) && done.get() == 3);
+    let turn = rt.reactor().turn();
+    spawn();
+    drop(turn);
+    assert!(is_readable(&descriptor), "what a turn leaves has to be heard of");
+    rt.perform().unwrap();
+    assert!(!is_readable(&descriptor) && done.get() == 4);
 }

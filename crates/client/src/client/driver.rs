@@ -168,6 +168,8 @@ struct Driven<W> {
 impl<W: Watch> Driven<W> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.engine.post.0.set_driver(Some(cx.waker()));
+        // What is done here is run here: without this, each request would make the descriptor readable once more than its reply does.
+        let _turn = self.engine.transfers.turn();
         let mut ready = false;
         for _ in 0..TURNS {
             self.engine.turn(ready);
@@ -211,14 +213,18 @@ impl Engine {
         inbox.closed && inbox.orders.is_empty()
     }
 
-    /// Does what was ordered, runs what is ready, and tells what has come of it.
+    /// Does what was ordered, runs what is ready, and tells what has come of it. With `ready` there is more to run than what was
+    /// ordered: descriptors are asked.
     fn turn(&mut self, ready: bool) {
         let orders = std::mem::take(&mut self.post.0.lock().orders);
         if orders.is_empty() && !ready {
             return;
         }
         orders.into_iter().for_each(|order| self.obey(order));
-        self.transfers.perform();
+        match ready {
+            true => self.transfers.perform(),
+            false => self.transfers.run_ready(),
+        }
         while let Some(id) = self.transfers.next_news() {
             self.deliver(id);
         }
