@@ -301,6 +301,7 @@ impl Session {
         }
         let id = self.core.as_mut()?.parked.spare.pop_front()?;
         self.open.insert(id, Waiting::default());
+        self.share_window();
         self.wake_driver();
         Some(id)
     }
@@ -308,8 +309,14 @@ impl Session {
     /// Nobody has the stream any more.
     pub fn close(&mut self, id: StreamId) {
         self.open.remove(&id);
+        self.share_window();
         self.tell_of_vacancies();
         self.wake_driver(); // it may have been the last
+    }
+
+    fn share_window(&mut self) {
+        let streams = self.open.len();
+        self.machine().into_iter().for_each(|machine| machine.share_window(streams));
     }
 
     pub fn waiting(&mut self, id: StreamId) -> &mut Waiting {

@@ -16,13 +16,15 @@ pub struct Due(Option<Sleep>);
 impl Due {
     /// Does what is due; ready when there was something.
     pub fn poll(&mut self, cx: &mut Context<'_>, machine: &mut Machine, reactor: &Arc<Reactor>) -> Poll<()> {
-        let Some(at) = machine.timeout() else { return Poll::Pending };
+        let next = [machine.timeout(), machine.silent_until()];
+        let Some(at) = next.into_iter().flatten().min() else { return Poll::Pending };
         let due = self.0.get_or_insert_with(|| reactor.sleep_until(at));
         if due.deadline() != at {
             due.reset(at);
         }
         ready!(Pin::new(due).poll(cx));
         machine.tick(reactor.now());
+        machine.break_silence(reactor.now());
         Poll::Ready(())
     }
 }

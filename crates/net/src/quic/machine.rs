@@ -13,22 +13,19 @@ use quinn_proto::{
 };
 
 use super::early::Early;
-use super::tls::Told;
+use super::tls::{Hello, Told};
+use super::window::{self, Window};
 use crate::filter::udp::Batch;
 use crate::{NetError, NetErrorKind};
 
 /// The largest datagram that is taken, as the peer is told: what an Ethernet carries over IPv4.
 pub const DATAGRAM: usize = 1472;
-/// What a stream may hold that nobody has read, which is what the way to a far server holds at best; one that was paused in its
-/// middle holds no more.
-const STREAM_WINDOW: u32 = 8 << 20;
-/// The same of a stream of which nothing was read, which is as much as has to be read before the peer is told of more
-/// (`quic::tls`): a hundred transfers that are paused from their first byte on hold a hundred of these.
-pub const FIRST_WINDOW: u64 = STREAM_WINDOW as u64 / 8;
 /// What is kept until the peer has acknowledged it, on all streams together.
 const SEND_WINDOW: u64 = 8 << 20;
 /// Unused for longer than this, a connection is over (curl's own).
 const IDLE: Duration = Duration::from_secs(60);
+/// A peer whose limit is shorter than twice this is not kept busy for it.
+const LEAST_SILENCE: Duration = Duration::from_millis(500);
 /// Datagrams that one system call sends: no more than 64 KiB.
 const BATCH: usize = 44;
 /// What the peer opens: its control stream and two for header compression, and some that nobody knows.
@@ -56,6 +53,10 @@ pub struct Machine {
     /// What was read has made room, which the peer is to be told.
     stirred: bool,
     lost: Option<ConnectionError>,
+    /// When the peer was heard or asked last, and how long either may be silent while somebody runs the connection.
+    heard: Instant,
+    silence: Option<Duration>,
+    window: Window,
     /// What was said before the handshake was over, until the server has taken it.
     early: Option<Early>,
     /// Bytes of it that the server took, or negative those that it refused.
@@ -99,7 +100,7 @@ pub enum Readable {
 impl Machine {
     /// Begins a connection to a server of this name.
     pub fn connect(
-        crypto: Arc<dyn quinn_proto::crypto::ClientConfig>,
+        hello: Arc<Hello>,
         peer: SocketAddr,
         name: &str,
         purpose: Purpose,
@@ -108,7 +109,8 @@ impl Machine {
         let mut config = EndpointConfig::default();
         let _ = config.max_udp_payload_size(DATAGRAM as u16); // RFC 9000 §18.2 allows any from 1200 on
         let mut endpoint = Endpoint::new(Arc::new(config), None, true, None);
-        let mut config = ClientConfig::new(crypto);
+        let window = hello.window.clone();
+        let mut config = ClientConfig::new(hello);
         config.transport_config(Arc::new(transport(purpose)));
         let begun = endpoint.connect(now, config, peer, name);
         let (handle, connection) =
@@ -120,6 +122,9 @@ impl Machine {
             connection,
             early,
             taken_early: 0,
+            heard: now,
+            silence: None,
+            window,
             peer,
             out: Vec::new(),
             size: 0,
@@ -145,6 +150,7 @@ impl Machine {
             let event = self.endpoint.handle(now, self.peer, None, ecn, datagram, &mut answer);
             if let Some(DatagramEvent::ConnectionEvent(_, event)) = event {
                 self.connection.handle_event(event);
+                self.heard = now;
             }
         }
         self.settle();
@@ -163,6 +169,21 @@ impl Machine {
     /// When something is due next.
     pub fn timeout(&mut self) -> Option<Instant> {
         if self.broken { None } else { self.connection.poll_timeout() }
+    }
+
+    /// When the peer is to be asked for a sign of life, by who runs the connection: a stream is open, and none of it may come
+    /// for longer than a connection may be idle (RFC 9114 §5.1, RFC 9000 §10.1.2). Half of that, as in curl.
+    pub fn silent_until(&self) -> Option<Instant> {
+        let silence = self.silence.filter(|_| !self.is_closed())?;
+        Some(self.heard + silence)
+    }
+
+    /// Asks for it, when it is time to.
+    pub fn break_silence(&mut self, now: Instant) {
+        if self.silent_until().is_some_and(|at| at <= now) {
+            self.heard = now;
+            self.ping();
+        }
     }
 
     /// What is to be sent next, until [`Machine::sent`] says that it was, of at most so many datagrams; none when there is
@@ -198,7 +219,11 @@ impl Machine {
             Event::ConnectionLost { reason } => {
                 self.lost.get_or_insert_with(|| reason.clone());
             }
-            Event::Connected => return Some(self.settle_early().unwrap_or(event)),
+            Event::Connected => {
+                let idle = self.told().and_then(|told| told.idle).map_or(IDLE, |theirs| theirs.min(IDLE));
+                self.silence = Some((idle / 2).max(LEAST_SILENCE));
+                return Some(self.settle_early().unwrap_or(event));
+            }
             Event::Stream(StreamEvent::Writable { .. }) => {
                 self.early.take_if(|early| early.go_on(&mut self.connection));
             }
@@ -270,6 +295,11 @@ impl Machine {
             return None;
         }
         self.connection.streams().accept(Dir::Uni)
+    }
+
+    /// So many of our streams are open, who share what may wait unread.
+    pub fn share_window(&self, streams: usize) {
+        self.window.share(streams);
     }
 
     /// What has come on a stream, in pieces of at most `most` bytes. It makes room for more.
@@ -420,7 +450,7 @@ fn transport(purpose: Purpose) -> TransportConfig {
     transport
         .max_concurrent_bidi_streams(0_u32.into())
         .max_concurrent_uni_streams(PEERS_STREAMS.into())
-        .stream_receive_window(STREAM_WINDOW.into())
+        .stream_receive_window(window::STREAM.into())
         // A stream that nobody reads must not stall the others: what all hold is bounded by each.
         .receive_window(VarInt::MAX)
         .send_window(SEND_WINDOW)

@@ -12,6 +12,7 @@ mod early;
 mod machine;
 mod qlog;
 mod tls;
+mod window;
 
 pub use crate::filter::udp::ROOM;
 pub use carrier::Quic;

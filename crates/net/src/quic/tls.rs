@@ -4,6 +4,7 @@
 use std::any::Any;
 use std::io::Cursor;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use quinn_proto::crypto::{self, ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey};
 use quinn_proto::transport_parameters::TransportParameters;
@@ -15,7 +16,7 @@ use rustls::quic::{ClientConnection, KeyChange, Secrets, Suite, Version};
 use rustls::{CipherSuite, ClientConfig, Error, HandshakeKind};
 use wire::varint;
 
-use super::machine::FIRST_WINDOW;
+use super::window::{Window, narrowed, parameter};
 use crate::tls::suites;
 
 /// The only version that is spoken (RFC 9000 §15).
@@ -29,38 +30,9 @@ const TAG: usize = 16;
 /// How handshakes are begun.
 pub struct Hello {
     config: Arc<ClientConfig>,
+    pub window: Window,
     /// Why none could be.
     fault: OnceLock<Error>,
-}
-
-/// Transport parameters that give each of our streams no more than this at first (RFC 9000 §18.2:
-/// initial_max_stream_data_bidi_local). `quinn-proto` has one window for all streams and at all times, and tells the peer of more
-/// when an eighth of it was read: who has been told of an eighth at first comes to have all of it by reading, and a stream that
-/// nobody reads keeps an eighth.
-fn narrowed(said: &[u8], first: u64) -> Vec<u8> {
-    const OF_OUR_STREAMS: u64 = 5;
-    let mut out = Vec::with_capacity(said.len());
-    let mut rest = said;
-    while let Some((id, value, behind)) = parameter(rest) {
-        varint::write(&mut out, id);
-        let window =
-            varint::read(value).filter(|_| id == OF_OUR_STREAMS).map(|(window, _)| window.min(first));
-        let mut less = Vec::new();
-        window.into_iter().for_each(|window| varint::write(&mut less, window));
-        let value = if less.is_empty() { value } else { &less };
-        varint::write(&mut out, value.len() as u64);
-        out.extend_from_slice(value);
-        rest = behind;
-    }
-    out
-}
-
-/// The first of a list: its number, its value, and what follows.
-fn parameter(list: &[u8]) -> Option<(u64, &[u8], &[u8])> {
-    let (id, used) = varint::read(list)?;
-    let (length, more) = varint::read(&list[used..])?;
-    let (value, behind) = list[used + more..].split_at_checked(usize::try_from(length).ok()?)?;
-    Some((id, value, behind))
 }
 
 /// One connection's.
@@ -68,6 +40,7 @@ struct Session {
     tls: ClientConnection,
     initial: Suite,
     next: Option<Secrets>,
+    window: Window,
     /// Why the server was refused, or what it has said.
     fault: Option<Error>,
 }
@@ -80,12 +53,14 @@ pub struct Told {
     pub group: &'static str,
     pub resumed: bool,
     pub certificates: Vec<CertificateDer<'static>>,
+    /// Unused for so long, the peer gives the connection up.
+    pub idle: Option<Duration>,
     pub fault: Option<Error>,
 }
 
 impl Hello {
     pub fn new(config: ClientConfig) -> Hello {
-        Hello { config: Arc::new(config), fault: OnceLock::new() }
+        Hello { config: Arc::new(config), window: Window::default(), fault: OnceLock::new() }
     }
 
     /// Why no handshake could be begun, if that was why.
@@ -108,12 +83,12 @@ impl crypto::ClientConfig for Hello {
         let server = ServerName::try_from(name).map_err(|_| invalid())?.to_owned();
         let mut said = Vec::new();
         parameters.write(&mut said);
-        let said = narrowed(&said, FIRST_WINDOW);
+        let said = narrowed(&said);
         let tls = ClientConnection::new(self.config.clone(), Version::V1, server, said).map_err(|e| {
             let _ = self.fault.set(e); // the first is told
             ConnectError::UnsupportedVersion
         })?;
-        Ok(Box::new(Session { tls, initial, next: None, fault: None }))
+        Ok(Box::new(Session { tls, initial, next: None, window: self.window.clone(), fault: None }))
     }
 }
 
@@ -132,9 +107,24 @@ impl Session {
                 .iter()
                 .map(|der| der.clone().into_owned())
                 .collect(),
+            idle: tls.quic_transport_parameters().and_then(idle_limit),
             fault: self.fault.clone(),
         }
     }
+}
+
+/// What transport parameters say of the time that a connection may be idle; 0 is as good as nothing said (RFC 9000 §18.2:
+/// max_idle_timeout).
+fn idle_limit(mut said: &[u8]) -> Option<Duration> {
+    const MAX_IDLE_TIMEOUT: u64 = 1;
+    while let Some((id, value, behind)) = parameter(said) {
+        if id == MAX_IDLE_TIMEOUT {
+            let (limit, _) = varint::read(value)?;
+            return (limit > 0).then(|| Duration::from_millis(limit));
+        }
+        said = behind;
+    }
+    None
 }
 
 fn keys(keys: rustls::quic::Keys) -> Keys {
@@ -190,18 +180,20 @@ impl crypto::Session for Session {
     }
 
     fn write_handshake(&mut self, out: &mut Vec<u8>) -> Option<Keys> {
-        Some(keys(match self.tls.write_hs(out)? {
-            KeyChange::Handshake { keys } => keys,
-            KeyChange::OneRtt { keys, next } => {
+        Some(match self.tls.write_hs(out)? {
+            KeyChange::Handshake { keys: of_handshake } => keys(of_handshake),
+            KeyChange::OneRtt { keys: of_data, next } => {
                 self.next = Some(next);
-                keys
+                self.window.guard(keys(of_data))
             }
-        }))
+        })
     }
 
     fn next_1rtt_keys(&mut self) -> Option<KeyPair<Box<dyn PacketKey>>> {
         let keys = self.next.as_mut()?.next_packet_keys();
-        Some(KeyPair { local: Box::new(keys.local), remote: Box::new(keys.remote) })
+        let keys =
+            KeyPair { local: Box::new(keys.local) as Box<dyn PacketKey>, remote: Box::new(keys.remote) as _ };
+        Some(self.window.guard_packets(keys))
     }
 
     /// The tag is over a packet that begins with what the first was sent to.
@@ -232,16 +224,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_parameter_is_narrowed() {
-        let said = [
-            &[4, 1, 7][..],
-            &[5, 4, 0x80, 0x10, 0, 0],
-            &[6, 4, 0x80, 0x10, 0, 0],
-            &[0x0f, 0],
-            &[0x40, 0x99, 1, 9],
-        ];
-        let narrow = [said[0], &[5, 2, 0x44, 0][..], said[2], said[3], said[4]];
-        assert_eq!(narrowed(&said.concat(), 1024), narrow.concat());
-        assert_eq!(narrowed(&said.concat(), u64::MAX >> 2), said.concat());
+    fn the_peers_idle_limit() {
+        let said = |value: &[u8]| [&[4, 1, 7, 1, value.len() as u8], value, &[5, 1, 0]].concat();
+        for (value, limit) in [(&[0x40, 0x64][..], Some(100)), (&[0], None), (&[], None)] {
+            assert_eq!(idle_limit(&said(value)), limit.map(Duration::from_millis));
+        }
+        assert_eq!(idle_limit(&[4, 1, 7, 5, 1, 0]), None);
     }
 }

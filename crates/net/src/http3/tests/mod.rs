@@ -393,7 +393,6 @@ fn who_does_not_read_stalls_nobody() {
     });
 }
 
-/// RFC 9114 §4.1: DATA before HEADERS ends the connection.
 /// A stream that nobody reads is given room for 1 MiB and no more, many of them hold up nobody, and who begins to read gets all.
 #[test]
 fn many_that_do_not_read_hold_little() {
@@ -418,6 +417,42 @@ fn many_that_do_not_read_hold_little() {
     assert!((3 * LARGE..=most).contains(&sent), "{sent} of {most}");
 }
 
+/// Those that are paused in their middle share what may wait: the more there are, the less each is given room for.
+#[test]
+fn many_that_pause_in_their_middle_share_a_bound() {
+    const MANY: usize = 16;
+    const LARGE: usize = 5 << 20;
+    const READ: usize = 5 << 18;
+    const ROOM: usize = (32 << 20) / MANY;
+    let peer = Peer::start(Habits { answers: vec![Answer::Body(LARGE); MANY], ..Habits::default() });
+    let peer = run(|rt| async move {
+        let (http3, _rested) = session(&rt, open(&rt, &peer).await);
+        let mut all: Vec<Stream> = (0..MANY).map(|_| request(&http3, true).unwrap()).collect();
+        let mut buf = vec![0; READ];
+        for stream in &mut all {
+            poll_fn(|cx| stream.poll_head(cx)).await.unwrap();
+            let mut read = 0;
+            while read < READ {
+                let step = poll_fn(|cx| stream.poll_body(cx, &mut buf[read..])).await.unwrap();
+                let BodyStep::Bytes(n) = step else { panic!("no end after {read}") };
+                read += n;
+            }
+        }
+        wait(&rt, Duration::from_secs(1)).await;
+        assert_eq!(get(&http3).await.unwrap(), 10);
+        let mut rest = 0;
+        while let BodyStep::Bytes(n) = poll_fn(|cx| all[0].poll_body(cx, &mut buf)).await.unwrap() {
+            rest += n;
+        }
+        assert_eq!(rest, LARGE - READ);
+        drop(all);
+        peer
+    });
+    let (sent, most) = (peer.end().sent, (MANY - 1) * (READ + ROOM) + LARGE + 3000);
+    assert!((MANY * READ..=most).contains(&sent), "{sent} of {most}");
+}
+
+/// RFC 9114 §4.1: DATA before HEADERS ends the connection.
 #[test]
 fn a_fault_of_the_peers_ends_the_connection() {
     let peer = Peer::start(Habits { answers: vec![Answer::Raw(vec![0, 2, 1, 1])], ..Habits::default() });
@@ -469,6 +504,20 @@ fn an_idle_connection_is_looked_at_when_it_is_asked_for() {
         assert_eq!(look(&mut parked, &mut connection), Idle::Alive);
         wait(&rt, Duration::from_secs(2)).await;
         assert_eq!(look(&mut parked, &mut connection), Idle::Closed);
+    });
+}
+
+/// A reply that is long in coming keeps its connection, whatever the peer thinks of silence.
+#[test]
+fn a_connection_with_a_stream_is_kept_alive() {
+    let idle = Some(Duration::from_secs(3));
+    let peer = Peer::start(Habits { answers: vec![Answer::Silence], idle, ..Habits::default() });
+    run(|rt| async move {
+        let connection = open(&rt, &peer).await;
+        let (http3, _rested) = session(&rt, connection);
+        let _waits = request(&http3, true).unwrap();
+        wait(&rt, Duration::from_secs(8)).await;
+        assert_eq!(get(&http3).await.unwrap(), 10);
     });
 }
 
