@@ -18,6 +18,7 @@ type Parser = (&'static str, fn(&[u8]));
 /// Name (also that of its directory of seeds) and function.
 pub const PARSERS: &[Parser] = &[
     ("altsvc", altsvc_cache),
+    ("capsule", capsules),
     ("challenge", challenges),
     ("chunked", chunked),
     ("content_encoding", content_encoding),
@@ -782,6 +783,38 @@ pub fn h3_streams(input: &[u8]) {
         }
     }
     let _ = streams.map(|stream| stream.end());
+}
+
+/// A proxy's stream of capsules, which says the same however it is cut, and what a QUIC DATAGRAM says beside it. What was taken
+/// out of either is put in again and comes out the same, and nothing is longer than what UDP carries.
+pub fn capsules(input: &[u8]) {
+    use wire::capsule::{self, Capsules};
+    let taken = |bytes: &[u8], piece: usize| {
+        let (mut capsules, mut payloads) = (Capsules::default(), Vec::new());
+        for piece in bytes.chunks(piece) {
+            capsules.take(piece, |payload| payloads.push(payload.to_vec()));
+        }
+        (payloads, capsules.is_between())
+    };
+    let whole = taken(input, input.len().max(1));
+    for piece in [1, 3, 1000] {
+        assert_eq!(taken(input, piece), whole, "in pieces of {piece}");
+    }
+    let (payloads, _) = whole;
+    let mut again = Vec::new();
+    for payload in &payloads {
+        // The context before it may be written in up to eight octets.
+        assert!(payload.len() < 65_527 + 8);
+        capsule::write(&mut again, payload);
+        let beside = capsule::on_quic(8, payload);
+        assert_eq!(capsule::of_quic(8, &beside), Some(&payload[..]));
+        assert_eq!(capsule::of_quic(4, &beside), None);
+    }
+    assert_eq!(taken(&again, again.len().max(1)), (payloads, true));
+    let stream = input.first().map_or(0, |first| u64::from(first & 0x3f) * 4);
+    if let Some(payload) = capsule::of_quic(stream, input) {
+        assert!(input.ends_with(payload) && payload.len() + 2 <= input.len());
+    }
 }
 
 /// What it tells, as text.
