@@ -12,6 +12,7 @@ mod offload;
 mod reactor;
 mod ready;
 pub mod stack;
+mod sync;
 pub mod sys;
 mod timers;
 mod wait;

@@ -3,16 +3,19 @@
 //! The descriptor is created when first needed and owned here, behind the `Arc` that every waker holds, so a waker
 //! that outlives its runtime writes into a descriptor that still exists. It is written only when somebody sleeps on
 //! it: the runtime in `wait`, or an application's own event loop while a wake guard is held.
+//!
+//! tests/interleavings.rs compiles this file once more, with locks and atomics whose order of steps a seed decides.
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::os::fd::{AsRawFd, RawFd};
 use std::task::Wake;
+use std::time::Duration;
 
 use crate::executor::TaskId;
-use crate::sys::eventfd;
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use crate::sys::eventfd::{self, EventFd};
 
 #[derive(Default)]
 pub(crate) struct Ready {
@@ -27,7 +30,7 @@ pub(crate) struct Ready {
     kicked: AtomicBool,
     /// `wakeup` was called and no interruptible wait has returned since.
     woken: AtomicBool,
-    descriptor: Mutex<Option<Arc<OwnedFd>>>,
+    descriptor: Mutex<Option<Arc<EventFd>>>,
 }
 
 impl Ready {
@@ -75,8 +78,20 @@ impl Ready {
         self.woken.swap(false, SeqCst)
     }
 
-    pub(crate) fn set_sleeping(&self, on: bool) {
-        self.sleeping.store(on, SeqCst);
+    /// Has `wait` wait for so long, or not at all when there is something to do. That we sleep is said before the queue
+    /// and the wish to be woken are looked at: whoever comes after the look finds it said and kicks.
+    pub(crate) fn asleep<T>(&self, max: Duration, may_wake: bool, wait: impl FnOnce(Duration) -> T) -> T {
+        self.sleeping.store(!max.is_zero(), SeqCst);
+        let called = may_wake && self.woken();
+        let slept = wait(if self.is_empty() && !called { max } else { Duration::ZERO });
+        self.awake();
+        self.drain();
+        slept
+    }
+
+    /// The wait is over: waking a task from here on must not write the descriptor.
+    pub(crate) fn awake(&self) {
+        self.sleeping.store(false, SeqCst);
     }
 
     pub(crate) fn begin_turn(&self) {
@@ -106,7 +121,7 @@ impl Ready {
     }
 
     /// The wake-up descriptor, made when missing.
-    pub(crate) fn descriptor(&self) -> io::Result<Arc<OwnedFd>> {
+    pub(crate) fn descriptor(&self) -> io::Result<Arc<EventFd>> {
         let mut slot = lock(&self.descriptor);
         if let Some(fd) = &*slot {
             return Ok(fd.clone());
@@ -114,14 +129,14 @@ impl Ready {
         let fd = Arc::new(eventfd::create()?);
         *slot = Some(fd.clone());
         drop(slot);
-        // A wake-up from before the descriptor existed must not be lost on a loop that watches it.
-        if self.woken() {
+        // A wake-up from before the descriptor existed must not be lost on a loop that watches it. Who runs looks again.
+        if self.woken() || self.turns.load(SeqCst) == 0 && !self.is_empty() {
             self.kick();
         }
         Ok(fd)
     }
 
-    pub(crate) fn descriptor_if_made(&self) -> Option<Arc<OwnedFd>> {
+    pub(crate) fn descriptor_if_made(&self) -> Option<Arc<EventFd>> {
         lock(&self.descriptor).clone()
     }
 
@@ -135,15 +150,17 @@ impl Ready {
         if !self.kicked.load(SeqCst) {
             return;
         }
-        if let Some(fd) = self.descriptor_if_made() {
-            eventfd::drain(&fd);
+        let slot = lock(&self.descriptor);
+        if let Some(fd) = &*slot {
+            eventfd::drain(fd);
         }
         self.kicked.store(false, SeqCst);
     }
 
     /// After fork the descriptor is shared with the parent, whose wake-ups are not ours.
     pub(crate) fn forget_descriptor(&self) {
-        *lock(&self.descriptor) = None;
+        let mut slot = lock(&self.descriptor);
+        *slot = None;
         self.kicked.store(false, SeqCst);
     }
 
@@ -151,10 +168,14 @@ impl Ready {
         self.sleeping.load(SeqCst) || self.watchers.load(SeqCst) > 0 && self.turns.load(SeqCst) == 0
     }
 
+    /// `kicked` says what the descriptor is only because both change under its lock: drained between the two, it would stay
+    /// readable without being marked, nobody would drain it, and a loop that watches it would spin.
     fn kick(&self) {
-        let Some(fd) = self.descriptor_if_made() else { return };
-        if !self.kicked.swap(true, SeqCst) {
-            eventfd::write(&fd);
+        let slot = lock(&self.descriptor);
+        if let Some(fd) = &*slot
+            && !self.kicked.swap(true, SeqCst)
+        {
+            eventfd::write(fd);
         }
     }
 }

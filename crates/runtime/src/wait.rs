@@ -86,18 +86,10 @@ impl Reactor {
 
     fn wait_once(&self, extra: &mut [ExtraFd<'_>], max: Duration, may_wake: bool) -> io::Result<usize> {
         let plan = self.plan(max, may_wake);
-        // Said before the queue and the wish to be woken are looked at: whoever comes after the look finds `sleeping` set
-        // and kicks.
-        self.ready.set_sleeping(!max.is_zero());
-        let called = may_wake && self.ready.woken();
-        let max = if self.ready.is_empty() && !called { max } else { Duration::ZERO };
-        let result = match &plan.epoll {
+        self.ready.asleep(max, may_wake, |max| match &plan.epoll {
             Some(epoll) if extra.is_empty() && plan.polled.is_empty() => self.wait_epoll(epoll, max),
             _ => self.wait_poll(&plan, extra, max),
-        };
-        self.ready.set_sleeping(false);
-        self.ready.drain();
-        result
+        })
     }
 
     fn plan(&self, max: Duration, may_wake: bool) -> Plan {
@@ -173,7 +165,7 @@ impl Reactor {
 
     /// Notes events and wakes who waited; returns how many descriptors somebody waited for.
     fn report(&self, events: impl Iterator<Item = Event>) -> usize {
-        self.ready.set_sleeping(false); // awake: waking a task here must not write the wake-up descriptor
+        self.ready.awake();
         let mut wakers = Wakers::new();
         let mut awaited = 0;
         let mut table = self.table();

@@ -3,23 +3,20 @@
 //! Up to [`THREADS`] questions are asked at once, in the order in which they came. Who is no longer waited for leaves the
 //! queue; a thread that is stuck, or asks what nobody waits for any more, makes room for another, so that dead names
 //! delay nobody else. How many threads there can be is bounded even so. They go after a few idle seconds.
+//!
+//! tests/resolver_interleavings.rs compiles this file once more, with threads and a clock whose order of steps a seed decides.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use runtime::spawn_helper;
 use wire::dns::Kind;
 
-use super::system;
+use super::sync::{Arc, Condvar, Instant, Mutex, MutexGuard, PoisonError, spawn_helper};
+use super::{MOST_THREADS, THREADS, system};
 
-/// As many names as curl asks for at once, each for two families.
-const THREADS: usize = 40;
-/// With those that are stuck.
-const MOST_THREADS: usize = 240;
 /// A question that has been asked for so long is stuck: its thread counts no more.
 const STUCK: Duration = Duration::from_secs(1);
 /// Who waits looks so often whether threads are stuck.

@@ -14,6 +14,7 @@ mod reread;
 mod servers;
 mod services;
 mod silence;
+mod sync;
 mod system;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
@@ -32,6 +33,10 @@ pub use silence::Silence;
 
 /// A name longer than this is no name (RFC 1035 allows 253 characters).
 const NAME_LIMIT: usize = 1024;
+/// As many names as curl asks the system for at once, each for two families.
+const THREADS: usize = 40;
+/// With those that are stuck.
+const MOST_THREADS: usize = 240;
 
 /// The addresses of one host, with the port, in the order in which the system prefers them.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
