@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use common::{App, handle, long, text};
+use tables::constant::CURL_SSLVERSION_TLSv1_0;
 use tables::{Code, EasyOption as O};
 use testkit::certs::Authority;
 use testkit::http::{Config, HttpServer};
@@ -23,11 +24,24 @@ fn both<T>(authority: &Authority, other: impl Fn(SocketAddr) -> io::Result<T>) -
     }
 }
 
-fn to_localhost(server: &HttpServer, authority: &Authority) -> (Easy, Rc<App>) {
+#[derive(Clone, Copy, PartialEq)]
+enum By {
+    Rustls,
+    OpenSsl,
+}
+
+const EITHER: [By; 2] = [By::Rustls, By::OpenSsl];
+
+fn to_localhost(by: By, server: &HttpServer, authority: &Authority) -> (Easy, Rc<App>) {
     let (easy, app) = handle(&format!("https://localhost:{}/bytes/10", server.port()));
     text(&easy, O::CainfoBlob, authority.ca_pem());
     long(&easy, O::FreshConnect, 1);
     long(&easy, O::ForbidReuse, 1);
+    if by == By::OpenSsl {
+        // What rustls cannot meet.
+        text(&easy, O::SslCipherList, "DEFAULT@SECLEVEL=0");
+        long(&easy, O::Sslversion, CURL_SSLVERSION_TLSv1_0);
+    }
     (easy, app)
 }
 
@@ -40,15 +54,20 @@ fn callers(listener: &TcpListener) -> Vec<TcpStream> {
 // covers: CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS
 #[test]
 fn who_takes_a_connection_and_says_nothing_loses() {
+    EITHER.into_iter().for_each(silence_loses);
+}
+
+fn silence_loses(by: By) {
     let authority = Authority::new();
     let (server, silent) = both(&authority, TcpListener::bind);
-    let (easy, app) = to_localhost(&server, &authority);
+    let (easy, app) = to_localhost(by, &server, &authority);
     let start = Instant::now();
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     assert!(start.elapsed() >= Duration::from_millis(190), "it has the delay to itself");
     assert_eq!(app.body.borrow().len(), 10);
     let info = easy.state().info.borrow().clone();
     assert_eq!((info.ends.primary_ip(), info.connects), ("127.0.0.1".to_owned(), 1));
+    assert_eq!(info.native_tls.is_some(), by == By::OpenSsl);
 
     let mut seen = callers(&silent);
     assert_eq!(seen.len(), 1);
@@ -67,10 +86,14 @@ fn who_takes_a_connection_and_says_nothing_loses() {
 
 #[test]
 fn who_hangs_up_gives_way_at_once() {
+    EITHER.into_iter().for_each(gives_way);
+}
+
+fn gives_way(by: By) {
     let authority = Authority::new();
     let (server, other) = both(&authority, TcpListener::bind);
     let hangs_up = std::thread::spawn(move || drop(other.accept().unwrap()));
-    let (easy, app) = to_localhost(&server, &authority);
+    let (easy, app) = to_localhost(by, &server, &authority);
     long(&easy, O::HappyEyeballsTimeoutMs, 60_000);
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     assert_eq!(app.body.borrow().len(), 10);
@@ -80,12 +103,16 @@ fn who_hangs_up_gives_way_at_once() {
 /// A server that is not who it should be ends it, as in curl: it was reached.
 #[test]
 fn who_is_somebody_else_is_the_end() {
+    EITHER.into_iter().for_each(impostors_end_it);
+}
+
+fn impostors_end_it(by: By) {
     let authority = Authority::new();
     let tls = Some(authority.expired().server_config().unwrap());
     let expired =
         |address| HttpServer::start(Config { tls: tls.clone(), address: Some(address), ..Config::default() });
     let (server, impostor) = both(&authority, expired);
-    let (easy, _) = to_localhost(&server, &authority);
+    let (easy, _) = to_localhost(by, &server, &authority);
     assert_eq!(easy.perform(), Code::PeerFailedVerification);
     assert_eq!((impostor.accepts(), server.accepts()), (1, 0));
 }

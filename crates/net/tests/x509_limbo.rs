@@ -1,23 +1,37 @@
 //! The chains of x509-limbo (C2SP), judged as a server's are: what OpenSSL refuses is refused, and what both OpenSSL and
 //! limbo accept is accepted. Where limbo wants a refusal and OpenSSL accepts, our refusals stand in `x509_limbo.txt`.
 //!
+//! Who asks for OpenSSL gets its verdict: there the chains are shown by a server, which has no keys for them. It signs with one of its
+//! own, so that a client who accepts the chain stumbles over the signature alone.
+//!
 //! The cases are data from outside (WARMWIRE_SHARED, or `shared` beside the checkout).
 
+mod common;
 #[path = "common/json.rs"]
 mod json;
 
+use common::{block_on, runtime};
 use json::Json;
+use runtime::Socket;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use rustls::{ServerConfig, ServerConnection};
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use testkit::certs::Leaf;
 use testkit::temp::TempDir;
+use warmwire_net::filter::{SocketFilter, openssl};
+use warmwire_net::tls::openssl::Prepared;
 use warmwire_net::tls::verify::{Verifier, verdict};
 use warmwire_net::tls::x509::days_from_civil;
-use warmwire_net::tls::{CaSource, TlsConfig};
+use warmwire_net::tls::{Backend, CaSource, TlsConfig, TlsVersion};
+use warmwire_net::{NetErrorKind, SessionStore};
 
 const ARGUED: &str = include_str!("x509_limbo.txt");
 
@@ -32,16 +46,20 @@ fn pem(text: &str) -> Option<CertificateDer<'static>> {
     CertificateDer::from_pem_slice(text.as_bytes()).ok()
 }
 
-/// `Err` says why the chain is refused.
-fn judge(case: &Json, dir: &TempDir) -> Result<(), String> {
+fn config(case: &Json, dir: &TempDir) -> TlsConfig {
     let crls = case["crls"].texts().concat();
     let crl = if crls.is_empty() { None } else { Some(dir.write("crl.pem", crls).unwrap()) };
-    let config = TlsConfig {
+    TlsConfig {
         ca: vec![CaSource::Blob(case["trusted_certs"].texts().join("\n").into_bytes().into())],
         ca_cache: Some(Duration::ZERO),
         crl,
         ..TlsConfig::default()
-    };
+    }
+}
+
+/// `Err` says why the chain is refused.
+fn judge(case: &Json, dir: &TempDir) -> Result<(), String> {
+    let config = config(case, dir);
     let algorithms = rustls::crypto::ring::default_provider().signature_verification_algorithms;
     let verifier = Verifier::new(&Arc::new(config), algorithms, None).map_err(|e| e.message)?;
     let now = match case["validation_time"].text() {
@@ -67,17 +85,110 @@ fn expected(text: &str) -> BTreeMap<&str, Vec<&str>> {
         .collect()
 }
 
-#[test]
-fn nothing_that_openssl_refuses_and_all_that_both_accept() {
+/// Shows these certificates, whatever the client wants, and signs with a key that is none of theirs.
+#[derive(Debug)]
+struct Shown(Arc<CertifiedKey>);
+
+impl ResolvesServerCert for Shown {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.0.clone())
+    }
+}
+
+/// One handshake with whoever shows this chain.
+fn show(chain: Vec<CertificateDer<'static>>) -> (u16, std::thread::JoinHandle<()>) {
+    let key = PrivateKeyDer::from_pem_slice(Leaf::self_signed().key_pem.as_bytes()).unwrap();
+    let key = rustls::crypto::ring::sign::any_supported_type(&key).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ServerConfig::builder_with_provider(provider);
+    let builder = builder.with_protocol_versions(&[&rustls::version::TLS13]).unwrap().with_no_client_auth();
+    let server = builder.with_cert_resolver(Arc::new(Shown(Arc::new(CertifiedKey::new(chain, key)))));
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let thread = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut connection = ServerConnection::new(Arc::new(server)).unwrap();
+        let _ = connection.complete_io(&mut stream); // the client leaves
+    });
+    (port, thread)
+}
+
+/// The same by OpenSSL: it judges the chain in a handshake, name and the rest are judged as for everybody.
+fn judge_by_openssl(case: &Json, dir: &TempDir) -> Result<(), String> {
+    let config = TlsConfig { backend: Backend::OPENSSL, min_version: TlsVersion::Tls13, ..config(case, dir) };
+    let config = Arc::new(config);
+    let prepared = Prepared::new(&config).map_err(|e| e.message)?;
+    let leaf = pem(case["peer_certificate"].text().unwrap()).ok_or("no certificate")?;
+    let others: Vec<_> = case["untrusted_intermediates"].texts().iter().filter_map(|t| pem(t)).collect();
+    let host = case["expected_peer_name"]["value"].text().unwrap_or("localhost").to_owned();
+    let (port, server) = show([std::slice::from_ref(&leaf), &others[..]].concat());
+    let rt = runtime();
+    let (reactor, peer, own) = (rt.reactor().clone(), host.clone(), config.clone());
+    let failed = block_on(&rt, async move {
+        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.set_nonblocking(true).unwrap();
+        let mut socket = Socket::new(stream.into());
+        socket.attach(&reactor, 0);
+        let (below, store) = (Box::new(SocketFilter::new(socket)), SessionStore::new());
+        openssl::handshake(below, prepared, &own, (&peer, port), &store).await.err()
+    });
+    server.join().unwrap();
+    let failed = failed.expect("nobody can sign for that");
+    // The signature: "bad signature", or one of another kind than the key is.
+    if failed.kind != NetErrorKind::SslConnectError || !failed.message.contains("signature") {
+        return Err(failed.message);
+    }
+    let algorithms = rustls::crypto::ring::default_provider().signature_verification_algorithms;
+    let verifier = Verifier::new(&config, algorithms, None).map_err(|e| e.message)?;
+    verifier.check_leaf(&leaf, &others, &host, &[], UnixTime::now()).map_err(|e| e.message)
+}
+
+/// The cases and what is expected of them; None where they are not there.
+fn shared() -> Option<(String, String)> {
     let shared = std::env::var_os("WARMWIRE_SHARED").map(PathBuf::from);
     let shared =
         shared.unwrap_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")));
     let folder = shared.join("x509-limbo");
     let Ok(cases) = std::fs::read_to_string(folder.join("cases.json")) else {
         eprintln!("NOT RUN: no {}", folder.display());
-        return;
+        return None;
     };
-    let table = std::fs::read_to_string(folder.join("expected.tsv")).unwrap();
+    Some((cases, std::fs::read_to_string(folder.join("expected.tsv")).unwrap()))
+}
+
+/// All that OpenSSL itself says, and nothing else. It judges by the clock: cases of another time are left out, but for those that
+/// ended since then.
+#[test]
+fn who_asks_for_openssl_gets_its_verdict() {
+    let Some((cases, table)) = shared() else { return };
+    let expected = expected(&table);
+    let dir = TempDir::new("limbo").unwrap();
+    let (mut faults, mut judged) = (Vec::new(), 0);
+    for case in Json::parse(&cases).expect("JSON").items() {
+        let id = case["id"].text().unwrap();
+        let Some([_, openssl, words, ..]) = expected.get(id).map(Vec::as_slice) else { continue };
+        let of_now = case["validation_time"].text().is_none() || words.contains("has expired");
+        // A server without a signature that the client would take is not refused for its chain.
+        if !of_now || words.contains("curl: (35)") {
+            continue;
+        }
+        judged += 1;
+        match (*openssl, judge_by_openssl(case, &dir)) {
+            ("refuse", Ok(())) => faults.push(format!("{id}: accepted, but OpenSSL: {words}")),
+            ("accept", Err(why)) => faults.push(format!("{id}: refused, {why}")),
+            ("refuse", Err(why)) if std::env::var_os("VERBOSE").is_some() => {
+                eprintln!("{id}: {why} | {words}")
+            }
+            _ => {}
+        }
+    }
+    assert!(judged > 100, "only {judged} cases");
+    assert!(faults.is_empty(), "{} of {judged}:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn nothing_that_openssl_refuses_and_all_that_both_accept() {
+    let Some((cases, table)) = shared() else { return };
     let expected = expected(&table);
     let dir = TempDir::new("limbo").unwrap();
     let mut argued: BTreeSet<&str> =

@@ -141,6 +141,7 @@ functions! {
         handshake: c"SSL_do_handshake" = fn(Handle) -> c_int;
         read: c"SSL_read" = fn(Handle, *mut c_void, c_int) -> c_int;
         write: c"SSL_write" = fn(Handle, *const c_void, c_int) -> c_int;
+        renew_keys: c"SSL_key_update" = fn(Handle, c_int) -> c_int;
         shutdown: c"SSL_shutdown" = fn(Handle) -> c_int;
         why: c"SSL_get_error" = fn(Handle, c_int) -> c_int;
         protocol: c"SSL_get_version" = fn(Handle) -> *const c_char;

@@ -28,11 +28,16 @@ use crate::error::{Error, Result};
 struct Raced {
     /// As settled for this host.
     tls: Arc<TlsConfig>,
-    answered: Answered,
-    sessions: Arc<PeerSessions>,
+    answered: Whose,
     endpoints: Endpoints,
     private: bool,
     connected_at: Instant,
+}
+
+/// Half a handshake.
+enum Whose {
+    Rustls(Box<Answered>, Arc<PeerSessions>),
+    OpenSsl(Box<openssl::Answered>),
 }
 
 impl Reached for Raced {
@@ -75,8 +80,13 @@ impl Transfer {
         let won = raced?;
         self.note_connected(won.connected_at, &won.endpoints);
         self.note_established(plan);
-        let agreed = won.answered.finish(&won.tls, peer, &won.sessions).await;
-        let filter = self.settle(&won.sessions, (&won.tls, peer.0), agreed)?;
+        let filter = match won.answered {
+            Whose::Rustls(answered, sessions) => {
+                let agreed = answered.finish(&won.tls, peer, &sessions).await;
+                self.settle(&sessions, (&won.tls, peer.0), agreed)?
+            }
+            Whose::OpenSsl(answered) => self.settle_openssl(answered.finish().await)?,
+        };
         self.mark(|info, elapsed| info.app_connect = elapsed);
         if let Some(tls) = filter.tls() {
             self.note_tls(tls);
@@ -92,21 +102,29 @@ impl Transfer {
         connected: Connected,
     ) -> std::result::Result<Raced, Fault> {
         let tls = &self.settled(tls, peer, connected.endpoints.remote).map_err(Fault::Final)?;
-        let sessions = self.take_sessions(tls, peer, &self.sessions()).map_err(Fault::Final)?;
         let Connected { socket, endpoints, private, connected_at } = connected;
         let below = Box::new(SocketFilter::new(socket));
-        match begin(below, tls, peer, &sessions).await {
-            Ok(answered) => {
-                Ok(Raced { tls: tls.clone(), answered, sessions, endpoints, private, connected_at })
-            }
-            Err(fault) => {
-                self.locked(LockData::SslSession, || sessions.settle(false));
-                if let Fault::Final(error) = &fault {
-                    self.note_ech_refusal(tls, peer.0, error);
+        let answered = match tls.backend {
+            Backend::Rustls => {
+                let sessions = self.take_sessions(tls, peer, &self.sessions()).map_err(Fault::Final)?;
+                match begin(below, tls, peer, &sessions).await {
+                    Ok(answered) => Whose::Rustls(Box::new(answered), sessions),
+                    Err(fault) => {
+                        self.locked(LockData::SslSession, || sessions.settle(false));
+                        if let Fault::Final(error) = &fault {
+                            self.note_ech_refusal(tls, peer.0, error);
+                        }
+                        return Err(fault);
+                    }
                 }
-                Err(fault)
             }
-        }
+            Backend::OpenSsl { .. } => {
+                let prepared = Prepared::new(tls).map_err(Fault::Final)?;
+                let kept = self.take_written(tls, peer, &self.sessions());
+                Whose::OpenSsl(Box::new(openssl::begin(below, prepared, kept).await?))
+            }
+        };
+        Ok(Raced { tls: tls.clone(), answered, endpoints, private, connected_at })
     }
 
     /// TLS to this peer on top of what is there. Also used to upgrade a connection (STARTTLS).
@@ -153,14 +171,35 @@ impl Transfer {
             let code = Code::from_id(code).unwrap_or(Code::AbortedByCallback);
             return Err(Error::new(code, "error signaled by SSL ctx callback"));
         }
-        let filter = openssl::handshake(below, prepared, config, (host, port), sessions).await?;
+        let kept = self.take_written(config, (host, port), sessions);
+        self.settle_openssl(openssl::handshake_with(below, prepared, kept).await)
+    }
+
+    /// What a handshake by OpenSSL may use; the application's lock is held as in [`take_sessions`](Self::take_sessions).
+    fn take_written(
+        &self,
+        config: &Arc<TlsConfig>,
+        peer: (&str, u16),
+        sessions: &SessionStore,
+    ) -> openssl::Kept {
+        self.locked(LockData::SslSession, || openssl::Kept::begin(sessions, config, peer))
+    }
+
+    /// Such a handshake is over.
+    fn settle_openssl(
+        &self,
+        agreed: std::result::Result<openssl::OpenSslFilter, NetError>,
+    ) -> Result<Box<dyn Filter>> {
+        let mut filter = agreed?;
+        self.locked(LockData::SslSession, || filter.settle());
         self.easy.trace("ssl", || format!("{} has been agreed on by OpenSSL", filter.info().version));
         Ok(Box::new(filter))
     }
 
-    /// Whether the race between addresses goes on through the handshake: whose hello is the same for all of them.
+    /// Whether the race between addresses goes on through the handshake: whose hello is the same for all of them. A function of the
+    /// application's that is called once for each connection would be called for those that lose, and so would a smart card.
     pub(super) fn may_race(&self, plan: &Plan, tls: &Arc<TlsConfig>) -> bool {
-        tls.backend == Backend::Rustls && !self.will_send_early(plan, tls)
+        [Backend::Rustls, Backend::OPENSSL].contains(&tls.backend) && !self.will_send_early(plan, tls)
     }
 
     /// Whether the user lets the request leave with the hello. It must be the client that speaks first; and who is to prove by

@@ -6,24 +6,30 @@ use std::io;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
-use openssl::{Connection, Failure, Progress};
+use openssl::{self as library, Connection, Failure, Progress};
 use rustls::pki_types::{CertificateDer, UnixTime};
 
 use super::tls::SessionStore;
 use crate::tls::openssl::Prepared;
+use crate::tls::record::KEY_LIMIT;
 use crate::tls::verdict::UNSPECIFIED as UNVERIFIED;
 use crate::tls::verify::Verifier;
 use crate::tls::written::{self, Written};
 use crate::tls::{TlsConfig, TlsInfo, alerts, binding, certinfo, names, verdict};
-use crate::{Carrier, Filter, Idle, NetError, NetErrorKind};
+use crate::{Carrier, Fault, Filter, Idle, NetError, NetErrorKind};
 use runtime::{Reactor, Socket};
 
+/// Places in [`OpenSslFilter::used`].
+const OURS: usize = 0;
+const PEERS: usize = 1;
 /// What is received at once.
 const ROOM: usize = 16 * 1024 + 512;
 /// Plaintext enciphered before it must be sent.
 const WRITE_AHEAD: usize = 128 * 1024;
-/// Bytes of an unfinished handshake that a server may send: a long chain is 20 KB.
+/// Bytes without data that a server may send one after the other, in a handshake and later: a long chain is 20 KB.
 const MAX_FLIGHT: usize = 256 * 1024;
+/// What may wait to be sent: a peer that asks for ever new keys and reads nothing gets no further.
+const MAX_OWED: usize = WRITE_AHEAD + MAX_FLIGHT;
 
 /// A TLS connection as the client, by OpenSSL.
 pub struct OpenSslFilter {
@@ -36,21 +42,37 @@ pub struct OpenSslFilter {
     own: Vec<u8>,
     outbox: Vec<u8>,
     sent: usize,
+    /// Bytes received since there was data.
+    heard: usize,
+    /// Records under one key of ours, and of the peer's. OpenSSL 3 renews none by itself.
+    used: [u64; 2],
+    /// Records after which a key of TLS 1.3 is renewed ([`KEY_LIMIT`]).
+    key_limit: u64,
     said_goodbye: bool,
     /// The peer has said goodbye.
     ended: bool,
 }
 
-/// Whose sessions they are.
-struct Kept {
+/// The sessions of one server, as a connection to it sees them: it takes one before its handshake and puts back what it was given
+/// when that is over. An application's lock is needed around these two only.
+pub struct Kept {
     store: SessionStore,
     config: Arc<TlsConfig>,
     host: String,
     port: u16,
     wanted: bool,
+    taken: Option<Written>,
 }
 
 impl Kept {
+    /// Takes what a handshake may resume out of the store.
+    pub fn begin(store: &SessionStore, config: &Arc<TlsConfig>, (host, port): (&str, u16)) -> Kept {
+        let (host, wanted) = (host.to_owned(), config.resumes());
+        let mut kept = Kept { store: store.clone(), config: config.clone(), host, port, wanted, taken: None };
+        kept.taken = wanted.then(|| kept.take()).flatten();
+        kept
+    }
+
     fn put(&self, tls: &mut Connection) {
         for session in tls.sessions() {
             self.put_back(Written {
@@ -64,11 +86,13 @@ impl Kept {
     }
 
     fn put_back(&self, session: Written) {
-        self.store.written().put(&self.config.sessions_of(), &self.host, self.port, session);
+        let host = self.host.to_ascii_lowercase();
+        self.store.written().put(&self.config.sessions_of(), &host, self.port, session);
     }
 
     fn take(&self) -> Option<Written> {
-        self.store.written().take(&self.config.sessions_of(), &self.host, self.port)
+        let host = self.host.to_ascii_lowercase();
+        self.store.written().take(&self.config.sessions_of(), &host, self.port)
     }
 }
 
@@ -77,115 +101,190 @@ pub async fn handshake(
     below: Box<dyn Filter>,
     prepared: Prepared,
     config: &Arc<TlsConfig>,
-    (host, port): (&str, u16),
+    peer: (&str, u16),
     sessions: &SessionStore,
 ) -> Result<OpenSslFilter, NetError> {
-    let Prepared { context, verifier } = prepared;
-    let name = host.strip_suffix('.').unwrap_or(host);
-    let sni = names::address(host).is_none().then_some(name);
-    let wanted = config.resumes();
-    let tls = context.connect(sni, config.verify_status).map_err(|e| refused(&e, None))?;
-    let kept = Kept {
-        store: sessions.clone(),
-        config: config.clone(),
-        host: host.to_ascii_lowercase(),
-        port,
-        wanted,
-    };
-    let mut filter = OpenSslFilter {
-        below,
-        tls,
-        info: Arc::default(),
-        kept,
-        own: Vec::new(),
-        outbox: Vec::new(),
-        sent: 0,
-        said_goodbye: false,
-        ended: false,
-    };
-    let resumable = wanted.then(|| filter.kept.take()).flatten();
-    if let Some(session) = &resumable {
-        filter.tls.resume(&session.ticket);
-    }
-    let mut heard = 0;
-    poll_fn(|cx| filter.poll_handshake(cx, (host, port), &mut heard)).await?;
-    filter.judge(&verifier, host)?;
-    // One of TLS 1.2 is good for many connections, and no other is given for it.
-    if let Some(session) = resumable.filter(|_| filter.tls.is_resumed() && filter.info.version != "TLSv1.3") {
-        filter.kept.put_back(session);
-    }
-    filter.kept.put(&mut filter.tls);
+    let mut filter = handshake_with(below, prepared, Kept::begin(sessions, config, peer)).await?;
+    filter.settle();
     Ok(filter)
 }
 
-/// What a handshake is called that failed.
-fn refused(failure: &Failure, tls: Option<&Connection>) -> NetError {
-    let result = tls.map_or(0, |tls| tls.verdict());
-    if failure.is(openssl::CERTIFICATE_VERIFY_FAILED) {
-        let text = match tls.filter(|_| result != verdict::OK) {
-            Some(tls) => format!("SSL certificate OpenSSL verify result: {} ({result})", tls.verdict_text()),
-            None => "SSL certificate verification failed".to_owned(),
-        };
+/// The same with what the caller has taken, who settles afterwards.
+pub async fn handshake_with(
+    below: Box<dyn Filter>,
+    prepared: Prepared,
+    kept: Kept,
+) -> Result<OpenSslFilter, NetError> {
+    begin(below, prepared, kept).await.map_err(Fault::into_error)?.finish().await
+}
+
+/// A server that has answered and is who it should be. What proves who the client is has not left yet, nor anything else that
+/// is not meant for everybody.
+pub struct Answered(OpenSslFilter);
+
+/// The first half of a handshake, so that several can be begun and one be finished.
+pub async fn begin(below: Box<dyn Filter>, prepared: Prepared, kept: Kept) -> Result<Answered, Fault> {
+    let Prepared { context, verifier } = prepared;
+    let mut filter = OpenSslFilter::new(below, context, kept).map_err(Fault::Final)?;
+    poll_fn(|cx| filter.poll_handshake(cx, OpenSslFilter::knows_server)).await?;
+    filter.judge(&verifier).map_err(Fault::Final)?;
+    Ok(Answered(filter))
+}
+
+impl Answered {
+    /// The other half.
+    pub async fn finish(mut self) -> Result<OpenSslFilter, NetError> {
+        poll_fn(|cx| self.0.poll_handshake(cx, |_, _| false)).await.map_err(Fault::into_error)?;
+        self.0.describe();
+        Ok(self.0)
+    }
+}
+
+/// What a handshake is called that failed. A chain may fail for a fault that is named before the verdict.
+fn refused(failure: &Failure, tls: &Connection, verifies: bool) -> NetError {
+    let result = tls.verdict();
+    if verifies && result != verdict::OK {
+        let text = format!("SSL certificate OpenSSL verify result: {} ({result})", tls.verdict_text());
         return NetError::new(NetErrorKind::PeerFailedVerification, text).with_verify_result(result);
     }
-    let kind = match failure.is(openssl::CERTIFICATE_REQUIRED) {
+    if failure.is(library::CERTIFICATE_VERIFY_FAILED) {
+        let text = "SSL certificate verification failed";
+        return NetError::new(NetErrorKind::PeerFailedVerification, text).with_verify_result(result);
+    }
+    let kind = match failure.is(library::CERTIFICATE_REQUIRED) {
         true => NetErrorKind::SslClientcert,
         false => NetErrorKind::SslConnectError,
     };
-    NetError::new(kind, format!("TLS connect error: {failure}")).with_verify_result(UNVERIFIED)
+    NetError::new(kind, connect_error(failure)).with_verify_result(UNVERIFIED)
+}
+
+fn not_begun(failure: &Failure) -> NetError {
+    NetError::new(NetErrorKind::SslConnectError, connect_error(failure)).with_verify_result(UNVERIFIED)
+}
+
+fn connect_error(failure: &Failure) -> String {
+    format!("TLS connect error: {failure}")
 }
 
 /// A failed read or write of an established connection.
 fn broken(what: &str, failure: &Failure) -> io::Error {
-    let kind = match failure.is(openssl::UNEXPECTED_EOF) || failure.code == 0 {
+    let kind = match failure.is(library::UNEXPECTED_EOF) || failure.code == 0 {
         true => io::ErrorKind::UnexpectedEof,
         false => io::ErrorKind::InvalidData,
     };
     io::Error::new(kind, format!("OpenSSL {what}: {failure}, errno 0"))
 }
 
+/// For SNI and for the certificate: a name goes without the dot of the root.
+fn named(host: &str) -> &str {
+    host.strip_suffix('.').unwrap_or(host)
+}
+
+/// More than anybody needs to say who it is.
+fn excessive() -> io::Error {
+    alerts::violation("error:0A000098:SSL routines::excessive message size")
+}
+
 impl OpenSslFilter {
+    /// One that has not said anything yet.
+    fn new(below: Box<dyn Filter>, context: library::Context, kept: Kept) -> Result<OpenSslFilter, NetError> {
+        let name = names::address(&kept.host).is_none().then(|| named(&kept.host));
+        let mut tls = context.connect(name, kept.config.verify_status).map_err(|e| not_begun(&e))?;
+        if let Some(session) = &kept.taken {
+            tls.resume(&session.ticket);
+        }
+        Ok(OpenSslFilter {
+            below,
+            tls,
+            info: Arc::default(),
+            kept,
+            own: Vec::new(),
+            outbox: Vec::new(),
+            sent: 0,
+            heard: 0,
+            used: [0; 2],
+            key_limit: KEY_LIMIT,
+            said_goodbye: false,
+            ended: false,
+        })
+    }
+
     /// What was agreed on.
     pub fn info(&self) -> &TlsInfo {
         &self.info
     }
 
+    #[cfg(test)]
+    pub(super) fn renew_keys_after(&mut self, records: u64) {
+        self.key_limit = records;
+    }
+
+    /// The handshake is over, and what it was given is put into the store.
+    pub fn settle(&mut self) {
+        // One of TLS 1.2 is good for many connections, and no other is given for it.
+        let taken = self.kept.taken.take();
+        if let Some(session) = taken.filter(|_| self.tls.is_resumed() && self.info.version != "TLSv1.3") {
+            self.kept.put_back(session);
+        }
+        self.kept.put(&mut self.tls);
+    }
+
+    /// Until it is done, or halts with something to say.
     fn poll_handshake(
         &mut self,
         cx: &mut Context<'_>,
-        (host, port): (&str, u16),
-        heard: &mut usize,
-    ) -> Poll<Result<(), NetError>> {
-        let lost = |e: io::Error| alerts::connect_io_error(&e, host, port).with_verify_result(UNVERIFIED);
+        halts: fn(&OpenSslFilter, Progress) -> bool,
+    ) -> Poll<Result<(), Fault>> {
+        let (host, port) = (self.kept.host.clone(), self.kept.port);
+        let lost = |e: io::Error| {
+            Fault::Lost(alerts::connect_io_error(&e, &host, port).with_verify_result(UNVERIFIED))
+        };
         loop {
-            let progress = self.tls.handshake();
-            if let Err(failure) = &progress {
-                let _ = self.push(&mut Context::from_waker(Waker::noop())); // the alert that says why
-                return Poll::Ready(Err(refused(failure, Some(&self.tls))));
+            let progress = match self.tls.handshake() {
+                Ok(progress) => progress,
+                Err(failure) => {
+                    let _ = self.push(&mut Context::from_waker(Waker::noop())); // the alert that says why
+                    return Poll::Ready(Err(Fault::Final(refused(
+                        &failure,
+                        &self.tls,
+                        self.kept.config.verify_peer,
+                    ))));
+                }
+            };
+            if halts(self, progress) {
+                return Poll::Ready(Ok(()));
             }
             ready!(self.poll_send(cx)).map_err(lost)?;
             match progress {
-                Ok(Progress::Done(_)) => return Poll::Ready(Ok(())),
-                Ok(Progress::Closed) => return Poll::Ready(Err(lost(io::ErrorKind::UnexpectedEof.into()))),
-                _ => {}
+                Progress::Done(_) => return Poll::Ready(Ok(())),
+                Progress::Closed => return Poll::Ready(Err(lost(io::ErrorKind::UnexpectedEof.into()))),
+                Progress::NeedsInput => {}
             }
-            *heard += ready!(self.poll_receive(cx)).map_err(lost)?;
-            if *heard > MAX_FLIGHT {
-                return Poll::Ready(Err(lost(io::Error::other("excessive message size"))));
-            }
+            ready!(self.poll_receive(cx)).map_err(lost)?;
         }
     }
 
-    /// Name, status, issuer and pinned key, and what is told of the connection.
-    fn judge(&mut self, verifier: &Verifier, host: &str) -> Result<(), NetError> {
-        let chain: Vec<CertificateDer<'static>> = self.tls.chain().into_iter().map(Into::into).collect();
+    /// Its certificate has been judged, and our answer to that lies ready: with TLS 1.3 the handshake is done then, and before only
+    /// a hello that is wanted in other words would be said.
+    fn knows_server(&self, progress: Progress) -> bool {
+        match progress {
+            Progress::Done(_) => true,
+            Progress::NeedsInput if self.heard > 0 && self.tls.has_output() => {
+                self.tls.version() != "TLSv1.3" && !self.tls.chain().is_empty()
+            }
+            _ => false,
+        }
+    }
+
+    /// Name, status, issuer and pinned key.
+    fn judge(&self, verifier: &Verifier) -> Result<(), NetError> {
+        let chain = self.certificates();
         let config = &self.kept.config;
-        let resumed = self.tls.is_resumed();
         match chain.split_first() {
             // Who is resumed was judged under the same rules.
-            Some((leaf, others)) if !resumed => {
-                let name = host.strip_suffix('.').unwrap_or(host);
-                verifier.check_leaf(leaf, others, name, self.tls.status(), UnixTime::now())?;
+            Some((leaf, others)) if !self.tls.is_resumed() => {
+                let (name, now) = (named(&self.kept.host), UnixTime::now());
+                verifier.check_leaf(leaf, others, name, self.tls.status(), now)?;
             }
             None if config.verify_peer || config.verify_host || config.pinned_key.is_some() => {
                 let text = "SSL: could not get peer certificate";
@@ -193,6 +292,13 @@ impl OpenSslFilter {
             }
             _ => {}
         }
+        Ok(())
+    }
+
+    /// What is told of the connection.
+    fn describe(&mut self) {
+        let chain = self.certificates();
+        let config = &self.kept.config;
         let version = self.tls.version();
         self.info = Arc::new(TlsInfo {
             version,
@@ -200,7 +306,7 @@ impl OpenSslFilter {
             group: self.tls.group(),
             alpn: self.tls.alpn(),
             exported: (version == "TLSv1.3").then(|| self.tls.export(binding::EXPORTER_LABEL)).flatten(),
-            resumed,
+            resumed: self.tls.is_resumed(),
             early: 0,
             late: None,
             verify_result: self.tls.verdict(),
@@ -209,7 +315,10 @@ impl OpenSslFilter {
             native: Some(self.tls.addresses()),
             sessions: Some(self.kept.store.clone()),
         });
-        Ok(())
+    }
+
+    fn certificates(&self) -> Vec<CertificateDer<'static>> {
+        self.tls.chain().into_iter().map(Into::into).collect()
     }
 
     /// Receives once and hands it to the library; 0 is the end.
@@ -221,12 +330,16 @@ impl OpenSslFilter {
         &mut self,
         receive: impl FnOnce(&mut dyn Filter, &mut [u8]) -> Poll<io::Result<usize>>,
     ) -> Poll<io::Result<usize>> {
+        if self.heard > MAX_FLIGHT || self.outbox.len() - self.sent > MAX_OWED {
+            return Poll::Ready(Err(excessive()));
+        }
         let mut room = [0; ROOM];
         let n = ready!(receive(self.below.as_mut(), &mut room))?;
         match n {
             0 => self.tls.end_input(),
             n => self.tls.put(&room[..n]),
         }
+        self.heard += n;
         Poll::Ready(Ok(n))
     }
 
@@ -246,7 +359,11 @@ impl OpenSslFilter {
             // An answer of the library's own (a key update, a certificate asked for later) leaves at once, or with the next.
             let _ = self.push(cx); // reading neither waits for it nor fails with it
             match progress.map_err(|e| broken("SSL_read", &e))? {
-                Progress::Done(n) => return Poll::Ready(Ok(n)),
+                Progress::Done(n) => {
+                    self.heard = 0;
+                    self.count(PEERS);
+                    return Poll::Ready(Ok(n));
+                }
                 Progress::Closed => {
                     self.ended = true;
                     return Poll::Ready(Ok(0));
@@ -255,6 +372,16 @@ impl OpenSslFilter {
                     ready!(self.receive(|below, room| receive(below, cx, room)))?;
                 }
             }
+        }
+    }
+
+    /// A record more under a key. One of TLS 1.3 that was used for long is renewed (RFC 8446, section 5.5), and the peer is asked for
+    /// its own.
+    fn count(&mut self, whose: usize) {
+        self.used[whose] += 1;
+        if self.used[whose] >= self.key_limit && self.info.version == "TLSv1.3" {
+            self.used[whose] = 0;
+            self.tls.renew_keys(whose == PEERS);
         }
     }
 
@@ -358,7 +485,10 @@ impl Filter for OpenSslFilter {
         let mut taken = 0;
         while taken < buf.len().min(WRITE_AHEAD) {
             match self.tls.write(&buf[taken..]).map_err(|e| broken("SSL_write", &e))? {
-                Progress::Done(n) => taken += n,
+                Progress::Done(n) => {
+                    taken += n;
+                    self.count(OURS);
+                }
                 // A renegotiation: what the peer has to say comes first.
                 Progress::NeedsInput if taken == 0 => {
                     ready!(self.poll_receive(cx))?;

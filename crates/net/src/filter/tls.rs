@@ -492,6 +492,8 @@ mod early_tests;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod later_tests;
+#[cfg(test)]
 mod peers;
 #[cfg(test)]
 mod tests;

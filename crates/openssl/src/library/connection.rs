@@ -40,6 +40,12 @@ impl Connection {
         unsafe { (self.f.pending_bio)(self.input) > 0 }
     }
 
+    /// Whether something is to be sent.
+    pub fn has_output(&self) -> bool {
+        // SAFETY: the BIO is alive.
+        unsafe { (self.f.pending_bio)(self.output) > 0 }
+    }
+
     /// The peer will send nothing more.
     pub fn end_input(&mut self) {
         // SAFETY: a number: what reading gives when nothing is left.
@@ -93,6 +99,13 @@ impl Connection {
             SSL_ERROR_ZERO_RETURN => Ok(Progress::Closed),
             _ => Err(self.f.failure()),
         }
+    }
+
+    /// New keys of TLS 1.3 for what is sent, told with what is written next; the peer may be asked for its own.
+    pub fn renew_keys(&mut self, ask: bool) {
+        // SAFETY: the connection is our own, with its handshake over; where it has no such message nothing happens.
+        unsafe { (self.f.renew_keys)(self.ssl, ask.into()) };
+        self.f.forget_errors();
     }
 
     /// Says goodbye.

@@ -9,7 +9,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::{CertifiedKey, Signer, SigningKey};
 use rustls::{SignatureAlgorithm, SignatureScheme};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -346,20 +346,17 @@ pub(super) struct OpensslServer(pub Child);
 
 impl OpensslServer {
     pub fn start(dir: &TempDir, leaf: &Leaf, args: &[&str]) -> (OpensslServer, u16) {
+        OpensslServer::with_commands(dir, leaf, &[&["-quiet"], args].concat())
+    }
+
+    /// One that obeys letters at the beginning of a line (`s_server`, CONNECTED COMMANDS), which a quiet one takes for data.
+    pub fn with_commands(dir: &TempDir, leaf: &Leaf, args: &[&str]) -> (OpensslServer, u16) {
         dir.write("cert.pem", &leaf.cert_pem).unwrap();
         dir.write("key.pem", &leaf.key_pem).unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let child = Command::new("openssl")
-            .args([
-                "s_server",
-                "-quiet",
-                "-cert",
-                "cert.pem",
-                "-key",
-                "key.pem",
-                "-accept",
-                &format!("127.0.0.1:{port}"),
-            ])
+            .args(["s_server", "-cert", "cert.pem", "-key", "key.pem"])
+            .args(["-accept", &format!("127.0.0.1:{port}")])
             .args(args)
             .current_dir(dir.path())
             .stdin(Stdio::piped())
@@ -555,7 +552,7 @@ fn stapled_ocsp_answers_are_checked() {
             let got = run(move |reactor| {
                 Box::pin(async move {
                     let store = SessionStore::new();
-                    handshake(socket(port, &reactor), &config, "localhost", port, &store)
+                    agree(socket(port, &reactor), &config, "localhost", port, &store)
                         .await
                         .map(|mut f| f.retire())
                 })
@@ -706,43 +703,32 @@ fn what_proves_the_client_waits_for_the_winner() {
     }
 }
 
+/// The name is shown to the server, without the dot of the root; an address is not (RFC 6066, section 3). What is told of the
+/// server's certificates is the same, whoever speaks.
 #[test]
-fn openssl_renews_keys() {
+fn names_are_shown_and_certificates_told() {
     let authority = Authority::new();
-    for config in by_either(trusting(&authority)).into_iter().step_by(2) {
-        renews_keys(&authority, config);
+    let config = TlsConfig { certinfo: true, ..trusting(&authority) };
+    for (host, name) in
+        [("localhost", Some("localhost")), ("LOCALHOST.", Some("localhost")), ("127.0.0.1", None)]
+    {
+        let (say, hear) = std::sync::mpsc::channel();
+        let (port, server) = serve(authority.good().server_config().unwrap(), 4, move |mut s| {
+            let mut line = [0; 3];
+            s.read_exact(&mut line).unwrap();
+            say.send(s.conn.server_name().map(str::to_ascii_lowercase)).unwrap();
+            s.write_all(b"x").unwrap();
+            s.conn.send_close_notify();
+            s.flush().unwrap();
+        });
+        let told = by_either(config.clone()).into_iter().map(|config| {
+            let (info, _) = exchange(port, host, &config, &SessionStore::new()).unwrap();
+            assert_eq!(hear.recv().unwrap().as_deref(), name, "{host}");
+            info.certinfo
+        });
+        let told: Vec<_> = told.collect();
+        assert!(told.iter().all(|one| *one == told[0]) && told[0].len() == 1, "{told:?}");
+        assert!(told[0][0].iter().any(|field| field.starts_with("Subject:")), "{told:?}");
+        server.join().unwrap();
     }
-}
-
-fn renews_keys(authority: &Authority, config: Arc<TlsConfig>) {
-    let dir = TempDir::new("s_server").unwrap();
-    // Not quiet: its commands are wanted.
-    let (mut server, port) = OpensslServer::start(&dir, &authority.good(), &["-no_ign_eof"]);
-    let mut commands = server.0.stdin.take().unwrap();
-    let mut heard = BufReader::new(server.0.stdout.take().unwrap());
-    run(move |reactor| {
-        Box::pin(async move {
-            let store = SessionStore::new();
-            let mut f = agree(socket(port, &reactor), &config, "localhost", port, &store).await.unwrap();
-            for i in 0..3 {
-                f.write_all(format!("client {i}\n").as_bytes()).await.unwrap();
-                let mut line = String::new();
-                while line.trim() != format!("client {i}") {
-                    line.clear();
-                    assert!(heard.read_line(&mut line).unwrap() > 0);
-                }
-                // K: new keys, and ours wanted too. k: only its own.
-                commands.write_all(if i == 1 { b"k\n" } else { b"K\n" }).unwrap();
-                commands.write_all(format!("server {i}\n").as_bytes()).unwrap();
-                let mut got = Vec::new();
-                let mut buf = [0; 100];
-                while !got.ends_with(format!("server {i}\n").as_bytes()) {
-                    let n = read(f.as_mut(), &mut buf).await.unwrap();
-                    assert!(n > 0);
-                    got.extend_from_slice(&buf[..n]);
-                }
-            }
-        })
-    });
-    drop(server);
 }
