@@ -168,7 +168,7 @@ newer_go() {
 	}
 }
 
-# A server that knows Encrypted Client Hello: Go has one since 1.24.
+# A server that knows Encrypted Client Hello: Go has one since 1.24, and quic-go of today has it over QUIC, too.
 ech_server() { newer_go ech-go; }
 
 # An SSH server on Go's x/crypto, whose keys are agreed on by ML-KEM since Go 1.24.

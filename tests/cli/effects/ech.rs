@@ -132,14 +132,18 @@ impl Published {
 
     /// What comes of it, and what was seen on the wire of its names: the secret one, the one that covers it.
     fn ask(&self, words: &[&str]) -> (Ran, bool, bool) {
-        let folder = empty_folder();
-        std::fs::write(folder.join("ca.pem"), self.authority.ca_pem()).unwrap();
-        let (dns, url) = (self.dns.address().to_string(), format!("https://{SECRET}:{}/", self.tap.port()));
-        let flags = ["--cacert", "ca.pem", "-v", "--dns-servers", &dns, &url];
-        let ran = curl_in(folder, &[words, &flags].concat());
+        let ran = self.ask_at(self.tap.port(), words);
         let sent = self.tap.take();
         let shows = |name: &str| sent.windows(name.len()).any(|at| at == name.as_bytes());
         (ran, shows(SECRET), shows(COVER))
+    }
+
+    fn ask_at(&self, port: u16, words: &[&str]) -> Ran {
+        let folder = empty_folder();
+        std::fs::write(folder.join("ca.pem"), self.authority.ca_pem()).unwrap();
+        let (dns, url) = (self.dns.address().to_string(), format!("https://{SECRET}:{port}/"));
+        let flags = ["--cacert", "ca.pem", "-v", "--dns-servers", &dns, &url];
+        curl_in(folder, &[words, &flags].concat())
     }
 }
 
@@ -175,6 +179,36 @@ fn nothing_published() {
     assert_eq!((ran.code, ran.stdout), (0, format!("name {SECRET}, encrypted false\n")));
     let (ran, secret, _) = site.ask(&["--ech", "hard"]);
     assert_eq!((ran.code, secret), (35, false), "{}", ran.stderr);
+}
+
+/// By QUIC as by TCP: what is published, what is given, and a key that the server has not.
+// covers: --ech, --http3-only
+#[test]
+fn the_same_by_quic() {
+    let published = |list: fn(&EchGo) -> Vec<u8>| {
+        let site = Published::start(move |server| Some(list(server)));
+        move |words: &[&str]| site.ask_at(site.server.port, &[&["--http3-only"], words].concat())
+    };
+    let right = published(|server| server.configs.clone());
+    for mode in ["true", "hard"] {
+        let ran = right(&["--ech", mode]);
+        assert_eq!((ran.code, ran.stdout), (0, format!("name {SECRET}, encrypted true\n")), "{}", ran.stderr);
+        let result = format!("ECH: result: status is success, inner is {SECRET}, outer is {COVER}");
+        assert!(ran.stderr.contains(&result) && ran.stderr.contains("* using HTTP/3\n"), "{}", ran.stderr);
+    }
+    let ran = right(&["--ech", "hard", "--ech", "pn:other.example"]);
+    assert_eq!(ran.stdout, format!("name {SECRET}, encrypted true\n"), "another outer name: {}", ran.stderr);
+    for mode in ["false", "grease"] {
+        let ran = right(&["--ech", mode]);
+        assert_eq!(ran.stdout, format!("name {SECRET}, encrypted false\n"), "{mode}: {}", ran.stderr);
+    }
+    let wrong = published(|server| server.foreign.clone());
+    let ran = wrong(&["--ech", "hard"]);
+    assert_eq!(ran.code, 101, "{}", ran.stderr);
+    let retry = ran.stderr.lines().find_map(|line| line.strip_prefix("* ECH: retry_configs "));
+    let retry = retry.unwrap_or_else(|| panic!("{}", ran.stderr));
+    let ran = wrong(&["--ech", &format!("ecl:{retry}")]);
+    assert_eq!((ran.code, ran.stdout), (0, format!("name {SECRET}, encrypted true\n")), "{}", ran.stderr);
 }
 
 /// As in curl it is the user who tries again, with what the server has sent.

@@ -191,8 +191,9 @@ impl Transfer {
         if opened.as_ref().map_or(true, is_over) {
             self.locked(LockData::SslSession, || sessions.settle(opened.is_ok()));
         }
-        if opened.is_ok() {
-            self.note_ech_result(tls, host);
+        match &opened {
+            Ok(_) => self.note_ech_result(tls, host),
+            Err(fault) => self.note_ech_refusal(tls, host, fault.error()),
         }
         opened
     }

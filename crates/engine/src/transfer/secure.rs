@@ -369,7 +369,7 @@ impl Transfer {
 
     /// The server could not open the hello. As in curl what it wants instead is told, for the user to try; the numbers are
     /// OpenSSL's, for why and for how it went.
-    fn note_ech_refusal(&self, config: &TlsConfig, host: &str, error: &NetError) {
+    pub(super) fn note_ech_refusal(&self, config: &TlsConfig, host: &str, error: &NetError) {
         let Some(list) = &error.retry_configs else { return };
         if list.is_empty() {
             return self.easy.note(|| "ECH: no retry_configs (rv = 1)".to_owned());

@@ -158,7 +158,7 @@ impl Handshake {
     pub fn fault(&self, quic: &mut Quic, failed: Failed) -> Fault {
         quic.send();
         let Handshake { host, port, .. } = self;
-        if let Some(refusal) = quic.machine.told().and_then(|told| verdict(&told.fault?)) {
+        if let Some(refusal) = quic.machine.told().and_then(|told| refusal(&told.fault?)) {
             return Fault::Final(refusal);
         }
         match failed {
@@ -178,6 +178,12 @@ impl Handshake {
             }
         }
     }
+}
+
+/// What TLS has said of a server that was refused for its certificate, or for not having the key of what was encrypted for it.
+fn refusal(fault: &rustls::Error) -> Option<NetError> {
+    let of_ech = || Some(alerts::connect_error(fault)).filter(|e| e.kind == NetErrorKind::EchRequired);
+    verdict(fault).or_else(of_ech)
 }
 
 /// Why it came to nothing.
