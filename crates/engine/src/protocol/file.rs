@@ -172,7 +172,7 @@ impl BodySource for FileSource {
         }
     }
 
-    fn forget_read(&mut self) {}
+    fn forget_read(&mut self, _: &mut Context<'_>) {}
 }
 
 async fn upload(t: &mut Transfer, path: &PathBuf) -> Result<()> {

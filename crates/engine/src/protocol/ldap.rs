@@ -10,7 +10,6 @@ use std::task::{Context, Poll, ready};
 
 use net::exchange::BodyStep;
 use net::{Memory, Whole};
-use runtime::Direction;
 use tables::{Code, EasyOption as O};
 use wire::ldap::ber::Malformed;
 use wire::ldap::{self, Answer, BadUrl, Outcome, Search};
@@ -238,8 +237,8 @@ impl BodySource for Entries<'_> {
         Poll::Ready(Ok(if n == 0 { BodyStep::End } else { BodyStep::Bytes(n) }))
     }
 
-    fn forget_read(&mut self) {
-        self.session.whole.connection().carrier.socket().forget(Direction::Read);
+    fn forget_read(&mut self, cx: &mut Context<'_>) {
+        self.session.whole.connection().carrier.filter().forget_read(cx);
     }
 }
 

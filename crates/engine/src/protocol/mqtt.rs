@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use net::Whole;
 use net::exchange::BodyStep;
-use runtime::{Direction, Sleep};
+use runtime::Sleep;
 use tables::{Code, EasyOption as O};
 use wire::escape::{self, Reject};
 use wire::mqtt::{self, Head, Kind};
@@ -292,8 +292,8 @@ impl BodySource for Messages<'_> {
         Poll::Ready(Ok(if n == 0 { BodyStep::End } else { BodyStep::Bytes(n) }))
     }
 
-    fn forget_read(&mut self) {
-        self.session.whole.connection().carrier.socket().forget(Direction::Read);
+    fn forget_read(&mut self, cx: &mut Context<'_>) {
+        self.session.whole.connection().carrier.filter().forget_read(cx);
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use net::Whole;
 use net::exchange::BodyStep;
-use runtime::{Direction, Sleep};
+use runtime::Sleep;
 use tables::{Code, EasyOption as O};
 use wire::telnet::{self, BadWish, Fault, Session, Wishes};
 
@@ -190,8 +190,8 @@ impl BodySource for Conversation {
         self.poll_say(cx)
     }
 
-    fn forget_read(&mut self) {
-        self.whole.connection().carrier.socket().forget(Direction::Read);
+    fn forget_read(&mut self, cx: &mut Context<'_>) {
+        self.whole.connection().carrier.filter().forget_read(cx);
     }
 }
 

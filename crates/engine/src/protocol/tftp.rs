@@ -381,7 +381,7 @@ impl BodySource for Blocks {
         Poll::Ready(Ok(BodyStep::Bytes(n)))
     }
 
-    fn forget_read(&mut self) {
+    fn forget_read(&mut self, _: &mut Context<'_>) {
         self.talk.link.socket().forget(Direction::Read);
     }
 }

@@ -4,7 +4,6 @@ use std::task::{Context, Poll, ready};
 
 use net::Connection;
 use net::exchange::BodyStep;
-use runtime::Direction;
 
 use super::Transfer;
 use super::body::{BodySource, receive_failed, send_failed};
@@ -34,7 +33,7 @@ impl BodySource for UntilClose<'_> {
         Poll::Ready(Ok(if n == 0 { BodyStep::End } else { BodyStep::Bytes(n) }))
     }
 
-    fn forget_read(&mut self) {
-        self.0.carrier.socket().forget(Direction::Read);
+    fn forget_read(&mut self, cx: &mut Context<'_>) {
+        self.0.carrier.filter().forget_read(cx);
     }
 }

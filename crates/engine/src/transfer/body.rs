@@ -63,8 +63,9 @@ pub trait BodySource {
         Ok(())
     }
 
-    /// The transfer is paused: no interest in reading shall be reported.
-    fn forget_read(&mut self);
+    /// The transfer is paused: no interest in reading shall be reported, and what must go on all the same does
+    /// ([`Filter::forget_read`](net::Filter::forget_read)).
+    fn forget_read(&mut self, cx: &mut Context<'_>);
 }
 
 /// Bytes that one run may move, or make by decoding, before other transfers, and the application, get their turn.
@@ -89,7 +90,7 @@ impl Transfer {
             source.poll_beside(cx)?;
             if self.writer.poll_ready(cx)?.is_pending() {
                 cold_path();
-                source.forget_read();
+                source.forget_read(cx);
                 return Poll::Pending;
             }
             if self.receive_rate.adopt(self.long(O::MaxRecvSpeedLarge)) {
@@ -98,7 +99,7 @@ impl Transfer {
             if let Some(timer) = pause {
                 cold_path();
                 if Pin::new(timer).poll(cx).is_pending() {
-                    source.forget_read();
+                    source.forget_read(cx);
                     return Poll::Pending;
                 }
                 *pause = None;
@@ -294,7 +295,7 @@ impl BodySource for dyn net::exchange::Exchange + '_ {
         net::exchange::Exchange::poll_body(self, cx, buf).map_err(body_failed)
     }
 
-    fn forget_read(&mut self) {
-        net::exchange::Exchange::forget_read(self);
+    fn forget_read(&mut self, cx: &mut Context<'_>) {
+        net::exchange::Exchange::forget_read(self, cx);
     }
 }

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use net::exchange::BodyStep;
 use net::tls::TlsConfig;
 use net::{About, Memory, Whole};
-use runtime::Direction;
 use tables::{Code, EasyOption as O};
 use wire::http1::LineBuffer;
 
@@ -233,7 +232,7 @@ impl Dialogue {
     }
 
     /// The transfer is paused: no interest in reading shall be reported.
-    pub fn forget_read(&mut self) {
-        self.whole.connection().carrier.socket().forget(Direction::Read);
+    pub fn forget_read(&mut self, cx: &mut Context<'_>) {
+        self.whole.connection().carrier.filter().forget_read(cx);
     }
 }

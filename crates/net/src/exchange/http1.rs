@@ -5,7 +5,6 @@ use std::hint::cold_path;
 use std::io;
 use std::task::{Context, Poll, ready};
 
-use runtime::Direction;
 use wire::http1::chunked::ChunkError;
 use wire::http1::status::Opening;
 use wire::http1::{
@@ -358,8 +357,8 @@ impl Exchange for Http1 {
         &self.conn.about
     }
 
-    fn forget_read(&mut self) {
-        self.conn.carrier.socket().forget(Direction::Read);
+    fn forget_read(&mut self, cx: &mut Context<'_>) {
+        self.conn.carrier.filter().forget_read(cx);
     }
 
     fn finish(self: Box<Self>) -> Finished {

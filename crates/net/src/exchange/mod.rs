@@ -264,7 +264,7 @@ pub trait Exchange {
     fn about(&self) -> &About;
 
     /// Nobody reads for a while: an application's loop must not hear of what nobody takes.
-    fn forget_read(&mut self);
+    fn forget_read(&mut self, cx: &mut Context<'_>);
 
     /// Ends the exchange.
     fn finish(self: Box<Self>) -> Finished;

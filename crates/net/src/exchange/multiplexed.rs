@@ -426,7 +426,7 @@ impl<S: Streams> Exchange for Multiplexed<S> {
     }
 
     /// What nobody takes stays within the stream's window; the others are read on.
-    fn forget_read(&mut self) {}
+    fn forget_read(&mut self, _: &mut Context<'_>) {}
 
     fn finish(self: Box<Self>) -> Finished {
         let clean = self.ended && self.queued() == 0 && self.closing.is_none();

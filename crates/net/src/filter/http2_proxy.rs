@@ -265,6 +265,10 @@ impl Filter for Http2TunnelFilter {
         Poll::Ready(Ok(self.take(buf)))
     }
 
+    fn forget_read(&mut self, cx: &mut Context<'_>) {
+        self.below.forget_read(cx);
+    }
+
     fn poll_write(&mut self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         loop {
             self.check_end()?;

@@ -109,6 +109,10 @@ impl Filter for TunnelFilter {
         self.below.poll_write(cx, buf)
     }
 
+    fn forget_read(&mut self, cx: &mut Context<'_>) {
+        self.below.forget_read(cx);
+    }
+
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.below.poll_flush(cx)
     }

@@ -20,6 +20,8 @@ use std::future::poll_fn;
 use std::io;
 use std::task::{Context, Poll};
 
+use runtime::Direction;
+
 use crate::Carrier;
 
 pub use socket::SocketFilter;
@@ -45,6 +47,12 @@ pub trait Filter: Carrier {
 
     /// Pushes out what the layer still holds.
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
+
+    /// Nobody reads for a while: an application's loop must not hear of what nobody takes. A layer that would not live if it fell
+    /// silent goes on by itself; `cx` is woken when it has something to do, for this to be called again.
+    fn forget_read(&mut self, _cx: &mut Context<'_>) {
+        self.socket().forget(Direction::Read);
+    }
 
     /// Says that the topmost layer ends, and leaves those below alone.
     fn say_goodbye(&mut self) {}

@@ -480,6 +480,10 @@ impl Filter for OpenSslFilter {
         self.read_by(nobody, buf, |below, _, room| below.try_read(room))
     }
 
+    fn forget_read(&mut self, cx: &mut Context<'_>) {
+        self.below.forget_read(cx);
+    }
+
     fn poll_write(&mut self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         ready!(self.push(cx))?;
         let mut taken = 0;

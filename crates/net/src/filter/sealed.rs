@@ -171,6 +171,10 @@ impl Filter for SealedFilter {
         self.fill(buf, |below, room| below.try_read(room))
     }
 
+    fn forget_read(&mut self, cx: &mut Context<'_>) {
+        self.below.forget_read(cx);
+    }
+
     fn poll_write(&mut self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         match self.push(cx) {
             Poll::Ready(Ok(())) => {}

@@ -432,6 +432,10 @@ impl Filter for TlsFilter {
         Poll::Ready(Ok(self.take_own(buf)))
     }
 
+    fn forget_read(&mut self, cx: &mut Context<'_>) {
+        self.below.forget_read(cx);
+    }
+
     fn poll_write(&mut self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         if let Some(Over::Failed(kind, text)) = &self.over {
             return Poll::Ready(Err(io::Error::new(*kind, text.clone())));

@@ -29,6 +29,9 @@ const PIECE: usize = 64 << 10;
 /// What one look receives into, as much as the system puts together.
 const ROOM: usize = 64 << 10;
 
+/// So often a look is taken in one turn, while nobody reads.
+const FAIR_SHARE: usize = 16;
+
 /// A connection to a proxy, which becomes a tunnel.
 pub struct Http3Tunnel {
     quic: Quic,
@@ -344,6 +347,17 @@ impl Filter for Http3Tunnel {
                 return Poll::Pending;
             }
         }
+    }
+
+    /// QUIC goes on, with nothing handed out: it answers, keeps the connection alive, and takes what comes up to the window.
+    fn forget_read(&mut self, cx: &mut Context<'_>) {
+        for _ in 0..FAIR_SHARE {
+            match self.poll_turn(cx) {
+                Poll::Ready(Ok(())) if self.end.is_none() => {}
+                _ => return, // what has gone wrong is found by who reads next
+            }
+        }
+        cx.waker().wake_by_ref();
     }
 
     fn try_read(&mut self, buf: &mut [u8]) -> Poll<io::Result<usize>> {

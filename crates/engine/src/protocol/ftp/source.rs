@@ -4,7 +4,6 @@ use std::task::{Context, Poll, ready};
 
 use net::Filter;
 use net::exchange::BodyStep;
-use runtime::Direction;
 
 use crate::error::Result;
 use crate::transfer::body::{BodySource, receive_failed, truncated};
@@ -86,8 +85,8 @@ impl BodySource for DataSource {
         self.lines.is_some().then_some(self.got)
     }
 
-    fn forget_read(&mut self) {
-        self.filter.socket().forget(Direction::Read);
+    fn forget_read(&mut self, cx: &mut Context<'_>) {
+        self.filter.forget_read(cx);
     }
 }
 

@@ -505,7 +505,7 @@ impl BodySource for Talk {
         Talk::poll_beside(self, cx)
     }
 
-    fn forget_read(&mut self) {
-        self.exchange.forget_read();
+    fn forget_read(&mut self, cx: &mut Context<'_>) {
+        self.exchange.forget_read(cx);
     }
 }

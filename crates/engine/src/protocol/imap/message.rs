@@ -102,7 +102,7 @@ impl BodySource for Literal<'_> {
         }
     }
 
-    fn forget_read(&mut self) {
-        self.dialogue.forget_read();
+    fn forget_read(&mut self, cx: &mut Context<'_>) {
+        self.dialogue.forget_read(cx);
     }
 }

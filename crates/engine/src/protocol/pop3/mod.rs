@@ -122,7 +122,7 @@ impl BodySource for Message<'_> {
         Poll::Ready(Ok(if n == 0 { BodyStep::End } else { BodyStep::Bytes(n) }))
     }
 
-    fn forget_read(&mut self) {
-        self.dialogue.forget_read();
+    fn forget_read(&mut self, cx: &mut Context<'_>) {
+        self.dialogue.forget_read(cx);
     }
 }

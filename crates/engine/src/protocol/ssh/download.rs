@@ -232,7 +232,7 @@ impl BodySource for Source<'_> {
         self.left
     }
 
-    fn forget_read(&mut self) {}
+    fn forget_read(&mut self, _: &mut Context<'_>) {}
 }
 
 #[cfg(test)]

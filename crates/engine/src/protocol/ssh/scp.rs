@@ -176,7 +176,7 @@ impl BodySource for Source<'_> {
         Some(self.left)
     }
 
-    fn forget_read(&mut self) {}
+    fn forget_read(&mut self, _: &mut Context<'_>) {}
 }
 
 async fn store(t: &mut Transfer, command: &mut Command, path: &[u8]) -> Result<()> {

@@ -215,6 +215,13 @@ impl Filter for EarlyFilter {
         self.through().map_or(Poll::Pending, |filter| filter.try_read(buf))
     }
 
+    fn forget_read(&mut self, cx: &mut Context<'_>) {
+        match self.through() {
+            Some(filter) => filter.forget_read(cx),
+            None => self.socket().forget(runtime::Direction::Read),
+        }
+    }
+
     fn poll_write(&mut self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         if let State::Opening(opening) = &mut self.state {
             let n = opening.take(buf);

@@ -15,10 +15,13 @@ use wire::h3::Field;
 
 use self::peer::{Answer, Habits, Order, Peer, head, reply};
 use super::driver::Rested;
+use super::tunnel::Http3Tunnel;
 use super::{Fault, Http3, Opening, Parked, Stream};
 use crate::connect::{ConnectRequest, Through, connect};
-use crate::exchange::{BodyStep, Place};
+use crate::exchange::{BodyStep, Place, RequestHead};
+use crate::filter::Filter;
 use crate::filter::open::{SocketOptions, Transport};
+use crate::filter::tunnels::Asked;
 use crate::quic::{Established, Purpose, QuicRequest, shake_hands};
 use crate::resolver::Candidates;
 use crate::session::Buffer;
@@ -518,6 +521,34 @@ fn a_connection_with_a_stream_is_kept_alive() {
         let _waits = request(&http3, true).unwrap();
         wait(&rt, Duration::from_secs(8)).await;
         assert_eq!(get(&http3).await.unwrap(), 10);
+    });
+}
+
+/// Nobody reads from a tunnel, which says so, for longer than the proxy bears silence: it is kept alive, and the rest comes.
+#[test]
+fn a_tunnel_that_nobody_reads_is_kept_alive() {
+    const LARGE: usize = 3 << 20; // more than there is room for
+    let idle = Some(Duration::from_secs(3));
+    let peer = Peer::start(Habits { answers: vec![Answer::Raw(reply(LARGE))], idle, ..Habits::default() });
+    run(|rt| async move {
+        let Established { quic, .. } = dial(&rt, vec![peer.address]).await.unwrap();
+        let mut tunnel = Http3Tunnel::new(quic, rt.reactor());
+        let request =
+            RequestHead::new(b"CONNECT", "https", |to| to.extend_from_slice(b"localhost:1"), "HTTP/3");
+        assert_eq!(tunnel.connect(&request, Asked::Bytes).await.unwrap().0, 200);
+        let mut rest = pin!(rt.reactor().sleep(Duration::from_secs(8)));
+        poll_fn(|cx| {
+            tunnel.forget_read(cx);
+            rest.as_mut().poll(cx)
+        })
+        .await;
+        let (mut all, mut buf) = (0, vec![0; 30_000]);
+        while all < LARGE {
+            match poll_fn(|cx| tunnel.poll_read(cx, &mut buf)).await.unwrap() {
+                0 => panic!("ends after {all}"),
+                n => all += n,
+            }
+        }
     });
 }
 
