@@ -16,6 +16,7 @@ use rustls::kernel::KernelConnection;
 
 use crate::tls::TlsInfo;
 use crate::tls::alerts;
+use crate::tls::overheard::Traffic;
 use crate::tls::record::{self, Key, MAX_PLAINTEXT, MAX_RECORD, RecordError, Shape};
 use crate::{Carrier, Filter, Idle};
 use runtime::{Reactor, Socket};
@@ -48,8 +49,9 @@ pub struct TlsFilter {
     below: Box<dyn Filter>,
     rx: Key,
     tx: Key,
-    /// Takes tickets and knows the next keys.
-    kernel: KernelConnection<ClientConnectionData>,
+    /// What the next keys are made of, ours first; TLS 1.2 has none.
+    traffic: Option<Box<[Traffic; 2]>>,
+    tickets: Option<Tickets>,
     info: Arc<TlsInfo>,
     /// Ciphertext of a record that is not all there.
     inbox: Vec<u8>,
@@ -71,6 +73,13 @@ pub struct TlsFilter {
     said_goodbye: bool,
     streaming: bool,
     patience: u8,
+}
+
+/// Who takes tickets: rustls, which keeps the server's whole chain for it, what it knows of the server, and a configuration.
+struct Tickets {
+    kernel: Box<KernelConnection<ClientConnectionData>>,
+    /// There was one.
+    came: bool,
 }
 
 /// Why nothing more is read.
@@ -157,6 +166,8 @@ impl TlsFilter {
                     if opened.kind == record::DATA && opened.len > 0 && self.message.is_empty() {
                         to += opened.len;
                         self.empty = 0;
+                        // What is given, is given with the handshake. A session or two are enough; later ones are not looked at.
+                        self.tickets.take_if(|tickets| tickets.came);
                     } else {
                         self.control(opened.kind, &buf[to..to + opened.len]);
                     }
@@ -206,10 +217,12 @@ impl TlsFilter {
             rest = &rest[4 + length..];
             match (kind, self.rx.shape()) {
                 (4, Shape::Tls13) => {
-                    if self.kernel.handle_new_session_ticket(body).is_err() {
+                    let Some(tickets) = &mut self.tickets else { continue };
+                    if tickets.kernel.handle_new_session_ticket(body).is_err() {
                         return self
                             .violate(alerts::DECODE_ERROR, "error:0A00009F:SSL routines::length mismatch");
                     }
+                    tickets.came = true;
                 }
                 (24, Shape::Tls13) if rest.is_empty() && matches!(body, [0 | 1]) => {
                     self.next_keys(body == [1])
@@ -233,7 +246,7 @@ impl TlsFilter {
 
     /// The peer has new keys (RFC 8446, section 4.6.3), and may want ours renewed too.
     fn next_keys(&mut self, asked: bool) {
-        match self.kernel.update_rx_secret().ok().and_then(|(n, s)| Key::new(s, n, true)) {
+        match self.traffic.as_mut().and_then(|traffic| traffic[1].renew()) {
             Some(key) => self.rx = key,
             None => {
                 return self.violate(alerts::INTERNAL_ERROR, "error:0A000044:SSL routines::internal error");
@@ -262,7 +275,7 @@ impl TlsFilter {
     /// New keys for what is sent; the peer may be asked for its own.
     fn renew_tx(&mut self, ask: bool) {
         self.queue(record::HANDSHAKE, &[24, 0, 0, 1, u8::from(ask)]);
-        match self.kernel.update_tx_secret().ok().and_then(|(n, s)| Key::new(s, n, true)) {
+        match self.traffic.as_mut().and_then(|traffic| traffic[0].renew()) {
             Some(key) => self.tx = key,
             None => self.violate(alerts::INTERNAL_ERROR, "error:0A000044:SSL routines::internal error"),
         }

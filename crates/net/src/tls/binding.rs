@@ -2,23 +2,14 @@
 //! handshake know, and `tls-server-end-point` (RFC 5929 section 4), a hash of the server's certificate. A proxy that ends the TLS
 //! in between has another channel and another certificate, and is noticed.
 
-use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
-
 use ring::digest::{Algorithm, SHA256, SHA384, SHA512, digest};
-
-use rustls::crypto::tls13::OkmBlock;
-use rustls::{KeyLog, SupportedCipherSuite, Tls13CipherSuite};
 
 use super::TlsInfo;
 use super::der::{self, Reader};
 use super::x509::Certificate;
 
-/// As logs call the secret.
 /// RFC 9266, section 2.
 pub const EXPORTER_LABEL: &str = "EXPORTER-Channel-Binding";
-const EXPORTER_SECRET: &str = "EXPORTER_SECRET";
-const PREFIX_OF_LABELS: &[u8] = b"tls13 ";
 
 const PREFIX: &[u8] = b"tls-server-end-point:";
 
@@ -28,71 +19,6 @@ const RSA_SIGNATURES: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1];
 const ECDSA_SIGNATURES: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 4];
 /// 2.16.840.1.101.3.4.2: hashes of the SHA-2 family.
 const SHA2: &[u8] = &[0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2];
-
-/// Overhears the secret that TLS 1.3 exports from (RFC 8446 section 7.5): rustls exports nothing from a connection without
-/// buffers of its own. What else is logged goes where it went.
-pub(crate) struct Exporter {
-    secret: Mutex<Option<OkmBlock>>,
-    log: Arc<dyn KeyLog>,
-}
-
-impl Exporter {
-    /// In front of another log.
-    pub fn new(log: Arc<dyn KeyLog>) -> Exporter {
-        Exporter { secret: Mutex::new(None), log }
-    }
-
-    /// What both ends derive for the channel's name (RFC 9266 section 2). `None` under TLS 1.2, where it would hold with an extended
-    /// master secret alone, of which rustls does not tell.
-    pub fn name(&self, suite: SupportedCipherSuite) -> Option<[u8; 32]> {
-        const NOTHING: &[u8] = b"";
-        let suite = suite.tls13()?;
-        let empty = suite.common.hash_provider.hash(NOTHING);
-        let secret = self.secret.lock().unwrap_or_else(PoisonError::into_inner);
-        let derived =
-            expand(suite, secret.as_ref()?, EXPORTER_LABEL.as_bytes(), empty.as_ref(), empty.as_ref().len());
-        expand(suite, &OkmBlock::new(&derived), b"exporter", empty.as_ref(), 32).try_into().ok()
-    }
-}
-
-/// HKDF-Expand-Label of RFC 8446 section 7.1.
-fn expand(
-    suite: &Tls13CipherSuite,
-    secret: &OkmBlock,
-    label: &[u8],
-    context: &[u8],
-    length: usize,
-) -> Vec<u8> {
-    let mut out = vec![0; length];
-    let short = |n: usize| u8::try_from(n).expect("labels and hashes are short");
-    let lengths = [0, short(length), short(PREFIX_OF_LABELS.len() + label.len())];
-    let parts = [&lengths[..], PREFIX_OF_LABELS, label, &[short(context.len())], context];
-    let expander = suite.hkdf_provider.expander_for_okm(secret);
-    expander.expand_slice(&parts, &mut out).expect("no more than 255 hashes are asked for");
-    out
-}
-
-impl KeyLog for Exporter {
-    fn will_log(&self, label: &str) -> bool {
-        label == EXPORTER_SECRET || self.log.will_log(label)
-    }
-
-    fn log(&self, label: &str, client_random: &[u8], secret: &[u8]) {
-        if label == EXPORTER_SECRET {
-            *self.secret.lock().unwrap_or_else(PoisonError::into_inner) = Some(OkmBlock::new(secret));
-        }
-        if self.log.will_log(label) {
-            self.log.log(label, client_random, secret);
-        }
-    }
-}
-
-/// The secret stays out of logs.
-impl fmt::Debug for Exporter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Exporter").finish_non_exhaustive()
-    }
-}
 
 /// The channel's name; `None` when the signature has no hash of its own, for which the RFC defines none.
 pub fn server_end_point(tls: &TlsInfo) -> Option<Vec<u8>> {
@@ -138,8 +64,11 @@ fn pss_hash(mut parameters: Reader<'_>) -> Option<&'static Algorithm> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use rustls::crypto::CryptoProvider;
 
+    use super::super::overheard::Overheard;
     use super::*;
 
     fn oid(prefix: &[u8], last: &[u8]) -> Vec<u8> {
@@ -199,12 +128,12 @@ mod tests {
             let client =
                 ClientConfig::builder_with_provider(provider).with_protocol_versions(versions).unwrap();
             let mut client = client.with_root_certificates(roots.clone()).with_no_client_auth();
-            let exporter = Arc::new(Exporter::new(client.key_log.clone()));
-            client.key_log = exporter.clone();
+            let overheard = Arc::new(Overheard::new(client.key_log.clone()));
+            client.key_log = overheard.clone();
             let mut client =
                 ClientConnection::new(Arc::new(client), ServerName::try_from("a").unwrap()).unwrap();
             let mut server = ServerConnection::new(Arc::new(server)).unwrap();
-            assert_eq!(exporter.name(*suite), None, "not before the handshake");
+            assert_eq!(overheard.name(*suite), None, "not before the handshake");
             while client.is_handshaking() || server.is_handshaking() {
                 let mut wire = Vec::new();
                 client.write_tls(&mut wire).unwrap();
@@ -216,10 +145,10 @@ mod tests {
                 client.process_new_packets().unwrap();
             }
             let told = server.export_keying_material([0; 32], EXPORTER_LABEL.as_bytes(), Some(b"")).unwrap();
-            assert_eq!(exporter.name(*suite), Some(told), "{suite:?}");
+            assert_eq!(overheard.name(*suite), Some(told), "{suite:?}");
         }
         let below = all.cipher_suites.iter().find(|suite| suite.tls13().is_none()).unwrap();
-        assert_eq!(Exporter::new(Arc::new(rustls::KeyLogFile::new())).name(*below), None);
+        assert_eq!(Overheard::new(Arc::new(rustls::KeyLogFile::new())).name(*below), None);
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub mod names;
 pub mod ocsp;
 pub mod oids;
 pub mod openssl;
+pub(crate) mod overheard;
 mod p521;
 pub mod path;
 pub mod pem;

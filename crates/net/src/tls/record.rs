@@ -5,7 +5,8 @@
 //! download.) What the handshake messages in between mean is `filter::tls`'s matter.
 
 use ring::aead::{self, LessSafeKey, Nonce, UnboundKey};
-use rustls::ConnectionTrafficSecrets;
+use rustls::{CipherSuite, ConnectionTrafficSecrets};
+use zeroize::Zeroizing;
 
 pub const HEADER: usize = 5;
 pub const MAX_PLAINTEXT: usize = 16 * 1024;
@@ -80,6 +81,22 @@ impl Key {
         };
         let key = LessSafeKey::new(UnboundKey::new(algorithm, key.as_ref()).ok()?);
         Some(Key { key, iv: iv.as_ref().try_into().ok()?, sequence, shape })
+    }
+
+    /// A later one of a connection with TLS 1.3; `key` makes as many bytes as its cipher needs.
+    pub fn renewed(
+        suite: CipherSuite,
+        key: impl FnOnce(usize) -> Zeroizing<Vec<u8>>,
+        iv: &[u8],
+    ) -> Option<Key> {
+        let algorithm = match suite {
+            CipherSuite::TLS13_AES_128_GCM_SHA256 => &aead::AES_128_GCM,
+            CipherSuite::TLS13_AES_256_GCM_SHA384 => &aead::AES_256_GCM,
+            CipherSuite::TLS13_CHACHA20_POLY1305_SHA256 => &aead::CHACHA20_POLY1305,
+            _ => return None,
+        };
+        let key = LessSafeKey::new(UnboundKey::new(algorithm, &key(algorithm.key_len())).ok()?);
+        Some(Key { key, iv: iv.try_into().ok()?, sequence: 0, shape: Shape::Tls13 })
     }
 
     pub fn shape(&self) -> Shape {

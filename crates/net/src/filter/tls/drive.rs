@@ -12,8 +12,8 @@ use rustls::pki_types::ServerName;
 use rustls::unbuffered::{ConnectionState, EncodeError, UnbufferedStatus};
 use rustls::{CipherSuite, Error, HandshakeKind, ProtocolVersion};
 
-use super::{MAX_PLAINTEXT, Over, SessionStore, TlsFilter};
-use crate::tls::binding::Exporter;
+use super::{MAX_PLAINTEXT, Over, SessionStore, Tickets, TlsFilter};
+use crate::tls::overheard::Overheard;
 use crate::tls::record::{DATA, HEADER, KEY_LIMIT, Key};
 use crate::tls::sessions::PeerSessions;
 use crate::tls::verdict::UNSPECIFIED as UNVERIFIED;
@@ -33,7 +33,7 @@ const OVERHEAD: usize = 64;
 pub(super) struct Flight {
     pub(super) below: Box<dyn Filter>,
     conn: UnbufferedClientConnection,
-    exporter: Arc<Exporter>,
+    overheard: Arc<Overheard>,
     incoming: Vec<u8>,
     filled: usize,
     outgoing: Vec<u8>,
@@ -122,7 +122,7 @@ pub(super) fn connection(
     host: &str,
     peer: &Arc<PeerSessions>,
     early: bool,
-) -> Result<(UnbufferedClientConnection, Arc<Exporter>), NetError> {
+) -> Result<(UnbufferedClientConnection, Arc<Overheard>), NetError> {
     let resumption = match config.resumes() {
         true => Resumption::store(peer.clone()),
         false => Resumption::disabled(),
@@ -131,11 +131,11 @@ pub(super) fn connection(
         NetError::new(NetErrorKind::SslConnectError, "TLS connect error: invalid host name")
     })?;
     let mut client = peer.built.for_one(&config.alpn, resumption, early);
-    let exporter = Arc::new(Exporter::new(client.key_log.clone()));
-    client.key_log = exporter.clone();
+    let overheard = Arc::new(Overheard::new(client.key_log.clone()));
+    client.key_log = overheard.clone();
     let conn =
         UnbufferedClientConnection::new(Arc::new(client), name).map_err(|e| alerts::connect_error(&e))?;
-    Ok((conn, exporter))
+    Ok((conn, overheard))
 }
 
 /// For SNI: an address sends none, and a name goes without the dot of the root.
@@ -149,12 +149,12 @@ fn server_name(host: &str) -> Option<ServerName<'static>> {
 impl Flight {
     pub(super) fn new(
         below: Box<dyn Filter>,
-        (conn, exporter): (UnbufferedClientConnection, Arc<Exporter>),
+        (conn, overheard): (UnbufferedClientConnection, Arc<Overheard>),
     ) -> Flight {
         Flight {
             below,
             conn,
-            exporter,
+            overheard,
             incoming: vec![0; 4096],
             filled: 0,
             outgoing: Vec::with_capacity(512),
@@ -333,7 +333,7 @@ impl Flight {
             cipher: suites::name(suite),
             group: conn.negotiated_key_exchange_group().map_or("", |g| suites::group_name(g.name())),
             alpn: conn.alpn_protocol().map(|a| String::from_utf8_lossy(a).into_owned()),
-            exported: conn.negotiated_cipher_suite().and_then(|suite| self.exporter.name(suite)),
+            exported: conn.negotiated_cipher_suite().and_then(|suite| self.overheard.name(suite)),
             resumed,
             early: 0,
             late: None,
@@ -348,11 +348,13 @@ impl Flight {
     /// Takes the keys over. What fails leaves the layer below.
     pub(super) fn into_filter(mut self, info: TlsInfo) -> Result<TlsFilter, (NetError, Box<dyn Filter>)> {
         let tls13 = info.version == "TLSv1.3";
+        let suite = self.conn.negotiated_cipher_suite();
+        let traffic = suite.and_then(|suite| self.overheard.take_traffic(suite)).map(Box::new);
         let keys = self.conn.dangerous_into_kernel_connection().ok().and_then(|(secrets, kernel)| {
             let (tx, rx) = (secrets.tx, secrets.rx);
             Some((Key::new(rx.1, rx.0, tls13)?, Key::new(tx.1, tx.0, tls13)?, kernel))
         });
-        let Some((rx, tx, kernel)) = keys else {
+        let Some((rx, tx, kernel)) = keys.filter(|_| traffic.is_some() == tls13) else {
             let text = "TLS connect error: no traffic keys";
             return Err((NetError::new(NetErrorKind::SslConnectError, text), self.below));
         };
@@ -361,7 +363,9 @@ impl Flight {
             below: self.below,
             rx,
             tx,
-            kernel,
+            traffic,
+            // With TLS 1.2 the ticket was part of the handshake.
+            tickets: tls13.then(|| Tickets { kernel: Box::new(kernel), came: false }),
             info: Arc::new(info),
             inbox: Vec::new(),
             start: 0,
