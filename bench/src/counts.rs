@@ -1,4 +1,4 @@
-//! What does not hang on the machine's mood: instructions, allocations and sizes. bench/counts.tsv has those that were
+//! What does not hang on the machine's mood: instructions, allocations, memory and sizes. bench/counts.tsv has those that were
 //! recorded; one that has grown by more than 3 % is a failure, and a wanted change is recorded (`make record-counts`).
 //!
 //! Instructions are callgrind's, of the library's own code alone: what the system's libc and the kernel do is theirs, and ring
@@ -107,6 +107,13 @@ fn count(bench: &Bench, ours: &Subject) -> io::Result<BTreeMap<String, f64>> {
         }
     }
     counted.insert("an event among 1,000: instructions".into(), event(bench, ours)?);
+    let (plain, secured) = (Holding::plain()?, Holding::tls(bench.authority.good().server_config()?)?);
+    for (scheme, server) in [("http", &plain), ("https", &secured)] {
+        counted.insert(
+            format!("a transfer among 1,000, {scheme}: bytes"),
+            memory(bench, ours, &server.url(""))?,
+        );
+    }
     counted.insert("libcurl.so.4: bytes".into(), size(&target_directory().join("release/lib/libcurl.so.4"))?);
     counted.insert("warmwire, stripped: bytes".into(), stripped(bench, ours.tool())?);
     Ok(counted)
@@ -134,6 +141,13 @@ fn event(bench: &Bench, ours: &Subject) -> io::Result<f64> {
     };
     let ((few, of_few), (many, of_many)) = (counted(100)?, counted(1100)?);
     Ok((many - few) / (of_many - of_few))
+}
+
+/// The memory of one of a thousand transfers that wait, with its handle.
+fn memory(bench: &Bench, ours: &Subject, url: &str) -> io::Result<f64> {
+    let said = output(bench.command(&bench.program("crowd")?, ours).args(["poll", "1000", "1", url]))?;
+    let told = said.lines().find_map(|line| line.strip_prefix("transfer_bytes ")?.parse().ok());
+    told.ok_or_else(|| io::Error::other(said))
 }
 
 fn own_instructions(bench: &Bench, command: &mut Command) -> io::Result<f64> {

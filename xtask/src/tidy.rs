@@ -122,6 +122,7 @@ const FLOORS: &[&[&str]] = &[
         "mime",
         "own_connection",
         "process_pool",
+        "rare",
         "scratch",
         "watched",
     ],

@@ -15,6 +15,7 @@ use engine::callbacks::{
 };
 use engine::meter::{self, Meter};
 use net::filter::open::SocketCallbacks;
+use tables::EasyOption as O;
 use tables::constant::*;
 use wire::mime::Content;
 
@@ -52,7 +53,7 @@ const ERROR_SIZE: usize = CURL_ERROR_SIZE as usize;
 
 impl Application {
     pub fn new() -> Rc<Application> {
-        let new = Application {
+        Rc::new(Application {
             pointers: Pointers::default(),
             handle: Cell::new(ptr::null_mut()),
             progress_wanted: Cell::new(false),
@@ -60,25 +61,24 @@ impl Application {
             post_size: Cell::new(-1),
             mime_options: Cell::new(0),
             meter: RefCell::default(),
-        };
-        new.name_files();
-        Rc::new(new)
+        })
     }
 
     /// What functions are given as long as nobody says otherwise (CURLOPT_WRITEDATA.md, CURLOPT_READDATA.md): programs set
     /// fwrite as the function, and no data. All other data are NULL, and so are these when an application says NULL.
-    fn name_files(&self) {
-        // SAFETY: the C library's own files.
-        unsafe {
-            self.pointers.write_data.set(stdout.cast());
-            self.pointers.read_data.set(stdin.cast());
-        }
+    fn write_data(&self) -> *mut c_void {
+        // SAFETY: the C library's own file.
+        self.pointers.get(O::WriteData).unwrap_or_else(|| unsafe { stdout }.cast())
+    }
+
+    fn read_data(&self) -> *mut c_void {
+        // SAFETY: the C library's own file.
+        self.pointers.get(O::ReadData).unwrap_or_else(|| unsafe { stdin }.cast())
     }
 
     /// Everything as after curl_easy_init.
     pub fn reset(&self) {
         self.pointers.clear();
-        self.name_files();
         self.progress_wanted.set(false);
         self.verbose.set(false);
         self.post_size.set(-1);
@@ -96,7 +96,7 @@ impl Application {
     /// A transfer begins: an empty error buffer, as the manual promises, and a new meter.
     pub fn begin(&self) {
         self.meter.take();
-        let buffer = self.pointers.error_buffer.get().cast::<u8>();
+        let buffer = self.pointers.error_buffer().cast::<u8>();
         if !buffer.is_null() {
             // SAFETY: the application's buffer of CURL_ERROR_SIZE bytes.
             unsafe { *buffer = 0 }
@@ -119,7 +119,7 @@ impl Application {
 
     /// CURLOPT_STDERR
     fn stderr(&self) -> *mut libc::FILE {
-        let file = self.pointers.stderr.get().cast::<libc::FILE>();
+        let file = self.pointers.stderr().cast::<libc::FILE>();
         // SAFETY: CURLOPT_STDERR is an open FILE; NULL stands for stderr.
         unsafe { if file.is_null() { stderr } else { file } }
     }
@@ -142,7 +142,7 @@ impl Application {
     /// The bytes of CURLOPT_POSTFIELDS from there on, which the engine knows to be inside them; of a C string no more than
     /// `most` are looked at, or its length would be counted again for each piece of it.
     fn post_bytes(&self, offset: usize, most: usize) -> &[u8] {
-        let start = self.pointers.post_fields.get().cast::<c_char>();
+        let start = self.pointers.post_fields().cast::<c_char>();
         if start.is_null() {
             return &[];
         }
@@ -225,18 +225,18 @@ pub fn standard_input() -> Content<Source> {
 impl Callbacks for Application {
     fn write(&self, data: &[u8]) -> Written {
         debug_assert!(data.len() <= MAX_WRITE);
-        self.deliver(self.pointers.write_fn(), self.pointers.write_data.get(), data)
+        self.deliver(self.pointers.write_fn(), self.write_data(), data)
     }
 
     fn interleaved(&self, packet: &[u8]) -> Written {
         match self.pointers.interleave_fn() {
-            None => self.deliver(self.pointers.write_fn(), self.pointers.write_data.get(), packet),
-            function => self.deliver(function, self.pointers.interleave_data.get(), packet),
+            None => self.deliver(self.pointers.write_fn(), self.write_data(), packet),
+            function => self.deliver(function, self.pointers.interleave_data(), packet),
         }
     }
 
     fn header(&self, line: &[u8]) -> Option<Written> {
-        let user = self.pointers.header_data.get();
+        let user = self.pointers.header_data();
         // Like libcurl: with header data alone, the write function takes them too.
         let function = match self.pointers.header_fn() {
             None if user.is_null() => return None,
@@ -252,7 +252,7 @@ impl Callbacks for Application {
     fn read(&self, buf: &mut [u8]) -> ReadAnswer {
         let function = self.stream_read();
         // SAFETY: the application's function fills at most as many bytes as it is told of.
-        let got = unsafe { function(buf.as_mut_ptr().cast(), 1, buf.len(), self.pointers.read_data.get()) };
+        let got = unsafe { function(buf.as_mut_ptr().cast(), 1, buf.len(), self.read_data()) };
         match i64::try_from(got) {
             Ok(got) if got == i64::from(CURL_READFUNC_ABORT) => ReadAnswer::Abort,
             Ok(got) if got == i64::from(CURL_READFUNC_PAUSE) => ReadAnswer::Pause,
@@ -266,7 +266,7 @@ impl Callbacks for Application {
     fn read_now(&self, buf: &mut [u8]) -> ReadAnswer {
         match self.pointers.read_fn() {
             Some(_) => self.read(buf),
-            None => ReadAnswer::Bytes(descriptor_read(self.pointers.read_data.get().cast(), buf)),
+            None => ReadAnswer::Bytes(descriptor_read(self.read_data().cast(), buf)),
         }
     }
 
@@ -275,7 +275,7 @@ impl Callbacks for Application {
         let pointers = &self.pointers;
         if let Some(function) = pointers.seek_fn() {
             // SAFETY: the application's function.
-            let answer = unsafe { function(pointers.seek_data.get(), offset, libc::SEEK_SET) };
+            let answer = unsafe { function(pointers.seek_data(), offset, libc::SEEK_SET) };
             return match i64::from(answer) {
                 answer if answer == i64::from(CURL_SEEKFUNC_OK) => SeekAnswer::Done,
                 answer if answer == i64::from(CURL_SEEKFUNC_CANTSEEK) => SeekAnswer::Cannot,
@@ -284,11 +284,10 @@ impl Callbacks for Application {
         }
         if let (Some(function), 0) = (pointers.ioctl_fn(), offset) {
             // SAFETY: the application's function.
-            let answer =
-                unsafe { function(self.handle.get(), CURLIOCMD_RESTARTREAD, pointers.ioctl_data.get()) };
+            let answer = unsafe { function(self.handle.get(), CURLIOCMD_RESTARTREAD, pointers.ioctl_data()) };
             return if answer == CURLIOE_OK { SeekAnswer::Done } else { SeekAnswer::Failed };
         }
-        let file = pointers.read_data.get();
+        let file = self.read_data();
         let by_fread = match pointers.read_fn() {
             Some(function) => function as usize == libc::fread as *const () as usize,
             None => true,
@@ -305,7 +304,7 @@ impl Callbacks for Application {
     }
 
     fn post_fields_len(&self) -> Option<u64> {
-        (!self.pointers.post_fields.get().is_null()).then(|| self.post_bytes(0, usize::MAX).len() as u64)
+        (!self.pointers.post_fields().is_null()).then(|| self.post_bytes(0, usize::MAX).len() as u64)
     }
 
     fn post_fields(&self, offset: u64, buf: &mut [u8]) -> usize {
@@ -321,7 +320,7 @@ impl Callbacks for Application {
 
     fn progress(&self, counts: ProgressCounts) -> bool {
         let ProgressCounts { download_total, download_now, upload_total, upload_now, .. } = counts;
-        let user = self.pointers.xferinfo_data.get();
+        let user = self.pointers.xferinfo_data();
         // SAFETY: the application's functions.
         let answer = unsafe {
             if let Some(function) = self.pointers.xferinfo_fn() {
@@ -344,7 +343,7 @@ impl Callbacks for Application {
 
     fn debug(&self, kind: DebugKind, data: &[u8]) {
         if let Some(function) = self.pointers.debug_fn() {
-            let (handle, user) = (self.handle.get(), self.pointers.debug_data.get());
+            let (handle, user) = (self.handle.get(), self.pointers.debug_data());
             let tell = |start: *mut c_char| {
                 // SAFETY: the application's function reads `data.len()` bytes; of text also up to the NUL.
                 unsafe { function(handle, kind as c_int, start, data.len(), user) };
@@ -367,7 +366,7 @@ impl Callbacks for Application {
     }
 
     fn fail(&self, message: &str) {
-        let buffer = self.pointers.error_buffer.get().cast::<u8>();
+        let buffer = self.pointers.error_buffer().cast::<u8>();
         if buffer.is_null() {
             return;
         }
@@ -394,7 +393,7 @@ impl Callbacks for Application {
         // SAFETY: the application's function; the texts outlive the call.
         let answer = unsafe {
             function(
-                self.pointers.prereq_data.get(),
+                self.pointers.prereq_data(),
                 primary.as_ptr().cast_mut(),
                 local.as_ptr().cast_mut(),
                 c_int::from(ends.primary_port()),
@@ -406,7 +405,7 @@ impl Callbacks for Application {
 
     fn resolver_start(&self) -> bool {
         let Some(function) = self.pointers.resolver_start_fn() else { return true };
-        let user = self.pointers.resolver_start_data.get();
+        let user = self.pointers.resolver_start_data();
         // SAFETY: the application's function; this resolver has no state of its own to show.
         unsafe { function(ptr::null_mut(), ptr::null_mut(), user) == 0 }
     }
@@ -416,7 +415,7 @@ impl Callbacks for Application {
         let mut list = ptr::null_mut();
         // SAFETY: the application's function sets the list, which is ours to free afterwards.
         unsafe {
-            let answer = function(&raw mut list, self.pointers.trailer_data.get());
+            let answer = function(&raw mut list, self.pointers.trailer_data());
             let lines = slist::strings(list).map(|line| Rc::from(line.to_bytes())).collect();
             slist::free_all(list);
             (i64::from(answer) == i64::from(CURL_TRAILERFUNC_OK)).then_some(lines)
@@ -426,12 +425,12 @@ impl Callbacks for Application {
     fn hsts_read(&self) -> HstsAnswer {
         let Some(function) = self.pointers.hsts_read_fn() else { return HstsAnswer::Done };
         // SAFETY: the application's function for this handle.
-        unsafe { hsts::ask(function, self.handle.get(), self.pointers.hsts_read_data.get()) }
+        unsafe { hsts::ask(function, self.handle.get(), self.pointers.hsts_read_data()) }
     }
 
     fn hsts_write(&self, entry: &HstsEntry, index: usize, total: usize) -> bool {
         let Some(function) = self.pointers.hsts_write_fn() else { return false };
-        let user = self.pointers.hsts_write_data.get();
+        let user = self.pointers.hsts_write_data();
         // SAFETY: the application's function for this handle.
         unsafe { hsts::tell(function, self.handle.get(), user, entry, hsts::Index { index, total }) }
     }
@@ -442,7 +441,7 @@ impl Callbacks for Application {
         let info = file_info(entry, &texts);
         let remaining = c_int::try_from(remaining).unwrap_or(c_int::MAX);
         // SAFETY: the application's function; what `info` points to outlives the call.
-        let answer = unsafe { function((&raw const info).cast(), self.pointers.chunk_data.get(), remaining) };
+        let answer = unsafe { function((&raw const info).cast(), self.pointers.chunk_data(), remaining) };
         match answer {
             answer if answer == i64::from(CURL_CHUNK_BGN_FUNC_FAIL) => ChunkAnswer::Failed,
             answer if answer == i64::from(CURL_CHUNK_BGN_FUNC_SKIP) => ChunkAnswer::Skip,
@@ -453,12 +452,12 @@ impl Callbacks for Application {
     fn chunk_end(&self) -> bool {
         let Some(function) = self.pointers.chunk_end_fn() else { return true };
         // SAFETY: the application's function.
-        unsafe { function(self.pointers.chunk_data.get()) != i64::from(CURL_CHUNK_END_FUNC_FAIL) }
+        unsafe { function(self.pointers.chunk_data()) != i64::from(CURL_CHUNK_END_FUNC_FAIL) }
     }
 
     fn ssh_host_key(&self, found: &HostKey) -> Option<bool> {
         let function = self.pointers.ssh_host_key_fn()?;
-        let data = self.pointers.ssh_host_key_data.get();
+        let data = self.pointers.ssh_host_key_data();
         // SAFETY: the application's function; it reads as many bytes as it is told.
         let answer =
             unsafe { function(data, found.kind as c_int, found.bytes.as_ptr().cast(), found.bytes.len()) };
@@ -481,7 +480,7 @@ impl Callbacks for Application {
         let shown =
             KhKey { key: found.bytes.as_ptr().cast(), len: found.bytes.len(), keytype: found.kind as c_int };
         let standing = if known.is_some() { &raw const standing } else { ptr::null() };
-        let (handle, data) = (self.handle.get(), self.pointers.ssh_key_data.get());
+        let (handle, data) = (self.handle.get(), self.pointers.ssh_key_data());
         // SAFETY: the application's function; both keys and what they point to outlive the call.
         let answer = unsafe { function(handle, standing, &shown, matches as c_int, data) };
         Some(match answer {
@@ -495,7 +494,7 @@ impl Callbacks for Application {
 
     fn tls_context(&self, address: usize) -> Result<(), i32> {
         let Some(function) = self.pointers.ssl_ctx_fn() else { return Ok(()) };
-        let (handle, data) = (self.handle.get(), self.pointers.ssl_ctx_data.get());
+        let (handle, data) = (self.handle.get(), self.pointers.ssl_ctx_data());
         // SAFETY: the application's function; the context lives until the connection is made of it.
         match unsafe { function(handle, address as *mut c_void, data) } {
             0 => Ok(()),
@@ -509,7 +508,7 @@ impl Callbacks for Application {
             return Some(MatchAnswer::Failed);
         };
         // SAFETY: the application's function; the texts outlive the call.
-        let answer = unsafe { function(self.pointers.fnmatch_data.get(), pattern.as_ptr(), name.as_ptr()) };
+        let answer = unsafe { function(self.pointers.fnmatch_data(), pattern.as_ptr(), name.as_ptr()) };
         Some(match i64::from(answer) {
             answer if answer == i64::from(CURL_FNMATCHFUNC_MATCH) => MatchAnswer::Match,
             answer if answer == i64::from(CURL_FNMATCHFUNC_NOMATCH) => MatchAnswer::NoMatch,

@@ -112,7 +112,7 @@ unsafe extern "C-unwind" fn warmwire_easy_getinfo(
 impl EasyHandle {
     fn text(&self, info: I) -> *const c_char {
         if info == I::Private {
-            return self.app.pointers.private.get().cast();
+            return self.app.pointers.private().cast();
         }
         let Some(text) = self.text_bytes(info) else { return ptr::null() };
         let text = CString::new(text).unwrap_or_default();
@@ -129,8 +129,8 @@ impl EasyHandle {
         match info {
             I::EffectiveUrl => Some(state.effective_url()),
             I::ContentType => copy(&found.content_type),
-            I::FtpEntryPath => copy(&found.ftp_entry_path),
-            I::RedirectUrl => copy(&found.redirect_url),
+            I::FtpEntryPath => copy(&found.rare.ftp_entry_path),
+            I::RedirectUrl => copy(&found.rare.redirect_url),
             I::PrimaryIp => Some(found.ends.primary_ip().into_bytes()),
             I::LocalIp => Some(found.ends.local_ip().into_bytes()),
             I::Scheme => (!found.scheme.is_empty()).then(|| found.scheme.as_bytes().to_vec()),
@@ -148,17 +148,17 @@ impl EasyHandle {
         let found = state.info.borrow();
         match info {
             I::ResponseCode => found.response_code,
-            I::HttpConnectcode => found.connect_code,
+            I::HttpConnectcode => found.rare.connect_code,
             I::HeaderSize => found.header_size,
             I::RequestSize => found.request_size,
             I::SslVerifyresult => found.verify_result,
-            I::ProxySslVerifyresult => found.proxy_verify_result,
+            I::ProxySslVerifyresult => found.rare.proxy_verify_result,
             I::Filetime | I::FiletimeT => found.file_time,
             I::RedirectCount => found.redirect_count,
-            I::HttpauthAvail => found.auth_available,
-            I::ProxyauthAvail => found.proxy_auth_available,
-            I::HttpauthUsed => found.auth_used,
-            I::ProxyauthUsed => found.proxy_auth_used,
+            I::HttpauthAvail => found.rare.auth_available,
+            I::ProxyauthAvail => found.rare.proxy_auth_available,
+            I::HttpauthUsed => found.rare.auth_used,
+            I::ProxyauthUsed => found.rare.proxy_auth_used,
             I::OsErrno => state.os_errno.get(),
             I::NumConnects => found.connects,
             I::Lastsocket | I::Activesocket => found.last_socket,
@@ -167,9 +167,9 @@ impl EasyHandle {
             I::LocalPort => found.ends.local_port().into(),
             I::HttpVersion => found.http_version,
             I::Protocol => found.protocol,
-            I::ProxyError => found.proxy_error,
+            I::ProxyError => found.rare.proxy_error,
             I::UsedProxy => found.used_proxy.into(),
-            I::RetryAfter => found.retry_after,
+            I::RetryAfter => found.rare.retry_after,
             I::XferId => state.transfer_id.get(),
             I::ConnId => found.connection_id,
             I::RtspClientCseq => state.settings.borrow().long(O::RtspClientCseq),
@@ -189,7 +189,7 @@ impl EasyHandle {
             I::SpeedUpload | I::SpeedUploadT => found.speed(found.uploaded),
             I::ContentLengthDownload | I::ContentLengthDownloadT => found.download_total,
             I::ContentLengthUpload | I::ContentLengthUploadT => found.upload_total,
-            I::EarlyDataSentT => found.early_data,
+            I::EarlyDataSentT => found.rare.early_data,
             _ => return None,
         })
     }
@@ -234,13 +234,13 @@ impl EasyHandle {
 
     /// OpenSSL's objects of the connection in use.
     fn native_tls(&self) -> Option<[usize; 2]> {
-        if self.uses_tls() { self.easy.state().info.borrow().native_tls } else { None }
+        if self.uses_tls() { self.easy.state().info.borrow().rare.native_tls } else { None }
     }
 
     fn object(&self, info: I) -> *const c_void {
         match info {
             I::Certinfo => {
-                let certificates = &self.easy.state().info.borrow().certificates;
+                let certificates = &self.easy.state().info.borrow().rare.certificates;
                 self.shown().cert_info.borrow_mut().fill(certificates)
             }
             _ => {

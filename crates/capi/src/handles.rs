@@ -1,8 +1,8 @@
 //! Handles: slots that are never given back to the allocator, so that a stale or foreign pointer is recognised without
 //! touching freed memory.
 //!
-//! A handle is a pointer into its slot; which of the slot's first words it points at changes with every reuse, so
-//! that a pointer from before is told from the present one. Nothing here takes a lock: a fork between any two
+//! A handle is a pointer into its slot; which of the slot's words it points at changes with every reuse, so that a
+//! pointer from before is told from the present one. Nobody reads through it. Nothing here takes a lock: a fork between any two
 //! instructions leaves a table that works in the child.
 
 use std::cell::UnsafeCell;
@@ -15,12 +15,11 @@ use crate::guard::Gate;
 /// Slots in the first chunk; each further chunk has twice as many as the one before.
 const FIRST_CHUNK: u32 = 64;
 const CHUNKS: usize = 20;
-/// Words that a handle can point at.
-const FACES: u32 = 8;
+/// Words of a slot, which a handle can point at.
+const FACES: u32 = (size_of::<Slot<()>>() / size_of::<u64>()) as u32;
 
-#[repr(C, align(64))]
+#[repr(align(64))]
 pub struct Slot<T> {
-    faces: [u64; FACES as usize],
     /// Odd: in use. Counts up with every taking and giving back.
     generation: AtomicU32,
     /// The next free slot's index + 1.
@@ -56,7 +55,7 @@ impl<T> Slot<T> {
     /// The pointer that C has.
     pub fn handle(&self) -> *mut c_void {
         let face = (self.generation.load(Ordering::Relaxed) / 2 % FACES) as usize;
-        ptr::from_ref(&self.faces[face]).cast_mut().cast()
+        ptr::from_ref(self).cast::<u64>().wrapping_add(face).cast_mut().cast()
     }
 }
 
@@ -196,7 +195,6 @@ impl<T> Slab<T> {
 impl<T> Slot<T> {
     fn empty() -> Slot<T> {
         Slot {
-            faces: [0; FACES as usize],
             generation: AtomicU32::new(0),
             next_free: AtomicU32::new(0),
             gate: Gate::new(),

@@ -1,10 +1,11 @@
-//! What the application gave an easy handle to call: function pointers and their data, one cell per option.
+//! What the application gave an easy handle to call: function pointers and their data, by option.
 //! The types of the functions are those of curl.h.
 
-use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_long, c_uint, c_void};
 use std::ptr;
 
+use engine::settings::given::Given;
+use runtime::cell::RefCell;
 use tables::EasyOption as O;
 
 use crate::form_body::{ReadFn, SeekFn};
@@ -32,25 +33,24 @@ pub type SshHostKeyFn = unsafe extern "C-unwind" fn(*mut c_void, c_int, *const c
 
 macro_rules! pointers {
     ($($field:ident: $option:ident,)* ; $($function:ident: $type:ty = $from:ident,)*) => {
-        /// The pointers as C passed them; NULL is the default.
-        #[derive(Default)]
-        pub struct Pointers { $(pub $field: Pointer,)* }
-
         impl Pointers {
-            /// Where an option's pointer is kept; None for options that aren't pointers of this kind.
-            pub fn place(&self, option: O) -> Option<&Pointer> {
-                match option {
-                    $(O::$option => Some(&self.$field),)*
-                    _ => None,
+            /// Sets an option's pointer; false for options that aren't pointers of this kind.
+            pub fn set(&self, option: O, pointer: *mut c_void) -> bool {
+                let known = matches!(option, $(O::$option)|*);
+                if known {
+                    self.0.borrow_mut().put(option, pointer);
                 }
+                known
             }
 
-            fn all(&self) -> impl Iterator<Item = &Pointer> {
-                [$(&self.$field),*].into_iter()
-            }
+            $(#[inline]
+            pub fn $field(&self) -> *mut c_void {
+                self.get(O::$option).unwrap_or(ptr::null_mut())
+            })*
 
-            $(pub fn $function(&self) -> Option<$type> {
-                let pointer = self.$from.get();
+            $(#[inline]
+            pub fn $function(&self) -> Option<$type> {
+                let pointer = self.$from();
                 // SAFETY: the option's argument is a function of this type, as the manual demands; NULL is None.
                 unsafe { std::mem::transmute::<*mut c_void, Option<$type>>(pointer) }
             })*
@@ -108,36 +108,23 @@ pointers! {
     ssh_host_key_fn: SshHostKeyFn = ssh_host_key,
 }
 
-/// A cell that begins as NULL.
-pub struct Pointer(Cell<*mut c_void>);
-
-impl Default for Pointer {
-    fn default() -> Pointer {
-        Pointer(Cell::new(ptr::null_mut()))
-    }
-}
-
-impl Pointer {
-    pub fn get(&self) -> *mut c_void {
-        self.0.get()
-    }
-
-    pub fn set(&self, pointer: *mut c_void) {
-        self.0.set(pointer);
-    }
-}
+/// The pointers as C passed them; those that were not given are NULL.
+#[derive(Default)]
+pub struct Pointers(RefCell<Given<*mut c_void>>);
 
 impl Pointers {
+    /// What was given, be it NULL.
+    #[inline]
+    pub fn get(&self, option: O) -> Option<*mut c_void> {
+        self.0.borrow().get(option).copied()
+    }
+
     pub fn copy_from(&self, other: &Pointers) {
-        for (to, from) in self.all().zip(other.all()) {
-            to.set(from.get());
-        }
+        self.0.borrow_mut().clone_from(&other.0.borrow());
     }
 
     pub fn clear(&self) {
-        for pointer in self.all() {
-            pointer.set(ptr::null_mut());
-        }
+        self.0.take();
     }
 }
 

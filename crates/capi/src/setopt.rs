@@ -98,7 +98,7 @@ fn set_pointer(easy: &EasyHandle, option: O, pointer: *mut c_void) -> Result<(),
     let app = &easy.app;
     match option {
         O::Postfields => {
-            app.pointers.post_fields.set(pointer);
+            app.pointers.set(O::Postfields, pointer);
             state.settings.borrow_mut().post_fields_given();
         }
         O::Copypostfields => return copy_post_fields(easy, pointer.cast()),
@@ -126,10 +126,12 @@ fn set_pointer(easy: &EasyHandle, option: O, pointer: *mut c_void) -> Result<(),
         }
         // Kept by curl for compatibility and without effect.
         O::StreamDepends | O::StreamDependsE => {}
-        _ => app.pointers.place(option).ok_or(Code::UnknownOption)?.set(pointer),
+        _ if app.pointers.set(option, pointer) => {}
+        _ => return Err(Code::UnknownOption),
     }
     if matches!(option, O::SslCtxFunction | O::SslCtxData) {
-        let [function, data] = [&app.pointers.ssl_ctx, &app.pointers.ssl_ctx_data].map(|p| p.get() as usize);
+        let [function, data] =
+            [app.pointers.ssl_ctx(), app.pointers.ssl_ctx_data()].map(|pointer| pointer as usize);
         state.settings.borrow_mut().set_tls_hook((function != 0).then_some([function, data]));
     }
     Ok(())
@@ -137,7 +139,7 @@ fn set_pointer(easy: &EasyHandle, option: O, pointer: *mut c_void) -> Result<(),
 
 /// CURLOPT_COPYPOSTFIELDS: as many bytes as POSTFIELDSIZE says now, or up to the zero.
 fn copy_post_fields(easy: &EasyHandle, text: *const c_char) -> Result<(), Code> {
-    easy.app.pointers.post_fields.set(std::ptr::null_mut());
+    easy.app.pointers.set(O::Postfields, std::ptr::null_mut());
     let size = usize::try_from(easy.app.post_size.get());
     let given = match (text.is_null(), size) {
         (true, _) => None,

@@ -17,7 +17,7 @@ impl SocketCallbacks for Application {
         let Some(function) = self.pointers.open_fn() else { return Opened::BySystem };
         let Some(mut address) = socket_address(target, transport) else { return Opened::Refused };
         // SAFETY: the application's function; the address outlives the call, and may be changed by it.
-        let fd = unsafe { function(self.pointers.open_data.get(), kind(purpose), (&raw mut address).cast()) };
+        let fd = unsafe { function(self.pointers.open_data(), kind(purpose), (&raw mut address).cast()) };
         if fd < 0 {
             return Opened::Refused;
         }
@@ -35,7 +35,7 @@ impl SocketCallbacks for Application {
     fn configure(&self, fd: BorrowedFd<'_>, purpose: Purpose) -> Configured {
         let Some(function) = self.pointers.sockopt_fn() else { return Configured::Ok };
         // SAFETY: the application's function, on a descriptor that stays ours.
-        let answer = unsafe { function(self.pointers.sockopt_data.get(), fd.as_raw_fd(), kind(purpose)) };
+        let answer = unsafe { function(self.pointers.sockopt_data(), fd.as_raw_fd(), kind(purpose)) };
         match i64::from(answer) {
             answer if answer == i64::from(CURL_SOCKOPT_OK) => Configured::Ok,
             answer if answer == i64::from(CURL_SOCKOPT_ALREADY_CONNECTED) => Configured::AlreadyConnected,
@@ -44,7 +44,7 @@ impl SocketCallbacks for Application {
     }
 
     fn close_hook(&self) -> Option<CloseHook> {
-        let close = Close { function: self.pointers.close_fn()?, user: self.pointers.close_data.get() };
+        let close = Close { function: self.pointers.close_fn()?, user: self.pointers.close_data() };
         Some(Box::new(move |fd| close.call(fd)))
     }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
+use crate::rare::{Nothing, Rare};
 use crate::settings::Text;
 
 /// Moments and counts of one transfer. Cells of one struct under one short borrow: the application
@@ -41,12 +42,8 @@ pub struct TransferInfo {
     pub effective_method: Cow<'static, str>,
     /// Last response code.
     pub response_code: i64,
-    /// Response code of the last CONNECT.
-    pub connect_code: i64,
     /// Content-Type of the reply.
     pub content_type: Option<Text>,
-    /// Where a redirect would have led.
-    pub redirect_url: Option<Text>,
     /// The Referer sent.
     pub referer: Option<Text>,
     /// Redirects followed.
@@ -71,34 +68,16 @@ pub struct TransferInfo {
     pub file_time: i64,
     /// CURLINFO_HTTP_VERSION.
     pub http_version: i64,
-    /// Authentication the server offers, as CURLAUTH_* bits.
-    pub auth_available: i64,
-    /// The same of the proxy.
-    pub proxy_auth_available: i64,
-    /// Authentication used.
-    pub auth_used: i64,
-    /// The same with the proxy.
-    pub proxy_auth_used: i64,
     /// New connections made.
     pub connects: i64,
     /// Result of the certificate check.
     pub verify_result: i64,
-    /// The same for the proxy's.
-    pub proxy_verify_result: i64,
     /// The connection in use speaks TLS.
     pub secured: bool,
-    /// OpenSSL's own objects of that connection, where it speaks (`net::tls::TlsInfo::native`).
-    pub native_tls: Option<[usize; 2]>,
-    /// Bytes sent with the hello that the server took, or negative those that it refused.
-    pub early_data: i64,
-    /// CURLINFO_PROXY_ERROR.
-    pub proxy_error: i64,
     /// Whether a time condition left the body out.
     pub condition_unmet: bool,
     /// Whether a proxy was used.
     pub used_proxy: bool,
-    /// Retry-After in seconds.
-    pub retry_after: i64,
     /// Scheme last used, upper case as curl tells it.
     pub scheme: &'static str,
     /// CURLPROTO_* of the scheme.
@@ -109,10 +88,57 @@ pub struct TransferInfo {
     pub connection_id: i64,
     /// Its descriptor, or -1.
     pub last_socket: i64,
+    /// What few transfers find out.
+    pub rare: Rare<RarelyFound>,
+}
+
+/// Proxies, logins and what FTP and certificates tell: ten thousand transfers do without.
+#[derive(Clone, Debug, Default)]
+pub struct RarelyFound {
+    /// Response code of the last CONNECT.
+    pub connect_code: i64,
+    /// Where a redirect would have led.
+    pub redirect_url: Option<Text>,
+    /// Authentication the server offers, as CURLAUTH_* bits.
+    pub auth_available: i64,
+    /// The same of the proxy.
+    pub proxy_auth_available: i64,
+    /// Authentication used.
+    pub auth_used: i64,
+    /// The same with the proxy.
+    pub proxy_auth_used: i64,
+    /// The same for the proxy's.
+    pub proxy_verify_result: i64,
+    /// OpenSSL's own objects of that connection, where it speaks (`net::tls::TlsInfo::native`).
+    pub native_tls: Option<[usize; 2]>,
+    /// Bytes sent with the hello that the server took, or negative those that it refused.
+    pub early_data: i64,
+    /// CURLINFO_PROXY_ERROR.
+    pub proxy_error: i64,
+    /// Retry-After in seconds.
+    pub retry_after: i64,
     /// FTP's first folder.
     pub ftp_entry_path: Option<Text>,
     /// Certificate fields, when CURLOPT_CERTINFO asks for them: per certificate a list of "name:value".
     pub certificates: Vec<Vec<Text>>,
+}
+
+impl Nothing for RarelyFound {
+    const NOTHING: &'static RarelyFound = &RarelyFound {
+        connect_code: 0,
+        redirect_url: None,
+        auth_available: 0,
+        proxy_auth_available: 0,
+        auth_used: 0,
+        proxy_auth_used: 0,
+        proxy_verify_result: 0,
+        native_tls: None,
+        early_data: 0,
+        proxy_error: 0,
+        retry_after: 0,
+        ftp_entry_path: None,
+        certificates: Vec::new(),
+    };
 }
 
 impl Default for TransferInfo {
@@ -135,9 +161,7 @@ impl Default for TransferInfo {
             effective_url: None,
             effective_method: Cow::Borrowed(""),
             response_code: 0,
-            connect_code: 0,
             content_type: None,
-            redirect_url: None,
             referer: None,
             redirect_count: 0,
             header_size: 0,
@@ -150,27 +174,17 @@ impl Default for TransferInfo {
             upload_total: -1,
             file_time: -1,
             http_version: 0,
-            auth_available: 0,
-            proxy_auth_available: 0,
-            auth_used: 0,
-            proxy_auth_used: 0,
             connects: 0,
             verify_result: 0,
-            proxy_verify_result: 0,
             secured: false,
-            native_tls: None,
-            early_data: 0,
-            proxy_error: 0,
             condition_unmet: false,
             used_proxy: false,
-            retry_after: 0,
             scheme: "",
             protocol: 0,
             ends: Default::default(),
             connection_id: -1,
             last_socket: -1,
-            ftp_entry_path: None,
-            certificates: Vec::new(),
+            rare: Rare::default(),
         }
     }
 }
@@ -191,6 +205,13 @@ impl TransferInfo {
         self.start_transfer = at;
         if self.post_transfer.is_zero() {
             self.post_transfer = at;
+        }
+    }
+
+    /// [`RarelyFound::native_tls`], which is none as long as nobody asked for OpenSSL.
+    pub fn note_native_tls(&mut self, native: Option<[usize; 2]>) {
+        if self.rare.native_tls != native {
+            self.rare.native_tls = native;
         }
     }
 

@@ -13,6 +13,7 @@ pub mod own_connection;
 pub mod process_pool;
 mod protocol;
 pub mod push;
+pub mod rare;
 mod run;
 mod scratch;
 pub mod settings;

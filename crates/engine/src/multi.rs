@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use runtime::cell::{RefCell, none_is_borrowed};
 
 use net::connect::Favourites;
-use net::exchange::Storage;
+use net::exchange::Spares;
 use net::session::Buffer;
 use net::{Pool, ResolveCache, SessionStore, SharedPool};
 use runtime::{Clock, Descriptor, ExtraFd, Interest, Recursive, Runtime, SocketHook, TaskId, Turn};
@@ -30,10 +30,6 @@ use crate::easy::{Easy, EasyState};
 use crate::memories::Memories;
 use crate::own_connection::OwnConnection;
 use crate::push::PushFunction;
-
-/// Pieces of storage kept for exchanges, and the most that is kept of what one of them received or sent.
-const SPARES: usize = 16;
-const LARGEST_SPARE: usize = 2 * 1024;
 
 /// A multi handle. Cloning gives another reference to the same one.
 #[derive(Clone)]
@@ -130,8 +126,8 @@ pub struct MultiState {
     /// What protocols remember of servers.
     pub(crate) memories: Memories,
     pub(crate) for_easy: bool,
-    /// Storage for the heads of replies, from one exchange to the next.
-    spare: RefCell<Vec<Storage>>,
+    /// Storage for heads, from one exchange to the next.
+    pub(crate) spares: Spares,
     /// Each member knows its place: an easy handle enters and leaves its own multi with every transfer, and ten thousand
     /// may leave a larger one.
     members: RefCell<Slab<Rc<EasyState>>>,
@@ -166,7 +162,7 @@ impl Multi {
             streams: Streams::default(),
             memories: Memories::default(),
             for_easy,
-            spare: RefCell::default(),
+            spares: Spares::default(),
             members: RefCell::default(),
             running: Cell::new(0),
             messages: RefCell::default(),
@@ -455,7 +451,8 @@ impl Multi {
         reactor.set_hook(None);
         // A transfer that was jumped out of holds a reference for ever: what is large or a descriptor goes now.
         reactor.end();
-        drop((self.0.spare.take(), self.0.shared_pools.take()));
+        self.0.spares.forget();
+        drop(self.0.shared_pools.take());
     }
 
     /// Tells the application's event loop what has changed: sockets first, then the timer.
@@ -575,19 +572,6 @@ impl MultiState {
         let completed = self.completed.borrow().clone();
         if let Some(completed) = completed {
             completed(&Easy(easy.clone()));
-        }
-    }
-
-    /// Storage that an earlier exchange has left.
-    pub(crate) fn take_spare(&self) -> Storage {
-        self.spare.borrow_mut().pop().unwrap_or_default()
-    }
-
-    /// Keeps an exchange's storage for another one.
-    pub(crate) fn leave_spare(&self, storage: Storage) {
-        let mut spare = self.spare.borrow_mut();
-        if spare.len() < SPARES {
-            spare.push(storage.emptied(LARGEST_SPARE));
         }
     }
 

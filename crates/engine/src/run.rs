@@ -110,7 +110,9 @@ fn conclude(easy: &Rc<EasyState>, multi: &Rc<MultiState>, result: Result<()>) ->
             if e.os_errno() != 0 {
                 easy.os_errno.set(i64::from(e.os_errno()));
             }
-            info.proxy_error = e.proxy_code();
+            if e.proxy_code() != 0 {
+                info.rare.proxy_error = e.proxy_code();
+            }
             if e.verify_result() != 0 {
                 info.verify_result = e.verify_result();
             }

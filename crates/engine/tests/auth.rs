@@ -29,7 +29,7 @@ fn ask(challenge: &str) -> Response {
 }
 
 fn auth_used(easy: &Easy) -> u64 {
-    easy.state().info.borrow().auth_used as u64
+    easy.state().info.borrow().rare.auth_used as u64
 }
 
 /// A server that wants Digest, with a nonce of its own for each challenge; `good` is the password that it takes.

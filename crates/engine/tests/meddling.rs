@@ -36,7 +36,7 @@ impl Meddler {
         easy.set_text(O::Useragent, Some(self.called.get().to_string().as_bytes())).unwrap();
         easy.set_text(O::Cookielist, Some(b"Set-Cookie: a=b; domain=localhost")).unwrap();
         long(&easy, O::LowSpeedTime, 1000);
-        state.info.borrow_mut().retry_after += 0;
+        state.info.borrow_mut().rare.retry_after += 0;
         state.memories.of::<Memory>().borrow_mut();
         drop(state.headers.borrow_mut());
         drop(state.connected.borrow_mut());

@@ -128,7 +128,7 @@ fn a_location_is_told_with_any_status() {
         let url = format!("http://127.0.0.1:{}/there", peer.port());
         let state = easy.state();
         let info = state.info.borrow();
-        let found = info.redirect_url.as_deref().map(|url| String::from_utf8_lossy(url).into_owned());
+        let found = info.rare.redirect_url.as_deref().map(|url| String::from_utf8_lossy(url).into_owned());
         assert_eq!(found, told.then_some(url), "{reply}");
     }
 }

@@ -97,7 +97,7 @@ fn a_refusal_is_followed_by_another_stream_with_credentials() {
     text(&easy, O::Proxypassword, "secret");
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     assert_eq!(app.body.take(), b"one");
-    assert_eq!(easy.state().info.borrow().connect_code, 200);
+    assert_eq!(easy.state().info.borrow().rare.connect_code, 200);
     assert_eq!(proxy.0.accepts(), 1);
 }
 

@@ -89,13 +89,13 @@ fn a_refusal_has_its_number() {
         let (easy, _app) = handle("http://localhost:4660/");
         text(&easy, O::Proxy, &format!("{kind}://127.0.0.1:{port}"));
         assert_eq!(easy.perform(), Code::Proxy, "{}", easy.state().message());
-        assert_eq!(easy.state().info.borrow().proxy_error, number);
+        assert_eq!(easy.state().info.borrow().rare.proxy_error, number);
     }
     let (easy, _app) = handle("http://nowhere.invalid/");
     text(&easy, O::Proxy, &format!("socks5://127.0.0.1:{port}"));
     assert_eq!(easy.perform(), Code::Proxy);
     assert_eq!(easy.state().message(), "Failed to resolve \"nowhere.invalid\" for SOCKS5 connect.");
-    assert_eq!(easy.state().info.borrow().proxy_error, 27);
+    assert_eq!(easy.state().info.borrow().rare.proxy_error, 27);
 }
 
 // covers: CURLOPT_PRE_PROXY

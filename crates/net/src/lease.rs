@@ -7,7 +7,7 @@
 use std::rc::{Rc, Weak};
 
 use crate::connection::{About, Connection};
-use crate::exchange::{Exchange, Storage, http1::Http1};
+use crate::exchange::{Exchange, Spares, http1::Http1};
 use crate::http2;
 use crate::identity::Key;
 use crate::pool::{Inner, Opened};
@@ -165,10 +165,10 @@ impl Lease {
     }
 
     /// Begins an exchange, which has the connection or the stream until [`Lease::end`].
-    pub fn begin(&mut self, storage: Storage) -> Box<dyn Exchange> {
+    pub fn begin(&mut self, spares: &Spares) -> Box<dyn Exchange> {
         match self {
-            Lease::Whole(whole) => Box::new(Http1::new(whole.take(), storage)),
-            Lease::Stream(Share { place: Place::Stream(stream), .. }) => stream.begin(storage),
+            Lease::Whole(whole) => Box::new(Http1::new(whole.take(), spares)),
+            Lease::Stream(Share { place: Place::Stream(stream), .. }) => stream.begin(spares),
             Lease::Stream(_) => unreachable!("HTTP asks for no connection of SSH's: their identities differ"),
         }
     }
@@ -181,13 +181,13 @@ impl Lease {
         }
     }
 
-    /// Ends an exchange that was begun here: whether another may follow, and its storage.
-    pub fn end(&mut self, exchange: Box<dyn Exchange>) -> (bool, Storage) {
+    /// Ends an exchange that was begun here: whether another may follow.
+    pub fn end(&mut self, exchange: Box<dyn Exchange>) -> bool {
         let finished = exchange.finish();
         if let (Lease::Whole(whole), Some(connection)) = (self, finished.connection) {
             whole.restore(connection);
         }
-        (finished.clean, finished.storage)
+        finished.clean
     }
 
     /// Back to the pool, for the next transfer; the stream is left.

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use runtime::cell::RefCell;
 
 use crate::connection::{About, Connection, Memory};
-use crate::exchange::{Exchange, Storage};
+use crate::exchange::{Exchange, Spares};
 use crate::http2;
 use crate::lease::Whole;
 use crate::ssh::Seat;
@@ -52,7 +52,7 @@ pub enum Place {
 /// A place in a session. Dropping it resets its stream, unless that has ended.
 pub trait Stream {
     /// Begins the exchange for which it is.
-    fn begin(&mut self, storage: Storage) -> Box<dyn Exchange>;
+    fn begin(&mut self, spares: &Spares) -> Box<dyn Exchange>;
 
     /// No other transfer gets a place in its session from now on (CURLOPT_FORBID_REUSE). Those that have one keep it.
     fn retire(&mut self) {}

@@ -15,7 +15,7 @@ use http::{HeaderMap, Request, Response};
 use runtime::Runtime;
 use warmwire_net::exchange::BodyStep;
 use warmwire_net::exchange::streams::Head;
-use warmwire_net::exchange::{Reading, RequestBody, RequestHead, Says, Storage};
+use warmwire_net::exchange::{Reading, RequestBody, RequestHead, Says, Spares};
 use warmwire_net::http2::{self, Terms};
 use warmwire_net::http2::{Fault, Http2, Rested, Stream};
 use warmwire_net::{Acquired, Connection, Idle, Lease, Memory, Pool, Wish};
@@ -327,7 +327,7 @@ fn who_finds_no_vacancy_waits_for_one() {
 
 /// A whole exchange: the status and length of its reply.
 async fn exchange(lease: &mut Lease, path: &str) -> (u16, usize) {
-    let mut exchange = lease.begin(Storage::default());
+    let mut exchange = lease.begin(&Spares::default());
     let mut head = RequestHead::new(b"GET", "http", |out| out.extend_from_slice(path.as_bytes()), "HTTP/2");
     head.field("Host", b"host");
     head.end(RequestBody::None);
@@ -354,7 +354,7 @@ async fn exchange(lease: &mut Lease, path: &str) -> (u16, usize) {
     }
     let received = exchange.trailer().map(|part| part.line.to_vec());
     assert_eq!(received.as_deref(), Some(&b"received: 0\r\n"[..]));
-    assert!(lease.end(exchange).0, "it has ended as it should");
+    assert!(lease.end(exchange), "it has ended as it should");
     (status, length)
 }
 

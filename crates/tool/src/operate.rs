@@ -237,7 +237,7 @@ impl Run {
                 response: info.response_code,
                 scheme: &info.scheme.to_ascii_lowercase(),
                 os_errno: job.easy.state().os_errno.get(),
-                retry_after_s: info.retry_after,
+                retry_after_s: info.rare.retry_after,
                 condemned: transfer.condemned.get(),
                 changed: transfer.resuming.borrow().as_ref().is_some_and(Resuming::has_changed),
                 elapsed: job.first_attempt.elapsed(),

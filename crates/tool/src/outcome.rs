@@ -40,8 +40,8 @@ impl Outcome for Ended<'_> {
         let filled = |text: &str| (!text.is_empty()).then(|| text.as_bytes().to_vec());
         self.info(|info| match name {
             "CONTENT_TYPE" => info.content_type.as_deref().map(<[u8]>::to_vec),
-            "FTP_ENTRY_PATH" => info.ftp_entry_path.as_deref().map(<[u8]>::to_vec),
-            "REDIRECT_URL" => info.redirect_url.as_deref().map(<[u8]>::to_vec),
+            "FTP_ENTRY_PATH" => info.rare.ftp_entry_path.as_deref().map(<[u8]>::to_vec),
+            "REDIRECT_URL" => info.rare.redirect_url.as_deref().map(<[u8]>::to_vec),
             "REFERER" => info.referer.as_deref().map(<[u8]>::to_vec),
             "EFFECTIVE_METHOD" => Some(self.easy.state().effective_method()),
             "EFFECTIVE_URL" => Some(self.easy.state().effective_url()).filter(|url| !url.is_empty()),
@@ -59,13 +59,13 @@ impl Outcome for Ended<'_> {
                 "CONN_ID" => return id(info.connection_id),
                 "XFER_ID" => return id(self.easy.state().transfer_id.get()),
                 "RESPONSE_CODE" => info.response_code,
-                "HTTP_CONNECTCODE" => info.connect_code,
+                "HTTP_CONNECTCODE" => info.rare.connect_code,
                 "HTTP_VERSION" => info.http_version,
                 "LOCAL_PORT" => info.ends.local_port().into(),
                 "PRIMARY_PORT" => info.ends.primary_port().into(),
                 "NUM_CONNECTS" => info.connects,
                 "REDIRECT_COUNT" => info.redirect_count,
-                "PROXY_SSL_VERIFYRESULT" => info.proxy_verify_result,
+                "PROXY_SSL_VERIFYRESULT" => info.rare.proxy_verify_result,
                 "SSL_VERIFYRESULT" => info.verify_result,
                 "USED_PROXY" => info.used_proxy.into(),
                 "SIZE_DELIVERED" => info.delivered,
@@ -84,7 +84,7 @@ impl Outcome for Ended<'_> {
                 "REDIRECT_TIME_T" => micros(info.redirect),
                 "STARTTRANSFER_TIME_T" => micros(info.start_transfer),
                 "TOTAL_TIME_T" => micros(info.total),
-                "EARLYDATA_SENT_T" => info.early_data,
+                "EARLYDATA_SENT_T" => info.rare.early_data,
                 _ => return None,
             })
         })
@@ -119,7 +119,8 @@ impl Outcome for Ended<'_> {
 
     fn certificates(&self) -> Vec<Bytes> {
         self.info(|info| {
-            info.certificates
+            info.rare
+                .certificates
                 .iter()
                 .map(|fields| {
                     let lines = fields.iter().map(|field| match field.strip_prefix(b"Cert:") {

@@ -5,6 +5,7 @@
 //! of options that mean the same (seconds and milliseconds, long and curl_off_t) into one slot.
 
 pub mod ech;
+pub mod given;
 mod pipelining;
 mod support;
 mod values;

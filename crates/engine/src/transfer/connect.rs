@@ -375,7 +375,7 @@ impl Transfer {
     }
 
     pub(super) fn note_proxy_verified(&self, tls: Option<&Arc<TlsInfo>>) {
-        self.easy.info.borrow_mut().proxy_verify_result = tls.map_or(0, |tls| tls.verify_result);
+        self.easy.info.borrow_mut().rare.proxy_verify_result = tls.map_or(0, |tls| tls.verify_result);
     }
 
     /// A second connection beside a transfer's first, to another host or port by the same way.
@@ -537,7 +537,7 @@ impl Transfer {
 
     /// What was wrong with a certificate was wrong with the proxy's.
     pub(super) fn of_proxy(&self, error: Error) -> Error {
-        self.easy.info.borrow_mut().proxy_verify_result = error.verify_result();
+        self.easy.info.borrow_mut().rare.proxy_verify_result = error.verify_result();
         error.without_verify_result()
     }
 
@@ -628,7 +628,7 @@ impl Transfer {
         let mut info = self.easy.info.borrow_mut();
         info.connection_id = about.id as i64;
         info.secured = about.tls.is_some();
-        info.native_tls = about.tls.as_ref().and_then(|tls| tls.native);
+        info.note_native_tls(about.tls.as_ref().and_then(|tls| tls.native));
         info.ends = ends(&about.endpoints);
         info.last_socket = about.socket;
     }

@@ -213,6 +213,11 @@ impl Dialogue {
         }
     }
 
+    /// How much was received and not read yet.
+    pub fn held(&self) -> usize {
+        self.received.rest().len()
+    }
+
     /// Bytes of a body between lines: first what was received with the last line.
     pub fn poll_receive(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep>> {
         if !self.received.rest().is_empty() {

@@ -7,6 +7,7 @@ use wire::escape::{self, Reject};
 use wire::url::{Part, Url, UrlError, flag};
 
 use super::Transfer;
+use super::target::Target;
 use crate::error::{Error, Result};
 use crate::settings::Settings;
 
@@ -94,7 +95,7 @@ pub fn check_scheme(t: &Transfer) -> Result<()> {
 /// Goes on with the URL of a redirect.
 pub fn follow(t: &mut Transfer, url: Url) -> Result<()> {
     t.other_origin = t.first_url.origin() != url.origin();
-    t.url = Rc::new(url.into());
+    t.url = Rc::new(Target::new(url, None));
     count(t);
     Ok(())
 }

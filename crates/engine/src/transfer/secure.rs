@@ -263,7 +263,7 @@ impl Transfer {
         cold_path();
         let Some(Ok(tls)) = late.get() else { return };
         self.mark(|info, elapsed| info.app_connect = elapsed);
-        self.easy.info.borrow_mut().early_data = tls.early;
+        self.easy.info.borrow_mut().rare.early_data = tls.early;
         let sent = tls.early.unsigned_abs();
         if sent > 0 {
             self.easy.note(|| format!("SSL sending {sent} bytes of early data"));
@@ -405,10 +405,12 @@ impl Transfer {
         }
         let mut info = self.easy.info.borrow_mut();
         info.secured = true;
-        info.native_tls = tls.native;
+        info.note_native_tls(tls.native);
         info.verify_result = tls.verify_result;
-        info.certificates =
-            tls.certinfo.iter().map(|c| c.iter().map(|f| f.as_bytes().into()).collect()).collect();
+        if !tls.certinfo.is_empty() {
+            info.rare.certificates =
+                tls.certinfo.iter().map(|c| c.iter().map(|f| f.as_bytes().into()).collect()).collect();
+        }
     }
 
     /// A control connection of FTP keeps its own apart: its data connections resume these.

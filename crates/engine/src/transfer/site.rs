@@ -90,7 +90,7 @@ impl Transfer {
         let first = Rc::ptr_eq(&self.first_url, &self.url);
         let mut url = Url::clone(&self.url);
         url.set(Part::Scheme, Some(b"https"), flag::NON_SUPPORT_SCHEME).map_err(url_error)?;
-        self.url = Rc::new(Target::from(url));
+        self.url = Rc::new(Target::new(url, None));
         if first {
             self.first_url = self.url.clone();
         }

@@ -47,10 +47,11 @@ struct Known {
     plan: Rc<Plan>,
 }
 
-impl From<Url> for Target {
-    fn from(url: Url) -> Target {
+impl Target {
+    /// A URL that was given in these words, or is one of another text.
+    pub fn new(url: Url, given: Option<Text>) -> Target {
         Target {
-            text: prepare::url_text(&url).into(),
+            text: text(&url, given),
             scheme: url.scheme().and_then(|name| Scheme::from_name(&name)),
             peer: Rc::new(Peer::server(&url)),
             host_field: OnceCell::new(),
@@ -59,13 +60,11 @@ impl From<Url> for Target {
             url,
         }
     }
-}
 
-impl Target {
     /// Another URL of the same authority: the way there is known, and whom it leads to.
-    fn beside(&self, url: Url) -> Target {
+    fn beside(&self, url: Url, given: Option<Text>) -> Target {
         Target {
-            text: prepare::url_text(&url).into(),
+            text: text(&url, given),
             scheme: self.scheme,
             peer: self.peer.clone(),
             host_field: self.host_field.clone(),
@@ -96,6 +95,12 @@ impl Target {
     }
 }
 
+/// The URL as text: the one that was given, where that says the same.
+fn text(url: &Url, given: Option<Text>) -> Text {
+    let text = prepare::url_text(url);
+    given.filter(|given| **given == *text).unwrap_or_else(|| text.into())
+}
+
 impl Deref for Target {
     type Target = Url;
 
@@ -119,8 +124,8 @@ pub fn first(easy: &EasyState) -> Result<Rc<Target>> {
     }
     let url = settings.for_route(|| prepare::first_url(&settings))?;
     let target = Rc::new(match &*last.borrow() {
-        Some((_, last)) if last.same_authority(&url) => last.beside(url),
-        _ => Target::from(url),
+        Some((_, last)) if last.same_authority(&url) => last.beside(url, settings.text(O::Url)),
+        _ => Target::new(url, settings.text(O::Url)),
     });
     *last.borrow_mut() = Some((settings.route(), target.clone()));
     Ok(target)

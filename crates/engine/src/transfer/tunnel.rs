@@ -128,7 +128,7 @@ async fn connect_tunnel(
             return Err(Error::new(Code::RecvError, "Proxy CONNECT aborted"));
         }
         status = reply.status;
-        t.easy.info.borrow_mut().connect_code = i64::from(status);
+        t.easy.info.borrow_mut().rare.connect_code = i64::from(status);
         if goal.stands(&reply) {
             t.easy.note(|| format!("{} tunnel established, response {status}", goal.name()));
             return Ok(Some(Through::Bytes(Box::new(tunnel))));
@@ -223,7 +223,7 @@ async fn connect_stream(
             _ => Error::new(Code::RecvError, format!("Proxy {} aborted", goal.name())),
         })?;
         status = code;
-        t.easy.info.borrow_mut().connect_code = i64::from(status);
+        t.easy.info.borrow_mut().rare.connect_code = i64::from(status);
         if status / 100 == 2 {
             t.easy.note(|| format!("{} tunnel established, response {status}", goal.name()));
             return Ok(tunnel.into_tunnel());
@@ -250,7 +250,7 @@ async fn another_round(t: &Transfer, proxy: &Proxy, reply: &Reply, steps: &mut S
     }
     let mut memory = t.auth.borrow_mut();
     let heard = memory.proxy.challenged(&reply.challenges, &proxy.peer(), steps);
-    t.easy.info.borrow_mut().proxy_auth_available = heard.offered as i64;
+    t.easy.info.borrow_mut().rare.proxy_auth_available = heard.offered as i64;
     !heard.problem && proxy.login_or_unnamed(by_ticket).is_some() && memory.proxy.pick(heard.usable)
 }
 
@@ -344,7 +344,7 @@ fn authorization(
     };
     let answer = memory.proxy.answer(&ask, steps)?;
     if let Some(scheme) = answer.used {
-        t.easy.info.borrow_mut().proxy_auth_used = scheme.bit() as i64;
+        t.easy.info.borrow_mut().rare.proxy_auth_used = scheme.bit() as i64;
     }
     Ok(answer.value)
 }

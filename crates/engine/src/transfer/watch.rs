@@ -26,7 +26,8 @@ pub struct Watch {
     next_tick: Option<Instant>,
     /// There is such a limit.
     slow: Option<Box<Slow>>,
-    timer: Option<(Instant, Sleep)>,
+    /// Made when there is a moment to wait for, which most transfers have none of.
+    timer: Option<Box<Sleep>>,
 }
 
 /// How many moments back the speed is a mean over: five seconds.
@@ -75,12 +76,12 @@ impl Watch {
         }
         loop {
             let Some(at) = self.next() else { return Poll::Pending };
-            if self.timer.as_ref().is_none_or(|(armed, _)| *armed != at) {
-                self.timer = Some((at, self.multi.runtime.reactor().sleep_until(at)));
+            let reactor = self.multi.runtime.reactor();
+            let timer = self.timer.get_or_insert_with(|| Box::new(reactor.sleep_until(at)));
+            if timer.deadline() != at {
+                timer.reset(at);
             }
-            let (_, timer) = self.timer.as_mut().expect("armed just above");
             ready!(Pin::new(timer).poll(cx));
-            self.timer = None;
             if let Err(e) = self.due() {
                 return Poll::Ready(e);
             }

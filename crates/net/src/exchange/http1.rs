@@ -15,7 +15,7 @@ pub use super::told::ALIAS;
 use super::told::{BodyFraming, Told, status, unfold};
 use super::{
     Body, BodyError, BodyStep, Exchange, Fault, Finished, HeadPart, Reading, RequestBody, RequestHead, Says,
-    Storage,
+    Spares,
 };
 use crate::{About, Connection};
 
@@ -29,6 +29,8 @@ const CHUNK_SIZE: usize = 2 * size_of::<usize>() + 2;
 /// One HTTP/1 exchange.
 pub struct Http1 {
     conn: Box<Connection>,
+    /// Where storage comes from when it is needed, and goes back to when it is not.
+    spares: Spares,
     received: LineBuffer,
     /// What is to be sent, up to `end`, and room for more.
     out: Vec<u8>,
@@ -47,7 +49,8 @@ pub struct Http1 {
     /// So many bytes of the trailers have been told.
     trailers_told: usize,
     framing: BodyFraming,
-    chunked: ChunkedDecoder,
+    /// Made for a body that comes in chunks.
+    chunked: Option<Box<ChunkedDecoder>>,
     /// What is wrong with chunks that were handed out as they came.
     fault: Option<ChunkError>,
     /// More than the body was handed out with them.
@@ -57,12 +60,13 @@ pub struct Http1 {
 }
 
 impl Http1 {
-    /// Begins an exchange on a connection, in storage of an earlier one.
-    pub fn new(conn: Box<Connection>, storage: Storage) -> Http1 {
+    /// Begins an exchange on a connection, in storage of earlier ones.
+    pub fn new(conn: Box<Connection>, spares: &Spares) -> Http1 {
         Http1 {
             conn,
-            received: LineBuffer::with_storage(storage.received),
-            out: storage.out,
+            spares: spares.clone(),
+            received: LineBuffer::default(),
+            out: Vec::new(),
             end: 0,
             sent: 0,
             upload: RequestBody::None,
@@ -73,7 +77,7 @@ impl Http1 {
             told: Told::default(),
             trailers_told: 0,
             framing: BodyFraming::None,
-            chunked: ChunkedDecoder::default(),
+            chunked: None,
             fault: None,
             overrun: false,
             any_received: false,
@@ -86,15 +90,28 @@ impl Http1 {
         if !self.received.rest().is_empty() {
             return Poll::Ready(Ok(self.received.take_into(buf)));
         }
+        self.spares.keep(std::mem::take(&mut self.received).into_storage());
         let n = ready!(self.conn.filter().poll_read(cx, buf))?;
         self.any_received |= n > 0;
         Poll::Ready(Ok(n))
     }
 
     fn queue(&mut self, bytes: &[u8]) {
+        self.make_room();
         self.out.truncate(self.end);
         self.out.extend_from_slice(bytes);
         self.end = self.out.len();
+    }
+
+    /// What is to be sent needs storage, which was laid down when all before it had left.
+    fn make_room(&mut self) {
+        if self.out.capacity() == 0 {
+            self.out = self.spares.take();
+        }
+    }
+
+    fn has_last_chunk(&self) -> bool {
+        self.chunked.as_ref().is_some_and(|chunked| chunked.done())
     }
 
     fn body_ends(&mut self) -> Poll<Result<BodyStep, BodyError>> {
@@ -105,10 +122,11 @@ impl Http1 {
     /// Whoever wants the chunks as they are gets all that comes with them, what is wrong or beyond the end, too; the fault
     /// is told afterwards. Decoding moves bytes: only where the body ends is of interest here.
     fn look_at_chunks(&mut self, bytes: &[u8]) {
+        let chunked = self.chunked.get_or_insert_default();
         let mut seen = bytes.to_vec();
         let mut at = 0;
-        while at < seen.len() && !self.chunked.done() {
-            match self.chunked.decode(&mut seen[at..]) {
+        while at < seen.len() && !chunked.done() {
+            match chunked.decode(&mut seen[at..]) {
                 Ok(got) => at += got.consumed,
                 Err(fault) => {
                     self.fault = Some(fault);
@@ -134,6 +152,7 @@ impl Exchange for Http1 {
     fn body_room(&mut self, len: usize) -> &mut [u8] {
         let from = self.end + if self.upload == RequestBody::Chunked { CHUNK_SIZE } else { 0 };
         let needed = from + len + b"\r\n".len();
+        self.make_room();
         if self.out.len() < needed {
             self.out.resize(needed, 0);
         }
@@ -153,7 +172,7 @@ impl Exchange for Http1 {
     }
 
     fn end_body(&mut self, trailers: &[&[u8]]) {
-        if self.upload != RequestBody::Chunked {
+        if std::mem::take(&mut self.upload) != RequestBody::Chunked {
             return;
         }
         self.queue(b"0\r\n");
@@ -173,6 +192,9 @@ impl Exchange for Http1 {
             self.sent += ready!(self.conn.filter().poll_write(cx, &self.out[self.sent..self.end]))?;
         }
         (self.sent, self.end) = (0, 0);
+        if self.upload == RequestBody::None {
+            self.spares.keep(std::mem::take(&mut self.out));
+        }
         self.conn.filter().poll_flush(cx)
     }
 
@@ -255,6 +277,9 @@ impl Exchange for Http1 {
         let cap = scratch.len().min(HEAD_READ.max(self.conn.filter().direct_read()));
         let n = ready!(self.conn.filter().poll_read(cx, &mut scratch[..cap]))?;
         self.any_received |= n > 0;
+        if self.received.has_no_storage() {
+            self.received = LineBuffer::with_storage(self.spares.take());
+        }
         self.received.extend(&scratch[..n]);
         Poll::Ready(Ok(n > 0))
     }
@@ -269,7 +294,7 @@ impl Exchange for Http1 {
 
     fn begin_body(&mut self) {
         self.framing = self.told.framing();
-        self.chunked = ChunkedDecoder::default();
+        self.chunked = None;
         (self.ended, self.trailers_told) = (false, 0);
     }
 
@@ -294,14 +319,15 @@ impl Exchange for Http1 {
                 Poll::Ready(Ok(BodyStep::Bytes(body)))
             }
             BodyFraming::Chunked => loop {
-                if self.chunked.done() {
+                if self.has_last_chunk() {
                     return self.body_ends();
                 }
                 let n = ready!(self.poll_read(cx, buf)).map_err(BodyError::Io)?;
                 if n == 0 {
                     return Poll::Ready(Err(BodyError::Truncated(None)));
                 }
-                let got = self.chunked.decode(&mut buf[..n]).map_err(BodyError::Chunk)?;
+                let got =
+                    self.chunked.get_or_insert_default().decode(&mut buf[..n]).map_err(BodyError::Chunk)?;
                 // After the last chunk whatever follows is put back behind what is unread.
                 if got.consumed < n {
                     let excess = buf[got.consumed..n].to_vec();
@@ -315,7 +341,7 @@ impl Exchange for Http1 {
                 if let Some(fault) = self.fault.take() {
                     return Poll::Ready(Err(BodyError::Chunk(fault)));
                 }
-                if self.chunked.done() {
+                if self.has_last_chunk() {
                     return self.body_ends();
                 }
                 let n = ready!(self.poll_read(cx, buf)).map_err(BodyError::Io)?;
@@ -333,12 +359,14 @@ impl Exchange for Http1 {
     }
 
     fn chunk_ends(&self) -> &[usize] {
-        if self.framing == BodyFraming::Chunked { self.chunked.ends() } else { &[] }
+        let chunked = self.chunked.as_deref().filter(|_| self.framing == BodyFraming::Chunked);
+        chunked.map_or(&[], ChunkedDecoder::ends)
     }
 
     fn trailer(&mut self) -> Option<HeadPart<'_>> {
         // Who gets the chunks as they are has had them.
-        let all = if self.framing == BodyFraming::ChunkedRaw { &[] } else { self.chunked.trailers() };
+        let chunked = self.chunked.as_deref().filter(|_| self.framing != BodyFraming::ChunkedRaw);
+        let all = chunked.map_or(&[][..], ChunkedDecoder::trailers);
         let line = all[self.trailers_told..].split_inclusive(|b| *b == b'\n').next()?;
         self.trailers_told += line.len();
         let field = HeaderLine::parse(line).map(Says::Field).ok_or(Fault::NoColon);
@@ -367,7 +395,8 @@ impl Exchange for Http1 {
             && self.received.rest().is_empty()
             && (self.ended || self.framing == BodyFraming::None || self.framing == BodyFraming::Length(0))
             && self.framing != BodyFraming::UntilClose;
-        let storage = Storage { received: self.received.into_storage(), out: self.out };
-        Finished { connection: Some(self.conn), clean, storage }
+        self.spares.keep(self.received.into_storage());
+        self.spares.keep(self.out);
+        Finished { connection: Some(self.conn), clean }
     }
 }

@@ -6,6 +6,7 @@ pub mod http1;
 mod multiplexed;
 mod place;
 pub mod request;
+mod spares;
 pub mod streams;
 mod told;
 
@@ -20,6 +21,7 @@ use wire::http1::{BadOctet, HeaderLine, StatusLine, TooLarge};
 pub use multiplexed::Multiplexed;
 pub use place::Place;
 pub use request::{RequestBody, RequestHead};
+pub use spares::Spares;
 
 use crate::http2::{Pushed, Trace};
 use crate::{About, Connection};
@@ -129,30 +131,6 @@ pub struct Finished {
     pub connection: Option<Box<Connection>>,
     /// As far as the bytes tell, another exchange may follow on it.
     pub clean: bool,
-    /// For another exchange.
-    pub storage: Storage,
-}
-
-/// What an exchange fills: a kept one spares the next exchange its allocations.
-#[derive(Default)]
-pub struct Storage {
-    /// Heads that were received.
-    pub(crate) received: Vec<u8>,
-    /// What is to be sent.
-    pub(crate) out: Vec<u8>,
-}
-
-impl Storage {
-    /// The same for keeping: empty, and without what is larger than `limit`.
-    pub fn emptied(mut self, limit: usize) -> Storage {
-        for bytes in [&mut self.received, &mut self.out] {
-            if bytes.capacity() > limit {
-                *bytes = Vec::new();
-            }
-            bytes.clear();
-        }
-        self
-    }
 }
 
 /// One request and its reply on a connection.

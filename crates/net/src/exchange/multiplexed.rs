@@ -13,7 +13,7 @@ use wire::http1::{HeaderLine, StatusLine, TooLarge};
 use super::place::Place;
 use super::streams::{Head, Opens, Stream, Streams};
 use super::{
-    Body, BodyError, BodyStep, Exchange, Finished, HeadPart, Reading, RequestBody, RequestHead, Says, Storage,
+    Body, BodyError, BodyStep, Exchange, Finished, HeadPart, Reading, RequestBody, RequestHead, Says, Spares,
 };
 use crate::About;
 use crate::http2::{Pushed, Trace};
@@ -24,6 +24,7 @@ const DRAINED: u64 = 1024 * 1024;
 /// One exchange on a stream of its own.
 pub struct Multiplexed<S: Streams> {
     about: Rc<About>,
+    spares: Spares,
     place: Place<S>,
     stream: Option<S::Stream>,
     /// The request's head, for the stream to be opened with.
@@ -64,13 +65,13 @@ struct Told {
 }
 
 impl<S: Streams> Multiplexed<S> {
-    /// Begins an exchange in a place, in storage of an earlier one; on a stream that is open already if its request was sent
+    /// Begins an exchange in a place, in storage of earlier ones; on a stream that is open already if its request was sent
     /// in another way.
     pub fn new(
         place: Place<S>,
         stream: Option<S::Stream>,
         about: Rc<About>,
-        storage: Storage,
+        spares: &Spares,
     ) -> Multiplexed<S> {
         Multiplexed {
             about,
@@ -82,14 +83,15 @@ impl<S: Streams> Multiplexed<S> {
             priority: None,
             trace: None,
             reading: Reading::default(),
-            out: storage.out,
+            out: spares.take(),
             end: 0,
             sent: 0,
             closing: None,
             head: None,
             at: 0,
             told: Told::default(),
-            line: storage.received,
+            line: spares.take(),
+            spares: spares.clone(),
             trailers: None,
             trailer: 0,
             left: None,
@@ -430,8 +432,9 @@ impl<S: Streams> Exchange for Multiplexed<S> {
 
     fn finish(self: Box<Self>) -> Finished {
         let clean = self.ended && self.queued() == 0 && self.closing.is_none();
-        let storage = Storage { received: self.line, out: self.out };
-        Finished { connection: None, clean, storage }
+        self.spares.keep(self.line);
+        self.spares.keep(self.out);
+        Finished { connection: None, clean }
     }
 }
 

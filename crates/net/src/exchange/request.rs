@@ -22,7 +22,8 @@ pub struct RequestHead {
     scheme: &'static str,
     method: usize,
     target: Range<usize>,
-    fields: Vec<(Range<usize>, Range<usize>)>,
+    /// Where names and values stand, in a head that is sent as fields.
+    fields: Option<Vec<(Range<usize>, Range<usize>)>>,
     /// What follows it.
     pub body: RequestBody,
     /// What a CONNECT begins on its stream (RFC 8441).
@@ -45,7 +46,7 @@ impl RequestHead {
         for part in [" ", version, "\r\n"] {
             text.extend_from_slice(part.as_bytes());
         }
-        let fields = Vec::with_capacity(16);
+        let fields = matches!(version, "HTTP/2" | "HTTP/3").then(|| Vec::with_capacity(16));
         let body = RequestBody::None;
         RequestHead { text, scheme, method: method.len(), target, fields, body, protocol: None }
     }
@@ -62,11 +63,13 @@ impl RequestHead {
             self.text.extend_from_slice(piece);
         }
         let line = &self.text[start..];
-        if let Some(colon) = line.iter().position(|b| *b == b':') {
+        if let Some(fields) = &mut self.fields
+            && let Some(colon) = line.iter().position(|b| *b == b':')
+        {
             let value = line[colon + 1..].trim_ascii();
             let before = line[colon + 1..].len() - line[colon + 1..].trim_ascii_start().len();
             let from = start + colon + 1 + before;
-            self.fields.push((start..start + colon, from..from + value.len()));
+            fields.push((start..start + colon, from..from + value.len()));
         }
         self.text.extend_from_slice(b"\r\n");
     }
@@ -77,7 +80,7 @@ impl RequestHead {
         self.body = body;
         // It may be kept for the next request: ten thousand handles keep what they need of it.
         self.text.shrink_to_fit();
-        self.fields.shrink_to_fit();
+        self.fields.iter_mut().for_each(Vec::shrink_to_fit);
     }
 
     /// HTTP/1's bytes; those an application is shown.
@@ -100,10 +103,11 @@ impl RequestHead {
         &self.text[self.target.clone()]
     }
 
-    /// Names and values of all fields, in the order in which they are sent. Host is the authority. What an application
-    /// wrote in a line of its own, line breaks in a value, too, stands here as it is.
+    /// Names and values of all fields, in the order in which they are sent; none where the text is what is sent. Host is the
+    /// authority. What an application wrote in a line of its own, line breaks in a value, too, stands here as it is.
     pub fn fields(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        self.fields.iter().map(|(name, value)| (&self.text[name.clone()], &self.text[value.clone()]))
+        let places = self.fields.iter().flatten();
+        places.map(|(name, value)| (&self.text[name.clone()], &self.text[value.clone()]))
     }
 }
 

@@ -12,7 +12,7 @@ use wire::h2::Config;
 
 use super::{Driver, Http2, Parked, Stream as OpenStream};
 use crate::connection::About;
-use crate::exchange::{Exchange, Multiplexed, Place, Storage};
+use crate::exchange::{Exchange, Multiplexed, Place, Spares};
 use crate::lease::Whole;
 use crate::session::{Around, Buffer, Place as SessionPlace, Session, Stream, drive, give_back};
 
@@ -142,9 +142,9 @@ struct Seat {
 }
 
 impl Stream for Seat {
-    fn begin(&mut self, storage: Storage) -> Box<dyn Exchange> {
+    fn begin(&mut self, spares: &Spares) -> Box<dyn Exchange> {
         let place = self.place.take().unwrap_or_else(|| Place::promised(self.hosted.http2.clone()));
-        Box::new(Multiplexed::new(place, self.opened.take(), self.hosted.about.clone(), storage))
+        Box::new(Multiplexed::new(place, self.opened.take(), self.hosted.about.clone(), spares))
     }
 
     fn retire(&mut self) {

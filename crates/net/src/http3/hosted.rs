@@ -12,7 +12,7 @@ use runtime::cell::RefCell;
 
 use super::{Driver, Http3, Parked};
 use crate::connection::{About, Connection};
-use crate::exchange::{Exchange, Multiplexed, Place, Storage};
+use crate::exchange::{Exchange, Multiplexed, Place, Spares};
 use crate::http2::{self, Terms};
 use crate::lease::Whole;
 use crate::session::{Around, Place as SessionPlace, Session, Stream, drive, give_back};
@@ -86,9 +86,9 @@ struct Seat {
 }
 
 impl Stream for Seat {
-    fn begin(&mut self, storage: Storage) -> Box<dyn Exchange> {
+    fn begin(&mut self, spares: &Spares) -> Box<dyn Exchange> {
         let place = self.place.take().unwrap_or_else(|| Place::promised(self.hosted.http3.clone()));
-        Box::new(Multiplexed::new(place, None, self.hosted.about.clone(), storage))
+        Box::new(Multiplexed::new(place, None, self.hosted.about.clone(), spares))
     }
 
     fn retire(&mut self) {

@@ -33,6 +33,11 @@ impl LineBuffer {
         self.bytes
     }
 
+    /// Whether all of its storage is still to be made, and nothing lies in it.
+    pub fn has_no_storage(&self) -> bool {
+        self.bytes.capacity() == 0
+    }
+
     /// Adds what was received.
     pub fn extend(&mut self, bytes: &[u8]) {
         if self.start == self.bytes.len() {

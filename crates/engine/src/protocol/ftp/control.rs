@@ -389,7 +389,7 @@ impl Control {
     }
 
     fn tell_entry_path(&self, t: &Transfer) {
-        t.easy.info.borrow_mut().ftp_entry_path = self.session.entry_path.as_deref().map(Text::from);
+        t.easy.info.borrow_mut().rare.ftp_entry_path = self.session.entry_path.as_deref().map(Text::from);
     }
 
     /// QUOTE, PREQUOTE and POSTQUOTE commands; one that begins with "*" may fail.

@@ -184,7 +184,7 @@ fn proxy_field(t: &mut Transfer, link: &Link, target: &Target<'_>, out: &mut Vec
     let ask = Ask { peer, login: Some(login), bearer: None, method: target.method, uri: &uri, custom };
     let answer = memory.proxy.answer(&ask, &mut state.steps.get_or_insert_default().proxy)?;
     if let Some(scheme) = answer.used {
-        t.easy.info.borrow_mut().proxy_auth_used = scheme.bit() as i64;
+        t.easy.info.borrow_mut().rare.proxy_auth_used = scheme.bit() as i64;
     }
     answer.value.into_iter().for_each(|value| field(out, "Proxy-Authorization", &value));
     Ok(())
@@ -202,11 +202,11 @@ fn server_field(t: &mut Transfer, target: &Target<'_>, body: &ClientReader, out:
     }
     let answer = server_answer(t, target, &peer, login.as_ref(), bearer.as_ref())?;
     if let Some(scheme) = answer.used {
-        t.easy.info.borrow_mut().auth_used = scheme.bit() as i64;
+        t.easy.info.borrow_mut().rare.auth_used = scheme.bit() as i64;
     }
     answer.value.into_iter().for_each(|value| field(out, "Authorization", &value));
     if memory(t).borrow().server.uses(Scheme::AwsSigv4) {
-        t.easy.info.borrow_mut().auth_used = Scheme::AwsSigv4.bit() as i64;
+        t.easy.info.borrow_mut().rare.auth_used = Scheme::AwsSigv4.bit() as i64;
         return super::sigv4::fields(
             t,
             target,
@@ -255,13 +255,13 @@ pub async fn hear(t: &mut Transfer, talk: &Talk, response: &Response) {
     if memory(t).borrow().server.uses(Scheme::Negotiate) {
         cold_path();
         let mut negotiate = take_negotiate(t, Role::Server);
-        if let Some(persists) = response.persistent_auth {
+        if let Some(persists) = response.rare.persistent_auth {
             let what = if persists { "keeps" } else { "forgets" };
             t.easy.note(|| format!("Negotiate: the connection {what} it"));
             negotiate.told_to_persist(persists);
         }
         let whom = server(t, talk.exchange.about());
-        let challenges = (response.status == 401).then_some(&response.challenges);
+        let challenges = (response.status == 401).then_some(&response.rare.challenges);
         listen(t, whom, &mut negotiate, challenges, response.body.keep_alive).await;
         steps(t, Role::Server).negotiate = negotiate;
     }
@@ -270,7 +270,7 @@ pub async fn hear(t: &mut Transfer, talk: &Talk, response: &Response) {
         cold_path();
         let whom = Whom { role: Role::Proxy, host: peer.host().to_owned(), channel: None };
         let mut negotiate = take_negotiate(t, Role::Proxy);
-        let challenges = (response.status == 407).then_some(&response.proxy_challenges);
+        let challenges = (response.status == 407).then_some(&response.rare.proxy_challenges);
         listen(t, whom, &mut negotiate, challenges, response.body.keep_alive).await;
         steps(t, Role::Proxy).negotiate = negotiate;
     }
@@ -322,14 +322,14 @@ fn take_challenges(t: &mut Transfer, response: &Response) -> Heard {
     let (heard, steps) = match (response.status, state.proxy.as_deref()) {
         (401, _) => {
             let steps = &mut state.steps.get_or_insert_default().server;
-            let heard = memory.server.challenged(&response.challenges, &t.url.peer, steps);
-            info.auth_available = heard.offered as i64;
+            let heard = memory.server.challenged(&response.rare.challenges, &t.url.peer, steps);
+            info.rare.auth_available = heard.offered as i64;
             (heard, steps)
         }
         (407, Some((proxy, _))) => {
             let steps = &mut state.steps.get_or_insert_default().proxy;
-            let heard = memory.proxy.challenged(&response.proxy_challenges, proxy, steps);
-            info.proxy_auth_available = heard.offered as i64;
+            let heard = memory.proxy.challenged(&response.rare.proxy_challenges, proxy, steps);
+            info.rare.proxy_auth_available = heard.offered as i64;
             (heard, steps)
         }
         _ => return Heard::default(),

@@ -55,7 +55,7 @@ pub fn fields(t: &Transfer, target: &Target<'_>, out: &mut Vec<u8>) -> Result<()
         Algorithm::Ed25519 => net::tls::ed25519::sign(&key, &base.text)
             .ok_or_else(|| wrong("httpsig: an Ed25519 key has 32 bytes"))?,
     };
-    t.easy.info.borrow_mut().auth_used = CURLAUTH_HTTPSIG as i64;
+    t.easy.info.borrow_mut().rare.auth_used = CURLAUTH_HTTPSIG as i64;
     let (parameters, signature) = (base.parameters, base64::encode(&signature));
     out.extend_from_slice(
         format!("Signature-Input: sig1={parameters}\r\nSignature: sig1=:{signature}:\r\n").as_bytes(),

@@ -139,11 +139,10 @@ async fn request_and_reply(t: &mut Transfer, fresh: bool) -> Result<Next> {
     match outcome {
         Ok(Finished { upgraded: true, .. }) => Box::pin(upgrade::hand_over(t, link, talk.exchange)).await,
         Ok(Finished { next, keep, http10, .. }) => {
-            let (clean, storage) = link.lease.end(talk.exchange);
+            let clean = link.lease.end(talk.exchange);
             if let Some(whole) = link.lease.whole() {
                 whole.connection().about.answers_http10 = http10;
             }
-            t.multi.leave_spare(storage);
             let steps = t.http.auth.steps.take().filter(|steps| steps.begun());
             // What is left of a stream says nothing of the session that it was on.
             let stays = match link.lease {
@@ -413,7 +412,7 @@ impl Talk {
     fn begin(t: &Transfer, link: &mut Link, request: Request, reused: bool) -> Talk {
         let asks_for_http2 = upgrade::asks_for_http2(t, link);
         let offers = Offers::of(t, &link.lease);
-        let mut exchange = link.lease.begin(t.multi.take_spare());
+        let mut exchange = link.lease.begin(&t.multi.spares);
         let reading = Reading {
             head_only: request.head_only,
             rate: u64::try_from(t.long(O::MaxRecvSpeedLarge)).ok().filter(|rate| *rate > 0),

@@ -22,11 +22,11 @@ const FIRST_ONLY: i64 = 3;
 pub fn after(t: &mut Transfer, response: &Response) -> Result<Next> {
     let follow = t.long(O::Followlocation);
     let location =
-        response.location.as_ref().filter(|_| (300..400).contains(&response.status) && follow != 0);
+        response.rare.location.as_ref().filter(|_| (300..400).contains(&response.status) && follow != 0);
     let Some(location) = location else { return Ok(Next::Done) };
     if let Some(error) = exhausted(t) {
         let url = target(t, location, flag::NON_SUPPORT_SCHEME);
-        t.easy.info.borrow_mut().redirect_url = url.ok().map(|u| url_text(&u).into());
+        t.easy.info.borrow_mut().rare.redirect_url = url.ok().map(|u| url_text(&u).into());
         return Ok(Next::Stop(error));
     }
     let url = target(t, location, 0).map_err(|e| {
@@ -46,18 +46,19 @@ pub fn after(t: &mut Transfer, response: &Response) -> Result<Next> {
 
 /// A Location that is not followed is told, whatever the status, once the whole reply has come: CURLINFO_REDIRECT_URL.
 pub fn tell(t: &Transfer, response: &Response) {
-    let Some(location) = response.location.as_ref().or(response.interim_location.as_ref()) else { return };
+    let said = &response.rare;
+    let Some(location) = said.location.as_ref().or(said.interim_location.as_ref()) else { return };
     cold_path();
     let url = target(t, location, flag::NON_SUPPORT_SCHEME);
     let url = url.map_or_else(|_| location.as_slice().into(), |url| url_text(&url).into());
-    t.easy.info.borrow_mut().redirect_url = Some(url);
+    t.easy.info.borrow_mut().rare.redirect_url = Some(url);
 }
 
 /// The same request once more, with credentials or without what the server refused. curl counts it among the redirects and
 /// holds it to CURLOPT_MAXREDIRS, whether it follows others or not.
 pub fn again(t: &mut Transfer) -> Next {
     if let Some(error) = exhausted(t) {
-        t.easy.info.borrow_mut().redirect_url = Some(url_text(&t.url).into());
+        t.easy.info.borrow_mut().rare.redirect_url = Some(url_text(&t.url).into());
         return Next::Stop(error);
     }
     count(t);

@@ -20,6 +20,7 @@ use wire::http1::{HeaderLine, StatusLine, TooLarge};
 use super::{Talk, rtsp};
 use crate::callbacks::DebugKind;
 use crate::error::{Error, Result};
+use crate::rare::{Nothing, Rare};
 use crate::scratch::{SMALL, with_scratch};
 use crate::settings::{Method, Text};
 use crate::stores::headers::Origin;
@@ -48,12 +49,22 @@ pub struct Response {
     bodyless: bool,
     /// What it says of its body, as the exchange understands it.
     pub body: Body,
-    content_codings: Vec<u8>,
     has_content_range: bool,
     /// A Content-Range begins where the transfer was to be resumed.
     resumes: bool,
     /// A Content-Range names no place: the reply is the whole file again.
     begins_anew: bool,
+    /// The server closed before the empty line.
+    cut_off: bool,
+    cookies: u32,
+    /// What few replies say.
+    pub rare: Rare<RarelySaid>,
+}
+
+/// It waits in the transfer as long as the body comes, and most have none of it.
+#[derive(Default, Debug)]
+pub struct RarelySaid {
+    content_codings: Vec<u8>,
     /// Location.
     pub location: Option<Vec<u8>>,
     /// The Location of an interim reply before this one: nothing follows it, but it is told, and there is one at most.
@@ -65,9 +76,18 @@ pub struct Response {
     pub proxy_challenges: Vec<Vec<u8>>,
     /// What Persistent-Auth says ([MS-N2HT] 2.2.2).
     pub persistent_auth: Option<bool>,
-    cookies: usize,
-    /// The server closed before the empty line.
-    cut_off: bool,
+}
+
+impl Nothing for RarelySaid {
+    const NOTHING: &'static RarelySaid = &RarelySaid {
+        content_codings: Vec::new(),
+        location: None,
+        interim_location: None,
+        last_modified: None,
+        challenges: Vec::new(),
+        proxy_challenges: Vec::new(),
+        persistent_auth: None,
+    };
 }
 
 /// Reads heads until the final one, which is left in `response`: it stays where it is, for it is large.
@@ -103,8 +123,10 @@ pub async fn receive(t: &mut Transfer, talk: &mut Talk, response: &mut Response)
             talk.upload.go_ahead();
         }
         first = false;
-        let interim_location = response.location.take().or(response.interim_location.take());
-        *response = Response { interim_location, ..Response::default() };
+        let before = std::mem::take(response).rare;
+        if let Some(location) = before.location.as_ref().or(before.interim_location.as_ref()) {
+            response.rare.interim_location = Some(location.clone());
+        }
     }
 }
 
@@ -330,7 +352,7 @@ impl Response {
         name.make_ascii_lowercase();
         match &*name {
             b"content-length" if !self.bodyless => content_length(t, body)?,
-            b"content-encoding" if !self.bodyless => append_list(&mut self.content_codings, value),
+            b"content-encoding" if !self.bodyless => append_list(&mut self.rare.content_codings, value),
             b"content-type" if !value.is_empty() => {
                 t.easy.info.borrow_mut().content_type = Some(Text::from(value));
             }
@@ -344,21 +366,21 @@ impl Response {
             b"location" if !value.is_empty() => self.location(value)?,
             // Two of three replies have one, and few applications ask for it.
             b"last-modified" if !self.bodyless && (t.on(O::Filetime) || t.long(O::Timecondition) != 0) => {
-                self.last_modified = date::parse(value);
+                self.rare.last_modified = date::parse(value);
             }
             b"retry-after" => {
-                t.easy.info.borrow_mut().retry_after = date::retry_after(value, now());
+                t.easy.info.borrow_mut().rare.retry_after = date::retry_after(value, now());
             }
-            b"www-authenticate" => self.challenges.push(value.to_vec()),
-            b"proxy-authenticate" => self.proxy_challenges.push(value.to_vec()),
+            b"www-authenticate" => self.rare.challenges.push(value.to_vec()),
+            b"proxy-authenticate" => self.rare.proxy_challenges.push(value.to_vec()),
             b"persistent-auth" => {
                 let no = value.get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"false"));
-                self.persistent_auth = Some(!no);
+                self.rare.persistent_auth = Some(!no);
             }
             b"set-cookie" => {
                 self.cookies += 1;
                 // A reply that floods the jar is cut short (CVE-2022-32205).
-                if self.cookies <= wire::cookie::RESPONSE_LIMIT {
+                if self.cookies as usize <= wire::cookie::RESPONSE_LIMIT {
                     t.cookie_received(value);
                 }
             }
@@ -371,17 +393,17 @@ impl Response {
 
     /// One place to go, in all heads of a reply.
     fn location(&mut self, value: &[u8]) -> Result<()> {
-        let known = self.location.as_deref().or(self.interim_location.as_deref());
+        let known = self.rare.location.as_deref().or(self.rare.interim_location.as_deref());
         if known.is_some_and(|known| known != value) {
             return Err(Error::new(Code::WeirdServerReply, "Multiple Location headers"));
         }
-        self.location = Some(value.to_vec());
+        self.rare.location = Some(value.to_vec());
         Ok(())
     }
 
     fn end_of_head(&mut self, t: &Transfer, body: Body) {
         self.body = body;
-        if let Some(seconds) = self.last_modified {
+        if let Some(seconds) = self.rare.last_modified {
             t.easy.info.borrow_mut().file_time = seconds;
         }
         if body.coded {
@@ -454,7 +476,7 @@ impl Response {
             t.easy.info.borrow_mut().condition_unmet = true;
         }
         let condition = t.long(O::Timecondition);
-        let Some(modified) = self.last_modified.filter(|_| condition != 0) else {
+        let Some(modified) = self.rare.last_modified.filter(|_| condition != 0) else {
             return false;
         };
         let limit = t.long(O::TimevalueLarge);
@@ -476,7 +498,7 @@ impl Response {
         }
         let mut codings = Vec::new();
         if t.on(O::HttpContentDecoding) && t.text(O::AcceptEncoding).is_some() {
-            append_list(&mut codings, &self.content_codings);
+            append_list(&mut codings, &self.rare.content_codings);
         }
         append_list(&mut codings, talk.exchange.codings());
         if !codings.is_empty() {

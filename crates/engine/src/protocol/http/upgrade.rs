@@ -51,11 +51,11 @@ pub async fn go_on_in_http2(t: &mut Transfer, mut link: Link, mut talk: Talk) ->
     talk.upload.go_ahead();
     poll_fn(|cx| talk.poll_upload(cx)).await?;
     let received = talk.exchange.rest().to_vec();
-    let (_, storage) = link.lease.end(talk.exchange);
+    link.lease.end(talk.exchange);
     let switched = Switched { head_only: talk.reading.head_only, received };
     let lease = t.switch_to_session(link.lease, switched);
     let mut link = Link { lease, plan: link.plan };
-    let mut exchange = link.lease.begin(storage);
+    let mut exchange = link.lease.begin(&t.multi.spares);
     exchange.begin(&RequestHead::default(), talk.reading);
     let offers = Offers::of(t, &link.lease);
     let mut talk = Talk { exchange, offers, asks_for_http2: false, ..talk };

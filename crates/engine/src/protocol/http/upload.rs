@@ -6,7 +6,7 @@ use std::hint::cold_path;
 use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use net::exchange::{Exchange, RequestBody};
@@ -28,19 +28,25 @@ const EXPECTATION_FAILED: u16 = 417;
 /// Pieces of body sent before others have their turn.
 const PIECES_PER_TURN: usize = 4;
 
-/// The sending of one request. Most have no body: what only a body waits for is in boxes.
+/// The sending of one request.
 pub struct Upload {
     easy: Rc<EasyState>,
     reactor: Arc<Reactor>,
+    step: Step,
+    failure: Option<Error>,
+    /// Most requests have none, and their replies are long waited for.
+    body: Option<Box<Body>>,
+}
+
+/// What follows a head.
+struct Body {
     reader: ClientReader,
     what: RequestBody,
-    step: Step,
     expected: bool,
     wants_trailers: bool,
     rate: RateLimit,
-    pace: Option<Box<Sleep>>,
-    turn: Option<Box<NextRun>>,
-    failure: Option<Error>,
+    pace: Option<Sleep>,
+    turn: Option<NextRun>,
     counted: i64,
     begun: bool,
 }
@@ -78,31 +84,30 @@ impl Upload {
         } else {
             Step::Sending
         };
-        Upload {
-            easy: t.easy.clone(),
-            reactor,
-            reader,
-            what,
-            step,
-            expected: expects,
-            wants_trailers,
-            rate: t.send_rate,
-            pace: None,
-            turn: None,
-            failure: None,
-            counted: 0,
-            begun: false,
-        }
+        let body = (what != RequestBody::None).then(|| {
+            Box::new(Body {
+                reader,
+                what,
+                expected: expects,
+                wants_trailers,
+                rate: t.send_rate,
+                pace: None,
+                turn: None,
+                counted: 0,
+                begun: false,
+            })
+        });
+        Upload { easy: t.easy.clone(), reactor, step, failure: None, body }
     }
 
     /// Whether the head asked for a go-ahead.
     pub fn expected_go_ahead(&self) -> bool {
-        self.expected
+        self.body.as_ref().is_some_and(|body| body.expected)
     }
 
     /// Whether the body's length is unknown.
     pub fn in_chunks(&self) -> bool {
-        self.what == RequestBody::Chunked
+        self.body.as_ref().is_some_and(|body| body.what == RequestBody::Chunked)
     }
 
     /// The server said 100, or there is nothing left that it could say.
@@ -133,7 +138,7 @@ impl Upload {
 
     /// Nothing more of the body is sent.
     pub fn stop(&mut self, queued: usize) {
-        let sent = self.counted.saturating_sub_unsigned(queued as u64);
+        let sent = self.counted().saturating_sub_unsigned(queued as u64);
         self.easy.note(|| match sent {
             ..=0 => "abort upload".to_owned(),
             _ => format!("abort upload after having sent {sent} bytes"),
@@ -158,8 +163,14 @@ impl Upload {
 
     /// Starts the body over for another request.
     pub fn rewind(&mut self) -> Result<()> {
-        self.easy.info.borrow_mut().uploaded -= std::mem::take(&mut self.counted);
-        self.reader.rewind()
+        let Some(body) = &mut self.body else { return Ok(()) };
+        self.easy.info.borrow_mut().uploaded -= std::mem::take(&mut body.counted);
+        body.reader.rewind()
+    }
+
+    /// Bytes of body that were queued.
+    fn counted(&self) -> i64 {
+        self.body.as_ref().map_or(0, |body| body.counted)
     }
 
     /// Sends what can be sent now, but no more than some pieces: a reply, the clock and the progress function want their
@@ -181,19 +192,27 @@ impl Upload {
                 Step::Sending => {
                     // The head waits for the first piece of body and travels with it; later pieces go
                     // out one by one, because the application may take its time for the next.
-                    if self.begun && exchange.queued() > 0 && !self.flush(cx, exchange)? {
+                    let begun = self.body.as_ref().is_some_and(|body| body.begun);
+                    if begun && exchange.queued() > 0 && !self.flush(cx, exchange)? {
                         return Ok(());
                     }
+                    let Upload { easy, reactor, body: Some(body), .. } = self else {
+                        self.step = Step::Flushing;
+                        continue;
+                    };
                     if pieces == PIECES_PER_TURN {
-                        self.turn = Some(Box::new(self.reactor.next_run()));
+                        body.turn = Some(reactor.next_run());
                     }
-                    if self.others_have_their_turn(cx) {
+                    if body.others_have_their_turn(cx) {
                         return Ok(());
                     }
                     pieces += 1;
-                    if !self.fill(cx, exchange)? {
+                    if !body.fill(cx, exchange, easy, reactor)? {
                         self.flush(cx, exchange)?;
                         return Ok(());
+                    }
+                    if body.reader.ended() {
+                        self.step = Step::Flushing;
                     }
                 }
                 Step::Flushing => {
@@ -201,7 +220,7 @@ impl Upload {
                         return Ok(());
                     }
                     self.step = Step::Done;
-                    self.easy.note(|| match self.counted {
+                    self.easy.note(|| match self.counted() {
                         0 => "Request completely sent off".to_owned(),
                         bytes => format!("upload completely sent off: {bytes} bytes"),
                     });
@@ -211,96 +230,6 @@ impl Upload {
                 }
             }
         }
-    }
-
-    fn others_have_their_turn(&mut self, cx: &mut Context<'_>) -> bool {
-        let waits = self.turn.as_mut().is_some_and(|turn| Pin::new(turn).poll(cx).is_pending());
-        if !waits {
-            self.turn = None;
-        }
-        waits
-    }
-
-    /// Queues the next piece of body. `false` when there is none to be had now.
-    fn fill(&mut self, cx: &mut Context<'_>, exchange: &mut dyn Exchange) -> Result<bool> {
-        if self.rate.adopt(self.easy.settings.borrow().long(O::MaxSendSpeedLarge)) {
-            self.pace = None;
-        }
-        if let Some(pace) = &mut self.pace {
-            if Pin::new(pace).poll(cx).is_pending() {
-                return Ok(false);
-            }
-            self.pace = None;
-        }
-        if self.reader.waits(cx) {
-            return Ok(false);
-        }
-        let size = self.easy.settings.borrow().long(O::UploadBuffersize) as usize;
-        let want = match self.reader.size {
-            Some(all) => size.min(usize::try_from(all).unwrap_or(size)).max(1),
-            None => size,
-        };
-        let before = exchange.queued();
-        let Poll::Ready(read) = self.read(cx, exchange, self.rate.piece(want)) else { return Ok(false) };
-        read?;
-        self.begun = true;
-        if self.reader.ended() {
-            let trailers = self.trailers()?;
-            exchange.end_body(&trailers.iter().map(|line| &**line).collect::<Vec<&[u8]>>());
-            self.step = Step::Flushing;
-        }
-        // What counts is what goes over the wire: chunked coding and trailers are part of it, as with curl.
-        let queued = exchange.queued() - before;
-        self.easy.info.borrow_mut().request_size += queued as i64;
-        self.count(queued);
-        Ok(true)
-    }
-
-    /// Reads the next piece to where it is sent from.
-    fn read(
-        &mut self,
-        cx: &mut Context<'_>,
-        exchange: &mut dyn Exchange,
-        want: usize,
-    ) -> Poll<Result<usize>> {
-        let room = exchange.body_room(want);
-        let n = ready!(self.reader.poll_read(cx, room))?;
-        self.show(&room[..n]);
-        exchange.body_filled(n);
-        Poll::Ready(Ok(n))
-    }
-
-    fn show(&self, piece: &[u8]) {
-        if !piece.is_empty() {
-            self.easy.trace("read", || format!("{} bytes to send", piece.len()));
-            self.easy.callbacks.debug_if_wanted(DebugKind::DataOut, piece);
-        }
-    }
-
-    fn count(&mut self, n: usize) {
-        self.counted += n as i64;
-        self.easy.info.borrow_mut().uploaded += n as i64;
-        if let Some(at) = self.rate.moved(n, self.reactor.now()) {
-            self.pace = Some(Box::new(self.reactor.sleep_until(at)));
-        }
-    }
-
-    /// CURLOPT_TRAILERFUNCTION's lines.
-    fn trailers(&self) -> Result<Vec<Rc<[u8]>>> {
-        if !self.wants_trailers {
-            return Ok(Vec::new());
-        }
-        let mut lines = self.easy.callbacks.trailers().ok_or_else(|| {
-            Error::new(Code::AbortedByCallback, "operation aborted by trailing headers callback")
-        })?;
-        lines.retain(|line| {
-            let well = line.windows(2).any(|w| w == b": ");
-            if !well {
-                self.easy.note(|| "Malformatted trailing header, skipping trailer".to_owned());
-            }
-            well
-        });
-        Ok(lines)
     }
 
     /// Sends what is queued; whether all of it went. Where the peer is gone the upload ends, and the failure is kept: it may
@@ -319,6 +248,90 @@ impl Upload {
                 Ok(false)
             }
         }
+    }
+}
+
+impl Body {
+    fn others_have_their_turn(&mut self, cx: &mut Context<'_>) -> bool {
+        let waits = self.turn.as_mut().is_some_and(|turn| Pin::new(turn).poll(cx).is_pending());
+        if !waits {
+            self.turn = None;
+        }
+        waits
+    }
+
+    /// Queues the next piece of body. `false` when there is none to be had now.
+    fn fill(
+        &mut self,
+        cx: &mut Context<'_>,
+        exchange: &mut dyn Exchange,
+        easy: &EasyState,
+        reactor: &Arc<Reactor>,
+    ) -> Result<bool> {
+        if self.rate.adopt(easy.settings.borrow().long(O::MaxSendSpeedLarge)) {
+            self.pace = None;
+        }
+        if let Some(pace) = &mut self.pace {
+            if Pin::new(pace).poll(cx).is_pending() {
+                return Ok(false);
+            }
+            self.pace = None;
+        }
+        if self.reader.waits(cx) {
+            return Ok(false);
+        }
+        let size = easy.settings.borrow().long(O::UploadBuffersize) as usize;
+        let want = match self.reader.size {
+            Some(all) => size.min(usize::try_from(all).unwrap_or(size)).max(1),
+            None => size,
+        };
+        let before = exchange.queued();
+        let room = exchange.body_room(self.rate.piece(want));
+        let Poll::Ready(read) = self.reader.poll_read(cx, room) else { return Ok(false) };
+        let n = read?;
+        show(easy, &room[..n]);
+        exchange.body_filled(n);
+        self.begun = true;
+        if self.reader.ended() {
+            let trailers = self.trailers(easy)?;
+            exchange.end_body(&trailers.iter().map(|line| &**line).collect::<Vec<&[u8]>>());
+        }
+        // What counts is what goes over the wire: chunked coding and trailers are part of it, as with curl.
+        let queued = exchange.queued() - before;
+        self.counted += queued as i64;
+        let mut info = easy.info.borrow_mut();
+        info.request_size += queued as i64;
+        info.uploaded += queued as i64;
+        drop(info);
+        if let Some(at) = self.rate.moved(queued, reactor.now()) {
+            self.pace = Some(reactor.sleep_until(at));
+        }
+        Ok(true)
+    }
+
+    /// CURLOPT_TRAILERFUNCTION's lines.
+    fn trailers(&self, easy: &EasyState) -> Result<Vec<Rc<[u8]>>> {
+        if !self.wants_trailers {
+            return Ok(Vec::new());
+        }
+        let mut lines = easy.callbacks.trailers().ok_or_else(|| {
+            Error::new(Code::AbortedByCallback, "operation aborted by trailing headers callback")
+        })?;
+        lines.retain(|line| {
+            let well = line.windows(2).any(|w| w == b": ");
+            if !well {
+                easy.note(|| "Malformatted trailing header, skipping trailer".to_owned());
+            }
+            well
+        });
+        Ok(lines)
+    }
+}
+
+fn show(easy: &EasyState, piece: &[u8]) {
+    if !piece.is_empty() {
+        easy.trace("read", || format!("{} bytes to send", piece.len()));
+        easy.callbacks.debug_if_wanted(DebugKind::DataOut, piece);
     }
 }
 

@@ -89,7 +89,11 @@ impl BodySource for Literal<'_> {
         if self.left == 0 {
             return Poll::Ready(Ok(BodyStep::End));
         }
-        match ready!(self.dialogue.poll_receive(cx, buf))? {
+        // What came with it and stands behind it stays where it is; from the socket more is read than the literal has.
+        let held = self.dialogue.held();
+        let room = usize::try_from(self.left).unwrap_or(usize::MAX);
+        let room = if held > room { room.min(buf.len()) } else { buf.len() };
+        match ready!(self.dialogue.poll_receive(cx, &mut buf[..room]))? {
             BodyStep::End => Poll::Ready(Err(truncated(Some(self.left)))),
             BodyStep::Bytes(n) => {
                 let own = n.min(usize::try_from(self.left).unwrap_or(usize::MAX));
@@ -100,6 +104,11 @@ impl BodySource for Literal<'_> {
                 Poll::Ready(Ok(BodyStep::Bytes(own)))
             }
         }
+    }
+
+    /// A short one is read into what its first line was read into.
+    fn left(&self) -> Option<u64> {
+        Some(self.left)
     }
 
     fn forget_read(&mut self, cx: &mut Context<'_>) {

@@ -15,7 +15,7 @@ pub async fn run(t: &mut Transfer, seat: Seat) -> Result<()> {
     let mut sftp = Sftp::open(t, seat).await?;
     let outcome = exchange(t, &mut sftp).await;
     if let Some(Ok(home)) = sftp.client.home() {
-        t.easy.info.borrow_mut().ftp_entry_path = Some(Text::from(home.as_slice()));
+        t.easy.info.borrow_mut().rare.ftp_entry_path = Some(Text::from(home.as_slice()));
     }
     // What failed between two replies leaves the channel as it was; in the middle of a file it does not.
     if sftp.in_step {

@@ -1,0 +1,114 @@
+//! What was given for each of many options, of which an application gives a dozen: that stands side by side in the order of
+//! the options' numbers, and a bit for each option says whether it is there.
+//!
+//! Measured: a request asks for some fifty options. In a table of all of them that was a cache line each, cold after every
+//! wait; the bits are one line together, and an option that was not given costs no more.
+
+use tables::EasyOption as O;
+
+/// Options are numbered from 1 to this.
+const SLOTS: usize = 384;
+
+/// Room is made for so many more at a time: ten thousand handles have little that stays empty.
+const MORE: usize = 2;
+
+/// A value for each option that was given.
+#[derive(Clone, Debug)]
+pub struct Given<T> {
+    bits: [u64; SLOTS / 64],
+    list: Vec<T>,
+}
+
+impl<T> Default for Given<T> {
+    fn default() -> Given<T> {
+        Given { bits: [0; SLOTS / 64], list: Vec::new() }
+    }
+}
+
+/// Numbers above ten thousand tell the kind of the argument.
+const fn slot(option: O) -> usize {
+    (option.id() % 10_000) as usize
+}
+
+impl<T> Given<T> {
+    /// Whether the option was given.
+    #[inline]
+    pub fn has(&self, option: O) -> bool {
+        let slot = slot(option);
+        self.bits[slot / 64] >> (slot % 64) & 1 != 0
+    }
+
+    /// What was given.
+    #[inline]
+    pub fn get(&self, option: O) -> Option<&T> {
+        if self.has(option) { Some(&self.list[self.rank(option)]) } else { None }
+    }
+
+    /// The same, to be changed.
+    pub fn get_mut(&mut self, option: O) -> Option<&mut T> {
+        if self.has(option) {
+            let rank = self.rank(option);
+            Some(&mut self.list[rank])
+        } else {
+            None
+        }
+    }
+
+    /// Gives the option a value, in the place of another.
+    pub fn put(&mut self, option: O, value: T) {
+        if let Some(known) = self.get_mut(option) {
+            *known = value;
+            return;
+        }
+        if self.list.len() == self.list.capacity() {
+            self.list.reserve_exact(MORE);
+        }
+        self.list.insert(self.rank(option), value);
+        self.bits[slot(option) / 64] |= bit(option);
+    }
+
+    /// It was not given any more.
+    pub fn remove(&mut self, option: O) {
+        if self.has(option) {
+            self.list.remove(self.rank(option));
+            self.bits[slot(option) / 64] &= !bit(option);
+        }
+    }
+
+    /// The same options with values made from these.
+    pub fn map(&self, own: impl FnMut(&T) -> T) -> Given<T> {
+        Given { bits: self.bits, list: self.list.iter().map(own).collect() }
+    }
+
+    /// How many of the options before this one were given.
+    fn rank(&self, option: O) -> usize {
+        let word = slot(option) / 64;
+        let before = self.bits[word] & (bit(option) - 1);
+        let count: u32 = self.bits[..word].iter().map(|word| word.count_ones()).sum();
+        (count + before.count_ones()) as usize
+    }
+}
+
+/// The option's bit in its word.
+const fn bit(option: O) -> u64 {
+    1 << (slot(option) % 64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_option_has_a_place_of_its_own() {
+        let mut given = Given::default();
+        O::ALL.iter().rev().for_each(|option| given.put(*option, option.id()));
+        for option in O::ALL {
+            assert_eq!(given.get(*option), Some(&option.id()), "{}", option.name());
+        }
+        O::ALL.iter().step_by(2).for_each(|option| given.remove(*option));
+        for (index, option) in O::ALL.iter().enumerate() {
+            let expected = (index % 2 != 0).then(|| option.id());
+            assert_eq!(given.get(*option).copied(), expected, "{}", option.name());
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Storage that nobody fills: what an exchange has sent or read it lays down here, and the next one takes it up, which spares
+//! an allocation. An exchange that waits for its peer has none: of ten thousand nearly all do.
+
+use std::rc::Rc;
+
+use runtime::cell::RefCell;
+
+/// Pieces that are kept, and the longest of them.
+const KEPT: usize = 32;
+const LONGEST: usize = 2 * 1024;
+
+/// The storage of those that run in one multi handle.
+#[derive(Clone, Default)]
+pub struct Spares(Rc<RefCell<Vec<Vec<u8>>>>);
+
+impl Spares {
+    /// Some that is empty, and may have room.
+    pub(crate) fn take(&self) -> Vec<u8> {
+        self.0.borrow_mut().pop().unwrap_or_default()
+    }
+
+    /// Keeps it for others, unless it is long or there is enough.
+    pub(crate) fn keep(&self, mut storage: Vec<u8>) {
+        let mut kept = self.0.borrow_mut();
+        if (1..=LONGEST).contains(&storage.capacity()) && kept.len() < KEPT {
+            storage.clear();
+            kept.push(storage);
+        }
+    }
+
+    /// Gives all of it back to the allocator.
+    pub fn forget(&self) {
+        self.0.take();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let spares = Spares::default();
+        spares.keep(Vec::new());
+        spares.keep(Vec::with_capacity(LONGEST + 1));
+        assert_eq!(spares.take().capacity(), 0);
+        (0..2 * KEPT).for_each(|_| spares.keep(vec![1; LONGEST]));
+        for _ in 0..KEPT {
+            let storage = spares.take();
+            assert!(storage.is_empty() && storage.capacity() >= LONGEST);
+        }
+        assert_eq!(spares.take().capacity(), 0);
+        spares.keep(vec![1; LONGEST]);
+        spares.forget();
+        assert_eq!(spares.take().capacity(), 0);
+    }
+}
