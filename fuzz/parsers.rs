@@ -9,7 +9,7 @@ use wire::http1::{chunked::ChunkedDecoder, header::LineBuffer, status::StatusLin
 use wire::rtsp::{self, Front};
 use wire::url::{Part, Url};
 use wire::{
-    altsvc, base64, date, escape, fnmatch, ftp, hsts, imap, mime, netrc, noproxy, pop3, smtp, socks,
+    altsvc, base64, cache, date, escape, fnmatch, ftp, hsts, imap, mime, netrc, noproxy, pop3, smtp, socks,
     socks_gssapi, ws,
 };
 
@@ -19,6 +19,7 @@ type Parser = (&'static str, fn(&[u8]));
 pub const PARSERS: &[Parser] = &[
     ("altsvc", altsvc_cache),
     ("capsule", capsules),
+    ("cache", cache_rules),
     ("challenge", challenges),
     ("chunked", chunked),
     ("content_encoding", content_encoding),
@@ -224,6 +225,38 @@ pub fn altsvc_cache(input: &[u8]) {
     let _ = cache.receive(&source, input, NOW);
     cache.load(input, NOW);
     let _ = (cache.file(), cache.find(&source, |_| true, NOW));
+}
+
+/// What serves has an age, what is kept may be, and bringing a reply up to date a second time changes nothing. The request's fields,
+/// a null byte, the reply's.
+pub fn cache_rules(input: &[u8]) {
+    let fields = |text: &[u8]| -> Vec<cache::Field> {
+        let colon = |line: &[u8]| line.iter().position(|byte| *byte == b':');
+        let lines = text.split(|byte| *byte == b'\n');
+        let field =
+            |line: &[u8]| colon(line).map(|at| (line[..at].to_vec(), line[at + 1..].trim_ascii().to_vec()));
+        lines.filter_map(field).collect()
+    };
+    let (asked, told) = input.split_at(input.iter().position(|byte| *byte == 0).unwrap_or(0));
+    let (asked, told) = (fields(asked), fields(told));
+    for status in [200, 302, 404] {
+        let kept = cache::Kept { status, fields: &told, asked: NOW, received: NOW + 3 };
+        assert!(cache::lifetime(kept) >= 0);
+        let _ = cache::is_storable(&asked, kept);
+        for now in [NOW, NOW + 3, NOW + 100] {
+            if let cache::Verdict::Serve { age, stale } = cache::verdict(&asked, kept, now) {
+                assert!(age >= 0 && now >= NOW + 3 && stale == (age >= cache::lifetime(kept)));
+            }
+            let _ = cache::stands_in(&asked, kept, now);
+        }
+    }
+    let merged = cache::merged(&told, &asked);
+    assert_eq!(cache::merged(&merged, &asked), merged);
+    assert_eq!(cache::lasting(&cache::lasting(&told)), cache::lasting(&told));
+    let _ = (cache::conditions(&told), cache::confirms(&told, &asked), cache::is_conditional(&asked));
+    if let Some(names) = cache::nominated(&told) {
+        assert_eq!(cache::selected(&names, &asked).len(), names.len());
+    }
 }
 
 /// An answer to a challenge is one line.

@@ -3,6 +3,7 @@
 pub mod altsvc;
 pub mod auth;
 pub mod base64;
+pub mod cache;
 pub mod capsule;
 pub mod content_encoding;
 pub mod cookie;

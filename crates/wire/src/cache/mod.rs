@@ -1,0 +1,248 @@
+//! What a private cache may do with replies of HTTP's (RFC 9111, RFC 5861): pure functions of heads and moments. It leaves to its
+//! caller where replies are kept. Moments are seconds since 1970, by one and the same clock.
+
+mod control;
+#[cfg(test)]
+mod tests;
+
+pub use control::Control;
+
+use crate::date;
+
+/// Name and value of a field, without its surrounding blanks.
+pub type Field = (Vec<u8>, Vec<u8>);
+
+/// What a heuristic makes of the time since a document was changed (§4.2.2), and its longest.
+const HEURISTIC_PART: i64 = 10;
+const LONGEST_HEURISTIC_S: i64 = 24 * 3600;
+
+/// Final statuses whose meaning for a cache is known.
+const UNDERSTOOD: [u16; 14] = [200, 203, 204, 300, 301, 302, 303, 307, 308, 404, 405, 410, 414, 501];
+/// Those that may be kept without a word from the server (RFC 9110 §15.1); 206 is none that is kept here.
+const BY_DEFAULT: [u16; 11] = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501];
+
+/// Fields of the connection, not of the reply (§3.1, RFC 9110 §7.6.1).
+const OF_THE_CONNECTION: [&str; 10] = [
+    "Connection",
+    "Keep-Alive",
+    "Proxy-Authenticate",
+    "Proxy-Authentication-Info",
+    "Proxy-Authorization",
+    "Proxy-Connection",
+    "TE",
+    "Trailer",
+    "Transfer-Encoding",
+    "Upgrade",
+];
+/// What a 304 can't change: it describes the body that is kept (§3.2).
+const OF_THE_BODY: [&str; 4] = ["Content-Encoding", "Content-Length", "Content-Range", "Content-Type"];
+
+/// Fields with which an application asks for itself whether something has changed, or for a part.
+const CONDITIONS: [&str; 7] = [
+    "If-Match",
+    "If-Modified-Since",
+    "If-None-Match",
+    "If-Range",
+    "If-Unmodified-Since",
+    "Range",
+    "Content-Range",
+];
+
+/// A reply that is kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept<'a> {
+    pub status: u16,
+    pub fields: &'a [Field],
+    /// When it was asked for, and when its head came.
+    pub asked: i64,
+    pub received: i64,
+}
+
+/// What becomes of a request for which there is a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The reply serves, and has this age in seconds.
+    Serve { age: i64, stale: bool },
+    /// The server is asked whether it still holds.
+    Validate,
+}
+
+/// The values of a field, one behind the other as in one line; none where it is not there.
+pub fn value(fields: &[Field], name: &str) -> Option<Vec<u8>> {
+    let values: Vec<&[u8]> = all(fields, name).collect();
+    (!values.is_empty()).then(|| values.join(b", ".as_slice()))
+}
+
+fn all<'a>(fields: &'a [Field], name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+    let same = move |own: &[u8]| own.eq_ignore_ascii_case(name.as_bytes());
+    fields.iter().filter(move |(own, _)| same(own)).map(|(_, value)| value.as_slice())
+}
+
+/// Of several the first counts.
+fn first<'a>(fields: &'a [Field], name: &'a str) -> Option<&'a [u8]> {
+    all(fields, name).next()
+}
+
+/// Whether a request asks for a part, or under a condition: that is its own business.
+pub fn is_conditional(request: &[Field]) -> bool {
+    CONDITIONS.iter().any(|name| first(request, name).is_some())
+}
+
+/// Whether a reply to GET or HEAD may be kept (§3) and can ever be of use: it is fresh for a while, or can be asked about.
+pub fn is_storable(request: &[Field], kept: Kept) -> bool {
+    let (asked, told) = (Control::of(request), Control::of(kept.fields));
+    let explicit = told.max_age.is_some() || first(kept.fields, "Expires").is_some();
+    let allowed = told.public || told.private || explicit || BY_DEFAULT.contains(&kept.status);
+    UNDERSTOOD.contains(&kept.status)
+        && !asked.no_store
+        && !told.no_store
+        && allowed
+        && nominated(kept.fields).is_some()
+        && (lifetime(kept) > 0 || !conditions(kept.fields).is_empty())
+}
+
+/// How long a reply is fresh (§4.2.1), in seconds from when the server made it.
+pub fn lifetime(kept: Kept) -> i64 {
+    let told = Control::of(kept.fields);
+    if let Some(seconds) = told.max_age {
+        return seconds;
+    }
+    let date = made(kept);
+    if let Some(expires) = first(kept.fields, "Expires") {
+        // Of several the earliest; what is no date is past (§5.3).
+        let all: Option<Vec<i64>> = all(kept.fields, "Expires").map(date::parse).collect();
+        let earliest = all.and_then(|all| all.into_iter().min());
+        return if expires.is_empty() { 0 } else { earliest.map_or(0, |at| (at - date).max(0)) };
+    }
+    if !told.public && !BY_DEFAULT.contains(&kept.status) {
+        return 0;
+    }
+    let changed = first(kept.fields, "Last-Modified").and_then(date::parse);
+    changed.map_or(0, |changed| ((date - changed) / HEURISTIC_PART).clamp(0, LONGEST_HEURISTIC_S))
+}
+
+/// When the server made it, as far as that is known (§5.6.1 of RFC 9110: else when it came).
+fn made(kept: Kept) -> i64 {
+    first(kept.fields, "Date").and_then(date::parse).unwrap_or(kept.received)
+}
+
+/// How old it is now (§4.2.3). A clock that went back says nothing, and the reply counts as old.
+pub fn age(kept: Kept, now: i64) -> Option<i64> {
+    let apparent = (kept.received - made(kept)).max(0);
+    let told = first(kept.fields, "Age").map_or(0, |value| {
+        let end = value.iter().position(|byte| *byte == b',').unwrap_or(value.len());
+        control::seconds(value[..end].trim_ascii()).unwrap_or(0)
+    });
+    let delay = kept.received - kept.asked;
+    let resident = now - kept.received;
+    (delay >= 0 && resident >= 0).then(|| apparent.max(told + delay) + resident)
+}
+
+/// Whether a reply serves this request as it is (§4.2, §5.2.1).
+pub fn verdict(request: &[Field], kept: Kept, now: i64) -> Verdict {
+    let (asked, told) = (Control::of(request), Control::of(kept.fields));
+    let Some(age) = age(kept, now).filter(|_| !asked.no_cache && !told.no_cache) else {
+        return Verdict::Validate;
+    };
+    if asked.max_age.is_some_and(|most| age > most) {
+        return Verdict::Validate;
+    }
+    let left = lifetime(kept) - age;
+    if left > 0 && asked.min_fresh.is_none_or(|least| left >= least) {
+        return Verdict::Serve { age, stale: false };
+    }
+    let late = asked.max_stale.filter(|_| !told.must_revalidate && asked.min_fresh.is_none());
+    match late {
+        Some(most) if -left <= most => Verdict::Serve { age, stale: true },
+        _ => Verdict::Validate,
+    }
+}
+
+/// Its age, if it may stand in for a reply that could not be had (RFC 5861 §4).
+pub fn stands_in(request: &[Field], kept: Kept, now: i64) -> Option<i64> {
+    let (asked, told) = (Control::of(request), Control::of(kept.fields));
+    let most = asked.stale_if_error.or(told.stale_if_error)?;
+    let age = age(kept, now).filter(|_| !told.must_revalidate && !told.no_cache && !asked.no_cache)?;
+    (age - lifetime(kept) <= most).then_some(age)
+}
+
+/// Statuses of errors for which another reply may stand in.
+pub fn is_error(status: u16) -> bool {
+    matches!(status, 500 | 502 | 503 | 504)
+}
+
+/// What asks the server whether this reply still holds (§4.3.1); nothing where it has told no validator.
+pub fn conditions(reply: &[Field]) -> Vec<Field> {
+    let pair = |name: &str, from: &str| {
+        let value = first(reply, from).filter(|value| !value.is_empty())?;
+        Some((name.as_bytes().to_vec(), value.to_vec()))
+    };
+    let changed =
+        pair("If-Modified-Since", "Last-Modified").filter(|(_, value)| date::parse(value).is_some());
+    pair("If-None-Match", "ETag").into_iter().chain(changed).collect()
+}
+
+/// Whether a 304 speaks of this reply (§4.3.4), of which it was asked.
+pub fn confirms(reply: &[Field], answer: &[Field]) -> bool {
+    let opaque = |tag: &[u8]| tag.strip_prefix(b"W/").unwrap_or(tag).to_vec();
+    match (first(answer, "ETag"), first(reply, "ETag")) {
+        (Some(new), Some(old)) => opaque(new) == opaque(old),
+        (Some(_), None) => false,
+        // Without a tag the dates tell; without either it answers what was asked.
+        (None, _) => match (first(answer, "Last-Modified"), first(reply, "Last-Modified")) {
+            (Some(new), Some(old)) => new == old,
+            _ => true,
+        },
+    }
+}
+
+/// The fields of a reply, brought up to date by those of a 304 (§3.2).
+pub fn merged(reply: &[Field], answer: &[Field]) -> Vec<Field> {
+    let fixed = |name: &[u8]| OF_THE_BODY.iter().any(|own| name.eq_ignore_ascii_case(own.as_bytes()));
+    let new: Vec<Field> = lasting(answer).into_iter().filter(|(name, _)| !fixed(name)).collect();
+    let replaced = |name: &[u8]| new.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
+    // How old it was says nothing about how old it is.
+    let old = reply.iter().filter(|(name, _)| !replaced(name) && !name.eq_ignore_ascii_case(b"Age"));
+    old.cloned().chain(new.clone()).collect()
+}
+
+/// The fields that are kept (§3.1).
+pub fn lasting(reply: &[Field]) -> Vec<Field> {
+    let connection = value(reply, "Connection").unwrap_or_default();
+    let named: Vec<&[u8]> = connection.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).collect();
+    let passing = |name: &[u8]| {
+        OF_THE_CONNECTION.iter().any(|own| name.eq_ignore_ascii_case(own.as_bytes()))
+            || named.iter().any(|own| name.eq_ignore_ascii_case(own))
+    };
+    reply.iter().filter(|(name, _)| !passing(name)).cloned().collect()
+}
+
+/// The fields of requests on which a reply hangs (§4.1), in lower case; none where nobody can tell ("*").
+pub fn nominated(reply: &[Field]) -> Option<Vec<Vec<u8>>> {
+    let vary = value(reply, "Vary").unwrap_or_default();
+    let words = vary.split(|byte| *byte == b',').map(|word| word.trim_ascii().to_ascii_lowercase());
+    let mut names: Vec<Vec<u8>> = words.filter(|word| !word.is_empty()).collect();
+    names.sort();
+    names.dedup();
+    (!names.iter().any(|name| name == b"*")).then_some(names)
+}
+
+/// Those fields as a request has them; one that it has not has no value.
+pub fn selected(names: &[Vec<u8>], request: &[Field]) -> Vec<(Vec<u8>, Option<Vec<u8>>)> {
+    let of = |name: &Vec<u8>| {
+        let values: Vec<&[u8]> = request
+            .iter()
+            .filter(|(own, _)| own.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.trim_ascii())
+            .collect();
+        (name.clone(), (!values.is_empty()).then(|| values.join(b", ".as_slice())))
+    };
+    names.iter().map(of).collect()
+}
+
+/// Whether a reply to that method makes what is kept of its URL untrue (§4.4): a method that is not known to be safe, and no error.
+pub fn invalidates(method: &[u8], status: u16) -> bool {
+    let safe =
+        [b"GET".as_slice(), b"HEAD", b"OPTIONS", b"TRACE", b"PROPFIND", b"REPORT", b"SEARCH", b"QUERY"];
+    !safe.contains(&method) && (200..400).contains(&status)
+}
