@@ -116,6 +116,45 @@ fn ip(address: Option<SocketAddr>) -> String {
     address.map(|a| a.ip().to_string()).unwrap_or_default()
 }
 
+/// A request over HTTP before it goes out, as far as that can be told without a connection.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// Its method.
+    pub method: &'a [u8],
+    /// The whole URL.
+    pub url: &'a [u8],
+    /// Fields with values, but for those that prove who asks, and those of the connection.
+    pub fields: &'a [(Vec<u8>, Vec<u8>)],
+}
+
+/// A reply that an application has kept.
+pub struct Stored {
+    /// Status line and fields, each with its line ending; the empty line behind them goes without saying.
+    pub head: Vec<u8>,
+    /// The body, as it was handed to the application.
+    pub body: Box<dyn std::io::Read>,
+    /// The body's length; none where only the head was kept.
+    pub length: Option<u64>,
+}
+
+/// What an application that keeps replies has to say before a request.
+pub enum Prior {
+    /// Ask, with these fields besides, "Name: value" without an ending.
+    Ask(Vec<Vec<u8>>),
+    /// This is the reply.
+    Serve(Stored),
+}
+
+/// What an application that keeps replies has to say to one that has come, before its body.
+pub enum Instead {
+    /// It is the reply.
+    Nothing,
+    /// This counts instead of it.
+    Serve(Stored),
+    /// It says nothing; ask once more.
+    AskAgain,
+}
+
 /// The application's side of a transfer. One that sets nothing takes every body without looking, has nothing to upload
 /// and hears of nothing else.
 pub trait Callbacks {
@@ -189,6 +228,21 @@ pub trait Callbacks {
             std::hint::cold_path();
             self.debug(kind, data);
         }
+    }
+
+    /// Whether the application keeps replies of HTTP's (RFC 9111) and wants to be asked about each.
+    fn keeps_replies(&self) -> bool {
+        false
+    }
+
+    /// Before a request over HTTP.
+    fn prior(&self, _asked: Asked<'_>) -> Prior {
+        Prior::Ask(Vec::new())
+    }
+
+    /// The head of a final reply over HTTP has come, with this status; or none has, because the network failed.
+    fn instead(&self, _status: Option<u16>) -> Instead {
+        Instead::Nothing
     }
 
     /// Fills the application's error buffer.

@@ -64,6 +64,8 @@ mod watch {
             chunk_end() -> bool;
             tls_context(address: usize) -> Result<(), i32>;
             fnmatch(pattern: &[u8], name: &[u8]) -> Option<MatchAnswer>;
+            prior(asked: Asked<'_>) -> Prior;
+            instead(status: Option<u16>) -> Instead;
             ssh_host_key(found: &HostKey) -> Option<bool>;
             ssh_known_host(known: Option<&HostKey>, found: &HostKey, matches: HostMatch) -> Option<HostVerdict>;
         }
@@ -73,6 +75,7 @@ mod watch {
             wants_progress() -> bool;
             wants_debug() -> bool;
             traces(layer: &str) -> bool;
+            keeps_replies() -> bool;
         }
 
         fn fail(&self, message: &str) {

@@ -98,6 +98,14 @@ impl Headers {
         Ok(())
     }
 
+    /// Forgets the fields of that request and of those behind it: another reply counts.
+    pub fn forget_from(&mut self, request: usize) {
+        let first = self.places.iter().position(|place| place.request as usize >= request);
+        let Some(first) = first.filter(|first| *first < self.places.len()) else { return };
+        self.bytes.truncate(self.places[first].name.start as usize);
+        self.places.truncate(first);
+    }
+
     /// Where the next name or value begins.
     fn end(&self) -> Result<u32> {
         u32::try_from(self.bytes.len()).map_err(|_| Error::from(Code::TooLarge))
@@ -153,6 +161,8 @@ mod tests {
         assert_eq!(of(31, None), [(1, b"A".to_vec(), b"".to_vec()), (2, b"B".to_vec(), b"c".to_vec())]);
         assert_eq!(of(1, None).len(), 1);
         assert!(headers.at(3).is_none());
+        headers.forget_from(1);
+        assert_eq!((headers.of(31, Some(0)).len(), headers.at(1).is_none()), (1, true));
         headers.clear();
         assert_eq!((headers.last_request(), headers.at(0).is_none()), (None, true));
     }

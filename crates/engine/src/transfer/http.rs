@@ -12,6 +12,7 @@ use super::auth::ConnectionSteps;
 use super::connect::Link;
 use super::login::Login;
 use super::secret::{Peer, Secret};
+use crate::callbacks::Stored;
 use crate::settings::{Method, Text};
 
 /// What one request of a transfer leaves to the next.
@@ -31,8 +32,19 @@ pub struct Memory {
     pub referer: Option<Vec<u8>>,
     /// How a WebSocket's messages are to be compressed, as the server was asked.
     pub deflate: Option<Offer>,
+    /// What an application that keeps replies has said about this request.
+    pub kept_replies: Option<Box<KeptReplies>>,
     /// What RTSP knows besides, and nobody else.
     pub rtsp: Option<Box<dyn Any>>,
+}
+
+/// An application's own replies, for one request.
+#[derive(Default)]
+pub struct KeptReplies {
+    /// Fields that go with the request.
+    pub conditions: Vec<Vec<u8>>,
+    /// What counts instead of the reply that came.
+    pub instead: Option<Stored>,
 }
 
 /// What one transfer asks and is asked of who it is.

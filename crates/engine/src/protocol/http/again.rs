@@ -69,6 +69,7 @@ fn is_plain(t: &Transfer, link: &Link) -> bool {
     let lasting = !matches!(t.scheme().family(), Family::Ws | Family::Rtsp) && !link.plan.asks_for_upgrade();
     lasting
         && direct
+        && t.http.kept_replies.is_none()
         && !link.lease.about().answers_http10
         && first
         && !crate::stores::cookies::is_on(t.easy.keeper())

@@ -13,6 +13,7 @@ mod redirect;
 mod request;
 mod response;
 mod sigv4;
+mod stored;
 mod upgrade;
 mod upload;
 
@@ -52,6 +53,15 @@ const MAX_REPLAYS: u32 = 5;
 /// Runs one request.
 pub async fn run(t: &mut Transfer) -> Result<Next> {
     upgrade::choose_method(t);
+    if t.easy.callbacks.keeps_replies() {
+        cold_path();
+        return Box::pin(stored::run(t)).await;
+    }
+    ask(t).await
+}
+
+/// Has it from the server.
+async fn ask(t: &mut Transfer) -> Result<Next> {
     let outcome = t.replayed(MAX_REPLAYS, async |t, fresh| {
         let outcome = request_and_reply(t, fresh).await;
         outcome.inspect_err(|e| t.http.no_http2 |= e.is_for_http1())
@@ -266,14 +276,21 @@ async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
         cold_path();
         Box::pin(auth::hear(t, talk, &response)).await;
     }
-    let next = decide(t, talk, &response)?;
-    if matches!(next, Next::Done) {
+    // Where another reply counts, this one's body is nobody's.
+    let replaced = stored::replaced(t, response.status);
+    let counts = replaced.is_none();
+    let next = match replaced {
+        Some(next) => next,
+        None => decide(t, talk, &response)?,
+    };
+    let is_last = counts && matches!(next, Next::Done);
+    if is_last {
         response.check_body(t)?;
     }
-    t.writer.ignore_body(!matches!(next, Next::Done) || response.body_is_ignored(t));
+    t.writer.ignore_body(!is_last || response.body_is_ignored(t));
     response.begin_body(t, talk)?;
     let mut keep = response.body.keep_alive;
-    if !matches!(next, Next::Done) && !response.body.worth_draining {
+    if !is_last && !response.body.worth_draining {
         cold_path();
         keep = false;
     } else {
@@ -290,7 +307,7 @@ async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
         // The next request sends the same body again.
         talk.upload.rewind()?;
     }
-    if matches!(next, Next::Done) {
+    if is_last {
         redirect::tell(t, &response);
     }
     let http10 = response.version == 10;

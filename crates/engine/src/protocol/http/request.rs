@@ -14,7 +14,7 @@ use wire::http1::own_line;
 use wire::url::{Part, Url, flag};
 use wire::ws;
 
-use super::{auth, rtsp, upgrade};
+use super::{auth, rtsp, stored, upgrade};
 use crate::error::{Error, Result};
 use crate::settings::{Method, Text};
 use crate::stores::altsvc::Alternative;
@@ -101,6 +101,7 @@ impl Request {
         upgrade_fields(t, link, &mut head)?;
         cookie_field(t, &mut head);
         time_condition_field(t, &mut head);
+        stored::conditions(t).iter().for_each(|line| head.out.line(&[line]));
         head.custom_lines(t, link, &body);
         let expects = body_fields(t, &mut head, &body, follows, version, withheld);
         head.out.end(follows);
@@ -150,7 +151,7 @@ pub fn version(t: &Transfer, link: &Link) -> &'static str {
 }
 
 /// The request method's name.
-fn method_name(t: &Transfer) -> Cow<'static, [u8]> {
+pub fn method_name(t: &Transfer) -> Cow<'static, [u8]> {
     if let Some(custom) = t.text(O::Customrequest)
         && !t.custom_dropped
     {
@@ -162,7 +163,7 @@ fn method_name(t: &Transfer) -> Cow<'static, [u8]> {
     Cow::Borrowed(t.method.verb().as_bytes())
 }
 
-fn note_method(t: &Transfer, name: &[u8]) {
+pub fn note_method(t: &Transfer, name: &[u8]) {
     let usual = ["GET", "HEAD", "POST", "PUT"].into_iter().find(|usual| usual.as_bytes() == name);
     let method = usual.map(Cow::Borrowed);
     t.easy.info.borrow_mut().effective_method =
@@ -364,18 +365,42 @@ fn alternative_field(link: &Link, head: &mut Head) {
 }
 
 fn referer_field(t: &Transfer, head: &mut Head) {
-    let referer = t.http.referer.clone().or_else(|| t.text(O::Referer).map(|r| r.to_vec()));
-    let referer = referer.filter(|r| !r.is_empty());
+    let referer = referer(t);
     t.easy.info.borrow_mut().referer = referer.as_deref().map(Text::from);
     head.unless_custom("Referer", referer.as_deref());
 }
 
+fn referer(t: &Transfer) -> Option<Vec<u8>> {
+    let referer = t.http.referer.clone().or_else(|| t.text(O::Referer).map(|r| r.to_vec()));
+    referer.filter(|r| !r.is_empty())
+}
+
+/// The fields of a request on which a reply may hang, as they will be sent, told without a connection.
+pub fn foreseen(t: &Transfer) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let custom = Custom::told(t, t.easy.settings.borrow().list(O::Httpheader).to_vec());
+    let own = [
+        ("User-Agent", t.text(O::Useragent).filter(|name| !name.is_empty()).map(|name| name.to_vec())),
+        ("Accept", Some(b"*/*".to_vec())),
+        ("Accept-Encoding", t.text(O::AcceptEncoding).map(|codings| codings.to_vec())),
+        ("Referer", referer(t)),
+        ("Cookie", cookies(t, &custom)),
+    ];
+    let own = own.into_iter().filter(|(name, _)| *name == "Cookie" || !custom.names(name));
+    let own = own.filter_map(|(name, value)| Some((name.as_bytes().to_vec(), value?)));
+    own.chain(custom.pairs().into_iter().map(|(name, value)| (name.to_vec(), value.to_vec()))).collect()
+}
+
 fn cookie_field(t: &Transfer, head: &mut Head) {
-    let own = t.text(O::Cookie).filter(|_| !head.custom.names("Cookie"));
-    let own = own.and_then(|line| t.secret(line).for_peer(&t.peer()).cloned());
-    if let Some(both) = t.cookies_to_send(own.as_deref()) {
+    if let Some(both) = cookies(t, head.custom) {
         head.field("Cookie", &both);
     }
+}
+
+/// The value of Cookie, if there is to be one besides the application's own field.
+fn cookies(t: &Transfer, custom: &Custom) -> Option<Vec<u8>> {
+    let own = t.text(O::Cookie).filter(|_| !custom.names("Cookie"));
+    let own = own.and_then(|line| t.secret(line).for_peer(&t.peer()).cloned());
+    t.cookies_to_send(own.as_deref())
 }
 
 /// If-Modified-Since and its like (CURLOPT_TIMECONDITION(3)).
@@ -527,6 +552,11 @@ impl Custom {
             lines.extend(settings.list(O::Proxyheader).iter().cloned());
         }
         drop(settings);
+        Custom::told(t, lines)
+    }
+
+    /// Those lines that the current server may hear.
+    fn told(t: &Transfer, lines: Vec<Text>) -> Custom {
         if lines.is_empty() {
             return Custom { lines };
         }

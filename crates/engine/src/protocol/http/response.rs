@@ -287,6 +287,28 @@ impl Response {
         Ok(ends)
     }
 
+    /// Takes in a line of a head that was kept. What it says about the moment at which it came (cookies, other ways to
+    /// the server, challenges) was heard then.
+    pub fn stored_line(&mut self, t: &mut Transfer, line: &[u8], body: Body) -> Result<()> {
+        t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, line);
+        if self.status == 0 {
+            let status = StatusLine::parse(line).map_err(|fault| bad(Fault::Status(fault)))?;
+            self.status(t, status);
+        } else if let Some(field) = HeaderLine::parse(line) {
+            let heard = ["Set-Cookie", "Alt-Svc", "Strict-Transport-Security", "WWW-Authenticate"];
+            if !heard.iter().any(|name| field.is(name)) {
+                self.field(t, &field, body)?;
+            }
+            let request = t.easy.info.borrow().redirect_count as usize;
+            t.easy.headers.borrow_mut().add_field(Origin::Header, request, &field)?;
+        } else {
+            self.end_of_head(t, body);
+        }
+        t.writer.header(line, t.on(O::Header))?;
+        t.easy.info.borrow_mut().header_size += line.len() as i64;
+        Ok(())
+    }
+
     /// Keeps what a field says, for the transfer and for whoever asks for it by name.
     fn keep(&mut self, t: &mut Transfer, field: &HeaderLine<'_>, body: Body) -> Result<()> {
         if t.scheme().family() == Family::Rtsp {

@@ -1,0 +1,155 @@
+//! Replies that the application has kept (RFC 9111): it is asked before each request, whether one of them is the reply or which fields
+//! shall go along, and before the body of each reply, whether that counts. What it gives is read as if it came: redirects are
+//! followed, errors are errors. Which replies may be kept and used, and where they are, is the application's business.
+
+use std::hint::cold_path;
+use std::io::Read;
+use std::task::{Context, Poll};
+
+use net::exchange::{Body, BodyStep};
+use tables::Code;
+
+use super::redirect;
+use super::request::{foreseen, method_name, note_method};
+use super::response::Response;
+use crate::callbacks::{Asked, Instead, Prior, Stored};
+use crate::error::{Error, Result};
+use crate::protocol::Next;
+use crate::settings::Method;
+use crate::transfer::Transfer;
+use crate::transfer::body::{BodySource, truncated};
+use crate::transfer::http::KeptReplies;
+use crate::transfer::prepare::url_text;
+use tables::EasyOption as O;
+
+/// Runs one request of an application that keeps replies.
+pub async fn run(t: &mut Transfer) -> Result<Next> {
+    let conditions = match prior(t) {
+        Prior::Serve(stored) => return serve(t, stored).await,
+        Prior::Ask(conditions) => conditions,
+    };
+    t.http.kept_replies = Some(Box::new(KeptReplies { conditions, instead: None }));
+    let outcome = super::ask(t).await;
+    let mut instead = t.http.kept_replies.take().and_then(|kept| kept.instead);
+    if instead.is_none()
+        && let Err(error) = &outcome
+        && is_of_the_network(error)
+        && let Instead::Serve(stored) = t.easy.callbacks.instead(None)
+    {
+        t.easy.note(|| error.to_string());
+        instead = Some(stored);
+    }
+    match instead {
+        Some(stored) => serve(t, stored).await,
+        None => outcome,
+    }
+}
+
+fn prior(t: &mut Transfer) -> Prior {
+    let (method, url, fields) = (method_name(t), url_text(&t.url), foreseen(t));
+    let asked = Asked { method: &method, url: &url, fields: &fields };
+    t.easy.callbacks.prior(asked)
+}
+
+/// Fields that go with this request on behalf of what is kept.
+pub fn conditions(t: &Transfer) -> &[Vec<u8>] {
+    t.http.kept_replies.as_ref().map_or(&[], |kept| &kept.conditions)
+}
+
+/// What follows a reply instead of which another one counts, or that says nothing.
+pub fn replaced(t: &mut Transfer, status: u16) -> Option<Next> {
+    t.http.kept_replies.as_ref()?;
+    cold_path();
+    match t.easy.callbacks.instead(Some(status)) {
+        Instead::Nothing => None,
+        Instead::AskAgain => Some(Next::Again),
+        Instead::Serve(stored) => {
+            t.http.kept_replies.get_or_insert_default().instead = Some(stored);
+            Some(Next::Done)
+        }
+    }
+}
+
+/// The server could not be reached, or fell silent.
+fn is_of_the_network(error: &Error) -> bool {
+    matches!(
+        error.code(),
+        Code::CouldntResolveProxy
+            | Code::CouldntResolveHost
+            | Code::CouldntConnect
+            | Code::OperationTimedout
+            | Code::GotNothing
+            | Code::SendError
+            | Code::RecvError
+            | Code::Http2
+            | Code::Http2Stream
+            | Code::Http3
+            | Code::QuicConnectError
+    )
+}
+
+/// That is the reply to the current request.
+async fn serve(t: &mut Transfer, stored: Stored) -> Result<Next> {
+    note_method(t, &method_name(t));
+    t.writer.begin();
+    {
+        let mut info = t.easy.info.borrow_mut();
+        (info.downloaded, info.announced, info.download_total) = (0, -1, -1);
+        let request = info.redirect_count as usize;
+        drop(info);
+        t.easy.headers.borrow_mut().forget_from(request);
+    }
+    t.mark(|info, elapsed| info.pre_transfer = elapsed);
+    let response = head(t, &stored)?;
+    t.mark_first_byte();
+    response.check(t)?;
+    let next = redirect::after(t, &response)?;
+    if !matches!(next, Next::Done) {
+        return Ok(next);
+    }
+    response.check_body(t)?;
+    if response.body.exists {
+        let left = stored.length.unwrap_or_default();
+        t.pump_body(&mut Source { body: stored.body, left }).await?;
+    }
+    redirect::tell(t, &response);
+    Ok(next)
+}
+
+fn head(t: &mut Transfer, stored: &Stored) -> Result<Response> {
+    let wanted = t.method != Method::Head && !t.on(O::Nobody);
+    let body = Body { exists: wanted && stored.length.is_some(), length: stored.length, ..Body::default() };
+    let mut response = Response::default();
+    for line in stored.head.split_inclusive(|byte| *byte == b'\n').chain([b"\r\n".as_slice()]) {
+        response.stored_line(t, line, body)?;
+    }
+    Ok(response)
+}
+
+struct Source {
+    body: Box<dyn Read>,
+    left: u64,
+}
+
+impl BodySource for Source {
+    fn poll_body(&mut self, _cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep>> {
+        let room = buf.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        if room == 0 {
+            return Poll::Ready(Ok(BodyStep::End));
+        }
+        Poll::Ready(match self.body.read(&mut buf[..room]) {
+            Ok(0) => Err(truncated(Some(self.left))),
+            Ok(count) => {
+                self.left -= count as u64;
+                Ok(BodyStep::Bytes(count))
+            }
+            Err(e) => Err(Error::os(Code::ReadError, "What was kept of the reply can't be read", &e)),
+        })
+    }
+
+    fn left(&self) -> Option<u64> {
+        Some(self.left)
+    }
+
+    fn forget_read(&mut self) {}
+}
