@@ -1,5 +1,6 @@
 //! What all transfers of a run share: messages, traces, totals.
 
+use crate::cache::{Cache, USUAL_SIZE};
 use crate::message::Messages;
 use crate::outside;
 use crate::request::{Globals, TraceKind};
@@ -20,6 +21,8 @@ pub struct Env {
     trace_out: RefCell<TraceOut>,
     pub stdout_is_terminal: bool,
     pub stderr_is_terminal: bool,
+    /// Where replies are kept, if they shall be and can be.
+    pub cache: Option<Cache>,
     /// The body of some transfer goes to the terminal.
     pub shows_body: Cell<bool>,
 }
@@ -34,7 +37,11 @@ enum TraceOut {
 }
 
 impl Env {
-    pub fn new(globals: Globals, messages: Messages) -> Env {
+    pub fn new(globals: Globals, mut messages: Messages) -> Env {
+        let folder = globals.cache.as_deref().filter(|_| !globals.dry_run);
+        let limit = globals.cache_size.unwrap_or(USUAL_SIZE);
+        let cache =
+            folder.and_then(|folder| Cache::open(folder, limit).map_err(|why| messages.warn(&why)).ok());
         let tracer = Tracer::new(globals.trace, globals.trace_time, globals.trace_ids);
         Env {
             globals,
@@ -43,6 +50,7 @@ impl Env {
             tracer: RefCell::new(tracer),
             trace_out: RefCell::new(TraceOut::Unopened),
             stdout_is_terminal: io::stdout().is_terminal(),
+            cache,
             shows_body: Cell::new(false),
         }
     }

@@ -230,6 +230,7 @@ impl Run {
         let code = self.finish_output(transfer, &job.easy, code);
         let code = self.finish_resuming(transfer, code);
         let code = self.compare(transfer, &job.easy, code);
+        transfer.finish_caching(code);
         let verdict = {
             let info = job.easy.state().info.borrow();
             job.retries.after(Attempt {

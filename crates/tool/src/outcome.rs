@@ -169,6 +169,11 @@ impl Outcome for Ended<'_> {
         self.transfer.header_count()
     }
 
+    fn cache(&self) -> Option<Bytes> {
+        let outcome = self.transfer.caching.borrow().as_ref()?.outcome()?;
+        Some(outcome.name().into())
+    }
+
     fn version(&self) -> Bytes {
         version_line().into_bytes()
     }

@@ -1,6 +1,7 @@
 //! From an item of the queue to a transfer that is ready to run: files, names, headers, the final URL, options.
 
 use crate::apply::apply;
+use crate::cache::partition;
 use crate::checksum::{Check, Sum, list};
 use crate::env::Env;
 use crate::ipfs;
@@ -11,11 +12,12 @@ use crate::queue::Item;
 use crate::raw::{Easy, EasyOption, Settings, Share, Url, UrlPart, curl_version, mime, url_flag};
 use crate::request::{Bytes, Method, Request, Resume};
 use crate::resume::{Resumption, plain_range};
+use crate::segments;
 use crate::settings::{Job, SetTo, Setting, fixed_resume, settings};
 use crate::sink::{Sink, create_directories, path};
 use crate::spool::Spool;
 use crate::text::url_escape;
-use crate::transfer::{Display, Parts, Resuming, Transfer, Upload, open_upload};
+use crate::transfer::{Caching, Display, Parts, Resuming, Transfer, Upload, open_upload};
 use std::fs::{self, File};
 use std::rc::Rc;
 use std::time::Instant;
@@ -163,6 +165,7 @@ impl Prepare<'_> {
         *transfer.easy.borrow_mut() = Some(easy.clone());
         easy.set_share(Some(share.clone()));
         let settings = self.set_up(&easy, &transfer, size, parallel, pattern)?;
+        transfer.caching.replace(self.caching().map(Rc::new));
         transfer.started.set(Some(Instant::now()));
         let headers = self.headers();
         Ok(Prepared { transfer, easy, settings, skip, sums, headers })
@@ -438,6 +441,17 @@ impl Prepare<'_> {
         let download = Resumption::new(range.0, range.1);
         let base = transfer.out.borrow().start;
         Some(Resuming::download(download, http.then(|| self.headers()), base, self.resume_from))
+    }
+
+    /// What `--cache` has to do with this transfer; with one that is put together of pieces, nothing.
+    fn caching(&self) -> Option<Caching> {
+        self.env.cache.as_ref()?;
+        let http = matches!(self.job.scheme.as_str(), "http" | "https");
+        if !http || segments::wanted(&self.request, &self.item.target).is_some() {
+            return None;
+        }
+        let options = partition::of_options(&settings(&self.request, &self.env.globals, &self.job));
+        Some(Caching::new(options, partition::bypass(&self.request), self.request.follow != 0))
     }
 
     /// What the user said should go with every request, and what follows from other flags.

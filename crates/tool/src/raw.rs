@@ -1,5 +1,6 @@
 //! What the tool uses of the library, under one roof.
 
+pub use warmwire::callbacks::{Asked, Instead, Prior, Stored};
 pub use warmwire::callbacks::{Callbacks, DebugKind, ProgressCounts, ReadAnswer, SeekAnswer, Written};
 pub use warmwire::tables::Scheme;
 
@@ -9,6 +10,7 @@ pub mod sockets {
 }
 
 pub use warmwire::tables::share::LockData;
+pub use warmwire::wire::cache as rules;
 pub use warmwire::wire::date::parse as parse_date;
 pub use warmwire::wire::hex;
 pub use warmwire::wire::mime;

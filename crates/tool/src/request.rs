@@ -285,6 +285,9 @@ pub enum TraceKind {
 /// What holds for the whole command line.
 #[derive(Clone, Debug)]
 pub struct Globals {
+    /// The folder of a cache.
+    pub cache: Option<Bytes>,
+    pub cache_size: Option<u64>,
     pub dry_run: bool,
     pub fail_early: bool,
     pub har: Option<Bytes>,
@@ -323,6 +326,8 @@ impl Globals {
 impl Default for Globals {
     fn default() -> Globals {
         Globals {
+            cache: None,
+            cache_size: None,
             dry_run: false,
             fail_early: false,
             har: None,

@@ -1,8 +1,10 @@
 //! One transfer as the engine sees it: where its data goes and comes from, and what is told on the way.
 
+mod caching;
 mod headers;
 mod resuming;
 
+pub use caching::Caching;
 pub use resuming::Resuming;
 
 use crate::checksum::Check;
@@ -11,6 +13,7 @@ use crate::message::shown;
 use crate::outside;
 use crate::progress::{Bar, Counts, Meter, bar};
 use crate::raw::sockets::SocketCallbacks;
+use crate::raw::{Asked, Instead, Prior};
 use crate::raw::{Callbacks, DebugKind, Easy, EasyOption, ProgressCounts, ReadAnswer, SeekAnswer, Written};
 use crate::report::Exchanges;
 use crate::request::{Bytes, Method, Request, Resume};
@@ -92,6 +95,8 @@ pub struct Transfer {
     pub resuming: RefCell<Option<Resuming>>,
     /// Who takes the body instead of the output.
     pub divert: RefCell<Option<Rc<dyn Divert>>>,
+    /// Replies may be kept, and those that are kept used.
+    pub caching: RefCell<Option<Rc<Caching>>>,
 }
 
 /// Takes a body that is a piece of something.
@@ -169,6 +174,7 @@ impl Transfer {
             own_error: RefCell::default(),
             resuming: RefCell::default(),
             divert: RefCell::default(),
+            caching: RefCell::default(),
         })
     }
 
@@ -243,6 +249,7 @@ impl Transfer {
         if let Some(check) = &mut *self.check.borrow_mut() {
             check.update(data);
         }
+        self.cache_body(data);
         Ok(())
     }
 
@@ -335,6 +342,9 @@ impl Transfer {
         self.condemned.set(false);
         self.own_error.take();
         self.told.set(false);
+        if let Some(caching) = self.caching.borrow().as_ref() {
+            caching.again();
+        }
         self.upload.borrow_mut().seek(0)?;
         if self.asks_for_the_rest()? {
             return Ok(0);
@@ -374,10 +384,25 @@ impl Callbacks for Transfer {
     }
 
     fn header(&self, line: &[u8]) -> Option<Written> {
+        if self.caching.borrow().as_ref().is_some_and(|caching| caching.hears(line)) {
+            return Some(Written::All);
+        }
         Some(match self.header_line(line) {
             Ok(()) => Written::All,
             Err(()) => Written::Failed(usize::MAX),
         })
+    }
+
+    fn keeps_replies(&self) -> bool {
+        self.caching.borrow().is_some()
+    }
+
+    fn prior(&self, asked: Asked<'_>) -> Prior {
+        self.ask_cache(asked)
+    }
+
+    fn instead(&self, status: Option<u16>) -> Instead {
+        self.ask_cache_instead(status)
     }
 
     fn read(&self, buf: &mut [u8]) -> ReadAnswer {

@@ -3,6 +3,7 @@
 mod absent;
 mod agent;
 mod bars;
+mod cache;
 mod checksum;
 mod connection;
 mod ech;

@@ -109,7 +109,7 @@ pub fn max_filesize(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     Ok(())
 }
 
-fn size(parser: &mut Parser, text: &[u8], what: &str) -> Result<i64, Wrong> {
+pub fn size(parser: &mut Parser, text: &[u8], what: &str) -> Result<i64, Wrong> {
     numbers::size(text).map_err(|bad| match bad {
         BadSize::TooLarge => Wrong::TooLarge,
         BadSize::Number => {

@@ -1,6 +1,6 @@
 //! Flags about URLs, the files written and read, config files and groups.
 
-use super::{lines, not_blank, read};
+use super::{lines, not_blank, read, size};
 use crate::checksum::{Algorithm, Sum, list};
 use crate::config_file;
 use crate::flags::Flag;
@@ -78,6 +78,17 @@ pub fn upload_file(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let file = (!text.is_empty()).then(|| text.to_vec());
     let target = next_target(parser, Lacks::Upload);
     target.upload = file;
+    Ok(())
+}
+
+pub fn cache(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    parser.globals.cache = Some(not_blank(text)?.to_vec());
+    Ok(())
+}
+
+pub fn cache_size(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    let bytes = size(parser, text, "cache-size")?;
+    parser.globals.cache_size = Some(bytes.unsigned_abs());
     Ok(())
 }
 

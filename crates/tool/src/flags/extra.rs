@@ -46,6 +46,38 @@ pub const FLAGS: &[Flag] = &[
         ..FLAG
     },
     Flag {
+        name: "cache",
+        arg: Arg::File("<folder>"),
+        multi: Multi::Single,
+        categories: &["extra", "global"],
+        protocols: "HTTP",
+        help: "Keep replies in this folder, and use them",
+        about: "A private cache by RFC 9111, for GET and HEAD: what is fresh is not asked for, what is not is asked about by its \
+            ETag or Last-Modified, and what a server does not let be kept is not. Each redirect has an entry of its own. \
+            Replies are told apart by what Vary names, by login, Authorization, Cookie and Host, and by all options that say \
+            from whom or under which checks they came. A reply stands in for an error if its server allows it \
+            (stale-if-error); nothing is asked about behind the back of a command that has ended \
+            (stale-while-revalidate). What -H says in Cache-Control is obeyed. Other methods remove what they make untrue. \
+            %{cache} in --write-out is hit, revalidated, stale, miss or bypass. The cache is passed by with --range, \
+            --continue-at, --retry-resume, --segments, --mirror, --etag-compare, --time-cond, conditions in -H, --request, \
+            --request-target, --raw, --ignore-content-length, --netrc, --negotiate, --ntlm and --anyauth. A body whose \
+            end only the connection's tells is not kept. Many processes may use one folder; only this user can read it.",
+        set: Set::Act(act::cache),
+        ..FLAG
+    },
+    Flag {
+        name: "cache-size",
+        arg: Arg::Text("<bytes>"),
+        multi: Multi::Single,
+        categories: &["extra", "global"],
+        protocols: "HTTP",
+        help: "What a cache may take",
+        about: "1G unless said otherwise; suffixes as for --limit-rate. What was not used for longest goes first, and a reply that \
+            is larger than all of it is not kept.",
+        set: Set::Act(act::cache_size),
+        ..FLAG
+    },
+    Flag {
         name: "checksum",
         arg: Arg::Text("<algorithm=sum>"),
         multi: Multi::PerUrl,

@@ -54,6 +54,7 @@ fn one(record: &Record, exchange: &Exchange, url: &str, date: SystemTime, times:
         body_length: exchange.body_length,
         answered,
         stream: exchange.stream,
+        cache: exchange.cache,
     };
     entry(record, &pair, url, date, times)
 }
@@ -155,6 +156,7 @@ struct Pair {
     body_length: usize,
     answered: Head,
     stream: Option<u32>,
+    cache: Option<&'static str>,
 }
 
 /// What is only known of the request that ended the transfer stands with that one.
@@ -172,6 +174,7 @@ fn entry(record: &Record, pair: &Pair, url: &str, date: SystemTime, times: &Time
         fields.push(("serverIPAddress", quoted(record.address.as_bytes())));
         fields.push(("connection", format!("\"{}\"", record.connection)));
     }
+    fields.extend(pair.cache.map(|cache| ("_cache", quoted(cache.as_bytes()))));
     fields.extend(pair.stream.map(|stream| ("_stream", stream.to_string())));
     fields.push(("_exitCode", record.code.to_string()));
     fields.push(("_error", quoted(record.error.as_bytes())));

@@ -65,6 +65,8 @@ pub struct Exchange {
     /// The head of the last reply; interim ones are replaced by it.
     pub reply: Bytes,
     reply_ended: bool,
+    /// What a cache had to do with it.
+    pub cache: Option<&'static str>,
 }
 
 /// Watches heads go by.
@@ -87,6 +89,19 @@ impl Exchanges {
         self.opened = stream().or(self.opened);
     }
 
+    /// A request that a cache answers was never sent.
+    pub fn not_sent(&mut self, head: &[u8], cache: &'static str) {
+        self.asked(head);
+        self.cached(cache);
+    }
+
+    /// What a cache had to do with the last one.
+    pub fn cached(&mut self, cache: &'static str) {
+        if let Some(last) = self.all.last_mut() {
+            last.cache = Some(cache);
+        }
+    }
+
     /// The head of a request. FTP has commands instead.
     pub fn asked(&mut self, head: &[u8]) {
         if self.all.len() < MOST_EXCHANGES && head.ends_with(b"\r\n\r\n") {
@@ -100,6 +115,7 @@ impl Exchanges {
                 body_length: 0,
                 reply: Bytes::new(),
                 reply_ended: false,
+                cache: None,
             };
             self.all.push(exchange);
         }

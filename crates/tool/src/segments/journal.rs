@@ -4,7 +4,7 @@
 use super::plan::{Span, Spans};
 use crate::raw::hex;
 use crate::resume::Marks;
-use sha2::Digest;
+use crate::seal::{seal, unseal};
 
 const FIRST_LINE: &str = "warmwire part file 1";
 /// A journal beyond this is not ours.
@@ -30,16 +30,13 @@ impl Journal {
         for span in self.done.iter() {
             text.push_str(&format!("done {} {}\n", span.start, span.end));
         }
-        let sum = sum(&text);
-        text + &format!("sum {sum}\n")
+        seal(&text)
     }
 
     /// None for what is truncated, changed or something else.
     pub fn parse(text: &str) -> Option<Journal> {
-        let last = text.strip_suffix('\n')?.rfind('\n')? + 1;
-        let told = text[last..].strip_prefix("sum ")?.strip_suffix('\n')?;
-        let mut lines = text[..last].lines();
-        if told != sum(&text[..last]) || lines.next() != Some(FIRST_LINE) {
+        let mut lines = unseal(text)?.lines();
+        if lines.next() != Some(FIRST_LINE) {
             return None;
         }
         let (mut url, mut size, mut done) = (None, None, Vec::new());
@@ -62,10 +59,6 @@ impl Journal {
         let marks = Marks { validator, time, size: Some(size) };
         (done.end() <= size).then_some(Journal { url: url?, size, marks, done })
     }
-}
-
-fn sum(text: &str) -> String {
-    hex::encode(&sha2::Sha256::digest(text.as_bytes())[..8])
 }
 
 #[cfg(test)]
@@ -97,9 +90,8 @@ mod tests {
             let changed = String::from_utf8(bytes).unwrap();
             assert_eq!(Journal::parse(&changed), None, "{changed}");
         }
-        let signed = |text: &str| format!("{text}sum {}\n", sum(text));
         let head = format!("{FIRST_LINE}\nurl 61\n");
-        assert!(Journal::parse(&signed(&format!("{head}size 5\n"))).is_some());
+        assert!(Journal::parse(&seal(&format!("{head}size 5\n"))).is_some());
         for body in [
             "",
             "size 5\ndone 0 6\n",
@@ -107,7 +99,7 @@ mod tests {
             "size 5\nmore 1\n",
             "size 5\ndone 0 2\ndone 2 4\n",
         ] {
-            assert_eq!(Journal::parse(&signed(&format!("{head}{body}"))), None, "{body}");
+            assert_eq!(Journal::parse(&seal(&format!("{head}{body}"))), None, "{body}");
         }
     }
 }

@@ -7,7 +7,8 @@ use crate::text::json_escape;
 /// Every variable in one object.
 pub fn all(outcome: &dyn Outcome) -> Bytes {
     let mut out = b"{".to_vec();
-    for variable in variables::ALL {
+    let extra = variables::EXTRA.iter().filter(|variable| variable.text(outcome).is_some());
+    for variable in variables::ALL.iter().chain(extra) {
         out.extend(format!("\"{}\":", variable.name).bytes());
         out.extend(variable.json(outcome));
         out.push(b',');

@@ -33,6 +33,8 @@ pub trait Outcome {
     fn url_number(&self) -> usize;
     fn retries(&self) -> i64;
     fn header_count(&self) -> i64;
+    /// What the cache had to do with the reply; none without a cache.
+    fn cache(&self) -> Option<Bytes>;
     /// As in the answer of `curl_version`.
     fn version(&self) -> Bytes;
 }
@@ -53,7 +55,11 @@ pub trait Streams {
 
 /// The names of all variables.
 pub fn variable_names() -> impl Iterator<Item = &'static str> {
-    variables::ALL.iter().map(|variable| variable.name).chain(variables::NAMES.iter().copied())
+    variables::ALL
+        .iter()
+        .chain(variables::EXTRA)
+        .map(|variable| variable.name)
+        .chain(variables::NAMES.iter().copied())
 }
 
 /// Writes the format out.

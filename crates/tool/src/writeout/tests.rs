@@ -62,6 +62,10 @@ impl Outcome for Fixed {
         4
     }
 
+    fn cache(&self) -> Option<Bytes> {
+        (self.code == 7).then(|| b"hit".to_vec())
+    }
+
     fn version(&self) -> Bytes {
         b"libcurl/8".to_vec()
     }

@@ -98,11 +98,14 @@ pub const ALL: &[Variable] = &[
     row("xfer_id", Kind::Number("XFER_ID")),
 ];
 
+/// What curl does not have: in `%{json}` only where there is something to tell.
+pub const EXTRA: &[Variable] = &[row("cache", Kind::Own(|outcome| outcome.cache()))];
+
 /// Names that switch or print more than one fact.
 pub const NAMES: &[&str] = &["header_json", "json", "onerror", "stderr", "stdout"];
 
 pub fn find(name: &[u8]) -> Option<&'static Variable> {
-    ALL.iter().find(|variable| variable.name.as_bytes() == name)
+    ALL.iter().chain(EXTRA).find(|variable| variable.name.as_bytes() == name)
 }
 
 impl Variable {
@@ -132,7 +135,7 @@ impl Variable {
         number.unwrap_or_else(|| b"null".to_vec())
     }
 
-    fn text(&self, outcome: &dyn Outcome) -> Option<Bytes> {
+    pub fn text(&self, outcome: &dyn Outcome) -> Option<Bytes> {
         match self.kind {
             Kind::Text(info) => outcome.text(info),
             Kind::Url(part) => outcome.url_part(part, false),

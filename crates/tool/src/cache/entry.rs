@@ -1,0 +1,169 @@
+//! What is kept of a reply beside its body: a text of its own, which is replaced as a whole.
+
+use crate::raw::hex;
+use crate::raw::rules::{Field, Kept};
+use crate::request::Bytes;
+use crate::seal::{seal, unseal};
+
+const FIRST_LINE: &str = "warmwire cached reply 1";
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Without login and fragment.
+    pub url: Bytes,
+    /// What tells requests apart besides URL and fields, see `partition`.
+    pub partition: String,
+    /// When it was asked for, and when its head came; seconds since 1970.
+    pub asked: i64,
+    pub received: i64,
+    /// The reply to a HEAD: it says nothing to a GET.
+    pub head_only: bool,
+    /// The fields of the request that Vary names.
+    pub selected: Vec<(Bytes, Option<Bytes>)>,
+    pub status: u16,
+    /// Without its ending.
+    pub status_line: Bytes,
+    pub fields: Vec<Field>,
+    /// None where nobody wanted the body: of a redirect that was followed, or behind a HEAD.
+    pub body: Option<Body>,
+}
+
+/// A body in a file of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Body {
+    pub file: String,
+    pub length: u64,
+    /// BLAKE3, in hexadecimal digits.
+    pub sum: String,
+}
+
+impl Entry {
+    pub fn kept(&self) -> Kept<'_> {
+        Kept { status: self.status, fields: &self.fields, asked: self.asked, received: self.received }
+    }
+
+    pub fn text(&self) -> String {
+        let mut text = format!(
+            "{FIRST_LINE}\nurl {}\npartition {}\nasked {}\nreceived {}\nstatus {} {}\n",
+            hex::encode(&self.url),
+            self.partition,
+            self.asked,
+            self.received,
+            self.status,
+            hex::encode(&self.status_line),
+        );
+        if self.head_only {
+            text.push_str("head only\n");
+        }
+        for (name, value) in &self.selected {
+            let value = value.as_ref().map_or("-".into(), |value| format!("={}", hex::encode(value)));
+            text.push_str(&format!("vary {} {value}\n", hex::encode(name)));
+        }
+        for (name, value) in &self.fields {
+            text.push_str(&format!("field {} ={}\n", hex::encode(name), hex::encode(value)));
+        }
+        if let Some(body) = &self.body {
+            text.push_str(&format!("body {} {} {}\n", body.file, body.length, body.sum));
+        }
+        seal(&text)
+    }
+
+    /// None for what is truncated, changed or something else.
+    pub fn parse(text: &str) -> Option<Entry> {
+        let mut lines = unseal(text)?.lines();
+        if lines.next() != Some(FIRST_LINE) {
+            return None;
+        }
+        let bytes = |digits: &str| hex::decode(digits.as_bytes());
+        let (mut url, mut partition, mut asked, mut received, mut status) = (None, None, None, None, None);
+        let (mut head_only, mut selected, mut fields, mut body) = (false, Vec::new(), Vec::new(), None);
+        for line in lines {
+            let (key, value) = line.split_once(' ')?;
+            match key {
+                "url" => url = Some(bytes(value)?),
+                "partition" => partition = Some(value.to_owned()),
+                "asked" => asked = Some(value.parse().ok()?),
+                "received" => received = Some(value.parse().ok()?),
+                "status" => {
+                    let (code, line) = value.split_once(' ')?;
+                    status = Some((code.parse().ok()?, bytes(line)?));
+                }
+                "head" => head_only = value == "only",
+                "vary" => {
+                    let (name, value) = value.split_once(' ')?;
+                    let value = if value == "-" { None } else { Some(bytes(value.strip_prefix('=')?)?) };
+                    selected.push((bytes(name)?, value));
+                }
+                "field" => {
+                    let (name, value) = value.split_once(' ')?;
+                    fields.push((bytes(name)?, bytes(value.strip_prefix('=')?)?));
+                }
+                "body" => {
+                    let mut words = value.split(' ');
+                    let file = words.next()?.to_owned();
+                    let length = words.next()?.parse().ok()?;
+                    body = Some(Body { file, length, sum: words.next()?.to_owned() });
+                }
+                _ => return None,
+            }
+        }
+        let ((status, status_line), asked, received) = (status?, asked?, received?);
+        let (url, partition) = (url?, partition?);
+        Some(Entry {
+            url,
+            partition,
+            asked,
+            received,
+            head_only,
+            selected,
+            status,
+            status_line,
+            fields,
+            body,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry() -> Entry {
+        Entry {
+            url: b"http://h/\xff".to_vec(),
+            partition: "ab".into(),
+            asked: 5,
+            received: 7,
+            head_only: true,
+            selected: vec![(b"accept".to_vec(), None), (b"x".to_vec(), Some(Vec::new()))],
+            status: 200,
+            status_line: b"HTTP/1.1 200 ".to_vec(),
+            fields: vec![(b"A".to_vec(), b"b c".to_vec()), (b"Empty".to_vec(), Vec::new())],
+            body: Some(Body { file: "f".into(), length: 9, sum: "00".into() }),
+        }
+    }
+
+    #[test]
+    fn there_and_back() {
+        assert_eq!(Entry::parse(&entry().text()), Some(entry()));
+        let bare =
+            Entry { head_only: false, selected: Vec::new(), fields: Vec::new(), body: None, ..entry() };
+        assert_eq!(Entry::parse(&bare.text()), Some(bare));
+    }
+
+    #[test]
+    fn what_is_truncated_or_changed_is_none() {
+        let text = entry().text();
+        for end in 0..text.len() {
+            assert_eq!(Entry::parse(&text[..end]), None, "{end}");
+        }
+        for at in 0..text.len() {
+            let mut bytes = text.clone().into_bytes();
+            bytes[at] ^= 1;
+            assert_eq!(Entry::parse(&String::from_utf8(bytes).unwrap()), None, "{at}");
+        }
+        for body in ["url 61\n", "url 61\nfield 61 62\n", "more 1\n", "body x\n"] {
+            assert_eq!(Entry::parse(&seal(&format!("{FIRST_LINE}\n{body}"))), None, "{body}");
+        }
+    }
+}

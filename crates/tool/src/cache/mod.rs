@@ -1,0 +1,173 @@
+//! `--cache`: a private cache of HTTP's replies (RFC 9111) in a folder. What may be kept and used the rules decide, which are pure
+//! functions of the library's; `folder` has the files, `entry` what stands in them, `partition` says whose they are. The library asks
+//! `transfer::caching` before each request and about each reply.
+
+mod entry;
+mod folder;
+pub mod partition;
+
+pub use entry::Entry;
+pub use folder::{Draft, Folder};
+
+use crate::message::os_text;
+use crate::raw::rules::{self, Field};
+use crate::request::Bytes;
+use folder::digits;
+use partition::Sums;
+use sha2::{Digest, Sha256};
+use std::cell::Cell;
+use std::fs::File;
+use std::io;
+use std::time::SystemTime;
+
+/// What all entries take at most, unless told otherwise.
+pub const USUAL_SIZE: u64 = 1 << 30;
+
+/// Replies for one URL: a server could make one of each request, and all are looked at.
+const MOST_VARIANTS: usize = 100;
+
+/// A request as far as a cache is concerned.
+pub struct Wanted<'a> {
+    /// Without login and fragment.
+    pub url: &'a [u8],
+    pub partition: &'a str,
+    pub fields: &'a [Field],
+    pub head: bool,
+    /// A redirect may do without its body.
+    pub follows: bool,
+}
+
+/// An entry that answers a request.
+pub struct Found {
+    pub stem: String,
+    pub entry: Entry,
+    pub body: Option<File>,
+}
+
+pub struct Cache {
+    folder: Folder,
+    limit: u64,
+    /// What is there, as far as this process knows; none before it has looked.
+    size: Cell<Option<u64>>,
+    /// Nothing can be written, and that was said.
+    lost: Cell<bool>,
+    pub sums: Sums,
+}
+
+/// Seconds since 1970.
+pub fn now() -> i64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |now| now.as_secs() as i64)
+}
+
+/// Under which all replies for a URL are found.
+fn key(url: &[u8]) -> String {
+    digits(&Sha256::digest(url))
+}
+
+/// Where the reply to such a request stands: the next one takes its place.
+fn stem(entry: &Entry) -> String {
+    let text = format!("{} {} {:?}", entry.partition, entry.head_only, entry.selected);
+    format!("{}-{}", key(&entry.url), digits(&Sha256::digest(text)))
+}
+
+impl Cache {
+    /// The error says in words why there is none.
+    pub fn open(name: &[u8], limit: u64) -> Result<Cache, String> {
+        let folder = Folder::open(name)?;
+        Ok(Cache { folder, limit, size: Cell::new(None), lost: Cell::new(false), sums: Sums::default() })
+    }
+
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// The reply that is kept for such a request; of several the latest (RFC 9111 §4).
+    pub fn find(&self, wanted: &Wanted) -> Option<Found> {
+        let mut all = self.folder.entries(&key(wanted.url));
+        all.sort_by_key(|(_, entry)| entry.received);
+        let too_many = all.len().saturating_sub(MOST_VARIANTS);
+        all.drain(..too_many).for_each(|(stem, _)| self.folder.remove(&stem));
+        all.retain(|(_, entry)| fits(entry, wanted));
+        while let Some((stem, entry)) = all.pop() {
+            let Some(body) = &entry.body else { return Some(Found { stem, entry, body: None }) };
+            if let Some(body) = self.folder.body(&stem, body) {
+                return Some(Found { stem, entry, body: Some(body) });
+            }
+        }
+        None
+    }
+
+    /// Brings an entry up to date whose body stays. One that now hangs on other fields would have another name than its body.
+    pub fn update(&self, found: &Found, entry: Entry) -> Result<(), String> {
+        if stem(&entry) != found.stem {
+            self.remove(found);
+            return Ok(());
+        }
+        self.keep(entry, None, None)
+    }
+
+    pub fn touch(&self, found: &Found) {
+        self.folder.touch(&found.stem);
+    }
+
+    pub fn remove(&self, found: &Found) {
+        self.folder.remove(&found.stem);
+    }
+
+    /// What is kept of a URL is not true any more. Whether there was something.
+    pub fn forget(&self, url: &[u8]) -> bool {
+        self.folder.forget(&key(url))
+    }
+
+    /// A file for a body; none where nothing can be written.
+    pub fn draft(&self) -> Result<Option<Draft>, String> {
+        if self.lost.get() {
+            Ok(None)
+        } else {
+            self.folder.draft().map(Some).or_else(|error| self.failed(&error))
+        }
+    }
+
+    /// Keeps an entry, in the place of an older one. The error is to be said, once.
+    pub fn keep(&self, entry: Entry, body: Option<Draft>, old: Option<&Found>) -> Result<(), String> {
+        let stem = stem(&entry);
+        if let Some(old) = old.filter(|old| old.stem != stem) {
+            self.remove(old);
+        }
+        let kept = self.folder.publish(&stem, entry, body);
+        match kept {
+            Ok(size) => {
+                self.has_grown(size);
+                Ok(())
+            }
+            // Another process swept the draft away before it was locked, or the user removed it all.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => self.failed(&error).map(|_| ()),
+        }
+    }
+
+    /// What is said when writing fails for the first time.
+    pub fn failed(&self, error: &io::Error) -> Result<Option<Draft>, String> {
+        match self.lost.replace(true) {
+            true => Ok(None),
+            false => Err(format!("The cache can't be written: {}; goes on without", os_text(error))),
+        }
+    }
+
+    fn has_grown(&self, by: u64) {
+        let size = match self.size.get().map(|size| size.saturating_add(by)) {
+            Some(size) if size <= self.limit => size,
+            _ => self.folder.sweep(self.limit),
+        };
+        self.size.set(Some(size));
+    }
+}
+
+fn fits(entry: &Entry, wanted: &Wanted) -> bool {
+    let names: Vec<Bytes> = entry.selected.iter().map(|(name, _)| name.clone()).collect();
+    let redirects = wanted.follows && (300..400).contains(&entry.status);
+    entry.url == wanted.url
+        && entry.partition == wanted.partition
+        && (wanted.head || !entry.head_only && (entry.body.is_some() || redirects))
+        && rules::selected(&names, wanted.fields) == entry.selected
+}

@@ -1,0 +1,463 @@
+//! `--cache` on a transfer: each of its requests, redirects included, may have a reply that is kept, and each reply may be kept.
+
+use super::Transfer;
+use crate::cache::partition::WHO;
+use crate::cache::{Cache, Draft, Entry, Found, Wanted, now};
+use crate::prepare::parse_url;
+use crate::raw::rules::{self, Control, Field, Verdict};
+use crate::raw::{Asked, Instead, Prior, Stored, UrlPart};
+use crate::request::Bytes;
+use std::cell::{Cell, RefCell};
+use std::io::{self, Read};
+
+/// What the cache had to do with a reply, as `%{cache}` tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It came from there.
+    Hit,
+    /// As above, and is older than it should be.
+    Stale,
+    /// The server said that what is there still holds.
+    Revalidated,
+    /// It came from the server.
+    Miss,
+    /// The cache was not asked.
+    Bypass,
+}
+
+impl Outcome {
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Hit => "hit",
+            Outcome::Stale => "stale",
+            Outcome::Revalidated => "revalidated",
+            Outcome::Miss => "miss",
+            Outcome::Bypass => "bypass",
+        }
+    }
+}
+
+/// What a transfer has to do with the cache.
+pub struct Caching {
+    /// Of the options.
+    partition: String,
+    /// Why nothing is kept and nothing used.
+    bypass: Option<&'static str>,
+    follows: bool,
+    hop: RefCell<Option<Hop>>,
+    /// A 304 spoke of something else: what is kept is not asked about again.
+    asks_for_all: Cell<bool>,
+    outcome: Cell<Option<Outcome>>,
+}
+
+/// One request and its reply.
+#[derive(Default)]
+struct Hop {
+    method: Bytes,
+    url: Bytes,
+    partition: String,
+    fields: Vec<Field>,
+    asked: i64,
+    /// Nothing of it is kept or used.
+    bypassed: bool,
+    /// What the server is asked about.
+    found: Option<Found>,
+    /// It is asked under conditions.
+    conditional: bool,
+    /// The reply came from the cache.
+    served: bool,
+    /// Lines of a head have been shown.
+    shown: bool,
+    head: Head,
+    recording: Option<Recording>,
+}
+
+/// A head as it comes.
+#[derive(Default)]
+struct Head {
+    status: u16,
+    line: Bytes,
+    fields: Vec<Field>,
+    ended: bool,
+    /// It is not shown before it is known what it means.
+    held: bool,
+}
+
+/// A reply that is to be kept.
+struct Recording {
+    entry: Entry,
+    /// None for a reply without a body.
+    draft: Option<Draft>,
+    /// What it takes the place of.
+    old: Option<Found>,
+}
+
+impl Caching {
+    pub fn new(partition: String, bypass: Option<&'static str>, follows: bool) -> Caching {
+        Caching {
+            partition,
+            bypass,
+            follows,
+            hop: RefCell::default(),
+            asks_for_all: Cell::new(false),
+            outcome: Cell::new(None),
+        }
+    }
+
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.outcome.get()
+    }
+
+    /// Before another attempt.
+    pub fn again(&self) {
+        self.hop.take();
+        self.asks_for_all.set(false);
+    }
+
+    /// Takes in a line of a head; whether it must not be shown.
+    pub fn hears(&self, line: &[u8]) -> bool {
+        let mut hop = self.hop.borrow_mut();
+        let Some(hop) = hop.as_mut().filter(|hop| !hop.served) else { return false };
+        hop.hears(line);
+        hop.shown |= !hop.head.held;
+        hop.head.held
+    }
+}
+
+impl Hop {
+    fn hears(&mut self, line: &[u8]) {
+        let text = line.strip_suffix(b"\n").unwrap_or(line);
+        let text = text.strip_suffix(b"\r").unwrap_or(text);
+        if text.starts_with(b"HTTP/") && (self.head.line.is_empty() || self.head.ended) {
+            let code = text.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
+            let status = std::str::from_utf8(code).ok().and_then(|code| code.parse().ok()).unwrap_or(0);
+            let held = status == 304 && self.conditional || rules::is_error(status) && self.stands_in();
+            self.head = Head { status, line: text.to_vec(), held, ..Head::default() };
+        } else if text.is_empty() {
+            self.head.ended = true;
+        } else if self.head.ended {
+            // A trailer is no part of what is kept.
+        } else if let (true, Some((_, value))) = (text[0].is_ascii_whitespace(), self.head.fields.last_mut())
+        {
+            value.push(b' ');
+            value.extend_from_slice(text.trim_ascii());
+        } else if let Some(colon) = text.iter().position(|byte| *byte == b':') {
+            self.head.fields.push((text[..colon].to_vec(), text[colon + 1..].trim_ascii().to_vec()));
+        }
+    }
+
+    fn stands_in(&self) -> bool {
+        let kept = |found: &Found| rules::stands_in(&self.fields, found.entry.kept(), now()).is_some();
+        self.found.as_ref().is_some_and(kept)
+    }
+
+    fn is_head(&self) -> bool {
+        self.method == b"HEAD"
+    }
+
+    /// Only the end of the connection tells the end of such a body, and a cut would look the same.
+    fn ends_with_connection(&self) -> bool {
+        let value = |name: &str| rules::value(&self.head.fields, name);
+        let chunked =
+            value("Transfer-Encoding").is_some_and(|list| list.to_ascii_lowercase().ends_with(b"chunked"));
+        self.head.line.starts_with(b"HTTP/1.")
+            && !self.is_head()
+            && self.head.status != 204
+            && !chunked
+            && value("Content-Length").is_none()
+    }
+
+    fn entry(&self, fields: Vec<Field>) -> Entry {
+        let names = rules::nominated(&fields).unwrap_or_default();
+        Entry {
+            url: self.url.clone(),
+            partition: self.partition.clone(),
+            asked: self.asked,
+            received: now(),
+            head_only: self.is_head(),
+            selected: rules::selected(&names, &self.fields),
+            status: self.head.status,
+            status_line: self.head.line.clone(),
+            fields,
+            body: None,
+        }
+    }
+}
+
+/// A reply for the library, with its age unless the server has just said that it holds.
+fn stored(entry: &Entry, body: Option<std::fs::File>, age: Option<i64>) -> Stored {
+    let mut head = [entry.status_line.as_slice(), b"\r\n"].concat();
+    let mut put = |name: &[u8], value: &[u8]| head.extend([name, b": ", value, b"\r\n"].concat());
+    for (name, value) in &entry.fields {
+        if age.is_none() || !name.eq_ignore_ascii_case(b"Age") {
+            put(name, value);
+        }
+    }
+    if let Some(age) = age {
+        put(b"Age", age.to_string().as_bytes());
+    }
+    let length = entry.body.as_ref().map(|body| body.length);
+    let body: Box<dyn Read> = match body {
+        Some(file) => Box::new(file),
+        None => Box::new(io::empty()),
+    };
+    Stored { head, body, length }
+}
+
+/// What a cache says that was told to ask nobody and has nothing (RFC 9111 §5.2.1.7).
+fn nothing_kept() -> Stored {
+    let head = b"HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 0\r\n".to_vec();
+    Stored { head, body: Box::new(io::empty()), length: Some(0) }
+}
+
+impl Transfer {
+    fn cache(&self) -> Option<(&Cache, std::rc::Rc<Caching>)> {
+        Some((self.env.cache.as_ref()?, self.caching.borrow().clone()?))
+    }
+
+    fn cache_note(&self, text: &str) {
+        if self.env.traces() {
+            self.env.trace(crate::trace::Kind::Text, format!("Cache: {text}\n").as_bytes(), self.ids());
+        }
+    }
+
+    fn complain<T>(&self, done: Result<T, String>) -> Option<T> {
+        done.map_err(|why| self.env.warn(&why)).ok()
+    }
+
+    /// In a report a request that was not sent stands as it would have been.
+    fn report_unsent(&self, hop: &Hop, outcome: Outcome) {
+        if !self.env.globals.reports() {
+            return;
+        }
+        let url = parse_url(&hop.url).ok();
+        let part = |part| url.as_ref().and_then(|url| url.get(part, 0).ok()).unwrap_or_default();
+        let query = part(UrlPart::Query);
+        let mark: &[u8] = if query.is_empty() { b"" } else { b"?" };
+        let target = [part(UrlPart::Path), mark.to_vec(), query].concat();
+        let mut head =
+            [&hop.method, b" ".as_slice(), &target, b" HTTP/1.1\r\nHost: ", &part(UrlPart::Host), b"\r\n"]
+                .concat();
+        for (name, value) in &hop.fields {
+            head.extend([name, b": ".as_slice(), value, b"\r\n"].concat());
+        }
+        head.extend(b"\r\n");
+        self.exchanges.borrow_mut().not_sent(&head, outcome.name());
+    }
+
+    /// Before each request.
+    pub(super) fn ask_cache(&self, asked: Asked<'_>) -> Prior {
+        let Some((cache, caching)) = self.cache() else { return Prior::Ask(Vec::new()) };
+        self.leave_hop(&caching, cache);
+        let (prior, hop, outcome) = self.look_up(cache, &caching, asked);
+        caching.outcome.set(Some(outcome));
+        caching.hop.replace(Some(hop));
+        prior
+    }
+
+    fn look_up(&self, cache: &Cache, caching: &Caching, asked: Asked<'_>) -> (Prior, Hop, Outcome) {
+        let (url, login) = apart(asked.url);
+        let mut hop = Hop { method: asked.method.to_vec(), url, asked: now(), ..Hop::default() };
+        let asks_for_all = caching.asks_for_all.take();
+        let control = Control::of(asked.fields);
+        let known = matches!(asked.method, b"GET" | b"HEAD");
+        let http = hop.url.starts_with(b"http://") || hop.url.starts_with(b"https://");
+        let own = rules::is_conditional(asked.fields) || control.no_store;
+        if caching.bypass.is_some() || !known || !http || own {
+            self.cache_note(&format!("not asked ({})", caching.bypass.unwrap_or("by the request itself")));
+            hop.bypassed = true;
+            return (Prior::Ask(Vec::new()), hop, Outcome::Bypass);
+        }
+        let who = rules::selected(&WHO.map(|name| name.as_bytes().to_vec()), asked.fields);
+        hop.partition = cache.sums.of(format!("{}{login:?} {who:?}", caching.partition).as_bytes());
+        hop.fields = asked.fields.to_vec();
+        let wanted = Wanted {
+            url: &hop.url,
+            partition: &hop.partition,
+            fields: &hop.fields,
+            head: hop.is_head(),
+            follows: caching.follows,
+        };
+        let found = cache.find(&wanted).filter(|_| !asks_for_all);
+        let verdict = found.as_ref().map(|found| rules::verdict(&hop.fields, found.entry.kept(), now()));
+        match (verdict, found) {
+            (Some(Verdict::Serve { age, stale }), Some(found)) => {
+                cache.touch(&found);
+                hop.served = true;
+                let outcome = if stale { Outcome::Stale } else { Outcome::Hit };
+                self.cache_note(&format!("{}, {age} seconds old", outcome.name()));
+                self.report_unsent(&hop, outcome);
+                (Prior::Serve(stored(&found.entry, found.body, Some(age))), hop, outcome)
+            }
+            _ if control.only_if_cached => {
+                self.cache_note("miss, and nobody else is to be asked");
+                hop.served = true;
+                self.report_unsent(&hop, Outcome::Miss);
+                (Prior::Serve(nothing_kept()), hop, Outcome::Miss)
+            }
+            (_, found) => {
+                let conditions = found.as_ref().map(|found| rules::conditions(&found.entry.fields));
+                let conditions = conditions.unwrap_or_default();
+                let line = |(name, value): &Field| [name.as_slice(), b": ", value].concat();
+                let lines: Vec<Bytes> = conditions.iter().map(line).collect();
+                self.cache_note(if found.is_some() {
+                    "asks whether what is there still holds"
+                } else {
+                    "miss"
+                });
+                (hop.found, hop.conditional) = (found, !conditions.is_empty());
+                (Prior::Ask(lines), hop, Outcome::Miss)
+            }
+        }
+    }
+
+    /// The head of a reply has come, or none will.
+    pub(super) fn ask_cache_instead(&self, status: Option<u16>) -> Instead {
+        let Some((cache, caching)) = self.cache() else { return Instead::Nothing };
+        let mut hop = caching.hop.borrow_mut();
+        let Some(hop) = hop.as_mut().filter(|hop| !hop.served) else { return Instead::Nothing };
+        let instead = self.instead_of(cache, &caching, hop, status);
+        if let (Some(outcome), true) = (caching.outcome(), self.env.globals.reports()) {
+            self.exchanges.borrow_mut().cached(outcome.name());
+        }
+        instead
+    }
+
+    fn instead_of(&self, cache: &Cache, caching: &Caching, hop: &mut Hop, status: Option<u16>) -> Instead {
+        let failed = status.is_none_or(rules::is_error);
+        if failed && hop.stands_in() && (status.is_none() && !hop.shown || hop.head.held) {
+            if status.is_none() {
+                self.report_unsent(hop, Outcome::Stale);
+            }
+            return self.serve_stale(cache, caching, hop);
+        }
+        let Some(status) = status else { return Instead::Nothing };
+        if status == 304 && hop.head.held {
+            return self.not_modified(cache, caching, hop);
+        }
+        if rules::invalidates(&hop.method, status) {
+            self.invalidate(cache, hop);
+        }
+        if !hop.bypassed {
+            self.record(cache, hop);
+        }
+        Instead::Nothing
+    }
+
+    fn serve_stale(&self, cache: &Cache, caching: &Caching, hop: &mut Hop) -> Instead {
+        let Some(found) = hop.found.take() else { return Instead::Nothing };
+        let age = rules::stands_in(&hop.fields, found.entry.kept(), now()).unwrap_or_default();
+        self.cache_note(&format!("what is there stands in for the error, {age} seconds old"));
+        cache.touch(&found);
+        caching.outcome.set(Some(Outcome::Stale));
+        hop.served = true;
+        Instead::Serve(stored(&found.entry, found.body, Some(age)))
+    }
+
+    fn not_modified(&self, cache: &Cache, caching: &Caching, hop: &mut Hop) -> Instead {
+        let Some(found) = hop.found.take() else { return Instead::Nothing };
+        let answer = std::mem::take(&mut hop.head.fields);
+        if !rules::confirms(&found.entry.fields, &answer) {
+            self.cache_note("the server speaks of another reply than it was asked about; asks for all of it");
+            cache.remove(&found);
+            caching.asks_for_all.set(true);
+            return Instead::AskAgain;
+        }
+        self.cache_note("what is there still holds");
+        let fields = rules::merged(&found.entry.fields, &answer);
+        let names = rules::nominated(&fields).unwrap_or_default();
+        let selected = rules::selected(&names, &hop.fields);
+        let entry = Entry { asked: hop.asked, received: now(), fields, selected, ..found.entry.clone() };
+        if rules::is_storable(&hop.fields, entry.kept()) {
+            self.complain(cache.update(&found, entry.clone()));
+        } else {
+            cache.remove(&found);
+        }
+        caching.outcome.set(Some(Outcome::Revalidated));
+        hop.served = true;
+        Instead::Serve(stored(&entry, found.body, None))
+    }
+
+    /// What is kept of the URL, and of those that the reply names on the same server (RFC 9111 §4.4).
+    fn invalidate(&self, cache: &Cache, hop: &Hop) {
+        let mut gone = cache.forget(&hop.url);
+        for name in ["Location", "Content-Location"] {
+            let Some(value) = rules::value(&hop.head.fields, name) else { continue };
+            let Ok(mut other) = parse_url(&hop.url) else { continue };
+            let origin = |url: &crate::raw::Url| (url.scheme(), url.host().map(<[u8]>::to_vec), url.port());
+            let own = origin(&other);
+            if other.set(UrlPart::Url, Some(&value), 0).is_ok()
+                && origin(&other) == own
+                && let Ok(text) = other.get(UrlPart::Url, 0)
+            {
+                gone |= cache.forget(&apart(&text).0);
+            }
+        }
+        if gone {
+            self.cache_note("what was there is not true any more");
+        }
+    }
+
+    fn record(&self, cache: &Cache, hop: &mut Hop) {
+        let old = hop.found.take();
+        let fields = rules::lasting(&hop.head.fields);
+        let entry = hop.entry(fields);
+        if !rules::is_storable(&hop.fields, entry.kept()) || hop.ends_with_connection() {
+            // What the server gives now takes its place, though it is not kept.
+            if let Some(old) = old.filter(|_| hop.head.status < 500) {
+                cache.remove(&old);
+            }
+            return;
+        }
+        let draft = if hop.is_head() { None } else { self.complain(cache.draft()).flatten() };
+        if draft.is_some() || hop.is_head() {
+            hop.recording = Some(Recording { entry, draft, old });
+        }
+    }
+
+    /// A piece of a body, which the output has taken.
+    pub(super) fn cache_body(&self, data: &[u8]) {
+        let Some((cache, caching)) = self.cache() else { return };
+        let mut hop = caching.hop.borrow_mut();
+        let Some(hop) = hop.as_mut() else { return };
+        let Some(draft) = hop.recording.as_mut().and_then(|recording| recording.draft.as_mut()) else {
+            return;
+        };
+        if draft.length.saturating_add(data.len() as u64) > cache.limit() {
+            self.cache_note("too large to be kept");
+            hop.recording = None;
+        } else if let Err(error) = draft.write(data) {
+            hop.recording = None;
+            self.complain(cache.failed(&error));
+        }
+    }
+
+    /// Another request follows. Of a redirect nobody wants the body; other replies that were not the last said nothing.
+    fn leave_hop(&self, caching: &Caching, cache: &Cache) {
+        let Some(recording) = caching.hop.take().and_then(|hop| hop.recording) else { return };
+        let redirects = (300..400).contains(&recording.entry.status);
+        if redirects && rules::value(&recording.entry.fields, "Location").is_some() {
+            drop(recording.draft);
+            self.complain(cache.keep(recording.entry, None, recording.old.as_ref()));
+        }
+    }
+
+    /// After an attempt.
+    pub fn finish_caching(&self, code: i32) {
+        let Some((cache, caching)) = self.cache() else { return };
+        let recording = caching.hop.take().and_then(|hop| hop.recording).filter(|_| code == 0);
+        if let Some(Recording { entry, draft, old }) = recording {
+            self.complain(cache.keep(entry, draft, old.as_ref()));
+        }
+    }
+}
+
+/// A URL without login and fragment, and the login.
+fn apart(url: &[u8]) -> (Bytes, [Option<Bytes>; 2]) {
+    let Ok(mut parsed) = parse_url(url) else { return (Bytes::new(), [None, None]) };
+    let login = [UrlPart::User, UrlPart::Password].map(|part| parsed.get(part, 0).ok());
+    for part in [UrlPart::User, UrlPart::Password, UrlPart::Options, UrlPart::Fragment] {
+        let _ = parsed.set(part, None, 0);
+    }
+    (parsed.get(UrlPart::Url, 0).unwrap_or_default(), login)
+}
