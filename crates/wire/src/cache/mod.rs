@@ -209,7 +209,8 @@ pub fn merged(reply: &[Field], answer: &[Field]) -> Vec<Field> {
 /// The fields that are kept (§3.1).
 pub fn lasting(reply: &[Field]) -> Vec<Field> {
     let connection = value(reply, "Connection").unwrap_or_default();
-    let named: Vec<&[u8]> = connection.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).collect();
+    let named = connection.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+    let named: Vec<&[u8]> = named.filter(|name| !name.is_empty()).collect();
     let passing = |name: &[u8]| {
         OF_THE_CONNECTION.iter().any(|own| name.eq_ignore_ascii_case(own.as_bytes()))
             || named.iter().any(|own| name.eq_ignore_ascii_case(own))
