@@ -198,7 +198,8 @@ pub const FLAGS: &[Flag] = &[
             moment is gone on with by the same command. What the server tells of the file (ETag, Last-Modified, length, \
             time) binds the pieces: one that has changed is an error; a server that tells nothing, or has no ranges, is \
             asked for the file in one piece. Mirrors that it names by Link fields (RFC 6249) are used. HTTP/1.1 is \
-            spoken unless another version is asked for. Not together with --parallel.",
+            spoken unless another version is asked for. Not together with --parallel, which is refused: several files come one after the \
+            other, each over its own connections.",
         set: Set::Act(act::segments),
         ..FLAG
     },
