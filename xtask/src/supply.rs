@@ -1,8 +1,8 @@
 //! What library and tool are made of: `cargo xtask supply --check` holds it to licences that ours may stand beside and to
-//! the registry as the one source; `cargo xtask supply` prints it as a
-//! bill of materials (CycloneDX 1.5, JSON). cargo tells it all, from Cargo.lock.
+//! the registry as the one source, to one version of each crate, and to what was known of their faults (advisories.tsv);
+//! `cargo xtask supply` prints it as a bill of materials (CycloneDX 1.5, JSON). cargo tells it all, from Cargo.lock.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::process::Command;
 
@@ -23,6 +23,13 @@ const ALLOWED: [&str; 11] = [
     "Unlicense",
 ];
 
+/// Crate, first version without a known fault, advisories.
+const ADVISORIES: &str = include_str!("../advisories.tsv");
+
+/// Crates that are there in two versions, and why.
+const TWICE: [(&str, &str); 2] =
+    [("getrandom", "ring asks for the older one"), ("syn", "for procedural macros: nothing of it is linked")];
+
 /// What is linked or built for it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Package {
@@ -38,9 +45,16 @@ pub fn run(check: bool) -> Report {
     if !check {
         return Ok(bill(&packages));
     }
-    let findings = findings(&packages);
+    let mut findings = findings(&packages);
+    findings.extend(repeated(&packages));
+    findings.extend(faulty(&packages, ADVISORIES));
+    let unknown =
+        packages.iter().filter(|p| p.source.is_none() && known(ADVISORIES, &p.name).is_none()).count();
     match findings.is_empty() {
-        true => Ok(format!("supply: {} crates, nothing found", packages.len())),
+        true => Ok(format!(
+            "supply: {} crates, nothing found; of {unknown} no advisories were looked up",
+            packages.len()
+        )),
         false => Err(findings.join("\n")),
     }
 }
@@ -82,6 +96,41 @@ fn findings(packages: &BTreeSet<Package>) -> Vec<String> {
         }
     }
     found
+}
+
+/// Crates in several versions that nobody gave a reason for, and reasons that are none any more.
+fn repeated(packages: &BTreeSet<Package>) -> Vec<String> {
+    let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for package in packages {
+        versions.entry(&package.name).or_default().insert(&package.version);
+    }
+    let is_argued = |name: &str| TWICE.iter().any(|(argued, _)| *argued == name);
+    let several = versions.iter().filter(|(name, versions)| versions.len() > 1 && !is_argued(name));
+    let mut found: Vec<String> =
+        several.map(|(name, versions)| format!("supply: {name} is there as {versions:?}")).collect();
+    let once = TWICE.iter().filter(|(name, _)| versions.get(name).is_none_or(|all| all.len() < 2));
+    found.extend(once.map(|(name, _)| format!("supply: {name} is not there twice any more")));
+    found
+}
+
+/// The first good version of a crate that was looked up, "-" when all are.
+fn known<'t>(table: &'t str, name: &str) -> Option<&'t str> {
+    let rows = table.lines().filter(|line| !line.starts_with('#'));
+    rows.map(|line| line.split('\t')).find_map(|mut row| (row.next()? == name).then(|| row.next()).flatten())
+}
+
+/// Packages of versions that are known to be faulty.
+fn faulty(packages: &BTreeSet<Package>, table: &str) -> Vec<String> {
+    let numbers = |version: &str| -> Vec<u64> {
+        let plain = version.split(['-', '+']).next().unwrap_or_default();
+        plain.split('.').filter_map(|number| number.parse().ok()).collect()
+    };
+    let is_faulty = |package: &&Package| {
+        known(table, &package.name)
+            .is_some_and(|good| good != "-" && numbers(&package.version) < numbers(good))
+    };
+    let told = |p: &Package| format!("supply: {} {} has a known fault (advisories.tsv)", p.name, p.version);
+    packages.iter().filter(|p| p.source.is_none()).filter(is_faulty).map(told).collect()
 }
 
 /// Every part that is joined by AND has one among its alternatives; "/" is an old way to write OR.
@@ -139,7 +188,20 @@ mod tests {
             found.len() == 2 && found[0].contains("b 2.0.0") && found[1].contains("h.example"),
             "{found:?}"
         );
+        let table = "# no row\na\t1.0.1\tX-1, X-2\nb\t-\n";
+        let told = faulty(&packages, table);
+        assert!(told.len() == 1 && told[0].contains("a 1.0.0"), "{told:?}");
+        assert!(faulty(&packages, "a\t1.0.0\tX-1\nb\t-\n").is_empty());
         let bill = bill(&packages);
         assert!(bill.contains("\"purl\": \"pkg:cargo/a@1.0.0\"") && !bill.contains("pkg:cargo/c@"));
+    }
+
+    #[test]
+    fn what_is_there_twice() {
+        let crates = |tree: &str| repeated(&packages(tree));
+        let argued = "getrandom v0.2.0|MIT\ngetrandom v0.4.0|MIT\nsyn v2.0.0|MIT\nsyn v3.0.0|MIT\n";
+        assert!(crates(argued).is_empty());
+        assert_eq!(crates(&format!("{argued}a v1.0.0|MIT\na v2.0.0|MIT\n")).len(), 1);
+        assert_eq!(crates("a v1.0.0|MIT\n").len(), 2, "reasons that are none any more");
     }
 }
