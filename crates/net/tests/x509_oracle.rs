@@ -5,10 +5,13 @@
 
 #[path = "common/forge.rs"]
 mod forge;
+#[path = "common/odd.rs"]
+mod odd;
 
-use forge::{ECDSA_SHA256, ECDSA_SHA384, Extension, List, Plan, ce, name, sequence};
+use forge::{ECDSA_SHA256, ECDSA_SHA384, Extension, List, Plan, ce, name, sequence, signed};
 use rcgen::KeyPair;
 use rustls::pki_types::{CertificateDer, UnixTime};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -22,6 +25,10 @@ use warmwire_net::tls::{CaSource, anchors, verdict};
 /// 2025-01-01.
 const NOW: u64 = 1_735_689_600;
 const UTF8: u8 = der::UTF8_STRING;
+/// Also what OpenSSL says of a key that it can't read.
+const EE_KEY_TOO_SMALL: i64 = 66;
+/// More than the longest chain has, with what is certified twice.
+const KEYS: usize = 16;
 
 /// One question: certificates by their plans, the leaf first and the root last, and who is trusted.
 struct Case {
@@ -48,7 +55,7 @@ fn key_id(key: usize) -> Vec<u8> {
 
 /// A chain as authorities make them.
 fn good(dice: &mut Dice) -> Case {
-    let length = 2 + dice.roll(3);
+    let length = 2 + if dice.roll(8) == 0 { 3 + dice.roll(6) } else { dice.roll(3) };
     let subject = |i: usize| match i {
         0 => name(&[(UTF8, "leaf.example")]),
         i => name(&[(UTF8, "Warmwire"), (der::PRINTABLE_STRING, &format!("Level {i}"))]),
@@ -92,7 +99,7 @@ fn good(dice: &mut Dice) -> Case {
 /// One change to a certificate.
 fn change(dice: &mut Dice, case: &mut Case) {
     let at = dice.roll(case.plans.len());
-    let what = dice.roll(15);
+    let what = dice.roll(17);
     let choice = dice.roll(12);
     case.told.push(format!("{at}:{what}:{choice}"));
     let keys = case.plans.len();
@@ -111,6 +118,7 @@ fn change(dice: &mut Dice, case: &mut Case) {
         11 => plan.signer = choice % keys,
         12 => plan.outer = ECDSA_SHA384,
         13 => spell(plan, choice),
+        14 | 15 => shape(case, choice),
         _ => trust(case, choice),
     }
 }
@@ -292,6 +300,81 @@ fn trust(case: &mut Case, choice: usize) {
     }
 }
 
+/// Loops, authorities that several certify, and what does not belong there.
+fn shape(case: &mut Case, choice: usize) {
+    let last = case.plans.len() - 1;
+    let (first, root) = (case.plans[1].clone(), case.plans[last].clone());
+    let issued = |mut plan: Plan, by: &Plan| {
+        (plan.issuer, plan.signer) = (by.subject.clone(), by.key);
+        plan.set(ce(35), false, sequence(&[wrap(0x80, &key_id(by.key))]));
+        plan
+    };
+    let mut add = |plan: Plan| {
+        case.plans.push(plan);
+        case.plans.len() - 1
+    };
+    match choice {
+        // The root is certified by the one below it: whom to trust is nowhere, or in the loop.
+        0 => (case.plans[last], case.trusted) = (issued(root, &first), Vec::new()),
+        1 => (case.plans[last], case.partial) = (issued(root, &first), false),
+        2 => {
+            case.plans[last] = issued(root, &first);
+            (case.sent, case.trusted) = ((1..=last).collect(), vec![1]);
+        }
+        // Another root certifies an authority of the chain, too; it is trusted, or both are, or only the first.
+        3..=7 => {
+            let mut other = root;
+            (other.subject, other.key) = (name(&[(UTF8, "Another root")]), KEYS - 1);
+            other.set(ce(14), false, wrap(der::OCTET_STRING, &key_id(KEYS - 1)));
+            let other = issued(other.clone(), &other);
+            let mut cross = issued(first, &other);
+            cross.serial = vec![66];
+            if choice == 4 {
+                cross.until = "240101000000Z".into();
+            }
+            if choice == 5 {
+                cross.set(ce(19), true, sequence(&[]));
+            }
+            let other = add(other);
+            let cross = add(cross);
+            case.sent.insert(if choice == 6 { 0 } else { case.sent.len() }, cross);
+            match choice {
+                3..=5 => case.trusted = vec![other],
+                6 => case.trusted.push(other),
+                _ => {}
+            }
+        }
+        // Issued by itself under another key: counts for no path length.
+        8 => {
+            let mut again = first.clone();
+            (again.issuer, again.serial) = (again.subject.clone(), vec![67]);
+            let again = add(again);
+            case.sent.push(again);
+        }
+        // All of it several times, and the leaf among it.
+        9 => case.sent = (0..=last).chain(0..=last).collect(),
+        // The same name under another key comes first.
+        10 => {
+            let mut stranger = first;
+            (stranger.key, stranger.signer, stranger.serial) = (KEYS - 2, last, vec![68]);
+            stranger.set(ce(14), false, wrap(der::OCTET_STRING, &key_id(KEYS - 2)));
+            let stranger = add(stranger);
+            case.sent.insert(0, stranger);
+        }
+        // A leaf certifies a leaf.
+        _ => {
+            let mut below = case.plans[0].clone();
+            (below.issuer, below.signer, below.serial) = (below.subject.clone(), 0, vec![69]);
+            (below.subject, below.key) = (name(&[(UTF8, "below.example")]), KEYS - 1);
+            below.set(ce(14), false, wrap(der::OCTET_STRING, &key_id(KEYS - 1)));
+            below.set(ce(35), false, sequence(&[wrap(0x80, &key_id(0))]));
+            let above = std::mem::replace(&mut case.plans[0], below);
+            case.plans.push(above);
+            case.sent.push(case.plans.len() - 1);
+        }
+    }
+}
+
 /// A list by every authority, and up to two changes.
 fn revocation(dice: &mut Dice, case: &mut Case) {
     let mut lists: Vec<List> = case.plans[1..]
@@ -430,9 +513,13 @@ fn ours(case: &Case, certs: &[Vec<u8>], lists: &[Vec<u8>]) -> i64 {
         .verify(&certs[0], &others)
 }
 
+fn keys() -> Vec<KeyPair> {
+    (0..KEYS).map(|_| KeyPair::generate().unwrap()).collect()
+}
+
 #[test]
 fn openssl_and_we_are_of_one_mind() {
-    let keys: Vec<KeyPair> = (0..8).map(|_| KeyPair::generate().unwrap()).collect();
+    let keys = keys();
     let dir = TempDir::new("oracle").unwrap();
     let (count, seed) = (number(300, "WARMWIRE_CHAINS"), number(0, "WARMWIRE_SEED"));
     let (mut faults, mut good, mut numbers) = (Vec::new(), 0, Vec::new());
@@ -457,5 +544,45 @@ fn openssl_and_we_are_of_one_mind() {
     }
     eprintln!("{count} chains, {good} good; another number: {}\n{}", numbers.len(), numbers.join("\n"));
     assert!(good as u64 * 8 > count, "only {good} of {count} are good: nothing is tested");
+    assert!(faults.is_empty(), "{} of {count}:\n{}", faults.len(), faults.join("\n"));
+}
+
+/// One certificate of a good chain is encoded oddly, and properly signed so.
+#[test]
+fn nothing_odd_is_accepted_that_openssl_refuses() {
+    let keys = keys();
+    let dir = TempDir::new("odd").unwrap();
+    let (count, seed) = (number(300, "WARMWIRE_CHAINS"), number(0, "WARMWIRE_SEED"));
+    let (mut faults, mut both, mut stricter) = (Vec::new(), 0, BTreeMap::<_, usize>::new());
+    for seed in seed..seed + count {
+        let mut dice = Dice::new((seed + 1).wrapping_mul(0x2545_f491_4f6c_dd1d));
+        let case = good(&mut dice);
+        let mut certs: Vec<_> = case.plans.iter().map(|p| p.sign(&keys)).collect();
+        let at = dice.roll(certs.len());
+        let plan = &case.plans[at];
+        let (cert, told) = match dice.roll(6) {
+            0 => odd::odd(&mut dice, &certs[at]),
+            _ => {
+                let (tbs, told) = odd::odd(&mut dice, &plan.unsigned(&keys));
+                (signed(tbs, &keys[plan.signer], plan.outer), told)
+            }
+        };
+        certs[at] = cert;
+        let theirs = openssl(&dir, &case, &certs, &[]);
+        match (theirs, ours(&case, &certs, &[])) {
+            (Some(0), 0) => both += 1,
+            (Some(0), ours) => *stricter.entry(format!("{ours}: {told}")).or_default() += 1,
+            // Anchors are the user's own; one that can't be read is another matter than a peer's.
+            (None, 0) if case.trusted.contains(&at) => {}
+            // What should be the leaf's key is none: nothing the server signs in the handshake can be proved by it.
+            (Some(EE_KEY_TOO_SMALL), 0) if at == 0 => {}
+            (theirs, 0) => faults.push(format!("seed {seed}: OpenSSL {theirs:?}, ours 0 ({at}: {told})")),
+            _ => {}
+        }
+    }
+    eprintln!(
+        "{count} odd chains, {both} good; refused by us alone, by our number and reason: {stricter:#?}"
+    );
+    assert!(both as u64 * 20 > count, "only {both} of {count} are good: nothing is tested");
     assert!(faults.is_empty(), "{} of {count}:\n{}", faults.len(), faults.join("\n"));
 }

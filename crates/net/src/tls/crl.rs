@@ -169,8 +169,8 @@ fn of_one(
     now: i64,
 ) -> VerifyResult {
     let cert = &chain[at];
-    let ours = lists.iter().filter_map(|l| Some((l, l.signer(chain, at)?)));
-    // The best there is tells the fault: readable, about such certificates, current, newest.
+    let ours = lists.iter().rev().filter_map(|l| Some((l, l.signer(chain, at)?)));
+    // The best there is tells the fault: readable, about such certificates, current, newest; of equals the first.
     let best = ours.max_by_key(|(l, _)| (!l.has_unknown_critical, l.covers(cert), l.date(now) == OK, l.from));
     let Some((list, signer)) = best else {
         return NO_CRL;

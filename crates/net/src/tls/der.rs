@@ -63,6 +63,9 @@ impl<'a> Reader<'a> {
         let start = 1 + header;
         let end = start.checked_add(length)?;
         let body = self.0.get(start..end)?;
+        if tag == OID && !is_oid(body) {
+            return None;
+        }
         let (whole, rest) = self.0.split_at(end);
         self.0 = rest;
         Some(Tlv { tag, body, whole })
@@ -102,6 +105,17 @@ impl<'a> Reader<'a> {
         }
         Some(body.iter().fold(0u32, |n, b| (n << 8) | u32::from(*b)))
     }
+}
+
+/// Arcs of seven bits an octet, each with its end and without leading noughts (X.690, 8.19). OpenSSL refuses any other.
+fn is_oid(body: &[u8]) -> bool {
+    let mut begins = true;
+    let sound = body.iter().all(|octet| {
+        let good = !(begins && *octet == 0x80);
+        begins = octet & 0x80 == 0;
+        good
+    });
+    sound && begins && !body.is_empty()
 }
 
 /// Appends `tag`, a length and `body`: enough to wrap what was unwrapped.

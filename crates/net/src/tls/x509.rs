@@ -62,23 +62,26 @@ impl<'a> Certificate<'a> {
         let mut outer = Reader::new(der);
         let mut cert = outer.sequence()?;
         let tbs = cert.whole(der::SEQUENCE)?;
-        let outer_alg = cert.expect(der::SEQUENCE)?;
+        let outer_alg = algorithm(&mut cert)?;
         let signature = bits(cert.expect(der::BIT_STRING)?)?;
 
         let mut r = Reader::new(tbs).sequence()?;
         let version = match r.optional(der::context(0)) {
-            Some(v) => Reader::new(v).small()?,
+            Some(v) => {
+                let mut inside = Reader::new(v);
+                inside.small().filter(|_| inside.is_empty())?
+            }
             None => 0,
         };
         let serial = r.expect(der::INTEGER)?;
-        let signature_alg = r.expect(der::SEQUENCE)?;
+        let signature_alg = algorithm(&mut r)?;
         let issuer = r.expect(der::SEQUENCE)?;
         let mut validity = r.sequence()?;
         let (not_before, not_after) = (time(validity.value()?)?, time(validity.value()?)?);
         let subject = r.expect(der::SEQUENCE)?;
         let spki = r.whole(der::SEQUENCE)?;
         let mut key_info = Reader::new(spki).sequence()?;
-        let key_alg = key_info.expect(der::SEQUENCE)?;
+        let key_alg = algorithm(&mut key_info)?;
         let key = bits(key_info.expect(der::BIT_STRING)?)?;
         r.optional(der::context_primitive(1)); // issuerUniqueID
         r.optional(der::context_primitive(2)); // subjectUniqueID
@@ -86,6 +89,10 @@ impl<'a> Certificate<'a> {
             Some(list) => extensions(list)?,
             None => Vec::new(),
         };
+        // What nobody reads may mean something to somebody else.
+        if ![r, cert, validity, key_info].iter().all(Reader::is_empty) {
+            return None;
+        }
         Some(Certificate {
             der,
             tbs,
@@ -196,6 +203,8 @@ pub fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
 
 /// Extensions with their header.
 pub fn extensions(list: &[u8]) -> Option<Vec<Extension<'_>>> {
+    let mut r = Reader::new(list);
+    r.whole(der::SEQUENCE).filter(|_| r.is_empty())?;
     extension_list(Reader::new(list))
 }
 
@@ -206,14 +215,26 @@ pub fn extension_list(mut r: Reader<'_>) -> Option<Vec<Extension<'_>>> {
     while !r.is_empty() {
         let mut e = r.sequence()?;
         let oid = e.expect(der::OID)?;
-        let critical = e.optional(der::BOOLEAN).is_some_and(|b| b.first().is_some_and(|b| *b != 0));
+        let critical = match e.optional(der::BOOLEAN) {
+            Some([truth]) => *truth != 0,
+            Some(_) => return None,
+            None => false,
+        };
         let value = e.expect(der::OCTET_STRING)?;
-        if out.len() == MAX_EXTENSIONS {
+        if out.len() == MAX_EXTENSIONS || !e.is_empty() {
             return None;
         }
         out.push(Extension { oid, critical, value });
     }
     Some(out)
+}
+
+/// The contents of an AlgorithmIdentifier: an OID and at most one value more.
+fn algorithm<'a>(r: &mut Reader<'a>) -> Option<&'a [u8]> {
+    let body = r.expect(der::SEQUENCE)?;
+    let mut inside = Reader::new(body);
+    inside.expect(der::OID)?;
+    (inside.is_empty() || inside.value().is_some() && inside.is_empty()).then_some(body)
 }
 
 /// The octets of a BIT STRING without unused bits.

@@ -65,6 +65,11 @@ impl Plan {
     }
 
     pub fn sign(&self, keys: &[KeyPair]) -> Vec<u8> {
+        signed(self.unsigned(keys), &keys[self.signer], self.outer)
+    }
+
+    /// What is signed.
+    pub fn unsigned(&self, keys: &[KeyPair]) -> Vec<u8> {
         let time =
             |t: &String| wrap(if t.len() > 13 { der::GENERALIZED_TIME } else { der::UTC_TIME }, t.as_bytes());
         let version = match self.version {
@@ -78,7 +83,7 @@ impl Plan {
                 wrap(der::context(3), &sequence(&list))
             }
         };
-        let tbs = sequence(&[
+        sequence(&[
             version,
             wrap(der::INTEGER, &self.serial),
             sequence(&[wrap(der::OID, ECDSA_SHA256)]),
@@ -87,8 +92,7 @@ impl Plan {
             self.subject.clone(),
             keys[self.key].subject_public_key_info(),
             extensions,
-        ]);
-        signed(tbs, &keys[self.signer], self.outer)
+        ])
     }
 }
 
@@ -129,7 +133,8 @@ impl List {
     }
 }
 
-fn signed(tbs: Vec<u8>, key: &KeyPair, outer: &[u8]) -> Vec<u8> {
+/// A signed structure; `outer` is the algorithm that it names.
+pub fn signed(tbs: Vec<u8>, key: &KeyPair, outer: &[u8]) -> Vec<u8> {
     let signature = key.sign(&tbs).expect("a key of our own signs");
     let bits = [&[0][..], &signature].concat();
     sequence(&[tbs, sequence(&[wrap(der::OID, outer)]), wrap(der::BIT_STRING, &bits)])
