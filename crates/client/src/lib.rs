@@ -85,8 +85,8 @@ pub use engine::process_pool;
 pub use engine::share::Locks;
 pub use engine::stores::headers::{Field, Headers, Origin};
 pub use engine::{
-    Descriptor, Easy, ExtraFd, Multi, Settings, Share, after_fork_in_child, engines_of_openssl, has_openssl,
-    meter, speak_tls_by_openssl,
+    Descriptor, Easy, ExtraFd, Multi, Settings, Share, after_fork_in_child, engines_of_openssl,
+    fork_generation, has_openssl, meter, speak_tls_by_openssl,
 };
 pub use form::{Form, FormSource};
 pub use handle::{Failure, Handle, Reply, get};

@@ -297,6 +297,12 @@ impl Transfers {
         }
     }
 
+    /// Connections of the share stay here from one transfer to the next, and go back at the end: for many transfers of one kind. To be
+    /// said before the first.
+    pub fn keep_connections(&self) {
+        self.multi.keep_connections();
+    }
+
     /// How many connections there may be, to one host and in all.
     pub fn set_limits(&self, limits: Limits) {
         self.multi.set_limits(limits);

@@ -232,6 +232,28 @@ fn a_share_is_everybodys() {
     assert_eq!(server.accepts(), 1);
 }
 
+/// As long as a loop keeps them they are nobody else's; then they are everybody's again.
+#[test]
+fn kept_connections_go_back_at_the_end() {
+    let server = HttpServer::plain();
+    let share = Share::default();
+    share.set_kind(LockData::Connect, true);
+    let get_one = |transfers: &mut Transfers| {
+        assert_eq!(fetch(transfers, get(&server.url("/bytes/1"))).0, Code::Ok);
+        server.accepts()
+    };
+    let mut other = Transfers::new(Some(share.clone()));
+    assert_eq!(get_one(&mut other), 1);
+    let mut keeping = Transfers::new(Some(share.clone()));
+    keeping.keep_connections();
+    assert_eq!([get_one(&mut keeping), get_one(&mut keeping)], [1, 1]);
+    assert_eq!(get_one(&mut other), 2, "the first one is kept");
+    drop(keeping);
+    let both: Vec<_> = (0..2).map(|_| other.start(get(&server.url("/delay/200/bytes/1"))).unwrap()).collect();
+    turn_until(&mut other, |other| both.iter().all(|id| other.has_ended(*id)));
+    assert_eq!(server.accepts(), 2);
+}
+
 #[test]
 fn limits_have_transfers_wait() {
     let server = HttpServer::plain();

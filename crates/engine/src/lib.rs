@@ -34,4 +34,6 @@ pub use net::process;
 pub use net::tls::openssl::{
     choose as speak_tls_by_openssl, engines as engines_of_openssl, is_there as has_openssl,
 };
-pub use runtime::{Clock, Descriptor, ExtraFd, Interest, SocketHook, Turn, after_fork_in_child};
+pub use runtime::{
+    Clock, Descriptor, ExtraFd, Interest, SocketHook, Turn, after_fork_in_child, fork_generation,
+};

@@ -117,6 +117,8 @@ pub struct MultiState {
     /// Connections for look-ups: a transfer that waits for one has its place among those that are limited already.
     for_names: RefCell<Option<Pool>>,
     shared_pools: RefCell<Vec<(Arc<SharedPool>, Pool)>>,
+    /// Connections of a share stay here between transfers.
+    keeps: Cell<bool>,
     pub resolved: Arc<ResolveCache>,
     /// Which addresses have won races.
     pub favourites: RefCell<Favourites>,
@@ -155,6 +157,7 @@ impl Multi {
             pool,
             for_names: RefCell::default(),
             shared_pools: RefCell::default(),
+            keeps: Cell::new(false),
             resolved: Arc::default(),
             favourites: RefCell::default(),
             sessions: SessionStore::new(),
@@ -379,6 +382,13 @@ impl Multi {
         self.0.streams.most.set(most);
     }
 
+    /// A share's connections are taken as they are needed, stay with this handle from then on, and go back when it is closed: for
+    /// many transfers in a row, each of which would else put its connection into the share's table and take it out again. To be said
+    /// before the first.
+    pub fn keep_connections(&self) {
+        self.0.keeps.set(true);
+    }
+
     /// The limits in force.
     pub fn limits(&self) -> Limits {
         self.0.limits.get()
@@ -446,6 +456,7 @@ impl Multi {
         let _ = self.0.runtime.run();
         self.0.runtime.drain();
         self.0.pool.give_up();
+        self.0.shared_pools.borrow().iter().for_each(|(_, pool)| pool.give_up());
         self.0.for_names.take().iter().for_each(Pool::close_all);
         let reactor = self.0.runtime.reactor();
         reactor.set_hook(None);
@@ -589,7 +600,10 @@ impl MultiState {
             return pool.clone();
         }
         let pool = Pool::new(self.runtime.reactor());
-        pool.set_in_front(Some(shared.clone()));
+        match self.keeps.get() {
+            true => pool.set_behind(Some(shared.clone())),
+            false => pool.set_in_front(Some(shared.clone())),
+        }
         pools.push((shared.clone(), pool.clone()));
         pool
     }
