@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use warmwire::tables::share::LockData;
 use warmwire::transfers::{Request, Sink, Transfers, Upload};
-use warmwire::{Descriptor, Failure, Limits, Share};
+use warmwire::{Descriptor, Failure, Limits, Share, fork_generation};
 
 use crate::options;
 use crate::outcome::Outcome;
@@ -44,7 +44,8 @@ impl Pool {
 #[pyclass(frozen, module = "warmwire._native")]
 pub struct Engine {
     inner: Mutex<Inner>,
-    process: u32,
+    /// Which process it is of, counted in forks: asking the system for its number would cost each call more than the lock does.
+    generation: u64,
 }
 
 struct Inner {
@@ -60,7 +61,7 @@ unsafe impl Send for Inner {}
 impl Engine {
     /// The interpreter's lock is given up before that of the engine is waited for.
     fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Inner>> {
-        if self.process != std::process::id() {
+        if self.generation != fork_generation() {
             return Err(PyRuntimeError::new_err("an engine does not outlive a fork"));
         }
         Ok(match self.inner.try_lock() {
@@ -103,6 +104,34 @@ impl Engine {
     }
 }
 
+/// What is to be done with the body in memory: `upload` is None, bytes, or anything else where `feed` gives it.
+fn request(
+    options: &Bound<'_, PyList>,
+    upload: Option<&Bound<'_, PyAny>>,
+    window: Option<usize>,
+) -> PyResult<Request> {
+    let upload = match upload {
+        None => Upload::Nothing,
+        Some(given) => match given.cast::<PyBytes>() {
+            Ok(bytes) => Upload::Memory(bytes.as_bytes().to_vec()),
+            Err(_) => Upload::Fed,
+        },
+    };
+    Ok(Request {
+        options: options::read(options)?,
+        upload,
+        sink: Sink::Memory,
+        window: window.unwrap_or(usize::MAX),
+        tells_connection: false,
+    })
+}
+
+/// News since this was last asked, and when to run although nothing was readable.
+fn told(transfers: &Transfers) -> (Vec<usize>, Option<f64>) {
+    let news = std::iter::from_fn(|| transfers.next_news()).collect();
+    (news, transfers.timeout().map(|timeout| timeout.as_secs_f64()))
+}
+
 /// What a started transfer is refused with: curl's code and the reason.
 fn refused(failure: Failure) -> PyErr {
     PyRuntimeError::new_err((failure.code.id(), failure.message))
@@ -110,10 +139,15 @@ fn refused(failure: Failure) -> PyErr {
 
 #[pymethods]
 impl Engine {
+    /// With `keeps`, connections that were the pool's stay here until the engine ends.
     #[new]
-    fn new(pool: Option<&Pool>) -> Engine {
+    #[pyo3(signature = (pool, keeps=false))]
+    fn new(pool: Option<&Pool>, keeps: bool) -> Engine {
         let transfers = Transfers::new(pool.map(|pool| pool.0.clone()));
-        Engine { inner: Mutex::new(Inner { transfers, descriptor: None }), process: std::process::id() }
+        if keeps {
+            transfers.keep_connections();
+        }
+        Engine { inner: Mutex::new(Inner { transfers, descriptor: None }), generation: fork_generation() }
     }
 
     /// How many connections there may be, to one host and in all; 0 is no limit.
@@ -136,14 +170,6 @@ impl Engine {
         at: u64,
         tells_connection: bool,
     ) -> PyResult<usize> {
-        let options = options::read(options)?;
-        let upload = match upload {
-            None => Upload::Nothing,
-            Some(given) => match given.cast::<PyBytes>() {
-                Ok(bytes) => Upload::Memory(bytes.as_bytes().to_vec()),
-                Err(_) => Upload::Fed,
-            },
-        };
         let sink = match path {
             None => Sink::Memory,
             Some(path) => {
@@ -152,9 +178,38 @@ impl Engine {
                 Sink::File(file)
             }
         };
-        let request =
-            Request { options, upload, sink, window: window.unwrap_or(usize::MAX), tells_connection };
+        let request = Request { sink, tells_connection, ..request(options, upload, window)? };
         self.lock(py)?.transfers.start(request).map_err(refused)
+    }
+
+    /// Begins a transfer and does what can be done at once, for a loop that watches [`fileno`](Self::fileno): its number, and what
+    /// [`drive`](Self::drive) tells.
+    #[pyo3(signature = (options, upload=None, window=None))]
+    fn begin(
+        &self,
+        py: Python<'_>,
+        options: &Bound<'_, PyList>,
+        upload: Option<&Bound<'_, PyAny>>,
+        window: Option<usize>,
+    ) -> PyResult<(usize, Vec<usize>, Option<f64>)> {
+        let request = request(options, upload, window)?;
+        let mut inner = self.lock(py)?;
+        // Else the descriptor would be readable for what is run here.
+        let _turn = inner.transfers.turn();
+        let id = inner.transfers.start(request).map_err(refused)?;
+        let moved = Shown(&mut inner.transfers);
+        py.detach(move || moved.run_ready());
+        let (news, timeout) = told(&inner.transfers);
+        Ok((id, news, timeout))
+    }
+
+    /// Runs what is ready, without waiting. Which transfers have something new, and after how many seconds to come again although
+    /// nothing was readable?
+    fn drive(&self, py: Python<'_>) -> PyResult<(Vec<usize>, Option<f64>)> {
+        let mut inner = self.lock(py)?;
+        let moved = Shown(&mut inner.transfers);
+        py.detach(move || moved.perform());
+        Ok(told(&inner.transfers))
     }
 
     /// Runs one transfer to its end, and lets it go.
@@ -195,21 +250,16 @@ impl Engine {
 
     /// Runs, and waits at most so many seconds where nothing is new.
     fn run_for(&self, py: Python<'_>, seconds: f64) -> PyResult<Vec<usize>> {
-        let news = self.run(py)?;
-        if !news.is_empty() {
-            return Ok(news);
-        }
         let max = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(TURN).min(TURN);
         let mut inner = self.lock(py)?;
-        let waiting = Shown(&mut inner.transfers);
-        let waited = py.detach(move || waiting.wait(max));
+        let moved = Shown(&mut inner.transfers);
+        let waited = py.detach(move || moved.run_for(max));
+        // Not while the engine is locked, which a handler may use; and what is new waits for who comes after an exception.
         drop(inner);
-        match waited {
-            Err(e) if e.kind() != io::ErrorKind::Interrupted => return Err(e.into()),
-            _ => {}
-        }
         py.check_signals()?;
-        self.run(py)
+        waited?;
+        let inner = self.lock(py)?;
+        Ok(std::iter::from_fn(|| inner.transfers.next_news()).collect())
     }
 
     /// A descriptor that is readable when there is something to run.
@@ -268,6 +318,18 @@ impl Engine {
         self.with(py, id, |transfers| transfers.waiting_body(id))
     }
 
+    /// All that there was of a transfer that has ended, and lets it go; None of one that has not.
+    fn finish(&self, py: Python<'_>, id: usize) -> PyResult<Option<Outcome>> {
+        let mut inner = self.lock(py)?;
+        let transfers = Self::known(&inner, id)?;
+        if !transfers.has_ended(id) {
+            return Ok(None);
+        }
+        let outcome = Outcome::take(py, transfers, id);
+        inner.transfers.release(id);
+        Ok(Some(outcome))
+    }
+
     /// The body that has come since it was last asked for.
     fn take_body<'py>(&self, py: Python<'py>, id: usize) -> PyResult<Bound<'py, PyBytes>> {
         let inner = self.lock(py)?;
@@ -303,7 +365,20 @@ impl Shown<'_> {
         self.0.perform();
     }
 
-    fn wait(self, max: Duration) -> io::Result<()> {
-        self.0.wait(max)
+    fn run_ready(self) {
+        self.0.run_ready();
+    }
+
+    fn run_for(self, max: Duration) -> io::Result<()> {
+        self.0.run_ready();
+        if self.0.has_news() {
+            return Ok(());
+        }
+        let waited = self.0.wait(max);
+        self.0.perform();
+        match waited {
+            Err(e) if e.kind() != io::ErrorKind::Interrupted => Err(e),
+            _ => Ok(()),
+        }
     }
 }

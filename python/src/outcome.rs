@@ -1,4 +1,6 @@
-//! What has become of a transfer, as one value.
+//! What has become of a transfer, as one value. Most of it is seldom asked for, and becomes Python's when it is.
+
+use std::net::SocketAddr;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -17,15 +19,11 @@ pub struct Outcome {
     /// Response code; 0 for protocols without one.
     #[pyo3(get)]
     status: i64,
-    /// All heads, as they came.
-    #[pyo3(get)]
-    head: Py<PyBytes>,
+    head: Vec<u8>,
     /// The body, or as much of it as was not taken before.
     #[pyo3(get)]
     body: Py<PyBytes>,
-    /// The URL last used.
-    #[pyo3(get)]
-    url: String,
+    url: Vec<u8>,
     /// CURL_HTTP_VERSION_.
     #[pyo3(get)]
     http_version: i64,
@@ -46,9 +44,7 @@ pub struct Outcome {
     /// Time of the document in seconds since 1970, or -1.
     #[pyo3(get)]
     file_time: i64,
-    /// The peer's address and port.
-    #[pyo3(get)]
-    peer: (String, i32),
+    peer: Option<SocketAddr>,
     /// Seconds since the start until: the name was known, connected, TLS done, the request about to be sent, the first byte,
     /// the end. Nought where there was no such step.
     #[pyo3(get)]
@@ -67,9 +63,8 @@ impl Outcome {
         };
         let head = transfers.take_head(id);
         let cookies = if sets_cookies(&head) { transfers.easy(id).cookies() } else { Vec::new() };
-        let (head, body) =
-            (PyBytes::new(py, &head).unbind(), PyBytes::new(py, &transfers.take_body(id)).unbind());
-        let url = String::from_utf8_lossy(&transfers.easy(id).state().effective_url()).into_owned();
+        let body = PyBytes::new(py, &transfers.take_body(id)).unbind();
+        let url = transfers.easy(id).state().effective_url();
         transfers.info(id, |info| Outcome {
             code,
             message,
@@ -84,10 +79,31 @@ impl Outcome {
             uploaded: info.uploaded,
             announced: info.download_total.max(info.announced),
             file_time: info.file_time,
-            peer: (info.ends.primary_ip(), info.ends.primary_port()),
+            peer: info.ends.remote,
             times: times(info),
             cookies,
         })
+    }
+}
+
+#[pymethods]
+impl Outcome {
+    /// All heads, as they came.
+    #[getter]
+    fn head<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.head)
+    }
+
+    /// The URL last used.
+    #[getter]
+    fn url(&self) -> String {
+        String::from_utf8_lossy(&self.url).into_owned()
+    }
+
+    /// The peer's address and port; an empty one and -1 where there is none.
+    #[getter]
+    fn peer(&self) -> (String, i32) {
+        self.peer.map_or((String::new(), -1), |peer| (peer.ip().to_string(), peer.port().into()))
     }
 }
 

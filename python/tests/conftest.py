@@ -5,6 +5,7 @@ import signal
 import subprocess
 
 import pytest
+from sites import Site, folder
 
 # A shell's background job ignores it, and Python with it; some tests press Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -45,6 +46,18 @@ def https():
     server.stop()
 
 
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory):
+    """A certificate of 127.0.0.1 that vouches for itself, with its key; alone it is in the file of that name with .crt."""
+    path = tmp_path_factory.mktemp("tls") / "both.pem"
+    words = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=here -addext subjectAltName=IP:127.0.0.1"
+    made = subprocess.run([*words.split(), "-keyout", path, "-out", f"{path}.crt"], capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+    with open(path, "a", encoding="ascii") as both, open(f"{path}.crt", encoding="ascii") as certificate:
+        both.write(certificate.read())
+    return path
+
+
 @pytest.fixture
 def counters(http):
     """accepts, open and served of the server, asked on a connection of its own."""
@@ -55,3 +68,15 @@ def counters(http):
         return {name: int(number) for name, number in (word.split("=") for word in reply.text.split())}
 
     return ask
+
+
+@pytest.fixture(scope="session")
+def table(tmp_path_factory):
+    """A web server with a folder of Parquet: a thousand rows in each of three files."""
+    import pandas
+
+    path = tmp_path_factory.mktemp("parquet")
+    for part in range(3):
+        frame = pandas.DataFrame({"n": range(part * 1000, part * 1000 + 1000), "text": [f"row {n}" for n in range(1000)]})
+        frame.to_parquet(path / f"part-{part}.parquet", row_group_size=100)
+    return Site(folder(path))

@@ -9,6 +9,7 @@ import time
 import pytest
 import warmwire
 from patterns import pattern
+from sites import Site
 from test_client import Sender
 
 
@@ -169,3 +170,75 @@ def test_nothing_is_left(http):
 
     before = rounds()
     assert max(rounds() for _ in range(3)) <= before
+
+
+def test_a_forgotten_reply_is_broken_off():
+    """Nobody closes it, and nobody has it any more."""
+    sent = Sender()
+
+    async def main():
+        client = warmwire.AsyncClient()
+        reply = await client.send(client.build_request("GET", sent.url), stream=True)
+        assert await anext(reply.aiter_bytes())
+        del reply
+        gc.collect()
+        # Its iterator is closed by the loop, which has to have its turn.
+        await asyncio.to_thread(sent.join)
+
+    run(main())
+
+
+def test_pieces_go_both_ways(http):
+    """What is left of an upload is sent while the reply is read: here the server says something to each line."""
+    site = Site(chat)
+
+    async def lines():
+        for word in ("one", "two", "three"):
+            yield f"{word}\n".encode()
+
+    async def main():
+        async with warmwire.AsyncClient() as client:
+            async with client.stream("POST", site.root, content=lines()) as reply:
+                return [line async for line in reply.aiter_lines()]
+
+    assert run(main()) == ["ready", "ONE", "TWO", "THREE"]
+    with warmwire.stream("POST", site.root, content=iter([b"four\n", b"five\n"])) as reply:
+        assert list(reply.iter_lines()) == ["ready", "FOUR", "FIVE"]
+
+
+def chat(handler):
+    """Answers a body in chunks, line by line."""
+    handler.send_response(200)
+    handler.send_header("Transfer-Encoding", "chunked")
+    handler.end_headers()
+
+    def say(text):
+        handler.wfile.write(b"%x\r\n%s\r\n" % (len(text), text))
+        handler.wfile.flush()
+
+    say(b"ready\n")
+    while size := int(handler.rfile.readline(), 16):
+        say(handler.rfile.read(size).upper())
+        handler.rfile.readline()
+    handler.rfile.readline()
+    handler.wfile.write(b"0\r\n\r\n")
+
+
+def test_a_child_of_a_fork_has_a_loop_of_its_own(http):
+    async def main():
+        client = warmwire.AsyncClient()
+        held = await client.send(client.build_request("GET", http.url("/bytes/3000000")), stream=True)
+        assert (await client.get(http.url("/bytes/10"))).status_code == 200
+        child = os.fork()
+        if child == 0:
+            done = 1
+            try:
+                asyncio._set_running_loop(None)
+                made = [asyncio.run(client.get(http.url("/bytes/10"))).new_connections for _ in range(2)]
+                done = 0 if made == [1, 0] else 2
+            finally:
+                os._exit(done)
+        status = await asyncio.to_thread(os.waitpid, child, 0)
+        return status[1], await held.aread(), (await client.get(http.url("/bytes/10"))).new_connections
+
+    assert run(main()) == (0, pattern(3_000_000), 0)

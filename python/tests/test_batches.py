@@ -7,7 +7,7 @@ import pytest
 import warmwire
 from patterns import pattern
 from pyarrow import compute
-from test_many import Site, answer
+from sites import Site, answer, breaking
 
 
 def rows_of(batches):
@@ -59,19 +59,7 @@ def test_bodies_to_files(http, tmp_path):
 
 def test_a_body_that_came_in_two_parts():
     body = pattern(200_000)
-
-    def breaking(handler):
-        start = int((handler.headers.get("Range") or "bytes=0-").split("=")[1].rstrip("-"))
-        handler.send_response(206 if start else 200)
-        handler.send_header("Content-Length", str(len(body) - start))
-        if start:
-            handler.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
-        handler.send_header("ETag", '"one"')
-        handler.end_headers()
-        handler.wfile.write(body[start:] if start else body[:120_000])
-        handler.close_connection = True
-
-    (row,) = rows_of(warmwire.fetch_batches([Site(breaking).root]))
+    (row,) = rows_of(warmwire.fetch_batches([Site(breaking(body, 120_000)).root]))
     assert row["body"] == body and row["attempts"] == 2
 
 

@@ -11,7 +11,7 @@ import warmwire.dask
 from dask import bag, dataframe
 from distributed import Client, LocalCluster
 from patterns import pattern
-from test_many import Site, answer
+from sites import Site, answer
 
 
 @pytest.fixture(scope="module")

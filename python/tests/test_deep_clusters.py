@@ -8,8 +8,8 @@ import time
 
 import pytest
 from patterns import pattern
+from sites import Site
 from test_dask import slow
-from test_many import Site
 
 pytestmark = pytest.mark.deep
 

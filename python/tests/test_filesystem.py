@@ -11,7 +11,7 @@ import warmwire
 from conftest import Served
 from fsspec.tests import abstract
 from patterns import pattern
-from test_many import Site, answer
+from sites import Site, answer, folder
 from warmwire.filesystem import WarmwireFileSystem, register
 
 
@@ -33,18 +33,6 @@ def ftp():
 def old_ftp():
     """It has no MLSD: listings are those of ls."""
     yield from ftp_server("no-mlsd")
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory):
-    """A certificate of 127.0.0.1 that vouches for itself, with its key."""
-    path = tmp_path_factory.mktemp("tls") / "both.pem"
-    words = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=here -addext subjectAltName=IP:127.0.0.1"
-    made = subprocess.run([*words.split(), "-keyout", path, "-out", f"{path}.crt"], capture_output=True, text=True, check=False)
-    assert made.returncode == 0, made.stderr
-    with open(path, "a", encoding="ascii") as both, open(f"{path}.crt", encoding="ascii") as certificate:
-        both.write(certificate.read())
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -263,42 +251,6 @@ def test_asynchronous(http):
     assert [len(part) for part in parts] == [10, 1000, 98_990] and b"".join(parts) == pattern(100_000)
 
 
-@pytest.fixture(scope="module")
-def table(tmp_path_factory):
-    """A web server with a folder of Parquet."""
-    import pandas
-
-    folder = tmp_path_factory.mktemp("parquet")
-    for part in range(3):
-        frame = pandas.DataFrame({"n": range(part * 1000, part * 1000 + 1000), "text": [f"row {n}" for n in range(1000)]})
-        frame.to_parquet(folder / f"part-{part}.parquet", row_group_size=100)
-
-    def serve(handler):
-        path = folder / handler.path.strip("/")
-        if not path.is_file():
-            return answer(handler, b"", 404)
-        body = path.read_bytes()
-        given = handler.headers.get("Range")
-        if not given:
-            return answer(handler, body, Accept_Ranges="bytes")
-        first, last = given.removeprefix("bytes=").split("-")
-        part = body[int(first) : int(last) + 1 if last else None]
-        return answer(handler, part, 206, Content_Range=f"bytes {first}-{int(first) + len(part) - 1}/{len(body)}")
-
-    def reply(handler):
-        if handler.command == "HEAD":
-            path = folder / handler.path.strip("/")
-            handler.send_response(200 if path.is_file() else 404)
-            handler.send_header("Content-Length", str(path.stat().st_size) if path.is_file() else "0")
-            handler.end_headers()
-        else:
-            serve(handler)
-
-    site = Site(reply)
-    site.RequestHandlerClass.do_HEAD = site.RequestHandlerClass.do_GET
-    return site
-
-
 def test_pandas(table):
     import pandas
 
@@ -314,6 +266,31 @@ def test_pyarrow(table):
     assert sorted(rows["n"].to_pylist()) == list(range(3000))
 
 
+def test_duckdb(table):
+    import duckdb
+
+    with duckdb.connect() as database:
+        database.register_filesystem(WarmwireFileSystem())
+        paths = [f"warmwire://{table.root}/part-{part}.parquet" for part in range(3)]
+        found = database.execute("select count(*), sum(n) from read_parquet(?)", [paths]).fetchone()
+    assert found == (3000, sum(range(3000)))
+
+
+def test_zarr_and_xarray(tmp_path):
+    import numpy
+    import xarray
+    import zarr
+
+    numbers = numpy.arange(10_000.0).reshape(100, 100)
+    xarray.Dataset({"numbers": (("x", "y"), numbers)}).chunk({"x": 10}).to_zarr(tmp_path / "store.zarr")
+    site = Site(folder(tmp_path))
+    fs = WarmwireFileSystem()
+    found = xarray.open_zarr(fs.get_mapper(site.root + "/store.zarr"))["numbers"]
+    assert numpy.array_equal(found[:, 7], numbers[:, 7])
+    store = zarr.storage.FsspecStore(WarmwireFileSystem(asynchronous=True), path=site.root + "/store.zarr", read_only=True)
+    assert numpy.array_equal(zarr.open_group(store, mode="r")["numbers"][5:25, 3], numbers[5:25, 3])
+
+
 def test_dask(table):
     import dask
     from dask import dataframe
@@ -323,25 +300,3 @@ def test_dask(table):
     with dask.config.set(scheduler="threads"):
         assert int(dataframe.read_parquet(paths, filesystem=WarmwireFileSystem())["n"].sum().compute()) == sum(range(3000))
     assert isinstance(fsspec.url_to_fs(paths[0])[0], WarmwireFileSystem)
-
-
-def readme():
-    """The Python examples of the README at the root."""
-    path = os.path.join(os.path.dirname(__file__), "..", "..", "README.md")
-    with open(path, encoding="utf-8") as file:
-        return [block.split("```")[0] for block in file.read().split("```python\n")[1:]]
-
-
-@pytest.mark.parametrize("number, printed", [(0, "200"), (1, str(sum(range(1000)))), (2, str(sum(range(2000))))])
-def test_what_the_readme_shows(table, number, printed, tmp_path):
-    """As printed, but for the server's name."""
-    script = tmp_path / "example.py"
-    code = readme()[number].replace("https://example.com", table.root)
-    if number == 1:
-        # Arrow's own threads may still let go of a file while the interpreter goes down, and end the process by that: nothing
-        # of it is asked here.
-        code += "\nimport os, sys\nsys.stdout.flush()\nos._exit(0)\n"
-    # Dask's workers import the program that starts them.
-    script.write_text("if __name__ == '__main__':\n" + "".join(f"    {line}\n" for line in code.splitlines()))
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=200, check=False)
-    assert done.returncode == 0 and done.stdout.split()[0] == printed, done.stderr

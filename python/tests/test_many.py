@@ -1,58 +1,14 @@
 """fetch_many: the order, the limits, what is tried again, and what nobody waits for."""
 
 import asyncio
-import http.server
 import os
-import threading
 import time
 
 import pytest
 import warmwire
 from patterns import pattern
+from sites import Site, answer, breaking
 from warmwire._many import _Queue
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    wbufsize = -1
-
-    def do_GET(self):
-        self.server.reply(self)
-
-    def log_message(self, *_):
-        pass
-
-
-class Site(http.server.ThreadingHTTPServer):
-    """A server that counts, and breaks off as it is told."""
-
-    daemon_threads = True
-    request_queue_size = 256
-
-    def __init__(self, reply):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.lock, self.now, self.most, self.seen = threading.Lock(), 0, 0, []
-        self._reply = reply
-        self.root = f"http://127.0.0.1:{self.server_address[1]}"
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    def reply(self, handler):
-        with self.lock:
-            self.seen.append((handler.path, handler.headers.get("Range"), handler.headers.get("If-Range")))
-            self.now += 1
-            self.most = max(self.most, self.now)
-        self._reply(handler)
-        with self.lock:
-            self.now -= 1
-
-
-def answer(handler, body, status=200, **fields):
-    handler.send_response(status)
-    handler.send_header("Content-Length", str(len(body)))
-    for name, value in fields.items():
-        handler.send_header(name.replace("_", "-"), value)
-    handler.end_headers()
-    handler.wfile.write(body)
 
 
 def test_every_url_once_as_they_end(http):
@@ -92,21 +48,7 @@ def test_failures_are_results(http):
 def test_what_broke_goes_on_where_it_broke(tmp_path, to_file):
     body = pattern(300_000)
 
-    def breaking(handler):
-        given = handler.headers.get("Range")
-        start = int(given.split("=")[1].rstrip("-")) if given else 0
-        handler.send_response(206 if given else 200)
-        handler.send_header("Content-Length", str(len(body) - start))
-        if given:
-            handler.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
-        handler.send_header("ETag", '"one"')
-        handler.end_headers()
-        handler.wfile.write(body[start : start + 120_000])
-        handler.wfile.flush()
-        if start + 120_000 < len(body):
-            handler.close_connection = True
-
-    site = Site(breaking)
+    site = Site(breaking(body, 120_000))
     where = {"to": tmp_path} if to_file else {}
     (found,) = warmwire.fetch_many([site.root + "/file.bin"], retries=3, **where)
     assert found.error is None and found.attempts == 3

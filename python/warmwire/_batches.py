@@ -52,16 +52,22 @@ class _Batches:
         self._columns = _native.Columns()
         self._full: list[pyarrow.RecordBatch] = []
 
-    def ended(self, many: _Many, job: _Job, number: int) -> None:
-        """A transfer has come to its end."""
+    def ending(self, engine: _native.Engine, number: int) -> tuple[int, int, None] | None:
+        """Code and status of a transfer that has ended; all else stays with the engine."""
+        ending = engine.ending(number)
+        return None if ending is None else (*ending, None)
+
+    def ended(self, many: _Many, job: _Job, number: int, outcome: None) -> None:
+        """It is not tried again."""
         coming = len(job.held) + many.engine.waiting_body(number)
         if coming > _LARGEST:
             self.lost(many, job, 63, "the body is too large for a column; to= writes it to a file")
-            return
-        if len(self._columns) and self._columns.size() + coming > self._size:
-            self._full.append(self.rest())
-        self._columns.take(many.engine, number, (job.index, job.url, job.attempts, job.path), job.held)
-        self._end_of_row()
+        else:
+            if len(self._columns) and self._columns.size() + coming > self._size:
+                self._full.append(self.rest())
+            self._columns.take(many.engine, number, (job.index, job.url, job.attempts, job.path), job.held)
+            self._end_of_row()
+        many.engine.release(number)
 
     def lost(self, many: _Many, job: _Job, code: int, message: str) -> None:
         """One was not begun, or came to nothing with another."""
@@ -129,5 +135,5 @@ def fetch_batches(
     """
     batches = _Batches(rows, size)
     own = client if client is not None else Client()
-    many = _Many(_native.Engine(own.pool._native), _queue(urls, to, limit, per_host, retries), own, how, batches)
+    many = _Many(_native.Engine(own.pool._native, True), _queue(urls, to, limit, per_host, retries), own, how, batches)
     return many.drive(batches.ready)

@@ -6,7 +6,7 @@ import asyncio
 import os
 import threading
 import weakref
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Generator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
@@ -228,13 +228,14 @@ class Client(_Settings):
         for hook in self.event_hooks["request"]:
             hook(request)
         options, upload = request.for_engine(self._options(request, how))
+        pieces = _pieces_to_send(request.content)
         engine = self.pool._engine()
         try:
             transfer = engine.start(options, upload, WINDOW if stream else None)
         except RuntimeError as error:
             self.pool._leave(engine)
             raise _refused(error, request) from None
-        response = self._streamed(engine, transfer, request) if stream else self._whole(engine, transfer, request)
+        response = (self._streamed if stream else self._whole)(engine, transfer, request, pieces)
         try:
             for hook in self.event_hooks["response"]:
                 hook(response)
@@ -243,37 +244,23 @@ class Client(_Settings):
             raise
         return response
 
-    def _whole(self, engine: _native.Engine, transfer: int, request: Request) -> Response:
-        if upload := _pieces_to_send(request):
-            _send_pieces(engine, transfer, upload)
-        outcome = engine.fetch(transfer)
-        self.pool._leave(engine)
+    def _whole(self, engine: _native.Engine, transfer: int, request: Request, upload: Any) -> Response:
+        if upload is not None:
+            outcome = _Stream(self.pool, engine, transfer).begun(upload, until_head=False)
+        else:
+            outcome = engine.fetch(transfer)
+            self.pool._leave(engine)
         self._took(outcome)
         if outcome.code:
             raise outcome_failure(outcome, request)
         return Response(request, outcome)
 
-    def _streamed(self, engine: _native.Engine, transfer: int, request: Request) -> Response:
+    def _streamed(self, engine: _native.Engine, transfer: int, request: Request, upload: Any) -> Response:
         body = _Stream(self.pool, engine, transfer)
-        try:
-            upload = _pieces_to_send(request)
-            while True:
-                headed, hungry, ended = engine.state(transfer)
-                if headed or ended:
-                    break
-                if hungry and upload:
-                    _feed(engine, transfer, upload)
-                else:
-                    engine.advance(transfer)
-            outcome = engine.take(transfer)
-        except BaseException:
-            body.close()
-            raise
+        outcome = body.begun(upload, until_head=True)
         self._took(outcome)
         if outcome.code > 0 and not outcome.body:
-            body.close()
             raise outcome_failure(outcome, request)
-        body.begin(outcome)
         return Response(request, outcome, body)
 
     @contextmanager
@@ -327,8 +314,8 @@ class Client(_Settings):
         self.close()
 
 
-def _pieces_to_send(request: Request) -> Iterator[bytes] | None:
-    content = request.content
+def _pieces_to_send(content: Any) -> Iterator[bytes] | None:
+    """A body that is sent piece by piece."""
     if content is None or isinstance(content, bytes):
         return None
     if hasattr(content, "read"):
@@ -338,82 +325,135 @@ def _pieces_to_send(request: Request) -> Iterator[bytes] | None:
     raise TypeError(f"a body cannot be made of {type(content).__name__}")
 
 
-def _feed(engine: _native.Engine, transfer: int, pieces: Iterator[bytes]) -> None:
-    piece = next(pieces, None)
-    while piece is not None and not piece:
-        piece = next(pieces, None)
+def _feed(engine: _native.Engine, transfer: int, piece: bytes | str | None) -> None:
     engine.feed(transfer, piece.encode() if isinstance(piece, str) else piece)
 
 
-def _send_pieces(engine: _native.Engine, transfer: int, pieces: Iterator[bytes]) -> None:
-    """Feeds a transfer until it has ended."""
+_NEWS = object()
+"""A step of a transfer: there is nothing to do before something new has come."""
+_MORE = object()
+"""A step of a transfer: the next piece to be sent is wanted; None ends it."""
+
+
+_END = object()
+
+
+def _step(steps: Generator[Any, Any, None], given: Any) -> Any:
     try:
-        while True:
-            _, hungry, ended = engine.state(transfer)
-            if ended:
-                return
-            if hungry:
-                _feed(engine, transfer, pieces)
-            else:
-                engine.advance(transfer)
-    except BaseException:
-        engine.release(transfer)
-        raise
+        return steps.send(given)
+    except StopIteration:
+        return _END
 
 
-class _Stream:
-    """The body of a streamed response, on an engine of its own as long as it lasts."""
+class _Transfer:
+    """A transfer that is under way, told as steps that are the same for every loop: to wait, to get more to send, pieces of the body.
 
-    def __init__(self, pool: Pool, engine: _native.Engine, transfer: int) -> None:
-        self._pool, self._transfer = pool, transfer
-        self._engine: _native.Engine | None = engine
-        self._first: _native.Outcome | None = None
-        self._lock = threading.Lock()
+    Who takes the steps does the waiting: :class:`_Stream` on its thread, :class:`_AsyncTransfer` on asyncio's loop.
+    """
 
-    def begin(self, outcome: _native.Outcome) -> None:
+    engine: _native.Engine
+    number: int
+    is_open = True
+    _first: _native.Outcome | None = None
+    _upload: Any = None
+
+    def close(self) -> None:
+        """Lets it go: one that has not ended is broken off."""
+        raise NotImplementedError
+
+    def _begin(self) -> _native.Outcome:
         """What came with the head, and perhaps the end."""
-        self._first = outcome
+        outcome = self._first = self.engine.take(self.number)
         if outcome.code >= 0:
             self.close()
+        return outcome
+
+    def _sending(self, until_head: bool) -> Generator[Any, Any, None]:
+        """Up to the head, or the end."""
+        while True:
+            headed, hungry, ended = self.engine.state(self.number)
+            if ended or until_head and headed:
+                return
+            if hungry and self._upload is not None:
+                yield from self._feeding()
+            else:
+                yield _NEWS
+
+    def _feeding(self) -> Generator[Any, Any, None]:
+        piece = yield _MORE
+        while piece is not None and not piece:
+            piece = yield _MORE
+        if piece is None:
+            self._upload = None
+        if self.is_open:
+            _feed(self.engine, self.number, piece)
+
+    def _reading(self, request: Request) -> Generator[Any, Any, None]:
+        """The body, after :meth:`_begin`. What is left to be sent goes where nothing is to be read."""
+        first, self._first = self._first, None
+        if first is not None:
+            if first.body:
+                yield first.body
+            if first.code > 0:
+                raise outcome_failure(first, request)
+        while self.is_open:
+            _, hungry, ended = self.engine.state(self.number)
+            outcome = self.engine.take(self.number) if ended else None
+            piece = self.engine.take_body(self.number) if outcome is None else outcome.body
+            if outcome is not None:
+                self.close()
+            if piece:
+                yield piece
+            elif outcome is None and hungry and self._upload is not None:
+                yield from self._feeding()
+            elif outcome is None:
+                yield _NEWS
+            if outcome is not None and outcome.code:
+                raise outcome_failure(outcome, request)
+
+
+class _Stream(_Transfer):
+    """A transfer on an engine of its own, which the calling thread runs."""
+
+    def __init__(self, pool: Pool, engine: _native.Engine, number: int) -> None:
+        self._pool, self.engine, self.number = pool, engine, number
+        self._lock = threading.Lock()
 
     def close(self) -> None:
         with self._lock:
-            engine, self._engine = self._engine, None
-        if engine is not None:
-            engine.release(self._transfer)
-            self._pool._leave(engine)
+            was_open, self.is_open = self.is_open, False
+        if was_open:
+            self.engine.release(self.number)
+            self._pool._leave(self.engine)
+
+    def begun(self, upload: Iterator[bytes] | None, until_head: bool) -> _native.Outcome:
+        """Sends what there is to be sent, up to the head or the end; what there is then."""
+        self._upload = upload
+        for _ in self._taken(self._sending(until_head)):
+            pass
+        return self._begin()
 
     def pieces(self, response: Response) -> Iterator[bytes]:
-        if self._first is not None:
-            if self._first.body:
-                yield self._first.body
-            if self._first.code > 0:
-                raise outcome_failure(self._first, response.request)
-        while (engine := self._engine) is not None:
-            try:
-                _, _, ended = engine.state(self._transfer)
-                if not ended:
-                    engine.advance(self._transfer)
-                    ended = engine.state(self._transfer)[2]
-                if ended:
-                    outcome = engine.take(self._transfer)
-                    piece = outcome.body
-                    self.close()
-                    if outcome.code:
-                        if piece:
-                            yield piece
-                        raise outcome_failure(outcome, response.request)
-                else:
-                    piece = engine.take_body(self._transfer)
-            except KeyboardInterrupt:
-                self.close()
-                raise
-            if piece:
-                yield piece
+        return self._taken(self._reading(response.request))
 
     async def apieces(self, response: Response) -> AsyncIterator[bytes]:
         for piece in self.pieces(response):
             yield piece
+
+    def _taken(self, steps: Generator[Any, Any, None]) -> Iterator[bytes]:
+        try:
+            given = None
+            while (step := _step(steps, given)) is not _END:
+                given = None
+                if step is _NEWS:
+                    self.engine.advance(self.number)
+                elif step is _MORE:
+                    given = next(self._upload, None)
+                else:
+                    yield step
+        except BaseException:
+            self.close()
+            raise
 
     def __del__(self) -> None:
         self.close()
@@ -424,33 +464,32 @@ class _Loop:
 
     def __init__(self, engine: _native.Engine, loop: asyncio.AbstractEventLoop) -> None:
         self.engine = engine
-        self.waiting: dict[int, _AsyncTransfer] = {}
+        self.waiting: dict[int, _Bell] = {}
         self._loop = weakref.ref(loop)
-        self._soon = False
         self._timer: asyncio.TimerHandle | None = None
         self._when = 0.0
         loop.add_reader(engine.fileno(), self.run)
 
-    def start(self, transfer: _AsyncTransfer) -> None:
-        self.waiting[transfer.number] = transfer
-        self.run_soon()
-
-    def run_soon(self) -> None:
-        loop = self._loop()
-        if not self._soon and loop is not None:
-            self._soon = True
-            loop.call_soon(self.run)
+    def begin(self, options: list[Option], upload: Any, window: int | None, bell: _Bell) -> int:
+        """Begins a transfer, and what can be done of it at once is done."""
+        number, news, left = self.engine.begin(options, upload, window)
+        self.waiting[number] = bell
+        self._tell(news, left)
+        return number
 
     def run(self) -> None:
-        self._soon = False
-        for number in self.engine.run():
-            transfer = self.waiting.get(number)
-            if transfer is not None:
-                transfer.news()
-        self._set_timer()
+        """The descriptor is readable, or a timer is due."""
+        self._tell(*self.engine.drive())
 
-    def _set_timer(self) -> None:
-        left = self.engine.timeout()
+    def _tell(self, news: list[int], left: float | None) -> None:
+        for number in news:
+            bell = self.waiting.get(number)
+            if bell is not None:
+                bell.news()
+        if left is not None or self._timer is not None:
+            self._set_timer(left)
+
+    def _set_timer(self, left: float | None) -> None:
         timer, loop = self._timer, self._loop()
         if loop is None:
             return
@@ -472,79 +511,107 @@ class _Loop:
         self.run()
 
 
-class _AsyncTransfer:
-    """A transfer on a loop, and whoever waits for something new of it."""
+class _Bell:
+    """Who waits for something new of a transfer. The loop has this and not the transfer, which ends when nobody else has it."""
 
-    def __init__(self, on: _Loop, options: list[Option], upload: Any, window: int | None, **where: Any) -> None:
-        self.on = on
-        self.number = on.engine.start(options, upload, window, **where)
+    __slots__ = ("_future", "_rang")
+
+    def __init__(self) -> None:
         self._future: asyncio.Future[None] | None = None
-        self._open = True
-        self._first: _native.Outcome | None = None
-        on.start(self)
+        self._rang = False
 
     def news(self) -> None:
         future = self._future
-        if future is not None and not future.done():
+        if future is None:
+            self._rang = True
+        elif not future.done():
             future.set_result(None)
 
     async def wait(self) -> None:
-        """Until there is something new. Who is cancelled here breaks the transfer off."""
+        """Until there is something new, or has been since this was last waited for."""
+        if self._rang:
+            self._rang = False
+            return
         self._future = asyncio.get_running_loop().create_future()
         try:
             await self._future
+        finally:
+            self._future = None
+
+
+class _AsyncTransfer(_Transfer):
+    """A transfer on a loop."""
+
+    def __init__(self, on: _Loop, options: list[Option], upload: Any, window: int | None) -> None:
+        self.on, self.engine, self._bell = on, on.engine, _Bell()
+        self.is_open = False
+        self.number = on.begin(options, upload, window, self._bell)
+        self.is_open = True
+
+    async def wait(self) -> None:
+        """Until there is something new. Who is cancelled here breaks the transfer off."""
+        try:
+            await self._bell.wait()
         except asyncio.CancelledError:
             self.close()
             raise
 
     async def end(self) -> _native.Outcome:
         """Waits for the end, and lets the transfer go."""
-        engine, number = self.on.engine, self.number
-        while not engine.state(number)[2]:
+        while (outcome := self.engine.finish(self.number)) is None:
             await self.wait()
-        outcome = engine.take(number)
-        self.close()
+        self.is_open = False
+        del self.on.waiting[self.number]
         return outcome
 
     def close(self) -> None:
-        if self._open:
-            self._open = False
-            self.on.waiting.pop(self.number, None)
-            self.on.engine.release(self.number)
-            self.on.run_soon()
+        if self.is_open:
+            self.is_open = False
+            del self.on.waiting[self.number]
+            self.engine.release(self.number)
 
-    def begin(self, outcome: _native.Outcome) -> None:
-        self._first = outcome
-        if outcome.code >= 0:
-            self.close()
-
-    async def apieces(self, response: Response) -> AsyncIterator[bytes]:
-        if self._first is not None:
-            if self._first.body:
-                yield self._first.body
-            if self._first.code > 0:
-                raise outcome_failure(self._first, response.request)
-        engine, number = self.on.engine, self.number
-        while self._open:
-            ended = engine.state(number)[2]
-            outcome = engine.take(number) if ended else None
-            piece = outcome.body if outcome is not None else engine.take_body(number)
-            if outcome is not None:
-                self.close()
-            if piece:
-                yield piece
-            if outcome is not None and outcome.code:
-                raise outcome_failure(outcome, response.request)
-            if not piece and outcome is None:
-                await self.wait()
+    async def begun(self, upload: Any, until_head: bool) -> _native.Outcome:
+        """As that of :class:`_Stream`."""
+        self._upload = upload
+        async for _ in self._taken(self._sending(until_head)):
+            pass
+        return self._begin()
 
     def pieces(self, response: Response) -> Iterator[bytes]:
         raise StreamConsumed("a response of an AsyncClient is read by aread and aiter_bytes")
 
+    def apieces(self, response: Response) -> AsyncIterator[bytes]:
+        return self._taken(self._reading(response.request))
+
+    async def _taken(self, steps: Generator[Any, Any, None]) -> AsyncIterator[bytes]:
+        try:
+            given = None
+            while (step := _step(steps, given)) is not _END:
+                given = None
+                if step is _NEWS:
+                    await self.wait()
+                elif step is _MORE:
+                    given = await _anext_of(self._upload)
+                else:
+                    yield step
+        except BaseException:
+            self.close()
+            raise
+
     def __del__(self) -> None:
         # Without its loop nobody can run the engine, and nothing is left to be broken off.
-        if self._open and self.on._loop() is not None:
+        if self.is_open and self.on._loop() is not None:
             self.close()
+
+
+async def _anext_of(pieces: Any) -> Any:
+    """The next of either kind of iterator; None at the end."""
+    if not hasattr(pieces, "__anext__"):
+        return next(pieces, None)
+    try:
+        return await pieces.__anext__()
+    except StopAsyncIteration:
+        return None
 
 
 class AsyncClient(_Settings):
@@ -563,11 +630,13 @@ class AsyncClient(_Settings):
         for hook in self.event_hooks["request"]:
             await _call(hook, request)
         options, upload = request.for_engine(self._options(request, how))
+        content = request.content
+        pieces = content.__aiter__() if hasattr(content, "__aiter__") else _pieces_to_send(content)
         try:
             transfer = _AsyncTransfer(self.pool._loop(), options, upload, WINDOW if stream else None)
         except RuntimeError as error:
             raise _refused(error, request) from None
-        response = await (self._streamed if stream else self._whole)(transfer, request)
+        response = await (self._streamed if stream else self._whole)(transfer, request, pieces)
         try:
             for hook in self.event_hooks["response"]:
                 await _call(hook, response)
@@ -576,30 +645,18 @@ class AsyncClient(_Settings):
             raise
         return response
 
-    async def _whole(self, transfer: _AsyncTransfer, request: Request) -> Response:
-        if request.content is not None and not isinstance(request.content, bytes):
-            await _send_pieces_async(transfer, request, until_head=False)
-        outcome = await transfer.end()
+    async def _whole(self, transfer: _AsyncTransfer, request: Request, upload: Any) -> Response:
+        outcome = await (transfer.end() if upload is None else transfer.begun(upload, until_head=False))
         self._took(outcome)
         if outcome.code:
             raise outcome_failure(outcome, request)
         return Response(request, outcome)
 
-    async def _streamed(self, transfer: _AsyncTransfer, request: Request) -> Response:
-        engine, number = transfer.on.engine, transfer.number
-        if request.content is not None and not isinstance(request.content, bytes):
-            await _send_pieces_async(transfer, request, until_head=True)
-        while True:
-            headed, _, ended = engine.state(number)
-            if headed or ended:
-                break
-            await transfer.wait()
-        outcome = engine.take(number)
+    async def _streamed(self, transfer: _AsyncTransfer, request: Request, upload: Any) -> Response:
+        outcome = await transfer.begun(upload, until_head=True)
         self._took(outcome)
         if outcome.code > 0 and not outcome.body:
-            transfer.close()
             raise outcome_failure(outcome, request)
-        transfer.begin(outcome)
         return Response(request, outcome, transfer)
 
     @asynccontextmanager
@@ -657,33 +714,6 @@ async def _call(hook: Any, value: Any) -> None:
     found = hook(value)
     if hasattr(found, "__await__"):
         await found
-
-
-async def _send_pieces_async(transfer: _AsyncTransfer, request: Request, until_head: bool) -> None:
-    engine, number, content = transfer.on.engine, transfer.number, request.content
-    given = None if hasattr(content, "__aiter__") else _pieces_to_send(request)
-    pieces = content.__aiter__() if given is None else None
-    try:
-        while True:
-            headed, hungry, ended = engine.state(number)
-            if ended or until_head and headed:
-                return
-            if not hungry:
-                await transfer.wait()
-            elif given is not None:
-                _feed(engine, number, given)
-                transfer.on.run_soon()
-            else:
-                try:
-                    piece = await pieces.__anext__()
-                except StopAsyncIteration:
-                    piece = None
-                if piece != b"":
-                    engine.feed(number, piece)
-                    transfer.on.run_soon()
-    except BaseException:
-        transfer.close()
-        raise
 
 
 def _named(name: str, value: Any) -> Option:

@@ -225,9 +225,13 @@ class _Replies:
     def __init__(self) -> None:
         self.done: deque[Fetched] = deque()
 
-    def ended(self, many: _Many, job: _Job, number: int) -> None:
-        """A transfer has come to its end."""
-        outcome = many.engine.take(number)
+    def ending(self, engine: _native.Engine, number: int) -> tuple[int, int, _native.Outcome | None] | None:
+        """Code, status, and all that there is of a transfer that has ended, which has been let go with it."""
+        outcome = engine.finish(number)
+        return None if outcome is None else (outcome.code, outcome.status, outcome)
+
+    def ended(self, many: _Many, job: _Job, number: int, outcome: _native.Outcome) -> None:
+        """It is not tried again."""
         if outcome.code:
             self.lost(many, job, outcome.code, outcome.message)
             return
@@ -248,13 +252,14 @@ class _Many:
     def __init__(self, engine: _native.Engine, queue: _Queue, client: Client, how: dict[str, Any], into: Any) -> None:
         self.engine, self.queue, self.client, self.into = engine, queue, client, into
         self.request_how = _split(how)
-        probe = self.request(_PROBE)
-        self._settings = client._options(probe, dict(how))
+        self._is_plain = False
+        self._probe = self.request(_PROBE)
+        self._settings = client._options(self._probe, dict(how))
         # What all have in common is made once; a URL that says more for itself than its place is built like any request.
-        self._common, self._upload = probe.for_engine(self._settings)
+        self._common, self._upload = self._probe.for_engine(self._settings)
         if self._upload is True:
             raise TypeError("a body that is read once cannot be sent with each request")
-        self._is_plain = probe.url == _PROBE and not client.base_url
+        self._is_plain = self._probe.url == _PROBE and not client.base_url
         self.running: dict[int, _Job] = {}
 
     def begin_all(self, began: Callable[[int], Any] = lambda number: None) -> None:
@@ -277,21 +282,24 @@ class _Many:
         if job is None:
             return
         engine = self.engine
-        ending = engine.ending(number)
+        ending = self.into.ending(engine, number)
         if ending is None:
             if job.is_scout and engine.is_connected(number):
                 self.queue.connected(job)
             return
         del self.running[number]
-        code, status = ending
+        code, status, outcome = ending
         lost = self.queue.ended(job, code)
-        if (code or status in _BUSY) and self.queue.again(job, code, status, self._retry_after(number, status), time.monotonic()):
-            self._keep(job, engine.take(number))
+        if not lost and not code and status not in _BUSY:
+            self.into.ended(self, job, number, outcome)
+            return
+        head = outcome.head if outcome is not None else engine.head(number)
+        if self.queue.again(job, code, status, _retry_after(head, status), time.monotonic()):
+            self._keep(job, outcome or engine.finish(number))
         elif lost:
-            self._lose(job, code, engine.take(number).message, lost)
+            self._lose(job, code, (outcome or engine.finish(number)).message, lost)
         else:
-            self.into.ended(self, job, number)
-        engine.release(number)
+            self.into.ended(self, job, number, outcome)
 
     def close(self) -> None:
         """Breaks off what is under way."""
@@ -301,6 +309,8 @@ class _Many:
 
     def request(self, url: str) -> Request:
         """What is sent for a URL."""
+        if self._is_plain:
+            return self._probe.at(url)
         return self.client.build_request("GET", url, **self.request_how)
 
     def _options(self, job: _Job) -> tuple[list[Any], Any]:
@@ -314,12 +324,6 @@ class _Many:
         if job.at:
             options.append((_RESUME, job.at))
         return options, upload
-
-    def _retry_after(self, number: int, status: int) -> str:
-        if status not in _BUSY:
-            return ""
-        heads = _native.parse_heads(self.engine.head(number))
-        return Headers(heads[-1][3]).get("retry-after", "") if heads else ""
 
     def _lose(self, job: _Job, code: int, message: str, lost: list[_Job]) -> None:
         for one in (job, *lost):
@@ -355,8 +359,16 @@ class _Many:
             self.close()
 
 
+def _retry_after(head: bytes, status: int) -> str:
+    heads = _native.parse_heads(head) if status in _BUSY else []
+    return Headers(heads[-1][3]).get("retry-after", "") if heads else ""
+
+
 def _queue(urls: Iterable[str], to: Where | str | None, limit: int, per_host: int, retries: int) -> _Queue:
-    return _Queue(urls, os.fspath(to) if isinstance(to, os.PathLike) else to, limit, per_host, retries)
+    if to is not None and not callable(to):
+        to = os.fspath(to)
+        os.makedirs(to, exist_ok=True)
+    return _Queue(urls, to, limit, per_host, retries)
 
 
 def _taken(done: deque[_Result]) -> Iterator[_Result]:
@@ -377,12 +389,13 @@ def fetch_many(
     """Fetches URLs, at most ``limit`` at a time and ``per_host`` of one host, and gives what became of each, as they end.
 
     No URL raises: :attr:`Fetched.error` says why nothing came. What broke is tried again up to ``retries`` times, from where it
-    broke if the server can tell that the file is the same. With ``to``, a folder or a function of the URL, bodies go to files.
+    broke if the server can tell that the file is the same. With ``to``, a folder (made when missing) or a function of the URL, bodies
+    go to files.
     ``urls`` is read as needed. ``how`` is as for :meth:`Client.request`.
     """
     queue, replies = _queue(urls, to, limit, per_host, retries), _Replies()
     own = client if client is not None else Client()
-    many = _Many(_native.Engine(own.pool._native), queue, own, how, replies)
+    many = _Many(_native.Engine(own.pool._native, True), queue, own, how, replies)
     return many.drive(lambda is_end: _taken(replies.done))
 
 
@@ -417,7 +430,6 @@ async def afetch_many(
 
     def began(number: int) -> None:
         loop.waiting[number] = Listener(number)  # type: ignore[assignment]
-        loop.run_soon()
 
     try:
         while True:
@@ -435,4 +447,3 @@ async def afetch_many(
         for number in many.running:
             loop.waiting.pop(number, None)
         many.close()
-        loop.run_soon()

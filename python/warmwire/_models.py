@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import datetime
 import json as jsonlib
 import os
@@ -282,6 +283,13 @@ class Request:
             content = bytes(content)
         self.content = content
 
+    def at(self, url: str) -> Request:
+        """The same for another URL."""
+        twin = Request.__new__(Request)
+        twin.method, twin.url, twin.headers = self.method, url, Headers(self.headers)
+        twin.content, twin.body, twin.options = self.content, self.body, self.options
+        return twin
+
     def __repr__(self) -> str:
         return f"<Request({self.method!r}, {self.url!r})>"
 
@@ -326,23 +334,29 @@ class Request:
 class Response:
     """A reply: its last head, and its body as bytes, text or JSON, or piece by piece."""
 
-    def __init__(self, request: Request, outcome: Outcome, stream: Any = None, default_encoding: str = "utf-8") -> None:
+    default_encoding = "utf-8"
+    _heads: list[Any] | None = None
+    _headers: Headers | None = None
+    _encoding: str | None = None
+    _history: list[Response] | None = None
+    _consumed = False
+
+    def __init__(self, request: Request, outcome: Outcome, stream: Any = None) -> None:
         self.request = request
         self.status_code: int = outcome.status
-        self.history: list[Response] = []
-        self.default_encoding = default_encoding
         self._outcome = outcome
-        self._heads: list[Any] | None = None
-        self._headers: Headers | None = None
         self._stream = stream
         self._content: bytes | None = None if stream is not None else outcome.body
-        self._encoding: str | None = None
-        self._consumed = False
-        if outcome.redirects:
-            self._tell_history()
 
     def __repr__(self) -> str:
         return f"<Response [{self.status_code} {self.reason_phrase}]>"
+
+    @property
+    def history(self) -> list[Response]:
+        """The redirects that were followed, the first of them first."""
+        if self._history is None:
+            self._history = list(self._hops()) if self._outcome.redirects else []
+        return self._history
 
     @property
     def url(self) -> str:
@@ -485,10 +499,7 @@ class Response:
 
     def iter_bytes(self, chunk_size: int | None = None) -> Iterator[bytes]:
         """The body in pieces as they come, or of this size. The sender waits for who reads slowly."""
-        pieces = self._start_reading() if self._content is None else iter((self._content,) if self._content else ())
-        return pieces if chunk_size is None else _sized(pieces, chunk_size)
-
-    iter_raw = iter_bytes
+        return self._read(self._shape(chunk_size))
 
     def iter_content(self, chunk_size: int | None = None) -> Iterator[bytes]:
         """As in requests."""
@@ -496,57 +507,26 @@ class Response:
 
     def iter_text(self, chunk_size: int | None = None) -> Iterator[str]:
         """The body as text in pieces."""
-        decoder = _decoder(self.encoding, self.default_encoding)
-        for piece in self.iter_bytes(chunk_size):
-            text = decoder.decode(piece)
-            if text:
-                yield text
-        rest = decoder.decode(b"", True)
-        if rest:
-            yield rest
+        return self._read(self._shape(chunk_size, self._decoded()))
 
     def iter_lines(self) -> Iterator[str]:
         """The body in lines without their ends."""
-        lines = _Lines()
-        for text in self.iter_text():
-            yield from lines.push(text)
-        yield from lines.end()
+        return self._read(self._shape(None, self._decoded(), _Lines()))
 
-    async def aiter_bytes(self, chunk_size: int | None = None) -> AsyncIterator[bytes]:
+    def aiter_bytes(self, chunk_size: int | None = None) -> AsyncIterator[bytes]:
         """The body in pieces as they come, or of this size. The sender waits for who reads slowly."""
-        held = b""
-        async for piece in self._start_reading_async():
-            if chunk_size is None:
-                yield piece
-                continue
-            held += piece
-            while len(held) >= chunk_size:
-                yield held[:chunk_size]
-                held = held[chunk_size:]
-        if held:
-            yield held
+        return self._aread(self._shape(chunk_size))
 
-    aiter_raw = aiter_bytes
-
-    async def aiter_text(self, chunk_size: int | None = None) -> AsyncIterator[str]:
+    def aiter_text(self, chunk_size: int | None = None) -> AsyncIterator[str]:
         """The body as text in pieces."""
-        decoder = _decoder(self.encoding, self.default_encoding)
-        async for piece in self.aiter_bytes(chunk_size):
-            text = decoder.decode(piece)
-            if text:
-                yield text
-        rest = decoder.decode(b"", True)
-        if rest:
-            yield rest
+        return self._aread(self._shape(chunk_size, self._decoded()))
 
-    async def aiter_lines(self) -> AsyncIterator[str]:
+    def aiter_lines(self) -> AsyncIterator[str]:
         """The body in lines without their ends."""
-        lines = _Lines()
-        async for text in self.aiter_text():
-            for line in lines.push(text):
-                yield line
-        for line in lines.end():
-            yield line
+        return self._aread(self._shape(None, self._decoded(), _Lines()))
+
+    iter_raw = iter_bytes
+    aiter_raw = aiter_bytes
 
     def close(self) -> None:
         """Lets the transfer go: one that has not ended is broken off at once."""
@@ -569,22 +549,29 @@ class Response:
     async def __aexit__(self, *_: object) -> None:
         self.close()
 
-    def _start_reading(self) -> Iterator[bytes]:
-        if self._consumed or self._stream is None:
-            raise StreamConsumed("the body was read before")
-        self._consumed = True
-        return self._stream.pieces(self)
+    def _decoded(self) -> _Decoded:
+        return _Decoded(self.encoding, self.default_encoding)
 
-    async def _start_reading_async(self) -> AsyncIterator[bytes]:
+    @staticmethod
+    def _shape(chunk_size: int | None, *steps: Any) -> _Shape:
+        return _Shape(steps if chunk_size is None else (_Sized(chunk_size), *steps))
+
+    def _stored(self) -> tuple[bytes, ...] | None:
+        """What there is of the body when it was read; None where it is yet to come, which is asked for once."""
         if self._content is not None:
-            if self._content:
-                yield self._content
-            return
+            return (self._content,) if self._content else ()
         if self._consumed or self._stream is None:
             raise StreamConsumed("the body was read before")
         self._consumed = True
-        async for piece in self._stream.apieces(self):
-            yield piece
+        return None
+
+    def _read(self, shape: _Shape) -> Iterator[Any]:
+        stored = self._stored()
+        return shape.of(self._stream.pieces(self) if stored is None else stored)
+
+    def _aread(self, shape: _Shape) -> AsyncIterator[Any]:
+        stored = self._stored()
+        return shape.aof(self._stream.apieces(self) if stored is None else _each(stored))
 
     def _parsed(self) -> list[Any]:
         if self._heads is None:
@@ -595,16 +582,16 @@ class Response:
         heads = self._parsed()
         return heads[-1] if heads else None
 
-    def _tell_history(self) -> None:
+    def _hops(self) -> Iterator[Response]:
         url = self.request.url
         for head in self._parsed()[:-1]:
             headers = Headers(head[3])
             if 300 <= head[1] < 400 and "location" in headers:
                 hop = Response.__new__(Response)
                 hop.__dict__.update(self.__dict__)
-                hop.status_code, hop._headers, hop._heads, hop.history = head[1], headers, [head], []
+                hop.status_code, hop._headers, hop._heads, hop._history = head[1], headers, [head], []
                 hop._outcome, hop._content, hop._stream = _Hop(url, self._outcome), b"", None
-                self.history.append(hop)
+                yield hop
                 url = urljoin(url, headers["location"])
 
 
@@ -618,8 +605,45 @@ class _Hop:
         return getattr(self._whole, name)
 
 
+class _Sized:
+    """Pieces of one size; the last may be shorter."""
+
+    def __init__(self, size: int) -> None:
+        if size < 1:
+            raise ValueError("a piece has at least one byte")
+        self._size, self._held = size, b""
+
+    def push(self, piece: bytes) -> list[bytes]:
+        held = self._held + piece
+        whole = len(held) - len(held) % self._size
+        self._held = held[whole:]
+        return [held[place : place + self._size] for place in range(0, whole, self._size)]
+
+    def end(self) -> list[bytes]:
+        return [self._held] if self._held else []
+
+
+class _Decoded:
+    """Text of bytes; what cannot be decoded is replaced."""
+
+    def __init__(self, name: str, default: str) -> None:
+        try:
+            found = codecs.getincrementaldecoder(name)
+        except LookupError:
+            found = codecs.getincrementaldecoder(default)
+        self._decoder = found("replace")
+
+    def push(self, piece: bytes) -> list[str]:
+        text = self._decoder.decode(piece)
+        return [text] if text else []
+
+    def end(self) -> list[str]:
+        text = self._decoder.decode(b"", True)
+        return [text] if text else []
+
+
 class _Lines:
-    """Takes text apart into lines."""
+    """Lines of text, without their ends."""
 
     def __init__(self) -> None:
         self._held = ""
@@ -633,24 +657,34 @@ class _Lines:
         return [self._held.rstrip("\r\n")] if self._held else []
 
 
-def _decoder(name: str, default: str) -> Any:
-    import codecs
+class _Shape:
+    """Steps through which a body goes, whoever waits for its pieces."""
 
-    try:
-        return codecs.getincrementaldecoder(name)("replace")
-    except LookupError:
-        return codecs.getincrementaldecoder(default)("replace")
+    def __init__(self, steps: Iterable[Any]) -> None:
+        self._steps = list(steps)
+
+    def _through(self, pieces: list[Any], is_end: bool = False) -> list[Any]:
+        for step in self._steps:
+            found = [one for piece in pieces for one in step.push(piece)]
+            pieces = found + step.end() if is_end else found
+        return pieces
+
+    def of(self, pieces: Iterable[bytes]) -> Iterator[Any]:
+        for piece in pieces:
+            yield from self._through([piece])
+        yield from self._through([], is_end=True)
+
+    async def aof(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[Any]:
+        async for piece in pieces:
+            for one in self._through([piece]):
+                yield one
+        for one in self._through([], is_end=True):
+            yield one
 
 
-def _sized(pieces: Iterator[bytes], size: int) -> Iterator[bytes]:
-    held = b""
+async def _each(pieces: Iterable[bytes]) -> AsyncIterator[bytes]:
     for piece in pieces:
-        held += piece
-        while len(held) >= size:
-            yield held[:size]
-            held = held[size:]
-    if held:
-        yield held
+        yield piece
 
 
 def _text(given: Text) -> str:

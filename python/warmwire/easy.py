@@ -119,7 +119,7 @@ class Easy:
         """Hands over what there is. Whether the transfer has ended."""
         _, hungry, ended = engine.state(number)
         if hungry and not ended and self.read is not None:
-            _feed(engine, number, iter((self.read() or None,)))  # type: ignore[arg-type]
+            _feed(engine, number, self.read() or None)
         if not ended and self.write is not None and engine.waiting_body(number):
             self.write(engine.take_body(number))
         return ended

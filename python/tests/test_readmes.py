@@ -1,0 +1,65 @@
+"""What the READMEs show of Python, as printed but for the server's name."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = os.path.join(os.path.dirname(__file__), "..", "..")
+# Arrow's own threads may still let go of a file while the interpreter goes down, and end the process by that: nothing of it is
+# asked here.
+END = "import os, sys\nsys.stdout.flush()\nos._exit(0)\n"
+
+
+def examples():
+    """Number, file and text of each block of Python."""
+    for name in ("README.md", "python/README.md"):
+        with open(os.path.join(ROOT, name), encoding="utf-8") as file:
+            text = file.read()
+        yield from ((name, block) for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL))
+
+
+WANTED = {
+    # What only one of the examples has: the first word that it prints, and whether it takes minutes.
+    'warmwire.get("https://example.com/part-0.parquet")': ("200", False),
+    "import pandas, warmwire.filesystem": (str(sum(range(1000))), False),
+    "import dask.dataframe, dask.distributed": (str(sum(range(2000))), False),
+    "AsyncClient": ("[200, 200, 200]", False),
+    "fetch_many": ("", False),
+    "fetch_batches": ("3 ['index',", False),
+    "warmwire.dask.fetch": ("200 3", False),
+    "warmwire.ray.fetch": ("200 3", True),
+    "warmwire.spark.fetch": ("200 3", True),
+}
+
+
+def named(mark, words, slow):
+    return pytest.param(mark, words, marks=[pytest.mark.deep] if slow else [], id=re.sub(r"\W+", "-", mark)[:40])
+
+
+@pytest.mark.parametrize("mark, printed", [named(mark, *wanted) for mark, wanted in WANTED.items()])
+def test_what_is_shown_runs(table, tmp_path, mark, printed):
+    found = [(name, code) for name, code in examples() if mark in code]
+    assert found, f"no README shows {mark} any more"
+    lists = [line for _, code in examples() for line in code.splitlines() if line.startswith("urls = ")]
+    for name, code in found:
+        # Blocks that go on with the URLs of one above have that line before them.
+        code = code if "urls = " in code or "urls" not in code else f"{lists[0]}\n{code}"
+        code = (code + END).replace("https://example.com", table.root)
+        script = tmp_path / "example.py"
+        # Workers import the program that starts them.
+        script.write_text("if __name__ == '__main__':\n" + "".join(f"    {line}\n" for line in code.splitlines()))
+        environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
+        environment["PYTHONPATH"] = os.pathsep.join(sys.path)
+        done = subprocess.run(
+            [sys.executable, script], capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path, env=environment
+        )
+        assert done.returncode == 0, f"{name}: {done.stderr}"
+        assert printed in " ".join(re.sub(r"[|+-]", " ", done.stdout).split()), f"{name}: {done.stdout}"
+
+
+def test_every_example_is_run():
+    unknown = [code for _, code in examples() if not any(mark in code for mark in WANTED)]
+    assert not unknown
