@@ -67,7 +67,7 @@ fn silence_loses(by: By) {
     assert_eq!(app.body.borrow().len(), 10);
     let info = easy.state().info.borrow().clone();
     assert_eq!((info.ends.primary_ip(), info.connects), ("127.0.0.1".to_owned(), 1));
-    assert_eq!(info.native_tls.is_some(), by == By::OpenSsl);
+    assert_eq!(info.rare.native_tls.is_some(), by == By::OpenSsl);
 
     let mut seen = callers(&silent);
     assert_eq!(seen.len(), 1);

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use common::{block_on, identity, listener, open, runtime, wish};
 use runtime::Runtime;
-use warmwire_net::exchange::{Exchange, Storage};
+use warmwire_net::exchange::{Exchange, Spares};
 use warmwire_net::session::{Place as SessionPlace, Session, Stream};
 use warmwire_net::{
     About, Acquired, Carried, Connection, Idle, Key, Lease, Memory, Pool, SharedPool, Whole, Wish,
@@ -45,7 +45,7 @@ impl Session for Counting {
 }
 
 impl Stream for Place {
-    fn begin(&mut self, _: Storage) -> Box<dyn Exchange> {
+    fn begin(&mut self, _: &Spares) -> Box<dyn Exchange> {
         unreachable!("nothing is exchanged here")
     }
 }

@@ -151,5 +151,5 @@ impl BodySource for Source {
         Some(self.left)
     }
 
-    fn forget_read(&mut self) {}
+    fn forget_read(&mut self, _: &mut Context<'_>) {}
 }
