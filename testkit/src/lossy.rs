@@ -21,6 +21,9 @@ pub struct Faults {
     pub late: usize,
     /// Larger ones get lost.
     pub largest: usize,
+    /// After so many of a client's, and again and again, it comes to the server from another address, as behind a router that
+    /// has forgotten it; never where that is 0.
+    pub moves: usize,
     pub seed: u64,
 }
 
@@ -39,6 +42,7 @@ struct Counts {
     passed: AtomicUsize,
     lost: AtomicUsize,
     too_large: AtomicUsize,
+    moved: AtomicUsize,
 }
 
 impl LossyPath {
@@ -56,9 +60,14 @@ impl LossyPath {
         self.address.port()
     }
 
+    /// How often a client's address has changed.
+    pub fn moves(&self) -> usize {
+        self.counts.moved.load(Ordering::Relaxed)
+    }
+
     /// How many datagrams have come through, were lost by chance, and were too large.
     pub fn counts(&self) -> (usize, usize, usize) {
-        let Counts { passed, lost, too_large } = &*self.counts;
+        let Counts { passed, lost, too_large, .. } = &*self.counts;
         (passed.load(Ordering::Relaxed), lost.load(Ordering::Relaxed), too_large.load(Ordering::Relaxed))
     }
 }
@@ -72,6 +81,7 @@ fn relay(
     counts: &Arc<Counts>,
 ) -> io::Result<()> {
     let mut clients: HashMap<SocketAddr, (UdpSocket, Lane)> = HashMap::new();
+    let mut ways = 0;
     let mut scratch = vec![0; 1 << 16];
     loop {
         match signal.wait(near, Some(LATE)) {
@@ -85,11 +95,14 @@ fn relay(
             Woken::Readable => {}
         }
         let Ok((n, client)) = near.recv_from(&mut scratch) else { continue };
-        if !clients.contains_key(&client) {
+        let moves =
+            clients.get(&client).is_some_and(|(_, lane)| faults.moves > 0 && lane.seen >= faults.moves);
+        if moves || !clients.contains_key(&client) {
             let far = UdpSocket::bind("127.0.0.1:0")?;
             far.connect(server)?;
-            let number = clients.len() as u64 + 1;
-            let lane = |way| Lane::new(faults, faults.seed + 2 * number + way, counts.clone());
+            ways += 1;
+            counts.moved.fetch_add(usize::from(moves), Ordering::Relaxed);
+            let lane = |way| Lane::new(faults, faults.seed + 2 * ways + way, counts.clone());
             let (from, to, signal, mut back) = (far.try_clone()?, near.try_clone()?, signal.clone(), lane(1));
             thread::spawn(move || give_back(&from, &to, client, &signal, &mut back));
             clients.insert(client, (far, lane(0)));
@@ -121,16 +134,18 @@ struct Lane {
     faults: Faults,
     dice: Dice,
     held: Option<Vec<u8>>,
+    seen: usize,
     counts: Arc<Counts>,
 }
 
 impl Lane {
     fn new(faults: Faults, seed: u64, counts: Arc<Counts>) -> Lane {
-        Lane { faults, dice: Dice::new(seed), held: None, counts }
+        Lane { faults, dice: Dice::new(seed), held: None, seen: 0, counts }
     }
 
     fn pass(&mut self, datagram: &[u8], mut send: impl FnMut(&[u8])) {
         let Faults { lost, doubled, late, largest, .. } = self.faults;
+        self.seen += 1;
         let count = |counter: &AtomicUsize| counter.fetch_add(1, Ordering::Relaxed);
         let [is_lost, is_doubled, is_late] = [lost, doubled, late].map(|of| self.dice.roll(1000) < of);
         if datagram.len() > largest {
@@ -179,7 +194,7 @@ mod tests {
 
     #[test]
     fn the_same_seed_does_the_same() {
-        let none = Faults { lost: 0, doubled: 0, late: 0, largest: 1200, seed: 1 };
+        let none = Faults { lost: 0, doubled: 0, late: 0, largest: 1200, moves: 0, seed: 1 };
         assert_eq!(through(none), (0..1000).collect::<Vec<_>>());
         assert_eq!(through(Faults { largest: 1, ..none }), []);
         let some = Faults { lost: 100, doubled: 50, late: 50, ..none };

@@ -25,6 +25,7 @@ pub fn cases() -> Vec<Case> {
         ours("http3-lossy-quic-go", |run| lossy(run, &Quic::start(run, QuicKind::QuicGo), GO)),
         ours("http3-lossy-aioquic", |run| lossy(run, &Quic::start(run, QuicKind::Aioquic), NARROW)),
         ours("http3-lossy-caddy", |run| lossy(run, &caddy(run), GO)),
+        ours("http3-moving-aioquic", moving),
     ]
 }
 
@@ -196,13 +197,32 @@ fn early(run: &Context, kind: QuicKind) {
     }
 }
 
+/// A client whose address changes in the middle of transfers, to a server that bears it: every byte is right, on one connection.
+fn moving(run: &Context) {
+    let server = Quic::start(run, QuicKind::Aioquic);
+    let to = SocketAddr::from(([127, 0, 0, 1], server.0.port()));
+    // Acknowledgements are fewer than what they are for.
+    for (words, file, moves) in [
+        ("-p 4 -c 1".to_owned(), format!("/bytes-{LARGE}?%d"), 50),
+        (format!("-p 4 -c 1 -u {LARGE}"), "/body/%d".to_owned(), 1000),
+    ] {
+        let faults = Faults { lost: 0, doubled: 0, late: 0, largest: 1500, moves, seed: 9000 };
+        let path = LossyPath::to(to, faults).expect("a relay starts");
+        let log = || format!("{} moves: {:?}\n{}", path.moves(), path.counts(), server.log());
+        let url = format!("https://localhost:{}{file}", path.port());
+        let output = good(run, 8, &words, LARGE, &url, &log);
+        assert_eq!(output.fact("connects"), "1", "{output:?}\n{}", log());
+        assert!(path.moves() > 0, "{}", log());
+    }
+}
+
 /// Both ways on paths of one and of five in a hundred lost, with doubles and late ones, some too narrow for more than what QUIC
 /// needs: every byte is right.
 fn lossy(run: &Context, server: &dyn Serves, narrow: usize) {
     let url = server.https("");
     let port: u16 = url.rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
     for (lost, largest) in [(10, 1500), (10, narrow), (50, 1500), (50, narrow)] {
-        let faults = Faults { lost, doubled: 20, late: 20, largest, seed: 9002 };
+        let faults = Faults { lost, doubled: 20, late: 20, largest, moves: 0, seed: 9002 };
         let path = LossyPath::to(SocketAddr::from(([127, 0, 0, 1], port)), faults).expect("a relay starts");
         let log = || format!("{faults:?}: {:?}\n{}", path.counts(), server.log());
         let there = |file: &str| format!("https://localhost:{}{file}", path.port());
