@@ -18,7 +18,7 @@ pub struct Entry {
     pub received: i64,
     /// The reply to a HEAD: it says nothing to a GET.
     pub head_only: bool,
-    /// The fields of the request that Vary names.
+    /// The fields of the request that Vary names, with sums of their values.
     pub selected: Vec<(Bytes, Option<Bytes>)>,
     pub status: u16,
     /// Without its ending.

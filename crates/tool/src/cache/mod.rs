@@ -13,7 +13,7 @@ use crate::message::os_text;
 use crate::raw::rules::{self, Field};
 use crate::request::Bytes;
 use folder::digits;
-use partition::Sums;
+use partition::{Sums, WHO};
 use sha2::{Digest, Sha256};
 use std::cell::Cell;
 use std::fs::File;
@@ -163,11 +163,24 @@ impl Cache {
     }
 }
 
+/// Sums of the fields that a reply hangs on, as the request has them. Those that say who asks are part of the partition; none of
+/// their values stands in a file.
+pub fn selected(reply: &[Field], request: &[Field]) -> Vec<(Bytes, Option<Bytes>)> {
+    let mut names = rules::nominated(reply).unwrap_or_default();
+    names.retain(|name| !WHO.iter().any(|who| name.eq_ignore_ascii_case(who.as_bytes())));
+    sums_of(&names, request)
+}
+
+fn sums_of(names: &[Bytes], request: &[Field]) -> Vec<(Bytes, Option<Bytes>)> {
+    let sum = |value: Bytes| digits(&Sha256::digest(value)).into_bytes();
+    rules::selected(names, request).into_iter().map(|(name, value)| (name, value.map(sum))).collect()
+}
+
 fn fits(entry: &Entry, wanted: &Wanted) -> bool {
     let names: Vec<Bytes> = entry.selected.iter().map(|(name, _)| name.clone()).collect();
     let redirects = wanted.follows && (300..400).contains(&entry.status);
     entry.url == wanted.url
         && entry.partition == wanted.partition
         && (wanted.head || !entry.head_only && (entry.body.is_some() || redirects))
-        && rules::selected(&names, wanted.fields) == entry.selected
+        && sums_of(&names, wanted.fields) == entry.selected
 }

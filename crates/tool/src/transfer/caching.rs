@@ -2,7 +2,7 @@
 
 use super::Transfer;
 use crate::cache::partition::WHO;
-use crate::cache::{Cache, Draft, Entry, Found, Wanted, now};
+use crate::cache::{Cache, Draft, Entry, Found, Wanted, now, selected};
 use crate::prepare::parse_url;
 use crate::raw::rules::{self, Control, Field, Verdict};
 use crate::raw::{Asked, Instead, Prior, Stored, UrlPart};
@@ -168,14 +168,13 @@ impl Hop {
     }
 
     fn entry(&self, fields: Vec<Field>) -> Entry {
-        let names = rules::nominated(&fields).unwrap_or_default();
         Entry {
             url: self.url.clone(),
             partition: self.partition.clone(),
             asked: self.asked,
             received: now(),
             head_only: self.is_head(),
-            selected: rules::selected(&names, &self.fields),
+            selected: selected(&fields, &self.fields),
             status: self.head.status,
             status_line: self.head.line.clone(),
             fields,
@@ -235,9 +234,11 @@ impl Transfer {
         let query = part(UrlPart::Query);
         let mark: &[u8] = if query.is_empty() { b"" } else { b"?" };
         let target = [part(UrlPart::Path), mark.to_vec(), query].concat();
+        let port = part(UrlPart::Port);
+        let mark: &[u8] = if port.is_empty() { b"" } else { b":" };
+        let host = [part(UrlPart::Host), mark.to_vec(), port].concat();
         let mut head =
-            [&hop.method, b" ".as_slice(), &target, b" HTTP/1.1\r\nHost: ", &part(UrlPart::Host), b"\r\n"]
-                .concat();
+            [&hop.method, b" ".as_slice(), &target, b" HTTP/1.1\r\nHost: ", &host, b"\r\n"].concat();
         for (name, value) in &hop.fields {
             head.extend([name, b": ".as_slice(), value, b"\r\n"].concat());
         }
@@ -365,8 +366,7 @@ impl Transfer {
         }
         self.cache_note("what is there still holds");
         let fields = rules::merged(&found.entry.fields, &answer);
-        let names = rules::nominated(&fields).unwrap_or_default();
-        let selected = rules::selected(&names, &hop.fields);
+        let selected = selected(&fields, &hop.fields);
         let entry = Entry { asked: hop.asked, received: now(), fields, selected, ..found.entry.clone() };
         if rules::is_storable(&hop.fields, entry.kept()) {
             self.complain(cache.update(&found, entry.clone()));
