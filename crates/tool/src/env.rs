@@ -63,6 +63,11 @@ impl Env {
         })
     }
 
+    /// Whether there is a terminal on which bars can move, and they are wanted.
+    pub fn shows_bars(&self) -> bool {
+        self.globals.progress_bars && self.stderr_is_terminal && !outside::terminal_is_dumb()
+    }
+
     pub fn traces(&self) -> bool {
         self.globals.trace != TraceKind::None
     }

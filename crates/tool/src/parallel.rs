@@ -2,7 +2,6 @@
 
 use crate::bars::{self, Bars, Running, Screen};
 use crate::operate::{After, Job, Run, is_fatal};
-use crate::outside;
 use crate::prepare::Stop;
 use crate::progress::{PARALLEL_HEAD, Totals, parallel_line};
 use crate::queue::Queue;
@@ -53,7 +52,7 @@ pub fn run(run: &Run, queue: &mut Queue) -> i32 {
         performed: false,
         all: None,
     };
-    if all.shows_bars() {
+    if run.env.shows_bars() {
         all.all = queue.count();
     }
     let code = all.run_all(queue);
@@ -96,7 +95,7 @@ impl Parallel<'_> {
     }
 
     fn meter_pause(&self) -> Duration {
-        if self.shows_bars() { BARS_PAUSE } else { METER_PAUSE }
+        if self.run.env.shows_bars() { BARS_PAUSE } else { METER_PAUSE }
     }
 
     /// Starts as many as may run.
@@ -201,7 +200,7 @@ impl Parallel<'_> {
             return;
         }
         self.meter.shown_at = Some(now);
-        if self.shows_bars() {
+        if self.run.env.shows_bars() {
             return self.draw_bars(started, end);
         }
         let text = self.line(started, end);
@@ -246,15 +245,10 @@ impl Parallel<'_> {
 
     /// One has ended, and its bar shows how.
     fn end_bar(&mut self, job: &Job, code: i32) {
-        if self.shows_bars() {
+        if self.run.env.shows_bars() {
             let (_, rows) = self.run.env.screen();
             self.meter.bars.ended(running(job, &job.transfer.short_name()), code, rows);
         }
-    }
-
-    fn shows_bars(&self) -> bool {
-        let env = &self.run.env;
-        env.globals.progress_bars && env.stderr_is_terminal && !outside::terminal_is_dumb()
     }
 }
 

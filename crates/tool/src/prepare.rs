@@ -558,7 +558,7 @@ impl Prepare<'_> {
             Display::None
         } else if parallel {
             Display::Counted
-        } else if globals.progress_bars && self.env.stderr_is_terminal {
+        } else if self.env.shows_bars() {
             Display::Named(None)
         } else if globals.progress_bar {
             let columns = self.env.messages.borrow().columns();

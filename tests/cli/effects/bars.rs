@@ -170,9 +170,14 @@ fn without_a_terminal_that_can_it_is_the_meter() {
     let url = server.url("/bytes/2000");
     let plain = curl(&["--no-silent", "-Z", "--progress=bars", "-o", "a", &url]).stderr;
     assert!(plain.contains("DL% UL%") && !plain.contains(['[', '\x1b']), "{plain:?}");
-    let line = format!("TERM=dumb {} -Z --progress=bars -o a {url}", tool());
-    let mut script = Command::new("script");
-    clean(&mut script).env("SHELL", "/bin/sh").args(["-qec", &line, "/dev/null"]).current_dir(empty_folder());
-    let shown = text(&script.stdin(Stdio::null()).output().unwrap().stdout);
-    assert!(shown.contains("DL% UL%") && !shown.contains(['[', '\x1b']), "{shown:?}");
+    for (flag, head) in [("-Z", "DL% UL%"), ("--no-parallel", "% Received")] {
+        let line = format!("TERM=dumb {} {flag} --progress=bars -o a {url}", tool());
+        let mut script = Command::new("script");
+        clean(&mut script)
+            .env("SHELL", "/bin/sh")
+            .args(["-qec", &line, "/dev/null"])
+            .current_dir(empty_folder());
+        let shown = text(&script.stdin(Stdio::null()).output().unwrap().stdout);
+        assert!(shown.contains(head) && !shown.contains(['[', '\x1b']), "{flag}: {shown:?}");
+    }
 }
