@@ -5,6 +5,7 @@
 
 mod aiosmtpd;
 mod apache;
+mod asking_apache;
 mod dictd;
 mod dovecot;
 mod ech_go;
@@ -43,6 +44,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 pub use aiosmtpd::Aiosmtpd;
 pub use apache::Apache;
+pub use asking_apache::AskingApache;
 pub use dictd::Dictd;
 pub use dovecot::{Dovecot, TOKEN};
 pub use ech_go::EchGo;

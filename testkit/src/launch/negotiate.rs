@@ -18,7 +18,8 @@ pub struct NegotiateServer {
     pub tls_port: u16,
 }
 
-const ECHO: &str = "#!/bin/sh\nprintf 'Content-Type: text/plain\\r\\n\\r\\n'\nexec cat\n";
+/// A program of CGI that sends back its input.
+pub(super) const ECHO: &str = "#!/bin/sh\nprintf 'Content-Type: text/plain\\r\\n\\r\\n'\nexec cat\n";
 
 impl NegotiateServer {
     pub fn start(realm: &Kerberos, leaf: &Leaf) -> io::Result<NegotiateServer> {

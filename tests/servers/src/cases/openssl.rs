@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use testkit::launch::AskingApache;
 use testkit::temp::TempDir;
 
 use super::{case, ours};
@@ -15,6 +16,7 @@ pub fn cases() -> Vec<Case> {
         case("smart-card", smart_card),
         ours("provider-keys", provider_keys),
         case("servers-of-old", servers_of_old),
+        case("asked-for-a-certificate-late", asked_late),
     ]
 }
 
@@ -209,6 +211,45 @@ fn servers_of_old(run: &Context) {
     assert_eq!(fetch(run, folder, &rsa.url, &["SSL_CIPHER_LIST=AES128-SHA"]).fact("code"), "0");
     let silent = if run.ours() { "35" } else { "0" };
     assert_eq!(fetch(run, folder, &rsa.url, &[]).fact("code"), silent, "rustls speaks it to nobody");
+}
+
+/// Apache wants to know who the client is when the connection has been in use: by TLS 1.3 it asks behind the handshake, by TLS 1.2
+/// it begins another. Who is known once is known for the next request.
+fn asked_late(run: &Context) {
+    const SIZE: &str = "1000";
+    let place = TempDir::new("late").expect("a folder is made");
+    let authority = &run.world.authority;
+    let client = authority.client("somebody");
+    let server = AskingApache::start(&authority.good(), authority, 1000).expect("Apache starts");
+    let write =
+        |name: &str, text: &str| place.write(name, text).expect("a folder of our own").display().to_string();
+    let cert = format!("SSLCERT={}", write("client.pem", &client.cert_pem));
+    let key = format!("SSLKEY={}", write("client.key", &client.key_pem));
+    let ca = format!("CAINFO={}", run.world.ca());
+    let (open, private) = (server.url("/bytes-1000"), server.url("/private/bytes-1000"));
+    let fetch = |words: &[&str], urls: &[&str]| {
+        let mut command = Command::new(run.world.program("fetch"));
+        command.env("CURL_SSL_BACKEND", "openssl").args(["-o", &ca]);
+        for word in words {
+            command.args(["-o", word]);
+        }
+        run.run(command.args(urls))
+    };
+    // TLS 1.3 alone, and 1.2 alone.
+    for version in ["SSLVERSION=7", "SSLVERSION=393222"] {
+        let known = fetch(&[version, &cert, &key], &[&open, &private, &private, &open]);
+        assert_eq!(known.facts("code"), ["0"; 4], "{version}: {known:?}");
+        assert_eq!((known.facts("http"), known.facts("bytes")), (vec!["200"; 4], vec![SIZE; 4]), "{version}");
+        assert_eq!(known.facts("connects"), ["1", "0", "0", "0"], "{version}: {known:?}");
+        let sent = fetch(
+            &[version, &cert, &key, "POSTFIELDS=asked for before it is read"],
+            &[&server.url("/private/echo")],
+        );
+        assert_eq!((sent.fact("http"), sent.fact("bytes")), ("200", "27"), "{version}: {sent:?}");
+        let nobody = fetch(&[version], &[&open, &private]);
+        assert_eq!(nobody.facts("http")[0], "200", "{version}: {nobody:?}");
+        assert_ne!(nobody.facts("http")[1], "200", "{version}: {nobody:?}");
+    }
 }
 
 /// OpenSSL's built-in provider reads files by URI.
