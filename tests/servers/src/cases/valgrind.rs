@@ -9,6 +9,7 @@ use std::process::Command;
 use testkit::body::pattern;
 use testkit::ftp::FtpServer;
 use testkit::http::HttpServer;
+use testkit::launch::{Http2Kind, Http2Server};
 use testkit::temp::TempDir;
 
 use super::{deep, ours};
@@ -19,6 +20,7 @@ pub fn cases() -> Vec<Case> {
     vec![
         ours("valgrind-clean", clean),
         ours("valgrind-event-loops", loops),
+        ours("valgrind-openssl", by_openssl),
         deep(ours("valgrind-programs", programs)),
         deep(ours("valgrind-abi-and-twin", abi_and_twin)),
     ]
@@ -55,6 +57,41 @@ fn clean(run: &Context) {
         ("share", vec![&body, "2", "5"]),
     ];
     all_clean(run, &programs, &tls);
+}
+
+/// TLS by OpenSSL: transfers that do well and that do not, sessions that leave and come, and what programs do to their contexts.
+fn by_openssl(run: &Context) {
+    let Subject::Ours(library) = run.subject else { panic!("only ours is looked at") };
+    let leaf = run.world.authority.good();
+    let secure = HttpServer::tls(leaf.server_config().expect("a usable pair"));
+    let nginx = Http2Server::start(Http2Kind::Nginx, &leaf, &[1000]).expect("nginx starts");
+    let place = TempDir::new("valgrind").expect("a folder is made");
+    let (ca, url) = (format!("CAINFO={}", run.world.ca()), secure.url("/bytes/50000"));
+    let cut = secure.url("/cut/60/bytes/100");
+    let programs: [(&str, Vec<&str>); 5] = [
+        ("fetch", vec!["-n", "3", "-o", &ca, &url]),
+        ("fetch", vec!["-w", "event", "-n", "3", "-o", &ca, "-o", "FRESH_CONNECT=1", &url]),
+        ("fetch", vec!["-o", &ca, "-o", "CERTINFO=1", "-o", "SSL_VERIFYSTATUS=1", &url, &cut]),
+        ("fetch", vec!["-n", "2", &url]),
+        ("share", vec![&url, "2", "5"]),
+    ];
+    let mut commands: Vec<Command> = Vec::new();
+    for (program, arguments) in programs {
+        let mut command = valgrind(run, &run.world.program(program), true);
+        command.env("CURL_SSL_BACKEND", "openssl").args(arguments);
+        commands.push(command);
+    }
+    // These choose for themselves, and speak by rustls first.
+    for name in ["openssl", "sessions", "engines"] {
+        let source = root().join("tests/abi").join(name).with_extension("c");
+        let mut command = valgrind(run, &compiled(&source, library, &place), true);
+        command.env("NGINX", nginx.https(""));
+        commands.push(command);
+    }
+    for mut command in commands {
+        let output = run.run(command.current_dir(place.path()));
+        assert_eq!(output.status, Some(0), "{command:?}: {output:?}");
+    }
 }
 
 fn all_clean(run: &Context, programs: &[(&str, Vec<&str>)], tls: &str) {
@@ -129,6 +166,9 @@ fn compiled(source: &Path, library: &Path, place: &TempDir) -> PathBuf {
     let mut compiler = Command::new(if plus { "c++" } else { "cc" });
     compiler.args(["-g", "-w", "-o"]).arg(&program).arg(source);
     compiler.arg(format!("-I{}", root().join("include").display())).arg(format!("-L{}", library.display()));
+    if std::fs::read_to_string(source).is_ok_and(|text| text.contains("<openssl/")) {
+        compiler.args(["-lssl", "-lcrypto"]);
+    }
     let output = compiler.args(["-lcurl", "-lpthread", "-lm"]).output().expect("a compiler");
     assert!(output.status.success(), "{}: {}", source.display(), String::from_utf8_lossy(&output.stderr));
     program
@@ -143,6 +183,8 @@ fn abi_and_twin(run: &Context) {
     let place = TempDir::new("valgrind").expect("a folder is made");
     let server = HttpServer::plain();
     let ftp = FtpServer::with_file("/dir/file", pattern(2000));
+    let nginx =
+        Http2Server::start(Http2Kind::Nginx, &run.world.authority.good(), &[1000]).expect("nginx starts");
     let folders = ["abi", "twin"].map(|folder| root().join("tests").join(folder));
     let entries =
         folders.iter().flat_map(|folder| std::fs::read_dir(folder).expect("a folder of the checkout"));
@@ -155,8 +197,12 @@ fn abi_and_twin(run: &Context) {
         if ["longjmp", "swapcontext", "100 << 20"].iter().any(|word| text.contains(word)) {
             continue;
         }
-        let mut command = valgrind(run, &compiled(&source, library, &place), false);
-        command.env("SERVER", server.url("").trim_end_matches('/')).env("FTP_SERVER", ftp.url(""));
+        let speaks_tls = text.contains("NGINX");
+        let mut command = valgrind(run, &compiled(&source, library, &place), speaks_tls);
+        command
+            .env("NGINX", nginx.https(""))
+            .env("SERVER", server.url("").trim_end_matches('/'))
+            .env("FTP_SERVER", ftp.url(""));
         let output = run.run(command.current_dir(place.path()));
         if output.status != Some(0) {
             wrong.push(format!("{}: {output:?}", source.display()));

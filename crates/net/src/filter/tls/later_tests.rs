@@ -181,10 +181,7 @@ fn a_server_that_renews_for_ever_is_left() {
             s.write_all(b"hello").unwrap();
             let mut sent = 0;
             while sent < 16 << 20 && s.conn.refresh_traffic_keys().is_ok() {
-                let n = match s.conn.write_tls(&mut s.sock) {
-                    Ok(n) => n,
-                    Err(_) => break,
-                };
+                let Ok(n) = s.conn.write_tls(&mut s.sock) else { break };
                 sent += n;
             }
             say.send(sent).unwrap();
