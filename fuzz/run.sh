@@ -1,14 +1,16 @@
 #!/bin/sh
 # fuzz/run.sh [SECONDS]: every parser for its share of the time, 60 s in all unless told: the mutations of
-# crates/wire/tests, and of crates/ssh/tests and crates/net/tests, where a fifth of the time goes each. FUZZER=libfuzzer gives them to libFuzzer, which finds more and wants a nightly compiler, cargo-fuzz and
+# crates/wire/tests, where half of the time goes, and of crates/ssh/tests, crates/net/tests and crates/engine/tests. FUZZER=libfuzzer gives them to libFuzzer, which finds more and wants a nightly compiler, cargo-fuzz and
 # minutes to build; TARGETS="url date" chooses some. What crashes a target is kept in target/fuzz/crashes/TARGET and fails the run.
 set -e
 cd "$(dirname "$0")/.."
 all=${1:-60}
 if [ "$FUZZER" != libfuzzer ]; then
-    MUTATION_SECONDS=$((all * 3 / 5)) cargo test --quiet -p warmwire-wire --test mutations
-    MUTATION_SECONDS=$((all / 5)) cargo test --quiet -p warmwire-ssh --test mutations
-    MUTATION_SECONDS=$((all / 5)) cargo test --quiet -p warmwire-net --test quic_mutations
+    MUTATION_SECONDS=$((all / 2)) cargo test --quiet -p warmwire-wire --test mutations
+    MUTATION_SECONDS=$((all / 6)) cargo test --quiet -p warmwire-ssh --test mutations
+    MUTATION_SECONDS=$((all / 10)) cargo test --quiet -p warmwire-net --test quic_mutations
+    MUTATION_SECONDS=$((all / 10)) cargo test --quiet -p warmwire-net --test tls_mutations
+    MUTATION_SECONDS=$((all / 8)) cargo test --quiet -p warmwire-engine --test talk_mutations
     exit
 fi
 

@@ -1,0 +1,7 @@
+//! libFuzzer on the parser `tls_ech`; what must hold stands in tls.rs.
+#![no_main]
+
+#[path = "../tls.rs"]
+#[allow(dead_code)]
+mod parsers;
+libfuzzer_sys::fuzz_target!(|input: &[u8]| parsers::ech_configurations(input));
