@@ -72,6 +72,10 @@ simulate:
 test-deep: test conformance-agent conformance-lib
 	sh tests/install.sh h2spec
 	$(MAKE) simulate SEEDS=100000
+	WARMWIRE_CHAINS=5000 cargo test --quiet -p warmwire-net --test x509_oracle
+	INTERLEAVINGS=20000 cargo test --quiet -p warmwire-runtime --test interleavings
+	INTERLEAVINGS=20000 cargo test --quiet -p warmwire-net --test resolver_interleavings
+	$(MAKE) soak MINUTES=4
 	FAULT_DEPTH=100 cargo test --quiet -p warmwire-capi --test abi faults
 	cargo run --quiet -p warmwire-servers -- --ours $(LIB) --deep
 	cargo test --quiet -p warmwire-tool --test cli killed_at -- --ignored
@@ -84,6 +88,12 @@ demo: lib
 # (`--list` tells what there is). Writes bench/RESULTS.md, results.json and pictures; README=1 writes README.md's table, too. What wants root is left out without it.
 bench: deps lib tool
 	cargo run --quiet --release -p warmwire-bench -- --ours $(LIB) $(if $(README),--readme) $(ROWS)
+
+# 10,000 connections in one multi handle, 64 threads on the process-wide pool and 1,000,000 easy handles, each for MINUTES (2); ROWS
+# chooses among churn, pool and handles. Tables and pictures of memory, descriptors and latency in target/soak; what grows fails.
+.PHONY: soak
+soak: deps lib
+	cargo run --quiet --release -p warmwire-bench -- --ours $(LIB) soak --minutes $(or $(MINUTES),2) $(ROWS)
 
 # Which functions stand together in the library (crates/capi/warm.ld): to be done again when the way of a request changes.
 warm: deps

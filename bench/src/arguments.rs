@@ -11,6 +11,8 @@ pub enum Task {
     Warm,
     /// Instructions, allocations and sizes are compared with those that were recorded.
     Count,
+    /// The library works for long, and what grows is a fault.
+    Soak,
 }
 
 pub struct Arguments {
@@ -25,6 +27,8 @@ pub struct Arguments {
     pub readme: bool,
     /// What is counted is recorded.
     pub record: bool,
+    /// How long each way of soaking lasts.
+    pub minutes: f64,
     /// Where the results go.
     pub out: Option<PathBuf>,
     /// Words of which a row's name must contain one; every row, when there is none.
@@ -40,6 +44,7 @@ impl Arguments {
             quick: false,
             readme: false,
             record: false,
+            minutes: 2.0,
             out: None,
             words: Vec::new(),
         };
@@ -59,8 +64,13 @@ impl Arguments {
                     let runs = value()?.parse().ok().filter(|runs| *runs > 0);
                     arguments.runs = runs.ok_or("--runs wants a number")?;
                 }
+                "--minutes" => {
+                    let minutes = value()?.parse().ok().filter(|minutes| *minutes > 0.0);
+                    arguments.minutes = minutes.ok_or("--minutes wants a number")?;
+                }
                 "--out" => arguments.out = Some(value()?.into()),
                 "counts" => arguments.task = Task::Count,
+                "soak" => arguments.task = Task::Soak,
                 "warm" => arguments.task = Task::Warm,
                 _ if word.starts_with('-') => return Err(format!("unknown flag {word}")),
                 _ => arguments.words.push(word),

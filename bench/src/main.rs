@@ -6,7 +6,8 @@
 //! system's libcurl in the runs beside. Trust the ratios.
 //!
 //! usage: `warmwire-bench [--ours DIR] [--runs N] [--quick] [--readme] [--out DIR] [--list] [WORD...]`, or `warm`, which writes the
-//! library's order of functions (`warm.rs`), or `counts [--record]`, which counts instructions (`counts.rs`).
+//! library's order of functions (`warm.rs`), or `counts [--record]`, which counts instructions (`counts.rs`), or
+//! `soak [--minutes N] [WAY...]`, which looks for what grows (`soak.rs`).
 //! The environment's LIBCURL names the folder of one more libcurl.so.4, and CURL one more tool.
 
 mod arguments;
@@ -15,6 +16,7 @@ mod counts;
 mod measure;
 mod report;
 mod rows;
+mod soak;
 mod warm;
 
 use std::process::ExitCode;
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
         Task::Measure => rows::run(arguments),
         Task::Warm => warm::run(&arguments),
         Task::Count => counts::run(arguments),
+        Task::Soak => soak::run(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
