@@ -74,7 +74,7 @@ test-deep: test conformance-agent conformance-lib
 	$(MAKE) simulate SEEDS=100000
 	WARMWIRE_CHAINS=5000 cargo test --quiet -p warmwire-net --test x509_oracle
 	INTERLEAVINGS=20000 cargo test --quiet -p warmwire-runtime --test interleavings
-	INTERLEAVINGS=20000 cargo test --quiet -p warmwire-net --test resolver_interleavings
+	INTERLEAVINGS=5000 cargo test --quiet -p warmwire-net --test resolver_interleavings
 	$(MAKE) soak MINUTES=4
 	FAULT_DEPTH=100 cargo test --quiet -p warmwire-capi --test abi faults
 	cargo run --quiet -p warmwire-servers -- --ours $(LIB) --deep
@@ -93,7 +93,7 @@ bench: deps lib tool
 # chooses among churn, pool and handles. Tables and pictures of memory, descriptors and latency in target/soak; what grows fails.
 .PHONY: soak
 soak: deps lib
-	cargo run --quiet --release -p warmwire-bench -- --ours $(LIB) soak --minutes $(or $(MINUTES),2) $(ROWS)
+	ulimit -n $$(ulimit -H -n); cargo run --quiet --release -p warmwire-bench -- --ours $(LIB) soak --minutes $(or $(MINUTES),2) $(ROWS)
 
 # Which functions stand together in the library (crates/capi/warm.ld): to be done again when the way of a request changes.
 warm: deps
