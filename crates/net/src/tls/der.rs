@@ -8,10 +8,10 @@ pub const OCTET_STRING: u8 = 0x04;
 pub const NULL: u8 = 0x05;
 pub const OID: u8 = 0x06;
 pub const UTF8_STRING: u8 = 0x0c;
+pub const NUMERIC_STRING: u8 = 0x12;
 pub const PRINTABLE_STRING: u8 = 0x13;
 pub const T61_STRING: u8 = 0x14;
 pub const IA5_STRING: u8 = 0x16;
-pub const VISIBLE_STRING: u8 = 0x1a;
 pub const UNIVERSAL_STRING: u8 = 0x1c;
 pub const BMP_STRING: u8 = 0x1e;
 pub const UTC_TIME: u8 = 0x17;
@@ -63,7 +63,7 @@ impl<'a> Reader<'a> {
         let start = 1 + header;
         let end = start.checked_add(length)?;
         let body = self.0.get(start..end)?;
-        if tag == OID && !is_oid(body) {
+        if tag == OID && !is_oid(body) || tag == INTEGER && body.is_empty() {
             return None;
         }
         let (whole, rest) = self.0.split_at(end);

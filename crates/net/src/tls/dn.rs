@@ -40,8 +40,9 @@ fn folded(value: Tlv<'_>) -> Option<Option<String>> {
         der::UTF8_STRING => std::str::from_utf8(value.body).is_ok(),
         der::BMP_STRING => value.body.len().is_multiple_of(2),
         der::UNIVERSAL_STRING => value.body.len().is_multiple_of(4),
-        der::PRINTABLE_STRING | der::T61_STRING | der::IA5_STRING | der::VISIBLE_STRING => true,
-        _ => return Some(None),
+        der::PRINTABLE_STRING | der::T61_STRING | der::IA5_STRING => true,
+        der::NUMERIC_STRING | der::BIT_STRING | der::SEQUENCE => return Some(None),
+        _ => return None, // OpenSSL reads no name with another
     };
     let text = whole.then(|| x509::text(value))?;
     let blank = |c: char| matches!(c, ' ' | '\t'..='\r');
@@ -73,7 +74,7 @@ mod tests {
             assert_eq!(canonical(&name(&[same])).unwrap(), plain, "{same:?}");
         }
         assert_ne!(canonical(&name(&[(der::UTF8_STRING, b"some  cb")])).unwrap(), plain);
-        assert_ne!(canonical(&name(&[(der::OCTET_STRING, b"some ca")])).unwrap(), plain);
+        assert_ne!(canonical(&name(&[(der::BIT_STRING, b"some ca")])).unwrap(), plain);
         let below = canonical(&name(&[(der::UTF8_STRING, b"Some CA"), (der::UTF8_STRING, b"x")])).unwrap();
         assert!(below.starts_with(&plain));
     }
@@ -83,6 +84,8 @@ mod tests {
         for bad in [&[0x30, 0][..], &[0x31, 0], &[0x31, 2, 0x30, 0], &name(&[(der::BMP_STRING, b"odd")])] {
             assert_eq!(canonical(bad), None, "{bad:?}");
         }
+        assert_eq!(canonical(&name(&[(der::OCTET_STRING, b"some ca")])), None);
+        assert_eq!(canonical(&name(&[(der::UTF8_STRING | 0x20, b"some ca")])), None);
         assert_eq!(canonical(&[]), Some(Vec::new()));
     }
 }
