@@ -1,6 +1,6 @@
 # A proxy that speaks HTTP/3 by aioquic: CONNECT, and CONNECT for UDP, whose datagrams come and go beside the stream where the
 # word datagrams says so, and as capsules on it otherwise. Each tunnel and its end are told in a line. Arguments: where to tell
-# the port, certificate, key, words (datagrams; login: who has not said "me:secret" is refused; deaf: no extended CONNECT).
+# the port, certificate, key, words (idle=SECONDS: unused for so long, a connection is over; datagrams; login: who has not said "me:secret" is refused; deaf: no extended CONNECT).
 import asyncio
 import base64
 import os
@@ -161,6 +161,9 @@ class Client(QuicConnectionProtocol):
 
 async def main():
     configuration = QuicConfiguration(is_client=False, alpn_protocols=H3_ALPN, max_datagram_size=1350)
+    for word in words:
+        if word.startswith("idle="):
+            configuration.idle_timeout = float(word[5:])
     if "datagrams" in words:
         configuration.max_datagram_frame_size = 65535
     configuration.load_cert_chain(cert, key)

@@ -1,8 +1,8 @@
 /* streams [-w WAY] [-n COUNT] [-p PARALLEL] [-b BYTES] [-e SUM] [-u UPLOAD] [-s SLOW] [-x ABORTED] [-c CONNECTIONS]
- *         [-o OPTION=NUMBER]... URL
+ *         [-m PAUSE_MS] [-y PROXY] [-o OPTION=NUMBER]... URL
  * COUNT transfers of a URL, whose %d is the transfer's number, so many at once on one multi handle (or in turn on one easy
  * handle), over HTTP/2. With -u each sends so many bytes of the harness's pattern, as a PUT. Every SLOW-th one pauses
- * again and again while it receives, every ABORTED-th one is given up by its write function. With -c no more connections
+ * again and again while it receives, with -m once and for so long, every ABORTED-th one is given up by its write function. With -c no more connections
  * than that are made to one host, and all wait for them.
  * What must come is told by -b and -e. Facts: how many were as they must be, how many connections were made, how many
  * replies were HTTP/2 and HTTP/3, the program's largest memory; and a line for each transfer that was otherwise. */
@@ -22,7 +22,8 @@ struct transfer {
 
 static const char *url, *way = "poll", *sum, *settings[16];
 static int count = 1, parallel = 1, slow, aborted, setting_count;
-static long bytes = -1, upload = -1, connections;
+static const char *proxy;
+static long bytes = -1, upload = -1, connections, pause_ms;
 static int started, ended, good, given_up, connects, second, third;
 static CURLM *multi;
 static struct transfer **paused;
@@ -33,7 +34,8 @@ static size_t take(char *data, size_t size, size_t number, void *user) {
   if (transfer->aborts) return 0;
   if (transfer->is_slow && transfer->sink.bytes >= transfer->held_at + HELD) {
     transfer->held_at = transfer->sink.bytes;
-    transfer->resumes_ms = now_ms() + HOLD_MS;
+    transfer->resumes_ms = now_ms() + (pause_ms ? pause_ms : HOLD_MS);
+    transfer->is_slow = !pause_ms;
     transfer->is_paused = 1;
     paused[paused_count++] = transfer;
     return CURL_WRITEFUNC_PAUSE;
@@ -69,6 +71,7 @@ static void prepare(struct transfer *transfer, CURL *easy) {
   curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
                    (long)(strncmp(url, "https", 5) ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : CURL_HTTP_VERSION_2TLS));
   if (getenv("CA")) curl_easy_setopt(easy, CURLOPT_CAINFO, getenv("CA"));
+  if (proxy) curl_easy_setopt(easy, CURLOPT_PROXY, proxy), curl_easy_setopt(easy, CURLOPT_PROXY_CAINFO, getenv("CA"));
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take);
   curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
   curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->message);
@@ -183,7 +186,7 @@ static long peak_kb(void) {
 
 int main(int argc, char **argv) {
   int choice;
-  while ((choice = getopt(argc, argv, "w:n:p:b:e:u:s:x:c:o:")) != -1) switch (choice) {
+  while ((choice = getopt(argc, argv, "w:n:p:b:e:u:s:x:c:m:y:o:")) != -1) switch (choice) {
     case 'w': way = optarg; break;
     case 'n': count = atoi(optarg); break;
     case 'p': parallel = atoi(optarg); break;
@@ -193,6 +196,8 @@ int main(int argc, char **argv) {
     case 's': slow = atoi(optarg); break;
     case 'x': aborted = atoi(optarg); break;
     case 'c': connections = atol(optarg); break;
+    case 'm': pause_ms = atol(optarg); break;
+    case 'y': proxy = optarg; break;
     case 'o': settings[setting_count++] = optarg; break;
     default: return 2;
     }

@@ -16,8 +16,7 @@ use crate::Carrier;
 use crate::filter::udp::{Batch, Underlay};
 use crate::tls::{Late, TlsInfo};
 
-/// How many times one look at an idle connection receives, and into how much room. What does not fit is lost, as datagrams
-/// are on any way: an idle peer has little to say.
+/// How many times one look receives, and into how much room at an idle connection: an idle peer has little to say.
 const LOOKS: usize = 64;
 const LITTLE: usize = 16 << 10;
 /// Between two moves.
@@ -154,6 +153,27 @@ impl Quic {
     pub fn send(&mut self) {
         let _ = self.poll_send(&mut Context::from_waker(Waker::noop()));
     }
+
+    /// Without waiting: does what was due, takes what has come, answers. What has come since counts from now on: where it has
+    /// waited for so long that the connection was over by then, the peer has given it up, too. What the system puts together
+    /// and `buf` has no room for is lost.
+    pub fn look(&mut self, buf: &mut [u8]) -> Idle {
+        let now = self.now();
+        self.machine.tick(now);
+        for _ in 0..LOOKS {
+            let machine = &mut self.machine;
+            match self.socket.try_receive(buf, &mut |batch| machine.receive(&batch, now)) {
+                Poll::Pending => break,
+                Poll::Ready(Ok(_)) => {}
+                Poll::Ready(Err(_)) => return Idle::Closed,
+            }
+        }
+        self.send();
+        match self.machine.is_closed() {
+            true => Idle::Closed,
+            false => Idle::Alive,
+        }
+    }
 }
 
 /// What the system says when the address or the way that it sent from is no more.
@@ -171,25 +191,8 @@ impl Carrier for Quic {
         self.socket.retire();
     }
 
-    /// Does what was due, takes what has come, answers. What has come since counts from now on: where it has waited for so
-    /// long that the connection was over by then, the peer has given it up, too.
     fn idle_state(&mut self) -> Idle {
-        let mut buf = [0; LITTLE];
-        let now = self.now();
-        self.machine.tick(now);
-        for _ in 0..LOOKS {
-            let machine = &mut self.machine;
-            match self.socket.try_receive(&mut buf, &mut |batch| machine.receive(&batch, now)) {
-                Poll::Pending => break,
-                Poll::Ready(Ok(_)) => {}
-                Poll::Ready(Err(_)) => return Idle::Closed,
-            }
-        }
-        self.send();
-        match self.machine.is_closed() {
-            true => Idle::Closed,
-            false => Idle::Alive,
-        }
+        self.look(&mut [0; LITTLE])
     }
 
     fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {

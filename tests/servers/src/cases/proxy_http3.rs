@@ -7,7 +7,7 @@ use testkit::body::pattern;
 use testkit::launch::{Http2Kind, Http2Server, QuicKind, QuicServer, TunnelKind, TunnelProxy};
 use testkit::temp::TempDir;
 
-use super::ours;
+use super::{ours, sum};
 use crate::runner::{Case, Context, Output};
 
 pub fn cases() -> Vec<Case> {
@@ -16,6 +16,7 @@ pub fn cases() -> Vec<Case> {
         ours("proxy-http3-datagrams", |run| datagrams(run, &["datagrams"])),
         ours("proxy-http3-capsules", |run| datagrams(run, &[])),
         ours("proxy-http3-refusals", refusals),
+        ours("proxy-http3-pause", paused),
         ours("proxy-udp-http2", |run| by_tcp(run, &["--proxy-http2"])),
         ours("proxy-udp-http1", |run| by_tcp(run, &[])),
     ]
@@ -73,6 +74,24 @@ fn bytes(run: &Context) {
     let output = by_way_of(run, &proxy, &words);
     assert_eq!(output.stdout, format!("1.1 200 200 {LARGE} 1\n"), "{output:?}\n{}", proxy.log());
     assert!(std::fs::read(file("back")).is_ok_and(|came| came == body), "{output:?}");
+}
+
+/// A transfer that is paused for longer than the proxy bears silence goes on afterwards: its tunnel is kept alive meanwhile. More is
+/// under way than any window takes.
+fn paused(run: &Context) {
+    const HUGE: usize = 16_000_000;
+    let proxy = aioquic(run, &["idle=4"]);
+    let leaf = run.world.authority.good();
+    let server = Http2Server::start(Http2Kind::CaddyQuic, &leaf, &[HUGE]).expect("caddy starts");
+    let (url, length, sum) = (server.https(&format!("/bytes-{HUGE}")), HUGE.to_string(), sum(HUGE));
+    // CURLPROXY_HTTPS3 and HTTP/1.1, which has the tunnel to itself.
+    let words = ["-w", "event", "-s", "1", "-m", "9000", "-o", "PROXYTYPE=8", "-o", "HTTP_VERSION=2"];
+    let mut command = Command::new(run.world.program("streams"));
+    command.args(words).args(["-y", &proxy.https(), "-b", &length, "-e", &sum, &url]);
+    let output = run.run(command.env("CA", run.world.ca()));
+    assert_eq!((output.status, output.fact("good")), (Some(0), "1"), "{output:?}\n{}", proxy.log());
+    let took: u64 = output.fact("elapsed_ms").parse().expect("a number");
+    assert!(took >= 9000, "it was paused: {output:?}");
 }
 
 /// HTTP/3 through a proxy: files both ways, many at once on one connection, and a second tunnel for another origin.
