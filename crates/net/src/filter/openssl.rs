@@ -239,16 +239,16 @@ impl OpenSslFilter {
         let lost = |e: io::Error| {
             Fault::Lost(alerts::connect_io_error(&e, &host, port).with_verify_result(UNVERIFIED))
         };
+        let mut hung_up = false;
         loop {
             let progress = match self.tls.handshake() {
                 Ok(progress) => progress,
                 Err(failure) => {
                     let _ = self.push(&mut Context::from_waker(Waker::noop())); // the alert that says why
-                    return Poll::Ready(Err(Fault::Final(refused(
-                        &failure,
-                        &self.tls,
-                        self.kept.config.verify_peer,
-                    ))));
+                    let error = refused(&failure, &self.tls, self.kept.config.verify_peer);
+                    // Who hangs up has not said who it is, whatever the library makes of the end.
+                    let fault = if hung_up { Fault::Lost(error) } else { Fault::Final(error) };
+                    return Poll::Ready(Err(fault));
                 }
             };
             if halts(self, progress) {
@@ -260,7 +260,7 @@ impl OpenSslFilter {
                 Progress::Closed => return Poll::Ready(Err(lost(io::ErrorKind::UnexpectedEof.into()))),
                 Progress::NeedsInput => {}
             }
-            ready!(self.poll_receive(cx)).map_err(lost)?;
+            hung_up = ready!(self.poll_receive(cx)).map_err(lost)? == 0;
         }
     }
 
