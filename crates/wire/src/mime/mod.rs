@@ -209,6 +209,11 @@ impl<'a, S> Layout<'a, S> {
             encoding.push(&bytes, &mut encoded)?;
             encoding.finish(&mut encoded);
             self.put(&[&encoded]);
+            if !self.mail && encoder.encoded_size(bytes.len() as u64).is_none() {
+                // A form is announced alike whether the part is memory or a file (curl_mime_encoder(3)). A mail keeps
+                // what is known of its size, without which IMAP takes none.
+                self.size = None;
+            }
         } else if bytes.len() < OWN_PIECE {
             self.put(&[&bytes]);
         } else {
@@ -359,6 +364,16 @@ mod tests {
              Content-Disposition: form-data; name=\"f\"; filename=\"a.png\"\r\nContent-Type: image/png\r\n\r\n\
              ###\r\n--B1--\r\n"
         );
+    }
+
+    #[test]
+    fn a_quoted_part_leaves_a_forms_size_open() {
+        let sized = |encoder| {
+            let part = Part { content: memory("a=b"), encoder: Some(encoder), ..Part::default() };
+            form(vec![part], None, Escape::Percent, &mut || "B".to_owned()).unwrap().size.is_some()
+        };
+        assert!(sized(Encoder::Base64));
+        assert!(!sized(Encoder::QuotedPrintable));
     }
 
     // covers: CURLOPT_MIMEPOST, --form
