@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{Cursor, Read};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -40,7 +39,7 @@ impl Form {
         Ok(Content::Source {
             source: FormSource::File(path.to_owned()),
             size: meta.is_file().then_some(meta.len()),
-            path: Some(path.as_os_str().as_bytes().to_vec()),
+            path: Some(engine::sys::name_of(path.as_os_str()).into_owned()),
         })
     }
 }

@@ -68,9 +68,9 @@ mod handle;
 pub mod transfers;
 mod value;
 
-#[cfg(feature = "async-io")]
+#[cfg(all(unix, feature = "async-io"))]
 pub use client::AsyncIo;
-#[cfg(feature = "tokio")]
+#[cfg(all(unix, feature = "tokio"))]
 pub use client::Tokio;
 pub use client::{
     Body, Client, ClientBuilder, Driver, Error, ErrorKind, EventLoop, Fields, HttpVersion, Metrics,

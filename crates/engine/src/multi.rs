@@ -9,7 +9,6 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
-use std::os::fd::RawFd;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -22,6 +21,7 @@ use net::connect::Favourites;
 use net::exchange::Spares;
 use net::session::Buffer;
 use net::{Pool, ResolveCache, SessionStore, SharedPool};
+use runtime::fd::RawFd;
 use runtime::{Clock, Descriptor, ExtraFd, Interest, Recursive, Runtime, SocketHook, TaskId, Turn};
 use slab::Slab;
 use tables::{Code, MultiCode};
@@ -419,7 +419,7 @@ impl Multi {
         }
         let kept = easy.0.connected.borrow().as_deref().map(OwnConnection::raw_fd);
         let driven: Vec<i64> = pools.iter().flat_map(Pool::session_sockets).collect();
-        let stays = |fd| Some(fd) == kept || driven.contains(&i64::from(fd));
+        let stays = |fd: RawFd| Some(fd) == kept || driven.contains(&(fd as i64));
         self.0.runtime.reactor().disown(easy.0.owner_number(), stays)
     }
 

@@ -2,11 +2,11 @@
 //! (curl_easy_send.md, curl_easy_recv.md). Nobody runs a reactor for it: each call tries once.
 
 use std::io::{self, ErrorKind};
-use std::os::fd::RawFd;
 use std::task::{Context, Poll, Waker};
 
 use net::Connection;
 use runtime::Direction;
+use runtime::fd::RawFd;
 use tables::Code;
 
 /// A connection that the application uses by hand.

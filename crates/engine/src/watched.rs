@@ -17,7 +17,7 @@ pub fn watched(callbacks: Rc<dyn Callbacks>) -> Rc<dyn Callbacks> {
 
 #[cfg(debug_assertions)]
 mod watch {
-    use std::os::fd::BorrowedFd;
+    use runtime::fd::BorrowedFd;
     use std::rc::Rc;
 
     use runtime::cell::none_is_borrowed;

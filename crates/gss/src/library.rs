@@ -132,6 +132,7 @@ functions! {
     release_buffer: c"gss_release_buffer" = fn(*mut Buffer);
 }
 
+#[cfg(unix)]
 fn open(name: &CStr) -> Result<Handle, String> {
     // SAFETY: `name` ends with a nul byte. The library's initialisers are those of a system library that any program
     // may be linked with. It is never closed, so that its functions stay where they are.
@@ -147,6 +148,18 @@ fn open(name: &CStr) -> Result<Handle, String> {
     Err(text.to_string_lossy().into_owned())
 }
 
+/// Windows has its own (SSPI), which nothing here speaks to: no library is looked for.
+#[cfg(windows)]
+fn open(name: &CStr) -> Result<Handle, String> {
+    Err(format!("{} is not looked for on Windows", name.to_string_lossy()))
+}
+
+#[cfg(windows)]
+fn symbol(_: Handle, name: &CStr) -> Result<Handle, String> {
+    Err(format!("it has no {}", name.to_string_lossy()))
+}
+
+#[cfg(unix)]
 fn symbol(library: Handle, name: &CStr) -> Result<Handle, String> {
     // SAFETY: `library` is an open library's handle and `name` ends with a nul byte.
     let address = unsafe { libc::dlsym(library, name.as_ptr()) };

@@ -95,7 +95,7 @@ impl Connection {
     /// A connection that nobody has used yet; its number is given by the pool.
     pub fn new(identity: Key, carrier: impl Into<Carried>, endpoints: Endpoints, now: Instant) -> Connection {
         let carrier = carrier.into();
-        let (socket, tls) = (i64::from(carrier.socket().raw_fd()), carrier.tls().cloned());
+        let (socket, tls) = (carrier.socket().raw_fd() as i64, carrier.tls().cloned());
         Connection {
             about: About { id: 0, identity, endpoints, socket, tls, answers_http10: false },
             carrier,

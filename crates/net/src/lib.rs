@@ -18,6 +18,7 @@ mod random;
 pub mod resolver;
 pub mod session;
 pub mod ssh;
+mod sys;
 pub mod tls;
 
 pub use carrier::{Carried, Carrier};

@@ -2,15 +2,16 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
-use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
+use runtime::fd::{AsFd, OwnedFd};
 use runtime::{Reactor, Socket};
 use rustix::io::Errno;
 use rustix::net::{bind, getsockname, listen as start};
 
 use crate::error::{NetError, NetErrorKind};
 use crate::filter::open::{Configured, Purpose, SocketCallbacks, Target, Transport, unbound};
+use crate::sys;
 
 /// A listening socket on the first free port of the range (0 lets the system choose), and that port. The application makes
 /// it as it makes any other (CURLOPT_OPENSOCKETFUNCTION(3)), once. An address that is not this machine's (behind NAT) gives
@@ -63,10 +64,5 @@ pub fn accepted(fd: OwnedFd, callbacks: Option<&dyn SocketCallbacks>) -> Result<
 
 /// The address of a network interface, of the family asked for.
 pub fn interface_address(name: &str, v4: bool) -> Option<IpAddr> {
-    nix::ifaddrs::getifaddrs().ok()?.filter(|i| i.interface_name == name).find_map(|i| {
-        let address = i.address?;
-        let v4_of = || address.as_sockaddr_in().map(|a| IpAddr::V4(a.ip()));
-        let v6_of = || address.as_sockaddr_in6().map(|a| IpAddr::V6(a.ip()));
-        if v4 { v4_of() } else { v6_of() }
-    })
+    sys::interface_addresses(name).into_iter().find(|ip| ip.is_ipv4() == v4)
 }

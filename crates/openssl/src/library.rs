@@ -6,11 +6,11 @@
 //! error queue, which is one for each thread, is emptied before a call whose errors are asked for.
 
 #![allow(unsafe_code)]
+#![allow(clippy::useless_conversion, reason = "C's long is an i32 on Windows")]
 
-use std::ffi::{CStr, OsStr, c_char, c_int, c_long, c_uchar, c_uint, c_ulong, c_void};
+use std::ffi::{CStr, c_char, c_int, c_long, c_uchar, c_uint, c_ulong, c_void};
 use std::fs::File;
 use std::io::Write;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::{null, null_mut};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -165,6 +165,7 @@ functions! {
     }
 }
 
+#[cfg(unix)]
 fn open(name: &CStr) -> Result<Handle, String> {
     // SAFETY: `name` ends with a nul byte. The library's initialisers are those of a system library that any program may be
     // linked with. It is never closed, so that its functions stay where they are.
@@ -180,6 +181,18 @@ fn open(name: &CStr) -> Result<Handle, String> {
     Err(text.to_string_lossy().into_owned())
 }
 
+/// On Windows programs have an OpenSSL of their own, each at another place: none is looked for.
+#[cfg(windows)]
+fn open(name: &CStr) -> Result<Handle, String> {
+    Err(format!("{} is not looked for on Windows", name.to_string_lossy()))
+}
+
+#[cfg(windows)]
+fn symbol(_: Handle, name: &CStr) -> Result<Handle, String> {
+    Err(format!("it has no {}", name.to_string_lossy()))
+}
+
+#[cfg(unix)]
 fn symbol(library: Handle, name: &CStr) -> Result<Handle, String> {
     // SAFETY: `library` is an open library's handle and `name` ends with a nul byte.
     let address = unsafe { libc::dlsym(library, name.as_ptr()) };
@@ -248,7 +261,7 @@ impl Functions {
         // SAFETY: the buffer is as long as said and will hold a text that ends with a nul.
         unsafe { (self.error_text)(code, text.as_mut_ptr().cast(), text.len()) };
         let text = CStr::from_bytes_until_nul(&text).unwrap_or_default();
-        Failure { code, text: text.to_string_lossy().into_owned() }
+        Failure { code: code.into(), text: text.to_string_lossy().into_owned() }
     }
 
     fn checked(&self, result: c_long) -> Result<(), Failure> {
@@ -323,7 +336,7 @@ unsafe extern "C" fn keep_session(connection: Handle, session: Handle) -> c_int 
             let session = Session {
                 der: encoded(|place| (f.session_to_der)(session, place)),
                 version: u16::try_from((f.session_version)(session)).unwrap_or(0),
-                lifetime: (f.session_lifetime)(session),
+                lifetime: (f.session_lifetime)(session).into(),
                 early: (f.session_early)(session),
             };
             given.0.lock().unwrap_or_else(PoisonError::into_inner).push(session);
@@ -450,7 +463,7 @@ impl Context {
         from: &Path,
     ) -> Result<(), Failure> {
         self.f.forget_errors();
-        let from = c_text(OsStr::as_bytes(from.as_os_str()));
+        let from = c_text(from.as_os_str().as_encoded_bytes());
         // SAFETY: the text lives until the call returns.
         self.f.checked(unsafe { load(self.context, from.as_ptr()) }.into())
     }

@@ -17,15 +17,18 @@ pub mod sys;
 mod timers;
 mod wait;
 
+pub use rustix::fd;
+
 pub use clock::{Clock, ManualClock};
 pub use executor::{Recursive, Runtime, TaskId};
 pub use interest::{Direction, Interest};
 pub use offload::offload;
 pub use reactor::{Reactor, Registration, SocketHook, Turn, WakeGuard};
+pub use sys::calls::{SEND, is_under_way, new_socket};
 pub use sys::fork::{after_fork_in_child, generation as fork_generation};
 pub use sys::host::host_name;
 pub use sys::privilege::secure_execution;
+pub use sys::socket::{CloseHook, Idle, Socket};
 pub use sys::threads::spawn_helper;
-pub use sys::unix::{CloseHook, Idle, Socket};
 pub use timers::{NextRun, Sleep};
 pub use wait::{Descriptor, ExtraFd};

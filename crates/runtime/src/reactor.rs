@@ -2,14 +2,14 @@
 //!
 //! Readiness is kept edge style in the table, whoever reports it: a reader asks for the flag before it receives, a
 //! short read clears it. Wakers are called, and the application's hook is told, only after the table's lock is
-//! released. How the events get here is `wait.rs`; what is done with a ready descriptor is `sys/unix.rs`.
+//! released. How the events get here is `wait.rs`; what is done with a ready descriptor is `sys/socket.rs`.
 
 use std::collections::BTreeSet;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
+use rustix::fd::{AsRawFd, OwnedFd, RawFd};
 use slab::Slab;
 
 use crate::cell::none_is_borrowed;

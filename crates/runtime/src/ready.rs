@@ -8,9 +8,10 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsRawFd, RawFd};
 use std::task::Wake;
 use std::time::Duration;
+
+use rustix::fd::{AsRawFd, RawFd};
 
 use crate::executor::TaskId;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};

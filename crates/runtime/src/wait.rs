@@ -4,17 +4,19 @@
 //! descriptor and never modified costs nothing for those that are idle.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use smallvec::SmallVec;
 
 use crate::interest::Interest;
 use crate::reactor::{Entry, Reactor, Table, WakeGuard, key};
-use crate::sys::epoll::{Epoll, Event, poll_fds};
+use crate::sys::epoll::{self, Epoll, poll_fds};
+use crate::sys::eventfd::EventFd;
+use crate::sys::lend;
 
 /// Up to so many registrations are polled.
 const POLL_LIMIT: usize = 12;
@@ -26,7 +28,8 @@ const MANUAL_WAIT: Duration = Duration::from_millis(1);
 /// Who is to be woken once the table's lock is released.
 pub(crate) type Wakers = SmallVec<[Waker; 4]>;
 
-/// An application's own descriptor, waited for together with ours; bits as in poll(2). `None` is skipped.
+/// An application's own descriptor, waited for together with ours; bits as in Linux's poll(2) and curl's CURL_WAIT_POLLIN.
+/// `None` is skipped.
 pub struct ExtraFd<'a> {
     pub fd: Option<BorrowedFd<'a>>,
     pub events: i16,
@@ -38,12 +41,22 @@ type Polled = (usize, u32, Arc<OwnedFd>, Interest);
 type PolledList = SmallVec<[Polled; 2]>;
 type PollSet<'a> = SmallVec<[PollFd<'a>; 8]>;
 
+/// One event: the key of the entry and what happened.
+#[derive(Clone, Copy)]
+pub(crate) struct Event {
+    pub(crate) key: u64,
+    pub(crate) read: bool,
+    pub(crate) write: bool,
+    /// Data and the end may have been reported together, once: read on until 0 or EAGAIN.
+    pub(crate) hangup: bool,
+}
+
 /// What is waited for in one call. Every request waits once or twice, so that the short lists of the usual case stay on
 /// the stack.
 struct Plan {
     epoll: Option<Arc<Epoll>>,
     polled: PolledList,
-    wake: Option<Arc<OwnedFd>>,
+    wake: Option<Arc<EventFd>>,
 }
 
 impl Reactor {
@@ -100,7 +113,7 @@ impl Reactor {
         };
         let mut table = self.table();
         if table.epoll.is_none() && table.entries.len() > POLL_LIMIT {
-            table.start_epoll();
+            let _ = table.start_epoll(); // none left, or none on this system: poll goes on
         }
         let epoll = table.epoll.clone();
         if let (Some(epoll), Some(wake)) = (&epoll, &wake)
@@ -123,7 +136,7 @@ impl Reactor {
         let mut set = PollSet::new();
         for e in extra.iter() {
             if let Some(fd) = e.fd {
-                push(&mut set, fd, PollFlags::from_bits_retain(e.events));
+                push(&mut set, fd, epoll::asked(e.events));
             }
         }
         for (_, _, fd, want) in &plan.polled {
@@ -149,7 +162,7 @@ impl Reactor {
         let mut found = set.iter().map(PollFd::revents);
         let mut ready = 0;
         for e in extra.iter_mut() {
-            e.revents = e.fd.and_then(|_| found.next()).map_or(0, |flags| flags.bits());
+            e.revents = e.fd.and_then(|_| found.next()).map_or(0, epoll::told);
             ready += usize::from(e.revents != 0);
         }
         let happened = plan.polled.iter().zip(&mut found).filter(|(_, flags)| !flags.is_empty());
@@ -190,17 +203,7 @@ pub struct Descriptor {
     _wakes: WakeGuard,
 }
 
-impl AsFd for Descriptor {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.epoll.as_fd()
-    }
-}
-
-impl AsRawFd for Descriptor {
-    fn as_raw_fd(&self) -> RawFd {
-        self.epoll.as_fd().as_raw_fd()
-    }
-}
+lend!(Descriptor, it => &*it.epoll);
 
 impl Reactor {
     /// From here on everything that is waited for stands behind one descriptor. It says nothing in a forked child.
@@ -208,10 +211,10 @@ impl Reactor {
         let wakes = self.wake_interest();
         let wake = self.ready.descriptor()?;
         let mut table = self.table();
-        if table.epoll.is_none() {
-            table.start_epoll();
-        }
-        let epoll = table.epoll.clone().ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        let epoll = match table.epoll.clone() {
+            Some(epoll) => epoll,
+            None => table.start_epoll()?,
+        };
         if !table.wake_in_epoll {
             epoll.add_level(&wake, WAKE_KEY)?;
             table.wake_in_epoll = true;
@@ -221,13 +224,13 @@ impl Reactor {
 }
 
 impl Table {
-    /// Failure (no descriptors left) means that poll(2) goes on.
-    fn start_epoll(&mut self) {
-        let Ok(epoll) = Epoll::new() else { return };
-        self.epoll = Some(Arc::new(epoll));
+    fn start_epoll(&mut self) -> io::Result<Arc<Epoll>> {
+        let epoll = Arc::new(Epoll::new()?);
+        self.epoll = Some(epoll.clone());
         self.wake_in_epoll = false;
         let slots: Vec<usize> = self.entries.iter().map(|(slot, _)| slot).collect();
         slots.into_iter().for_each(|slot| self.enter_epoll(slot));
+        Ok(epoll)
     }
 
     /// What must be polled: everything awaited, or beside epoll what epoll refused.
@@ -251,6 +254,12 @@ impl Table {
 #[inline(never)]
 fn push<'a>(set: &mut PollSet<'a>, fd: BorrowedFd<'a>, flags: PollFlags) {
     set.push(PollFd::from_borrowed_fd(fd, flags));
+}
+
+/// Rounded up to whole milliseconds, so that a wait never ends just before the deadline it was bounded by.
+pub(crate) fn timespec(max: Duration) -> Timespec {
+    let ms = i64::try_from(max.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX).min(i64::from(i32::MAX));
+    Timespec { tv_sec: ms / 1000, tv_nsec: ((ms % 1000) * 1_000_000) as _ }
 }
 
 fn poll_flags(want: Interest) -> PollFlags {

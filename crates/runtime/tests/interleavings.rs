@@ -22,7 +22,7 @@ mod sys {
     pub mod eventfd {
         use shuttle::sync::{Condvar, Mutex};
         use std::io;
-        use std::os::fd::{AsRawFd, RawFd};
+        use rustix::fd::{AsRawFd, RawFd};
 
         #[derive(Default)]
         pub struct EventFd {

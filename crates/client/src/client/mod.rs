@@ -31,9 +31,9 @@ pub use options::HttpVersion;
 pub use request::RequestBuilder;
 pub use response::{Fields, Metrics, Response, Version};
 
-#[cfg(feature = "async-io")]
+#[cfg(all(unix, feature = "async-io"))]
 pub use event_loop::AsyncIo;
-#[cfg(feature = "tokio")]
+#[cfg(all(unix, feature = "tokio"))]
 pub use event_loop::Tokio;
 
 use crate::PlainValue;

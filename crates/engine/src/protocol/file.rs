@@ -4,8 +4,6 @@
 use std::fs::{File, OpenOptions};
 use std::future::poll_fn;
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::task::{Context, Poll};
 use std::time::UNIX_EPOCH;
@@ -17,6 +15,7 @@ use wire::escape::{self, Reject};
 
 use crate::error::{Error, Result};
 use crate::settings::Method;
+use crate::sys;
 use crate::transfer::Transfer;
 use crate::transfer::body::{BodySource, receive_failed, truncated};
 use crate::transfer::client_reader::ClientReader;
@@ -32,7 +31,7 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
 fn path_of(t: &Transfer) -> Result<PathBuf> {
     let bytes = escape::decode(t.url.path(), Reject::Zero)
         .map_err(|_| Error::new(Code::UrlMalformat, "NUL byte in file path"))?;
-    Ok(PathBuf::from(std::ffi::OsString::from_vec(bytes)))
+    sys::path_of_url(bytes).ok_or_else(|| Error::new(Code::UrlMalformat, "no path of this machine"))
 }
 
 async fn download(t: &mut Transfer, path: &PathBuf) -> Result<()> {
@@ -76,7 +75,7 @@ async fn download(t: &mut Transfer, path: &PathBuf) -> Result<()> {
 async fn list(t: &mut Transfer, path: &PathBuf) -> Result<()> {
     let unreadable = |e: std::io::Error| Error::os(Code::ReadError, "Could not read the folder", &e);
     for entry in std::fs::read_dir(path).map_err(unreadable)? {
-        let mut name = entry.map_err(unreadable)?.file_name().into_vec();
+        let mut name = sys::name_of(&entry.map_err(unreadable)?.file_name()).into_owned();
         if !name.starts_with(b".") {
             name.push(b'\n');
             poll_fn(|cx| t.writer.poll_ready(cx)).await?;
@@ -180,7 +179,7 @@ async fn upload(t: &mut Transfer, path: &PathBuf) -> Result<()> {
     let resume = t.long(O::ResumeFromLarge);
     let append = resume != 0; // CURLOPT_APPEND is for FTP and SFTP
     let mut options = OpenOptions::new();
-    options.write(true).create(true).mode(mode);
+    sys::with_mode(options.write(true).create(true), mode);
     if append {
         options.append(true)
     } else {

@@ -1,11 +1,10 @@
 //! The files of the stores: read up to a bound, and written whole or not at all.
 
-use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+use crate::sys::{like as with_permissions_of, path};
 
 /// A file is read up to this length; nothing a browser keeps comes near.
 const MAX_FILE: u64 = 64 << 20;
@@ -27,17 +26,13 @@ pub fn write(name: &[u8], bytes: &[u8]) -> io::Result<()> {
     if name == b"-" {
         return io::stdout().lock().write_all(bytes);
     }
-    let target = path(name);
+    let target = &*path(name);
     let Ok(old) = fs::metadata(target) else { return replace(target, bytes, None) };
     // A device or a pipe cannot be renamed over.
     if !old.is_file() {
         return fs::write(target, bytes);
     }
     replace(target, bytes, Some(old.permissions()))
-}
-
-fn path(name: &[u8]) -> &Path {
-    Path::new(OsStr::from_bytes(name))
 }
 
 fn replace(target: &Path, bytes: &[u8], like: Option<Permissions>) -> io::Result<()> {
@@ -60,13 +55,17 @@ const TRIES: u32 = 100;
 
 /// Exclusively: what somebody else has put there is neither followed nor written to.
 fn open_beside(target: &Path, like: Option<&Permissions>) -> io::Result<(PathBuf, File)> {
-    let mode = like.map_or(0o666, |permissions| permissions.mode() & 0o777);
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    if let Some(permissions) = like {
+        with_permissions_of(&mut options, permissions);
+    }
     let mut taken = None;
     for number in 0..TRIES {
         let mut name = target.as_os_str().to_owned();
         name.push(format!(".{}-{number}.tmp", std::process::id()));
         let beside = PathBuf::from(name);
-        match OpenOptions::new().write(true).create_new(true).mode(mode).open(&beside) {
+        match options.open(&beside) {
             Ok(file) => return Ok((beside, file)),
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => taken = Some(e),
             Err(e) => return Err(e),

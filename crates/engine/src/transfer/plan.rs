@@ -2,8 +2,6 @@
 //! the identity that all of this makes up. Anything that could make a difference to the peer is part
 //! of the identity.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -739,7 +737,7 @@ fn source(settings: &Settings, file: O, blob: O) -> Option<CertSource> {
 
 /// A file name that an option gave.
 pub fn path(text: Text) -> PathBuf {
-    PathBuf::from(OsString::from_vec(text.to_vec()))
+    crate::sys::path(&text).into_owned()
 }
 
 /// What a proxy is asked for, and what else decides as whom.

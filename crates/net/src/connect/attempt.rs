@@ -8,13 +8,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use runtime::{Reactor, Sleep, Socket};
+use runtime::{Reactor, Sleep, Socket, is_under_way};
 use rustix::io::Errno;
 
 use super::eyeballs::AttemptId;
 use super::{ConnectRequest, Connected, Endpoints, Stage, Through};
 use crate::error::{Fault, NetError, NetErrorKind};
-use crate::filter::open::{Fresh, Target, open, unix_address};
+use crate::filter::open::{Fresh, Target, open};
+use crate::sys;
 
 /// How long until a unix socket whose queue is full is tried again: no event tells.
 const UNIX_RETRY: Duration = Duration::from_millis(10);
@@ -130,11 +131,11 @@ impl Begun {
 fn try_connect(socket: &Socket, target: &Target, reactor: &Arc<Reactor>) -> Result<Begun, NetError> {
     let result = match target {
         Target::Ip(address) => rustix::net::connect(socket, address),
-        Target::Unix(address) => rustix::net::connect(socket, &unix_address(address)?),
+        Target::Unix(address) => sys::connect_unix(socket, address)?,
     };
     match result {
         Ok(()) | Err(Errno::ISCONN) => Ok(Begun::Connected),
-        Err(Errno::INPROGRESS | Errno::INTR) => Ok(Begun::Waiting),
+        Err(e) if is_under_way(e) => Ok(Begun::Waiting),
         Err(Errno::AGAIN) if matches!(target, Target::Unix(_)) => Ok(Begun::Retry(reactor.sleep(UNIX_RETRY))),
         Err(e) => Err(refused(&e.into())),
     }

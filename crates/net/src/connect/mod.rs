@@ -17,14 +17,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use runtime::{Reactor, Socket};
-use rustix::io::Errno;
+use runtime::{Reactor, Socket, is_under_way};
 
 use crate::error::{Fault, NetError};
-use crate::filter::open::{
-    SocketCallbacks, SocketOptions, Target, Transport, UnixAddress, open, unix_address,
-};
+use crate::filter::open::{SocketCallbacks, SocketOptions, Target, Transport, UnixAddress, open};
 use crate::resolver::{Answered, Candidates};
+use crate::sys;
 pub use favourites::Favourites;
 
 use eyeballs::{Awaited, Candidate, Family, NO_RECORD, Question};
@@ -142,7 +140,8 @@ pub fn begin(address: SocketAddr, options: &SocketOptions) -> Result<Socket, Net
     let target = Target::Ip(address);
     let fresh = open(&target, Transport::Tcp, options, &[], None)?;
     match rustix::net::connect(&fresh.socket, &address) {
-        Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(fresh.socket),
+        Ok(()) => Ok(fresh.socket),
+        Err(e) if is_under_way(e) => Ok(fresh.socket),
         Err(e) => Err(attempt::refused(&e.into())),
     }
 }
@@ -154,7 +153,7 @@ pub async fn connect_unix<T>(
     address: &UnixAddress,
     stage: &Stage<'_, T>,
 ) -> Result<T, NetError> {
-    unix_address(address)?; // too long a name is another error than a failed attempt
+    sys::check_unix(address)?; // too long a name is another error than a failed attempt
     race::run(reactor, request, &mut Only(Some(Target::Unix(address.clone())), request.started), stage).await
 }
 

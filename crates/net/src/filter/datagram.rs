@@ -5,10 +5,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use runtime::{Direction, Reactor, Socket};
-use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, connect, recvfrom, sendto, socket_with,
-};
+use runtime::{Direction, Reactor, SEND, Socket, new_socket};
+use rustix::net::{AddressFamily, RecvFlags, SocketType, connect, recvfrom, sendto};
 
 use super::open::{SocketCallbacks, SocketOptions, Target, Transport, open};
 use crate::error::NetError;
@@ -16,7 +14,7 @@ use crate::error::NetError;
 /// Whether a route leads there: the system says so of a socket that has sent nothing.
 pub fn is_routed(to: &SocketAddr) -> bool {
     let family = if to.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-    let probe = socket_with(family, SocketType::DGRAM, SocketFlags::CLOEXEC, None);
+    let probe = new_socket(family, SocketType::DGRAM);
     probe.is_ok_and(|probe| connect(&probe, to).is_ok())
 }
 
@@ -44,7 +42,7 @@ impl Datagrams {
 
     /// Sends one datagram. One that finds no room is lost, as others are lost on the way.
     pub fn send_to(&self, bytes: &[u8], peer: SocketAddr) -> io::Result<()> {
-        match sendto(&self.socket, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT, &peer) {
+        match sendto(&self.socket, bytes, SEND, &peer) {
             Ok(_) => Ok(()),
             Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(()),
             Err(e) => Err(e.into()),

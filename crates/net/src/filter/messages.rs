@@ -6,8 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::task::{Poll, ready};
 
-use runtime::{Reactor, Socket};
-use rustix::io::Errno;
+use runtime::{Reactor, Socket, is_under_way};
 use rustix::net::connect;
 
 use super::open::{SocketOptions, Target, Transport, open};
@@ -33,7 +32,8 @@ impl Messages {
     ) -> Result<Messages, NetError> {
         let mut socket = open(&Target::Ip(server), transport, options, local_hosts, None)?.socket;
         match connect(&socket, &server) {
-            Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => {}
+            Ok(()) => {}
+            Err(e) if is_under_way(e) => {}
             Err(e) => return Err(NetError::from_io(NetErrorKind::CouldntConnect, "", &e.into())),
         }
         socket.attach(reactor, owner);

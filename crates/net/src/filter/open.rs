@@ -2,15 +2,14 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-use nix::sys::socket::{setsockopt, sockopt as nix_opt};
-use runtime::{CloseHook, Socket};
-use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, socket_with, sockopt};
+use runtime::fd::{AsFd, BorrowedFd, OwnedFd};
+use runtime::{CloseHook, Socket, new_socket};
+use rustix::net::{AddressFamily, SocketType, bind, sockopt};
 
 use crate::error::{NetError, NetErrorKind};
+use crate::sys;
 
 /// What a socket is for (curlsocktype).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,7 +146,7 @@ impl LocalBinding {
 
     /// The host that names the local end and has to be looked up; none where an interface has that name.
     pub fn host_name(&self) -> Option<&str> {
-        let may_be = self.device.as_deref().filter(|name| nix::net::if_::if_nametoindex(*name).is_err());
+        let may_be = self.device.as_deref().filter(|name| sys::interface_number(name).is_none());
         self.host.as_deref().or(may_be)
     }
 
@@ -202,17 +201,16 @@ pub(crate) fn unbound(
 }
 
 fn create(target: &Target, transport: Transport) -> Result<OwnedFd, NetError> {
-    let family = match target {
-        Target::Ip(SocketAddr::V4(_)) => AddressFamily::INET,
-        Target::Ip(SocketAddr::V6(_)) => AddressFamily::INET6,
-        Target::Unix(_) => AddressFamily::UNIX,
-    };
     let kind = match transport {
         Transport::Tcp => SocketType::STREAM,
         Transport::Udp => SocketType::DGRAM,
     };
-    socket_with(family, kind, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)
-        .map_err(|e| failed(NetErrorKind::CouldntConnect, "failed to open socket", e.into()))
+    let made = match target {
+        Target::Ip(SocketAddr::V4(_)) => new_socket(AddressFamily::INET, kind),
+        Target::Ip(SocketAddr::V6(_)) => new_socket(AddressFamily::INET6, kind),
+        Target::Unix(_) => sys::new_unix_socket(kind),
+    };
+    made.map_err(|e| failed(NetErrorKind::CouldntConnect, "failed to open socket", e))
 }
 
 /// An application's socket becomes non-blocking, as everything here expects.
@@ -236,7 +234,7 @@ fn configure(socket: &Socket, target: &Target, transport: Transport, options: &S
         let _ = sockopt::set_tcp_keepcnt(socket, keep.count);
     }
     if tcp && options.fast_open {
-        let _ = setsockopt(socket, nix_opt::TcpFastOpenConnect, &true);
+        sys::open_fast(socket);
     }
     if let Some(size) = options.send_buffer {
         let _ = sockopt::set_socket_send_buffer_size(socket, size);
@@ -255,13 +253,13 @@ fn bind_local(
     }
     let interface = local.interface.as_deref().or(local.device.as_deref());
     if let Some(name) = interface
-        && setsockopt(socket, nix_opt::BindToDevice, &name.into()).is_ok()
+        && sys::bind_to_interface(socket, name)
         && local.host.is_none()
     {
-        return Ok(()); // needs privileges on older kernels; otherwise its address is bound below
+        return Ok(()); // otherwise its address is bound below
     }
     let address = local_address(remote, local, interface, hosts)?;
-    let _ = setsockopt(socket, nix_opt::IpBindAddressNoPort, &true);
+    sys::choose_port_late(socket);
     bind_port(socket, address, local)
 }
 
@@ -322,32 +320,13 @@ fn bind_port(socket: &Socket, address: IpAddr, local: &LocalBinding) -> Result<(
 
 /// The addresses of an interface, link-local ones last: they need a scope to be of use.
 fn interface_addresses(name: &str) -> Vec<IpAddr> {
-    let Ok(all) = nix::ifaddrs::getifaddrs() else { return Vec::new() };
-    let own = all.filter(|i| i.interface_name == name).filter_map(|i| i.address);
-    let mut list: Vec<IpAddr> = own
-        .filter_map(|a| {
-            let v4 = a.as_sockaddr_in().map(|a| IpAddr::V4(a.ip()));
-            v4.or_else(|| a.as_sockaddr_in6().map(|a| IpAddr::V6(a.ip())))
-        })
-        .collect();
+    let mut list = sys::interface_addresses(name);
     list.sort_by_key(|ip| matches!(ip, IpAddr::V6(v6) if v6.is_unicast_link_local()));
     list
 }
 
-/// The system's form of a unix address.
-pub(crate) fn unix_address(address: &UnixAddress) -> Result<SocketAddrUnix, NetError> {
-    let (made, name) = match address {
-        UnixAddress::Path(path) => (SocketAddrUnix::new(path.as_slice()), path),
-        UnixAddress::Abstract(name) => (SocketAddrUnix::new_abstract_name(name), name),
-    };
-    made.map_err(|_| {
-        let message = format!("Unix socket path too long: '{}'", String::from_utf8_lossy(name));
-        NetError::new(NetErrorKind::CouldntResolveHost, message)
-    })
-}
-
 fn unbindable(what: &str, name: &str) -> NetError {
-    let e = io::Error::from(Errno::NODEV);
+    let e = io::Error::from(sys::NO_DEVICE);
     let message = format!("Could not bind to {what}'{name}' with errno {}: {}", code(&e), plain(&e));
     NetError::from_io(NetErrorKind::InterfaceFailed, message, &e)
 }

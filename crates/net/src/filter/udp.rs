@@ -3,11 +3,11 @@
 
 use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use quinn_udp::{EcnCodepoint, RecvMeta, Transmit, UdpSockRef, UdpSocketState, is_msg_size_err};
+use runtime::fd::{AsFd, BorrowedFd};
 use runtime::{Direction, Reactor, Socket};
 use rustix::net::{connect, connect_unspec};
 

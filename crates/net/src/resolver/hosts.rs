@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 
 use super::reread::Reread;
+use crate::sys::HOSTS as HOSTS_FILE;
 
 type Names = HashMap<String, Vec<IpAddr>>;
 
-static HOSTS: Reread<Names> = Reread::new("/etc/hosts", read);
+static HOSTS: Reread<Names> = Reread::new(HOSTS_FILE, read);
 
 /// Whether the file has this name, in whatever case.
 pub(super) fn knows(name: &str) -> bool {

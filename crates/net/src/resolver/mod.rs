@@ -22,6 +22,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::error::{NetError, NetErrorKind};
+use crate::sys;
 use cache::Kept;
 pub use cache::ResolveCache;
 pub use candidates::{Answered, Candidate, Candidates, Part, RESOLUTION_DELAY};
@@ -147,7 +148,7 @@ fn scope(zone: &str, options: &ResolveOptions) -> u32 {
 
 /// A zone is an interface's name or number.
 pub fn zone_number(zone: &str) -> Option<u32> {
-    zone.parse().ok().or_else(|| nix::net::if_::if_nametoindex(zone).ok())
+    zone.parse().ok().or_else(|| sys::interface_number(zone))
 }
 
 /// Names that must not reach the system's resolver.

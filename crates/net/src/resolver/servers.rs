@@ -22,8 +22,9 @@ use super::reread::Reread;
 use crate::filter::messages::Messages;
 use crate::filter::open::{LocalBinding, SocketOptions, Transport};
 use crate::random;
+use crate::sys::NAME_SERVERS;
 
-static CONFIGURED: Reread<ResolvConf> = Reread::new("/etc/resolv.conf", ResolvConf::parse);
+static CONFIGURED: Reread<ResolvConf> = Reread::new(NAME_SERVERS, ResolvConf::parse);
 
 /// What an answer by UDP may have without being cut to pieces on the way (RFC 9715 section 3.1).
 const ROOM: u16 = 1232;

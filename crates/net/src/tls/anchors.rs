@@ -8,25 +8,15 @@ use super::CaSource;
 use super::dn;
 use super::profile::Profile;
 use super::x509::Certificate;
-use crate::{NetError, NetErrorKind};
+use crate::{NetError, NetErrorKind, sys};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use std::collections::HashMap;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
-/// Where distributions keep their bundle, in order of frequency.
-const BUNDLES: [&str; 6] = [
-    "/etc/ssl/certs/ca-certificates.crt",
-    "/etc/pki/tls/certs/ca-bundle.crt",
-    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
-    "/etc/ssl/ca-bundle.pem",
-    "/etc/ssl/cert.pem",
-    "/usr/local/share/certs/ca-root-nss.crt",
-];
 /// Sets kept at once; an application rarely has more than one.
 const MAX_SETS: usize = 16;
 /// A directory of certificates is read up to this many files.
@@ -64,14 +54,19 @@ impl Anchors {
     fn add_pem(&mut self, bytes: &[u8]) -> usize {
         let mut found = 0;
         for der in CertificateDer::pem_slice_iter(bytes).filter_map(Result::ok) {
-            let Some(subject) = Certificate::parse(&der).and_then(|c| dn::canonical(c.subject)) else {
-                continue;
-            };
-            found += 1;
-            self.subjects.entry(subject).or_default().push(self.certs.len());
-            self.certs.push(der);
+            found += usize::from(self.add(der));
         }
         found
+    }
+
+    /// Adds a certificate, unless it can't be read.
+    fn add(&mut self, der: CertificateDer<'static>) -> bool {
+        let Some(subject) = Certificate::parse(&der).and_then(|c| dn::canonical(c.subject)) else {
+            return false;
+        };
+        self.subjects.entry(subject).or_default().push(self.certs.len());
+        self.certs.push(der);
+        true
     }
 }
 
@@ -99,16 +94,16 @@ pub fn load(sources: &[CaSource], keep: Option<Duration>) -> Result<Arc<Anchors>
 
 /// The system's bundle, if there is one.
 pub fn system_bundle() -> Option<PathBuf> {
-    BUNDLES.iter().map(Path::new).find(|p| p.is_file()).map(Path::to_path_buf)
+    sys::BUNDLES.iter().map(Path::new).find(|p| p.is_file()).map(Path::to_path_buf)
 }
 
 /// What tells one state of a file from another.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stamp(Option<(u64, u64, u64, i64, i64)>);
+pub struct Stamp(Option<sys::FileState>);
 
 impl Stamp {
     pub fn of(path: &Path) -> Stamp {
-        Stamp(fs::metadata(path).ok().map(|m| (m.dev(), m.ino(), m.size(), m.mtime(), m.mtime_nsec())))
+        Stamp(fs::metadata(path).ok().map(|about| sys::file_state(&about)))
     }
 }
 
@@ -181,6 +176,9 @@ fn read(sources: &[CaSource]) -> Result<Anchors, NetError> {
             CaSource::System => {
                 if let Some(bytes) = system_bundle().and_then(|p| fs::read(p).ok()) {
                     anchors.add_pem(&bytes);
+                }
+                for der in sys::trusted() {
+                    anchors.add(der.into());
                 }
             }
         }

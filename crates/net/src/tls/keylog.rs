@@ -1,9 +1,8 @@
 //! Secrets for debuggers, in the format of NSS: one line per secret, appended to a file.
 
 use rustls::KeyLog;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -19,7 +18,7 @@ impl LogFile {
 
 /// `None` when the file can't be opened: key logging never fails a transfer.
 pub fn open(path: &Path) -> Option<File> {
-    OpenOptions::new().append(true).create(true).mode(0o600).open(path).ok()
+    crate::sys::open_secrets(path).ok()
 }
 
 impl KeyLog for LogFile {

@@ -153,13 +153,13 @@ impl Connection {
     /// X509_V_ERR_…, 0 where the chain is good.
     pub fn verdict(&self) -> i64 {
         // SAFETY: the connection is our own.
-        unsafe { (self.f.verdict)(self.ssl) }
+        unsafe { (self.f.verdict)(self.ssl) }.into()
     }
 
     /// What OpenSSL calls it.
     pub fn verdict_text(&self) -> &'static str {
         // SAFETY: a constant text.
-        unsafe { constant((self.f.verdict_text)(self.verdict())) }.unwrap_or_default()
+        unsafe { constant((self.f.verdict_text)((self.f.verdict)(self.ssl))) }.unwrap_or_default()
     }
 
     /// The server's certificates in DER, its own first.

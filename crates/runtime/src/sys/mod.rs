@@ -1,9 +1,14 @@
-//! Operating-system specifics. Another system is a second file beside `unix.rs` and another set of these helpers.
+//! Operating-system specifics: what differs has one name and a file each in `unix` and `windows`; what doesn't, stands here.
+//! Nothing above names a system.
 
-pub(crate) mod epoll;
-pub(crate) mod eventfd;
 pub(crate) mod fork;
-pub(crate) mod host;
-pub(crate) mod privilege;
-pub(crate) mod threads;
-pub(crate) mod unix;
+pub(crate) mod socket;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+pub(crate) use unix::{calls, epoll, eventfd, host, lend, privilege, threads};
+#[cfg(windows)]
+pub(crate) use windows::{calls, epoll, eventfd, host, lend, privilege, threads};

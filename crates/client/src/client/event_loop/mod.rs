@@ -6,14 +6,14 @@ use std::time::Instant;
 
 use engine::Descriptor;
 
-#[cfg(feature = "async-io")]
+#[cfg(all(unix, feature = "async-io"))]
 mod async_io;
-#[cfg(feature = "tokio")]
+#[cfg(all(unix, feature = "tokio"))]
 mod tokio;
 
-#[cfg(feature = "async-io")]
+#[cfg(all(unix, feature = "async-io"))]
 pub use async_io::AsyncIo;
-#[cfg(feature = "tokio")]
+#[cfg(all(unix, feature = "tokio"))]
 pub use tokio::Tokio;
 
 /// An event loop in which a [`Driver`](crate::Driver) can wait. [`Tokio`] and [`AsyncIo`] are two, each behind the feature of its name;

@@ -2,16 +2,19 @@
 //! is attached to changes as its connection is leased and given back.
 
 use std::io::{self, IoSlice};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, send, sendmsg, sockopt};
+use rustix::net::{RecvFlags, recv, send, sockopt};
 
 use crate::interest::Direction;
 use crate::reactor::{Reactor, Registration};
+use crate::sys::calls::{self, LOOK_WHILE_CONNECTING, RECEIVE_NOW, SEND};
+use crate::timers::Sleep;
 
 /// Closes a descriptor in the application's way.
 pub type CloseHook = Box<dyn FnOnce(OwnedFd) + Send>;
@@ -33,27 +36,30 @@ pub struct Socket {
     fd: Option<Arc<OwnedFd>>,
     close: Option<CloseHook>,
     registration: Option<Registration>,
+    /// While it is being connected, on systems that may not tell how that ends.
+    look: Option<Box<Sleep>>,
 }
 
 impl Socket {
     /// A socket that is closed by the system's close. It must be non-blocking.
     pub fn new(fd: OwnedFd) -> Socket {
-        Socket { fd: Some(Arc::new(fd)), close: None, registration: None }
+        Socket { fd: Some(Arc::new(fd)), close: None, registration: None, look: None }
     }
 
     /// A socket that the hook closes.
     pub fn with_close_hook(fd: OwnedFd, hook: CloseHook) -> Socket {
-        Socket { fd: Some(Arc::new(fd)), close: Some(hook), registration: None }
+        Socket { fd: Some(Arc::new(fd)), close: Some(hook), registration: None, look: None }
     }
 
     /// Registers with a reactor, leaving the one it was with.
     pub fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {
-        self.registration = None;
+        self.detach();
         self.registration = Some(reactor.attach(self.shared().clone(), owner));
     }
 
     /// Leaves its reactor.
     pub fn detach(&mut self) {
+        self.look = None;
         self.registration = None;
     }
 
@@ -103,7 +109,7 @@ impl Socket {
     /// Receives what is there, with or without a reactor. Pending when there is nothing; nobody is woken later.
     pub fn try_recv(&mut self, buf: &mut [u8]) -> Poll<io::Result<usize>> {
         loop {
-            match recv(self.shared(), &mut *buf, RecvFlags::DONTWAIT) {
+            match recv(self.shared(), &mut *buf, RECEIVE_NOW) {
                 Ok((_, n)) => return Poll::Ready(Ok(n)),
                 Err(Errno::AGAIN) => return Poll::Pending,
                 Err(Errno::INTR) => {}
@@ -114,7 +120,7 @@ impl Socket {
 
     /// Sends as much as fits; tries at once.
     pub fn poll_send(&mut self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        self.poll_now(cx, |fd| Ok(send(fd, buf, SendFlags::NOSIGNAL)?))
+        self.poll_now(cx, |fd| Ok(send(fd, buf, SEND)?))
     }
 
     /// Sends as much as fits of several pieces in one call.
@@ -123,19 +129,58 @@ impl Socket {
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let nothing = SendAncillaryBuffer::default;
-        self.poll_now(cx, |fd| Ok(sendmsg(fd, bufs, &mut nothing(), SendFlags::NOSIGNAL)?))
+        self.poll_now(cx, |fd| calls::send_vectored(fd, bufs))
     }
 
     /// After a non-blocking connect: how it ended. An event from before the connect is recognised and waited past.
     pub fn poll_connected(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll_connected_looking(cx, LOOK_WHILE_CONNECTING)
+    }
+
+    /// The same, and looks every so often without having been told. A timer brings that about: so it works in whatever way the
+    /// application waits.
+    fn poll_connected_looking(
+        &mut self,
+        cx: &mut Context<'_>,
+        every: Option<Duration>,
+    ) -> Poll<io::Result<()>> {
         loop {
-            std::task::ready!(self.registered()?.poll_ready(cx, Direction::Write));
-            sockopt::socket_error(self.shared())??;
-            match rustix::net::getpeername(self.shared()) {
-                Ok(_) => return Poll::Ready(Ok(())),
-                Err(Errno::NOTCONN) => self.registered()?.dry(Direction::Write),
-                Err(e) => return Poll::Ready(Err(e.into())),
+            let told = self.registered()?.poll_ready(cx, Direction::Write).is_ready();
+            if !told && !self.is_time_to_look(cx, every)? {
+                return Poll::Pending;
+            }
+            if let Some(ended) = self.connected() {
+                self.look = None;
+                return Poll::Ready(ended);
+            }
+            self.registered()?.dry(Direction::Write);
+        }
+    }
+
+    /// How a connect has ended, if it has.
+    fn connected(&self) -> Option<io::Result<()>> {
+        match sockopt::socket_error(self.shared()) {
+            Ok(Ok(())) => {}
+            Ok(Err(e)) | Err(e) => return Some(Err(e.into())),
+        }
+        match rustix::net::getpeername(self.shared()) {
+            Ok(_) => Some(Ok(())),
+            Err(Errno::NOTCONN) => calls::failed_to_connect(self.as_fd()).map(Err),
+            Err(e) => Some(Err(e.into())),
+        }
+    }
+
+    fn is_time_to_look(&mut self, cx: &mut Context<'_>, every: Option<Duration>) -> io::Result<bool> {
+        let Some(every) = every else { return Ok(false) };
+        let mut sleep = match self.look.take() {
+            Some(sleep) => sleep,
+            None => Box::new(self.registered()?.reactor().sleep(every)),
+        };
+        match Pin::new(&mut *sleep).poll(cx) {
+            Poll::Ready(()) => Ok(true),
+            Poll::Pending => {
+                self.look = Some(sleep);
+                Ok(false)
             }
         }
     }
@@ -171,8 +216,7 @@ impl Socket {
     /// Has what came acknowledged now, where the system can: a peer that holds small packets back until the one before was
     /// (RFC 896) sends the next.
     pub fn acknowledge(&self) {
-        #[cfg(target_os = "linux")]
-        let _ = sockopt::set_tcp_quickack(self.shared(), true); // not every socket is TCP's
+        calls::acknowledge(self.as_fd());
     }
 
     /// Says that nothing more will be sent, and goes on receiving.
@@ -182,14 +226,13 @@ impl Socket {
 
     /// Accepts one connection of a listening socket: a non-blocking descriptor.
     pub fn poll_accept(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<OwnedFd>> {
-        let flags = rustix::net::SocketFlags::NONBLOCK | rustix::net::SocketFlags::CLOEXEC;
-        self.poll_io(cx, Direction::Read, |fd| Ok(rustix::net::accept_with(fd, flags)?))
+        self.poll_io(cx, Direction::Read, calls::accept)
     }
 
     /// Looks without waiting and without taking anything.
     pub fn idle_state(&self) -> Idle {
         let mut byte = [0u8; 1];
-        match recv(self.shared(), &mut byte, RecvFlags::PEEK | RecvFlags::DONTWAIT) {
+        match recv(self.shared(), &mut byte, RecvFlags::PEEK | RECEIVE_NOW) {
             Ok((_, 0)) => Idle::Closed,
             Ok(_) => Idle::Data,
             Err(Errno::AGAIN | Errno::INTR) => Idle::Alive,
@@ -225,11 +268,7 @@ impl Socket {
     }
 }
 
-impl AsFd for Socket {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.shared().as_fd()
-    }
-}
+crate::sys::lend!(Socket, it => &**it.shared());
 
 impl Drop for Socket {
     /// In this order: the application's socket callback hears REMOVE, then its close callback gets the descriptor.

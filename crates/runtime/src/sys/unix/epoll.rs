@@ -2,25 +2,17 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
-use rustix::event::{PollFd, Timespec, epoll, poll};
+use rustix::event::{PollFd, PollFlags, epoll, poll};
+
+use crate::wait::{Event, timespec};
 
 /// Events taken from the kernel per call.
 const BATCH: usize = 256;
 
 pub(crate) struct Epoll(OwnedFd);
-
-/// One event: the key given at registration and what happened.
-#[derive(Clone, Copy)]
-pub(crate) struct Event {
-    pub(crate) key: u64,
-    pub(crate) read: bool,
-    pub(crate) write: bool,
-    /// Data and the end may have been reported together, once: read on until 0 or EAGAIN.
-    pub(crate) hangup: bool,
-}
 
 impl Epoll {
     pub(crate) fn new() -> io::Result<Epoll> {
@@ -59,15 +51,21 @@ impl Epoll {
     }
 }
 
-impl AsFd for Epoll {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
-    }
-}
+crate::sys::lend!(Epoll, it => &it.0);
 
 /// poll(2). A signal is an error.
 pub(crate) fn poll_fds(fds: &mut [PollFd<'_>], max: Duration) -> io::Result<usize> {
     Ok(poll(fds, Some(&timespec(max)))?)
+}
+
+/// What an application asks for: its bits are the system's.
+pub(crate) fn asked(events: i16) -> PollFlags {
+    PollFlags::from_bits_retain(events)
+}
+
+/// What an application is told.
+pub(crate) fn told(flags: PollFlags) -> i16 {
+    flags.bits()
 }
 
 fn decode(event: &epoll::Event) -> Event {
@@ -80,10 +78,4 @@ fn decode(event: &epoll::Event) -> Event {
         write: flags.intersects(F::OUT | F::HUP | F::ERR),
         hangup,
     }
-}
-
-/// Rounded up to whole milliseconds, so that a wait never ends just before the deadline it was bounded by.
-fn timespec(max: Duration) -> Timespec {
-    let ms = i64::try_from(max.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX).min(i64::from(i32::MAX));
-    Timespec { tv_sec: ms / 1000, tv_nsec: (ms % 1000) * 1_000_000 }
 }

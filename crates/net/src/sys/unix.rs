@@ -1,0 +1,108 @@
+//! Linux, and what is like it.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::net::IpAddr;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use nix::sys::socket::{setsockopt, sockopt};
+use runtime::Socket;
+use runtime::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect};
+
+use crate::error::{NetError, NetErrorKind};
+use crate::filter::open::UnixAddress;
+
+/// hosts(5).
+pub(crate) const HOSTS: &str = "/etc/hosts";
+/// resolv.conf(5): name servers and search domains.
+pub(crate) const NAME_SERVERS: &str = "/etc/resolv.conf";
+/// Where distributions keep their bundle of trusted certificates, in order of frequency.
+pub(crate) const BUNDLES: &[&str] = &[
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+    "/usr/local/share/certs/ca-root-nss.crt",
+];
+
+/// What bind(2) says of a device that is not there.
+pub(crate) const NO_DEVICE: Errno = Errno::NODEV;
+
+/// Certificates that the system trusts and keeps in no file: there are none.
+pub(crate) fn trusted() -> impl Iterator<Item = Vec<u8>> {
+    std::iter::empty()
+}
+
+/// A network interface's number.
+pub(crate) fn interface_number(name: &str) -> Option<u32> {
+    nix::net::if_::if_nametoindex(name).ok()
+}
+
+/// A network interface's addresses.
+pub(crate) fn interface_addresses(name: &str) -> Vec<IpAddr> {
+    let Ok(all) = nix::ifaddrs::getifaddrs() else { return Vec::new() };
+    let own = all.filter(|i| i.interface_name == name).filter_map(|i| i.address);
+    own.filter_map(|a| {
+        let v4 = a.as_sockaddr_in().map(|a| IpAddr::V4(a.ip()));
+        v4.or_else(|| a.as_sockaddr_in6().map(|a| IpAddr::V6(a.ip())))
+    })
+    .collect()
+}
+
+/// Has all go through that interface, where the system lets us: older kernels want privileges.
+pub(crate) fn bind_to_interface(socket: &Socket, name: &str) -> bool {
+    setsockopt(socket, sockopt::BindToDevice, &name.into()).is_ok()
+}
+
+/// A port is chosen when the socket is connected, not when its address is bound: there are more that way.
+pub(crate) fn choose_port_late(socket: &Socket) {
+    let _ = setsockopt(socket, sockopt::IpBindAddressNoPort, &true);
+}
+
+/// The first bytes leave with the SYN (RFC 7413).
+pub(crate) fn open_fast(socket: &Socket) {
+    let _ = setsockopt(socket, sockopt::TcpFastOpenConnect, &true);
+}
+
+/// A socket for names in the file system.
+pub(crate) fn new_unix_socket(kind: SocketType) -> io::Result<OwnedFd> {
+    runtime::new_socket(AddressFamily::UNIX, kind)
+}
+
+/// Begins to connect such a socket.
+pub(crate) fn connect_unix(socket: &Socket, address: &UnixAddress) -> Result<Result<(), Errno>, NetError> {
+    Ok(connect(socket, &unix_address(address)?))
+}
+
+/// Whether there can be such a name.
+pub(crate) fn check_unix(address: &UnixAddress) -> Result<(), NetError> {
+    unix_address(address).map(drop)
+}
+
+/// The system's form of a unix address.
+fn unix_address(address: &UnixAddress) -> Result<SocketAddrUnix, NetError> {
+    let (made, name) = match address {
+        UnixAddress::Path(path) => (SocketAddrUnix::new(path.as_slice()), path),
+        UnixAddress::Abstract(name) => (SocketAddrUnix::new_abstract_name(name), name),
+    };
+    made.map_err(|_| {
+        let message = format!("Unix socket path too long: '{}'", String::from_utf8_lossy(name));
+        NetError::new(NetErrorKind::CouldntResolveHost, message)
+    })
+}
+
+/// Opens a file that is for its owner alone, to add to it.
+pub(crate) fn open_secrets(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).create(true).mode(0o600).open(path)
+}
+
+/// What tells one state of a file from another.
+pub(crate) type FileState = (u64, u64, u64, i64, i64);
+
+pub(crate) fn file_state(about: &Metadata) -> FileState {
+    (about.dev(), about.ino(), about.size(), about.mtime(), about.mtime_nsec())
+}

@@ -1,0 +1,92 @@
+//! Windows.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::net::IpAddr;
+use std::os::windows::fs::MetadataExt;
+use std::path::Path;
+
+use runtime::Socket;
+use runtime::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::SocketType;
+use schannel::cert_context::{CertContext, ValidUses};
+use schannel::cert_store::CertStore;
+
+use crate::error::{NetError, NetErrorKind};
+use crate::filter::open::UnixAddress;
+
+/// Where the hosts file stands on every installation that was not moved.
+pub(crate) const HOSTS: &str = r"C:\Windows\System32\drivers\etc\hosts";
+/// Name servers stand in no file: only the application's are asked.
+pub(crate) const NAME_SERVERS: &str = "";
+/// The system keeps certificates in a store, not in a file.
+pub(crate) const BUNDLES: &[&str] = &[];
+
+/// What Winsock says of an address that is not this machine's.
+pub(crate) const NO_DEVICE: Errno = Errno::ADDRNOTAVAIL;
+
+/// Certificates that the system trusts and keeps in no file: the machine's, its administration's and the user's roots, but those
+/// that are not for servers (id-kp-serverAuth, RFC 5280 section 4.2.1.12) or were disallowed since.
+pub(crate) fn trusted() -> impl Iterator<Item = Vec<u8>> {
+    let disallowed: Vec<Vec<u8>> = certificates("Disallowed").map(|cert| cert.to_der().to_vec()).collect();
+    let is_for_servers = |cert: &CertContext| match cert.valid_uses() {
+        Ok(ValidUses::All) => true,
+        Ok(ValidUses::Oids(uses)) => uses.iter().any(|use_| use_ == "1.3.6.1.5.5.7.3.1"),
+        Err(_) => false,
+    };
+    let roots = certificates("ROOT").filter(is_for_servers).map(|cert| cert.to_der().to_vec());
+    roots.filter(move |der| !disallowed.contains(der)).collect::<Vec<_>>().into_iter()
+}
+
+/// A store that cannot be opened has none.
+fn certificates(store: &str) -> impl Iterator<Item = CertContext> {
+    let store = CertStore::open_current_user(store).ok();
+    store.into_iter().flat_map(|store| store.certs().collect::<Vec<_>>())
+}
+
+/// curl on Windows knows interfaces by their numbers alone.
+pub(crate) fn interface_number(_: &str) -> Option<u32> {
+    None
+}
+
+/// None, as in curl on Windows: CURLOPT_INTERFACE takes an address.
+pub(crate) fn interface_addresses(_: &str) -> Vec<IpAddr> {
+    Vec::new()
+}
+
+/// Windows has nothing like it.
+pub(crate) fn bind_to_interface(_: &Socket, _: &str) -> bool {
+    false
+}
+
+/// Windows chooses at once.
+pub(crate) fn choose_port_late(_: &Socket) {}
+
+/// Windows has it for overlapped calls alone (ConnectEx).
+pub(crate) fn open_fast(_: &Socket) {}
+
+/// There are none here; options that name one are refused before.
+pub(crate) fn new_unix_socket(_: SocketType) -> io::Result<OwnedFd> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+pub(crate) fn connect_unix(_: &Socket, address: &UnixAddress) -> Result<Result<(), Errno>, NetError> {
+    check_unix(address).map(|()| Err(Errno::AFNOSUPPORT))
+}
+
+pub(crate) fn check_unix(_: &UnixAddress) -> Result<(), NetError> {
+    Err(NetError::new(NetErrorKind::CouldntConnect, "no Unix sockets on this system"))
+}
+
+/// Opens a file to add to it. Who may read it, its folder says.
+pub(crate) fn open_secrets(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).create(true).open(path)
+}
+
+/// What tells one state of a file from another: when it was made and written, and its size.
+pub(crate) type FileState = (u64, u64, u64);
+
+pub(crate) fn file_state(about: &Metadata) -> FileState {
+    (about.creation_time(), about.last_write_time(), about.file_size())
+}

@@ -1,0 +1,46 @@
+//! Calls on sockets that each system has in its own way.
+
+use std::io::{self, IoSlice};
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvFlags, SendAncillaryBuffer, SendFlags, SocketFlags, SocketType, accept_with, sendmsg,
+    socket_with,
+};
+
+/// How everything is sent: a peer that is gone is an error and no signal.
+pub const SEND: SendFlags = SendFlags::NOSIGNAL;
+/// Receiving never waits.
+pub(crate) const RECEIVE_NOW: RecvFlags = RecvFlags::DONTWAIT;
+/// How often a socket that is being connected is looked at without an event: poll and epoll tell of every end.
+pub(crate) const LOOK_WHILE_CONNECTING: Option<Duration> = None;
+
+/// A new socket that never waits and that no other program inherits.
+pub fn new_socket(family: AddressFamily, kind: SocketType) -> io::Result<OwnedFd> {
+    Ok(socket_with(family, kind, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)?)
+}
+
+/// Whether a connect call that ended so goes on by itself, and the socket tells how it ends.
+pub fn is_under_way(e: Errno) -> bool {
+    matches!(e, Errno::INPROGRESS | Errno::INTR)
+}
+
+pub(crate) fn send_vectored(fd: BorrowedFd<'_>, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
+    Ok(sendmsg(fd, bufs, &mut SendAncillaryBuffer::default(), SEND)?)
+}
+
+pub(crate) fn accept(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    Ok(accept_with(fd, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC)?)
+}
+
+/// Whether a connect has failed of which the socket's own error says nothing: here it says all.
+pub(crate) fn failed_to_connect(_: BorrowedFd<'_>) -> Option<io::Error> {
+    None
+}
+
+pub(crate) fn acknowledge(_fd: BorrowedFd<'_>) {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::net::sockopt::set_tcp_quickack(_fd, true); // not every socket is TCP's
+}

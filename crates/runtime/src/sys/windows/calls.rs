@@ -1,0 +1,48 @@
+//! Calls on sockets that each system has in its own way: Winsock's.
+
+use std::io::{self, IoSlice};
+use std::os::windows::io::{BorrowedSocket, OwnedSocket};
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType};
+use socket2::{Domain, SockRef, Socket, Type};
+
+/// How everything is sent: there are no signals.
+pub const SEND: SendFlags = SendFlags::empty();
+/// No flag says so here: sockets are made such that they never wait.
+pub(crate) const RECEIVE_NOW: RecvFlags = RecvFlags::empty();
+/// How often a socket that is being connected is looked at without an event: before Windows 10 2004, WSAPoll never told of a
+/// connect that had failed.
+pub(crate) const LOOK_WHILE_CONNECTING: Option<Duration> = Some(Duration::from_millis(50));
+
+/// A new socket that never waits and that no other program inherits. Winsock is started by the first one.
+pub fn new_socket(family: AddressFamily, kind: SocketType) -> io::Result<OwnedSocket> {
+    let kind = if kind == SocketType::DGRAM { Type::DGRAM } else { Type::STREAM };
+    let socket = Socket::new(Domain::from(i32::from(family.as_raw())), kind, None)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket.into())
+}
+
+/// Whether a connect call that ended so goes on by itself, and the socket tells how it ends.
+pub fn is_under_way(e: Errno) -> bool {
+    matches!(e, Errno::WOULDBLOCK | Errno::INPROGRESS | Errno::INTR)
+}
+
+pub(crate) fn send_vectored(fd: BorrowedSocket<'_>, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
+    SockRef::from(&fd).send_vectored(bufs)
+}
+
+/// What is accepted has the listening socket's properties; what an application made may wait.
+pub(crate) fn accept(fd: BorrowedSocket<'_>) -> io::Result<OwnedSocket> {
+    let accepted = rustix::net::accept(fd)?;
+    rustix::io::ioctl_fionbio(&accepted, true)?;
+    Ok(accepted)
+}
+
+/// Whether a connect has failed of which the socket's own error says nothing.
+pub(crate) fn failed_to_connect(_: BorrowedSocket<'_>) -> Option<io::Error> {
+    None
+}
+
+pub(crate) fn acknowledge(_: BorrowedSocket<'_>) {}

@@ -1,0 +1,73 @@
+//! Readiness: WSAPoll, for any number of sockets. There is nothing to register them with once and for all.
+
+use std::io;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fd::AsFd;
+
+use super::eventfd::EventFd;
+use crate::wait::{Event, timespec};
+
+/// There is none.
+pub(crate) enum Epoll {}
+
+impl Epoll {
+    pub(crate) fn new() -> io::Result<Epoll> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn add(&self, _: impl AsFd, _: u64) -> io::Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn add_level(&self, _: impl AsFd, _: u64) -> io::Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn delete(&self, _: impl AsFd) {
+        match *self {}
+    }
+
+    pub(crate) fn wait(&self, _: Duration, _: &mut impl Extend<Event>) -> io::Result<()> {
+        match *self {}
+    }
+
+    fn never(&self) -> &EventFd {
+        match *self {}
+    }
+}
+
+crate::sys::lend!(Epoll, it => it.never());
+
+/// WSAPoll, which takes an empty set for a mistake.
+pub(crate) fn poll_fds(fds: &mut [PollFd<'_>], max: Duration) -> io::Result<usize> {
+    if fds.is_empty() {
+        std::thread::sleep(max);
+        return Ok(0);
+    }
+    Ok(poll(fds, Some(&timespec(max)))?)
+}
+
+/// Bits as Linux has them, which curl's header takes over, and Winsock's. POLLPRI is refused; what it stands for is POLLRDBAND.
+const BITS: [(i16, PollFlags); 6] = [
+    (1, PollFlags::RDNORM),
+    (2, PollFlags::RDBAND),
+    (4, PollFlags::WRNORM),
+    (8, PollFlags::ERR),
+    (16, PollFlags::HUP),
+    (32, PollFlags::NVAL),
+];
+
+/// What an application asks for. Errors are told unasked, and refused when asked for.
+pub(crate) fn asked(events: i16) -> PollFlags {
+    BITS[..3]
+        .iter()
+        .filter(|(bit, _)| events & bit != 0)
+        .fold(PollFlags::empty(), |all, (_, flag)| all | *flag)
+}
+
+/// What an application is told.
+pub(crate) fn told(flags: PollFlags) -> i16 {
+    BITS.iter().filter(|(_, flag)| flags.intersects(*flag)).fold(0, |all, (bit, _)| all | bit)
+}

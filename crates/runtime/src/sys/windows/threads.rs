@@ -1,0 +1,9 @@
+//! Helper threads.
+
+use std::io;
+use std::thread::Builder;
+
+/// Starts a detached thread. There are no signals to keep from it.
+pub fn spawn_helper(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    Builder::new().name(name.to_owned()).spawn(body).map(drop)
+}
