@@ -4,6 +4,7 @@
 //! threads only wake tasks. No thread-locals, since a multi handle may migrate between threads between calls; the count of
 //! live borrows in a debug build ([`cell`]) is one, and nought whenever a call returns.
 
+mod backlog;
 pub mod cell;
 mod clock;
 mod executor;
@@ -24,7 +25,7 @@ pub use executor::{Recursive, Runtime, TaskId};
 pub use interest::{Direction, Interest};
 pub use offload::offload;
 pub use reactor::{Reactor, Registration, SocketHook, Turn, WakeGuard};
-pub use sys::calls::{SEND, is_under_way, new_socket};
+pub use sys::calls::{BUFFERS_GROW, SEND, is_under_way, new_socket};
 pub use sys::fork::{after_fork_in_child, generation as fork_generation};
 pub use sys::host::host_name;
 pub use sys::privilege::secure_execution;

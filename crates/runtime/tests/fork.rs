@@ -1,4 +1,5 @@
 //! A reactor that finds itself in a forked child. Alone in its binary: the mark is the process's.
+#![cfg(unix)]
 
 use std::cell::Cell;
 use std::future::poll_fn;

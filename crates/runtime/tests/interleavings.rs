@@ -20,9 +20,9 @@ mod sync {
 
 mod sys {
     pub mod eventfd {
+        use rustix::fd::{AsRawFd, RawFd};
         use shuttle::sync::{Condvar, Mutex};
         use std::io;
-        use rustix::fd::{AsRawFd, RawFd};
 
         #[derive(Default)]
         pub struct EventFd {

@@ -3,35 +3,53 @@
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::io::{Read, Write};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
-use std::os::unix::net::UnixStream;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
+use rustix::net::{AddressFamily, SocketType};
+use warmwire_runtime::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use warmwire_runtime::{
-    Clock, Direction, ExtraFd, Idle, Interest, Registration, Runtime, Socket, SocketHook,
+    Clock, Direction, ExtraFd, Idle, Interest, Registration, Runtime, Socket, SocketHook, is_under_way,
+    new_socket,
 };
 
+#[cfg(unix)]
+type Stream = std::os::unix::net::UnixStream;
+#[cfg(windows)]
+type Stream = std::net::TcpStream;
+
+/// The two ends of a connection.
+fn ends() -> (Stream, Stream) {
+    #[cfg(unix)]
+    return Stream::pair().unwrap();
+    #[cfg(windows)]
+    {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = Stream::connect(listener.local_addr().unwrap()).unwrap();
+        (near, listener.accept().unwrap().0)
+    }
+}
+
 /// A runtime that uses poll (0) or epoll (50 idle registrations).
-fn runtimes() -> Vec<(Runtime, Vec<(Registration, UnixStream)>)> {
+fn runtimes() -> Vec<(Runtime, Vec<(Registration, Stream)>)> {
     [0, 50].into_iter().map(crowded).collect()
 }
 
-fn crowded(idle: usize) -> (Runtime, Vec<(Registration, UnixStream)>) {
+fn crowded(idle: usize) -> (Runtime, Vec<(Registration, Stream)>) {
     let rt = Runtime::new(Clock::system());
     let crowd = (0..idle)
         .map(|_| {
-            let (a, b) = UnixStream::pair().unwrap();
+            let (a, b) = ends();
             (rt.reactor().attach(Arc::new(OwnedFd::from(a)), 0), b)
         })
         .collect();
     (rt, crowd)
 }
 
-fn pair(rt: &Runtime) -> (Socket, UnixStream) {
-    let (a, b) = UnixStream::pair().unwrap();
+fn pair(rt: &Runtime) -> (Socket, Stream) {
+    let (a, b) = ends();
     a.set_nonblocking(true).unwrap();
     let mut socket = Socket::new(a.into());
     socket.attach(rt.reactor(), 7);
@@ -153,7 +171,7 @@ fn idle_state_tells_alive_data_and_closed() {
 }
 
 /// A pair whose first socket has the number of an earlier one, closed with an event on its way.
-fn pair_on_a_used_number(rt: &Runtime) -> Option<(Socket, UnixStream)> {
+fn pair_on_a_used_number(rt: &Runtime) -> Option<(Socket, Stream)> {
     let (old, mut peer) = pair(rt);
     let number = old.raw_fd();
     rt.perform().unwrap();
@@ -184,7 +202,7 @@ fn a_number_used_again_does_not_inherit_events() {
 #[test]
 fn one_descriptor_attached_twice_serves_reader_and_writer() {
     for (rt, _crowd) in runtimes() {
-        let (a, mut peer) = UnixStream::pair().unwrap();
+        let (a, mut peer) = ends();
         a.set_nonblocking(true).unwrap();
         let fd = Arc::new(OwnedFd::from(a));
         let first = rt.reactor().attach(fd.clone(), 1);
@@ -209,17 +227,8 @@ fn one_descriptor_attached_twice_serves_reader_and_writer() {
 #[test]
 fn a_refused_connect_is_reported_at_once() {
     for (rt, _crowd) in runtimes() {
-        let port = {
-            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-            listener.local_addr().unwrap().port()
-        };
-        let fd = rustix::net::socket_with(
-            rustix::net::AddressFamily::INET,
-            rustix::net::SocketType::STREAM,
-            rustix::net::SocketFlags::NONBLOCK,
-            None,
-        )
-        .unwrap();
+        let port = closed_port();
+        let fd = new_socket(AddressFamily::INET, SocketType::STREAM).unwrap();
         let mut socket = Socket::new(fd);
         let failed = Rc::new(RefCell::new(None));
         let (out, reactor) = (failed.clone(), rt.reactor().clone());
@@ -231,13 +240,7 @@ fn a_refused_connect_is_reported_at_once() {
                 if std::mem::replace(&mut yielded, true) { Poll::Ready(()) } else { Poll::Pending }
             })
             .await;
-            let to = std::net::SocketAddr::from(([127, 0, 0, 1], port));
-            let result = match rustix::net::connect(&socket, &to) {
-                Err(rustix::io::Errno::INPROGRESS) => poll_fn(|cx| socket.poll_connected(cx)).await,
-                Err(e) => Err(e.into()),
-                Ok(()) => Ok(()),
-            };
-            *out.borrow_mut() = Some(result);
+            *out.borrow_mut() = Some(connect(&mut socket, port).await);
         }));
         until(&rt, || failed.borrow().is_some());
         let error = failed.take().unwrap().unwrap_err();
@@ -245,10 +248,71 @@ fn a_refused_connect_is_reported_at_once() {
     }
 }
 
+/// A port on which nobody listens.
+fn closed_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+async fn connect(socket: &mut Socket, port: u16) -> std::io::Result<()> {
+    match rustix::net::connect(&*socket, &std::net::SocketAddr::from(([127, 0, 0, 1], port))) {
+        Err(e) if is_under_way(e) => poll_fn(|cx| socket.poll_connected(cx)).await,
+        Err(e) => Err(e.into()),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Every way in which an application waits: the call that can be woken and the one that cannot, with a descriptor of its own
+/// and without, and a loop of its own, of which the runtime hears nothing but that time passes. In such a loop a
+/// system that never tells of a failed connect (WSAPoll before Windows 10 2004) looks like this.
+#[test]
+fn a_refused_connect_ends_every_kind_of_wait() {
+    let (own, _peer) = ends();
+    let wait = |rt: &Runtime, extra: &mut [ExtraFd<'_>], may_wake| {
+        rt.wait(extra, Duration::from_secs(60), may_wake).unwrap();
+        rt.perform().unwrap();
+    };
+    let polled = || ExtraFd { fd: Some(own.as_fd()), events: 1 | 2, revents: 0 };
+    let deaf = |rt: &Runtime| {
+        let told = rt.reactor().interests().iter().any(|(_, interest)| interest.writes());
+        let timeout = rt.reactor().timeout();
+        assert!(!told || timeout.is_some() || cfg!(unix), "nothing would ever end the wait");
+        std::thread::sleep(timeout.unwrap_or(Duration::from_millis(1)).min(Duration::from_secs(1)));
+        // Linux tells of each end, and is believed.
+        if cfg!(unix) { rt.perform().unwrap() } else { rt.run().unwrap() }
+    };
+    let ways: [&dyn Fn(&Runtime); 5] = [
+        &|rt| wait(rt, &mut [], true),
+        &|rt| wait(rt, &mut [], false),
+        &|rt| wait(rt, &mut [polled()], true),
+        &|rt| wait(rt, &mut [polled()], false),
+        &deaf,
+    ];
+    for way in ways {
+        for (rt, _crowd) in runtimes() {
+            let failed = Rc::new(RefCell::new(None));
+            let (out, reactor) = (failed.clone(), rt.reactor().clone());
+            rt.spawn(Box::pin(async move {
+                let mut socket = Socket::new(new_socket(AddressFamily::INET, SocketType::STREAM).unwrap());
+                socket.attach(&reactor, 0);
+                let result = connect(&mut socket, closed_port()).await;
+                *out.borrow_mut() = Some(result);
+            }));
+            let start = Instant::now();
+            rt.run().unwrap();
+            while failed.borrow().is_none() {
+                assert!(start.elapsed() < Duration::from_secs(30), "hangs");
+                way(&rt);
+            }
+            let error = failed.take().unwrap().unwrap_err();
+            assert_eq!(error.kind(), std::io::ErrorKind::ConnectionRefused);
+        }
+    }
+}
+
 #[test]
 fn an_application_descriptor_is_waited_for_too() {
     for (rt, _crowd) in runtimes() {
-        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let (ours, mut theirs) = ends();
         let mut extra = [
             ExtraFd { fd: None, events: 1, revents: 5 },
             ExtraFd { fd: Some(ours.as_fd()), events: 1, revents: 0 },
@@ -272,14 +336,14 @@ fn the_close_hook_gets_the_descriptor_after_remove_was_told() {
     let rt = Runtime::new(Clock::system());
     let log = Arc::new(Log::default());
     rt.reactor().set_hook(Some(log.clone()));
-    let (a, mut peer) = UnixStream::pair().unwrap();
+    let (a, mut peer) = ends();
     a.set_nonblocking(true).unwrap();
     let fd = a.as_raw_fd();
     let at_close = log.clone();
     let hook = Box::new(move |owned: OwnedFd| {
         assert_eq!(owned.as_raw_fd(), fd);
         assert_eq!(at_close.0.lock().unwrap().last().unwrap().1, Interest::NONE);
-        at_close.0.lock().unwrap().push((-1, Interest::NONE, 0));
+        at_close.0.lock().unwrap().push((RawFd::MAX, Interest::NONE, 0));
     });
     let mut socket = Socket::with_close_hook(a.into(), hook);
     socket.attach(rt.reactor(), 7);
@@ -303,7 +367,7 @@ fn the_close_hook_gets_the_descriptor_after_remove_was_told() {
         assert_eq!(rounds.get(), round);
     }
     let told = log.0.lock().unwrap().clone();
-    assert_eq!(told, [(fd, Interest::READ, 7), (fd, Interest::NONE, 7), (-1, Interest::NONE, 0)]);
+    assert_eq!(told, [(fd, Interest::READ, 7), (fd, Interest::NONE, 7), (RawFd::MAX, Interest::NONE, 0)]);
 }
 
 #[test]
@@ -334,12 +398,13 @@ fn a_socket_moves_between_reactors() {
     until(&second, || got.get() == 3);
 }
 
+#[cfg(unix)] // WSAPoll looks at each
 #[test]
 fn ten_thousand_idle_registrations_cost_a_wait_nothing() {
     let rounds = 300;
     let busy = |idle: usize| {
         let rt = Runtime::new(Clock::system());
-        let (a, _b) = UnixStream::pair().unwrap();
+        let (a, _b) = ends();
         let _crowd: Vec<_> = (0..idle.max(13))
             .map(|_| rt.reactor().attach(Arc::new(a.try_clone().unwrap().into()), 0))
             .collect();
@@ -368,6 +433,7 @@ fn ten_thousand_idle_registrations_cost_a_wait_nothing() {
     assert!(many < few * 5 + Duration::from_millis(50), "{few:?} with none, {many:?} with {idle}");
 }
 
+#[cfg(unix)]
 /// How many descriptors this test may hold, after raising the limit as far as it goes.
 fn open_files() -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

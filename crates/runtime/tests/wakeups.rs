@@ -2,15 +2,13 @@
 
 use std::cell::Cell;
 use std::future::poll_fn;
-use std::os::fd::{OwnedFd, RawFd};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use warmwire_runtime::{Clock, Descriptor, Interest, Runtime, SocketHook};
+use warmwire_runtime::{Clock, Runtime};
 
 const THREADS: u32 = 4;
 const ROUNDS: u32 = 500;
@@ -68,54 +66,6 @@ fn the_runtimes_own_wait_misses_none() {
     }
 }
 
-/// Notes what an application would be watching.
-#[derive(Default)]
-struct Watch(Mutex<Vec<(RawFd, Interest)>>);
-
-impl SocketHook for Watch {
-    fn changed(&self, fd: RawFd, interest: Interest, _: u64) {
-        let mut rows = self.0.lock().unwrap();
-        rows.retain(|row| row.0 != fd);
-        if !interest.is_empty() {
-            rows.push((fd, interest));
-        }
-    }
-}
-
-/// Another handle on a descriptor of this process, as an application's loop has it.
-fn duplicate(fd: RawFd) -> OwnedFd {
-    use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
-    let me = pidfd_open(getpid(), PidfdFlags::empty()).unwrap();
-    pidfd_getfd(me, fd, PidfdGetfdFlags::empty()).unwrap()
-}
-
-#[test]
-fn an_applications_loop_misses_none() {
-    let rt = Runtime::new(Clock::system());
-    let watch = Arc::new(Watch::default());
-    rt.reactor().set_hook(Some(watch.clone()));
-    let finished = spawn_tasks(&rt);
-    rt.run().unwrap();
-    rt.reactor().tell_changes();
-    let rows = watch.0.lock().unwrap().clone();
-    assert_eq!(rows.len(), 1, "only the wake-up descriptor");
-    let (number, fd) = (rows[0].0, duplicate(rows[0].0));
-    let start = Instant::now();
-    while finished.get() < THREADS {
-        if rt.reactor().timeout() != Some(Duration::ZERO) {
-            let mut set = [PollFd::new(&fd, PollFlags::IN)];
-            poll(&mut set, Some(&Timespec { tv_sec: 5, tv_nsec: 0 })).unwrap();
-            if !set[0].revents().is_empty() {
-                rt.reactor().ready(number, Interest::READ, false);
-            }
-        }
-        rt.run().unwrap();
-        rt.reactor().tell_changes();
-        assert!(start.elapsed() < Duration::from_secs(15), "a wake-up was lost");
-    }
-    assert!(watch.0.lock().unwrap().is_empty(), "nothing is watched when nobody waits for a thread");
-}
-
 /// Another thread calls at every moment of a wait, again and again: none of its calls is slept through.
 // covers: curl_multi_wakeup
 #[test]
@@ -151,38 +101,97 @@ fn a_call_that_comes_just_before_the_sleep_ends_it() {
     assert!(longest < Duration::from_secs(3), "a call was slept through");
 }
 
-/// Whether a loop that watches it would be told now.
-fn is_readable(descriptor: &Descriptor) -> bool {
-    let mut set = [PollFd::new(descriptor, PollFlags::IN)];
-    poll(&mut set, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).unwrap() > 0
-}
+/// What takes another handle on the wake-up descriptor, or one descriptor for all: Linux has both.
+#[cfg(unix)]
+mod loops {
+    use std::os::fd::{OwnedFd, RawFd};
 
-#[test]
-fn what_is_run_in_the_same_turn_is_no_event() {
-    let rt = Runtime::new(Clock::system());
-    let descriptor = rt.reactor().descriptor().unwrap();
-    let done = Rc::new(Cell::new(0));
-    let spawn = || {
-        let done = done.clone();
-        rt.spawn(Box::pin(async move { done.set(done.get() + 1) }))
-    };
-    spawn();
-    assert!(is_readable(&descriptor), "a loop has to hear of what is done outside of turns");
-    rt.perform().unwrap();
-    assert!(!is_readable(&descriptor) && done.get() == 1);
-    let turn = rt.reactor().turn();
-    for _ in 0..2 {
-        // A run within the turn does not end it.
-        spawn();
-        assert!(!is_readable(&descriptor));
-        rt.run().unwrap();
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use warmwire_runtime::{Descriptor, Interest, SocketHook};
+
+    use super::*;
+
+    /// Notes what an application would be watching.
+    #[derive(Default)]
+    struct Watch(Mutex<Vec<(RawFd, Interest)>>);
+
+    impl SocketHook for Watch {
+        fn changed(&self, fd: RawFd, interest: Interest, _: u64) {
+            let mut rows = self.0.lock().unwrap();
+            rows.retain(|row| row.0 != fd);
+            if !interest.is_empty() {
+                rows.push((fd, interest));
+            }
+        }
     }
-    drop(turn);
-    assert!(!is_readable(&descriptor) && done.get() == 3);
-    let turn = rt.reactor().turn();
-    spawn();
-    drop(turn);
-    assert!(is_readable(&descriptor), "what a turn leaves has to be heard of");
-    rt.perform().unwrap();
-    assert!(!is_readable(&descriptor) && done.get() == 4);
+
+    /// Another handle on a descriptor of this process, as an application's loop has it.
+    fn duplicate(fd: RawFd) -> OwnedFd {
+        use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
+        let me = pidfd_open(getpid(), PidfdFlags::empty()).unwrap();
+        pidfd_getfd(me, fd, PidfdGetfdFlags::empty()).unwrap()
+    }
+
+    #[test]
+    fn an_applications_loop_misses_none() {
+        let rt = Runtime::new(Clock::system());
+        let watch = Arc::new(Watch::default());
+        rt.reactor().set_hook(Some(watch.clone()));
+        let finished = spawn_tasks(&rt);
+        rt.run().unwrap();
+        rt.reactor().tell_changes();
+        let rows = watch.0.lock().unwrap().clone();
+        assert_eq!(rows.len(), 1, "only the wake-up descriptor");
+        let (number, fd) = (rows[0].0, duplicate(rows[0].0));
+        let start = Instant::now();
+        while finished.get() < THREADS {
+            if rt.reactor().timeout() != Some(Duration::ZERO) {
+                let mut set = [PollFd::new(&fd, PollFlags::IN)];
+                poll(&mut set, Some(&Timespec { tv_sec: 5, tv_nsec: 0 })).unwrap();
+                if !set[0].revents().is_empty() {
+                    rt.reactor().ready(number, Interest::READ, false);
+                }
+            }
+            rt.run().unwrap();
+            rt.reactor().tell_changes();
+            assert!(start.elapsed() < Duration::from_secs(15), "a wake-up was lost");
+        }
+        assert!(watch.0.lock().unwrap().is_empty(), "nothing is watched when nobody waits for a thread");
+    }
+
+    /// Whether a loop that watches it would be told now.
+    fn is_readable(descriptor: &Descriptor) -> bool {
+        let mut set = [PollFd::new(descriptor, PollFlags::IN)];
+        poll(&mut set, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).unwrap() > 0
+    }
+
+    #[test]
+    fn what_is_run_in_the_same_turn_is_no_event() {
+        let rt = Runtime::new(Clock::system());
+        let descriptor = rt.reactor().descriptor().unwrap();
+        let done = Rc::new(Cell::new(0));
+        let spawn = || {
+            let done = done.clone();
+            rt.spawn(Box::pin(async move { done.set(done.get() + 1) }))
+        };
+        spawn();
+        assert!(is_readable(&descriptor), "a loop has to hear of what is done outside of turns");
+        rt.perform().unwrap();
+        assert!(!is_readable(&descriptor) && done.get() == 1);
+        let turn = rt.reactor().turn();
+        for _ in 0..2 {
+            // A run within the turn does not end it.
+            spawn();
+            assert!(!is_readable(&descriptor));
+            rt.run().unwrap();
+        }
+        drop(turn);
+        assert!(!is_readable(&descriptor) && done.get() == 3);
+        let turn = rt.reactor().turn();
+        spawn();
+        drop(turn);
+        assert!(is_readable(&descriptor), "what a turn leaves has to be heard of");
+        rt.perform().unwrap();
+        assert!(!is_readable(&descriptor) && done.get() == 4);
+    }
 }

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use runtime::fd::{AsFd, BorrowedFd, OwnedFd};
-use runtime::{CloseHook, Socket, new_socket};
+use runtime::{BUFFERS_GROW, CloseHook, Socket, new_socket};
 use rustix::net::{AddressFamily, SocketType, bind, sockopt};
 
 use crate::error::{NetError, NetErrorKind};
@@ -165,16 +165,41 @@ pub fn open(
     callbacks: Option<&dyn SocketCallbacks>,
 ) -> Result<Fresh, NetError> {
     let mut target = target.clone();
-    let socket = unbound(&mut target, transport, callbacks)?;
+    let mut socket = unbound(&mut target, transport, callbacks)?;
     configure(&socket, &target, transport, options);
+    let buffer = Buffer::of(&socket, &target, transport, options);
     let said = callbacks.map_or(Configured::Ok, |c| c.configure(socket.as_fd(), Purpose::Connection));
     if said == Configured::Abort {
         return Err(NetError::new(NetErrorKind::AbortedByCallback, "callback aborted the connection"));
+    }
+    if buffer.is_untouched(&socket) {
+        socket.grow_buffer();
     }
     if let Target::Ip(remote) = &target {
         bind_local(&socket, remote, &options.local, local_hosts)?;
     }
     Ok(Fresh { socket, target, already_connected: said == Configured::AlreadyConnected })
+}
+
+/// How large the send buffer of a new connection's socket was, where it is ours to make larger: nobody has chosen a size, and the
+/// system does not see to it.
+struct Buffer(Option<usize>);
+
+impl Buffer {
+    /// An application may have made the socket, and its buffer what it likes: its size is then not that of a new socket.
+    fn of(socket: &Socket, target: &Target, transport: Transport, options: &SocketOptions) -> Buffer {
+        if BUFFERS_GROW || transport != Transport::Tcp || options.send_buffer.is_some() {
+            return Buffer(None);
+        }
+        let size = |fd: BorrowedFd<'_>| sockopt::socket_send_buffer_size(fd).ok();
+        let fresh = create(target, transport).ok().and_then(|fresh| size(fresh.as_fd()));
+        Buffer(size(socket.as_fd()).filter(|size| Some(*size) == fresh))
+    }
+
+    /// Whether the application has left it as it was (CURLOPT_SOCKOPTFUNCTION(3)).
+    fn is_untouched(&self, socket: &Socket) -> bool {
+        self.0.is_some_and(|size| sockopt::socket_send_buffer_size(socket).ok() == Some(size))
+    }
 }
 
 /// A socket as the system or the application makes it, and closes it.

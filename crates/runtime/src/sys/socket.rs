@@ -11,9 +11,10 @@ use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv, send, sockopt};
 
+use crate::backlog::Backlog;
 use crate::interest::Direction;
 use crate::reactor::{Reactor, Registration};
-use crate::sys::calls::{self, LOOK_WHILE_CONNECTING, RECEIVE_NOW, SEND};
+use crate::sys::calls::{self, BUFFERS_GROW, LOOK_WHILE_CONNECTING, RECEIVE_NOW, SEND};
 use crate::timers::Sleep;
 
 /// Closes a descriptor in the application's way.
@@ -38,17 +39,19 @@ pub struct Socket {
     registration: Option<Registration>,
     /// While it is being connected, on systems that may not tell how that ends.
     look: Option<Box<Sleep>>,
+    /// How large its send buffer has to be, on systems that don't see to that.
+    backlog: Option<Box<Backlog>>,
 }
 
 impl Socket {
     /// A socket that is closed by the system's close. It must be non-blocking.
     pub fn new(fd: OwnedFd) -> Socket {
-        Socket { fd: Some(Arc::new(fd)), close: None, registration: None, look: None }
+        Socket { fd: Some(Arc::new(fd)), close: None, registration: None, look: None, backlog: None }
     }
 
     /// A socket that the hook closes.
     pub fn with_close_hook(fd: OwnedFd, hook: CloseHook) -> Socket {
-        Socket { fd: Some(Arc::new(fd)), close: Some(hook), registration: None, look: None }
+        Socket { fd: Some(Arc::new(fd)), close: Some(hook), registration: None, look: None, backlog: None }
     }
 
     /// Registers with a reactor, leaving the one it was with.
@@ -120,7 +123,9 @@ impl Socket {
 
     /// Sends as much as fits; tries at once.
     pub fn poll_send(&mut self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        self.poll_now(cx, |fd| Ok(send(fd, buf, SEND)?))
+        let sent = self.poll_now(cx, |fd| Ok(send(fd, buf, SEND)?));
+        self.see_to_buffer(&sent);
+        sent
     }
 
     /// Sends as much as fits of several pieces in one call.
@@ -129,7 +134,29 @@ impl Socket {
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.poll_now(cx, |fd| calls::send_vectored(fd, bufs))
+        let sent = self.poll_now(cx, |fd| calls::send_vectored(fd, bufs));
+        self.see_to_buffer(&sent);
+        sent
+    }
+
+    /// Has the send buffer grow with what the link can hold, on systems that don't see to that. Not for a socket whose buffer
+    /// somebody has chosen.
+    pub fn grow_buffer(&mut self) {
+        if !BUFFERS_GROW && let Ok(room) = sockopt::socket_send_buffer_size(self.shared()) {
+            self.backlog = Some(Box::new(Backlog::new(room)));
+        }
+    }
+
+    fn see_to_buffer(&mut self, sent: &Poll<io::Result<usize>>) {
+        let (false, Poll::Ready(Ok(sent))) = (BUFFERS_GROW, sent) else { return };
+        let (Some(now), Some(backlog)) = (self.now(), &mut self.backlog) else { return };
+        if !backlog.sent(*sent, now) {
+            return;
+        }
+        let fd = self.fd.as_ref().expect("the descriptor is there until the drop").as_fd();
+        if let Some(size) = calls::ideal_send_backlog(fd).and_then(|ideal| backlog.answered(ideal)) {
+            let _ = sockopt::set_socket_send_buffer_size(fd, size); // the old one does, slower
+        }
     }
 
     /// After a non-blocking connect: how it ended. An event from before the connect is recognised and waited past.

@@ -22,6 +22,9 @@ pub fn new_socket(family: AddressFamily, kind: SocketType) -> io::Result<OwnedFd
     Ok(socket_with(family, kind, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)?)
 }
 
+/// The system makes send buffers larger by itself.
+pub const BUFFERS_GROW: bool = true;
+
 /// Whether a connect call that ended so goes on by itself, and the socket tells how it ends.
 pub fn is_under_way(e: Errno) -> bool {
     matches!(e, Errno::INPROGRESS | Errno::INTR)
@@ -37,6 +40,11 @@ pub(crate) fn accept(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
 
 /// Whether a connect has failed of which the socket's own error says nothing: here it says all.
 pub(crate) fn failed_to_connect(_: BorrowedFd<'_>) -> Option<io::Error> {
+    None
+}
+
+/// Nobody asks: see [`BUFFERS_GROW`].
+pub(crate) fn ideal_send_backlog(_: BorrowedFd<'_>) -> Option<usize> {
     None
 }
 

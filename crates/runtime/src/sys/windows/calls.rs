@@ -24,6 +24,9 @@ pub fn new_socket(family: AddressFamily, kind: SocketType) -> io::Result<OwnedSo
     Ok(socket.into())
 }
 
+/// Send buffers are as large as the program makes them.
+pub const BUFFERS_GROW: bool = false;
+
 /// Whether a connect call that ended so goes on by itself, and the socket tells how it ends.
 pub fn is_under_way(e: Errno) -> bool {
     matches!(e, Errno::WOULDBLOCK | Errno::INPROGRESS | Errno::INTR)
@@ -40,9 +43,21 @@ pub(crate) fn accept(fd: BorrowedSocket<'_>) -> io::Result<OwnedSocket> {
     Ok(accepted)
 }
 
-/// Whether a connect has failed of which the socket's own error says nothing.
-pub(crate) fn failed_to_connect(_: BorrowedSocket<'_>) -> Option<io::Error> {
-    None
+/// A connect that has failed and of which the socket's own error says nothing (any more).
+pub(crate) fn failed_to_connect(fd: BorrowedSocket<'_>) -> Option<io::Error> {
+    match winsock::has_failed_to_connect(fd) {
+        Ok(false) => None,
+        Ok(true) => match rustix::net::sockopt::socket_error(fd) {
+            Ok(Err(e)) | Err(e) => Some(e.into()),
+            Ok(Ok(())) => Some(Errno::CONNREFUSED.into()),
+        },
+        Err(e) => Some(e),
+    }
+}
+
+/// How much the send buffer ought to hold, if the system knows; `None` is also said of what is no connection of TCP's.
+pub(crate) fn ideal_send_backlog(fd: BorrowedSocket<'_>) -> Option<usize> {
+    winsock::ideal_send_backlog(fd).ok()
 }
 
 pub(crate) fn acknowledge(_: BorrowedSocket<'_>) {}

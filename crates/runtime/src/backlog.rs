@@ -1,0 +1,100 @@
+//! How large a send buffer ought to be on a system that says how much it wants to have at hand for a link to be full, and leaves it
+//! to the program to give that room (Windows' SIO_IDEAL_SEND_BACKLOG_QUERY). With less, a link of long delay is filled to a part
+//! only: 64 KiB at 200 ms are 320 KB/s.
+
+use std::time::{Duration, Instant};
+
+/// The system is not asked more often.
+const PAUSE: Duration = Duration::from_millis(100);
+/// Nor before so much was sent: what is smaller fits into any buffer.
+const WORTH_IT: usize = 64 << 10;
+/// More is not given to one socket, whatever is said.
+const MOST: usize = 16 << 20;
+
+/// What is known of one socket's buffer.
+#[derive(Clone, Debug)]
+pub(crate) struct Backlog {
+    /// Bytes that the buffer holds.
+    room: usize,
+    /// Sent since the system was asked.
+    sent: usize,
+    asked: Option<Instant>,
+}
+
+impl Backlog {
+    /// Of a socket whose buffer holds so many bytes.
+    pub(crate) fn new(room: usize) -> Backlog {
+        Backlog { room, sent: 0, asked: None }
+    }
+
+    /// So many bytes more were sent; whether the system is to be asked now.
+    pub(crate) fn sent(&mut self, bytes: usize, now: Instant) -> bool {
+        self.sent = self.sent.saturating_add(bytes);
+        let rested = self.asked.is_none_or(|asked| now.saturating_duration_since(asked) >= PAUSE);
+        if self.sent < WORTH_IT || !rested {
+            return false;
+        }
+        (self.sent, self.asked) = (0, Some(now));
+        true
+    }
+
+    /// The system has answered; what the buffer is to be set to, if it is too small. It never shrinks: what is in it would keep
+    /// the program from sending until it has left.
+    pub(crate) fn answered(&mut self, ideal: usize) -> Option<usize> {
+        let wanted = ideal.min(MOST);
+        if wanted <= self.room {
+            return None;
+        }
+        self.room = wanted;
+        Some(wanted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const K: usize = 1 << 10;
+
+    #[test]
+    fn buffers_grow_with_the_link_and_never_shrink() {
+        // The buffer's size, what the system says one after the other, and what is set each time.
+        let rows: [(usize, &[(usize, Option<usize>)]); 6] = [
+            (64 * K, &[(64 * K, None), (64 * K, None)]),
+            (64 * K, &[(128 * K, Some(128 * K)), (256 * K, Some(256 * K)), (256 * K, None)]),
+            (64 * K, &[(512 * K, Some(512 * K)), (128 * K, None), (513 * K, Some(513 * K))]),
+            (64 * K, &[(0, None), (1, None), (65 * K, Some(65 * K))]),
+            (64 * K, &[(u32::MAX as usize, Some(MOST)), (usize::MAX, None)]),
+            (32 << 20, &[(MOST, None), (64 << 20, None)]),
+        ];
+        for (room, said) in rows {
+            let mut backlog = Backlog::new(room);
+            for (ideal, set) in said {
+                assert_eq!(backlog.answered(*ideal), *set, "{room}: {said:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_system_is_asked_seldom() {
+        let start = Instant::now();
+        // When how much is sent, and whether that is worth a question.
+        let rows = [
+            (0, 1, false),
+            (0, 64 * K - 2, false),
+            (0, 1, true),
+            (1, 1 << 20, false),
+            (99, 1 << 20, false),
+            (100, 1, true),
+            (300, 64 * K - 1, false),
+            (10_000, 1, true),
+            (10_000, usize::MAX, false),
+            (10_100, usize::MAX, true),
+        ];
+        let mut backlog = Backlog::new(64 * K);
+        for (at, bytes, due) in rows {
+            let now = start + Duration::from_millis(at);
+            assert_eq!(backlog.sent(bytes, now), due, "{bytes} at {at} ms");
+        }
+    }
+}
