@@ -270,6 +270,7 @@ fn poll_flags(want: Interest) -> PollFlags {
 
 fn event(key: u64, flags: PollFlags) -> Event {
     let hangup = flags.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL);
-    let write = hangup || flags.contains(PollFlags::OUT);
-    Event { key, read: hangup || flags.contains(PollFlags::IN), write, hangup }
+    // Any bit of theirs: Winsock's POLLIN is two, of which ordinary bytes are one.
+    let write = hangup || flags.intersects(PollFlags::OUT);
+    Event { key, read: hangup || flags.intersects(PollFlags::IN), write, hangup }
 }

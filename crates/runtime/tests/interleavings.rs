@@ -43,7 +43,7 @@ mod sys {
 
         impl AsRawFd for EventFd {
             fn as_raw_fd(&self) -> RawFd {
-                -1
+                RawFd::MAX
             }
         }
 
