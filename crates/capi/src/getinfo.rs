@@ -4,9 +4,9 @@
 use std::cell::Cell;
 use std::ffi::{CString, c_char, c_int, c_long, c_void};
 use std::ptr;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use engine::info::TransferInfo;
+use engine::info::{Nanos, TransferInfo};
 use tables::constant::{CURLSSLBACKEND_NONE, CURLSSLBACKEND_OPENSSL};
 use tables::{Code, EasyOption as O, Entry, Info as I, InfoKind};
 
@@ -135,7 +135,7 @@ impl EasyHandle {
             I::LocalIp => Some(found.ends.local_ip().into_bytes()),
             I::Scheme => (!found.scheme.is_empty()).then(|| found.scheme.as_bytes().to_vec()),
             I::EffectiveMethod => Some(self.easy.state().effective_method()),
-            I::Referer => copy(&found.referer).or_else(|| asked(O::Referer)),
+            I::Referer => copy(&found.rare.referer).or_else(|| asked(O::Referer)),
             I::Cainfo => Some(crate::version::CAINFO.as_bytes().to_vec()),
             I::Capath => Some(crate::version::CAPATH.as_bytes().to_vec()),
             I::RtspSessionId => asked(O::RtspSessionId),
@@ -151,7 +151,7 @@ impl EasyHandle {
             I::HttpConnectcode => found.rare.connect_code,
             I::HeaderSize => found.header_size,
             I::RequestSize => found.request_size,
-            I::SslVerifyresult => found.verify_result,
+            I::SslVerifyresult => found.rare.verify_result,
             I::ProxySslVerifyresult => found.rare.proxy_verify_result,
             I::Filetime | I::FiletimeT => found.file_time,
             I::RedirectCount => found.redirect_count,
@@ -202,7 +202,7 @@ impl EasyHandle {
         }
     }
 
-    fn time(&self, info: I, found: &TransferInfo) -> Duration {
+    fn time(&self, info: I, found: &TransferInfo) -> Nanos {
         match info {
             I::NamelookupTime | I::NamelookupTimeT => found.name_lookup,
             I::ConnectTime | I::ConnectTimeT => found.connect,
@@ -210,12 +210,12 @@ impl EasyHandle {
             I::PretransferTime | I::PretransferTimeT => found.pre_transfer,
             I::PosttransferTimeT => found.post_transfer,
             I::StarttransferTime | I::StarttransferTimeT => found.start_transfer,
-            I::RedirectTime | I::RedirectTimeT => found.redirect,
+            I::RedirectTime | I::RedirectTimeT => found.rare.redirect,
             I::QueueTimeT => found.queued,
             // Asked from inside a callback: until now.
             I::TotalTime | I::TotalTimeT if self.easy.in_transfer() => found.since_start(Instant::now()),
             I::TotalTime | I::TotalTimeT => found.total,
-            _ => Duration::ZERO,
+            _ => Nanos::default(),
         }
     }
 
@@ -256,6 +256,6 @@ impl EasyHandle {
     }
 }
 
-fn micros(time: Duration) -> i64 {
-    i64::try_from(time.as_micros()).unwrap_or(i64::MAX)
+fn micros(time: Nanos) -> i64 {
+    time.as_micros() as i64 // thousandths of a u64 fit
 }

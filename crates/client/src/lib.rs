@@ -79,7 +79,7 @@ pub use client::{
 pub use engine::callbacks::{self, Callbacks};
 pub use engine::easy::EasyState;
 pub use engine::easy::number_transfers_anew;
-pub use engine::info::TransferInfo;
+pub use engine::info::{Nanos, TransferInfo};
 pub use engine::multi::{Limits, Message};
 pub use engine::process_pool;
 pub use engine::share::Locks;

@@ -311,7 +311,7 @@ fn certificates_are_judged() {
     assert_eq!(handle.fetch().unwrap_err().code, Code::PeerFailedVerification);
     handle.set(O::CainfoBlob, authority.ca_pem().as_bytes().to_vec()).unwrap();
     assert_eq!(handle.fetch().unwrap().body.len(), 3);
-    assert_eq!(handle.info(|info| info.verify_result), 0);
+    assert_eq!(handle.info(|info| info.rare.verify_result), 0);
 }
 
 #[test]

@@ -26,6 +26,7 @@ use crate::memories::Memories;
 use crate::multi::{Multi, MultiState};
 use crate::own_connection::OwnConnection;
 use crate::push::Adopted;
+use crate::rare::{Nothing, Rare};
 use crate::settings::{FtpPipelining, Settings, SmtpPipelining, own_text};
 use crate::share::Share;
 use crate::stores::headers::Headers;
@@ -103,7 +104,15 @@ pub struct EasyState {
     own_multi: RefCell<Option<Multi>>,
     message: RefCell<String>,
     /// What a session's driver has to tell of this transfer's frames.
-    frames: RefCell<VecDeque<String>>,
+    frames: RefCell<Rare<Frames>>,
+}
+
+/// Lines that wait to be told; nobody has any who does not ask for them.
+#[derive(Default)]
+struct Frames(VecDeque<String>);
+
+impl Nothing for Frames {
+    const NOTHING: &'static Frames = &Frames(VecDeque::new());
 }
 
 /// The layer whose lines are frames.
@@ -265,7 +274,7 @@ impl Easy {
             EasyOption::Altsvc => return value.map_or(Ok(()), |name| altsvc::load(self.0.keeper(), name)),
             // Told at once, until a transfer has something else to tell.
             EasyOption::Url if !self.in_transfer() => self.0.info.borrow_mut().effective_url = None,
-            EasyOption::Referer if !self.in_transfer() => self.0.info.borrow_mut().referer = None,
+            EasyOption::Referer if !self.in_transfer() => self.0.info.borrow_mut().note_referer(None),
             EasyOption::Hsts => hsts::add_file(self.0.keeper(), value),
             EasyOption::Cookiefile => cookies::add_file(self.0.keeper(), value),
             EasyOption::Cookiejar if value.is_some() => cookies::jar_named(self.0.keeper()),
@@ -448,7 +457,7 @@ impl EasyState {
     pub(crate) fn begin(&self) {
         *self.info.borrow_mut() = TransferInfo::default();
         self.headers.borrow_mut().clear();
-        self.frames.borrow_mut().clear();
+        self.frames.take();
         self.flow.set(false, false);
         self.message.borrow_mut().clear();
         self.transfer_id.set(NEXT_TRANSFER.fetch_add(1, Ordering::Relaxed));
@@ -497,16 +506,16 @@ impl EasyState {
     pub(crate) fn saw_frame(&self, line: String) {
         // A stream whose transfer was jumped out of is still there, and has nobody.
         if self.task.get().is_some() || self.inner.get() {
-            self.frames.borrow_mut().push_back(line);
+            self.frames.borrow_mut().0.push_back(line);
         }
     }
 
     /// Tells of the frames that were seen.
     #[inline]
     pub(crate) fn tell_frames(&self) {
-        if !self.frames.borrow().is_empty() {
+        if !self.frames.borrow().0.is_empty() {
             cold_path();
-            while let Some(line) = { self.frames.borrow_mut().pop_front() } {
+            while let Some(line) = { self.frames.borrow_mut().0.pop_front() } {
                 self.trace(FRAMES, || line);
             }
         }

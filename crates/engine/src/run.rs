@@ -114,7 +114,7 @@ fn conclude(easy: &Rc<EasyState>, multi: &Rc<MultiState>, result: Result<()>) ->
                 info.rare.proxy_error = e.proxy_code();
             }
             if e.verify_result() != 0 {
-                info.verify_result = e.verify_result();
+                info.note_verify_result(e.verify_result());
             }
         }
     }

@@ -487,7 +487,7 @@ impl Run {
         let pairs = [
             ("user.creator", Some(b"curl".to_vec())),
             ("user.mime_type", info.content_type.as_deref().map(<[u8]>::to_vec)),
-            ("user.xdg.referrer.url", info.referer.as_deref().map(<[u8]>::to_vec)),
+            ("user.xdg.referrer.url", info.rare.referer.as_deref().map(<[u8]>::to_vec)),
             ("user.xdg.origin.url", Some(without_login(&transfer.url))),
         ];
         for (attribute, value) in pairs {

@@ -2,7 +2,7 @@
 
 use crate::env::Env;
 use crate::prepare::parse_url;
-use crate::raw::{Easy, Origin, TransferInfo, UrlPart, url_flag, version_line};
+use crate::raw::{Easy, Nanos, Origin, TransferInfo, UrlPart, url_flag, version_line};
 use crate::request::Bytes;
 use crate::sink::path;
 use crate::text::harmless_lines;
@@ -10,7 +10,6 @@ use crate::transfer::Transfer;
 use crate::writeout::{Outcome, Streams};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::time::Duration;
 
 /// A transfer and how it ended.
 pub struct Ended<'t> {
@@ -25,12 +24,12 @@ impl Ended<'_> {
     }
 }
 
-fn micros(time: Duration) -> i64 {
+fn micros(time: Nanos) -> i64 {
     time.as_micros() as i64
 }
 
 /// Bytes in a second, on average.
-fn speed(bytes: i64, total: Duration) -> i64 {
+fn speed(bytes: i64, total: Nanos) -> i64 {
     let micros = total.as_micros() as i64;
     if micros == 0 { 0 } else { (i128::from(bytes) * 1_000_000 / i128::from(micros)) as i64 }
 }
@@ -42,7 +41,7 @@ impl Outcome for Ended<'_> {
             "CONTENT_TYPE" => info.content_type.as_deref().map(<[u8]>::to_vec),
             "FTP_ENTRY_PATH" => info.rare.ftp_entry_path.as_deref().map(<[u8]>::to_vec),
             "REDIRECT_URL" => info.rare.redirect_url.as_deref().map(<[u8]>::to_vec),
-            "REFERER" => info.referer.as_deref().map(<[u8]>::to_vec),
+            "REFERER" => info.rare.referer.as_deref().map(<[u8]>::to_vec),
             "EFFECTIVE_METHOD" => Some(self.easy.state().effective_method()),
             "EFFECTIVE_URL" => Some(self.easy.state().effective_url()).filter(|url| !url.is_empty()),
             "LOCAL_IP" => Some(info.ends.local_ip().into_bytes()),
@@ -66,7 +65,7 @@ impl Outcome for Ended<'_> {
                 "NUM_CONNECTS" => info.connects,
                 "REDIRECT_COUNT" => info.redirect_count,
                 "PROXY_SSL_VERIFYRESULT" => info.rare.proxy_verify_result,
-                "SSL_VERIFYRESULT" => info.verify_result,
+                "SSL_VERIFYRESULT" => info.rare.verify_result,
                 "USED_PROXY" => info.used_proxy.into(),
                 "SIZE_DELIVERED" => info.delivered,
                 "SIZE_DOWNLOAD_T" => info.downloaded,
@@ -81,7 +80,7 @@ impl Outcome for Ended<'_> {
                 "POSTTRANSFER_TIME_T" => micros(info.post_transfer),
                 "PRETRANSFER_TIME_T" => micros(info.pre_transfer),
                 "QUEUE_TIME_T" => micros(info.queued),
-                "REDIRECT_TIME_T" => micros(info.redirect),
+                "REDIRECT_TIME_T" => micros(info.rare.redirect),
                 "STARTTRANSFER_TIME_T" => micros(info.start_transfer),
                 "TOTAL_TIME_T" => micros(info.total),
                 "EARLYDATA_SENT_T" => info.rare.early_data,

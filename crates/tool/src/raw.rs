@@ -16,7 +16,8 @@ pub use warmwire::wire::hex;
 pub use warmwire::wire::mime;
 pub use warmwire::wire::url::{Part as UrlPart, Url, flag as url_flag};
 pub use warmwire::{
-    Code, Easy, EasyOption, ExtraFd, Form, FormSource, Limits, Multi, Origin, Settings, Share, TransferInfo,
+    Code, Easy, EasyOption, ExtraFd, Form, FormSource, Limits, Multi, Nanos, Origin, Settings, Share,
+    TransferInfo,
 };
 pub use warmwire::{number_transfers_anew, process_pool};
 

@@ -44,11 +44,11 @@ impl Metrics {
     pub(super) fn of(info: &TransferInfo) -> Metrics {
         let count = |n: i64| u64::try_from(n).unwrap_or(0);
         Metrics {
-            name_lookup: info.name_lookup,
-            connect: info.connect,
-            tls: info.app_connect,
-            first_byte: info.start_transfer,
-            total: info.total,
+            name_lookup: info.name_lookup.into(),
+            connect: info.connect.into(),
+            tls: info.app_connect.into(),
+            first_byte: info.start_transfer.into(),
+            total: info.total.into(),
             downloaded: count(info.downloaded),
             uploaded: count(info.uploaded),
             redirects: count(info.redirect_count),

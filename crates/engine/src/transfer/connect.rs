@@ -36,6 +36,7 @@ use super::tunnel;
 use crate::callbacks::Endpoints;
 use crate::easy::FRAMES;
 use crate::error::{Error, Result};
+use crate::info::Nanos;
 use crate::settings::Text;
 
 /// Connections to a proxy that one tunnel may take.
@@ -138,13 +139,14 @@ impl Transfer {
                 self.within(Some(deadline), late, acquire).await?
             }
         };
-        self.mark_queued(started);
+        let placed = self.now();
+        self.mark_queued(started, placed);
         let lease = match acquired {
             Acquired::Reused(lease) => {
                 self.easy.note(|| {
                     format!("Reusing existing connection #{} with host {}", lease.about().id, plan.host)
                 });
-                self.mark(|info, elapsed| {
+                self.mark_at(placed, |info, elapsed| {
                     (info.name_lookup, info.connect) = (elapsed, elapsed);
                     if plan.tls.is_some() {
                         info.app_connect = elapsed;
@@ -242,9 +244,8 @@ impl Transfer {
     }
 
     /// The request has got its place among the connections; it has waited for that since `from`.
-    fn mark_queued(&self, from: Instant) {
-        let now = self.now();
-        self.easy.info.borrow_mut().queued += now.saturating_duration_since(from);
+    fn mark_queued(&self, from: Instant, now: Instant) {
+        self.easy.info.borrow_mut().queued += now.saturating_duration_since(from).into();
     }
 
     fn connecting_late(&self, started: Instant) -> Error {
@@ -497,7 +498,7 @@ impl Transfer {
 
     /// There is somewhere to go.
     fn note_resolved(&self) {
-        self.mark(|info, elapsed| info.name_lookup = elapsed.max(Duration::from_nanos(1)));
+        self.mark(|info, elapsed| info.name_lookup = elapsed.max(Nanos::LEAST));
     }
 
     /// Known from here on, so that a time-out speaks of the right phase.
@@ -517,7 +518,7 @@ impl Transfer {
             });
         }
         let found = self.look_up(&plan.host, plan.port, &plan.resolve).await?;
-        self.mark(|info, elapsed| info.name_lookup = elapsed.max(Duration::from_nanos(1)));
+        self.mark(|info, elapsed| info.name_lookup = elapsed.max(Nanos::LEAST));
         let local_hosts = match plan.identity.socket.local.host_name() {
             Some(name) => Box::pin(self.local_hosts(name, &plan)).await,
             None => Vec::new(),

@@ -46,6 +46,7 @@ use tables::{EasyOption as O, Scheme};
 
 use crate::easy::EasyState;
 use crate::error::{Error, Result};
+use crate::info::{Nanos, TransferInfo};
 use crate::multi::MultiState;
 use crate::settings::Method;
 use client_writer::ClientWriter;
@@ -132,7 +133,7 @@ impl Transfer {
 
     /// The first byte of a reply has come.
     pub fn mark_first_byte(&self) {
-        self.mark(crate::info::TransferInfo::first_byte);
+        self.mark(TransferInfo::first_byte);
     }
 
     /// Now, as the multi's clock tells it.
@@ -165,8 +166,12 @@ impl Transfer {
     }
 
     /// Notes a moment of the transfer.
-    pub fn mark(&self, set: impl FnOnce(&mut crate::info::TransferInfo, std::time::Duration)) {
-        let now = self.now();
+    pub fn mark(&self, set: impl FnOnce(&mut TransferInfo, Nanos)) {
+        self.mark_at(self.now(), set);
+    }
+
+    /// Notes that it came at that time.
+    pub fn mark_at(&self, now: Instant, set: impl FnOnce(&mut TransferInfo, Nanos)) {
         let mut info = self.easy.info.borrow_mut();
         let elapsed = info.since_start(now);
         set(&mut info, elapsed);

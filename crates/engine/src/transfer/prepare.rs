@@ -104,7 +104,7 @@ pub fn follow(t: &mut Transfer, url: Url) -> Result<()> {
 pub fn count(t: &Transfer) {
     t.mark(|info, elapsed| {
         info.redirect_count += 1;
-        info.redirect = elapsed;
+        info.rare.redirect = elapsed;
     });
 }
 

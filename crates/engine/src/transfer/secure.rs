@@ -406,7 +406,7 @@ impl Transfer {
         let mut info = self.easy.info.borrow_mut();
         info.secured = true;
         info.note_native_tls(tls.native);
-        info.verify_result = tls.verify_result;
+        info.note_verify_result(tls.verify_result);
         if !tls.certinfo.is_empty() {
             info.rare.certificates =
                 tls.certinfo.iter().map(|c| c.iter().map(|f| f.as_bytes().into()).collect()).collect();

@@ -157,7 +157,7 @@ impl Watch {
                 download_now: info.downloaded,
                 upload_total: info.upload_total.max(0),
                 upload_now: info.uploaded,
-                spent: info.total,
+                spent: info.total.into(),
                 finished,
             }
         };

@@ -29,7 +29,7 @@ pub fn request(t: &mut Transfer, link: &Link) -> Option<Request> {
     auth::nothing_to_prove(t);
     let mut info = t.easy.info.borrow_mut();
     info.effective_method = kept.effective_method.clone();
-    info.referer.clone_from(&kept.referer);
+    info.note_referer(kept.referer.clone());
     drop(info);
     Some(Request {
         head: kept.head.clone(),
@@ -56,7 +56,7 @@ pub fn keep(t: &Transfer, link: &Link, request: &Request) {
         head: request.head.clone(),
         head_only: request.head_only,
         effective_method: info.effective_method.clone(),
-        referer: info.referer.clone(),
+        referer: info.rare.referer.clone(),
     });
 }
 

@@ -366,7 +366,7 @@ fn alternative_field(link: &Link, head: &mut Head) {
 
 fn referer_field(t: &Transfer, head: &mut Head) {
     let referer = referer(t);
-    t.easy.info.borrow_mut().referer = referer.as_deref().map(Text::from);
+    t.easy.info.borrow_mut().note_referer(referer.as_deref().map(Text::from));
     head.unless_custom("Referer", referer.as_deref());
 }
 
