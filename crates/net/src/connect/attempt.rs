@@ -31,7 +31,8 @@ enum State<'a, T> {
     Waiting(Socket),
     /// A unix socket's queue was full.
     Retry(Socket, Sleep),
-    Connected(Socket),
+    /// And its ends, if they were asked for.
+    Connected(Socket, Option<Endpoints>),
     Staged(Through<'a, T>),
     Over,
 }
@@ -74,7 +75,10 @@ impl<'a, T> Attempt<'a, T> {
         loop {
             match std::mem::replace(&mut self.state, State::Over) {
                 State::Waiting(mut socket) => match socket.poll_connected(cx) {
-                    Poll::Ready(Ok(())) => self.state = State::Connected(socket),
+                    Poll::Ready(Ok(peer)) => {
+                        let ends = Endpoints::with_peer(&socket, peer);
+                        self.state = State::Connected(socket, Some(ends));
+                    }
                     Poll::Ready(Err(e)) => {
                         return Poll::Ready(News::Refused(refused(&e), Endpoints::of(&socket).local));
                     }
@@ -87,8 +91,8 @@ impl<'a, T> Attempt<'a, T> {
                         Err(e) => return Poll::Ready(News::Refused(e, None)),
                     },
                 },
-                State::Connected(socket) => {
-                    let endpoints = Endpoints::of(&socket);
+                State::Connected(socket, ends) => {
+                    let endpoints = ends.unwrap_or_else(|| Endpoints::of(&socket));
                     let private = request.callbacks.is_some();
                     let connected_at = reactor.now();
                     self.state = State::Staged(stage(Connected { socket, endpoints, private, connected_at }));
@@ -121,7 +125,7 @@ impl Begun {
     fn state<'a, T>(self, socket: Socket) -> State<'a, T> {
         match self {
             Begun::Waiting => State::Waiting(socket),
-            Begun::Connected => State::Connected(socket),
+            Begun::Connected => State::Connected(socket, None),
             Begun::Retry(sleep) => State::Retry(socket, sleep),
         }
     }

@@ -18,6 +18,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use runtime::{Reactor, Socket, is_under_way};
+use rustix::net::SocketAddrAny;
 
 use crate::error::{Fault, NetError};
 use crate::filter::open::{SocketCallbacks, SocketOptions, Target, Transport, UnixAddress, open};
@@ -105,9 +106,13 @@ pub struct Endpoints {
 impl Endpoints {
     /// Asks the system.
     pub fn of(socket: &Socket) -> Endpoints {
-        let remote = rustix::net::getpeername(socket).ok().flatten();
+        Endpoints::with_peer(socket, rustix::net::getpeername(socket).ok().flatten())
+    }
+
+    /// The peer is known.
+    pub(crate) fn with_peer(socket: &Socket, remote: Option<SocketAddrAny>) -> Endpoints {
         let local = rustix::net::getsockname(socket).ok();
-        let ip = |address: Option<rustix::net::SocketAddrAny>| address.and_then(|a| a.try_into().ok());
+        let ip = |address: Option<SocketAddrAny>| address.and_then(|a| a.try_into().ok());
         Endpoints { remote: ip(remote), local: ip(local) }
     }
 }

@@ -251,7 +251,12 @@ impl Exchange for Http1 {
                 None => Err(Fault::NoColon),
             },
         };
-        HeadPart { line, says, body: self.told.body() }
+        let asked = match &says {
+            Ok(Says::Field(field)) => field.name.len() == "content-length".len(),
+            Ok(Says::End) => true,
+            _ => false,
+        };
+        HeadPart { line, says, body: asked.then(|| self.told.body()) }
     }
 
     fn take_part(&mut self) {
@@ -374,7 +379,7 @@ impl Exchange for Http1 {
         self.joined.clear();
         self.joined.extend_from_slice(line.trim_ascii_end());
         self.joined.extend_from_slice(b"\r\n");
-        Some(HeadPart { line: &self.joined, says, body: self.told.body() })
+        Some(HeadPart { line: &self.joined, says, body: None })
     }
 
     fn any_received(&self) -> bool {

@@ -58,8 +58,8 @@ pub struct HeadPart<'a> {
     pub line: &'a [u8],
     /// What the line is.
     pub says: Result<Says<'a>, Fault>,
-    /// What the head has told so far.
-    pub body: Body,
+    /// What the head has told so far, with its end and with a length: other parts come without.
+    pub body: Option<Body>,
 }
 
 /// What a part says.

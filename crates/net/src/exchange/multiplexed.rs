@@ -350,7 +350,7 @@ impl<S: Streams> Exchange for Multiplexed<S> {
             at if at <= count => field_of(&self.line, name),
             _ => Says::End,
         };
-        HeadPart { line: &self.line, says: Ok(says), body }
+        HeadPart { line: &self.line, says: Ok(says), body: Some(body) }
     }
 
     fn take_part(&mut self) {
@@ -416,7 +416,7 @@ impl<S: Streams> Exchange for Multiplexed<S> {
         self.trailer += 1;
         write_line(&mut self.line, name, value);
         let says = Ok(field_of(&self.line, name.len()));
-        Some(HeadPart { body: self.told(), line: &self.line, says })
+        Some(HeadPart { body: None, line: &self.line, says })
     }
 
     fn any_received(&self) -> bool {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, recv, send, sockopt};
+use rustix::net::{RecvFlags, SocketAddrAny, recv, send, sockopt};
 
 use crate::backlog::Backlog;
 use crate::interest::Direction;
@@ -159,8 +159,9 @@ impl Socket {
         }
     }
 
-    /// After a non-blocking connect: how it ended. An event from before the connect is recognised and waited past.
-    pub fn poll_connected(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    /// After a non-blocking connect: how it ended, with the peer's address where it has one. An event from before the connect is
+    /// recognised and waited past.
+    pub fn poll_connected(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<SocketAddrAny>>> {
         self.poll_connected_looking(cx, LOOK_WHILE_CONNECTING)
     }
 
@@ -170,7 +171,7 @@ impl Socket {
         &mut self,
         cx: &mut Context<'_>,
         every: Option<Duration>,
-    ) -> Poll<io::Result<()>> {
+    ) -> Poll<io::Result<Option<SocketAddrAny>>> {
         loop {
             let told = self.registered()?.poll_ready(cx, Direction::Write).is_ready();
             if !told && !self.is_time_to_look(cx, every)? {
@@ -185,13 +186,13 @@ impl Socket {
     }
 
     /// How a connect has ended, if it has.
-    fn connected(&self) -> Option<io::Result<()>> {
+    fn connected(&self) -> Option<io::Result<Option<SocketAddrAny>>> {
         match sockopt::socket_error(self.shared()) {
             Ok(Ok(())) => {}
             Ok(Err(e)) | Err(e) => return Some(Err(e.into())),
         }
         match rustix::net::getpeername(self.shared()) {
-            Ok(_) => Some(Ok(())),
+            Ok(peer) => Some(Ok(peer)),
             Err(Errno::NOTCONN) => calls::failed_to_connect(self.as_fd()).map(Err),
             Err(e) => Some(Err(e.into())),
         }

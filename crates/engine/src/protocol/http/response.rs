@@ -274,7 +274,7 @@ impl Response {
         match says {
             Says::Status(_) => {}
             Says::Field(field) => self.keep(t, &field, body)?,
-            Says::End => self.end_of_head(t, body),
+            Says::End => self.end_of_head(t, body.expect("the end of a head comes with what it told")),
         }
         let ends = says == Says::End;
         t.writer.header(line, t.on(O::Header) && !self.begins_websocket(t))?;
@@ -297,7 +297,7 @@ impl Response {
         } else if let Some(field) = HeaderLine::parse(line) {
             let heard = ["Set-Cookie", "Alt-Svc", "Strict-Transport-Security", "WWW-Authenticate"];
             if !heard.iter().any(|name| field.is(name)) {
-                self.field(t, &field, body)?;
+                self.field(t, &field, Some(body))?;
             }
             let request = t.easy.info.borrow().redirect_count as usize;
             t.easy.headers.borrow_mut().add_field(Origin::Header, request, &field)?;
@@ -310,7 +310,7 @@ impl Response {
     }
 
     /// Keeps what a field says, for the transfer and for whoever asks for it by name.
-    fn keep(&mut self, t: &mut Transfer, field: &HeaderLine<'_>, body: Body) -> Result<()> {
+    fn keep(&mut self, t: &mut Transfer, field: &HeaderLine<'_>, body: Option<Body>) -> Result<()> {
         if t.scheme().family() == Family::Rtsp {
             cold_path();
             rtsp::field(t, field)?;
@@ -363,7 +363,7 @@ impl Response {
         info.announced = if matches!(parsed.code, 204 | 304) { 0 } else { -1 };
     }
 
-    fn field(&mut self, t: &mut Transfer, header: &HeaderLine<'_>, body: Body) -> Result<()> {
+    fn field(&mut self, t: &mut Transfer, header: &HeaderLine<'_>, body: Option<Body>) -> Result<()> {
         let value = header.value;
         if header.name.len() < SHORTEST_NAME {
             return Ok(());
@@ -373,7 +373,7 @@ impl Response {
         name.copy_from_slice(header.name);
         name.make_ascii_lowercase();
         match &*name {
-            b"content-length" if !self.bodyless => content_length(t, body)?,
+            b"content-length" if !self.bodyless => body.map_or(Ok(()), |body| content_length(t, body))?,
             b"content-encoding" if !self.bodyless => append_list(&mut self.rare.content_codings, value),
             b"content-type" if !value.is_empty() => {
                 t.easy.info.borrow_mut().content_type = Some(Text::from(value));
