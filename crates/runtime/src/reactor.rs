@@ -68,6 +68,8 @@ pub(crate) struct Entry {
     told: Interest,
     dirty: bool,
     in_epoll: bool,
+    /// Another entry has, or had, the same descriptor number.
+    shared: bool,
 }
 
 /// A descriptor's place in the table; dropping it takes the descriptor out, after the hook was told.
@@ -81,6 +83,9 @@ pub struct WakeGuard(Arc<Reactor>);
 
 /// While held, its holder is about to run the tasks: those that become ready end nobody's wait.
 pub struct Turn(Arc<Reactor>);
+
+/// So many changes of interest are noted in room that stays.
+const FEW: usize = 64;
 
 impl Reactor {
     pub(crate) fn new(clock: Clock) -> Arc<Reactor> {
@@ -183,9 +188,13 @@ impl Reactor {
         }
         let mut wakers = Wakers::new();
         let mut table = self.table();
-        for slot in table.slots_of(fd) {
-            table.entries[slot].report(error || events.reads(), error || events.writes(), true, &mut wakers);
+        let mut next = table.slot_of(fd, 0);
+        while let Some(slot) = next {
+            let entry = &mut table.entries[slot];
+            entry.report(error || events.reads(), error || events.writes(), true, &mut wakers);
+            let shared = entry.shared;
             table.mark(slot);
+            next = if shared { table.slot_of(fd, slot + 1) } else { None };
         }
         drop(table);
         wakers.into_iter().for_each(Waker::wake);
@@ -292,9 +301,9 @@ impl Reactor {
         let mut table = self.table();
         let entry = table.remove(slot);
         let hook = table.hook.clone().filter(|_| !entry.told.is_empty());
-        let shared = table.slots_of(entry.raw);
-        let tell = shared.is_empty();
-        shared.into_iter().for_each(|slot| table.mark(slot));
+        let others = if entry.shared { table.slots_of(entry.raw) } else { Vec::new() };
+        let tell = others.is_empty();
+        others.into_iter().for_each(|slot| table.mark(slot));
         drop(table);
         if let Some(hook) = hook.filter(|_| tell) {
             none_is_borrowed();
@@ -388,7 +397,11 @@ impl Table {
     fn insert(&mut self, fd: Arc<OwnedFd>, owner: u64) -> usize {
         let raw = fd.as_raw_fd();
         self.generation = self.generation.wrapping_add(1);
-        let slot = self.entries.insert(Entry::new(fd, self.generation, owner));
+        let mut entry = Entry::new(fd, self.generation, owner);
+        if let Some(other) = self.slot_of(raw, 0) {
+            (entry.shared, self.entries[other].shared) = (true, true);
+        }
+        let slot = self.entries.insert(entry);
         self.by_fd.insert((raw, slot));
         self.enter_epoll(slot);
         slot
@@ -414,6 +427,11 @@ impl Table {
             epoll.delete(&entry.fd);
         }
         entry
+    }
+
+    /// The first entry of a descriptor number that stands in that slot or a later one.
+    fn slot_of(&self, fd: RawFd, from: usize) -> Option<usize> {
+        self.by_fd.range((fd, from)..=(fd, usize::MAX)).next().map(|&(_, slot)| slot)
     }
 
     fn slots_of(&self, fd: RawFd) -> Vec<usize> {
@@ -442,26 +460,29 @@ impl Table {
     /// reads would otherwise cost the application two changes per read.
     fn changes(&mut self, tasks_queued: bool) -> Vec<(RawFd, Interest, u64)> {
         let mut rows = Vec::new();
-        let mut later = Vec::new();
-        for (slot, generation) in std::mem::take(&mut self.dirty) {
+        let mut dirty = std::mem::take(&mut self.dirty);
+        dirty.retain(|&(slot, generation)| {
             let Some(entry) = self.entries.get_mut(slot).filter(|e| e.generation == generation) else {
-                continue;
+                return false;
             };
-            entry.dirty = false;
             let (raw, owner, told) = (entry.raw, entry.owner, entry.told);
-            let same = self.slots_of(raw);
-            let mut want = same.iter().fold(Interest::NONE, |all, &slot| all | self.entries[slot].want());
-            if tasks_queued && !want.contains(told) {
+            let all = if entry.shared { self.slots_of(raw) } else { Vec::new() };
+            let own = self.entries[slot].want();
+            let mut want = all.iter().fold(own, |all, &slot| all | self.entries[slot].want());
+            let later = tasks_queued && !want.contains(told);
+            if later {
                 want |= told;
-                later.push((slot, generation));
-                self.entries[slot].dirty = true;
             }
+            self.entries[slot].dirty = later;
             if want != told {
-                same.iter().for_each(|&slot| self.entries[slot].told = want);
+                all.iter().for_each(|&slot| self.entries[slot].told = want);
+                self.entries[slot].told = want;
                 rows.push((raw, want, owner));
             }
-        }
-        self.dirty.extend(later);
+            later
+        });
+        dirty.shrink_to(FEW); // a crowd that began at once leaves no room behind
+        self.dirty = dirty;
         rows
     }
 
@@ -495,6 +516,7 @@ impl Entry {
             told: Interest::NONE,
             dirty: false,
             in_epoll: false,
+            shared: false,
         }
     }
 

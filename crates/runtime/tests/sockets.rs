@@ -224,6 +224,50 @@ fn one_descriptor_attached_twice_serves_reader_and_writer() {
     }
 }
 
+/// What an application with a loop of its own is told.
+#[derive(Default)]
+struct Log(Mutex<Vec<(RawFd, Interest, u64)>>);
+
+impl SocketHook for Log {
+    fn changed(&self, fd: RawFd, interest: Interest, owner: u64) {
+        self.0.lock().unwrap().push((fd, interest, owner));
+    }
+}
+
+/// One number is one descriptor for the application's loop, whoever has it attached.
+#[test]
+fn a_loop_is_told_of_a_descriptor_that_two_wait_for() {
+    let rt = Runtime::new(Clock::system());
+    let log = Arc::new(Log::default());
+    rt.reactor().set_hook(Some(log.clone()));
+    let told = || {
+        rt.run().unwrap();
+        rt.reactor().tell_changes();
+        std::mem::take(&mut *log.0.lock().unwrap())
+    };
+    let (a, _peer) = UnixStream::pair().unwrap();
+    let fd = Arc::new(OwnedFd::from(a));
+    let raw = fd.as_raw_fd();
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    for (owner, direction) in [(1, Direction::Read), (2, Direction::Write), (3, Direction::Read)] {
+        let (at, out) = (rt.reactor().attach(fd.clone(), owner), seen.clone());
+        rt.spawn(Box::pin(async move {
+            poll_fn(|cx| at.poll_ready(cx, direction)).await;
+            out.borrow_mut().push(owner);
+        }));
+    }
+    assert_eq!(told(), [(raw, Interest::BOTH, 1)]);
+    rt.reactor().ready(raw, Interest::WRITE, false);
+    assert_eq!(told(), [(raw, Interest::READ, 1)]);
+    assert_eq!(*seen.borrow(), [2]);
+    rt.reactor().ready(raw, Interest::READ, false);
+    assert_eq!(
+        told().iter().map(|(fd, interest, _)| (*fd, *interest)).collect::<Vec<_>>(),
+        [(raw, Interest::NONE)]
+    );
+    assert_eq!(*seen.borrow(), [2, 1, 3]);
+}
+
 #[test]
 fn a_refused_connect_is_reported_at_once() {
     for (rt, _crowd) in runtimes() {
@@ -255,7 +299,7 @@ fn closed_port() -> u16 {
 
 async fn connect(socket: &mut Socket, port: u16) -> std::io::Result<()> {
     match rustix::net::connect(&*socket, &std::net::SocketAddr::from(([127, 0, 0, 1], port))) {
-        Err(e) if is_under_way(e) => poll_fn(|cx| socket.poll_connected(cx)).await,
+        Err(e) if is_under_way(e) => poll_fn(|cx| socket.poll_connected(cx)).await.map(drop),
         Err(e) => Err(e.into()),
         Ok(()) => Ok(()),
     }
@@ -326,13 +370,6 @@ fn an_application_descriptor_is_waited_for_too() {
 
 #[test]
 fn the_close_hook_gets_the_descriptor_after_remove_was_told() {
-    #[derive(Default)]
-    struct Log(Mutex<Vec<(RawFd, Interest, u64)>>);
-    impl SocketHook for Log {
-        fn changed(&self, fd: RawFd, interest: Interest, owner: u64) {
-            self.0.lock().unwrap().push((fd, interest, owner));
-        }
-    }
     let rt = Runtime::new(Clock::system());
     let log = Arc::new(Log::default());
     rt.reactor().set_hook(Some(log.clone()));
