@@ -153,8 +153,11 @@ fn proxy_variable(scheme: &Scheme) -> Option<Vec<u8>> {
             own.or_else(|| get("https_proxy")).or_else(|| get("HTTPS_PROXY"))
         }
         _ => {
-            let name = format!("{}_proxy", scheme.name().to_ascii_lowercase());
-            get(&name).or_else(|| get(&name.to_uppercase()))
+            let mut name = [scheme.name(), "_proxy"].concat();
+            get(&name).or_else(|| {
+                name.make_ascii_uppercase();
+                get(&name)
+            })
         }
     };
     own.or_else(|| get("all_proxy")).or_else(|| get("ALL_PROXY"))

@@ -11,8 +11,8 @@ pub use url::{Malformed, Place};
 
 /// The tag of a connection's n-th command: a letter for the connection and three digits for the command.
 pub fn tag(connection: u64, command: u8) -> Vec<u8> {
-    let letter = char::from(b'A' + (connection % 26) as u8);
-    format!("{letter}{command:03}").into_bytes()
+    let digits = [command / 100, command / 10 % 10, command % 10].map(|digit| b'0' + digit);
+    [&[b'A' + (connection % 26) as u8][..], &digits].concat()
 }
 
 /// A mailbox, user or password as an argument: as it is where it can be an atom, as a quoted string elsewhere

@@ -87,8 +87,9 @@ pub fn unexpected() -> Error {
 impl Session {
     /// A kept connection, or a new one that logs in.
     pub async fn open(t: &mut Transfer, fresh: bool) -> Result<Session> {
-        let plan = (*t.plan()?).clone();
-        let mut whole = t.connect(fresh).await?.into_whole()?;
+        let link = t.connect(fresh).await?;
+        let plan = link.plan.clone();
+        let mut whole = link.into_whole()?;
         let known = whole.connection().state.take().and_then(|state| state.take::<Kept>());
         let dialogue = Dialogue::new(whole, "imap");
         let deadline = dialogue.deadline(t);

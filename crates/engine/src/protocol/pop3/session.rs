@@ -41,8 +41,9 @@ struct Login<'a> {
 impl Session {
     /// A kept connection, or a new one that logs in.
     pub async fn open(t: &mut Transfer, fresh: bool) -> Result<Session> {
-        let plan = (*t.plan()?).clone();
-        let mut whole = t.connect(fresh).await?.into_whole()?;
+        let link = t.connect(fresh).await?;
+        let plan = link.plan.clone();
+        let mut whole = link.into_whole()?;
         let known = whole.connection().state.take().is_some_and(|state| state.take::<LoggedIn>().is_some());
         let mut dialogue = Dialogue::new(whole, "pop3");
         if !known {

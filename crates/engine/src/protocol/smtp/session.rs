@@ -38,8 +38,9 @@ impl net::Memory for Memory {}
 impl Session {
     /// A kept connection, or a new one that says hello as `name` and logs in.
     pub async fn open(t: &mut Transfer, name: &[u8], fresh: bool) -> Result<Session> {
-        let plan = (*t.plan()?).clone();
-        let mut whole = t.connect(fresh).await?.into_whole()?;
+        let link = t.connect(fresh).await?;
+        let plan = link.plan.clone();
+        let mut whole = link.into_whole()?;
         let known = whole.connection().state.take().and_then(|state| state.take::<Memory>());
         let dialogue = Dialogue::new(whole, "smtp");
         let is_new = known.is_none();
