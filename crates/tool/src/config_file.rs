@@ -143,21 +143,21 @@ fn entry(line: &[u8]) -> Option<Entry<'_>> {
 /// What stands before the closing quote, with its escapes undone.
 fn unquote(text: &[u8]) -> Bytes {
     let mut out = Bytes::with_capacity(text.len());
-    let mut bytes = text.iter();
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'"' => break,
-            b'\\' => match bytes.next() {
-                None => break,
-                Some(b't') => out.push(b'\t'),
-                Some(b'n') => out.push(b'\n'),
-                Some(b'r') => out.push(b'\r'),
-                Some(b'v') => out.push(0x0b),
-                Some(other) => out.push(*other),
-            },
-            other => out.push(*other),
-        }
+    let mut rest = text;
+    while let Some(at) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\')) {
+        out.extend_from_slice(&rest[..at]);
+        let escaped = match (rest[at], rest.get(at + 1)) {
+            (b'"', _) | (_, None) => return out,
+            (_, Some(b't')) => b'\t',
+            (_, Some(b'n')) => b'\n',
+            (_, Some(b'r')) => b'\r',
+            (_, Some(b'v')) => 0x0b,
+            (_, Some(other)) => *other,
+        };
+        out.push(escaped);
+        rest = &rest[at + 2..];
     }
+    out.extend_from_slice(rest);
     out
 }
 

@@ -138,6 +138,11 @@ impl Glob {
     }
 }
 
+/// Whether a text has anything that means something to [`Glob::parse`], be it a mistake.
+pub fn may_be_one(text: &[u8]) -> bool {
+    text.iter().any(|byte| matches!(byte, b'{' | b'}' | b'[' | b']' | b'\\'))
+}
+
 /// Fills `#1` and `#<name>` in an output name; `upload` may hold further names.
 pub fn output_name(template: &[u8], url: Option<&Glob>, upload: Option<&Glob>) -> Result<Bytes, GlobError> {
     let mut out = Bytes::with_capacity(template.len());

@@ -96,6 +96,9 @@ impl From<Wrong> for Stop {
 
 pub type Done = Result<(), Stop>;
 
+/// So many flags are found again without a search.
+const MOST_RECENT: usize = 8;
+
 /// The state of reading one command line.
 pub struct Parser<'w> {
     pub world: &'w mut dyn World,
@@ -111,6 +114,8 @@ pub struct Parser<'w> {
     pub verbose_in_bundle: u8,
     /// How many bytes at the end of the word just read hold a secret.
     secret: usize,
+    /// The first flags that config files have named.
+    recent: Vec<&'static Flag>,
     pub default_config: Option<Bytes>,
 }
 
@@ -126,6 +131,7 @@ impl<'w> Parser<'w> {
             depth: 0,
             verbose_in_bundle: 0,
             secret: 0,
+            recent: Vec::new(),
             default_config: None,
         }
     }
@@ -226,7 +232,7 @@ impl<'w> Parser<'w> {
             Some(at) => (&name[..at], Some(&name[at + 1..])),
             None => (name, None),
         };
-        let (flag, opposite) = flags::long(name).ok_or(Wrong::Unknown)?;
+        let (flag, opposite) = self.flag(name).ok_or(Wrong::Unknown)?;
         if negated && flag.arg != Arg::Bool {
             return Err(Wrong::NoPrefix.into());
         }
@@ -253,6 +259,19 @@ impl<'w> Parser<'w> {
         let given = argument.is_some();
         self.argument(flag, argument)?;
         Ok(given && inline.is_none())
+    }
+
+    /// Finds a flag by its long name. A config file has the same few again and again.
+    fn flag(&mut self, name: &[u8]) -> Option<(&'static Flag, bool)> {
+        if let Some(flag) = self.recent.iter().find(|flag| flag.name.as_bytes() == name) {
+            return Some((flag, false));
+        }
+        let (flag, opposite) = flags::long(name)?;
+        let is_usual = !flag.is_negated() && flag.name.as_bytes() == name;
+        if is_usual && self.depth > 0 && self.recent.len() < MOST_RECENT {
+            self.recent.push(flag);
+        }
+        Some((flag, opposite))
     }
 
     fn bundle(&mut self, letters: &[u8], next: Option<&[u8]>) -> Result<bool, Stop> {

@@ -47,8 +47,7 @@ impl Queue {
 
     /// How many transfers there are in all, unless that is too many to be told, or an error will end them.
     pub fn count(&self) -> Option<usize> {
-        let globbed = |text: &Bytes, globs: bool| match globs && text.iter().any(|byte| b"[{".contains(byte))
-        {
+        let globbed = |text: &Bytes, globs: bool| match globs && glob::may_be_one(text) {
             true => Glob::parse(text).ok().map(|glob| glob.count),
             false => Some(1),
         };
@@ -140,7 +139,8 @@ impl Place {
     /// The URLs for this upload, then those for the next one.
     fn next_url(&mut self, env: &Env, url: &[u8], globs: bool) -> Result<Option<Bytes>, i32> {
         loop {
-            if globs && self.url.is_none() {
+            // Most URLs have none, and ten thousand need not be taken apart to see it.
+            if globs && self.url.is_none() && glob::may_be_one(url) {
                 self.url = Some(parse(env, url)?);
             }
             let found = match &mut self.url {
@@ -217,6 +217,13 @@ mod tests {
         assert_eq!(found.unwrap(), ["h/1 1 a", "h/2 2 a", "h/1 1 b", "h/2 2 b", "x - -"]);
     }
 
+    #[test]
+    fn without_a_glob_a_text_is_what_it_is() {
+        let found =
+            listed(vec![target("h/x", Some("#1"), Some("{a,b}")), target("h/\\[1\\]", Some("o"), None)]);
+        assert_eq!(found.unwrap(), ["h/x #1 a", "h/x #1 b", "h/[1] o -"]);
+    }
+
     /// URLs from a file are literal; what `-T` says for the first of them is still a glob, and it is that one's alone.
     #[test]
     fn uploads_to_urls_from_a_file_glob() {
@@ -229,6 +236,7 @@ mod tests {
     #[test]
     fn mistakes_end_the_run() {
         assert_eq!(listed(vec![target("{a", None, None)]), Err(3));
+        assert_eq!(listed(vec![target("a}", None, None)]), Err(3));
         assert_eq!(listed(vec![Target::default()]), Err(2));
         assert_eq!(listed(vec![target("x{a}", Some("#<n>"), None)]), Err(43));
     }

@@ -19,6 +19,9 @@ impl Transfer {
             }
         }
         self.count_header(line);
+        if !self.request.show_headers && !self.honour_name.get() && self.etag.borrow().is_none() {
+            return Ok(()); // nobody wants to know more
+        }
         let (answers, response) = self.answer();
         if answers == Answers::Http && self.looked_at(line, response)? {
             return Ok(());
