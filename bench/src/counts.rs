@@ -16,6 +16,7 @@ use testkit::launch::Nginx;
 
 use crate::arguments::Arguments;
 use crate::context::{Bench, OURS, Subject, output, root, target_directory};
+use crate::valgrind::{allocations, each, under};
 
 /// More than this share above what was recorded is too much.
 const MOST: f64 = 1.03;
@@ -95,14 +96,11 @@ fn count(bench: &Bench, ours: &Subject) -> io::Result<BTreeMap<String, f64>> {
         work("1 MB up, http", "many", nginx.http("/put/up"), &["1", &megabyte], (5, 25), false),
     ];
     for work in &works {
-        let (few, many) = work.lengths;
-        let each = |count: &dyn Fn(usize) -> io::Result<f64>| {
-            Ok::<f64, io::Error>((count(many)? - count(few)?) / (many - few) as f64)
-        };
-        let instructions = each(&|n| own_instructions(bench, &mut work.command(bench, ours, n)?))?;
+        let instructions =
+            each(work.lengths, |n| own_instructions(bench, &mut work.command(bench, ours, n)?))?;
         counted.insert(format!("{}: instructions", work.name), instructions);
         if work.allocations {
-            let allocations = each(&|n| allocations(&work.command(bench, ours, n)?))?;
+            let allocations = each(work.lengths, |n| allocations(&work.command(bench, ours, n)?))?;
             counted.insert(format!("{}: allocations", work.name), allocations);
         }
     }
@@ -154,24 +152,11 @@ fn own_instructions(bench: &Bench, command: &mut Command) -> io::Result<f64> {
     profiled(bench, command).map(|(instructions, _)| instructions)
 }
 
-/// A command under a tool of valgrind's.
-fn under(command: &Command, flags: &[&str]) -> Command {
-    let mut outer = Command::new("valgrind");
-    outer.args(flags).arg(command.get_program()).args(command.get_args());
-    for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => outer.env(name, value),
-            None => outer.env_remove(name),
-        };
-    }
-    outer
-}
-
 /// The instructions of the library's own code, and what the program printed.
 fn profiled(bench: &Bench, command: &Command) -> io::Result<(f64, String)> {
     let profile = bench.directory().path().join("profile");
     let file = format!("--callgrind-out-file={}", profile.display());
-    let said = output(&mut under(command, &["--tool=callgrind", &file]))?;
+    let said = output(&mut under(command, &["valgrind", "--tool=callgrind", &file]))?;
     Ok((own_cost(&std::fs::read_to_string(profile)?) as f64, said))
 }
 
@@ -209,16 +194,6 @@ fn told<'a>(known: &mut BTreeMap<&'a str, &'a str>, text: &'a str) -> &'a str {
         known.insert(number, name);
     }
     known.get(number).copied().unwrap_or_default()
-}
-
-fn allocations(command: &Command) -> io::Result<f64> {
-    let output = under(command, &["--tool=dhat", "--dhat-out-file=/dev/null"]).output()?;
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let number = said.lines().find_map(|line| {
-        let (_, rest) = line.split_once(" bytes in ").filter(|_| line.contains("Total:"))?;
-        rest.split(' ').next()?.replace(',', "").parse().ok()
-    });
-    number.ok_or_else(|| io::Error::other(said))
 }
 
 fn size(path: &Path) -> io::Result<f64> {

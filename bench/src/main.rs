@@ -17,6 +17,7 @@ mod measure;
 mod report;
 mod rows;
 mod soak;
+mod valgrind;
 mod warm;
 
 use std::process::ExitCode;

@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::context::{OURS, SYSTEM, root};
-use crate::measure::{CALLS, CPU, CPU_PER_GB, Case, Figure, Quantity};
+use crate::measure::{CALLS, CPU, CPU_PER_GB, Case, Figure, INSTRUCTIONS, Line, Quantity};
 use crate::rows::Outcome;
 
 const BEGIN: &str = "<!-- measured: `make bench README=1` writes what follows -->\n";
@@ -22,14 +22,18 @@ const QUANTITIES: [Quantity; 6] = [
     Quantity { name: "median of those after", unit: "ms" },
 ];
 
+/// The link whose FTP cases are shown in full.
+const FTP_LINK: &str = "10 ms";
+
 /// Puts it where the marks are.
 pub fn write(machine: &str, outcomes: &[Outcome]) -> io::Result<()> {
     let file = root().join("README.md");
     let text = std::fs::read_to_string(&file)?;
     let shown = format!(
         "Measured on {machine}, beside Debian's libcurl (CPU of the client; trust the ratios; all of it is in `bench/RESULTS.md`):\n\n\
-         ![CPU beside the distribution's libcurl](bench/cpu.svg)\n\n{}",
-        table(outcomes)
+         ![CPU beside the distribution's libcurl](bench/cpu.svg)\n\n{}{}",
+        table(outcomes),
+        files_by_ftp(outcomes)
     );
     let marks = || io::Error::other("README.md lacks the marks of what was measured");
     std::fs::write(file, between(&text, &shown).ok_or_else(marks)?)
@@ -43,7 +47,8 @@ fn between(text: &str, shown: &str) -> Option<String> {
 
 fn table(outcomes: &[Outcome]) -> String {
     let mut out =
-        "| | ours | distribution | ratio | system calls, ours and distribution |\n|---|---|---|---|---|\n"
+        "| | ours | distribution | ratio | system calls, ours and distribution | user instructions, ours and distribution |\n\
+         |---|---|---|---|---|---|\n"
             .to_owned();
     for outcome in outcomes.iter().filter(|outcome| SHOWN.contains(&outcome.row.name)) {
         let cases = outcome.cases.iter().flatten();
@@ -59,22 +64,51 @@ fn line(row: &str, case: &Case) -> Option<String> {
     let both = |quantity: Quantity| Some((ours.figure(quantity)?, system.figure(quantity)?));
     let (quantity, (own, theirs)) = QUANTITIES.into_iter().find_map(|q| Some((q, both(q)?)))?;
     let calls = both(CALLS).map(|(own, theirs)| format!("{:.1}, {:.1}", own.median(), theirs.median()));
+    let instructions =
+        both(INSTRUCTIONS).map(|(own, theirs)| format!("{:.0}, {:.0}", own.median(), theirs.median()));
     let figure = |figure: &Figure| format!("{:.1} {}", figure.median(), quantity.unit);
     let what = if quantity == CPU { String::new() } else { format!(", {}", quantity.name) };
     let ratio = own.ratio_to(theirs)?;
-    let calls = calls.unwrap_or_default();
+    let (calls, instructions) = (calls.unwrap_or_default(), instructions.unwrap_or_default());
     Some(format!(
-        "| {row}: {}{what} | {} | {} | {ratio:.2} | {calls} |\n",
+        "| {row}: {}{what} | {} | {} | {ratio:.2} | {calls} | {instructions} |\n",
         case.name,
         figure(own),
         figure(theirs)
     ))
 }
 
+/// The ways to fetch small files by FTP, over the link of the middle length.
+fn files_by_ftp(outcomes: &[Outcome]) -> String {
+    let row = outcomes.iter().find(|outcome| outcome.row.name == "ftp");
+    let cases: Vec<&Case> = row
+        .into_iter()
+        .flat_map(|outcome| outcome.cases.iter().flatten())
+        .filter(|case| case.name.starts_with(FTP_LINK))
+        .collect();
+    let Some(first) = cases.first() else { return String::new() };
+    let heads: String = cases.iter().map(|case| format!(" {} | |", case.name)).collect();
+    let mut out = format!(
+        "\nSmall files by FTP, 2 KB each from vsftpd, in milliseconds for a file, median and 99th percentile; `WARMWIRE_FTP` or \
+         `warmwire_ftp_pipeline` asks for what is pipelined:\n\n| |{heads}\n|---|{}\n",
+        "---|---|".repeat(cases.len())
+    );
+    for line in &first.lines {
+        let of_case = |case: &&Case| case.lines.iter().find(|other| other.subject == line.subject).map(cells);
+        let cells: String = cases.iter().filter_map(of_case).collect();
+        out.push_str(&format!("| {} |{cells}\n", line.subject));
+    }
+    out
+}
+
+/// Its first two figures.
+fn cells(line: &Line) -> String {
+    line.figures.iter().take(2).map(|figure| format!(" {:.1} |", figure.median())).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::Line;
 
     #[test]
     fn what_stands_between_the_marks_is_replaced() {
@@ -98,7 +132,7 @@ mod tests {
         let case = Case { name: "http".into(), lines };
         assert_eq!(
             line("small", &case).unwrap(),
-            "| small: http | 50.0 µs | 100.0 µs | 0.50 | 4.0, 12.0 |\n"
+            "| small: http | 50.0 µs | 100.0 µs | 0.50 | 4.0, 12.0 |  |\n"
         );
         let subject_in = |how: &str, cpu| subject(how, cpu, 4.0);
         let lines = vec![
@@ -107,8 +141,44 @@ mod tests {
             subject_in("ours, new", 1.0),
         ];
         let case = Case { name: "in ways".into(), lines };
-        assert_eq!(line("ftp", &case).unwrap(), "| ftp: in ways | 25.0 µs | 100.0 µs | 0.25 | 4.0, 4.0 |\n");
+        assert_eq!(
+            line("ftp", &case).unwrap(),
+            "| ftp: in ways | 25.0 µs | 100.0 µs | 0.25 | 4.0, 4.0 |  |\n"
+        );
         let alone = Case { name: "http".into(), lines: vec![subject(OURS, 1.0, 1.0)] };
         assert_eq!(line("small", &alone), None);
+    }
+    #[test]
+    fn ways_by_ftp_stand_side_by_side() {
+        let quantity = |name| Quantity { name, unit: "ms" };
+        let line = |subject: &str, middle: f64| Line {
+            subject: subject.to_owned(),
+            figures: vec![
+                Figure { quantity: quantity("median of a file"), runs: vec![middle] },
+                Figure { quantity: quantity("99th percentile"), runs: vec![middle * 2.0] },
+            ],
+        };
+        let case = |name: &str, factor: f64| Case {
+            name: name.to_owned(),
+            lines: vec![line("libcurl, kept", 10.0 * factor), line("ours, kept", 5.0 * factor)],
+        };
+        let row = crate::rows::ROWS.iter().find(|row| row.name == "ftp").unwrap();
+        let cases = vec![
+            case("0 ms, servers: 1", 9.0),
+            case("10 ms, servers: 1", 1.0),
+            case("10 ms, servers: 60", 2.0),
+        ];
+        let text = files_by_ftp(&[Outcome { row, cases: Ok(cases) }]);
+        assert!(
+            text.contains("\n| | 10 ms, servers: 1 | | 10 ms, servers: 60 | |\n|---|---|---|---|---|\n"),
+            "{text}"
+        );
+        assert!(
+            text.ends_with(
+                "| libcurl, kept | 10.0 | 20.0 | 20.0 | 40.0 |\n| ours, kept | 5.0 | 10.0 | 10.0 | 20.0 |\n"
+            ),
+            "{text}"
+        );
+        assert_eq!(files_by_ftp(&[]), "");
     }
 }

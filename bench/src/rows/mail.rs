@@ -9,11 +9,14 @@ use testkit::launch::{Dovecot, Exim};
 use testkit::link::Link;
 
 use crate::context::{Bench, numbers};
-use crate::measure::{CPU, Case, FAILED, TIME};
+use crate::measure::{CPU, Case, FAILED, INSTRUCTIONS, TIME};
+use crate::valgrind::{each, instructions};
 
 /// As long as those that are sent.
 const SIZE: usize = 2048;
 const MAILS: usize = 300;
+/// The wait between two mails leaves caches cold, now more and now less: one run tells little of it.
+const RUNS: usize = 3;
 const ROUND_TRIP: Duration = Duration::from_millis(20);
 
 pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
@@ -32,10 +35,17 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
         ("fetched by POP3", "fetch", format!("pop3://127.0.0.1:{}/", door(dovecot.pop3)?)),
     ];
     let case = |(way, how, url): &(&str, &str, String)| {
-        Case::in_turns(*way, 1, &bench.names(), &[CPU, TIME, FAILED], |at| {
+        let command = |at: usize, count: usize| {
             let mut command = bench.command(&program, &bench.subjects[at]);
-            numbers(command.args([*how, &mails.to_string(), url]))
-        })
+            command.args([*how, &count.to_string(), url]);
+            command
+        };
+        let runs = bench.runs().min(RUNS);
+        let mut case = Case::in_turns(*way, runs, &bench.names(), &[CPU, TIME, FAILED], |at| {
+            numbers(&mut command(at, mails))
+        })?;
+        case.add(INSTRUCTIONS, |at| each((5, 25), |count| instructions(&command(at, count))))?;
+        Ok(case)
     };
     ways.iter().map(case).collect()
 }

@@ -8,6 +8,7 @@ use testkit::launch::{Http2Kind, Http2Server, Nginx};
 
 use crate::context::{Bench, OURS, Subject, numbers, output, target_directory};
 use crate::measure::{ALLOCATIONS, CALLS, CPU, Case, INSTRUCTIONS, PEAK, Quantity, TIME};
+use crate::valgrind::{allocations, each, instructions, under};
 
 pub const SMALL: usize = 1024;
 pub const LARGE: usize = 335_114;
@@ -37,16 +38,9 @@ impl Work {
         self
     }
 
-    fn command(&self, bench: &Bench, subject: &Subject, count: usize, under: &[&str]) -> io::Result<Command> {
+    fn command(&self, bench: &Bench, subject: &Subject, count: usize) -> io::Result<Command> {
         let program = bench.program(self.program)?;
-        let mut command = match under.split_first() {
-            None => Command::new(program),
-            Some((tool, flags)) => {
-                let mut command = Command::new(tool);
-                command.args(flags).arg(program);
-                command
-            }
-        };
+        let mut command = Command::new(program);
         bench.prepare(&mut command, Some(subject));
         command.args(&self.before).arg(count.to_string()).args(&self.after);
         if let Some(version) = self.version {
@@ -56,7 +50,7 @@ impl Work {
     }
 
     fn run(&self, bench: &Bench, subject: &Subject, count: usize) -> io::Result<Vec<f64>> {
-        let figures = numbers(&mut self.command(bench, subject, count, &[])?)?;
+        let figures = numbers(&mut self.command(bench, subject, count)?)?;
         match (figures[..].get(2), self.received) {
             (None, _) => Err(io::Error::other(format!("{} said {figures:?}", self.program))),
             (Some(got), Some(size)) if *got != size as f64 => {
@@ -75,25 +69,19 @@ impl Work {
 
     /// Adds what is counted once: by two runs of different length, so that start and end fall out.
     fn count(&self, bench: &Bench, case: &mut Case, lengths: (usize, usize)) -> io::Result<()> {
-        let difference = |counted: &dyn Fn(usize) -> io::Result<f64>| {
-            let (few, many) = lengths;
-            Ok((counted(many)? - counted(few)?) / (many - few) as f64)
-        };
         let subject = |at: usize| bench.subjects.get(at).unwrap_or(&bench.subjects[0]);
-        case.add(CALLS, |at| difference(&|count| self.calls(bench, subject(at), count)))?;
-        case.add(INSTRUCTIONS, |at| difference(&|count| self.instructions(bench, subject(at), count)))?;
-        case.add(ALLOCATIONS, |at| difference(&|count| self.allocations(bench, subject(at), count)))
+        case.add(CALLS, |at| each(lengths, |count| self.calls(bench, subject(at), count)))?;
+        case.add(INSTRUCTIONS, |at| {
+            each(lengths, |n| instructions(&self.command(bench, subject(at), n)?))
+        })?;
+        case.add(ALLOCATIONS, |at| each(lengths, |n| allocations(&self.command(bench, subject(at), n)?)))
     }
 
     fn calls(&self, bench: &Bench, subject: &Subject, count: usize) -> io::Result<f64> {
         let summary = bench.directory().path().join("strace");
         let file = summary.display().to_string();
-        output(&mut self.command(
-            bench,
-            subject,
-            count,
-            &["strace", "-f", "-c", "-U", "calls,name", "-o", &file],
-        )?)?;
+        let counter = ["strace", "-f", "-c", "-U", "calls,name", "-o", &file];
+        output(&mut under(&self.command(bench, subject, count)?, &counter))?;
         let text = std::fs::read_to_string(&summary)?;
         // Two columns, calls and name; lines of dashes and the total are left out.
         let calls = text.lines().filter_map(|line| {
@@ -103,33 +91,6 @@ impl Work {
         });
         Ok(calls.sum())
     }
-
-    fn instructions(&self, bench: &Bench, subject: &Subject, count: usize) -> io::Result<f64> {
-        let valgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"];
-        let said = stderr(&mut self.command(bench, subject, count, &valgrind)?)?;
-        told(&said, "Collected : ")
-    }
-
-    fn allocations(&self, bench: &Bench, subject: &Subject, count: usize) -> io::Result<f64> {
-        let valgrind = ["valgrind", "--tool=dhat", "--dhat-out-file=/dev/null"];
-        let said = stderr(&mut self.command(bench, subject, count, &valgrind)?)?;
-        told(&said, " bytes in ")
-    }
-}
-
-/// What valgrind tells at its end.
-fn stderr(command: &mut Command) -> io::Result<String> {
-    let output = command.output()?;
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    if output.status.success() { Ok(said) } else { Err(io::Error::other(said)) }
-}
-
-/// The number behind the first mention of that.
-fn told(said: &str, mark: &str) -> io::Result<f64> {
-    let behind = said.split_once(mark).map_or("", |(_, rest)| rest);
-    let digits: String =
-        behind.chars().take_while(|c| c.is_ascii_digit() || *c == ',').filter(|c| *c != ',').collect();
-    digits.parse().map_err(|_| io::Error::other(format!("no number behind {mark:?} in {said}")))
 }
 
 fn nginx(bench: &Bench) -> io::Result<Nginx> {
@@ -194,7 +155,7 @@ pub fn multi(bench: &Bench) -> io::Result<Vec<Case>> {
     let mut case = work.case(bench, "http, 1,000 at once", 20_000, &[CPU, TIME, PEAK])?;
     case.add(CALLS, |at| {
         let subject = &bench.subjects[at];
-        Ok((work.calls(bench, subject, 5000)? - work.calls(bench, subject, 1000)?) / 4000.0)
+        each((1000, 5000), |count| work.calls(bench, subject, count))
     })?;
     Ok(vec![case])
 }

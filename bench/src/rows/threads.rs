@@ -6,7 +6,8 @@ use testkit::launch::Nginx;
 
 use super::requests::SMALL;
 use crate::context::{Bench, numbers};
-use crate::measure::{CPU, Case, TIME};
+use crate::measure::{CPU, Case, INSTRUCTIONS, TIME};
+use crate::valgrind::{each, instructions};
 
 /// How a program goes about it: its name, the program's word, the pool.
 const WAYS: [(&str, &str, bool); 3] = [
@@ -26,16 +27,24 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
             let runners: Vec<_> = all.filter(|(subject, (_, _, pool))| subject.ours || !pool).collect();
             let names: Vec<String> =
                 runners.iter().map(|(subject, (way, ..))| format!("{}, {way}", subject.name)).collect();
-            let count = bench.count(count).to_string();
-            let name = format!("{scheme}, 1 KB, threads: {threads}");
-            cases.push(Case::in_turns(name, bench.runs(), &names, &[CPU, TIME], |at| {
+            let command = |at: usize, count: usize| {
                 let (subject, (_, how, pool)) = runners[at];
                 let mut command = bench.command(&program, subject);
                 if *pool {
                     command.env("WARMWIRE_POOL", "process");
                 }
-                numbers(command.args([&url, &count, &threads.to_string(), *how]))
-            })?);
+                command.args([&url, &count.to_string(), &threads.to_string(), *how]);
+                command
+            };
+            let (name, count) = (format!("{scheme}, 1 KB, threads: {threads}"), bench.count(count));
+            let mut case = Case::in_turns(name, bench.runs(), &names, &[CPU, TIME], |at| {
+                numbers(&mut command(at, count))
+            })?;
+            // More threads have no more to do for each.
+            if threads == 1 {
+                case.add(INSTRUCTIONS, |at| each((20, 80), |count| instructions(&command(at, count))))?;
+            }
+            cases.push(case);
         }
     }
     Ok(cases)

@@ -1,0 +1,61 @@
+//! What valgrind counts of a command: instructions and allocations, which do not hang on the machine's mood.
+
+use std::io;
+use std::process::Command;
+
+/// A command under another one: its name, and what goes before the first one's.
+pub fn under(command: &Command, outer: &[&str]) -> Command {
+    let (name, flags) = outer.split_first().expect("a command has a name");
+    let mut whole = Command::new(name);
+    whole.args(flags).arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => whole.env(name, value),
+            None => whole.env_remove(name),
+        };
+    }
+    whole
+}
+
+/// All user instructions of a command.
+pub fn instructions(command: &Command) -> io::Result<f64> {
+    told(command, &["--tool=callgrind", "--callgrind-out-file=/dev/null"], "Collected : ")
+}
+
+/// How often it allocates.
+pub fn allocations(command: &Command) -> io::Result<f64> {
+    told(command, &["--tool=dhat", "--dhat-out-file=/dev/null"], " bytes in ")
+}
+
+/// What one of many takes, by two runs of different length: start and end fall out.
+pub fn each((few, many): (usize, usize), counted: impl Fn(usize) -> io::Result<f64>) -> io::Result<f64> {
+    Ok((counted(many)? - counted(few)?) / (many - few) as f64)
+}
+
+/// The number behind the first mention of `mark` in what a tool of valgrind's says.
+fn told(command: &Command, flags: &[&str], mark: &str) -> io::Result<f64> {
+    let output = under(command, &[&["valgrind"], flags].concat()).output()?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    if !output.status.success() {
+        return Err(io::Error::other(said));
+    }
+    number_behind(&said, mark).ok_or_else(|| io::Error::other(format!("no number behind {mark:?} in {said}")))
+}
+
+fn number_behind(said: &str, mark: &str) -> Option<f64> {
+    let (_, behind) = said.split_once(mark)?;
+    let digits = behind.chars().take_while(|c| c.is_ascii_digit() || *c == ',').filter(|c| *c != ',');
+    digits.collect::<String>().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_behind_marks() {
+        assert_eq!(number_behind("==1== Total: 5 bytes in 1,234 blocks", " bytes in "), Some(1234.0));
+        assert_eq!(number_behind("==1== Collected : 99\n", "Collected : "), Some(99.0));
+        assert_eq!(number_behind("nothing", "Collected : "), None);
+    }
+}
