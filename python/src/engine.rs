@@ -156,6 +156,14 @@ impl Engine {
         Ok(())
     }
 
+    /// Closes the idle connections that were kept, politely.
+    fn close_idle(&self, py: Python<'_>) -> PyResult<()> {
+        let mut inner = self.lock(py)?;
+        let moved = Shown(&mut inner.transfers);
+        py.detach(move || moved.close_idle());
+        Ok(())
+    }
+
     /// Begins a transfer and tells its number. `upload` is None, bytes, or True where `feed` gives it; `window` is how much body may
     /// lie untaken, `path` a file to which it is added at `at`. With `tells_connection` a connection is news, too.
     #[expect(clippy::too_many_arguments, reason = "they have names where it is called")]
@@ -207,6 +215,8 @@ impl Engine {
     /// nothing was readable?
     fn drive(&self, py: Python<'_>) -> PyResult<(Vec<usize>, Option<f64>)> {
         let mut inner = self.lock(py)?;
+        // Else each task that an event wakes would make the descriptor readable, which is then to be drained.
+        let _turn = inner.transfers.turn();
         let moved = Shown(&mut inner.transfers);
         py.detach(move || moved.perform());
         Ok(told(&inner.transfers))
@@ -367,6 +377,10 @@ impl Shown<'_> {
 
     fn run_ready(self) {
         self.0.run_ready();
+    }
+
+    fn close_idle(self) {
+        self.0.close_idle();
     }
 
     fn run_for(self, max: Duration) -> io::Result<()> {

@@ -41,6 +41,40 @@ def test_connections_are_kept_between_clients_and_loops(http):
     assert run(main()) == [0, 0, 0]
 
 
+def test_a_loop_keeps_its_connections(http, counters):
+    """All of a crowd's, for the next crowd, and until its pool is closed."""
+
+    async def main():
+        pool = warmwire.Pool()
+        client = warmwire.AsyncClient(pool=pool)
+        for wanted in (30, 0):
+            replies = await asyncio.gather(*(client.get(http.url("/delay/200/bytes/1")) for _ in range(30)))
+            assert sum(reply.new_connections for reply in replies) == wanted
+            assert (await client.get(http.url("/bytes/1"))).new_connections == 0
+        before = counters()["open"]
+        await client.aclose()
+        deadline = time.monotonic() + 20
+        while before - counters()["open"] < 30:
+            assert time.monotonic() < deadline, "they are not closed"
+            await asyncio.sleep(0.05)
+
+    run(main())
+
+
+def test_a_timer_does_not_keep_its_loop(http):
+    """What an ended loop had is there again for others, although it waited for a time limit."""
+    pool = warmwire.Pool()
+
+    async def main():
+        client = warmwire.AsyncClient(pool=pool, timeout=60)
+        return (await client.get(http.url("/bytes/1"))).new_connections
+
+    made = [run(main()) for _ in range(3)]
+    gc.collect()
+    assert made == [1, 0, 0] and len(pool._loops) == 0
+    assert warmwire.get(http.url("/bytes/1"), pool=pool).new_connections == 0
+
+
 def test_a_body_in_pieces(http):
     async def main():
         async with warmwire.AsyncClient() as client:

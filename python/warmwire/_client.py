@@ -59,6 +59,8 @@ class Pool:
     def close(self) -> None:
         """Closes the idle connections."""
         self._free = []
+        for on in self._known_loops().values():
+            on.engine.close_idle()
         self._native.close()
 
     def _engine(self) -> _native.Engine:
@@ -72,11 +74,21 @@ class Pool:
             self._free.append(engine)
 
     def _loop(self) -> _Loop:
+        # Asked once for each request: it costs a call of the system's.
         loop = asyncio.get_running_loop()
         found = self._loops.get(loop)
         if found is None:
-            found = self._loops[loop] = _Loop(_native.Engine(self._native), loop)
+            # What ended loops have kept is for the others again.
+            for known in self._known_loops():
+                if known.is_closed():
+                    del self._loops[known]
+            found = self._loops[loop] = _Loop(_native.Engine(self._native, True), loop)
         return found
+
+    def _known_loops(self) -> dict[asyncio.AbstractEventLoop, _Loop]:
+        """Those of all threads: what it is made from changes meanwhile."""
+        loops = [loop for reference in self._loops.keyrefs() if (loop := reference()) is not None]
+        return {loop: on for loop in loops if (on := self._loops.get(loop)) is not None}
 
 
 _pools: weakref.WeakSet[Pool] = weakref.WeakSet()
@@ -135,6 +147,7 @@ class _Settings:
         self.event_hooks: dict[str, list[Any]] = {"request": [], "response": [], **(event_hooks or {})}
         self.pool = pool if pool is not None else _default
         self.is_closed = False
+        self._plain: tuple[Any, list[Option]] = (None, [])
         self._fixed = [
             (_NOSIGNAL, 1),
             (_COOKIE_FILE, b""),
@@ -163,6 +176,13 @@ class _Settings:
         """The client's options, and those of one request."""
         if self.is_closed:
             raise RuntimeError("the client is closed")
+        # What a request that says nothing for itself comes to, kept as long as the client stays as it is.
+        limits = self.timeout
+        state = (self.follow_redirects, self.max_redirects, limits.connect, limits.read, limits.total)
+        cookies = self.cookies
+        is_plain = not (how or self.auth or cookies._plain or cookies._lines or request.headers._rows)
+        if is_plain and self._plain[0] == state:
+            return self._plain[1]
         options = list(self._fixed)
         if "user-agent" not in request.headers:
             options.append((_AGENT, USER_AGENT))
@@ -186,6 +206,8 @@ class _Settings:
         options += [_named(name, value) for name, value in how.pop("options", {}).items()]
         if how:
             raise TypeError(f"unknown argument: {', '.join(how)}")
+        if is_plain:
+            self._plain = (state, options)
         return options
 
     def _took(self, outcome: _native.Outcome) -> None:
@@ -460,14 +482,17 @@ class _Stream(_Transfer):
 
 
 class _Loop:
-    """An engine on asyncio's loop: one descriptor to be watched, and one timer."""
+    """An engine on asyncio's loop: one descriptor to be watched, and one timer.
+
+    The pool's connections stay with it from one request to the next, watched all the while, and go back when it ends. It must not
+    hold its loop, with which it is to go: a timer would, so that it is known by a weak reference.
+    """
 
     def __init__(self, engine: _native.Engine, loop: asyncio.AbstractEventLoop) -> None:
         self.engine = engine
         self.waiting: dict[int, _Bell] = {}
         self._loop = weakref.ref(loop)
-        self._timer: asyncio.TimerHandle | None = None
-        self._when = 0.0
+        self._timer: weakref.ref[asyncio.TimerHandle] | None = None
         loop.add_reader(engine.fileno(), self.run)
 
     def begin(self, options: list[Option], upload: Any, window: int | None, bell: _Bell) -> int:
@@ -490,7 +515,7 @@ class _Loop:
             self._set_timer(left)
 
     def _set_timer(self, left: float | None) -> None:
-        timer, loop = self._timer, self._loop()
+        timer, loop = self._timer() if self._timer is not None else None, self._loop()
         if loop is None:
             return
         if left is None:
@@ -504,7 +529,7 @@ class _Loop:
             if not timer.cancelled() and timer.when() <= when and timer.when() > loop.time():
                 return
             timer.cancel()
-        self._timer = loop.call_at(when, self._due)
+        self._timer = weakref.ref(loop.call_at(when, self._due))
 
     def _due(self) -> None:
         self._timer = None
@@ -514,9 +539,10 @@ class _Loop:
 class _Bell:
     """Who waits for something new of a transfer. The loop has this and not the transfer, which ends when nobody else has it."""
 
-    __slots__ = ("_future", "_rang")
+    __slots__ = ("_future", "_loop", "_rang")
 
-    def __init__(self) -> None:
+    def __init__(self, loop: weakref.ref[asyncio.AbstractEventLoop]) -> None:
+        self._loop = loop
         self._future: asyncio.Future[None] | None = None
         self._rang = False
 
@@ -532,7 +558,9 @@ class _Bell:
         if self._rang:
             self._rang = False
             return
-        self._future = asyncio.get_running_loop().create_future()
+        loop = self._loop()
+        assert loop is not None  # it is what runs this
+        self._future = loop.create_future()
         try:
             await self._future
         finally:
@@ -543,7 +571,7 @@ class _AsyncTransfer(_Transfer):
     """A transfer on a loop."""
 
     def __init__(self, on: _Loop, options: list[Option], upload: Any, window: int | None) -> None:
-        self.on, self.engine, self._bell = on, on.engine, _Bell()
+        self.on, self.engine, self._bell = on, on.engine, _Bell(on._loop)
         self.is_open = False
         self.number = on.begin(options, upload, window, self._bell)
         self.is_open = True
@@ -557,9 +585,11 @@ class _AsyncTransfer(_Transfer):
             raise
 
     async def end(self) -> _native.Outcome:
-        """Waits for the end, and lets the transfer go."""
-        while (outcome := self.engine.finish(self.number)) is None:
+        """Waits for the end, which is always told, and lets the transfer go."""
+        outcome = None
+        while outcome is None:
             await self.wait()
+            outcome = self.engine.finish(self.number)
         self.is_open = False
         del self.on.waiting[self.number]
         return outcome

@@ -47,11 +47,14 @@ class Headers(MutableMapping[str, str]):
     __slots__ = ("_rows",)
 
     def __init__(self, rows: Mapping[str, str] | Iterable[tuple[Text, Text]] | None = None) -> None:
+        if rows is None:
+            self._rows: list[tuple[str, str]] = []
+            return
         if isinstance(rows, Headers):
             self._rows = list(rows._rows)
             return
-        pairs = rows.items() if isinstance(rows, Mapping) else rows or ()
-        self._rows: list[tuple[str, str]] = [(_text(name), _text(value)) for name, value in pairs]
+        pairs = rows.items() if isinstance(rows, Mapping) else rows
+        self._rows = [(_text(name), _text(value)) for name, value in pairs]
 
     def __getitem__(self, name: str) -> str:
         values = self.get_list(name)

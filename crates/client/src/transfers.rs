@@ -303,6 +303,11 @@ impl Transfers {
         self.multi.keep_connections();
     }
 
+    /// Closes the idle connections that are here.
+    pub fn close_idle(&self) {
+        self.multi.close_idle();
+    }
+
     /// How many connections there may be, to one host and in all.
     pub fn set_limits(&self, limits: Limits) {
         self.multi.set_limits(limits);

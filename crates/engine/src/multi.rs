@@ -30,6 +30,7 @@ use crate::easy::{Easy, EasyState};
 use crate::memories::Memories;
 use crate::own_connection::OwnConnection;
 use crate::push::PushFunction;
+use crate::share::KEPT;
 
 /// A multi handle. Cloning gives another reference to the same one.
 #[derive(Clone)]
@@ -433,10 +434,9 @@ impl Multi {
         self.0.runtime.wake(task);
     }
 
-    /// Closes all idle connections (CURLMOPT_NETWORK_CHANGED).
+    /// Closes all idle connections (CURLMOPT_NETWORK_CHANGED), those of a share's that it keeps, too.
     pub fn close_idle(&self) {
-        self.0.pool.close_all();
-        self.0.for_names.borrow().iter().for_each(Pool::close_all);
+        self.0.pools().iter().for_each(Pool::close_all);
     }
 
     /// Forgets looked-up names (CURLMOPT_NETWORK_CHANGED).
@@ -619,6 +619,8 @@ impl MultiState {
             return usize::try_from(of_easy).ok().filter(|n| *n > 0).unwrap_or(5);
         }
         match self.limits.get().max_connects {
+            // They are a share's, and stay as many as they would there.
+            0 if self.keeps.get() => KEPT,
             // Like curl: four times the number of handles added.
             0 => self.members.borrow().len().max(1) * 4,
             n => n,

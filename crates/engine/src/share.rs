@@ -25,7 +25,7 @@ pub trait Locks: Send + Sync {
 pub struct Share(Arc<ShareState>);
 
 /// Idle connections that a share keeps, and for how long.
-const KEPT: usize = 1024;
+pub(crate) const KEPT: usize = 1024;
 const IDLE_AGE: Duration = Duration::from_secs(118);
 
 struct ShareState {
