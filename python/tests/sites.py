@@ -74,8 +74,8 @@ def breaking(body, piece):
     return reply
 
 
-def folder(path):
-    """A reply with the files below a folder, and ranges of them."""
+def folder(path, dated=True):
+    """A reply with the files below a folder, and ranges of them; ``dated`` with when they were changed."""
 
     def reply(handler):
         file = path / handler.path.strip("/")
@@ -83,7 +83,9 @@ def folder(path):
             return answer(handler, b"", 404)
         body = file.read_bytes()
         given = handler.headers.get("Range")
-        fields = {"Accept_Ranges": "bytes", "Last_Modified": formatdate(file.stat().st_mtime, usegmt=True)}
+        fields = {"Accept_Ranges": "bytes"}
+        if dated:
+            fields["Last_Modified"] = formatdate(file.stat().st_mtime, usegmt=True)
         if not given:
             return answer(handler, body, **fields)
         first, last = given.removeprefix("bytes=").split("-")

@@ -4,6 +4,7 @@ import asyncio
 import os
 import subprocess
 import sys
+import time
 
 import fsspec
 import pytest
@@ -274,6 +275,34 @@ def test_duckdb(table):
         paths = [f"warmwire://{table.root}/part-{part}.parquet" for part in range(3)]
         found = database.execute("select count(*), sum(n) from read_parquet(?)", [paths]).fetchone()
     assert found == (3000, sum(range(3000)))
+
+
+def test_when_a_file_was_changed(table, ftp, sftp, tmp_path):
+    fs = WarmwireFileSystem()
+    assert abs(fs.modified(table.root + "/part-0.parquet").timestamp() - time.time()) < 3600
+    key, known = sftp.rest
+    over_sftp = WarmwireFileSystem(client={"options": {"SSH_PRIVATE_KEYFILE": key, "SSH_KNOWNHOSTS": known}})
+    places, before = ((fs, ftp + "/dated"), (over_sftp, sftp.root + "/dated")), time.time()
+    for files, path in places:
+        files.pipe_file(path, b"1")
+    after = time.time()
+    time.sleep(2)
+    for files, path in places:
+        assert before - 1 <= files.modified(path).timestamp() <= after + 1
+        files.rm_file(path)
+    # Where a server does not tell, it may have been now; DuckDB asks it of each file.
+    (tmp_path / "table.parquet").write_bytes(fs.cat_file(table.root + "/part-0.parquet"))
+    site = Site(folder(tmp_path, dated=False))
+    before = time.time()
+    assert before <= fs.modified(site.root + "/table.parquet").timestamp() <= time.time()
+    with pytest.raises(FileNotFoundError):
+        fs.modified(site.root + "/missing")
+    import duckdb
+
+    with duckdb.connect() as database:
+        database.register_filesystem(fs)
+        path = f"warmwire://{site.root}/table.parquet"
+        assert database.execute("select count(*) from read_parquet(?)", [path]).fetchone() == (1000,)
 
 
 def test_zarr_and_xarray(tmp_path):

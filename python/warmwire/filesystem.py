@@ -11,19 +11,24 @@ are, without %-codes. Over http a folder is what a page links to below itself, a
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import functools
 import html
+import inspect
 import io
 import os
 import re
+import threading
 from collections.abc import AsyncIterator, Callable
 from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import quote, urljoin, urlsplit
 
 import fsspec
-from fsspec.asyn import AbstractAsyncStreamedFile, AsyncFileSystem, sync
+from fsspec.asyn import AbstractAsyncStreamedFile, AsyncFileSystem, async_methods, sync
 from fsspec.callbacks import DEFAULT_CALLBACK
-from fsspec.spec import AbstractBufferedFile
+from fsspec.spec import AbstractBufferedFile, AbstractFileSystem
 from fsspec.utils import stringify_path
 
 from ._client import AsyncClient
@@ -269,9 +274,11 @@ class WarmwireFileSystem(AsyncFileSystem):
                 size = int(reply.headers["content-length"])
         _checked(path, reply)
         info: dict[str, Any] = {"name": path, "size": size, "type": "file", "url": reply.url}
-        for field, name in (("content-type", "mimetype"), ("etag", "ETag"), ("last-modified", "LastModified")):
+        for field, name in (("content-type", "mimetype"), ("etag", "ETag"), ("last-modified", "Last-Modified")):
             if field in reply.headers:
-                info[name] = reply.headers[field].split(";")[0]
+                info[name] = reply.headers[field]
+        if "mimetype" in info:
+            info["mimetype"] = info["mimetype"].split(";")[0]
         return info
 
     async def _isdir(self, path: str) -> bool:
@@ -390,22 +397,34 @@ class WarmwireFileSystem(AsyncFileSystem):
 
     def rmdir(self, path: str) -> None:
         """Removes an empty folder."""
-        sync(self.loop, self._rmdir, path)
+        _waited(self, self._rmdir, path)
 
     def created(self, path: str) -> datetime:
         """Not told by these protocols."""
         raise NotImplementedError("these protocols do not tell when a file was made")
 
     def modified(self, path: str) -> datetime:
-        """When the file was last changed."""
-        info = self.info(path)
+        """When the file was last changed.
+
+        Where its server does not tell, the present moment: it may have been up to then. Who keeps pieces of files (DuckDB, which
+        asks this of each) takes none from an earlier time for one of now.
+        """
+        return _waited(self, self._modified, path)
+
+    async def _modified(self, path: str) -> datetime:
+        path = self._strip_protocol(path)
+        info = await self._info(path)
         if "mtime" in info:
             return info["mtime"]
-        if "LastModified" in info:
-            from email.utils import parsedate_to_datetime
-
-            return parsedate_to_datetime(info["LastModified"])
-        raise NotImplementedError(f"{path}: the server does not tell")
+        with contextlib.suppress(ValueError, TypeError):
+            # With "-0000" for a zone it would be none.
+            found = parsedate_to_datetime(info.get("Last-Modified", ""))
+            return found if found.tzinfo else found.replace(tzinfo=timezone.utc)
+        seconds = -1
+        if not _is_http(path) and info["type"] == "file":
+            # MDTM, or what SFTP knows of the file beside its row in the listing.
+            seconds = (await self._request("HEAD", path, options={"FILETIME": 1}))._outcome.file_time
+        return datetime.fromtimestamp(seconds, timezone.utc) if seconds >= 0 else datetime.now(timezone.utc)
 
     def _open(
         self,
@@ -442,6 +461,63 @@ class WarmwireFileSystem(AsyncFileSystem):
         if mode != "rb":
             raise NotImplementedError("only reading is asynchronous")
         return _Streamed(self, self._strip_protocol(path), "rb")
+
+
+def _waited(fs: WarmwireFileSystem, work: Callable[..., Any], *args: Any, timeout: float | None = None, **kwargs: Any) -> Any:
+    """What a coroutine comes to that runs on the file system's loop, in another thread.
+
+    Who is interrupted here (Ctrl-C) breaks it off and sees its end, where fsspec's own waiting leaves it behind.
+    """
+    ended, tasks, is_given_up = threading.Event(), [], False
+
+    async def run() -> Any:
+        if is_given_up:
+            ended.set()
+            return None
+        tasks.append(asyncio.current_task())
+        try:
+            return await work(*args, **kwargs)
+        finally:
+            ended.set()
+
+    def give_up() -> None:
+        nonlocal is_given_up
+        is_given_up = True
+        for task in tasks:
+            task.cancel()
+
+    loop = fs.loop
+    try:
+        return sync(loop, run, timeout=timeout)
+    except (Exception, asyncio.CancelledError):
+        raise
+    except BaseException:
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(give_up)
+            ended.wait(10)
+        raise
+
+
+def _mirror(name: str) -> Any:
+    """The method that waits for a coroutine method, as fsspec would make it but for :func:`_waited`."""
+
+    @functools.wraps(getattr(WarmwireFileSystem, name))
+    def call(self: WarmwireFileSystem, *args: Any, **kwargs: Any) -> Any:
+        return _waited(self, getattr(self, name), *args, **kwargs)
+
+    call.__name__ = name[1:]
+    call.__doc__ = call.__doc__ or getattr(AbstractFileSystem, name[1:]).__doc__
+    return call
+
+
+for _name in {*async_methods, *dir(AsyncFileSystem)}:
+    _default = getattr(AbstractFileSystem, _name[1:], None) if re.match("_[^_]", _name) else None
+    if (
+        _default is not None
+        and inspect.iscoroutinefunction(getattr(WarmwireFileSystem, _name, None))
+        and getattr(WarmwireFileSystem, _name[1:]) is _default
+    ):
+        setattr(WarmwireFileSystem, _name[1:], _mirror(_name))
 
 
 class _Read(AbstractBufferedFile):
