@@ -50,12 +50,12 @@ sanitize-if-possible:
 python: deps
 	sh python/test.sh
 
-# It beside requests, httpx, aiohttp, niquests, pycurl and fsspec's http; ROWS chooses among get, big, ranges and many. Writes
-# python/bench/RESULTS.md when all were run.
+# It beside requests, httpx, aiohttp, niquests, pycurl and fsspec's http; ROWS chooses among get, big, ranges and many, PART (0.05) has
+# a part of each done. Writes python/bench/RESULTS.md when all were run whole.
 .PHONY: bench-python
-bench-python: deps
-	sh tests/install.sh python_bench
-	PYTHONDONTWRITEBYTECODE=1 $$(sh python/fresh.sh) python/bench/bench.py $(ROWS)
+bench-python:
+	sh tests/install.sh packages python_tools python_bench
+	fresh=$$(sh python/fresh.sh) && PYTHONDONTWRITEBYTECODE=1 BENCH_PART=$(or $(PART),1) $$fresh python/bench/bench.py $(ROWS)
 
 test: deps check unit fuzz servers python conformance odd-replies sanitize-if-possible coverage counts
 

@@ -1,7 +1,7 @@
 """Warmwire beside requests, httpx, aiohttp, niquests, pycurl and fsspec's own http, against nginx on the loopback.
 
 usage: bench.py [--runs N] [ROW...]; the contenders of a row run in turn, each time in a fresh process. Writes RESULTS.md beside it
-when all rows were run. What a process imports is not
+when all of all rows was run (BENCH_PART in the environment, a number below 1, has less of it done). What a process imports is not
 counted, for none.
 """
 
@@ -21,12 +21,8 @@ import time
 import clients
 
 HERE = pathlib.Path(__file__).parent
-TITLES = {
-    "get": "2,000 GETs of 1 KB, one after the other",
-    "big": "64 files of 10 MB at once",
-    "ranges": "cat_ranges: 1,000 ranges of 8 KB in 64 files",
-    "many": "20,000 files of 1 KB, 64 at a time",
-}
+LONGEST = 120
+"""Seconds that a contender may take; the slowest takes ten."""
 CONFIG = """
 daemon off; worker_processes 1; pid {folder}/pid; error_log {folder}/errors;
 events {{ worker_connections 1024; }}
@@ -68,24 +64,68 @@ def site():
             server.wait()
 
 
-def measure(row, name, root):
-    done = subprocess.run([sys.executable, HERE / "clients.py", row, name, root], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"{row} {name}: {done.stderr}")
-    return json.loads(done.stdout)
+class Contender:
+    """What one client did in one row: seconds and CPU seconds of each run, or why it has none."""
+
+    def __init__(self, row, name):
+        self.row, self.name, self.times, self.fault = row, name, [], ""
+        self.is_ours = name.startswith("warmwire")
+
+    def run(self, root):
+        words = [sys.executable, HERE / "clients.py", self.row, self.name, root]
+        try:
+            done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=LONGEST)
+        except subprocess.TimeoutExpired:
+            self.fault = f"was not done after {LONGEST} seconds"
+            return
+        if done.returncode:
+            self.fault = (done.stderr.strip().splitlines() or [f"ended with {done.returncode}"])[-1]
+            return
+        self.times.append(json.loads(done.stdout))
+
+    @property
+    def title(self):
+        return self.name.replace("_", ", ")
+
+    def each(self, column):
+        """How many a second (0), or a CPU second (1): the median."""
+        return clients.COUNTS[self.row] / statistics.median(times[column] for times in self.times)
 
 
-def table(row, runs, root):
+def compete(row, runs, root):
+    """All of one row in turn, each turn in the other direction."""
+    all_of_it = [Contender(row, name) for name in clients.ROWS[row]]
+    for turn in range(runs):
+        for each in all_of_it[:: -1 if turn % 2 else 1]:
+            if not each.fault:
+                each.run(root)
+    return all_of_it
+
+
+def table(row, contenders):
     """Lines of one row's table; its contenders by CPU."""
-    found = {name: [] for name in clients.ROWS[row]}
-    for _ in range(runs):
-        for name, times in found.items():
-            times.append(measure(row, name, root))
-    medians = {name: [statistics.median(column) for column in zip(*times)] for name, times in found.items()}
-    count = clients.COUNTS[row]
-    lines = [f"## {TITLES[row]}", "", "| | a second | a CPU second |", "|---|---:|---:|"]
-    for name, (seconds, cpu) in sorted(medians.items(), key=lambda entry: entry[1][1]):
-        lines.append(f"| {name.replace('_', ', ')} | {count / seconds:,.0f} | {count / cpu:,.0f} |")
+    there = sorted((each for each in contenders if not each.fault), key=lambda each: -each.each(1))
+    lines = [f"## {clients.TITLES[row]}", "", "| | a second | a CPU second |", "|---|---:|---:|"]
+    lines += [f"| {each.title} | {each.each(0):,.0f} | {each.each(1):,.0f} |" for each in there]
+    lines += [f"| {each.title} | {each.fault.replace('|', ' ')} | |" for each in contenders if each.fault]
+    return [*lines, ""]
+
+
+def aims(found):
+    """Whether ours is first in each row, and does twice what aiohttp does with a CPU second."""
+    lines = ["## What was aimed at", "", "| | the first of ours | the first of the others | beside aiohttp, a CPU second |"]
+    lines.append("|---|---:|---:|---:|")
+    for row, contenders in found.items():
+        there = [each for each in contenders if not each.fault]
+        for column, per in ((1, "a CPU second"), (0, "a second")):
+            best = {
+                ours: max((each for each in there if each.is_ours == ours), key=lambda each: each.each(column), default=None)
+                for ours in (True, False)
+            }
+            told = [f"{each.title} {each.each(column):,.0f}" if each else "" for each in (best[True], best[False])]
+            aiohttp = [each for each in there if each.name == "aiohttp"] if column else []
+            beside = [f"{each.title} {each.each(1) / one.each(1):.1f}" for one in aiohttp for each in there if each.is_ours]
+            lines.append(f"| {clients.TITLES[row]}, {per} | {told[0]} | {told[1]} | {'; '.join(beside)} |")
     return [*lines, ""]
 
 
@@ -98,13 +138,20 @@ def main():
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in used)
     text = ["# Beside others", "", f"`make bench-python`; medians of {given.runs} runs in turn, against nginx on the loopback with"]
     text += [f"{os.cpu_count()} cores for both. {versions}; Python {sys.version.split()[0]}.", ""]
+    text += ["CPU is the client's alone, all its threads, without its imports.", ""]
+    found = {}
     with site() as root:
         for row in given.rows or clients.ROWS:
-            lines = table(row, given.runs, root)
+            found[row] = compete(row, given.runs, root)
+            lines = table(row, found[row])
             print("\n".join(lines), flush=True)
             text += lines
-    if not given.rows:
-        (HERE / "RESULTS.md").write_text("\n".join(text))
+    lines = aims(found)
+    print("\n".join(lines), flush=True)
+    if not given.rows and clients.PART == 1:
+        (HERE / "RESULTS.md").write_text("\n".join(text + lines))
+    faults = [f"{each.row} {each.name}: {each.fault}" for row in found.values() for each in row if each.fault]
+    sys.exit("\n".join(faults) or 0)
 
 
 if __name__ == "__main__":
