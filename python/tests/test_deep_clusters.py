@@ -61,9 +61,10 @@ class Sites:
 
 @pytest.fixture(scope="module")
 def ray_here():
+    """A machine of two cores: the workers that fetch must leave something for what parts the rows."""
     import ray
 
-    ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False)
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     yield
     ray.shutdown()
 

@@ -47,19 +47,31 @@ class Fetch:
 
 
 def fetch(
-    dataset: Dataset, column: str = "url", *, partitions: int | None = None, concurrency: Any = 2, **how: Any
+    dataset: Dataset,
+    column: str = "url",
+    *,
+    partitions: int | None = None,
+    concurrency: Any = 2,
+    num_cpus: float = 0.25,
+    **how: Any,
 ) -> Dataset:
     """The rows of ``dataset`` with what became of the URLs in ``column``.
 
     They are parted by host into ``partitions`` blocks (four for each worker where that is not said), so that ``per_host`` holds over
-    the whole cluster. ``concurrency`` is how many workers there are, as for ``map_batches``.
+    the whole cluster. ``concurrency`` is how many workers there are, as for ``map_batches``, and ``num_cpus`` what Ray sets aside for
+    each: they wait for servers most of the time, and with a core each they would leave none on a small machine for what parts the rows.
     """
     workers = concurrency if isinstance(concurrency, int) else concurrency[1]
     hosted = dataset.map_batches(add_host, batch_format="pyarrow", fn_kwargs={"column": column})
     parted = hosted.repartition(partitions or 4 * workers, keys=[_cluster.HOST])
     given = {"column": column, **how}
     return parted.map_batches(
-        Fetch, batch_format="pyarrow", batch_size=None, concurrency=concurrency, fn_constructor_kwargs=given
+        Fetch,
+        batch_format="pyarrow",
+        batch_size=None,
+        concurrency=concurrency,
+        num_cpus=num_cpus,
+        fn_constructor_kwargs=given,
     )
 
 
