@@ -118,7 +118,7 @@ impl Columns {
         self.begin(row);
         let (code, message) =
             transfers.take_outcome(id).map_or((-1, String::new()), |o| (o.code.id(), o.message));
-        if let Some((.., fields)) = heads::parse(&transfers.take_head(id)).pop() {
+        if let Some((.., fields)) = transfers.head(id, heads::parse).pop() {
             for (name, value) in fields {
                 self.names.push_latin1(&name);
                 self.values.push_latin1(&value);
@@ -128,8 +128,7 @@ impl Columns {
         if has_body && !held.is_empty() {
             self.body.bytes.extend_from_slice(held);
         }
-        let body = transfers.take_body(id);
-        self.body.push(has_body.then_some(&body));
+        transfers.with_body(id, |body| self.body.push(has_body.then_some(body)));
         let (status, times) = transfers.info(id, |info| (info.response_code, times(info)));
         self.end(code, &message, status, times.into());
     }

@@ -343,7 +343,7 @@ impl Engine {
     /// The body that has come since it was last asked for.
     fn take_body<'py>(&self, py: Python<'py>, id: usize) -> PyResult<Bound<'py, PyBytes>> {
         let inner = self.lock(py)?;
-        Ok(PyBytes::new(py, &Self::known(&inner, id)?.take_body(id)))
+        Ok(Self::known(&inner, id)?.with_body(id, |body| PyBytes::new(py, body)))
     }
 
     /// More to send; None is the end.

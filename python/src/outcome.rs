@@ -61,9 +61,9 @@ impl Outcome {
             Some(Ended { code, message }) => (code.id(), message),
             None => (-1, String::new()),
         };
-        let head = transfers.take_head(id);
+        let head = transfers.head(id, <[u8]>::to_vec);
         let cookies = if sets_cookies(&head) { transfers.easy(id).cookies() } else { Vec::new() };
-        let body = PyBytes::new(py, &transfers.take_body(id)).unbind();
+        let body = transfers.with_body(id, |body| PyBytes::new(py, body).unbind());
         let url = transfers.easy(id).state().effective_url();
         transfers.info(id, |info| Outcome {
             code,

@@ -75,5 +75,5 @@ def test_no_objects_for_rows(http):
         batches.append(batch)
         blocks.append(sys.getallocatedblocks())
     assert sum(batch.num_rows for batch in batches) == 2000
-    # A waiting one is three blocks: itself, its number, its host.
-    assert blocks[2] - blocks[-1] > 2 * 1700
+    # A waiting one is two blocks: itself and its number.
+    assert blocks[2] - blocks[-1] > 1.3 * 1700

@@ -153,6 +153,30 @@ def test_cookies_stay_with_the_client(http):
     assert warmwire.get(http.url("/cookies")).text == ""
 
 
+def test_what_a_client_is_told_later_counts(http):
+    client = warmwire.Client()
+    assert [client.get(http.url("/redirect/2")).status_code for _ in range(2)] == [302, 302]
+    client.follow_redirects = True
+    assert client.get(http.url("/redirect/2")).status_code == 200
+    client.max_redirects = 1
+    with pytest.raises(warmwire.TooManyRedirects):
+        client.get(http.url("/redirect/2"))
+    client.timeout.total = 0.3
+    with pytest.raises(warmwire.TimeoutException):
+        client.get(http.url("/delay/60000/bytes/1"))
+    client.timeout.total = None
+    client.auth = ("me", "secret")
+    assert client.get(http.url("/basic/me/secret")).status_code == 200
+    client.auth = None
+    assert client.get(http.url("/basic/me/secret")).status_code == 401
+    client.cookies["given"] = "1"
+    assert client.get(http.url("/cookies")).text == "given=1"
+    client.cookies.clear()
+    assert client.get(http.url("/cookies")).text == ""
+    client.headers["X-Mark"] = "1"
+    assert "X-Mark: 1" in client.get(http.url("/echo")).text
+
+
 def test_logging_in(http):
     assert warmwire.get(http.url("/basic/me/secret"), auth=("me", "secret")).text == "welcome\n"
     assert warmwire.get(http.url("/basic/me/secret"), auth=("me", "wrong")).status_code == 401

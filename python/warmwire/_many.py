@@ -74,8 +74,12 @@ def host_of(url: str) -> str:
     scheme, mark, rest = url.partition("://")
     if not mark:
         return url
-    authority = rest.split("/", 1)[0].split("?", 1)[0].split("#", 1)[0]
-    return f"{scheme}://{authority.rpartition('@')[2]}".lower()
+    authority = rest.partition("/")[0]
+    if "?" in authority or "#" in authority:
+        authority = authority.partition("?")[0].partition("#")[0]
+    if "@" in authority:
+        authority = authority.rpartition("@")[2]
+    return f"{scheme}://{authority}".lower()
 
 
 class _Job:
@@ -83,18 +87,18 @@ class _Job:
 
     __slots__ = ("at", "attempts", "held", "host", "index", "is_scout", "path", "url", "validator")
 
-    def __init__(self, index: int, url: str, path: str | None) -> None:
-        self.index, self.url, self.path = index, url, path
-        self.host = host_of(url)
+    def __init__(self, index: int, url: str, path: str | None, host: _Host) -> None:
+        self.index, self.url, self.path, self.host = index, url, path, host
         self.attempts, self.at, self.held, self.validator, self.is_scout = 0, 0, b"", "", False
 
 
 class _Host:
     """URLs of one host that wait, and how many of them are under way."""
 
-    __slots__ = ("is_known", "queue", "running", "waits")
+    __slots__ = ("is_known", "name", "queue", "running", "waits")
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self.name = name
         self.queue: deque[_Job] = deque()
         self.running, self.is_known, self.waits = 0, False, False
 
@@ -118,7 +122,10 @@ class _Queue:
         """The next to begin; None where nothing may now."""
         self._read()
         while self._later and self._later[0][0] <= now:
-            self._put(heapq.heappop(self._later)[2], first=True)
+            job = heapq.heappop(self._later)[2]
+            # Its host may have been forgotten meanwhile, and found anew.
+            job.host = self._hosts.setdefault(job.host.name, job.host)
+            self._put(job, first=True)
         while self._running < self._limit and self._ready:
             host = self._ready.popleft()
             host.waits = False
@@ -147,13 +154,12 @@ class _Queue:
             job.is_scout = False
             self._scouts -= 1
             self._running += 1
-            host = self._hosts[job.host]
-            host.is_known = True
-            self._offer(host)
+            job.host.is_known = True
+            self._offer(job.host)
 
     def ended(self, job: _Job, code: int) -> list[_Job]:
         """One is no longer under way. Those that come to nothing with it."""
-        host = self._hosts[job.host]
+        host = job.host
         host.running -= 1
         lost: list[_Job] = []
         if job.is_scout:
@@ -169,7 +175,7 @@ class _Queue:
             self._running -= 1
         self._offer(host)
         if not host.queue and not host.running and not host.is_known:
-            del self._hosts[job.host]
+            del self._hosts[host.name]
         return lost
 
     def again(self, job: _Job, code: int, status: int, retry_after: str, now: float) -> bool:
@@ -195,20 +201,20 @@ class _Queue:
                 self.is_read = True
                 return
             index, url = found
-            self._put(_Job(index, url, self._path(index, url)))
+            name = host_of(url)
+            host = self._hosts.get(name)
+            if host is None:
+                host = self._hosts[name] = _Host(name)
+            self._put(_Job(index, url, self._path(index, url) if self._to is not None else None, host))
 
-    def _path(self, index: int, url: str) -> str | None:
-        if self._to is None:
-            return None
+    def _path(self, index: int, url: str) -> str:
         if callable(self._to):
             return os.fspath(self._to(url))
         name = urlsplit(url).path.rsplit("/", 1)[-1]
         return os.path.join(self._to, f"{index}-{name}" if name else str(index))
 
     def _put(self, job: _Job, first: bool = False) -> None:
-        host = self._hosts.get(job.host)
-        if host is None:
-            host = self._hosts[job.host] = _Host()
+        host = job.host
         host.queue.appendleft(job) if first else host.queue.append(job)
         self._queued += 1
         self._offer(host)

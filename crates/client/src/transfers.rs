@@ -23,6 +23,8 @@ use crate::{Failure, Value};
 
 /// Handles kept for the next transfers.
 const SPARE: usize = 64;
+/// How large the storage of a head or a body may be that stays with such a handle.
+const SPARE_STORAGE: usize = 16 * 1024;
 
 /// What is to be done.
 pub struct Request {
@@ -276,6 +278,14 @@ impl Active {
     }
 }
 
+/// Empties a buffer. Its storage stays for the next transfer, if it is small.
+fn spare(buffer: &mut Vec<u8>) {
+    match buffer.capacity() > SPARE_STORAGE {
+        true => *buffer = Vec::new(),
+        false => buffer.clear(),
+    }
+}
+
 /// The transfers of one loop.
 pub struct Transfers {
     multi: Multi,
@@ -456,6 +466,19 @@ impl Transfers {
         self.of(id, |state| state.outcome.is_some())
     }
 
+    /// Shows the body that has come since it was last asked for, once.
+    pub fn with_body<R>(&self, id: usize, read: impl FnOnce(&[u8]) -> R) -> R {
+        let (found, waits) = self.of(id, |state| {
+            let found = read(&state.body);
+            spare(&mut state.body);
+            (found, std::mem::take(&mut state.waits_for_taker))
+        });
+        if waits {
+            self.go_on(id);
+        }
+        found
+    }
+
     /// All heads received, as they came.
     pub fn take_head(&self, id: usize) -> Vec<u8> {
         self.of(id, |state| std::mem::take(&mut state.head))
@@ -526,7 +549,12 @@ impl Transfers {
             active.easy.close();
             return;
         }
-        *active.app.state.borrow_mut() = State::default();
+        {
+            let mut state = active.app.state.borrow_mut();
+            let (mut head, mut body) = (std::mem::take(&mut state.head), std::mem::take(&mut state.body));
+            [&mut head, &mut body].into_iter().for_each(spare);
+            *state = State { head, body, ..State::default() };
+        }
         active.app.told.set(false);
         let flow = &active.easy.state().flow;
         let was_paused = flow.receive_paused() || flow.send_paused();
