@@ -1,14 +1,14 @@
-//! deflate (RFC 1951) in its three wrappings: zlib (RFC 1950), gzip (RFC 1952), none. The inflating itself is the
-//! crate flate2's.
+//! deflate (RFC 1951) in its three wrappings: zlib (RFC 1950), gzip (RFC 1952), none.
 
-use flate2::{Crc, Decompress, FlushDecompress, Status};
+use flate2::Crc;
 
 use super::{Error, NOTHING, Progress};
+use crate::inflater::Inflater;
 
 pub(super) struct Inflate {
     state: State,
     accepts_gzip: bool,
-    inflater: Decompress,
+    inflater: Inflater,
     /// Header or trailer octets, until there are enough.
     held: Vec<u8>,
     crc: Crc,
@@ -47,7 +47,7 @@ impl Inflate {
         Inflate {
             state: State::Start,
             accepts_gzip,
-            inflater: Decompress::new(false),
+            inflater: Inflater::raw(),
             held: Vec::new(),
             crc: Crc::new(),
         }
@@ -67,7 +67,7 @@ impl Inflate {
             // Only an inflater makes anything of no input: what it had no room for.
             State::Zlib | State::Raw | State::Gzip => self.inflate(input, output),
             _ if input.is_empty() => Ok(NOTHING),
-            State::Start => self.choose_wrapping(input, output).map(taken),
+            State::Start => self.choose_wrapping(input, output),
             State::GzipHeader => self.gzip_header(input).map(taken),
             State::GzipTrailer => self.gzip_trailer(input).map(taken),
             State::Stray(left) if input.len() <= left => {
@@ -78,11 +78,10 @@ impl Inflate {
         }
     }
 
-    /// Returns what follows the octets that decided.
-    fn choose_wrapping<'a>(&mut self, input: &'a [u8], output: &mut [u8]) -> Result<&'a [u8], Error> {
-        let (taken, rest) = input.split_at(input.len().min(2 - self.held.len()));
-        self.held.extend_from_slice(taken);
-        let &[first, second] = self.held.as_slice() else { return Ok(rest) };
+    fn choose_wrapping(&mut self, input: &[u8], output: &mut [u8]) -> Result<Progress, Error> {
+        let used = input.len().min(2 - self.held.len());
+        self.held.extend_from_slice(&input[..used]);
+        let &[first, second] = self.held.as_slice() else { return Ok(Progress { used, made: 0 }) };
         let is_zlib = first & 15 == 8
             && first >> 4 <= 7
             && (u16::from(first) * 256 + u16::from(second)).is_multiple_of(31)
@@ -94,15 +93,15 @@ impl Inflate {
             _ => State::Raw,
         };
         if self.state == State::GzipHeader {
-            return Ok(rest);
+            return Ok(Progress { used, made: 0 });
         }
         let held = std::mem::take(&mut self.held);
         if self.state == State::Zlib {
-            self.inflater = Decompress::new(true);
+            self.inflater = Inflater::zlib();
         }
-        // Two octets of deflate can hold a complete empty stream, no more.
-        let used = self.inflate(&held, output)?.used;
-        if used == held.len() || rest.is_empty() { Ok(rest) } else { Err(Error::Corrupt) }
+        // Two octets of deflate hold a complete empty stream, or the first octet of what was deflated.
+        let made = self.inflate(&held, output)?.made;
+        Ok(Progress { used, made })
     }
 
     fn gzip_header<'a>(&mut self, input: &'a [u8]) -> Result<&'a [u8], Error> {
@@ -121,24 +120,18 @@ impl Inflate {
     }
 
     fn inflate(&mut self, input: &[u8], output: &mut [u8]) -> Result<Progress, Error> {
-        let (in_before, out_before) = (self.inflater.total_in(), self.inflater.total_out());
-        let status = self.inflater.decompress(input, output, FlushDecompress::None);
-        let status = status.map_err(|_| Error::Corrupt)?;
-        let used = (self.inflater.total_in() - in_before) as usize;
-        let made = (self.inflater.total_out() - out_before) as usize;
+        let step = self.inflater.step(input, output).map_err(|_| Error::Corrupt)?;
         if self.state == State::Gzip {
-            self.crc.update(&output[..made]);
+            self.crc.update(&output[..step.made]);
         }
-        if status == Status::StreamEnd {
+        if step.ended {
             self.state = match self.state {
                 State::Gzip => State::GzipTrailer,
                 State::Raw => State::Stray(STRAY_LIMIT),
                 _ => State::End,
             };
-        } else if used == 0 && made == 0 && !input.is_empty() {
-            return Err(Error::Corrupt);
         }
-        Ok(Progress { used, made })
+        Ok(Progress { used: step.used, made: step.made })
     }
 
     fn gzip_trailer<'a>(&mut self, input: &'a [u8]) -> Result<&'a [u8], Error> {
@@ -180,6 +173,15 @@ fn gzip_header_length(header: &[u8]) -> Result<Option<usize>, Error> {
         }
     }
     if flags & HAS_CRC != 0 {
+        let (Some(before), Some(&[low, high])) = (header.get(..length), header.get(length..length + 2))
+        else {
+            return Ok(None);
+        };
+        let mut crc = Crc::new();
+        crc.update(before);
+        if crc.sum() as u16 != u16::from_le_bytes([low, high]) {
+            return Err(Error::Corrupt);
+        }
         length += 2;
     }
     Ok(if header.len() >= length { Some(length) } else { None })

@@ -72,6 +72,20 @@ fn every_coding_in_pieces_of_any_size() {
     }
 }
 
+/// Short text has fixed codes, whose first octet lies in the two that decide whether there is a zlib header.
+#[test]
+fn short_text_without_a_header() {
+    for plain in ["", "a", "hello", "hello, hello"] {
+        for step in [1, 2, 3, 100] {
+            assert_eq!(
+                decode("deflate", &raw(plain.as_bytes()), step),
+                Ok(plain.as_bytes().to_vec()),
+                "{step}"
+            );
+        }
+    }
+}
+
 #[test]
 fn brotli_in_pieces() {
     let wanted = b"hello world hello world hello world\n".to_vec();
@@ -135,6 +149,30 @@ fn what_is_corrupt() {
     assert_eq!(decode("zstd", &wide_window, 100), Err(Error::TooLarge));
     let skipped = [&[0x5f, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9][..], &zstd(b"text")].concat();
     assert_eq!(decode("zstd", &skipped, 3), Ok(b"text".to_vec()));
+}
+
+/// As zlib and libzstd have it; other implementations' leniency let these pass.
+#[test]
+fn what_says_that_it_is_corrupt() {
+    let plain = gzip(b"text");
+    let mut header = plain[..10].to_vec();
+    header[3] = 2; // FHCRC
+    let mut crc = flate2::Crc::new();
+    crc.update(&header);
+    for (change, wanted) in [(0, Ok(b"text".to_vec())), (1, Err(Error::Corrupt))] {
+        let told = (crc.sum() as u16 ^ change).to_le_bytes();
+        let coded = [&header[..], &told, &plain[10..]].concat();
+        assert_eq!(decode("gzip", &coded, 1), wanted);
+        assert_eq!(decode("gzip", &coded, 100), wanted);
+    }
+    assert_eq!(decode("deflate", b"\x92\x03\x92\x03", 100), Err(Error::Corrupt), "from before the beginning");
+    // A raw block of three octets in a frame that announces so many.
+    for (announced, wanted) in [(3, Ok(b"abc".to_vec())), (2, Err(Error::Corrupt)), (4, Err(Error::Corrupt))]
+    {
+        let coded = [&[0x28, 0xb5, 0x2f, 0xfd, 0x20, announced, 3 << 3 | 1, 0, 0][..], b"abc"].concat();
+        assert_eq!(decode("zstd", &coded, 100), wanted, "{announced}");
+        assert_eq!(decode("zstd", &coded, 1), wanted, "{announced}");
+    }
 }
 
 /// CVE-2022-32206

@@ -15,6 +15,9 @@ pub(super) struct Zstd {
     /// An incomplete header or block.
     held: Vec<u8>,
     has_checksum: bool,
+    /// How long the frame says that its content is, and how much of it has come.
+    announced: Option<u64>,
+    made: u64,
     /// A block has been decoded, and the decoder may have more of what it made.
     is_full: bool,
 }
@@ -42,6 +45,8 @@ impl Zstd {
             state: State::FrameHeader,
             held: Vec::new(),
             has_checksum: false,
+            announced: None,
+            made: 0,
             is_full: false,
         }
     }
@@ -55,6 +60,10 @@ impl Zstd {
         loop {
             if self.is_full {
                 let made = self.decoder.read(output).map_err(|_| Error::Corrupt)?;
+                self.made += made as u64;
+                if self.announced.is_some_and(|announced| self.made > announced) {
+                    return Err(Error::Corrupt);
+                }
                 if made > 0 {
                     return Ok(Progress { used: input.len() - rest.len(), made });
                 }
@@ -85,7 +94,8 @@ impl Zstd {
         self.is_full = false;
         if self.decoder.is_finished() {
             let told = self.decoder.get_checksum_from_data();
-            if told.is_some() && told != self.decoder.get_calculated_checksum() {
+            let is_wrong = told.is_some() && told != self.decoder.get_calculated_checksum();
+            if is_wrong || self.announced.is_some_and(|announced| self.made != announced) {
                 return Err(Error::Corrupt);
             }
             self.state = State::FrameHeader;
@@ -120,6 +130,7 @@ impl Zstd {
                 None => {
                     self.decoder.reset(self.held.as_slice()).map_err(|_| Error::Corrupt)?;
                     self.has_checksum = header.has_checksum;
+                    (self.announced, self.made) = (header.content, 0);
                     State::Block
                 }
             };
@@ -138,13 +149,15 @@ struct FrameHeader {
     /// How many octets must be held before more can be said; the whole header if so many are.
     length: usize,
     has_checksum: bool,
+    /// How long the content is when all is decoded, where that is said.
+    content: Option<u64>,
     /// The content of a skippable frame that follows.
     skips: Option<usize>,
 }
 
 /// RFC 8878 section 3.1.
 fn frame_header(held: &[u8]) -> Result<FrameHeader, Error> {
-    let needs = |length| FrameHeader { length, has_checksum: false, skips: None };
+    let needs = |length| FrameHeader { length, has_checksum: false, content: None, skips: None };
     let Some((magic, rest)) = held.split_first_chunk::<4>() else {
         return Ok(needs(MAGIC.len()));
     };
@@ -167,19 +180,24 @@ fn frame_header(held: &[u8]) -> Result<FrameHeader, Error> {
         return Err(Error::Corrupt); // reserved bit
     }
     let length = 5 + window_length + dictionary_length + size_length;
+    let mut content = None;
     if held.len() >= length {
         let fields = &rest[1..];
-        let window = if is_single_segment {
-            let size = &fields[dictionary_length..][..size_length];
+        if size_length > 0 {
+            let size = &fields[window_length + dictionary_length..][..size_length];
             let size = size.iter().rev().fold(0u64, |sum, &octet| (sum << 8) | u64::from(octet));
-            size + if size_length == 2 { 256 } else { 0 }
-        } else {
-            let base = 1u64 << (10 + (fields[0] >> 3));
-            base + base / 8 * u64::from(fields[0] & 7)
+            content = size.checked_add(if size_length == 2 { 256 } else { 0 });
+        }
+        let window = match content.filter(|_| is_single_segment) {
+            Some(size) => size,
+            None => {
+                let base = 1u64 << (10 + (fields[0] >> 3));
+                base + base / 8 * u64::from(fields[0] & 7)
+            }
         };
         if window > WINDOW_LIMIT {
             return Err(Error::TooLarge);
         }
     }
-    Ok(FrameHeader { length, has_checksum: descriptor & 4 != 0, skips: None })
+    Ok(FrameHeader { length, has_checksum: descriptor & 4 != 0, content, skips: None })
 }

@@ -5,7 +5,9 @@
 
 use std::fmt;
 
-use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+use flate2::{Compress, Compression, FlushCompress};
+
+use crate::inflater;
 
 const NAME: &str = "permessage-deflate";
 const SERVER_FORGETS: &str = "server_no_context_takeover";
@@ -164,7 +166,7 @@ impl Deflater {
 
 /// Takes messages out of what was compressed.
 pub struct Inflater {
-    state: Option<Decompress>,
+    state: Option<inflater::Inflater>,
     forgets: bool,
     input: Vec<u8>,
     used: usize,
@@ -244,24 +246,20 @@ impl Inflater {
 
     /// Inflates until there is a byte more than a slice, or all input is used up.
     fn fill(&mut self) -> Result<(), Corrupt> {
-        let state = self.state.get_or_insert_with(|| Decompress::new(false));
+        let state = self.state.get_or_insert_with(inflater::Inflater::raw);
         let room = SLICE + 1;
         while self.output.len() < room {
             let had = self.output.len();
             self.output.resize(room, 0);
-            let (read, made) = (state.total_in(), state.total_out());
-            let input = &self.input[self.used..];
-            let status = state.decompress(input, &mut self.output[had..], FlushDecompress::None);
-            let (read, made) = ((state.total_in() - read) as usize, (state.total_out() - made) as usize);
-            self.used += read;
-            self.output.truncate(had + made);
-            match status {
+            let step = state.step(&self.input[self.used..], &mut self.output[had..]);
+            self.output.truncate(had + step.map_or(0, |step| step.made));
+            let step = step.map_err(|inflater::Corrupt| Corrupt)?;
+            self.used += step.used;
+            if step.ended {
                 // A block that says it is the last is none for this extension (section 7.2.3.5).
-                Ok(Status::StreamEnd) => state.reset(false),
-                Ok(_) | Err(_) if made > 0 => {}
-                Ok(_) if self.used == self.input.len() => return Ok(()),
-                Ok(_) if read > 0 => {}
-                Ok(_) | Err(_) => return Err(Corrupt),
+                state.go_on();
+            } else if step.made == 0 && self.used == self.input.len() {
+                return Ok(());
             }
         }
         Ok(())
