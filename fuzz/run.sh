@@ -1,6 +1,7 @@
 #!/bin/sh
 # fuzz/run.sh [SECONDS]: every parser for its share of the time, 60 s in all unless told: the mutations of
-# crates/wire/tests, where half of the time goes, and of crates/ssh/tests, crates/net/tests and crates/engine/tests. FUZZER=libfuzzer gives them to libFuzzer, which finds more and wants a nightly compiler, cargo-fuzz and
+# crates/wire/tests, where half of the time goes, of crates/ssh/tests, crates/net/tests and crates/engine/tests, and what other
+# implementations say of the same (oracles). FUZZER=libfuzzer gives them to libFuzzer, which finds more and wants a nightly compiler, cargo-fuzz and
 # minutes to build; TARGETS="url date" chooses some. What crashes a target is kept in target/fuzz/crashes/TARGET and fails the run.
 set -e
 cd "$(dirname "$0")/.."
@@ -11,6 +12,9 @@ if [ "$FUZZER" != libfuzzer ]; then
     MUTATION_SECONDS=$((all / 10)) cargo test --quiet -p warmwire-net --test quic_mutations
     MUTATION_SECONDS=$((all / 10)) cargo test --quiet -p warmwire-net --test tls_mutations
     MUTATION_SECONDS=$((all / 8)) cargo test --quiet -p warmwire-engine --test talk_mutations
+    # Each of seven on its own, one after the other.
+    MUTATION_SECONDS=$((all / 60 + 1)) cargo test --quiet --locked --manifest-path fuzz/oracles/Cargo.toml \
+        --target-dir "${CARGO_TARGET_DIR:-target}/oracles" -- --test-threads=1
     exit
 fi
 

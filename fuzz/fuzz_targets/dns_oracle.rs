@@ -1,6 +1,4 @@
-//! libFuzzer on DNS replies, with hickory as the judge; what must hold stands in dns_oracle.rs.
+//! libFuzzer on DNS replies, with hickory as the judge; what must hold stands in oracles/src/dns.rs.
 #![no_main]
 
-#[path = "../dns_oracle.rs"]
-mod dns_oracle;
-libfuzzer_sys::fuzz_target!(|input: &[u8]| dns_oracle::agrees(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| oracles::dns::agrees(input));

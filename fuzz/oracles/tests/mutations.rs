@@ -1,0 +1,62 @@
+//! What two implementations say of thousands of mutated seeds; the targets of fuzz/ have libFuzzer ask, which asks more.
+
+use std::path::{Path, PathBuf};
+
+use oracles::ORACLES;
+use testkit::mutation;
+
+const ROUNDS: u32 = 3000;
+
+fn fuzz() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// On the seeds of one oracle and on mutations of them.
+fn agree(name: &str) {
+    let oracle: Vec<_> = ORACLES.iter().copied().filter(|(oracle, _)| *oracle == name).collect();
+    assert_eq!(oracle.len(), 1);
+    mutation::run(&oracle, &fuzz().join("corpus"), ROUNDS);
+}
+
+#[test]
+fn base64_is_as_the_crate_base64_has_it() {
+    agree("base64_oracle");
+}
+
+#[test]
+fn cookies_go_where_cookie_store_sends_them() {
+    agree("cookie_oracle");
+}
+
+#[test]
+fn dates_are_those_of_httpdate_and_time() {
+    agree("date_oracle");
+}
+
+#[test]
+fn dns_replies_say_what_hickory_reads() {
+    agree("dns_oracle");
+}
+
+#[test]
+fn what_is_deflated_is_what_zlib_inflates() {
+    agree("inflate_oracle");
+}
+
+#[test]
+fn urls_lead_where_the_crate_url_leads() {
+    agree("url_oracle");
+}
+
+#[test]
+fn what_is_in_zstd_is_what_libzstd_has() {
+    agree("zstd_oracle");
+}
+
+#[test]
+fn targets_match_oracles() {
+    let mut targets = mutation::targets(&fuzz().join("Cargo.toml"));
+    targets.retain(|name| name.ends_with("_oracle"));
+    let names: Vec<&str> = ORACLES.iter().map(|(name, _)| *name).collect();
+    assert_eq!(targets, names);
+}
