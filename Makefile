@@ -43,8 +43,23 @@ sanitize: deps
 
 # `make test` says so where that compiler can't be fetched, and goes on; `make sanitize` fails there.
 sanitize-if-possible:
-	if sh crates/capi/link.sh --nightly; then $(MAKE) sanitize; \
+	if sh crates/capi/link.sh --nightly >/dev/null; then $(MAKE) sanitize; \
 	else echo "NOT RUN: the sanitizers, for want of their compiler" >&2; fi
+
+# What crosses the border to C, and the border to the GSS-API, where Miri looks at each access: crates/capi/tests/miri.rs and the unit
+# tests. Addresses that come back from C as numbers have exposed their provenance.
+.PHONY: miri careful
+miri:
+	sh tests/install.sh miri
+	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-permissive-provenance" cargo +$$(sh crates/capi/link.sh --nightly) miri test --quiet \
+		--target-dir $(CARGO_TARGET_DIR)/miri -p warmwire-capi -p warmwire-gss --lib --test miri
+
+# The unit tests of all crates with a std whose own assertions are on (cargo-careful).
+CAREFUL := tables wire runtime gss openssl ssh net engine capi
+careful:
+	sh tests/install.sh careful
+	PATH=$(CARGO_TARGET_DIR)/tools/bin:$$PATH cargo +$$(sh crates/capi/link.sh --nightly) careful test --quiet --lib --no-fail-fast \
+		--target-dir $(CARGO_TARGET_DIR)/careful -p warmwire $(patsubst %,-p warmwire-%,$(CAREFUL))
 
 # The Python package: its wheel in target/python/wheels, installed into a fresh environment and tested there.
 python: deps
@@ -76,6 +91,8 @@ test-deep: test conformance-agent conformance-lib
 	INTERLEAVINGS=20000 cargo test --quiet -p warmwire-runtime --test interleavings
 	INTERLEAVINGS=5000 cargo test --quiet -p warmwire-net --test resolver_interleavings
 	$(MAKE) soak MINUTES=4
+	if sh crates/capi/link.sh --nightly >/dev/null; then $(MAKE) miri careful; \
+	else echo "NOT RUN: Miri and cargo-careful, for want of their compiler" >&2; fi
 	FAULT_DEPTH=100 cargo test --quiet -p warmwire-capi --test abi faults
 	cargo run --quiet -p warmwire-servers -- --ours $(LIB) --deep
 	cargo test --quiet -p warmwire-tool --test cli killed_at -- --ignored

@@ -18,6 +18,9 @@ if [ "$FUZZER" != libfuzzer ]; then
     exit
 fi
 
+target=${CARGO_TARGET_DIR:-target}
+sh tests/install.sh libfuzzer
+PATH=$(cd "$target" && pwd)/tools/bin:$PATH
 every=$(sed -n 's/^name = "\(.*\)"$/\1/p' fuzz/Cargo.toml | tail -n +2)
 targets=${TARGETS:-$every}
 each=$((all / $(echo "$targets" | wc -w)))

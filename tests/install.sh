@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs what the tests use: Debian packages (as root, or through sudo); pycurl, built from source, and tornado in a
-# virtual environment under target/; a program on the Rust `curl` crate; HTTP/3's aioquic and a server on quic-go; one for Encrypted Client Hello and one for SSH. Does nothing where all is there. h2specd, which only
-# `make test-deep` uses, is built when it is asked for.
-# Usage: tests/install.sh [packages] [pycurl] [curl_crate] [ftp_servers] [quic_servers] [ech_server] [ssh_server] [python_tools] [python_deep] [python_bench] [h2spec]
+# virtual environment under target/; a program on the Rust `curl` crate; HTTP/3's aioquic and a server on quic-go; one for Encrypted Client Hello and one for SSH. Does nothing where all is there. h2specd, Miri and
+# cargo-careful, which only `make test-deep` uses, and cargo-fuzz come when they are asked for.
+# Usage: tests/install.sh [packages] [pycurl] [curl_crate] [ftp_servers] [quic_servers] [ech_server] [ssh_server] [python_tools] [python_deep] [python_bench] [h2spec] [miri] [careful] [libfuzzer]
 set -eu
 cd "$(dirname "$0")/.."
 : "${CARGO_TARGET_DIR:=target}"
@@ -174,6 +174,25 @@ ech_server() { newer_go ech-go; }
 # An SSH server on Go's x/crypto, whose keys are agreed on by ML-KEM since Go 1.24.
 ssh_server() { newer_go ssh-go; }
 
+# Miri, of the dated nightly compiler that the sanitizers have.
+miri() {
+	nightly=$(sh crates/capi/link.sh --nightly) || return 1
+	cargo "+$nightly" miri --version >/dev/null 2>&1 || rustup component add --toolchain "$nightly" miri
+}
+
+# A subcommand of cargo's, of this version, in target/tools/bin.
+cargo_tool() {
+	[ -x "$CARGO_TARGET_DIR/tools/bin/$1" ] && return 0
+	echo "building $1"
+	cargo install --quiet --locked --root "$CARGO_TARGET_DIR/tools" --version "$2" "$1" >"$CARGO_TARGET_DIR/$1.log" 2>&1 || {
+		echo "install.sh: $1 did not build:" >&2
+		tail -n 20 "$CARGO_TARGET_DIR/$1.log" >&2
+		return 1
+	}
+}
+careful() { cargo_tool cargo-careful 0.4.10; }
+libfuzzer() { cargo_tool cargo-fuzz 0.13.2; }
+
 # The client side of h2spec, of the versions that tests/h2spec pins.
 h2spec() {
 	program=$(cd "$CARGO_TARGET_DIR" && pwd)/h2spec/h2specd
@@ -191,7 +210,7 @@ mkdir -p "$CARGO_TARGET_DIR"
 [ $# -gt 0 ] || set -- packages pycurl curl_crate ftp_servers quic_servers ech_server ssh_server python_tools
 for step; do
 	case $step in
-	packages | pycurl | curl_crate | ftp_servers | quic_servers | ech_server | ssh_server | python_tools | python_deep | python_bench | h2spec) $step ;;
+	packages | pycurl | curl_crate | ftp_servers | quic_servers | ech_server | ssh_server | python_tools | python_deep | python_bench | h2spec | miri | careful | libfuzzer) $step ;;
 	*) echo "install.sh: unknown step $step" >&2 && exit 2 ;;
 	esac
 done

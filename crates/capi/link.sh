@@ -2,7 +2,7 @@
 # Link the shared libraries from the Rust static library and the C shim.
 #
 #   crates/capi/link.sh [--debug] [--no-build] [--symbols] [--sanitize thread|address]
-#   crates/capi/link.sh --nightly   only fetches the compiler that --sanitize needs
+#   crates/capi/link.sh --nightly   only fetches the compiler that --sanitize needs, and says which it is
 #
 # Makes in target/release/lib (with --debug: target/debug/lib, with symbols and a dev build; with --sanitize:
 # target/sanitize/KIND/lib, everything instrumented, std too, by the nightly compiler named below):
@@ -67,7 +67,7 @@ sanitized() {
   mkdir -p "$out"
   cp "$(rustc "+$nightly" --print sysroot)/lib/rustlib/$triple/lib/librustc-nightly_rt.$short.a" "$out/runtime.a"
 }
-if [ $build = nightly ]; then fetch; exit; fi
+if [ $build = nightly ]; then fetch >&2; echo "$nightly"; exit; fi
 if [ -n "$sanitizer" ]; then sanitized; elif [ $build = yes ]; then
   # The one kind alone: beside an rlib cargo leaves link-time optimisation out, without a word.
   cargo rustc -q -p warmwire-capi --lib --crate-type staticlib $flags

@@ -104,7 +104,7 @@ const BANS: &[Ban] = &[
         within: "crates/",
         except: &[
             "crates/capi/",
-            "crates/gss/src/library.rs",
+            "crates/gss/src/library",
             "crates/openssl/src/library",
             "crates/winsock/",
         ],

@@ -64,6 +64,16 @@ fn untested(cve: &str, test: &str) -> Option<String> {
     (!function.contains(cve)).then(|| format!("{name} does not say what it is for"))
 }
 
+/// A case of tests/servers, which is in its file's list under a name.
+fn is_case(place: &str) -> bool {
+    let Some((path, name)) = place.split_once('#').filter(|(path, _)| path.starts_with("tests/servers/"))
+    else {
+        return false;
+    };
+    fs::read_to_string(top().join(path))
+        .is_ok_and(|text| text.contains(&format!("\", {name})")) && function(&text, name).is_some())
+}
+
 /// Each promise of SECURITY.md names tests, and they exist.
 #[test]
 fn every_promise_has_its_test() {
@@ -73,8 +83,10 @@ fn every_promise_has_its_test() {
     for row in &rows {
         let tests = row.rsplit('|').nth(1).expect("a row has an end");
         for test in tests.split(", ") {
+            let test = test.trim().trim_matches('`');
             // The table asks for no word in the test itself.
-            wrong.extend(untested("", test.trim().trim_matches('`')).map(|fault| format!("{row}: {fault}")));
+            let fault = if is_case(test) { None } else { untested("", test) };
+            wrong.extend(fault.map(|fault| format!("{row}: {fault}")));
         }
     }
     assert!(rows.len() > 10 && wrong.is_empty(), "{}", wrong.join("\n"));

@@ -293,7 +293,7 @@ mod tests {
     #[test]
     fn any_buffer_size_reads_the_same_length_as_announced() {
         let path = std::env::temp_dir().join(format!("form-body-{}", std::process::id()));
-        std::fs::write(&path, [0xff; 1000]).unwrap();
+        std::fs::write(&path, [0xff; if cfg!(miri) { 50 } else { 1000 }]).unwrap();
         for chunk in [1, 7, 64, 4096] {
             let part = |encoder| Part {
                 name: Some(b"file".to_vec()),

@@ -26,7 +26,8 @@ pub fn prepare_process() {
     unsafe extern "C" fn in_child() {
         runtime::after_fork_in_child();
     }
-    if !PREPARED.swap(true, Ordering::AcqRel) {
+    // Miri knows neither fork nor what registers for it.
+    if !cfg!(miri) && !PREPARED.swap(true, Ordering::AcqRel) {
         // SAFETY: a function of this library, which is never unloaded (-z nodelete).
         unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     }

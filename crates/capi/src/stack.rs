@@ -17,6 +17,10 @@ const WIPED: usize = 12 << 10;
 /// However near it is, the kernel is asked: a fibre's stack may lie right below that of another which was given back.
 #[inline(never)]
 pub fn may_stand(frame: usize, size: usize) -> bool {
+    // Nobody jumps under Miri, whose stacks have no places and whose kernel can't be asked.
+    if cfg!(miri) {
+        return true;
+    }
     let local = 0_u8;
     let here = (&raw const local).addr();
     if frame > here {

@@ -50,7 +50,7 @@ unsafe extern "C-unwind" {
     fn _Unwind_RaiseException(exception: *mut c_void) -> c_int;
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 mod frame {
     use std::ffi::{c_int, c_void};
 
@@ -131,8 +131,9 @@ mod frame {
     }
 }
 
-/// Elsewhere there is no such frame yet: panics are stopped, and an exception of the application's ends the process.
-#[cfg(not(target_arch = "x86_64"))]
+/// Elsewhere there is no such frame yet, nor for Miri, which knows no assembly: panics are stopped, and an exception of the
+/// application's ends the process.
+#[cfg(any(not(target_arch = "x86_64"), miri))]
 mod frame {
     use std::ffi::c_void;
     use std::panic::{AssertUnwindSafe, catch_unwind};

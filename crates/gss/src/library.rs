@@ -277,8 +277,17 @@ impl Context {
 
     /// The same with whoever is named.
     pub fn with(target: &Target, mechanism: Mechanism, delegation: Delegation) -> Result<Context, Error> {
+        Context::by(functions()?, target, mechanism, delegation)
+    }
+
+    fn by(
+        functions: &'static Functions,
+        target: &Target,
+        mechanism: Mechanism,
+        delegation: Delegation,
+    ) -> Result<Context, Error> {
         let mut context = Context {
-            functions: functions()?,
+            functions,
             mechanism,
             flags: GSS_C_MUTUAL_FLAG | GSS_C_REPLAY_FLAG | delegation_flag(delegation),
             granted: 0,
@@ -514,19 +523,4 @@ fn delegation_flag(delegation: Delegation) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_library_that_is_not_there_is_an_error() {
-        let said = Functions::load(c"libno-such-thing.so.0").err().unwrap();
-        assert!(said.contains("libno-such-thing.so.0"), "{said}");
-        let shown = Error::Absent(said.clone()).to_string();
-        assert_eq!(shown, format!("GSS-API is not there: {said}"));
-    }
-
-    #[test]
-    fn a_library_that_lacks_functions_is_an_error() {
-        assert_eq!(Functions::load(c"libc.so.6").err().unwrap(), "it has no gss_import_name");
-    }
-}
+mod tests;

@@ -5,5 +5,6 @@ use rustix::process::{getegid, geteuid, getgid, getuid};
 
 /// Whether user or group differ from those who started the program.
 pub fn secure_execution() -> bool {
-    getuid() != geteuid() || getgid() != getegid()
+    // Miri knows no groups, and nobody runs it with more rights.
+    !cfg!(miri) && (getuid() != geteuid() || getgid() != getegid())
 }
