@@ -1,7 +1,7 @@
 #!/bin/sh
 # fuzz/run.sh [SECONDS]: every parser for its share of the time, 60 s in all unless told: the mutations of
 # crates/wire/tests, where half of the time goes, of crates/ssh/tests, crates/net/tests and crates/engine/tests, and what other
-# implementations say of the same (oracles). FUZZER=libfuzzer gives them to libFuzzer, which finds more and wants a nightly compiler, cargo-fuzz and
+# implementations say of the same (oracles). FUZZER=libfuzzer gives them to libFuzzer, which finds more and wants a nightly compiler and
 # minutes to build; TARGETS="url date" chooses some. What crashes a target is kept in target/fuzz/crashes/TARGET and fails the run.
 set -e
 cd "$(dirname "$0")/.."
