@@ -71,6 +71,8 @@ fn compare(way: u8, coded: &[u8]) {
     match end {
         End::Whole(left) if left <= stray => assert!(outcome == Ok(()) && ours == theirs, "{}", said()),
         End::Whole(_) => assert!(outcome == Err(Error::TrailingData) && ours == theirs, "{}", said()),
+        // Under a fuzzer miniz_oxide does not look at the checksum.
+        End::Refused if cfg!(fuzzing) && outcome.is_ok() => assert!(ours == theirs, "{}", said()),
         End::Refused | End::Short => assert!(outcome.is_err(), "{}", said()),
         End::Long => assert!(ours.len() >= MOST, "{}", said()),
     }
