@@ -94,6 +94,8 @@ test-deep: test conformance-agent conformance-lib
 	WARMWIRE_CHAINS=5000 cargo test --quiet -p warmwire-net --test x509_oracle
 	INTERLEAVINGS=20000 cargo test --quiet -p warmwire-runtime --test interleavings
 	INTERLEAVINGS=5000 cargo test --quiet -p warmwire-net --test resolver_interleavings
+	INTERLEAVINGS=20000 cargo test --quiet -p warmwire-net --test pool_interleavings --test kept_interleavings \
+		--test process_interleavings
 	$(MAKE) soak MINUTES=4
 	if sh crates/capi/link.sh --nightly >/dev/null; then $(MAKE) miri careful; \
 	else echo "NOT RUN: Miri and cargo-careful, for want of their compiler" >&2; fi

@@ -9,6 +9,7 @@ pub mod filter;
 pub mod http2;
 pub mod http3;
 pub mod identity;
+mod kept;
 mod lease;
 pub mod listen;
 mod pool;
@@ -18,6 +19,7 @@ mod random;
 pub mod resolver;
 pub mod session;
 pub mod ssh;
+mod sync;
 mod sys;
 pub mod tls;
 

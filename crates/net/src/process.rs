@@ -2,14 +2,14 @@
 //!
 //! After a fork the child finds a fresh one: threads did not survive, and the parent's connections are not its own. The
 //! parent's stays in memory untouched, so no destructor writes to a connection that the parent still uses.
+//!
+//! tests/process_interleavings.rs compiles this file once more.
 
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-
-use runtime::fork_generation;
 
 use crate::pool::SharedPool;
 use crate::resolver::{Resolver, Silence};
+use crate::sync::{Arc, OnceLock, fork_generation};
 
 /// Connections the process pool keeps, and for how long: as long as curl would in a handle.
 const POOL_KEPT: usize = 256;

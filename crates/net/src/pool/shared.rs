@@ -2,15 +2,17 @@
 //!
 //! What is here is detached: no reactor, no waker, no timer. The lock is held for finding and putting only; whether a
 //! connection is alive is seen, and goodbyes are said, outside it.
+//!
+//! tests/pool_interleavings.rs compiles this file and the table once more, with a lock whose order of steps a seed decides.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::table::Table;
 use super::{Listed, Wish};
 use crate::connection::Connection;
 use crate::identity::Origin;
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Connections that belong to nobody at the moment.
 pub struct SharedPool {
@@ -67,10 +69,13 @@ impl SharedPool {
     pub fn upkeep(&self, interval: Duration, now: Instant) {
         let places = self.table().places();
         for at in places {
-            let Some(mut connection) = self.table().lend(at) else { continue };
+            let lent = self.table().lend(at);
+            let Some((loan, mut connection)) = lent else { continue };
             let alive = connection.keep_up(interval, now).then_some(connection);
-            let left_over = self.table().put_back(at, alive);
-            drop(left_over);
+            let left_over = self.table().put_back(loan, alive);
+            if let Some(connection) = left_over {
+                connection.retire();
+            }
         }
     }
 
@@ -102,23 +107,21 @@ impl SharedPool {
 
     /// Closes politely what belongs to the origins that are asked for; how many those were.
     pub fn close_where(&self, wanted: impl Fn(&Origin) -> bool) -> usize {
-        let chosen: Vec<_> = {
+        let (count, chosen): (usize, Vec<_>) = {
             let mut table = self.table();
-            let belongs = |table: &mut Table<(), ()>, at| {
-                table.look(at).is_some_and(|c| wanted(&c.about.identity.origin))
-            };
-            let places: Vec<_> = table.places().into_iter().filter(|at| belongs(&mut table, *at)).collect();
-            places.into_iter().filter_map(|at| table.take(at)).collect()
+            let mut places = table.places();
+            places.retain(|at| table.name_of(*at).is_some_and(&wanted));
+            // Who looks at one just now closes it when he is through.
+            (places.len(), places.into_iter().filter_map(|at| table.take(at)).collect())
         };
-        let count = chosen.len();
         chosen.into_iter().for_each(|connection| connection.retire());
         count
     }
 
-    /// The longest idle one, if it has been so for too long or there are too many.
+    /// The longest idle one that nobody looks at, if it has been so for too long or there are too many.
     fn surplus(&self, now: Instant) -> Option<Box<Connection>> {
         let mut table = self.table();
-        let oldest = table.oldest()?;
+        let oldest = table.oldest_at_hand()?;
         let stays = table.idle_len() <= self.kept && table.look(oldest).is_some_and(|c| self.admits(c, now));
         if stays { None } else { table.take(oldest) }
     }

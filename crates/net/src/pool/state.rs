@@ -172,10 +172,10 @@ impl Inner {
         let mut gone = 0;
         for at in places {
             let lent = self.state.borrow_mut().table.lend(at);
-            let Some(mut connection) = lent else { continue };
+            let Some((loan, mut connection)) = lent else { continue };
             let stays = stays(&mut connection).then_some(connection);
             gone += u64::from(stays.is_none());
-            let left_over = self.state.borrow_mut().table.put_back(at, stays);
+            let left_over = self.state.borrow_mut().table.put_back(loan, stays);
             drop(left_over);
         }
         if gone > 0 {

@@ -33,12 +33,21 @@ pub(super) struct Table<B, O> {
     by_origin: HashMap<Origin, usize>,
     /// Idle connections looked at so far, to find one.
     pub looks: u64,
+    /// Idle connections so far.
+    numbers: u64,
 }
 
 struct Idle {
     /// Out while somebody looks at it.
     connection: Option<Box<Connection>>,
     bundle: usize,
+    number: u64,
+}
+
+/// The place of a connection that is out. Another may have it when that comes back.
+pub(super) struct Loan {
+    at: usize,
+    number: u64,
 }
 
 /// What there is for one identity.
@@ -132,7 +141,8 @@ impl<B: Default, O: Default> Table<B, O> {
     /// Adds an idle connection; the bundle in which it is.
     pub fn put(&mut self, connection: Box<Connection>) -> usize {
         let bundle = self.enter(&connection.about.identity);
-        let at = self.idle.insert(Idle { connection: Some(connection), bundle });
+        self.numbers += 1;
+        let at = self.idle.insert(Idle { connection: Some(connection), bundle, number: self.numbers });
         let held = &mut self.bundles[bundle];
         self.idle.append(ALL, &mut self.all, at);
         self.idle.append(ORIGIN, &mut self.origins[held.origin].idle, at);
@@ -140,7 +150,7 @@ impl<B: Default, O: Default> Table<B, O> {
         bundle
     }
 
-    /// The idle one of a bundle that was used last; of those for which something was done ahead, the one that is ready, or
+    /// The idle one of a bundle that was used last, and that nobody looks at; of those for which something was done ahead, the one that is ready, or
     /// had most time to become so.
     pub fn best(&mut self, bundle: usize, wish: Wish<'_>) -> Option<usize> {
         let ends = self.bundles.get(bundle)?.idle;
@@ -166,6 +176,12 @@ impl<B: Default, O: Default> Table<B, O> {
         self.all.first()
     }
 
+    /// The same of those that nobody looks at.
+    pub fn oldest_at_hand(&self) -> Option<usize> {
+        let at_hand = |at: &usize| self.idle.get(*at).is_some_and(|idle| idle.connection.is_some());
+        self.idle.walk(ALL, self.all).find(at_hand)
+    }
+
     /// The same of one origin.
     pub fn oldest_of(&self, origin: usize) -> Option<usize> {
         self.origins.get(origin)?.idle.first()
@@ -174,6 +190,11 @@ impl<B: Default, O: Default> Table<B, O> {
     /// The origin of an idle connection.
     pub fn origin_of(&self, at: usize) -> Option<usize> {
         Some(self.bundles.get(self.idle.get(at)?.bundle)?.origin)
+    }
+
+    /// The name of that origin.
+    pub fn name_of(&self, at: usize) -> Option<&Origin> {
+        Some(&self.bundles.get(self.idle.get(at)?.bundle)?.key.origin)
     }
 
     /// An idle connection, unless somebody looks at it.
@@ -210,16 +231,17 @@ impl<B: Default, O: Default> Table<B, O> {
     }
 
     /// Lends an idle connection, which keeps its place.
-    pub fn lend(&mut self, at: usize) -> Option<Box<Connection>> {
-        self.idle.get_mut(at)?.connection.take()
+    pub fn lend(&mut self, at: usize) -> Option<(Loan, Box<Connection>)> {
+        let idle = self.idle.get_mut(at)?;
+        Some((Loan { at, number: idle.number }, idle.connection.take()?))
     }
 
-    /// Takes back what was lent, or learns that it is gone. When everything was closed meanwhile the connection is left
-    /// over.
-    pub fn put_back(&mut self, at: usize, connection: Option<Box<Connection>>) -> Option<Box<Connection>> {
-        match (self.idle.get_mut(at), connection) {
+    /// Takes back what was lent, or learns that it is gone. A connection whose place was taken from it meanwhile is left over.
+    pub fn put_back(&mut self, loan: Loan, connection: Option<Box<Connection>>) -> Option<Box<Connection>> {
+        let own = self.idle.get_mut(loan.at).filter(|idle| idle.number == loan.number);
+        match (own, connection) {
             (Some(idle), Some(connection)) => idle.connection.replace(connection),
-            (Some(_), None) => self.take(at),
+            (Some(_), None) => self.take(loan.at),
             (None, left_over) => left_over,
         }
     }
@@ -232,7 +254,7 @@ impl<B: Default, O: Default> Table<B, O> {
 
     fn fits(&self, at: usize, wish: Wish<'_>) -> bool {
         let connection = self.idle.get(at).and_then(|idle| idle.connection.as_deref());
-        connection.is_none_or(|connection| wish.admits(&connection.about))
+        connection.is_some_and(|connection| wish.admits(&connection.about))
     }
 
     fn rank(&self, at: usize) -> Ahead {

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use wire::dns::Kind;
 
-use super::sync::{Arc, Condvar, Instant, Mutex, MutexGuard, PoisonError, spawn_helper};
 use super::{MOST_THREADS, THREADS, system};
+use crate::sync::{Arc, Condvar, Instant, Mutex, MutexGuard, PoisonError, spawn_helper};
 
 /// A question that has been asked for so long is stuck: its thread counts no more.
 const STUCK: Duration = Duration::from_secs(1);

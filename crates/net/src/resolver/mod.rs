@@ -14,7 +14,6 @@ mod reread;
 mod servers;
 mod services;
 mod silence;
-mod sync;
 mod system;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};

@@ -1,8 +1,11 @@
 //! A file of the system's that is read again when it has changed.
 
+use std::convert::Infallible;
 use std::fs;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::SystemTime;
+
+use crate::kept::Kept;
 
 /// More of a file is not read.
 const LONGEST: u64 = 64 << 20;
@@ -14,25 +17,26 @@ type Stamp = (Option<SystemTime>, u64);
 pub(super) struct Reread<T> {
     path: &'static str,
     read: fn(&str) -> T,
-    known: Mutex<Option<(Stamp, Arc<T>)>>,
+    known: Kept<(), Stamp, T>,
 }
 
 impl<T> Reread<T> {
     pub(super) const fn new(path: &'static str, read: fn(&str) -> T) -> Reread<T> {
-        Reread { path, read, known: Mutex::new(None) }
+        Reread { path, read, known: Kept::new() }
     }
 
-    /// What it says now. One that is not there is empty.
+    /// What it says now. One that is not there, or is too long, is empty.
     pub(super) fn now(&self) -> Arc<T> {
-        let about = fs::metadata(self.path).ok();
-        let stamp = about.map_or((None, 0), |about| (about.modified().ok(), about.len()));
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, said)) = known.as_ref().filter(|(of, _)| *of == stamp) {
-            return said.clone();
-        }
-        let text = if stamp.1 <= LONGEST { fs::read(self.path).unwrap_or_default() } else { Vec::new() };
-        let said = Arc::new((self.read)(&String::from_utf8_lossy(&text)));
-        *known = Some((stamp, said.clone()));
+        let length = || fs::metadata(self.path).map_or(0, |about| about.len());
+        let stamp = || {
+            let about = fs::metadata(self.path).ok();
+            about.map_or((None, 0), |about| (about.modified().ok(), about.len()))
+        };
+        let read = || {
+            let text = if length() <= LONGEST { fs::read(self.path).unwrap_or_default() } else { Vec::new() };
+            Ok::<_, Infallible>((self.read)(&String::from_utf8_lossy(&text)))
+        };
+        let Ok(said) = self.known.get(&(), None, stamp, read);
         said
     }
 }

@@ -8,17 +8,16 @@ use super::CaSource;
 use super::dn;
 use super::profile::Profile;
 use super::x509::Certificate;
+use crate::kept::Kept;
 use crate::{NetError, NetErrorKind, sys};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
-/// Sets kept at once; an application rarely has more than one.
-const MAX_SETS: usize = 16;
 /// A directory of certificates is read up to this many files.
 const MAX_FILES: usize = 20_000;
 
@@ -72,24 +71,7 @@ impl Anchors {
 
 /// The anchors of `sources`, from memory if they were loaded less than `keep` ago and nothing has changed since.
 pub fn load(sources: &[CaSource], keep: Option<Duration>) -> Result<Arc<Anchors>, NetError> {
-    if keep == Some(Duration::ZERO) {
-        return read(sources).map(Arc::new);
-    }
-    let Some(slot) = slot(sources) else {
-        return read(sources).map(Arc::new);
-    };
-    let Some(mut loaded) = patiently(&slot, Duration::from_secs(2)) else {
-        return read(sources).map(Arc::new);
-    };
-    let stamps = stamps(sources);
-    if let Some(set) =
-        loaded.as_ref().filter(|l| l.stamps == stamps && keep.is_none_or(|k| l.at.elapsed() < k))
-    {
-        return Ok(set.anchors.clone());
-    }
-    let anchors = Arc::new(read(sources)?);
-    *loaded = Some(Loaded { stamps, at: Instant::now(), anchors: anchors.clone() });
-    Ok(anchors)
+    SETS.get(&sources.to_vec(), keep, || stamps(sources), || read(sources))
 }
 
 /// The system's bundle, if there is one.
@@ -107,40 +89,7 @@ impl Stamp {
     }
 }
 
-struct Loaded {
-    stamps: Vec<Stamp>,
-    at: Instant,
-    anchors: Arc<Anchors>,
-}
-type Slot = Arc<Mutex<Option<Loaded>>>;
-static SETS: Mutex<Vec<(Vec<CaSource>, Slot)>> = Mutex::new(Vec::new());
-
-fn slot(sources: &[CaSource]) -> Option<Slot> {
-    let mut sets = patiently(&SETS, Duration::from_millis(50))?;
-    if let Some((_, slot)) = sets.iter().find(|(s, _)| s == sources) {
-        return Some(slot.clone());
-    }
-    if sets.len() == MAX_SETS {
-        sets.remove(0);
-    }
-    let slot = Slot::default();
-    sets.push((sources.to_vec(), slot.clone()));
-    Some(slot)
-}
-
-/// A lock that is given up on: in a forked child the thread that held it may not exist. Whoever doesn't get it works
-/// without the cache.
-fn patiently<T>(lock: &Mutex<T>, limit: Duration) -> Option<MutexGuard<'_, T>> {
-    let start = Instant::now();
-    loop {
-        match lock.try_lock() {
-            Ok(guard) => return Some(guard),
-            Err(TryLockError::Poisoned(p)) => return Some(p.into_inner()),
-            Err(TryLockError::WouldBlock) if start.elapsed() > limit => return None,
-            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_micros(200)),
-        }
-    }
-}
+static SETS: Kept<Vec<CaSource>, Vec<Stamp>, Anchors> = Kept::new();
 
 pub(super) fn stamps(sources: &[CaSource]) -> Vec<Stamp> {
     let stamp = |s: &CaSource| match s {

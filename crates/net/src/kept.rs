@@ -1,0 +1,81 @@
+//! One copy for the whole process of what costs much to read, for as long as it is what it was.
+//!
+//! Threads that want the same wait for the one that reads it. In a forked child the thread that held a lock may not exist, so
+//! every wait has an end, after which one reads for oneself.
+//!
+//! tests/kept_interleavings.rs compiles this file once more, with locks and a clock whose order of steps a seed decides.
+
+use std::time::Duration;
+
+use crate::sync::{Arc, Instant, Mutex, MutexGuard, TryLockError, pause};
+
+/// Things kept at once; an application rarely has more than one.
+const MOST: usize = 16;
+/// How long one waits for the list, and for another who reads.
+const FOR_LIST: Duration = Duration::from_millis(50);
+const FOR_READER: Duration = Duration::from_secs(2);
+
+/// What was read, by what it was asked for, with a stamp that tells one state of it from another.
+pub(crate) struct Kept<K, S, V>(Mutex<Vec<(K, Slot<S, V>)>>);
+
+type Slot<S, V> = Arc<Mutex<Option<Read<S, V>>>>;
+
+struct Read<S, V> {
+    stamp: S,
+    at: Instant,
+    value: Arc<V>,
+}
+
+impl<K: Clone + PartialEq, S: PartialEq, V> Kept<K, S, V> {
+    pub const fn new() -> Kept<K, S, V> {
+        Kept(Mutex::new(Vec::new()))
+    }
+
+    /// What `read` says, from memory if it was read less than `keep` ago and has the same stamp still.
+    pub fn get<E>(
+        &self,
+        key: &K,
+        keep: Option<Duration>,
+        stamp: impl FnOnce() -> S,
+        read: impl FnOnce() -> Result<V, E>,
+    ) -> Result<Arc<V>, E> {
+        let slot = if keep == Some(Duration::ZERO) { None } else { self.slot(key) };
+        let Some(slot) = slot else { return read().map(Arc::new) };
+        let Some(mut known) = patiently(&slot, FOR_READER) else { return read().map(Arc::new) };
+        // Before it is read: what changes meanwhile is read again next time.
+        let stamp = stamp();
+        let is_good =
+            |known: &&Read<S, V>| known.stamp == stamp && keep.is_none_or(|keep| known.at.elapsed() < keep);
+        if let Some(known) = known.as_ref().filter(is_good) {
+            return Ok(known.value.clone());
+        }
+        let value = Arc::new(read()?);
+        *known = Some(Read { stamp, at: Instant::now(), value: value.clone() });
+        Ok(value)
+    }
+
+    fn slot(&self, key: &K) -> Option<Slot<S, V>> {
+        let mut list = patiently(&self.0, FOR_LIST)?;
+        if let Some((_, slot)) = list.iter().find(|(known, _)| known == key) {
+            return Some(slot.clone());
+        }
+        if list.len() == MOST {
+            list.remove(0);
+        }
+        let slot = Slot::new(Mutex::new(None));
+        list.push((key.clone(), slot.clone()));
+        Some(slot)
+    }
+}
+
+fn patiently<T>(lock: &Mutex<T>, limit: Duration) -> Option<MutexGuard<'_, T>> {
+    let start = Instant::now();
+    loop {
+        match lock.try_lock() {
+            Ok(guard) => return Some(guard),
+            Err(TryLockError::Poisoned(p)) => return Some(p.into_inner()),
+            Err(TryLockError::WouldBlock) if start.elapsed() > limit => return None,
+            Err(TryLockError::WouldBlock) => pause(Duration::from_micros(200)),
+        }
+    }
+}

@@ -1,0 +1,399 @@
+//! The pool that threads share (a share's, the process's), in thousands of orders of their steps: src/pool/shared.rs and its table
+//! compiled once more, with shuttle's lock and connections that only say what they are. Whatever is taken is what was wished for,
+//! lives, is fresh enough and speaks for whom it was made; nothing is lost, nothing ends without a goodbye that it was due, no
+//! more is kept than may be; and nobody is called under the lock (which would be a deadlock here).
+//!
+//! `INTERLEAVINGS=n` says how many orders (400) of each kind. A failure prints the one to be replayed.
+
+#[path = "../src/pool/chain.rs"]
+#[allow(dead_code)]
+mod chain;
+#[path = "../src/pool/shared.rs"]
+#[allow(dead_code)]
+mod shared;
+#[path = "../src/pool/table.rs"]
+#[allow(dead_code)]
+mod table;
+
+mod sync {
+    pub use shuttle::sync::{Arc, Mutex, MutexGuard, atomic};
+    pub use std::sync::PoisonError;
+}
+
+mod identity {
+    use std::hash::{Hash, Hasher};
+
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    pub struct Origin(pub u64);
+
+    /// Two identities may be of one origin.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Key {
+        pub number: u64,
+        pub origin: Origin,
+    }
+
+    impl Key {
+        pub fn of(number: u64) -> Key {
+            Key { number, origin: Origin(number / 2) }
+        }
+    }
+
+    impl Hash for Key {
+        fn hash<H: Hasher>(&self, state: &mut H) {
+            state.write_u64(self.number);
+        }
+    }
+}
+
+mod connection {
+    use std::time::{Duration, Instant};
+
+    use super::identity::Key;
+    use super::sync::Arc;
+    use super::{Fate, Ledger};
+
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Ahead {
+        #[default]
+        Nothing,
+        #[expect(dead_code, reason = "the pool takes it as it is")]
+        Asked,
+        Ready,
+    }
+
+    pub struct About {
+        pub identity: Key,
+    }
+
+    pub struct Carrier {
+        pub is_attached: bool,
+    }
+
+    impl Carrier {
+        pub fn detach(&mut self) {
+            self.is_attached = false;
+        }
+    }
+
+    pub struct Connection {
+        pub about: About,
+        pub carrier: Carrier,
+        pub ahead: Ahead,
+        pub last_used: Instant,
+        pub kept_up: Instant,
+        /// What its protocol remembers: whose it is.
+        pub memory: u64,
+        pub lives: bool,
+        pub is_private: bool,
+        pub is_inherited: bool,
+        pub ledger: Arc<Ledger>,
+        said_goodbye: bool,
+    }
+
+    impl Connection {
+        pub fn new(ledger: &Arc<Ledger>, number: u64) -> Connection {
+            ledger.note(|fates| fates.opened += 1);
+            Connection {
+                about: About { identity: Key::of(number) },
+                carrier: Carrier { is_attached: true },
+                ahead: if number % 2 == 1 { Ahead::Ready } else { Ahead::Nothing },
+                last_used: ledger.now(),
+                kept_up: ledger.now(),
+                memory: number,
+                lives: true,
+                is_private: false,
+                is_inherited: false,
+                ledger: ledger.clone(),
+                said_goodbye: false,
+            }
+        }
+
+        pub fn is_alive(&mut self) -> bool {
+            self.ledger.foreign();
+            self.lives
+        }
+
+        pub fn keep_up(&mut self, interval: Duration, now: Instant) -> bool {
+            if now.saturating_duration_since(self.kept_up) < interval {
+                return true;
+            }
+            self.kept_up = now;
+            self.is_alive()
+        }
+
+        pub fn is_shareable(&self) -> bool {
+            !self.is_private
+        }
+
+        pub fn is_inherited(&self) -> bool {
+            self.is_inherited
+        }
+
+        pub fn retire(mut self) {
+            self.ledger.foreign();
+            self.said_goodbye = true;
+        }
+    }
+
+    impl Drop for Connection {
+        fn drop(&mut self) {
+            let may_be_short = !self.lives || self.is_inherited || self.ledger.is_old(self.last_used);
+            let fate = Fate { polite: self.said_goodbye || may_be_short };
+            self.ledger.note(|fates| fates.closed.push(fate));
+        }
+    }
+}
+
+use std::time::{Duration, Instant};
+
+use connection::{About, Connection};
+use identity::{Key, Origin};
+use shared::SharedPool;
+use shuttle::thread;
+use sync::Arc;
+
+/// What the pool keeps, and for how long.
+const KEPT: usize = 3;
+const IDLE_AGE: Duration = Duration::from_secs(10);
+/// All that is opened here has one of so many identities.
+const IDENTITIES: u64 = 4;
+
+/// What became of a connection.
+pub struct Fate {
+    polite: bool,
+}
+
+#[derive(Default)]
+pub struct Fates {
+    opened: usize,
+    closed: Vec<Fate>,
+}
+
+/// What has become of all, and the time.
+pub struct Ledger {
+    fates: std::sync::Mutex<Fates>,
+    began: Instant,
+    passed: std::sync::Mutex<Duration>,
+    pool: std::sync::OnceLock<std::sync::Weak<SharedPool>>,
+}
+
+impl Ledger {
+    fn note(&self, what: impl FnOnce(&mut Fates)) {
+        what(&mut self.fates.lock().unwrap());
+    }
+
+    fn now(&self) -> Instant {
+        self.began + *self.passed.lock().unwrap()
+    }
+
+    fn pass(&self, time: Duration) {
+        *self.passed.lock().unwrap() += time;
+    }
+
+    fn is_old(&self, last_used: Instant) -> bool {
+        self.now().saturating_duration_since(last_used) > IDLE_AGE
+    }
+
+    /// Others have their turn, and what belongs to none of us asks the pool.
+    fn foreign(&self) {
+        thread::yield_now();
+        if let Some(pool) = self.pool.get().and_then(std::sync::Weak::upgrade) {
+            assert!(pool.len() <= 64);
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+pub struct Ages;
+
+impl Ages {
+    fn allow(self, connection: &Connection, now: Instant) -> bool {
+        now.saturating_duration_since(connection.last_used) <= IDLE_AGE
+    }
+}
+
+#[derive(Clone, Copy)]
+pub struct Wish<'a> {
+    identity: &'a Key,
+    ages: Ages,
+}
+
+impl Wish<'_> {
+    fn admits(&self, _: &About) -> bool {
+        true
+    }
+}
+
+pub struct Listed(u64);
+
+impl Listed {
+    fn of(connection: &Connection, _: Instant) -> Listed {
+        Listed(connection.about.identity.number)
+    }
+}
+
+struct World {
+    pool: Arc<SharedPool>,
+    ledger: Arc<Ledger>,
+}
+
+impl World {
+    fn new() -> Arc<World> {
+        let ledger = Arc::new(Ledger {
+            fates: Default::default(),
+            began: Instant::now(),
+            passed: Default::default(),
+            pool: Default::default(),
+        });
+        let pool = Arc::new(SharedPool::new(KEPT, IDLE_AGE));
+        ledger.pool.set(Arc::downgrade(&pool)).unwrap();
+        Arc::new(World { pool, ledger })
+    }
+
+    /// What the pool has of that identity, looked at as a transfer does.
+    fn take(&self, number: u64) -> Option<Box<Connection>> {
+        let identity = Key::of(number);
+        let now = self.ledger.now();
+        let found = self.pool.take(Wish { identity: &identity, ages: Ages }, now)?;
+        assert_eq!((found.memory, found.about.identity.number), (number, number), "somebody else's");
+        assert!(found.lives && !found.is_inherited, "a dead one");
+        assert!(now.saturating_duration_since(found.last_used) <= IDLE_AGE, "an old one");
+        assert!(!found.carrier.is_attached, "another loop still hears of it");
+        Some(found)
+    }
+
+    /// One transfer: on a connection that is there, or on a new one; then it lies idle.
+    fn transfer(&self, number: u64) {
+        let mut connection = match self.take(number) {
+            Some(connection) => connection,
+            None => Box::new(Connection::new(&self.ledger, number)),
+        };
+        connection.carrier.is_attached = true;
+        thread::yield_now();
+        self.pool.put(connection, self.ledger.now());
+    }
+
+    fn put(&self, number: u64, change: impl FnOnce(&mut Connection)) {
+        let mut connection = Box::new(Connection::new(&self.ledger, number));
+        change(&mut connection);
+        self.pool.put(connection, self.ledger.now());
+    }
+
+    /// What must hold when all threads are through.
+    fn settled(&self) {
+        let all = self.pool.list(self.ledger.now());
+        assert_eq!(all.len(), self.pool.len(), "one is out that nobody has");
+        assert!(all.len() <= KEPT, "{} are kept", all.len());
+        {
+            let fates = self.ledger.fates.lock().unwrap();
+            assert_eq!(fates.closed.len() + all.len(), fates.opened, "one is lost");
+            let rude = fates.closed.iter().filter(|fate| !fate.polite).count();
+            assert_eq!(rude, 0, "ended without a word");
+        }
+        // Each is found by who wants it, until there is none.
+        let whose = all.into_iter().map(|Listed(number)| number).chain(0..IDENTITIES);
+        for found in whose.filter_map(|number| self.take(number)) {
+            found.retire();
+        }
+        assert!(self.pool.is_empty(), "who wants it does not find it");
+    }
+}
+
+type Part = fn(&World);
+
+/// Several at once, on a pool in which something lies.
+fn together(parts: &'static [Part]) {
+    let world = World::new();
+    world.transfer(0);
+    world.put(1, |_| ());
+    let threads: Vec<_> = parts
+        .iter()
+        .map(|part| {
+            let world = world.clone();
+            thread::spawn(move || part(&world))
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    world.settled();
+}
+
+fn explore(body: fn()) {
+    let count = std::env::var("INTERLEAVINGS").map_or(400, |text| text.parse().expect("a number"));
+    shuttle::check_random(body, count);
+    shuttle::check_pct(body, count, 3);
+}
+
+fn looks_after(world: &World) {
+    world.pool.upkeep(Duration::ZERO, world.ledger.now());
+}
+
+#[test]
+fn what_is_taken_is_what_was_wished_for() {
+    explore(|| {
+        together(&[
+            |world| (0..IDENTITIES).for_each(|number| world.transfer(number)),
+            |world| (0..IDENTITIES).rev().for_each(|number| world.transfer(number)),
+            |world| (0..2).for_each(|_| world.transfer(0)),
+        ]);
+    });
+}
+
+/// curl_easy_upkeep in one thread while others take and give.
+#[test]
+fn who_looks_after_connections_mixes_up_none() {
+    explore(|| {
+        together(&[
+            looks_after,
+            |world| {
+                world.transfer(0);
+                world.transfer(2);
+            },
+            |world| world.put(3, |_| ()),
+        ]);
+    });
+}
+
+#[test]
+fn what_ends_ends_once_and_politely() {
+    explore(|| {
+        together(&[
+            looks_after,
+            |world| world.pool.close_all(),
+            |world| world.transfer(2),
+            |world| {
+                let closed = world.pool.close_where(|origin| *origin == Origin(0));
+                assert!(closed <= 2);
+            },
+        ]);
+    });
+}
+
+/// Some have died, some are too old, some are nobody else's business.
+#[test]
+fn the_dead_the_old_and_the_private_are_for_nobody() {
+    explore(|| {
+        together(&[
+            |world| world.put(2, |c| c.lives = false),
+            |world| world.put(2, |c| c.is_private = true),
+            |world| world.put(2, |c| c.is_inherited = true),
+            |world| {
+                world.ledger.pass(IDLE_AGE + Duration::from_secs(1));
+                world.transfer(2);
+            },
+            looks_after,
+        ]);
+    });
+}
+
+/// With more than may be kept, whoever looks at one is not in the way of the others' going.
+#[test]
+fn no_more_is_kept_than_may_be() {
+    explore(|| {
+        together(&[
+            looks_after,
+            |world| (0..3).for_each(|number| world.put(number, |_| ())),
+            |world| (0..3).for_each(|number| world.put(number, |_| ())),
+        ]);
+    });
+}

@@ -1,0 +1,124 @@
+//! What a process has once, in thousands of orders of its threads' steps and through two forks: src/process.rs compiled once more.
+//! All threads of one process have the same, made once; a child has none of its parent's, and its own child none of either's,
+//! whoever of them ever asked. (That a child does not hang or speak on connections is for tests with real forks.)
+//!
+//! `INTERLEAVINGS=n` says how many orders (400) of each kind. A failure prints the one to be replayed.
+
+#[path = "../src/process.rs"]
+#[allow(dead_code)]
+mod process;
+
+mod sync {
+    pub use std::sync::Arc;
+
+    use std::cell::Cell;
+    use std::sync::{Mutex, PoisonError};
+
+    // shuttle runs all threads of one execution on the thread that began it.
+    thread_local! {
+        static GENERATION: Cell<u64> = const { Cell::new(0) };
+        pub static MADE: Cell<u64> = const { Cell::new(0) };
+    }
+
+    pub fn set_generation(generation: u64) {
+        GENERATION.set(generation);
+    }
+
+    pub fn fork_generation() -> u64 {
+        shuttle::thread::yield_now();
+        GENERATION.get()
+    }
+
+    /// As std's, for shuttle, in which what is static begins anew with each execution.
+    pub struct OnceLock<T: 'static> {
+        once: shuttle::sync::Once,
+        value: Mutex<Option<&'static T>>,
+    }
+
+    impl<T> OnceLock<T> {
+        pub const fn new() -> OnceLock<T> {
+            OnceLock { once: shuttle::sync::Once::new(), value: Mutex::new(None) }
+        }
+
+        pub fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
+            self.once.call_once(|| {
+                shuttle::thread::yield_now();
+                let made = Box::leak(Box::new(make()));
+                *self.value.lock().unwrap_or_else(PoisonError::into_inner) = Some(made);
+            });
+            self.value.lock().unwrap_or_else(PoisonError::into_inner).expect("it was made just now")
+        }
+    }
+}
+
+mod pool {
+    use std::time::Duration;
+
+    pub struct SharedPool;
+
+    impl SharedPool {
+        pub fn new(_: usize, _: Duration) -> SharedPool {
+            crate::sync::MADE.set(crate::sync::MADE.get() + 1);
+            SharedPool
+        }
+    }
+}
+
+mod resolver {
+    #[derive(Default)]
+    pub struct Silence;
+    pub struct Resolver;
+
+    impl Resolver {
+        pub fn system() -> Resolver {
+            Resolver
+        }
+    }
+}
+
+use std::sync::Mutex;
+
+use process::process;
+use shuttle::thread;
+
+/// Where the pool is that a process has, as its threads see it; none where none of them asks.
+fn asked_by(threads: usize) -> Option<usize> {
+    let ask = || std::sync::Arc::as_ptr(&process().pool) as usize;
+    let running: Vec<_> = (0..threads).map(|_| thread::spawn(move || [ask(), ask()])).collect();
+    let seen: Vec<usize> = running.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+    assert!(seen.windows(2).all(|two| two[0] == two[1]), "threads of one process have two");
+    seen.first().copied()
+}
+
+/// A process, its child and its grandchild, with so many threads that ask.
+fn family(askers: [usize; 3]) {
+    sync::MADE.set(0);
+    let mut seen = Vec::new();
+    for (generation, threads) in askers.into_iter().enumerate() {
+        sync::set_generation(generation as u64);
+        let own = asked_by(threads);
+        assert!(own.is_none_or(|own| !seen.contains(&own)), "a child goes on with its parent's");
+        seen.extend(own);
+    }
+    assert_eq!(sync::MADE.get(), seen.len() as u64, "made more than once");
+}
+
+/// One at a time: what is static is one for all tests.
+fn explore(body: fn()) {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock();
+    let count = std::env::var("INTERLEAVINGS").map_or(400, |text| text.parse().expect("a number"));
+    shuttle::check_random(body, count);
+    shuttle::check_pct(body, count, 3);
+}
+
+#[test]
+fn all_threads_have_one_and_children_their_own() {
+    explore(|| family([3, 2, 2]));
+}
+
+#[test]
+fn a_grandchild_has_its_own_where_its_parent_never_asked() {
+    explore(|| family([2, 0, 3]));
+    explore(|| family([0, 2, 2]));
+}
