@@ -141,6 +141,7 @@ const FLOORS: &[&[&str]] = &[
         "process_pool",
         "rare",
         "scratch",
+        "sync",
         "sys",
         "watched",
     ],

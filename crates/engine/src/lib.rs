@@ -19,6 +19,7 @@ mod scratch;
 pub mod settings;
 pub mod share;
 pub mod stores;
+mod sync;
 pub mod sys;
 pub mod transfer;
 mod watched;

@@ -1,16 +1,18 @@
 //! The share handle: what several easy handles hold in common, from any threads. Each kind of data
 //! stands behind a mutex of ours, so that sharing is safe even when the application set no lock
 //! functions; those it did set are called around our own use, because its own code may rely on them.
+//!
+//! tests/share_interleavings.rs compiles this file once more, with locks whose order of steps a seed decides.
 
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use net::{ResolveCache, SessionStore, SharedPool};
-use runtime::cell::{held, none_is_borrowed};
 use tables::share::LockData;
 use wire::cookie::Jar;
 use wire::hsts;
+
+use crate::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use crate::sync::{Arc, Mutex, held, none_is_borrowed};
 
 /// The application's lock functions (CURLSHOPT_LOCKFUNC and CURLSHOPT_UNLOCKFUNC).
 pub trait Locks: Send + Sync {
