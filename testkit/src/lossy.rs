@@ -37,8 +37,9 @@ pub struct LossyPath {
     counts: Arc<Counts>,
 }
 
-#[derive(Default)]
 struct Counts {
+    /// No more pass.
+    most: usize,
     passed: AtomicUsize,
     lost: AtomicUsize,
     too_large: AtomicUsize,
@@ -47,8 +48,19 @@ struct Counts {
 
 impl LossyPath {
     pub fn to(server: SocketAddr, faults: Faults) -> io::Result<LossyPath> {
+        LossyPath::up_to(server, faults, usize::MAX)
+    }
+
+    /// Nothing is lost until so many datagrams, of both sides together, have come through; then everything is.
+    pub fn dead_after(server: SocketAddr, most: usize) -> io::Result<LossyPath> {
+        let faults = Faults { lost: 0, doubled: 0, late: 0, largest: usize::MAX, moves: 0, seed: 1 };
+        LossyPath::up_to(server, faults, most)
+    }
+
+    fn up_to(server: SocketAddr, faults: Faults, most: usize) -> io::Result<LossyPath> {
         let near = UdpSocket::bind("127.0.0.1:0")?;
-        let (address, stop, counts) = (near.local_addr()?, Stop::new()?, Arc::<Counts>::default());
+        let counts = Arc::new(Counts::new(most));
+        let (address, stop) = (near.local_addr()?, Stop::new()?);
         let (signal, counts_there) = (stop.signal(), counts.clone());
         thread::Builder::new().name("lossy".into()).spawn(move || {
             let _ = relay(&near, server, faults, &signal, &counts_there);
@@ -69,6 +81,13 @@ impl LossyPath {
     pub fn counts(&self) -> (usize, usize, usize) {
         let Counts { passed, lost, too_large, .. } = &*self.counts;
         (passed.load(Ordering::Relaxed), lost.load(Ordering::Relaxed), too_large.load(Ordering::Relaxed))
+    }
+}
+
+impl Counts {
+    fn new(most: usize) -> Counts {
+        let zero = AtomicUsize::default;
+        Counts { most, passed: zero(), lost: zero(), too_large: zero(), moved: zero() }
     }
 }
 
@@ -156,7 +175,9 @@ impl Lane {
             count(&self.counts.lost);
             return;
         }
-        count(&self.counts.passed);
+        if count(&self.counts.passed) >= self.counts.most {
+            return;
+        }
         if is_late && self.held.is_none() {
             self.held = Some(datagram.to_vec());
             return;
@@ -182,7 +203,8 @@ mod tests {
 
     /// What comes out of a thousand numbered datagrams.
     fn through(faults: Faults) -> Vec<u16> {
-        let (mut lane, mut out) = (Lane::new(faults, faults.seed, Arc::default()), Vec::new());
+        let (mut lane, mut out) =
+            (Lane::new(faults, faults.seed, Arc::new(Counts::new(usize::MAX))), Vec::new());
         for number in 0..1000_u16 {
             lane.pass(&number.to_be_bytes(), |datagram| {
                 out.push(u16::from_be_bytes([datagram[0], datagram[1]]))

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +10,11 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 /// A peer that stalls in the middle of a message is given up after this time.
 const STALL_LIMIT: Duration = Duration::from_secs(120);
+
+/// So many bytes may be on their way from this socket, as far as the system lets one choose.
+pub fn narrow(socket: &impl AsFd, bytes: usize) {
+    let _ = rustix::net::sockopt::set_socket_send_buffer_size(socket, bytes);
+}
 
 pub enum Stream {
     Plain(TcpStream),

@@ -144,6 +144,36 @@ fn what_is_lost_is_sent_again() {
     assert_eq!((code, body.len()), (Code::Ok, 513));
 }
 
+/// After each datagram of the server's it is gone, or says nothing more: no part of a file is called whole.
+#[test]
+fn who_leaves_in_the_middle_is_no_end() {
+    let content: Vec<u8> = (0..1100u32).map(|n| n as u8).collect();
+    for blocks in 0..=3 {
+        for is_gone in [true, false] {
+            let sent = content.clone();
+            let (code, body, words) = fetch(
+                |easy| long(easy, O::TimeoutMs, if blocks == 3 { 30_000 } else { 500 }),
+                move |side, _| {
+                    for (number, block) in sent.chunks(512).take(blocks).enumerate() {
+                        side.data(number as u16 + 1, block);
+                        side.acknowledged(number as u16 + 1);
+                    }
+                    if !is_gone && blocks < 3 {
+                        side.talking.set_read_timeout(Some(Duration::from_millis(1500))).unwrap();
+                        while !side.receive().is_empty() {}
+                    }
+                },
+            );
+            let told = format!("{blocks} blocks, then gone: {is_gone}: {code:?} {words}");
+            assert!(content.starts_with(&body), "{told}");
+            assert_eq!(code == Code::Ok, blocks == 3, "{told}");
+            assert_eq!(body.len() == content.len(), blocks == 3, "{told}");
+            let true_ones = [Code::Ok, Code::OperationTimedout, Code::RecvError, Code::SendError];
+            assert!(true_ones.contains(&code) || (blocks == 0 && code == Code::CouldntConnect), "{told}");
+        }
+    }
+}
+
 #[test]
 fn nobody_answers() {
     let (code, body, _) = fetch(|easy| long(easy, O::ConnecttimeoutMs, 2000), |_, _| {});

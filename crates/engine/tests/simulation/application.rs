@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use tables::constant::{CURLPAUSE_RECV, CURLPAUSE_SEND};
+use tables::constant::{CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE, CURLPAUSE_RECV, CURLPAUSE_SEND};
 use tables::{Code, EasyOption as O};
 use warmwire_engine::Easy;
 use warmwire_engine::callbacks::{
@@ -15,6 +15,7 @@ use warmwire_engine::callbacks::{
 };
 
 use crate::http::HOME;
+use crate::http2;
 use crate::network::{Network, content, sum};
 
 /// What a transfer is to bring.
@@ -35,7 +36,8 @@ impl Want {
         let host = 1 + dice.roll(3) as u8;
         let timeout_ms = if calm { 0 } else { [0, 900, 20_000][dice.roll(3)] };
         let login = dice.roll(2) == 0;
-        let (url, body, upload) = match dice.roll(8) {
+        let by_2 = format!("http://10.0.0.{host}:{}", http2::PORT);
+        let (url, body, upload) = match dice.roll(14) {
             0 => (format!("http://10.0.0.{host}/chunks/{size}"), content(size), None),
             1 => (format!("http://10.0.0.{host}/close/{size}"), content(size), None),
             2 => {
@@ -48,9 +50,19 @@ impl Want {
             }
             5 => (format!("ftp://10.0.0.{host}/{size}"), content(size), None),
             6 => (format!("ftp://10.0.0.{host}/file"), Vec::new(), Some(content(size))),
+            7 | 8 => {
+                let body = content(size);
+                (format!("{by_2}/sum"), sum(&body).into_bytes(), Some(body))
+            }
+            9 => (format!("{by_2}/to/{}/length/{size}", 1 + dice.roll(3)), content(size), None),
+            10..=12 => (format!("{by_2}/length/{size}"), content(size), None),
             _ => (format!("http://10.0.0.{host}/length/{size}"), content(size), None),
         };
         Want { url, body, upload, login, timeout_ms }
+    }
+
+    pub fn by_http2(&self) -> bool {
+        self.url.contains(&format!(":{}/", http2::PORT))
     }
 }
 
@@ -94,12 +106,14 @@ impl App {
         text(O::Url, &want.url);
         text(O::Proxy, "");
         long(O::Followlocation, 1);
+        long(O::HttpVersion, if want.by_http2() { CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE } else { 0 });
+        long(O::Pipewait, self.roll(2) as i64);
         long(O::TimeoutMs, want.timeout_ms);
         long(O::Upload, i64::from(want.upload.is_some()));
         let size = want.upload.as_ref().filter(|_| self.roll(2) == 0);
         long(O::InfilesizeLarge, size.map_or(-1, |body| body.len() as i64));
         long(O::Noprogress, self.roll(2) as i64);
-        if want.login && want.url.contains(&format!("10.0.0.{HOME}/")) {
+        if want.login && want.url.contains(&format!("//10.0.0.{HOME}")) {
             text(O::Userpwd, "u:p");
         }
     }
@@ -243,11 +257,13 @@ pub fn tell(what: impl FnOnce() -> String) {
 }
 
 /// Codes that are true where peers lie, refuse, fall silent or leave.
-pub fn may_be(code: Code, ftp: bool) -> bool {
+pub fn may_be(code: Code, want: &Want) -> bool {
     use Code::*;
+    let ftp = want.url.starts_with("ftp");
     match code {
         Ok | CouldntConnect | SendError | RecvError | GotNothing | PartialFile | OperationTimedout
         | WeirdServerReply | UnsupportedProtocol | SendFailRewind => true,
+        Http2 | Http2Stream => want.by_http2(),
         _ => {
             let login = matches!(
                 code,

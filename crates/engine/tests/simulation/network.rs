@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use testkit::dice::Dice;
 
-use crate::{ftp, http};
+use crate::{ftp, http, http2};
 
 /// Bytes of a body of so many.
 pub fn content(size: usize) -> Vec<u8> {
@@ -94,11 +94,16 @@ impl Network {
         }
         let peer: Box<dyn Peer> = match port {
             80 => Box::new(http::Server::new(host)),
+            http2::PORT => Box::new(http2::Server::new(host)),
             21 => Box::new(ftp::Control::new()),
             _ => Box::new(ftp::Channel::new(port)),
         };
         let (near, far) = UnixStream::pair().expect("descriptors for two more");
         far.set_nonblocking(true).expect("a socket can be");
+        // Little fits in, in some worlds: writes are short, and there is no room now and then.
+        if self.shared.dice.roll(2) == 0 {
+            testkit::stream::narrow(&near, 1 + self.shared.dice.roll(8000));
+        }
         self.opened += 1;
         let (out, silent) = (VecDeque::new(), self.shared.odd(60));
         self.lines.push(Line { far, peer, out, ends: false, protected: false, silent, heard_end: false });
