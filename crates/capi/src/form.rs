@@ -1,6 +1,7 @@
 //! The old form API (curl_formadd.md, curl_formget.md, curl_formfree.md). Its list of `struct curl_httppost` is public,
 //! so it is built as C knows it; a transfer lays it out like a MIME tree.
 
+use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_long, c_void};
 use std::ptr;
 use std::rc::Rc;
@@ -18,6 +19,7 @@ use crate::slist::{self, Slist};
 use crate::text::bytes;
 
 /// `struct curl_httppost`.
+#[derive(Clone, Copy)]
 #[repr(C)]
 pub struct HttpPost {
     next: *mut HttpPost,
@@ -315,13 +317,16 @@ impl Section {
         let mut head: *mut HttpPost = ptr::null_mut();
         let mut tail: *mut HttpPost = ptr::null_mut();
         for (index, mut item) in self.items.into_iter().enumerate() {
-            if index == 0 {
-                name.give_to(&mut item.post);
-            }
-            item.fill(previous_type);
+            let is_named = index > 0 || name.give_to(&mut item.post);
+            let is_filled = item.fill(previous_type);
             previous_type = item.post.content_type;
-            let node = memory::place(item.post);
+            let node = if is_named && is_filled { memory::place(item.post) } else { ptr::null_mut() };
             if node.is_null() {
+                // SAFETY: copies made just now, and a list that nobody else knows.
+                unsafe {
+                    item.post.release_copies();
+                    curl_formfree(head);
+                }
                 return Err(CURL_FORMADD_MEMORY);
             }
             if tail.is_null() {
@@ -337,7 +342,8 @@ impl Section {
 }
 
 impl Named {
-    fn give_to(&self, post: &mut HttpPost) {
+    /// Whether memory was enough for it.
+    fn give_to(&self, post: &mut HttpPost) -> bool {
         // SAFETY: a C string, or as many bytes as the application said.
         let text = unsafe { with_length(self.text, self.length) };
         post.name_length = text.len() as c_long;
@@ -347,16 +353,24 @@ impl Named {
         } else {
             post.name = memory::copy_string(text);
         }
+        !post.name.is_null()
     }
 }
 
 impl Item {
     /// Copy texts, and guess the type of a file as curl does: from its name, else as the file before, else as bytes.
-    fn fill(&mut self, previous_type: *const c_char) {
+    /// Whether memory was enough.
+    fn fill(&mut self, previous_type: *const c_char) -> bool {
         let post = &mut self.post;
+        let is_short = Cell::new(false);
+        let owned = |text: &[u8]| {
+            let copy = memory::copy_string(text);
+            is_short.set(is_short.get() || copy.is_null());
+            copy
+        };
         let copy = |text: *const c_char| {
             // SAFETY: NULL or a C string of the application's.
-            unsafe { bytes(text) }.map_or(ptr::null_mut(), memory::copy_string)
+            unsafe { bytes(text) }.map_or(ptr::null_mut(), owned)
         };
         let is_file = post.has(c_long::from(CURL_HTTPPOST_FILENAME | CURL_HTTPPOST_BUFFER));
         let path =
@@ -367,7 +381,7 @@ impl Item {
             // SAFETY: a file's name and a type made before are C strings.
             let (path, previous) = unsafe { (bytes(path).unwrap_or_default(), bytes(previous_type)) };
             let guess = mime::guess_type(path).map(str::as_bytes);
-            post.content_type = memory::copy_string(guess.or(previous).unwrap_or(mime::FILE_TYPE.as_bytes()));
+            post.content_type = owned(guess.or(previous).unwrap_or(mime::FILE_TYPE.as_bytes()));
         }
         post.show_filename = copy(post.show_filename);
         let as_is = CURL_HTTPPOST_PTRCONTENTS | CURL_HTTPPOST_PTRBUFFER | CURL_HTTPPOST_CALLBACK;
@@ -377,8 +391,9 @@ impl Item {
             copy(self.value)
         } else {
             // SAFETY: the application's contents of the length it said.
-            memory::copy_string(unsafe { with_length(self.value, post.contents_len() as c_long) })
+            owned(unsafe { with_length(self.value, post.contents_len() as c_long) })
         };
+        !is_short.get()
     }
 }
 
@@ -469,6 +484,25 @@ impl HttpPost {
     }
 }
 
+impl HttpPost {
+    /// # Safety
+    /// What is no copy by its flags is none of the application's, and nothing of it is used again.
+    unsafe fn release_copies(&self) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if !self.has(CURL_HTTPPOST_PTRNAME.into()) {
+                memory::release(self.name.cast());
+            }
+            let as_is = CURL_HTTPPOST_PTRCONTENTS | CURL_HTTPPOST_PTRBUFFER | CURL_HTTPPOST_CALLBACK;
+            if !self.has(as_is.into()) {
+                memory::release(self.contents.cast());
+            }
+            memory::release(self.content_type.cast());
+            memory::release(self.show_filename.cast());
+        }
+    }
+}
+
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_formfree(form: *mut HttpPost) {
     entry((), || {
@@ -478,15 +512,7 @@ pub unsafe extern "C-unwind" fn curl_formfree(form: *mut HttpPost) {
             unsafe {
                 let next = (*at).next;
                 curl_formfree((*at).more);
-                if !(*at).has(CURL_HTTPPOST_PTRNAME.into()) {
-                    memory::release((*at).name.cast());
-                }
-                let as_is = CURL_HTTPPOST_PTRCONTENTS | CURL_HTTPPOST_PTRBUFFER | CURL_HTTPPOST_CALLBACK;
-                if !(*at).has(as_is.into()) {
-                    memory::release((*at).contents.cast());
-                }
-                memory::release((*at).content_type.cast());
-                memory::release((*at).show_filename.cast());
+                (*at).release_copies();
                 memory::release(at.cast());
                 at = next;
             }
