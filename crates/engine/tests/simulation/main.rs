@@ -18,7 +18,6 @@ mod http2;
 mod network;
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::os::fd::RawFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -56,16 +55,20 @@ struct Held {
     inside: bool,
 }
 
-/// What an event loop of the application's was told.
+/// What an event loop of the application's was told, in the order in which it was first told it: what number a descriptor has is
+/// the other worlds' business, too.
 #[derive(Default)]
-struct Told(Mutex<BTreeMap<RawFd, Interest>>);
+struct Told(Mutex<Vec<(RawFd, Interest)>>);
 
 impl SocketHook for Told {
     fn changed(&self, fd: RawFd, interest: Interest, _: u64) {
         let mut told = self.0.lock().unwrap();
-        match interest.is_empty() {
-            true => drop(told.remove(&fd)),
-            false => drop(told.insert(fd, interest)),
+        let known = told.iter().position(|(known, _)| *known == fd);
+        match (known, interest.is_empty()) {
+            (Some(at), true) => drop(told.remove(at)),
+            (Some(at), false) => told[at].1 = interest,
+            (None, true) => {}
+            (None, false) => told.push((fd, interest)),
         }
     }
 }
@@ -175,7 +178,7 @@ impl World {
         match self.told.clone() {
             None => drop(self.multi.perform()),
             Some(told) => {
-                let mut rows: Vec<_> = told.0.lock().unwrap().iter().map(|(fd, want)| (*fd, *want)).collect();
+                let mut rows = told.0.lock().unwrap().clone();
                 while !rows.is_empty() {
                     let (fd, want) = rows.swap_remove(self.roll(rows.len()));
                     // What is not ready is said to be, now and then; what is, not always at once.
@@ -295,7 +298,7 @@ impl World {
 /// Whether that end is a true one.
 fn judge(app: &App, code: Code, calm: bool, message: &str) {
     let want = app.want.borrow();
-    let told = || format!("{want:?}: {code:?} {message}").chars().take(400).collect::<String>();
+    let told = || format!("{} of {}: {code:?} {message}", want.url, want.body.len());
     let gave_up = app.gave_up.get();
     if code == Code::Ok {
         let body = app.body.borrow();

@@ -26,6 +26,8 @@ pub struct Driver {
     buffer: Buffer,
     /// What was received before the session began.
     early: Vec<u8>,
+    /// The peer hears nothing any more. What it has said by then is read to its end: replies, and which streams it never began.
+    unheard: Option<Lost>,
 }
 
 /// What is left when no stream is.
@@ -34,7 +36,7 @@ pub type Rested = session::Rested<Parked>;
 impl Driver {
     pub(super) fn new(http2: Http2, connection: Box<Connection>, out: Vec<u8>) -> Driver {
         let buffer = Buffer::default();
-        Driver { http2, connection: Some(connection), out, sent: 0, buffer, early: Vec::new() }
+        Driver { http2, connection: Some(connection), out, sent: 0, buffer, early: Vec::new(), unheard: None }
     }
 
     /// The same with a buffer that others use, too.
@@ -144,17 +146,23 @@ impl Future for Driver {
             if lost {
                 return if self.http2.streams() == 0 { self.rest(cx) } else { self.sleep(cx) };
             }
-            if let Poll::Ready(Err(lost)) = self.poll_write(cx) {
-                self.lose(cx, lost);
+            if self.unheard.is_none()
+                && let Poll::Ready(Err(lost)) = self.poll_write(cx)
+            {
+                match lost {
+                    Lost::Os(_) | Lost::Io(_) => self.unheard = Some(lost),
+                    _ => self.lose(cx, lost),
+                }
                 continue;
             }
-            if self.is_done() {
+            if self.unheard.is_none() && self.is_done() {
                 return self.rest(cx);
             }
-            match self.poll_read(cx) {
-                Poll::Ready(Ok(n)) => moved += n,
-                Poll::Ready(Err(lost)) => self.lose(cx, lost),
-                Poll::Pending => return self.sleep(cx),
+            match (self.poll_read(cx), self.unheard) {
+                (Poll::Ready(Ok(n)), _) => moved += n,
+                (Poll::Ready(Err(lost)), None) => self.lose(cx, lost),
+                (Poll::Pending, None) => return self.sleep(cx),
+                (_, Some(lost)) => self.lose(cx, lost),
             }
             if moved >= FAIR_SHARE {
                 cx.waker().wake_by_ref();

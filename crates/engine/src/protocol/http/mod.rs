@@ -188,14 +188,15 @@ async fn request_and_reply(t: &mut Transfer, fresh: bool) -> Result<Next> {
         // it was idle. A body that can be read again travels once more; one that can not is the failure to tell.
         // The same goes for one that was asked ahead of its handshake, and that QUIC then could not make.
         Err(e)
-            if e.is_stale()
+            if untouched && e.is_stale()
                 || reused && untouched && replayable(&e) && !e.is_final()
                 || ahead && unreachable(&e) =>
         {
             talk.upload.rewind()?;
             Err(e.stale())
         }
-        Err(e) => Err(e),
+        // Who refuses a stream of which something has come refuses too late: what the application has would come twice.
+        Err(e) => Err(e.not_stale()),
     }
 }
 
