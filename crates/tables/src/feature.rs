@@ -15,6 +15,9 @@ const fn row(name: &'static str, bit: i32, built: bool) -> Feature {
     Feature { name, bit, built }
 }
 
+/// What Windows has in a way of its own (SSPI), or not at all.
+const ON_UNIX: bool = cfg!(unix);
+
 /// Sorted as curl sorts them: without regard to case.
 pub const ALL: [Feature; 28] = [
     row("alt-svc", CURL_VERSION_ALTSVC, true),
@@ -25,7 +28,7 @@ pub const ALL: [Feature; 28] = [
     row("Debug", CURL_VERSION_DEBUG, false),
     row("ECH", 0, true),
     row("gsasl", CURL_VERSION_GSASL, false),
-    row("GSS-API", CURL_VERSION_GSSAPI, true),
+    row("GSS-API", CURL_VERSION_GSSAPI, ON_UNIX),
     row("HSTS", CURL_VERSION_HSTS, true),
     row("HTTP2", CURL_VERSION_HTTP2, true),
     row("HTTP3", CURL_VERSION_HTTP3, true),
@@ -33,18 +36,18 @@ pub const ALL: [Feature; 28] = [
     row("HTTPSRR", 0, true),
     row("IDN", CURL_VERSION_IDN, true),
     row("IPv6", CURL_VERSION_IPV6, true),
-    row("Kerberos", CURL_VERSION_KERBEROS5, true),
+    row("Kerberos", CURL_VERSION_KERBEROS5, ON_UNIX),
     row("Largefile", CURL_VERSION_LARGEFILE, true),
     row("libz", CURL_VERSION_LIBZ, true),
     row("MultiSSL", CURL_VERSION_MULTI_SSL, true),
     row("NTLM", CURL_VERSION_NTLM, true),
     row("proxy-HTTP3", 0, true),
     row("PSL", CURL_VERSION_PSL, true),
-    row("SPNEGO", CURL_VERSION_SPNEGO, true),
+    row("SPNEGO", CURL_VERSION_SPNEGO, ON_UNIX),
     row("SSL", CURL_VERSION_SSL, true),
     row("SSLS-EXPORT", 0, true),
     row("threadsafe", CURL_VERSION_THREADSAFE, true),
-    row("UnixSockets", CURL_VERSION_UNIX_SOCKETS, true),
+    row("UnixSockets", CURL_VERSION_UNIX_SOCKETS, ON_UNIX),
     row("zstd", CURL_VERSION_ZSTD, true),
 ];
 

@@ -10,7 +10,7 @@ use tables::{Code, EasyOption as O};
 /// The schemes of HTTP authentication that this build speaks.
 pub const SCHEMES_BUILT: u64 = CURLAUTH_BASIC
     | CURLAUTH_DIGEST
-    | CURLAUTH_NEGOTIATE
+    | if tables::feature::is_built("SPNEGO") { CURLAUTH_NEGOTIATE } else { 0 }
     | CURLAUTH_DIGEST_IE
     | CURLAUTH_BEARER
     | CURLAUTH_NTLM
@@ -18,6 +18,9 @@ pub const SCHEMES_BUILT: u64 = CURLAUTH_BASIC
 
 /// Whether HTTP/2 is spoken at all.
 pub const HTTP2_BUILT: bool = tables::feature::is_built("HTTP2");
+
+/// Whether there are sockets with names in the file system.
+const UNIX_SOCKETS_BUILT: bool = tables::feature::is_built("UnixSockets");
 
 /// What a want consists of. CURLAUTH_ONLY stays in it: beside one scheme it makes two, so that nothing is sent unasked.
 pub const SCHEMES_KNOWN: u64 = SCHEMES_BUILT | CURLAUTH_ONLY;
@@ -104,12 +107,15 @@ pub fn support(option: O) -> Support {
         | O::ServerResponseTimeoutMs | O::LowSpeedLimit | O::LowSpeedTime | O::MaxSendSpeedLarge
         | O::MaxRecvSpeedLarge | O::Interface | O::Localport | O::Localportrange | O::Ipresolve
         | O::AddressScope | O::TcpNodelay | O::TcpKeepalive | O::TcpKeepidle | O::TcpKeepintvl
-        | O::TcpKeepcnt | O::TcpFastopen | O::UnixSocketPath | O::AbstractUnixSocket | O::Resolve
+        | O::TcpKeepcnt | O::TcpFastopen | O::Resolve
         | O::ConnectTo | O::DnsCacheTimeout | O::DnsShuffleAddresses | O::HappyEyeballsTimeoutMs
         | O::Maxconnects | O::MaxageConn | O::MaxlifetimeConn | O::FreshConnect | O::ForbidReuse
         | O::ConnectOnly | O::UpkeepIntervalMs | O::Buffersize | O::UploadBuffersize | O::Nosignal
         | O::QuickExit | O::DohUrl | O::DohSslVerifypeer | O::DohSslVerifyhost
         | O::DohSslVerifystatus | O::DnsServers | O::DnsInterface | O::DnsLocalIp4 | O::DnsLocalIp6 => Support::Yes,
+        // As curl answers where it was built without.
+        O::UnixSocketPath | O::AbstractUnixSocket if !UNIX_SOCKETS_BUILT => Support::Unknown,
+        O::UnixSocketPath | O::AbstractUnixSocket => Support::Yes,
         // Messages.
         O::Verbose | O::Noprogress => Support::Yes,
         // FTP.

@@ -49,7 +49,10 @@ fn scan_for_junk(input: &[u8], flags: u32) -> Result<(), UrlError> {
     Ok(())
 }
 
-/// The path of a file URL: RFC 8089, the host empty, localhost or 127.0.0.1, no drive letters on this system.
+/// Files stand on drives with letters.
+pub(super) const DRIVES: bool = cfg!(windows);
+
+/// The path of a file URL: RFC 8089, the host empty, localhost or 127.0.0.1, drives' letters where there are drives.
 fn file_path<'a>(input: &[u8], rest: &'a [u8]) -> Result<&'a [u8], UrlError> {
     if input.len() <= "file:/".len() {
         return Err(UrlError::BadFileUrl);
@@ -68,7 +71,7 @@ fn file_path<'a>(input: &[u8], rest: &'a [u8]) -> Result<&'a [u8], UrlError> {
     };
     let has_drive = matches!(path, [b'/', letter, b':' | b'|'] | [b'/', letter, b':' | b'|', b'/' | b'\\', ..]
         if letter.is_ascii_alphabetic());
-    if !path.starts_with(b"/") || has_drive {
+    if !path.starts_with(b"/") || has_drive && !DRIVES {
         return Err(UrlError::BadFileUrl);
     }
     Ok(path)

@@ -300,7 +300,6 @@ fn refused_urls() {
         (b"file:./", 0, BadFileUrl),
         (b"file:foo/bar", 0, BadFileUrl),
         (b"file:?q", 0, BadFileUrl),
-        (b"file:///c:/x", 0, BadFileUrl),
         (b"data:text/html;x", 0, UnsupportedScheme),
         (b"d:anything", 0, UnsupportedScheme),
         (b"tp://h", 0, UnsupportedScheme),
@@ -534,4 +533,15 @@ fn an_authority_is_scheme_login_host_and_port() {
     }
     assert!(!of("http://[fe80::1%251]/").same_authority(&of("http://[fe80::1%252]/")), "a zone");
     assert!(!of("imap://me;AUTH=PLAIN@host/").same_authority(&of("imap://me;AUTH=LOGIN@host/")), "options");
+}
+
+#[test]
+fn drives_are_for_systems_that_have_them() {
+    for url in ["file:///c:/x", "file:///C|/x", "file:/d:", "file://localhost/e:/"] {
+        let parsed = Url::parse(url.as_bytes(), 0);
+        assert_eq!(parsed.err(), (!super::parse::DRIVES).then_some(UrlError::BadFileUrl), "{url}");
+    }
+    for url in ["file://c:/x", "file://server/share", "file:c:/x"] {
+        assert_eq!(Url::parse(url.as_bytes(), 0).err(), Some(UrlError::BadFileUrl), "{url}");
+    }
 }
