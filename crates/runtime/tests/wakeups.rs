@@ -87,7 +87,9 @@ fn a_call_that_comes_just_before_the_sleep_ends_it() {
         }
     });
     let mut longest = Duration::ZERO;
-    for now in 1..=40_000 {
+    // Under Wine each wake-up is a conversation of three processes.
+    let rounds = if cfg!(windows) { 2_000 } else { 40_000 };
+    for now in 1..=rounds {
         let start = Instant::now();
         round.store(now, SeqCst);
         rt.wait(&mut [], Duration::from_secs(4), true).unwrap();
