@@ -1,5 +1,5 @@
 //! A server that stops, resets or falls silent after every byte of a conversation, its own and the client's, with the multi handle
-//! driven in each way: a true code, soon; and nothing is called whole that isn't.
+//! driven in each way: a true code, soon; and nothing is called whole that isn't. Of datagrams there is silence after each.
 //!
 //! Each conversation runs whole once and is recorded; then it is cut. A usual run takes the four ways in turn and few silences, as
 //! each takes its time; a deep one takes all ways at every byte.
@@ -9,11 +9,12 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use testkit::body::fnv1a;
+use testkit::body::{fnv1a, pattern};
 use testkit::cutter::{Cut, Cutter, Fault, Plan, Side, Talk};
 use testkit::frames::{FramePeer, Talk as Talking};
 use testkit::ftp::{Config, FtpServer};
-use testkit::launch::{SSH_USER, Sshd};
+use testkit::launch::{Http2Kind, Http2Server, SSH_USER, Sshd};
+use testkit::lossy::LossyPath;
 use testkit::raw::{RawPeer, Script, Step, expect, send};
 
 use super::{deep, ours};
@@ -322,7 +323,7 @@ fn holds(bytes: &[u8], part: &[u8]) -> bool {
 macro_rules! cuts {
     ($($name:literal, $full:literal, $conversation:expr;)*) => {
         pub fn cases() -> Vec<Case> {
-            vec![$(
+            vec![ours("cuts-http3", |run| dead_after_each_datagram(run, &http3(run))), $(
                 ours($name, |run| cut_everywhere(run, &$conversation(run), false)),
                 deep(ours($full, |run| cut_everywhere(run, &$conversation(run), true))),
             )*]
@@ -356,6 +357,49 @@ cuts! {
     "cuts-mqtt", "cuts-mqtt-full", |_| mqtt();
     "cuts-sftp", "cuts-sftp-full", |_| ssh("sftp");
     "cuts-scp", "cuts-scp-full", |_| ssh("scp");
+}
+
+/// How many datagrams are enough for a small file by QUIC, and more.
+const DATAGRAMS: usize = 32;
+
+/// Datagrams know no end and no reset: after each of them the path is dead. What had come whole by then is whole, all else
+/// ends with its time; and where nothing is lost, nothing does.
+fn dead_after_each_datagram(run: &Context, conversation: &Conversation) {
+    let ask = |most: usize, way: &str, limit| {
+        let path = LossyPath::dead_after(conversation.server, most).expect("a relay starts");
+        let answer = Client::start(run, conversation, path.port()).ask(way, limit);
+        answer.unwrap_or_else(|| panic!("after {most}, {way}: the program has ended"))
+    };
+    let mut timed_out = 0;
+    for most in 0..DATAGRAMS {
+        let way = WAYS[most % WAYS.len()];
+        let answer = ask(most, way, 2 * SHORT);
+        let begun = &conversation.body[..answer.bytes.min(conversation.body.len())];
+        let told = || format!("after {most}, {way}: {answer:?}");
+        assert_eq!(answer.sum, format!("{:016x}", fnv1a(begun)), "{}", told());
+        assert!(matches!(answer.code, 0 | TIMED_OUT) && answer.ms < AMPLE / 2, "{}", told());
+        assert!(answer.code != 0 || answer.bytes == conversation.body.len(), "{}", told());
+        timed_out += usize::from(answer.code == TIMED_OUT);
+    }
+    assert!(timed_out > 3, "all is through with {timed_out} datagrams");
+    for way in WAYS {
+        let answer = ask(usize::MAX, way, AMPLE);
+        assert!(answer.code == 0 && answer.bytes == conversation.body.len(), "{way}: {answer:?}");
+    }
+}
+
+fn http3(run: &Context) -> Conversation {
+    const SIZE: usize = 3000;
+    let server = Http2Server::start(Http2Kind::CaddyQuic, &run.world.authority.good(), &[SIZE]);
+    let server = server.expect("caddy starts");
+    let port = server.https("").rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
+    let ca = format!("CAINFO={}", run.world.ca());
+    let url = format!("https://localhost:%p/bytes-{SIZE}");
+    Conversation::with((Ipv4Addr::LOCALHOST, port).into(), server, &url, &pattern(SIZE)).set(&[
+        &ca,
+        "RESOLVE=localhost:%p:127.0.0.1",
+        "HTTP_VERSION=31",
+    ])
 }
 
 const BODY: &str = "0123456789abcdefghij";
