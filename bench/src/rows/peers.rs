@@ -133,9 +133,12 @@ fn peers(bench: &Bench) -> io::Result<Vec<Peer>> {
             all.push(Peer { name: format!("Python's {module}"), command });
         }
     }
-    match reqwest() {
-        Ok(program) => all.push(Peer { name: "Rust's reqwest (hyper)".to_owned(), command: vec![program] }),
-        Err(error) => eprintln!("  without reqwest: {error}"),
+    let in_rust = [("Rust's reqwest (hyper)", reqwest()), ("Warmwire's crate in tokio", crate_in_tokio())];
+    for (name, built) in in_rust {
+        match built {
+            Ok(program) => all.push(Peer { name: name.to_owned(), command: vec![program] }),
+            Err(error) => eprintln!("  without {name}: {error}"),
+        }
     }
     if let Some(node) = found("node") {
         let command = vec![node.display().to_string(), script("peers.mjs")];
@@ -163,6 +166,15 @@ fn reqwest() -> io::Result<String> {
     build.args(["build", "--quiet", "--release", "--locked", "--manifest-path"]).arg(root().join(manifest));
     output(build.arg("--target-dir").arg(&target))?;
     Ok(target.join("release/peers-reqwest").display().to_string())
+}
+
+/// The same on our own crate's futures, one thread for everything as there.
+fn crate_in_tokio() -> io::Result<String> {
+    let target = target_directory();
+    let mut build = Command::new("cargo");
+    build.args(["build", "--quiet", "--release", "--locked", "-p", "warmwire", "--features", "tokio"]);
+    output(build.args(["--example", "async_gets", "--target-dir"]).arg(&target).current_dir(root()))?;
+    Ok(target.join("release/examples/async_gets").display().to_string())
 }
 
 /// A program in PATH, or where Go is unpacked.
