@@ -5,7 +5,7 @@ use crate::names;
 use crate::outside::Input;
 use crate::raw::{Code, Easy, EasyOption, Form, FormSource, mime};
 use crate::settings::{SetTo, Setting};
-use crate::sink::path;
+use crate::system::path;
 use std::io;
 use std::rc::Rc;
 

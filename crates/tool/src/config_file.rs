@@ -6,6 +6,7 @@
 use crate::message::shown;
 use crate::parse::{Done, Parser, Stop, Wrong};
 use crate::request::Bytes;
+use crate::system;
 
 const LARGEST_FILE: usize = 100 << 20;
 /// A longer line fails the file, as in curl.
@@ -20,28 +21,27 @@ pub fn read(parser: &mut Parser, name: &[u8]) -> Done {
     apply(parser, name, &content)
 }
 
-/// Where the default file may stand: variable, directory below it, file.
-const PLACES: &[(&str, &str)] = &[
-    ("CURL_HOME", "/.curlrc"),
-    ("XDG_CONFIG_HOME", "/curlrc"),
-    ("CURL_HOME", "/.config/curlrc"),
-    ("HOME", "/.curlrc"),
-    ("HOME", "/.config/curlrc"),
-];
-
 /// Reads the first default file that can be opened. Nothing in it can fail the run but a wrong option.
 pub fn read_default(parser: &mut Parser) {
-    for (variable, file) in PLACES {
-        let Some(mut path) = parser.world.env(variable).filter(|value| !value.is_empty()) else {
-            continue;
-        };
-        path.extend(file.as_bytes());
+    let folder = |parser: &mut Parser, name: &str| parser.world.env(name).filter(|value| !value.is_empty());
+    let mut places: Vec<Bytes> = Vec::new();
+    for (variable, file) in system::CONFIG_FILES {
+        places.extend(folder(parser, variable).map(|folder| [&folder, file.as_bytes()].concat()));
+    }
+    places.extend(beside_program(system::CONFIG_BESIDE));
+    for path in places {
         if let Ok(content) = parser.world.read(&path, LARGEST_FILE) {
             let _ = apply(parser, &path, &content);
             parser.default_config = Some(path);
             return;
         }
     }
+}
+
+/// The file of these names that stands in the program's folder.
+fn beside_program(names: &[&str]) -> impl Iterator<Item = Bytes> {
+    let program = if names.is_empty() { None } else { std::env::current_exe().ok() };
+    names.iter().filter_map(move |name| system::name_of(program.as_ref()?.with_file_name(name)))
 }
 
 fn apply(parser: &mut Parser, name: &[u8], content: &[u8]) -> Done {

@@ -4,7 +4,8 @@ use crate::cache::{Cache, USUAL_SIZE};
 use crate::message::Messages;
 use crate::outside;
 use crate::request::{Globals, TraceKind};
-use crate::sink::path;
+use crate::system;
+use crate::system::path;
 use crate::text::harmless_lines;
 use crate::trace::{Kind, Tracer};
 use std::cell::{Cell, RefCell};
@@ -85,7 +86,7 @@ impl Env {
         match &mut *out {
             TraceOut::Stdout => {
                 let text = if self.stdout_is_terminal { harmless_lines(&text) } else { text };
-                let _ = io::stdout().lock().write_all(&text);
+                let _ = system::stdout().write_all(&text);
             }
             TraceOut::Messages => self.messages.borrow_mut().lines(&text),
             TraceOut::File(file) => {

@@ -2,6 +2,7 @@
 
 use crate::raw::{Code, Url, UrlPart, url_flag};
 use crate::request::Bytes;
+use crate::system;
 
 /// Why a URL can't be rewritten; the words are curl's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +70,10 @@ fn default_gateway() -> Option<Bytes> {
     }
     let folder = match std::env::var("IPFS_PATH") {
         Ok(path) if !path.is_empty() => path,
-        _ => format!("{}/.ipfs", std::env::var("HOME").ok()?),
+        _ => {
+            let home = system::HOMES.iter().find_map(|name| std::env::var(name).ok())?;
+            format!("{home}/.ipfs")
+        }
     };
     let content = std::fs::read_to_string(format!("{}/gateway", folder.trim_end_matches('/'))).ok()?;
     let line = content.lines().next()?.trim();

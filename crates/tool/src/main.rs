@@ -4,13 +4,17 @@
 //! `flags`, one declaration each.
 
 mod act;
+#[cfg(unix)]
+mod agent;
+#[cfg(not(unix))]
+#[path = "agent/absent.rs"]
 mod agent;
 mod apply;
-mod arguments;
 mod bars;
 mod cache;
 mod checksum;
 mod config_file;
+mod devices;
 mod doc;
 mod dry_run;
 mod env;
@@ -42,6 +46,7 @@ mod sink;
 mod sockets;
 mod spool;
 mod ssl_sessions;
+mod system;
 mod text;
 mod trace;
 mod transfer;
@@ -55,7 +60,6 @@ use outside::Outside;
 use parse::{Parser, Stop};
 use request::{Bytes, Request};
 use std::io::{self, IsTerminal, Write};
-use std::os::unix::ffi::OsStringExt;
 use std::process::exit;
 use std::rc::Rc;
 
@@ -63,17 +67,26 @@ fn main() {
     if agent::is_agent() {
         exit(agent::serve(run));
     }
-    let words: Vec<Bytes> = std::env::args_os().skip(1).map(OsStringExt::into_vec).collect();
-    let code = agent::call(&words).unwrap_or_else(|| run(&words, Outside::own()));
-    let _ = io::stdout().flush();
+    let code = match system::words() {
+        Ok(words) => agent::call(&words).unwrap_or_else(|| run(&words, Outside::own())),
+        Err((at, word)) => no_text(at, &word),
+    };
+    let _ = system::stdout().flush();
     // Nothing is gained by freeing what the system takes back anyway.
     exit(code);
+}
+
+/// A word of the command line that is no text. It is not guessed at: another file than the one that is meant might be written to.
+fn no_text(at: usize, word: &str) -> i32 {
+    let mut messages = Messages::new(Box::new(system::stderr()), outside::columns());
+    messages.usage(&format!("argument {at} is not Unicode: {}", text::harmless(word)));
+    2
 }
 
 /// What the words say, from there to the exit code: of this process's own command, or of one whose agent it is.
 fn run(words: &[Bytes], mut world: Outside) -> i32 {
     raw::number_transfers_anew();
-    let messages = Messages::new(Box::new(io::stderr()), outside::columns());
+    let messages = Messages::new(Box::new(system::stderr()), outside::columns());
     let messages = messages.on_terminal(io::stderr().is_terminal());
     let mut parser = Parser::new(&mut world, messages);
     parser.read_default_config(words);
@@ -116,28 +129,43 @@ fn complete(request: &mut Request, at: usize, count: usize, world: &Outside) {
     }
     let netrc = request.netrc || request.netrc_optional;
     if let Some(file) =
-        std::env::var_os("NETRC").filter(|_| netrc && request.options.text("NETRC_FILE").is_none())
+        system::variable("NETRC").filter(|_| netrc && request.options.text("NETRC_FILE").is_none())
     {
-        request.options.set_text("NETRC_FILE", &file.into_vec());
+        request.options.set_text("NETRC_FILE", &file);
     }
     let named = request.options.text("CAINFO").or(request.options.text("CAPATH")).is_some();
     if !named && !request.insecure {
-        certificates_from_environment(request);
+        let found = certificates_from_environment(request);
+        if system::TRUSTS_SYSTEM && !found {
+            trust_system(request);
+        }
     }
 }
 
-fn certificates_from_environment(request: &mut Request) {
-    let variable =
-        |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(OsStringExt::into_vec);
+/// As if `--ca-native` and `--proxy-ca-native` had been given.
+fn trust_system(request: &mut Request) {
+    const NATIVE_CA: i64 = 16;
+    for option in ["SSL_OPTIONS", "PROXY_SSL_OPTIONS"] {
+        let bits = request.options.long(option).unwrap_or(0);
+        request.options.set_long(option, bits | NATIVE_CA);
+    }
+}
+
+/// Whether it names any.
+fn certificates_from_environment(request: &mut Request) -> bool {
+    let variable = |name: &str| system::variable(name).filter(|value| !value.is_empty());
     if let Some(bundle) = variable("CURL_CA_BUNDLE") {
         request.options.set_text("CAINFO", &bundle);
-        return;
+        return true;
     }
+    let mut found = false;
     for (name, option) in [("SSL_CERT_DIR", "CAPATH"), ("SSL_CERT_FILE", "CAINFO")] {
         if let Some(value) = variable(name) {
             request.options.set_text(option, &value);
+            found = true;
         }
     }
+    found
 }
 
 /// What `--help` and its like ask for; the exit code.
@@ -151,7 +179,7 @@ fn stopped(stop: Stop) -> i32 {
         }
         Stop::TellAgents | Stop::EndAgents => {
             let (text, code) = if stop == Stop::EndAgents { agent::stop() } else { agent::status() };
-            let _ = io::stdout().write_all(text.as_bytes());
+            let _ = system::stdout().write_all(text.as_bytes());
             return code;
         }
         Stop::Manual => doc::manual::text(),
@@ -165,7 +193,7 @@ fn stopped(stop: Stop) -> i32 {
             _ => doc::complete::fish(),
         },
     };
-    let _ = io::stdout().write_all(text.as_bytes());
+    let _ = system::stdout().write_all(text.as_bytes());
     0
 }
 
@@ -180,13 +208,13 @@ fn engines() -> String {
 
 fn version() -> String {
     let number = raw::curl_version();
-    let (arch, line) = (std::env::consts::ARCH, raw::version_line());
+    let (arch, platform, line) = (std::env::consts::ARCH, system::PLATFORM, raw::version_line());
     // By an HTTP gateway, as in curl.
     let mut schemes = raw::schemes();
     schemes.extend(["ipfs", "ipns"]);
     schemes.sort_unstable();
     format!(
-        "curl {number} ({arch}-pc-linux-gnu) {line}\nRelease-Date: [unreleased]\nProtocols: {}\nFeatures: {}\n",
+        "curl {number} ({arch}-{platform}) {line}\nRelease-Date: [unreleased]\nProtocols: {}\nFeatures: {}\n",
         schemes.join(" "),
         raw::features().join(" ")
     )

@@ -161,7 +161,7 @@ fn pieces(mut text: &[u8], width: usize) -> Vec<&[u8]> {
 
 /// The text of an operating system error, without Rust's number at its end.
 pub fn os_text(error: &io::Error) -> String {
-    let text = error.to_string();
+    let text = crate::system::error_text(error);
     match text.find(" (os error") {
         Some(at) => text[..at].to_string(),
         None => text,

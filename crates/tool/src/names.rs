@@ -1,6 +1,8 @@
 //! Names of local files: from URLs, from what servers say, and made safe.
 
+use crate::devices;
 use crate::request::Bytes;
+use crate::system::NAMES_DEVICES;
 
 /// Used when a URL has no last part.
 const UNNAMED: &[u8] = b"curl_response";
@@ -12,7 +14,7 @@ pub fn from_url(path: &[u8]) -> (Bytes, bool) {
     if matches!(name, b"" | b"." | b"..") {
         return (UNNAMED.to_vec(), false);
     }
-    (name.to_vec(), true)
+    (made_safe(name.to_vec(), devices::plain), true)
 }
 
 fn last_part(path: &[u8]) -> &[u8] {
@@ -62,7 +64,12 @@ fn safe(name: &[u8]) -> Option<Bytes> {
     let end = name.iter().position(|byte| matches!(byte, b'\r' | b'\n' | 0)).unwrap_or(name.len());
     let name: Bytes =
         name[..end].iter().map(|byte| if byte.is_ascii_control() { b'_' } else { *byte }).collect();
-    (!matches!(name.as_slice(), b"" | b"." | b"..")).then_some(name)
+    (!matches!(name.as_slice(), b"" | b"." | b"..")).then(|| made_safe(name, devices::plain))
+}
+
+/// What becomes of a name that came with a URL or from a server, where names can stand for other things than files.
+pub fn made_safe(name: Bytes, by: fn(&[u8]) -> Bytes) -> Bytes {
+    if NAMES_DEVICES { by(&name) } else { name }
 }
 
 /// Puts a directory in front of a name.

@@ -8,21 +8,19 @@ use crate::outcome::{Ended, Output, message};
 use crate::parallel;
 use crate::prepare::{Pattern, Prepared, Stop, prepare};
 use crate::queue::{Item, Queue};
-use crate::raw::{
-    Code, Easy, EasyOption, ExtraFd, Limits, LockData, Multi, Origin, Share, speak_tls_by_openssl,
-};
+use crate::raw::{Code, Easy, EasyOption, Limits, LockData, Multi, Origin, Share, speak_tls_by_openssl};
 use crate::report::{self, Reports, Summary, Told};
 use crate::request::{Fail, Request};
 use crate::retry::{Attempt, Retries, Verdict, deadline};
 use crate::segments;
-use crate::sink::{path, remove, set_time};
+use crate::sink::{remove, set_time};
 use crate::ssl_sessions;
+use crate::system::{self, path};
 use crate::transfer::{Resuming, Transfer, flush_stdout};
 use crate::writeout::{Outcome, write_out};
 use std::cell::RefCell;
 use std::fs;
 use std::io;
-use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -37,9 +35,6 @@ const UNKNOWN_OPTION: i32 = 48;
 const BAD_CERTIFICATE: i32 = 60;
 /// CURLINFO_FILETIME_T(3): the server told none.
 const NO_TIME: i64 = -1;
-
-/// POLLIN, with what poll(2) reports unasked.
-const READABLE: i16 = 1;
 
 /// Everything that a run needs besides its transfers.
 pub struct Run {
@@ -210,10 +205,7 @@ impl Run {
         if hungry().next().is_none() {
             return self.multi.wait(&mut [], pause, true).map(drop);
         }
-        let input = io::stdin();
-        let mut extra = [ExtraFd { fd: Some(input.as_fd()), events: READABLE, revents: 0 }];
-        self.multi.wait(&mut extra, pause, true)?;
-        if extra[0].revents != 0 {
+        if system::wait_with_input(&self.multi, pause)? {
             for job in hungry() {
                 job.transfer.wants_input.set(false);
                 job.easy.pause(0);
@@ -492,7 +484,7 @@ impl Run {
         ];
         for (attribute, value) in pairs {
             let Some(value) = value else { continue };
-            if let Err(error) = crate::outside::set_attribute(name, attribute, &value) {
+            if let Err(error) = system::set_attribute(name, attribute, &value) {
                 let why = crate::message::os_text(&error);
                 messages.warn(&format!("Error setting extended attributes on '{}': {why}", shown(name)));
                 return;
@@ -537,7 +529,7 @@ impl Run {
 
     fn write_file(&self, file: &[u8], text: &str, what: &str) {
         let written = if file == b"-" {
-            std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes())
+            std::io::Write::write_all(&mut system::stdout(), text.as_bytes())
         } else {
             fs::write(path(file), text)
         };

@@ -4,12 +4,13 @@ use crate::env::Env;
 use crate::prepare::parse_url;
 use crate::raw::{Easy, Nanos, Origin, TransferInfo, UrlPart, url_flag, version_line};
 use crate::request::Bytes;
-use crate::sink::path;
+use crate::system;
+use crate::system::path;
 use crate::text::harmless_lines;
 use crate::transfer::Transfer;
 use crate::writeout::{Outcome, Streams};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::Write;
 
 /// A transfer and how it ended.
 pub struct Ended<'t> {
@@ -211,7 +212,7 @@ impl Streams for Output<'_> {
                 self.env.messages.borrow_mut().raw(bytes);
             }
             To::Stdout => {
-                let _ = io::stdout().lock().write_all(bytes);
+                let _ = system::stdout().write_all(bytes);
             }
             To::Messages => self.env.messages.borrow_mut().raw(bytes),
             To::File(file) => {

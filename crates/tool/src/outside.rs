@@ -1,13 +1,11 @@
 //! The real world: files, environment, standard streams.
 
 use crate::agent::Caller;
-use crate::arguments;
 use crate::raw;
-use crate::sink::path;
+use crate::system::{self, Unseen, path};
 use crate::world::World;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::ffi::OsStringExt;
 use std::time::UNIX_EPOCH;
 
 /// Columns beyond which a terminal is not believed.
@@ -52,7 +50,7 @@ impl World for Outside {
 
     fn env(&self, name: &str) -> Option<Vec<u8>> {
         let callers = self.caller.as_ref().and_then(|caller| caller.variable(name));
-        callers.unwrap_or_else(|| std::env::var_os(name).map(OsStringExt::into_vec))
+        callers.unwrap_or_else(|| system::variable(name))
     }
 
     fn modified(&self, name: &[u8]) -> Option<i64> {
@@ -79,14 +77,13 @@ impl World for Outside {
     fn hide(&mut self, word: usize, bytes: usize) {
         match &self.caller {
             Some(caller) => caller.hide(word, bytes),
-            // Where /proc is missing, the words stay readable.
-            None => drop(arguments::hide(word, bytes)),
+            None => system::hide(word, bytes),
         }
     }
 
     fn message_file(&mut self, name: &[u8]) -> io::Result<Box<dyn Write>> {
         if name == b"-" {
-            return Ok(Box::new(io::stdout()));
+            return Ok(Box::new(system::stdout()));
         }
         Ok(Box::new(File::create(path(name))?))
     }
@@ -100,9 +97,7 @@ pub fn told_columns() -> Option<usize> {
 
 /// Columns and rows of the terminal that standard error is.
 pub fn screen() -> Option<(usize, usize)> {
-    let size = rustix::termios::tcgetwinsize(io::stderr()).ok()?;
-    let [columns, rows] = [size.ws_col, size.ws_row].map(usize::from);
-    (columns > 0 && rows > 0).then_some((columns, rows))
+    system::screen().filter(|(columns, rows)| *columns > 0 && *rows > 0)
 }
 
 /// Whether the terminal knows how to move its cursor.
@@ -112,34 +107,22 @@ pub fn terminal_is_dumb() -> bool {
 
 /// The width of the terminal, as far as COLUMNS or the terminal tells.
 pub fn columns() -> Option<usize> {
-    told_columns().or_else(|| {
-        let size = rustix::termios::tcgetwinsize(io::stdin()).ok()?;
-        Some(usize::from(size.ws_col)).filter(|columns| *columns > 20)
-    })
+    told_columns().or_else(|| system::columns().filter(|columns| *columns > 20))
 }
 
 /// Asks for a password on the terminal, without showing it.
 pub fn ask_password(prompt: &str) -> Vec<u8> {
-    use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
-    let terminal = File::options().read(true).write(true).open("/dev/tty");
+    let terminal = Unseen::open();
     eprint!("{prompt}");
-    let Ok(mut terminal) = terminal else {
-        let mut line = read_line(&mut Input);
-        eprintln!();
-        while line.last().is_some_and(|byte| matches!(byte, b'\r' | b'\n')) {
-            line.pop();
-        }
-        return line;
+    let (mut line, hid) = match terminal {
+        None => (read_line(&mut Input), true),
+        Some(mut terminal) => (read_line(&mut terminal), terminal.hid()),
     };
-    let before = tcgetattr(&terminal).ok();
-    if let Some(mut quiet) = before.clone() {
-        quiet.local_modes.remove(LocalModes::ECHO);
-        let _ = tcsetattr(&terminal, OptionalActions::Flush, &quiet);
-    }
-    let line = read_line(&mut terminal);
-    if let Some(before) = before {
-        let _ = tcsetattr(&terminal, OptionalActions::Flush, &before);
+    if hid {
         eprintln!();
+    }
+    while line.last().is_some_and(|byte| matches!(byte, b'\r' | b'\n')) {
+        line.pop();
     }
     line
 }
@@ -159,30 +142,6 @@ pub struct Input;
 
 impl Read for Input {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        read_input(buf)
+        system::read_input(buf)
     }
-}
-
-/// Whether a read of standard input would not wait.
-pub fn input_is_ready() -> bool {
-    use rustix::event::{PollFd, PollFlags, poll};
-    let input = io::stdin();
-    let mut polled = [PollFd::new(&input, PollFlags::IN)];
-    poll(&mut polled, Some(&Default::default())).is_ok_and(|ready| ready > 0)
-}
-
-/// Reads standard input without a buffer between, so that [`input_is_ready`] tells the truth.
-pub fn read_input(buf: &mut [u8]) -> io::Result<usize> {
-    loop {
-        match rustix::io::read(io::stdin(), &mut *buf) {
-            Err(rustix::io::Errno::INTR) => {}
-            other => return Ok(other?),
-        }
-    }
-}
-
-/// `--xattr`: one extended attribute of a file.
-pub fn set_attribute(file: &[u8], name: &str, value: &[u8]) -> io::Result<()> {
-    rustix::fs::setxattr(path(file), name, value, rustix::fs::XattrFlags::empty())?;
-    Ok(())
 }

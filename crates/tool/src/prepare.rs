@@ -14,8 +14,9 @@ use crate::request::{Bytes, Method, Request, Resume};
 use crate::resume::{Resumption, plain_range};
 use crate::segments;
 use crate::settings::{Job, SetTo, Setting, fixed_resume, settings};
-use crate::sink::{Sink, create_directories, path};
+use crate::sink::{Sink, create_directories};
 use crate::spool::Spool;
+use crate::system::{self, path};
 use crate::text::url_escape;
 use crate::transfer::{Caching, Display, Parts, Resuming, Transfer, Upload, open_upload};
 use std::fs::{self, File};
@@ -618,10 +619,10 @@ impl Prepare<'_> {
 
 /// Where ssh keeps it, or where the tool's own files are.
 fn usual_known_hosts() -> Option<Vec<u8>> {
-    ["CURL_HOME", "XDG_CONFIG_HOME", "HOME"].iter().find_map(|name| {
-        let folder = std::env::var_os(name).filter(|folder| !folder.is_empty())?;
-        let file = std::path::PathBuf::from(folder).join(".ssh/known_hosts");
-        file.is_file().then(|| file.into_os_string().into_encoded_bytes())
+    ["CURL_HOME", "XDG_CONFIG_HOME"].iter().chain(system::HOMES).find_map(|name| {
+        let folder = system::variable(name).filter(|folder| !folder.is_empty())?;
+        let file = [folder.as_slice(), b"/.ssh/known_hosts"].concat();
+        path(&file).is_file().then_some(file)
     })
 }
 

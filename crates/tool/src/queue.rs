@@ -1,7 +1,9 @@
 //! The transfers of a command line, one after the other: groups, targets, globs.
 
+use crate::devices;
 use crate::env::Env;
 use crate::glob::{self, Glob, GlobError};
+use crate::names;
 use crate::request::{Bytes, Request, Target};
 use std::rc::Rc;
 
@@ -164,7 +166,11 @@ impl Place {
 
     fn output_name(&self, env: &Env, template: &[u8]) -> Result<Bytes, i32> {
         let name = glob::output_name(template, self.url.as_ref(), self.upload.as_ref());
-        let name = name.map_err(|error| report(env, &error, template))?;
+        let mut name = name.map_err(|error| report(env, &error, template))?;
+        // A name that was written down may be a device's; one that was made of the parts of a URL may not.
+        if name != template {
+            name = names::made_safe(name, devices::path);
+        }
         if name.is_empty() {
             env.warn("output glob produces empty string");
             return Err(23);

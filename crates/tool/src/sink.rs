@@ -2,20 +2,13 @@
 
 use crate::message::{Messages, os_text, shown};
 use crate::request::{Bytes, Clobber};
-use std::ffi::OsStr;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use crate::system::{self, make_folders, path};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 /// Names tried after one that is taken, with `--no-clobber`.
 const MOST_NUMBERED: usize = 100;
-
-pub fn path(name: &[u8]) -> &Path {
-    Path::new(OsStr::from_bytes(name))
-}
 
 /// Where a body or headers go.
 #[derive(Debug)]
@@ -165,7 +158,7 @@ impl Sink {
                 }
             }
             Stream::Stdout => {
-                let mut out = io::stdout().lock();
+                let mut out = system::stdout();
                 out.write_all(&std::mem::take(&mut self.buffer))?;
                 out.write_all(data)?;
                 if self.unbuffered {
@@ -187,7 +180,7 @@ impl Sink {
                 Ok(())
             }
             Stream::Stdout => {
-                let mut out = io::stdout().lock();
+                let mut out = system::stdout();
                 out.write_all(&std::mem::take(&mut self.buffer))?;
                 out.flush()
             }
@@ -267,7 +260,7 @@ pub fn create_directories(file: &[u8], messages: &mut Messages) -> bool {
     let Some(parent) = path(file).parent().filter(|parent| !parent.as_os_str().is_empty()) else {
         return true;
     };
-    match DirBuilder::new().recursive(true).mode(0o750).create(parent) {
+    match make_folders(parent, 0o750) {
         Ok(()) => true,
         Err(error) => {
             let (parent, why) = (parent.display(), os_text(&error));

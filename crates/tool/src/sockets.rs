@@ -3,11 +3,8 @@
 use crate::env::Env;
 use crate::raw::sockets::{Configured, Opened, Purpose, SocketCallbacks, Target, Transport};
 use crate::request::Request;
-use nix::sys::socket::{setsockopt, sockopt::Priority};
-use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto, socket_with, sockopt};
+use crate::system::{self, BorrowedFd, OwnedFd};
 use std::io;
-use std::net::SocketAddr;
-use std::os::fd::{BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
 /// What was asked for.
@@ -31,24 +28,22 @@ impl Wanted {
 
     /// One warning for each thing that the system refuses.
     fn configure(&self, fd: BorrowedFd<'_>, warn: impl Fn(String)) {
-        if let Some(tos) = self.type_of_service {
-            // One of them fits the family of the socket.
-            let set = sockopt::set_ip_tos(fd, tos).or_else(|_| sockopt::set_ipv6_tclass(fd, tos.into()));
-            if let Err(error) = set {
-                warn(refused(&format!("Setting type of service to {tos}"), error.raw_os_error()));
-            }
+        if let Some(tos) = self.type_of_service
+            && let Err(error) = system::set_type_of_service(fd, tos)
+        {
+            warn(refused(&format!("Setting type of service to {tos}"), &error));
         }
         if let Some(priority) = self.priority
-            && let Err(error) = setsockopt(&fd, Priority, &priority.into())
+            && let Err(error) = system::set_priority(fd, priority)
         {
-            warn(refused(&format!("VLAN priority {priority}"), error as i32));
+            warn(refused(&format!("VLAN priority {priority}"), &error));
         }
     }
 }
 
 /// As curl words it.
-fn refused(what: &str, errno: i32) -> String {
-    let why = crate::message::os_text(&io::Error::from_raw_os_error(errno));
+fn refused(what: &str, error: &io::Error) -> String {
+    let (errno, why) = (error.raw_os_error().unwrap_or(0), crate::message::os_text(error));
     format!("{what} failed with errno {errno}: {why}")
 }
 
@@ -72,14 +67,8 @@ impl SocketCallbacks for Sockets {
         if !self.wanted.multipath || transport != Transport::Tcp {
             return Opened::BySystem;
         }
-        let family = match address {
-            SocketAddr::V4(_) => AddressFamily::INET,
-            SocketAddr::V6(_) => AddressFamily::INET6,
-        };
-        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         // A system without it makes an ordinary TCP socket instead.
-        socket_with(family, SocketType::STREAM, flags, Some(ipproto::MPTCP))
-            .map_or(Opened::BySystem, Opened::Socket)
+        system::multipath_socket(address.is_ipv6()).map_or(Opened::BySystem, Opened::Socket)
     }
 
     fn configure(&self, fd: BorrowedFd<'_>, purpose: Purpose) -> Configured {
@@ -94,9 +83,11 @@ impl SocketCallbacks for Sockets {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use nix::sys::socket::sockopt::Priority;
+    use rustix::net::sockopt;
     use std::cell::RefCell;
     use std::os::fd::AsFd;
 

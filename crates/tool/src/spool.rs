@@ -1,8 +1,8 @@
 //! Standard input that may have to be sent again: what was read of it stays in a file without a name.
 
-use std::fs::{File, OpenOptions, remove_file};
+use crate::system;
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::time::SystemTime;
 
 /// Names tried for the file before giving up.
@@ -22,11 +22,8 @@ impl Spool {
         for number in 0..MOST_NAMES {
             let name = format!("warmwire-{}-{nanos:x}-{number}", std::process::id());
             let path = std::env::temp_dir().join(name);
-            match OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path) {
-                Ok(file) => {
-                    remove_file(&path)?;
-                    return Ok(Spool { file, stored: 0, at: 0 });
-                }
+            match system::open_fleeting(&path) {
+                Ok(file) => return Ok(Spool { file, stored: 0, at: 0 }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -43,12 +40,12 @@ impl Spool {
         let left = usize::try_from(self.stored - self.at).unwrap_or(usize::MAX);
         if left > 0 {
             let room = left.min(buf.len());
-            let count = self.file.read_at(&mut buf[..room], self.at)?;
+            let count = system::read_at(&self.file, &mut buf[..room], self.at)?;
             self.at += count as u64;
             return Ok(count);
         }
         let count = source(buf)?;
-        self.file.write_all_at(&buf[..count], self.stored)?;
+        system::write_all_at(&self.file, &buf[..count], self.stored)?;
         self.stored += count as u64;
         self.at = self.stored;
         Ok(count)

@@ -3,13 +3,12 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::rc::Rc;
 
 use crate::env::Env;
 use crate::message::{os_text, shown};
 use crate::raw::{Callbacks, Code, Easy, Share};
-use crate::sink::path;
+use crate::system::{path, private};
 use crate::text::{base64, from_base64};
 
 /// The longest line that is read; a session has 16 KB at most.
@@ -96,7 +95,7 @@ pub fn save(env: &Env, share: &Share, name: &[u8]) -> Result<(), Code> {
             let beside = [name, format!(".{}.tmp", std::process::id()).as_bytes()].concat();
             let beside = path(&beside);
             let mut options = OpenOptions::new();
-            let opened = options.write(true).create_new(true).mode(0o600).open(beside);
+            let opened = private(options.write(true).create_new(true)).open(beside);
             let done =
                 opened.and_then(|mut file| file.write_all(&text)).and_then(|()| fs::rename(beside, target));
             if done.is_err() {

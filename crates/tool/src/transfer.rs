@@ -10,16 +10,17 @@ pub use resuming::Resuming;
 use crate::checksum::Check;
 use crate::env::Env;
 use crate::message::shown;
-use crate::outside;
 use crate::progress::{Bar, Counts, Meter, bar};
 use crate::raw::sockets::SocketCallbacks;
 use crate::raw::{Asked, Instead, Prior};
 use crate::raw::{Callbacks, DebugKind, Easy, EasyOption, ProgressCounts, ReadAnswer, SeekAnswer, Written};
 use crate::report::Exchanges;
 use crate::request::{Bytes, Method, Request, Resume};
-use crate::sink::{Sink, path};
+use crate::sink::Sink;
 use crate::sockets::Sockets;
 use crate::spool::Spool;
+use crate::system;
+use crate::system::path;
 use crate::trace::Kind;
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -408,12 +409,12 @@ impl Callbacks for Transfer {
     fn read(&self, buf: &mut [u8]) -> ReadAnswer {
         let got = match &mut *self.upload.borrow_mut() {
             Upload::None => Ok(0),
-            Upload::Trickle if !outside::input_is_ready() => {
+            Upload::Trickle if !system::input_is_ready() => {
                 self.wants_input.set(true);
                 return ReadAnswer::Pause;
             }
-            Upload::Stdin | Upload::Trickle => outside::read_input(buf),
-            Upload::Spooled(spool) => spool.read(buf, outside::read_input),
+            Upload::Stdin | Upload::Trickle => system::read_input(buf),
+            Upload::Spooled(spool) => spool.read(buf, system::read_input),
             Upload::File(file) => file.read(buf),
         };
         match got {
@@ -501,5 +502,5 @@ pub fn open_upload(name: &[u8]) -> io::Result<(Upload, Option<u64>)> {
 
 /// Standard output holds everything until here.
 pub fn flush_stdout() -> io::Result<()> {
-    io::stdout().flush()
+    system::stdout().flush()
 }

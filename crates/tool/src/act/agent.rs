@@ -1,10 +1,19 @@
 //! Flags about agents. What a command line says of them has been read before it is parsed (`crate::agent::Wish`).
 
+use crate::agent::BUILT;
 use crate::flags::Flag;
 use crate::numbers;
-use crate::parse::{Done, Parser, Stop};
+use crate::parse::{Done, Parser, Stop, Wrong};
 
-pub fn agent(parser: &mut Parser, _: &Flag, _: bool) -> Done {
+/// Where there are no agents, none is to be had; to want none is no fault.
+fn built() -> Done {
+    if BUILT { Ok(()) } else { Err(Wrong::NotSupported.into()) }
+}
+
+pub fn agent(parser: &mut Parser, _: &Flag, on: bool) -> Done {
+    if on {
+        built()?;
+    }
     if parser.depth > 0 {
         parser.messages.warn("--agent has no effect in a config file");
     }
@@ -13,13 +22,15 @@ pub fn agent(parser: &mut Parser, _: &Flag, _: bool) -> Done {
 
 pub fn agent_idle(_: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     numbers::unsigned(text)?;
-    Ok(())
+    built()
 }
 
 pub fn agent_status(_: &mut Parser) -> Done {
+    built()?;
     Err(Stop::TellAgents)
 }
 
 pub fn agent_stop(_: &mut Parser) -> Done {
+    built()?;
     Err(Stop::EndAgents)
 }

@@ -5,7 +5,7 @@ use super::folder::{Folder, Lock};
 use super::link::{Call, Frame, Link};
 use super::{IDLE_VARIABLE, VARIABLE, Wish, standing, worker};
 use crate::request::Bytes;
-use crate::{arguments, outside};
+use crate::{outside, system};
 use nix::sys::signal::{SigSet, Signal, raise};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -236,7 +236,7 @@ fn attended(link: &Link, agent: Pid, signals: &Signals) -> i32 {
         match link.receive() {
             Ok(Some(Frame::Done(code))) => return code,
             Ok(Some(Frame::Hide { word, bytes })) => {
-                let _ = arguments::hide(word as usize, bytes as usize);
+                system::hide(word as usize, bytes as usize);
             }
             Ok(Some(Frame::Ask(prompt))) => {
                 let password = outside::ask_password(&String::from_utf8_lossy(&prompt));

@@ -23,6 +23,8 @@ pub use caller::call;
 pub use control::{status, stop};
 pub use worker::{Caller, is_agent, serve};
 
+/// Whether agents can be had on this system.
+pub const BUILT: bool = true;
 /// `auto` makes every command use an agent.
 pub const VARIABLE: &str = "WARMWIRE_AGENT";
 /// How long agents stay, in seconds, where no option says it.

@@ -7,12 +7,10 @@
 use super::entry::{Body, Entry};
 use crate::message::{os_text, shown};
 use crate::raw::hex;
-use crate::sink::path;
-use rustix::fs::{FlockOperation, flock};
+use crate::system::{self, make_folders, path, private};
 use std::collections::HashMap;
-use std::fs::{self, DirBuilder, DirEntry, File, OpenOptions, Permissions};
+use std::fs::{self, DirEntry, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
@@ -69,15 +67,9 @@ impl Folder {
         let root = path(name).join(OWN);
         let failed =
             |error: io::Error| format!("The cache {} can't be used: {}", shown(name), os_text(&error));
-        let mut builder = DirBuilder::new();
-        builder.recursive(true).mode(0o700).create(root.join(DRAFTS)).map_err(failed)?;
-        let found = fs::symlink_metadata(&root).map_err(failed)?;
-        let own = found.is_dir() && found.uid() == rustix::process::geteuid().as_raw();
-        if !own {
+        make_folders(&root.join(DRAFTS), 0o700).map_err(failed)?;
+        if !system::keep_private(&root).map_err(failed)? {
             return Err(format!("The cache {} can't be used: it is not this user's", shown(name)));
-        }
-        if found.mode() & 0o077 != 0 {
-            fs::set_permissions(&root, Permissions::from_mode(0o700)).map_err(failed)?;
         }
         Ok(Folder { root })
     }
@@ -119,17 +111,18 @@ impl Folder {
 
     pub fn draft(&self) -> io::Result<Draft> {
         let path = self.root.join(DRAFTS).join(unheard_of());
-        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        let mut options = OpenOptions::new();
+        let file = system::to_hold(private(options.write(true).create_new(true))).open(&path)?;
         let draft = Draft { file, path, hasher: blake3::Hasher::new(), length: 0, named: false };
         // On a file system without locks a sweep may take a draft away: then that reply is not kept.
-        let _ = flock(&draft.file, FlockOperation::NonBlockingLockExclusive);
+        let _ = system::hold(&draft.file);
         Ok(draft)
     }
 
     /// Gives the entry its body and its name, in the place of one that had the same.
     pub fn publish(&self, stem: &str, mut entry: Entry, body: Option<Draft>) -> io::Result<u64> {
         let shard = self.shard(stem);
-        DirBuilder::new().recursive(true).mode(0o700).create(&shard)?;
+        make_folders(&shard, 0o700)?;
         let length = body.as_ref().map_or(0, |body| body.length);
         // Until the head is there, its lock says that it belongs to somebody.
         let mut locked = None;
@@ -266,9 +259,8 @@ fn open_plain(path: &Path) -> Option<File> {
 }
 
 fn remove_if_unlocked(path: &Path) {
-    let free =
-        open_plain(path).is_none_or(|file| flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok());
-    if free {
+    let plain = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
+    if !plain || system::is_free(path) {
         let _ = fs::remove_file(path);
     }
 }

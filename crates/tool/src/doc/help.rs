@@ -2,7 +2,8 @@
 
 use crate::doc::manual;
 use crate::flags::{self, Arg, CATEGORIES, Flag};
-use std::io::{self, Write};
+use crate::system;
+use std::io::Write;
 
 /// The column that help lines begin in at the latest, for short names.
 const WIDEST: usize = 40;
@@ -40,8 +41,11 @@ pub fn help(about: Option<&str>) -> Help {
 pub fn print(about: Option<&[u8]>) {
     let about = about.map(String::from_utf8_lossy);
     let Help { text, error } = help(about.as_deref());
-    let _ =
-        if error { io::stderr().write_all(text.as_bytes()) } else { io::stdout().write_all(text.as_bytes()) };
+    let _ = if error {
+        system::stderr().write_all(text.as_bytes())
+    } else {
+        system::stdout().write_all(text.as_bytes())
+    };
 }
 
 fn in_category(category: &str) -> Vec<&'static Flag> {

@@ -3,11 +3,9 @@
 use super::journal::{Journal, LONGEST};
 use crate::message::{os_text, shown};
 use crate::request::Bytes;
-use crate::sink::path;
-use rustix::fs::{FlockOperation, flock};
+use crate::system::{self, path};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
-use std::os::unix::fs::{FileExt, MetadataExt};
 
 /// A file that is being put together.
 pub struct Part {
@@ -63,7 +61,7 @@ impl Part {
     }
 
     pub fn write_at(&self, data: &[u8], at: u64) -> io::Result<()> {
-        self.file.write_all_at(data, at)
+        system::write_all_at(&self.file, data, at)
     }
 
     /// Begins anew with a file of so many bytes.
@@ -108,17 +106,17 @@ impl Part {
 /// The part file, which no other process has.
 fn lock(part: &[u8]) -> Result<File, String> {
     loop {
-        let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path(part));
-        let file = opened.map_err(|error| failed("open", part, &error))?;
-        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
-            return Err(format!("{} is being fetched by another process", shown(part)));
+        let taken = || format!("{} is being fetched by another process", shown(part));
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let file = system::to_hold(&mut options)
+            .open(path(part))
+            .map_err(|error| if system::is_held(&error) { taken() } else { failed("open", part, &error) })?;
+        if !system::hold(&file) {
+            return Err(taken());
         }
         // Whoever had it may have renamed it in between.
-        let same = match (file.metadata(), fs::symlink_metadata(path(part))) {
-            (Ok(opened), Ok(named)) => (opened.dev(), opened.ino()) == (named.dev(), named.ino()),
-            _ => false,
-        };
-        if same {
+        if system::is_called(&file, path(part)) {
             return Ok(file);
         }
         if fs::symlink_metadata(path(part)).is_ok_and(|meta| !meta.is_file()) {

@@ -1,0 +1,46 @@
+//! Where there are no agents: a command makes its call itself, and `--agent` and its like are refused. What an agent needs (streams
+//! and rights handed over, the caller known by the kernel's word, signals held back) is unix's.
+
+use crate::outside::Outside;
+use crate::request::Bytes;
+
+pub const BUILT: bool = false;
+
+/// The command that has an agent make its call: there is none.
+pub enum Caller {}
+
+impl Caller {
+    pub fn variable(&self, _: &str) -> Option<Option<Bytes>> {
+        match *self {}
+    }
+
+    pub fn ask(&self, _: &str) -> Bytes {
+        match *self {}
+    }
+
+    pub fn hide(&self, _: usize, _: usize) {
+        match *self {}
+    }
+}
+
+pub fn is_agent() -> bool {
+    false
+}
+
+/// Nobody is an agent.
+pub fn serve(_: fn(&[Bytes], Outside) -> i32) -> i32 {
+    super::stopped(crate::parse::Wrong::NotSupported.into())
+}
+
+pub fn call(_: &[Bytes]) -> Option<i32> {
+    None
+}
+
+/// The words that ask for these are refused before.
+pub fn status() -> (String, i32) {
+    (String::new(), 1)
+}
+
+pub fn stop() -> (String, i32) {
+    status()
+}

@@ -1,0 +1,47 @@
+//! The operating system's floor of the tool: what unix and Windows do in ways of their own has a file for each, and nothing above
+//! names either. Both have the same functions, which `this` names; what they answer is told in unix.rs, what differs in windows.rs.
+//!
+//! Above this floor a name is bytes. On unix they are the system's own; on Windows they are UTF-8, into which arguments, variables
+//! and the names of files are turned here and nowhere else.
+
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+#[cfg(unix)]
+mod words;
+
+#[cfg(unix)]
+pub use unix::*;
+#[cfg(windows)]
+pub use windows::*;
+
+use crate::request::Bytes;
+use std::ffi::OsString;
+use std::fs::DirBuilder;
+use std::io;
+use std::path::Path;
+
+/// The words of the command line behind the program's name; or the number of one that is no text, and what can be shown of it.
+pub fn words() -> Result<Vec<Bytes>, (usize, String)> {
+    let words = std::env::args_os().skip(1).enumerate();
+    words
+        .map(|(at, word)| bytes(word).map_err(|word| (at + 1, word.to_string_lossy().into_owned())))
+        .collect()
+}
+
+/// A variable of the environment; none where it is not set or is no text.
+pub fn variable(name: &str) -> Option<Bytes> {
+    std::env::var_os(name).and_then(|value| bytes(value).ok())
+}
+
+/// Makes a folder and those above it, with these rights on unix.
+pub fn make_folders(folder: &Path, mode: u32) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    with_mode(builder.recursive(true), mode).create(folder)
+}
+
+/// A file's name as bytes; none for one that is no text.
+pub fn name_of(path: impl Into<OsString>) -> Option<Bytes> {
+    bytes(path.into()).ok()
+}

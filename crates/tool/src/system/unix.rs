@@ -1,0 +1,230 @@
+//! The operating system's floor on unix.
+
+use crate::raw::{ExtraFd, Multi};
+use crate::request::Bytes;
+use nix::sys::socket::{setsockopt, sockopt::Priority};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto, socket_with, sockopt};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+use std::time::Duration;
+
+pub use std::io::{stderr, stdout};
+pub use std::os::fd::{BorrowedFd, OwnedFd};
+
+/// What this was built for, as `-V` tells it behind the processor's name.
+pub const PLATFORM: &str = "pc-linux-gnu";
+/// Whether names can stand for devices and streams in any folder, so that a name which somebody else chose has to be made safe.
+pub const NAMES_DEVICES: bool = false;
+/// Whether servers are checked by what the system trusts where nothing else was said.
+pub const TRUSTS_SYSTEM: bool = false;
+/// Where the default config file may stand: variable, and the file below it.
+pub const CONFIG_FILES: &[(&str, &str)] = &[
+    ("CURL_HOME", "/.curlrc"),
+    ("XDG_CONFIG_HOME", "/curlrc"),
+    ("CURL_HOME", "/.config/curlrc"),
+    ("HOME", "/.curlrc"),
+    ("HOME", "/.config/curlrc"),
+];
+/// The names of the default config file beside the program.
+pub const CONFIG_BESIDE: &[&str] = &[];
+/// Variables that name the user's folder: the first that is set.
+pub const HOMES: &[&str] = &["HOME"];
+
+/// POLLIN
+const READABLE: i16 = 1;
+
+/// What the system calls something, as bytes; unless that is no text.
+pub fn bytes(text: OsString) -> Result<Bytes, OsString> {
+    Ok(text.into_vec())
+}
+
+/// The file of that name. A name that cannot be one leads to no file, and opening it says so.
+pub fn path(name: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(name))
+}
+
+/// For the user alone.
+pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    options.mode(0o600)
+}
+
+pub(super) fn with_mode(builder: &mut DirBuilder, mode: u32) -> &mut DirBuilder {
+    builder.mode(mode)
+}
+
+/// Whether a folder is this user's; if it is, others are kept out of it.
+pub fn keep_private(folder: &Path) -> io::Result<bool> {
+    let found = fs::symlink_metadata(folder)?;
+    if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() {
+        return Ok(false);
+    }
+    if found.mode() & 0o077 != 0 {
+        fs::set_permissions(folder, Permissions::from_mode(0o700))?;
+    }
+    Ok(true)
+}
+
+/// A file that is gone with this process: this user's alone, to be read and written.
+pub fn open_fleeting(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)?;
+    fs::remove_file(path)?;
+    Ok(file)
+}
+
+/// For a file that [`hold`] will keep from others.
+pub fn to_hold(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
+/// Keeps a file from others who want to hold it, until it is closed; false when one of them has it.
+pub fn hold(file: &File) -> bool {
+    flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
+}
+
+/// Whether a file could not be opened because another process holds it.
+pub fn is_held(_: &io::Error) -> bool {
+    false
+}
+
+/// Whether nobody holds that file, which must be a plain one.
+pub fn is_free(path: &Path) -> bool {
+    File::open(path).is_ok_and(|file| hold(&file))
+}
+
+/// Whether the name is still that of the open file.
+pub fn is_called(file: &File, path: &Path) -> bool {
+    match (file.metadata(), fs::symlink_metadata(path)) {
+        (Ok(opened), Ok(named)) => (opened.dev(), opened.ino()) == (named.dev(), named.ino()),
+        _ => false,
+    }
+}
+
+/// Reads there. Where the file's cursor stands afterwards is the system's matter.
+pub fn read_at(file: &File, buf: &mut [u8], at: u64) -> io::Result<usize> {
+    file.read_at(buf, at)
+}
+
+/// Writes all of it there, as [`read_at`].
+pub fn write_all_at(file: &File, data: &[u8], at: u64) -> io::Result<()> {
+    file.write_all_at(data, at)
+}
+
+/// Columns and rows of the terminal that standard error is.
+pub fn screen() -> Option<(usize, usize)> {
+    let size = tcgetwinsize(io::stderr()).ok()?;
+    Some((size.ws_col.into(), size.ws_row.into()))
+}
+
+/// Columns of the terminal that the command was typed on.
+pub fn columns() -> Option<usize> {
+    tcgetwinsize(io::stdin()).ok().map(|size| size.ws_col.into())
+}
+
+/// The terminal, which shows nothing of what is typed as long as this lives.
+pub struct Unseen {
+    terminal: File,
+    before: Option<Termios>,
+}
+
+impl Unseen {
+    /// None where there is no terminal.
+    pub fn open() -> Option<Unseen> {
+        let terminal = File::options().read(true).write(true).open("/dev/tty").ok()?;
+        let before = tcgetattr(&terminal).ok();
+        if let Some(mut quiet) = before.clone() {
+            quiet.local_modes.remove(LocalModes::ECHO);
+            let _ = tcsetattr(&terminal, OptionalActions::Flush, &quiet);
+        }
+        Some(Unseen { terminal, before })
+    }
+
+    /// Whether it would have shown what is typed.
+    pub fn hid(&self) -> bool {
+        self.before.is_some()
+    }
+}
+
+impl Read for Unseen {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        self.terminal.read(buf)
+    }
+}
+
+impl Drop for Unseen {
+    fn drop(&mut self) {
+        if let Some(before) = &self.before {
+            let _ = tcsetattr(&self.terminal, OptionalActions::Flush, before);
+        }
+    }
+}
+
+/// Whether a read of standard input would not wait.
+pub fn input_is_ready() -> bool {
+    let input = io::stdin();
+    let mut polled = [PollFd::new(&input, PollFlags::IN)];
+    poll(&mut polled, Some(&Default::default())).is_ok_and(|ready| ready > 0)
+}
+
+/// Reads standard input without a buffer between, so that [`input_is_ready`] tells the truth.
+pub fn read_input(buf: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match rustix::io::read(io::stdin(), &mut *buf) {
+            Err(Errno::INTR) => {}
+            other => return Ok(other?),
+        }
+    }
+}
+
+/// Waits for the network and for standard input; whether there is something of the latter.
+pub fn wait_with_input(multi: &Multi, pause: Duration) -> io::Result<bool> {
+    let input = io::stdin();
+    let mut extra = [ExtraFd { fd: Some(input.as_fd()), events: READABLE, revents: 0 }];
+    multi.wait(&mut extra, pause, true)?;
+    Ok(extra[0].revents != 0)
+}
+
+/// `--ip-tos`
+pub fn set_type_of_service(socket: BorrowedFd<'_>, value: u8) -> io::Result<()> {
+    // One of them fits the family of the socket.
+    sockopt::set_ip_tos(socket, value).or_else(|_| sockopt::set_ipv6_tclass(socket, value.into()))?;
+    Ok(())
+}
+
+/// `--vlan-priority`
+pub fn set_priority(socket: BorrowedFd<'_>, value: u8) -> io::Result<()> {
+    setsockopt(&socket, Priority, &value.into())?;
+    Ok(())
+}
+
+/// A socket for `--mptcp`.
+pub fn multipath_socket(ipv6: bool) -> io::Result<OwnedFd> {
+    let family = if ipv6 { AddressFamily::INET6 } else { AddressFamily::INET };
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    Ok(socket_with(family, SocketType::STREAM, flags, Some(ipproto::MPTCP))?)
+}
+
+/// `--xattr`: one extended attribute of a file.
+pub fn set_attribute(file: &[u8], name: &str, value: &[u8]) -> io::Result<()> {
+    rustix::fs::setxattr(path(file), name, value, rustix::fs::XattrFlags::empty())?;
+    Ok(())
+}
+
+/// Blanks out the last bytes of a word of the command line, the first one being number 0, for whoever lists processes. Where /proc
+/// is missing, the words stay readable.
+pub fn hide(word: usize, bytes: usize) {
+    let _ = super::words::hide(word, bytes);
+}
+
+/// An error in the system's words, with what else Rust says of it.
+pub fn error_text(error: &io::Error) -> String {
+    error.to_string()
+}

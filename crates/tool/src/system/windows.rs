@@ -1,0 +1,370 @@
+//! The operating system's floor on Windows.
+
+use crate::raw::Multi;
+use crate::request::Bytes;
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, IsTerminal, Read, Write};
+use std::os::windows::fs::{FileExt, OpenOptionsExt};
+use std::os::windows::io::AsHandle;
+use std::path::Path;
+use std::sync::{Condvar, Mutex, OnceLock};
+use std::time::Duration;
+use winapi_util::{AsHandleRef, Handle, HandleRef, console, file};
+
+pub use std::os::windows::io::{BorrowedSocket as BorrowedFd, OwnedSocket as OwnedFd};
+
+pub const PLATFORM: &str = "w64-mingw32";
+pub const NAMES_DEVICES: bool = true;
+pub const TRUSTS_SYSTEM: bool = true;
+/// As curl(1) tells it of `--config`; the name with a dot goes before the one with a line.
+pub const CONFIG_FILES: &[(&str, &str)] = &[
+    ("CURL_HOME", "/.curlrc"),
+    ("CURL_HOME", "/_curlrc"),
+    ("XDG_CONFIG_HOME", "/curlrc"),
+    ("CURL_HOME", "/.config/curlrc"),
+    ("HOME", "/.curlrc"),
+    ("HOME", "/_curlrc"),
+    ("HOME", "/.config/curlrc"),
+    ("USERPROFILE", "/.curlrc"),
+    ("USERPROFILE", "/_curlrc"),
+    ("APPDATA", "/.curlrc"),
+    ("APPDATA", "/_curlrc"),
+    ("USERPROFILE", "/Application Data/.curlrc"),
+    ("USERPROFILE", "/Application Data/_curlrc"),
+];
+pub const CONFIG_BESIDE: &[&str] = &[".curlrc", "_curlrc"];
+pub const HOMES: &[&str] = &["HOME", "USERPROFILE"];
+
+/// ENABLE_ECHO_INPUT
+const ECHO: u32 = 4;
+/// FILE_SHARE_READ and FILE_SHARE_DELETE: others may read, rename and remove it, but not open it to write.
+const HELD: u32 = 1 | 4;
+/// ERROR_SHARING_VIOLATION
+const SHARING_VIOLATION: i32 = 32;
+/// FILE_FLAG_DELETE_ON_CLOSE, FILE_ATTRIBUTE_TEMPORARY
+const DELETE_ON_CLOSE: u32 = 0x0400_0000;
+const TEMPORARY: u32 = 0x100;
+/// As much as is read of standard input at once, ahead of who asks for it.
+const AHEAD: usize = 64 * 1024;
+
+pub fn bytes(text: OsString) -> Result<Bytes, OsString> {
+    text.into_string().map(String::into_bytes)
+}
+
+/// What is no text is a name that the standard library refuses, because of its null character.
+pub fn path(name: &[u8]) -> &Path {
+    Path::new(std::str::from_utf8(name).unwrap_or("\0"))
+}
+
+/// What is in the user's own folders is the user's alone by the rights it inherits.
+pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
+pub(super) fn with_mode(builder: &mut DirBuilder, _: u32) -> &mut DirBuilder {
+    builder
+}
+
+/// As [`private`]: who may enter a folder is decided by where the user put it.
+pub fn keep_private(folder: &Path) -> io::Result<bool> {
+    Ok(fs::symlink_metadata(folder)?.is_dir())
+}
+
+pub fn open_fleeting(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true).share_mode(0);
+    options.custom_flags(DELETE_ON_CLOSE).attributes(TEMPORARY).open(path)
+}
+
+/// A lock would keep readers out, this process among them. To let nobody else write keeps those out who want to hold it, too.
+pub fn to_hold(options: &mut OpenOptions) -> &mut OpenOptions {
+    options.share_mode(HELD)
+}
+
+pub fn hold(_: &File) -> bool {
+    true
+}
+
+pub fn is_held(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(SHARING_VIOLATION)
+}
+
+pub fn is_free(path: &Path) -> bool {
+    OpenOptions::new().write(true).open(path).is_ok()
+}
+
+pub fn is_called(file: &File, path: &Path) -> bool {
+    let identity = |handle: &dyn Fn() -> io::Result<file::Information>| {
+        handle().ok().map(|about| (about.volume_serial_number(), about.file_index()))
+    };
+    let opened = identity(&|| file::information(file));
+    let named = identity(&|| file::information(Handle::from_path(path)?));
+    opened.is_some() && opened == named
+}
+
+pub fn read_at(file: &File, buf: &mut [u8], at: u64) -> io::Result<usize> {
+    file.seek_read(buf, at)
+}
+
+pub fn write_all_at(file: &File, mut data: &[u8], mut at: u64) -> io::Result<()> {
+    while !data.is_empty() {
+        let count = file.seek_write(data, at)?;
+        if count == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        data = &data[count..];
+        at += count as u64;
+    }
+    Ok(())
+}
+
+/// Columns and rows of the window, not of what can be scrolled through.
+fn window(output: impl AsHandleRef) -> Option<(usize, usize)> {
+    let area = console::screen_buffer_info(output).ok()?.window_rect();
+    let span = |first: i16, last: i16| usize::try_from(i32::from(last) - i32::from(first) + 1).ok();
+    Some((span(area.left, area.right)?, span(area.top, area.bottom)?))
+}
+
+pub fn screen() -> Option<(usize, usize)> {
+    window(HandleRef::stderr())
+}
+
+/// A console's input has no width; its output has.
+pub fn columns() -> Option<usize> {
+    window(HandleRef::stdout()).or_else(screen).map(|(columns, _)| columns)
+}
+
+/// The console, which shows nothing of what is typed as long as this lives.
+pub struct Unseen {
+    console: File,
+    before: Option<u32>,
+    /// Standard input is that console: then the standard library reads it, which knows all letters.
+    is_input: bool,
+}
+
+impl Unseen {
+    pub fn open() -> Option<Unseen> {
+        let console = File::options().read(true).write(true).open("CONIN$").ok()?;
+        let before = console::mode(&console).ok();
+        if let Some(mode) = before {
+            let _ = console::set_mode(&console, mode & !ECHO);
+        }
+        Some(Unseen { console, before, is_input: io::stdin().is_terminal() })
+    }
+
+    pub fn hid(&self) -> bool {
+        self.before.is_some()
+    }
+}
+
+impl Read for Unseen {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if self.is_input { io::stdin().read(buf) } else { self.console.read(buf) }
+    }
+}
+
+impl Drop for Unseen {
+    fn drop(&mut self) {
+        if let Some(mode) = self.before {
+            let _ = console::set_mode(&self.console, mode);
+        }
+    }
+}
+
+/// The beginning of a letter whose end has not come.
+type Begun = Mutex<Vec<u8>>;
+
+static OUTPUT_BEGUN: Begun = Mutex::new(Vec::new());
+static ERROR_BEGUN: Begun = Mutex::new(Vec::new());
+
+/// A standard stream. A console takes text alone; of other bytes it is shown that they are there. Elsewhere they pass as they are.
+pub struct Output<W> {
+    to: W,
+    begun: &'static Begun,
+}
+
+impl<W: Write + IsTerminal> Write for Output<W> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        if !self.to.is_terminal() {
+            return self.to.write(data);
+        }
+        let mut begun = self.begun.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut text = std::mem::take(&mut *begun);
+        text.extend(data);
+        let cut = unfinished(&text);
+        *begun = text.split_off(text.len() - cut);
+        self.to.write_all(String::from_utf8_lossy(&text).as_bytes())?;
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+/// How many bytes at the end may be the beginning of a letter.
+fn unfinished(text: &[u8]) -> usize {
+    let Some(last) = text.utf8_chunks().last() else { return 0 };
+    let rest = last.invalid();
+    let more = rest.len() < 4 && std::str::from_utf8(rest).is_err_and(|error| error.error_len().is_none());
+    if more { rest.len() } else { 0 }
+}
+
+pub fn stdout() -> Output<io::Stdout> {
+    Output { to: io::stdout(), begun: &OUTPUT_BEGUN }
+}
+
+pub fn stderr() -> Output<io::Stderr> {
+    Output { to: io::stderr(), begun: &ERROR_BEGUN }
+}
+
+/// Standard input as it is read ahead by a thread: there is no way to ask any kind of it whether a read would wait.
+struct Ahead {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// What has been read and not asked for yet.
+    bytes: VecDeque<u8>,
+    /// Nothing more comes: the end, or the error that is told once.
+    ended: Option<Option<io::Error>>,
+    waker: Option<Box<dyn Fn() + Send>>,
+}
+
+static AHEAD_READER: OnceLock<Ahead> = OnceLock::new();
+
+impl Ahead {
+    /// Starts the thread that reads, when first asked.
+    fn begun() -> &'static Ahead {
+        let mut first = false;
+        let ahead = AHEAD_READER.get_or_init(|| {
+            first = true;
+            Ahead { state: Mutex::default(), changed: Condvar::new() }
+        });
+        if first && std::thread::Builder::new().spawn(|| ahead.run()).is_err() {
+            ahead.end(Some(io::ErrorKind::OutOfMemory.into()));
+        }
+        ahead
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Reads until the end, no further ahead than there is room for.
+    fn run(&self) {
+        let mut buf = vec![0; AHEAD];
+        loop {
+            let mut state = self.state();
+            while !state.bytes.is_empty() {
+                state = self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+            }
+            drop(state);
+            match read_now(&mut buf) {
+                Ok(0) => return self.end(None),
+                Ok(count) => self.tell(|state| state.bytes.extend(&buf[..count])),
+                Err(error) => return self.end(Some(error)),
+            }
+        }
+    }
+
+    fn end(&self, why: Option<io::Error>) {
+        self.tell(|state| state.ended = Some(why));
+    }
+
+    fn tell(&self, change: impl FnOnce(&mut State)) {
+        let mut state = self.state();
+        change(&mut state);
+        if let Some(wake) = &state.waker {
+            wake();
+        }
+        self.changed.notify_all();
+    }
+
+    fn is_ready(&self) -> bool {
+        let state = self.state();
+        !state.bytes.is_empty() || state.ended.is_some()
+    }
+
+    fn read(&self, buf: &mut [u8]) -> io::Result<usize> {
+        let mut state = self.state();
+        while state.bytes.is_empty() {
+            if let Some(why) = &mut state.ended {
+                return why.take().map_or(Ok(0), Err);
+            }
+            state = self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+        }
+        let count = state.bytes.read(buf)?;
+        self.changed.notify_all();
+        Ok(count)
+    }
+}
+
+/// A console's letters come by the standard library, as UTF-8; anything else is read as bytes, without a buffer between.
+fn read_now(buf: &mut [u8]) -> io::Result<usize> {
+    let input = io::stdin();
+    if input.is_terminal() {
+        return input.lock().read(buf);
+    }
+    let handle = input.as_handle().try_clone_to_owned()?;
+    File::from(handle).read(buf)
+}
+
+pub fn input_is_ready() -> bool {
+    Ahead::begun().is_ready()
+}
+
+pub fn read_input(buf: &mut [u8]) -> io::Result<usize> {
+    match AHEAD_READER.get() {
+        Some(ahead) => ahead.read(buf),
+        None => read_now(buf),
+    }
+}
+
+pub fn wait_with_input(multi: &Multi, pause: Duration) -> io::Result<bool> {
+    let ahead = Ahead::begun();
+    ahead.state().waker = Some(Box::new(multi.waker()));
+    if !ahead.is_ready() {
+        multi.wait(&mut [], pause, true)?;
+    }
+    ahead.state().waker = None;
+    Ok(ahead.is_ready())
+}
+
+pub fn set_type_of_service(_: BorrowedFd<'_>, _: u8) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+pub fn set_priority(_: BorrowedFd<'_>, _: u8) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+pub fn multipath_socket(_: bool) -> io::Result<OwnedFd> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Files have none here that another program would look for.
+pub fn set_attribute(_: &[u8], _: &str, _: &[u8]) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// A process cannot change what others are shown of its words.
+pub fn hide(_: usize, _: usize) {}
+
+/// The commonest errors in the words that C programs have for them, as curl's tool says them on this system, too.
+pub fn error_text(error: &io::Error) -> String {
+    let words = match error.kind() {
+        io::ErrorKind::NotFound => "No such file or directory",
+        io::ErrorKind::PermissionDenied => "Permission denied",
+        io::ErrorKind::AlreadyExists => "File exists",
+        io::ErrorKind::IsADirectory => "Is a directory",
+        io::ErrorKind::StorageFull => "No space left on device",
+        io::ErrorKind::InvalidInput if error.raw_os_error().is_none() => "The name is not Unicode",
+        _ => return error.to_string().trim_end().to_owned(),
+    };
+    words.to_owned()
+}
