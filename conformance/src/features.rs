@@ -45,6 +45,9 @@ const ALWAYS: [&str; 27] = [
     "ld_preload",
 ];
 
+/// Words of `ALWAYS` that don't hold on Windows.
+const ELSEWHERE: [&str; 4] = ["codeset-utf8", "getrlimit", "ld_preload", "xattr"];
+
 /// Words that are spelled otherwise in `-V`.
 const RENAMED: [(&str, &str); 4] = [
     ("HTTP2", "http/2"),
@@ -67,10 +70,11 @@ const BACKENDS: [(&str, &str, bool); 9] = [
 ];
 
 impl Features {
-    /// Asks the binary. `library` is the folder of the libcurl it shall load, if not its own.
-    pub fn of(curl: &Path, library: Option<&Path>) -> Result<Features, String> {
+    /// Asks the binary, by the command `through` if the system cannot run it. `library` is the folder of the libcurl it shall load, if not its own.
+    pub fn of(curl: &Path, through: Option<&str>, library: Option<&Path>) -> Result<Features, String> {
         let ask = |argument: &str| {
-            let mut command = Command::new(curl);
+            let mut command = Command::new(through.map_or(curl, Path::new));
+            command.args(through.map(|_| curl));
             command.arg(argument);
             if let Some(folder) = library {
                 command.env("LD_LIBRARY_PATH", folder);
@@ -102,6 +106,7 @@ impl Features {
             if let Some(rest) = line.strip_prefix("curl ") {
                 this.version = rest.split(' ').next().unwrap_or_default().to_owned();
                 this.library(rest);
+                this.system(rest);
             } else if let Some(rest) = line.strip_prefix("Protocols: ") {
                 this.protocols(rest);
             } else if let Some(rest) = line.strip_prefix("Features: ") {
@@ -125,6 +130,14 @@ impl Features {
             if names.contains(&name) {
                 self.words.insert(name.to_owned());
             }
+        }
+    }
+
+    /// What holds on one system alone, told from what curl was built for.
+    fn system(&mut self, line: &str) {
+        if ["mingw32", "mingw64", "Windows"].iter().any(|name| line.contains(name)) {
+            self.words.insert("win32".to_owned());
+            self.words.retain(|word| !ELSEWHERE.contains(&word.as_str()));
         }
     }
 
@@ -205,6 +218,13 @@ mod tests {
         assert_eq!(features.lacks(&["SSL".into(), "!libz".into()]), None);
         assert_eq!(features.version_number(), "8.22.0");
         assert!(features.at_least(8, 3) && !features.at_least(9, 0));
+    }
+
+    #[test]
+    fn windows_is_told_by_its_name() {
+        let features = Features::read(&TOLD.replace("pc-linux-gnu", "w64-mingw32"));
+        assert!(features.has("win32") && !features.has("xattr") && !features.has("ld_preload"));
+        assert!(!Features::read(TOLD).has("win32") && Features::read(TOLD).has("xattr"));
     }
 
     #[test]

@@ -30,7 +30,7 @@ use run::{Outcome, Settings, Verdict};
 
 const USAGE: &str = "usage: warmwire-conformance CASES --curl BINARY [--library FOLDER] [--skip-list FILE]
     [--only \"1 2 3\"] [--agree [COLUMN]] [--expect COLUMN] [--jobs N] [--verbose] [--keep]
-    [--write-list FILE] [--write-passed FILE] [--prune] [--agent]";
+    [--write-list FILE] [--write-passed FILE] [--prune] [--agent] [--through COMMAND]";
 
 /// What a new skip list begins with.
 const LIST_HEAD: &str = "# Cases that are not meant to pass yet: number, then the case's name and what fails first. A case listed here that
@@ -59,6 +59,8 @@ fn main() -> ExitCode {
 struct Options {
     cases: PathBuf,
     curl: PathBuf,
+    /// The command that runs curl, where the system can't.
+    through: Option<String>,
     library: Option<PathBuf>,
     skip_list: Option<PathBuf>,
     only: Vec<u64>,
@@ -87,6 +89,7 @@ impl Options {
                 || rest.next().cloned().ok_or_else(|| format!("{argument} wants a value\n{USAGE}"));
             match argument.as_str() {
                 "--curl" => options.curl = value()?.into(),
+                "--through" => options.through = Some(value()?),
                 "--library" => options.library = Some(value()?.into()),
                 "--skip-list" => options.skip_list = Some(value()?.into()),
                 "--agree" => {
@@ -190,7 +193,7 @@ fn settings(options: &Options) -> Result<Settings, String> {
     let work = std::env::temp_dir().join(format!("conformance-{}", std::process::id()));
     let certificates = work.join("tls");
     run::lay_out_certificates(&certificates)?;
-    let features = Features::of(&curl, library.as_deref())?;
+    let features = Features::of(&curl, options.through.as_deref(), library.as_deref())?;
     let told = |program: &str, arguments: &[&str]| {
         let output = Command::new(program).args(arguments).output().ok();
         output.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_owned()).unwrap_or_default()
@@ -206,6 +209,7 @@ fn settings(options: &Options) -> Result<Settings, String> {
         user: told("id", &["-un"]),
         date: told("date", &["-u", "+%F"]),
         curl,
+        through: options.through.clone(),
         library,
         cases,
         work,

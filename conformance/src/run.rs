@@ -18,6 +18,8 @@ use crate::{known, verify};
 /// What holds for every case of a run.
 pub struct Settings {
     pub curl: PathBuf,
+    /// The command that runs it, where the system can't: Wine.
+    pub through: Option<String>,
     /// The folder of the libcurl that curl shall load, where it is not its own.
     pub library: Option<PathBuf>,
     /// The folder of the case files.
@@ -32,6 +34,14 @@ pub struct Settings {
     pub verbose: bool,
     /// Curl's `--agent` is between it and the cases, with its sockets in this folder.
     pub agents: Option<PathBuf>,
+}
+
+impl Settings {
+    /// What stands at the beginning of a command line.
+    fn command_word(&self) -> String {
+        let through = self.through.iter().map(|command| format!("{command} "));
+        through.collect::<String>() + &quoted(&self.curl)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +68,9 @@ pub struct Outcome {
 const LIMIT: Duration = Duration::from_secs(30);
 /// How long servers may take to notice that the client has gone.
 const SETTLE: Duration = Duration::from_secs(5);
+/// Under which Wine shows a Windows program the root of the file system. A case's folder is on it, so that names with
+/// slashes are found without it.
+const DRIVE: &str = "Z:";
 /// The name of `%LOGDIR` in a case's folder.
 pub const LOG: &str = "log";
 
@@ -308,7 +321,7 @@ impl Case {
             _ => {}
         }
         let number = self.number;
-        let mut line = quoted(&settings.curl);
+        let mut line = settings.command_word();
         if !option("no-q") {
             line += " -q";
         }
@@ -367,6 +380,10 @@ impl Case {
         }
         for name in ["HOME", "CURL_HOME", "XDG_CONFIG_HOME"] {
             command.env(name, &self.home);
+        }
+        if settings.through.is_some() {
+            // Wine hands HOME on under this name alone.
+            command.env("WINEHOME", &self.home);
         }
         if let Some(agents) = &settings.agents {
             command
@@ -428,6 +445,8 @@ fn variables(number: u64, folder: &Path, settings: &Settings) -> Variables {
     let mut variables = Variables::default();
     let folder = folder.display().to_string();
     let source = settings.cases.parent().unwrap_or(&settings.cases).display().to_string();
+    let curl = settings.curl.display().to_string();
+    let windows = settings.features.has("win32");
     let own = std::env::current_exe().map(|p| quoted(&p)).unwrap_or_default();
     let values = [
         ("TESTNUMBER", number.to_string()),
@@ -438,19 +457,19 @@ fn variables(number: u64, folder: &Path, settings: &Settings) -> Variables {
         ("CLIENT6IP-NB", "::1".into()),
         ("LOGDIR", LOG.into()),
         ("PWD", folder.clone()),
-        ("FILE_PWD", folder.clone()),
+        ("FILE_PWD", if windows { format!("/{DRIVE}{folder}") } else { folder.clone() }),
         ("SCP_PWD", folder.clone()),
         ("SFTP_PWD", folder),
         ("SRCDIR", source),
         ("CERTDIR", settings.certificates.display().to_string()),
-        ("CURL", settings.curl.display().to_string()),
+        ("CURL", settings.through.iter().map(|t| format!("{t} ")).collect::<String>() + &curl),
         ("PERL", "perl".into()),
         ("RESOLVE", format!("{own} resolve")),
         ("VERSION", settings.features.version.clone()),
         ("VERNUM", settings.features.version_number().to_owned()),
         ("USER", settings.user.clone()),
         ("DATE", settings.date.clone()),
-        ("DEV_NULL", "/dev/null".into()),
+        ("DEV_NULL", if windows { "NUL" } else { "/dev/null" }.into()),
         ("H2CVER", "h2c".into()),
         ("FTPTIME2", "2".into()),
         ("SSHSRVMD5", "[uninitialized]".into()),
