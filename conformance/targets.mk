@@ -2,6 +2,7 @@
 # beside this file.
 #   make conformance     CASES=<folder> [CURL=<binary>] [ONLY="1 2 3"] [VERBOSE=1] [AGREE=1] [JOBS=n] [KEEP=1] [PRUNE=1]
 #   make conformance-agent and the same as for conformance: the calls are made by agents (--agent)
+#   make conformance-windows the same with the program for Windows, under Wine (one that is there: make windows)
 #   make conformance-lib CASES=<folder> [LIBDIR=<folder of libcurl.so.4>] and the same
 #   make odd-replies     [ODD=<file of cases>] [CURL=<binary>] [ONLY="1 2 3"] [VERBOSE=1] [JOBS=n]
 
@@ -13,11 +14,21 @@ CONFORMANCE = cargo run --quiet -p warmwire-conformance -- "$(CASES)" $(if $(ONL
 	$(if $(KEEP),--keep) $(if $(PRUNE),--prune)
 NO_CASES = test -d "$(CASES)" || { echo "no test cases of curl at $(CASES): conformance not run"; exit 0; }
 
-.PHONY: conformance conformance-agent conformance-lib odd-replies
+.PHONY: conformance conformance-windows conformance-agent conformance-lib odd-replies
 conformance: $(if $(CURL),,tool)
 	@$(NO_CASES); $(CONFORMANCE) --curl "$(or $(CURL),$(OUR_TOOL))" \
 		$(if $(or $(CURL),$(ONLY)),,--skip-list conformance/skip.txt \
 		--write-passed $(CARGO_TARGET_DIR)/conformance/passed.txt)
+
+# What was built last; EXE names another one. The server of Wine stays for the length of the run: a command starts ten times as fast.
+EXE ?= $(firstword $(wildcard $(CARGO_TARGET_DIR)/x86_64-pc-windows-gnu/release/warmwire.exe \
+	$(CARGO_TARGET_DIR)/x86_64-pc-windows-gnu/debug/warmwire.exe))
+conformance-windows:
+	@$(NO_CASES); test -n "$(EXE)" || { echo "no warmwire.exe: make windows"; exit 1; }; \
+	mkdir -p "$(CARGO_TARGET_DIR)/wine"; export WINEPREFIX="$$(cd "$(CARGO_TARGET_DIR)/wine" && pwd)" WINEDEBUG=-all; \
+	unset DISPLAY; export WINEDLLOVERRIDES="mscoree,mshtml="; \
+	wine wineboot --init >/dev/null 2>&1; wineserver -p600; \
+	$(CONFORMANCE) --through wine --curl "$(EXE)" $(if $(ONLY),,--skip-list conformance/skip-windows.txt)
 
 conformance-agent: $(if $(CURL),,tool)
 	@$(NO_CASES); $(CONFORMANCE) --agent --curl "$(or $(CURL),$(OUR_TOOL))" \

@@ -78,6 +78,7 @@ mod tests {
         String::from_utf8(plain(name.as_bytes())).unwrap()
     }
 
+    /// CVE-2010-3842, on systems where a name can lead elsewhere without a slash.
     #[test]
     fn names_that_mean_something_else() {
         let table = [

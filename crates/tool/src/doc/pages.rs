@@ -80,7 +80,9 @@ pub const BEFORE: &[Chapter] = &[
         title: "OUTPUT",
         pieces: &[Text(
             "What is received goes to standard output. --output and --remote-name save it in files instead; one of \
-             them is needed for each URL. Control characters in names that a server sends never reach the terminal.",
+             them is needed for each URL. Control characters in names that a server sends never reach the terminal. On \
+             Windows a name that comes with a URL or from a server is changed if it would mean a device, a stream or \
+             another file: nul.txt becomes nul_txt.",
         )],
     },
     Chapter {
@@ -99,7 +101,8 @@ pub const AFTER: &[Chapter] = &[
         pieces: &[Item(
             "~/.curlrc",
             "The default config file, see --config. $CURL_HOME/.curlrc, $XDG_CONFIG_HOME/curlrc and \
-             $HOME/.config/curlrc are looked for as well.",
+             $HOME/.config/curlrc are looked for as well. On Windows %USERPROFILE%, %APPDATA% and the folder of the \
+             program come after them, and _curlrc is as good a name, if there is no .curlrc.",
         )],
     },
     Chapter {
