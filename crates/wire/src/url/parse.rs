@@ -12,7 +12,7 @@ pub(super) fn parse(input: &[u8], flags: u32) -> Result<Url, UrlError> {
         Some((name, rest)) => {
             let is_file = name == "file";
             url.scheme = Some(name);
-            if is_file { file_path(input, rest)? } else { after_scheme(&mut url, rest, flags)? }
+            if is_file { file_path(input, rest, DRIVES)? } else { after_scheme(&mut url, rest, flags)? }
         }
         None if !guesses => {
             return Err(if input.is_empty() { UrlError::MalformedInput } else { UrlError::BadScheme });
@@ -49,16 +49,18 @@ fn scan_for_junk(input: &[u8], flags: u32) -> Result<(), UrlError> {
     Ok(())
 }
 
-/// Files stand on drives with letters.
+/// Whether files stand on drives with letters.
 pub(super) const DRIVES: bool = cfg!(windows);
 
-/// The path of a file URL: RFC 8089, the host empty, localhost or 127.0.0.1, drives' letters where there are drives.
-fn file_path<'a>(input: &[u8], rest: &'a [u8]) -> Result<&'a [u8], UrlError> {
+/// The path of a file URL: RFC 8089, the host empty, localhost or 127.0.0.1. A drive's letter, where there are such, stands behind a
+/// slash, `/C:/folder`, or in the place of the host; elsewhere a URL that has one is not for this machine.
+fn file_path<'a>(input: &[u8], rest: &'a [u8], drives: bool) -> Result<&'a [u8], UrlError> {
     if input.len() <= "file:/".len() {
         return Err(UrlError::BadFileUrl);
     }
     let path = match rest.strip_prefix(b"//") {
         Some(after) if after.starts_with(b"/") => after,
+        Some(_) if drives && has_drive(&rest[1..]) => &rest[1..],
         Some(after) => {
             let is_local =
                 |host: &[u8]| after.get(..host.len()).is_some_and(|start| start.eq_ignore_ascii_case(host));
@@ -69,12 +71,15 @@ fn file_path<'a>(input: &[u8], rest: &'a [u8]) -> Result<&'a [u8], UrlError> {
         }
         None => rest,
     };
-    let has_drive = matches!(path, [b'/', letter, b':' | b'|'] | [b'/', letter, b':' | b'|', b'/' | b'\\', ..]
-        if letter.is_ascii_alphabetic());
-    if !path.starts_with(b"/") || has_drive && !DRIVES {
+    if !path.starts_with(b"/") || (!drives && has_drive(path)) {
         return Err(UrlError::BadFileUrl);
     }
     Ok(path)
+}
+
+fn has_drive(path: &[u8]) -> bool {
+    matches!(path, [b'/', letter, b':' | b'|'] | [b'/', letter, b':' | b'|', b'/' | b'\\', ..]
+        if letter.is_ascii_alphabetic())
 }
 
 /// Slashes and authority of any other scheme; returns path, query and fragment.
@@ -157,5 +162,39 @@ fn split_at_octet(input: &[u8], separator: u8) -> (&[u8], Option<&[u8]>) {
     match input.iter().position(|&octet| octet == separator) {
         Some(at) => (&input[..at], Some(&input[at + 1..])),
         None => (input, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What follows `file:`, and the path with drives and without.
+    #[test]
+    fn paths_of_file_urls() {
+        let table: [(&str, Option<&str>, Option<&str>); 10] = [
+            ("///C:/a/b", Some("/C:/a/b"), None),
+            ("///c|/a", Some("/c|/a"), None),
+            ("/C:/a", Some("/C:/a"), None),
+            ("///C:", Some("/C:"), None),
+            ("//C:/a", Some("/C:/a"), None),
+            ("//localhost/C:/a", Some("/C:/a"), None),
+            ("///Cx/a", Some("/Cx/a"), Some("/Cx/a")),
+            ("///C:a", Some("/C:a"), Some("/C:a")),
+            ("//host/C:/a", None, None),
+            ("C:/a", None, None),
+        ];
+        for (rest, with_drives, without) in table {
+            let path = |drives| {
+                let input = format!("file:{rest}");
+                file_path(input.as_bytes(), rest.as_bytes(), drives).ok().map(|path| path.to_vec())
+            };
+            assert_eq!(
+                path(true).as_deref(),
+                with_drives.map(str::as_bytes),
+                "{rest} where there are drives"
+            );
+            assert_eq!(path(false).as_deref(), without.map(str::as_bytes), "{rest} where there are none");
+        }
     }
 }
