@@ -68,7 +68,7 @@ fn main() {
         exit(agent::serve(run));
     }
     let code = match system::words() {
-        Ok(words) => agent::call(&words).unwrap_or_else(|| run(&words, Outside::own())),
+        Ok(words) => agent::call(&words).unwrap_or_else(|| run(&words, Outside::of(None))),
         Err((at, word)) => no_text(at, &word),
     };
     let _ = system::stdout().flush();

@@ -18,14 +18,9 @@ pub struct Outside {
 }
 
 impl Outside {
-    /// That of the command itself.
-    pub fn own() -> Outside {
-        Outside { schemes: raw::schemes(), caller: None }
-    }
-
-    /// That of another command, whose working folder and streams this process has taken over.
-    pub fn of(caller: Caller) -> Outside {
-        Outside { schemes: raw::schemes(), caller: Some(caller) }
+    /// That of the command itself, or of another one, whose working folder and streams this process has taken over.
+    pub fn of(caller: Option<Caller>) -> Outside {
+        Outside { schemes: raw::schemes(), caller }
     }
 
     /// Asks for a password on the terminal.

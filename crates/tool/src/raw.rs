@@ -9,6 +9,7 @@ pub mod sockets {
     pub use warmwire::callbacks::{Configured, Opened, Purpose, SocketCallbacks, Target, Transport};
 }
 
+pub use warmwire::number_transfers_anew;
 pub use warmwire::tables::share::LockData;
 pub use warmwire::wire::cache as rules;
 pub use warmwire::wire::date::parse as parse_date;
@@ -16,10 +17,8 @@ pub use warmwire::wire::hex;
 pub use warmwire::wire::mime;
 pub use warmwire::wire::url::{Part as UrlPart, Url, flag as url_flag};
 pub use warmwire::{
-    Code, Easy, EasyOption, ExtraFd, Form, FormSource, Limits, Multi, Nanos, Origin, Settings, Share,
-    TransferInfo,
+    Code, Easy, EasyOption, Form, FormSource, Limits, Multi, Nanos, Origin, Settings, Share, TransferInfo,
 };
-pub use warmwire::{number_transfers_anew, process_pool};
 
 /// The version of curl that this program stands in for.
 pub fn curl_version() -> &'static str {

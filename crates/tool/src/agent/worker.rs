@@ -4,7 +4,6 @@ use super::folder::Folder;
 use super::link::{Call, Frame, Link};
 use super::{IDLE_S, standing};
 use crate::outside::Outside;
-use crate::raw::process_pool;
 use crate::request::Bytes;
 use nix::sys::signal::SigSet;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -23,6 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
+use warmwire::process_pool;
 
 /// The program's name in an agent.
 pub const NAME: &str = "warmwire-agent";
@@ -230,7 +230,7 @@ impl Agent {
         self.hearing.send(heard).map_err(|_| io::ErrorKind::BrokenPipe)?;
         link.send(&Frame::Taken(getpid().as_raw_nonzero().get().cast_unsigned()))?;
         let caller = Caller { link: link.again()?, answers, shell: call.shell };
-        let code = (self.run)(&call.words, Outside::of(caller));
+        let code = (self.run)(&call.words, Outside::of(Some(caller)));
         let _ = io::stdout().flush();
         over.store(true, Ordering::SeqCst);
         self.let_go();

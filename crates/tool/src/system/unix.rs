@@ -1,6 +1,6 @@
 //! The operating system's floor on unix.
 
-use crate::raw::{ExtraFd, Multi};
+use crate::raw::Multi;
 use crate::request::Bytes;
 use nix::sys::socket::{setsockopt, sockopt::Priority};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -16,6 +16,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::time::Duration;
+use warmwire::ExtraFd;
 
 pub use std::io::{stderr, stdout};
 pub use std::os::fd::{BorrowedFd, OwnedFd};
