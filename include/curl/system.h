@@ -3,12 +3,20 @@
 #define CURLINC_SYSTEM_H
 /* The two types whose width depends on the system: file offsets are 64 bits everywhere. */
 
-#if defined(_WIN32)
+#if defined(_MSC_VER)
 #define CURL_TYPEOF_CURL_OFF_T __int64
 #define CURL_FORMAT_CURL_OFF_T "I64d"
 #define CURL_FORMAT_CURL_OFF_TU "I64u"
 #define CURL_SUFFIX_CURL_OFF_T i64
 #define CURL_SUFFIX_CURL_OFF_TU ui64
+#define CURL_TYPEOF_CURL_SOCKLEN_T int
+#elif defined(_WIN32)
+/* GCC's long long; msvcrt's printf knows it by these letters. */
+#define CURL_TYPEOF_CURL_OFF_T long long
+#define CURL_FORMAT_CURL_OFF_T "I64d"
+#define CURL_FORMAT_CURL_OFF_TU "I64u"
+#define CURL_SUFFIX_CURL_OFF_T LL
+#define CURL_SUFFIX_CURL_OFF_TU ULL
 #define CURL_TYPEOF_CURL_SOCKLEN_T int
 #elif defined(__LP64__) || defined(_LP64)
 #define CURL_TYPEOF_CURL_OFF_T long

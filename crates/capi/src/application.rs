@@ -3,7 +3,7 @@
 //! into the API, or jump over our frames.
 
 use std::cell::Cell;
-use std::ffi::{CString, c_char, c_int, c_void};
+use std::ffi::{CString, c_char, c_int, c_long, c_void};
 use std::ptr;
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ use wire::mime::Content;
 use crate::form_body::{Callback, Source};
 use crate::hsts;
 use crate::pointers::{self, KhKey, Pointers};
-use crate::slist;
+use crate::{slist, sys};
 
 /// One per easy handle, shared with the engine's handle.
 pub struct Application {
@@ -38,12 +38,6 @@ pub struct Application {
     pub mime_options: Cell<i64>,
     /// What is shown when progress is wanted and no function takes it.
     meter: RefCell<Option<Box<Meter>>>,
-}
-
-unsafe extern "C" {
-    static stdin: *mut libc::FILE;
-    static stdout: *mut libc::FILE;
-    static stderr: *mut libc::FILE;
 }
 
 /// Longest piece given to a write callback.
@@ -67,13 +61,11 @@ impl Application {
     /// What functions are given as long as nobody says otherwise (CURLOPT_WRITEDATA.md, CURLOPT_READDATA.md): programs set
     /// fwrite as the function, and no data. All other data are NULL, and so are these when an application says NULL.
     fn write_data(&self) -> *mut c_void {
-        // SAFETY: the C library's own file.
-        self.pointers.get(O::WriteData).unwrap_or_else(|| unsafe { stdout }.cast())
+        self.pointers.get(O::WriteData).unwrap_or_else(|| sys::stdout().cast())
     }
 
     fn read_data(&self) -> *mut c_void {
-        // SAFETY: the C library's own file.
-        self.pointers.get(O::ReadData).unwrap_or_else(|| unsafe { stdin }.cast())
+        self.pointers.get(O::ReadData).unwrap_or_else(|| sys::stdin().cast())
     }
 
     /// Everything as after curl_easy_init.
@@ -120,8 +112,7 @@ impl Application {
     /// CURLOPT_STDERR
     fn stderr(&self) -> *mut libc::FILE {
         let file = self.pointers.stderr().cast::<libc::FILE>();
-        // SAFETY: CURLOPT_STDERR is an open FILE; NULL stands for stderr.
-        unsafe { if file.is_null() { stderr } else { file } }
+        if file.is_null() { sys::stderr() } else { file }
     }
 
     fn show_meter(&self, counts: ProgressCounts) {
@@ -183,7 +174,7 @@ fn terminated<T>(line: &[u8], show: impl FnOnce(*mut c_char) -> T) -> T {
 fn to_file(file: *mut libc::FILE, data: &[u8]) -> usize {
     // SAFETY: CURLOPT_WRITEDATA without a function is an open FILE; NULL stands for stdout.
     unsafe {
-        let file = if file.is_null() { stdout } else { file };
+        let file = if file.is_null() { sys::stdout() } else { file };
         libc::fwrite(data.as_ptr().cast(), 1, data.len(), file)
     }
 }
@@ -197,28 +188,21 @@ unsafe extern "C-unwind" fn file_read(
 ) -> usize {
     // SAFETY: CURLOPT_READDATA without a function is an open FILE; NULL stands for stdin.
     unsafe {
-        let file = if file.is_null() { stdin } else { file.cast() };
+        let file = if file.is_null() { sys::stdin() } else { file.cast() };
         libc::fread(to.cast(), size, count, file)
     }
 }
 
-/// What can be read from a file's descriptor now; 0 as well at its end and where there is none.
+/// What can be read from a file at once, past what stdio has buffered of it.
 fn descriptor_read(file: *mut libc::FILE, buf: &mut [u8]) -> usize {
-    // SAFETY: CURLOPT_READDATA without a function is an open FILE, NULL stands for stdin; `buf` has room for what is read.
-    unsafe {
-        let file = if file.is_null() { stdin } else { file };
-        let mut asked = libc::pollfd { fd: libc::fileno(file), events: libc::POLLIN, revents: 0 };
-        if libc::poll(&raw mut asked, 1, 0) <= 0 || asked.revents & libc::POLLIN == 0 {
-            return 0;
-        }
-        usize::try_from(libc::read(asked.fd, buf.as_mut_ptr().cast(), buf.len())).unwrap_or(0)
-    }
+    let file = if file.is_null() { sys::stdin() } else { file };
+    // SAFETY: CURLOPT_READDATA without a function is an open FILE; NULL stands for stdin.
+    unsafe { sys::descriptor_read(file, buf) }
 }
 
 /// What a file named "-" stands for in the old form API (curl_formadd.md).
 pub fn standard_input() -> Content<Source> {
-    // SAFETY: the C library's own file.
-    let file: *mut c_void = unsafe { stdin.cast() };
+    let file: *mut c_void = sys::stdin().cast();
     Source::callback(Rc::new(Callback::new(-1, file_read, None, None, file)))
 }
 
@@ -296,11 +280,7 @@ impl Callbacks for Application {
             return SeekAnswer::Cannot;
         }
         // SAFETY: with fread, which is the default, the data is an open FILE.
-        if unsafe { libc::fseeko(file.cast(), offset, libc::SEEK_SET) } == 0 {
-            SeekAnswer::Done
-        } else {
-            SeekAnswer::Cannot
-        }
+        if unsafe { sys::seek(file.cast(), offset) } { SeekAnswer::Done } else { SeekAnswer::Cannot }
     }
 
     fn post_fields_len(&self) -> Option<u64> {
@@ -443,8 +423,8 @@ impl Callbacks for Application {
         // SAFETY: the application's function; what `info` points to outlives the call.
         let answer = unsafe { function((&raw const info).cast(), self.pointers.chunk_data(), remaining) };
         match answer {
-            answer if answer == i64::from(CURL_CHUNK_BGN_FUNC_FAIL) => ChunkAnswer::Failed,
-            answer if answer == i64::from(CURL_CHUNK_BGN_FUNC_SKIP) => ChunkAnswer::Skip,
+            answer if answer == c_long::from(CURL_CHUNK_BGN_FUNC_FAIL) => ChunkAnswer::Failed,
+            answer if answer == c_long::from(CURL_CHUNK_BGN_FUNC_SKIP) => ChunkAnswer::Skip,
             _ => ChunkAnswer::Ok,
         }
     }
@@ -452,7 +432,7 @@ impl Callbacks for Application {
     fn chunk_end(&self) -> bool {
         let Some(function) = self.pointers.chunk_end_fn() else { return true };
         // SAFETY: the application's function.
-        unsafe { function(self.pointers.chunk_data()) != i64::from(CURL_CHUNK_END_FUNC_FAIL) }
+        unsafe { function(self.pointers.chunk_data()) != c_long::from(CURL_CHUNK_END_FUNC_FAIL) }
     }
 
     fn ssh_host_key(&self, found: &HostKey) -> Option<bool> {
@@ -537,7 +517,7 @@ fn file_info(entry: &FileInfo, texts: &[CString; 6]) -> pointers::FileInfo {
         uid: entry.uid,
         gid: entry.gid,
         size: entry.size,
-        hardlinks: entry.hardlinks,
+        hardlinks: sys::to_long(entry.hardlinks),
         strings: [pointer(1), pointer(2), pointer(3), pointer(4), pointer(5)],
         flags: entry.flags,
         private_data: ptr::null_mut(),

@@ -3,7 +3,6 @@
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::os::fd::RawFd;
 use std::ptr;
 use std::rc::Rc;
 
@@ -21,6 +20,7 @@ use crate::header::HeaderPlace;
 use crate::lists::Lists;
 use crate::multi::Message;
 use crate::setopt::Objects;
+use crate::sys::{self, RawSocket};
 use crate::ws::FramePlace;
 
 static EASIES: Slab<EasyHandle> = Slab::new();
@@ -85,11 +85,11 @@ impl EasyHandle {
 }
 
 /// Close the descriptors of a transfer that the application jumped out of.
-pub fn close_lost(descriptors: Vec<RawFd>) {
+pub fn close_lost(descriptors: Vec<RawSocket>) {
     for fd in descriptors {
         // SAFETY: what owned it was lost with the frames that were jumped over, and is used by nothing and dropped by
         // nobody: the gate has seen that those frames are gone.
-        unsafe { libc::close(fd) };
+        unsafe { sys::close(fd) };
     }
 }
 

@@ -16,6 +16,7 @@ use crate::guard::entry;
 use crate::memory;
 use crate::printf::{Arguments, Width};
 use crate::slist::{self, Slist};
+use crate::sys::{base_name, from_long, to_long};
 use crate::text::bytes;
 
 /// `struct curl_httppost`.
@@ -50,7 +51,7 @@ impl HttpPost {
 
     /// Length of the contents, where 0 says that they end at a zero.
     fn contents_len(&self) -> i64 {
-        if self.has(CURL_HTTPPOST_LARGE.into()) { self.content_len } else { self.contents_length }
+        if self.has(CURL_HTTPPOST_LARGE.into()) { self.content_len } else { from_long(self.contents_length) }
     }
 }
 
@@ -70,7 +71,7 @@ struct Section {
 
 struct Named {
     text: *const c_char,
-    length: c_long,
+    length: i64,
     borrowed: bool,
 }
 
@@ -241,7 +242,7 @@ impl Section {
                         flag(item, CURL_HTTPPOST_PTRCONTENTS);
                     }
                 }
-                CURLFORM_CONTENTSLENGTH => item.post.contents_length = options.number(Width::Long),
+                CURLFORM_CONTENTSLENGTH => item.post.contents_length = to_long(options.number(Width::Long)),
                 CURLFORM_CONTENTLEN => {
                     item.post.content_len = options.number(Width::LongLong);
                     flag(item, CURL_HTTPPOST_LARGE);
@@ -275,7 +276,7 @@ impl Section {
                     item.value = item.post.buffer;
                     flag(item, CURL_HTTPPOST_PTRBUFFER);
                 }
-                CURLFORM_BUFFERLENGTH => item.post.buffer_length = options.number(Width::Long),
+                CURLFORM_BUFFERLENGTH => item.post.buffer_length = to_long(options.number(Width::Long)),
                 CURLFORM_STREAM => {
                     once(&mut item.post.user, options.pointer().cast::<c_void>())?;
                     item.value = item.post.user.cast();
@@ -346,7 +347,7 @@ impl Named {
     fn give_to(&self, post: &mut HttpPost) -> bool {
         // SAFETY: a C string, or as many bytes as the application said.
         let text = unsafe { with_length(self.text, self.length) };
-        post.name_length = text.len() as c_long;
+        post.name_length = to_long(text.len() as i64);
         if self.borrowed {
             post.name = self.text.cast_mut();
             post.flags |= c_long::from(CURL_HTTPPOST_PTRNAME);
@@ -391,7 +392,7 @@ impl Item {
             copy(self.value)
         } else {
             // SAFETY: the application's contents of the length it said.
-            owned(unsafe { with_length(self.value, post.contents_len() as c_long) })
+            owned(unsafe { with_length(self.value, post.contents_len()) })
         };
         !is_short.get()
     }
@@ -401,7 +402,7 @@ impl Item {
 ///
 /// # Safety
 /// `text` is readable that far.
-unsafe fn with_length<'a>(text: *const c_char, length: c_long) -> &'a [u8] {
+unsafe fn with_length<'a>(text: *const c_char, length: i64) -> &'a [u8] {
     match usize::try_from(length) {
         // SAFETY: the caller's promise.
         Ok(length) if length > 0 => unsafe { std::slice::from_raw_parts(text.cast(), length) },
@@ -421,7 +422,8 @@ pub unsafe fn lay_out(form: *const HttpPost, read: Option<ReadFn>) -> Result<Vec
     while let Some(post) = at {
         // SAFETY: nodes link to nodes or NULL; names are C strings or counted.
         unsafe {
-            let name = (!post.name.is_null()).then(|| with_length(post.name, post.name_length).to_vec());
+            let name =
+                (!post.name.is_null()).then(|| with_length(post.name, from_long(post.name_length)).to_vec());
             let mut part = if post.more.is_null() { post.part(read)? } else { post.several(read)? };
             part.name = name;
             part.headers = slist::strings(post.content_header).map(|line| line.to_bytes().to_vec()).collect();
@@ -463,7 +465,7 @@ impl HttpPost {
                     });
                 }
                 if self.has(CURL_HTTPPOST_FILENAME.into()) && filename.is_none() {
-                    filename = path.rsplit(|byte| *byte == b'/').next().map(<[u8]>::to_vec);
+                    filename = Some(base_name(&path).to_vec());
                 }
                 Source::file(path)?
             } else if self.has(CURL_HTTPPOST_BUFFER.into()) {
@@ -476,7 +478,7 @@ impl HttpPost {
                     None => Content::Memory([].into()),
                 }
             } else {
-                Content::Memory(with_length(self.contents, self.contents_len() as c_long).into())
+                Content::Memory(with_length(self.contents, self.contents_len()).into())
             };
             let content_type = bytes(self.content_type).map(<[u8]>::to_vec);
             Ok(Part { filename, content_type, content, ..Part::default() })

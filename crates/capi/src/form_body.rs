@@ -1,18 +1,18 @@
 //! Reading a multipart body: `wire::mime` lays it out, this reads the pieces, whether they come from memory, a file
 //! or the application's callback, and passes them through their encoder.
 
+use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
 use std::fs::File;
 use std::io::{ErrorKind, Read};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::rc::Rc;
-use std::{cell::Cell, ffi::OsStr};
 
 use runtime::cell::none_is_borrowed;
 use tables::Code;
 use tables::constant::{CURL_READFUNC_ABORT, CURL_READFUNC_PAUSE, CURL_SEEKFUNC_OK};
 use wire::mime::{self, Body, Content, Encoding, Escape, Part, Piece};
+
+use crate::sys;
 
 pub type ReadFn = unsafe extern "C-unwind" fn(*mut c_char, usize, usize, *mut c_void) -> usize;
 pub type SeekFn = unsafe extern "C-unwind" fn(*mut c_void, i64, c_int) -> c_int;
@@ -95,7 +95,7 @@ pub enum Source {
 
 impl Source {
     pub fn file(path: Vec<u8>) -> Result<Content<Source>, Code> {
-        let metadata = std::fs::metadata(as_path(&path)).map_err(|_| Code::ReadError)?;
+        let metadata = std::fs::metadata(sys::path(&path)).map_err(|_| Code::ReadError)?;
         let size = metadata.is_file().then_some(metadata.len());
         Ok(Content::Source { source: Source::File(path.clone()), size, path: Some(path) })
     }
@@ -106,12 +106,8 @@ impl Source {
     }
 
     pub fn readable(path: &[u8]) -> bool {
-        File::open(as_path(path)).is_ok()
+        File::open(sys::path(path)).is_ok()
     }
-}
-
-fn as_path(path: &[u8]) -> &Path {
-    Path::new(OsStr::from_bytes(path))
 }
 
 /// Answer of one read.
@@ -205,7 +201,7 @@ impl FormBody {
             Piece::Source { source, encoder, size } => {
                 let input = match source {
                     Source::File(path) => {
-                        Input::File(File::open(as_path(path)).map_err(|_| Code::ReadError)?)
+                        Input::File(File::open(sys::path(path)).map_err(|_| Code::ReadError)?)
                     }
                     Source::Callback(callback) => Input::Callback(callback.clone()),
                 };
@@ -298,7 +294,7 @@ mod tests {
             let part = |encoder| Part {
                 name: Some(b"file".to_vec()),
                 encoder,
-                content: Source::file(path.as_os_str().as_bytes().to_vec()).unwrap(),
+                content: Source::file(path.to_str().unwrap().into()).unwrap(),
                 ..Part::default()
             };
             let parts = vec![part(None), part(Some(mime::Encoder::Base64))];

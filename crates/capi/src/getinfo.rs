@@ -2,7 +2,7 @@
 //! Texts belong to the handle and live until the same info is asked again.
 
 use std::cell::Cell;
-use std::ffi::{CString, c_char, c_int, c_long, c_void};
+use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr;
 use std::time::Instant;
 
@@ -12,6 +12,7 @@ use tables::{Code, EasyOption as O, Entry, Info as I, InfoKind};
 
 use crate::easy::{self, EasyHandle};
 use crate::slist::{self, Slist};
+use crate::sys;
 
 /// `struct curl_certinfo` with the lists that it owns. It stays where it is for as long as its handle lives: applications
 /// ask once and look at it after each transfer.
@@ -94,10 +95,10 @@ unsafe extern "C-unwind" fn warmwire_easy_getinfo(
         unsafe {
             match info.kind() {
                 InfoKind::String => *out.cast() = easy.text(info),
-                InfoKind::Long => *out.cast() = easy.number(info) as c_long,
+                InfoKind::Long => *out.cast() = sys::to_long(easy.number(info)),
                 InfoKind::Double => *out.cast() = easy.real(info),
                 InfoKind::OffT => *out.cast() = easy.number(info),
-                InfoKind::Socket => *out.cast() = easy.number(info) as c_int,
+                InfoKind::Socket => *out.cast() = easy.number(info) as sys::RawSocket,
                 InfoKind::SList => *out.cast() = easy.list(info),
                 InfoKind::Ptr => *out.cast() = easy.object(info),
             }

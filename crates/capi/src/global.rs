@@ -15,7 +15,7 @@ use tables::constant::{
 
 use crate::guard::entry;
 use crate::memory::{self, CallocFn, FreeFn, MallocFn, ReallocFn, StrdupFn};
-use crate::version;
+use crate::{sys, version};
 
 /// Calls of curl_global_init without their cleanup.
 static USERS: AtomicUsize = AtomicUsize::new(0);
@@ -28,8 +28,7 @@ pub fn prepare_process() {
     }
     // Miri knows neither fork nor what registers for it.
     if !cfg!(miri) && !PREPARED.swap(true, Ordering::AcqRel) {
-        // SAFETY: a function of this library, which is never unloaded (-z nodelete).
-        unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+        sys::in_forked_child(in_child);
     }
 }
 

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 
 use tables::reentry::{self, Entry, Where};
 
+use crate::sys::thread;
 use crate::{stack, unwind};
 
 /// Run the body of an exported function; a panic becomes `fallback`, an exception of the application's passes.
@@ -210,12 +211,6 @@ impl Drop for Back<'_> {
     fn drop(&mut self) {
         self.gate.place.store(self.before, Ordering::Relaxed);
     }
-}
-
-/// The calling thread; never 0.
-fn thread() -> usize {
-    // SAFETY: pthread_self has no preconditions.
-    unsafe { libc::pthread_self() as usize }
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@ mod sockets;
 mod stack;
 pub mod strerror;
 mod strings;
+mod sys;
 pub mod text;
 mod unwind;
 pub mod url;

@@ -18,6 +18,7 @@ use crate::form_body::{Callback, Source};
 use crate::guard::entry;
 use crate::handles::Slab;
 use crate::slist::{self, Slist};
+use crate::sys;
 use crate::text::bytes;
 
 static MIMES: Slab<Mime> = Slab::new();
@@ -343,8 +344,7 @@ pub unsafe extern "C-unwind" fn curl_mime_filedata(part: *mut c_void, path: *con
         let Some(path) = path else { return Ok(()) };
         part.data = Data::File(path.to_vec());
         // As curl: the name under which it is sent is the file's own, and a file that can't be read is told at once.
-        let base = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
-        part.filename = Some(base.to_vec());
+        part.filename = Some(sys::base_name(path).to_vec());
         Source::readable(path).then_some(()).ok_or(Code::ReadError)
     })
 }

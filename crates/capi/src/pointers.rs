@@ -11,15 +11,16 @@ use tables::EasyOption as O;
 use crate::form_body::{ReadFn, SeekFn};
 use crate::hsts::{HstsReadFn, HstsWriteFn};
 use crate::slist::Slist;
+use crate::sys::{RawSocket, Storage};
 
 pub type WriteFn = unsafe extern "C-unwind" fn(*mut c_char, usize, usize, *mut c_void) -> usize;
 pub type IoctlFn = unsafe extern "C-unwind" fn(*mut c_void, c_int, *mut c_void) -> c_int;
 pub type DebugFn = unsafe extern "C-unwind" fn(*mut c_void, c_int, *mut c_char, usize, *mut c_void) -> c_int;
 pub type ProgressFn = unsafe extern "C-unwind" fn(*mut c_void, f64, f64, f64, f64) -> c_int;
 pub type XferinfoFn = unsafe extern "C-unwind" fn(*mut c_void, i64, i64, i64, i64) -> c_int;
-pub type SockoptFn = unsafe extern "C-unwind" fn(*mut c_void, c_int, c_int) -> c_int;
-pub type OpenFn = unsafe extern "C-unwind" fn(*mut c_void, c_int, *mut c_void) -> c_int;
-pub type CloseFn = unsafe extern "C-unwind" fn(*mut c_void, c_int) -> c_int;
+pub type SockoptFn = unsafe extern "C-unwind" fn(*mut c_void, RawSocket, c_int) -> c_int;
+pub type OpenFn = unsafe extern "C-unwind" fn(*mut c_void, c_int, *mut c_void) -> RawSocket;
+pub type CloseFn = unsafe extern "C-unwind" fn(*mut c_void, RawSocket) -> c_int;
 pub type ChunkBeginFn = unsafe extern "C-unwind" fn(*const c_void, *mut c_void, c_int) -> c_long;
 pub type ChunkEndFn = unsafe extern "C-unwind" fn(*mut c_void) -> c_long;
 pub type FnmatchFn = unsafe extern "C-unwind" fn(*mut c_void, *const c_char, *const c_char) -> c_int;
@@ -135,7 +136,7 @@ pub struct SockAddr {
     pub kind: c_int,
     pub protocol: c_int,
     pub length: c_uint,
-    pub address: libc::sockaddr_storage,
+    pub address: Storage,
 }
 
 /// `struct curl_khkey`.

@@ -3,10 +3,9 @@
 //! A stack grows downwards, so a frame below the caller's is gone when both are on one stack. A program may run on several
 //! (fibres, ucontext, Coro): then the place says nothing, and only what stands in the frame does.
 
-use std::ffi::c_void;
 use std::hint::black_box;
-use std::mem::MaybeUninit;
-use std::ptr;
+
+use crate::sys::{own_stack, word_can_be_read};
 
 /// How far below the caller what a frame has left is wiped out. The library needs more than that to do anything.
 const WIPED: usize = 12 << 10;
@@ -53,41 +52,7 @@ pub unsafe fn left_word(at: *const usize) -> usize {
     unsafe { *black_box(at) }
 }
 
-/// The stack that the system gave this thread.
-#[cold]
-fn own_stack() -> Option<(usize, usize)> {
-    let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
-    let (mut start, mut size) = (std::ptr::null_mut::<c_void>(), 0);
-    // SAFETY: the attributes are initialised by the first call when it succeeds, read by the second and ended by the third.
-    unsafe {
-        if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
-            return None;
-        }
-        libc::pthread_attr_getstack(attributes.as_ptr(), &mut start, &mut size);
-        libc::pthread_attr_destroy(attributes.as_mut_ptr());
-    }
-    Some((start.addr(), start.addr() + size))
-}
-
 /// Whether there is memory that can be read: a fibre's stack may have been given back, or be locked away for a later one.
 fn can_be_read(at: usize, size: usize) -> bool {
     [at, at + size - size_of::<u64>()].into_iter().all(word_can_be_read)
-}
-
-/// The kernel copies a set of signals before it looks at what is to be done with it. That is nonsense here, so that nothing
-/// is done: the answer is EINVAL, or EFAULT when there was nothing to copy.
-fn word_can_be_read(at: usize) -> bool {
-    const NONSENSE: libc::c_int = -1;
-    let set = ptr::without_provenance::<u64>(at);
-    // SAFETY: the kernel alone looks at the address; errno is this thread's, and an application's callback may be about to
-    // ask for it.
-    unsafe {
-        let errno = libc::__errno_location();
-        let before = *errno;
-        let none = ptr::null_mut::<u64>();
-        libc::syscall(libc::SYS_rt_sigprocmask, NONSENSE, set, none, size_of::<u64>());
-        let fault = *errno == libc::EFAULT;
-        *errno = before;
-        !fault
-    }
 }

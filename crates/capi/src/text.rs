@@ -7,7 +7,7 @@ use std::ptr;
 use wire::escape::{self, Reject};
 
 use crate::guard::entry;
-use crate::memory;
+use crate::{memory, sys};
 
 /// What is escaped gets no longer than this: the longest input, every byte of it escaped (curl's limit).
 const MAX_ESCAPED: usize = 3 * engine::settings::MAX_INPUT_LENGTH;
@@ -82,10 +82,10 @@ pub unsafe extern "C-unwind" fn curl_getenv(name: *const c_char) -> *mut c_char 
         if name.is_null() {
             return ptr::null_mut();
         }
-        // SAFETY: `name` is a C string; what getenv returns is one or NULL, and is copied at once.
-        let value = unsafe { bytes(libc::getenv(name)) };
+        // SAFETY: the caller's promise.
+        let value = unsafe { sys::environment(name) };
         // An empty variable is none to curl.
-        value.filter(|value| !value.is_empty()).map_or(ptr::null_mut(), memory::copy_string)
+        value.filter(|value| !value.is_empty()).map_or(ptr::null_mut(), |value| memory::copy_string(&value))
     })
 }
 

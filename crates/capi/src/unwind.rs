@@ -50,7 +50,7 @@ unsafe extern "C-unwind" {
     fn _Unwind_RaiseException(exception: *mut c_void) -> c_int;
 }
 
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cfg(all(target_arch = "x86_64", unix, not(miri)))]
 mod frame {
     use std::ffi::{c_int, c_void};
 
@@ -133,7 +133,7 @@ mod frame {
 
 /// Elsewhere there is no such frame yet, nor for Miri, which knows no assembly: panics are stopped, and an exception of the
 /// application's ends the process.
-#[cfg(any(not(target_arch = "x86_64"), miri))]
+#[cfg(any(not(all(target_arch = "x86_64", unix)), miri))]
 mod frame {
     use std::ffi::c_void;
     use std::panic::{AssertUnwindSafe, catch_unwind};

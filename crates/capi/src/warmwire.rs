@@ -11,6 +11,7 @@ use tables::{Code, Entry};
 use crate::easy;
 use crate::global::prepare_process;
 use crate::guard::entry;
+use crate::sys::from_long;
 
 /// `struct warmwire_connection`. Grows at its end only; `size` tells how much of it there is.
 #[repr(C)]
@@ -117,7 +118,7 @@ pub unsafe extern "C-unwind" fn warmwire_open(
     }
     // SAFETY: not NULL, so a C string by the caller's promise.
     let url = unsafe { CStr::from_ptr(url) }.to_bytes();
-    let timeout = Duration::from_millis(timeout_ms.unsigned_abs());
+    let timeout = Duration::from_millis(from_long(timeout_ms).unsigned_abs());
     let open = |like: Option<&engine::Easy>| {
         prepare_process();
         let (number, code) = process_pool::open(like, url, count, timeout);
@@ -140,7 +141,7 @@ pub unsafe extern "C-unwind" fn warmwire_ftp_pipeline(easy: *mut c_void, level: 
     easy::run(easy, Entry::EasySetopt, |handle, _| {
         let chosen = match level {
             -1 => None,
-            level => Some(FtpPipelining::from_number(level).ok_or(Code::BadFunctionArgument)?),
+            level => Some(FtpPipelining::from_number(from_long(level)).ok_or(Code::BadFunctionArgument)?),
         };
         handle.easy.state().ftp_pipelining.set(chosen);
         Ok(())
@@ -154,7 +155,7 @@ pub unsafe extern "C-unwind" fn warmwire_smtp_pipeline(easy: *mut c_void, level:
     easy::run(easy, Entry::EasySetopt, |handle, _| {
         let chosen = match level {
             -1 => None,
-            level => Some(SmtpPipelining::from_number(level).ok_or(Code::BadFunctionArgument)?),
+            level => Some(SmtpPipelining::from_number(from_long(level)).ok_or(Code::BadFunctionArgument)?),
         };
         handle.easy.state().smtp_pipelining.set(chosen);
         Ok(())
@@ -168,7 +169,7 @@ pub unsafe extern "C-unwind" fn warmwire_websocket(easy: *mut c_void, bits: c_lo
     easy::run(easy, Entry::EasySetopt, |handle, _| {
         let chosen = match bits {
             -1 => None,
-            bits => Some(WebSocketOptions::from_number(bits).ok_or(Code::BadFunctionArgument)?),
+            bits => Some(WebSocketOptions::from_number(from_long(bits)).ok_or(Code::BadFunctionArgument)?),
         };
         handle.easy.state().settings.borrow_mut().set_websocket(chosen);
         Ok(())

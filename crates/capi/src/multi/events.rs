@@ -3,7 +3,6 @@
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_long, c_void};
-use std::os::fd::RawFd;
 use std::ptr;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -16,8 +15,10 @@ use super::{MultiHandle, NotifyFn, find, run, tell_running};
 use crate::easy;
 use crate::handles::Slot;
 use crate::push::PushFn;
+use crate::sys::{RawSocket, is_given};
 
-pub type SocketFn = unsafe extern "C-unwind" fn(*mut c_void, c_int, c_int, *mut c_void, *mut c_void) -> c_int;
+pub type SocketFn =
+    unsafe extern "C-unwind" fn(*mut c_void, RawSocket, c_int, *mut c_void, *mut c_void) -> c_int;
 pub type TimerFn = unsafe extern "C-unwind" fn(*mut c_void, c_long, *mut c_void) -> c_int;
 
 /// The callbacks of an event loop, as C gave them.
@@ -51,7 +52,7 @@ unsafe impl Send for Hook {}
 unsafe impl Sync for Hook {}
 
 impl SocketHook for Hook {
-    fn changed(&self, fd: RawFd, interest: Interest, owner: u64) {
+    fn changed(&self, fd: RawSocket, interest: Interest, owner: u64) {
         // SAFETY: the engine's multi, which calls, ends with this handle; calls come on the thread that is inside.
         let multi = unsafe { self.0.value() };
         let Some(function) = multi.callbacks.socket.get() else { return };
@@ -132,7 +133,7 @@ fn tell_timer(slot: &'static Slot<MultiHandle>, due_ms: Option<u64>) -> bool {
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_multi_socket_action(
     handle: *mut c_void,
-    fd: c_int,
+    fd: RawSocket,
     bits: c_int,
     running: *mut c_int,
 ) -> c_int {
@@ -142,7 +143,7 @@ pub unsafe extern "C-unwind" fn curl_multi_socket_action(
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_multi_socket(
     handle: *mut c_void,
-    fd: c_int,
+    fd: RawSocket,
     running: *mut c_int,
 ) -> c_int {
     action(handle, Entry::MultiSocket, Some(fd), 0, running)
@@ -154,7 +155,13 @@ pub unsafe extern "C-unwind" fn curl_multi_socket_all(handle: *mut c_void, runni
     action(handle, Entry::MultiSocketAll, None, 0, running)
 }
 
-fn action(handle: *mut c_void, what: Entry, fd: Option<c_int>, bits: c_int, running: *mut c_int) -> c_int {
+fn action(
+    handle: *mut c_void,
+    what: Entry,
+    fd: Option<RawSocket>,
+    bits: c_int,
+    running: *mut c_int,
+) -> c_int {
     run(handle, what, |multi, gate| {
         let has = |bit: i64| i64::from(bits) & bit != 0;
         let (mut reads, mut writes) = (has(CURL_CSELECT_IN.into()), has(CURL_CSELECT_OUT.into()));
@@ -171,7 +178,7 @@ fn action(handle: *mut c_void, what: Entry, fd: Option<c_int>, bits: c_int, runn
         }
         let done = multi.outlasting(|| match fd {
             None => multi.multi.perform(),
-            Some(fd) => multi.multi.socket_action((fd >= 0).then_some(fd), interest, failed),
+            Some(fd) => multi.multi.socket_action(is_given(fd).then_some(fd), interest, failed),
         });
         let (code, count) = multi.unless_refused(done);
         multi.notify(gate);
@@ -184,7 +191,7 @@ fn action(handle: *mut c_void, what: Entry, fd: Option<c_int>, bits: c_int, runn
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_multi_assign(
     handle: *mut c_void,
-    fd: c_int,
+    fd: RawSocket,
     user: *mut c_void,
 ) -> c_int {
     run(handle, Entry::MultiAssign, |multi, _| match multi.told.borrow_mut().get_mut(&fd) {

@@ -7,7 +7,6 @@ mod wait;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::{c_int, c_uint, c_void};
-use std::os::fd::RawFd;
 use std::ptr;
 
 use runtime::cell::RefCell;
@@ -20,6 +19,7 @@ use crate::easy;
 use crate::guard::{Denied, Gate, entry};
 use crate::handles::{Slab, Slot};
 use crate::push::Push;
+use crate::sys::RawSocket;
 use crate::{memory, unwind};
 
 static MULTIS: Slab<MultiHandle> = Slab::new();
@@ -33,7 +33,7 @@ pub struct MultiHandle {
     waker: Box<dyn Fn() + Send + Sync>,
     callbacks: events::EventCallbacks,
     /// Sockets that the application was told of, and what curl_multi_assign tied to them.
-    told: RefCell<HashMap<RawFd, *mut c_void>>,
+    told: RefCell<HashMap<RawSocket, *mut c_void>>,
     notify: Notify,
     pub push: Push,
     /// Handles ever added.

@@ -1,7 +1,6 @@
 //! Waiting for a multi handle: poll, wait, fdset, waitfds, timeout. All tell the engine's one table of waits.
 
 use std::ffi::{c_int, c_long, c_short, c_uint, c_void};
-use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use engine::ExtraFd;
@@ -9,17 +8,15 @@ use tables::constant::{CURL_WAIT_POLLIN, CURL_WAIT_POLLOUT};
 use tables::{Entry, MultiCode};
 
 use super::{MultiHandle, run};
+use crate::sys::{self, BorrowedSocket, FdSet, RawSocket};
 
 /// `struct curl_waitfd`; its event bits are those of poll(2).
 #[repr(C)]
 pub struct WaitFd {
-    fd: c_int,
+    fd: RawSocket,
     events: c_short,
     revents: c_short,
 }
-
-/// What a descriptor can be watched for in an fd_set.
-const SET_SIZE: c_int = libc::FD_SETSIZE as c_int;
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_multi_wait(
@@ -91,7 +88,7 @@ unsafe fn wait(
 
 fn extra_fd(given: &WaitFd) -> ExtraFd<'_> {
     // SAFETY: the application keeps its descriptors open while it waits for them; -1 is none.
-    let fd = (given.fd >= 0).then(|| unsafe { BorrowedFd::borrow_raw(given.fd) });
+    let fd = sys::is_given(given.fd).then(|| unsafe { BorrowedSocket::borrow_raw(given.fd) });
     ExtraFd { fd, events: given.events, revents: 0 }
 }
 
@@ -99,27 +96,24 @@ fn extra_fd(given: &WaitFd) -> ExtraFd<'_> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_multi_fdset(
     handle: *mut c_void,
-    read: *mut libc::fd_set,
-    write: *mut libc::fd_set,
-    _except: *mut libc::fd_set,
+    read: *mut FdSet,
+    write: *mut FdSet,
+    _except: *mut FdSet,
     max: *mut c_int,
 ) -> c_int {
     run(handle, Entry::MultiFdset, |multi, _| {
         let mut highest = -1;
         for (fd, interest) in multi.multi.interests() {
-            if !(0..SET_SIZE).contains(&fd) {
-                continue;
-            }
-            // SAFETY: the application's sets, or NULL; the descriptor fits.
-            unsafe {
-                if interest.reads() && !read.is_null() {
-                    libc::FD_SET(fd, read);
-                }
-                if interest.writes() && !write.is_null() {
-                    libc::FD_SET(fd, write);
+            let mut left_out = false;
+            for (wanted, set) in [(interest.reads(), read), (interest.writes(), write)] {
+                if wanted && !set.is_null() {
+                    // SAFETY: the application's set.
+                    left_out |= !unsafe { sys::enter(set, fd) };
                 }
             }
-            highest = highest.max(fd);
+            if !left_out {
+                highest = highest.max(sys::number_for_select(fd));
+            }
         }
         if !max.is_null() {
             // SAFETY: not NULL, so writable.
@@ -169,7 +163,10 @@ pub unsafe extern "C-unwind" fn curl_multi_timeout(handle: *mut c_void, timeout_
             return MultiCode::BadFunctionArgument;
         }
         // Rounded up: waking too early finds nothing due and costs a turn.
-        let left = multi.multi.timeout().map_or(-1, |left| left.as_micros().div_ceil(1000) as c_long);
+        let left = multi
+            .multi
+            .timeout()
+            .map_or(-1, |left| c_long::try_from(left.as_micros().div_ceil(1000)).unwrap_or(c_long::MAX));
         // SAFETY: not NULL, so writable.
         unsafe { *timeout_ms = left };
         MultiCode::Ok

@@ -181,6 +181,7 @@ impl Parser<'_> {
                 (b'l', Width::Long) | (b'q' | b'O', _) => Width::LongLong,
                 (b'l', _) => Width::Long,
                 (b'z' | b'Z', _) => Width::Size,
+                (b'I', _) if cfg!(windows) => self.windows_length(),
                 (b'L', _) => {
                     long_double = true;
                     Width::LongLong
@@ -190,6 +191,17 @@ impl Parser<'_> {
             self.at += 1;
         }
         (size, long_double)
+    }
+
+    /// `I64` and `I32`, which CURL_FORMAT_CURL_OFF_T has on Windows, and `I`: up to the last byte of it.
+    fn windows_length(&mut self) -> Width {
+        let width = match self.text.get(self.at + 1..self.at + 3) {
+            Some(b"64") => Width::LongLong,
+            Some(b"32") => Width::Int,
+            _ => return Width::Size,
+        };
+        self.at += 2;
+        width
     }
 
     /// Note that an argument of this kind is wanted: the next one, or the numbered one.
@@ -241,6 +253,13 @@ mod tests {
             [Kind::Integer(Width::Long), Kind::Integer(Width::LongLong), Kind::Integer(Width::Size)]
         );
         assert_eq!(kinds("%*.*f").unwrap(), [int, int, Kind::Real { long: false }]);
+    }
+
+    #[cfg(windows)]
+    #[test]
+    fn offsets_have_letters_of_their_own() {
+        let widths = [Width::LongLong, Width::Int, Width::Size].map(Kind::Integer);
+        assert_eq!(kinds("%I64d%I32u%Id").unwrap(), widths);
     }
 
     #[test]

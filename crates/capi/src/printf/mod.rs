@@ -5,7 +5,7 @@
 mod format;
 mod render;
 
-use std::ffi::{CStr, c_char, c_int, c_longlong, c_void};
+use std::ffi::{CStr, c_char, c_int, c_long, c_longlong, c_void};
 use std::ptr;
 
 use crate::guard::entry;
@@ -31,6 +31,17 @@ pub enum Width {
     Long = 1,
     LongLong = 2,
     Size = 3,
+}
+
+impl Width {
+    pub fn bytes(self) -> usize {
+        match self {
+            Width::Int => size_of::<c_int>(),
+            Width::Long => size_of::<c_long>(),
+            Width::LongLong => size_of::<c_longlong>(),
+            Width::Size => size_of::<usize>(),
+        }
+    }
 }
 
 impl Arguments {

@@ -5,6 +5,7 @@ use std::ffi::{CStr, c_char, c_int, c_long, c_longlong, c_void};
 
 use super::format::{Amount, Conversion, Flags, Format, Kind, Segment};
 use super::{Sink, Width};
+use crate::sys;
 
 /// Longest digits-and-zeros or real that is produced (curl's work buffer).
 const MAX_NUMBER: usize = 325;
@@ -108,13 +109,13 @@ struct Integer {
     magnitude: u64,
 }
 
-/// Arguments are fetched signed; an unsigned int must not keep the sign extension.
+/// Arguments are fetched signed; an unsigned one of 32 bits must not keep the sign extension.
 fn narrowed(value: i64, letter: u8, kind: Kind) -> Integer {
     if letter == b'd' {
         return Integer { negative: value < 0, magnitude: value.unsigned_abs() };
     }
     let magnitude = match kind {
-        Kind::Integer(Width::Int) => u64::from(value as u32),
+        Kind::Integer(width) if width.bytes() == size_of::<u32>() => u64::from(value as u32),
         _ => value as u64,
     };
     Integer { negative: false, magnitude }
@@ -202,10 +203,8 @@ fn real(out: &mut Out, value: f64, letter: u8, flags: Flags, width: usize, preci
     let mut text = [0_u8; MAX_NUMBER + 1];
     let width = width.min(MAX_NUMBER) as c_int;
     let precision = precision.map_or(-1, |digits| digits.min(MAX_NUMBER) as c_int);
-    // SAFETY: a format made above that takes two ints and a double; the length is that of the buffer.
-    let len = unsafe {
-        libc::snprintf(text.as_mut_ptr().cast(), text.len(), spec.as_ptr().cast(), width, precision, value)
-    };
+    // SAFETY: a format made above that takes two ints and a double.
+    let len = unsafe { sys::print_real(&mut text, &spec, width, precision, value) };
     out.put(&text[..usize::try_from(len).unwrap_or(0).min(MAX_NUMBER)]);
 }
 
@@ -216,7 +215,8 @@ fn store_count(target: *mut c_void, written: usize, kind: Kind) {
     // SAFETY: the C caller passed a pointer to an integer of that width for %n.
     unsafe {
         match kind {
-            Kind::Count(Width::Long | Width::Size) => *target.cast() = written as c_long,
+            Kind::Count(Width::Long) => *target.cast() = written as c_long,
+            Kind::Count(Width::Size) => *target.cast() = written,
             Kind::Count(Width::LongLong) => *target.cast() = written as c_longlong,
             _ => *target.cast() = written as c_int,
         }
@@ -225,6 +225,8 @@ fn store_count(target: *mut c_void, written: usize, kind: Kind) {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::c_ulong;
+
     use super::*;
 
     struct Text(Vec<u8>, usize);
@@ -250,7 +252,8 @@ mod tests {
         let print = |format, value| print(format, &[Value::Integer(value)]);
         assert_eq!(print("%05d", -42), "-0042");
         assert_eq!(print("%u", -1), "4294967295");
-        assert_eq!(print("%lu", -1), "18446744073709551615");
+        assert_eq!(print("%lu", -1), c_ulong::MAX.to_string());
+        assert_eq!(print("%llu", -1), "18446744073709551615");
         assert_eq!(print("%#o|", 8), "010|");
         assert_eq!(print("%08.5d", 42), "00000042");
         assert_eq!(print("%-8.5d|", 42), "00042   |");
