@@ -30,6 +30,7 @@ servers: lib tool
 	cargo run --quiet -p warmwire-servers -- --ours $(LIB)
 
 include conformance/targets.mk
+include tests/windows/targets.mk
 
 # COVERAGE.md claims nothing that the built library and tool refuse.
 coverage: lib tool

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs what the tests use: Debian packages (as root, or through sudo); pycurl, built from source, and tornado in a
 # virtual environment under target/; a program on the Rust `curl` crate; HTTP/3's aioquic and a server on quic-go; one for Encrypted Client Hello and one for SSH. Does nothing where all is there. h2specd, Miri and
-# cargo-careful, which only `make test-deep` uses, and cargo-fuzz come when they are asked for.
-# Usage: tests/install.sh [packages] [pycurl] [curl_crate] [ftp_servers] [quic_servers] [ech_server] [ssh_server] [python_tools] [python_deep] [python_bench] [h2spec] [miri] [careful] [libfuzzer]
+# cargo-careful, which only `make test-deep` uses, and cargo-fuzz come when they are asked for, and so does what Windows needs.
+# Usage: tests/install.sh [packages] [pycurl] [curl_crate] [ftp_servers] [quic_servers] [ech_server] [ssh_server] [python_tools] [python_deep] [python_bench] [h2spec] [miri] [careful] [libfuzzer] [windows]
 set -eu
 cd "$(dirname "$0")/.."
 : "${CARGO_TARGET_DIR:=target}"
@@ -206,11 +206,24 @@ h2spec() {
 	}
 }
 
+# What builds for Windows and runs the result: mingw-w64's compilers for x86-64 alone, Wine, Rust's own library for that target.
+windows() {
+	missing=
+	command -v x86_64-w64-mingw32-gcc >/dev/null || missing="$missing gcc-mingw-w64-x86-64-win32"
+	command -v x86_64-w64-mingw32-g++ >/dev/null || missing="$missing g++-mingw-w64-x86-64-win32"
+	command -v wine >/dev/null || missing="$missing wine wine64"
+	[ -z "$missing" ] || packages "$missing"
+	# That of the pinned toolchain, which rustup finds by the folder.
+	if command -v rustup >/dev/null; then
+		rustup target list --installed | grep -qx x86_64-pc-windows-gnu || rustup target add x86_64-pc-windows-gnu
+	fi
+}
+
 mkdir -p "$CARGO_TARGET_DIR"
 [ $# -gt 0 ] || set -- packages pycurl curl_crate ftp_servers quic_servers ech_server ssh_server python_tools
 for step; do
 	case $step in
-	packages | pycurl | curl_crate | ftp_servers | quic_servers | ech_server | ssh_server | python_tools | python_deep | python_bench | h2spec | miri | careful | libfuzzer) $step ;;
+	packages | pycurl | curl_crate | ftp_servers | quic_servers | ech_server | ssh_server | python_tools | python_deep | python_bench | h2spec | miri | careful | libfuzzer | windows) $step ;;
 	*) echo "install.sh: unknown step $step" >&2 && exit 2 ;;
 	esac
 done

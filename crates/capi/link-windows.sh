@@ -32,12 +32,21 @@ out=$target/$triple/$profile/lib
 work=$target/$triple/$profile/link
 mkdir -p "$out" "$work"
 
+# Before Rust's side, whose archive takes it in: binutils takes the bitcode that std's objects have beside their code for
+# another LLVM's, and would write an index without them.
+# shellcheck disable=SC2086
+$tool-gcc -c $optimise -fexceptions -Wall -Wextra -Werror ${CFLAGS:-} -o "$work/variadic.o" "$here/shim/variadic.c"
+rm -f "$work/libwarmwire_shim.a"
+$tool-ar rcs "$work/libwarmwire_shim.a" "$work/variadic.o"
+
 if [ $build = yes ]; then
-  # rustc writes down which of the system's libraries its archive asks for.
+  absolute=$(cd "$work" && pwd)
+  # rustc writes down which of the system's libraries its archive asks for. Nobody looks for lines in what is stripped.
   # shellcheck disable=SC2086
-  cargo rustc -q -p warmwire-capi --lib --crate-type staticlib --target $triple $flags -- \
-    --print "native-static-libs=$(cd "$work" && pwd)/system-libraries"
+  CARGO_PROFILE_RELEASE_DEBUG=false cargo rustc -q -p warmwire-capi --lib --crate-type staticlib --target $triple $flags -- \
+    -L "native=$absolute" -l static=warmwire_shim --print "native-static-libs=$absolute/system-libraries" 2>"$work/rustc.log" || { cat "$work/rustc.log" >&2; exit 1; }
 fi
+cp "$archive" "$out/libcurl.a"
 # In the order and as often as it says: this linker looks at each once.
 system=$(tail -n 1 "$work/system-libraries")
 
@@ -45,23 +54,15 @@ cargo build -q -p warmwire-tables --bin tables-facts
 fact() { "$target/debug/tables-facts" "$1"; }
 names=$(fact exports; fact own-exports)
 # shellcheck disable=SC2086
-$tool-gcc -c $optimise -fexceptions -Wall -Wextra -Werror ${CFLAGS:-} -o "$work/variadic.o" "$here/shim/variadic.c"
-
-# shellcheck disable=SC2086
 {
   { echo "LIBRARY libcurl-x64.dll"; echo EXPORTS; printf '  %s\n' $names; } > "$out/libcurl-x64.def"
   # Of an archive only what somebody asks for is linked.
   printf -- '-Wl,-u,%s\n' $names > "$work/undefined"
-  $tool-gcc -shared -static-libgcc $strip -o "$out/libcurl-x64.dll.new" "$out/libcurl-x64.def" "$work/variadic.o" \
+  $tool-gcc -shared -static-libgcc $strip -o "$out/libcurl-x64.dll.new" "$out/libcurl-x64.def" \
     "@$work/undefined" "$archive" -Wl,--gc-sections -Wl,--no-insert-timestamp ${LDFLAGS:-} $system
 }
 mv -f "$out/libcurl-x64.dll.new" "$out/libcurl-x64.dll"
 $tool-dlltool -d "$out/libcurl-x64.def" -D libcurl-x64.dll -l "$out/libcurl.dll.a"
-
-rm -f "$out/libcurl.a"
-cp "$archive" "$out/libcurl.a"
-$tool-ar rs "$out/libcurl.a" "$work/variadic.o" 2>/dev/null
-$tool-strip --strip-debug "$out/libcurl.a"
 
 # shellcheck disable=SC2016 # pkg-config's variables
 sed -e 's|^prefix=.*|prefix=${pcfiledir}/../..|' -e "s|@VERSION@|$(fact version)|g" -e "s|@PROTOCOLS@|$(fact protocols)|g" \

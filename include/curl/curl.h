@@ -11,8 +11,11 @@
 #include <sys/types.h>
 #include <time.h>
 #if defined(_WIN32)
+/* A program that has the first version of Winsock, which windows.h brings, can't have the second beside it. */
+#if !defined(_WINSOCKAPI_) && !defined(_WINSOCK_H)
 #include <winsock2.h>
 #include <ws2tcpip.h>
+#endif
 #else
 #include <sys/select.h>
 #include <sys/socket.h>

@@ -161,7 +161,7 @@ static void from_a_timer()
   SAME(curl_multi_cleanup(multi), CURLM_OK);
 }
 
-static size_t leaves(char *, size_t, size_t, void *) { pthread_exit(nullptr); }
+static size_t leaves(char *, size_t, size_t, void *) { pthread_exit(nullptr); return 0; }
 
 static void *in_a_thread(void *easy)
 {

@@ -31,7 +31,7 @@ static int fetches(CURL *easy) {
 
 /* The numbers that a long may be; those that fit an option are taken, the others refused. */
 static void numbers(CURL *easy) {
-  static const long longs[] = {0, 1, -1, -2, 2, 3, 7, 255, 65535, 65536, 1L << 31, -(1L << 31), 1L << 40, LONG_MAX, LONG_MIN};
+  static const long longs[] = {0, 1, -1, -2, 2, 3, 7, 255, 65535, 65536, (long)(1LL << 31), (long)-(1LL << 31), (long)(1LL << 40), LONG_MAX, LONG_MIN};
   for (const struct curl_easyoption *option = curl_easy_option_next(NULL); option; option = curl_easy_option_next(option))
     for (size_t i = 0; i < sizeof longs / sizeof *longs; i++) {
       CURLcode code = CURLE_OK;

@@ -37,7 +37,11 @@ int main(void)
   SAME(!!(info->features & CURL_VERSION_HTTP2), has(info->feature_names, "HTTP2"));
   /* HTTPS records are asked for, beside getaddrinfo on its threads. */
   CHECK(has(info->feature_names, "ECH") && has(info->feature_names, "HTTPSRR") && has(info->feature_names, "asyn-rr"));
+#ifdef _WIN32
+  CHECK(!info->cainfo && !info->capath); /* the system's store */
+#else
   CHECK(info->cainfo && info->capath);
+#endif
   /* Who speaks SSH is said where libssh2 would be; a program that finds nothing there takes SFTP for missing. */
   CHECK(has(info->protocols, "sftp") && has(info->protocols, "scp"));
   CHECK(info->libssh_version && !strncmp(info->libssh_version, "Warmwire/", 9));

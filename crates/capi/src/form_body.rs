@@ -7,12 +7,11 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::rc::Rc;
 
+use engine::sys::path as path_of;
 use runtime::cell::none_is_borrowed;
 use tables::Code;
 use tables::constant::{CURL_READFUNC_ABORT, CURL_READFUNC_PAUSE, CURL_SEEKFUNC_OK};
 use wire::mime::{self, Body, Content, Encoding, Escape, Part, Piece};
-
-use crate::sys;
 
 pub type ReadFn = unsafe extern "C-unwind" fn(*mut c_char, usize, usize, *mut c_void) -> usize;
 pub type SeekFn = unsafe extern "C-unwind" fn(*mut c_void, i64, c_int) -> c_int;
@@ -95,7 +94,7 @@ pub enum Source {
 
 impl Source {
     pub fn file(path: Vec<u8>) -> Result<Content<Source>, Code> {
-        let metadata = std::fs::metadata(sys::path(&path)).map_err(|_| Code::ReadError)?;
+        let metadata = std::fs::metadata(path_of(&path)).map_err(|_| Code::ReadError)?;
         let size = metadata.is_file().then_some(metadata.len());
         Ok(Content::Source { source: Source::File(path.clone()), size, path: Some(path) })
     }
@@ -106,7 +105,7 @@ impl Source {
     }
 
     pub fn readable(path: &[u8]) -> bool {
-        File::open(sys::path(path)).is_ok()
+        File::open(path_of(path)).is_ok()
     }
 }
 
@@ -201,7 +200,7 @@ impl FormBody {
             Piece::Source { source, encoder, size } => {
                 let input = match source {
                     Source::File(path) => {
-                        Input::File(File::open(sys::path(path)).map_err(|_| Code::ReadError)?)
+                        Input::File(File::open(path_of(path)).map_err(|_| Code::ReadError)?)
                     }
                     Source::Callback(callback) => Input::Callback(callback.clone()),
                 };

@@ -137,8 +137,8 @@ impl EasyHandle {
             I::Scheme => (!found.scheme.is_empty()).then(|| found.scheme.as_bytes().to_vec()),
             I::EffectiveMethod => Some(self.easy.state().effective_method()),
             I::Referer => copy(&found.rare.referer).or_else(|| asked(O::Referer)),
-            I::Cainfo => Some(crate::version::CAINFO.as_bytes().to_vec()),
-            I::Capath => Some(crate::version::CAPATH.as_bytes().to_vec()),
+            I::Cainfo => crate::version::CAINFO.map(|path| path.as_bytes().to_vec()),
+            I::Capath => crate::version::CAPATH.map(|path| path.as_bytes().to_vec()),
             I::RtspSessionId => asked(O::RtspSessionId),
             _ => None,
         }

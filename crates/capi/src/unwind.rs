@@ -50,7 +50,7 @@ unsafe extern "C-unwind" {
     fn _Unwind_RaiseException(exception: *mut c_void) -> c_int;
 }
 
-#[cfg(all(target_arch = "x86_64", unix, not(miri)))]
+#[cfg(all(target_arch = "x86_64", any(unix, all(windows, target_env = "gnu")), not(miri)))]
 mod frame {
     use std::ffi::{c_int, c_void};
 
@@ -65,10 +65,27 @@ mod frame {
     unsafe extern "C" {
         fn _Unwind_SetGR(context: *mut c_void, register: c_int, value: usize);
         fn _Unwind_SetIP(context: *mut c_void, address: usize);
+        #[cfg(unix)]
         fn _Unwind_GetLanguageSpecificData(context: *mut c_void) -> usize;
+        /// An address within `attempt`, which nobody calls.
+        #[cfg(windows)]
+        fn warmwire_goes_on();
     }
 
-    // 0x1b: addresses relative to where they stand, 32 bits. The frame's language-specific data is where it goes on.
+    /// Where the frame goes on: its language-specific data.
+    #[cfg(unix)]
+    unsafe fn goes_on(context: *mut c_void) -> usize {
+        // SAFETY: the unwinder's context of the frame above.
+        unsafe { _Unwind_GetLanguageSpecificData(context) }
+    }
+
+    #[cfg(windows)]
+    unsafe fn goes_on(_: *mut c_void) -> usize {
+        warmwire_goes_on as *const () as usize
+    }
+
+    // 0x1b: addresses relative to where they stand, 32 bits.
+    #[cfg(unix)]
     std::arch::global_asm!(
         ".pushsection .text.warmwire_attempt,\"ax\",@progbits",
         ".globl warmwire_attempt",
@@ -93,6 +110,53 @@ mod frame {
         ".popsection",
         personality = sym personality,
     );
+
+    // Windows unwinds by tables of its own (x64 exception handling, structured exceptions): 32 bytes for what is called, 8 so
+    // that the stack is aligned.
+    #[cfg(windows)]
+    std::arch::global_asm!(
+        ".pushsection .text$warmwire_attempt,\"xr\"",
+        ".globl warmwire_attempt",
+        ".seh_proc warmwire_attempt",
+        "warmwire_attempt:",
+        "sub rsp, 40",
+        ".seh_stackalloc 40",
+        ".seh_endprologue",
+        ".seh_handler {handler}, @unwind, @except",
+        "mov rax, rcx",
+        "mov rcx, rdx",
+        "call rax",
+        "xor eax, eax",
+        ".globl warmwire_goes_on",
+        "warmwire_goes_on:",
+        "add rsp, 40",
+        "ret",
+        ".seh_endproc",
+        ".popsection",
+        handler = sym handler,
+    );
+
+    /// What Windows calls for the frame: GCC's library looks through its structured exceptions for ours.
+    #[cfg(windows)]
+    unsafe extern "C" fn handler(
+        exception: *mut c_void,
+        frame: *mut c_void,
+        context: *mut c_void,
+        dispatcher: *mut c_void,
+    ) -> c_int {
+        type Personality = unsafe extern "C" fn(c_int, c_int, u64, *mut c_void, *mut c_void) -> c_int;
+        unsafe extern "C" {
+            fn _GCC_specific_handler(
+                exception: *mut c_void,
+                frame: *mut c_void,
+                context: *mut c_void,
+                dispatcher: *mut c_void,
+                personality: Personality,
+            ) -> c_int;
+        }
+        // SAFETY: what the system has handed over.
+        unsafe { _GCC_specific_handler(exception, frame, context, dispatcher, personality) }
+    }
 
     const SEARCH: c_int = 1;
     const HANDLER_FRAME: c_int = 4;
@@ -122,10 +186,10 @@ mod frame {
         if actions & HANDLER_FRAME == 0 {
             return CONTINUE_UNWIND;
         }
-        // SAFETY: the unwinder's context of the frame above, whose data is the address where it goes on.
+        // SAFETY: the unwinder's context of the frame above.
         unsafe {
             _Unwind_SetGR(context, RESULT, exception.addr());
-            _Unwind_SetIP(context, _Unwind_GetLanguageSpecificData(context));
+            _Unwind_SetIP(context, goes_on(context));
         }
         INSTALL_CONTEXT
     }
@@ -133,7 +197,7 @@ mod frame {
 
 /// Elsewhere there is no such frame yet, nor for Miri, which knows no assembly: panics are stopped, and an exception of the
 /// application's ends the process.
-#[cfg(any(not(all(target_arch = "x86_64", unix)), miri))]
+#[cfg(any(not(all(target_arch = "x86_64", any(unix, all(windows, target_env = "gnu")))), miri))]
 mod frame {
     use std::ffi::c_void;
     use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -69,9 +69,10 @@ fn tls() -> &'static str {
 const ZLIB: &str = "1.3.1";
 const BROTLI: (u32, u32, u32) = (1, 1, 0);
 const ZSTD: (u32, u32, u32) = (1, 5, 5);
-/// Where certificates are looked for when the application names no place.
-pub const CAINFO: &str = "/etc/ssl/certs/ca-certificates.crt";
-pub const CAPATH: &str = "/etc/ssl/certs";
+/// Where certificates are looked for when the application names no place; on Windows that is the system's store.
+pub const CAINFO: Option<&str> =
+    if cfg!(windows) { None } else { Some("/etc/ssl/certs/ca-certificates.crt") };
+pub const CAPATH: Option<&str> = if cfg!(windows) { None } else { Some("/etc/ssl/certs") };
 
 struct Facts {
     info: VersionInfo,
@@ -119,8 +120,8 @@ fn info() -> VersionInfo {
         nghttp2_ver_num: 0,
         nghttp2_version: ptr::null(),
         quic_version: ptr::null(),
-        cainfo: leak(CAINFO),
-        capath: leak(CAPATH),
+        cainfo: CAINFO.map_or(ptr::null(), leak),
+        capath: CAPATH.map_or(ptr::null(), leak),
         zstd_ver_num: packed(ZSTD),
         zstd_version: leak(&dotted(ZSTD)),
         hyper_version: ptr::null(),

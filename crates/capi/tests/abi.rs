@@ -4,17 +4,19 @@
 mod common;
 #[path = "abi/faults.rs"]
 mod faults;
+#[path = "abi/servers.rs"]
+mod servers;
+#[path = "abi/windows.rs"]
+mod windows;
 
 use std::process::Command;
 
-use testkit::body::pattern;
 use testkit::certs::Authority;
-use testkit::frames::{FramePeer, kind};
-use testkit::ftp::FtpServer;
+use testkit::frames::FramePeer;
 use testkit::http::HttpServer;
-use testkit::launch::{Http2Kind, Http2Server};
 
 use common::{Scratch, compile, library, programs, root, run, sanitizer};
+use servers::Servers;
 
 /// What must hold whoever speaks TLS: these run a second time with OpenSSL. `openssl` and `sessions` go from one to the other by
 /// themselves, `early_data` is rustls's alone, and no others speak it.
@@ -23,20 +25,7 @@ const EITHER_TLS: [&str; 4] = ["engines", "newer_options", "share", "version"];
 #[test]
 fn sane_programs_check_what_must_hold() {
     let scratch = Scratch::new("abi");
-    let server = HttpServer::plain();
-    let ftp = FtpServer::with_file("/dir/file", pattern(2000));
-    let authority = Authority::new();
-    let secure = Http2Server::start(Http2Kind::Nginx, &authority.good(), &[1000]).unwrap();
-    let ca = scratch.0.join("ca.pem");
-    std::fs::write(&ca, authority.ca_pem()).unwrap();
-    let streams = streams();
-    let variables = [
-        ("SERVER", server.url("")),
-        ("FTP_SERVER", ftp.url("")),
-        ("NGINX", secure.https("")),
-        ("CA", ca.display().to_string()),
-        ("H2_SERVER", format!("http://127.0.0.1:{}", streams.port())),
-    ];
+    let servers = Servers::start(&scratch.0);
     let include = format!("-I{}", root().join("include").display());
     let library = format!("-L{}", library().display());
     let mut failed = Vec::new();
@@ -49,7 +38,7 @@ fn sane_programs_check_what_must_hold() {
             continue;
         }
         let program = compile(&source, &scratch.0, &["-Wall", "-Wextra", "-Werror", &include, &library]);
-        let mut variables = variables.to_vec();
+        let mut variables = servers.variables().to_vec();
         if text.contains("setjmp(") {
             // The frames that an application jumps over are never left, nor is what they own freed.
             variables.push(("LSAN_OPTIONS", "detect_leaks=0".to_owned()));
@@ -73,28 +62,6 @@ fn sane_programs_check_what_must_hold() {
         }
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
-}
-
-/// Speaks HTTP/2 in clear. A POST gets 1,000 bytes of a reply that goes on when the connection has brought a GET, and then all
-/// such replies end; a GET gets 1,000 bytes.
-fn streams() -> FramePeer {
-    FramePeer::start(|talk| {
-        talk.greet(&[])?;
-        let mut open = Vec::new();
-        loop {
-            let head = talk.until(|frame| frame.kind == kind::HEADERS)?;
-            talk.head(head.stream, &[(":status", "200")], false)?;
-            if !head.ends() {
-                talk.data(head.stream, &[b'x'; 1000], false)?;
-                open.push(head.stream);
-                continue;
-            }
-            for stream in open.drain(..) {
-                talk.data(stream, &[b'y'; 30_000], true)?;
-            }
-            talk.data(head.stream, &[b'x'; 1000], true)?;
-        }
-    })
 }
 
 /// No export is left out of the programs that feed every function nonsense.

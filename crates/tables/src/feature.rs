@@ -39,7 +39,7 @@ pub const ALL: [Feature; 28] = [
     row("Kerberos", CURL_VERSION_KERBEROS5, ON_UNIX),
     row("Largefile", CURL_VERSION_LARGEFILE, true),
     row("libz", CURL_VERSION_LIBZ, true),
-    row("MultiSSL", CURL_VERSION_MULTI_SSL, true),
+    row("MultiSSL", CURL_VERSION_MULTI_SSL, ON_UNIX),
     row("NTLM", CURL_VERSION_NTLM, true),
     row("proxy-HTTP3", 0, true),
     row("PSL", CURL_VERSION_PSL, true),

@@ -1,11 +1,9 @@
 //! Unix: descriptors are ints, and everything of the C library's is libc's.
 
-use std::ffi::{OsStr, c_char, c_int, c_void};
+use std::ffi::{c_char, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::ptr;
 
 use net::filter::open::{Target, UnixAddress};
@@ -201,11 +199,6 @@ pub unsafe fn print_real(
 pub unsafe fn environment(name: *const c_char) -> Option<Vec<u8>> {
     // SAFETY: the caller's promise; what getenv returns is a C string or NULL, and is copied at once.
     unsafe { crate::text::bytes(libc::getenv(name)).map(<[u8]>::to_vec) }
-}
-
-/// A path that C gave.
-pub fn path(bytes: &[u8]) -> impl AsRef<Path> {
-    Path::new(OsStr::from_bytes(bytes))
 }
 
 // --- the process, its threads and their stacks ---

@@ -4,7 +4,6 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::windows::io::{AsRawSocket, FromRawSocket, IntoRawSocket};
-use std::path::{Path, PathBuf};
 use std::ptr;
 
 use net::filter::open::Target;
@@ -241,11 +240,6 @@ pub unsafe fn environment(name: *const c_char) -> Option<Vec<u8>> {
         }
         room = length;
     }
-}
-
-/// A path that C gave, in UTF-8.
-pub fn path(bytes: &[u8]) -> impl AsRef<Path> {
-    PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
 }
 
 // --- the process, its threads and their stacks ---

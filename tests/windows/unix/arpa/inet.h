@@ -1,0 +1,2 @@
+/* arpa/inet.h: all of it is in unix.h. */
+#include <unix.h>

@@ -1,0 +1,2 @@
+/* netinet/tcp.h: all of it is in unix.h. */
+#include <unix.h>

@@ -1,0 +1,2 @@
+/* poll.h: all of it is in unix.h. */
+#include <unix.h>

@@ -1,0 +1,2 @@
+/* sys/socket.h: all of it is in unix.h. */
+#include <unix.h>
