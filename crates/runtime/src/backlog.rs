@@ -56,10 +56,13 @@ mod tests {
 
     const K: usize = 1 << 10;
 
+    /// What the system says is ideal, and what is set for it.
+    type Answer = (usize, Option<usize>);
+
     #[test]
     fn buffers_grow_with_the_link_and_never_shrink() {
-        // The buffer's size, what the system says one after the other, and what is set each time.
-        let rows: [(usize, &[(usize, Option<usize>)]); 6] = [
+        // The buffer's size, and the answers one after the other.
+        let rows: [(usize, &[Answer]); 6] = [
             (64 * K, &[(64 * K, None), (64 * K, None)]),
             (64 * K, &[(128 * K, Some(128 * K)), (256 * K, Some(256 * K)), (256 * K, None)]),
             (64 * K, &[(512 * K, Some(512 * K)), (128 * K, None), (513 * K, Some(513 * K))]),

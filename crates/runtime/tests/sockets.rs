@@ -245,7 +245,7 @@ fn a_loop_is_told_of_a_descriptor_that_two_wait_for() {
         rt.reactor().tell_changes();
         std::mem::take(&mut *log.0.lock().unwrap())
     };
-    let (a, _peer) = UnixStream::pair().unwrap();
+    let (a, _peer) = ends();
     let fd = Arc::new(OwnedFd::from(a));
     let raw = fd.as_raw_fd();
     let seen = Rc::new(RefCell::new(Vec::new()));

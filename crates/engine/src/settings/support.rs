@@ -18,7 +18,6 @@ pub const SCHEMES_BUILT: u64 = CURLAUTH_BASIC
 
 /// Whether HTTP/2 is spoken at all.
 pub const HTTP2_BUILT: bool = tables::feature::is_built("HTTP2");
-const UNIX_SOCKETS_BUILT: bool = tables::feature::is_built("UnixSockets");
 
 /// Whether there are sockets with names in the file system.
 const UNIX_SOCKETS_BUILT: bool = tables::feature::is_built("UnixSockets");
@@ -59,7 +58,6 @@ impl Support {
 #[rustfmt::skip]
 pub fn support(option: O) -> Support {
     match option {
-        O::UnixSocketPath | O::AbstractUnixSocket if !UNIX_SOCKETS_BUILT => Support::NotBuiltIn,
         // Data and callbacks of every transfer, kept by the C boundary or the Rust API.
         O::WriteData | O::ReadData | O::HeaderData | O::XferinfoData | O::DebugData | O::IoctlData
         | O::SockoptData | O::OpensocketData | O::SeekData | O::ClosesocketData | O::ResolverStartData

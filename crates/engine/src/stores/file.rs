@@ -74,8 +74,12 @@ fn open_beside(target: &Path, like: Option<&Permissions>) -> io::Result<(PathBuf
     Err(taken.unwrap_or_else(|| io::ErrorKind::AlreadyExists.into()))
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))] // permissions are bits, and names bytes
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
     use testkit::temp::TempDir;
 
