@@ -74,26 +74,25 @@ fn open_beside(target: &Path, like: Option<&Permissions>) -> io::Result<(PathBuf
     Err(taken.unwrap_or_else(|| io::ErrorKind::AlreadyExists.into()))
 }
 
-#[cfg(all(test, unix))] // permissions are bits, and names bytes
+#[cfg(test)]
 mod tests {
-    use std::fs::Permissions;
-    use std::os::unix::ffi::OsStrExt;
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
+    use crate::sys::{name_of, with_mode};
     use testkit::temp::TempDir;
 
     /// CVE-2022-32207
     #[test]
     fn permissions_stay_and_nothing_else_is_left() {
         let dir = TempDir::new("file").unwrap();
-        let name = dir.write("jar", "old").unwrap();
-        fs::set_permissions(&name, Permissions::from_mode(0o600)).unwrap();
+        let name = dir.path().join("jar");
+        // Of another mode than a file gets of itself.
+        let old = with_mode(OpenOptions::new().write(true).create_new(true), 0o600).open(&name).unwrap();
+        let permissions = old.metadata().unwrap().permissions();
         // Somebody else's file of the first name is left alone.
         let squatted = dir.write(&format!("jar.{}-0.tmp", std::process::id()), "theirs").unwrap();
-        write(name.as_os_str().as_bytes(), b"new").unwrap();
+        write(&name_of(name.as_os_str()), b"new").unwrap();
         assert_eq!(fs::read(&name).unwrap(), b"new");
-        assert_eq!(fs::metadata(&name).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::metadata(&name).unwrap().permissions(), permissions);
         assert_eq!(fs::read(squatted).unwrap(), b"theirs");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
     }
@@ -102,7 +101,7 @@ mod tests {
     fn what_cannot_be_written_leaves_the_old() {
         let dir = TempDir::new("file").unwrap();
         let missing = dir.path().join("no/such");
-        assert!(write(missing.as_os_str().as_bytes(), b"x").is_err());
+        assert!(write(&name_of(missing.as_os_str()), b"x").is_err());
         write(b"/dev/null", b"x").unwrap();
     }
 }
