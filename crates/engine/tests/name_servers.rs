@@ -113,15 +113,26 @@ fn published_configurations_are_asked_for() {
     }
 }
 
+/// A server on IPv6 alone. The same port of IPv4 is nobody's, or listens and says nothing.
+fn on_six(authority: &Authority, silent: bool) -> (HttpServer, Option<TcpListener>) {
+    let six = SocketAddr::from((Ipv6Addr::LOCALHOST, 0));
+    for _ in 0..100 {
+        let tls = Some(authority.for_names(&["a.example"]).server_config().unwrap());
+        let server = HttpServer::start(Config { tls, address: Some(six), ..Config::default() }).unwrap();
+        // Another test beside this one may have it.
+        if let Ok(four) = TcpListener::bind(("127.0.0.1", server.port())) {
+            return (server, silent.then_some(four));
+        }
+    }
+    panic!("no port is free for both");
+}
+
 /// The race is under way, or would be lost, when the answer comes that leads to the server.
 #[test]
 fn a_late_answer_is_not_too_late() {
     let authority = Authority::new();
     for silent in [false, true] {
-        let six = SocketAddr::from((Ipv6Addr::LOCALHOST, 0));
-        let tls = Some(authority.for_names(&["a.example"]).server_config().unwrap());
-        let server = HttpServer::start(Config { tls, address: Some(six), ..Config::default() }).unwrap();
-        let other = silent.then(|| TcpListener::bind(("127.0.0.1", server.port())).unwrap());
+        let (server, other) = on_six(&authority, silent);
         let dns = NameServer::start(|asked| match asked.kind {
             A => address(A, "127.0.0.1"),
             _ => Says::Late(Duration::from_millis(400), Box::new(address(AAAA, "::1"))),

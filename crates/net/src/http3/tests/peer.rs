@@ -56,7 +56,7 @@ pub struct Habits {
 
 pub struct Peer {
     pub address: SocketAddr,
-    orders: Sender<Order>,
+    orders: Sender<(Order, Sender<()>)>,
     thread: Option<JoinHandle<Seen>>,
 }
 
@@ -78,8 +78,11 @@ impl Peer {
         Peer { address, orders, thread: Some(thread) }
     }
 
+    /// Comes back when it is done: what is sent from then on meets a peer that has obeyed.
     pub fn order(&self, order: Order) {
-        self.orders.send(order).unwrap();
+        let (done, obeyed) = channel();
+        self.orders.send((order, done)).unwrap();
+        obeyed.recv().unwrap();
     }
 
     /// Ends it and tells what it has seen.
@@ -146,12 +149,15 @@ impl Server {
     }
 
     /// Until nobody can give orders any more.
-    fn run(mut self, orders: &Receiver<Order>) -> Seen {
+    fn run(mut self, orders: &Receiver<(Order, Sender<()>)>) -> Seen {
         let mut buf = vec![0; 65_536];
         self.socket.set_read_timeout(Some(Duration::from_millis(5))).unwrap();
         loop {
             match orders.try_recv() {
-                Ok(order) => self.obey(&order),
+                Ok((order, done)) => {
+                    self.obey(&order);
+                    done.send(()).unwrap();
+                }
                 Err(TryRecvError::Empty) => {}
                 Err(TryRecvError::Disconnected) => return self.seen,
             }
