@@ -28,7 +28,7 @@ conformance-windows:
 	mkdir -p "$(CARGO_TARGET_DIR)/wine"; export WINEPREFIX="$$(cd "$(CARGO_TARGET_DIR)/wine" && pwd)" WINEDEBUG=-all; \
 	unset DISPLAY; export WINEDLLOVERRIDES="mscoree,mshtml="; \
 	wine wineboot --init >/dev/null 2>&1; wineserver -p600; \
-	$(CONFORMANCE) --through wine --curl "$(EXE)"
+	sh tests/windows/apart.sh $(CONFORMANCE) --through wine --curl "$(EXE)" $(if $(ONLY),,--skip-list conformance/skip-windows.txt)
 
 conformance-agent: $(if $(CURL),,tool)
 	@$(NO_CASES); $(CONFORMANCE) --agent --curl "$(or $(CURL),$(OUR_TOOL))" \

@@ -12,7 +12,7 @@ windows:
 windows-zip: windows
 	sh packaging/windows.sh $(WINDOWS)/release $(WINDOWS)/zip
 
-# On Wine: unit tests of the lower floors, and the programs of tests/abi on the DLL.
+# On Wine: tests of the lowest floor, of warmwire.exe, and the programs of tests/abi on the DLL.
 test-windows:
 	sh tests/install.sh windows
-	sh tests/windows/run.sh
+	sh tests/windows/apart.sh sh tests/windows/run.sh

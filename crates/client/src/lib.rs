@@ -84,6 +84,8 @@ pub use engine::multi::{Limits, Message};
 pub use engine::process_pool;
 pub use engine::share::Locks;
 pub use engine::stores::headers::{Field, Headers, Origin};
+#[doc(hidden)]
+pub use engine::sys::is_device;
 pub use engine::{
     Descriptor, Easy, ExtraFd, Multi, Settings, Share, after_fork_in_child, engines_of_openssl,
     fork_generation, has_openssl, meter, speak_tls_by_openssl,

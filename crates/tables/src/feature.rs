@@ -45,7 +45,7 @@ pub const ALL: [Feature; 28] = [
     row("PSL", CURL_VERSION_PSL, true),
     row("SPNEGO", CURL_VERSION_SPNEGO, ON_UNIX),
     row("SSL", CURL_VERSION_SSL, true),
-    row("SSLS-EXPORT", 0, true),
+    row("SSLS-EXPORT", 0, ON_UNIX),
     row("threadsafe", CURL_VERSION_THREADSAFE, true),
     row("UnixSockets", CURL_VERSION_UNIX_SOCKETS, ON_UNIX),
     row("zstd", CURL_VERSION_ZSTD, true),

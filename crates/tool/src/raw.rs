@@ -18,6 +18,7 @@ pub use warmwire::wire::mime;
 pub use warmwire::wire::url::{Part as UrlPart, Url, flag as url_flag};
 pub use warmwire::{
     Code, Easy, EasyOption, Form, FormSource, Limits, Multi, Nanos, Origin, Settings, Share, TransferInfo,
+    is_device,
 };
 
 /// The version of curl that this program stands in for.

@@ -1,6 +1,7 @@
 //! The files that a transfer writes: opened late, never over what must stay, taken back when asked to.
 
 use crate::message::{Messages, os_text, shown};
+use crate::raw::is_device;
 use crate::request::{Bytes, Clobber};
 use crate::system::{self, make_folders, path};
 use std::fs::{self, File, OpenOptions};
@@ -87,7 +88,7 @@ impl Sink {
             Clobber::Default => !self.named_by_server,
             Clobber::Never => false,
         };
-        let opened = if overwrite { File::create(path(&name)) } else { self.open_new(&name) };
+        let opened = if overwrite { system::create(&path(&name)) } else { self.open_new(&name) };
         match opened {
             Ok(file) => {
                 self.stream = Stream::File(file);
@@ -273,10 +274,11 @@ pub fn create_directories(file: &[u8], messages: &mut Messages) -> bool {
 /// `--remove-on-error`.
 pub fn remove(name: &[u8], messages: &mut Messages) {
     let shown = shown(name);
-    let regular = fs::symlink_metadata(path(name)).is_ok_and(|meta| meta.is_file());
+    let path = path(name);
+    let regular = !is_device(&path) && fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file());
     if !regular {
         messages.warn(&format!("Skipping removal; not a regular file: {shown}"));
-    } else if fs::remove_file(path(name)).is_ok() {
+    } else if fs::remove_file(&path).is_ok() {
         messages.note(&format!("Removed output file: {shown}"));
     } else {
         messages.warn(&format!("Failed removing: {shown}"));

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::sys::{like as with_permissions_of, path};
+use crate::sys::{is_device, like as with_permissions_of, path};
 
 /// A file is read up to this length; nothing a browser keeps comes near.
 const MAX_FILE: u64 = 64 << 20;
@@ -27,12 +27,10 @@ pub fn write(name: &[u8], bytes: &[u8]) -> io::Result<()> {
         return io::stdout().lock().write_all(bytes);
     }
     let target = &*path(name);
-    let Ok(old) = fs::metadata(target) else { return replace(target, bytes, None) };
-    // A device or a pipe cannot be renamed over.
-    if !old.is_file() {
-        return fs::write(target, bytes);
+    if is_device(target) {
+        return OpenOptions::new().write(true).open(target)?.write_all(bytes);
     }
-    replace(target, bytes, Some(old.permissions()))
+    replace(target, bytes, fs::metadata(target).ok().map(|old| old.permissions()))
 }
 
 fn replace(target: &Path, bytes: &[u8], like: Option<Permissions>) -> io::Result<()> {

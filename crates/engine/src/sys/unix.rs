@@ -17,6 +17,11 @@ pub fn name_of(path: &OsStr) -> Cow<'_, [u8]> {
     Cow::Borrowed(path.as_bytes())
 }
 
+/// Whether something of that name is there that is no file (a device, a pipe): it is written to, never renamed over or removed.
+pub fn is_device(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|about| !about.is_file())
+}
+
 /// The file that a `file://` URL's decoded path names.
 pub(crate) fn path_of_url(decoded: Vec<u8>) -> Option<PathBuf> {
     Some(PathBuf::from(OsString::from_vec(decoded)))

@@ -21,14 +21,20 @@ pub fn name_of(path: &OsStr) -> Cow<'_, [u8]> {
     }
 }
 
+/// NUL is in every folder, with whatever behind a dot. Wine calls it a file, and would remove the system's /dev/null.
+pub fn is_device(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str).and_then(|name| name.split('.').next());
+    name.is_some_and(|name| name.trim_end().eq_ignore_ascii_case("NUL"))
+}
+
 /// The file that a `file://` URL's decoded path names: `/C:/folder/file`, or without a drive's letter one of the present
-/// drive. What begins with two separators is another machine's file, or a device: opening it would show that machine who we are
-/// (CVE-2019-15601).
+/// drive. What begins with two separators and no drive is another machine's file, or a device: opening it would show that machine
+/// who we are (CVE-2019-15601).
 pub(crate) fn path_of_url(decoded: Vec<u8>) -> Option<PathBuf> {
     let text = String::from_utf8(decoded).ok()?.replace('/', "\\");
-    let bytes = text.as_bytes();
-    let has_drive = matches!(bytes, [b'\\', letter, b':' | b'|', ..] if letter.is_ascii_alphabetic());
-    let text = if has_drive { text[1..].replacen('|', ":", 1) } else { text };
+    let bare = text.trim_start_matches('\\');
+    let has_drive = matches!(bare.as_bytes(), [letter, b':' | b'|', ..] if letter.is_ascii_alphabetic());
+    let text = if has_drive { bare.replacen('|', ":", 1) } else { text };
     (!text.starts_with("\\\\")).then(|| PathBuf::from(text))
 }
 

@@ -213,6 +213,11 @@ pub fn multipath_socket(ipv6: bool) -> io::Result<OwnedFd> {
     Ok(socket_with(family, SocketType::STREAM, flags, Some(ipproto::MPTCP))?)
 }
 
+/// A file for output: what one of that name held is gone.
+pub fn create(path: &Path) -> io::Result<File> {
+    File::create(path)
+}
+
 /// `--xattr`: one extended attribute of a file.
 pub fn set_attribute(file: &[u8], name: &str, value: &[u8]) -> io::Result<()> {
     rustix::fs::setxattr(path(file), name, value, rustix::fs::XattrFlags::empty())?;

@@ -1,6 +1,6 @@
 //! The operating system's floor on Windows.
 
-use crate::raw::Multi;
+use crate::raw::{Multi, is_device};
 use crate::request::Bytes;
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -70,6 +70,11 @@ pub(super) fn with_mode(builder: &mut DirBuilder, _: u32) -> &mut DirBuilder {
 /// As [`private`]: who may enter a folder is decided by where the user put it.
 pub fn keep_private(folder: &Path) -> io::Result<bool> {
     Ok(fs::symlink_metadata(folder)?.is_dir())
+}
+
+/// A device has no length that could be cut off, and Wine says so.
+pub fn create(path: &Path) -> io::Result<File> {
+    if is_device(path) { OpenOptions::new().write(true).open(path) } else { File::create(path) }
 }
 
 pub fn open_fleeting(path: &Path) -> io::Result<File> {
