@@ -88,7 +88,7 @@ impl Sink {
             Clobber::Default => !self.named_by_server,
             Clobber::Never => false,
         };
-        let opened = if overwrite { system::create(&path(&name)) } else { self.open_new(&name) };
+        let opened = if overwrite { system::create(path(&name)) } else { self.open_new(&name) };
         match opened {
             Ok(file) => {
                 self.stream = Stream::File(file);
@@ -275,10 +275,10 @@ pub fn create_directories(file: &[u8], messages: &mut Messages) -> bool {
 pub fn remove(name: &[u8], messages: &mut Messages) {
     let shown = shown(name);
     let path = path(name);
-    let regular = !is_device(&path) && fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file());
+    let regular = !is_device(path) && fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
     if !regular {
         messages.warn(&format!("Skipping removal; not a regular file: {shown}"));
-    } else if fs::remove_file(&path).is_ok() {
+    } else if fs::remove_file(path).is_ok() {
         messages.note(&format!("Removed output file: {shown}"));
     } else {
         messages.warn(&format!("Failed removing: {shown}"));
