@@ -508,7 +508,7 @@ def test_nothing_is_left(http):
 INTERRUPTED = """
 import contextlib, gc, os, signal, socket, sys, threading, time
 import warmwire
-url, how = sys.argv[1:]
+url, how, folder = sys.argv[1:]
 def soon():
     time.sleep(0.5)
     os.kill(os.getpid(), signal.SIGINT)
@@ -555,7 +555,7 @@ try:
         elif how == "ranges":
             files.cat_ranges([url] * 3, [0, 1000000, 2000000], [1, 1000001, 2000001])
         else:
-            files.get_file(url, "/dev/null")
+            files.get_file(url, os.path.join(folder, "file"))
     else:
         list(warmwire.fetch_many([url]))
 except KeyboardInterrupt:
@@ -568,10 +568,10 @@ except KeyboardInterrupt:
 """
 
 
-def test_control_c_ends_each_call(http):
+def test_control_c_ends_each_call(http, tmp_path):
     ways = "get stream asyncio many upload easy multi batches afetch cat ranges file open".split()
     command = [sys.executable, "-c", INTERRUPTED, http.url("/delay/60000/bytes/1")]
-    begun = [(how, subprocess.Popen([*command, how], stdout=-1, stderr=-1, text=True)) for how in ways]
+    begun = [(how, subprocess.Popen([*command, how, str(tmp_path)], stdout=-1, stderr=-1, text=True)) for how in ways]
     told = {how: process.communicate(timeout=60) for how, process in begun}
     assert {how: out.split() for how, (out, _) in told.items()} == {how: ["interrupted", "True", "0"] for how in ways}, told
 

@@ -238,6 +238,15 @@ def test_get_and_put(http, tmp_path):
     fs.put_file(tmp_path / "new" / "file", http.url("/sum"))
 
 
+def test_what_is_no_file_stays(http, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    with pytest.raises(warmwire.IncompleteBody):
+        WarmwireFileSystem().get_file(http.url("/cut/300/bytes/1000"), tmp_path / "pipe")
+    os.close(reader)
+    assert (tmp_path / "pipe").is_fifo()
+
+
 def test_asynchronous(http):
     async def main():
         fs = WarmwireFileSystem(asynchronous=True)

@@ -198,7 +198,8 @@ class WarmwireFileSystem(AsyncFileSystem):
                     file.write(piece)
             except BaseException:
                 file.close()
-                os.unlink(lpath)
+                if os.path.isfile(lpath):  # a device or a pipe was there before and stays
+                    os.unlink(lpath)
                 raise
 
     async def _pieces(self, path: str, callback: Any) -> AsyncIterator[bytes]:
