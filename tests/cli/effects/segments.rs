@@ -533,3 +533,16 @@ fn what_does_not_go_together() {
     let ran = curl(&["-Z", "--segments", "2", "-o", "f", "http://127.0.0.1:1/"]);
     assert_eq!(ran.code, 2, "{}", ran.stderr);
 }
+
+/// Renaming over a device would take it from the system, and who reads a pipe would never hear of the end.
+#[test]
+fn what_is_no_file_stays_as_it_is() {
+    let server = good("pipe");
+    let folder = empty_folder();
+    let pipe = folder.join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let ran = curl_in(folder, &["--segments", "2", "-o", "pipe", &server.url("/f")]);
+    assert_eq!(ran.code, 23, "{}", ran.stderr);
+    assert!(unwrapped(&ran).contains("is no file, and what comes in pieces needs one"), "{}", ran.stderr);
+    assert!(!std::fs::metadata(&pipe).unwrap().is_file());
+}

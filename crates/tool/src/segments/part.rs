@@ -2,6 +2,7 @@
 
 use super::journal::{Journal, LONGEST};
 use crate::message::{os_text, shown};
+use crate::raw::is_device;
 use crate::request::Bytes;
 use crate::system::{self, path};
 use std::fs::{self, File, OpenOptions};
@@ -24,6 +25,9 @@ fn failed(what: &str, name: &[u8], error: &io::Error) -> String {
 impl Part {
     /// Opens what is there or makes it, and locks it; with the journal, if something was begun. Or words on why that can't be.
     pub fn open(name: &[u8]) -> Result<(Part, Option<Journal>), String> {
+        if is_device(path(name)) {
+            return Err(format!("{} is no file, and what comes in pieces needs one", shown(name)));
+        }
         let part = [name, b".part"].concat();
         let journal = [name, b".part.journal"].concat();
         let next_journal = [name, b".part.journal.new"].concat();
