@@ -1,7 +1,7 @@
 #!/bin/sh
-# The tests for Windows, on Wine: unit tests of these crates, then the C programs of tests/abi on the built DLL, and
-# the Rust crate `curl`'s own tests on it.
-# Usage: tests/windows/run.sh [CRATE ...]   with crates: their unit tests alone
+# The tests for Windows, on Wine: those of these crates, then of warmwire.exe, the C programs of tests/abi on the built DLL, and
+# the Rust crate `curl`'s own tests on it. tests/windows/apart.sh goes before it.
+# Usage: tests/windows/run.sh [CRATE ...]   with crates: their tests alone
 set -eu
 cd "$(dirname "$0")/../.."
 : "${CARGO_TARGET_DIR:=target}"
