@@ -323,7 +323,6 @@ fn compressed(server: &Sshd) -> Easy {
 }
 
 #[test]
-#[ignore = "open: two of some twenty runs ended with `malformed SSH message`, and none of a hundred since"]
 fn keys_change_while_packets_are_compressed() {
     compressed(&Sshd::start_with_password("PasswordAuthentication yes\nRekeyLimit 1M").unwrap());
 }

@@ -2,18 +2,7 @@
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// With padding.
-pub fn encode(bytes: &[u8]) -> String {
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let n = chunk.iter().fold(0u32, |n, b| n << 8 | u32::from(*b)) << (8 * (3 - chunk.len()));
-        for i in 0..4 {
-            let digit = DIGITS[(n >> (18 - 6 * i)) as usize & 63];
-            out.push(if i <= chunk.len() { char::from(digit) } else { '=' });
-        }
-    }
-    out
-}
+pub use wire::base64::encode;
 
 /// `None` for anything else; the padding may be left away.
 pub fn decode(text: &[u8]) -> Option<Vec<u8>> {

@@ -1,6 +1,7 @@
 //! zlib@openssh.com and zlib (RFC 4253 §6.2): one stream for each direction, flushed with each packet.
 
-use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress};
+use flate2::{Compress, Compression, FlushCompress};
+use wire::inflater::Inflater;
 
 use crate::cipher::MAX_PACKET;
 use crate::error::Error;
@@ -39,32 +40,36 @@ impl Deflate {
     }
 }
 
-pub struct Inflate(Decompress);
+pub struct Inflate(Inflater);
 
 impl Inflate {
     pub fn new() -> Inflate {
-        Inflate(Decompress::new(true))
+        Inflate(Inflater::zlib())
     }
 
     /// The payload of a packet. One that grows over what a packet may have is refused.
     pub fn packet(&mut self, mut bytes: &[u8]) -> Result<Vec<u8>, Error> {
-        let mut out = Vec::with_capacity((bytes.len() * 4).clamp(1024, MAX_PACKET));
+        let mut out = vec![0; (bytes.len() * 4).clamp(1024, MAX_PACKET)];
+        let mut made = 0;
         loop {
-            let (before, had) = (self.0.total_in(), out.len());
-            self.0.decompress_vec(bytes, &mut out, FlushDecompress::Sync).map_err(|_| BROKEN)?;
-            bytes = &bytes[(self.0.total_in() - before) as usize..];
-            if out.len() < out.capacity() {
-                match bytes.is_empty() {
-                    true => return Ok(out),
-                    false if out.len() == had && self.0.total_in() == before => return Err(BROKEN),
-                    false => continue,
+            let step = self.0.step(bytes, &mut out[made..]).map_err(|_| BROKEN)?;
+            bytes = &bytes[step.used..];
+            made += step.made;
+            if made == out.len() {
+                if made > MAX_PACKET {
+                    return Err(BROKEN);
                 }
+                out.resize(made + made.max(4096), 0);
+            } else if step.used + step.made == 0 {
+                break;
             }
-            if out.len() > MAX_PACKET {
-                return Err(BROKEN);
-            }
-            out.reserve(out.len().max(4096));
         }
+        // The stream has an end, and something behind it.
+        if !bytes.is_empty() {
+            return Err(BROKEN);
+        }
+        out.truncate(made);
+        Ok(out)
     }
 }
 
@@ -79,6 +84,19 @@ mod tests {
             let payload: Vec<u8> = (0..n * 97).map(|i| (i * n) as u8).collect();
             let packed = deflate.packet(&[&payload[..n], &payload[n..]]).unwrap();
             assert_eq!(inflate.packet(&packed).unwrap(), payload, "{n}");
+        }
+    }
+
+    /// What can be expanded lies in a ring of 32 KiB: where a packet's last match goes over its end, all bytes have been taken in
+    /// and some have not come out.
+    #[test]
+    fn a_packet_that_goes_over_the_rings_end_comes_whole() {
+        for before in (0..2000).step_by(37) {
+            let (mut deflate, mut inflate) = (Deflate::new(), Inflate::new());
+            for payload in [vec![7; 32768 - before], vec![7; 1000], vec![9; 40_000]] {
+                let packed = deflate.packet(&[&payload]).unwrap();
+                assert!(inflate.packet(&packed).unwrap() == payload, "{before} {}", payload.len());
+            }
         }
     }
 

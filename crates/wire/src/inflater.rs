@@ -11,7 +11,8 @@ use miniz_oxide::inflate::core::{DecompressorOxide, decompress, inflate_flags};
 
 const WINDOW: usize = 32 * 1024;
 
-pub(crate) struct Inflater {
+/// A stream that is inflated.
+pub struct Inflater {
     state: Box<DecompressorOxide>,
     window: Box<[u8]>,
     /// Where the window is written next, and from where on it has not been handed out.
@@ -24,7 +25,7 @@ pub(crate) struct Inflater {
 
 /// What one step came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Step {
+pub struct Step {
     pub used: usize,
     pub made: usize,
     /// The stream has ended, and all of it has been handed out.
@@ -33,9 +34,10 @@ pub(crate) struct Step {
 
 /// What is no deflated data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Corrupt;
+pub struct Corrupt;
 
 impl Inflater {
+    /// Deflated data with nothing around it.
     pub fn raw() -> Inflater {
         Inflater {
             state: Box::default(),
@@ -48,6 +50,7 @@ impl Inflater {
         }
     }
 
+    /// With zlib's header and checksum (RFC 1950).
     pub fn zlib() -> Inflater {
         Inflater { is_zlib: true, ..Inflater::raw() }
     }

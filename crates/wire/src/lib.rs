@@ -20,7 +20,7 @@ pub mod hex;
 pub mod hsts;
 pub mod http1;
 pub mod imap;
-mod inflater;
+pub mod inflater;
 pub mod ldap;
 pub mod mime;
 pub mod mqtt;
