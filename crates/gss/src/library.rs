@@ -6,15 +6,18 @@
 
 #![allow(unsafe_code)]
 
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
+
+#[cfg(unix)]
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 use crate::oid::{HOST_BASED_SERVICE, NTLM};
 use crate::{Delegation, Error, Mechanism, Protection, Step, Target};
 
 /// The name under which MIT Kerberos' library has been installed since 2004.
-const SONAME: &CStr = c"libgssapi_krb5.so.2";
+const SONAME: &str = "libgssapi_krb5.so.2";
 
 /// Message texts of one status; a library that never comes to an end is not listened to for ever.
 const MAX_MESSAGES: usize = 8;
@@ -90,20 +93,23 @@ macro_rules! functions {
 
         impl Functions {
             /// Loads the library of this name and finds all of its functions.
-            fn load(name: &CStr) -> Result<Functions, String> {
-                let library = open(name)?;
-                Ok(Functions {
-                    $($field: {
-                        let address = symbol(library, $symbol)?;
-                        // SAFETY: `address` is not null, and the library's function of this name has had this type
-                        // since RFC 2744 (gss_set_neg_mechs since MIT Kerberos 1.8).
-                        unsafe {
-                            std::mem::transmute::<Handle, unsafe extern "C" fn(*mut u32, $($argument),*) -> u32>(
-                                address,
-                            )
-                        }
-                    },)*
-                })
+            #[cfg(unix)]
+            fn load(name: &str) -> Result<Functions, String> {
+                // SAFETY: its initialisers are those of a system library that any program may be linked with.
+                let library = unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| error.to_string())?;
+                let functions = Functions {
+                    // SAFETY: the library's function of this name has had this type since RFC 2744 (gss_set_neg_mechs since MIT
+                    // Kerberos 1.8).
+                    $($field: *unsafe { library.get($symbol.to_bytes_with_nul()) }.map_err(|error| error.to_string())?,)*
+                };
+                std::mem::forget(library); // the functions stay where they are
+                Ok(functions)
+            }
+
+            /// Windows has its own (SSPI), which nothing here speaks to: no library is looked for.
+            #[cfg(windows)]
+            fn load(name: &str) -> Result<Functions, String> {
+                Err(format!("{name} is not looked for on Windows"))
             }
         }
     };
@@ -130,40 +136,6 @@ functions! {
     unwrap: c"gss_unwrap" = fn(Handle, *const Buffer, *mut Buffer, *mut c_int, *mut u32);
     display_status: c"gss_display_status" = fn(u32, c_int, *const Oid, *mut u32, *mut Buffer);
     release_buffer: c"gss_release_buffer" = fn(*mut Buffer);
-}
-
-#[cfg(unix)]
-fn open(name: &CStr) -> Result<Handle, String> {
-    // SAFETY: `name` ends with a nul byte. The library's initialisers are those of a system library that any program
-    // may be linked with. It is never closed, so that its functions stay where they are.
-    let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-    if !library.is_null() {
-        return Ok(library);
-    }
-    // SAFETY: dlerror gives null or a text that stands until this thread's next dl call.
-    let text = unsafe {
-        let text = libc::dlerror();
-        if text.is_null() { c"unknown".to_owned() } else { CStr::from_ptr(text).to_owned() }
-    };
-    Err(text.to_string_lossy().into_owned())
-}
-
-/// Windows has its own (SSPI), which nothing here speaks to: no library is looked for.
-#[cfg(windows)]
-fn open(name: &CStr) -> Result<Handle, String> {
-    Err(format!("{} is not looked for on Windows", name.to_string_lossy()))
-}
-
-#[cfg(windows)]
-fn symbol(_: Handle, name: &CStr) -> Result<Handle, String> {
-    Err(format!("it has no {}", name.to_string_lossy()))
-}
-
-#[cfg(unix)]
-fn symbol(library: Handle, name: &CStr) -> Result<Handle, String> {
-    // SAFETY: `library` is an open library's handle and `name` ends with a nul byte.
-    let address = unsafe { libc::dlsym(library, name.as_ptr()) };
-    if address.is_null() { Err(format!("it has no {}", name.to_string_lossy())) } else { Ok(address) }
 }
 
 /// The library, loaded by whoever asks first.

@@ -15,12 +15,15 @@ use std::path::Path;
 use std::ptr::{null, null_mut};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+#[cfg(unix)]
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+
 use crate::numbers::*;
 use crate::{Encoding, Failure, Protocol, Session};
 
 /// The names under which OpenSSL 3 has been installed since 2021.
-const CRYPTO: &CStr = c"libcrypto.so.3";
-const SSL: &CStr = c"libssl.so.3";
+const CRYPTO: &str = "libcrypto.so.3";
+const SSL: &str = "libssl.so.3";
 
 /// Every object of the library's is known by its address alone.
 type Handle = *mut c_void;
@@ -43,21 +46,33 @@ macro_rules! functions {
 
         impl $name {
             /// Loads the libraries of these names and finds all of their functions.
+            #[cfg(unix)]
             fn load() -> Result<$name, String> {
-                Ok($name {
-                    $($($field: {
-                        let address = symbol(open($library)?, $symbol)?;
-                        // SAFETY: `address` is not null, and OpenSSL's function of this name has this type in each release
-                        // of its third major version, whose ABI is stable.
-                        unsafe {
-                            std::mem::transmute::<Handle, unsafe extern "C" fn($($argument),*) $(-> $result)?>(address)
-                        }
-                    },)*)*
-                    $($own: 0,)*
-                })
+                $($(let $field;)*)*
+                $({
+                    let library = open($library)?;
+                    // SAFETY: OpenSSL's function of this name has had this type in each release of its third major version, whose
+                    // ABI is stable.
+                    $($field = *unsafe { library.get($symbol.to_bytes_with_nul()) }.map_err(|error| error.to_string())?;)*
+                    std::mem::forget(library); // the functions stay where they are
+                })*
+                Ok($name { $($($field,)*)* $($own: 0,)* })
+            }
+
+            /// On Windows programs have an OpenSSL of their own, each at another place: none is looked for.
+            #[cfg(windows)]
+            fn load() -> Result<$name, String> {
+                $(let _ = $library;)*
+                Err("OpenSSL is not looked for on Windows".to_owned())
             }
         }
     };
+}
+
+#[cfg(unix)]
+fn open(name: &str) -> Result<Library, String> {
+    // SAFETY: its initialisers are those of a system library that any program may be linked with.
+    unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| error.to_string())
 }
 
 mod connection;
@@ -163,40 +178,6 @@ functions! {
         export: c"SSL_export_keying_material" =
             fn(Handle, *mut c_uchar, usize, *const c_char, usize, *const c_uchar, usize, c_int) -> c_int;
     }
-}
-
-#[cfg(unix)]
-fn open(name: &CStr) -> Result<Handle, String> {
-    // SAFETY: `name` ends with a nul byte. The library's initialisers are those of a system library that any program may be
-    // linked with. It is never closed, so that its functions stay where they are.
-    let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-    if !library.is_null() {
-        return Ok(library);
-    }
-    // SAFETY: dlerror gives null or a text that stands until this thread's next dl call.
-    let text = unsafe {
-        let text = libc::dlerror();
-        if text.is_null() { c"unknown".to_owned() } else { CStr::from_ptr(text).to_owned() }
-    };
-    Err(text.to_string_lossy().into_owned())
-}
-
-/// On Windows programs have an OpenSSL of their own, each at another place: none is looked for.
-#[cfg(windows)]
-fn open(name: &CStr) -> Result<Handle, String> {
-    Err(format!("{} is not looked for on Windows", name.to_string_lossy()))
-}
-
-#[cfg(windows)]
-fn symbol(_: Handle, name: &CStr) -> Result<Handle, String> {
-    Err(format!("it has no {}", name.to_string_lossy()))
-}
-
-#[cfg(unix)]
-fn symbol(library: Handle, name: &CStr) -> Result<Handle, String> {
-    // SAFETY: `library` is an open library's handle and `name` ends with a nul byte.
-    let address = unsafe { libc::dlsym(library, name.as_ptr()) };
-    if address.is_null() { Err(format!("it has no {}", name.to_string_lossy())) } else { Ok(address) }
 }
 
 /// The libraries, loaded by whoever asks first.

@@ -10,7 +10,7 @@ use super::*;
 #[cfg(not(miri))]
 #[test]
 fn a_library_that_is_not_there_is_an_error() {
-    let said = Functions::load(c"libno-such-thing.so.0").err().unwrap();
+    let said = Functions::load("libno-such-thing.so.0").err().unwrap();
     assert!(said.contains("libno-such-thing.so.0"), "{said}");
     let shown = Error::Absent(said.clone()).to_string();
     assert_eq!(shown, format!("GSS-API is not there: {said}"));
@@ -19,7 +19,8 @@ fn a_library_that_is_not_there_is_an_error() {
 #[cfg(not(miri))]
 #[test]
 fn a_library_that_lacks_functions_is_an_error() {
-    assert_eq!(Functions::load(c"libc.so.6").err().unwrap(), "it has no gss_import_name");
+    let said = Functions::load("libc.so.6").err().unwrap();
+    assert!(said.contains("gss_import_name"), "{said}");
 }
 
 const COMPLETE: u32 = 0;

@@ -8,7 +8,9 @@ use std::hash::{Hash, Hasher};
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 
-use super::{CRYPTO, Context, Functions, Handle, functions, open, symbol};
+#[cfg(unix)]
+use super::open;
+use super::{CRYPTO, Context, Functions, Handle, functions};
 use crate::numbers::*;
 use crate::{Failure, NotOpened};
 
