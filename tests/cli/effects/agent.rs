@@ -249,8 +249,8 @@ fn a_signal_ends_the_command_and_the_call() {
         agents.call(&[&server.url("/bytes/1")]).text();
         let process = agents.process();
         let before = server.served();
-        // Who runs the tests in the background has the shell's disregard for an interrupt.
-        let heeding = ["--default-signal=INT", tool(), "-sS", "--agent", "-N", "-o", "slow", &slow];
+        // Who runs the tests in the background has the shell's disregard for an interrupt, or nohup's for a line that is hung up.
+        let heeding = ["--default-signal=INT,HUP", tool(), "-sS", "--agent", "-N", "-o", "slow", &slow];
         let child = agents.program("env").args(heeding).spawn().unwrap();
         until("the transfer is under way", || server.requests().len() > before);
         assert_eq!(agents.status().text(), "agent: makes a call\n");
