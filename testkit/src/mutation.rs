@@ -2,7 +2,7 @@
 //! seeded, so a failure repeats.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::dice::Dice;
@@ -10,14 +10,24 @@ use crate::dice::Dice;
 /// Name (also that of its directory of seeds) and function.
 pub type Parser = (&'static str, fn(&[u8]));
 
+/// Where the fuzz targets and their seeds are.
+fn fuzz() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz")
+}
+
+/// A seed, by the name of its target and its own.
+pub fn seed(name: &str) -> Vec<u8> {
+    fs::read(fuzz().join("corpus").join(name)).unwrap()
+}
+
 /// Runs each parser on its seeds and on mutations of them, `rounds` of them unless MUTATION_ROUNDS in the environment says how
 /// many, or MUTATION_SECONDS how long for all that are given here.
-pub fn run(parsers: &[Parser], corpus: &Path, rounds: u32) {
+pub fn run(parsers: &[Parser], rounds: u32) {
     let number = |name| std::env::var(name).ok().map(|text: String| text.parse::<u32>().unwrap());
     let rounds = number("MUTATION_ROUNDS").unwrap_or(rounds);
     let share = number("MUTATION_SECONDS").map(|all| Duration::from_secs(all.into()) / parsers.len() as u32);
     for (name, parser) in parsers {
-        let mut seeds: Vec<Vec<u8>> = fs::read_dir(corpus.join(name))
+        let mut seeds: Vec<Vec<u8>> = fs::read_dir(fuzz().join("corpus").join(name))
             .unwrap_or_else(|error| panic!("every parser has seeds, {name}: {error}"))
             .map(|entry| fs::read(entry.unwrap().path()).unwrap())
             .collect();
@@ -36,11 +46,13 @@ pub fn run(parsers: &[Parser], corpus: &Path, rounds: u32) {
     }
 }
 
-/// The names of the fuzz targets that a manifest declares, in their order.
-pub fn targets(manifest: &Path) -> Vec<String> {
-    let manifest = fs::read_to_string(manifest).unwrap();
+/// Each of these parsers has a target for libFuzzer, in the same order, and each target that belongs here its parser.
+pub fn compare_with_targets(parsers: &[Parser], belongs: impl Fn(&str) -> bool) {
+    let manifest = fs::read_to_string(fuzz().join("Cargo.toml")).unwrap();
     let names = manifest.lines().filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
-    names.skip(1).map(str::to_owned).collect()
+    let targets: Vec<&str> = names.skip(1).filter(|name| belongs(name)).collect();
+    let names: Vec<&str> = parsers.iter().map(|(name, _)| *name).collect();
+    assert_eq!(targets, names);
 }
 
 fn mutate(input: &mut Vec<u8>, seeds: &[Vec<u8>], dice: &mut Dice) {

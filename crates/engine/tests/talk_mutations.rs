@@ -6,30 +6,21 @@ extern crate warmwire_engine as engine; // the name that the rest of the workspa
 #[path = "../../../fuzz/talk.rs"]
 mod parsers;
 
-use std::path::Path;
-
 use parsers::PARSERS;
 use tables::Code;
 use testkit::mutation;
 
 const ROUNDS: u32 = 1000;
 
-fn fuzz() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz")
-}
-
 #[test]
 fn no_server_makes_a_transfer_panic_or_hang() {
-    mutation::run(PARSERS, &fuzz().join("corpus"), ROUNDS);
+    mutation::run(PARSERS, ROUNDS);
 }
 
 /// The server that says anything is one that is understood.
 #[test]
 fn what_is_sound_is_taken() {
-    let outcome = |name: &str, is_ftp| {
-        let seed = std::fs::read(fuzz().join("corpus").join(name)).unwrap();
-        parsers::outcome(&seed, is_ftp)
-    };
+    let outcome = |name: &str, is_ftp| parsers::outcome(&mutation::seed(name), is_ftp);
     assert_eq!(outcome("talk_http1/kept", false), [(Code::Ok, 5), (Code::Ok, 12)]);
     assert_eq!(outcome("talk_http1/led_away", false), [(Code::Ok, 4), (Code::Ok, 3)]);
     assert_eq!(
@@ -40,8 +31,5 @@ fn what_is_sound_is_taken() {
 
 #[test]
 fn targets_match_parsers() {
-    let mut targets = mutation::targets(&fuzz().join("Cargo.toml"));
-    targets.retain(|name| name.starts_with("talk_"));
-    let names: Vec<&str> = PARSERS.iter().map(|(name, _)| *name).collect();
-    assert_eq!(targets, names);
+    mutation::compare_with_targets(PARSERS, |name| name.starts_with("talk_"));
 }

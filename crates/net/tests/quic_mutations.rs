@@ -6,27 +6,21 @@ extern crate warmwire_net as net; // the name that the rest of the workspace kno
 #[path = "../../../fuzz/quic.rs"]
 mod parsers;
 
-use std::path::Path;
-
 use parsers::PARSERS;
 use testkit::mutation;
 
 /// Few: there is a handshake in each.
 const ROUNDS: u32 = 200;
 
-fn fuzz() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz")
-}
-
 #[test]
 fn no_input_makes_a_connection_panic_or_hang() {
-    mutation::run(PARSERS, &fuzz().join("corpus"), ROUNDS);
+    mutation::run(PARSERS, ROUNDS);
 }
 
 /// The server that everything is said by is one that is understood.
 #[test]
 fn what_is_sound_is_taken() {
-    let seed = |name: &str| std::fs::read(fuzz().join("corpus/quic_session").join(name)).unwrap();
+    let seed = |name: &str| mutation::seed(&format!("quic_session/{name}"));
     assert_eq!(parsers::outcome(&seed("replies")), (12, Vec::new()));
     let (received, faults) = parsers::outcome(&seed("refusals"));
     assert!(received == 4 && faults.len() == 3, "{received} {faults:?}");
@@ -34,8 +28,5 @@ fn what_is_sound_is_taken() {
 
 #[test]
 fn targets_match_parsers() {
-    let mut targets = mutation::targets(&fuzz().join("Cargo.toml"));
-    targets.retain(|name| name.starts_with("quic_"));
-    let names: Vec<&str> = PARSERS.iter().map(|(name, _)| *name).collect();
-    assert_eq!(targets, names);
+    mutation::compare_with_targets(PARSERS, |name| name.starts_with("quic_"));
 }

@@ -6,29 +6,20 @@ extern crate warmwire_wire as wire; // the name that the rest of the workspace k
 #[path = "../../../fuzz/parsers.rs"]
 mod parsers;
 
-use std::path::Path;
-
 use parsers::PARSERS;
 use testkit::mutation;
 
 const ROUNDS: u32 = 3000;
 
-fn fuzz() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz")
-}
-
 #[test]
 fn no_input_makes_a_parser_panic() {
-    mutation::run(PARSERS, &fuzz().join("corpus"), ROUNDS);
+    mutation::run(PARSERS, ROUNDS);
 }
 
 /// Every parser has its fuzz target, and every target its parser; those of other crates are tested there, and those that ask
 /// another's implementation, which nothing else shall depend on, are in fuzz alone.
 #[test]
 fn targets_match_parsers() {
-    let mut targets = mutation::targets(&fuzz().join("Cargo.toml"));
     let is_elsewhere = |name: &str| ["quic_", "ssh_", "talk_", "tls_"].iter().any(|of| name.starts_with(of));
-    targets.retain(|name| !is_elsewhere(name) && !name.ends_with("_oracle"));
-    let names: Vec<&str> = PARSERS.iter().map(|(name, _)| *name).collect();
-    assert_eq!(targets, names);
+    mutation::compare_with_targets(PARSERS, |name| !is_elsewhere(name) && !name.ends_with("_oracle"));
 }
