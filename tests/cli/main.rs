@@ -12,6 +12,7 @@ mod wild;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The program under test.
@@ -24,14 +25,30 @@ pub fn here() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cli")
 }
 
-/// An empty directory for one test.
+/// An empty directory for one test. All of them stay to be looked at until the next run.
 pub fn empty_folder() -> PathBuf {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let folder = std::env::temp_dir().join(format!("warmwire-cli-{}-{number}", std::process::id()));
+    static OURS: LazyLock<PathBuf> = LazyLock::new(|| {
+        remove_left_folders();
+        std::env::temp_dir().join(format!("{FOLDER}{}", std::process::id()))
+    });
+    let folder = OURS.join(NEXT.fetch_add(1, Ordering::Relaxed).to_string());
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     folder
+}
+
+/// How the folder of one run begins; its process' number follows.
+const FOLDER: &str = "warmwire-cli-";
+
+fn remove_left_folders() {
+    for entry in std::fs::read_dir(std::env::temp_dir()).unwrap().flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix(FOLDER)?.parse::<u32>().ok());
+        if process.is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists()) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 /// Runs a program where no config file and no proxy of the user's gets in the way.
