@@ -5,6 +5,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -80,6 +81,8 @@ struct Shared {
     tls: Option<Arc<ServerConfig>>,
     /// What each connection has sent us, in order of acceptance.
     frames: Mutex<Vec<Vec<Frame>>>,
+    /// How many connections the peer has closed.
+    ended: AtomicUsize,
 }
 
 impl FramePeer {
@@ -101,7 +104,7 @@ impl FramePeer {
         let address = listener.local_addr().expect("a bound socket has an address");
         listener.set_nonblocking(true).expect("a listener can be non-blocking");
         let stop = Stop::new().expect("a process may open a pipe");
-        let shared = Arc::new(Shared { play, tls, frames: Mutex::default() });
+        let shared = Arc::new(Shared { play, tls, frames: Mutex::default(), ended: AtomicUsize::new(0) });
         let (signal, for_thread) = (stop.signal(), shared.clone());
         thread::spawn(move || accept_all(&listener, &signal, &for_thread));
         FramePeer { address, stop, shared }
@@ -114,6 +117,11 @@ impl FramePeer {
     /// How many connections there have been.
     pub fn accepts(&self) -> usize {
         self.shared.frames.lock().expect("never poisoned").len()
+    }
+
+    /// How many connections the peer itself has closed by now.
+    pub fn ended(&self) -> usize {
+        self.shared.ended.load(Ordering::SeqCst)
     }
 
     /// What a connection has sent so far, as far as it was read.
@@ -155,6 +163,7 @@ fn accept_all(listener: &TcpListener, signal: &Signal, shared: &Arc<Shared>) {
                 Err(e) if e.kind() == io::ErrorKind::ConnectionAborted => talk.stream.reset(),
                 _ => talk.stream.finish(),
             }
+            shared.ended.fetch_add(1, Ordering::SeqCst);
         });
     }
 }

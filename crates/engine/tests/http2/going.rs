@@ -8,7 +8,7 @@ use tables::Code;
 use testkit::frames::FramePeer;
 use warmwire_engine::Multi;
 
-use super::{message, patient, put, to, together};
+use super::{message, patient, put, run_until, to, together};
 
 const ENHANCE_YOUR_CALM: u32 = 11;
 
@@ -53,6 +53,42 @@ fn a_graceful_end_in_two_steps_loses_nothing() {
         assert_eq!((easy.perform(), peer.accepts()), (Code::Ok, accepts), "{}", message(&easy));
     }
     assert_eq!(&app.body.borrow()[..], b"wholewhole");
+}
+
+/// The server answers, leaves and hears nothing any more; then a request is written. What it said by then counts all the same: the
+/// reply, and that it never began on that request.
+#[test]
+fn who_hears_nothing_any_more_is_heard_to_the_end() {
+    let (go, may_go) = channel();
+    let may_go = Mutex::new(may_go);
+    let peer = FramePeer::start(move |talk| {
+        talk.greet(&[])?;
+        let stream = talk.request()?;
+        if talk.number == 0 {
+            let _ = may_go.lock().unwrap().recv();
+            talk.go_away(stream, 0)?;
+            talk.answer(stream, 200, b"on 0")?;
+            return talk.break_off();
+        }
+        talk.answer(stream, 200, b"on 1")?;
+        talk.hold()
+    });
+    let (one, two) = (to(&peer), to(&peer));
+    patient(&[&one.0, &two.0]);
+    let multi = Multi::default();
+    multi.add(&one.0);
+    run_until(&multi, || peer.accepts() == 1 && peer.requests(0) == 1);
+    go.send(()).unwrap();
+    super::eventually(|| peer.ended() == 1);
+    assert_eq!(multi.add(&two.0), tables::MultiCode::Ok);
+    run_until(&multi, || multi.running() == 0);
+    while let Some((ended, _)) = multi.next_message() {
+        assert_eq!(ended.code, Code::Ok, "{}", ended.easy.state().message());
+    }
+    assert_eq!((&one.1.body.borrow()[..], &two.1.body.borrow()[..]), (&b"on 0"[..], &b"on 1"[..]));
+    assert_eq!((peer.accepts(), peer.requests(0), peer.requests(1)), (2, 1, 1));
+    multi.remove(&one.0);
+    multi.remove(&two.0);
 }
 
 /// What the server may have begun on is lost with it: it may not be done twice.

@@ -95,6 +95,26 @@ fn what_is_refused_goes_to_another_connection() {
     assert_eq!((&app.body.borrow()[..], peer.accepts()), (&b"200000"[..], 2));
 }
 
+/// Who refuses after a part of the reply does so too late: the application would get that part twice, and a whole reply of it.
+#[test]
+fn what_is_refused_within_its_reply_does_not_go_again() {
+    let peer = FramePeer::start(|talk| {
+        talk.greet(&[])?;
+        let stream = talk.request()?;
+        if talk.number == 0 {
+            half(talk, stream)?;
+            talk.reset(stream, REFUSED_STREAM)?;
+            return talk.hold();
+        }
+        talk.answer(stream, 200, b"helloworld")?;
+        talk.hold()
+    });
+    let (easy, app) = to(&peer);
+    let code = easy.perform();
+    assert_eq!((code, peer.accepts()), (Code::SendError, 1), "{}", message(&easy));
+    assert_eq!(&app.body.borrow()[..], b"hello");
+}
+
 #[test]
 fn a_server_that_always_refuses_is_asked_six_times() {
     let (code, words, accepts) = fetch(|talk, stream| talk.reset(stream, REFUSED_STREAM));
