@@ -8,6 +8,7 @@ use std::any::Any;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::rc::Rc;
 
 use testkit::body::{fnv1a, pattern};
 use testkit::cutter::{Cut, Cutter, Fault, Plan, Side, Talk};
@@ -47,6 +48,8 @@ struct Conversation {
     upload: Option<&'static str>,
     /// An upload has been taken when the server has these bytes, and has said those.
     taken: Option<(&'static [u8], &'static [u8])>,
+    /// What the server itself has heard on its last connection, where the relay sees only TLS.
+    heard: Option<Box<dyn Fn() -> Vec<u8>>>,
     /// Codes of a conversation that was lost before the server had said that; the last ones stand for the rest.
     codes: Vec<(&'static [u8], Vec<i32>)>,
     /// FTP's data connection is cut as well.
@@ -69,6 +72,7 @@ impl Conversation {
             body: body.to_vec(),
             upload: None,
             taken: None,
+            heard: None,
             codes: Vec::new(),
             has_data: false,
             ends_by_closing: None,
@@ -278,8 +282,8 @@ impl Trial<'_> {
         if answer.ms > AMPLE / 2 {
             return Err("late");
         }
-        let whole = self.is_whole(answer, passed);
         if answer.code == 0 {
+            let whole = self.is_whole(answer, passed);
             let said = &passed[0].server;
             let ends = self.conversation.ends_by_closing;
             let ends = ends.is_some_and(|(from, until)| holds(said, from) && !holds(said, until));
@@ -310,7 +314,11 @@ impl Trial<'_> {
 
     fn is_whole(&self, answer: &Answer, passed: &[Talk; 2]) -> bool {
         let taken = self.conversation.taken.is_none_or(|(had, said)| {
-            passed.iter().any(|talk| holds(&talk.client, had)) && holds(&passed[0].server, said)
+            let heard = match &self.conversation.heard {
+                Some(heard) => holds(&heard(), had),
+                None => passed.iter().any(|talk| holds(&talk.client, had)),
+            };
+            heard && holds(&passed[0].server, said)
         });
         taken && answer.bytes == self.conversation.body.len()
     }
@@ -337,6 +345,7 @@ cuts! {
     "cuts-http-put", "cuts-http-put-full", |_| put();
     "cuts-https", "cuts-https-full", https;
     "cuts-http-proxy", "cuts-http-proxy-full", |_| proxy();
+    "cuts-https-proxy", "cuts-https-proxy-full", https_proxy;
     "cuts-socks4", "cuts-socks4-full", |_| socks4();
     "cuts-socks5", "cuts-socks5-full", |_| socks5();
     "cuts-http2", "cuts-http2-full", |_| http2();
@@ -348,10 +357,13 @@ cuts! {
     "cuts-imap", "cuts-imap-full", |_| imap();
     "cuts-smtp", "cuts-smtp-full", |_| smtp();
     "cuts-pop3-stls", "cuts-pop3-stls-full", pop3_stls;
+    "cuts-imap-starttls", "cuts-imap-starttls-full", imap_starttls;
+    "cuts-smtp-starttls", "cuts-smtp-starttls-full", smtp_starttls;
     "cuts-ftps", "cuts-ftps-full", ftps;
     "cuts-http2-tls", "cuts-http2-tls-full", http2_tls;
     "cuts-mqtt-publish", "cuts-mqtt-publish-full", |_| mqtt_publish();
     "cuts-gopher", "cuts-gopher-full", |_| gopher();
+    "cuts-telnet", "cuts-telnet-full", |_| telnet();
     "cuts-dict", "cuts-dict-full", |_| dict();
     "cuts-ldap", "cuts-ldap-full", |_| ldap();
     "cuts-mqtt", "cuts-mqtt-full", |_| mqtt();
@@ -452,6 +464,20 @@ fn proxy() -> Conversation {
         .ends_by_closing("200 OK\r\n", "Length: 20\r\n")
         .code("200 OK\r\n", &[52, 56])
         .code("", &[18, 56])
+}
+
+/// What is said to the proxy is in TLS; what is said through it isn't.
+fn https_proxy(run: &Context) -> Conversation {
+    let script =
+        vec![expect("\r\n\r\n"), send("HTTP/1.1 200 ok\r\nX: y\r\n\r\n"), expect("\r\n\r\n"), send(LENGTH)];
+    let config = run.world.authority.good().server_config().expect("a usable pair");
+    let peer = RawPeer::tls(vec![script], config);
+    let ca = format!("PROXY_CAINFO={}", run.world.ca());
+    Conversation::with(peer.address(), peer, "http://nowhere.test/", BODY.as_bytes())
+        .set(&[&ca, "PROXY=https://localhost:%p", "HTTPPROXYTUNNEL=1", "RESOLVE=localhost:%p:127.0.0.1"])
+        .code("", &[18, 35, 52, 56])
+        .length_varies()
+        .stride(5)
 }
 
 fn socks4() -> Conversation {
@@ -583,12 +609,12 @@ fn pop3() -> Conversation {
 /// A server whose TLS begins when the script says so.
 fn upgraded(run: &Context, script: Script, url: &str, body: &str) -> Conversation {
     let config = run.world.authority.good().server_config().expect("a usable pair");
-    let peer = RawPeer::upgradable(vec![script.into_iter().chain([Step::ReadAll]).collect()], config);
+    let peer =
+        Rc::new(RawPeer::upgradable(vec![script.into_iter().chain([Step::ReadAll]).collect()], config));
     let ca = format!("CAINFO={}", run.world.ca());
-    Conversation::with(peer.address(), peer, url, body.as_bytes())
-        .set(&[&ca, "RESOLVE=localhost:%p:127.0.0.1", "USE_SSL=3"])
-        .length_varies()
-        .stride(5)
+    let mut conversation = Conversation::with(peer.address(), peer.clone(), url, body.as_bytes());
+    conversation.heard = Some(Box::new(move || peer.received().pop().unwrap_or_default()));
+    conversation.set(&[&ca, "RESOLVE=localhost:%p:127.0.0.1", "USE_SSL=3"]).length_varies().stride(5)
 }
 
 fn pop3_stls(run: &Context) -> Conversation {
@@ -658,6 +684,60 @@ fn smtp() -> Conversation {
         .set(&["MAIL_FROM=me@b", "MAIL_RCPT=a@b"])
         .puts(BODY, "abcdefghij\r\n.\r\n", "taken\r\n")
         .code("", &[8, 55, 56, 67])
+}
+
+fn imap_starttls(run: &Context) -> Conversation {
+    let begins = lines(&[
+        ("", "* OK hi\r\n"),
+        ("A001 CAPABILITY\r\n", "* CAPABILITY IMAP4rev1 STARTTLS\r\nA001 OK\r\n"),
+        ("A002 STARTTLS\r\n", "A002 OK go\r\n"),
+    ]);
+    let goes_on = [
+        ("A003 CAPABILITY\r\n", "* CAPABILITY IMAP4rev1\r\nA003 OK\r\n"),
+        ("A004 LOGIN u p\r\n", "A004 OK in\r\n"),
+        ("A005 SELECT INBOX\r\n", "* 1 EXISTS\r\nA005 OK\r\n"),
+        ("BODY[]\r\n", "* 1 FETCH (BODY[] {20}\r\n0123456789abcdefghij)\r\nA006 OK\r\n"),
+    ];
+    let script = begins.into_iter().chain([Step::StartTls]).chain(exchanges(&goes_on));
+    upgraded(run, script.collect(), "imap://u:p@localhost:%p/INBOX/;MAILINDEX=1", BODY)
+        .code("go\r\n", &[56, 64])
+        .code("", &[8, 18, 35, 56, 67])
+}
+
+fn smtp_starttls(run: &Context) -> Conversation {
+    let begins = lines(&[
+        ("", "220 hi\r\n"),
+        ("EHLO client\r\n", "250-me\r\n250 STARTTLS\r\n"),
+        ("STARTTLS\r\n", "220 go\r\n"),
+    ]);
+    let goes_on = [
+        ("EHLO client\r\n", "250-me\r\n250 SIZE\r\n"),
+        ("MAIL FROM:<me@b> SIZE=20\r\n", "250 one\r\n"),
+        ("RCPT TO:<a@b>\r\n", "250 two\r\n"),
+        ("DATA\r\n", "354 go\r\n"),
+        ("\r\n.\r\n", "250 taken\r\n"),
+    ];
+    let script = begins.into_iter().chain([Step::StartTls]).chain(exchanges(&goes_on));
+    upgraded(run, script.collect(), "smtp://localhost:%p/client", "")
+        .set(&["MAIL_FROM=me@b", "MAIL_RCPT=a@b"])
+        .puts(BODY, "abcdefghij\r\n.\r\n", "220 go\r\n")
+        .code("go\r\n", &[56, 64])
+        .code("", &[8, 35, 55, 56, 67])
+}
+
+/// A server that asks what the terminal is, hears a line and says one.
+fn telnet() -> Conversation {
+    let script = vec![
+        Step::Send(b"\xff\xfd\x18\xff\xfa\x18\x01\xff\xf0".to_vec()),
+        expect("hello\r\n"),
+        send(BODY),
+        Step::Finish,
+    ];
+    Conversation::scripted(script, "telnet://127.0.0.1:%p/", BODY)
+        .set(&["TELNETOPTIONS=TTYPE=vt100"])
+        .puts("hello\r\n", "hello\r\n", "")
+        .ends_by_closing("", "nothing tells the end before it")
+        .code("", &[56])
 }
 
 fn dict() -> Conversation {

@@ -86,7 +86,7 @@ fn deep(case: Case) -> Case {
 
 /// What must hold whoever speaks TLS: these run a second time on our library with the system's OpenSSL. Not among them is what speaks none,
 /// what is QUIC's (rustls' always), and what is one library's alone (`valgrind-openssl` has its own, `pycurl-cadata` asks for it itself).
-const EITHER_TLS: [&str; 49] = [
+const EITHER_TLS: [&str; 52] = [
     "certificates-refused",
     "certificates-accepted-when-told",
     "missing-ca-file",
@@ -124,6 +124,9 @@ const EITHER_TLS: [&str; 49] = [
     "cuts-https",
     "cuts-http2-tls",
     "cuts-pop3-stls",
+    "cuts-imap-starttls",
+    "cuts-smtp-starttls",
+    "cuts-https-proxy",
     "cuts-ftps",
     "multi-taken-down-in-any-state",
     "wild-ostree",
