@@ -24,12 +24,13 @@ PATH=$(cd "$target" && pwd)/tools/bin:$PATH
 every=$(sed -n 's/^name = "\(.*\)"$/\1/p' fuzz/Cargo.toml | tail -n +2)
 targets=${TARGETS:-$every}
 each=$((all / $(echo "$targets" | wc -w)))
+nightly=$(sh crates/capi/link.sh --nightly) # the one that the other checks of this kind use
 host=$(rustc -vV | sed -n 's/^host: //p')
 built=fuzz/target/$host/release
 if [ -n "$TARGETS" ]; then
-    for target in $targets; do cargo +nightly fuzz build --target "$host" --target-dir fuzz/target "$target"; done
+    for target in $targets; do cargo "+$nightly" fuzz build --target "$host" --target-dir fuzz/target "$target"; done
 else
-    cargo +nightly fuzz build --target "$host" --target-dir fuzz/target
+    cargo "+$nightly" fuzz build --target "$host" --target-dir fuzz/target
 fi
 
 # The programs themselves: `cargo fuzz run` would compile each once more.
