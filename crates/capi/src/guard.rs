@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 
 use tables::reentry::{self, Entry, Where};
 
-use crate::sys::thread;
+use crate::sys::{thread, thread_ended};
 use crate::{stack, unwind};
 
 /// Run the body of an exported function; a panic becomes `fallback`, an exception of the application's passes.
@@ -141,13 +141,20 @@ impl Gate {
     fn state(&self) -> State {
         match self.owner.load(Ordering::Acquire) {
             0 => State::Free,
-            owner if owner != thread() => State::Busy,
-            _ if self.mark_stands() => State::Inside,
-            _ => {
-                self.owner.store(0, Ordering::Release); // jumped over
-                self.place.store(ANY_CALLBACK, Ordering::Relaxed);
-                State::Free
-            }
+            owner if owner != thread() => self.forget(owner, thread_ended(owner), State::Busy),
+            owner => self.forget(owner, !self.mark_stands(), State::Inside),
+        }
+    }
+
+    /// What the gate says of an owner whose frames may be gone: jumped over, or with their thread.
+    fn forget(&self, owner: usize, gone: bool, otherwise: State) -> State {
+        if !gone {
+            return otherwise;
+        }
+        // Of two threads that find it out at once the other may be inside by now.
+        match self.owner.compare_exchange(owner, 0, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => State::Free,
+            Err(_) => otherwise,
         }
     }
 
@@ -172,7 +179,7 @@ impl Gate {
         match self.owner.compare_exchange(0, thread(), Ordering::AcqRel, Ordering::Acquire) {
             Err(owner) if owner == thread() => return Ok(body()),
             Err(_) => return Err(Denied::Busy),
-            Ok(_) => {}
+            Ok(_) => self.place.store(ANY_CALLBACK, Ordering::Relaxed), // who jumped has left another
         }
         let mut mark: Mark = [0; MARK_WORDS];
         let at = &raw mut mark;

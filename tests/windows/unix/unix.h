@@ -40,9 +40,15 @@ static inline int unix_send(int fd, const void *data, size_t length, int flags)
 }
 #define send unix_send
 
+/* MSG_WAITALL is done here: Wine's sockets never block beneath, and it ends with what has come. */
 static inline int unix_recv(int fd, void *data, size_t length, int flags)
 {
-  return recv((SOCKET)fd, (char *)data, (int)length, flags);
+  int all = flags & MSG_WAITALL, done = 0, got;
+  do {
+    got = recv((SOCKET)fd, (char *)data + done, (int)length - done, flags & ~MSG_WAITALL);
+    done += got > 0 ? got : 0;
+  } while(all && got > 0 && done < (int)length);
+  return done ? done : got;
 }
 #define recv unix_recv
 

@@ -7,14 +7,16 @@ use std::os::windows::io::{AsRawSocket, FromRawSocket, IntoRawSocket};
 use std::ptr;
 
 use net::filter::open::Target;
-use windows_sys::Win32::Foundation::{HANDLE, WAIT_OBJECT_0};
+use windows_sys::Win32::Foundation::{
+    CloseHandle, ERROR_INVALID_PARAMETER, GetLastError, HANDLE, WAIT_OBJECT_0,
+};
 use windows_sys::Win32::Networking::WinSock as winsock;
 use windows_sys::Win32::Storage::FileSystem::{FILE_TYPE_DISK, FILE_TYPE_PIPE, GetFileType};
 use windows_sys::Win32::System::Environment::GetEnvironmentVariableA;
 use windows_sys::Win32::System::Memory as memory;
 use windows_sys::Win32::System::Pipes::PeekNamedPipe;
 use windows_sys::Win32::System::Threading::{
-    GetCurrentThreadId, GetCurrentThreadStackLimits, WaitForSingleObject,
+    GetCurrentThreadId, GetCurrentThreadStackLimits, OpenThread, THREAD_SYNCHRONIZE, WaitForSingleObject,
 };
 
 pub use std::os::windows::io::{BorrowedSocket, OwnedSocket, RawSocket};
@@ -251,6 +253,21 @@ pub fn in_forked_child(_body: unsafe extern "C" fn()) {}
 pub fn thread() -> usize {
     // SAFETY: no preconditions.
     unsafe { GetCurrentThreadId() as usize }
+}
+
+/// Whether a thread has come to its end since. `pthread_exit` of winpthreads is a jump, which runs no destructor.
+#[cold]
+pub fn thread_ended(thread: usize) -> bool {
+    // SAFETY: a number is asked about, and a handle closed that was opened here.
+    unsafe {
+        let handle = OpenThread(THREAD_SYNCHRONIZE, 0, thread as u32);
+        if handle.is_null() {
+            return GetLastError() == ERROR_INVALID_PARAMETER;
+        }
+        let ended = WaitForSingleObject(handle, 0) == WAIT_OBJECT_0;
+        CloseHandle(handle);
+        ended
+    }
 }
 
 /// The stack that this thread, or its fibre, stands on.

@@ -89,7 +89,7 @@ fn compile(source: &Path, to: &Path, link: &Link) -> PathBuf {
 /// On the Wine that `tests/windows/run.sh` has prepared: whoever runs the tests may have another.
 fn run(program: &Path, folder: &Path, variables: &[(&str, String)]) -> Output {
     let mut command = Command::new("timeout");
-    command.args(["60", "wine"]).arg(program).current_dir(folder);
+    command.args(["300", "wine"]).arg(program).current_dir(folder);
     assert!(std::env::var_os("WINEPREFIX").is_some(), "tests/windows/run.sh runs these");
     command.envs(variables.iter().map(|(name, value)| (name, value)));
     command.output().unwrap()
