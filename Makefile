@@ -98,6 +98,7 @@ test-deep: test conformance-agent conformance-lib
 	INTERLEAVINGS=20000 cargo test --quiet -p warmwire-net --test pool_interleavings --test kept_interleavings \
 		--test process_interleavings
 	INTERLEAVINGS=20000 cargo test --quiet -p warmwire-engine --test share_interleavings
+	INTERLEAVINGS=20000 cargo test --quiet -p warmwire-capi --test global_interleavings
 	$(MAKE) soak MINUTES=4
 	if sh crates/capi/link.sh --nightly >/dev/null; then $(MAKE) miri careful; \
 	else echo "NOT RUN: Miri and cargo-careful, for want of their compiler" >&2; fi

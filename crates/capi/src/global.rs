@@ -5,7 +5,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_long};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::Once;
 
 use tables::Code;
 use tables::constant::{
@@ -15,20 +15,21 @@ use tables::constant::{
 
 use crate::guard::entry;
 use crate::memory::{self, CallocFn, FreeFn, MallocFn, ReallocFn, StrdupFn};
+use crate::users::Users;
 use crate::{sys, version};
 
 /// Calls of curl_global_init without their cleanup.
-static USERS: AtomicUsize = AtomicUsize::new(0);
+static USERS: Users = Users::new();
 
 /// Before the first handle: a forked child must not go on with its parent's threads and pollers.
 pub fn prepare_process() {
-    static PREPARED: AtomicBool = AtomicBool::new(false);
+    static PREPARED: Once = Once::new();
     unsafe extern "C" fn in_child() {
         runtime::after_fork_in_child();
     }
     // Miri knows neither fork nor what registers for it.
-    if !cfg!(miri) && !PREPARED.swap(true, Ordering::AcqRel) {
-        sys::in_forked_child(in_child);
+    if !cfg!(miri) {
+        PREPARED.call_once(|| sys::in_forked_child(in_child));
     }
 }
 
@@ -36,7 +37,7 @@ pub fn prepare_process() {
 pub extern "C-unwind" fn curl_global_init(_flags: c_long) -> c_int {
     entry(Code::FailedInit.id(), || {
         prepare_process();
-        USERS.fetch_add(1, Ordering::AcqRel);
+        USERS.enter(|| ());
         Code::Ok.id()
     })
 }
@@ -45,7 +46,7 @@ pub extern "C-unwind" fn curl_global_init(_flags: c_long) -> c_int {
 /// The functions behave like those of the C library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_global_init_mem(
-    flags: c_long,
+    _flags: c_long,
     malloc: Option<MallocFn>,
     free: Option<FreeFn>,
     realloc: Option<ReallocFn>,
@@ -57,20 +58,18 @@ pub unsafe extern "C-unwind" fn curl_global_init_mem(
         else {
             return Code::FailedInit.id();
         };
+        prepare_process();
         // Like curl: later calls only count, since blocks of the first functions are about.
-        if USERS.load(Ordering::Acquire) == 0 {
-            memory::install(memory::Functions { malloc, free });
-        }
-        curl_global_init(flags)
+        USERS.enter(|| memory::install(memory::Functions { malloc, free }));
+        Code::Ok.id()
     })
 }
 
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn curl_global_cleanup() {
     entry((), || {
-        let before = USERS.fetch_update(Ordering::AcqRel, Ordering::Acquire, |users| users.checked_sub(1));
         // What handles left in the process-wide pool ends politely. A program that never counted is at its end too.
-        if before.is_err() || before == Ok(1) {
+        if USERS.leave() {
             engine::process_pool::close_all();
         }
     });

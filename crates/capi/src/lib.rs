@@ -36,6 +36,12 @@ mod sys;
 pub mod text;
 mod unwind;
 pub mod url;
+mod users;
 pub mod version;
 pub mod warmwire;
 pub mod ws;
+
+/// std's, for what tests/global_interleavings.rs compiles once more with shuttle's.
+mod sync {
+    pub use std::sync::Mutex;
+}

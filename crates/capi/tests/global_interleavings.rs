@@ -1,0 +1,75 @@
+//! curl_global_init_mem and curl_global_cleanup by several threads, in thousands of orders of their steps: src/users.rs compiled once
+//! more, with shuttle's locks. Who has come in finds functions installed, which nobody replaces until all have left.
+//!
+//! `INTERLEAVINGS=n` says how many orders (400) of each kind. A failure prints the one to be replayed.
+
+#[allow(dead_code)]
+#[path = "../src/users.rs"]
+mod users;
+
+mod sync {
+    pub use shuttle::sync::Mutex;
+}
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+
+use shuttle::sync::atomic::AtomicUsize;
+use shuttle::thread;
+use users::Users;
+
+const THREADS: usize = 3;
+
+/// What stands for the process.
+#[derive(Default)]
+struct Process {
+    users: Users,
+    /// Whose functions are in use; 0: the C library's.
+    functions: AtomicUsize,
+    installed: AtomicUsize,
+    ends: AtomicUsize,
+}
+
+impl Process {
+    fn visit(&self, number: usize) {
+        self.users.enter(|| {
+            self.installed.fetch_add(1, SeqCst);
+            self.functions.store(number, SeqCst);
+        });
+        let with = self.functions.load(SeqCst);
+        assert_ne!(with, 0, "came in before anything was installed");
+        for _ in 0..2 {
+            thread::yield_now();
+            assert_eq!(self.functions.load(SeqCst), with, "a block is freed by other functions than gave it");
+        }
+        if self.users.leave() {
+            self.ends.fetch_add(1, SeqCst);
+        }
+    }
+}
+
+fn explore(body: fn()) {
+    let count = std::env::var("INTERLEAVINGS").map_or(400, |text| text.parse().expect("a number"));
+    shuttle::check_random(body, count);
+    shuttle::check_pct(body, count, 3);
+}
+
+#[test]
+fn functions_are_replaced_under_nobody() {
+    explore(|| {
+        let process = Arc::new(Process::default());
+        let running: Vec<_> = (1..=THREADS)
+            .map(|number| {
+                let process = process.clone();
+                thread::spawn(move || process.visit(number))
+            })
+            .collect();
+        running.into_iter().for_each(|one| one.join().unwrap());
+        let (installed, ends) = (process.installed.load(SeqCst), process.ends.load(SeqCst));
+        assert!(
+            installed == ends && (1..=THREADS).contains(&ends),
+            "{installed} first ones, {ends} last ones"
+        );
+        assert!(process.users.leave(), "who never counted is at its end");
+    });
+}
