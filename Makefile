@@ -77,7 +77,7 @@ bench-python:
 	sh tests/install.sh packages python_tools python_bench
 	fresh=$$(sh python/fresh.sh) && PYTHONDONTWRITEBYTECODE=1 BENCH_PART=$(or $(PART),1) $$fresh python/bench/bench.py $(ROWS)
 
-test: deps check unit fuzz servers python conformance odd-replies sanitize-if-possible coverage counts
+test: deps check unit fuzz servers python conformance odd-replies sanitize-if-possible windows-if-possible coverage counts
 
 # Every parser on mutated input for a minute in all.
 fuzz:
@@ -89,7 +89,7 @@ simulate:
 	SEEDS=$(or $(SEEDS),2000) FROM=$(or $(FROM),1) cargo test --quiet -p warmwire-engine --test simulation
 
 # Everything long besides.
-test-deep: test conformance-agent conformance-lib
+test-deep: test conformance-agent conformance-lib test-windows conformance-windows
 	sh tests/install.sh h2spec
 	$(MAKE) simulate SEEDS=100000
 	WARMWIRE_CHAINS=5000 cargo test --quiet -p warmwire-net --test x509_oracle

@@ -20,15 +20,13 @@ conformance: $(if $(CURL),,tool)
 		$(if $(or $(CURL),$(ONLY)),,--skip-list conformance/skip.txt \
 		--write-passed $(CARGO_TARGET_DIR)/conformance/passed.txt)
 
-# What was built last; EXE names another one. The server of Wine stays for the length of the run: a command starts ten times as fast.
-EXE ?= $(firstword $(wildcard $(CARGO_TARGET_DIR)/x86_64-pc-windows-gnu/release/warmwire.exe \
-	$(CARGO_TARGET_DIR)/x86_64-pc-windows-gnu/debug/warmwire.exe))
+# The debug build that test-windows has, or what EXE names.
+EXE ?= $(CARGO_TARGET_DIR)/x86_64-pc-windows-gnu/debug/warmwire.exe
 conformance-windows:
-	@$(NO_CASES); test -n "$(EXE)" || { echo "no warmwire.exe: make windows"; exit 1; }; \
-	mkdir -p "$(CARGO_TARGET_DIR)/wine"; export WINEPREFIX="$$(cd "$(CARGO_TARGET_DIR)/wine" && pwd)" WINEDEBUG=-all; \
-	unset DISPLAY; export WINEDLLOVERRIDES="mscoree,mshtml="; \
-	wine wineboot --init >/dev/null 2>&1; wineserver -p600; \
-	sh tests/windows/apart.sh $(CONFORMANCE) --through wine --curl "$(EXE)" $(if $(ONLY),,--skip-list conformance/skip-windows.txt)
+	@set -e; $(NO_CASES); sh tests/install.sh windows; \
+	$(if $(filter command line environment,$(origin EXE)),,cargo build --quiet --target x86_64-pc-windows-gnu -p warmwire-tool;) \
+	sh tests/windows/apart.sh sh -euc '. tests/windows/wine.sh; "$$@"' wine \
+		$(CONFORMANCE) --through wine --curl "$(EXE)" $(if $(ONLY),,--skip-list conformance/skip-windows.txt)
 
 conformance-agent: $(if $(CURL),,tool)
 	@$(NO_CASES); $(CONFORMANCE) --agent --curl "$(or $(CURL),$(OUR_TOOL))" \

@@ -16,9 +16,10 @@ fn tool(folder: &Path) -> Command {
     let program = std::env::var_os("WARMWIRE_EXE").expect("WARMWIRE_EXE names warmwire.exe");
     let mut command = Command::new(std::env::var_os("WINE").unwrap_or_else(|| "wine".into()));
     command.arg(program).current_dir(folder).stdin(Stdio::null()).env("WINEDEBUG", "-all");
-    for name in
-        ["CURL_HOME", "XDG_CONFIG_HOME", "WINEHOME", "http_proxy", "https_proxy", "all_proxy", "no_proxy"]
-    {
+    let settings = ["CURL_HOME", "XDG_CONFIG_HOME", "WINEHOME"];
+    let proxies = ["http_proxy", "https_proxy", "all_proxy", "no_proxy"];
+    let secrets = ["CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE"];
+    for name in settings.into_iter().chain(proxies).chain(secrets) {
         command.env_remove(name);
     }
     command
@@ -239,6 +240,123 @@ fn each_kind_of_transfer() {
     assert!(out.status.success(), "{}", said(&out));
     assert_eq!(fs::metadata(folder.path().join("parts")).unwrap().len(), 5_000_000);
     assert!(!names(folder.path()).iter().any(|name| name.contains(".part")));
+}
+
+/// Where a file is, in a URL.
+fn file_url(path: &str) -> String {
+    format!("file:///{}", path.replace('?', "%3F"))
+}
+
+/// CVE-2019-15601: no name of a URL's leads to another machine or a device, whichever way the kernel has of naming them.
+#[test]
+#[ignore = "make test-windows: needs wine and warmwire.exe"]
+fn a_file_url_names_a_file_of_this_machine() {
+    let folder = folder();
+    fs::write(folder.path().join("a\u{fc} b.txt"), "here").unwrap();
+    fs::write(folder.path().join("plain.txt"), "here").unwrap();
+    let path = folder.path().display().to_string();
+    let back = path.replace('/', "\\");
+    for url in [
+        file_url(&format!("Z:{path}/a%C3%BC%20b.txt")),
+        file_url(&format!("Z:{back}\\plain.txt")),
+        file_url(&format!("z|{path}/plain.txt")),
+        file_url(&format!("/Z:{path}/plain.txt")),
+        format!("file://127.0.0.1/Z:{path}/plain.txt"),
+    ] {
+        assert_eq!(said(&run(folder.path(), &["-sS", "-g", &url])), "here", "{url}");
+    }
+    for url in [
+        file_url(&format!("/machine{path}/plain.txt")),
+        file_url(&format!("/?/Z:{path}/plain.txt")),
+        file_url(&format!("??/Z:{path}/plain.txt")),
+        file_url(&format!("%5C??%5CZ:{back}\\plain.txt")),
+        file_url("/./pipe/name"),
+        format!("file://machine{path}/plain.txt"),
+    ] {
+        let out = run(folder.path(), &["-sS", "-g", &url]);
+        assert_eq!(out.status.code(), Some(3), "{url}: {}", said(&out));
+    }
+    let missing = run(folder.path(), &["-sS", &file_url(&format!("Z:{path}/missing"))]);
+    assert_eq!(missing.status.code(), Some(37), "{}", said(&missing));
+    let up = folder.path().join("sent.txt");
+    let url = file_url(&format!("Z:{path}/sent.txt"));
+    assert!(run(folder.path(), &["-sS", "-T", "plain.txt", &url]).status.success());
+    assert_eq!(fs::read_to_string(up).unwrap(), "here");
+}
+
+/// Roots of the user's store count, but those that are for something else or that were disallowed; a file that is named
+/// stands in the store's place unless both are asked for.
+#[test]
+#[ignore = "make test-windows: needs wine and warmwire.exe"]
+fn the_systems_store_is_trusted() {
+    let folder = folder();
+    let program = folder.path().join("trust.exe");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/windows/trust.c");
+    let built = Command::new("x86_64-w64-mingw32-gcc")
+        .args(["-O2", "-Wall", "-Wextra", "-Werror", source, "-lcrypt32", "-o"])
+        .arg(&program)
+        .output()
+        .unwrap();
+    assert!(built.status.success(), "{}", said(&built));
+    let trust = |words: &[&str]| {
+        let mut command = Command::new(std::env::var_os("WINE").unwrap_or_else(|| "wine".into()));
+        let out = command.arg(&program).args(words).current_dir(folder.path()).output().unwrap();
+        assert!(out.status.success(), "{words:?}: {}", said(&out));
+    };
+    let (authority, other) = (Authority::new(), Authority::new());
+    let server = HttpServer::tls(authority.good().server_config().unwrap());
+    fs::write(folder.path().join("ca.pem"), authority.ca_pem()).unwrap();
+    fs::write(folder.path().join("other.pem"), other.ca_pem()).unwrap();
+    let url = server.url("/bytes/3");
+    let code = |words: &[&str]| {
+        let out = run(folder.path(), &[words, &["-sS", url.as_str()]].concat());
+        (out.status.code(), said(&out))
+    };
+    let (ok, not_trusted) = (Some(0), Some(60));
+    assert_eq!(code(&[]).0, not_trusted);
+    trust(&["add", "ROOT", "ca.pem"]);
+    let held = [
+        code(&[]),
+        code(&["--cacert", "other.pem"]),
+        code(&["--ca-native", "--cacert", "other.pem"]),
+        code(&["-k", "--cacert", "other.pem"]),
+    ];
+    // For clients' certificates alone, then for servers', too.
+    trust(&["add", "ROOT", "ca.pem", "1.3.6.1.5.5.7.3.2"]);
+    let for_clients = code(&[]);
+    trust(&["add", "ROOT", "ca.pem", "1.3.6.1.5.5.7.3.1"]);
+    let for_servers = code(&[]);
+    trust(&["add", "Disallowed", "ca.pem"]);
+    let disallowed = code(&[]);
+    trust(&["remove", "Disallowed", "ca.pem"]);
+    let allowed = code(&[]);
+    trust(&["remove", "ROOT", "ca.pem"]);
+    let removed = code(&[]);
+    assert_eq!(held.map(|(code, _)| code), [ok, not_trusted, ok, ok]);
+    assert_eq!(for_clients.0, not_trusted, "{}", for_clients.1);
+    assert_eq!(for_servers.0, ok, "{}", for_servers.1);
+    assert_eq!(disallowed.0, not_trusted, "{}", disallowed.1);
+    assert_eq!(allowed.0, ok, "{}", allowed.1);
+    assert_eq!(removed.0, not_trusted, "{}", removed.1);
+}
+
+/// What a program that decrypts captures asks for; the name is Windows' own.
+#[test]
+#[ignore = "make test-windows: needs wine and warmwire.exe"]
+fn secrets_go_to_the_file_that_is_named() {
+    let folder = folder();
+    let authority = Authority::new();
+    let server = HttpServer::tls(authority.good().server_config().unwrap());
+    fs::write(folder.path().join("ca.pem"), authority.ca_pem()).unwrap();
+    let named = format!("Z:{}\\keys \u{20ac}.txt", folder.path().display()).replace('/', "\\");
+    for count in [1, 2] {
+        let mut command = tool(folder.path());
+        command.env("SSLKEYLOGFILE", &named).args(["-sS", "--cacert", "ca.pem", &server.url("/bytes/3")]);
+        let out = command.output().unwrap();
+        assert!(out.status.success(), "{}", said(&out));
+        let text = text(folder.path(), "keys \u{20ac}.txt");
+        assert_eq!(text.matches("CLIENT_TRAFFIC_SECRET_0 ").count(), count, "{text}");
+    }
 }
 
 /// What Windows has no counterpart of is refused by code, or said.

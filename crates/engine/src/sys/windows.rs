@@ -29,13 +29,18 @@ pub fn is_device(path: &Path) -> bool {
 
 /// The file that a `file://` URL's decoded path names: `/C:/folder/file`, or without a drive's letter one of the present
 /// drive. What begins with two separators and no drive is another machine's file, or a device: opening it would show that machine
-/// who we are (CVE-2019-15601).
+/// who we are (CVE-2019-15601). So would `\??\UNC\machine`, which the system hands to its kernel as it stands; no file has a `?` in its
+/// name.
 pub(crate) fn path_of_url(decoded: Vec<u8>) -> Option<PathBuf> {
     let text = String::from_utf8(decoded).ok()?.replace('/', "\\");
     let bare = text.trim_start_matches('\\');
-    let has_drive = matches!(bare.as_bytes(), [letter, b':' | b'|', ..] if letter.is_ascii_alphabetic());
-    let text = if has_drive { bare.replacen('|', ":", 1) } else { text };
-    (!text.starts_with("\\\\")).then(|| PathBuf::from(text))
+    let text = match bare.as_bytes() {
+        [letter, b':' | b'|', ..] if letter.is_ascii_alphabetic() => {
+            format!("{}:{}", &bare[..1], &bare[2..])
+        }
+        _ => text,
+    };
+    (!text.starts_with("\\\\") && !text.contains('?')).then(|| PathBuf::from(text))
 }
 
 /// Permissions are those of the folder.
@@ -46,4 +51,40 @@ pub(crate) fn with_mode(options: &mut OpenOptions, _: u32) -> &mut OpenOptions {
 /// Permissions are those of the folder.
 pub(crate) fn like<'a>(options: &'a mut OpenOptions, _: &Permissions) -> &'a mut OpenOptions {
     options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_of_a_url_is_a_file_of_this_machine() {
+        let path = |text: &str| path_of_url(text.into()).map(|path| path.to_str().unwrap().to_owned());
+        for (url, file) in [
+            ("/C:/dir/file", "C:\\dir\\file"),
+            ("/c|/dir/a|b", "c:\\dir\\a|b"),
+            ("/C:/a|b", "C:\\a|b"),
+            ("//C:/file", "C:\\file"),
+            ("/C:\\dir\\f\u{fc}", "C:\\dir\\f\u{fc}"),
+            ("/dir/file", "\\dir\\file"),
+            ("/1:/file", "\\1:\\file"),
+            ("/", "\\"),
+        ] {
+            assert_eq!(path(url).as_deref(), Some(file), "{url}");
+        }
+        let of_others = [
+            "//machine/share/file",
+            "/\\machine/share",
+            "///machine/share",
+            "//?/C:/file",
+            "//?/UNC/machine/share",
+            "//./pipe/name",
+            "/??/UNC/machine/share",
+            "\\??\\C:\\file",
+        ];
+        for url in of_others {
+            assert_eq!(path(url), None, "{url}");
+        }
+        assert_eq!(path_of_url(b"/C:/\xff".to_vec()), None);
+    }
 }
