@@ -1,14 +1,15 @@
 //! Servers that leave (RFC 9113 §6.8): what they did not take goes again, what they took never, and nobody comes back.
 
 use std::io;
+use std::rc::Rc;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 
 use tables::Code;
-use testkit::frames::FramePeer;
-use warmwire_engine::Multi;
+use testkit::frames::{Frame, FramePeer, flag, kind};
+use warmwire_engine::{Interest, Multi};
 
-use super::{message, patient, put, run_until, to, together};
+use super::{message, patient, put, to, together};
 
 const ENHANCE_YOUR_CALM: u32 = 11;
 
@@ -56,7 +57,7 @@ fn a_graceful_end_in_two_steps_loses_nothing() {
 }
 
 /// The server answers, leaves and hears nothing any more; then a request is written. What it said by then counts all the same: the
-/// reply, and that it never began on that request.
+/// reply, and that it never began on that request. Nobody need have told that it said something.
 #[test]
 fn who_hears_nothing_any_more_is_heard_to_the_end() {
     let (go, may_go) = channel();
@@ -65,6 +66,7 @@ fn who_hears_nothing_any_more_is_heard_to_the_end() {
         talk.greet(&[])?;
         let stream = talk.request()?;
         if talk.number == 0 {
+            talk.until(acknowledges)?;
             let _ = may_go.lock().unwrap().recv();
             talk.go_away(stream, 0)?;
             talk.answer(stream, 200, b"on 0")?;
@@ -76,17 +78,34 @@ fn who_hears_nothing_any_more_is_heard_to_the_end() {
     let (one, two) = (to(&peer), to(&peer));
     patient(&[&one.0, &two.0]);
     let multi = Multi::default();
+    multi.set_socket_hook(Some(Arc::new(super::sharing::Log::default())));
+    multi.set_timer(Some(Rc::new(|_| true)));
+    let drive = || {
+        for (fd, interest) in multi.interests() {
+            multi.socket_action(Some(fd), interest, false);
+        }
+        multi.socket_action(None, Interest::NONE, false);
+    };
     multi.add(&one.0);
-    run_until(&multi, || peer.accepts() == 1 && peer.requests(0) == 1);
+    // What the server said first has been read, and it has been looked for more.
+    super::eventually(|| {
+        drive();
+        peer.accepts() == 1 && peer.frames(0).iter().any(acknowledges)
+    });
+    drive();
     go.send(()).unwrap();
     super::eventually(|| peer.ended() == 1);
-    assert_eq!(multi.add(&two.0), tables::MultiCode::Ok);
-    run_until(&multi, || multi.running() == 0);
+    multi.add(&two.0);
+    multi.socket_action(None, Interest::NONE, false);
+    super::eventually(|| {
+        drive();
+        multi.running() == 0
+    });
     while let Some((ended, _)) = multi.next_message() {
-        assert_eq!(ended.code, Code::Ok, "{}", ended.easy.state().message());
+        assert_eq!(ended.code, Code::Ok, "{}", message(&ended.easy));
     }
     assert_eq!((&one.1.body.borrow()[..], &two.1.body.borrow()[..]), (&b"on 0"[..], &b"on 1"[..]));
-    assert_eq!((peer.accepts(), peer.requests(0), peer.requests(1)), (2, 1, 1));
+    assert_eq!((peer.accepts(), peer.requests(1)), (2, 1));
     multi.remove(&one.0);
     multi.remove(&two.0);
 }
@@ -127,6 +146,10 @@ fn a_kept_connection_that_dies_with_the_request_is_tried_anew() {
     }
 }
 
+fn acknowledges(frame: &Frame) -> bool {
+    frame.is(kind::SETTINGS, 0) && frame.flags == flag::ACK
+}
+
 /// Told by the peer when it has said goodbye, or closed, beside an idle connection.
 fn idle(
     act: impl Fn(&mut testkit::frames::Talk) -> io::Result<()> + Send + Sync + 'static,
@@ -139,7 +162,7 @@ fn idle(
         talk.answer(stream, 200, b"hi")?;
         if talk.number == 0 {
             // The client has acknowledged our SETTINGS and has nothing more to say: it is idle.
-            talk.until(|frame| frame.kind == testkit::frames::kind::SETTINGS && frame.flags == 1)?;
+            talk.until(acknowledges)?;
             let result = act(talk);
             let _ = tell.lock().unwrap().send(());
             result?;

@@ -240,7 +240,7 @@ fn descriptors_of_two_transfers() {
 
 /// What an event loop was told.
 #[derive(Default)]
-struct Log {
+pub(super) struct Log {
     now: Mutex<BTreeMap<RawFd, Interest>>,
     /// Most descriptors at a time.
     most: AtomicUsize,

@@ -84,18 +84,25 @@ impl Driver {
             let taken = self.http2.0.borrow_mut().take_in(&early);
             return Poll::Ready(taken.map(|()| early.len()).map_err(Lost::Failed));
         }
-        let http2 = &self.http2;
-        self.buffer.lend(READ, |buf| match ready!(connection.filter().poll_read(cx, buf)) {
-            Ok(0) => Poll::Ready(Err(Lost::Closed)),
-            Ok(n) => {
-                let mut state = http2.0.borrow_mut();
-                state.watch(&buf[..n]);
-                tell_time(&mut state.session, connection.carrier.socket(), connection.created);
-                let taken = state.take_in(&buf[..n]);
-                state.tell_of_vacancies();
-                Poll::Ready(taken.map(|()| n).map_err(Lost::Failed))
+        let (http2, unheard) = (&self.http2, self.unheard.is_some());
+        self.buffer.lend(READ, |buf| {
+            let mut read = connection.filter().poll_read(cx, buf);
+            if unheard && read.is_pending() {
+                // What is there now is all that will come, and the reactor need not have told of it yet.
+                read = connection.filter().try_read(buf);
             }
-            Err(e) => Poll::Ready(Err(e.into())),
+            match ready!(read) {
+                Ok(0) => Poll::Ready(Err(Lost::Closed)),
+                Ok(n) => {
+                    let mut state = http2.0.borrow_mut();
+                    state.watch(&buf[..n]);
+                    tell_time(&mut state.session, connection.carrier.socket(), connection.created);
+                    let taken = state.take_in(&buf[..n]);
+                    state.tell_of_vacancies();
+                    Poll::Ready(taken.map(|()| n).map_err(Lost::Failed))
+                }
+                Err(e) => Poll::Ready(Err(e.into())),
+            }
         })
     }
 
