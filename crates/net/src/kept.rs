@@ -54,6 +54,13 @@ impl<K: Clone + PartialEq, S: PartialEq, V> Kept<K, S, V> {
         Ok(value)
     }
 
+    /// What was read last, whether or not it is still true.
+    pub fn last(&self, key: &K) -> Option<Arc<V>> {
+        let slot = self.slot(key)?;
+        let known = patiently(&slot, FOR_READER)?;
+        known.as_ref().map(|known| known.value.clone())
+    }
+
     fn slot(&self, key: &K) -> Option<Slot<S, V>> {
         let mut list = patiently(&self.0, FOR_LIST)?;
         if let Some((_, slot)) = list.iter().find(|(known, _)| known == key) {

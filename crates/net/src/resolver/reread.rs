@@ -1,7 +1,7 @@
 //! A file of the system's that is read again when it has changed.
 
-use std::convert::Infallible;
 use std::fs;
+use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -25,7 +25,8 @@ impl<T> Reread<T> {
         Reread { path, read, known: Kept::new() }
     }
 
-    /// What it says now. One that is not there, or is too long, is empty.
+    /// What it says now. One that is not there, or is too long, is empty. One that can't be read, for want of a descriptor, say, is
+    /// what it was when it last could, and the next who asks tries again.
     pub(super) fn now(&self) -> Arc<T> {
         let length = || fs::metadata(self.path).map_or(0, |about| about.len());
         let stamp = || {
@@ -33,10 +34,52 @@ impl<T> Reread<T> {
             about.map_or((None, 0), |about| (about.modified().ok(), about.len()))
         };
         let read = || {
-            let text = if length() <= LONGEST { fs::read(self.path).unwrap_or_default() } else { Vec::new() };
-            Ok::<_, Infallible>((self.read)(&String::from_utf8_lossy(&text)))
+            let text = if length() <= LONGEST { fs::read(self.path) } else { Ok(Vec::new()) };
+            let text =
+                text.or_else(|e| if e.kind() == ErrorKind::NotFound { Ok(Vec::new()) } else { Err(e) })?;
+            Ok::<_, io::Error>((self.read)(&String::from_utf8_lossy(&text)))
         };
-        let Ok(said) = self.known.get(&(), None, stamp, read);
-        said
+        let said = self.known.get(&(), None, stamp, read);
+        said.unwrap_or_else(|_| self.known.last(&()).unwrap_or_else(|| Arc::new((self.read)(""))))
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs::File;
+    use std::path::Path;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A folder in the file's place, of its time and length: it can't be read, as no file can when there are no descriptors left.
+    #[test]
+    fn what_cannot_be_read_is_not_taken_for_empty() {
+        let folder = testkit::temp::TempDir::new("reread").unwrap();
+        let path = folder.path().join("file");
+        let reread: Reread<String> = Reread::new(path.to_str().unwrap().to_owned().leak(), str::to_owned);
+        let when = |hours: u64| SystemTime::UNIX_EPOCH + Duration::from_secs(3600 * hours);
+        let touch = |path: &Path, hours| File::open(path).unwrap().set_modified(when(hours)).unwrap();
+        let length = || fs::metadata(&path).unwrap().len() as usize;
+        fs::create_dir(&path).unwrap();
+        touch(&path, 1);
+        assert_eq!(*reread.now(), "");
+        let size = length();
+        let put = |letter: &str, hours| {
+            fs::write(&path, letter.repeat(size)).unwrap();
+            touch(&path, hours);
+        };
+        fs::remove_dir(&path).unwrap();
+        put("a", 1);
+        assert_eq!(*reread.now(), "a".repeat(size), "of the same time and length as what could not be read");
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        touch(&path, 2);
+        assert_eq!((length(), &*reread.now()), (size, &"a".repeat(size)), "it is what it was");
+        fs::remove_dir(&path).unwrap();
+        put("b", 2);
+        assert_eq!(*reread.now(), "b".repeat(size));
+        fs::remove_file(&path).unwrap();
+        assert_eq!(*reread.now(), "", "what is gone is gone");
     }
 }
