@@ -64,7 +64,7 @@ fn posts_and_puts() {
 fn refused_and_unknown() {
     let (easy, _) = handle("http://127.0.0.1:1/");
     assert_eq!(easy.perform(), Code::CouldntConnect);
-    assert!(easy.state().message().starts_with("Failed to connect to 127.0.0.1 port 1 after "));
+    assert!(easy.state().message().starts_with("Failed to connect to 127.0.0.1:1 after "));
     let (easy, _) = handle("http://no.such.host.invalid/");
     assert_eq!(easy.perform(), Code::CouldntResolveHost);
     let (easy, _) = handle("gopherx://h/");

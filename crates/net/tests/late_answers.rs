@@ -150,8 +150,7 @@ fn told(script: &'static str, required: bool) -> String {
         };
         let socket = SocketOptions::default();
         let request = ConnectRequest {
-            host: "a.example",
-            port,
+            place: &"a.example",
             protocols: &[],
             needs_record: required,
             local_hosts: &[],
@@ -168,7 +167,7 @@ fn told(script: &'static str, required: bool) -> String {
         let mut candidates = Candidates::look_up(&means, ("a.example", port), &options).unwrap();
         let end = match connect(&reactor, &request, &mut candidates, &at_once).await {
             Ok(made) => format!("{} has {}", ms(), word(made.endpoints.remote.unwrap().ip(), script)),
-            Err(e) => format!("{} {}", ms(), e.message.replace(&format!(" port {port}"), "")),
+            Err(e) => format!("{} {}", ms(), e.message),
         };
         *ends.borrow_mut() = Some(end);
     }));

@@ -7,6 +7,7 @@ use crate::message::shown;
 use crate::parse::{Done, Parser, Stop, Wrong};
 use crate::request::Bytes;
 use crate::system;
+use std::io::ErrorKind;
 
 const LARGEST_FILE: usize = 100 << 20;
 /// A longer line fails the file, as in curl.
@@ -14,11 +15,17 @@ const LONGEST_LINE: usize = 10 << 20;
 
 /// Reads the file that `-K` names.
 pub fn read(parser: &mut Parser, name: &[u8]) -> Done {
-    let Ok(content) = parser.world.read(name, LARGEST_FILE) else {
-        parser.messages.error(&format!("cannot read config from '{}'", shown(name)));
-        return Err(Wrong::Unreadable.into());
+    let done = match parser.world.read(name, LARGEST_FILE) {
+        Ok(content) => apply(parser, name, &content),
+        // Nothing stands in a folder, as with curl.
+        Err(error) if error.kind() == ErrorKind::IsADirectory => Ok(()),
+        Err(_) => Err(Wrong::Unreadable.into()),
     };
-    apply(parser, name, &content)
+    // What a file names and nobody can read is told of that file, too.
+    if done == Err(Wrong::Unreadable.into()) {
+        parser.messages.error(&format!("cannot read config from '{}'", shown(name)));
+    }
+    done
 }
 
 /// Reads the first default file that can be opened. Nothing in it can fail the run but a wrong option.
@@ -54,7 +61,9 @@ fn apply(parser: &mut Parser, name: &[u8], content: &[u8]) -> Done {
             done = Err(Wrong::Unreadable.into());
             break;
         }
-        let Some(entry) = entry(line) else { continue };
+        // A line is text up to its first NUL.
+        let text = line.split(|byte| *byte == 0).next().unwrap_or_default();
+        let Some(entry) = entry(text) else { continue };
         number += 1;
         if let Err(stop) = one(parser, name, number, &entry) {
             // A file may ask for help, but that does not end the run.
@@ -205,6 +214,7 @@ mod tests {
         assert_eq!(parsed("silent yes\n"), Err(Wrong::Garbage.into()));
         assert_eq!(parsed("config = c\n"), Err(Wrong::BadUse.into()));
         assert_eq!(parsed("config = none\n"), Err(Wrong::Unreadable.into()));
+        assert_eq!(parsed("url = a\0b\n\0nonsense\n"), Ok(1));
     }
 
     /// Files that nobody would write: they are read to their end or refused with a code of curl's.

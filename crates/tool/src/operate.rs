@@ -256,7 +256,7 @@ impl Run {
         let plural = if left == 1 { "retry" } else { "retries" };
         let shown = if millis == 0 { seconds.to_string() } else { format!("{seconds}.{millis:03}") };
         let unit = if seconds == 1 && millis == 0 { "second" } else { "seconds" };
-        self.env.warn(&format!("Problem {why}. Will retry in {shown} {unit}. {left} {plural} left."));
+        self.env.warn(&format!("Problem {why}. Retrying in {shown} {unit}. {left} {plural} left."));
         job.transfer.retries.set(job.retries.done);
         self.count_moved(&job.easy);
         match job.transfer.again() {

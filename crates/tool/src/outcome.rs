@@ -56,7 +56,7 @@ impl Outcome for Ended<'_> {
         let id = |id: i64| (id >= 0).then_some(id);
         self.info(|info| {
             Some(match name {
-                "CONN_ID" => return id(info.connection_id),
+                "CONN_ID" => info.connection_id,
                 "XFER_ID" => return id(self.easy.state().transfer_id.get()),
                 "RESPONSE_CODE" => info.response_code,
                 "HTTP_CONNECTCODE" => info.rare.connect_code,
@@ -195,7 +195,6 @@ enum To {
     Stdout,
     Messages,
     File(File),
-    Nowhere,
 }
 
 impl Output<'_> {
@@ -218,7 +217,6 @@ impl Streams for Output<'_> {
             To::File(file) => {
                 let _ = file.write_all(bytes);
             }
-            To::Nowhere => {}
         }
     }
 
@@ -226,7 +224,7 @@ impl Streams for Output<'_> {
         let terminal = match self.to {
             To::Stdout => self.env.stdout_is_terminal,
             To::Messages => self.env.stderr_is_terminal,
-            To::File(_) | To::Nowhere => false,
+            To::File(_) => false,
         };
         if terminal { self.write(&harmless_lines(bytes)) } else { self.write(bytes) }
     }
@@ -242,7 +240,10 @@ impl Streams for Output<'_> {
     fn to_file(&mut self, name: &[u8], append: bool) {
         let mut options = OpenOptions::new();
         let opened = options.create(true).write(true).append(append).truncate(!append).open(path(name));
-        self.to = opened.map_or(To::Nowhere, To::File);
+        // What can't be opened leaves the text where it went before.
+        if let Ok(file) = opened {
+            self.to = To::File(file);
+        }
     }
 
     fn remark(&mut self, line: &str) {

@@ -48,9 +48,12 @@ impl World for Outside {
         callers.unwrap_or_else(|| system::variable(name))
     }
 
-    fn modified(&self, name: &[u8]) -> Option<i64> {
-        let modified = std::fs::metadata(path(name)).ok()?.modified().ok()?;
-        modified.duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs() as i64)
+    fn modified(&self, name: &[u8]) -> io::Result<i64> {
+        let modified = std::fs::metadata(path(name))?.modified()?;
+        Ok(match modified.duration_since(UNIX_EPOCH) {
+            Ok(since) => since.as_secs() as i64,
+            Err(before) => -(before.duration().as_secs() as i64),
+        })
     }
 
     fn date(&self, text: &[u8]) -> Option<i64> {

@@ -328,10 +328,10 @@ impl<'w> Parser<'w> {
         let value = match flag.set {
             Set::Act(act) => return act(self, flag, text),
             Set::Absent => return Err(Wrong::NotSupported.into()),
-            Set::ExistingFile(_) if !text.is_empty() && self.world.modified(text).is_none() => {
+            Set::ExistingFile(_) if self.world.modified(text).is_err() => {
                 return Err(self.absent_file(flag, text));
             }
-            Set::Text(_) | Set::ExistingFile(_) if text.is_empty() => return Err(Wrong::Blank.into()),
+            Set::Text(_) if text.is_empty() => return Err(Wrong::Blank.into()),
             Set::List(name) => {
                 self.request().options.push(name, text);
                 return Ok(());

@@ -9,7 +9,7 @@ use crate::message::{os_text, shown};
 use crate::names;
 use crate::progress::{Bar, Meter};
 use crate::queue::Item;
-use crate::raw::{Easy, EasyOption, Settings, Share, Url, UrlPart, curl_version, mime, url_flag};
+use crate::raw::{Code, Easy, EasyOption, Settings, Share, Url, UrlPart, curl_version, mime, url_flag};
 use crate::request::{Bytes, Method, Request, Resume};
 use crate::resume::{Resumption, plain_range};
 use crate::segments;
@@ -200,7 +200,7 @@ impl Prepare<'_> {
         if self.resume_from != 0 && matches!(chosen, Method::Post | Method::Form) {
             let flag = if chosen == Method::Post { "--data" } else { "--form" };
             self.env.error(&format!("cannot mix --continue-at with {flag}"));
-            return Err(Stop::Failed(FAILED_INIT));
+            return Err(self.refused(Code::FailedInit));
         }
         if let Some(custom) = request.options.text("CUSTOMREQUEST") {
             self.look_at_custom(custom, chosen);
@@ -304,9 +304,15 @@ impl Prepare<'_> {
         Ok(sink)
     }
 
+    /// The line that ends a command whose transfer could not even be prepared; what is wrong was said before it.
+    fn refused(&self, code: Code) -> Stop {
+        self.env.error_line(&format!("curl: ({}) {}", code.id(), code.text()));
+        Stop::Failed(code.id())
+    }
+
     fn directories(&self, file: &[u8]) -> Result<(), Stop> {
         let made = !self.request.create_dirs || create_directories(file, &mut self.env.messages.borrow_mut());
-        if made { Ok(()) } else { Err(Stop::Failed(WRITE_ERROR)) }
+        if made { Ok(()) } else { Err(self.refused(Code::WriteError)) }
     }
 
     /// `--dump-header`: one file for all URLs of the group, emptied by the first.
@@ -326,7 +332,7 @@ impl Prepare<'_> {
         let mut sink = Sink::file(Some(file.to_vec()), self.request.clobber);
         if emptied.and_then(|()| sink.append()).is_err() {
             self.env.error(&format!("Failed to open {}", shown(file)));
-            return Err(Stop::Failed(WRITE_ERROR));
+            return Err(self.refused(Code::WriteError));
         }
         Ok(Some(sink))
     }
@@ -376,7 +382,7 @@ impl Prepare<'_> {
     fn remote_name(&self) -> Result<Bytes, Stop> {
         let Ok(url) = parse_url(&self.item.url) else {
             self.env.error("Failed to extract a filename from the URL to use for storage");
-            return Err(Stop::Failed(MALFORMED));
+            return Err(self.refused(Code::UrlMalformat));
         };
         let path = url.get(UrlPart::Path, 0).unwrap_or_default();
         let (name, found) = names::from_url(&path);
@@ -400,7 +406,7 @@ impl Prepare<'_> {
         }
         open_upload(&file).map_err(|_| {
             self.env.messages.borrow_mut().usage(&format!("cannot open '{}'", shown(&file)));
-            Stop::Failed(READ_ERROR)
+            self.refused(Code::ReadError)
         })
     }
 
@@ -480,10 +486,11 @@ impl Prepare<'_> {
 
     fn final_url(&mut self) -> Result<(), Stop> {
         let query = match (&self.request.post, self.request.get) {
-            (Some(post), true) => Some(post),
-            _ => self.request.query.as_ref(),
+            // A URL is text, which ends at the first NUL.
+            (Some(post), true) => post.split(|byte| *byte == 0).next().map(<[u8]>::to_vec),
+            _ => self.request.query.clone(),
         };
-        if let Some(query) = query.cloned() {
+        if let Some(query) = query {
             self.append_query(&query)?;
         }
         let scheme = self.scheme();
@@ -535,7 +542,7 @@ impl Prepare<'_> {
             return Ok(());
         }
         self.env.error("Could not find a known_hosts file");
-        Err(Stop::Failed(FAILED_INIT))
+        Err(self.refused(Code::FailedInit))
     }
 
     fn append_query(&mut self, query: &[u8]) -> Result<(), Stop> {
@@ -610,10 +617,7 @@ impl Prepare<'_> {
     fn apply(&self, easy: &Easy, list: &[Setting]) -> Result<(), Stop> {
         let backslashes = self.request.options.is_on("MIME_OPTIONS");
         let escape = if backslashes { mime::Escape::Backslash } else { mime::Escape::Percent };
-        apply(easy, list, escape).map_err(|code| {
-            self.env.error_line(&format!("curl: ({}) {}", code.id(), code.text()));
-            Stop::Failed(code.id())
-        })
+        apply(easy, list, escape).map_err(|code| self.refused(code))
     }
 }
 

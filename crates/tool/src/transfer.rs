@@ -380,7 +380,7 @@ impl Callbacks for Transfer {
     fn write(&self, data: &[u8]) -> Written {
         match self.body(data) {
             Ok(()) => Written::All,
-            Err(()) => Written::Failed(0),
+            Err(()) => Written::Failed(usize::MAX),
         }
     }
 

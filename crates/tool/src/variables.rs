@@ -31,15 +31,10 @@ pub fn define(parser: &mut Parser, input: &[u8]) -> Result<(), Wrong> {
         return Ok(());
     }
     let (name, rest) = text.split_at(length);
-    let (range, rest) = byte_range(rest)?;
-    let Some(mut value) = value_of(parser, name, rest, import)? else {
+    let Some(value) = value_of(parser, name, rest, import)? else {
         parser.messages.warn(&format!("Bad --variable syntax, skipping: {}", shown(input)));
         return Ok(());
     };
-    if let Some((from, to)) = range {
-        value.truncate(to.saturating_add(1));
-        value.drain(..from.min(value.len()));
-    }
     if parser.variables.get(name).is_some() {
         parser.messages.note(&format!("Overwriting variable '{}'", shown(name)));
     }
@@ -47,6 +42,7 @@ pub fn define(parser: &mut Parser, input: &[u8]) -> Result<(), Wrong> {
     Ok(())
 }
 
+/// None where the syntax is wrong. What the environment holds is taken whole: a range is for what is given here.
 fn value_of(parser: &mut Parser, name: &[u8], rest: &[u8], import: bool) -> Result<Option<Bytes>, Wrong> {
     if import {
         let found = parser.world.env(&shown(name));
@@ -59,11 +55,17 @@ fn value_of(parser: &mut Parser, name: &[u8], rest: &[u8], import: bool) -> Resu
             return Err(Wrong::Expansion);
         }
     }
-    match rest.split_first() {
-        Some((b'=', text)) => Ok(Some(text.to_vec())),
-        Some((b'@', file)) => from_file(parser, file).map(Some),
-        _ => Ok(None),
+    let (range, rest) = byte_range(rest)?;
+    let mut value = match rest.split_first() {
+        Some((b'=', text)) => text.to_vec(),
+        Some((b'@', file)) => from_file(parser, file)?,
+        _ => return Ok(None),
+    };
+    if let Some((from, to)) = range {
+        value.truncate(to.saturating_add(1));
+        value.drain(..from.min(value.len()));
     }
+    Ok(Some(value))
 }
 
 fn from_file(parser: &mut Parser, file: &[u8]) -> Result<Bytes, Wrong> {
@@ -77,9 +79,12 @@ fn from_file(parser: &mut Parser, file: &[u8]) -> Result<Bytes, Wrong> {
 /// First and last byte.
 type Range = Option<(usize, usize)>;
 
-/// `[from-to]` or `[from-]` after the name, and what follows it.
+/// `[from-to]` or `[from-]` after the name, and what follows it. A bracket before anything but a digit begins no range.
 fn byte_range(text: &[u8]) -> Result<(Range, &[u8]), Wrong> {
-    let Some(inside) = text.strip_prefix(b"[") else { return Ok((None, text)) };
+    let [b'[', inside @ ..] = text else { return Ok((None, text)) };
+    if !inside.first().is_some_and(u8::is_ascii_digit) {
+        return Ok((None, text));
+    }
     let (from, rest) = numbers::leading(inside, i64::MAX).ok_or(Wrong::VariableSyntax)?;
     let rest = rest.strip_prefix(b"-").ok_or(Wrong::VariableSyntax)?;
     let (to, rest) = numbers::leading(rest, i64::MAX).unwrap_or((i64::MAX, rest));
@@ -90,7 +95,7 @@ fn byte_range(text: &[u8]) -> Result<(Range, &[u8]), Wrong> {
     Ok((Some((from as usize, to as usize)), rest))
 }
 
-/// Replaces `{{name}}` in an argument; none when there was nothing to replace.
+/// Replaces `{{name}}` in an argument; none when there was nothing to replace: then a backslash before braces stays, too.
 pub fn expand(parser: &mut Parser, input: &[u8]) -> Result<Option<Bytes>, Wrong> {
     let mut out = Bytes::new();
     let mut rest = input;
@@ -100,7 +105,6 @@ pub fn expand(parser: &mut Parser, input: &[u8]) -> Result<Option<Bytes>, Wrong>
             out.extend(&rest[..open - 1]);
             out.extend(b"{{");
             rest = &rest[open + 2..];
-            replaced = true;
             continue;
         }
         let Some(length) = find(&rest[open..], b"}}") else {
@@ -196,11 +200,14 @@ mod tests {
         assert_eq!(expanded(&["%NONE=d"], "{{NONE}}").unwrap(), "d");
         assert_eq!(expanded(&["a[1-4]@file"], "{{a}}").unwrap(), "from");
         assert_eq!(expanded(&["a[6-]=0123456789"], "{{a}}").unwrap(), "6789");
+        assert_eq!(expanded(&["%HOME[1-2]=d"], "{{HOME}}").unwrap(), "/home", "a range is for what is given");
+        assert_eq!(expanded(&["%NONE[1-2]=default"], "{{NONE}}").unwrap(), "ef");
     }
 
     #[test]
     fn what_is_left_alone() {
-        assert_eq!(expanded(&[], "\\{{a}}").unwrap(), "{{a}}");
+        assert_eq!(expanded(&["a=1"], "\\{{a}} {{a}}").unwrap(), "{{a}} 1");
+        assert_eq!(expanded(&["a=1"], "\\{{a}} {a}").unwrap(), "\\{{a}} {a}");
         assert_eq!(expanded(&["a=1"], "{{a}} {{b b}} {{").unwrap(), "1 {{b b}} {{");
         assert_eq!(expanded(&[], "{{unset}}!").unwrap(), "!");
     }
@@ -210,6 +217,10 @@ mod tests {
         assert_eq!(expanded(&["%NONE"], ""), Err(Wrong::Expansion));
         assert_eq!(expanded(&["a=1"], "{{a:nope}}"), Err(Wrong::Expansion));
         assert_eq!(expanded(&["a[5-1]@file"], ""), Err(Wrong::VariableSyntax));
+        assert_eq!(
+            expanded(&["a[-2]=skipped", "a[x]=skipped", "%NONE[0-1]"], "[{{a}}{{NONE}}]").unwrap(),
+            "[]"
+        );
         assert_eq!(expanded(&["a@none"], ""), Err(Wrong::Unreadable));
         assert_eq!(expanded(&["a=AAAA"], "{{a:64dec}}"), Err(Wrong::Expansion));
     }

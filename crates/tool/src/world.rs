@@ -11,7 +11,7 @@ pub trait World {
     fn env(&self, name: &str) -> Option<Vec<u8>>;
 
     /// When a file was last changed, in seconds since 1970.
-    fn modified(&self, name: &[u8]) -> Option<i64>;
+    fn modified(&self, name: &[u8]) -> io::Result<i64>;
 
     /// A date in any of the forms of `curl_getdate`.
     fn date(&self, text: &[u8]) -> Option<i64>;
@@ -64,8 +64,8 @@ pub mod fake {
             self.vars.get(name).cloned()
         }
 
-        fn modified(&self, name: &[u8]) -> Option<i64> {
-            self.files.contains_key(name).then_some(1_000_000)
+        fn modified(&self, name: &[u8]) -> io::Result<i64> {
+            if self.files.contains_key(name) { Ok(1_000_000) } else { Err(io::ErrorKind::NotFound.into()) }
         }
 
         fn date(&self, text: &[u8]) -> Option<i64> {

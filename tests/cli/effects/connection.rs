@@ -208,7 +208,7 @@ fn refused_connections_are_tried_again() {
     let twice = curl(&[words.as_slice(), &["--retry-connrefused", &url]].concat());
     assert_eq!((twice.code, twice.stderr.matches("curl: (7)").count()), (7, 2));
     assert!(
-        twice.stderr.contains("Warning: Problem : connection refused. Will retry in 1 second. 1 retry left.")
+        twice.stderr.contains("Warning: Problem : connection refused. Retrying in 1 second. 1 retry left.")
     );
 }
 

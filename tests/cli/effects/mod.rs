@@ -14,6 +14,7 @@ mod output;
 mod proxy;
 mod records;
 mod retry;
+mod seen;
 mod segments;
 mod ssh;
 mod summary;

@@ -67,7 +67,7 @@ fn a_host_must_be_known_with_proto_default_too() {
         let ran = curl(&url);
         assert_eq!(
             (ran.code, ran.stderr.as_str()),
-            (2, "curl: Could not find a known_hosts file\n"),
+            (2, "curl: Could not find a known_hosts file\ncurl: (2) Failed initialization\n"),
             "{url:?}"
         );
     }

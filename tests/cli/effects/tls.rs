@@ -217,7 +217,9 @@ fn whom_to_trust() {
     assert_eq!(judge.codes(&[]), [60, 60]);
     assert_eq!(judge.codes(&["--cacert", "ca.pem"]), [0, 0]);
     assert_eq!(judge.codes(&["--insecure"]), [0, 0]);
-    assert_eq!(judge.codes(&["--cacert", "missing.pem"]), [77, 77]);
+    assert_eq!(judge.codes(&["--cacert", "missing.pem"]), [2, 2], "told before anything is asked");
+    super::write(&judge.folder, "empty.pem", "");
+    assert_eq!(judge.codes(&["--cacert", "empty.pem"]), [77, 77]);
     let hashed = judge.folder.join("hashed");
     std::fs::create_dir(&hashed).unwrap();
     std::fs::copy(judge.folder.join("ca.pem"), hashed.join("ca.pem")).unwrap();
@@ -244,7 +246,9 @@ fn pinned_keys() {
 #[test]
 fn revoked_certificates() {
     let judge = Judge::start(&[]);
-    assert_eq!(judge.codes(&["--cacert", "ca.pem", "--crlfile", "missing.pem"]), [82, 82]);
+    assert_eq!(judge.codes(&["--cacert", "ca.pem", "--crlfile", "missing.pem"]), [2, 2]);
+    super::write(&judge.folder, "empty.pem", "");
+    assert_eq!(judge.codes(&["--cacert", "ca.pem", "--crlfile", "empty.pem"]), [82, 82]);
 }
 
 // covers: --cert-status

@@ -51,18 +51,15 @@ async fn download(t: &mut Transfer, path: &PathBuf) -> Result<()> {
         return Ok(());
     }
     if meta.is_dir() {
-        return list(t, path).await;
+        heads(t, None, modified)?;
+        return if t.on(O::Nobody) { Ok(()) } else { list(t, path).await };
     }
     let size = if meta.is_file() { Some(meta.len()) } else { None };
-    heads(t, meta.len(), modified)?;
+    heads(t, Some(meta.len()), modified)?;
     let (from, length) = span(t, size)?;
     t.easy.info.borrow_mut().download_total = length.map_or(-1, |n| n as i64);
     if t.on(O::Nobody) {
         return Ok(());
-    }
-    let limit = t.long(O::MaxfilesizeLarge);
-    if limit > 0 && length.is_some_and(|n| n > limit as u64) {
-        return Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded"));
     }
     if from > 0 {
         file.seek(SeekFrom::Start(from)).map_err(|e| unreadable(&e))?;
@@ -128,11 +125,13 @@ fn part(range: &[u8], size: u64) -> Result<Option<(u64, Option<u64>)>> {
     Ok((from <= size).then(|| (from, Some(length.min(size - from)))))
 }
 
-/// The heads that curl makes up for a file: of all of it, whatever part is asked for.
-fn heads(t: &mut Transfer, size: u64, modified: i64) -> Result<()> {
+/// The heads that curl makes up for a file: of all of it, whatever part is asked for. A folder has no size.
+fn heads(t: &mut Transfer, size: Option<u64>, modified: i64) -> Result<()> {
     let show = t.on(O::Header);
-    t.writer.header(format!("Content-Length: {size}\r\n").as_bytes(), show)?;
-    t.writer.header(b"Accept-ranges: bytes\r\n", show)?;
+    if let Some(size) = size {
+        t.writer.header(format!("Content-Length: {size}\r\n").as_bytes(), show)?;
+        t.writer.header(b"Accept-ranges: bytes\r\n", show)?;
+    }
     t.writer.header(format!("Last-Modified: {}\r\n", date::http(modified)).as_bytes(), show)?;
     t.writer.header(b"\r\n", show)?;
     Ok(())
@@ -142,7 +141,7 @@ fn unmet(t: &Transfer, modified: i64) -> bool {
     let limit = t.long(O::TimevalueLarge);
     match t.long(O::Timecondition) {
         0 => false,
-        2 => modified > limit,
+        2 => modified >= limit,
         _ => limit > 0 && modified <= limit,
     }
 }

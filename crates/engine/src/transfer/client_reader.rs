@@ -35,6 +35,8 @@ pub struct ClientReader {
     source: Source,
     /// Length when known.
     pub size: Option<u64>,
+    /// Length of what the application gives, its line feeds not converted yet.
+    given: Option<u64>,
     position: u64,
     ended: bool,
     convert_lines: bool,
@@ -51,6 +53,7 @@ impl ClientReader {
             easy: easy.clone(),
             source: Source::Nothing,
             size: Some(0),
+            given: None,
             position: 0,
             ended: false,
             convert_lines: false,
@@ -75,7 +78,7 @@ impl ClientReader {
 
     /// The body that the settings ask for.
     pub fn open(easy: &Rc<EasyState>, method: Method) -> Result<ClientReader> {
-        let is_text = method == Method::Put && easy.settings.borrow().on(O::Transfertext);
+        let is_text = easy.settings.borrow().on(O::Transfertext);
         ClientReader::open_as(easy, method, is_text)
     }
 
@@ -108,11 +111,13 @@ impl ClientReader {
                 (None, None) => (Source::Callback, post_size),
             },
         };
+        let given = size;
         let size = if convert_lines && !matches!(source, Source::Nothing) { None } else { size };
         Ok(ClientReader {
             easy: easy.clone(),
             source,
             size,
+            given,
             position: 0,
             ended: false,
             convert_lines,
@@ -130,6 +135,11 @@ impl ClientReader {
             None => (Some(0), Source::Nothing),
         };
         Ok(reader)
+    }
+
+    /// How long it is before line feeds become CR LF, if that is known: whether a request is worth asking for first hangs on it.
+    pub fn size_as_given(&self) -> Option<u64> {
+        self.size.or(self.given)
     }
 
     /// Line feeds are sent as CR LF from now on, as text files are.

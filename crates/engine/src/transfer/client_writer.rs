@@ -362,7 +362,7 @@ pub fn decode_error(e: content_encoding::Error) -> Error {
 #[cold]
 fn write_failed(passed: usize, returned: usize) -> Error {
     let text = if returned == usize::MAX {
-        format!("client returned ERROR on write, {passed} bytes")
+        format!("client returned ERROR on write of {passed} bytes")
     } else {
         format!("Failure writing output to destination, passed {passed} returned {returned}")
     };

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::fmt;
 use std::hint::cold_path;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
@@ -29,7 +30,7 @@ use tables::{Code, EasyOption as O, LockData};
 use wire::h2::Config;
 
 use super::Transfer;
-use super::plan::{Bound, Plan, Quic, TlsNames, belonging, tls_config};
+use super::plan::{Bound, Plan, Quic, TlsNames, belonging, tls_config, written};
 use super::proxy::{Proxy, ProxyKind};
 use super::socks::Goal;
 use super::tunnel;
@@ -434,8 +435,7 @@ impl Transfer {
         let resolved = Cell::new(false);
         let tls = first.map_or_else(|| plan.tls_by(transport), |first| first.tls.clone());
         let request = ConnectRequest {
-            host,
-            port,
+            place: &Place { transfer: self, plan },
             protocols: tls.as_ref().map_or(&[][..], |tls| &tls.alpn),
             needs_record: self.asks_for_record(plan) == Some(true),
             local_hosts: &local_hosts,
@@ -652,4 +652,38 @@ fn first_resolve<'a>(plan: &'a Plan, host: &str) -> Cow<'a, ResolveOptions> {
 
 fn ends(endpoints: &net::connect::Endpoints) -> Endpoints {
     Endpoints { remote: endpoints.remote, local: endpoints.local }
+}
+
+/// What messages call the place a connection leads to, in curl's words: what the URL names, by way of whom it is reached
+/// instead, and who stands between. Who hands a request to an HTTP proxy wants no more than the proxy.
+struct Place<'a> {
+    transfer: &'a Transfer,
+    plan: &'a Plan,
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Place { transfer, plan } = self;
+        match plan.forwarder() {
+            Some(proxy) => write!(f, "{}:{}", proxy.host, proxy.port)?,
+            None => {
+                let url = &transfer.url;
+                let host = written(url.host(), &plan.host);
+                let port = url.port().unwrap_or_else(|| transfer.scheme().default_port());
+                write!(f, "{host}:{port}")?;
+                if !host.eq_ignore_ascii_case(&plan.host) || port != plan.port {
+                    write!(f, " via {}:{}", plan.host, plan.port)?;
+                }
+            }
+        }
+        let first = plan.pre_proxy.as_ref().or(plan.proxy.as_ref());
+        match (first, &plan.identity.unix) {
+            (Some(proxy), _) => match &proxy.unix {
+                Some(path) => write!(f, " over proxy {}", path),
+                None => write!(f, " over proxy {}", proxy.host),
+            },
+            (None, Some(path)) => write!(f, " over unix://{}", path),
+            (None, None) => Ok(()),
+        }
+    }
 }

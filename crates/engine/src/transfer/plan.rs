@@ -282,7 +282,7 @@ impl Plan {
 
 /// A host in the case of letters that the application chose: so it stands in messages and goes to proxies. An international
 /// name has its ASCII form.
-fn written(host: Option<&[u8]>, ascii: &str) -> String {
+pub(super) fn written(host: Option<&[u8]>, ascii: &str) -> String {
     let host = host.and_then(|host| std::str::from_utf8(host).ok()).filter(|host| host.is_ascii());
     let host = host.map(|host| host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host));
     host.unwrap_or(ascii).to_owned()
@@ -448,7 +448,7 @@ fn connect_to(settings: &Settings, host: &str, port: u16) -> Result<Option<(Stri
         let (to_host, to_port) = split_host(rest).unwrap_or((rest, ""));
         let to_host = if to_host.is_empty() { host } else { to_host };
         let wrong = || {
-            let text = format!("No valid port number in connect to host string ({to_port})");
+            let text = format!("No valid port number in '{rest}'");
             Error::new(Code::SetoptOptionSyntax, text)
         };
         let to_port = if to_port.is_empty() { Ok(port) } else { to_port.parse().map_err(|_| wrong()) };

@@ -73,7 +73,7 @@ pub fn check_scheme(t: &Transfer) -> Result<()> {
     let redirected = !Rc::ptr_eq(&t.first_url, &t.url);
     let refuse = |why: &str| {
         let name = t.url.scheme().unwrap_or_default();
-        let text = format!("Protocol \"{name}\" {why}{}", if redirected { " in redirect" } else { "" });
+        let text = format!("Protocol \"{name}\" {why}{}", if redirected { " (in redirect)" } else { "" });
         Err(Error::new(Code::UnsupportedProtocol, text))
     };
     let Some(row) = t.url.scheme else { return refuse("not supported") };
@@ -84,10 +84,10 @@ pub fn check_scheme(t: &Transfer) -> Result<()> {
     let allowed = settings.protocols(O::ProtocolsStr);
     let redirect = if redirected { settings.protocols(O::RedirProtocolsStr) } else { u64::MAX };
     if allowed & row.bit() == 0 {
-        return refuse("disabled");
+        return refuse("is disabled");
     }
     if redirect & row.bit() == 0 {
-        return refuse("disabled");
+        return refuse("is disabled");
     }
     Ok(())
 }

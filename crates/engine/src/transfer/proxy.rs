@@ -195,7 +195,10 @@ fn parse(settings: &Settings, scheme: &Scheme, text: &[u8], without: Option<Prox
     let shown = String::from_utf8_lossy(text);
     let bad = || Error::new(Code::CouldntResolveProxy, format!("Unsupported proxy syntax in '{shown}'"));
     let bits = flag::NON_SUPPORT_SCHEME | flag::GUESS_SCHEME;
-    let url = Url::parse(text, bits).map_err(|_| bad())?;
+    let url = Url::parse(text, bits).map_err(|e| {
+        let text = format!("Unsupported proxy syntax in '{shown}': {e}");
+        Error::new(Code::CouldntResolveProxy, text)
+    })?;
     let explicit = text.windows(3).any(|three| three == b"://");
     let kind = match url.scheme().as_deref() {
         Some("https") if explicit => match settings.long(O::Proxytype) {
@@ -226,10 +229,14 @@ fn parse(settings: &Settings, scheme: &Scheme, text: &[u8], without: Option<Prox
     let host = host_name(&url).ok_or_else(bad)?;
     let decoded = |part: &[u8]| escape::decode(part, Reject::Nothing).unwrap_or_default();
     let set = |option| settings.text(option).map(|text| text.to_vec());
-    let user = url.user().map(decoded).filter(|u| !u.is_empty() || url.password().is_some());
-    let (user, password) = match set(O::Proxyusername) {
-        Some(user) => (Some(user), set(O::Proxypassword)),
-        None => (user, url.password().map(decoded)),
+    // A login in the URL stands for itself, even one that is empty; the options are for a URL without.
+    let (user, password) = if url.user().is_some() || url.password().is_some() {
+        let user = url.user().map(decoded).filter(|u| !u.is_empty() || url.password().is_some());
+        (user, url.password().map(decoded))
+    } else {
+        let user = set(O::Proxyusername);
+        let password = user.as_ref().and_then(|_| set(O::Proxypassword));
+        (user, password)
     };
     let forwards = scheme.family() == Family::Http && !scheme.tls() && !settings.on(O::Httpproxytunnel);
     // FTP through an HTTP proxy is asked for as a URL, unless a tunnel is wanted.

@@ -10,6 +10,7 @@ mod favourites;
 mod looked_up;
 mod race;
 
+use std::fmt;
 use std::future::{Future, ready};
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -31,9 +32,8 @@ use looked_up::LookedUp;
 
 /// Whereto and how.
 pub struct ConnectRequest<'a> {
-    /// The host and port that messages name.
-    pub host: &'a str,
-    pub port: u16,
+    /// What messages call the place: its host and port, and by way of whom it is reached.
+    pub place: &'a dyn fmt::Display,
     /// What is spoken there, as ALPN names it: who is said to speak nothing of it is passed over. None given: HTTP/1.1.
     pub protocols: &'a [String],
     /// Nobody is tried before it is known what HTTPS records say.

@@ -186,12 +186,11 @@ impl<T> Run<'_, '_, T> {
 
     /// What came furthest decides the code, and of several the last one.
     fn failure(&mut self) -> NetError {
-        let ConnectRequest { host, port, .. } = self.ways.1;
+        let place = self.ways.1.place;
         let elapsed = self.elapsed_ms();
         let named = self.named();
-        let message = format!(
-            "Failed to connect to {host} port {port} after {elapsed} ms: Could not connect to server{named}"
-        );
+        let message =
+            format!("Failed to connect to {place} after {elapsed} ms: Could not connect to server{named}");
         let furthest = self.failures.iter().rposition(|f| f.connected);
         let Some(at) = furthest.or(self.failures.len().checked_sub(1)) else {
             let unreached = || NetError::new(NetErrorKind::CouldntConnect, message);

@@ -42,6 +42,14 @@ pub enum UnixAddress {
     Abstract(Vec<u8>),
 }
 
+/// Its name alone, as messages tell it.
+impl std::fmt::Display for UnixAddress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (UnixAddress::Path(name) | UnixAddress::Abstract(name)) = self;
+        f.write_str(&String::from_utf8_lossy(name))
+    }
+}
+
 /// How sockets are configured. Part of a connection's identity where it says where bytes leave.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SocketOptions {

@@ -29,14 +29,14 @@ pub(super) enum Pin {
         host: String,
         port: u16,
     },
-    /// A removal that names nothing: passed over, as in curl.
+    /// An entry that names no host, or a removal that names nothing: passed over, as in curl.
     Nothing,
 }
 
 impl Pin {
     pub(super) fn parse(entry: &str) -> Result<Pin, NetError> {
         Pin::read(entry).ok_or_else(|| {
-            let message = format!("Couldn't parse CURLOPT_RESOLVE entry '{entry}'");
+            let message = format!("Could not parse CURLOPT_RESOLVE entry '{entry}'");
             NetError::new(NetErrorKind::BadFunctionArgument, message)
         })
     }
@@ -47,6 +47,10 @@ impl Pin {
             return Some(named.map_or(Pin::Nothing, |(host, port)| Pin::Remove { host, port }));
         }
         let rest = entry.strip_prefix('+');
+        // Without a host it pins nothing.
+        if matches!(rest.unwrap_or(entry).as_bytes(), [] | [b':', ..]) {
+            return Some(Pin::Nothing);
+        }
         let (host, rest_of) = host_and_port(rest.unwrap_or(entry))?;
         let (port, list) = rest_of.split_once(':')?;
         let port = port.parse().ok()?;

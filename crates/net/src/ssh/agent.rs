@@ -22,8 +22,7 @@ pub async fn ask(
     owner: u64,
 ) -> io::Result<Vec<u8>> {
     let request = ConnectRequest {
-        host: "agent",
-        port: 0,
+        place: &"agent",
         protocols: &[],
         needs_record: false,
         local_hosts: &[],

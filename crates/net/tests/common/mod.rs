@@ -50,8 +50,7 @@ pub async fn dial(
 ) -> Result<Connected, NetError> {
     let started = reactor.now();
     let request = ConnectRequest {
-        host: "host.test",
-        port: list[0].port(),
+        place: &"host.test",
         protocols: &[],
         needs_record: false,
         local_hosts: &[],

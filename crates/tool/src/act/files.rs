@@ -4,7 +4,7 @@ use super::{lines, not_blank, read, size};
 use crate::checksum::{Algorithm, Sum, list};
 use crate::config_file;
 use crate::flags::Flag;
-use crate::message::shown;
+use crate::message::{os_text, shown};
 use crate::numbers;
 use crate::parse::{CONFIG_DEPTH, Done, Parser, Stop, Wrong};
 use crate::request::{Bytes, Clobber, Lacks, Target};
@@ -309,13 +309,15 @@ pub fn time_cond(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
         Some(b'=') => (3, &text[1..]),
         _ => (1, text),
     };
-    match parser.world.date(when).or_else(|| parser.world.modified(when)) {
-        Some(seconds) => {
+    let seconds = parser.world.date(when).map_or_else(|| parser.world.modified(when), Ok);
+    match seconds {
+        Ok(seconds) => {
             parser.request().options.set_long("TIMECONDITION", condition);
             parser.request().options.set_long("TIMEVALUE_LARGE", seconds);
         }
-        None => {
+        Err(error) => {
             parser.request().options.clear("TIMECONDITION");
+            parser.messages.warn(&format!("Failed to get filetime: {}", os_text(&error)));
             parser.messages.warn(
                 "Illegal date format for -z, --time-cond (and not a filename). Disabling time condition. \
                  See curl_getdate(3) for valid date syntax.",

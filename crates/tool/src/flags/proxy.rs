@@ -88,7 +88,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.52.0",
         help: "Certificate authorities for the HTTPS proxy",
         about: "As --cacert.",
-        set: Set::Text("PROXY_CAINFO"),
+        set: Set::ExistingFile("PROXY_CAINFO"),
         ..FLAG
     },
     Flag {
@@ -145,7 +145,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.52.0",
         help: "Revocation list for the HTTPS proxy",
         about: "As --crlfile.",
-        set: Set::Text("PROXY_CRLFILE"),
+        set: Set::ExistingFile("PROXY_CRLFILE"),
         ..FLAG
     },
     Flag {

@@ -26,7 +26,7 @@ pub const FLAGS: &[Flag] = &[
         about: "The server's certificate must be signed by one of the PEM certificates in the file. \
             Without the option the environment variables CURL_CA_BUNDLE, SSL_CERT_DIR and \
             SSL_CERT_FILE are asked, then the default place.",
-        set: Set::Text("CAINFO"),
+        set: Set::ExistingFile("CAINFO"),
         ..FLAG
     },
     Flag {
@@ -102,7 +102,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.19.7",
         help: "Check certificates against this revocation list",
         about: "A PEM file with certificate revocation lists.",
-        set: Set::Text("CRLFILE"),
+        set: Set::ExistingFile("CRLFILE"),
         ..FLAG
     },
     Flag {

@@ -86,11 +86,9 @@ fn escape<'f>(tail: &'f [u8], streams: &mut dyn Streams) -> &'f [u8] {
         streams.write(b"\\");
         return tail;
     };
-    match letter {
-        b'r' => streams.write(b"\r"),
-        b'n' => streams.write(b"\n"),
-        b't' => streams.write(b"\t"),
-        other => streams.write(&[b'\\', *other]),
+    match escaped(*letter) {
+        Some(byte) => streams.write(&[byte]),
+        None => streams.write(&[b'\\', *letter]),
     }
     after
 }
@@ -157,13 +155,13 @@ fn braced(text: &[u8]) -> Option<(Bytes, &[u8])> {
 
 /// `%{name}`; false when the rest is for errors only and there was none.
 fn variable(name: &[u8], outcome: &dyn Outcome, streams: &mut dyn Streams) -> bool {
-    match name.to_ascii_lowercase().as_slice() {
+    match name {
         b"onerror" => return outcome.exit_code() != 0,
         b"stdout" => streams.to_stdout(),
         b"stderr" => streams.to_stderr(),
         b"json" => streams.write(&json::all(outcome)),
         b"header_json" => streams.write(&json::headers(outcome)),
-        lower => match variables::find(lower) {
+        name => match variables::find(name) {
             Some(found) => streams.show(&found.plain(outcome)),
             None => {
                 let name = String::from_utf8_lossy(name);
@@ -174,23 +172,49 @@ fn variable(name: &[u8], outcome: &dyn Outcome, streams: &mut dyn Streams) -> bo
     true
 }
 
-/// `%header{name}`, the first of the last answer; `%header{name:all:separator}`, those of all answers.
+/// `%header{name}`, the first of the last answer; `%header{name:all:separator}`, those of all answers. Nothing else may
+/// follow a colon.
 fn header(argument: &[u8], outcome: &dyn Outcome, streams: &mut dyn Streams) {
-    let mut pieces = argument.splitn(3, |byte| *byte == b':');
-    let name = pieces.next().unwrap_or_default();
-    let all = pieces.next() == Some(b"all");
-    let separator = pieces.next().unwrap_or(b", ");
+    let end = argument.iter().position(|byte| *byte == b':').unwrap_or(argument.len());
+    let (name, rest) = argument.split_at(end);
+    let separator = rest.strip_prefix(b":all:");
+    if !rest.is_empty() && separator.is_none() {
+        return;
+    }
+    let all = separator.is_some();
     let headers = outcome.headers();
     let last = headers.iter().map(|(.., request)| *request).max().unwrap_or(0);
     let mut found = headers
         .iter()
         .filter(|(own, _, request)| own.eq_ignore_ascii_case(name) && (all || *request == last))
         .map(|(_, value, _)| value.as_slice());
-    if all {
+    if let Some(separator) = separator {
         let values: Vec<&[u8]> = found.collect();
-        streams.show(&values.join(separator));
+        streams.show(&values.join(unescaped(separator).as_slice()));
     } else if let Some(value) = found.next() {
         streams.show(value);
+    }
+}
+
+/// A text with its escapes undone: the letters that the format itself knows.
+fn unescaped(text: &[u8]) -> Bytes {
+    let mut out = Bytes::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((first, tail)) = rest.split_first() {
+        let known = tail.first().filter(|_| *first == b'\\').and_then(|letter| escaped(*letter));
+        out.push(known.unwrap_or(*first));
+        rest = if known.is_some() { &tail[1..] } else { tail };
+    }
+    out
+}
+
+/// What a backslash before this letter stands for.
+fn escaped(letter: u8) -> Option<u8> {
+    match letter {
+        b'r' => Some(b'\r'),
+        b'n' => Some(b'\n'),
+        b't' => Some(b'\t'),
+        _ => None,
     }
 }
 

@@ -105,7 +105,7 @@ fn shown(format: &str, code: i32) -> String {
 #[test]
 fn plain_variables() {
     assert_eq!(shown("%{http_code} %{response_code}\\n", 0), "007 007\n");
-    assert_eq!(shown("%{http_version} %{time_total} %{HTTP_CODE}", 0), "1.1 1.000034 007");
+    assert_eq!(shown("%{http_version} %{time_total} %{http_code}", 0), "1.1 1.000034 007");
     assert_eq!(shown("%{url.host}%{urle.host}%{url.query}%{local_ip}|", 0), "ab|");
     assert_eq!(shown("%{exitcode} %{num_certs} %{urlnum} %{num_retries} %{certs}", 9), "9 1 3 1 PEM\n");
 }
@@ -117,6 +117,7 @@ fn odd_syntax_is_passed_on() {
     assert_eq!(shown("a\\qb\\", 0), "a\\qb\\");
     assert_eq!(shown("%header{x", 0), "%header{x");
     assert_eq!(shown("[%{nonsense}]", 0), "[<!curl: unknown --write-out variable: 'nonsense'>]");
+    assert_eq!(shown("%{HTTP_CODE}", 0), "<!curl: unknown --write-out variable: 'HTTP_CODE'>");
 }
 
 #[test]
@@ -130,6 +131,8 @@ fn switches() {
 fn headers() {
     assert_eq!(shown("%header{x} %header{none}%header{date}", 0), "1 now");
     assert_eq!(shown("%header{x:all:-{\\}-}", 0), "0-{}-1-{}-2");
+    assert_eq!(shown("%header{x:all:\\n\\q}|%header{x:all:}", 0), "0\n\\q1\n\\q2|012");
+    assert_eq!(shown("[%header{x:all}%header{x:}%header{x:1}]", 0), "[]");
     assert_eq!(shown("%{header_json}", 0), "{\"date\":[\"now\"],\n\"x\":[\"1\",\"2\"]\n}");
 }
 

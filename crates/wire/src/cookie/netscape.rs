@@ -38,7 +38,8 @@ pub(super) fn parse(line: &[u8]) -> Result<Cookie, Rejected> {
     cookie.value = value.to_vec();
     // RFC 6265bis section 5.6: no control characters, also when a file says so.
     let control = |octet: &u8| (*octet < b' ' && *octet != b'\t') || *octet == 0x7f;
-    if cookie.name.is_empty() || line.iter().any(control) {
+    let nothing = cookie.name.is_empty() && cookie.value.is_empty();
+    if nothing || path.is_empty() || line.iter().any(control) {
         return Err(Rejected::Malformed);
     }
     if prefix_fits(&cookie) { Ok(cookie) } else { Err(Rejected::Prefix) }
@@ -80,11 +81,11 @@ fn starts_as_domain(domain: &[u8]) -> bool {
     !matches!(domain, [] | [b'.' | b'#' | b' ', ..]) && !header.eq_ignore_ascii_case(b"Set-Cookie:")
 }
 
-/// The digits at the start; too many of them mean the end of time.
+/// The digits at the start, if they are a number of seconds.
 fn seconds(field: &[u8]) -> Option<i64> {
     let end = field.iter().position(|octet| !octet.is_ascii_digit()).unwrap_or(field.len());
     match std::str::from_utf8(&field[..end]).ok()? {
         "" => None,
-        digits => Some(digits.parse().unwrap_or(i64::MAX)),
+        digits => digits.parse().ok(),
     }
 }

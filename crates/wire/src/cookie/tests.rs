@@ -256,12 +256,15 @@ fn malformed_lines() {
         "",
         "h.com",
         "h.com\tFALSE\t/\tFALSE\tx\tn\tv",
-        "h.com\tFALSE\t/\tFALSE\t0\t\tv",
+        "h.com\tFALSE\t/\tFALSE\t99999999999999999999\tn\tv",
+        "h.com\tFALSE\t\tFALSE\t0\tn\tv",
+        "h.com\tFALSE\t/\tFALSE\t0\t\t",
         "h.com\tFALSE\t/\tFALSE\t0\t__Secure-n\tv",
         "h.com\tFALSE\t/\tFALSE\t0\tn\tv\tw",
     ] {
         assert!(jar.add_line(line.as_bytes(), NOW).is_err(), "{line}");
     }
+    assert!(jar.add_line(b"h.com\tFALSE\t/\tFALSE\t0\t\tv", NOW).is_ok(), "a value without a name is one");
 }
 
 #[test]

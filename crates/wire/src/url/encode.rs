@@ -11,7 +11,7 @@ pub(super) enum Space {
     PlusInQuery,
 }
 
-/// Encodes spaces and everything outside ASCII in a piece of a URL.
+/// Encodes spaces, control characters and everything outside ASCII in a piece of a URL.
 pub(super) fn encode_piece(piece: &[u8], space: Space) -> Vec<u8> {
     let mut out = Vec::with_capacity(piece.len());
     let mut plus = space == Space::Plus;
@@ -19,7 +19,7 @@ pub(super) fn encode_piece(piece: &[u8], space: Space) -> Vec<u8> {
         match octet {
             b' ' if plus => out.push(b'+'),
             b' ' => out.extend_from_slice(b"%20"),
-            0x80.. => push_encoded(&mut out, octet),
+            ..0x20 | 0x7f.. => push_encoded(&mut out, octet),
             _ => out.push(octet),
         }
         plus = plus || (octet == b'?' && space == Space::PlusInQuery);

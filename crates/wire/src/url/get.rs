@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use super::encode::{Space, encode_piece};
+use super::encode::{Space, encode_piece, uppercase_triplets};
 use super::{DEFAULT_SCHEME, Part, Url, UrlError, flag, idn, scheme};
 use crate::escape::{self, Reject};
 
@@ -154,7 +154,8 @@ fn transcode(value: &[u8], flags: u32, is_query: bool) -> Result<Vec<u8>, UrlErr
         out = escape::decode(&out, Reject::Control).map_err(|_| UrlError::UrlDecode)?;
     }
     if flags & flag::URLENCODE != 0 {
-        out = encode_piece(&out, if is_query { Space::Plus } else { Space::PlusInQuery });
+        let space = if is_query { Space::Plus } else { Space::PlusInQuery };
+        out = uppercase_triplets(&encode_piece(&out, space));
     }
     Ok(out)
 }

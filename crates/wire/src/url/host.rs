@@ -23,14 +23,14 @@ pub(super) fn parse_authority(
         None => authority,
     };
     let (host, port) = split_port(host_and_port)?;
+    if host.is_empty() {
+        return Err(UrlError::NoHost);
+    }
     url.port = match port {
         Some(b"") if !has_scheme => return Err(UrlError::BadPortNumber),
         Some(b"") | None => None,
         Some(digits) => Some(parse_port(digits)?),
     };
-    if host.is_empty() {
-        return Err(UrlError::NoHost);
-    }
     let decoded = escape::decode(host, Reject::Control).map_err(|_| UrlError::BadHostname)?;
     url.host = Some(match ipv4_from_numbers(&decoded) {
         Some(address) => dotted(address),

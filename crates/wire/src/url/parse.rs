@@ -121,7 +121,7 @@ fn without_scheme<'a>(url: &mut Url, input: &'a [u8], flags: u32) -> Result<&'a 
         url.host = Some(Vec::new());
         return Ok(tail);
     }
-    parse_authority(url, authority, flags, false)?;
+    parse_authority(url, authority, flags, uses_default)?;
     if !uses_default {
         url.scheme = Some(guess_scheme(url.host.as_deref().unwrap_or_default()).to_owned());
         url.scheme_was_guessed = true;

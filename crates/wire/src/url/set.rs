@@ -22,11 +22,11 @@ impl Url {
             Part::Port => self.port = Some(parse_port(value)?),
             Part::Path => self.path = Some(path_value(value, flags)),
             Part::Query => self.set_query(value, flags)?,
-            Part::User => self.user = Some(plain_value(value, flags)),
-            Part::Password => self.password = Some(plain_value(value, flags)),
-            Part::Options => self.options = Some(plain_value(value, flags)),
-            Part::ZoneId => self.zone_id = Some(plain_value(value, flags)),
-            Part::Fragment => self.fragment = Some(plain_value(value, flags)),
+            Part::User => self.user = optional_value(value, flags),
+            Part::Password => self.password = optional_value(value, flags),
+            Part::Options => self.options = optional_value(value, flags),
+            Part::ZoneId => self.zone_id = optional_value(value, flags),
+            Part::Fragment => self.fragment = optional_value(value, flags),
         }
         Ok(())
     }
@@ -132,6 +132,12 @@ impl Url {
         self.query = Some(query);
         Ok(())
     }
+}
+
+/// Nothing that is to be encoded clears the part, as with curl.
+fn optional_value(value: &[u8], flags: u32) -> Option<Vec<u8>> {
+    let clears = value.is_empty() && flags & flag::URLENCODE != 0;
+    (!clears).then(|| plain_value(value, flags))
 }
 
 fn plain_value(value: &[u8], flags: u32) -> Vec<u8> {

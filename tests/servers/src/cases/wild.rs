@@ -169,7 +169,7 @@ fn nbdkit(run: &Context) {
     assert!(first[0].is_head() && first[1].field("Range").is_some_and(|range| range.starts_with("bytes=0-")));
     site.fails(&copy("$HTTP/none", "none"), "404");
     site.fails(&copy("$HTTPS/disk", "untrusted"), "certificate");
-    site.fails(&copy("$REFUSED/disk", "refused"), "Failed to connect to 127.0.0.1 port");
+    site.fails(&copy("$REFUSED/disk", "refused"), "Failed to connect to 127.0.0.1");
 }
 
 /// Four thousand reads of a hundred bases on two chromosomes, in order.

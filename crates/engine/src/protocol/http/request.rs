@@ -183,13 +183,14 @@ fn request_target(t: &Transfer, link: &Link, out: &mut Vec<u8>) {
     }
 }
 
-/// Path and query. What is no ASCII in the path is encoded; the query goes as it was given, as in curl.
+/// Path and query. What is no ASCII in the path is encoded, and its encoded octets have their digits in upper case; the query
+/// goes as it was given, as in curl.
 pub fn write_target(url: &Url, out: &mut Vec<u8>) {
     let start = out.len();
     url.write_path_and_query(out);
     let end = start + url.path().len();
     // A URL handle may hold blanks that nobody encoded.
-    if !out[start..end].iter().all(|b| matches!(b, 0x21..=0x7e)) {
+    if !out[start..end].iter().all(|b| matches!(b, 0x21..=0x7e) && *b != b'%') {
         let path = url.get(Part::Path, flag::URLENCODE).unwrap_or_default();
         out.splice(start..end, path);
     }
@@ -482,7 +483,7 @@ fn body_fields(
     if let Some(value) = head.custom.value("Expect") {
         return value.eq_ignore_ascii_case(b"100-continue") && !body.is_nothing();
     }
-    let long = body.size.is_none_or(|size| size > EXPECT_THRESHOLD);
+    let long = body.size_as_given().is_none_or(|size| size > EXPECT_THRESHOLD);
     if long && version == HTTP11 && !body.is_nothing() && !t.http.no_expect && !head.custom.names("Expect") {
         head.field("Expect", b"100-continue");
         return true;

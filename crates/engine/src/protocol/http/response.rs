@@ -465,7 +465,6 @@ impl Response {
         if from > 0
             && t.method == Method::Get
             && self.status != 416
-            && self.body.exists
             && !self.resumes
             && !self.begins_anew
             && self.body.length != Some(from as u64)
@@ -502,7 +501,7 @@ impl Response {
             return false;
         };
         let limit = t.long(O::TimevalueLarge);
-        let unmet = if condition == 2 { modified > limit } else { modified <= limit };
+        let unmet = if condition == 2 { modified >= limit } else { modified <= limit };
         if unmet && t.text(O::Range).is_none() {
             t.easy.note(|| "Simulate an HTTP 304 response".to_owned());
             let mut info = t.easy.info.borrow_mut();

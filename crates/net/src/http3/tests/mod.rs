@@ -73,8 +73,7 @@ async fn dial_again(
     let reactor = rt.reactor();
     let started = reactor.now();
     let connecting = ConnectRequest {
-        host: "localhost",
-        port: list[0].port(),
+        place: &"localhost",
         protocols: &[],
         needs_record: false,
         local_hosts: &[],

@@ -1,0 +1,135 @@
+//! What curl 8.22 was seen to do where its manual leaves it open: random command lines were run by both.
+
+use super::{curl, curl_in, folder_with};
+use testkit::http::{HttpServer, Response};
+use testkit::raw::RawPeer;
+
+// covers: --use-ascii, --crlf
+#[test]
+fn text_goes_out_with_ends_of_lines_as_the_net_has_them() {
+    let server = HttpServer::plain();
+    for flag in ["--use-ascii", "--crlf"] {
+        let folder = folder_with("text", "a\nb\r\nc");
+        curl_in(folder, &[flag, "--data-binary", "@text", &server.url("/echo")]).text();
+        let request = server.last_request().unwrap();
+        assert_eq!(request.body, b"a\r\nb\r\nc", "{flag}");
+        // How long it will be nobody knows before it is read, but it is short: nothing is asked first.
+        assert_eq!(request.field("Transfer-Encoding"), Some("chunked"), "{flag}");
+        assert_eq!(request.field("Expect"), None, "{flag}");
+    }
+}
+
+// covers: --path-as-is
+#[test]
+fn encoded_octets_of_the_path_are_sent_in_upper_case() {
+    let server = HttpServer::plain();
+    let sent = |words: &[&str]| {
+        curl(words);
+        server.last_request().unwrap().target
+    };
+    assert_eq!(sent(&[&server.url("/bytes%2f1%aa?b=%aa")]), "/bytes%2F1%AA?b=%aa");
+    assert_eq!(sent(&["--path-as-is", &server.url("/%zz/../%aa")]), "/%zz/../%AA");
+    let effective = curl(&["-w", "%{url_effective}", "-o", "x", &server.url("/%aa")]).stdout;
+    assert!(effective.ends_with("/%aa"), "{effective}");
+}
+
+// covers: --continue-at
+#[test]
+fn a_reply_without_a_body_is_no_part_that_was_asked_for() {
+    for status in [204, 304] {
+        let server = HttpServer::with(move |_| Some(Response::status(status)));
+        let ran = curl(&["-C", "5", &server.url("/")]);
+        assert_eq!(ran.code, 33, "{status}: {}", ran.stderr);
+    }
+}
+
+// covers: --time-cond
+#[test]
+fn what_changed_at_the_very_moment_is_no_older() {
+    const WHEN: &str = "Tue, 09 Nov 2010 14:49:00 GMT";
+    let server = HttpServer::with(|_| Some(Response::ok("new").with("Last-Modified", WHEN)));
+    let asked = |condition: &str| curl(&["-z", condition, "-w", "%{http_code}", &server.url("/")]).text();
+    assert_eq!(asked(&format!("-{WHEN}")), "304");
+    assert_eq!(asked("-Tue, 09 Nov 2010 14:49:01 GMT"), "new200");
+    let ran = curl(&["--no-silent", "--no-progress-meter", "-z", "no such file", &server.url("/")]);
+    assert!(
+        ran.stderr.starts_with("Warning: Failed to get filetime: No such file or directory\n"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn what_cannot_be_prepared_ends_in_a_line_with_its_code() {
+    let folder = folder_with("file", "");
+    let cases: [(&[&str], i32, &str); 5] = [
+        (&["-C", "5", "-d", "x", "http://h/"], 2, "curl: (2) Failed initialization\n"),
+        (&["-O", "http://h/a b"], 3, "curl: (3) URL using bad/illegal format or missing URL\n"),
+        (&["-D", "none/x", "http://h/"], 23, "curl: (23) Failed writing received data to disk/application\n"),
+        (
+            &["-T", "none", "http://h/"],
+            26,
+            "curl: (26) Failed to open/read local data from file/application\n",
+        ),
+        (&["--proto", "=https", "http://h/"], 1, "curl: (1) Protocol \"http\" is disabled\n"),
+    ];
+    for (words, code, line) in cases {
+        let ran = curl_in(folder.clone(), words);
+        assert!(ran.code == code && ran.stderr.ends_with(line), "{words:?}: {} {}", ran.code, ran.stderr);
+    }
+}
+
+// covers: --connect-to, --unix-socket, --proxytunnel
+#[test]
+fn who_cannot_be_reached_is_named_with_the_way() {
+    let port = RawPeer::refused_port();
+    let refused = format!("127.0.0.1:{port}");
+    let proxy = format!("http://{refused}");
+    let cases: [(&[&str], String); 6] = [
+        (&[&format!("http://{refused}/")], refused.clone()),
+        (&["--connect-to", &format!("::{refused}"), "http://a.test/"], format!("a.test:80 via {refused}")),
+        (&["-x", &proxy, "http://a.test/"], format!("{refused} over proxy 127.0.0.1")),
+        (&["-p", "-x", &proxy, "http://a.test/"], "a.test:80 over proxy 127.0.0.1".into()),
+        (&["-x", &format!("socks5h://{refused}"), "ftp://a.test/"], "a.test:21 over proxy 127.0.0.1".into()),
+        (&["--unix-socket", "none", "http://a.test/"], "a.test:80 over unix://none".into()),
+    ];
+    for (words, place) in cases {
+        let ran = curl(words);
+        let head = format!("curl: (7) Failed to connect to {place} after ");
+        assert!(ran.code == 7 && ran.stderr.starts_with(&head), "{words:?}: {}", ran.stderr);
+    }
+}
+
+// covers: --write-out
+#[test]
+fn a_file_that_cannot_be_opened_keeps_no_text() {
+    let server = HttpServer::plain();
+    let words = ["-o", "x", "-w", "%output{none/x}a%output{f}b%output{}c", &server.url("/bytes/1")];
+    let ran = curl(&words);
+    assert_eq!((ran.file("f").as_str(), ran.stdout.as_str()), ("bc", "a"));
+    let none = curl(&["-w", "%{conn_id}", "--proto", "=https", &server.url("/")]);
+    assert_eq!(none.stdout, "-1");
+}
+
+// covers: --get
+#[test]
+fn what_becomes_a_query_ends_at_a_nul() {
+    let server = HttpServer::plain();
+    let folder = folder_with("data", "ab\0cd");
+    curl_in(folder, &["-G", "--data-binary", "@data", "-o", "x", &server.url("/bytes/1")]).text();
+    assert_eq!(server.last_request().unwrap().target, "/bytes/1?ab");
+}
+
+// covers: --max-filesize, --head
+#[test]
+fn files_and_folders_of_this_machine() {
+    let folder = folder_with("file", "0123456789");
+    let url = |name: &str| format!("file://{}/{name}", folder.display());
+    let ran = curl(&["--max-filesize", "3", &url("file")]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (63, "012"));
+    let heads = curl(&["-I", &url("")]).text();
+    assert!(heads.starts_with("Last-Modified: ") && heads.ends_with(" GMT\r\n\r\n"), "{heads}");
+    assert_eq!(heads.lines().count(), 2);
+    let listed = curl(&["-i", &url("")]).text();
+    assert!(listed.starts_with("Last-Modified: ") && listed.ends_with("\r\n\r\nfile\n"), "{listed}");
+}
