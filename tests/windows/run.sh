@@ -17,13 +17,7 @@ step() {
 	if "$@"; then result=held; else result=FAILED failed="$failed $name"; fi
 	echo "$name: $result in $(($(date +%s) - begun)) s"
 }
-
-# The unit tests of the crates above these use testkit, which is not built for Windows.
-crates=${*:-runtime winsock}
-if [ -z "$quick" ]; then
-	# shellcheck disable=SC2046 # a flag and a name for each
-	step crates cargo test --quiet --no-fail-fast --target x86_64-pc-windows-gnu $(for crate in $crates; do echo "-p warmwire-$crate"; done)
-fi
+[ -n "$quick" ] || step units sh tests/windows/units.sh "$@"
 if [ $# -eq 0 ]; then
 	step build cargo build --quiet --target x86_64-pc-windows-gnu -p warmwire-tool
 	WARMWIRE_EXE=$(cd "$CARGO_TARGET_DIR" && pwd)/x86_64-pc-windows-gnu/debug/warmwire.exe

@@ -12,8 +12,8 @@ windows:
 windows-zip: windows
 	sh packaging/windows.sh $(WINDOWS)/release $(WINDOWS)/zip
 
-# On Wine: tests of the lowest floor, of warmwire.exe, the programs of tests/abi on the DLL, the Rust crate `curl`'s own on it, and the
-# zip unpacked.
+# On Wine: unit tests of wire, runtime, net and engine, tests of warmwire.exe, the programs of tests/abi on the DLL, the Rust crate
+# `curl`'s own on it, and the zip unpacked.
 test-windows: windows-zip
 	sh tests/windows/apart.sh sh tests/windows/run.sh
 

@@ -9,12 +9,12 @@ mod common;
 use std::cell::RefCell;
 use std::future::pending;
 use std::net::{IpAddr, SocketAddr, TcpListener};
-use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use common::black_hole;
+use runtime::fd::OwnedFd;
 use runtime::{Clock, Reactor, Runtime};
 use warmwire_net::connect::{ConnectRequest, Told, at_once, connect};
 use warmwire_net::filter::open::{SocketOptions, Transport};

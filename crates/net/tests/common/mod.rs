@@ -4,13 +4,13 @@
 use std::cell::RefCell;
 use std::future::Future;
 use std::net::{SocketAddr, TcpListener};
-use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 #[allow(unused_imports)]
 pub use netkit::{of_host, wish};
+use runtime::fd::OwnedFd;
 use runtime::{Clock, Reactor, Runtime};
 use rustix::net::{AddressFamily, SocketType, bind, getsockname, listen, socket};
 use warmwire_net::connect::{ConnectRequest, Connected, at_once, connect};

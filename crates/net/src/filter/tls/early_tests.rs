@@ -45,13 +45,13 @@ fn hear(mut s: ServerStream) -> Told {
             data.read_to_end(&mut early).unwrap();
         }
     }
-    let mut byte = [0];
-    while !early.ends_with(b"\n\n") && !later.ends_with(b"\n\n") && s.read(&mut byte).unwrap_or(0) == 1 {
+    let (mut byte, mut over) = ([0], early.ends_with(b"\n\n"));
+    // What came early and what came later are one stream.
+    let mut before = early.last().copied();
+    while !over && s.read(&mut byte).unwrap_or(0) == 1 {
         later.push(byte[0]);
-        // What came early and what came later are one stream.
-        if [&early[..], &later[..]].concat().ends_with(b"\n\n") {
-            break;
-        }
+        over = before == Some(b'\n') && byte[0] == b'\n';
+        before = Some(byte[0]);
     }
     let _ = s.write_all(b"answer");
     s.conn.send_close_notify();

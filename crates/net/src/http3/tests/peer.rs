@@ -71,7 +71,7 @@ pub struct Seen {
 
 impl Peer {
     pub fn start(habits: Habits) -> Peer {
-        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let socket = UdpSocket::bind(super::LOOPBACK).unwrap();
         let address = socket.local_addr().unwrap();
         let (orders, given) = channel();
         let thread = std::thread::spawn(move || Server::new(socket, habits).run(&given));
