@@ -212,11 +212,18 @@ windows() {
 	command -v x86_64-w64-mingw32-gcc >/dev/null || missing="$missing gcc-mingw-w64-x86-64-win32"
 	command -v x86_64-w64-mingw32-g++ >/dev/null || missing="$missing g++-mingw-w64-x86-64-win32"
 	command -v wine >/dev/null || missing="$missing wine wine64"
-	[ -z "$missing" ] || packages "$missing"
+	[ -z "$missing" ] || packages "$missing" || return 1
+	for program in x86_64-w64-mingw32-gcc x86_64-w64-mingw32-g++ wine wineserver; do
+		command -v $program >/dev/null || { echo "install.sh: there is no $program" >&2 && return 1; }
+	done
 	# That of the pinned toolchain, which rustup finds by the folder.
 	if command -v rustup >/dev/null; then
-		rustup target list --installed | grep -qx x86_64-pc-windows-gnu || rustup target add x86_64-pc-windows-gnu
+		rustup target list --installed | grep -qx x86_64-pc-windows-gnu || rustup target add x86_64-pc-windows-gnu || return 1
 	fi
+	[ -d "$(rustc --print target-libdir --target x86_64-pc-windows-gnu)" ] || {
+		echo "install.sh: rustc has no library for x86_64-pc-windows-gnu" >&2
+		return 1
+	}
 }
 
 mkdir -p "$CARGO_TARGET_DIR"
