@@ -103,8 +103,7 @@ async fn ask(runtime: Rc<Runtime>, to: SocketAddr, client: Rc<RefCell<Client>>) 
     let sessions = SessionStore::new().begin(&tls, "localhost", to.port()).expect("a configuration");
     let reactor = runtime.reactor();
     let connecting = ConnectRequest {
-        host: "localhost",
-        port: to.port(),
+        place: &"localhost",
         protocols: &[],
         needs_record: false,
         local_hosts: &[],

@@ -94,7 +94,7 @@ async fn dial_again(
     };
     let request = QuicRequest {
         host: "localhost",
-        port: connecting.port,
+        port: list[0].port(),
         tls: &tls,
         sessions: &sessions,
         early: true,
