@@ -1,5 +1,5 @@
 #!/bin/sh
-# Unit tests on Wine, as run.sh has set it up: those of the crates' libraries, and from their `tests` what meets the system. What
+# Tests of crates on Wine, as run.sh has set it up: those of the crates' libraries, and from their `tests` what meets the system. What
 # is not run stands in tests/windows/units.tsv; a row of it that names no test is a fault.
 # Usage: tests/windows/units.sh [CRATE ...]
 set -eu
@@ -8,6 +8,7 @@ cd "$(dirname "$0")/../.."
 list=tests/windows/units.tsv
 report=${CARGO_TARGET_DIR:-target}/wine-units.log
 libraries=
+engines=
 others=
 skips=
 for crate; do
@@ -17,14 +18,18 @@ for crate; do
 	runtime) files="executor interleavings sockets wakeups" ;;
 	wire) files="h2_peer mutations" ;;
 	net) files="connect http2 late_answers name_servers pool proxies resolver sessions socks_gssapi tls_mutations x509_limbo" ;;
+	engine)
+		engines=$(printf -- '--test %s ' ftp http https imap requests tftp websocket)
+		continue
+		;;
 	*) continue ;;
 	esac
 	others="$others -p warmwire-$crate $(printf -- '--test %s ' $files)"
 done
 code=0
 : >"$report"
-# Apart, because crates have files of the same name.
-for tests in "$libraries --lib" "$others"; do
+# Apart, because engine has files of the same names as net.
+for tests in "$libraries --lib $engines" "$others"; do
 	[ -n "$tests" ] || continue
 	# shellcheck disable=SC2086 # words
 	cargo test --no-fail-fast --target x86_64-pc-windows-gnu $tests -- --exact --quiet $skips >>"$report" 2>&1 || code=1
