@@ -74,7 +74,7 @@ static void one_after_the_other(void)
     "pin.example:P:127.0.0.1", NULL, "PIN.Example:P:127.0.0.1", "pin.example:P:127.0.0.1,127.0.0.1", "+pin.example:P:127.0.0.1", "-pin.example:1", NULL,
     "other.example:P:127.0.0.1", "pin.example:P:[127.0.0.1]", "pin.example:P:127.0.0.1:80", "pin.example:P:127.0.0.1,", "pin.example:P:,127.0.0.1", "pin.example:P:nonsense,127.0.0.1",
     "pin.example:P:127.0.0.1 ", "pin.example:P:", "pin.example:P", "pin.example", "pin.example::127.0.0.1", "pin.example:99999:127.0.0.1", "pin.example:-1:127.0.0.1", "pin.example:Px:127.0.0.1",
-    "-", "+", "-pin.example", "-:P", "-pin.example:x", "-pin.example:99999", "- pin.example:80", "pin.example:P:[::1]", "pin.example:P:127.0.0.1",
+    "-", "-pin.example", "-:P", "-pin.example:x", "-pin.example:99999", "- pin.example:80", "pin.example:P:[::1]", "pin.example:P:127.0.0.1",
   };
   CURL *easy = named("pin.example");
   for(size_t i = 0; i < sizeof entries / sizeof *entries; i++)

@@ -102,22 +102,17 @@ mod tests {
         assert_eq!(add("*:443:1.2.3.4").0, "*");
         assert_eq!(add("[fe80::1]:1:1.2.3.4").0, "fe80::1");
         assert_eq!(Pin::parse("-a").unwrap(), Pin::Nothing);
+        for entry in ["", "+", ":", ":80:1.2.3.4", "+::1.2.3.4"] {
+            assert_eq!(Pin::parse(entry).unwrap(), Pin::Nothing, "{entry}: no host");
+        }
         assert_eq!(Pin::parse("-A:80").unwrap(), Pin::Remove { host: "a".into(), port: 80 });
     }
 
     #[test]
     fn nonsense_is_refused_with_the_entry_in_the_text() {
-        for entry in [
-            "",
-            "a",
-            "a:80",
-            "a:80:",
-            "a:port:1.2.3.4",
-            "a:80:name",
-            "a:99999:1.2.3.4",
-            ":80:1.1.1.1",
-            "[::1:80:1.1.1.1",
-        ] {
+        for entry in
+            ["a", "a:80", "a:80:", "a:port:1.2.3.4", "a:80:name", "a:99999:1.2.3.4", "[::1:80:1.1.1.1"]
+        {
             let error = Pin::parse(entry).unwrap_err();
             assert!(error.message.ends_with(&format!("'{entry}'")), "{entry}: {error}");
         }
