@@ -133,3 +133,18 @@ fn files_and_folders_of_this_machine() {
     let listed = curl(&["-i", &url("")]).text();
     assert!(listed.starts_with("Last-Modified: ") && listed.ends_with("\r\n\r\nfile\n"), "{listed}");
 }
+
+// covers: --proxy-user
+#[test]
+fn a_login_in_the_url_of_a_proxy_goes_first() {
+    let server = HttpServer::plain();
+    let shown = |login: &str| {
+        let proxy = format!("http://{login}127.0.0.1:{}", server.port());
+        curl(&["-x", &proxy, "-U", "a:b", "http://far.test/"]);
+        server.last_request().unwrap().field("Proxy-Authorization").map(str::to_owned)
+    };
+    assert_eq!(shown("").as_deref(), Some("Basic YTpi"));
+    assert_eq!(shown("u:p@").as_deref(), Some("Basic dTpw"));
+    assert_eq!(shown("u@").as_deref(), Some("Basic dTo="));
+    assert_eq!(shown("@"), None);
+}
