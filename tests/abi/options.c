@@ -63,6 +63,22 @@ int main(void)
   SAME(curl_easy_setopt(easy, CURLOPT_USERAGENT, huge), CURLE_BAD_FUNCTION_ARGUMENT);
   free(huge);
 
+  /* Numbers that 8.22 refuses, beside the nearest that it takes. */
+  static const struct { CURLoption option; long good, bad; } bounds[] = {
+    {CURLOPT_FOLLOWLOCATION, CURLFOLLOW_FIRSTONLY, CURLFOLLOW_FIRSTONLY + 1},
+    {CURLOPT_FOLLOWLOCATION, 0, -1},
+    {CURLOPT_CONNECT_ONLY, 2, 3},
+    {CURLOPT_CONNECT_ONLY, 0, -1},
+    {CURLOPT_BUFFERSIZE, 1, -1},
+    {CURLOPT_UPLOAD_BUFFERSIZE, 1, -1},
+    {CURLOPT_RTSP_CLIENT_CSEQ, 0, -1},
+    {CURLOPT_RTSP_SERVER_CSEQ, 0, -1},
+  };
+  for(size_t at = 0; at < sizeof bounds / sizeof *bounds; at++) {
+    SAME(curl_easy_setopt(easy, bounds[at].option, bounds[at].good), CURLE_OK);
+    SAME(curl_easy_setopt(easy, bounds[at].option, bounds[at].bad), CURLE_BAD_FUNCTION_ARGUMENT);
+  }
+
   /* A copy has the settings; a reset handle has none. */
   char *pointer = NULL;
   curl_easy_reset(easy);

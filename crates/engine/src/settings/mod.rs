@@ -546,6 +546,7 @@ fn folded(option: O, value: i64) -> Result<(O, i64), Code> {
             if refused { Err(Code::NotBuiltIn) } else { Ok((option, (value as u64 & SCHEMES_KNOWN) as i64)) }
         }
         O::Socks5Auth if value & !SOCKS5_WAYS != 0 => Err(Code::NotBuiltIn),
+        O::Buffersize | O::UploadBuffersize if value < 0 => Err(Code::BadFunctionArgument),
         O::Buffersize => Ok((option, value.clamp(1024, 10 * 1024 * 1024))),
         O::UploadBuffersize => Ok((option, value.clamp(16 * 1024, 2 * 1024 * 1024))),
         _ => Ok((option, value)),
@@ -569,7 +570,9 @@ fn check_range(option: O, value: i64) -> Result<(), Code> {
         O::Ipresolve | O::HttpsigAlgorithm => (0..=2).contains(&value),
         O::UseSsl => (0..=3).contains(&value),
         O::FtpSslCcc => (0..=2).contains(&value),
-        O::ConnectOnly => value <= 2,
+        O::ConnectOnly => (0..=2).contains(&value),
+        O::Followlocation => (0..=3).contains(&value),
+        O::RtspClientCseq | O::RtspServerCseq => value >= 0,
         O::ProxyTransferMode => (0..=1).contains(&value),
         O::Postredir | O::TcpKeepidle | O::TcpKeepintvl | O::TcpKeepcnt => value >= 0,
         O::FtpFilemethod => (0..=3).contains(&value),

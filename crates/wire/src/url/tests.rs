@@ -517,7 +517,7 @@ fn what_the_engine_asks() {
 #[test]
 fn numbers_and_texts() {
     assert_eq!(UrlError::Backslash.number(), 32);
-    assert_eq!(UrlError::NoHost.message(), "No host part in the URL");
+    assert_eq!(UrlError::NoHost.message(), "No host present");
     assert_eq!(tables::UrlCode::from(UrlError::TooLarge).name(), "TOO_LARGE");
     assert_eq!(Part::from_number(10), Some(Part::ZoneId));
     assert_eq!(Part::from_number(11), None);
