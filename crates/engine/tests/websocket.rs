@@ -278,7 +278,7 @@ fn what_cannot_be_sent() {
             Code::BadFunctionArgument,
             "[WS] PING frame must not be fragmented",
         ),
-        (b"x", 0, CURLWS_TEXT | CURLWS_BINARY, Code::SendError, "[WS] unknown flags: 3"),
+        (b"x", 0, CURLWS_TEXT | CURLWS_BINARY, Code::BadFunctionArgument, "[WS] unknown flags: 3"),
         (&[0; 126], 0, CURLWS_CLOSE, Code::TooLarge, "[WS] given CLOSE frame is too big"),
         (
             b"x",

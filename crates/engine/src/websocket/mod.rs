@@ -196,7 +196,7 @@ impl WebSocket {
             None if bits & !CURLWS_CONT == 0 && self.writer.in_message() => Ok((Kind::Binary, last)),
             None if bits == 0 => bad("[WS] no flags given".to_owned()),
             None if bits == CURLWS_CONT => bad("[WS] No ongoing fragmented message to continue".to_owned()),
-            None => Err(Error::new(Code::SendError, format!("[WS] unknown flags: {flags:x}"))),
+            None => bad(format!("[WS] unknown flags: {flags:x}")),
         }
     }
 
