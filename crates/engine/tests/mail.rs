@@ -275,10 +275,10 @@ fn bad_input() {
     hello.extend([expect("\r\n"), send("250 ok\r\n"), Step::Hold]);
     let peer = RawPeer::start(vec![hello]);
     let (easy, _) = mail(&peer, &["a@b>\r\nRCPT TO:<c@d"]);
-    assert_eq!(easy.perform(), Code::UrlMalformat);
+    assert_eq!(easy.perform(), Code::BadFunctionArgument);
     let (easy, _) = mail(&peer, &["a@b"]);
     text(&easy, O::MailFrom, "a@b\r\nRSET");
-    assert_eq!(easy.perform(), Code::UrlMalformat);
+    assert_eq!(easy.perform(), Code::BadFunctionArgument);
     for url in ["pop3://h/1%0d%0aDELE%201", "pop3://u%0dx:p@h/1", "smtp://h/a%0ab", "pop3://u;AUTH=NONE@h/"] {
         let (easy, _) = handle(&url.replace("h/", "127.0.0.1:1/"));
         assert_eq!(easy.perform(), Code::UrlMalformat, "{url}");

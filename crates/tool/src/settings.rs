@@ -357,7 +357,10 @@ impl List<'_> {
         }
         self.copy(&["DISALLOW_USERNAME_IN_URL"]);
         if job.upload {
-            self.copy(&["UPLOAD_FLAGS"]);
+            // Without a flag is not the same as not asked for, which is \Seen.
+            if let Some(flags) = request.options.long("UPLOAD_FLAGS") {
+                self.mark("UPLOAD_FLAGS", SetTo::Long(flags));
+            }
         }
     }
 

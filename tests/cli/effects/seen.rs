@@ -2,7 +2,7 @@
 
 use super::{curl, curl_in, folder_with};
 use testkit::http::{HttpServer, Response};
-use testkit::raw::RawPeer;
+use testkit::raw::{RawPeer, Step, expect, send};
 
 // covers: --use-ascii, --crlf
 #[test]
@@ -147,4 +147,104 @@ fn a_login_in_the_url_of_a_proxy_goes_first() {
     assert_eq!(shown("u:p@").as_deref(), Some("Basic dTpw"));
     assert_eq!(shown("u@").as_deref(), Some("Basic dTo="));
     assert_eq!(shown("@"), None);
+}
+
+/// What a server is asked, and what it says to that.
+type Turn<'a> = (&'a str, &'a str);
+
+/// A server that greets, and says each thing once it has been asked for it.
+fn talk(greeting: &str, turns: &[Turn]) -> RawPeer {
+    let mut script = vec![send(greeting)];
+    for (asked, said) in turns {
+        script.extend([expect(asked), send(said)]);
+    }
+    script.push(Step::ReadAll);
+    RawPeer::start(vec![script])
+}
+
+// covers: --quote, --ftp-port, --disable-epsv
+#[test]
+fn odd_replies_of_ftp_have_the_texts_of_curl() {
+    const IN: [Turn; 2] = [("USER", "331 x\r\n"), ("PASS", "230 x\r\n")];
+    const FOLDER: Turn = ("PWD", "257 \"/\"\r\n");
+    let cases: [(&[&str], &[Turn], i32, &str); 5] = [
+        (&[], &[("PWD", "257 \"open\r\n")], 8, "Weird server reply"),
+        (&[], &[FOLDER, ("EPSV", "421 x\r\n")], 28, "Timeout was reached"),
+        (
+            &["--disable-epsv"],
+            &[FOLDER, ("PASV", "227 (1,2,3)\r\n")],
+            14,
+            "Could not interpret the 227-response",
+        ),
+        (
+            &["-I", "-Q", "-X"],
+            &[
+                FOLDER,
+                ("MDTM", "550 x\r\n"),
+                ("TYPE", "200 x\r\n"),
+                ("SIZE", "213 1\r\n"),
+                ("REST", "350 x\r\n"),
+                ("X", "500 x\r\n"),
+            ],
+            21,
+            "QUOT string not accepted: X",
+        ),
+        (&["-I"], &[FOLDER, ("MDTM", "550 x\r\n"), ("TYPE", "500 x\r\n")], 17, "Could not set desired mode"),
+    ];
+    for (flags, turns, code, text) in cases {
+        let peer = talk("220 x\r\n", &[&IN, turns].concat());
+        let url = format!("ftp://127.0.0.1:{}/f", peer.port());
+        let flags: Vec<&str> = [flags, &[&url]].concat();
+        let ran = curl(&flags);
+        assert_eq!((ran.code, ran.stderr), (code, format!("curl: ({code}) {text}\n")), "{flags:?}");
+    }
+    let peer = talk("220 x\r\n", &[&IN[..], &[FOLDER]].concat());
+    let ran = curl(&["-P", "none.invalid", &format!("ftp://127.0.0.1:{}/f", peer.port())]);
+    assert!(ran.code == 6 && ran.stderr.contains("Could not resolve host: none.invalid"), "{}", ran.stderr);
+}
+
+// covers: --mail-from, --mail-rcpt, --upload-flags
+#[test]
+fn what_mail_servers_never_come_to_see() {
+    for address in ["a\nb", "a\r\nb"] {
+        for (from, to) in [(address, "x"), ("x", address)] {
+            let peer = talk("220 x\r\n", &[("EHLO", "250 x\r\n"), ("QUIT", "221 x\r\n")]);
+            let url = format!("smtp://127.0.0.1:{}/me", peer.port());
+            let words = ["--mail-from", from, "--mail-rcpt", to, "-T", "mail", &url];
+            let ran = curl_in(folder_with("mail", "text\n"), &words);
+            let line = "curl: (43) Refusing to send email address with a CR or LF\n";
+            assert_eq!((ran.code, ran.stderr.as_str()), (43, line));
+        }
+    }
+    let refused = "A001 OK\r\n";
+    let peer = talk("* OK x\r\n", &[("CAPABILITY", &format!("* CAPABILITY LOGINDISABLED\r\n{refused}"))]);
+    let ran = curl(&["-v", "-u", "a:b", &format!("imap://127.0.0.1:{}/", peer.port())]);
+    assert!(ran.stderr.contains("* SASL: no auth mechanism was offered or recognized\n"), "{}", ran.stderr);
+    assert!(ran.code == 67 && ran.stderr.ends_with("curl: (67) Login denied\n"), "{}", ran.stderr);
+
+    // Asked to be without \Seen is not the same as not asked.
+    for (flags, sent) in [("seen", "APPEND box (\\Seen) {5}\r\n"), ("-seen", "APPEND box {5}\r\n")] {
+        let peer = talk(
+            "* OK x\r\n",
+            &[
+                ("CAPABILITY", "A001 OK\r\n"),
+                ("LOGIN", "A002 OK\r\n"),
+                (sent, "+ go\r\n"),
+                ("mail\n\r\n", "A003 OK\r\n"),
+                ("LOGOUT", "A004 OK\r\n"),
+            ],
+        );
+        let url = format!("imap://127.0.0.1:{}/box", peer.port());
+        let words = ["-m", "60", "-u", "a:b", "--upload-flags", flags, "-T", "mail", &url];
+        assert_eq!(curl_in(folder_with("mail", "mail\n"), &words).text(), "", "{flags}");
+    }
+}
+
+#[test]
+fn a_proxys_scheme_is_none_for_transfers() {
+    for scheme in ["socks", "socks4", "socks4a", "socks5", "socks5h"] {
+        let ran = curl(&[&format!("{scheme}://127.0.0.1:1/")]);
+        let line = format!("curl: (1) Protocol \"{scheme}\" is not for transfers\n");
+        assert_eq!((ran.code, ran.stderr), (1, line));
+    }
 }

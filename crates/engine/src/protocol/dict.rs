@@ -9,6 +9,6 @@ use crate::transfer::Transfer;
 /// Sends the commands of one URL, the last of which says goodbye.
 pub async fn run(t: &mut Transfer) -> Result<()> {
     let commands = wire::dict::request(t.url.path(), &format!("libcurl {CURL}"))
-        .map_err(|_| Error::new(Code::UrlMalformat, "a word has no control characters"))?;
+        .map_err(|_| Error::from(Code::UrlMalformat))?;
     t.ask(&commands).await
 }

@@ -8,6 +8,6 @@ use crate::transfer::Transfer;
 /// Fetches one selector.
 pub async fn run(t: &mut Transfer) -> Result<()> {
     let line = wire::gopher::request(&t.url.path_and_query())
-        .map_err(|_| Error::new(Code::UrlMalformat, "a selector has no NUL and no line break"))?;
+        .map_err(|_| Error::new(Code::UrlMalformat, "Bad gopher selector, CR or LF not allowed"))?;
     t.ask(&line).await
 }

@@ -188,6 +188,12 @@ pub fn truncated(left: Option<u64>) -> Error {
     Error::new(Code::PartialFile, text)
 }
 
+/// A connection that ended before all of a whole had come.
+#[cold]
+pub fn closed_early(left: u64) -> Error {
+    Error::new(Code::PartialFile, format!("transfer closed with {left} bytes remaining to read"))
+}
+
 /// A failed receive.
 #[cold]
 pub fn receive_failed(e: &std::io::Error) -> Error {

@@ -111,11 +111,17 @@ pub fn can_log_in(t: &Transfer, offered: Mechanisms, wanted: Mechanisms) -> Resu
     Ok(without || login::credentials(t)?.is_some())
 }
 
+/// A login that was asked for, where the server has no way in that this side knows and may use.
+pub fn no_way(t: &Transfer) -> Error {
+    t.easy.note(|| "SASL: no auth mechanism was offered or recognized".to_owned());
+    Error::from(Code::LoginDenied)
+}
+
 /// What the login options say of the ways to log in. `own` is the protocol's own command.
 pub fn preference(t: &Transfer, own: Option<&str>) -> Result<Preference> {
     let options = login::options(t)?;
-    let bad = |_| Error::new(Code::UrlMalformat, "login options that are not known");
-    Preference::parse(&options, own, usual(t.long(O::Httpauth) as u64)).map_err(bad)
+    let usual = usual(t.long(O::Httpauth) as u64);
+    Preference::parse(&options, own, usual).map_err(|_| Error::from(Code::UrlMalformat))
 }
 
 /// The channel's names as SCRAM has them: without their kinds, which GSS-API puts before them and SCRAM tells by itself. What

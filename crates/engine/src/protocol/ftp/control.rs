@@ -207,7 +207,8 @@ impl Control {
             t.easy.info.borrow_mut().response_code = i64::from(reply.code);
             if reply.code == 421 {
                 self.dialogue.outstanding = usize::MAX;
-                return Err(Error::new(Code::OperationTimedout, "We got a 421 - timeout"));
+                t.easy.note(|| "We got a 421 - timeout".to_owned());
+                return Err(Error::from(Code::OperationTimedout));
             }
             return Ok(reply);
         }
@@ -365,8 +366,7 @@ impl Control {
         let path = reply.directory();
         let unclosed = path.is_none() && reply.text().contains(&b'"');
         if unclosed || path.as_ref().is_some_and(|path| path.iter().any(u8::is_ascii_control)) {
-            let text = "a path that can not be one in the reply to PWD";
-            return Err(Error::new(Code::WeirdServerReply, text));
+            return Err(Error::from(Code::WeirdServerReply));
         }
         if let Some(path) = path.filter(|path| !path.is_empty()) {
             self.session.entry_path = Some(path);
@@ -402,7 +402,10 @@ impl Control {
             };
             let reply = self.command(t, command).await?;
             if reply.code >= 400 && !may_fail {
-                let text = format!("QUOT command failed with {:03}", reply.code);
+                let text = match option {
+                    O::Postquote => format!("QUOT string not accepted: {}", String::from_utf8_lossy(command)),
+                    _ => format!("QUOT command failed with {:03}", reply.code),
+                };
                 return Err(Error::new(Code::QuoteError, text));
             }
         }
@@ -495,7 +498,7 @@ impl Control {
         }
         let reply = self.command(t, &[b"TYPE ", &[data_type][..]].concat()).await?;
         if reply.code / 100 != 2 {
-            return Err(Error::new(Code::FtpCouldntSetType, "Couldn't set desired mode"));
+            return Err(Error::new(Code::FtpCouldntSetType, "Could not set desired mode"));
         }
         self.session.data_type = Some(data_type);
         Ok(())

@@ -109,7 +109,7 @@ async fn plain(t: &mut Transfer, control: &mut Control) -> Result<(String, u16)>
     }
     let (ip, port) = reply
         .passive()
-        .ok_or_else(|| Error::new(Code::FtpWeird227Format, "Couldn't interpret the 227-reply"))?;
+        .ok_or_else(|| Error::new(Code::FtpWeird227Format, "Could not interpret the 227-response"))?;
     let skip = t.on(O::FtpSkipPasvIp);
     Ok((if skip { control_host(control) } else { std::net::Ipv4Addr::from(ip).to_string() }, port))
 }

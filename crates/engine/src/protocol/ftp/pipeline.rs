@@ -309,7 +309,7 @@ async fn fetch(t: &mut Transfer, control: &mut Control, place: &Place) -> Result
     let (mut replies, lost) = answers(t, control, &commands).await?;
     if set_type {
         if replies.pop_front().is_none_or(|reply| reply.code / 100 != 2) {
-            return Err(Error::new(Code::FtpCouldntSetType, "Couldn't set desired mode"));
+            return Err(Error::new(Code::FtpCouldntSetType, "Could not set desired mode"));
         }
         control.session.data_type = Some(place.data_type);
     }

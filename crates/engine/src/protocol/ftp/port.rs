@@ -80,9 +80,8 @@ async fn address(t: &Transfer, host: &str, local: IpAddr) -> Result<IpAddr> {
     if let Some(ip) = net::listen::interface_address(host, local.is_ipv4()) {
         return Ok(ip);
     }
-    t.look_up_host(host, local.is_ipv4()).await.map_err(|_| {
-        Error::new(Code::FtpPortFailed, format!("failed to resolve the address provided to PORT: {host}"))
-    })
+    let found = t.look_up_host(host, local.is_ipv4()).await;
+    found.inspect_err(|_| t.easy.note(|| format!("failed to resolve the address provided to PORT: {host}")))
 }
 
 /// What comes first when the server is to connect.

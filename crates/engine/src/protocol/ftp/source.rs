@@ -6,7 +6,7 @@ use net::Filter;
 use net::exchange::BodyStep;
 
 use crate::error::Result;
-use crate::transfer::body::{BodySource, receive_failed, truncated};
+use crate::transfer::body::{BodySource, closed_early, receive_failed, truncated};
 
 /// Bytes from a data connection.
 pub struct DataSource {
@@ -14,6 +14,8 @@ pub struct DataSource {
     pub filter: Box<dyn Filter>,
     /// How many must still come.
     left: Option<u64>,
+    /// Whether less than all of it may be wanted.
+    limited: bool,
     /// How many may still be taken.
     room: Option<u64>,
     /// How many have come, before any conversion.
@@ -26,7 +28,8 @@ impl DataSource {
     /// So much is to come, where that is known, and so much of it is wanted, where that is limited.
     pub fn new(filter: Box<dyn Filter>, size: Option<u64>, most: Option<u64>, text: bool) -> DataSource {
         let room = [size, most].into_iter().flatten().min();
-        DataSource { filter, left: size.and(room), room, got: 0, lines: text.then(Lines::default) }
+        let lines = text.then(Lines::default);
+        DataSource { filter, left: size.and(room), limited: most.is_some(), room, got: 0, lines }
     }
 }
 
@@ -66,7 +69,8 @@ impl BodySource for DataSource {
         };
         if n == 0 {
             return Poll::Ready(match self.left {
-                Some(left) if left > 0 => Err(truncated(Some(left))),
+                Some(left) if left > 0 && self.limited => Err(truncated(Some(left))),
+                Some(left) if left > 0 => Err(closed_early(left)),
                 _ => Ok(BodyStep::End),
             });
         }

@@ -26,7 +26,7 @@ use crate::settings::{Method, Text};
 use crate::stores::headers::Origin;
 use crate::stores::now;
 use crate::transfer::Transfer;
-use crate::transfer::body::receive_failed;
+use crate::transfer::body::{closed_early, receive_failed};
 use crate::transfer::client_writer::decode_error;
 
 /// Longest single field with the lines that continue it, and longest sum of the heads of one request, as in curl 8.21.
@@ -337,10 +337,7 @@ impl Response {
         self.cut_off = true;
         self.end_of_head(t, talk.exchange.body());
         match self.body.length {
-            Some(length) if length > 0 && self.body.exists => {
-                let text = format!("transfer closed with {length} bytes remaining to read");
-                Err(Error::new(Code::PartialFile, text))
-            }
+            Some(length) if length > 0 && self.body.exists => Err(closed_early(length)),
             _ => Ok(()),
         }
     }

@@ -57,7 +57,13 @@ pub async fn append(t: &mut Transfer, session: &mut Session, place: &Place) -> R
         Method::PostMime => ClientReader::mail(&t.easy)?,
         _ => ClientReader::open(&t.easy, Method::Put)?,
     };
-    let unknown = || Error::new(Code::UploadFailed, "Cannot APPEND with unknown input file size");
+    let unknown = || {
+        let text = match t.on(O::Crlf) {
+            true => "Cannot APPEND with CRLF conversion making size unknown",
+            false => "Cannot APPEND with unknown input file size",
+        };
+        Error::new(Code::UploadFailed, text)
+    };
     let size = reader.size.ok_or_else(unknown)?;
     let flags = flags(t.long(O::UploadFlags));
     let unasked = session.takes_unasked(size);

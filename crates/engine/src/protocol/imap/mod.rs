@@ -57,8 +57,7 @@ enum Request {
 /// After a mailbox has been selected where the request is about its content.
 async fn exchange(t: &mut Transfer, session: &mut Session) -> Result<()> {
     t.writer.begin();
-    let malformed = |_| Error::new(Code::UrlMalformat, "this is no path of an IMAP URL");
-    let place = Place::parse(t.url.path()).map_err(malformed)?;
+    let place = Place::parse(t.url.path()).map_err(|_| Error::from(Code::UrlMalformat))?;
     if t.on(O::Upload) || matches!(t.method, Method::Put | Method::PostMime) {
         return message::append(t, session, &place).await;
     }
@@ -81,10 +80,8 @@ async fn exchange(t: &mut Transfer, session: &mut Session) -> Result<()> {
 
 impl Request {
     fn of(t: &Transfer, place: &Place) -> Result<Request> {
-        let decoded = |text: &[u8]| {
-            escape::decode(text, Reject::Control)
-                .map_err(|_| Error::new(Code::UrlMalformat, "control characters in a command"))
-        };
+        let decoded =
+            |text: &[u8]| escape::decode(text, Reject::Control).map_err(|_| Error::from(Code::UrlMalformat));
         if let Some(own) = t.text(O::Customrequest) {
             let command = decoded(&own)?;
             let word = command.split(|octet| *octet == b' ').next().unwrap_or_default().to_vec();

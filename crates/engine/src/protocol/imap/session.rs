@@ -297,7 +297,7 @@ impl Session {
             }
         }
         if known.login_disabled || kind == Kind::Sasl {
-            return Err(Error::new(Code::LoginDenied, "Authentication cancelled"));
+            return Err(sasl::no_way(t));
         }
         match login::credentials(t)? {
             Some(_) => self.in_clear(t).await,

@@ -38,10 +38,8 @@ pub async fn log_in(t: &mut Transfer, fresh: bool) -> Result<net::Whole> {
 
 /// What is asked: the application's own command, a list, or the message that the URL names.
 fn command(t: &Transfer) -> Result<Vec<u8>> {
-    let decode = |text: &[u8]| {
-        escape::decode(text, Reject::Control)
-            .map_err(|_| Error::new(Code::UrlMalformat, "control characters in a command"))
-    };
+    let decode =
+        |text: &[u8]| escape::decode(text, Reject::Control).map_err(|_| Error::from(Code::UrlMalformat));
     let path = t.url.path();
     let message = decode(path.strip_prefix(b"/").unwrap_or(path))?;
     let own = t.text(O::Customrequest).map(|own| decode(&own)).transpose()?.filter(|own| !own.is_empty());

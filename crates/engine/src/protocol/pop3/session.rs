@@ -171,12 +171,7 @@ impl Login<'_> {
         if self.known.user && kind == Kind::Any {
             return self.in_clear(t).await;
         }
-        let text = if speaks_sasl {
-            "Authentication cancelled"
-        } else {
-            "No known authentication mechanisms supported!"
-        };
-        Err(Error::new(Code::LoginDenied, text))
+        Err(sasl::no_way(t))
     }
 
     async fn by_sasl(&mut self, t: &mut Transfer, wanted: Mechanisms) -> Result<Outcome> {

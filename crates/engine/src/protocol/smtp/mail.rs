@@ -25,7 +25,13 @@ pub async fn send(t: &mut Transfer, session: &mut Session) -> Result<()> {
     if t.on(O::Crlf) {
         reader.send_as_text();
     }
-    let recipients: Vec<Mailbox> = super::recipients(t).iter().map(|r| Mailbox::parse(r)).collect();
+    let recipients = super::recipients(t);
+    if t.text(O::MailFrom).iter().any(|from| breaks_line(from)) || recipients.iter().any(|to| breaks_line(to))
+    {
+        let text = "Refusing to send email address with a CR or LF";
+        return Err(Error::new(Code::BadFunctionArgument, text));
+    }
+    let recipients: Vec<Mailbox> = recipients.iter().map(|r| Mailbox::parse(r)).collect();
     // As the application told it, before line endings are converted.
     let told = u64::try_from(t.long(O::InfilesizeLarge)).ok().filter(|_| t.method != Method::PostMime);
     let sender = sender(t, session, told.or(reader.size), &recipients);
@@ -46,6 +52,11 @@ pub async fn send(t: &mut Transfer, session: &mut Session) -> Result<()> {
         data_accepted(session.command(t, b"DATA").await?)?;
     }
     send_message(t, session, &mut reader).await
+}
+
+/// Whether what follows in an address would be a command of its own.
+fn breaks_line(address: &[u8]) -> bool {
+    address.iter().any(|octet| b"\r\n".contains(octet))
 }
 
 /// The command that names the sender; without one it is nobody, as notices of failure have it.

@@ -49,8 +49,7 @@ fn check(t: &Transfer) -> Result<Vec<u8>> {
 }
 
 fn decode(text: &[u8]) -> Result<Vec<u8>> {
-    let bad = |_| Error::new(Code::UrlMalformat, "control characters in a command");
-    escape::decode(text, Reject::Control).map_err(bad)
+    escape::decode(text, Reject::Control).map_err(|_| Error::from(Code::UrlMalformat))
 }
 
 /// CURLOPT_CUSTOMREQUEST(3).

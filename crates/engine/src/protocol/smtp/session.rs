@@ -169,9 +169,7 @@ impl Session {
         }
         match sasl::log_in(t, &mut Talk(&mut self.dialogue), mechanisms, wanted).await? {
             Outcome::Done => self.memory.authenticated = true,
-            Outcome::Exhausted => {
-                return Err(Error::new(Code::LoginDenied, "Authentication cancelled"));
-            }
+            Outcome::Exhausted => return Err(sasl::no_way(t)),
         }
         Ok(())
     }
