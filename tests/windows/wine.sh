@@ -4,6 +4,8 @@
 : "${CARGO_TARGET_DIR:=target}"
 mkdir -p "$CARGO_TARGET_DIR/wine"
 WINEPREFIX=$(cd "$CARGO_TARGET_DIR/wine" && pwd)
+# Names of files are UTF-8 here, whatever the language of who runs the tests.
+export LC_ALL=C.UTF-8
 export WINEPREFIX WINEDEBUG=-all WINEDLLOVERRIDES="mscoree,mshtml=" CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=wine
 unset DISPLAY || true
 wineserver -k 2>/dev/null || true
