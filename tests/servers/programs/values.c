@@ -121,7 +121,7 @@ static void texts(void) {
   HOLDS(same(curl_multi_strerror((CURLMcode)4711), "Unknown error"));
   HOLDS(same(curl_share_strerror(CURLSHE_IN_USE), "Share currently in use"));
   HOLDS(same(curl_share_strerror((CURLSHcode)4711), "CURLSHcode unknown"));
-  HOLDS(same(curl_url_strerror(CURLUE_NO_HOST), "No host present"));
+  HOLDS(same(curl_url_strerror(CURLUE_BAD_HOSTNAME), "Bad hostname"));
   HOLDS(same(curl_url_strerror((CURLUcode)4711), "CURLUcode unknown"));
 }
 
