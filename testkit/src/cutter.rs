@@ -2,10 +2,11 @@
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
+
+use rustix::fd::AsFd;
 
 use crate::stop::{Signal, Stop, Woken};
 

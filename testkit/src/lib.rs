@@ -10,9 +10,12 @@ pub mod dice;
 pub mod dns;
 pub mod frames;
 pub mod ftp;
-pub mod holding;
+#[cfg(unix)]
+pub mod holding; // epoll
 pub mod http;
-pub mod launch;
+#[cfg(unix)]
+pub mod launch; // Debian's servers
+#[cfg_attr(not(unix), path = "no_link.rs")]
 pub mod link;
 pub mod lossy;
 pub mod mutation;

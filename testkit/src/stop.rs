@@ -1,18 +1,17 @@
-//! One signal that ends many blocked threads: a pipe whose write end is closed.
+//! One signal that ends many blocked threads: a pair of which one end is closed.
 //!
-//! Each thread polls its own descriptor together with the pipe's read end, so that waiting costs no wake-ups.
+//! Each thread polls its own descriptor together with the other end, so that waiting costs no wake-ups.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// The owner's side: dropping it, or calling `stop`, ends every wait.
 pub struct Stop {
-    write: Mutex<Option<OwnedFd>>,
+    kept: Mutex<Option<OwnedFd>>,
     signal: Signal,
 }
 
@@ -30,8 +29,8 @@ pub enum Woken {
 
 impl Stop {
     pub fn new() -> io::Result<Stop> {
-        let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
-        Ok(Stop { write: Mutex::new(Some(write)), signal: Signal(Arc::new(read)) })
+        let (end, kept) = pair()?;
+        Ok(Stop { kept: Mutex::new(Some(kept)), signal: Signal(Arc::new(end)) })
     }
 
     pub fn signal(&self) -> Signal {
@@ -39,17 +38,33 @@ impl Stop {
     }
 
     pub fn stop(&self) {
-        self.write.lock().expect("no thread panics while closing a pipe").take();
+        self.kept.lock().expect("no thread panics while closing it").take();
     }
 }
+
+#[cfg(unix)]
+fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?)
+}
+
+/// Sockets, because nothing else can be polled there.
+#[cfg(windows)]
+fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+    let kept = std::net::TcpStream::connect(listener.local_addr()?)?;
+    Ok((listener.accept()?.0.into(), kept.into()))
+}
+
+/// What poll tells of an end by the peer: where there is no RDHUP, HUP is that and comes unasked.
+#[cfg(unix)]
+const ENDED: PollFlags = PollFlags::RDHUP;
+#[cfg(windows)]
+const ENDED: PollFlags = PollFlags::empty();
 
 impl Signal {
     /// Waits until `fd` is readable, the signal is given, or `limit` has passed.
     pub fn wait(&self, fd: &impl AsFd, limit: Option<Duration>) -> Woken {
-        let limit = limit.map(|limit| Timespec {
-            tv_sec: limit.as_secs() as i64,
-            tv_nsec: i64::from(limit.subsec_nanos()),
-        });
+        let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
         loop {
             let mut fds = [PollFd::new(fd, PollFlags::IN), PollFd::new(&*self.0, PollFlags::IN)];
             match poll(&mut fds, limit.as_ref()) {
@@ -81,7 +96,7 @@ impl Signal {
     /// Waits until the other side of a connection has closed it, or the signal is given. Nothing is read.
     pub fn wait_for_end(&self, fd: &impl AsFd) {
         loop {
-            let mut fds = [PollFd::new(fd, PollFlags::RDHUP), PollFd::new(&*self.0, PollFlags::IN)];
+            let mut fds = [PollFd::new(fd, ENDED), PollFd::new(&*self.0, PollFlags::IN)];
             if !matches!(poll(&mut fds, None), Err(rustix::io::Errno::INTR)) {
                 return;
             }

@@ -2,17 +2,17 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::fd::AsFd;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 /// A peer that stalls in the middle of a message is given up after this time.
 const STALL_LIMIT: Duration = Duration::from_secs(120);
 
 /// So many bytes may be on their way from this socket, as far as the system lets one choose.
-pub fn narrow(socket: &impl AsFd, bytes: usize) {
+pub fn narrow(socket: impl AsFd, bytes: usize) {
     let _ = rustix::net::sockopt::set_socket_send_buffer_size(socket, bytes);
 }
 

@@ -3,11 +3,11 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use rustix::fd::OwnedFd;
 use rustix::net::{AddressFamily, SocketType};
 
 use crate::stop::{Signal, Stop, Woken};
