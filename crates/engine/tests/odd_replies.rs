@@ -38,7 +38,9 @@ fn heads_that_end_too_soon() {
         ("HTTP/1.1 200 O", Code::GotNothing),
         ("HTT", Code::GotNothing),
         ("HTTP/1.1 100 Continue\r\n\r\n", Code::GotNothing),
+        ("HTTP/1.1 100 Continue\r\nX: y\r\n", Code::GotNothing),
         ("HTTP/1.1 200 OK\r\nX: y\r\n", Code::Ok),
+        ("HTTP/1.1 200 OK\r\nX: y\r\nno field\r\n", Code::Ok),
         ("HTTP/1.1 200 OK\r\nContent-Le", Code::Ok),
         ("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n", Code::Ok),
         ("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nX", Code::PartialFile),
@@ -58,11 +60,16 @@ fn the_first_field_may_begin_with_a_blank() {
 fn odd_status_lines() {
     let rows = [
         ("HTTP/1.1 2000 x", Code::Ok, ""),
-        ("http/1.1\t200=OK", Code::Ok, ""),
+        ("HTTP/1.1\t200=OK", Code::Ok, ""),
+        // What only begins like a status line counts as a 200, as in curl.
+        ("http/1.1 404 Not Found", Code::Ok, ""),
+        ("http/4", Code::Ok, ""),
+        ("HTTP/2.0 404 Not Found", Code::Ok, ""),
+        ("HTTP/3.7 304 Not Modified", Code::Ok, ""),
         ("HTTP/2 200", Code::Ok, ""),
         ("HTTP/3 200", Code::Ok, ""),
         ("HTTP/2 200 OK", Code::WeirdServerReply, "Version mismatch (from HTTP/1 to HTTP/2)"),
-        ("HTTP/2.0 200 OK", Code::UnsupportedProtocol, "Unsupported response code in HTTP response"),
+        ("HTTP/3 200 OK", Code::UnsupportedProtocol, "Unsupported HTTP version (3.0) in response"),
         ("HTTP/1.1 099 x", Code::UnsupportedProtocol, "Unsupported response code in HTTP response"),
         ("HTTP/1.1  200 OK", Code::UnsupportedProtocol, "Unsupported HTTP/1 subversion in response"),
         ("HTTP/1.2 200 OK", Code::UnsupportedProtocol, "Unsupported HTTP/1 subversion in response"),
@@ -110,6 +117,53 @@ fn odd_fields() {
     assert_eq!(fetched("HTTP/1.1 101 Go\r\n\r\n"), nothing);
     let cut = (Code::PartialFile, "transfer closed with 6 bytes remaining to read".to_owned(), String::new());
     assert_eq!(fetched("HTTP/1.1 200 OK\r\nContent-Length: 6\r\nX"), cut);
+}
+
+/// What another request replaces need not be whole on a connection that serves no other, and what is not newer is not read.
+// covers: CURLOPT_TIMECONDITION, CURLINFO_SIZE_DOWNLOAD_T
+#[test]
+fn bodies_that_nobody_reads_may_be_broken() {
+    let whole = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+    for body in ["Content-Length: 9\r\n\r\nab", "Transfer-Encoding: chunked\r\n\r\nzz\r\n"] {
+        for (head, code) in [("Connection: close\r\n", Code::Ok), ("", Code::PartialFile)] {
+            let moved = format!("HTTP/1.1 302 There\r\nLocation: /there\r\n{head}{body}");
+            let peer = RawPeer::start(vec![
+                vec![expect("\r\n\r\n"), send(&moved), Step::Finish],
+                vec![expect("\r\n\r\n"), send(whole), Step::Finish],
+            ]);
+            let (easy, _app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
+            long(&easy, O::Followlocation, 1);
+            let chunked = code != Code::Ok && body.contains("chunked");
+            assert_eq!(easy.perform(), if chunked { Code::RecvError } else { code }, "{moved}");
+        }
+        let old = format!("HTTP/1.1 200 OK\r\nLast-Modified: Tue, 09 Nov 2010 14:49:00 GMT\r\n{body}");
+        let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), send(&old), Step::Finish]]);
+        let (easy, _app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
+        long(&easy, O::Timecondition, 1);
+        long(&easy, O::Timevalue, 2_000_000_000);
+        assert_eq!(easy.perform(), Code::Ok, "{old}");
+        let info = easy.state().info.borrow();
+        assert_eq!((info.downloaded, info.condition_unmet), (0, true));
+    }
+}
+
+/// What could not be decoded, and what no longer fits, has not been downloaded.
+// covers: CURLINFO_SIZE_DOWNLOAD_T, CURLOPT_MAXFILESIZE
+#[test]
+fn what_nobody_took_is_not_counted() {
+    let chunks = "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
+    for (coding, limit, code, count) in [
+        ("Content-Encoding: gzip\r\n", 0, Code::BadContentEncoding, 0),
+        ("", 2, Code::FilesizeExceeded, 2),
+        ("", 3, Code::Ok, 3),
+    ] {
+        let reply = format!("HTTP/1.1 200 OK\r\n{coding}{chunks}");
+        let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), send(&reply), Step::Finish]]);
+        let (easy, _app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
+        text(&easy, O::AcceptEncoding, "");
+        long(&easy, O::Maxfilesize, limit);
+        assert_eq!((easy.perform(), easy.state().info.borrow().downloaded), (code, count), "{reply}");
+    }
 }
 
 /// Where a reply would have led is told whatever its status, when all of it has come.

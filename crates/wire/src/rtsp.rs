@@ -79,7 +79,7 @@ pub fn status(line: &[u8]) -> Option<StatusLine> {
     let digits = [major, minor].into_iter().chain(code).all(u8::is_ascii_digit);
     let ends = matches!(rest.first(), None | Some(b' ' | b'\t' | b'\r' | b'\n'));
     let code = code.iter().fold(0, |sum, digit| sum * 10 + u16::from(digit.wrapping_sub(b'0')));
-    (digits && ends).then_some(StatusLine { version: 11, code, told: true })
+    (digits && ends).then_some(StatusLine { version: 11, code })
 }
 
 /// The number in a CSeq field.

@@ -117,13 +117,17 @@ impl Transfer {
                 let came = source.converted().zip(before).map(|(after, before)| (after - before) as usize);
                 match step {
                     Ok(BodyStep::Bytes(n)) => {
-                        self.received(came.unwrap_or(n));
-                        let mut at = 0;
-                        for &end in source.chunk_ends().iter().filter(|end| **end < n) {
-                            self.writer.body(&buf[at..end])?;
-                            at = end;
-                        }
-                        Poll::Ready(self.writer.body(&buf[at..n]).map(|()| Some(n)))
+                        self.first_byte();
+                        let before = self.easy.info.borrow().delivered;
+                        let taken = self.take(&buf[..n], source.chunk_ends());
+                        // What nobody took has not been downloaded, as in curl; nor has what could not be decoded.
+                        let count = match &taken {
+                            Ok(()) => came.unwrap_or(n),
+                            Err(_) if self.writer.decodes() => 0,
+                            Err(_) => (self.easy.info.borrow().delivered - before) as usize,
+                        };
+                        self.easy.info.borrow_mut().downloaded += count as i64;
+                        Poll::Ready(taken.map(|()| Some(n)))
                     }
                     Ok(BodyStep::End) => {
                         came.filter(|came| *came > 0).into_iter().for_each(|came| self.received(came));
@@ -156,10 +160,25 @@ impl Transfer {
         if partial { error.with_code(Code::PartialFile) } else { error }
     }
 
-    /// Counts what has come. The first byte of a protocol without heads is the first one of its body.
+    /// Hands a piece of the body to the application, in the pieces in which it came.
+    fn take(&mut self, bytes: &[u8], chunk_ends: &[usize]) -> Result<()> {
+        let mut at = 0;
+        for &end in chunk_ends.iter().filter(|end| **end < bytes.len()) {
+            self.writer.body(&bytes[at..end])?;
+            at = end;
+        }
+        self.writer.body(&bytes[at..])
+    }
+
+    /// Counts what has come.
     pub fn received(&self, bytes: usize) {
+        self.first_byte();
+        self.easy.info.borrow_mut().downloaded += bytes as i64;
+    }
+
+    /// The first byte of a protocol without heads is the first one of its body.
+    fn first_byte(&self) {
         let mut info = self.easy.info.borrow_mut();
-        info.downloaded += bytes as i64;
         if info.start_transfer.is_zero() {
             cold_path();
             let elapsed = info.since_start(self.now());

@@ -67,6 +67,11 @@ impl ClientWriter {
         }
     }
 
+    /// Whether what comes is decoded before it is handed out.
+    pub fn decodes(&self) -> bool {
+        self.decoder.is_some()
+    }
+
     /// A new reply begins: forgets decoders and what was ignored.
     pub fn begin(&mut self) {
         (self.decoder, self.decoding) = (None, false);
@@ -297,7 +302,7 @@ impl ClientWriter {
             self.share = self.share.saturating_sub(plain.len());
             // Of what grows beyond the limit by being decoded, nothing is handed out.
             if plain.len() > self.room() {
-                return Err(self.too_large());
+                return Err(Error::new(Code::FilesizeExceeded, "Would have exceeded max file size"));
             }
             self.deliver(plain)?;
         }

@@ -1,11 +1,10 @@
 //! Gets a transfer its connection: an idle one whose identity matches, or a new one. A new one is
 //! made layer by layer: name look-up, connect, proxy, TLS.
 
-use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
 use std::hint::cold_path;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use net::filter::{SocketFilter, open::Transport, udp_tunnel::Through};
 use net::http2::{self, Switched, Terms, Trace};
 use net::http3;
 use net::quic::Purpose;
-use net::resolver::{Candidates, IpVersion, ResolveOptions};
+use net::resolver::{Candidates, ResolveOptions};
 use net::session::Around;
 use net::session::Session;
 use net::ssh;
@@ -333,7 +332,7 @@ impl Transfer {
                 return Ok(way);
             }
         }
-        Err(Error::new(Code::RecvError, "Proxy CONNECT aborted"))
+        Err(tunnel::aborted())
     }
 
     async fn reach_once(&self, plan: &Plan, opening: &Opening) -> Result<Option<Way>> {
@@ -460,7 +459,7 @@ impl Transfer {
         }
         let mut candidates = match opening.names.take() {
             Some(names) => *names,
-            None => self.candidates(plan, host, port, &first_resolve(plan, host))?,
+            None => self.candidates(plan, host, port, &plan.resolve)?,
         };
         let reached = connect(reactor, &request, &mut candidates, stage).await;
         if !resolved.get() && candidates.outstanding().next().is_none() && candidates.failure().is_none() {
@@ -639,15 +638,6 @@ impl Transfer {
 fn has_streams(plan: &Plan, connection: &Connection) -> bool {
     let agreed = connection.about.tls.as_ref().and_then(|tls| tls.alpn.as_deref());
     plan.knows_http2() || matches!(agreed, Some("h2" | http3::ALPN))
-}
-
-/// How the first host on the way is looked up. A proxy that is told by its address is reached there, whatever family
-/// CURLOPT_IPRESOLVE asks for.
-fn first_resolve<'a>(plan: &'a Plan, host: &str) -> Cow<'a, ResolveOptions> {
-    if plan.proxy.is_some() && host.parse::<IpAddr>().is_ok() {
-        return Cow::Owned(ResolveOptions { ip_version: IpVersion::Any, ..plan.resolve.clone() });
-    }
-    Cow::Borrowed(&plan.resolve)
 }
 
 fn ends(endpoints: &net::connect::Endpoints) -> Endpoints {

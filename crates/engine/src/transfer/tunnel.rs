@@ -125,10 +125,9 @@ async fn connect_tunnel(
         tunnel.send(head.text()).await.map_err(|e| send_failed(&e))?;
         let reply = reply(t, &mut tunnel, goal).await?;
         if reply.cut_off && (!proves || reply.challenges.is_empty()) {
-            return Err(Error::new(Code::RecvError, "Proxy CONNECT aborted"));
+            return Err(aborted());
         }
         status = reply.status;
-        t.easy.info.borrow_mut().rare.connect_code = i64::from(status);
         if goal.stands(&reply) {
             t.easy.note(|| format!("{} tunnel established, response {status}", goal.name()));
             return Ok(Some(Through::Bytes(Box::new(tunnel))));
@@ -145,6 +144,11 @@ async fn connect_tunnel(
         }
     }
     Err(refused(goal, status))
+}
+
+/// The proxy closed in the middle of its reply.
+pub fn aborted() -> Error {
+    Error::new(Code::RecvError, "Proxy CONNECT aborted")
 }
 
 fn refused(goal: For, status: u16) -> Error {
@@ -419,6 +423,7 @@ async fn reply(t: &Transfer, tunnel: &mut TunnelFilter, goal: For) -> Result<Rep
             if let Some((version, code)) = connect_status(&line) {
                 (reply.status, reply.keep_alive) = (code, version >= 11);
             }
+            t.easy.info.borrow_mut().rare.connect_code = i64::from(reply.status);
         } else if is_empty_line(&line) {
             return Ok(reply);
         } else if let Some(field) = HeaderLine::parse(&line) {
@@ -457,7 +462,7 @@ impl Reply {
     }
 }
 
-/// Reads over the body of a refusal; false when only closing the connection would end it.
+/// Reads over the body of a refusal; false when more than that came.
 async fn skip_body(t: &Transfer, tunnel: &mut TunnelFilter, reply: &Reply) -> Result<bool> {
     let filter: &mut dyn Filter = tunnel;
     let mut buf = vec![0; 32 * 1024];
@@ -468,11 +473,13 @@ async fn skip_body(t: &Transfer, tunnel: &mut TunnelFilter, reply: &Reply) -> Re
         while !chunks.done() {
             let n = filter.read(&mut buf).await.map_err(|e| receive_failed(&e))?;
             if n == 0 {
-                return Ok(false);
+                return Err(aborted());
             }
             rest = buf[..n].to_vec();
-            let broken = |_| Error::new(Code::RecvError, "Malformed chunks in the reply to CONNECT");
-            let used = chunks.decode(&mut rest).map_err(broken)?.consumed;
+            let used = chunks
+                .decode(&mut rest)
+                .map_err(|broken| Error::new(Code::RecvError, broken.text()))?
+                .consumed;
             rest = buf[used..n].to_vec();
         }
         // Whoever answers before being asked is not worth another request.
@@ -488,7 +495,7 @@ async fn skip_body(t: &Transfer, tunnel: &mut TunnelFilter, reply: &Reply) -> Re
         let room = buf.len().min(usize::try_from(left).unwrap_or(usize::MAX));
         let n = filter.read(&mut buf[..room]).await.map_err(|e| receive_failed(&e))?;
         if n == 0 {
-            return Ok(false);
+            return Err(aborted());
         }
         left -= n as u64;
     }

@@ -11,7 +11,6 @@ use wire::http1::{
     ChunkedDecoder, HeaderLine, LineBuffer, Part, StatusLine, TooLarge, check_octets, is_empty_line,
 };
 
-pub use super::told::ALIAS;
 use super::told::{BodyFraming, Told, status, unfold};
 use super::{
     Body, BodyError, BodyStep, Exchange, Fault, Finished, HeadPart, Reading, RequestBody, RequestHead, Says,

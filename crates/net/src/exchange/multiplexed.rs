@@ -330,7 +330,7 @@ impl<S: Streams> Exchange for Multiplexed<S> {
 
     fn part(&mut self) -> HeadPart<'_> {
         let status = self.head.as_ref().map_or(0, |head| head.status);
-        let status = StatusLine { version: S::VERSION, code: status, told: true };
+        let status = StatusLine { version: S::VERSION, code: status };
         let (count, end) = self.head.as_ref().map_or((0, false), |head| (head.fields.len(), head.end));
         let mut name = 0;
         match self.at {

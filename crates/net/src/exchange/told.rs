@@ -4,13 +4,10 @@
 use std::hint::cold_path;
 
 use wire::http1::framing::{BadCoding, BadLength, Length, content_length};
-use wire::http1::status::{Opening, opening};
+use wire::http1::status::{ALIAS, Opening, opening};
 use wire::http1::{HeaderLine, StatusLine, TransferCodings, check_octets, continue_line};
 
 use super::{Body, Dialect, Fault, Reading};
-
-/// The status of a reply whose first line is no status line and taken for one (CURLOPT_HTTP200ALIASES).
-pub const ALIAS: StatusLine = StatusLine { version: 10, code: 200, told: true };
 
 /// How a reply's body ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -218,7 +215,7 @@ mod tests {
 
     fn told(code: u16, version: u8, lines: &[&str]) -> (BodyFraming, bool) {
         let mut told = Told::default();
-        told.begin(StatusLine { version, code, told: true });
+        told.begin(StatusLine { version, code });
         for line in lines {
             told.field(&HeaderLine::parse(line.as_bytes()).unwrap()).unwrap();
         }
@@ -246,7 +243,7 @@ mod tests {
     #[test]
     fn a_coding_wins_at_the_end_of_the_head() {
         let mut told = Told::default();
-        told.begin(StatusLine { version: 11, code: 200, told: true });
+        told.begin(StatusLine { version: 11, code: 200 });
         for line in ["Transfer-Encoding: chunked", "Content-Length: 6"] {
             told.field(&HeaderLine::parse(line.as_bytes()).unwrap()).unwrap();
         }
@@ -268,9 +265,9 @@ mod tests {
     #[test]
     fn an_interim_reply_leaves_nothing_behind() {
         let mut told = Told { reading: Reading { head_only: true, ..Reading::default() }, ..Told::default() };
-        told.begin(StatusLine { version: 11, code: 103, told: true });
+        told.begin(StatusLine { version: 11, code: 103 });
         told.field(&HeaderLine::parse(b"Connection: close").unwrap()).unwrap();
-        told.begin(StatusLine { version: 11, code: 200, told: true });
+        told.begin(StatusLine { version: 11, code: 200 });
         assert!(told.body().keep_alive && !told.body().exists);
     }
 }

@@ -159,9 +159,8 @@ impl Candidates {
             Kept::Parts(parts) => parts,
         };
         let subject = Subject { means: means.clone(), name, port, options: options.clone() };
-        if let Some(mut list) = numbers {
-            // A numeric host of the other family is resolved, as in curl; it is the connecting that fails.
-            list.retain(|a| options.ip_version.admits(&a.ip()));
+        // An address that is written out was never resolved: CURLOPT_IPRESOLVE chooses among those of a name.
+        if let Some(list) = numbers {
             subject.keep_numbers(&list, &parts, now);
             return Ok(Candidates::known(&list, now));
         }

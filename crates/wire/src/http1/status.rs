@@ -1,17 +1,18 @@
 //! The status line of a response (RFC 9112 §4), as tolerant as curl: the reason may be missing, more
-//! than three digits may stand in the code, and "HTTP/2 200" begins a reply, too.
+//! than three digits may stand in the code, and what only begins like a status line of HTTP/2 or 3 begins a reply, too.
 
 /// A parsed status line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatusLine {
-    /// 10, 11, 20 or 30; 0 where another follows "HTTP/2" or "HTTP/3" than a blank.
+    /// 10, 11, 20 or 30; 9 stands for a reply without a head.
     pub version: u8,
     /// Three digits, 0 to 999; more may follow them.
     pub code: u16,
-    /// curl takes "HTTP/2 200" for the beginning of a reply and not for a status line: what the line says is
-    /// told to nobody, and a body follows whatever the code.
-    pub told: bool,
 }
+
+/// What a line counts as that begins a reply and is no status line: what an application takes for one
+/// (CURLOPT_HTTP200ALIASES), "HTTP/2.0 404", and anything behind a "http/" that is not in capitals.
+pub const ALIAS: StatusLine = StatusLine { version: 10, code: 200 };
 
 /// Why a line that begins like a status line is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +31,8 @@ impl BadStatus {
         match self {
             BadStatus::Version => "Unsupported HTTP version in response".to_owned(),
             BadStatus::Subversion => "Unsupported HTTP/1 subversion in response".to_owned(),
+            // Nobody gets from HTTP/1 to HTTP/3 on one connection.
+            BadStatus::Major(3) => "Unsupported HTTP version (3.0) in response".to_owned(),
             BadStatus::Major(major) => format!("Version mismatch (from HTTP/1 to HTTP/{major})"),
         }
     }
@@ -63,15 +66,18 @@ pub fn opening(bytes: &[u8]) -> Opening {
 impl StatusLine {
     /// No body follows such a status, and nothing that a head says of one counts (RFC 9112 §6.3).
     pub fn is_bodyless(&self) -> bool {
-        self.told && matches!(self.code, 100..200 | 204 | 304)
+        matches!(self.code, 100..200 | 204 | 304)
     }
 
-    /// Parses a line; it must begin with "HTTP/".
+    /// Parses a line; it must begin with "HTTP/", in any case.
     pub fn parse(line: &[u8]) -> Result<StatusLine, BadStatus> {
+        if !line.starts_with(PREFIX) {
+            return Ok(ALIAS);
+        }
         match line.get(PREFIX.len()..).unwrap_or_default() {
             [b'1', rest @ ..] => match rest {
                 [b'.', minor @ (b'0' | b'1'), b' ' | b'\t', rest @ ..] => match leading_code(rest) {
-                    Some(code) => Ok(StatusLine { version: 10 + (minor - b'0'), code, told: true }),
+                    Some(code) => Ok(StatusLine { version: 10 + (minor - b'0'), code }),
                     None => Err(BadStatus::Subversion),
                 },
                 _ => Err(BadStatus::Subversion),
@@ -84,7 +90,7 @@ impl StatusLine {
 
 /// Version and code of the status line in a reply to CONNECT, which curl reads with less patience: what is none counts as 0.
 pub fn connect_status(line: &[u8]) -> Option<(u8, u16)> {
-    let rest = line.get(PREFIX.len()..).filter(|_| opening(line) == Opening::Http)?;
+    let rest = line.strip_prefix(PREFIX)?;
     let [b'1', b'.', minor @ (b'0' | b'1'), b' ', code @ ..] = rest else { return None };
     let parsed = leading_code(code).filter(|_| !code.get(3).is_some_and(u8::is_ascii_digit))?;
     Some((10 + (minor - b'0'), parsed))
@@ -92,10 +98,13 @@ pub fn connect_status(line: &[u8]) -> Option<(u8, u16)> {
 
 /// HTTP/2 and 3 have no status line; some servers write one all the same.
 fn later(major: u8, rest: &[u8]) -> Result<StatusLine, BadStatus> {
-    let [b' ' | b'\t', rest @ ..] = rest else { return Ok(StatusLine { version: 0, code: 0, told: false }) };
-    match (leading_code(rest), rest.get(3)) {
-        (Some(_), Some(b' ' | b'\t')) => Err(BadStatus::Major(major)),
-        (code, _) => Ok(StatusLine { version: major * 10, code: code.unwrap_or(0), told: false }),
+    match rest {
+        [b' ' | b'\t', code @ ..]
+            if leading_code(code).is_some() && matches!(code.get(3), Some(b' ' | b'\t')) =>
+        {
+            Err(BadStatus::Major(major))
+        }
+        _ => Ok(ALIAS),
     }
 }
 
@@ -111,18 +120,19 @@ mod tests {
     #[test]
     fn lines() {
         let ok = |l: &str| StatusLine::parse(l.as_bytes()).unwrap();
-        let told = |version, code| StatusLine { version, code, told: true };
-        let untold = |version, code| StatusLine { version, code, told: false };
+        let told = |version, code| StatusLine { version, code };
         for (line, parsed) in [
             ("HTTP/1.1 200 OK\r\n", told(11, 200)),
             ("HTTP/1.0 404", told(10, 404)),
-            ("http/1.1\t099 x", told(11, 99)),
+            ("HTTP/1.1\t099 x", told(11, 99)),
             ("HTTP/1.1 2000 x", told(11, 200)),
             ("HTTP/1.1 200=OK", told(11, 200)),
-            ("HTTP/2 301", untold(20, 301)),
-            ("HTTP/3 200\r\n", untold(30, 200)),
-            ("HTTP/3 20", untold(30, 0)),
-            ("HTTP/2.0 200 OK", untold(0, 0)),
+            ("HTTP/2 301", ALIAS),
+            ("HTTP/3 200\r\n", ALIAS),
+            ("HTTP/3 20", ALIAS),
+            ("HTTP/2.0 404 Not Found", ALIAS),
+            ("http/1.1 404 Not Found", ALIAS),
+            ("Http/4", ALIAS),
         ] {
             assert_eq!(ok(line), parsed, "{line:?}");
         }
@@ -150,10 +160,16 @@ mod tests {
     #[test]
     fn replies_to_connect() {
         assert_eq!(connect_status(b"HTTP/1.0 200\r\n"), Some((10, 200)));
-        assert_eq!(connect_status(b"http/1.1 407 Who?\r\n"), Some((11, 407)));
-        for line in
-            ["H;TP/1.1 401 x", "HTTP/1.1 2000", "HTTP/1.1\t200 OK", "HTTP/2 200", "HTTP/1.1 20\r\n", ""]
-        {
+        assert_eq!(connect_status(b"HTTP/1.1 407 Who?\r\n"), Some((11, 407)));
+        for line in [
+            "http/1.1 200 x",
+            "H;TP/1.1 401 x",
+            "HTTP/1.1 2000",
+            "HTTP/1.1\t200 OK",
+            "HTTP/2 200",
+            "HTTP/1.1 20\r\n",
+            "",
+        ] {
             assert_eq!(connect_status(line.as_bytes()), None, "{line}");
         }
     }

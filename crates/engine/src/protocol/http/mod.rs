@@ -288,10 +288,16 @@ async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
     if is_last {
         response.check_body(t)?;
     }
-    t.writer.ignore_body(!is_last || response.body_is_ignored(t));
+    let unread = match is_last {
+        // What is not newer is not even read, whatever it costs the connection.
+        true => response.is_not_newer(t),
+        // Nor is what another request replaces on a connection that it can't use.
+        false => !response.body.keep_alive || !response.body.worth_draining,
+    };
+    t.writer.ignore_body(!is_last || response.is_there_already(t));
     response.begin_body(t, talk)?;
     let mut keep = response.body.keep_alive;
-    if !is_last && !response.body.worth_draining {
+    if unread {
         cold_path();
         keep = false;
     } else {

@@ -5,7 +5,6 @@ use std::future::poll_fn;
 use std::hint::cold_path;
 use std::task::{Poll, ready};
 
-use net::exchange::http1::ALIAS;
 use net::exchange::{Body, Fault, HeadPart, Says};
 use tables::constant::{
     CURL_HTTP_VERSION_1_0, CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2_0, CURL_HTTP_VERSION_3,
@@ -94,7 +93,7 @@ impl Nothing for RarelySaid {
 pub async fn receive(t: &mut Transfer, talk: &mut Talk, response: &mut Response) -> Result<()> {
     let in_rtsp = t.scheme().family() == Family::Rtsp;
     if !in_rtsp && http09(t, talk).await? {
-        talk.exchange.believe(StatusLine { version: 9, code: 200, told: true });
+        talk.exchange.believe(StatusLine { version: 9, code: 200 });
         (response.version, response.status, response.body) = (9, 200, talk.exchange.body());
         return Ok(());
     }
@@ -114,7 +113,7 @@ pub async fn receive(t: &mut Transfer, talk: &mut Talk, response: &mut Response)
         if talk.switches(response) {
             return Ok(());
         }
-        if response.status / 100 != 1 || response.status == SWITCHING || response.cut_off {
+        if response.status / 100 != 1 || response.status == SWITCHING {
             let queued = talk.exchange.queued();
             talk.upload.final_reply(response.status, t.on(O::KeepSendingOnError), queued);
             return Ok(());
@@ -246,7 +245,7 @@ pub async fn more(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
 
 fn bad(fault: Fault) -> Error {
     match fault {
-        Fault::Status(bad @ BadStatus::Major(_)) => Error::new(Code::WeirdServerReply, bad.text()),
+        Fault::Status(bad @ BadStatus::Major(2)) => Error::new(Code::WeirdServerReply, bad.text()),
         Fault::Status(bad) => Error::new(Code::UnsupportedProtocol, bad.text()),
         Fault::Octet(bad) => Error::from(bad),
         Fault::NotRtsp => Error::new(Code::WeirdServerReply, "Invalid RTSP status line"),
@@ -264,10 +263,8 @@ impl Response {
             cold_path();
             return Err(bad(fault));
         }
-        let mut believed = None;
         if let Ok(Says::Status(status)) = says {
-            believed = (!status.told && is_alias(t, line)).then_some(ALIAS);
-            self.status(t, believed.unwrap_or(status));
+            self.status(t, status);
         }
         t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, line);
         let says = says.map_err(bad)?;
@@ -280,10 +277,6 @@ impl Response {
         t.writer.header(line, t.on(O::Header) && !self.begins_websocket(t))?;
         t.easy.info.borrow_mut().header_size += line.len() as i64;
         talk.exchange.take_part();
-        if let Some(status) = believed {
-            cold_path();
-            talk.exchange.believe(status);
-        }
         Ok(ends)
     }
 
@@ -322,17 +315,17 @@ impl Response {
     }
 
     /// The server closed within the head. Some leave out the empty line of a reply without a body, and curl takes what
-    /// came in whole lines for the head; only a reply that never got to its status is none; nor is an interim one while the
-    /// request's body has not left.
+    /// came in whole lines for the head; only a reply that never got to its status is none, and an interim one.
     fn cut_off(&mut self, t: &mut Transfer, talk: &mut Talk, number: usize) -> Result<()> {
         if let Some(e) = talk.upload.take_failure() {
             return Err(e);
         }
-        if number == 0 || self.status / 100 == 1 && !talk.upload.complete() {
-            return Err(nothing(talk));
-        }
-        if talk.exchange.cut_off() {
+        // A last line that is no field is dropped with the empty line that never came.
+        if talk.exchange.cut_off() && number > 0 && talk.exchange.rest().contains(&b':') {
             self.part(t, talk)?;
+        }
+        if number == 0 || self.status / 100 == 1 {
+            return Err(nothing(talk));
         }
         self.cut_off = true;
         self.end_of_head(t, talk.exchange.body());
@@ -344,10 +337,6 @@ impl Response {
 
     fn status(&mut self, t: &Transfer, parsed: StatusLine) {
         (self.status, self.version) = (parsed.code, parsed.version);
-        if !parsed.told {
-            cold_path();
-            return;
-        }
         self.bodyless = parsed.is_bodyless();
         let mut info = t.easy.info.borrow_mut();
         info.response_code = i64::from(parsed.code);
@@ -480,16 +469,21 @@ impl Response {
         Ok(())
     }
 
-    /// A resumed file that is complete already, or a document that is not newer: its body is of no use.
-    pub fn body_is_ignored(&self, t: &Transfer) -> bool {
+    /// A resumed file that is complete already: the body is of no use.
+    pub fn is_there_already(&self, t: &Transfer) -> bool {
         let resumes = resumed(t) && t.method == Method::Get;
         if self.status == 416 && resumes {
             return true;
         }
-        if resumes && !self.resumes && self.body.length == Some(t.long(O::ResumeFromLarge) as u64) {
+        let whole = resumes && !self.resumes && self.body.length == Some(t.long(O::ResumeFromLarge) as u64);
+        if whole {
             t.easy.note(|| "The entire document is already downloaded".to_owned());
-            return true;
         }
+        whole
+    }
+
+    /// Whether the document is not newer than was asked for, though the server sends it (CURLOPT_TIMECONDITION).
+    pub fn is_not_newer(&self, t: &Transfer) -> bool {
         if self.status == 304 {
             t.easy.info.borrow_mut().condition_unmet = true;
         }
@@ -543,8 +537,7 @@ pub fn receive_trailers(t: &mut Transfer, talk: &mut Talk) -> Result<()> {
                 let count = t.easy.info.borrow().redirect_count as usize;
                 t.easy.headers.borrow_mut().add_field(Origin::Trailer, count, &field)?;
             }
-            Err(fault @ Fault::Octet(_)) => return Err(bad(fault)),
-            // A line without a colon has no name under which it could be asked for.
+            Err(fault @ (Fault::Octet(_) | Fault::NoColon)) => return Err(bad(fault)),
             _ => {}
         }
         t.writer.header(line, t.on(O::Header))?;
