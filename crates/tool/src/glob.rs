@@ -368,8 +368,9 @@ impl Reader<'_> {
         let rest = &self.text[self.at..];
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
         let digits = if rest[0] == b'0' { digits } else { 0 };
-        let Some((first, last, step, after)) = number_range(rest) else {
-            return wrong("bad range", self.position);
+        let (first, last, step, after) = match number_range(rest) {
+            Ok(range) => range,
+            Err(unread) => return wrong("bad range", self.position + rest.len() - unread.len()),
         };
         let length = rest.len() - after.len();
         self.at += length;
@@ -387,16 +388,17 @@ impl Reader<'_> {
     }
 }
 
-/// `from-to]` or `from-to:step]`.
-fn number_range(text: &[u8]) -> Option<(i64, i64, i64, &[u8])> {
-    let (first, rest) = leading(text, i64::MAX)?;
-    let rest = rest.strip_prefix(b"-")?;
-    let (last, rest) = leading(rest.trim_ascii_start(), i64::MAX)?;
+/// `from-to]` or `from-to:step]`; of what is neither, the rest from where it is not.
+fn number_range(text: &[u8]) -> Result<(i64, i64, i64, &[u8]), &[u8]> {
+    let number = |text| leading(text, i64::MAX).ok_or(text);
+    let (first, rest) = number(text)?;
+    let rest = rest.strip_prefix(b"-").ok_or(rest)?;
+    let (last, rest) = number(rest.trim_ascii_start())?;
     if let Some(after) = rest.strip_prefix(b"]") {
-        return Some((first, last, 1, after));
+        return Ok((first, last, 1, after));
     }
-    let (step, rest) = leading(rest.strip_prefix(b":")?, i64::MAX)?;
-    Some((first, last, step, rest.strip_prefix(b"]")?))
+    let (step, rest) = number(rest.strip_prefix(b":").ok_or(rest)?)?;
+    Ok((first, last, step, rest.strip_prefix(b"]").ok_or(rest)?))
 }
 
 #[cfg(test)]
@@ -442,6 +444,12 @@ mod tests {
         assert_eq!(error("{}").text, "empty string within braces");
         assert_eq!(error("{a{b}}").text, "nested brace");
         assert_eq!(error("{a]").text, "unexpected close bracket");
+        // Where it is bad: behind what could be read.
+        for (text, position) in
+            [("[0", 3), ("[0-", 4), ("[01-x]", 5), ("[0-6:x]", 6), ("[1-99999999999999999999]", 4)]
+        {
+            assert_eq!((error(text).text, error(text).position), ("bad range", position), "{text}");
+        }
         assert_eq!(error("[a-").text, "bad range");
         assert_eq!(error("[2-1]").text, "bad range");
         assert_eq!(error("[1-2:9]").text, "bad range");

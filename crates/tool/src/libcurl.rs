@@ -55,7 +55,9 @@ impl Program {
         let name = setting.name;
         let value = match &setting.to {
             SetTo::Text(text) => quoted(text),
-            SetTo::Long(number) => symbol(name, *number).unwrap_or_else(|| format!("{number}L")),
+            SetTo::Long(number) => {
+                symbol(name, *number).map_or_else(|| format!("{number}L"), |names| in_lines(name, &names))
+            }
             SetTo::Offset(number) => format!("(curl_off_t){number}"),
             SetTo::List(list) => self.slist(list),
             SetTo::Form(parts) => self.mime(parts),
@@ -89,9 +91,9 @@ impl Program {
         let number = self.mimes;
         self.declarations.push(format!("curl_mime *mime{number};"));
         self.declarations.push(format!("curl_mimepart *part{number};"));
-        self.lists.insert(number - 1, format!("mime{number} = NULL;"));
-        self.clean.insert(2 * (number - 1), format!("curl_mime_free(mime{number});"));
-        self.clean.insert(2 * (number - 1) + 1, format!("mime{number} = NULL;"));
+        self.lists.push(format!("mime{number} = NULL;"));
+        self.clean.push(format!("curl_mime_free(mime{number});"));
+        self.clean.push(format!("mime{number} = NULL;"));
         self.calls.push(format!("mime{number} = curl_mime_init(curl);"));
         for part in parts {
             self.part(number, part);
@@ -229,19 +231,9 @@ const NAMED: &[Names] = &[
         true,
         &[("CURLAUTH_BASIC", 1), ("CURLAUTH_DIGEST", 2), ("CURLAUTH_NEGOTIATE", 4), ("CURLAUTH_NTLM", 8)],
     ),
-    (
-        "SSL_OPTIONS",
-        true,
-        &[
-            ("CURLSSLOPT_ALLOW_BEAST", 1),
-            ("CURLSSLOPT_NO_REVOKE", 2),
-            ("CURLSSLOPT_NO_PARTIALCHAIN", 4),
-            ("CURLSSLOPT_REVOKE_BEST_EFFORT", 8),
-            ("CURLSSLOPT_NATIVE_CA", 16),
-            ("CURLSSLOPT_AUTO_CLIENT_CERT", 32),
-            ("CURLSSLOPT_EARLYDATA", 64),
-        ],
-    ),
+    ("SSL_OPTIONS", true, TLS_OPTIONS),
+    ("PROXY_SSL_OPTIONS", true, TLS_OPTIONS),
+    ("SOCKS5_AUTH", true, &[("CURLAUTH_BASIC", 1), ("CURLAUTH_GSSNEGOTIATE", 4)]),
     (
         "HTTP_VERSION",
         false,
@@ -279,6 +271,16 @@ const NAMED: &[Names] = &[
     ),
 ];
 
+const TLS_OPTIONS: &[(&str, i64)] = &[
+    ("CURLSSLOPT_ALLOW_BEAST", 1),
+    ("CURLSSLOPT_NO_REVOKE", 2),
+    ("CURLSSLOPT_NO_PARTIALCHAIN", 4),
+    ("CURLSSLOPT_REVOKE_BEST_EFFORT", 8),
+    ("CURLSSLOPT_NATIVE_CA", 16),
+    ("CURLSSLOPT_AUTO_CLIENT_CERT", 32),
+    ("CURLSSLOPT_EARLYDATA", 64),
+];
+
 const TLS: &[(&str, i64)] = &[
     ("CURL_SSLVERSION_TLSv1", 1),
     ("CURL_SSLVERSION_TLSv1_0", 4),
@@ -291,28 +293,34 @@ const TLS: &[(&str, i64)] = &[
     ("CURL_SSLVERSION_MAX_TLSv1_3", 7 << 16),
 ];
 
-fn symbol(option: &str, value: i64) -> Option<String> {
+/// Bits stand one to a line, below the first.
+fn in_lines(option: &str, names: &[String]) -> String {
+    let indent = format!("curl_easy_setopt(curl, CURLOPT_{option}, ").len();
+    names.join(&format!(" |\n  {}", " ".repeat(indent)))
+}
+
+fn symbol(option: &str, value: i64) -> Option<Vec<String>> {
     if option.ends_with("SSLVERSION") {
         let name = |value| TLS.iter().find(|(_, known)| *known == value).map(|(name, _)| *name);
         let (low, high) = (name(value & 0xffff)?, value & !0xffff);
-        return Some(match high {
+        return Some(vec![match high {
             0 => format!("(long){low}"),
             _ => format!("(long)({low} | {})", name(high)?),
-        });
+        }]);
     }
     let (_, mask, names) = NAMED.iter().find(|(name, ..)| *name == option)?;
     if !mask {
-        return names.iter().find(|(_, known)| *known == value).map(|(name, _)| format!("(long){name}"));
+        return names
+            .iter()
+            .find(|(_, known)| *known == value)
+            .map(|(name, _)| vec![format!("(long){name}")]);
     }
     if value > 0xffff {
-        return Some("(long)CURLAUTH_ANY".to_string());
+        return Some(vec!["(long)CURLAUTH_ANY".to_string()]);
     }
-    let set: Vec<&str> = names.iter().filter(|(_, bit)| value & bit != 0).map(|(name, _)| *name).collect();
-    match set.len() {
-        0 => None,
-        1 => Some(format!("(long){}", set[0])),
-        _ => Some(set.iter().map(|name| format!("(long){name}")).collect::<Vec<_>>().join(" | ")),
-    }
+    let set: Vec<String> =
+        names.iter().filter(|(_, bit)| value & bit != 0).map(|(name, _)| format!("(long){name}")).collect();
+    (!set.is_empty()).then_some(set)
 }
 
 #[cfg(test)]
@@ -327,11 +335,14 @@ mod tests {
 
     #[test]
     fn symbols() {
-        assert_eq!(symbol("HTTPAUTH", 1).unwrap(), "(long)CURLAUTH_BASIC");
+        assert_eq!(symbol("HTTPAUTH", 1).unwrap(), ["(long)CURLAUTH_BASIC"]);
         assert_eq!(
             symbol("SSLVERSION", 6 | 7 << 16).unwrap(),
-            "(long)(CURL_SSLVERSION_TLSv1_2 | CURL_SSLVERSION_MAX_TLSv1_3)"
+            ["(long)(CURL_SSLVERSION_TLSv1_2 | CURL_SSLVERSION_MAX_TLSv1_3)"]
         );
+        let two = in_lines("HTTPAUTH", &symbol("HTTPAUTH", 10).unwrap());
+        let indent = " ".repeat(43);
+        assert_eq!(two, format!("(long)CURLAUTH_DIGEST |\n{indent}(long)CURLAUTH_NTLM"));
         assert_eq!(symbol("MAXREDIRS", 50), None);
     }
 
@@ -348,14 +359,14 @@ mod tests {
         let text = program.text();
         let order = [
             "struct curl_slist *slist1;",
-            "mime1 = NULL;",
             "slist1 = curl_slist_append(slist1, \"A: b\");",
+            "mime1 = NULL;",
             "curl = curl_easy_init();",
             "CURLOPT_URL, \"http://x/\\?a\"",
             "CURLOPT_WRITEDATA was set to an object pointer",
             "result = curl_easy_perform(curl);",
-            "curl_mime_free(mime1);",
             "curl_slist_free_all(slist1);",
+            "curl_mime_free(mime1);",
         ];
         let mut from = 0;
         for wanted in order {

@@ -16,7 +16,7 @@ use crate::segments;
 use crate::sink::{remove, set_time};
 use crate::ssl_sessions;
 use crate::system::{self, path};
-use crate::transfer::{Resuming, Transfer, flush_stdout};
+use crate::transfer::{Came, Resuming, Transfer, flush_stdout};
 use crate::writeout::{Outcome, write_out};
 use std::cell::RefCell;
 use std::fs;
@@ -260,9 +260,13 @@ impl Run {
         job.transfer.retries.set(job.retries.done);
         self.count_moved(&job.easy);
         match job.transfer.again() {
-            Ok(0) => Ok(()),
-            Ok(thrown) => {
-                self.env.note(&format!("Throwing away {thrown} bytes"));
+            Ok(Came::Kept(0) | Came::Thrown(0)) => Ok(()),
+            Ok(Came::Kept(bytes)) => {
+                self.env.note(&format!("Keeping {bytes} bytes"));
+                Ok(())
+            }
+            Ok(Came::Thrown(bytes)) => {
+                self.env.note(&format!("Throwing away {bytes} bytes"));
                 Ok(())
             }
             Err(error) => {

@@ -7,9 +7,12 @@ use crate::env::Env;
 use crate::ipfs;
 use crate::message::{os_text, shown};
 use crate::names;
+use crate::outcome::{Ended, Output};
 use crate::progress::{Bar, Meter};
 use crate::queue::Item;
-use crate::raw::{Code, Easy, EasyOption, Settings, Share, Url, UrlPart, curl_version, mime, url_flag};
+use crate::raw::{
+    Code, Easy, EasyOption, Settings, Share, Url, UrlError, UrlPart, curl_version, mime, url_flag,
+};
 use crate::request::{Bytes, Method, Request, Resume};
 use crate::resume::{Resumption, plain_range};
 use crate::segments;
@@ -19,12 +22,14 @@ use crate::spool::Spool;
 use crate::system::{self, path};
 use crate::text::url_escape;
 use crate::transfer::{Caching, Display, Parts, Resuming, Transfer, Upload, open_upload};
+use crate::writeout::write_out;
 use std::fs::{self, File};
 use std::rc::Rc;
 use std::time::Instant;
 
 /// CURLE numbers.
 const FAILED_INIT: i32 = 2;
+const UNSUPPORTED: i32 = 1;
 const MALFORMED: i32 = 3;
 const WRITE_ERROR: i32 = 23;
 const READ_ERROR: i32 = 26;
@@ -58,6 +63,10 @@ struct Prepare<'a> {
     job: Job,
     /// Where the output goes on, once that is known.
     resume_from: i64,
+    /// The file that takes the body, once that is clear.
+    out_name: Option<Bytes>,
+    /// The URL is the one to be used.
+    named: bool,
 }
 
 /// How the last transfer was set up. The next of its group mostly differs by the URL alone, and takes the rest as it stands.
@@ -110,17 +119,28 @@ pub fn prepare(
         ..Job::default()
     };
     let resume_from = fixed_resume(&request);
-    Prepare { env, request, item, job, resume_from }.all(share, parallel, pattern)
+    let mut this = Prepare { env, request, item, job, resume_from, out_name: None, named: false };
+    let prepared = this.all(share, parallel, pattern);
+    if let Err(Stop::Failed(code)) = prepared {
+        this.write_out(code);
+    }
+    prepared
 }
 
 impl Prepare<'_> {
-    fn all(mut self, share: &Share, parallel: bool, pattern: &mut Option<Pattern>) -> Result<Prepared, Stop> {
+    fn all(
+        &mut self,
+        share: &Share,
+        parallel: bool,
+        pattern: &mut Option<Pattern>,
+    ) -> Result<Prepared, Stop> {
         self.job.method = self.method()?;
         self.signing_key()?;
         self.implied_headers();
         let etag = self.etag()?;
         let heads = self.heads()?;
         let (out, skip) = self.output()?;
+        self.out_name = out.name.clone();
         let (upload, size) = self.upload(skip)?;
         self.final_url()?;
         self.known_hosts()?;
@@ -170,6 +190,33 @@ impl Prepare<'_> {
         transfer.started.set(Some(Instant::now()));
         let headers = self.headers();
         Ok(Prepared { transfer, easy, settings, skip, sums, headers })
+    }
+
+    /// `--write-out` holds for what came to nothing before it began, too.
+    fn write_out(&self, code: i32) {
+        let Some(format) = self.request.options.text("write-out") else { return };
+        let mut out = Sink::null();
+        out.name = self.out_name.clone();
+        let transfer = Transfer::new(Parts {
+            env: self.env.clone(),
+            request: self.request.clone(),
+            url: if self.named { self.job.url.clone() } else { Bytes::new() },
+            url_number: self.item.target.number,
+            honour_name: false,
+            guards_terminal: false,
+            out,
+            heads: None,
+            etag: None,
+            upload: Upload::None,
+            display: Display::None,
+            check: None,
+        });
+        let easy = Easy::new(transfer.clone());
+        if self.named {
+            let set = self.apply(&easy, &[Setting { name: "URL", to: SetTo::Text(self.job.url.clone()) }]);
+            debug_assert!(set.is_ok(), "any text is a URL until it is used");
+        }
+        write_out(format, &Ended { transfer: &transfer, easy: &easy, code }, &mut Output::new(self.env));
     }
 
     /// Which kind of request it is; two kinds at once are refused.
@@ -396,10 +443,19 @@ impl Prepare<'_> {
         let Some(file) = self.item.upload.clone() else { return Ok((Upload::None, None)) };
         let standard = matches!(file.as_slice(), b"-" | b".");
         if !standard {
-            self.name_in_url(&file);
+            self.name_in_url(&file)?;
         }
+        self.named = true;
         if self.request.resume == Some(Resume::Current) {
             self.resume_from = -1; // to be asked of the server
+        }
+        let options = &self.request.options;
+        let several = options.long("HTTPAUTH").is_some_and(|mask| mask.count_ones() > 1);
+        if standard && (several || self.request.proxy_auth.any) {
+            self.env.warn(
+                "Using --anyauth or --proxy-anyauth with upload from stdin involves a big risk of it not working. Use \
+                 a temporary file or a fixed auth type instead",
+            );
         }
         if skip {
             return Ok((Upload::None, None));
@@ -468,11 +524,11 @@ impl Prepare<'_> {
     }
 
     /// A URL that ends in a slash gets the name of the uploaded file.
-    fn name_in_url(&mut self, file: &[u8]) {
-        let Ok(url) = parse_url(&self.job.url) else { return };
+    fn name_in_url(&mut self, file: &[u8]) -> Result<(), Stop> {
+        let url = parse_url(&self.job.url).map_err(|()| self.refused(Code::UrlMalformat))?;
         let path = url.get(UrlPart::Path, 0).unwrap_or_default();
         if url.query().is_some() || !path.ends_with(b"/") {
-            return;
+            return Ok(());
         }
         let name = url_escape(names::upload_name(file));
         let mut named = url.clone();
@@ -482,9 +538,11 @@ impl Prepare<'_> {
         {
             self.job.url = text;
         }
+        Ok(())
     }
 
     fn final_url(&mut self) -> Result<(), Stop> {
+        self.named = true;
         let query = match (&self.request.post, self.request.get) {
             // A URL is text, which ends at the first NUL.
             (Some(post), true) => post.split(|byte| *byte == 0).next().map(<[u8]>::to_vec),
@@ -546,10 +604,11 @@ impl Prepare<'_> {
     }
 
     fn append_query(&mut self, query: &[u8]) -> Result<(), Stop> {
-        let Ok(mut url) = Url::parse(&self.job.url, url_flag::GUESS_SCHEME) else {
-            self.env.error(&format!("({MALFORMED}) Could not parse the URL, failed to set query"));
-            return Err(Stop::Failed(MALFORMED));
-        };
+        let mut url = Url::parse(&self.job.url, url_flag::GUESS_SCHEME).map_err(|why| {
+            let code = if why == UrlError::UnsupportedScheme { UNSUPPORTED } else { MALFORMED };
+            self.env.error(&format!("({code}) Could not parse the URL, failed to set query"));
+            Stop::Failed(code)
+        })?;
         let appended = url.set(UrlPart::Query, Some(query), url_flag::APPENDQUERY);
         match appended.and_then(|()| url.get(UrlPart::Url, url_flag::NO_GUESS_SCHEME)) {
             Ok(text) => {

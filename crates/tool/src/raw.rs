@@ -15,7 +15,7 @@ pub use warmwire::wire::cache as rules;
 pub use warmwire::wire::date::parse as parse_date;
 pub use warmwire::wire::hex;
 pub use warmwire::wire::mime;
-pub use warmwire::wire::url::{Part as UrlPart, Url, flag as url_flag};
+pub use warmwire::wire::url::{Part as UrlPart, Url, UrlError, flag as url_flag};
 pub use warmwire::{
     Code, Easy, EasyOption, Form, FormSource, Limits, Multi, Nanos, Origin, Settings, Share, TransferInfo,
     is_device,

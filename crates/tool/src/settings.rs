@@ -54,14 +54,21 @@ pub fn settings(request: &Request, globals: &Globals, job: &Job) -> Vec<Setting>
     list.out.push(Setting { name: "URL", to: SetTo::Text(job.url.clone()) });
     list.put("NOPROGRESS", i64::from(globals.no_progress || globals.silent));
     list.more_callbacks();
-    list.transfer();
-    list.body(job);
-    if matches!(job.scheme.as_str(), "http" | "https") {
-        list.http();
-        list.cookies();
-    }
+    list.proxy();
+    list.login();
+    list.request(job);
     list.limits(job);
-    list.security(job);
+    list.requests_of_files();
+    match job.scheme.as_str() {
+        "http" | "https" => {
+            list.http();
+            list.cookies(job);
+        }
+        "ftp" | "ftps" => list.ftp(),
+        "scp" | "sftp" => list.ssh(job),
+        _ => {}
+    }
+    list.security();
     list.rest(job);
     list.out
 }
@@ -134,10 +141,9 @@ impl List<'_> {
         self.mark("HEADERDATA", SetTo::Object);
     }
 
-    fn transfer(&mut self) {
+    fn proxy(&mut self) {
         let request = self.request;
-        self.put("NOBODY", i64::from(request.head));
-        self.copy(&["XOAUTH2_BEARER", "PROXY"]);
+        self.copy(&["PROXY"]);
         if request.options.text("PROXY").is_some() {
             self.copy(&["PROXYTYPE"]);
         }
@@ -153,57 +159,58 @@ impl List<'_> {
         if let Some((_, mask)) = masks.iter().find(|(on, _)| *on) {
             self.put("PROXYAUTH", *mask);
         }
-        self.copy(&[
-            "NOPROXY",
-            "SUPPRESS_CONNECT_HEADERS",
-            "PROXY_SERVICE_NAME",
-            "HAPROXYPROTOCOL",
-            "HAPROXY_CLIENT_IP",
-        ]);
-        self.put("FAILONERROR", i64::from(request.fail == Fail::WithoutBody));
-        self.copy(&["REQUEST_TARGET"]);
+        self.copy(&["NOPROXY", "SUPPRESS_CONNECT_HEADERS", "PROXY_SERVICE_NAME"]);
+        self.copy(&["HAPROXYPROTOCOL", "HAPROXY_CLIENT_IP", "PROXY_KEYPASSWD"]);
+    }
+
+    fn login(&mut self) {
+        let request = self.request;
+        self.copy(&["XOAUTH2_BEARER"]);
         if request.netrc_optional {
             self.put("NETRC", 1);
         } else if request.netrc || request.options.text("NETRC_FILE").is_some() {
             self.put("NETRC", 2);
         }
-        self.copy(&["NETRC_FILE", "TRANSFERTEXT", "LOGIN_OPTIONS", "USERPWD", "RANGE"]);
+        self.copy(&["NETRC_FILE", "LOGIN_OPTIONS", "USERPWD"]);
         self.mark("ERRORBUFFER", SetTo::Object);
-        self.copy(&["TIMEOUT_MS", "MIME_OPTIONS", "HTTPAUTH"]);
+        self.copy(&["HTTPAUTH"]);
     }
 
-    fn body(&mut self, job: &Job) {
-        let mut headers = self.request.options.list("HTTPHEADER").to_vec();
+    fn request(&mut self, job: &Job) {
+        let request = self.request;
+        let mut headers = request.options.list("HTTPHEADER").to_vec();
         headers.extend(job.extra_headers.iter().cloned());
         if !headers.is_empty() {
             self.mark("HTTPHEADER", SetTo::List(headers));
         }
         self.copy(&["REFERER"]);
-        match self.request.options.text("USERAGENT") {
+        match request.options.text("USERAGENT") {
             Some(b"") => {}
             Some(text) => self.put_text("USERAGENT", text),
             None => self.put_text("USERAGENT", &job.user_agent),
         }
+        self.copy(&["KEYPASSWD"]);
+        self.put("NOBODY", i64::from(request.head));
+        self.put("FAILONERROR", i64::from(request.fail == Fail::WithoutBody));
+        self.copy(&["REQUEST_TARGET"]);
         self.put("UPLOAD", i64::from(job.upload));
-        self.copy(&["DIRLISTONLY", "APPEND"]);
+        self.copy(&["DIRLISTONLY", "APPEND", "TRANSFERTEXT", "RANGE", "TIMEOUT_MS"]);
         match job.method {
             Method::Post => {
                 let post = job.post.as_deref().unwrap_or_default();
                 self.put_text("POSTFIELDS", post);
                 self.mark("POSTFIELDSIZE_LARGE", SetTo::Offset(post.len() as i64));
             }
-            Method::Form => self.mark("MIMEPOST", SetTo::Form(self.request.form.clone())),
+            Method::Form => self.mark("MIMEPOST", SetTo::Form(request.form.clone())),
             _ => {}
         }
+        self.copy(&["MIME_OPTIONS"]);
     }
 
     fn http(&mut self) {
         let request = self.request;
         self.put("FOLLOWLOCATION", request.follow);
         self.copy(&["UNRESTRICTED_AUTH", "AWS_SIGV4", "AUTOREFERER", "PROXYHEADER"]);
-        if !request.options.list("PROXYHEADER").is_empty() {
-            self.put("HEADEROPT", 1);
-        }
         self.copy(&["HTTPSIG_ALGORITHM", "HTTPSIG_KEY", "HTTPSIG_KEYID", "HTTPSIG_HEADERS"]);
         self.mark("MAXREDIRS", SetTo::Long(request.options.long("MAXREDIRS").unwrap_or(50)));
         self.copy(&["HTTP_VERSION", "POSTREDIR"]);
@@ -213,7 +220,7 @@ impl List<'_> {
         self.copy(&["TRANSFER_ENCODING", "HTTP09_ALLOWED", "ALTSVC", "HSTS", "EXPECT_100_TIMEOUT_MS"]);
     }
 
-    fn cookies(&mut self) {
+    fn cookies(&mut self, job: &Job) {
         let request = self.request;
         if !request.cookies.is_empty() {
             self.put_text("COOKIE", &request.cookies.join(b"; ".as_slice()));
@@ -222,6 +229,11 @@ impl List<'_> {
             self.put_text("COOKIEFILE", file);
         }
         self.copy(&["COOKIEJAR", "COOKIESESSION"]);
+        let options = &request.options;
+        let by_proxy = options.text("PROXY").is_some() || !options.list("PROXYHEADER").is_empty();
+        if options.is_on("HTTPPROXYTUNNEL") || by_proxy && job.scheme == "https" {
+            self.put("HEADEROPT", 1);
+        }
     }
 
     fn ftp(&mut self) {
@@ -240,12 +252,17 @@ impl List<'_> {
         self.put_offset("RESUME_FROM_LARGE", job.resume_from);
     }
 
-    fn security(&mut self, job: &Job) {
+    /// What else is wanted of the resource, and by what commands.
+    fn requests_of_files(&mut self) {
         let request = self.request;
-        self.copy(&["KEYPASSWD", "PROXY_KEYPASSWD"]);
-        if matches!(job.scheme.as_str(), "scp" | "sftp") {
-            self.ssh(job);
-        }
+        self.copy(&["PATH_AS_IS"]);
+        self.put("FILETIME", i64::from(request.head || request.remote_time));
+        self.copy(&["CRLF", "QUOTE", "POSTQUOTE", "PREQUOTE", "TIMECONDITION", "TIMEVALUE_LARGE"]);
+        self.copy(&["CUSTOMREQUEST"]);
+    }
+
+    fn security(&mut self) {
+        let request = self.request;
         self.copy(&["CAINFO", "PROXY_CAINFO", "CAPATH"]);
         self.copy_or("PROXY_CAPATH", "CAPATH");
         self.copy(&["CRLFILE"]);
@@ -320,20 +337,6 @@ impl List<'_> {
 
     fn rest(&mut self, job: &Job) {
         let request = self.request;
-        self.copy(&["PATH_AS_IS"]);
-        self.put("FILETIME", i64::from(request.head || request.remote_time));
-        self.copy(&[
-            "CRLF",
-            "QUOTE",
-            "POSTQUOTE",
-            "PREQUOTE",
-            "TIMECONDITION",
-            "TIMEVALUE_LARGE",
-            "CUSTOMREQUEST",
-        ]);
-        if matches!(job.scheme.as_str(), "ftp" | "ftps") {
-            self.ftp();
-        }
         self.mark("STDERR", SetTo::Object);
         self.copy(&["INTERFACE", "TELNETOPTIONS", "CONNECTTIMEOUT_MS"]);
         if self.asks_over_https() {
@@ -348,7 +351,7 @@ impl List<'_> {
         }
         self.tcp();
         self.copy(&["TFTP_BLKSIZE", "MAIL_FROM", "MAIL_RCPT", "MAIL_RCPT_ALLOWFAILS", "NEW_FILE_PERMS"]);
-        self.copy(&["PROTOCOLS_STR", "REDIR_PROTOCOLS_STR", "RESOLVE", "CONNECT_TO", "GSSAPI_DELEGATION"]);
+        self.copy(&["RESOLVE", "CONNECT_TO", "PROTOCOLS_STR", "REDIR_PROTOCOLS_STR", "GSSAPI_DELEGATION"]);
         self.copy(&["MAIL_AUTH", "SASL_AUTHZID", "SASL_IR", "ABSTRACT_UNIX_SOCKET", "UNIX_SOCKET_PATH"]);
         self.copy(&["DNS_INTERFACE", "DNS_LOCAL_IP4", "DNS_LOCAL_IP6", "DNS_SERVERS"]);
         self.copy(&["DEFAULT_PROTOCOL", "TFTP_NO_OPTIONS"]);
@@ -442,6 +445,22 @@ mod tests {
         assert!(
             names(&request, "https").contains(&"COOKIE") && !names(&request, "https").contains(&"FTPPORT")
         );
+    }
+
+    /// `--libcurl` writes them out in this order, and people compare such files.
+    #[test]
+    fn the_order_is_the_one_of_curl() {
+        let mut request = Request::new();
+        let texts = ["RANGE", "CUSTOMREQUEST", "PROXY", "REQUEST_TARGET", "USERPWD", "KEYPASSWD", "RESOLVE"];
+        texts.iter().for_each(|name| request.options.set_text(name, b"x"));
+        for name in ["TIMEOUT_MS", "HTTPAUTH", "CRLF", "PATH_AS_IS", "HTTPPROXYTUNNEL", "LOW_SPEED_LIMIT"] {
+            request.options.set_long(name, 1);
+        }
+        (request.head, request.remote_time, request.fail) = (true, true, Fail::WithoutBody);
+        let expected = "BUFFERSIZE URL PROXY HTTPPROXYTUNNEL USERPWD HTTPAUTH USERAGENT KEYPASSWD NOBODY FAILONERROR \
+            REQUEST_TARGET RANGE TIMEOUT_MS LOW_SPEED_LIMIT PATH_AS_IS FILETIME CRLF CUSTOMREQUEST MAXREDIRS HEADEROPT \
+            SSLVERSION TCP_KEEPALIVE RESOLVE";
+        assert_eq!(names(&request, "http").join(" "), expected);
     }
 
     #[test]

@@ -115,6 +115,14 @@ enum Answers {
     Otherwise,
 }
 
+/// What becomes of what an attempt has brought.
+pub enum Came {
+    /// Another one goes on behind so many bytes.
+    Kept(u64),
+    /// So many were thrown away.
+    Thrown(u64),
+}
+
 /// How progress is shown.
 pub enum Display {
     None,
@@ -335,8 +343,8 @@ impl Transfer {
         }
     }
 
-    /// Before another attempt.
-    pub fn again(&self) -> io::Result<u64> {
+    /// Before another attempt: what becomes of the bytes that have come.
+    pub fn again(&self) -> io::Result<Came> {
         self.header_count.set(0);
         self.head_ended.set(false);
         self.waiting.borrow_mut().clear();
@@ -348,13 +356,13 @@ impl Transfer {
         }
         self.upload.borrow_mut().seek(0)?;
         if self.asks_for_the_rest()? {
-            return Ok(0);
+            return Ok(Came::Kept(0));
         }
         let mut out = self.out.borrow_mut();
         if !out.is_file() {
             drop(out);
             self.restart_check()?;
-            return Ok(0);
+            return Ok(Came::Thrown(0));
         }
         let resumes =
             self.request.resume == Some(Resume::Current) && self.request.method == Method::Unspecified;
@@ -362,9 +370,10 @@ impl Transfer {
             let thrown = out.rewind()?;
             drop(out);
             self.restart_check()?;
-            return Ok(thrown);
+            return Ok(Came::Thrown(thrown));
         }
         // What has come is kept, and the next attempt goes on behind it.
+        let kept = out.bytes;
         let offset = out.keep()? as i64;
         if let Some(check) = &mut *self.check.borrow_mut() {
             check.go_on();
@@ -372,7 +381,7 @@ impl Transfer {
         if let Some(easy) = self.easy.borrow().as_ref() {
             let _ = easy.state().settings.borrow_mut().set_long(EasyOption::ResumeFromLarge, offset);
         }
-        Ok(0)
+        Ok(Came::Kept(kept))
     }
 }
 

@@ -248,3 +248,86 @@ fn a_proxys_scheme_is_none_for_transfers() {
         assert_eq!((ran.code, ran.stderr), (1, line));
     }
 }
+
+/// What can't be prepared is told to --write-out like any other failure.
+// covers: --write-out, --upload-file
+#[test]
+fn write_out_tells_of_what_never_began() {
+    let server = HttpServer::plain();
+    let url = server.url("/");
+    let format = "%{exitcode}|%{errormsg}|%{url_effective}|%{filename_effective}\n";
+    let asked = |words: &[&str]| {
+        let ran = curl(&[&["-w", format], words].concat());
+        let fields: Vec<String> = ran.stdout.trim_end().split('|').map(str::to_owned).collect();
+        assert_eq!(fields[0], ran.code.to_string(), "{words:?}: {}", ran.stdout);
+        fields
+    };
+    let named = format!("{url}none");
+    let told = asked(&["-T", "none", &url]);
+    assert_eq!(told[1..], ["Failed to open/read local data from file/application", &named, ""]);
+    assert_eq!(asked(&["-F", "a=@none", "-o", "out", &url])[2..], [url.as_str(), "out"]);
+    assert_eq!(asked(&["-C", "5", "-d", "x", &url])[1], "Failed initialization");
+    assert_eq!(asked(&["-D", "/", &url])[0], "23");
+    assert_eq!(asked(&["-T", "none", "http://127.0.0.1:99999/"])[2..], ["", ""]);
+    assert!(server.last_request().is_none());
+}
+
+// covers: --retry, --continue-at
+#[test]
+fn a_retry_that_goes_on_says_how_much_is_kept() {
+    let part = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabcde";
+    let rest = "HTTP/1.1 206 Partial\r\nContent-Range: bytes 5-8/9\r\nContent-Length: 4\r\n\r\nfghi";
+    let peer = RawPeer::start(vec![
+        vec![expect("\r\n\r\n"), send(part), Step::Finish],
+        vec![expect("Range: bytes=5-"), send(rest), Step::Finish],
+    ]);
+    let url = format!("http://127.0.0.1:{}/", peer.port());
+    // Notes are for those who trace.
+    let flags = ["--no-silent", "--trace-ascii", "log", "-C", "-", "--retry", "1", "--retry-delay", "1"];
+    let ran = curl(&[&flags[..], &["--retry-all-errors", "-o", "out", &url]].concat());
+    assert!(ran.code == 0 && ran.stderr.contains("Note: Keeping 5 bytes\n"), "{}: {}", ran.code, ran.stderr);
+}
+
+// covers: --upload-file, --anyauth
+#[test]
+fn standard_input_and_an_open_choice_of_schemes_go_badly_together() {
+    let server = HttpServer::plain();
+    let said = |words: &[&str]| {
+        curl(&[&["--no-silent", "--no-progress-meter", "-u", "a:b", "-T", "-"], words].concat()).stderr
+    };
+    assert!(
+        said(&["--anyauth", &server.url("/")]).starts_with("Warning: Using --anyauth or --proxy-anyauth")
+    );
+    assert!(!said(&["--digest", &server.url("/")]).contains("Warning"));
+}
+
+/// Those fields are the proxy's, and the request keeps its own.
+// covers: --proxy-header
+#[test]
+fn a_proxys_fields_replace_none_of_the_requests() {
+    let proxy = HttpServer::plain();
+    curl(&[
+        "-x",
+        &proxy.url("/"),
+        "-A",
+        "own",
+        "--proxy-header",
+        "User-Agent: proxy",
+        "http://host.invalid/",
+    ]);
+    let request = proxy.last_request().unwrap();
+    let agents: Vec<&str> = request
+        .fields
+        .iter()
+        .filter(|(name, _)| name == "User-Agent")
+        .map(|(_, value)| value.as_str())
+        .collect();
+    assert_eq!(agents, ["own", "proxy"]);
+}
+
+// covers: --url-query
+#[test]
+fn a_query_for_a_scheme_that_nobody_speaks() {
+    assert_eq!(curl(&["--url-query", "a=b", "bogus://host/"]).code, 1);
+    assert_eq!(curl(&["--url-query", "a=b", "http://host:99999/"]).code, 3);
+}

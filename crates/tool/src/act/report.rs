@@ -159,7 +159,13 @@ pub fn verbose(parser: &mut Parser, _: &Flag, on: bool) -> Done {
 /// The format itself, or `@file`, whose line ends do not count.
 pub fn write_out(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let format = match text.strip_prefix(b"@") {
-        Some(file) => super::without_line_ends(&read(parser, file)?),
+        Some(file) => {
+            let format = super::without_line_ends(&read(parser, file)?);
+            if format.is_empty() {
+                parser.messages.warn(&format!("Failed to read {}", shown(file)));
+            }
+            format
+        }
         None => text.to_vec(),
     };
     parser.request().options.set_text("write-out", &format);
