@@ -378,7 +378,7 @@ fn referer(t: &Transfer) -> Option<Vec<u8>> {
 
 /// The fields of a request on which a reply may hang, as they will be sent, told without a connection.
 pub fn foreseen(t: &Transfer) -> Vec<(Vec<u8>, Vec<u8>)> {
-    let custom = Custom::told(t, t.easy.settings.borrow().list(O::Httpheader).to_vec());
+    let custom = Custom::told(t, t.easy.settings.borrow().list(O::Httpheader).to_vec(), Vec::new());
     let own = [
         ("User-Agent", t.text(O::Useragent).filter(|name| !name.is_empty()).map(|name| name.to_vec())),
         ("Accept", Some(b"*/*".to_vec())),
@@ -541,32 +541,38 @@ impl<'a> Head<'a> {
 /// The application's own header lines that apply to this request.
 pub struct Custom {
     lines: Vec<Text>,
+    /// So many are for the server; the others are CURLOPT_PROXYHEADER's, for a proxy that hands the request on.
+    own: usize,
 }
 
 impl Custom {
     /// Those of this transfer.
     pub fn of(t: &Transfer, link: &Link) -> Custom {
         let settings = t.easy.settings.borrow();
-        let mut lines: Vec<Text> = settings.list(O::Httpheader).to_vec();
+        let own = settings.list(O::Httpheader).to_vec();
         let separate = settings.long(O::Headeropt) & 1 != 0;
-        if link.forwarder().is_some() && separate {
-            lines.extend(settings.list(O::Proxyheader).iter().cloned());
-        }
+        let for_proxy = match link.forwarder().is_some() && separate {
+            true => settings.list(O::Proxyheader).to_vec(),
+            false => Vec::new(),
+        };
         drop(settings);
-        Custom::told(t, lines)
+        Custom::told(t, own, for_proxy)
     }
 
     /// Those lines that the current server may hear.
-    fn told(t: &Transfer, lines: Vec<Text>) -> Custom {
-        if lines.is_empty() {
-            return Custom { lines };
-        }
-        Custom { lines: t.told_lines(&lines) }
+    fn told(t: &Transfer, own: Vec<Text>, for_proxy: Vec<Text>) -> Custom {
+        let told = |lines: Vec<Text>| if lines.is_empty() { lines } else { t.told_lines(&lines) };
+        let mut lines = told(own);
+        let own = lines.len();
+        lines.extend(told(for_proxy));
+        Custom { lines, own }
     }
 
-    /// The lines that name this field, each with its value as `own_line` tells it.
+    /// The lines that name this field, each with its value as `own_line` tells it. As in curl, what is meant for a proxy
+    /// stands for none of the fields that a request has by itself but the proxy's own.
     fn fields<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (&'a Text, Option<&'a [u8]>)> {
-        self.lines.iter().filter_map(move |line| {
+        let count = if name.starts_with("Proxy-") { self.lines.len() } else { self.own };
+        self.lines[..count].iter().filter_map(move |line| {
             let (own, value) = own_line(line)?;
             own.eq_ignore_ascii_case(name.as_bytes()).then_some((line, value))
         })
