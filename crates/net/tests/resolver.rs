@@ -303,9 +303,9 @@ fn numeric_hosts_and_localhost_ask_nobody() {
     assert_eq!(ask("fe80::1%7", IpVersion::Any).unwrap(), ["[fe80::1%7]:80"]);
     assert_eq!(ask("LOCALHOST", IpVersion::Any).unwrap(), ["[::1]:80", "127.0.0.1:80"]);
     assert_eq!(ask("a.localhost.", IpVersion::V4).unwrap(), ["127.0.0.1:80"]);
-    // Of the other family, whether they have been cached or not: there is nothing to connect to.
-    assert!(ask("::1", IpVersion::V4).unwrap().is_empty());
-    assert!(ask("127.0.0.1", IpVersion::V6).unwrap().is_empty());
+    // The family is chosen for names alone.
+    assert_eq!(ask("::1", IpVersion::V4).unwrap(), ["[::1]:80"]);
+    assert_eq!(ask("127.0.0.1", IpVersion::V6).unwrap(), ["127.0.0.1:80"]);
     assert!(ask("hidden.onion", IpVersion::Any).unwrap_err().1.contains("RFC 7686"));
     assert!(ask("", IpVersion::Any).is_err());
     assert_eq!((all.calls(), all.resolver.threads()), (0, 0));

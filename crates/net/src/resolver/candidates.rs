@@ -159,7 +159,6 @@ impl Candidates {
             Kept::Parts(parts) => parts,
         };
         let subject = Subject { means: means.clone(), name, port, options: options.clone() };
-        // An address that is written out was never resolved: CURLOPT_IPRESOLVE chooses among those of a name.
         if let Some(list) = numbers {
             subject.keep_numbers(&list, &parts, now);
             return Ok(Candidates::known(&list, now));

@@ -137,8 +137,12 @@ fn at_once(name: &str, port: u16, options: &ResolveOptions) -> Option<Vec<Socket
         return Some(vec![SocketAddrV6::new(v6, port, 0, scope(zone, options)).into()]);
     }
     let bare = name.strip_suffix('.').unwrap_or(name);
-    (bare == "localhost" || bare.ends_with(".localhost"))
-        .then(|| vec![(Ipv6Addr::LOCALHOST, port).into(), (Ipv4Addr::LOCALHOST, port).into()])
+    // An address that is written out was never resolved; CURLOPT_IPRESOLVE chooses among those of a name.
+    let admitted = || {
+        let both: [SocketAddr; 2] = [(Ipv6Addr::LOCALHOST, port).into(), (Ipv4Addr::LOCALHOST, port).into()];
+        both.into_iter().filter(|a| options.ip_version.admits(&a.ip())).collect()
+    };
+    (bare == "localhost" || bare.ends_with(".localhost")).then(admitted)
 }
 
 fn scope(zone: &str, options: &ResolveOptions) -> u32 {
