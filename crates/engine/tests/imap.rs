@@ -299,6 +299,7 @@ fn no_line_is_slipped_in() {
     }
 }
 
+/// CVE-2021-22947: nor does what came in clear behind the go-ahead pass for a reply under TLS.
 #[test]
 fn tls_that_does_not_come_keeps_the_password() {
     const STARTTLS: &str = "* CAPABILITY IMAP4 STARTTLS AUTH=PLAIN\r\nTAG OK\r\n";

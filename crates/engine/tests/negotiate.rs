@@ -90,6 +90,19 @@ fn act_belongs_to_its_user() {
     long(&easy, O::Httpauth, 1);
     perform(&easy);
     assert_eq!(server.last_request().unwrap().field("Authorization"), None);
+    // A connection that a ticket has just authenticated is nobody's who shows none.
+    let server = anybody();
+    text(&easy, O::Url, &server.url("/"));
+    text(&easy, O::Userpwd, "alice:");
+    long(&easy, O::Httpauth, CURLAUTH_NEGOTIATE as i64);
+    perform(&easy);
+    easy.state().settings.borrow_mut().set_text(O::Userpwd, None).unwrap();
+    long(&easy, O::Httpauth, 1);
+    perform(&easy);
+    assert_eq!(
+        (server.accepts(), proofs(&server, "Authorization")),
+        (2, vec!["Negotiate".into(), String::new()])
+    );
 }
 
 /// Faults of curl 8.22 itself (CVE-2026-86413, CVE-2026-94265): the ticket of whoever we are goes to the server that the

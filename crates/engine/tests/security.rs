@@ -57,6 +57,32 @@ fn a_redirect_to_another_port_gets_no_credentials() {
     assert_eq!(last.field("X-Plain"), Some("yes"));
 }
 
+/// CVE-2018-1000007: nor does another host on the same port, here behind the same proxy.
+#[test]
+fn a_redirect_to_another_host_gets_no_credentials() {
+    let proxy = HttpServer::with(|request| {
+        let first = request.field("Host") == Some("a.example");
+        Some(if first {
+            Response::status(302).with("Location", "http://b.example/")
+        } else {
+            Response::ok("b")
+        })
+    });
+    let (easy, _app) = handle("http://a.example/");
+    follow(&easy);
+    text(&easy, O::Proxy, &proxy.url(""));
+    text(&easy, O::Userpwd, "me:secret");
+    text(&easy, O::Cookie, "session=1");
+    let lines = ["Authorization: Custom abc", "Cookie: own=1", "X-Plain: yes"];
+    let lines = lines.iter().map(|l| l.as_bytes().into()).collect();
+    easy.state().settings.borrow_mut().set_list(O::Httpheader, Some(lines)).unwrap();
+    perform(&easy);
+    assert_eq!(authorization(&proxy), ["Custom abc"]);
+    let last = proxy.last_request().unwrap();
+    assert_eq!((last.field("Host"), last.field("Cookie")), (Some("b.example"), None));
+    assert_eq!(last.field("X-Plain"), Some("yes"));
+}
+
 /// The same, when the application says that every host may have them.
 #[test]
 fn unless_the_application_says_so() {
@@ -106,41 +132,54 @@ fn proxy_digest_state_stays_with_its_proxy() {
 #[test]
 fn null_forgets() {
     let proxy = HttpServer::with(|_| Some(Response::ok("b")));
-    let (easy, _app) = handle("http://origin.example/");
-    text(&easy, O::Proxy, &proxy.url(""));
-    text(&easy, O::Proxyuserpwd, "me:secret");
-    text(&easy, O::Referer, "http://before.example/");
-    perform(&easy);
-    let first = proxy.last_request().unwrap();
-    assert!(first.field("Proxy-Authorization").is_some() && first.field("Referer").is_some());
-    for option in [O::Proxyuserpwd, O::Referer] {
-        easy.state().settings.borrow_mut().set_text(option, None).unwrap();
+    for login in
+        [&[(O::Proxyuserpwd, "me:secret")][..], &[(O::Proxyusername, "me"), (O::Proxypassword, "secret")]]
+    {
+        let (easy, _app) = handle("http://origin.example/");
+        text(&easy, O::Proxy, &proxy.url(""));
+        let given = || login.iter().chain(&[(O::Referer, "http://before.example/")]);
+        given().for_each(|(option, value)| text(&easy, *option, value));
+        perform(&easy);
+        let first = proxy.last_request().unwrap();
+        assert_eq!(first.field("Proxy-Authorization"), Some("Basic bWU6c2VjcmV0"));
+        assert!(first.field("Referer").is_some());
+        for (option, _) in given() {
+            easy.state().settings.borrow_mut().set_text(*option, None).unwrap();
+        }
+        perform(&easy);
+        let second = proxy.last_request().unwrap();
+        assert_eq!((second.field("Proxy-Authorization"), second.field("Referer")), (None, None), "{login:?}");
     }
-    perform(&easy);
-    let second = proxy.last_request().unwrap();
-    assert_eq!((second.field("Proxy-Authorization"), second.field("Referer")), (None, None));
 }
 
 /// CVE-2024-11053, CVE-2026-6429: a host whose .netrc entry lacks something does not get another host's, also when
 /// both are reached over one connection to a proxy.
 #[test]
 fn netrc_entries_are_not_mixed() {
-    let dir = TempDir::new("netrc").unwrap();
-    let file = dir.write("netrc", "machine a.example\nlogin alice\npassword hers\ndefault\n").unwrap();
-    let proxy = HttpServer::with(|request| {
-        let to = "http://b.example/";
-        let first = request.field("Host") == Some("a.example");
-        Some(if first { Response::status(302).with("Location", to) } else { Response::ok("b") })
-    });
-    let (easy, _app) = handle("http://a.example/");
-    follow(&easy);
-    text(&easy, O::Proxy, &proxy.url(""));
-    long(&easy, O::Netrc, 1);
-    text(&easy, O::NetrcFile, file.to_str().unwrap());
-    perform(&easy);
-    assert_eq!(authorization(&proxy), ["Basic YWxpY2U6aGVycw=="]);
-    assert_eq!(proxy.last_request().unwrap().field("Authorization"), None);
-    assert_eq!((proxy.accepts(), proxy.served()), (1, 2));
+    for (other, theirs) in [
+        ("default\n", None),
+        ("machine b.example\n", None),
+        ("machine b.example\nlogin bob\n", Some("Basic Ym9iOg==")),
+        ("machine b.example\npassword his\n", Some("Basic Omhpcw==")),
+    ] {
+        let dir = TempDir::new("netrc").unwrap();
+        let file =
+            dir.write("netrc", format!("machine a.example\nlogin alice\npassword hers\n{other}")).unwrap();
+        let proxy = HttpServer::with(|request| {
+            let to = "http://b.example/";
+            let first = request.field("Host") == Some("a.example");
+            Some(if first { Response::status(302).with("Location", to) } else { Response::ok("b") })
+        });
+        let (easy, _app) = handle("http://a.example/");
+        follow(&easy);
+        text(&easy, O::Proxy, &proxy.url(""));
+        long(&easy, O::Netrc, 1);
+        text(&easy, O::NetrcFile, file.to_str().unwrap());
+        perform(&easy);
+        assert_eq!(authorization(&proxy)[0], "Basic YWxpY2U6aGVycw==");
+        assert_eq!(proxy.last_request().unwrap().field("Authorization"), theirs, "{other}");
+        assert_eq!((proxy.accepts(), proxy.served()), (1, 2));
+    }
 }
 
 /// CVE-2026-3783: a bearer token does not follow to a host that has a .netrc entry.
@@ -294,13 +333,14 @@ fn cookies_have_limits() {
     let server = HttpServer::with(|_| {
         let long = "x".repeat(900);
         let add = |response: Response, i| response.with("Set-Cookie", format!("c{i}={long}"));
-        let first = (0..60).fold(Response::ok("x"), add);
-        Some(first.with("Set-Cookie", "tail=1; domain=0.0.1"))
+        // First, as the limit would keep it out behind the others.
+        let tail = Response::ok("x").with("Set-Cookie", "tail=1; domain=0.0.1");
+        Some((0..60).fold(tail, add))
     });
     let (easy, _app) = handle(&server.url("/"));
     easy.set_text(O::Cookiefile, Some(b"")).unwrap();
     perform(&easy);
-    assert_eq!(easy.cookies().len(), 50, "of one reply");
+    assert_eq!(easy.cookies().len(), 49, "of one reply, the one that is refused counted");
     perform(&easy);
     let sent = server.last_request().unwrap().field("Cookie").unwrap().to_owned();
     assert!(sent.len() <= 8190 && sent.starts_with("c"), "{}", sent.len());

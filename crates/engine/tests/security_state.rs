@@ -15,8 +15,10 @@ use tables::{Code, EasyOption as O, LockData};
 use testkit::certs::Authority;
 use testkit::ftp::{Faults, FtpServer};
 use testkit::http::{Config, HttpServer, Response};
+use testkit::raw::{RawPeer, expect, send};
 use warmwire_engine::callbacks::{Callbacks, ChunkAnswer, FileInfo, Written};
 use warmwire_engine::{Easy, Share};
+use wire::base64::decode;
 
 fn perform(easy: &Easy) {
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
@@ -154,6 +156,51 @@ fn a_bearer_token_stays_with_http() {
     perform(&easy);
     assert!(ftp.commands().contains(&"USER anonymous".to_owned()));
     assert!(!ftp.commands().iter().any(|command| command.contains("token")), "{:?}", ftp.commands());
+}
+
+/// CVE-2025-14524: nor for a mail server, which would understand it.
+#[test]
+fn a_bearer_token_does_not_turn_to_mail() {
+    // user=me, auth=Bearer token
+    const PROOF: &str = "dXNlcj1tZQFhdXRoPUJlYXJlciB0b2tlbgEB";
+    for (scheme, greeting, asked, ways, go_on) in [
+        ("imap", "* OK hi\r\n", " CAPABILITY\r\n", "* CAPABILITY AUTH=XOAUTH2\r\nA001 OK\r\n", "+ \r\n"),
+        ("pop3", "+OK hi\r\n", "CAPA\r\n", "+OK\r\nSASL XOAUTH2\r\n.\r\n", "+ \r\n"),
+        ("smtp", "220 hi\r\n", "EHLO client\r\n", "250 AUTH XOAUTH2\r\n", "334 \r\n"),
+    ] {
+        let heard = |redirected: bool| {
+            // IMAP's tags say which of the handle's connections it is.
+            let ways = if redirected { &ways.replace("A001", "B001") } else { ways };
+            let mut script = vec![send(greeting), expect(asked), send(ways)];
+            // Whatever line comes instead of a proof is not answered.
+            script.extend(if redirected {
+                vec![expect("\r\n")]
+            } else {
+                vec![expect("AUTH"), send(go_on), expect(PROOF)]
+            });
+            let peer = RawPeer::start(vec![script]);
+            let to = format!("{scheme}://me@127.0.0.1:{}/client", peer.port());
+            let mail = to.clone();
+            let http = HttpServer::with(move |_| Some(Response::status(302).with("Location", &*mail)));
+            let from = if redirected { http.url("/") } else { to };
+            let (easy, _app) = handle(&from);
+            long(&easy, O::Followlocation, 1);
+            text(&easy, O::RedirProtocolsStr, scheme);
+            text(&easy, O::Xoauth2Bearer, "token");
+            long(&easy, O::Httpauth, CURLAUTH_BEARER as i64);
+            assert_ne!(easy.perform(), Code::Ok, "{scheme}");
+            easy.close();
+            String::from_utf8(peer.received().concat()).unwrap()
+        };
+        let told = |said: &str| {
+            let has_token =
+                |word: &str| decode(word.as_bytes()).is_some_and(|b| b.windows(5).any(|w| w == b"token"));
+            said.split_ascii_whitespace().any(has_token)
+        };
+        assert!(told(&heard(false)), "{scheme}: who is asked by name hears it");
+        let said = heard(true);
+        assert!(!said.is_empty() && !said.contains("XOAUTH2") && !told(&said), "{scheme}: {said}");
+    }
 }
 
 /// CVE-2020-8284: the address in a reply to PASV is not one to connect to.

@@ -329,10 +329,12 @@ mod tests {
     #[test]
     fn a_servers_name_overwrites_nothing() {
         let name = in_directory(Some(&folder("server")), b"f");
-        fs::write(path(&name), "old").unwrap();
+        let there = path(&name);
+        fs::write(&there, "old").unwrap();
         let mut sink = Sink::file(Some(name), Clobber::Default);
         sink.named_by_server = true;
         assert!(!sink.open(&mut messages()));
+        assert_eq!(fs::read(there).unwrap(), b"old");
     }
 
     #[test]

@@ -434,6 +434,16 @@ mod tests {
         assert_eq!(hear(&mut session, &ask(99)).1, b"");
         let size = b"\xff\xfa\x1f\0\xff\xff\xff\xff\xff\xff\xff\xf0";
         assert_eq!(hear(&mut session, &[IAC, DO, NAWS]).1, size, "IAC doubled");
+        let mut foreign = Wishes::default();
+        for wish in [&b"TTYPE=a\xff\xf0"[..], b"XDISPLOC=\xff\xf0", b"NEW_ENV=A,\xff\xf0"] {
+            foreign.add(wish).unwrap();
+        }
+        foreign.user(b"a\xff\xf0\x01b");
+        let mut foreign = Session::new(foreign);
+        hear(&mut foreign, &[IAC, WONT, ECHO]);
+        assert_eq!(hear(&mut foreign, &ask(39)).1, b"\xff\xfa\x27\0\0USER\x01a\xff\xff\xf0\x02\x01b\xff\xf0");
+        assert_eq!(foreign.receive(&mut ask(24)), Err(Fault::NotOffered));
+        assert_eq!(foreign.receive(&mut ask(35)), Err(Fault::NotOffered));
         let long = format!("TTYPE={}", "x".repeat(1001));
         let receive = |wishes: &[&str], bytes: &[u8]| opened(wishes).receive(&mut bytes.to_vec());
         assert_eq!(receive(&[&long], &ask(24)), Err(Fault::TooLong));

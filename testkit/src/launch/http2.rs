@@ -241,6 +241,7 @@ pid-file={place}/pid\nno-ocsp=yes\nbackend-connections-per-host=200\n"
             "{{
   admin 127.0.0.1:{admin}
   auto_https off
+  default_sni localhost
   grace_period 30s
   log {{
     level ERROR

@@ -183,7 +183,7 @@ fn encrypted_client_hello() {
     assert_eq!(hard.code, 35, "{}", hard.stderr);
 }
 
-/// CVE-2025-13034: a pinned key counts over QUIC, too.
+/// CVE-2025-13034, CVE-2025-4947: a pinned key counts over QUIC, too, and so does the name where the host is an address.
 // covers: --http3-only, --pinnedpubkey
 #[test]
 fn the_certificate_is_judged_as_always() {
@@ -194,6 +194,14 @@ fn the_certificate_is_judged_as_always() {
     let others = Site { server: site.server, authority: Authority::new() };
     assert_eq!(others.run(&["--http3-only", &url]).code, 60, "another authority");
     assert_eq!(others.run(&["--http3-only", "-k", &url]).stdout.len(), 10, "nobody asks");
+    let authority = Authority::new();
+    let leaf = authority.for_names(&["localhost"]);
+    let named = Site { server: Http2Server::start(Http2Kind::CaddyQuic, &leaf, &[10]).unwrap(), authority };
+    let url = named.server.https("/bytes-10");
+    let address = url.replace("localhost", "127.0.0.1");
+    assert_ne!(url, address);
+    assert_eq!(named.run(&["--http3-only", &url]).stdout.len(), 10, "the name that is in it");
+    assert_eq!(named.run(&["--http3-only", &address]).code, 60, "an address that is not");
 }
 
 /// CVE-2026-9545: a session that is kept of one server sends nothing to another one in its place before that has shown who

@@ -255,6 +255,7 @@ fn mirrors_that_lie() {
     }
 }
 
+/// CVE-2021-22923, of mirrors that curl does not have any more.
 #[test]
 fn no_mirror_hears_who_the_user_is() {
     let (one, two) = (good("\"a\""), good("\"a\""));
@@ -295,6 +296,7 @@ fn mirrors_that_the_server_names() {
     assert_eq!(two.served(), before, "only when asked");
 }
 
+/// CVE-2021-22922: what a Metalink's hash does not fit is an error.
 #[test]
 fn metalinks() {
     let (one, two) = (good("\"a\""), good("\"b\""));
@@ -313,6 +315,7 @@ fn metalinks() {
     std::fs::remove_file(folder.join("f")).unwrap();
     write(&folder, "m.meta4", &document(&"0".repeat(64)));
     failed(&curl_in(folder.clone(), &["--metalink4", "m.meta4"]), 56, "Checksum mismatch");
+    assert!(!folder.join("f").exists());
     write(&folder, "m.meta4", "<html/>");
     let ran = curl_in(folder, &["--metalink4", "m.meta4"]);
     assert!(

@@ -1,6 +1,9 @@
 //! The flags of SFTP and SCP, with OpenSSH's server.
 
+use std::process::{Command, Stdio};
+
 use super::curl;
+use crate::{clean, empty_folder, tool};
 use testkit::launch::{Sshd, keygen};
 
 fn key(server: &Sshd, name: &str) -> String {
@@ -28,6 +31,27 @@ fn keys_and_known_hosts() {
     let url = server.url("sftp", &path);
     let wrong = curl(&["-k", "--key", &locked, "--pass", "wrong", &url]);
     assert_eq!((wrong.code, wrong.stderr.as_str()), (67, "curl: (67) Authentication failure\n"));
+}
+
+/// CVE-2025-15079: the user's own file is asked where no other is named, and nowhere else.
+// covers: --knownhosts
+#[test]
+fn only_the_file_that_is_named_counts() {
+    let server = Sshd::start("").unwrap();
+    let path = server.write("file", "text\n").unwrap().display().to_string();
+    let home = empty_folder();
+    std::fs::create_dir(home.join(".ssh")).unwrap();
+    std::fs::copy(server.known_hosts().unwrap(), home.join(".ssh/known_hosts")).unwrap();
+    let (login, url) = (key(&server, "user_ed25519"), server.url("sftp", &path));
+    let at_home = |flags: &[&str]| {
+        let mut command = Command::new(tool());
+        clean(&mut command).env("HOME", &home).env_remove("CURL_HOME").args(["-sS", "--key", &login]);
+        command.args(flags).arg(&url).stdin(Stdio::null()).output().unwrap()
+    };
+    let out = at_home(&[]);
+    assert_eq!((out.status.code(), &out.stdout[..]), (Some(0), &b"text\n"[..]), "{out:?}");
+    let out = at_home(&["--knownhosts", "/dev/null"]);
+    assert_eq!((out.status.code(), &out.stdout[..]), (Some(60), &b""[..]), "{out:?}");
 }
 
 // covers: --hostpubmd5, --hostpubsha256

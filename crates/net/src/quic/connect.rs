@@ -111,7 +111,7 @@ pub struct Handshake {
 
 impl Handshake {
     fn hello(&self, early: bool) -> Arc<Hello> {
-        let resumption = match self.tls.session_cache && !self.tls.verify_status {
+        let resumption = match self.tls.resumes() {
             true => Resumption::store(self.sessions.clone()),
             false => Resumption::disabled(),
         };
