@@ -3,34 +3,7 @@
  * covers: curl_global_init_mem, curl_slist_append, curl_slist_free_all, curl_easy_escape, curl_easy_unescape, curl_maprintf, curl_url_get,
  * covers: curl_getenv, curl_multi_get_handles, curl_formadd, curl_formfree, CURLINFO_COOKIELIST */
 #define CURL_DISABLE_DEPRECATION
-#include "check.h"
-
-/* The n-th allocation from now fails, and all after it when `on`; none when that is 0. */
-static long fails_at, seen, blocks;
-static int on;
-
-static void *given(void *block)
-{
-  blocks += block != NULL;
-  return block;
-}
-
-static int fails(void)
-{
-  seen++;
-  return fails_at && (seen == fails_at || (on && seen > fails_at));
-}
-
-static void *my_malloc(size_t size) { return fails() ? NULL : given(malloc(size)); }
-static void *my_calloc(size_t count, size_t size) { return fails() ? NULL : given(calloc(count, size)); }
-static char *my_strdup(const char *text) { return fails() ? NULL : (char *)given(strdup(text)); }
-static void *my_realloc(void *block, size_t size) { return fails() ? NULL : block ? realloc(block, size) : given(malloc(size)); }
-
-static void my_free(void *block)
-{
-  blocks -= block != NULL;
-  free(block);
-}
+#include "blocks.h"
 
 static CURL *easy;
 static CURLM *multi;
