@@ -7,6 +7,7 @@ use wire::escape::{self, Reject};
 use wire::url::{Part, Url, UrlError, flag};
 
 use super::Transfer;
+use super::proxy::ProxyKind;
 use super::target::Target;
 use crate::error::{Error, Result};
 use crate::settings::Settings;
@@ -68,9 +69,6 @@ fn names_scheme(text: &[u8]) -> bool {
 /// Longest host name that is looked up at all.
 const MAX_HOST: usize = 65_535;
 
-/// Schemes that a proxy's URL may have and no other's.
-const SOCKS: [&str; 5] = ["socks", "socks4", "socks4a", "socks5", "socks5h"];
-
 /// Refuses a scheme that this build or the application does not allow.
 pub fn check_scheme(t: &Transfer) -> Result<()> {
     let redirected = !Rc::ptr_eq(&t.first_url, &t.url);
@@ -80,7 +78,7 @@ pub fn check_scheme(t: &Transfer) -> Result<()> {
         Err(Error::new(Code::UnsupportedProtocol, text))
     };
     let Some(row) = t.url.scheme else {
-        let of_proxies = t.url.scheme().is_some_and(|name| SOCKS.contains(&&*name));
+        let of_proxies = t.url.scheme().is_some_and(|name| ProxyKind::of_scheme(&name).is_some());
         return refuse(if of_proxies { "is not for transfers" } else { "not supported" });
     };
     if !row.built() {

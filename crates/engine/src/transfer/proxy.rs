@@ -42,6 +42,17 @@ pub enum ProxyKind {
 }
 
 impl ProxyKind {
+    /// What a URL of this scheme leads to, of the schemes that are proxies' alone.
+    pub fn of_scheme(name: &str) -> Option<ProxyKind> {
+        Some(match name {
+            "socks5h" => ProxyKind::Socks5h,
+            "socks5" => ProxyKind::Socks5,
+            "socks4a" => ProxyKind::Socks4a,
+            "socks4" | "socks" => ProxyKind::Socks4,
+            _ => return None,
+        })
+    }
+
     /// Whether it passes bytes without understanding them.
     pub fn is_socks(self) -> bool {
         matches!(self, ProxyKind::Socks4 | ProxyKind::Socks4a | ProxyKind::Socks5 | ProxyKind::Socks5h)
@@ -193,40 +204,37 @@ pub fn choose(
 /// Without a scheme the proxy is of the kind that is given, or of CURLOPT_PROXYTYPE.
 fn parse(settings: &Settings, scheme: &Scheme, text: &[u8], without: Option<ProxyKind>) -> Result<Proxy> {
     let shown = String::from_utf8_lossy(text);
-    let bad = || Error::new(Code::CouldntResolveProxy, format!("Unsupported proxy syntax in '{shown}'"));
+    let bad = |why: &str| {
+        Error::new(Code::CouldntResolveProxy, format!("Unsupported proxy syntax in '{shown}'{why}"))
+    };
     let bits = flag::NON_SUPPORT_SCHEME | flag::GUESS_SCHEME;
-    let url = Url::parse(text, bits).map_err(|e| {
-        let text = format!("Unsupported proxy syntax in '{shown}': {e}");
-        Error::new(Code::CouldntResolveProxy, text)
-    })?;
+    let url = Url::parse(text, bits).map_err(|e| bad(&format!(": {e}")))?;
     let explicit = text.windows(3).any(|three| three == b"://");
-    let kind = match url.scheme().as_deref() {
+    let named = url.scheme();
+    let kind = match named.as_deref() {
         Some("https") if explicit => match settings.long(O::Proxytype) {
             CURLPROXY_HTTPS2 => ProxyKind::Https2,
             CURLPROXY_HTTPS3 => ProxyKind::Https3,
             _ => ProxyKind::Https,
         },
-        Some("socks5h") => ProxyKind::Socks5h,
-        Some("socks5") => ProxyKind::Socks5,
-        Some("socks4a") => ProxyKind::Socks4a,
-        Some("socks4" | "socks") => ProxyKind::Socks4,
         Some("http") if explicit => match settings.long(O::Proxytype) {
             1 => ProxyKind::Http10,
             _ => ProxyKind::Http,
         },
-        _ if !explicit => match without {
-            Some(kind) => kind,
-            None => by_type(settings.long(O::Proxytype))?,
+        other => match (other.and_then(ProxyKind::of_scheme), without) {
+            (Some(kind), _) => kind,
+            (None, _) if explicit => {
+                let text = format!("Unsupported proxy scheme for '{shown}'");
+                return Err(Error::new(Code::CouldntConnect, text));
+            }
+            (None, Some(kind)) => kind,
+            (None, None) => by_type(settings.long(O::Proxytype))?,
         },
-        _ => {
-            let text = format!("Unsupported proxy scheme for '{shown}'");
-            return Err(Error::new(Code::CouldntConnect, text));
-        }
     };
     let option_port = u16::try_from(settings.long(O::Proxyport)).ok().filter(|p| *p > 0);
     let secure = matches!(kind, ProxyKind::Https | ProxyKind::Https2 | ProxyKind::Https3);
     let default = if secure { 443 } else { DEFAULT_PORT };
-    let host = host_name(&url).ok_or_else(bad)?;
+    let host = host_name(&url).ok_or_else(|| bad(""))?;
     let decoded = |part: &[u8]| escape::decode(part, Reject::Nothing).unwrap_or_default();
     let set = |option| settings.text(option).map(|text| text.to_vec());
     // A login in the URL stands for itself, even one that is empty; the options are for a URL without.
