@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// A source of moments. Clones of a manual clock show the same time.
 #[derive(Clone, Debug)]
@@ -55,6 +55,12 @@ impl Manual {
     fn now(&self) -> Instant {
         self.start + Duration::from_nanos(self.elapsed_ns.load(Ordering::SeqCst))
     }
+}
+
+/// Seconds since 1970, by the system's clock: what is kept, sent or signed has no other. 0 before that.
+pub fn seconds_since_1970() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
 }
 
 /// All manual clocks of a process start at the same moment, so that tests can compare them.

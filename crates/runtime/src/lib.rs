@@ -20,7 +20,7 @@ mod wait;
 
 pub use rustix::fd;
 
-pub use clock::{Clock, ManualClock};
+pub use clock::{Clock, ManualClock, seconds_since_1970};
 pub use executor::{Recursive, Runtime, TaskId};
 pub use interest::{Direction, Interest};
 pub use offload::offload;

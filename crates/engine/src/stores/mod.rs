@@ -10,7 +10,6 @@ pub mod hsts;
 
 use std::cell::OnceCell;
 use std::ops::Deref;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use runtime::cell::RefCell;
 
@@ -22,10 +21,8 @@ use crate::error::Result;
 use crate::settings::Settings;
 use crate::share::Share;
 
-/// Seconds since 1970: what is kept in files has no other clock.
-pub fn now() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs() as i64)
-}
+/// What is kept in files has no other clock.
+pub use runtime::seconds_since_1970 as now;
 
 /// The stores of one easy handle.
 #[derive(Default)]

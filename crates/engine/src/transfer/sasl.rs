@@ -1,8 +1,7 @@
 //! The login of the mail protocols by SASL: `wire::auth::sasl` says what is said, a [`Speaker`] how its protocol says it.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use net::tls::{TlsInfo, binding};
+use runtime::seconds_since_1970;
 use tables::constant::{CURLAUTH_BASIC, CURLAUTH_BEARER, CURLAUTH_DIGEST, CURLAUTH_NEGOTIATE, CURLAUTH_NTLM};
 use tables::{Code, EasyOption as O};
 use wire::auth::sasl::{
@@ -186,6 +185,5 @@ pub fn who(t: &Transfer, service: &str, tls: Option<&TlsInfo>) -> Result<Login> 
 
 /// What a login draws anew at each step.
 pub fn fresh() -> Fresh {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs() as i64);
-    Fresh { nonce: random_text(32).into_bytes(), octets: random_bytes(), now }
+    Fresh { nonce: random_text(32).into_bytes(), octets: random_bytes(), now: seconds_since_1970() }
 }

@@ -14,10 +14,10 @@ use crate::tls::openssl::Prepared;
 use crate::tls::record::KEY_LIMIT;
 use crate::tls::verdict::UNSPECIFIED as UNVERIFIED;
 use crate::tls::verify::Verifier;
-use crate::tls::written::{self, Written};
+use crate::tls::written::Written;
 use crate::tls::{TlsConfig, TlsInfo, alerts, binding, certinfo, names, verdict};
 use crate::{Carrier, Fault, Filter, Idle, NetError, NetErrorKind};
-use runtime::{Reactor, Socket};
+use runtime::{Reactor, Socket, seconds_since_1970};
 
 /// Places in [`OpenSslFilter::used`].
 const OURS: usize = 0;
@@ -78,7 +78,7 @@ impl Kept {
             self.put_back(Written {
                 ticket: session.der,
                 version: session.version,
-                until: written::now().saturating_add(session.lifetime),
+                until: seconds_since_1970().saturating_add(session.lifetime),
                 alpn: tls.alpn(),
                 early: session.early,
             });

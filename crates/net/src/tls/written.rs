@@ -8,10 +8,10 @@
 use super::{Backend, CaSource, CertSource, TlsConfig, TlsVersion, anchors};
 use ring::rand::{SecureRandom, SystemRandom};
 use ring::{digest, hmac};
+use runtime::seconds_since_1970;
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Servers remembered: who asks for OpenSSL speaks to few.
 const MAX_PEERS: usize = 256;
@@ -121,12 +121,6 @@ fn text<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(text)
 }
 
-/// Seconds since 1970.
-pub fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
-}
-
 /// One session on its way out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exported {
@@ -166,7 +160,7 @@ impl Store {
     /// The newest session with a server.
     pub fn take(&mut self, config: &Arc<TlsConfig>, host: &str, port: u16) -> Option<Written> {
         let place = self.find(config, host, port)?;
-        let now = now();
+        let now = seconds_since_1970();
         self.peers[place].sessions.retain(|session| !session.is_over(now));
         let session = self.peers[place].sessions.pop();
         self.peers[place..].rotate_left(1);
@@ -218,7 +212,7 @@ impl Store {
 
     /// All that may leave: neither what a client's certificate had a part in, nor what a function of the program's had.
     pub fn export(&mut self) -> Vec<Exported> {
-        let now = now();
+        let now = seconds_since_1970();
         let mut out = Vec::new();
         for peer in &mut self.peers {
             peer.sessions.retain(|session| !session.is_over(now));
@@ -238,7 +232,7 @@ impl Store {
             return Err(NotImported::Whose);
         }
         let session = Written::unpack(packed).ok_or(NotImported::Session)?;
-        let now = now();
+        let now = seconds_since_1970();
         if session.is_over(now) && session.until > 0 {
             return Ok(()); // it came too late
         }
@@ -386,7 +380,7 @@ mod tests {
 
     fn session(ticket: &[u8]) -> Written {
         let (ticket, alpn) = (ticket.to_vec(), Some("h2".to_owned()));
-        Written { ticket, version: TLS13, until: now() + 600, alpn, early: 16384 }
+        Written { ticket, version: TLS13, until: seconds_since_1970() + 600, alpn, early: 16384 }
     }
 
     #[test]
@@ -480,7 +474,7 @@ mod tests {
         assert_eq!(Written { version: 0x303, ..far.clone() }.bounded(1000).until, 1000 + DAY);
         assert_eq!(Written { until: 0, ..far }.bounded(1000).until, 1000 + DAY);
         let mut store = Store::default();
-        store.put(&config(), "a.example", 443, Written { until: now() - 5, ..session(b"x") });
+        store.put(&config(), "a.example", 443, Written { until: seconds_since_1970() - 5, ..session(b"x") });
         assert!(store.export().is_empty());
         assert_eq!(store.take(&config(), "a.example", 443), None);
     }

@@ -3,8 +3,8 @@
 //! Each that the application gives must agree. A key that has changed is accepted by nobody but the application itself.
 
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
 
+use runtime::seconds_since_1970;
 use ssh::known_hosts::{KnownHosts, Verdict};
 use ssh::public::{self, CERT_SUFFIX, Certificate, HOST_ALGORITHMS};
 use ssh::{Hash, base64};
@@ -99,7 +99,7 @@ impl Judge {
         }
         let bad = || Error::new(Code::PeerFailedVerification, "the SSH host certificate is none");
         let certificate = Certificate::parse(blob).map_err(|_| bad())?;
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+        let now = seconds_since_1970() as u64; // never below 0
         let vouches =
             |(_, known): &(PathBuf, KnownHosts)| known.vouches(&self.host, self.port, &certificate, now);
         Ok((!self.known.as_ref().is_some_and(vouches)).then(|| certificate.key.to_blob()))
