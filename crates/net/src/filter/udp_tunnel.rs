@@ -115,6 +115,33 @@ impl UdpTunnel {
         self.through.take_beside(&mut hand_on);
         total
     }
+
+    /// Reads until so many bytes were taken or there are no more.
+    fn receive(
+        &mut self,
+        buf: &mut [u8],
+        take: &mut dyn FnMut(Batch<'_>),
+        share: usize,
+        mut read: impl FnMut(&mut dyn Filter, &mut [u8]) -> Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        let mut total = 0;
+        loop {
+            let came = read(self.through.filter_mut(), buf)?;
+            let n = match came {
+                Poll::Ready(n) => n,
+                Poll::Pending => 0,
+            };
+            total += self.take(n, buf, take);
+            if total >= share || total > 0 && n == 0 {
+                return Poll::Ready(Ok(total));
+            }
+            match came {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(0) => return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into())),
+                Poll::Ready(_) => {}
+            }
+        }
+    }
 }
 
 impl Underlay for UdpTunnel {
@@ -129,42 +156,11 @@ impl Underlay for UdpTunnel {
         take: &mut dyn FnMut(Batch<'_>),
     ) -> Poll<io::Result<usize>> {
         let _ = self.poll_out(cx)?;
-        let mut total = 0;
-        loop {
-            let read = self.through.filter_mut().poll_read(cx, buf)?;
-            let n = match read {
-                Poll::Ready(n) => n,
-                Poll::Pending => 0,
-            };
-            total += self.take(n, buf, take);
-            if total >= FAIR_SHARE || total > 0 && (read.is_pending() || n == 0) {
-                return Poll::Ready(Ok(total));
-            }
-            match read {
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(0) => return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into())),
-                Poll::Ready(_) => {}
-            }
-        }
+        self.receive(buf, take, FAIR_SHARE, |filter, buf| filter.poll_read(cx, buf))
     }
 
     fn try_receive(&mut self, buf: &mut [u8], take: &mut dyn FnMut(Batch<'_>)) -> Poll<io::Result<usize>> {
-        loop {
-            let read = self.through.filter_mut().try_read(buf)?;
-            let n = match read {
-                Poll::Ready(n) => n,
-                Poll::Pending => 0,
-            };
-            let total = self.take(n, buf, take);
-            match read {
-                Poll::Pending if total == 0 => return Poll::Pending,
-                Poll::Ready(0) if total == 0 => {
-                    return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
-                }
-                _ if total > 0 => return Poll::Ready(Ok(total)),
-                _ => {}
-            }
-        }
+        self.receive(buf, take, 1, |filter, buf| filter.try_read(buf))
     }
 
     fn poll_send(&mut self, cx: &mut Context<'_>, batch: &Batch<'_>) -> Poll<io::Result<()>> {
