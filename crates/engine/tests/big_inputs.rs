@@ -65,6 +65,16 @@ fn strings_have_a_longest() {
     assert_eq!(easy.set_text(O::Copypostfields, Some(too_long.as_bytes())), Ok(()));
 }
 
+/// A host name is no longer than this, whoever would look it up: here a proxy that is not there.
+#[test]
+fn hosts_have_a_longest() {
+    for (length, code) in [(65_535, Code::CouldntConnect), (65_536, Code::UrlMalformat)] {
+        let (easy, _app) = handle(&format!("http://{}/", "x".repeat(length)));
+        text(&easy, O::Proxy, &format!("http://127.0.0.1:{}", RawPeer::refused_port()));
+        assert_eq!(easy.perform(), code, "{length}: {}", easy.state().message());
+    }
+}
+
 /// A head of more than a megabyte is not sent, whichever option made it so.
 /// covers: CURLOPT_HTTPHEADER
 #[test]

@@ -10,7 +10,9 @@ use std::collections::HashSet;
 use std::sync::Mutex;
 
 use common::{handle, long, text};
-use tables::constant::{CURLAUTH_ANY, CURLAUTH_BEARER, CURLAUTH_DIGEST, CURLAUTH_NTLM};
+use tables::constant::{
+    CURLAUTH_ANY, CURLAUTH_BEARER, CURLAUTH_DIGEST, CURLAUTH_NTLM, CURLHTTPSIG_HMAC_SHA256,
+};
 use tables::{Code, EasyOption as O};
 use testkit::http::{HttpServer, Request, Response};
 use testkit::temp::TempDir;
@@ -81,6 +83,35 @@ fn a_redirect_to_another_host_gets_no_credentials() {
     let last = proxy.last_request().unwrap();
     assert_eq!((last.field("Host"), last.field("Cookie")), (Some("b.example"), None));
     assert_eq!(last.field("X-Plain"), Some("yes"));
+}
+
+/// Nor does another server get a signature, the first one's name, or the cookies that were set under that name.
+// covers: CURLOPT_HTTPSIG_ALGORITHM, CURLOPT_HTTPSIG_KEY, CURLOPT_HTTPSIG_KEYID, CURLOPT_HTTPHEADER
+#[test]
+fn what_names_the_first_server_is_for_it_alone() {
+    let b = HttpServer::plain();
+    let to = b.url("/bytes/1");
+    let a = HttpServer::with(move |_| {
+        Some(Response::status(302).with("Location", &*to).with("Set-Cookie", "a=1"))
+    });
+    let (easy, _app) = handle(&a.url("/x"));
+    follow(&easy);
+    easy.set_text(O::Cookiefile, Some(b"")).unwrap();
+    long(&easy, O::HttpsigAlgorithm, CURLHTTPSIG_HMAC_SHA256);
+    text(&easy, O::HttpsigKey, "00ff");
+    text(&easy, O::HttpsigKeyid, "me");
+    let own = vec![b"Host: first.example"[..].into()];
+    easy.state().settings.borrow_mut().set_list(O::Httpheader, Some(own)).unwrap();
+    for cookie in [None, Some("a=1")] {
+        perform(&easy);
+        let (first, last) = (a.last_request().unwrap(), b.last_request().unwrap());
+        assert_eq!((first.field("Host"), first.field("Cookie")), (Some("first.example"), cookie));
+        assert!(first.field("Signature").is_some());
+        assert_eq!(last.field("Host"), b.url("").strip_prefix("http://"));
+        for field in ["Signature", "Signature-Input", "Cookie"] {
+            assert_eq!(last.field(field), None, "{field}");
+        }
+    }
 }
 
 /// The same, when the application says that every host may have them.
