@@ -40,7 +40,7 @@ for target in $targets; do
     found=target/fuzz/found/$target
     crashes=target/fuzz/crashes/$target
     mkdir -p "$found" "$crashes"
-    if "$built/$target" -artifact_prefix="$crashes/" -max_total_time=$((each > 0 ? each : 1)) -verbosity=0 \
+    if "$built/$target" -artifact_prefix="$crashes/" -max_total_time=$((each > 0 ? each : 1)) -verbosity=0 -print_final_stats=1 \
         "$found" "fuzz/corpus/$target"; then
         echo "$target: nothing found"
     else

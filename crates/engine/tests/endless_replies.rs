@@ -215,6 +215,7 @@ fn others_have_their_turn() {
 fn proxies() {
     for (head, piece, message) in [
         ("HTTP/1.1 200 OK\r\nX: ", "y", "CONNECT response too large"),
+        ("HTTP/1.1 200 OK\r\nX: folded\r\n", " and more of it\r\n", "CONNECT response too large"),
         (OK, LONG_FIELD, "Too large response headers: 307247 > 307200"),
     ] {
         let port = peer(head, piece);

@@ -85,6 +85,22 @@ fn a_redirect_to_another_host_gets_no_credentials() {
     assert_eq!(last.field("X-Plain"), Some("yes"));
 }
 
+/// What stands in a URL is for its server, too: a redirect to another gets none of it, one to the same keeps it.
+#[test]
+fn a_login_in_a_url_does_not_follow() {
+    let b = HttpServer::plain();
+    let to = b.url("/bytes/1");
+    let a = HttpServer::with(move |request| {
+        let next = if request.target == "/x" { "/y" } else { &*to };
+        Some(Response::status(302).with("Location", next))
+    });
+    let (easy, _app) = handle(&a.url("/x").replace("http://", "http://me:secret@"));
+    follow(&easy);
+    perform(&easy);
+    assert_eq!(authorization(&a), ["Basic bWU6c2VjcmV0"; 2]);
+    assert_eq!((b.served(), authorization(&b)), (1, Vec::new()));
+}
+
 /// Nor does another server get a signature, the first one's name, or the cookies that were set under that name.
 // covers: CURLOPT_HTTPSIG_ALGORITHM, CURLOPT_HTTPSIG_KEY, CURLOPT_HTTPSIG_KEYID, CURLOPT_HTTPHEADER
 #[test]

@@ -16,6 +16,7 @@ use testkit::certs::Authority;
 use testkit::ftp::{Faults, FtpServer};
 use testkit::http::{Config, HttpServer, Response};
 use testkit::raw::{RawPeer, expect, send};
+use testkit::temp::TempDir;
 use warmwire_engine::callbacks::{Callbacks, ChunkAnswer, FileInfo, Written};
 use warmwire_engine::{Easy, Share};
 use wire::base64::decode;
@@ -201,6 +202,55 @@ fn a_bearer_token_does_not_turn_to_mail() {
         let said = heard(true);
         assert!(!said.is_empty() && !said.contains("XOAUTH2") && !told(&said), "{scheme}: {said}");
     }
+}
+
+/// A redirect leads to HTTP and FTP alone unless the application says otherwise: to no file of this machine, and to nobody who takes
+/// a URL for commands.
+// covers: CURLOPT_REDIR_PROTOCOLS_STR
+#[test]
+fn redirects_lead_where_they_may() {
+    let dir = TempDir::new("redirect").unwrap();
+    let file = format!("file://{}", dir.write("own", "own").unwrap().display());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let others =
+        ["gopher", "dict", "telnet", "smtp", "ldap", "scp"].map(|s| format!("{s}://127.0.0.1:{port}/x"));
+    let last = HttpServer::plain();
+    let plain = last.url("/bytes/1");
+    let get = |to: &str, set: &dyn Fn(&Easy)| {
+        let to = to.to_owned();
+        let first = HttpServer::with(move |_| Some(Response::status(302).with("Location", &*to)));
+        let (easy, app) = handle(&first.url("/"));
+        long(&easy, O::Followlocation, 1);
+        set(&easy);
+        let code = easy.perform();
+        assert_eq!((first.served(), app.body.take().len()), (1, usize::from(code == Code::Ok)));
+        code
+    };
+    for to in others.iter().chain([&file]) {
+        assert_eq!(get(to, &|_| {}), Code::UnsupportedProtocol, "{to}");
+    }
+    assert_eq!(get(&plain, &|_| {}), Code::Ok);
+    let no_http = |easy: &Easy| text(easy, O::RedirProtocolsStr, "https");
+    assert_eq!(get(&plain, &no_http), Code::UnsupportedProtocol);
+    assert_eq!(last.served(), 1);
+    listener.set_nonblocking(true).unwrap();
+    assert!(listener.accept().is_err(), "somebody was connected to");
+}
+
+/// What a file of logins holds is no command.
+#[test]
+fn a_login_of_a_file_is_no_command() {
+    let server = FtpServer::with_file("/file", "x");
+    let dir = TempDir::new("netrc").unwrap();
+    for entry in ["login \"me\\r\\nDELE file\" password x", "login me password \"x\\nDELE file\""] {
+        let name = dir.write("netrc", format!("machine 127.0.0.1 {entry}\n")).unwrap();
+        let (easy, _app) = handle(&server.url("/file"));
+        long(&easy, O::Netrc, 1);
+        text(&easy, O::NetrcFile, name.to_str().unwrap());
+        assert_eq!(easy.perform(), Code::ReadError, "{entry}: {}", easy.state().message());
+    }
+    assert!(!server.commands().iter().any(|command| command.contains("DELE")), "{:?}", server.commands());
 }
 
 /// CVE-2020-8284: the address in a reply to PASV is not one to connect to.

@@ -132,7 +132,9 @@ mod tests {
         let peer = |url: &str| Peer::server(&Url::parse(url.as_bytes(), 0).unwrap());
         let secret = Secret::of(peer("http://a.example/x"), 1);
         assert_eq!(secret.for_peer(&peer("http://A.example:80/y")), Some(&1));
-        for other in ["https://a.example/", "http://a.example:81/", "http://b.a.example/"] {
+        for other in
+            ["https://a.example/", "https://a.example:80/", "http://a.example:81/", "http://b.a.example/"]
+        {
             assert_eq!(secret.for_peer(&peer(other)), None, "{other}");
         }
         assert_eq!(secret.for_peer(&Peer::proxy("http", "a.example", 80)), None);
