@@ -50,6 +50,8 @@ const MOMENTS: usize = 6;
 /// The meter of one transfer.
 #[derive(Debug, Default)]
 pub struct Meter {
+    /// Where a resumed transfer begins, which is said above the head.
+    from: i64,
     head_shown: bool,
     /// When and how much, for the speed of the last seconds.
     moments: Vec<(Duration, i64)>,
@@ -57,6 +59,16 @@ pub struct Meter {
 }
 
 impl Meter {
+    /// For a transfer that begins at this byte; at the first, or at one that is yet to be found out, where it is not positive.
+    pub fn resumed(from: i64) -> Meter {
+        Meter { from, ..Meter::default() }
+    }
+
+    /// For the same transfer's next attempt.
+    pub fn again(&self) -> Meter {
+        Meter::resumed(self.from)
+    }
+
     /// What to show at this moment: once a second, or at the end.
     pub fn line(&mut self, counts: Counts, spent: Duration, end: bool) -> Option<String> {
         if end && !self.head_shown {
@@ -70,6 +82,9 @@ impl Meter {
         let mut out = String::new();
         if !self.head_shown {
             self.head_shown = true;
+            if self.from > 0 {
+                out.push_str(&format!("** Resuming transfer from byte position {}\n", self.from));
+            }
             out.push_str(METER_HEAD);
         }
         let current = self.current(counts.moved(), spent);
@@ -184,6 +199,20 @@ mod tests {
             assert_eq!(time7(seconds).len(), 7, "{seconds}");
         }
         assert_eq!(time7(17), "  00:17");
+    }
+
+    #[test]
+    fn a_resumed_transfer_says_from_where() {
+        let mut meter = Meter::resumed(51);
+        for _ in 0..2 {
+            let first = meter.line(Counts::default(), Duration::ZERO, false).unwrap();
+            assert!(first.starts_with("** Resuming transfer from byte position 51\n  % Total"), "{first:?}");
+            assert!(!meter.line(Counts::default(), Duration::ZERO, true).unwrap().contains("Resuming"));
+            meter = meter.again();
+        }
+        assert!(
+            !Meter::resumed(-1).line(Counts::default(), Duration::ZERO, false).unwrap().contains("Resuming")
+        );
     }
 
     #[test]

@@ -631,7 +631,7 @@ impl Prepare<'_> {
             let columns = self.env.messages.borrow().columns();
             Display::Bar(Bar::new(columns, self.resume_from.max(0)))
         } else {
-            Display::Meter(Meter::default())
+            Display::Meter(Meter::resumed(self.resume_from))
         }
     }
 

@@ -309,7 +309,7 @@ impl Transfer {
         }
         let mut display = self.display.borrow_mut();
         if let Display::Meter(meter) = &mut *display {
-            *meter = Meter::default();
+            *meter = meter.again();
         } else if let Display::Bar(bar) = &mut *display {
             bar.shown = false;
         }
