@@ -90,6 +90,26 @@ fn servers_that_break_off_or_talk_nonsense() {
     }
 }
 
+/// curl's words, by which programs know what a broker did.
+#[test]
+fn words_for_what_brokers_do() {
+    let rows: [(&[u8], &str); 5] = [
+        (b"\x20\x02\0\x05", "Expected 0000 but got 0005"),
+        (b"\x20\x02\x01\0", "Expected 0000 but got 0100"),
+        (b"\x20\x03\0\0\0", "CONNACK expected Remaining Length 2, got 3"),
+        (b"\xd0\x02\0\0", "Broker sent malformed PINGRESP (remaining_length=2, header byte=0xd0)"),
+        (b"\xe1\x02\0\0", "Broker sent malformed DISCONNECT (remaining_length=2, header byte=0xe1)"),
+    ];
+    for (answer, words) in rows {
+        let script = vec![expect(CONNECT), Step::ExpectBytes(8), bytes(answer), Step::Finish];
+        let peer = RawPeer::start(vec![script]);
+        let (easy, _app) = handle(&format!("mqtt://127.0.0.1:{}/t", peer.port()));
+        long(&easy, O::TimeoutMs, 20_000);
+        assert_eq!(easy.perform(), Code::WeirdServerReply);
+        assert_eq!(easy.state().message(), words);
+    }
+}
+
 #[test]
 fn a_message_is_published() {
     let publish = b"\x30\x0c\0\x03a b1234567";

@@ -235,6 +235,43 @@ fn a_file_is_stored_block_by_block() {
     thread.join().unwrap();
 }
 
+/// A block's size is brought into RFC 2348's range; none is the usual one.
+#[test]
+fn sizes_of_blocks_are_brought_into_their_range() {
+    for (asked, sent) in [(0, "512"), (1, "8"), (7, "8"), (65_465, "65464"), (1 << 30, "65464")] {
+        let (code, ..) = fetch(
+            |easy| long(easy, O::TftpBlksize, asked),
+            move |side, request| {
+                let wanted = format!("\0blksize\0{sent}\0");
+                assert!(String::from_utf8_lossy(&request).contains(&wanted), "{asked}: {request:?}");
+                side.send(b"\0\x05\0\x01\0");
+            },
+        );
+        assert_eq!(code, Code::TftpNotfound, "{asked}");
+    }
+}
+
+#[test]
+fn a_file_needs_a_name() {
+    let (easy, _app) = handle("tftp://127.0.0.1:1/");
+    assert_eq!(easy.perform(), Code::TftpIllegal);
+    assert_eq!(easy.state().message(), "Missing filename");
+}
+
+/// There is no connection that could be late.
+#[test]
+fn silence_is_a_transfer_that_takes_too_long() {
+    let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let (easy, _app) = handle(&format!("tftp://{}/file", silent.local_addr().unwrap()));
+    long(&easy, O::TimeoutMs, 100);
+    assert_eq!(easy.perform(), Code::OperationTimedout);
+    let said = easy.state().message();
+    assert!(
+        said.starts_with("Operation timed out after") && said.ends_with("with 0 bytes received"),
+        "{said}"
+    );
+}
+
 /// A request is no longer than a block is before anything was agreed on.
 #[test]
 fn names_have_a_longest() {

@@ -15,8 +15,6 @@ pub fn apply(easy: &Easy, list: &[Setting], escape: mime::Escape) -> Result<(), 
         match apply_one(easy, setting, escape) {
             // The scheme that would need it is not built either, and its own error follows.
             Ok(()) | Err(Code::UnknownOption) => {}
-            // As in curl, whose command does not ask how this went: a size that can't be is not asked for.
-            Err(Code::BadFunctionArgument) if setting.name == "TFTP_BLKSIZE" => {}
             Err(code) => return Err(code),
         }
     }

@@ -19,6 +19,8 @@ pub struct Malformed;
 /// What kind of packet a server has sent, and how many bytes of it follow the head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
+    /// The octet that it begins with: the kind, and flags.
+    pub first: u8,
     pub kind: Kind,
     pub remaining: u32,
 }
@@ -42,7 +44,7 @@ impl Head {
         for (at, &byte) in lengths.iter().take(4).enumerate() {
             remaining |= u32::from(byte & 0x7f) << (7 * at);
             if byte & 0x80 == 0 {
-                return Ok(Some((Head { kind: Kind::of(first), remaining }, at + 2)));
+                return Ok(Some((Head { first, kind: Kind::of(first), remaining }, at + 2)));
             }
         }
         if lengths.len() < 4 { Ok(None) } else { Err(Malformed) }
@@ -99,18 +101,8 @@ pub const PING: [u8; 2] = [0xc0, 0];
 /// DISCONNECT (section 3.14).
 pub const DISCONNECT: [u8; 2] = [0xe0, 0];
 
-/// What CONNACK's two bytes say of a refused connection (section 3.2.2.3); `None` when it was accepted.
-pub fn refusal(connack: [u8; 2]) -> Option<&'static str> {
-    match connack[1] {
-        0 => None,
-        1 => Some("unacceptable protocol version"),
-        2 => Some("identifier rejected"),
-        3 => Some("server unavailable"),
-        4 => Some("bad user name or password"),
-        5 => Some("not authorized"),
-        _ => Some("for no known reason"),
-    }
-}
+/// CONNACK's two bytes (section 3.2.2) for a session that was accepted and is new, as every one is that was asked to be clean.
+pub const ACCEPTED: [u8; 2] = [0, 0];
 
 /// Whether this is what follows the head of a SUBACK that grants our subscription (section 3.9).
 pub fn is_granted(suback: [u8; 3]) -> bool {
@@ -165,10 +157,10 @@ mod tests {
 
     #[test]
     fn heads() {
-        let head = |kind, remaining, length| Ok(Some((Head { kind, remaining }, length)));
-        assert_eq!(Head::parse(b"\x20\x02\0\0"), head(Kind::Connack, 2, 2));
-        assert_eq!(Head::parse(b"\x31\xff\xff\xff\x7f"), head(Kind::Publish, MAX_REMAINING, 5));
-        assert_eq!(Head::parse(b"\xf0\0"), head(Kind::Other(15), 0, 2));
+        let head = |first, kind, remaining, length| Ok(Some((Head { first, kind, remaining }, length)));
+        assert_eq!(Head::parse(b"\x20\x02\0\0"), head(0x20, Kind::Connack, 2, 2));
+        assert_eq!(Head::parse(b"\x31\xff\xff\xff\x7f"), head(0x31, Kind::Publish, MAX_REMAINING, 5));
+        assert_eq!(Head::parse(b"\xf0\0"), head(0xf0, Kind::Other(15), 0, 2));
         for part in [&b""[..], b"\x30", b"\x30\x80", b"\x30\x80\x80\x80"] {
             assert_eq!(Head::parse(part), Ok(None));
         }
@@ -179,7 +171,8 @@ mod tests {
     fn lengths_there_and_back() {
         for remaining in [0, 1, 127, 128, 16_383, 16_384, 2_097_151, 2_097_152, MAX_REMAINING] {
             let bytes = head(0x30, remaining).unwrap();
-            assert_eq!(Head::parse(&bytes), Ok(Some((Head { kind: Kind::Publish, remaining }, bytes.len()))));
+            let head = Head { first: 0x30, kind: Kind::Publish, remaining };
+            assert_eq!(Head::parse(&bytes), Ok(Some((head, bytes.len()))));
         }
     }
 }

@@ -62,12 +62,12 @@ async fn log_in(t: &mut Transfer) -> Result<Session> {
         Kind::Connack => {
             return Err(weird(&format!("CONNACK expected Remaining Length 2, got {}", head.remaining)));
         }
-        _ => return Err(weird("expected a CONNACK")),
+        _ => return Err(senseless(head)),
     }
     let connack = poll_fn(|cx| session.poll_short::<2>(cx)).await?;
-    match mqtt::refusal(connack) {
-        None => Ok(session),
-        Some(why) => Err(weird(&format!("the server refused the connection: {why}"))),
+    match connack {
+        mqtt::ACCEPTED => Ok(session),
+        [flags, code] => Err(weird(&format!("Expected 0000 but got {flags:02x}{code:02x}"))),
     }
 }
 
@@ -151,7 +151,7 @@ impl Session {
                 }
                 Ok(None) if ready!(self.poll_fill(cx))? => {}
                 Ok(None) => return Poll::Ready(Err(Error::new(Code::RecvError, "Connection disconnected"))),
-                Err(mqtt::Malformed) => return Poll::Ready(Err(weird("a packet without an end"))),
+                Err(mqtt::Malformed) => return Poll::Ready(Err(Error::from(Code::WeirdServerReply))),
             }
         }
     }
@@ -235,7 +235,7 @@ impl<'a> Messages<'a> {
                     let room = buf.len().min(left);
                     let n = ready!(self.session.poll_some(cx, &mut buf[..room]))?;
                     if n == 0 {
-                        return Poll::Ready(Err(Error::new(Code::PartialFile, "server disconnected")));
+                        return Poll::Ready(Err(Error::from(Code::PartialFile)));
                     }
                     self.awaited = Awaited::Message(left - n);
                     return Poll::Ready(Ok(n));
@@ -261,7 +261,7 @@ impl<'a> Messages<'a> {
                 self.session.easy.note(|| "Got DISCONNECT".to_owned());
                 Ok(None)
             }
-            _ => Err(weird("a packet that makes no sense here")),
+            _ => Err(senseless(head)),
         }
     }
 
@@ -295,6 +295,17 @@ impl BodySource for Messages<'_> {
     fn forget_read(&mut self, cx: &mut Context<'_>) {
         self.session.whole.connection().carrier.filter().forget_read(cx);
     }
+}
+
+/// A packet that nobody waits for, or that has a length that none of its kind has.
+fn senseless(head: Head) -> Error {
+    let name = match head.kind {
+        Kind::Pingresp => "PINGRESP",
+        Kind::Disconnect => "DISCONNECT",
+        _ => return weird("a packet that makes no sense here"),
+    };
+    let Head { first, remaining, .. } = head;
+    weird(&format!("Broker sent malformed {name} (remaining_length={remaining}, header byte=0x{first:02x})"))
 }
 
 fn long_topic() -> Error {

@@ -29,6 +29,9 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
     let mode = mode.unwrap_or(if t.on(O::Transfertext) { Mode::Netascii } else { Mode::Octet });
     let name = escape::decode(path.strip_prefix(b"/").unwrap_or(path), Reject::Zero)
         .map_err(|_| Error::new(Code::UrlMalformat, "a NUL in a file's name"))?;
+    if name.is_empty() {
+        return Err(Error::new(Code::TftpIllegal, "Missing filename"));
+    }
     let mut reader = match t.on(O::Upload) || t.method == Method::Put {
         true => Some(ClientReader::open_as(&t.easy, Method::Put, mode == Mode::Netascii)?),
         false => None,
@@ -155,8 +158,10 @@ struct Talk {
 impl Talk {
     async fn open(t: &mut Transfer) -> Result<Talk> {
         let (link, peer) = t.datagrams().await?;
-        let wanted_block =
-            usize::try_from(t.long(O::TftpBlksize)).expect("the setting's range is that of BLOCKS");
+        let wanted_block = match usize::try_from(t.long(O::TftpBlksize)).unwrap_or(0) {
+            0 => DEFAULT_BLOCK,
+            size => size.clamp(*BLOCKS.start(), *BLOCKS.end()),
+        };
         let (patience, tries) = patience(t);
         let reactor = t.multi.runtime.reactor();
         Ok(Talk {

@@ -574,9 +574,10 @@ fn check_range(option: O, value: i64) -> Result<(), Code> {
         O::Followlocation => (0..=3).contains(&value),
         O::RtspClientCseq | O::RtspServerCseq => value >= 0,
         O::ProxyTransferMode => (0..=1).contains(&value),
+        // Brought into RFC 2348's range when it is used.
+        O::TftpBlksize => value >= 0,
         O::Postredir | O::TcpKeepidle | O::TcpKeepintvl | O::TcpKeepcnt => value >= 0,
         O::FtpFilemethod => (0..=3).contains(&value),
-        O::TftpBlksize => (8..=65_464).contains(&value),
         O::Ftpsslauth => (0..=2).contains(&value),
         O::RtspRequest => (1..=11).contains(&value),
         // The lowest version in the lower half (SSL 2 and 3 are gone), the highest in the upper.

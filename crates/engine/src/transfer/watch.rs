@@ -13,6 +13,7 @@ use tables::{Code, EasyOption as O};
 use crate::callbacks::ProgressCounts;
 use crate::easy::EasyState;
 use crate::error::{Error, Result};
+use crate::info::TransferInfo;
 use crate::multi::MultiState;
 
 const TICK: Duration = Duration::from_secs(1);
@@ -100,7 +101,7 @@ impl Watch {
         match result {
             Ok(()) => self.progress(true),
             Err(e) => {
-                let connected = self.easy.info.borrow().connection_id >= 0;
+                let connected = has_server(&self.easy.info.borrow());
                 if connected && e.code() != Code::AbortedByCallback {
                     let _ = self.progress(true);
                 }
@@ -131,9 +132,9 @@ impl Watch {
         let info = self.easy.info.borrow();
         let text = if info.last_reply_owed {
             "FTP response timeout".to_owned()
-        } else if info.name_lookup.is_zero() && info.connection_id < 0 {
+        } else if info.name_lookup.is_zero() && !has_server(&info) {
             format!("Resolving timed out after {ms} milliseconds")
-        } else if info.connection_id < 0 {
+        } else if !has_server(&info) {
             format!("Connection timed out after {ms} milliseconds")
         } else if info.download_total.max(info.announced) >= 0 {
             let (got, total) = (info.downloaded, info.download_total.max(info.announced));
@@ -184,6 +185,11 @@ impl Watch {
         slow.seen = moved;
         result
     }
+}
+
+/// Whether there is somebody to receive from: a connection, or a socket for datagrams, which has no number.
+fn has_server(info: &TransferInfo) -> bool {
+    info.connection_id >= 0 || info.moving_since.is_some()
 }
 
 impl Slow {
