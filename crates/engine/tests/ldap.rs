@@ -1,6 +1,6 @@
 //! ldap:// from servers that answer truly, in pieces, oddly, or not at all.
 //!
-//! covers: CURLOPT_USE_SSL, CURLOPT_USERPWD
+//! covers: CURLOPT_USE_SSL, CURLOPT_USERPWD, CURLINFO_RESPONSE_CODE
 
 mod common;
 
@@ -77,6 +77,10 @@ fn refusals_have_curls_codes() {
     );
     let (code, body, _) = run(bound(&[&entry("dc=x", b"A"), &outcome(2, 0x65, 32, "")]), "dc=x", |_| ());
     assert_eq!((code, &body[..]), (Code::LdapSearchFailed, "DN: dc=x\n\tcn: A\n\n\n"));
+    let peer = RawPeer::start(vec![bound(&[&outcome(2, 0x65, 32, "")])]);
+    let (easy, _app) = handle(&format!("ldap://127.0.0.1:{}/dc=x", peer.port()));
+    assert_eq!(easy.perform(), Code::LdapSearchFailed);
+    assert_eq!(easy.state().info.borrow().response_code, 32, "the server's own code is told");
     assert_eq!(run(vec![Step::Hold], "dc=x??wrong", |_| ()).0, Code::UrlMalformat);
     let accepted = vec![Step::ExpectBytes(14), Step::Send(outcome(1, 0x61, 0, "")), Step::Hold];
     assert_eq!(run(accepted, "dc=x???(bad", |_| ()).0, Code::LdapSearchFailed);

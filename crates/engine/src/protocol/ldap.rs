@@ -145,12 +145,18 @@ impl Session {
                     };
                     self.taken += length;
                     if let Some(outcome) = outcome {
+                        self.note(&outcome);
                         return Ok(outcome);
                     }
                 }
                 None => poll_fn(|cx| self.poll_fill(cx)).await?,
             }
         }
+    }
+
+    /// LDAP's result code is what CURLINFO_RESPONSE_CODE(3) tells.
+    fn note(&self, outcome: &Outcome) {
+        self.easy.info.borrow_mut().response_code = i64::from(outcome.code);
     }
 
     fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
@@ -210,6 +216,7 @@ impl Entries<'_> {
                 Answer::Entry(entry) if id == self.id => entry.print(&mut self.text).map_err(nonsense)?,
                 Answer::Done(outcome) if id == self.id => {
                     self.session.taken += length;
+                    self.session.note(&outcome);
                     return end(&outcome);
                 }
                 _ => {}
