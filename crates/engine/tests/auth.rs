@@ -205,6 +205,33 @@ fn ntlm_answers_have_a_size() {
 
 /// A file of logins that is required and missing, or can't be read, ends the transfer before anybody is connected to; one
 /// that may be left out says nothing then; and nobody reads it beside a user that the application gave.
+/// What a .netrc file has not is told in a call of the application's, which may change the handle's settings.
+// covers: CURLOPT_NETRC, CURLOPT_NETRC_FILE
+#[test]
+fn a_host_that_netrc_has_not_is_told_where_logins_part_connections() {
+    use testkit::raw::{RawPeer, Step, expect, send};
+    let folder = TempDir::new("netrc").unwrap();
+    let file = folder.path().join("netrc");
+    std::fs::write(&file, "machine elsewhere.example login a password b\n").unwrap();
+    let script = vec![
+        send("+OK\r\n"),
+        expect("CAPA\r\n"),
+        send("-ERR\r\n"),
+        expect("STAT\r\n"),
+        send("+OK\r\n"),
+        Step::Hold,
+    ];
+    let peer = RawPeer::start(vec![script]);
+    let (easy, app) = handle(&format!("pop3://127.0.0.1:{}/", peer.port()));
+    *app.notes.borrow_mut() = Some(String::new());
+    text(&easy, O::Customrequest, "STAT");
+    text(&easy, O::NetrcFile, file.to_str().unwrap());
+    long(&easy, O::Netrc, 1);
+    assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+    let notes = app.notes.borrow().clone().unwrap();
+    assert!(notes.contains("Could not find host 127.0.0.1 in the "), "{notes}");
+}
+
 // covers: CURLOPT_NETRC, CURLOPT_NETRC_FILE, --netrc, --netrc-optional
 #[test]
 fn wrong_netrc_files() {

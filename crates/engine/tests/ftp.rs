@@ -125,10 +125,63 @@ fn a_data_connection_cut_at_each_byte_is_a_partial_file() {
 
 #[test]
 fn nonsense_for_epsv() {
-    let faults = Faults { epsv_reply: Some("229 Entering (nonsense)".into()), ..Faults::default() };
-    let server = FtpServer::with_faults("/file", pattern(10), faults);
-    let (easy, _) = handle(&server.url("/file"));
-    assert_eq!(easy.perform(), Code::FtpWeirdPasvReply, "{}", easy.state().message());
+    for (told, words) in
+        [("(nonsense)", "Weirdly formatted EPSV reply"), ("(|||65536|)", "Illegal port number in EPSV reply")]
+    {
+        let faults = Faults { epsv_reply: Some(format!("229 Entering {told}")), ..Faults::default() };
+        let server = FtpServer::with_faults("/file", pattern(10), faults);
+        let (easy, _) = handle(&server.url("/file"));
+        assert_eq!(easy.perform(), Code::FtpWeirdPasvReply);
+        assert_eq!(easy.state().message(), words);
+    }
+}
+
+/// Only who names nobody is anonymous.
+#[test]
+fn an_empty_user_is_said_as_it_is() {
+    let rows: [(&str, &str, [&str; 2]); 5] = [
+        ("", "", ["USER anonymous", "PASS ftp@example.com"]),
+        ("@", "", ["USER", "PASS"]),
+        (":@", "", ["USER", "PASS"]),
+        (":pw@", "", ["USER", "PASS pw"]),
+        ("", "pw", ["USER anonymous", "PASS pw"]),
+    ];
+    for (login, password, wanted) in rows {
+        let server = FtpServer::with_file("/file", pattern(10));
+        let (easy, _) = handle(&server.url("/file").replace("://", &format!("://{login}")));
+        if !password.is_empty() {
+            text(&easy, O::Password, password);
+        }
+        easy.perform();
+        assert_eq!(server.commands()[..2], wanted, "{login:?} {password:?}");
+    }
+}
+
+/// Nothing in it is less than what a .netrc file has for the host.
+#[test]
+fn a_file_goes_before_an_empty_user() {
+    let folder = testkit::temp::TempDir::new("netrc").unwrap();
+    let file = folder.path().join("netrc");
+    std::fs::write(&file, "machine 127.0.0.1 login filed password secret\n").unwrap();
+    for (login, wanted) in [("@", "USER filed"), (":@", "USER filed"), ("named@", "USER named")] {
+        let server = FtpServer::with_file("/file", pattern(10));
+        let (easy, _) = handle(&server.url("/file").replace("://", &format!("://{login}")));
+        text(&easy, O::NetrcFile, file.to_str().unwrap());
+        long(&easy, O::Netrc, 1);
+        easy.perform();
+        assert_eq!(server.commands()[0], wanted, "{login}");
+    }
+}
+
+#[test]
+fn logins_that_no_line_can_hold_are_refused_in_curls_words() {
+    let (easy, _) = handle("ftp://us%0aer:p@127.0.0.1:1/file");
+    assert_eq!(easy.perform(), Code::UrlMalformat);
+    assert_eq!(easy.state().message(), "error extracting credentials from URL");
+    let (easy, _) = handle("ftp://127.0.0.1:1/file");
+    text(&easy, O::Username, "us\ner");
+    assert_eq!(easy.perform(), Code::BadFunctionArgument);
+    assert_eq!(easy.state().message(), "control code detected in credentials");
 }
 
 #[test]

@@ -224,6 +224,56 @@ fn lists_and_own_commands() {
     }
 }
 
+/// curl's test 1848: what a FETCH of a range or a list brings is told as headers alone.
+#[test]
+fn a_fetch_of_many_messages_has_no_body() {
+    const FLAGS: &str = "* 1 FETCH (FLAGS ())\r\n* 2 FETCH (BODY[] {2}\r\nhi)\r\nTAG OK\r\n";
+    let first = "* 1 FETCH (FLAGS ())\r\n* 2 FETCH (BODY[] {2}\r\nhi";
+    let rows = [
+        ("FETCH 1:* (FLAGS)", ""),
+        ("fetch 12,3 (FLAGS)", ""),
+        ("UID FETCH 1:2 (FLAGS)", ""),
+        ("uid fetch 1,2", ""),
+        ("FETCH 1 (FLAGS)", first),
+        ("FETCH * (FLAGS)", first),
+        ("UID FETCH 12 (FLAGS 1:2)", first),
+    ];
+    for (own, wanted) in rows {
+        let special = &[("FETCH", FLAGS), ("fetch", FLAGS), ("UID", FLAGS), ("uid", FLAGS)];
+        let (port, log) = serve(GREETING, Pace::Whole, |line| usual(line, special));
+        let (easy, app) = handle(&format!("imap://user:secret@127.0.0.1:{port}/box"));
+        text(&easy, O::Customrequest, own);
+        assert_eq!(easy.perform(), Code::Ok, "{own}");
+        assert_eq!(String::from_utf8_lossy(&app.body.borrow()), wanted, "{own}");
+        let headers = String::from_utf8_lossy(&app.headers.borrow()).into_owned();
+        assert!(headers.contains("* 1 FETCH (FLAGS ())"), "{own}");
+        drop(easy);
+        assert!(log.has("A005 LOGOUT"), "{own}: the two are in step");
+    }
+}
+
+/// Who wants no more of a reply can still say goodbye: the server reads on.
+#[test]
+fn a_reply_of_which_nothing_is_wanted_is_followed_by_a_goodbye() {
+    type Exchange = &'static [(&'static str, &'static str)];
+    let rows: [(&str, Exchange, i64, Code, &str); 3] = [
+        (
+            "/box/;UID=1",
+            &[("UID FETCH", "* 1 FETCH (BODY[] NIL)\r\nTAG OK\r\n")],
+            0,
+            Code::WeirdServerReply,
+            "A005 LOGOUT",
+        ),
+        ("/box/;UID=1", &[("UID FETCH", MAIL)], 3, Code::FilesizeExceeded, "A005 LOGOUT"),
+        ("/box", &[("LIST", "* LIST () \"/\" a\r\nTAG OK\r\n")], 3, Code::FilesizeExceeded, "A004 LOGOUT"),
+    ];
+    for (path, special, limit, wanted, goodbye) in rows {
+        let (code, _, log) = fetch(path, special, |easy, _| long(easy, O::MaxfilesizeLarge, limit));
+        assert_eq!(code, wanted, "{path} {special:?}");
+        assert!(log.has(goodbye), "{:?}", log.lines());
+    }
+}
+
 #[test]
 fn replies_that_are_none() {
     let lines = "x".repeat(70_000);

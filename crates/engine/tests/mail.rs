@@ -327,6 +327,92 @@ fn who_sends_on_whose_behalf() {
     assert_eq!(easy.perform(), Code::Ok, "{}: {}", easy.state().message(), said(&peer, 0));
 }
 
+/// A user is given by an empty name, too: who names one is not let in as nobody, and shares no connection with nobody.
+// covers: CURLE_LOGIN_DENIED
+#[test]
+fn an_empty_name_is_a_name() {
+    let refused = vec![send("+OK\r\n"), expect("CAPA\r\n"), send("+OK\r\n.\r\n"), Step::Hold];
+    let peer = RawPeer::start(vec![refused]);
+    let (easy, _) = handle(&format!("pop3://;AUTH=EXTERNAL@127.0.0.1:{}/1", peer.port()));
+    assert_eq!(easy.perform(), Code::LoginDenied);
+    assert_eq!(said(&peer, 0), "CAPA\r\n");
+
+    let hello = |user: &[(&str, &str)]| {
+        let mut script = vec![send("+OK\r\n"), expect("CAPA\r\n"), send("+OK\r\nUSER\r\n.\r\n")];
+        script.extend(user.iter().flat_map(|(asked, answer)| [expect(asked), send(answer)]));
+        script.extend([expect("STAT\r\n"), send("+OK\r\n"), Step::Hold]);
+        script
+    };
+    let named = hello(&[("USER \r\n", "+OK\r\n"), ("PASS \r\n", "+OK\r\n")]);
+    let peer = RawPeer::start(vec![named, hello(&[])]);
+    let (easy, _) = handle(&format!("pop3://@127.0.0.1:{}/", peer.port()));
+    text(&easy, O::Customrequest, "STAT");
+    assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+    text(&easy, O::Url, &format!("pop3://127.0.0.1:{}/", peer.port()));
+    assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+    assert_eq!(peer.accepts(), 2);
+}
+
+/// A token alone logs in; where the server has no way in for it, nobody is let in as somebody else.
+// covers: CURLOPT_XOAUTH2_BEARER
+#[test]
+fn a_token_needs_no_user() {
+    let hello = |capabilities: &str| {
+        let answer = format!("+OK\r\n{capabilities}\r\n.\r\n");
+        vec![send("+OK <a@b>\r\n"), expect("CAPA\r\n"), send(&answer)]
+    };
+    let mut knows = hello("SASL XOAUTH2");
+    knows.extend([expect("AUTH XOAUTH2 dXNlcj0BYXV0aD1CZWFyZXIgdG9rZW4BAQ==\r\n"), send("+OK\r\n")]);
+    knows.extend([expect("STAT\r\n"), send("+OK\r\n"), Step::Hold]);
+    let mut knows_not = hello("SASL PLAIN\r\nUSER");
+    knows_not.push(Step::Hold);
+    for (script, wanted) in [(knows, Code::Ok), (knows_not, Code::LoginDenied)] {
+        let peer = RawPeer::start(vec![script]);
+        let (easy, _) = handle(&format!("pop3://127.0.0.1:{}/", peer.port()));
+        text(&easy, O::Customrequest, "STAT");
+        text(&easy, O::Xoauth2Bearer, "token");
+        long(&easy, O::SaslIr, 1);
+        assert_eq!(easy.perform(), wanted, "{}", easy.state().message());
+        let denied = wanted == Code::LoginDenied;
+        assert_eq!(said(&peer, 0) == "CAPA\r\n", denied, "{}", said(&peer, 0));
+    }
+}
+
+#[test]
+fn words_for_logins_that_come_to_nothing() {
+    let script = vec![
+        send("+OK\r\n"),
+        expect("CAPA\r\n"),
+        send("+OK\r\nSASL CRAM-MD5\r\n.\r\n"),
+        expect("AUTH CRAM-MD5\r\n"),
+        send("+ ?no base64?\r\n"),
+        expect("*\r\n"),
+        send("-ERR\r\n"),
+        Step::Hold,
+    ];
+    let peer = RawPeer::start(vec![script]);
+    let (easy, _) = mailbox(&peer, "/1");
+    assert_eq!(easy.perform(), Code::LoginDenied);
+    assert_eq!(easy.state().message(), "Authentication cancelled");
+    let (easy, _) = handle("pop3://u%0dx:p@127.0.0.1:1/1");
+    assert_eq!(easy.perform(), Code::UrlMalformat);
+    assert_eq!(easy.state().message(), "error extracting credentials from URL");
+}
+
+/// What a message has beyond the limit is not waited for, and the server is told goodbye.
+// covers: CURLOPT_MAXFILESIZE_LARGE
+#[test]
+fn a_message_that_is_too_large_is_followed_by_a_goodbye() {
+    let mut script = pop3_login("USER\r\n");
+    script.extend([expect("RETR 1\r\n"), send("+OK\r\nlonger than that\r\n"), expect("QUIT\r\n")]);
+    let peer = RawPeer::start(vec![script]);
+    let (easy, _) = mailbox(&peer, "/1");
+    long(&easy, O::MaxfilesizeLarge, 5);
+    assert_eq!(easy.perform(), Code::FilesizeExceeded);
+    peer.wait_for_ends(1);
+    assert!(said(&peer, 0).ends_with("QUIT\r\n"), "{}", said(&peer, 0));
+}
+
 /// Somebody else's login options make another connection.
 #[test]
 fn a_login_serves_only_who_asks_for_the_same() {

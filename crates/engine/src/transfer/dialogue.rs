@@ -34,6 +34,8 @@ pub struct Dialogue {
     received: LineBuffer,
     /// Replies that are still to come: at zero the connection is in step and can serve again, at `usize::MAX` never more.
     pub outstanding: usize,
+    /// What is still to come is understood, and not wanted: a last word has its sense.
+    pub has_enough: bool,
     /// Lines received by this transfer.
     pub lines: usize,
     /// Those of them that only say that the server ends the connection.
@@ -52,6 +54,7 @@ impl Dialogue {
             layer,
             received: LineBuffer::default(),
             outstanding: 0,
+            has_enough: false,
             lines: 0,
             last_words: 0,
             is_unnamed: false,
@@ -196,6 +199,11 @@ impl Dialogue {
         Ok(config)
     }
 
+    /// How the request has come out: who stopped at the size of what came can still say goodbye.
+    pub fn note(&mut self, outcome: &Result<()>) {
+        self.has_enough |= outcome.as_ref().is_err_and(|e| e.code() == Code::FilesizeExceeded);
+    }
+
     /// The transfer is over: back to the pool with what the connection remembers (`state`), or a last word and no more.
     /// Where the two sides are out of step, not even that.
     pub fn end(mut self, t: &Transfer, state: Option<Box<dyn Memory>>) {
@@ -205,7 +213,7 @@ impl Dialogue {
                 t.release(self.whole);
             }
             _ => {
-                if self.outstanding != 0 {
+                if self.outstanding != 0 && !self.has_enough {
                     self.whole.connection().farewell.clear();
                 }
                 t.retire(self.whole);

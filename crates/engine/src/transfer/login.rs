@@ -2,6 +2,7 @@
 //! says (CURLOPT_USERPWD(3), CURLOPT_NETRC(3)). Each is for one server alone.
 
 use tables::constant::{CURL_NETRC_IGNORED, CURL_NETRC_REQUIRED};
+use tables::scheme::Family;
 use tables::{Code, EasyOption as O};
 use wire::url::Url;
 
@@ -25,12 +26,21 @@ pub fn credentials(t: &Transfer) -> Result<Option<Secret<Login>>> {
     let peer = t.peer();
     let set = |option| t.text(option).and_then(|text| t.secret(text).for_peer(&peer).map(|s| s.to_vec()));
     let (user, password) = (set(O::Username), set(O::Password));
+    // Where HTTP isn't asked for it, a login with nothing in it is one; a file's goes before it.
+    let nothing = |user: &[u8], password: Option<&[u8]>| {
+        user.is_empty() && password.is_none_or(<[u8]>::is_empty) && !t.scheme().family().asks_by_http()
+    };
+    let filed = || Ok::<_, Error>(from_file(t, None)?.unwrap_or_default());
     if let Some(user) = user {
+        if nothing(&user, password.as_deref()) {
+            return Ok(Some(Secret::of(peer, filed()?)));
+        }
         // Goes before whatever a file says, without a password too.
         let password = password.unwrap_or_default();
         return Ok(Some(Secret::of(peer, Login { user, password })));
     }
     let login = match in_url(t, &peer) {
+        Some((user, password)) if nothing(&user, password.as_deref()) => Some(filed()?),
         // --netrc goes before a password in the URL, not before a user that has none.
         Some((user, password)) if password.is_none() || t.long(O::Netrc) != CURL_NETRC_REQUIRED => {
             Some(complete(t, user, password)?)
@@ -42,17 +52,36 @@ pub fn credentials(t: &Transfer) -> Result<Option<Secret<Login>>> {
         },
         // HTTP tries no scheme without a user; elsewhere it is the default user's password.
         None => {
-            let alone = password.filter(|_| !t.scheme().family().asks_by_http());
-            from_file(t, None)?.or_else(|| alone.map(|password| Login { password, ..Login::default() }))
+            let family = t.scheme().family();
+            let alone = password.filter(|_| !family.asks_by_http());
+            let user = if family == Family::Ftp { ANONYMOUS.to_vec() } else { Vec::new() };
+            from_file(t, None)?.or_else(|| alone.map(|password| Login { user, password }))
         }
     };
     Ok(login.map(|login| Secret::of(peer, login)))
 }
 
-/// The login for the server of the current URL, to be sent to it; empty when there is none.
+/// The login for the server of the current URL, to be sent to it.
+pub fn given(t: &Transfer) -> Result<Option<Login>> {
+    Ok(credentials(t)?.and_then(|login| login.for_peer(&t.peer()).cloned()))
+}
+
+/// The same; empty when there is none.
 pub fn own(t: &Transfer) -> Result<(Vec<u8>, Vec<u8>)> {
-    let login = credentials(t)?.and_then(|login| login.for_peer(&t.peer()).cloned()).unwrap_or_default();
+    let login = given(t)?.unwrap_or_default();
     Ok((login.user, login.password))
+}
+
+/// FTP's user without a name (RFC 1635).
+pub const ANONYMOUS: &[u8] = b"anonymous";
+
+/// A user or a password in the URL that no line of a protocol can hold is refused before anything is connected.
+pub fn check_url(t: &Transfer) -> Result<()> {
+    for part in [t.url.user(), t.url.password()].into_iter().flatten() {
+        let bad = |_| Error::new(Code::UrlMalformat, "error extracting credentials from URL");
+        wire::escape::decode(part, wire::escape::Reject::Control).map_err(bad)?;
+    }
+    Ok(())
 }
 
 /// How to log in (CURLOPT_LOGIN_OPTIONS(3)): the option goes before what stands in the URL.
@@ -67,11 +96,12 @@ pub fn options(t: &Transfer) -> Result<Vec<u8>> {
 }
 
 /// From the URL, or from the first one when a redirect leads to the same server by a full URL. An empty user without a
-/// password is none.
+/// password is none to HTTP; elsewhere it is one, whose name is empty.
 fn in_url(t: &Transfer, peer: &Peer) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
     let of = |url: &Url| {
         let (user, password) = (url.user().map(decoded), url.password().map(decoded));
-        user.filter(|user| !user.is_empty() || password.is_some()).map(|user| (user, password))
+        let none_is_one = !t.scheme().family().asks_by_http();
+        user.filter(|user| none_is_one || !user.is_empty() || password.is_some()).map(|user| (user, password))
     };
     let first = || of(&t.first_url).filter(|_| *t.first_url.peer == *peer);
     of(&t.url).or_else(first)

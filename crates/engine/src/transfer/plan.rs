@@ -90,6 +90,11 @@ impl Plan {
     /// Reads the settings for the current URL.
     pub fn of(t: &Transfer, environment: &Environment) -> Result<Plan> {
         let scheme = t.scheme();
+        // Before the settings are held: what a .netrc file lacks is told to the application.
+        let own = match scheme.login() {
+            Login::Connection => super::login::given(t)?,
+            _ => None,
+        };
         let settings = t.easy.settings.borrow();
         let host = t.url.host_ascii().map_err(super::prepare::url_error)?;
         let host = String::from_utf8_lossy(&host).into_owned();
@@ -129,7 +134,7 @@ impl Plan {
         let resolve = resolve_options(&settings, proxy.is_some(), &t.url);
         let forwarding = proxy.as_ref().filter(|p| p.forwards());
         let credentials = match scheme.login() {
-            Login::Connection => Some(login(t, &settings)?),
+            Login::Connection => Some(login(t, &settings, own)),
             // One that logs in by request is nobody's, until the handler says so.
             _ => None,
         };
@@ -362,16 +367,18 @@ fn starttls(settings: &Settings, scheme: &Scheme) -> Option<Arc<TlsConfig>> {
 }
 
 /// Who is logged in on a connection that logs in as a whole.
-fn login(t: &Transfer, settings: &Settings) -> Result<Credentials> {
+fn login(t: &Transfer, settings: &Settings, given: Option<super::login::Login>) -> Credentials {
     let own = |option| settings.text(option).map(|text| text.to_vec()).unwrap_or_default();
-    let (user, password) = super::login::own(t)?;
     let extra = [O::FtpAccount, O::FtpAlternativeToUser, O::Xoauth2Bearer, O::SaslAuthzid, O::ServiceName];
     let mut extra = extra.map(own).join(&b'\n');
     if t.scheme().family() == Family::Ssh {
         extra.extend(own(O::Keypasswd));
     }
+    // Somebody with an empty name is not nobody.
+    extra.push(u8::from(given.is_some()));
+    let super::login::Login { user, password } = given.unwrap_or_default();
     // What the URL says of ways to log in parts no connections (curl's test 1982): who is logged in, is.
-    Ok(Credentials { user, password, options: own(O::LoginOptions), extra })
+    Credentials { user, password, options: own(O::LoginOptions), extra }
 }
 
 fn haproxy(settings: &Settings) -> Option<String> {

@@ -7,7 +7,6 @@ use tables::{Code, EasyOption as O};
 use wire::auth::sasl::{
     Action, Channel, Conversation, Fresh, Login, Mechanism, Mechanisms, Preference, Reply,
 };
-use wire::escape::{Reject, decode};
 
 use super::Transfer;
 use super::dialogue::Dialogue;
@@ -55,8 +54,10 @@ pub trait Speaker {
 pub enum Outcome {
     /// Logged in.
     Done,
-    /// Both sides have no mechanism in common, or none is left after cancellations: the protocol's own way remains.
+    /// Both sides have no mechanism in common: the protocol's own way remains.
     Exhausted,
+    /// None is left after this side has cancelled what it had begun; the protocol's own way remains.
+    Cancelled,
 }
 
 /// Logs in by the best mechanism that both sides know. A refusal is CURLE_LOGIN_DENIED.
@@ -70,6 +71,7 @@ pub async fn log_in<S: Speaker>(
     let sends_first = t.on(O::SaslIr) || speaker.sends_first();
     let mut talk = Conversation::new(offered, wanted, sends_first, S::LIMIT);
     let mut action = talk.begin(&who, &fresh());
+    let mut cancelled = false;
     loop {
         let line = match action {
             Action::Begin(mechanism, response) => {
@@ -87,9 +89,13 @@ pub async fn log_in<S: Speaker>(
                 continue;
             }
             Action::Send(response) => response.into_bytes(),
-            Action::Cancel => b"*".to_vec(),
+            Action::Cancel => {
+                cancelled = true;
+                b"*".to_vec()
+            }
             Action::Done => return Ok(Outcome::Done),
             Action::Denied => return Err(Error::new(Code::LoginDenied, "Login denied")),
+            Action::Exhausted if cancelled => return Ok(Outcome::Cancelled),
             Action::Exhausted => return Ok(Outcome::Exhausted),
         };
         speaker.dialogue().send(t, &line).await?;
@@ -103,15 +109,24 @@ pub async fn log_in<S: Speaker>(
     }
 }
 
-/// Whether there is anything to log in with: a user, or the wish for what needs none where the server has it.
+/// Whether there is a token for this server, which is a login without a user, too.
+pub fn has_token(t: &Transfer) -> bool {
+    let token = t.text(O::Xoauth2Bearer);
+    token.is_some_and(|token| t.secret(token).for_peer(&t.peer()).is_some())
+}
+
+/// Whether there is anything to log in with: a user, a token, or the wish for what needs none where the server has it.
 pub fn can_log_in(t: &Transfer, offered: Mechanisms, wanted: Mechanisms) -> Result<bool> {
     let both = offered.both(wanted);
     let without = both.has(Mechanism::External) || both.has(Mechanism::Anonymous);
-    Ok(without || login::credentials(t)?.is_some())
+    Ok(without || has_token(t) || login::credentials(t)?.is_some())
 }
 
 /// A login that was asked for, where the server has no way in that this side knows and may use.
-pub fn no_way(t: &Transfer) -> Error {
+pub fn no_way(t: &Transfer, outcome: Outcome) -> Error {
+    if outcome == Outcome::Cancelled {
+        return Error::new(Code::LoginDenied, "Authentication cancelled");
+    }
     t.easy.note(|| "SASL: no auth mechanism was offered or recognized".to_owned());
     Error::from(Code::LoginDenied)
 }
@@ -153,10 +168,7 @@ fn usual(schemes: u64) -> Mechanisms {
 
 /// Before anything is connected: a login with control characters in the URL is none, and login options must be known.
 pub fn check_login(t: &Transfer, own: Option<&str>) -> Result<()> {
-    let bad = || Error::new(Code::UrlMalformat, "control characters in the login");
-    for part in [t.url.user(), t.url.password()].into_iter().flatten() {
-        decode(part, Reject::Control).map_err(|_| bad())?;
-    }
+    login::check_url(t)?;
     login::credentials(t)?;
     preference(t, own).map(drop)
 }

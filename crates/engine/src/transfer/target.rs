@@ -158,17 +158,24 @@ impl Transfer {
         {
             return Ok(known.plan.clone());
         }
-        let mut plan = match lasting {
-            true => settings.for_way(|| Plan::of(self, &environment))?,
-            false => Plan::of(self, &environment)?,
+        let (mut plan, way) = match lasting {
+            true => {
+                let plan = settings.for_way(|| Plan::of(self, &environment))?;
+                let way = settings.way();
+                drop(settings);
+                (plan, Some(way))
+            }
+            false => {
+                // What a .netrc file lacks is told to the application, which may change them.
+                drop(settings);
+                (Plan::of(self, &environment)?, None)
+            }
         };
         plan.share(&self.multi.pool);
         let plan = Rc::new(plan);
-        if lasting {
-            *self.url.plan.borrow_mut() =
-                Some(Known { way: settings.way(), environment, plan: plan.clone() });
+        if let Some(way) = way {
+            *self.url.plan.borrow_mut() = Some(Known { way, environment, plan: plan.clone() });
         }
-        drop(settings);
         if let Some(to) = &plan.alternative {
             self.tell_alternative(to);
         }

@@ -61,6 +61,10 @@ pub fn end_code(line: &[u8]) -> Option<u16> {
     }
 }
 
+/// A number that no port has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoPort;
+
 impl Reply {
     /// What follows the code.
     pub fn text(&self) -> &[u8] {
@@ -91,8 +95,9 @@ impl Reply {
         None
     }
 
-    /// The port of a 229 reply (RFC 2428 section 3): `(|||port|)`, the bar being any octet.
-    pub fn extended_passive(&self) -> Option<u16> {
+    /// The port of a 229 reply (RFC 2428 section 3): `(|||port|)`, the bar being any octet. `None` where there is nothing of
+    /// that form.
+    pub fn extended_passive(&self) -> Option<Result<u16, NoPort>> {
         let text = self.text();
         let open = text.iter().position(|&octet| octet == b'(')?;
         let [bar, second, third, rest @ ..] = &text[open + 1..] else { return None };
@@ -100,7 +105,7 @@ impl Reply {
             return None;
         }
         let (port, tail) = number_at_start(rest)?;
-        u16::try_from(port).ok().filter(|_| tail.first() == Some(bar))
+        (tail.first() == Some(bar)).then(|| u16::try_from(port).map_err(|_| NoPort))
     }
 
     /// The directory of a 257 reply: between quotes, those inside doubled.
@@ -241,9 +246,9 @@ mod tests {
             assert_eq!(reply(line).passive(), wanted, "{line}");
         }
         let rows = [
-            ("229 Entering Extended Passive Mode (|||6446|)", Some(6446)),
-            ("229 (!!!1!)", Some(1)),
-            ("229 (|||65536|)", None),
+            ("229 Entering Extended Passive Mode (|||6446|)", Some(Ok(6446))),
+            ("229 (!!!1!)", Some(Ok(1))),
+            ("229 (|||65536|)", Some(Err(NoPort))),
             ("229 (||6446|)", None),
             ("229 (|||6446)", None),
             ("229 (|1|127.0.0.1|6446|)", None),

@@ -62,7 +62,7 @@ impl Ahead {
 
     fn take(&mut self, owed: Owed, reply: &Reply) {
         if owed == Owed::Passive {
-            let port = (reply.code == 229).then(|| reply.extended_passive()).flatten();
+            let port = (reply.code == 229).then(|| reply.extended_passive()).flatten().and_then(Result::ok);
             self.refused = port.is_none();
             self.early = port.map(Early::Port);
         }

@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::settings::Text;
 use crate::transfer::Transfer;
 use crate::transfer::dialogue::Dialogue;
+use crate::transfer::login::ANONYMOUS;
 use crate::transfer::plan::Plan;
 
 /// CURLUSESSL_*.
@@ -196,7 +197,7 @@ impl Control {
             let line = self.dialogue.line(t, deadline).await?;
             if line.contains(&0) {
                 self.dialogue.outstanding = usize::MAX;
-                return Err(Error::new(Code::WeirdServerReply, "a nul byte in a reply"));
+                return Err(Error::new(Code::WeirdServerReply, "Nul byte in server response line"));
             }
             let taken = reader.take_line(&line);
             let Some(reply) = taken.map_err(|_| Error::new(Code::WeirdServerReply, "too long a reply"))?
@@ -278,7 +279,7 @@ impl Control {
                 code => {
                     let denied = || Error::new(Code::LoginDenied, format!("Access denied: {code:03}"));
                     let other = other.take().ok_or_else(denied)?;
-                    one_line(&other)?;
+                    one_line(&other, "Control byte in FTP alternative-to-user command")?;
                     reply = self.command(t, &other).await?;
                 }
             }
@@ -289,7 +290,7 @@ impl Control {
         let Some(account) = t.text(O::FtpAccount) else {
             return Err(Error::new(Code::LoginDenied, "ACCT requested but none available"));
         };
-        one_line(&account)?;
+        one_line(&account, "Control byte in FTP account")?;
         let reply = self.command(t, &[b"ACCT ", &account[..]].concat()).await?;
         match reply.code {
             230 => Ok(()),
@@ -517,14 +518,15 @@ fn last_deadline(t: &Transfer) -> Instant {
 /// User and password must fit on a line each; they are refused before anything is connected.
 fn check_login(t: &Transfer) -> Result<()> {
     for given in [O::Username, O::Password].into_iter().filter_map(|option| t.text(option)) {
-        one_line(&given)?;
+        one_line(&given, "control code detected in credentials")?;
     }
-    Ok(())
+    crate::transfer::login::check_url(t)
 }
 
-fn one_line(text: &[u8]) -> Result<()> {
+/// `refused` tells of a text that isn't.
+fn one_line(text: &[u8], refused: &str) -> Result<()> {
     match text.iter().any(|b| matches!(b, b'\r' | b'\n')) {
-        true => Err(Error::new(Code::BadFunctionArgument, "a line break in the login")),
+        true => Err(Error::new(Code::BadFunctionArgument, refused)),
         false => Ok(()),
     }
 }
@@ -549,12 +551,10 @@ pub fn is_harmless(code: Code) -> bool {
     )
 }
 
-/// Who logs in; nobody in particular by default.
+/// Who logs in; nobody in particular where nobody was named. A name that was given goes out as it is, an empty one, too.
 fn credentials(t: &Transfer) -> Result<(Vec<u8>, Vec<u8>)> {
-    let (user, password) = crate::transfer::login::own(t)?;
-    if !user.is_empty() {
-        return Ok((user, password));
-    }
-    let password = if password.is_empty() { b"ftp@example.com".to_vec() } else { password };
-    Ok((b"anonymous".to_vec(), password))
+    Ok(match crate::transfer::login::given(t)? {
+        Some(login) => (login.user, login.password),
+        None => (ANONYMOUS.to_vec(), b"ftp@example.com".to_vec()),
+    })
 }

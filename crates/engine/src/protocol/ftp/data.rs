@@ -3,6 +3,7 @@
 use net::Filter;
 use runtime::Socket;
 use tables::{Code, EasyOption as O};
+use wire::ftp::reply::NoPort;
 
 use super::ahead::{self, Early};
 use super::control::Control;
@@ -92,8 +93,12 @@ async fn extended(t: &mut Transfer, control: &mut Control) -> Result<Option<u16>
     let reply = control.command(t, b"EPSV").await?;
     match reply.code {
         229 => {
-            let weird = || Error::new(Code::FtpWeirdPasvReply, "Weirdly formatted EPSV reply");
-            reply.extended_passive().map(Some).ok_or_else(weird)
+            let weird = |text| Err(Error::new(Code::FtpWeirdPasvReply, text));
+            match reply.extended_passive() {
+                Some(Ok(port)) => Ok(Some(port)),
+                Some(Err(NoPort)) => weird("Illegal port number in EPSV reply"),
+                None => weird("Weirdly formatted EPSV reply"),
+            }
         }
         _ if is_v6(control) => Err(Error::new(Code::WeirdServerReply, "Failed EPSV attempt, exiting")),
         _ => Ok(None),

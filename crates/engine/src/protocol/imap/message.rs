@@ -26,8 +26,10 @@ pub async fn fetch(t: &mut Transfer, session: &mut Session, command: &[u8]) -> R
             Event::End(_) => return Err(Error::from(Code::RemoteFileNotFound)),
         }
     };
-    let failed = || Error::new(Code::WeirdServerReply, "Failed to parse FETCH response.");
-    let size = Untagged(&line[2..]).literal().ok_or_else(failed)?;
+    let Some(size) = Untagged(&line[2..]).literal() else {
+        session.dialogue.has_enough = true;
+        return Err(Error::new(Code::WeirdServerReply, "Failed to parse FETCH response."));
+    };
     receive(t, session, size, 0).await?;
     session.finish(t, Code::WeirdServerReply).await
 }

@@ -22,6 +22,7 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
     t.replayed(1, async |t, fresh| {
         let mut session = Session::open(t, fresh).await?;
         let outcome = exchange(t, &mut session).await;
+        session.dialogue.note(&outcome);
         session.end(t, outcome.is_ok());
         outcome
     })
@@ -63,6 +64,7 @@ async fn exchange(t: &mut Transfer, session: &mut Session) -> Result<()> {
     }
     let request = Request::of(t, &place)?;
     t.writer.refuse_body(t.on(O::Nobody));
+    session.dialogue.has_enough = t.on(O::Nobody);
     if let (Some(mailbox), false) = (&place.mailbox, matches!(request, Request::List(_)))
         && !session.has_selected(mailbox, place.uid_validity)
     {
@@ -148,11 +150,12 @@ async fn lines(
 }
 
 /// The application's own command. As in curl, its lines are the body up to and with the first literal; what follows that
-/// are headers alone.
+/// are headers alone, as is all that a FETCH of many messages brings (curl's test 1848).
 async fn own(t: &mut Transfer, session: &mut Session, word: &[u8], command: &[u8]) -> Result<()> {
     session.command(t, command).await?;
+    let listed = fetches_many(command);
     loop {
-        match session.next(t, |line| answers(word, line)).await? {
+        match session.next(t, |line| !listed && answers(word, line)).await? {
             Event::Data(line) => {
                 deliver(t, &line).await?;
                 if let Some(size) = Untagged(&line[2..]).literal() {
@@ -165,6 +168,16 @@ async fn own(t: &mut Transfer, session: &mut Session, word: &[u8], command: &[u8
             Event::End(_) => return Err(Error::from(Code::QuoteError)),
         }
     }
+}
+
+/// Whether an own command is a FETCH, by UID or not, whose messages are a range or a list: `FETCH 1:* (FLAGS)`.
+fn fetches_many(command: &[u8]) -> bool {
+    fn after<'t>(text: &'t [u8], word: &[u8]) -> Option<&'t [u8]> {
+        let (front, rest) = text.split_at_checked(word.len())?;
+        front.eq_ignore_ascii_case(word).then_some(rest)
+    }
+    let messages = after(after(command, b"UID ").unwrap_or(command), b"FETCH ").unwrap_or_default();
+    messages.iter().find(|octet| !octet.is_ascii_digit()).is_some_and(|octet| b":,".contains(octet))
 }
 
 /// Whether an untagged line is part of the answer to an own command that begins with this word.

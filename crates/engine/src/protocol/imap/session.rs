@@ -178,7 +178,7 @@ impl Session {
             }
             if line.contains(&0) {
                 self.dialogue.outstanding = usize::MAX;
-                return Err(Error::new(Code::WeirdServerReply, "a nul byte in a reply"));
+                return Err(Error::new(Code::WeirdServerReply, "Nul byte in server response line"));
             }
             match classify(&line, &self.tag) {
                 Line::Tagged(status) => {
@@ -290,17 +290,20 @@ impl Session {
         if !sasl::can_log_in(t, offered, mechanisms)? {
             return Ok(());
         }
+        let mut outcome = Outcome::Exhausted;
         if kind != Kind::Own && !offered.both(mechanisms).is_empty() {
             let mut talk = Talk { session: self, sends_first: known.initial_response };
-            if sasl::log_in(t, &mut talk, offered, mechanisms).await? == Outcome::Done {
-                return Ok(());
-            }
+            outcome = sasl::log_in(t, &mut talk, offered, mechanisms).await?;
+        }
+        if outcome == Outcome::Done {
+            return Ok(());
         }
         if known.login_disabled || kind == Kind::Sasl {
-            return Err(sasl::no_way(t));
+            return Err(sasl::no_way(t, outcome));
         }
         match login::credentials(t)? {
             Some(_) => self.in_clear(t).await,
+            None if sasl::has_token(t) => Err(sasl::no_way(t, outcome)),
             None => Ok(()),
         }
     }

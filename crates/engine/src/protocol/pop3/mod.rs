@@ -24,6 +24,7 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
     t.replayed(1, async |t, fresh| {
         let mut session = Session::open(t, fresh).await?;
         let outcome = exchange(t, &mut session.dialogue, &command).await;
+        session.dialogue.note(&outcome);
         session.end(t, outcome.is_ok());
         outcome
     })

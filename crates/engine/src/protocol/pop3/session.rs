@@ -161,8 +161,15 @@ impl Login<'_> {
             return Ok(());
         }
         let speaks_sasl = kind != Kind::Own && !offered.is_empty();
-        if speaks_sasl && self.by_sasl(t, mechanisms).await? == Outcome::Done {
+        let outcome = match speaks_sasl {
+            true => self.by_sasl(t, mechanisms).await?,
+            false => Outcome::Exhausted,
+        };
+        if outcome == Outcome::Done {
             return Ok(());
+        }
+        if login::given(t)?.is_none() {
+            return Err(sasl::no_way(t, outcome));
         }
         let timestamp = self.timestamp.take().filter(|_| kind != Kind::Sasl);
         if let Some(timestamp) = timestamp {
@@ -171,7 +178,7 @@ impl Login<'_> {
         if self.known.user && kind == Kind::Any {
             return self.in_clear(t).await;
         }
-        Err(sasl::no_way(t))
+        Err(sasl::no_way(t, outcome))
     }
 
     async fn by_sasl(&mut self, t: &mut Transfer, wanted: Mechanisms) -> Result<Outcome> {

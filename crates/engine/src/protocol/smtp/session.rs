@@ -169,7 +169,7 @@ impl Session {
         }
         match sasl::log_in(t, &mut Talk(&mut self.dialogue), mechanisms, wanted).await? {
             Outcome::Done => self.memory.authenticated = true,
-            Outcome::Exhausted => return Err(sasl::no_way(t)),
+            none => return Err(sasl::no_way(t, none)),
         }
         Ok(())
     }

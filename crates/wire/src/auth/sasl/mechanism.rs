@@ -91,7 +91,7 @@ impl Mechanism {
             Anonymous => true,
             Gssapi => who.is_given && is_of_a_realm(&who.user),
             ScramSha256Plus | ScramSha1Plus => who.is_given && !who.channels.is_empty(),
-            OauthBearer | Xoauth2 => who.is_given && who.bearer.is_some(),
+            OauthBearer | Xoauth2 => who.bearer.is_some(),
             _ => who.is_given,
         }
     }
