@@ -11,10 +11,14 @@ use testkit::ftp::{Faults, FtpServer};
 fn fetches_over_one_kept_control_connection() {
     let server = FtpServer::with_file("/dir/file", pattern(2048));
     let (easy, app) = handle(&server.url("/dir/file"));
+    *app.notes.borrow_mut() = Some(String::new());
     for _ in 0..5 {
         assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     }
     assert_eq!(app.body.borrow().len(), 5 * 2048);
+    let kept = format!("Connection #0 to host 127.0.0.1:{} left intact", server.address().port());
+    let notes = app.notes.borrow().clone().unwrap();
+    assert_eq!(notes.matches(&kept).count(), 5, "{notes}");
     assert_eq!((server.accepts(), server.logins()), (1, 1));
     let commands = server.commands();
     assert_eq!(

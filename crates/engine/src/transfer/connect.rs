@@ -582,6 +582,11 @@ impl Transfer {
     /// Back to the pool; to one that handles share as it was taken from there, between their lock functions.
     pub fn release(&self, lease: impl Into<Lease>) {
         let lease = lease.into();
+        self.easy.note(|| {
+            let host = String::from_utf8_lossy(self.url.host().unwrap_or_default()).into_owned();
+            let port = self.url.port_or_default().unwrap_or_default();
+            format!("Connection #{} to host {host}:{port} left intact", lease.about().id)
+        });
         self.locked(LockData::Connect, || lease.release());
     }
 

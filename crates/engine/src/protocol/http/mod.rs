@@ -174,7 +174,6 @@ async fn request_and_reply(t: &mut Transfer, fresh: bool) -> Result<Next> {
                 if (bound || auth::binds(t)) && matches!(next, Next::Again) {
                     t.http.kept = Some(Box::new(link));
                 } else {
-                    t.easy.note(|| left_intact(t, link.lease.about().id));
                     t.release(link.lease);
                 }
             } else {
@@ -203,11 +202,6 @@ async fn request_and_reply(t: &mut Transfer, fresh: bool) -> Result<Next> {
 /// What is RTSP's alone stands in its own file, and is asked where the two part.
 fn is_rtsp(t: &Transfer) -> bool {
     t.scheme().family() == Family::Rtsp
-}
-
-fn left_intact(t: &Transfer, id: impl std::fmt::Display) -> String {
-    let host = String::from_utf8_lossy(t.url.host().unwrap_or_default()).into_owned();
-    format!("Connection #{id} to host {host}:{} left intact", t.url.port_or_default().unwrap_or_default())
 }
 
 /// What is fetched for us by a proxy is HTTP to us.
