@@ -463,6 +463,38 @@ mod tests {
         assert_eq!(names(&request, "http").join(" "), expected);
     }
 
+    /// Where curl 8.22 was seen to have them: people compare what `--libcurl` writes.
+    #[test]
+    fn options_stand_in_curls_order() {
+        let wanted = [
+            "BUFFERSIZE",
+            "URL",
+            "USERPWD",
+            "USERAGENT",
+            "KEYPASSWD",
+            "DIRLISTONLY",
+            "TRANSFERTEXT",
+            "RANGE",
+            "LOW_SPEED_LIMIT",
+            "TIMECONDITION",
+            "CUSTOMREQUEST",
+            "FTPPORT",
+            "FTP_SKIP_PASV_IP",
+            "CAINFO",
+            "SSLVERSION",
+            "INTERFACE",
+            "TCP_KEEPALIVE",
+        ];
+        let mut request = Request::new();
+        for name in ["USERPWD", "KEYPASSWD", "RANGE", "CUSTOMREQUEST", "FTPPORT", "CAINFO", "INTERFACE"] {
+            request.options.set_text(name, b"x");
+        }
+        for name in ["DIRLISTONLY", "TRANSFERTEXT", "LOW_SPEED_LIMIT", "TIMECONDITION"] {
+            request.options.set_long(name, 1);
+        }
+        assert_eq!(names(&request, "ftp"), wanted);
+    }
+
     #[test]
     fn tls_versions_combine() {
         assert_eq!(tls_versions(0, 0), 6);
