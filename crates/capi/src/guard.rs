@@ -113,11 +113,6 @@ impl Gate {
             .store(driver.map_or(ptr::null_mut(), |gate| ptr::from_ref(gate).cast_mut()), Ordering::Release);
     }
 
-    /// Whether the handle is in a multi handle.
-    pub fn is_driven(&self) -> bool {
-        self.driver().is_some()
-    }
-
     /// Run a callback of another kind than the ordinary.
     pub fn calling_back<R>(&self, place: Where, callback: impl FnOnce() -> R) -> R {
         let index = PLACES.iter().position(|known| *known == place).unwrap_or(0) as u8;

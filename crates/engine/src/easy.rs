@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use runtime::cell::RefCell;
 
-use net::SessionStore;
 use net::tls::openssl;
 use net::tls::written::{Exported, NotImported};
+use net::{Presence, SessionStore};
 use runtime::TaskId;
 use tables::constant::{CURLPAUSE_RECV, CURLPAUSE_SEND};
 use tables::{Code, EasyOption, LockData};
@@ -89,7 +89,7 @@ pub struct EasyState {
     pub smtp_pipelining: Cell<Option<SmtpPipelining>>,
     /// A word of the owner's (the C boundary keeps its handle's address here).
     pub tag: Cell<usize>,
-    /// errno of the last failed system call: a success does not take it back (CURLINFO_OS_ERRNO.md).
+    /// errno of the system call for which the transfer failed; the next transfer begins without (CURLINFO_OS_ERRNO.md).
     pub os_errno: Cell<i64>,
     /// CURLINFO_RTSP_CSEQ_RECV: outlives transfers that hear of no other.
     pub rtsp_received: Cell<i64>,
@@ -271,7 +271,7 @@ impl Easy {
     pub fn set_text(&self, option: EasyOption, value: Option<&[u8]>) -> Result<(), Code> {
         self.0.settings.borrow_mut().set_text(option, value)?;
         match option {
-            EasyOption::Altsvc => return value.map_or(Ok(()), |name| altsvc::load(self.0.keeper(), name)),
+            EasyOption::Altsvc => value.into_iter().for_each(|name| altsvc::load(self.0.keeper(), name)),
             // Told at once, until a transfer has something else to tell.
             EasyOption::Url if !self.in_transfer() => self.0.info.borrow_mut().effective_url = None,
             EasyOption::Referer if !self.in_transfer() => self.0.info.borrow_mut().note_referer(None),
@@ -456,6 +456,7 @@ impl EasyState {
     /// Fresh transfer state: what an earlier transfer left must not be told of this one.
     pub(crate) fn begin(&self) {
         *self.info.borrow_mut() = TransferInfo::default();
+        self.os_errno.set(0);
         self.headers.borrow_mut().clear();
         self.frames.take();
         self.flow.set(false, false);
@@ -486,7 +487,7 @@ impl EasyState {
     pub(crate) fn forget_socket(&self) {
         let shared = self.share.borrow().as_ref().is_some_and(|share| share.pool().is_some());
         if !shared {
-            self.info.borrow_mut().last_socket = -1;
+            self.info.borrow_mut().presence = Presence::default();
         }
     }
 

@@ -5,6 +5,8 @@ use std::fmt::{self, Debug, Formatter};
 use std::ops::AddAssign;
 use std::time::{Duration, Instant};
 
+use net::Presence;
+
 use crate::rare::{Nothing, Rare};
 use crate::settings::Text;
 
@@ -132,10 +134,12 @@ pub struct TransferInfo {
     pub protocol: i64,
     /// Ends of the last connection.
     pub ends: crate::callbacks::Endpoints,
-    /// Its number, or -1.
+    /// Its number, or -1; as long as it is open, [`TransferInfo::open_connection`] tells it to the application.
     pub connection_id: i64,
-    /// Its descriptor, or -1.
+    /// Its descriptor, or -1; [`TransferInfo::open_socket`] tells it likewise.
     pub last_socket: i64,
+    /// Whether it is open.
+    pub presence: Presence,
     /// What few transfers find out.
     pub rare: Rare<RarelyFound>,
 }
@@ -238,6 +242,7 @@ impl Default for TransferInfo {
             ends: Default::default(),
             connection_id: -1,
             last_socket: -1,
+            presence: Presence::default(),
             rare: Rare::default(),
         }
     }
@@ -247,6 +252,16 @@ impl TransferInfo {
     /// Time since the transfer was started.
     pub fn since_start(&self, now: Instant) -> Nanos {
         self.started.map_or(Nanos(0), |s| now.saturating_duration_since(s).into())
+    }
+
+    /// CURLINFO_CONN_ID: the number of the connection last used, or -1 when it has been closed.
+    pub fn open_connection(&self) -> i64 {
+        if self.presence.is_there() { self.connection_id } else { -1 }
+    }
+
+    /// CURLINFO_ACTIVESOCKET: its descriptor, or -1.
+    pub fn open_socket(&self) -> i64 {
+        if self.presence.is_there() { self.last_socket } else { -1 }
     }
 
     /// Another request begins, or the same on another connection.

@@ -66,6 +66,8 @@ fn junk_before_a_reply() {
 fn heads_that_are_none() {
     let answer = |text: &str| ask(OPTIONS, vec![expect("\r\n\r\n"), send(text), Step::Finish]).0;
     assert_eq!(answer("RTSP/1.0 OK\r\n\r\n"), Code::WeirdServerReply);
+    assert_eq!(answer("RTSP/1.1 200 OK\r\nCSeq: 1\r\n\r\n"), Code::WeirdServerReply);
+    assert_eq!(answer("RTSP/2.0 200 OK\r\nCSeq: 1\r\n\r\n"), Code::WeirdServerReply);
     assert_eq!(answer("RTSP/1.0 200 OK\r\nno field\r\n\r\n"), Code::WeirdServerReply);
     assert_eq!(answer("RTSP/1.0 200 OK\r\nCSeq: -1\r\n\r\n"), Code::RtspCseqError);
     assert_eq!(answer("RTSP/1.0 200 OK\r\nCSeq: 1\r\nSession: ;x\r\n\r\n"), Code::RtspSessionError);

@@ -298,6 +298,9 @@ fn what_cannot_be_sent() {
         assert_eq!(easy.ws_send(bytes, fragment, flags as u32), Err(code));
         assert_eq!(easy.state().message(), message);
     }
+    // A frame is begun for a read callback, and here is none.
+    assert_eq!(easy.ws_start_frame(CURLWS_TEXT as u32, 1), Err(Code::SendError));
+    assert_eq!(easy.ws_send(b"x", 0, CURLWS_TEXT as u32), Ok(1));
     let offset = (CURLWS_TEXT | CURLWS_OFFSET) as u32;
     assert_eq!(easy.ws_send(b"ab", 3, offset), Ok(2));
     assert_eq!(easy.ws_start_frame(CURLWS_TEXT as u32, 1), Err(Code::SendError));

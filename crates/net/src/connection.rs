@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
@@ -38,6 +38,19 @@ pub struct About {
     pub tls: Option<Arc<TlsInfo>>,
     /// Its server's last answer was one of HTTP/1.0: requests speak it here.
     pub answers_http10: bool,
+    /// Whether it is still there.
+    pub presence: Presence,
+}
+
+/// Knows of a connection whether it has been closed, and holds nothing of it.
+#[derive(Clone, Debug, Default)]
+pub struct Presence(Weak<()>);
+
+impl Presence {
+    /// Whether the connection is open, in use or idle. Of no connection at all it says no.
+    pub fn is_there(&self) -> bool {
+        self.0.strong_count() > 0
+    }
 }
 
 /// What a protocol keeps on a connection between two transfers: FTP's folder, what HTTP knows of the one who is logged in,
@@ -89,6 +102,8 @@ pub struct Connection {
     /// Made through the application's callbacks: never leaves its handle's pool.
     pub private: bool,
     fork_generation: u64,
+    /// What [`Presence`] looks at.
+    _present: Arc<()>,
 }
 
 impl Connection {
@@ -96,8 +111,10 @@ impl Connection {
     pub fn new(identity: Key, carrier: impl Into<Carried>, endpoints: Endpoints, now: Instant) -> Connection {
         let carrier = carrier.into();
         let (socket, tls) = (carrier.socket().raw_fd() as i64, carrier.tls().cloned());
+        let present = Arc::new(());
+        let presence = Presence(Arc::downgrade(&present));
         Connection {
-            about: About { id: 0, identity, endpoints, socket, tls, answers_http10: false },
+            about: About { id: 0, identity, endpoints, socket, tls, answers_http10: false, presence },
             carrier,
             created: now,
             last_used: now,
@@ -108,6 +125,7 @@ impl Connection {
             farewell: Vec::new(),
             private: false,
             fork_generation: fork_generation(),
+            _present: present,
         }
     }
 

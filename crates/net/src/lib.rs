@@ -24,7 +24,7 @@ mod sys;
 pub mod tls;
 
 pub use carrier::{Carried, Carrier};
-pub use connection::{About, Ahead, Connection, Memory};
+pub use connection::{About, Ahead, Connection, Memory, Presence};
 pub use error::{Fault, NetError, NetErrorKind};
 pub use filter::Filter;
 pub use filter::datagram::Datagrams;

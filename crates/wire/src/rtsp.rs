@@ -70,13 +70,13 @@ impl Method {
 
 const PREFIX: &[u8] = b"RTSP/";
 
-/// The first line of a reply: "RTSP/1.0 200 OK", with whatever digits as its version. Everything else of the head is as
-/// in HTTP/1.1.
+/// The first line of a reply: "RTSP/1.0 200 OK". No other version is known (RFC 7826's speaks otherwise). Everything else of the
+/// head is as in HTTP/1.1.
 pub fn status(line: &[u8]) -> Option<StatusLine> {
     let rest = line.trim_ascii_start().strip_prefix(PREFIX)?;
-    let [major, b'.', minor, b' ' | b'\t', rest @ ..] = rest else { return None };
+    let [b'1', b'.', b'0', b' ' | b'\t', rest @ ..] = rest else { return None };
     let (code, rest) = rest.split_first_chunk::<3>()?;
-    let digits = [major, minor].into_iter().chain(code).all(u8::is_ascii_digit);
+    let digits = code.iter().all(u8::is_ascii_digit);
     let ends = matches!(rest.first(), None | Some(b' ' | b'\t' | b'\r' | b'\n'));
     let code = code.iter().fold(0, |sum, digit| sum * 10 + u16::from(digit.wrapping_sub(b'0')));
     (digits && ends).then_some(StatusLine { version: 11, code })
@@ -175,7 +175,9 @@ mod tests {
     fn first_lines() {
         for (line, code) in [
             ("RTSP/1.0 200 OK\r\n", Some(200)),
-            ("RTSP/2.0 454", Some(454)),
+            ("RTSP/1.0 454", Some(454)),
+            ("RTSP/1.1 200 OK", None),
+            ("RTSP/2.0 454", None),
             ("  RTSP/1.0\t100\tgo on", Some(100)),
             ("RTSP/1.0 2000", None),
             ("RTSP/1.0 20\r\n", None),

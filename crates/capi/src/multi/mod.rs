@@ -226,7 +226,7 @@ pub unsafe extern "C-unwind" fn curl_multi_add_handle(handle: *mut c_void, easy:
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_multi_remove_handle(handle: *mut c_void, easy: *mut c_void) -> c_int {
-    let code = run(handle, Entry::MultiRemoveHandle, |multi, _| {
+    run(handle, Entry::MultiRemoveHandle, |multi, _| {
         let Some(slot) = easy::find(easy) else {
             return MultiCode::BadEasyHandle;
         };
@@ -238,10 +238,7 @@ pub unsafe extern "C-unwind" fn curl_multi_remove_handle(handle: *mut c_void, ea
             slot.gate().drive(None);
         }
         code
-    });
-    // Where nothing is to be removed, nothing is refused either.
-    let in_none = || easy::find(easy).is_some_and(|slot| !slot.gate().is_driven());
-    if code == MultiCode::RecursiveApiCall.id() && in_none() { MultiCode::Ok.id() } else { code }
+    })
 }
 
 /// # Safety

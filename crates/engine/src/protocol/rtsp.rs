@@ -59,11 +59,11 @@ pub struct State {
 /// Runs one request.
 pub async fn run(t: &mut Transfer) -> Result<Next> {
     let method = wanted(t);
+    begin_counting(t, O::RtspClientCseq);
+    begin_counting(t, O::RtspServerCseq);
     if method == Method::Receive {
         return receive(t).await.map(|()| Next::Done);
     }
-    begin_counting(t, O::RtspClientCseq);
-    begin_counting(t, O::RtspServerCseq);
     t.method = body_method(t, method);
     http::run(t).await
 }
@@ -116,7 +116,10 @@ pub fn request(t: &mut Transfer, link: &Link) -> Result<Request> {
         head.unless_custom("Accept", Some(b"application/sdp"));
         head.unless_custom("Accept-Encoding", t.text(O::AcceptEncoding).as_deref());
     }
-    head.unless_custom("Range", t.text(O::Range).as_deref());
+    // The others have no use for it (RFC 2326 section 12.29).
+    if matches!(method, Method::Play | Method::Pause | Method::Record) {
+        head.unless_custom("Range", t.text(O::Range).as_deref());
+    }
     head.unless_custom("Referer", t.text(O::Referer).as_deref());
     head.unless_custom("User-Agent", t.text(O::Useragent).filter(|name| !name.is_empty()).as_deref());
     head.lines(&authorization);
@@ -141,10 +144,6 @@ pub fn request(t: &mut Transfer, link: &Link) -> Result<Request> {
 /// What is not asked, in curl's words.
 fn refuse(t: &Transfer, method: Method, custom: &Custom) -> Result<()> {
     let bad = |text: String| Err(Error::new(Code::BadFunctionArgument, text));
-    if method >= Method::GetParameter && t.text(O::RtspSessionId).is_none() {
-        let name = method.name();
-        return bad(format!("Refusing to issue an RTSP request [{name}] without a session ID."));
-    }
     if method == Method::Setup && t.text(O::RtspTransport).is_none() && !custom.names("Transport") {
         return bad("Refusing to issue an RTSP SETUP without a Transport: header.".to_owned());
     }

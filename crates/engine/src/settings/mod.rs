@@ -12,10 +12,12 @@ mod values;
 mod websocket;
 
 use std::cell::Cell;
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use net::filter::open::LocalBinding;
 use net::tls::Module;
 use tables::constant::{CURL_HTTP_VERSION_3, CURL_HTTP_VERSION_3ONLY, CURLULFLAG_SEEN};
 use tables::{ArgKind, Code, EasyOption as O, Scheme};
@@ -349,6 +351,10 @@ impl Settings {
             return module
                 .map_or(Ok(()), |module| module.make_default().map_err(|_| Code::SslEngineSetfailed));
         }
+        // Another weight than HTTP/2 has is taken for nothing said.
+        if option == O::StreamWeight && !(1..=256).contains(&value) {
+            return Ok(());
+        }
         let (option, value) = folded(option, value)?;
         check_range(option, value)?;
         self.put(option, Value::Long(value));
@@ -366,7 +372,8 @@ impl Settings {
             return Ok(()); // asks for nothing: what was chosen stays, as in curl
         }
         support(option).answer(value.is_none())?;
-        if value.is_some_and(|v| v.len() > MAX_INPUT_LENGTH) && option.kind() == ArgKind::String {
+        let bounded = matches!(option.kind(), ArgKind::String | ArgKind::Blob);
+        if bounded && value.is_some_and(|v| v.len() > MAX_INPUT_LENGTH) {
             return Err(Code::BadFunctionArgument);
         }
         if value.is_some_and(|value| !is_address(option, value)) {
@@ -520,6 +527,9 @@ fn default_redirect_protocols() -> u64 {
     [Scheme::Http, Scheme::Https, Scheme::Ftp, Scheme::Ftps].iter().map(|s| s.bit()).sum()
 }
 
+/// Where CURLAUTH_* has schemes; the bit above these changes what the others mean.
+const SCHEME_BITS: u64 = 0x7fff_ffff;
+
 /// Basic (a password) and GSSAPI, as CURLAUTH_* bits.
 const SOCKS5_WAYS: i64 = 5;
 
@@ -539,12 +549,13 @@ fn folded(option: O, value: i64) -> Result<(O, i64), Code> {
         O::Timevalue => Ok((O::TimevalueLarge, value)),
         // Like curl, 1 and 2 both ask for the check of the name.
         O::SslVerifyhost | O::ProxySslVerifyhost => Ok((option, if value == 1 { 2 } else { value })),
-        // What asks for schemes that are not built must not end up asking for none.
+        // What asks for schemes that are not built, and for nothing besides, must not end up asking for none.
         O::Httpauth | O::Proxyauth => {
-            let built = value as u64 & SCHEMES_BUILT;
-            let refused = value != 0 && built == 0;
+            let left = value as u64 & !(SCHEMES_KNOWN & !SCHEMES_BUILT) & SCHEME_BITS;
+            let refused = value != 0 && left == 0;
             if refused { Err(Code::NotBuiltIn) } else { Ok((option, (value as u64 & SCHEMES_KNOWN) as i64)) }
         }
+        O::Maxconnects => Ok((option, value.min(i64::from(i32::MAX)))),
         O::Socks5Auth if value & !SOCKS5_WAYS != 0 => Err(Code::NotBuiltIn),
         O::Buffersize | O::UploadBuffersize if value < 0 => Err(Code::BadFunctionArgument),
         O::Buffersize => Ok((option, value.clamp(1024, 10 * 1024 * 1024))),
@@ -564,7 +575,7 @@ fn check_range(option: O, value: i64) -> Result<(), Code> {
         O::MaxfilesizeLarge | O::MaxSendSpeedLarge | O::MaxRecvSpeedLarge => value >= 0,
         O::Port | O::Proxyport | O::Localport | O::Localportrange => (0..=65535).contains(&value),
         O::AddressScope => (0..=i64::from(u32::MAX)).contains(&value),
-        O::Maxconnects => (0..=i64::from(i32::MAX)).contains(&value),
+        O::Maxconnects => value >= 0,
         O::Netrc => (0..=2).contains(&value),
         O::Timecondition => (0..=3).contains(&value),
         O::Ipresolve | O::HttpsigAlgorithm => (0..=2).contains(&value),
@@ -573,7 +584,6 @@ fn check_range(option: O, value: i64) -> Result<(), Code> {
         O::ConnectOnly => (0..=2).contains(&value),
         O::Followlocation => (0..=3).contains(&value),
         O::RtspClientCseq | O::RtspServerCseq => value >= 0,
-        O::ProxyTransferMode => (0..=1).contains(&value),
         // Brought into RFC 2348's range when it is used.
         O::TftpBlksize => value >= 0,
         O::Postredir | O::TcpKeepidle | O::TcpKeepintvl | O::TcpKeepcnt => value >= 0,
@@ -589,7 +599,6 @@ fn check_range(option: O, value: i64) -> Result<(), Code> {
         O::HttpVersion => {
             (0..=5).contains(&value) || matches!(value, CURL_HTTP_VERSION_3 | CURL_HTTP_VERSION_3ONLY)
         }
-        O::StreamWeight => (1..=256).contains(&value),
         O::Httpauth | O::Proxyauth => value != 0 || option == O::Httpauth || option == O::Proxyauth,
         O::NewFilePerms | O::NewDirectoryPerms => (0..=0o777).contains(&value),
         _ => true,
@@ -639,10 +648,12 @@ fn default_long(option: O) -> i64 {
     }
 }
 
-/// What a curl with c-ares looks at when it is set: addresses of name servers, and where questions leave. An empty text is none.
+/// What is looked at when it is set: where connections begin, and as by a curl with c-ares addresses of name servers, and where
+/// questions leave. Of the latter an empty text is none.
 fn is_address(option: O, value: &[u8]) -> bool {
     let text = std::str::from_utf8(value).unwrap_or("?");
     match option {
+        O::Interface => LocalBinding::parse(&String::from_utf8_lossy(value)).is_some(),
         O::DnsServers => text.is_empty() || wire::resolv_conf::servers(text).is_some(),
         O::DnsLocalIp4 => text.is_empty() || text.parse::<std::net::Ipv4Addr>().is_ok(),
         O::DnsLocalIp6 => text.is_empty() || text.parse::<std::net::Ipv6Addr>().is_ok(),

@@ -2,13 +2,11 @@
 //! it (CURLOPT_ALTSVC(3), CURLOPT_ALTSVC_CTRL(3)). The cache and its format are wire's. An origin is known by the version in
 //! which it named its alternatives, and an alternative is taken in a version that the transfer may speak.
 
-use std::io::ErrorKind;
-
 use runtime::cell::RefCell;
 
 use net::http3;
+use tables::EasyOption as O;
 use tables::constant::{CURLALTSVC_H1, CURLALTSVC_H2, CURLALTSVC_H3, CURLALTSVC_READONLYFILE};
-use tables::{Code, EasyOption as O};
 use wire::altsvc::{Alpn, Cache, Service};
 
 use super::file::{read, write};
@@ -21,17 +19,14 @@ pub struct Store {
     cache: RefCell<Cache>,
 }
 
-/// CURLOPT_ALTSVC: the file is read at once. One that is not there yet will be made.
-pub fn load(keeper: Keeper<'_>, name: &[u8]) -> Result<(), Code> {
+/// CURLOPT_ALTSVC: the file is read at once. One that cannot be read has nothing in it, and will be made.
+pub fn load(keeper: Keeper<'_>, name: &[u8]) {
     if name.is_empty() {
-        return Ok(());
+        return;
     }
-    match read(name) {
-        Ok(bytes) => keeper.stores.altsvc.cache.borrow_mut().load(&bytes, now()),
-        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied) => {}
-        Err(_) => return Err(Code::ReadError),
+    if let Ok(bytes) = read(name) {
+        keeper.stores.altsvc.cache.borrow_mut().load(&bytes, now());
     }
-    Ok(())
 }
 
 /// Whether the application wants alternatives to be remembered and used.

@@ -107,7 +107,7 @@ impl Keeper<'_> {
 pub fn duplicated(keeper: Keeper<'_>) {
     let name = keeper.settings.borrow().text(O::Altsvc);
     if let Some(name) = name {
-        let _ = altsvc::load(keeper, &name);
+        altsvc::load(keeper, &name);
     }
 }
 

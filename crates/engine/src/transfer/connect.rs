@@ -636,6 +636,7 @@ impl Transfer {
         info.note_native_tls(about.tls.as_ref().and_then(|tls| tls.native));
         info.ends = ends(&about.endpoints);
         info.last_socket = about.socket;
+        info.presence = about.presence.clone();
     }
 }
 

@@ -191,7 +191,12 @@ pub fn choose(
     }
     let read =
         |text: &[u8], kind| (!text.is_empty()).then(|| parse(settings, scheme, text, kind)).transpose();
+    let shown = String::from_utf8_lossy(&before);
     let before = read(&before, Some(ProxyKind::Socks4))?;
+    if before.as_ref().is_some_and(|proxy| !proxy.kind.is_socks()) {
+        let text = format!("Unsupported pre-proxy type for '{shown}'");
+        return Err(Error::new(Code::CouldntResolveProxy, text));
+    }
     let proxy = read(&text, None)?;
     Ok(match (before, proxy) {
         // Two SOCKS proxies in a row are not spoken to: the later option counts, as in curl.

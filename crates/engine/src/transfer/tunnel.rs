@@ -505,13 +505,14 @@ async fn skip_body(t: &Transfer, tunnel: &mut TunnelFilter, reply: &Reply) -> Re
 /// A line of the proxy's reply, counted when the application has taken it. Its callbacks find a field by the header functions.
 fn hand_out(t: &Transfer, line: &[u8], is_field: bool) -> Result<()> {
     t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, line);
-    if !t.on(O::SuppressConnectHeaders) {
-        if is_field && !is_empty_line(line) {
-            if HeaderLine::parse(line).is_none() {
-                return Err(Error::new(Code::BadFunctionArgument, "Invalid response header"));
-            }
-            t.easy.headers.borrow_mut().add(Origin::Connect, 0, line)?;
+    // CURLOPT_SUPPRESS_CONNECT_HEADERS.md speaks of the callbacks alone.
+    if is_field && !is_empty_line(line) {
+        if HeaderLine::parse(line).is_none() {
+            return Err(Error::new(Code::BadFunctionArgument, "Invalid response header"));
         }
+        t.easy.headers.borrow_mut().add(Origin::Connect, 0, line)?;
+    }
+    if !t.on(O::SuppressConnectHeaders) {
         tell(t, line)?;
     }
     t.easy.info.borrow_mut().header_size += line.len() as i64;

@@ -69,6 +69,9 @@ impl Easy {
         self.told(|| {
             let mut ws = self.state().websocket.borrow_mut();
             let ws = ws.as_mut().ok_or_else(|| self.not_connected())?;
+            if ws.is_by_hand() {
+                return Err(Error::new(Code::SendError, "[WS] no read callback to fill a frame"));
+            }
             if ws.frame_left() > 0 {
                 return Err(Error::new(Code::SendError, "[WS] previous frame not finished"));
             }

@@ -128,12 +128,12 @@ impl Default for SocketOptions {
 }
 
 impl LocalBinding {
-    /// Reads CURLOPT_INTERFACE: a name, `if!NAME`, `host!NAME` or `ifhost!NAME!HOST`. An address of IPv6 may have brackets.
+    /// Reads CURLOPT_INTERFACE: a name, `if!NAME`, `host!NAME` or `ifhost!NAME!HOST`. An address may have brackets.
     pub fn parse(text: &str) -> Option<LocalBinding> {
         let mut binding = LocalBinding::default();
         let part = |text: &str| {
             let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-            let text = bare.filter(|address| address.parse::<Ipv6Addr>().is_ok()).unwrap_or(text);
+            let text = bare.filter(|address| address.parse::<IpAddr>().is_ok()).unwrap_or(text);
             (!text.is_empty()).then(|| text.to_owned())
         };
         if text.len() > 512 {

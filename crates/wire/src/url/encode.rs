@@ -11,7 +11,8 @@ pub(super) enum Space {
     PlusInQuery,
 }
 
-/// Encodes spaces, control characters and everything outside ASCII in a piece of a URL.
+/// Encodes spaces, control characters and everything outside ASCII in a piece of a URL; what is encoded already gets digits in
+/// upper case.
 pub(super) fn encode_piece(piece: &[u8], space: Space) -> Vec<u8> {
     let mut out = Vec::with_capacity(piece.len());
     let mut plus = space == Space::Plus;
@@ -24,6 +25,7 @@ pub(super) fn encode_piece(piece: &[u8], space: Space) -> Vec<u8> {
         }
         plus = plus || (octet == b'?' && space == Space::PlusInQuery);
     }
+    make_triplets_uppercase(&mut out);
     out
 }
 
@@ -59,6 +61,11 @@ pub(super) fn encode_value(value: &[u8], keeps: impl Fn(u8) -> bool) -> Vec<u8> 
 /// The digits of every complete `%XX` in upper case (RFC 3986 section 6.2.2.1).
 pub(super) fn uppercase_triplets(value: &[u8]) -> Vec<u8> {
     let mut out = value.to_vec();
+    make_triplets_uppercase(&mut out);
+    out
+}
+
+fn make_triplets_uppercase(out: &mut [u8]) {
     let mut index = 0;
     while index + 2 < out.len() {
         let is_triplet =
@@ -68,5 +75,4 @@ pub(super) fn uppercase_triplets(value: &[u8]) -> Vec<u8> {
         }
         index += if is_triplet { 3 } else { 1 };
     }
-    out
 }

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use super::encode::{Space, encode_piece, uppercase_triplets};
+use super::encode::{Space, encode_piece};
 use super::{DEFAULT_SCHEME, Part, Url, UrlError, flag, idn, scheme};
 use crate::escape::{self, Reject};
 
@@ -130,7 +130,8 @@ impl Url {
     }
 
     fn fragment_to_show(&self, flags: u32) -> Option<&[u8]> {
-        self.fragment.as_deref().filter(|fragment| !fragment.is_empty() || flags & flag::GET_EMPTY != 0)
+        let shows_empty = self.fragment_was_set || flags & flag::GET_EMPTY != 0;
+        self.fragment.as_deref().filter(|fragment| !fragment.is_empty() || shows_empty)
     }
 }
 
@@ -155,7 +156,7 @@ fn transcode(value: &[u8], flags: u32, is_query: bool) -> Result<Vec<u8>, UrlErr
     }
     if flags & flag::URLENCODE != 0 {
         let space = if is_query { Space::Plus } else { Space::PlusInQuery };
-        out = uppercase_triplets(&encode_piece(&out, space));
+        out = encode_piece(&out, space);
     }
     Ok(out)
 }

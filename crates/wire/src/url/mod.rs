@@ -94,6 +94,8 @@ pub struct Url {
     /// Without the question mark; `Some` but empty for a bare one.
     query: Option<Vec<u8>>,
     fragment: Option<Vec<u8>>,
+    /// The fragment was given by itself: it is shown even when it is empty.
+    fragment_was_set: bool,
     scheme_was_guessed: bool,
 }
 

@@ -8,7 +8,7 @@ impl Url {
     /// on the way: redirecting servers send them raw.
     pub(super) fn resolve(&self, reference: &[u8], flags: u32) -> Result<Url, UrlError> {
         let mut text = match reference {
-            [] => return Ok(Url { fragment: None, ..self.clone() }),
+            [] => return Ok(Url { fragment: None, fragment_was_set: false, ..self.clone() }),
             [b'/', b'/', rest @ ..] => return self.resolve_authority(rest, flags),
             _ => self.text_up_to_path(flags)?,
         };
@@ -42,7 +42,9 @@ impl Url {
 
     fn text_up_to_path(&self, flags: u32) -> Result<Vec<u8>, UrlError> {
         let mut text = Vec::new();
-        self.write_up_to_path(&mut text, flags & flag::DEFAULT_SCHEME)?;
+        // A port that is to be shown, or not, is taken so from here on, as in curl.
+        let shown = flag::DEFAULT_SCHEME | flag::DEFAULT_PORT | flag::NO_DEFAULT_PORT;
+        self.write_up_to_path(&mut text, flags & shown)?;
         Ok(text)
     }
 }

@@ -26,7 +26,10 @@ impl Url {
             Part::Password => self.password = optional_value(value, flags),
             Part::Options => self.options = optional_value(value, flags),
             Part::ZoneId => self.zone_id = optional_value(value, flags),
-            Part::Fragment => self.fragment = optional_value(value, flags),
+            Part::Fragment => {
+                self.fragment = Some(plain_value(value, flags));
+                self.fragment_was_set = flags & flag::URLENCODE == 0;
+            }
         }
         Ok(())
     }
@@ -53,7 +56,7 @@ impl Url {
             Part::Port => self.port = None,
             Part::Path => self.path = None,
             Part::Query => self.query = None,
-            Part::Fragment => self.fragment = None,
+            Part::Fragment => (self.fragment, self.fragment_was_set) = (None, false),
             Part::ZoneId => self.zone_id = None,
         }
     }
@@ -89,7 +92,7 @@ impl Url {
         Ok(())
     }
 
-    /// A host may come percent-encoded and then stays so; a numerical IPv4 address is taken as written.
+    /// A host may come percent-encoded and then stays so; an address is taken as written, but for its zone.
     fn set_host(&mut self, value: &[u8], flags: u32) -> Result<(), UrlError> {
         let stored = plain_value(value, flags);
         let mut changed = Url { zone_id: None, ..self.clone() };
@@ -103,7 +106,7 @@ impl Url {
                 escape::decode(&stored, Reject::Control).map_err(|_| UrlError::BadHostname)?
             };
             let checked = check_host(&mut changed, &decoded).map_err(|_| UrlError::BadHostname)?;
-            if checked.starts_with(b"[") { checked } else { stored }
+            if changed.zone_id.is_some() { checked } else { stored }
         });
         *self = changed;
         Ok(())
@@ -116,7 +119,9 @@ impl Url {
         } else {
             uppercase_triplets(value)
         };
-        let old = self.query.take().filter(|old| appends && !old.is_empty() && !new.is_empty());
+        // Nothing that is to be encoded clears the part here, too.
+        let clears = value.is_empty() && flags & flag::URLENCODE != 0;
+        let old = self.query.take().filter(|old| appends && !old.is_empty() && !clears);
         let Some(mut query) = old else {
             self.query = Some(new);
             return Ok(());

@@ -440,6 +440,15 @@ fn setting_parts() {
         ("https://h/", vec![(Host, "[FE80::0:1%25eth0]")], 0, "https://[fe80::1%25eth0]/".into()),
         ("https://[::1%25a]/", vec![(Host, "h")], 0, "https://h/".into()),
         ("https://[::1%25a]/", vec![(ZoneId, "clown")], 0, "https://[::1%25clown]/".into()),
+        ("https://h/", vec![(Host, "[FE80::0:1]")], 0, "https://[FE80::0:1]/".into()),
+        ("https://h/?q#f", vec![(Fragment, "")], 0, "https://h/?q#".into()),
+        ("https://h/?q#f", vec![(Fragment, ""), (Url, "x")], 0, "https://h/x".into()),
+        ("https://h/?q#", vec![(Query, "")], 0, "https://h/".into()),
+        ("https://h/?q", vec![(Query, "")], APPENDQUERY, "https://h/?q&".into()),
+        ("https://h/%2f", vec![(Url, "?%aa#%bb")], 0, "https://h/%2f?%AA#%BB".into()),
+        ("https://h/", vec![(Url, "//i%41/%2f")], 0, "https://iA/%2F".into()),
+        ("https://h/", vec![(Url, "https://i/%2f?%aa#%bb%zz")], URLENCODE, "https://i/%2F?%AA#%BB%zz".into()),
+        ("https://h/", vec![(Url, "https://i/%2f?%aa#%bb")], 0, "https://i/%2f?%aa#%bb".into()),
     ];
     for (base, steps, flags, wanted) in rows {
         let mut url = if base.is_empty() {

@@ -30,6 +30,7 @@ pub fn request(t: &mut Transfer, link: &Link) -> Option<Request> {
     let mut info = t.easy.info.borrow_mut();
     info.effective_method = kept.effective_method.clone();
     info.note_referer(kept.referer.clone());
+    info.upload_total = 0;
     drop(info);
     Some(Request {
         head: kept.head.clone(),

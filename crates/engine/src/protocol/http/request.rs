@@ -108,10 +108,9 @@ impl Request {
         if head.out.text().len() > MAX_REQUEST {
             return Err(Error::new(Code::TooLarge, "The request's head is too large"));
         }
-        let size = if withheld { 0 } else { body.size.map_or(-1, |s| s as i64) };
-        if !body.is_nothing() {
-            t.easy.info.borrow_mut().upload_total = size;
-        }
+        // A request without a body has one of no bytes, as far as the application is told.
+        let size = if withheld || body.is_nothing() { 0 } else { body.size.map_or(-1, |s| s as i64) };
+        t.easy.info.borrow_mut().upload_total = size;
         let head = Rc::new(head.out);
         // What tells no length ends where the application says so.
         let streams = matches!(version, HTTP2 | HTTP3);

@@ -1,0 +1,86 @@
+/* What is told of a connection that has been closed, of an upload that was none, and of an error that is over.
+ * covers: CURLINFO_ACTIVESOCKET, CURLINFO_LASTSOCKET, CURLINFO_CONN_ID, CURLINFO_CONTENT_LENGTH_UPLOAD_T, CURLINFO_CONTENT_LENGTH_UPLOAD, CURLINFO_OS_ERRNO */
+#include "check.h"
+
+static size_t drop(char *data, size_t size, size_t count, void *user)
+{
+  (void)data, (void)user;
+  return size * count;
+}
+
+static int is_open(CURL *easy)
+{
+  curl_socket_t fd = 0;
+  long last = 0;
+  curl_off_t number = -2;
+  SAME(curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &fd), CURLE_OK);
+  SAME(curl_easy_getinfo(easy, CURLINFO_LASTSOCKET, &last), CURLE_OK);
+  SAME(curl_easy_getinfo(easy, CURLINFO_CONN_ID, &number), CURLE_OK);
+  CHECK((fd == CURL_SOCKET_BAD) == (last == -1) && (fd == CURL_SOCKET_BAD) == (number == -1));
+  return fd != CURL_SOCKET_BAD;
+}
+
+static curl_off_t upload(CURL *easy)
+{
+  curl_off_t size = 55;
+  double old = 55;
+  SAME(curl_easy_getinfo(easy, CURLINFO_CONTENT_LENGTH_UPLOAD_T, &size), CURLE_OK);
+  SAME(curl_easy_getinfo(easy, CURLINFO_CONTENT_LENGTH_UPLOAD, &old), CURLE_OK);
+  CHECK(old == (double)size);
+  return size;
+}
+
+static long error_of_system(CURL *easy)
+{
+  long number = 55;
+  SAME(curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &number), CURLE_OK);
+  return number;
+}
+
+int main(void)
+{
+  int running = 1;
+  CURL *easy = curl_easy_init();
+  CHECK(!is_open(easy));
+  SAME(upload(easy), -1);
+  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, drop);
+  /* Twice: the second request is the first one's. */
+  for(int i = 0; i < 2; i++) {
+    curl_easy_setopt(easy, CURLOPT_URL, server("/bytes/5"));
+    SAME(curl_easy_perform(easy), CURLE_OK);
+    CHECK(is_open(easy));
+    SAME(upload(easy), 0);
+  }
+  curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
+  SAME(curl_easy_perform(easy), CURLE_OK);
+  CHECK(!is_open(easy));
+  curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 0L);
+  curl_easy_setopt(easy, CURLOPT_POSTFIELDS, "abc");
+  SAME(curl_easy_perform(easy), CURLE_OK);
+  CHECK(is_open(easy));
+  SAME(upload(easy), 3);
+  curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
+  /* An error of the system is the last transfer's, and outlives a reset. */
+  curl_easy_setopt(easy, CURLOPT_URL, "http://127.0.0.1:9/");
+  SAME(curl_easy_perform(easy), CURLE_COULDNT_CONNECT);
+  CHECK(!is_open(easy));
+  SAME(upload(easy), -1);
+  CHECK(error_of_system(easy) != 0);
+  curl_easy_reset(easy);
+  CHECK(error_of_system(easy) != 0);
+  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, drop);
+  curl_easy_setopt(easy, CURLOPT_URL, server("/bytes/5"));
+  SAME(curl_easy_perform(easy), CURLE_OK);
+  SAME(error_of_system(easy), 0);
+  /* A multi handle keeps its connections, and one who leaves knows nothing of them. */
+  CURLM *multi = curl_multi_init();
+  SAME(curl_multi_add_handle(multi, easy), CURLM_OK);
+  while(curl_multi_perform(multi, &running) == CURLM_OK && running)
+    curl_multi_poll(multi, NULL, 0, 1000, NULL);
+  CHECK(is_open(easy));
+  SAME(curl_multi_remove_handle(multi, easy), CURLM_OK);
+  CHECK(!is_open(easy));
+  SAME(curl_multi_cleanup(multi), CURLM_OK);
+  curl_easy_cleanup(easy);
+  return FAILURES;
+}
