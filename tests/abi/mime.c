@@ -119,6 +119,23 @@ int main(void)
   body = sent(easy); /* the tree is gone: a POST without a body */
   SAME_TEXT(body, "");
   free(body);
+  /* A name that a backslash cannot keep in its line is not sent, and an encoder that is none takes away the one before. */
+  for(int i = 0; i < 4; i++) {
+    mime = curl_mime_init(easy);
+    part = curl_mime_addpart(mime);
+    curl_mime_data(part, "x", 1);
+    (i & 1 ? curl_mime_filename : curl_mime_name)(part, i & 2 ? "a\nb" : "a\r\nX: y");
+    SAME(curl_mime_encoder(part, "base64"), CURLE_OK);
+    SAME(curl_mime_encoder(part, "no such"), CURLE_BAD_FUNCTION_ARGUMENT);
+    curl_easy_setopt(easy, CURLOPT_MIMEPOST, mime);
+    curl_easy_setopt(easy, CURLOPT_MIME_OPTIONS, (long)CURLMIMEOPT_FORMESCAPE);
+    SAME(curl_easy_perform(easy), CURLE_BAD_FUNCTION_ARGUMENT);
+    curl_easy_setopt(easy, CURLOPT_MIME_OPTIONS, 0L);
+    body = sent(easy);
+    CHECK(strstr(body, i & 2 ? "=\"a%0Ab\"\r\n" : "=\"a%0D%0AX: y\"\r\n") && strstr(body, "\r\n\r\nx\r\n--"));
+    free(body);
+    curl_mime_free(mime);
+  }
   curl_easy_cleanup(easy);
   curl_easy_cleanup(other);
   return FAILURES;

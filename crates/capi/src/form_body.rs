@@ -153,8 +153,11 @@ impl FormBody {
         FormBody::of(mime::mail(parts, headers, &mut engine::mime::boundary))
     }
 
-    fn of(body: Result<Body<Source>, mime::NotSevenBit>) -> Result<FormBody, Code> {
-        let body = body.map_err(|_| Code::ReadError)?;
+    fn of(body: Result<Body<Source>, mime::Unsendable>) -> Result<FormBody, Code> {
+        let body = body.map_err(|why| match why {
+            mime::Unsendable::NotSevenBit => Code::ReadError,
+            mime::Unsendable::LineBreak => Code::BadFunctionArgument,
+        })?;
         Ok(FormBody { body, next: 0, ready: Rc::from([]), taken: 0, current: None })
     }
 

@@ -308,11 +308,10 @@ pub unsafe extern "C-unwind" fn curl_mime_encoder(part: *mut c_void, encoding: *
     // SAFETY: a C string or NULL.
     let encoding = unsafe { bytes(encoding) };
     set(part, |part| {
-        part.encoder = match encoding {
-            None => None,
-            Some(name) => Some(Encoder::from_name(name).ok_or(Code::BadFunctionArgument)?),
-        };
-        Ok(())
+        // The one before is gone, also where there is none of that name.
+        part.encoder = encoding.and_then(Encoder::from_name);
+        let unknown = encoding.is_some() && part.encoder.is_none();
+        if unknown { Err(Code::BadFunctionArgument) } else { Ok(()) }
     })
 }
 

@@ -10,7 +10,7 @@ use engine::callbacks::ReadAnswer;
 use engine::mime::{MimeReader, MimeSource, boundary};
 use engine::{Error, Result};
 use tables::Code;
-use wire::mime::{self, Body, Content, Encoding, Escape, NotSevenBit, Part, Piece};
+use wire::mime::{self, Body, Content, Encoding, Escape, Part, Piece, Unsendable};
 
 /// Where a part's bytes come from when they are not in memory.
 #[derive(Clone)]
@@ -98,8 +98,11 @@ impl Read for Shared {
 }
 
 impl Pass {
-    fn of(body: std::result::Result<Body<FormSource>, NotSevenBit>) -> Result<Box<dyn MimeReader>> {
-        let body = body.map_err(|_| Error::from(Code::ReadError))?;
+    fn of(body: std::result::Result<Body<FormSource>, Unsendable>) -> Result<Box<dyn MimeReader>> {
+        let body = body.map_err(|why| match why {
+            Unsendable::NotSevenBit => Error::from(Code::ReadError),
+            Unsendable::LineBreak => Error::from(Code::BadFunctionArgument),
+        })?;
         let pieces = body.pieces.into_iter();
         Ok(Box::new(Pass { content_type: body.content_type, size: body.size, pieces, current: None }))
     }

@@ -79,7 +79,7 @@ pub fn form<S>(
     kind: Option<&[u8]>,
     escape: Escape,
     boundary: &mut dyn FnMut() -> String,
-) -> Result<Body<S>, NotSevenBit> {
+) -> Result<Body<S>, Unsendable> {
     let own = boundary();
     let mut layout = Layout::new(escape, false, boundary);
     layout.multipart(parts, &own, disposition_in(kind.unwrap_or(FORM_DATA)))?;
@@ -94,7 +94,7 @@ pub fn mail<S>(
     parts: Vec<Part<S>>,
     headers: &[Vec<u8>],
     boundary: &mut dyn FnMut() -> String,
-) -> Result<Body<S>, NotSevenBit> {
+) -> Result<Body<S>, Unsendable> {
     let own = boundary();
     let given = headers.iter().find(|line| is_header(line, "Content-Type"));
     let given = given.map(|line| line["Content-Type:".len()..].trim_ascii()).filter(|kind| !kind.is_empty());
@@ -112,6 +112,21 @@ pub fn mail<S>(
     layout.multipart(parts, &own, disposition_in(kind))?;
     layout.flush();
     Ok(Body { content_type, pieces: layout.pieces, size: layout.size })
+}
+
+/// Why a form or a mail cannot be laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unsendable {
+    /// [`NotSevenBit`]: it cannot be read as what it is said to be.
+    NotSevenBit,
+    /// A name has a line break and is to be escaped with backslashes.
+    LineBreak,
+}
+
+impl From<NotSevenBit> for Unsendable {
+    fn from(_: NotSevenBit) -> Unsendable {
+        Unsendable::NotSevenBit
+    }
 }
 
 const FORM_DATA: &[u8] = b"multipart/form-data";
@@ -168,7 +183,7 @@ impl<'a, S> Layout<'a, S> {
         parts: Vec<Part<S>>,
         boundary: &str,
         disposition: Option<&str>,
-    ) -> Result<(), NotSevenBit> {
+    ) -> Result<(), Unsendable> {
         let mut line_end: &[u8] = b"";
         for part in parts {
             self.put(&[line_end, b"--", boundary.as_bytes(), b"\r\n"]);
@@ -179,7 +194,8 @@ impl<'a, S> Layout<'a, S> {
         Ok(())
     }
 
-    fn part(&mut self, part: Part<S>, disposition: Option<&str>) -> Result<(), NotSevenBit> {
+    fn part(&mut self, part: Part<S>, disposition: Option<&str>) -> Result<(), Unsendable> {
+        self.check_names(&part)?;
         let inner = matches!(part.content, Content::Parts(_)).then(|| (self.boundary)());
         let inside = self.content_type(&part).and_then(|kind| disposition_in(&kind));
         self.head(&part, inner.as_deref(), disposition);
@@ -200,7 +216,16 @@ impl<'a, S> Layout<'a, S> {
         Ok(())
     }
 
-    fn memory(&mut self, bytes: Rc<[u8]>, encoder: Option<Encoder>) -> Result<(), NotSevenBit> {
+    /// A line break in a name would begin a header of the name's choosing. Percent has a way to write it, a backslash none.
+    fn check_names(&self, part: &Part<S>) -> Result<(), Unsendable> {
+        let breaks = |text: &Vec<u8>| text.iter().any(|octet| matches!(octet, b'\r' | b'\n'));
+        let written = self.escape == Escape::Backslash
+            && !part.headers.iter().any(|line| is_header(line, "Content-Disposition"));
+        let named = [&part.name, &part.filename].into_iter().flatten().any(breaks);
+        if written && named { Err(Unsendable::LineBreak) } else { Ok(()) }
+    }
+
+    fn memory(&mut self, bytes: Rc<[u8]>, encoder: Option<Encoder>) -> Result<(), Unsendable> {
         /// From this length on the application's bytes are not copied together with heads.
         const OWN_PIECE: usize = 4096;
         if let Some(encoder) = encoder {
@@ -417,6 +442,20 @@ mod tests {
              --B2\r\n\r\nplain\r\n--B2--\r\n\r\n\
              --B1\r\nContent-Disposition: attachment; filename=\"a\\\"b.txt\"\r\n\r\n###\r\n--B1--\r\n"
         );
+    }
+
+    #[test]
+    fn a_name_is_no_header() {
+        for (name, filename) in [(Some(b"a\r\nX: y".to_vec()), None), (None, Some(b"a\nb".to_vec()))] {
+            let part = || Part { name: name.clone(), filename: filename.clone(), ..Part::<()>::default() };
+            let form = |part, escape| form(vec![part], None, escape, &mut || "B".to_owned()).map(|_| ());
+            assert_eq!(form(part(), Escape::Backslash), Err(Unsendable::LineBreak));
+            assert_eq!(form(part(), Escape::Percent), Ok(()));
+            let own = Part { headers: vec![b"Content-Disposition: x".to_vec()], ..part() };
+            assert_eq!(form(own, Escape::Backslash), Ok(()));
+            let mail = mail(vec![part()], &[], &mut || "B".to_owned()).map(|_| ());
+            assert_eq!(mail, Err(Unsendable::LineBreak));
+        }
     }
 
     #[test]
