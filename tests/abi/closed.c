@@ -72,6 +72,10 @@ int main(void)
   curl_easy_setopt(easy, CURLOPT_URL, server("/bytes/5"));
   SAME(curl_easy_perform(easy), CURLE_OK);
   SAME(error_of_system(easy), 0);
+  curl_easy_setopt(easy, CURLOPT_URL, "file:///no/such/file");
+  SAME(curl_easy_perform(easy), CURLE_FILE_COULDNT_READ_FILE);
+  SAME(error_of_system(easy), 0);
+  curl_easy_setopt(easy, CURLOPT_URL, server("/bytes/5"));
   /* A multi handle keeps its connections, and one who leaves knows nothing of them. */
   CURLM *multi = curl_multi_init();
   SAME(curl_multi_add_handle(multi, easy), CURLM_OK);

@@ -44,7 +44,9 @@ static void easies(CURL *easy)
   SAME(curl_easy_pause(easy, CURLPAUSE_ALL), CURLE_BAD_FUNCTION_ARGUMENT);
   SAME(curl_easy_upkeep(easy), CURLE_OK);
   CHECK(curl_ws_recv(easy, NULL, 1, NULL, NULL) != CURLE_OK);
+  count = 55;
   CHECK(curl_ws_recv(NULL, byte, 1, &count, &frame) != CURLE_OK);
+  CHECK(!count && !frame);
   CHECK(curl_ws_send(easy, NULL, 1, NULL, 0, 0) != CURLE_OK);
   CHECK(curl_ws_send(NULL, byte, 1, &count, 0, 0) != CURLE_OK);
   CHECK(curl_ws_start_frame(NULL, 0, 0) != CURLE_OK);

@@ -41,14 +41,24 @@ pub unsafe extern "C-unwind" fn curl_ws_recv(
     received: *mut usize,
     meta: *mut *const WsFrame,
 ) -> c_int {
+    // Also where there is no handle: what programs look at without looking at the code is nothing then.
+    // SAFETY: each is NULL or writable, by the caller's promise.
+    unsafe {
+        if !received.is_null() {
+            *received = 0;
+        }
+        if !meta.is_null() {
+            *meta = ptr::null();
+        }
+    }
     run(easy, Entry::WsRecv, |easy, _| {
         if received.is_null() || meta.is_null() || buffer.is_null() && len > 0 {
             return Err(Code::BadFunctionArgument);
         }
-        // SAFETY: the caller's promise.
-        let buffer = unsafe {
-            (*received, *meta) = (0, ptr::null());
-            if len == 0 { &mut [][..] } else { std::slice::from_raw_parts_mut(buffer.cast::<u8>(), len) }
+        let buffer = match len {
+            0 => &mut [][..],
+            // SAFETY: the caller's promise.
+            _ => unsafe { std::slice::from_raw_parts_mut(buffer.cast::<u8>(), len) },
         };
         let frame = easy.easy.ws_receive(buffer)?;
         // SAFETY: the caller's promise.

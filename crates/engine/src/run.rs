@@ -96,6 +96,12 @@ async fn begin(multi: &Rc<MultiState>, easy: &Rc<EasyState>) -> Result<()> {
     watch.conclude(result)
 }
 
+/// Whether an error is one of those for which CURLINFO_OS_ERRNO.md promises a number; a file's is none.
+fn is_of_network(code: Code) -> bool {
+    use Code::*;
+    matches!(code, CouldntConnect | FailedInit | InterfaceFailed | OperationTimedout | RecvError | SendError)
+}
+
 /// Writes down how it ended.
 fn conclude(easy: &Rc<EasyState>, multi: &Rc<MultiState>, result: Result<()>) -> Code {
     easy.tell_frames();
@@ -107,7 +113,7 @@ fn conclude(easy: &Rc<EasyState>, multi: &Rc<MultiState>, result: Result<()>) ->
         info.total = info.since_start(now);
         if let Err(e) = &result {
             cold_path();
-            if e.os_errno() != 0 {
+            if e.os_errno() != 0 && is_of_network(e.code()) {
                 easy.os_errno.set(i64::from(e.os_errno()));
             }
             if e.proxy_code() != 0 {

@@ -452,6 +452,10 @@ fn connect_to(settings: &Settings, host: &str, port: u16) -> Result<Option<(Stri
         if !same_host || !same_port || text.starts_with('[') && !host.contains(':') {
             continue;
         }
+        if rest.starts_with('[') && !rest.contains(']') {
+            let text = format!("Invalid IPv6 address format in '{rest}'");
+            return Err(Error::new(Code::SetoptOptionSyntax, text));
+        }
         let (to_host, to_port) = split_host(rest).unwrap_or((rest, ""));
         let to_host = if to_host.is_empty() { host } else { to_host };
         let wrong = || {
@@ -806,7 +810,9 @@ mod tests {
         assert_eq!(led("::1", 80), Some(("::1".into(), 82)));
         assert_eq!(led("c", 90), Some(("::2".into(), 90)));
         assert_eq!(led("c", 80), None);
-        s.set_list(O::ConnectTo, Some(vec![Text::from(&b"::a:x"[..])])).unwrap();
-        assert_eq!(connect_to(&s, "c", 80).unwrap_err().code(), Code::SetoptOptionSyntax);
+        for faulty in ["::a:x", "::[::1:80"] {
+            s.set_list(O::ConnectTo, Some(vec![Text::from(faulty.as_bytes())])).unwrap();
+            assert_eq!(connect_to(&s, "c", 80).unwrap_err().code(), Code::SetoptOptionSyntax);
+        }
     }
 }

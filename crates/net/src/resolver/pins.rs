@@ -43,7 +43,7 @@ impl Pin {
 
     fn read(entry: &str) -> Option<Pin> {
         if let Some(rest) = entry.strip_prefix('-') {
-            let named = host_and_port(rest).and_then(|(host, port)| Some((host, port.parse().ok()?)));
+            let named = host_and_port(rest).and_then(|(host, port)| Some((host, number(port)?)));
             return Some(named.map_or(Pin::Nothing, |(host, port)| Pin::Remove { host, port }));
         }
         let rest = entry.strip_prefix('+');
@@ -53,7 +53,7 @@ impl Pin {
         }
         let (host, rest_of) = host_and_port(rest.unwrap_or(entry))?;
         let (port, list) = rest_of.split_once(':')?;
-        let port = port.parse().ok()?;
+        let port = number(port)?;
         let addresses = list.split(',').filter(|a| !a.is_empty()).map(|a| address(a, port));
         let list = addresses.collect::<Option<Vec<SocketAddr>>>()?;
         let addresses = (!list.is_empty()).then(|| Arc::new(Addresses { list }))?;
@@ -71,6 +71,11 @@ fn host_and_port(text: &str) -> Option<(String, &str)> {
         None => text.split_once(':')?,
     };
     (!host.is_empty()).then(|| (host.to_ascii_lowercase(), rest))
+}
+
+/// A port; digits alone, without a sign.
+fn number(text: &str) -> Option<u16> {
+    text.starts_with(|first: char| first.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
 fn address(text: &str, port: u16) -> Option<SocketAddr> {
@@ -102,6 +107,7 @@ mod tests {
         assert_eq!(add("*:443:1.2.3.4").0, "*");
         assert_eq!(add("[fe80::1]:1:1.2.3.4").0, "fe80::1");
         assert_eq!(Pin::parse("-a").unwrap(), Pin::Nothing);
+        assert!(Pin::parse("a:+80:1.2.3.4").is_err(), "a port has no sign");
         for entry in ["", "+", ":", ":80:1.2.3.4", "+::1.2.3.4"] {
             assert_eq!(Pin::parse(entry).unwrap(), Pin::Nothing, "{entry}: no host");
         }
