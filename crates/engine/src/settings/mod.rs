@@ -12,7 +12,6 @@ mod values;
 mod websocket;
 
 use std::cell::Cell;
-use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
