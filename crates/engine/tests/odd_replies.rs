@@ -166,6 +166,81 @@ fn what_nobody_took_is_not_counted() {
     }
 }
 
+/// What begins with the end of a line ends the head: what follows it there is body.
+#[test]
+fn a_head_ends_where_a_line_begins_with_its_end() {
+    for (reply, body) in [
+        ("A: b\r\n\rContent-Length: 1\r\n\r\nok", "\r\nok"),
+        ("A: b\r\n\r\r\nC: d\r\n\r\nok", "C: d\r\n\r\nok"),
+    ] {
+        assert_eq!(fetched(&format!("HTTP/1.1 200 OK\r\n{reply}")), (Code::Ok, String::new(), body.into()));
+    }
+}
+
+/// What is asked of the reply decides what of it is judged, and in which words.
+// covers: CURLOPT_TRANSFER_ENCODING, CURLOPT_MAXFILESIZE, CURLOPT_HTTP_VERSION, CURLINFO_RESPONSE_CODE, CURLINFO_HTTP_VERSION
+#[test]
+fn what_was_asked_decides_what_is_a_fault() {
+    let asked = |options: &[(O, i64)], reply: &str| {
+        let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), send(reply), Step::Finish]]);
+        let (easy, _app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
+        options.iter().for_each(|(option, value)| long(&easy, *option, *value));
+        let code = easy.perform();
+        let status = easy.state().info.borrow().response_code;
+        (code, easy.state().message(), status)
+    };
+    let fine = |status| (Code::Ok, String::new(), status);
+    let coded = |codings: &str| {
+        format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: {codings}\r\nContent-Length: 6\r\n\r\n")
+    };
+    assert_eq!(asked(&[(O::Nobody, 1)], &coded("chunked, gzip")), fine(200));
+    let (code, words, _) = asked(&[(O::TransferEncoding, 1)], &coded("chunked, identity"));
+    assert_eq!(code, Code::BadContentEncoding);
+    assert_eq!(words, "Reject response due to 'chunked' not being the last Transfer-Encoding");
+    // No coding is an answer, too, and then the end of the connection ends the body.
+    assert_eq!(asked(&[(O::TransferEncoding, 1)], &coded("identity")), fine(200));
+    let limited = [(O::Nobody, 1), (O::MaxfilesizeLarge, 5)];
+    let (code, words, _) = asked(&limited, "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n");
+    assert_eq!((code, words.as_str()), (Code::FilesizeExceeded, "Maximum file size exceeded"));
+    let (code, words, _) = asked(&[(O::HttpVersion, 1)], "HTTP/1.1 101 Go\r\n\r\nx");
+    assert_eq!(code, Code::WeirdServerReply);
+    assert_eq!(words, "server sent 101 response while not talking HTTP/1.1");
+    assert_eq!(asked(&[(O::Failonerror, 1)], "HTTP/3 404\r\nContent-Length: 0\r\n\r\n"), fine(200));
+    assert_eq!(asked(&[], "HTTP/1.1 403 \rNo\r\n\r\n").2, 403);
+}
+
+/// An empty first line goes to the application like a head, before it is told that there is none.
+#[test]
+fn an_empty_line_before_the_reply() {
+    let peer =
+        RawPeer::start(vec![vec![expect("\r\n\r\n"), send("\r\nHTTP/1.1 200 OK\r\n\r\n"), Step::Finish]]);
+    let (easy, app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
+    assert_eq!(easy.perform(), Code::UnsupportedProtocol);
+    assert_eq!(*app.headers.borrow(), b"\r\n");
+    assert_eq!(easy.state().info.borrow().header_size, 2);
+}
+
+/// A Location that is a URL of its own is told without being encoded, and what is no URL at all as it came.
+// covers: CURLINFO_REDIRECT_URL
+#[test]
+fn a_location_of_its_own_is_not_encoded() {
+    for (location, follows, told) in [
+        ("http://a.example/b c", 0, "http://a.example/b c"),
+        ("https://a.example", 0, "https://a.example/"),
+        ("http://[::1", 1, "http://[::1"),
+        ("mailto:a", 1, "mailto:a"),
+    ] {
+        let reply = format!("HTTP/1.1 301 M\r\nContent-Length: 0\r\nLocation: {location}\r\n\r\n");
+        let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), send(&reply), Step::Finish]]);
+        let (easy, _app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
+        long(&easy, O::Followlocation, follows);
+        long(&easy, O::Maxredirs, 0);
+        easy.perform();
+        let state = easy.state();
+        assert_eq!(state.info.borrow().rare.redirect_url.as_deref(), Some(told.as_bytes()));
+    }
+}
+
 /// Where a reply would have led is told whatever its status, when all of it has come.
 // covers: CURLINFO_REDIRECT_URL
 #[test]

@@ -169,6 +169,50 @@ fn garbage_in_a_connect_reply() {
     }
 }
 
+/// Who wants to hear of refusals (CURLOPT_FAILONERROR) hears of a proxy's in the same words.
+// covers: CURLOPT_FAILONERROR, --fail, CURLOPT_HTTPPROXYTUNNEL
+#[test]
+fn a_refused_tunnel_is_an_http_error_for_who_asked() {
+    let refused = |reply: &str, login: &str, fail: i64| {
+        let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), send(reply), Step::Finish]]);
+        let (easy, _app) = handle("http://a.example/");
+        text(&easy, O::Proxy, &format!("http://{login}127.0.0.1:{}", peer.port()));
+        long(&easy, O::Httpproxytunnel, 1);
+        long(&easy, O::Failonerror, fail);
+        (easy.perform(), easy.state().message())
+    };
+    let asks = "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=x\r\nContent-Length: 2\r\n\r\n";
+    for (reply, login, fail, code, words) in [
+        (
+            "HTTP/1.1 404 No\r\n\r\n".to_owned(),
+            "",
+            1,
+            Code::HttpReturnedError,
+            "The requested URL returned error: 404",
+        ),
+        (
+            "HTTP/1.1 404 No\r\n\r\n".to_owned(),
+            "",
+            0,
+            Code::CouldntConnect,
+            "CONNECT tunnel failed, response 404",
+        ),
+        (format!("{asks}no"), "", 1, Code::HttpReturnedError, "The requested URL returned error: 407"),
+        (format!("{asks}no"), "u:p@", 1, Code::HttpReturnedError, "HTTP response code said error"),
+        (format!("{asks}no"), "u:p@", 0, Code::CouldntConnect, "CONNECT tunnel failed, response 407"),
+        (format!("{asks}n"), "", 1, Code::RecvError, "Proxy CONNECT aborted"),
+        (
+            "\r\nHTTP/1.1 200 OK\r\n\r\n".to_owned(),
+            "",
+            0,
+            Code::CouldntConnect,
+            "CONNECT tunnel failed, response 0",
+        ),
+    ] {
+        assert_eq!(refused(&reply, login, fail), (code, words.to_owned()), "{reply:?} {login} {fail}");
+    }
+}
+
 /// A proxy that asks without saying how long its body is has none, and is answered where it asked; one that closes
 /// behind a challenge that was being answered is connected to again.
 // covers: CURLOPT_PROXYAUTH, --proxy-digest

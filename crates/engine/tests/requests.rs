@@ -5,7 +5,7 @@ mod common;
 
 use std::rc::Rc;
 
-use common::{handle, long};
+use common::{handle, long, text};
 use tables::{Code, EasyOption as O};
 use testkit::raw::{RawPeer, Script, Step, expect, send};
 use warmwire_engine::Easy;
@@ -79,6 +79,19 @@ fn a_url_handle_takes_the_port_and_its_blanks_are_encoded() {
         long(easy, O::Port, i64::from(port));
     });
     assert!(request.starts_with("GET /a%20b HTTP/1.1\r\n"), "{request}");
+}
+
+/// The application's Connection fields stand behind all others, those of the body among them.
+// covers: CURLOPT_HTTPHEADER
+#[test]
+fn connection_is_the_last_field() {
+    let request = asked(|easy, _| {
+        text(easy, O::Copypostfields, "a=b");
+        lines(easy, O::Httpheader, &["Connection: close", "X-Own: y"]);
+    });
+    let (head, body) = request.split_once("\r\n\r\n").unwrap();
+    assert!(head.ends_with("X-Own: y\r\nContent-Length: 3\r\nContent-Type: application/x-www-form-urlencoded\r\nConnection: close"), "{request}");
+    assert_eq!(body, "a=b");
 }
 
 // covers: CURLOPT_TRANSFER_ENCODING

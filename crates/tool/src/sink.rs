@@ -331,7 +331,7 @@ mod tests {
         let name = in_directory(Some(&folder("server")), b"f");
         let there = path(&name);
         fs::write(&there, "old").unwrap();
-        let mut sink = Sink::file(Some(name), Clobber::Default);
+        let mut sink = Sink::file(Some(name.clone()), Clobber::Default);
         sink.named_by_server = true;
         assert!(!sink.open(&mut messages()));
         assert_eq!(fs::read(there).unwrap(), b"old");

@@ -16,7 +16,7 @@ use crate::raw::{Asked, Instead, Prior};
 use crate::raw::{Callbacks, DebugKind, Easy, EasyOption, ProgressCounts, ReadAnswer, SeekAnswer, Written};
 use crate::report::Exchanges;
 use crate::request::{Bytes, Method, Request, Resume};
-use crate::sink::Sink;
+use crate::sink::{Sink, Stream};
 use crate::sockets::Sockets;
 use crate::spool::Spool;
 use crate::system;
@@ -223,8 +223,9 @@ impl Transfer {
     }
 
     fn put_head(&self, data: &[u8]) -> io::Result<()> {
-        // A trace may go to standard output, too, and then has its lines between those of the head.
-        let together = !self.env.traces();
+        // A trace may go to standard output, too, and then has its lines between those of the head; so has --dump-header.
+        let dumped = self.heads.borrow().as_ref().is_some_and(|heads| matches!(heads.stream, Stream::Stdout));
+        let together = !self.env.traces() && !dumped;
         self.out.borrow_mut().write_head(data, together, &mut self.env.messages.borrow_mut())
     }
 

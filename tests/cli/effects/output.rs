@@ -17,6 +17,16 @@ fn parts_of_a_url_of_an_unknown_scheme() {
     assert_eq!(ran.stdout, "foo|me|pw||example.com|50|/a/|b=c|d||foo://me:pw@example.com:50/a/?b=c#d");
 }
 
+/// With the heads dumped to where they are shown, each line stands there twice, one behind the other.
+// covers: --dump-header, --show-headers
+#[test]
+fn heads_shown_and_dumped_to_one_place() {
+    let server = HttpServer::plain();
+    let text = curl(&["-i", "-D", "-", &server.url("/body/3")]).text();
+    let lines: Vec<&str> = text.split_inclusive("\r\n").collect();
+    assert!(lines[0].starts_with("HTTP/1.1 200") && lines[0] == lines[1] && lines[2] == lines[3], "{text}");
+}
+
 // covers: --data-ascii, --data-raw
 #[test]
 fn bodies_from_the_command_line() {

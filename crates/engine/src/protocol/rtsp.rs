@@ -126,7 +126,8 @@ pub fn request(t: &mut Transfer, link: &Link) -> Result<Request> {
     if matches!(method, Method::Setup | Method::Describe) {
         http::time_condition_field(t, &mut head);
     }
-    head.custom_lines(t, link, &body);
+    head.custom_lines(t, &body);
+    head.connection_field(t, link);
     if let (RequestBody::Plain, Some(size), Some(kind)) = (follows, body.size, method.content_type()) {
         head.unless_custom("Content-Length", Some(size.to_string().as_bytes()));
         head.unless_custom("Content-Type", Some(kind.as_bytes()));

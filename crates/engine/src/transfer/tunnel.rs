@@ -16,7 +16,7 @@ use net::http3::tunnel::Http3Tunnel;
 use tables::{Code, EasyOption as O};
 use wire::h2::Fields;
 use wire::http1::status::connect_status;
-use wire::http1::{ChunkedDecoder, HeaderLine, check_octets, continue_line, is_empty_line, own_line};
+use wire::http1::{ChunkedDecoder, HeaderLine, check_octets, continue_line, ends_head, own_line};
 
 use super::Transfer;
 use super::auth::{Ask, Scheme, Steps};
@@ -123,7 +123,7 @@ async fn connect_tunnel(
         t.easy.trace("http-proxy", || format!("asks {}:{} for a tunnel", proxy.host, proxy.port));
         note_request(t, &head);
         tunnel.send(head.text()).await.map_err(|e| send_failed(&e))?;
-        let reply = reply(t, &mut tunnel, goal).await?;
+        let mut reply = reply(t, &mut tunnel, goal).await?;
         if reply.cut_off && (!proves || reply.challenges.is_empty()) {
             return Err(aborted());
         }
@@ -134,8 +134,8 @@ async fn connect_tunnel(
         }
         // What a 407 says is read to its end before anything is decided: a body that is none counts for more than the
         // refusal, as in curl.
-        let ended = status == 407 && !reply.cut_off && skip_body(t, &mut tunnel, &reply).await?;
-        if !another_round(t, proxy, &reply, &mut steps).await {
+        let ended = status == 407 && !reply.cut_off && skip_body(t, &mut tunnel, &mut reply).await?;
+        if !another_round(t, proxy, &reply, &mut steps).await? {
             break;
         }
         if !reply.keep_alive || !ended {
@@ -235,27 +235,43 @@ async fn connect_stream(
         let challenges = fields.iter().filter(|(name, _)| *name == b"proxy-authenticate");
         let challenges = challenges.map(|(_, value)| value.to_vec()).collect();
         let reply = Reply { status, keep_alive: true, challenges, ..Reply::default() };
-        if !another_round(t, proxy, &reply, &mut steps).await {
+        if !another_round(t, proxy, &reply, &mut steps).await? {
             break;
         }
     }
     Err(refused(goal, status))
 }
 
-/// Whether a refusal asks for credentials that we have.
-async fn another_round(t: &Transfer, proxy: &Proxy, reply: &Reply, steps: &mut Steps) -> bool {
-    if reply.status != 407 {
-        return false;
+/// Whether a refusal asks for credentials that we have. If not, it is an error of its own for who wants to hear of those
+/// (CURLOPT_FAILONERROR).
+async fn another_round(t: &Transfer, proxy: &Proxy, reply: &Reply, steps: &mut Steps) -> Result<bool> {
+    let mut problem = false;
+    if reply.status == 407 {
+        let by_ticket = t.auth.borrow().proxy.uses(Scheme::Negotiate);
+        if by_ticket {
+            let challenges = Some(&reply.challenges);
+            listen(t, proxy.whom(), &mut steps.negotiate, challenges, reply.keep_alive).await;
+        }
+        let mut memory = t.auth.borrow_mut();
+        let heard = memory.proxy.challenged(&reply.challenges, &proxy.peer(), steps);
+        t.easy.info.borrow_mut().rare.proxy_auth_available = heard.offered as i64;
+        problem = heard.problem;
+        if !problem && proxy.login_or_unnamed(by_ticket).is_some() && memory.proxy.pick(heard.usable) {
+            return Ok(true);
+        }
     }
-    let by_ticket = t.auth.borrow().proxy.uses(Scheme::Negotiate);
-    if by_ticket {
-        let challenges = Some(&reply.challenges);
-        listen(t, proxy.whom(), &mut steps.negotiate, challenges, reply.keep_alive).await;
+    if reply.body_cut && !problem {
+        return Err(aborted());
     }
-    let mut memory = t.auth.borrow_mut();
-    let heard = memory.proxy.challenged(&reply.challenges, &proxy.peer(), steps);
-    t.easy.info.borrow_mut().rare.proxy_auth_available = heard.offered as i64;
-    !heard.problem && proxy.login_or_unnamed(by_ticket).is_some() && memory.proxy.pick(heard.usable)
+    match t.on(O::Failonerror) && reply.status >= 400 {
+        // Of credentials that are not believed curl has no more to say.
+        true if problem => Err(Error::from(Code::HttpReturnedError)),
+        true => {
+            let text = format!("The requested URL returned error: {}", reply.status);
+            Err(Error::new(Code::HttpReturnedError, text))
+        }
+        false => Ok(false),
+    }
 }
 
 /// The request in this version, and whether it proves who is asking. Datagrams are asked for by a path (RFC 9298 §3): of
@@ -365,6 +381,8 @@ struct Reply {
     upgraded: bool,
     /// The proxy closed before the empty line.
     cut_off: bool,
+    /// The proxy closed within the body.
+    body_cut: bool,
 }
 
 /// The lines of a head, each with those that continue it: one is known to be whole when the next has begun.
@@ -377,7 +395,7 @@ impl Lines<'_> {
     /// The next one; `None` where the proxy has closed.
     async fn whole(&mut self) -> Result<Option<Vec<u8>>> {
         let Some(mut line) = self.one().await? else { return Ok(None) };
-        while !is_empty_line(&line) {
+        while !ends_head(&line) {
             let next = self.tunnel.next_octet().await.map_err(|e| receive_failed(&e))?;
             let more = match next {
                 Some(b' ' | b'\t') => self.one().await?,
@@ -416,6 +434,10 @@ async fn reply(t: &Transfer, tunnel: &mut TunnelFilter, goal: For) -> Result<Rep
             (reply.keep_alive, reply.cut_off) = (false, true);
             return Ok(reply);
         };
+        if ends_head(&line) {
+            hand_out(t, &line, false)?;
+            return Ok(reply);
+        }
         check_octets(&line)?;
         hand_out(t, &line, !is_first)?;
         if std::mem::take(&mut is_first) {
@@ -424,8 +446,6 @@ async fn reply(t: &Transfer, tunnel: &mut TunnelFilter, goal: For) -> Result<Rep
                 (reply.status, reply.keep_alive) = (code, version >= 11);
             }
             t.easy.info.borrow_mut().rare.connect_code = i64::from(reply.status);
-        } else if is_empty_line(&line) {
-            return Ok(reply);
         } else if let Some(field) = HeaderLine::parse(&line) {
             reply.field(t, goal, &field)?;
         }
@@ -462,8 +482,8 @@ impl Reply {
     }
 }
 
-/// Reads over the body of a refusal; false when more than that came.
-async fn skip_body(t: &Transfer, tunnel: &mut TunnelFilter, reply: &Reply) -> Result<bool> {
+/// Reads over the body of a refusal; false when more than that came, or less.
+async fn skip_body(t: &Transfer, tunnel: &mut TunnelFilter, reply: &mut Reply) -> Result<bool> {
     let filter: &mut dyn Filter = tunnel;
     let mut buf = vec![0; 32 * 1024];
     if reply.chunked {
@@ -473,7 +493,8 @@ async fn skip_body(t: &Transfer, tunnel: &mut TunnelFilter, reply: &Reply) -> Re
         while !chunks.done() {
             let n = filter.read(&mut buf).await.map_err(|e| receive_failed(&e))?;
             if n == 0 {
-                return Err(aborted());
+                reply.body_cut = true;
+                return Ok(false);
             }
             rest = buf[..n].to_vec();
             let used = chunks
@@ -495,7 +516,8 @@ async fn skip_body(t: &Transfer, tunnel: &mut TunnelFilter, reply: &Reply) -> Re
         let room = buf.len().min(usize::try_from(left).unwrap_or(usize::MAX));
         let n = filter.read(&mut buf[..room]).await.map_err(|e| receive_failed(&e))?;
         if n == 0 {
-            return Err(aborted());
+            reply.body_cut = true;
+            return Ok(false);
         }
         left -= n as u64;
     }
@@ -506,7 +528,7 @@ async fn skip_body(t: &Transfer, tunnel: &mut TunnelFilter, reply: &Reply) -> Re
 fn hand_out(t: &Transfer, line: &[u8], is_field: bool) -> Result<()> {
     t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, line);
     // CURLOPT_SUPPRESS_CONNECT_HEADERS.md speaks of the callbacks alone.
-    if is_field && !is_empty_line(line) {
+    if is_field {
         if HeaderLine::parse(line).is_none() {
             return Err(Error::new(Code::BadFunctionArgument, "Invalid response header"));
         }

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use wire::http1::chunked::ChunkError;
 use wire::http1::status::Opening;
 use wire::http1::{
-    ChunkedDecoder, HeaderLine, LineBuffer, Part, StatusLine, TooLarge, check_octets, is_empty_line,
+    ChunkedDecoder, HeaderLine, LineBuffer, Part, StatusLine, TooLarge, check_octets, ends_head,
 };
 
 use super::told::{BodyFraming, Told, status, unfold};
@@ -227,19 +227,21 @@ impl Exchange for Http1 {
         let bytes = &self.received.rest()[..self.found.len];
         let status = self.first.then(|| status(bytes, self.told.reading.dialect));
         let (mut line, mut octets) = (bytes, Ok(()));
-        if !self.found.plain {
+        // What begins with the end of a line ends the head, whatever follows, as in curl.
+        if !self.found.plain && !ends_head(bytes) {
             cold_path();
             octets = unfold(bytes, &mut self.joined);
             line = &self.joined;
         }
         self.head_ended = false;
         let says = match (status, octets) {
-            (Some(Err(fault)), _) | (_, Err(fault)) => Err(fault),
+            (Some(Err(fault)), _) => Err(fault),
+            (status, Err(bad)) => Err(Fault::Octet(bad, status.and_then(Result::ok))),
             (Some(Ok(status)), _) => {
                 self.told.begin(status);
                 Ok(Says::Status(status))
             }
-            (None, _) if is_empty_line(line) => {
+            (None, _) if ends_head(line) => {
                 self.head_ended = true;
                 self.told.end();
                 Ok(Says::End)
@@ -374,7 +376,7 @@ impl Exchange for Http1 {
         let line = all[self.trailers_told..].split_inclusive(|b| *b == b'\n').next()?;
         self.trailers_told += line.len();
         let field = HeaderLine::parse(line).map(Says::Field).ok_or(Fault::NoColon);
-        let says = check_octets(line).map_err(Fault::Octet).and(field);
+        let says = check_octets(line).map_err(|bad| Fault::Octet(bad, None)).and(field);
         self.joined.clear();
         self.joined.extend_from_slice(line.trim_ascii_end());
         self.joined.extend_from_slice(b"\r\n");

@@ -78,7 +78,8 @@ pub enum Fault {
     Status(BadStatus),
     /// A first line that is none of RTSP's.
     NotRtsp,
-    Octet(BadOctet),
+    /// With what the first line says in spite of it.
+    Octet(BadOctet, Option<StatusLine>),
     /// A field without a colon.
     NoColon,
     /// A Content-Length that is none, or another than before.

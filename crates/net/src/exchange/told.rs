@@ -5,7 +5,7 @@ use std::hint::cold_path;
 
 use wire::http1::framing::{BadCoding, BadLength, Length, content_length};
 use wire::http1::status::{ALIAS, Opening, opening};
-use wire::http1::{HeaderLine, StatusLine, TransferCodings, check_octets, continue_line};
+use wire::http1::{BadOctet, HeaderLine, StatusLine, TransferCodings, check_octets, continue_line};
 
 use super::{Body, Dialect, Fault, Reading};
 
@@ -70,7 +70,8 @@ impl Told {
                 self.content_length(field.value).map_err(|BadLength| Fault::Length)?
             }
             16 if field.is("proxy-connection") => self.proxy_connection(field),
-            17 if !self.bodyless && field.is("transfer-encoding") => {
+            // curl does not judge the coding of a body that will not come.
+            17 if !self.bodyless && !self.reading.head_only && field.is("transfer-encoding") => {
                 self.transfer_encoding(field.value).map_err(Fault::Coding)?
             }
             _ => {}
@@ -96,7 +97,7 @@ impl Told {
     /// What it all comes to.
     pub fn body(&self) -> Body {
         let framing = self.framing();
-        let coded = self.codings.chunked || !self.codings.others.is_empty();
+        let coded = self.codings.hide_length();
         Body {
             exists: self.exists(),
             // RFC 9112 §6.3: the coding wins, once nothing can make a fault of the two.
@@ -122,7 +123,7 @@ impl Told {
             BodyFraming::ChunkedRaw
         } else if self.codings.chunked {
             BodyFraming::Chunked
-        } else if let Some(length) = self.length.filter(|_| self.codings.others.is_empty()) {
+        } else if let Some(length) = self.length.filter(|_| !self.codings.hide_length()) {
             BodyFraming::Length(length)
         } else if self.reading.dialect == Dialect::Rtsp {
             BodyFraming::Length(0)
@@ -196,10 +197,10 @@ pub(super) fn status(line: &[u8], dialect: Dialect) -> Result<StatusLine, Fault>
 }
 
 /// Joins the lines of a folded field (RFC 9112 §5.2) with one blank each.
-pub(super) fn unfold(part: &[u8], joined: &mut Vec<u8>) -> Result<(), Fault> {
+pub(super) fn unfold(part: &[u8], joined: &mut Vec<u8>) -> Result<(), BadOctet> {
     joined.clear();
     for line in part.split_inclusive(|b| *b == b'\n') {
-        check_octets(line).map_err(Fault::Octet)?;
+        check_octets(line)?;
         if joined.is_empty() {
             joined.extend_from_slice(line);
             continue;

@@ -89,7 +89,7 @@ impl Inflate {
         self.state = match (first, second) {
             (0x1f, 0x8b) if self.accepts_gzip => State::GzipHeader,
             _ if is_zlib => State::Zlib,
-            _ if self.accepts_gzip => return Err(Error::Corrupt),
+            _ if self.accepts_gzip => return Err(Error::Deflate("incorrect header check")),
             _ => State::Raw,
         };
         if self.state == State::GzipHeader {
@@ -120,7 +120,7 @@ impl Inflate {
     }
 
     fn inflate(&mut self, input: &[u8], output: &mut [u8]) -> Result<Progress, Error> {
-        let step = self.inflater.step(input, output).map_err(|_| Error::Corrupt)?;
+        let step = self.inflater.step(input, output).map_err(|_| Error::Deflate("corrupt data"))?;
         if self.state == State::Gzip {
             self.crc.update(&output[..step.made]);
         }
@@ -138,10 +138,11 @@ impl Inflate {
         let (taken, rest) = input.split_at(input.len().min(GZIP_TRAILER - self.held.len()));
         self.held.extend_from_slice(taken);
         if let &[a, b, c, d, e, f, g, h] = self.held.as_slice() {
-            let fits = u32::from_le_bytes([a, b, c, d]) == self.crc.sum()
-                && u32::from_le_bytes([e, f, g, h]) == self.crc.amount();
-            if !fits {
-                return Err(Error::Corrupt);
+            if u32::from_le_bytes([a, b, c, d]) != self.crc.sum() {
+                return Err(Error::Deflate("incorrect data check"));
+            }
+            if u32::from_le_bytes([e, f, g, h]) != self.crc.amount() {
+                return Err(Error::Deflate("incorrect length check"));
             }
             self.state = State::End;
         }
@@ -157,8 +158,11 @@ fn gzip_header_length(header: &[u8]) -> Result<Option<usize>, Error> {
     const HAS_COMMENT: u8 = 16;
     const RESERVED: u8 = 0xe0;
     let &[_, _, method, flags, _, _, _, _, _, _, ref rest @ ..] = header else { return Ok(None) };
-    if method != 8 || flags & RESERVED != 0 {
-        return Err(Error::Corrupt);
+    if method != 8 {
+        return Err(Error::Deflate("unknown compression method"));
+    }
+    if flags & RESERVED != 0 {
+        return Err(Error::Deflate("unknown header flags set"));
     }
     let mut length = 10;
     if flags & HAS_EXTRA != 0 {
@@ -180,7 +184,7 @@ fn gzip_header_length(header: &[u8]) -> Result<Option<usize>, Error> {
         let mut crc = Crc::new();
         crc.update(before);
         if crc.sum() as u16 != u16::from_le_bytes([low, high]) {
-            return Err(Error::Corrupt);
+            return Err(Error::Deflate("header crc mismatch"));
         }
         length += 2;
     }

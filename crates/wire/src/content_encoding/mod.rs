@@ -28,6 +28,8 @@ pub enum Error {
     /// A body arrived in a coding that is not known.
     Unknown,
     Corrupt,
+    /// The same of gzip and deflate, where programs know zlib's words for it.
+    Deflate(&'static str),
     /// Octets follow the end of the compressed data.
     TrailingData,
     /// The body ended before the compressed data did.
@@ -176,12 +178,13 @@ impl Stage {
 
 impl fmt::Display for Error {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Error::Deflate(why) = self {
+            return write!(formatter, "Error while processing content unencoding: {why}");
+        }
         formatter.write_str(match self {
             Error::TooMany => "Reject response exceeding limit of 5 content encodings",
-            Error::Unknown => {
-                "Unrecognized content encoding type. libcurl understands deflate, gzip, br, zstd content encodings."
-            }
-            Error::Corrupt => "Error while processing content unencoding: corrupt data",
+            Error::Unknown => "Unrecognized content encoding type",
+            Error::Corrupt | Error::Deflate(_) => "Unrecognized or bad HTTP Content or Transfer-Encoding",
             Error::TrailingData => "Multi-member gzip response not supported",
             Error::Truncated => "Compressed content did not end cleanly, data truncated?",
             Error::TooLarge => "the compressed data needs too much memory",

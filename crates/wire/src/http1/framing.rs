@@ -34,8 +34,10 @@ fn number(digits: &[u8]) -> Result<Length, BadLength> {
 /// Why transfer codings cannot be undone; the texts are curl's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BadCoding {
-    /// Whoever chunks is the last to do anything.
+    /// Whoever chunks is the last to do anything, and what follows was not asked for.
     AfterChunked(String),
+    /// The same where other codings were asked for.
+    NotLast,
     /// It was not asked for (TE).
     Unsolicited(String),
     TooMany,
@@ -47,6 +49,9 @@ impl BadCoding {
         match self {
             BadCoding::AfterChunked(name) => {
                 format!("A Transfer-Encoding ({name}) was listed after chunked")
+            }
+            BadCoding::NotLast => {
+                "Reject response due to 'chunked' not being the last Transfer-Encoding".to_owned()
             }
             BadCoding::Unsolicited(name) => format!("Unsolicited Transfer-Encoding ({name}) found"),
             BadCoding::TooMany => {
@@ -63,18 +68,29 @@ pub struct TransferCodings {
     /// Those beside chunked that change anything, as a list.
     pub others: Vec<u8>,
     count: usize,
+    /// Codings were asked for, and an answer was given, be it that there is none.
+    answered: bool,
 }
 
 impl TransferCodings {
+    /// Where the message ends is not for Content-Length to say (RFC 9112 §6.3).
+    pub fn hide_length(&self) -> bool {
+        self.chunked || self.answered || !self.others.is_empty()
+    }
+
     /// Adds what a field's value says. `asked`: others than chunked were asked for; `raw`: they are not undone.
     pub fn add(&mut self, value: &[u8], asked: bool, raw: bool) -> Result<(), BadCoding> {
+        self.answered |= asked && !raw;
+        let mut chunked_here = false;
         for coding in value.split(|b| *b == b',').map(<[u8]>::trim_ascii).filter(|c| !c.is_empty()) {
             let name = || String::from_utf8_lossy(coding).into_owned();
             if coding.eq_ignore_ascii_case(b"chunked") {
-                self.chunked = true;
+                (self.chunked, chunked_here) = (true, true);
             } else if raw {
                 continue;
-            } else if self.chunked {
+            } else if asked && self.chunked {
+                return Err(BadCoding::NotLast);
+            } else if chunked_here {
                 return Err(BadCoding::AfterChunked(name()));
             } else if coding.eq_ignore_ascii_case(b"identity") {
                 continue;
@@ -132,9 +148,18 @@ mod tests {
         assert_eq!(added(&["gzip", "deflate, chunked"], true, false), Ok((true, "gzip, deflate".into())));
         assert_eq!(added(&["gzip, chunked"], false, true), Ok((true, String::new())));
         assert_eq!(added(&["gzip, chunked"], false, false), Err(BadCoding::Unsolicited(gzip())));
-        assert_eq!(added(&["chunked, gzip"], true, false), Err(BadCoding::AfterChunked(gzip())));
-        assert_eq!(added(&["chunked", "gzip"], false, false), Err(BadCoding::AfterChunked(gzip())));
+        assert_eq!(added(&["chunked, gzip"], true, false), Err(BadCoding::NotLast));
+        assert_eq!(added(&["chunked", "identity"], true, false), Err(BadCoding::NotLast));
+        assert_eq!(added(&["chunked, gzip"], false, false), Err(BadCoding::AfterChunked(gzip())));
+        assert_eq!(added(&["chunked", "gzip"], false, false), Err(BadCoding::Unsolicited(gzip())));
+        assert_eq!(added(&["chunked", "identity"], false, false), Ok((true, String::new())));
         assert!(matches!(added(&["chunked, identity"], false, false), Err(BadCoding::AfterChunked(_))));
+        let hides = |value: &[u8], asked| {
+            let mut codings = TransferCodings::default();
+            codings.add(value, asked, false).unwrap();
+            codings.hide_length()
+        };
+        assert!(hides(b"identity", true) && hides(b"", true) && !hides(b"identity", false));
         assert_eq!(added(&["gzip,gzip,gzip,gzip,gzip,gzip"], true, false), Err(BadCoding::TooMany));
     }
 }

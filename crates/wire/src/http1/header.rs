@@ -104,7 +104,7 @@ impl LineBuffer {
         while self.search_line() {
             let end = self.searched;
             match self.bytes.get(end) {
-                _ if is_empty_line(&self.bytes[self.start..end]) => return self.found(budget),
+                _ if ends_head(&self.bytes[self.start..end]) => return self.found(budget),
                 Some(b' ' | b'\t') => self.odd = true,
                 Some(_) => return self.found(budget),
                 // The line feed is found again together with what comes next.
@@ -165,9 +165,9 @@ pub struct Part {
     pub plain: bool,
 }
 
-/// Whether a line is the one that ends a head.
-pub fn is_empty_line(line: &[u8]) -> bool {
-    matches!(line, b"\r\n" | b"\n")
+/// Whether a line is the one that ends a head: the empty one, and to curl each that begins with the end of a line.
+pub fn ends_head(line: &[u8]) -> bool {
+    matches!(line, [b'\r' | b'\n', ..])
 }
 
 /// A line without its ending.
@@ -301,7 +301,7 @@ mod tests {
             let mut fields = Vec::new();
             for piece in [&text[..cut], &text[cut..]] {
                 b.extend(piece);
-                while fields.last().is_none_or(|last: &Vec<u8>| !is_empty_line(last))
+                while fields.last().is_none_or(|last: &Vec<u8>| !ends_head(last))
                     && let Some(part) = b.field_part(100).unwrap()
                 {
                     fields.push(b.rest()[..part.len].to_vec());

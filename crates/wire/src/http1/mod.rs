@@ -9,7 +9,7 @@ pub mod status;
 pub use chunked::{ChunkedDecoder, Decoded};
 pub use framing::TransferCodings;
 pub use header::{
-    BadOctet, HeaderLine, LineBuffer, Part, TooLarge, check_octets, continue_line, is_empty_line, own_line,
+    BadOctet, HeaderLine, LineBuffer, Part, TooLarge, check_octets, continue_line, ends_head, own_line,
     text_of,
 };
 pub use status::StatusLine;

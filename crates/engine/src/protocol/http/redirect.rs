@@ -9,7 +9,7 @@ use wire::url::{Part, Url, UrlError, flag};
 use super::response::Response;
 use crate::error::{Error, Result};
 use crate::protocol::Next;
-use crate::settings::Method;
+use crate::settings::{Method, Text};
 use crate::transfer::Transfer;
 use crate::transfer::prepare::{count, url_error, url_text, without_credentials};
 
@@ -25,8 +25,7 @@ pub fn after(t: &mut Transfer, response: &Response) -> Result<Next> {
         response.rare.location.as_ref().filter(|_| (300..400).contains(&response.status) && follow != 0);
     let Some(location) = location else { return Ok(Next::Done) };
     if let Some(error) = exhausted(t) {
-        let url = target(t, location, flag::NON_SUPPORT_SCHEME);
-        t.easy.info.borrow_mut().rare.redirect_url = url.ok().map(|u| url_text(&u).into());
+        t.easy.info.borrow_mut().rare.redirect_url = Some(told(t, location));
         return Ok(Next::Stop(error));
     }
     let url = target(t, location, 0).map_err(|e| {
@@ -49,9 +48,14 @@ pub fn tell(t: &Transfer, response: &Response) {
     let said = &response.rare;
     let Some(location) = said.location.as_ref().or(said.interim_location.as_ref()) else { return };
     cold_path();
-    let url = target(t, location, flag::NON_SUPPORT_SCHEME);
-    let url = url.map_or_else(|_| location.as_slice().into(), |url| url_text(&url).into());
-    t.easy.info.borrow_mut().rare.redirect_url = Some(url);
+    t.easy.info.borrow_mut().rare.redirect_url = Some(told(t, location));
+}
+
+/// As it is told: what is a URL of its own without being encoded, and what is none as the server gave it.
+fn told(t: &Transfer, location: &[u8]) -> Text {
+    let absolute = Url::parse(location, flag::NON_SUPPORT_SCHEME | flag::ALLOW_SPACE);
+    let url = absolute.or_else(|_| target(t, location, flag::NON_SUPPORT_SCHEME));
+    url.map_or_else(|_| location.into(), |url| url_text(&url).into())
 }
 
 /// The same request once more, with credentials or without what the server refused. curl counts it among the redirects and

@@ -102,8 +102,9 @@ impl Request {
         cookie_field(t, &mut head);
         time_condition_field(t, &mut head);
         stored::conditions(t).iter().for_each(|line| head.out.line(&[line]));
-        head.custom_lines(t, link, &body);
+        head.custom_lines(t, &body);
         let expects = body_fields(t, &mut head, &body, follows, version, withheld);
+        head.connection_field(t, link);
         head.out.end(follows);
         if head.out.text().len() > MAX_REQUEST {
             return Err(Error::new(Code::TooLarge, "The request's head is too large"));
@@ -135,6 +136,11 @@ pub const HTTP11: &str = "HTTP/1.1";
 const HTTP2: &str = "HTTP/2";
 const HTTP3: &str = "HTTP/3";
 
+/// The application wants HTTP/1.0, or the server would have nothing else.
+pub fn asks_for_http10(t: &Transfer) -> bool {
+    t.http.http10 || t.long(O::HttpVersion) == 1
+}
+
 /// The version in which the request goes out.
 pub fn version(t: &Transfer, link: &Link) -> &'static str {
     if t.scheme().family() == Family::Ws {
@@ -142,7 +148,7 @@ pub fn version(t: &Transfer, link: &Link) -> &'static str {
     } else if matches!(link.lease, Lease::Stream(_)) {
         let agreed = link.lease.about().tls.as_ref().and_then(|tls| tls.alpn.as_deref());
         if agreed == Some(net::http3::ALPN) { HTTP3 } else { HTTP2 }
-    } else if t.http.http10 || link.lease.about().answers_http10 || t.long(O::HttpVersion) == 1 {
+    } else if asks_for_http10(t) || link.lease.about().answers_http10 {
         HTTP10
     } else {
         HTTP11
@@ -308,24 +314,6 @@ fn transfer_coding_field(t: &Transfer, head: &mut Head) {
     if wants_te(t, head.custom) {
         head.field("TE", b"gzip");
     }
-}
-
-/// The application's Connection fields, behind all its others. RFC 9110 §10.1.4: a TE field wants to be named in the first.
-fn connection_field(t: &Transfer, link: &Link, head: &mut Head) {
-    let named = [
-        (wants_te(t, head.custom), &b"TE"[..]),
-        (t.scheme().family() == Family::Ws && !upgrade::is_on_stream(t, link), b"Upgrade"),
-        (upgrade::asks_for_http2(t, link), b"Upgrade, HTTP2-Settings"),
-    ];
-    let named = named.into_iter().filter_map(|(wanted, name)| wanted.then_some(name));
-    let mut own = head.custom.values("Connection");
-    let first: Vec<&[u8]> = own.next().into_iter().chain(named).collect();
-    let first = first.join(&b", "[..]);
-    let rest: Vec<Vec<u8>> = own.map(<[u8]>::to_vec).collect();
-    if !first.is_empty() {
-        head.field("Connection", &first);
-    }
-    rest.iter().for_each(|value| head.field("Connection", value));
 }
 
 /// What asks for HTTP/2 (RFC 7540 §3.2) or a WebSocket (RFC 6455 §4.1, RFC 8441 §5).
@@ -515,10 +503,26 @@ impl<'a> Head<'a> {
         self.out.field(name, value);
     }
 
-    /// Adds the application's own lines.
-    pub fn custom_lines(&mut self, t: &Transfer, link: &Link, body: &ClientReader) {
+    /// Adds the application's own lines but those of Connection.
+    pub fn custom_lines(&mut self, t: &Transfer, body: &ClientReader) {
         self.custom.append(self, t, body);
-        connection_field(t, link, self);
+    }
+
+    /// The application's Connection fields, behind all others. RFC 9110 §10.1.4: a TE field wants to be named in the first.
+    pub fn connection_field(&mut self, t: &Transfer, link: &Link) {
+        let named = [
+            (wants_te(t, self.custom), &b"TE"[..]),
+            (t.scheme().family() == Family::Ws && !upgrade::is_on_stream(t, link), b"Upgrade"),
+            (upgrade::asks_for_http2(t, link), b"Upgrade, HTTP2-Settings"),
+        ];
+        let named = named.into_iter().filter_map(|(wanted, name)| wanted.then_some(name));
+        let mut own = self.custom.values("Connection");
+        let first: Vec<&[u8]> = own.next().into_iter().chain(named).collect();
+        let first = first.join(&b", "[..]);
+        if !first.is_empty() {
+            self.field("Connection", &first);
+        }
+        own.for_each(|value| self.out.field("Connection", value));
     }
 
     /// Ends it.
@@ -614,7 +618,6 @@ impl Custom {
 
     /// Writes the lines that add something.
     fn append(&self, head: &mut Head, t: &Transfer, body: &ClientReader) {
-        let te = wants_te(t, self);
         for line in &self.lines {
             let Some((name, value)) = own_line(line) else { continue };
             let is = |n: &str| name.eq_ignore_ascii_case(n.as_bytes());
@@ -622,7 +625,7 @@ impl Custom {
                 || is("Content-Type") && body.form().is_some()
                 || is("Content-Length")
                     && (t.http.auth.withholds_body || t.method == Method::Get && t.other_origin)
-                || is("Connection") && (value.is_some() || te)
+                || is("Connection")
             {
                 continue;
             }

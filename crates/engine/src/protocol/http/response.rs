@@ -16,7 +16,7 @@ use wire::date;
 use wire::http1::status::{BadStatus, Opening};
 use wire::http1::{HeaderLine, StatusLine, TooLarge};
 
-use super::{Talk, rtsp};
+use super::{Talk, request, rtsp};
 use crate::callbacks::DebugKind;
 use crate::error::{Error, Result};
 use crate::rare::{Nothing, Rare};
@@ -113,6 +113,10 @@ pub async fn receive(t: &mut Transfer, talk: &mut Talk, response: &mut Response)
         if talk.switches(response) {
             return Ok(());
         }
+        if response.status == SWITCHING && request::asks_for_http10(t) {
+            let text = "server sent 101 response while not talking HTTP/1.1";
+            return Err(Error::new(Code::WeirdServerReply, text));
+        }
         if response.status / 100 != 1 || response.status == SWITCHING {
             let queued = talk.exchange.queued();
             talk.upload.final_reply(response.status, t.on(O::KeepSendingOnError), queued);
@@ -190,10 +194,24 @@ async fn http09(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
         return Err(Error::new(Code::WeirdServerReply, "Invalid status line"));
     }
     if !t.on(O::Http09Allowed) {
+        empty_first_line(t, talk)?;
         return Err(Error::new(Code::UnsupportedProtocol, "Received HTTP/0.9 when not allowed"));
     }
     // A body is all that such a reply has.
     if talk.head_only { Err(Error::from(Code::WeirdServerReply)) } else { Ok(true) }
+}
+
+/// An empty line is a head to curl, although it begins no reply.
+fn empty_first_line(t: &mut Transfer, talk: &Talk) -> Result<()> {
+    let rest = talk.exchange.rest();
+    let line = rest.iter().position(|b| *b == b'\n').map_or(rest, |at| &rest[..=at]);
+    if !matches!(line, b"\r\n" | b"\n") {
+        return Ok(());
+    }
+    t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, line);
+    t.writer.header(line, t.on(O::Header))?;
+    t.easy.info.borrow_mut().header_size += line.len() as i64;
+    Ok(())
 }
 
 /// CURLOPT_HTTP200ALIASES: other openings that count as a status line with 200.
@@ -247,7 +265,7 @@ fn bad(fault: Fault) -> Error {
     match fault {
         Fault::Status(bad @ BadStatus::Major(2)) => Error::new(Code::WeirdServerReply, bad.text()),
         Fault::Status(bad) => Error::new(Code::UnsupportedProtocol, bad.text()),
-        Fault::Octet(bad) => Error::from(bad),
+        Fault::Octet(bad, _) => Error::from(bad),
         Fault::NotRtsp => Error::new(Code::WeirdServerReply, "Invalid RTSP status line"),
         Fault::NoColon => Error::new(Code::WeirdServerReply, "Header without colon"),
         Fault::Length => Error::new(Code::WeirdServerReply, "Invalid Content-Length: value"),
@@ -259,12 +277,12 @@ impl Response {
     /// Takes in one part of the head: keeps what it says, and hands it out. Whether the head has ended with it.
     fn part(&mut self, t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
         let HeadPart { line, says, body } = talk.exchange.part();
-        if let Err(fault @ (Fault::Status(_) | Fault::NotRtsp | Fault::Octet(_))) = says {
+        if let Ok(Says::Status(status)) | Err(Fault::Octet(_, Some(status))) = says {
+            self.status(t, status);
+        }
+        if let Err(fault @ (Fault::Status(_) | Fault::NotRtsp | Fault::Octet(..))) = says {
             cold_path();
             return Err(bad(fault));
-        }
-        if let Ok(Says::Status(status)) = says {
-            self.status(t, status);
         }
         t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, line);
         let says = says.map_err(bad)?;
@@ -443,7 +461,7 @@ impl Response {
             return Err(Error::new(Code::HttpReturnedError, text));
         }
         let limit = t.long(O::MaxfilesizeLarge);
-        if limit > 0 && self.body.exists && self.body.length.is_some_and(|l| l > limit as u64) {
+        if limit > 0 && self.body.length.is_some_and(|l| l > limit as u64) {
             t.easy.info.borrow_mut().download_total = -1;
             return Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded"));
         }
@@ -537,7 +555,7 @@ pub fn receive_trailers(t: &mut Transfer, talk: &mut Talk) -> Result<()> {
                 let count = t.easy.info.borrow().redirect_count as usize;
                 t.easy.headers.borrow_mut().add_field(Origin::Trailer, count, &field)?;
             }
-            Err(fault @ (Fault::Octet(_) | Fault::NoColon)) => return Err(bad(fault)),
+            Err(fault @ (Fault::Octet(..) | Fault::NoColon)) => return Err(bad(fault)),
             _ => {}
         }
         t.writer.header(line, t.on(O::Header))?;
