@@ -330,7 +330,7 @@ mod tests {
     fn a_servers_name_overwrites_nothing() {
         let name = in_directory(Some(&folder("server")), b"f");
         let there = path(&name);
-        fs::write(&there, "old").unwrap();
+        fs::write(there, "old").unwrap();
         let mut sink = Sink::file(Some(name.clone()), Clobber::Default);
         sink.named_by_server = true;
         assert!(!sink.open(&mut messages()));
