@@ -136,9 +136,9 @@ pub const HTTP11: &str = "HTTP/1.1";
 const HTTP2: &str = "HTTP/2";
 const HTTP3: &str = "HTTP/3";
 
-/// The application wants HTTP/1.0, or the server would have nothing else.
+/// The application wants HTTP/1.0, or the server would have nothing else. A WebSocket has no such choice.
 pub fn asks_for_http10(t: &Transfer) -> bool {
-    t.http.http10 || t.long(O::HttpVersion) == 1
+    t.scheme().family() != Family::Ws && (t.http.http10 || t.long(O::HttpVersion) == 1)
 }
 
 /// The version in which the request goes out.
