@@ -361,3 +361,29 @@ fn digest_follows_redirects_of_its_own_server() {
     assert_eq!(nonces(&server), ["none", "n", "n"]);
     assert_eq!(values(&other), ["none"]);
 }
+
+/// A user without a name and a password without a letter are no proof, and give way to what stands in the URL; a password alone
+/// is one.
+// covers: CURLOPT_USERPWD, CURLOPT_PASSWORD, --user
+#[test]
+fn an_empty_login_proves_nothing() {
+    let server = HttpServer::plain();
+    for (set, in_url, said) in [
+        (Some((O::Userpwd, "")), "", None),
+        (Some((O::Userpwd, ":")), "", None),
+        (Some((O::Username, "")), "", None),
+        (Some((O::Userpwd, ":")), ":x@", Some("Basic Ong=")),
+        (Some((O::Userpwd, ":x")), "", Some("Basic Ong=")),
+        (Some((O::Password, "x")), "", Some("Basic Ong=")),
+        (Some((O::Password, "")), "", None),
+        (None, ":@", None),
+        (None, "x@", Some("Basic eDo=")),
+    ] {
+        let url = server.url("/body/1").replacen("http://", &format!("http://{in_url}"), 1);
+        let (easy, _app) = handle(&url);
+        set.iter().for_each(|(option, value)| text(&easy, *option, value));
+        perform(&easy);
+        let request = server.last_request().unwrap();
+        assert_eq!(request.field("Authorization"), said, "{set:?} {url}");
+    }
+}

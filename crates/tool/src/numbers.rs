@@ -79,7 +79,10 @@ pub enum BadSize {
 
 /// A number of bytes with an optional fraction and one of the suffixes B, K, M, G, T and P.
 pub fn size(text: &[u8]) -> Result<i64, BadSize> {
-    let (whole, rest) = leading(text, i64::MAX).ok_or(BadSize::Number)?;
+    let (whole, rest) = leading(text, i64::MAX).ok_or(match text {
+        [b'0'..=b'9', ..] => BadSize::TooLarge,
+        _ => BadSize::Number,
+    })?;
     let (fraction, unit) = match rest.strip_prefix(b".") {
         Some(after) => {
             let count = after.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -137,6 +140,7 @@ mod tests {
         assert_eq!(size(b"1.5K"), Ok(1536));
         assert_eq!(size(b"1x"), Err(BadSize::Unit));
         assert_eq!(size(b"x"), Err(BadSize::Number));
+        assert_eq!(size(b"99999999999999999999"), Err(BadSize::TooLarge));
         assert_eq!(size(b"9999999P"), Err(BadSize::TooLarge));
     }
 }

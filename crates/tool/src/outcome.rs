@@ -23,6 +23,11 @@ impl Ended<'_> {
     fn info<R>(&self, read: impl FnOnce(&TransferInfo) -> R) -> R {
         read(&self.easy.state().info.borrow())
     }
+
+    /// The number of the connection that was used, closed since or not; -1 where there was none.
+    pub fn connection(&self) -> i64 {
+        self.info(|info| info.connection_id)
+    }
 }
 
 fn micros(time: Nanos) -> i64 {

@@ -127,11 +127,18 @@ fn compare(ours: &Url, theirs: &Theirs, text: &str) {
     alike(ours.fragment(), theirs.fragment());
 }
 
-/// With all octets encoded that one of the sets of the Standard has encoded.
+/// With all octets encoded that one of the sets of the Standard has encoded, and all digits behind `%` in upper case: the
+/// Standard leaves them as they are, ours and curl do not in references.
 fn encoded(text: &[u8]) -> String {
     let raw = |octet: &u8| !octet.is_ascii_graphic() || b"\"#<>?`{}'^|".contains(octet);
     let encode = |octet: &u8| if raw(octet) { format!("%{octet:02X}") } else { char::from(*octet).into() };
-    text.iter().map(encode).collect()
+    let mut all: Vec<u8> = text.iter().map(encode).collect::<String>().into_bytes();
+    for at in 0..all.len().saturating_sub(2) {
+        if all[at] == b'%' && all[at + 1..at + 3].iter().all(u8::is_ascii_hexdigit) {
+            all[at + 1..at + 3].make_ascii_uppercase();
+        }
+    }
+    String::from_utf8(all).expect("ASCII alone")
 }
 
 /// RFC 3986, appendix A, with a host that is a name in lower and upper case, an address of either kind.

@@ -31,7 +31,10 @@ pub fn credentials(t: &Transfer) -> Result<Option<Secret<Login>>> {
         user.is_empty() && password.is_none_or(<[u8]>::is_empty) && !t.scheme().family().asks_by_http()
     };
     let filed = || Ok::<_, Error>(from_file(t, None)?.unwrap_or_default());
-    if let Some(user) = user {
+    // Where it is asked for, what is empty gives way to what stands in the URL.
+    let empty = user.as_ref().is_some_and(Vec::is_empty) && password.as_ref().is_none_or(Vec::is_empty);
+    let gives_way = empty && t.scheme().family().asks_by_http() && in_url(t, &peer).is_some();
+    if let Some(user) = user.filter(|_| !gives_way) {
         if nothing(&user, password.as_deref()) {
             return Ok(Some(Secret::of(peer, filed()?)));
         }
@@ -50,10 +53,10 @@ pub fn credentials(t: &Transfer) -> Result<Option<Secret<Login>>> {
             Some(login) => Some(login),
             None => from_file(t, None)?,
         },
-        // HTTP tries no scheme without a user; elsewhere it is the default user's password.
+        // A password alone is that of the user without a name, or of the default one.
         None => {
             let family = t.scheme().family();
-            let alone = password.filter(|_| !family.asks_by_http());
+            let alone = password.filter(|password| !family.asks_by_http() || !password.is_empty());
             let user = if family == Family::Ftp { ANONYMOUS.to_vec() } else { Vec::new() };
             from_file(t, None)?.or_else(|| alone.map(|password| Login { user, password }))
         }

@@ -15,7 +15,7 @@ pub fn line(endpoints: &Endpoints, client: Option<&str>) -> Vec<u8> {
         Some(client) => (client.to_owned(), client.to_owned()),
         None => (local.ip().to_string(), remote.ip().to_string()),
     };
-    let six = source.parse().map_or_else(|_| local.is_ipv6(), |ip: IpAddr| ip.is_ipv6());
+    let six = !source.parse().is_ok_and(|ip: IpAddr| ip.is_ipv4());
     let family = if six { "TCP6" } else { "TCP4" };
     format!("PROXY {family} {source} {destination} {} {}\r\n", local.port(), remote.port()).into_bytes()
 }

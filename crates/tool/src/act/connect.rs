@@ -112,10 +112,7 @@ pub fn max_filesize(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 pub fn size(parser: &mut Parser, text: &[u8], what: &str) -> Result<i64, Wrong> {
     numbers::size(text).map_err(|bad| match bad {
         BadSize::TooLarge => Wrong::TooLarge,
-        BadSize::Number => {
-            parser.messages.warn(&format!("invalid number specified for {what}"));
-            Wrong::BadUse
-        }
+        BadSize::Number => Wrong::NotNumeric,
         BadSize::Unit => {
             parser.messages.warn(&format!("unsupported {what} unit. Use G, M, K, T, P or B"));
             Wrong::BadUse
@@ -315,8 +312,8 @@ fn schemes(parser: &mut Parser, text: &[u8], start: &[&str]) -> Result<String, W
             set.clear();
         }
         if named.is_empty() && name != "all" {
-            parser.messages.warn(&format!("unrecognized protocol '{}'", shown(word.trim_ascii_start())));
-            continue;
+            parser.messages.error(&format!("unrecognized protocol '{}'", shown(word.trim_ascii_start())));
+            return Err(Wrong::BadUse);
         }
         set.retain(|known| !named.contains(known));
         if action != b'-' {

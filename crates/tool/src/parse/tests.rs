@@ -144,7 +144,7 @@ fn schemes() {
     assert_eq!(list("=http,https"), "http,https");
     assert_eq!(list("-all,ftp"), "ftp");
     assert_eq!(list("-ftp"), "file,ftps,http,https");
-    for none in ["-all", "-all,-http"] {
+    for none in ["-all", "-all,-http", "nope", "http,-nope"] {
         assert_eq!(wrong(&["--proto", none]).0, Wrong::BadUse);
     }
 }

@@ -156,7 +156,7 @@ impl Record {
             date,
             before,
             phases: phases(&number),
-            connection: ended.number("CONN_ID").unwrap_or(-1),
+            connection: ended.connection(),
             reused: number("NUM_CONNECTS") == 0,
             address: text("PRIMARY_IP"),
             mime_type: text("CONTENT_TYPE"),

@@ -217,7 +217,9 @@ impl Side {
         let login = ask.login.and_then(|login| login.for_peer(ask.peer));
         Ok(match scheme {
             Scheme::Basic => {
-                let login = login.filter(|_| !ask.custom);
+                // A user without a name and a password without a letter prove nothing.
+                let says = |login: &&Login| !login.user.is_empty() || !login.password.is_empty();
+                let login = login.filter(says).filter(|_| !ask.custom);
                 (login.map(|login| basic::basic(&login.user, &login.password).into()), true)
             }
             Scheme::Bearer => {
