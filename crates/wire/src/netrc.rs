@@ -18,10 +18,17 @@ pub struct Credentials {
 pub struct SyntaxError;
 
 /// Finds the credentials for a host, and for one login at it if one is given. Machine names match in any case, logins
-/// exactly. A login without a password has the empty one, unless a later entry has more.
+/// exactly. The first entry for the host decides; where a login is given, the first with that login or none, and one without a
+/// password only where no later one has more.
 pub fn find(file: &[u8], host: &[u8], login: Option<&[u8]>) -> Result<Option<Credentials>, SyntaxError> {
-    let mut search =
-        Search { host, wanted_login: login, state: State::Nothing, entry: Entry::default(), spare: None };
+    let mut search = Search {
+        host,
+        wanted_login: login,
+        state: State::Nothing,
+        entry: Entry::default(),
+        found: None,
+        spare: None,
+    };
     if file.len() > FILE_LIMIT {
         return Err(SyntaxError);
     }
@@ -61,7 +68,9 @@ struct Search<'a> {
     wanted_login: Option<&'a [u8]>,
     state: State,
     entry: Entry,
-    /// The first entry for this host that lacked a part.
+    /// What the first entry says that is for this host and login, and says enough.
+    found: Option<Credentials>,
+    /// The first with the login that is wanted and no password.
     spare: Option<Credentials>,
 }
 
@@ -82,7 +91,7 @@ impl Search<'_> {
             let (token, tail) = next_token(rest)?;
             rest = tail.trim_ascii_start();
             self.read_token(token);
-            if self.is_complete() {
+            if self.found.is_some() {
                 return Ok(true);
             }
         }
@@ -93,9 +102,7 @@ impl Search<'_> {
         let is = |keyword: &str| token.eq_ignore_ascii_case(keyword.as_bytes());
         self.state = match self.state {
             State::Login => {
-                if self.entry.login.replace(token).is_some() {
-                    self.entry.password = None; // it was the other login's
-                }
+                self.entry.login = Some(token);
                 State::OurHost
             }
             State::Password => {
@@ -127,27 +134,25 @@ impl Search<'_> {
         self.wanted_login.is_none_or(|wanted| self.entry.login.as_deref().is_none_or(|login| login == wanted))
     }
 
-    fn is_complete(&self) -> bool {
-        self.entry.login.is_some() && self.entry.password.is_some() && self.login_fits()
-    }
-
+    /// An entry counts as a whole, whatever the order of its parts, and the last of each kind.
     fn end_entry(&mut self) {
         let fits = self.login_fits();
-        let entry = std::mem::take(&mut self.entry);
-        if fits && self.spare.is_none() && (entry.login.is_some() || entry.password.is_some()) {
-            self.spare = Some(Credentials {
-                login: entry.login.unwrap_or_else(|| self.wanted_login.unwrap_or_default().to_vec()),
-                password: entry.password.unwrap_or_default(),
-            });
+        let Entry { login, password } = std::mem::take(&mut self.entry);
+        if !fits || login.is_none() && password.is_none() {
+            return;
         }
+        let enough = password.is_some() || self.wanted_login.is_none();
+        let login = login.unwrap_or_else(|| self.wanted_login.unwrap_or_default().to_vec());
+        let said = Credentials { login, password: password.unwrap_or_default() };
+        let place = if enough { &mut self.found } else { &mut self.spare };
+        place.get_or_insert(said);
     }
 
     fn finish(mut self) -> Option<Credentials> {
-        if self.is_complete() {
-            self.spare = None;
+        if self.found.is_none() {
+            self.end_entry();
         }
-        self.end_entry();
-        self.spare
+        self.found.or(self.spare)
     }
 }
 
@@ -212,7 +217,12 @@ mod tests {
             ("machine a login x password y default login bob", "b", None, "bob:"),
             ("machine a password secret", "a", None, ":secret"),
             ("machine a password secret", "a", Some("u"), "u:secret"),
-            ("machine a password no machine a login u password p", "a", Some("u"), "u:p"),
+            ("machine a password alone machine a login u password p", "a", Some("u"), "u:alone"),
+            ("machine a password alone machine a login u password p", "a", None, ":alone"),
+            ("machine a login x machine a login u password p", "a", None, "x:"),
+            ("machine a login u password p password q", "a", None, "u:q"),
+            ("machine a login u password p login v", "a", None, "v:p"),
+            ("machine a login u password p login v", "a", Some("u"), "none"),
             ("machine a login u password p machine a login v password q", "a", Some("v"), "v:q"),
             ("machine a login u password p login v password q", "a", Some("v"), "v:q"),
             ("machine a login u password p", "a", Some("U"), "none"),
