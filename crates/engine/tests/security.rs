@@ -40,6 +40,15 @@ fn perform(easy: &Easy) {
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
 }
 
+/// All that proves to a first server who is asking, and a line that proves nothing.
+fn prove(easy: &Easy) {
+    text(easy, O::Userpwd, "me:secret");
+    text(easy, O::Cookie, "session=1");
+    let lines = ["Authorization: Custom abc", "Cookie: own=1", "X-Plain: yes"];
+    let lines = lines.iter().map(|l| l.as_bytes().into()).collect();
+    easy.state().settings.borrow_mut().set_list(O::Httpheader, Some(lines)).unwrap();
+}
+
 /// CVE-2018-1000007, CVE-2022-27776: what proves who is asking stays with host and port that it was given for.
 #[test]
 fn a_redirect_to_another_port_gets_no_credentials() {
@@ -47,11 +56,7 @@ fn a_redirect_to_another_port_gets_no_credentials() {
     let a = redirecting(b.url("/bytes/1"));
     let (easy, _app) = handle(&a.url("/x"));
     follow(&easy);
-    text(&easy, O::Userpwd, "me:secret");
-    text(&easy, O::Cookie, "session=1");
-    let lines = ["Authorization: Custom abc", "Cookie: own=1", "X-Plain: yes"];
-    let lines = lines.iter().map(|l| l.as_bytes().into()).collect();
-    easy.state().settings.borrow_mut().set_list(O::Httpheader, Some(lines)).unwrap();
+    prove(&easy);
     perform(&easy);
     assert_eq!(authorization(&a), ["Custom abc"]);
     let last = b.last_request().unwrap();
@@ -73,11 +78,7 @@ fn a_redirect_to_another_host_gets_no_credentials() {
     let (easy, _app) = handle("http://a.example/");
     follow(&easy);
     text(&easy, O::Proxy, &proxy.url(""));
-    text(&easy, O::Userpwd, "me:secret");
-    text(&easy, O::Cookie, "session=1");
-    let lines = ["Authorization: Custom abc", "Cookie: own=1", "X-Plain: yes"];
-    let lines = lines.iter().map(|l| l.as_bytes().into()).collect();
-    easy.state().settings.borrow_mut().set_list(O::Httpheader, Some(lines)).unwrap();
+    prove(&easy);
     perform(&easy);
     assert_eq!(authorization(&proxy), ["Custom abc"]);
     let last = proxy.last_request().unwrap();
