@@ -3,9 +3,9 @@
 //! A line is an option, with or without dashes, and its argument after blanks, `=` or `:`. See curl's description
 //! of `--config`, and of the places looked at in curl(1).
 
+use crate::bytes::Bytes;
 use crate::message::shown;
 use crate::parse::{Done, Parser, Stop, Wrong};
-use crate::request::Bytes;
 use crate::system;
 use std::io::ErrorKind;
 

@@ -5,7 +5,7 @@
 //!
 //! These are functions of bytes alone, and the same wherever they are built; `system` says where they are needed.
 
-use crate::request::Bytes;
+use crate::bytes::Bytes;
 
 /// Devices without a number.
 const DEVICES: &[&str] = &["CON", "PRN", "AUX", "NUL", "CLOCK$", "CONIN$", "CONOUT$"];

@@ -2,9 +2,10 @@
 //!
 //! A part is described, not read: files are opened when the transfer starts.
 
+use crate::bytes::Bytes;
 use crate::message::shown;
 use crate::parse::{Parser, Wrong};
-use crate::request::{Bytes, Request};
+use crate::request::Request;
 
 /// The longest header read from a file of part headers.
 const LONGEST_HEADER: usize = 998;

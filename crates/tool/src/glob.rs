@@ -2,8 +2,8 @@
 //!
 //! See curl(1), "Globbing". Brackets around an IPv6 address, and empty ones, are no globs.
 
+use crate::bytes::Bytes;
 use crate::numbers::leading;
-use crate::request::Bytes;
 use std::net::Ipv6Addr;
 
 /// More patterns than this in one URL are refused.

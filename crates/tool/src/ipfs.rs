@@ -1,7 +1,7 @@
 //! ipfs:// and ipns:// URLs: rewritten to an HTTP gateway.
 
+use crate::bytes::Bytes;
 use crate::raw::{Code, Url, UrlPart, url_flag};
-use crate::request::Bytes;
 use crate::system;
 
 /// Why a URL can't be rewritten; the words are curl's.

@@ -2,8 +2,8 @@
 //!
 //! The text around the options is fixed; people compare such files, so it is curl's.
 
+use crate::bytes::Bytes;
 use crate::form::{Content, Part};
-use crate::request::Bytes;
 use crate::settings::{SetTo, Setting};
 
 /// The start of every program.

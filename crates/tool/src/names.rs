@@ -1,7 +1,7 @@
 //! Names of local files: from URLs, from what servers say, and made safe.
 
+use crate::bytes::Bytes;
 use crate::devices;
-use crate::request::Bytes;
 use crate::system::NAMES_DEVICES;
 
 /// Used when a URL has no last part.

@@ -1,9 +1,9 @@
 //! What `--write-out` can ask of a transfer that has ended, and the streams it writes to.
 
+use crate::bytes::Bytes;
 use crate::env::Env;
 use crate::prepare::parse_url;
 use crate::raw::{Easy, Nanos, Origin, TransferInfo, UrlPart, url_flag, version_line};
-use crate::request::Bytes;
 use crate::system;
 use crate::system::path;
 use crate::text::harmless_lines;

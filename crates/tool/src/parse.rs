@@ -4,11 +4,12 @@
 //! an equals sign (8.16), and exist as `--no-NAME` and `--expand-NAME` where that makes sense. Single letters can be
 //! bundled; the first that takes an argument ends the bundle. What a flag does stands in its declaration.
 
+use crate::bytes::Bytes;
 use crate::config_file;
 use crate::flags::{self, Arg, Flag, Set};
 use crate::message::{Messages, shown};
 use crate::numbers;
-use crate::request::{Bytes, Globals, Request, Value};
+use crate::request::{Globals, Request, Value};
 use crate::variables::{self, Variables};
 use crate::world::World;
 

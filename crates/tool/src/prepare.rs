@@ -1,6 +1,7 @@
 //! From an item of the queue to a transfer that is ready to run: files, names, headers, the final URL, options.
 
 use crate::apply::apply;
+use crate::bytes::Bytes;
 use crate::cache::partition;
 use crate::checksum::{Check, Sum, list};
 use crate::env::Env;
@@ -13,7 +14,7 @@ use crate::queue::Item;
 use crate::raw::{
     Code, Easy, EasyOption, Settings, Share, Url, UrlError, UrlPart, curl_version, mime, url_flag,
 };
-use crate::request::{Bytes, Method, Request, Resume};
+use crate::request::{Method, Request, Resume};
 use crate::resume::{Resumption, plain_range};
 use crate::segments;
 use crate::settings::{Job, SetTo, Setting, fixed_resume, settings};

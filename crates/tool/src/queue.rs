@@ -1,10 +1,11 @@
 //! The transfers of a command line, one after the other: groups, targets, globs.
 
+use crate::bytes::Bytes;
 use crate::devices;
 use crate::env::Env;
 use crate::glob::{self, Glob, GlobError};
 use crate::names;
-use crate::request::{Bytes, Request, Target};
+use crate::request::{Request, Target};
 use std::rc::Rc;
 
 /// One transfer to be made.

@@ -2,13 +2,12 @@
 //!
 //! Nothing here touches the world; `operate` turns requests into transfers.
 
+use crate::bytes::Bytes;
 use crate::checksum::{Sum, list};
 use crate::form::Part;
 use crate::report::Format;
 use crate::segments::Segments;
 use crate::trace::Layers;
-
-pub type Bytes = Vec<u8>;
 
 /// The value of an option of libcurl.
 #[derive(Clone, Debug, PartialEq)]

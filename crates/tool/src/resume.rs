@@ -3,8 +3,8 @@
 //! Pieces are of one file when they have the same marks: over HTTP a strong ETag or, for want of one, a strong Last-Modified (RFC
 //! 9110, sections 8.8 and 13.1.5), elsewhere time and size. Without marks nothing is put together.
 
+use crate::bytes::Bytes;
 use crate::raw::parse_date;
-use crate::request::Bytes;
 
 /// What tells one state of a file from another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! The files that a transfer writes: opened late, never over what must stay, taken back when asked to.
 
+use crate::bytes::Bytes;
 use crate::message::{Messages, os_text, shown};
 use crate::raw::is_device;
-use crate::request::{Bytes, Clobber};
+use crate::request::Clobber;
 use crate::system::{self, make_folders, path};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};

@@ -1,6 +1,7 @@
 //! What `-v`, `--trace` and `--trace-ascii` write of the inside of a transfer.
 
-use crate::request::{Bytes, TraceKind};
+use crate::bytes::Bytes;
+use crate::request::TraceKind;
 use crate::writeout::Moment;
 use std::time::SystemTime;
 

@@ -7,6 +7,7 @@ mod resuming;
 pub use caching::Caching;
 pub use resuming::Resuming;
 
+use crate::bytes::Bytes;
 use crate::checksum::Check;
 use crate::env::Env;
 use crate::message::shown;
@@ -15,7 +16,7 @@ use crate::raw::sockets::SocketCallbacks;
 use crate::raw::{Asked, Instead, Prior};
 use crate::raw::{Callbacks, DebugKind, Easy, EasyOption, ProgressCounts, ReadAnswer, SeekAnswer, Written};
 use crate::report::Exchanges;
-use crate::request::{Bytes, Method, Request, Resume};
+use crate::request::{Method, Request, Resume};
 use crate::sink::{Sink, Stream};
 use crate::sockets::Sockets;
 use crate::spool::Spool;

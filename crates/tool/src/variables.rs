@@ -1,9 +1,9 @@
 //! `--variable` and the `{{name:function}}` expansion of `--expand-` options.
 
+use crate::bytes::Bytes;
 use crate::message::{os_text, shown};
 use crate::numbers;
 use crate::parse::{Parser, Wrong};
-use crate::request::Bytes;
 use crate::text::{base64, from_base64, json_escape, url_escape};
 
 const LONGEST_NAME: usize = 127;

@@ -1,10 +1,11 @@
 //! Flags that make up the body and the query: the `--data` family, `--json`, `--form`, `--url-query`.
 
 use super::{choose_method, read, without_line_ends};
+use crate::bytes::Bytes;
 use crate::flags::Flag;
 use crate::form;
 use crate::parse::{Done, Parser, Wrong};
-use crate::request::{Bytes, Method};
+use crate::request::Method;
 use crate::text::url_escape;
 use crate::variables;
 

@@ -1,13 +1,14 @@
 //! Flags about URLs, the files written and read, config files and groups.
 
 use super::{lines, not_blank, read, size};
+use crate::bytes::Bytes;
 use crate::checksum::{Algorithm, Sum, list};
 use crate::config_file;
 use crate::flags::Flag;
 use crate::message::{os_text, shown};
 use crate::numbers;
 use crate::parse::{CONFIG_DEPTH, Done, Parser, Stop, Wrong};
-use crate::request::{Bytes, Clobber, Lacks, Target};
+use crate::request::{Clobber, Lacks, Target};
 use crate::segments::{Segments, sources};
 
 /// Connections for one file.

@@ -16,10 +16,11 @@ pub use http::*;
 pub use report::*;
 pub use security::*;
 
+use crate::bytes::Bytes;
 use crate::flags::Flag;
 use crate::message::{os_text, shown};
 use crate::parse::{Done, Parser, Wrong};
-use crate::request::{Bytes, Method};
+use crate::request::Method;
 
 /// The most that is read from a file named on the command line, as curl limits it.
 const LARGEST_FILE: usize = 16 << 30;

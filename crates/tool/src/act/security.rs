@@ -1,10 +1,10 @@
 //! Flags about logging in and TLS.
 
 use super::{not_blank, read, without_line_ends};
+use crate::bytes::Bytes;
 use crate::flags::Flag;
 use crate::message::shown;
 use crate::parse::{Done, Parser, Stop, Wrong};
-use crate::request::Bytes;
 
 /// CURLAUTH_ bits.
 const BEARER: i64 = 64;

@@ -1,8 +1,8 @@
 //! Where there are no agents: a command makes its call itself, and `--agent` and its like are refused. What an agent needs (streams
 //! and rights handed over, the caller known by the kernel's word, signals held back) is unix's.
 
+use crate::bytes::Bytes;
 use crate::outside::Outside;
-use crate::request::Bytes;
 
 pub const BUILT: bool = false;
 

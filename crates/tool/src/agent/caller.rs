@@ -4,7 +4,7 @@
 use super::folder::{Folder, Lock};
 use super::link::{Call, Frame, Link};
 use super::{IDLE_VARIABLE, VARIABLE, Wish, standing, worker};
-use crate::request::Bytes;
+use crate::bytes::Bytes;
 use crate::{outside, system};
 use nix::sys::signal::{SigSet, Signal, raise};
 use nix::sys::signalfd::{SfdFlags, SignalFd};

@@ -3,7 +3,7 @@
 //! A frame is its kind (one octet), the length of what follows (four octets, the highest first), and that. Texts in it have
 //! their lengths in front in the same way.
 
-use crate::request::Bytes;
+use crate::bytes::Bytes;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, recvmsg, sendmsg,

@@ -16,8 +16,8 @@ mod link;
 mod standing;
 mod worker;
 
+use crate::bytes::Bytes;
 use crate::flags::{self, Set};
-use crate::request::Bytes;
 
 pub use caller::call;
 pub use control::{status, stop};

@@ -5,8 +5,8 @@
 //! hashed to the name under which the agent is found. The first that is asked for is the one that has the environment alone in its
 //! name: mostly there is one world, and an agent that is of another one says so, since it looks who calls.
 
+use crate::bytes::Bytes;
 use crate::raw::hex;
-use crate::request::Bytes;
 use rustix::process::{Resource, getegid, geteuid, getgid, getrlimit, getuid};
 use sha2::{Digest, Sha256};
 use std::ffi::{OsStr, OsString};

@@ -3,8 +3,8 @@
 use super::folder::Folder;
 use super::link::{Call, Frame, Link};
 use super::{IDLE_S, standing};
+use crate::bytes::Bytes;
 use crate::outside::Outside;
-use crate::request::Bytes;
 use nix::sys::signal::SigSet;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{CWD, Mode, OFlags, openat};

@@ -1,8 +1,8 @@
 //! What is kept of a reply beside its body: a text of its own, which is replaced as a whole.
 
+use crate::bytes::Bytes;
 use crate::raw::hex;
 use crate::raw::rules::{Field, Kept};
-use crate::request::Bytes;
 use crate::seal::{seal, unseal};
 
 const FIRST_LINE: &str = "warmwire cached reply 1";

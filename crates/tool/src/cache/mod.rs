@@ -9,9 +9,9 @@ pub mod partition;
 pub use entry::Entry;
 pub use folder::{Draft, Folder};
 
+use crate::bytes::Bytes;
 use crate::message::os_text;
 use crate::raw::rules::{self, Field};
-use crate::request::Bytes;
 use folder::digits;
 use partition::{Sums, WHO};
 use sha2::{Digest, Sha256};

@@ -3,7 +3,8 @@
 //! not mistaken for this one's.
 
 use super::folder::digits;
-use crate::request::{Bytes, Options, Request};
+use crate::bytes::Bytes;
+use crate::request::{Options, Request};
 use crate::settings::{SetTo, Setting};
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;

@@ -1,8 +1,8 @@
 //! An HTTP Archive (HAR 1.2, the format of the browsers' network panels): an entry for each request and its reply.
 
 use super::{Exchange, Record};
+use crate::bytes::Bytes;
 use crate::raw::parse_date;
-use crate::request::Bytes;
 use crate::text::json_escape;
 use crate::writeout::Moment;
 use std::time::{Duration, SystemTime};

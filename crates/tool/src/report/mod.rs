@@ -10,9 +10,9 @@ pub use har::har;
 pub use summary::{Format, Summary, Told};
 pub use timeline::timeline;
 
+use crate::bytes::Bytes;
 use crate::message::shown;
 use crate::outcome::Ended;
-use crate::request::Bytes;
 use crate::writeout::Outcome;
 use std::time::{Duration, Instant, SystemTime};
 

@@ -1,9 +1,9 @@
 //! The part file and its journal in a folder: opened by one process at a time, renamed when complete.
 
 use super::journal::{Journal, LONGEST};
+use crate::bytes::Bytes;
 use crate::message::{os_text, shown};
 use crate::raw::is_device;
-use crate::request::Bytes;
 use crate::system::{self, path};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};

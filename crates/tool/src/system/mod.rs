@@ -16,7 +16,7 @@ pub use unix::*;
 #[cfg(windows)]
 pub use windows::*;
 
-use crate::request::Bytes;
+use crate::bytes::Bytes;
 use std::ffi::OsString;
 use std::fs::DirBuilder;
 use std::io;

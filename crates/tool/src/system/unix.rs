@@ -1,7 +1,7 @@
 //! The operating system's floor on unix.
 
+use crate::bytes::Bytes;
 use crate::raw::Multi;
-use crate::request::Bytes;
 use nix::sys::socket::{setsockopt, sockopt::Priority};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FlockOperation, flock};

@@ -1,7 +1,7 @@
 //! The operating system's floor on Windows.
 
+use crate::bytes::Bytes;
 use crate::raw::{Multi, is_device};
-use crate::request::Bytes;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};

@@ -1,12 +1,12 @@
 //! `--cache` on a transfer: each of its requests, redirects included, may have a reply that is kept, and each reply may be kept.
 
 use super::Transfer;
+use crate::bytes::Bytes;
 use crate::cache::partition::WHO;
 use crate::cache::{Cache, Draft, Entry, Found, Wanted, now, selected};
 use crate::prepare::parse_url;
 use crate::raw::rules::{self, Control, Field, Verdict};
 use crate::raw::{Asked, Instead, Prior, Stored, UrlPart};
-use crate::request::Bytes;
 use std::cell::{Cell, RefCell};
 use std::io::{self, Read};
 

@@ -1,8 +1,8 @@
 //! `--retry-resume` on a transfer: the answer is looked at before its first byte is written.
 
 use super::{Transfer, Upload};
+use crate::bytes::Bytes;
 use crate::raw::{Easy, EasyOption, Origin};
-use crate::request::Bytes;
 use crate::resume::{Answer, Ask, Marks, Piece, Resumption, content_range};
 use std::io;
 use std::rc::Rc;

@@ -1,6 +1,6 @@
 //! `%time{format}`: the current time in UTC, in the letters of strftime(3) and `%f` for microseconds.
 
-use crate::request::Bytes;
+use crate::bytes::Bytes;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];

@@ -1,7 +1,7 @@
 //! `%{json}` and `%{header_json}`.
 
 use super::{Outcome, variables};
-use crate::request::Bytes;
+use crate::bytes::Bytes;
 use crate::text::json_escape;
 
 /// Every variable in one object.

@@ -9,7 +9,7 @@ mod variables;
 
 pub use clock::Moment;
 
-use crate::request::Bytes;
+use crate::bytes::Bytes;
 use std::time::SystemTime;
 
 /// What is known about a finished transfer.

@@ -1,7 +1,7 @@
 //! The variables of `--write-out`: one row each.
 
 use super::Outcome;
-use crate::request::Bytes;
+use crate::bytes::Bytes;
 use crate::text::json_escape;
 
 pub struct Variable {
