@@ -1,6 +1,6 @@
 //! Gives a handle of the library the options that a request came to.
 
-use crate::form::{Content, Part};
+use crate::form::part::{Content, Part};
 use crate::names;
 use crate::outside::Input;
 use crate::raw::{Code, Easy, EasyOption, Form, FormSource, mime};

@@ -3,11 +3,11 @@
 
 use crate::env::Env;
 use crate::message::shown;
-use crate::prepare::parse_url;
 use crate::queue::{Item, Queue};
 use crate::raw::{UrlPart, url_flag};
 use crate::request::{Method, Request};
 use crate::text::harmless;
+use crate::url::parse_url;
 use std::rc::Rc;
 
 /// Shows all transfers; the exit code.

@@ -3,11 +3,11 @@
 use crate::cache::{Cache, USUAL_SIZE};
 use crate::message::Messages;
 use crate::outside;
-use crate::request::{Globals, TraceKind};
+use crate::request::Globals;
 use crate::system;
 use crate::system::path;
 use crate::text::harmless_lines;
-use crate::trace::{Kind, Tracer};
+use crate::trace::{Kind, TraceKind, Tracer};
 use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};

@@ -2,43 +2,18 @@
 //!
 //! A part is described, not read: files are opened when the transfer starts.
 
+pub mod part;
+
 use crate::bytes::Bytes;
+use crate::form::part::{Content, Part};
 use crate::message::shown;
 use crate::parse::{Parser, Wrong};
-use crate::request::Request;
 
 /// The longest header read from a file of part headers.
 const LONGEST_HEADER: usize = 998;
 const LARGEST_HEADER_FILE: usize = 1 << 20;
 /// Parts nested deeper than this are refused.
 const DEEPEST: usize = 64;
-
-/// One part of a multipart body.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Part {
-    pub name: Option<Bytes>,
-    pub content: Content,
-    pub mime_type: Option<Bytes>,
-    pub filename: Option<Bytes>,
-    pub encoder: Option<Bytes>,
-    pub headers: Vec<Bytes>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub enum Content {
-    Data(Bytes),
-    /// `@file`: uploaded under its name.
-    Upload(Bytes),
-    /// `<file`: only its content counts.
-    FileData(Bytes),
-    Parts(Vec<Part>),
-}
-
-impl Default for Content {
-    fn default() -> Content {
-        Content::Data(Bytes::new())
-    }
-}
 
 /// What stands after the semicolons of one part.
 #[derive(Default)]
@@ -150,20 +125,6 @@ fn one(
 fn refuse(parser: &mut Parser, what: &str, given: &Option<Bytes>) {
     if let Some(given) = given {
         parser.messages.warn(&format!("Field {what} not allowed here: {}", shown(given)));
-    }
-}
-
-impl Request {
-    /// Adds a part to the innermost open one.
-    fn push_part(&mut self, part: Part) {
-        push_at(&mut self.form, self.form_depth, part);
-    }
-}
-
-fn push_at(list: &mut Vec<Part>, depth: usize, part: Part) {
-    match list.last_mut() {
-        Some(Part { content: Content::Parts(inner), .. }) if depth > 0 => push_at(inner, depth - 1, part),
-        _ => list.push(part),
     }
 }
 

@@ -3,7 +3,7 @@
 //! The text around the options is fixed; people compare such files, so it is curl's.
 
 use crate::bytes::Bytes;
-use crate::form::{Content, Part};
+use crate::form::part::{Content, Part};
 use crate::settings::{SetTo, Setting};
 
 /// The start of every program.

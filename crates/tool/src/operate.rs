@@ -17,6 +17,7 @@ use crate::sink::{remove, set_time};
 use crate::ssl_sessions;
 use crate::system::{self, path};
 use crate::transfer::{Came, Resuming, Transfer, flush_stdout};
+use crate::url::without_login;
 use crate::writeout::{Outcome, write_out};
 use std::cell::RefCell;
 use std::fs;
@@ -574,13 +575,4 @@ const CERTIFICATE_HELP: &str = "More details here: https://curl.se/docs/sslcerts
 /// After these nothing more is tried.
 pub fn is_fatal(code: i32) -> bool {
     matches!(code, FAILED_INIT | OUT_OF_MEMORY | BAD_ARGUMENT | UNKNOWN_OPTION)
-}
-
-/// A URL that may be stored: no user name and no password in it.
-pub fn without_login(url: &[u8]) -> Vec<u8> {
-    use crate::raw::{UrlPart, url_flag};
-    let Ok(mut parsed) = crate::prepare::parse_url(url) else { return Vec::new() };
-    let _ = parsed.set(UrlPart::User, None, 0);
-    let _ = parsed.set(UrlPart::Password, None, 0);
-    parsed.get(UrlPart::Url, url_flag::GUESS_SCHEME).unwrap_or_default()
 }

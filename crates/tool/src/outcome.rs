@@ -2,12 +2,12 @@
 
 use crate::bytes::Bytes;
 use crate::env::Env;
-use crate::prepare::parse_url;
 use crate::raw::{Easy, Nanos, Origin, TransferInfo, UrlPart, url_flag, version_line};
 use crate::system;
 use crate::system::path;
 use crate::text::harmless_lines;
 use crate::transfer::Transfer;
+use crate::url::parse_url;
 use crate::writeout::{Outcome, Streams};
 use std::fs::{File, OpenOptions};
 use std::io::Write;

@@ -9,7 +9,8 @@ use crate::config_file;
 use crate::flags::{self, Arg, Flag, Set};
 use crate::message::{Messages, shown};
 use crate::numbers;
-use crate::request::{Globals, Request, Value};
+use crate::options::Value;
+use crate::request::{Globals, Request};
 use crate::variables::{self, Variables};
 use crate::world::World;
 

@@ -3,7 +3,8 @@
 use crate::apply::apply;
 use crate::bytes::Bytes;
 use crate::cache::partition;
-use crate::checksum::{Check, Sum, list};
+use crate::checksum::sum::Sum;
+use crate::checksum::{Check, list};
 use crate::env::Env;
 use crate::ipfs;
 use crate::message::{os_text, shown};
@@ -23,6 +24,7 @@ use crate::spool::Spool;
 use crate::system::{self, path};
 use crate::text::url_escape;
 use crate::transfer::{Caching, Display, Parts, Resuming, Transfer, Upload, open_upload};
+use crate::url::parse_url;
 use crate::writeout::write_out;
 use std::fs::{self, File};
 use std::rc::Rc;
@@ -688,9 +690,4 @@ fn usual_known_hosts() -> Option<Vec<u8>> {
         let file = [folder.as_slice(), b"/.ssh/known_hosts"].concat();
         path(&file).is_file().then_some(file)
     })
-}
-
-/// As the tool reads URLs: the scheme may be missing.
-pub fn parse_url(text: &[u8]) -> Result<Url, ()> {
-    Url::parse(text, url_flag::GUESS_SCHEME | url_flag::NON_SUPPORT_SCHEME).map_err(|_| ())
 }

@@ -3,87 +3,11 @@
 //! Nothing here touches the world; `operate` turns requests into transfers.
 
 use crate::bytes::Bytes;
-use crate::checksum::{Sum, list};
-use crate::form::Part;
-use crate::report::Format;
-use crate::segments::Segments;
-use crate::trace::Layers;
-
-/// The value of an option of libcurl.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Value {
-    Text(Bytes),
-    Long(i64),
-    List(Vec<Bytes>),
-}
-
-/// Options by name, in the order in which they were first given.
-#[derive(Clone, Debug, Default)]
-pub struct Options(Vec<(&'static str, Value)>);
-
-impl Options {
-    pub fn set(&mut self, name: &'static str, value: Value) {
-        match self.0.iter_mut().find(|(known, _)| *known == name) {
-            Some(slot) => slot.1 = value,
-            None => self.0.push((name, value)),
-        }
-    }
-
-    pub fn set_text(&mut self, name: &'static str, text: &[u8]) {
-        self.set(name, Value::Text(text.to_vec()));
-    }
-
-    pub fn set_long(&mut self, name: &'static str, number: i64) {
-        self.set(name, Value::Long(number));
-    }
-
-    pub fn push(&mut self, name: &'static str, entry: &[u8]) {
-        match self.0.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, Value::List(list))) => list.push(entry.to_vec()),
-            _ => self.set(name, Value::List(vec![entry.to_vec()])),
-        }
-    }
-
-    /// Sets or clears bits of a mask.
-    pub fn bits(&mut self, name: &'static str, bits: i64, on: bool) {
-        let mask = self.long(name).unwrap_or(0);
-        self.set_long(name, if on { mask | bits } else { mask & !bits });
-    }
-
-    pub fn clear(&mut self, name: &str) {
-        self.0.retain(|(known, _)| *known != name);
-    }
-
-    pub fn get(&self, name: &str) -> Option<&Value> {
-        self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
-    }
-
-    pub fn text(&self, name: &str) -> Option<&[u8]> {
-        match self.get(name) {
-            Some(Value::Text(text)) => Some(text),
-            _ => None,
-        }
-    }
-
-    pub fn long(&self, name: &str) -> Option<i64> {
-        match self.get(name) {
-            Some(Value::Long(number)) => Some(*number),
-            _ => None,
-        }
-    }
-
-    /// A switch that was given; false when it was not.
-    pub fn is_on(&self, name: &str) -> bool {
-        self.long(name).unwrap_or(0) != 0
-    }
-
-    pub fn list(&self, name: &str) -> &[Bytes] {
-        match self.get(name) {
-            Some(Value::List(list)) => list,
-            _ => &[],
-        }
-    }
-}
+use crate::checksum::list;
+use crate::checksum::sum::Sum;
+use crate::form::part::{Content, Part};
+use crate::options::Options;
+use crate::trace::{Layers, TraceKind};
 
 /// The kind of HTTP request that the flags ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -128,6 +52,20 @@ pub enum Clobber {
     Default,
     Never,
     Always,
+}
+
+/// How many connections a file is fetched over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Segments {
+    Auto,
+    Count(usize),
+}
+
+/// The form of `--summary`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SummaryFormat {
+    Table,
+    Json,
 }
 
 /// When an HTTP error fails the transfer.
@@ -270,15 +208,18 @@ impl Request {
         }
         &mut self.targets[index]
     }
+
+    /// Adds a part to the innermost open one.
+    pub fn push_part(&mut self, part: Part) {
+        push_at(&mut self.form, self.form_depth, part);
+    }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TraceKind {
-    #[default]
-    None,
-    Hex,
-    Ascii,
-    Plain,
+fn push_at(list: &mut Vec<Part>, depth: usize, part: Part) {
+    match list.last_mut() {
+        Some(Part { content: Content::Parts(inner), .. }) if depth > 0 => push_at(inner, depth - 1, part),
+        _ => list.push(part),
+    }
 }
 
 /// What holds for the whole command line.
@@ -304,7 +245,7 @@ pub struct Globals {
     pub silent: bool,
     pub ssl_sessions: Option<Bytes>,
     pub styled: bool,
-    pub summary: Option<Format>,
+    pub summary: Option<SummaryFormat>,
     pub timeline: Option<Bytes>,
     pub trace: TraceKind,
     pub layers: Layers,

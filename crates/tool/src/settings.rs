@@ -3,8 +3,10 @@
 //! The list is applied to a handle and is what `--libcurl` writes out, so both always agree.
 
 use crate::bytes::Bytes;
-use crate::form::Part;
-use crate::request::{Fail, Globals, Method, Request, Resume, TraceKind, Value};
+use crate::form::part::Part;
+use crate::options::Value;
+use crate::request::{Fail, Globals, Method, Request, Resume};
+use crate::trace::TraceKind;
 
 /// The size of the buffer asked for; a slower transfer takes a smaller one.
 const BUFFER: i64 = 100 * 1024;

@@ -1,9 +1,18 @@
 //! What `-v`, `--trace` and `--trace-ascii` write of the inside of a transfer.
 
 use crate::bytes::Bytes;
-use crate::request::TraceKind;
 use crate::writeout::Moment;
 use std::time::SystemTime;
+
+/// The form of a trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TraceKind {
+    #[default]
+    None,
+    Hex,
+    Ascii,
+    Plain,
+}
 
 /// What a piece of a trace is about (curl_infotype).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

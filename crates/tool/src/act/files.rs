@@ -2,14 +2,15 @@
 
 use super::{lines, not_blank, read, size};
 use crate::bytes::Bytes;
-use crate::checksum::{Algorithm, Sum, list};
+use crate::checksum::list;
+use crate::checksum::sum::{Algorithm, Sum};
 use crate::config_file;
 use crate::flags::Flag;
 use crate::message::{os_text, shown};
 use crate::numbers;
 use crate::parse::{CONFIG_DEPTH, Done, Parser, Stop, Wrong};
-use crate::request::{Clobber, Lacks, Target};
-use crate::segments::{Segments, sources};
+use crate::request::{Clobber, Lacks, Segments, Target};
+use crate::segments::sources;
 
 /// Connections for one file.
 const MOST_SEGMENTS: i64 = 64;

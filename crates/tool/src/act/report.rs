@@ -4,8 +4,8 @@ use super::{not_blank, read};
 use crate::flags::Flag;
 use crate::message::shown;
 use crate::parse::{Done, Parser, Stop, Wrong};
-use crate::report::Format;
-use crate::request::TraceKind;
+use crate::request::SummaryFormat;
+use crate::trace::TraceKind;
 use std::io::{self, IsTerminal};
 
 pub fn help(_: &mut Parser, _: &Flag, text: &[u8]) -> Done {
@@ -44,8 +44,8 @@ pub fn timeline(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 
 pub fn summary(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     parser.globals.summary = Some(match text {
-        b"" | b"table" => Format::Table,
-        b"json" => Format::Json,
+        b"" | b"table" => SummaryFormat::Table,
+        b"json" => SummaryFormat::Json,
         _ => return Err(Wrong::BadUse.into()),
     });
     Ok(())

@@ -4,7 +4,8 @@
 
 use super::folder::digits;
 use crate::bytes::Bytes;
-use crate::request::{Options, Request};
+use crate::options::Options;
+use crate::request::Request;
 use crate::settings::{SetTo, Setting};
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;

@@ -1,6 +1,6 @@
 //! Repr-Digest and Content-Digest (RFC 9530): dictionaries of structured fields (RFC 8941) whose values are byte sequences.
 
-use super::{Algorithm, Sum};
+use super::sum::{Algorithm, Sum};
 use crate::text::from_base64;
 
 /// The algorithms that RFC 9530 registers as active.

@@ -1,6 +1,6 @@
 //! Files of sums, as sha256sum(1), `md5 -r`, cksum(1) and b3sum(1) write them.
 
-use super::{Algorithm, Sum};
+use super::sum::{Algorithm, Sum};
 
 /// The sum of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,65 +2,23 @@
 
 pub mod field;
 pub mod list;
+pub mod sum;
 
 use crate::message::shown;
 use crate::raw::hex;
 use crate::text::base64;
 use sha2::digest::DynDigest;
 use std::io::{self, Read};
+use sum::{Algorithm, Sum};
 
-/// A hash function that a sum can be of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    Md5,
-    Sha1,
-    Sha256,
-    Sha384,
-    Sha512,
-    Sha3_256,
-    Sha3_384,
-    Sha3_512,
-    Blake3,
+enum Hasher {
+    Blake3(Box<blake3::Hasher>),
+    Other(Box<dyn DynDigest>),
 }
 
-/// Each with its name and the bytes of a sum. Of two with one length the first is what a file of sums means that names none.
-const ALGORITHMS: [(Algorithm, &str, usize); 9] = [
-    (Algorithm::Md5, "md5", 16),
-    (Algorithm::Sha1, "sha1", 20),
-    (Algorithm::Sha256, "sha256", 32),
-    (Algorithm::Sha384, "sha384", 48),
-    (Algorithm::Sha512, "sha512", 64),
-    (Algorithm::Sha3_256, "sha3-256", 32),
-    (Algorithm::Sha3_384, "sha3-384", 48),
-    (Algorithm::Sha3_512, "sha3-512", 64),
-    (Algorithm::Blake3, "blake3", 32),
-];
-
-impl Algorithm {
-    /// By its name, however that is written: `sha256`, `SHA-256`, `SHA3_256`.
-    pub fn from_name(name: &[u8]) -> Option<Algorithm> {
-        let plain = |text: &[u8]| -> Vec<u8> {
-            text.iter().filter(|byte| !matches!(byte, b'-' | b'_')).map(u8::to_ascii_lowercase).collect()
-        };
-        let name = plain(name);
-        ALGORITHMS.iter().find(|row| plain(row.1.as_bytes()) == name).map(|row| row.0)
-    }
-
-    /// The one whose sums have so many bytes.
-    fn of_length(bytes: usize) -> Option<Algorithm> {
-        ALGORITHMS.iter().find(|row| row.2 == bytes).map(|row| row.0)
-    }
-
-    pub fn name(self) -> &'static str {
-        ALGORITHMS[self as usize].1
-    }
-
-    fn length(self) -> usize {
-        ALGORITHMS[self as usize].2
-    }
-
-    fn hasher(self) -> Hasher {
-        Hasher::Other(match self {
+impl Hasher {
+    fn of(algorithm: Algorithm) -> Hasher {
+        Hasher::Other(match algorithm {
             Algorithm::Md5 => Box::<md5::Md5>::default(),
             Algorithm::Sha1 => Box::<sha1::Sha1>::default(),
             Algorithm::Sha256 => Box::<sha2::Sha256>::default(),
@@ -72,46 +30,7 @@ impl Algorithm {
             Algorithm::Blake3 => return Hasher::Blake3(Box::default()),
         })
     }
-}
 
-/// What a hash function shall come to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sum {
-    pub algorithm: Algorithm,
-    pub digest: Vec<u8>,
-}
-
-impl Sum {
-    /// A sum in hexadecimal digits.
-    pub fn of_hex(algorithm: Algorithm, digits: &[u8]) -> Option<Sum> {
-        let digest = hex::decode(digits)?;
-        (digest.len() == algorithm.length()).then_some(Sum { algorithm, digest })
-    }
-
-    /// `ALGORITHM=DIGITS`, several of them with commas between; or why it is none.
-    pub fn parse(text: &[u8]) -> Result<Vec<Sum>, String> {
-        text.split(|byte| *byte == b',').map(Sum::parse_one).collect()
-    }
-
-    fn parse_one(text: &[u8]) -> Result<Sum, String> {
-        let equals =
-            text.iter().position(|byte| *byte == b'=').ok_or("A checksum is given as algorithm=sum")?;
-        let (name, digits) = (&text[..equals], &text[equals + 1..]);
-        let algorithm = Algorithm::from_name(name).ok_or_else(|| {
-            let known: Vec<&str> = ALGORITHMS.iter().map(|row| row.1).collect();
-            format!("Unknown checksum algorithm '{}', known are {}", shown(name), known.join(", "))
-        })?;
-        let (name, length) = (algorithm.name(), algorithm.length() * 2);
-        Sum::of_hex(algorithm, digits).ok_or_else(|| format!("A {name} sum has {length} hexadecimal digits"))
-    }
-}
-
-enum Hasher {
-    Blake3(Box<blake3::Hasher>),
-    Other(Box<dyn DynDigest>),
-}
-
-impl Hasher {
     fn update(&mut self, data: &[u8]) {
         match self {
             Hasher::Blake3(hasher) => {
@@ -135,7 +54,7 @@ struct Hashers(Vec<(Algorithm, Hasher)>);
 
 impl Hashers {
     fn new(algorithms: &[Algorithm]) -> Hashers {
-        Hashers(algorithms.iter().map(|algorithm| (*algorithm, algorithm.hasher())).collect())
+        Hashers(algorithms.iter().map(|algorithm| (*algorithm, Hasher::of(*algorithm))).collect())
     }
 
     fn update(&mut self, data: &[u8]) {
@@ -243,6 +162,7 @@ impl Check {
 
 #[cfg(test)]
 mod tests {
+    use super::sum::ALGORITHMS;
     use super::*;
 
     /// Sums of "abc", as the standards and coreutils give them.
@@ -266,7 +186,7 @@ mod tests {
     fn the_rows_stand_in_the_order_of_the_numbers() {
         for (at, row) in ALGORITHMS.iter().enumerate() {
             assert_eq!(row.0 as usize, at);
-            assert_eq!(row.0.hasher().digest().len(), row.2, "{}", row.1);
+            assert_eq!(Hasher::of(row.0).digest().len(), row.2, "{}", row.1);
         }
     }
 

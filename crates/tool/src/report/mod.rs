@@ -5,9 +5,10 @@ mod har;
 mod lanes;
 mod summary;
 mod timeline;
+mod units;
 
 pub use har::har;
-pub use summary::{Format, Summary, Told};
+pub use summary::{Summary, Told};
 pub use timeline::timeline;
 
 use crate::bytes::Bytes;
@@ -196,32 +197,6 @@ fn phases(number: &dyn Fn(&str) -> i64) -> [Duration; 7] {
         before = at;
     }
     lengths
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
-fn time(time: Duration) -> String {
-    let millis = time.as_secs_f64() * 1000.0;
-    match millis {
-        0.0 => "0".to_string(),
-        ..10.0 => format!("{} ms", (millis * 100.0).round() / 100.0),
-        ..1000.0 => format!("{} ms", (millis * 10.0).round() / 10.0),
-        _ => format!("{} s", (millis / 10.0).round() / 100.0),
-    }
-}
-
-fn size(bytes: i64) -> String {
-    const UNITS: [&str; 5] = ["B", "KB", "MB", "GB", "TB"];
-    let mut value = bytes.max(0) as f64;
-    let mut unit = 0;
-    while value >= 1000.0 && unit + 1 < UNITS.len() {
-        value /= 1000.0;
-        unit += 1;
-    }
-    let value = if unit == 0 || value >= 100.0 { value.round() } else { (value * 10.0).round() / 10.0 };
-    format!("{value} {}", UNITS[unit])
 }
 
 /// The records of a run.

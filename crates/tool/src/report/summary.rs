@@ -1,20 +1,15 @@
 //! `--summary`: sums over a run, told when it has ended. Nothing is kept of a transfer but of the slowest, so that a million cost
 //! no more memory than ten.
 
-use super::{counted, size, time};
+use super::units::{counted, size, time};
 use crate::raw::Code;
+use crate::request::SummaryFormat;
 use crate::text::json_escape;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// How many of the slowest transfers are told of.
 const SLOWEST: usize = 5;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    Table,
-    Json,
-}
 
 /// A transfer that has ended, after all its attempts.
 #[derive(Clone, Debug)]
@@ -38,7 +33,7 @@ struct Errors {
 }
 
 pub struct Summary {
-    format: Format,
+    format: SummaryFormat,
     began: Instant,
     transfers: u64,
     failed: u64,
@@ -54,7 +49,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    pub fn new(format: Format) -> Summary {
+    pub fn new(format: SummaryFormat) -> Summary {
         Summary {
             format,
             began: Instant::now(),
@@ -105,8 +100,8 @@ impl Summary {
     pub fn text(&self) -> String {
         let took = self.began.elapsed();
         match self.format {
-            Format::Table => self.table(took),
-            Format::Json => self.json(took),
+            SummaryFormat::Table => self.table(took),
+            SummaryFormat::Json => self.json(took),
         }
     }
 
@@ -205,7 +200,7 @@ mod tests {
     }
 
     fn summary() -> Summary {
-        let mut summary = Summary::new(Format::Table);
+        let mut summary = Summary::new(SummaryFormat::Table);
         for number in [3, 9, 1, 7, 5, 8, 2] {
             summary.moved(1000, 1, 1);
             summary.ended(told(number, if number > 7 { 28 } else { 0 }, 200));

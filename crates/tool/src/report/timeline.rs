@@ -3,7 +3,8 @@
 //! name ends in `.html`.
 
 use super::lanes::{Lane, lanes};
-use super::{PHASES, Record, counted, size, time};
+use super::units::{counted, size, time};
+use super::{PHASES, Record};
 use std::time::Duration;
 
 /// Colours of the phases, in their order.

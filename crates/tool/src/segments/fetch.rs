@@ -2,26 +2,24 @@
 
 use super::journal::Journal;
 use super::part::Part;
-use super::plan::{Growth, Plan};
+use super::plan::{Growth, PROBE, Plan};
 use super::worker::{Fault, Source, Stage, Whole, Worker, disk};
-use super::{Segments, conflict, sources, wanted};
+use super::{conflict, sources, wanted};
 use crate::bytes::Bytes;
 use crate::checksum::Check;
 use crate::message::shown;
 use crate::operate::Run;
 use crate::outcome::message;
-use crate::prepare::{Prepared, Stop, parse_url, prepare};
+use crate::prepare::{Prepared, Stop, prepare};
 use crate::queue::Item;
 use crate::raw::{Easy, EasyOption};
-use crate::request::Request;
+use crate::request::{Request, Segments};
 use crate::retry::deadline;
 use crate::sink::set_time;
 use crate::transfer::Transfer;
+use crate::url::{parse_url, without_login};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
-
-/// What is asked for before anything is known of the file.
-pub const PROBE: u64 = 1 << 20;
 
 /// How often the journal follows the file, and connections and sources are looked at.
 const JOURNAL_PAUSE: Duration = Duration::from_millis(200);
@@ -616,10 +614,6 @@ fn fatal(fault: Fault) -> (i32, String) {
         Fault::Fatal(code, why) | Fault::Source(code, why) => (code, why),
         Fault::GivenAway | Fault::InOnePiece => (RECV_ERROR, String::new()),
     }
-}
-
-fn without_login(url: &[u8]) -> Vec<u8> {
-    crate::operate::without_login(url)
 }
 
 /// Options that say who the user is, or are about one server.

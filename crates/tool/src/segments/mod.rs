@@ -9,14 +9,7 @@ mod worker;
 
 pub use fetch::run;
 
-use crate::request::{Method, Request, Target};
-
-/// How many connections a file is fetched over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Segments {
-    Auto,
-    Count(usize),
-}
+use crate::request::{Clobber, Method, Request, Segments, Target};
 
 /// Whether a target is fetched so: asked for, or because there are mirrors.
 pub fn wanted(request: &Request, target: &Target) -> Option<Segments> {
@@ -37,7 +30,7 @@ pub fn conflict(request: &Request, target: &Target, scheme: &str) -> Option<&'st
         (request.show_headers, "--show-headers"),
         (options.is_on("compressed") || options.is_on("raw"), "--compressed and --raw"),
         (request.remote_header_name, "--remote-header-name"),
-        (request.clobber == crate::request::Clobber::Never, "--no-clobber"),
+        (request.clobber == Clobber::Never, "--no-clobber"),
         (target.out_null, "--out-null"),
         (
             request.mirrors.len() + target.mirrors.len() > 0

@@ -4,6 +4,8 @@
 const LEAST: u64 = 256 * 1024;
 /// Nor for more: what is asked for last is to end with the others.
 const MOST: u64 = 32 << 20;
+/// What is asked for before anything is known of the file.
+pub const PROBE: u64 = 1 << 20;
 
 /// Bytes from the first on, up to before the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Where else a file is: Metalink 4 (RFC 5854) and Link fields (RFC 6249 and 8288).
 
 use crate::bytes::Bytes;
-use crate::checksum::{Algorithm, Sum};
+use crate::checksum::sum::{Algorithm, Sum};
 
 /// One file of a Metalink document.
 #[derive(Clone, Debug, PartialEq, Eq)]

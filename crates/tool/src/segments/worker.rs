@@ -2,10 +2,11 @@
 
 use super::journal::Journal;
 use super::part::Part;
-use super::plan::{Plan, Span};
+use super::plan::{PROBE, Plan, Span};
 use super::sources;
 use crate::bytes::Bytes;
-use crate::checksum::{Sum, field};
+use crate::checksum::field;
+use crate::checksum::sum::Sum;
 use crate::message::os_text;
 use crate::raw::Origin;
 use crate::resume::{Answer, Marks};
@@ -169,7 +170,7 @@ impl Worker {
         self.whole.begin(size, answer.marks.clone())?;
         let mut plan = Plan::new(size, Default::default());
         if !self.describes.get() {
-            plan.claim(self.number, Span { start: 0, end: size.min(super::fetch::PROBE) });
+            plan.claim(self.number, Span { start: 0, end: size.min(PROBE) });
         }
         self.whole.plan.replace(Some(plan));
         self.whole.marks.replace(Some(answer.marks.clone()));

@@ -4,9 +4,9 @@ use super::Transfer;
 use crate::bytes::Bytes;
 use crate::cache::partition::WHO;
 use crate::cache::{Cache, Draft, Entry, Found, Wanted, now, selected};
-use crate::prepare::parse_url;
 use crate::raw::rules::{self, Control, Field, Verdict};
 use crate::raw::{Asked, Instead, Prior, Stored, UrlPart};
+use crate::url::parse_url;
 use std::cell::{Cell, RefCell};
 use std::io::{self, Read};
 
