@@ -1,5 +1,5 @@
 //! The one error of the engine: curl's code, a message that names what the user can act on, and
-//! whether the transfer may be tried again on a fresh connection.
+//! whether the request may be sent again.
 
 use std::fmt;
 
@@ -20,13 +20,32 @@ struct Inner {
     os_errno: i32,
     verify_result: i64,
     proxy_code: i64,
-    stale: bool,
-    http1: bool,
-    is_final: bool,
+    retry: Retry,
+}
+
+/// Whether a request that failed may be sent again, as far as the failure itself says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Retry {
+    /// The failure does not say. The handler decides from the state of the connection.
+    #[default]
+    Unknown,
+    /// The server has not processed the request. A new connection may succeed.
+    NewConnection,
+    /// The server refused HTTP/2 or HTTP/3. HTTP/1.1 on a new connection may succeed.
+    Http1,
+    /// The server has begun to process the request, and has said so (RFC 9113 §6.8).
+    Forbidden,
+}
+
+impl Retry {
+    /// Returns whether the request is sent again.
+    pub fn is_allowed(self) -> bool {
+        matches!(self, Retry::NewConnection | Retry::Http1)
+    }
 }
 
 impl Error {
-    /// An error with curl's code and our message; an empty message means the code's own text.
+    /// Creates an error with curl's code and our message. An empty message means the code's own text.
     #[cold]
     pub fn new(code: Code, message: impl Into<String>) -> Error {
         Error(Box::new(Inner {
@@ -35,19 +54,17 @@ impl Error {
             os_errno: 0,
             verify_result: 0,
             proxy_code: 0,
-            stale: false,
-            http1: false,
-            is_final: false,
+            retry: Retry::Unknown,
         }))
     }
 
-    /// The same with CURLINFO_PROXY_ERROR's number.
+    /// Sets CURLINFO_PROXY_ERROR's number.
     pub fn with_proxy_code(mut self, code: ProxyCode) -> Error {
         self.0.proxy_code = code.id().into();
         self
     }
 
-    /// The same with the operating system's error.
+    /// Creates an error that carries the operating system's error number.
     #[cold]
     pub fn os(code: Code, message: impl Into<String>, e: &std::io::Error) -> Error {
         let mut error = Error::new(code, message);
@@ -55,58 +72,29 @@ impl Error {
         error
     }
 
-    /// Marks a failure of a reused connection before any byte of the reply came: a fresh connection
-    /// may succeed.
-    pub fn stale(mut self) -> Error {
-        self.0.stale = true;
+    /// Sets whether the request may be sent again.
+    pub fn with_retry(mut self, retry: Retry) -> Error {
+        self.0.retry = retry;
         self
     }
 
-    /// Takes that back.
-    pub fn not_stale(mut self) -> Error {
-        self.0.stale = false;
-        self
+    /// Returns whether the request may be sent again.
+    pub fn retry(&self) -> Retry {
+        self.0.retry
     }
 
-    /// Whether a fresh connection may succeed where a pooled one failed.
-    pub fn is_stale(&self) -> bool {
-        self.0.stale
-    }
-
-    /// Marks a failure of a request on which the server has begun, as it has said: it may not be sent again.
-    pub fn final_word(mut self) -> Error {
-        self.0.is_final = true;
-        self
-    }
-
-    /// Whether the request may not be sent again.
-    pub fn is_final(&self) -> bool {
-        self.0.is_final
-    }
-
-    /// Marks a refusal of HTTP/2: HTTP/1.1 may succeed.
-    pub fn wants_http1(mut self) -> Error {
-        self.0.http1 = true;
-        self
-    }
-
-    /// Whether HTTP/1.1 may succeed where HTTP/2 failed.
-    pub fn is_for_http1(&self) -> bool {
-        self.0.http1
-    }
-
-    /// The same with another code.
+    /// Replaces the code.
     pub fn with_code(mut self, code: Code) -> Error {
         self.0.code = code;
         self
     }
 
-    /// What the C caller gets.
+    /// Returns the code that the C caller gets.
     pub fn code(&self) -> Code {
         self.0.code
     }
 
-    /// What fills the error buffer.
+    /// Returns the text that fills the error buffer.
     pub fn message(&self) -> &str {
         &self.0.message
     }
@@ -121,7 +109,7 @@ impl Error {
         self.0.verify_result
     }
 
-    /// The same, when the certificate was not the origin's.
+    /// Clears CURLINFO_SSL_VERIFYRESULT: the refused certificate was not the origin's.
     pub fn without_verify_result(mut self) -> Error {
         self.0.verify_result = 0;
         self

@@ -15,7 +15,7 @@ use wire::ldap::ber::Malformed;
 use wire::ldap::{self, Answer, BadUrl, Outcome, Search};
 
 use crate::easy::EasyState;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Retry};
 use crate::transfer::Transfer;
 use crate::transfer::body::{BodySource, Idling, receive_failed, send_failed};
 use crate::transfer::plan::{TlsNames, tls_config};
@@ -94,7 +94,11 @@ impl Session {
 
     /// Whatever fails before a kept connection has said a word means that it was closed.
     fn stale_or(&self, e: Error) -> Error {
-        if self.unsure && matches!(e.code(), Code::RecvError | Code::SendError) { e.stale() } else { e }
+        if self.unsure && matches!(e.code(), Code::RecvError | Code::SendError) {
+            e.with_retry(Retry::NewConnection)
+        } else {
+            e
+        }
     }
 
     fn next_id(&mut self) -> u32 {

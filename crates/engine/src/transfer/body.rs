@@ -15,7 +15,7 @@ use wire::h2::ErrorCode;
 
 use super::Transfer;
 use crate::easy::EasyState;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Retry};
 use crate::scratch::{LARGE, SMALL, with_scratch};
 
 /// Counts what moves nothing towards the application: a peer may send that without end, as fast as it is read, and others
@@ -238,20 +238,20 @@ fn stream_failed(e: &std::io::Error) -> Option<Error> {
     }
     let StreamFault { stream, fault, begun } = e.get_ref()?.downcast_ref()?;
     let error = fault_of_stream(*stream, fault);
-    Some(if *begun { error.final_word() } else { error })
+    Some(if *begun && error.retry() == Retry::Unknown { error.with_retry(Retry::Forbidden) } else { error })
 }
 
 fn fault_of_stream(stream: u32, fault: &Fault) -> Error {
     match fault {
         Fault::Refused => {
             let text = format!("HTTP/2 stream {stream} refused by server, try again on a new connection");
-            Error::new(Code::SendError, text).stale()
+            Error::new(Code::SendError, text).with_retry(Retry::NewConnection)
         }
         Fault::Reset { code: ErrorCode::HTTP_1_1_REQUIRED, .. } => {
-            Error::new(Code::SendError, "HTTP/2 is refused, HTTP/1.1 is required").stale().wants_http1()
+            Error::new(Code::SendError, "HTTP/2 is refused, HTTP/1.1 is required").with_retry(Retry::Http1)
         }
         Fault::NotExtended => {
-            Error::new(Code::SendError, "the server has no WebSocket on HTTP/2").stale().wants_http1()
+            Error::new(Code::SendError, "the server has no WebSocket on HTTP/2").with_retry(Retry::Http1)
         }
         Fault::Reset { code: ErrorCode::NO_ERROR, .. } => {
             Error::new(Code::Http2, format!("HTTP/2 stream {stream} was reset"))
@@ -280,10 +280,10 @@ fn fault_of_http3(stream: u64, fault: &http3::Fault) -> Error {
     match fault {
         Fault::Refused => {
             let text = format!("HTTP/3 stream {stream} refused by server, try again on a new connection");
-            Error::new(Code::SendError, text).stale()
+            Error::new(Code::SendError, text).with_retry(Retry::NewConnection)
         }
         Fault::Reset { code: wire::h3::ErrorCode::VERSION_FALLBACK, .. } => {
-            Error::new(Code::SendError, "HTTP/3 is refused, HTTP/1.1 is required").stale().wants_http1()
+            Error::new(Code::SendError, "HTTP/3 is refused, HTTP/1.1 is required").with_retry(Retry::Http1)
         }
         Fault::Reset { code, why, within_body } => {
             let text = match why {

@@ -16,7 +16,7 @@ use super::Transfer;
 use super::body::{Idling, receive_failed, send_failed};
 use super::plan::{Plan, TlsNames, tls_config};
 use crate::callbacks::DebugKind;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Retry};
 use crate::scratch::{SMALL, with_scratch};
 
 /// Longest line of a reply.
@@ -151,7 +151,11 @@ impl Dialogue {
     /// A kept connection that fails before its first reply was closed while idle, whatever the server said to that.
     pub fn stale_or(&mut self, e: Error) -> Error {
         self.outstanding = usize::MAX;
-        if self.whole.is_reused() && self.lines == self.last_words { e.stale() } else { e }
+        if self.whole.is_reused() && self.lines == self.last_words {
+            e.with_retry(Retry::NewConnection)
+        } else {
+            e
+        }
     }
 
     /// Goes on where another transfer left: with what was received already, and so many replies still to come.

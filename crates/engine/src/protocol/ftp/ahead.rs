@@ -19,7 +19,7 @@ use wire::http1::LineBuffer;
 
 use super::control::{Control, Session};
 use super::pipeline::level;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Retry};
 use crate::settings::FtpPipelining;
 use crate::transfer::Transfer;
 
@@ -105,7 +105,7 @@ impl Control {
         while let Some(owed) = self.session.ahead.owed.pop_front() {
             let reply = self.next_reply(t).await.map_err(|e| match e.code() {
                 Code::RecvError | Code::SendError | Code::OperationTimedout | Code::WeirdServerReply => {
-                    e.stale()
+                    e.with_retry(Retry::NewConnection)
                 }
                 _ => e,
             })?;

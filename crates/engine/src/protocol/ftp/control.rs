@@ -103,7 +103,7 @@ impl Control {
         }
         match Control::on_connection(t, plan.clone(), fresh).await {
             // It closed on the pair that was to prove how it reads.
-            Err(e) if e.is_stale() => Control::on_connection(t, plan, true).await,
+            Err(e) if e.retry().is_allowed() => Control::on_connection(t, plan, true).await,
             opened => opened,
         }
     }

@@ -53,7 +53,7 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
         let outcome = exchange(t, &mut control).await;
         match &outcome {
             // The server closed a kept connection while it was idle, or did not like what was sent.
-            Err(e) if e.is_stale() && !fresh => {
+            Err(e) if e.retry().is_allowed() && !fresh => {
                 suspicion = (control.session.moved > 0).then_some(control.dialogue.lines > 0);
                 return outcome;
             }

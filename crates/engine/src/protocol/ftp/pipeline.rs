@@ -25,7 +25,7 @@ use super::ahead::{self, Early};
 use super::body::{self, Wanted};
 use super::control::Control;
 use super::{Place, data};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Retry};
 use crate::settings::FtpPipelining;
 use crate::transfer::Transfer;
 
@@ -153,7 +153,7 @@ impl Control {
         self.send_pair(t).await.map_err(|e| match e.code() {
             Code::RecvError | Code::SendError => {
                 self.object(t);
-                e.stale()
+                e.with_retry(Retry::NewConnection)
             }
             _ => e,
         })
@@ -264,7 +264,9 @@ pub async fn retrieve(t: &mut Transfer, control: &mut Control, place: &Place) ->
     let before = t.easy.info.borrow().downloaded;
     let fetched = fetch(t, control, place).await;
     let untouched = t.easy.info.borrow().downloaded == before;
-    fetched.map_err(|e| if untouched && may_be_objection(e.code()) { e.stale() } else { e })
+    fetched.map_err(|e| {
+        if untouched && may_be_objection(e.code()) { e.with_retry(Retry::NewConnection) } else { e }
+    })
 }
 
 fn may_be_objection(code: Code) -> bool {

@@ -12,11 +12,12 @@ use net::tls::binding;
 use tables::{Code, EasyOption as O};
 
 use super::Talk;
+use super::decide::authentication::{self as decide, Asked};
 use super::request::{Custom, write_target};
 use super::response::Response;
 use crate::error::{Error, Result};
 use crate::protocol::Next;
-use crate::settings::{Method, Text};
+use crate::settings::Text;
 use crate::transfer::Transfer;
 use crate::transfer::auth::{Answer, Ask, Binding, Heard, Memory, Scheme, Steps};
 use crate::transfer::client_reader::ClientReader;
@@ -148,7 +149,7 @@ pub fn fields(t: &mut Transfer, link: &Link, target: &Target<'_>, body: &ClientR
         let memory = memory(t).borrow();
         memory.server.asks() || memory.proxy.asks()
     };
-    t.http.auth.withholds_body = asks && !matches!(t.method, Method::Get | Method::Head);
+    t.http.auth.withholds_body = decide::withholds_body(asks, t.method);
     Ok(out)
 }
 
@@ -286,32 +287,32 @@ pub fn after(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<O
     if t.http.auth.problem || !another_round(t, response.status, heard) {
         return Ok(None);
     }
-    if t.http.http10 && talk.upload.in_chunks() {
+    if decide::lacks_framing(t.http.http10, talk.upload.in_chunks()) {
         return Err(Error::new(Code::UploadFailed, "Chunky upload is not supported by HTTP 1.0"));
     }
     talk.upload.rewind()?;
     Ok(Some(Next::Again))
 }
 
-/// Whether the same request goes out once more: with the scheme that a side has settled on now, or with its body where
-/// nobody wanted to know who is asking.
+/// Has the sides choose a scheme, and returns whether the request is sent again.
 fn another_round(t: &mut Transfer, status: u16, heard: Heard) -> bool {
     let state = &mut t.http.auth;
     let mut memory = t.auth.borrow_mut();
-    let unasked = state.withholds_body && status < 300;
-    let asks_more = state.asks_server && !memory.server.is_through();
-    let mut again = false;
-    if state.asks_server && (status == 401 || unasked) {
-        let picked = memory.server.pick(if status == 401 { heard.usable } else { 0 });
-        state.problem |= !picked;
-        again |= picked;
-    }
-    if state.asks_proxy() && (status == 407 || unasked) {
-        let picked = memory.proxy.pick(if status == 407 { heard.usable } else { 0 });
-        state.problem |= !picked;
-        again |= picked;
-    }
-    again || unasked && asks_more
+    let asked = Asked {
+        status,
+        withheld: state.withholds_body,
+        server: state.asks_server,
+        proxy: state.asks_proxy(),
+        usable: heard.usable,
+    };
+    let through = memory.server.is_through();
+    let choices = decide::choices(&asked);
+    let found = [
+        choices.server.map(|usable| memory.server.pick(usable)),
+        choices.proxy.map(|usable| memory.proxy.pick(usable)),
+    ];
+    state.problem |= found.contains(&Some(false));
+    decide::is_repeated(&asked, found, through)
 }
 
 /// What the challenges of a 401 or 407 say.
@@ -319,14 +320,15 @@ fn take_challenges(t: &mut Transfer, response: &Response) -> Heard {
     let mut memory = t.auth.borrow_mut();
     let mut info = t.easy.info.borrow_mut();
     let state = &mut t.http.auth;
-    let (heard, steps) = match (response.status, state.proxy.as_deref()) {
-        (401, _) => {
+    let side = decide::challenged_side(response.status, state.proxy.is_some());
+    let (heard, steps) = match (side, state.proxy.as_deref()) {
+        (Some(decide::Side::Server), _) => {
             let steps = &mut state.steps.get_or_insert_default().server;
             let heard = memory.server.challenged(&response.rare.challenges, &t.url.peer, steps);
             info.rare.auth_available = heard.offered as i64;
             (heard, steps)
         }
-        (407, Some((proxy, _))) => {
+        (Some(decide::Side::Proxy), Some((proxy, _))) => {
             let steps = &mut state.steps.get_or_insert_default().proxy;
             let heard = memory.proxy.challenged(&response.rare.proxy_challenges, proxy, steps);
             info.rare.proxy_auth_available = heard.offered as i64;
@@ -334,7 +336,7 @@ fn take_challenges(t: &mut Transfer, response: &Response) -> Heard {
         }
         _ => return Heard::default(),
     };
-    if steps.expects_answer() && !response.body.keep_alive {
+    if decide::is_cut_off(steps.expects_answer(), response.body.keep_alive) {
         drop((memory, info));
         t.easy.note(|| "Connection closure while negotiating auth (HTTP 1.0?)".to_owned());
         state.problem = true;

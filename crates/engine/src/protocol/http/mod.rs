@@ -3,14 +3,15 @@
 //! The request's bytes are made in `request`, its body is sent by `upload`, the reply's head is read by
 //! `response`, and `redirect` and `auth` decide what follows. The wire format is the exchange layer's.
 
-mod again;
 mod auth;
-mod bound;
+mod connection_auth;
+mod decide;
 mod httpsig;
 mod offers;
 mod pushed;
 mod redirect;
 mod request;
+mod request_cache;
 mod response;
 mod sigv4;
 mod stored;
@@ -31,7 +32,7 @@ use wire::h2::hop_by_hop;
 use super::{Next, rtsp};
 use crate::callbacks::DebugKind;
 use crate::easy::EasyState;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Retry};
 use crate::settings::Method;
 use crate::transfer::Transfer;
 use crate::transfer::auth::ConnectionSteps;
@@ -40,6 +41,10 @@ use crate::transfer::connect::Link;
 use crate::transfer::plan::belonging;
 use crate::transfer::prepare::url_text;
 pub use auth::{Target, fields as authorization};
+use decide::connection::{Rest, Unsent, Use, Used};
+use decide::reply::SWITCHING;
+use decide::retry::Failure;
+use decide::{body, connection, retry, version};
 use offers::Offers;
 pub use request::{Custom, Head, Request, time_condition_field};
 use response::Response;
@@ -64,9 +69,9 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
 async fn ask(t: &mut Transfer) -> Result<Next> {
     let outcome = t.replayed(MAX_REPLAYS, async |t, fresh| {
         let outcome = request_and_reply(t, fresh).await;
-        outcome.inspect_err(|e| t.http.no_http2 |= e.is_for_http1())
+        outcome.inspect_err(|e| t.http.no_http2 |= e.retry() == Retry::Http1)
     });
-    outcome.await.map_err(|e| match e.is_stale() {
+    outcome.await.map_err(|e| match e.retry().is_allowed() {
         true => {
             let text = format!("Connection died, tried {MAX_REPLAYS} times before giving up");
             Error::new(Code::SendError, text)
@@ -79,8 +84,8 @@ async fn ask(t: &mut Transfer) -> Result<Next> {
 pub async fn connect(t: &mut Transfer, fresh: bool) -> Result<Link> {
     auth::begin_request(t)?;
     let mut plan = t.plan()?;
-    let bound = bound::bound(t, plan.forwarder())?;
-    if plan.may_have_streams() && (t.http.no_http2 || bound.to.is_some()) {
+    let bound = connection_auth::binding_of(t, plan.forwarder())?;
+    if version::avoids_http2(plan.may_have_streams(), t.http.no_http2, bound.to.is_some()) {
         cold_path();
         plan = Rc::new(plan.without_http2());
     }
@@ -110,14 +115,17 @@ async fn request(t: &mut Transfer, fresh: bool) -> Result<(Link, Request, bool)>
     }
     t.http.auth.steps = take_steps(&mut link);
     if !reused {
-        let version =
-            if matches!(link.lease, Lease::Stream(_)) { request::version(t, &link) } else { "HTTP/1.x" };
+        let version = if matches!(link.lease, Lease::Stream(_)) {
+            request::version(t, &link).name()
+        } else {
+            "HTTP/1.x"
+        };
         t.easy.note(|| format!("using {version}"));
     }
     auth::connected(t, reused);
     note_forwarding(t, &link);
     auth::prepare(t, &link).await?;
-    let request = match again::request(t, &link) {
+    let request = match request_cache::request(t, &link) {
         Some(request) => request,
         None => Request::build(t, &link)?,
     };
@@ -145,7 +153,7 @@ async fn request_and_reply(t: &mut Transfer, fresh: bool) -> Result<Next> {
         cold_path();
         (link, talk, outcome) = Box::pin(upgrade::go_on_in_http2(t, link, talk)).await?;
     }
-    let untouched = !talk.exchange.any_received();
+    let received = talk.exchange.any_received();
     match outcome {
         Ok(Finished { upgraded: true, .. }) => Box::pin(upgrade::hand_over(t, link, talk.exchange)).await,
         Ok(Finished { next, keep, http10, .. }) => {
@@ -154,24 +162,28 @@ async fn request_and_reply(t: &mut Transfer, fresh: bool) -> Result<Next> {
                 whole.connection().about.answers_http10 = http10;
             }
             let steps = t.http.auth.steps.take().filter(|steps| steps.begun());
-            // What is left of a stream says nothing of the session that it was on.
-            let stays = match link.lease {
-                Lease::Whole(_) => keep && clean && talk.upload.complete(),
-                Lease::Stream(_) => !t.on(O::ForbidReuse),
+            let used = Used {
+                stream: matches!(link.lease, Lease::Stream(_)),
+                keep,
+                clean,
+                complete: talk.upload.complete(),
+                forbidden: t.on(O::ForbidReuse),
+                bound: steps.is_some() || auth::binds(t),
+                again: matches!(next, Next::Again),
             };
-            if stays {
+            let next_use = connection::next_use(&used);
+            if next_use != Use::Close {
                 if let Some(whole) = link.lease.whole().filter(|_| is_rtsp(t)) {
                     cold_path();
                     rtsp::leave(t, whole);
                 }
-                let bound = steps.is_some();
                 if let Some(steps) = steps
                     && let Some(whole) = link.lease.whole()
                 {
                     cold_path();
                     whole.connection().state = Some(steps);
                 }
-                if (bound || auth::binds(t)) && matches!(next, Next::Again) {
+                if next_use == Use::Hold {
                     t.http.kept = Some(Box::new(link));
                 } else {
                     t.release(link.lease);
@@ -183,19 +195,14 @@ async fn request_and_reply(t: &mut Transfer, fresh: bool) -> Result<Next> {
             }
             Ok(next)
         }
-        // Nothing of a reply came on a connection that had served before: the server closed it while
-        // it was idle. A body that can be read again travels once more; one that can not is the failure to tell.
-        // The same goes for one that was asked ahead of its handshake, and that QUIC then could not make.
-        Err(e)
-            if untouched && e.is_stale()
-                || reused && untouched && replayable(&e) && !e.is_final()
-                || ahead && unreachable(&e) =>
-        {
-            talk.upload.rewind()?;
-            Err(e.stale())
+        Err(e) => {
+            let failure = Failure { code: e.code(), retry: e.retry(), reused, received, early_data: ahead };
+            let verdict = retry::after_failure(&failure);
+            if verdict.is_allowed() {
+                talk.upload.rewind()?;
+            }
+            Err(e.with_retry(verdict))
         }
-        // Who refuses a stream of which something has come refuses too late: what the application has would come twice.
-        Err(e) => Err(e.not_stale()),
     }
 }
 
@@ -223,21 +230,13 @@ fn bind(t: &mut Transfer, link: &mut Link) -> Result<()> {
     let begun = t.http.auth.steps.as_ref().is_some_and(|steps| steps.begun());
     if begun && link.lease.about().identity.credentials.is_none() {
         cold_path();
-        let credentials = bound::bound(t, link.forwarder())?.to.unwrap_or_default();
+        let credentials = connection_auth::binding_of(t, link.forwarder())?.to.unwrap_or_default();
         let identity = belonging(&link.lease.about().identity, *credentials);
         if let Some(whole) = link.lease.whole() {
             whole.bind(identity);
         }
     }
     Ok(())
-}
-
-fn replayable(e: &Error) -> bool {
-    matches!(e.code(), Code::GotNothing | Code::RecvError | Code::SendError | Code::Http2)
-}
-
-fn unreachable(e: &Error) -> bool {
-    matches!(e.code(), Code::CouldntConnect | Code::QuicConnectError)
 }
 
 #[derive(Default)]
@@ -282,16 +281,16 @@ async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
     if is_last {
         response.check_body(t)?;
     }
-    let unread = match is_last {
-        // What is not newer is not even read, whatever it costs the connection.
-        true => response.is_not_newer(t),
-        // Nor is what another request replaces on a connection that it can't use.
-        false => !response.body.keep_alive || !response.body.worth_draining,
-    };
+    let reads = connection::reads_body(&connection::Body {
+        is_last,
+        is_unmet: is_last && response.is_not_newer(t),
+        keep_alive: response.body.keep_alive,
+        is_short: response.body.worth_draining,
+    });
     t.writer.ignore_body(!is_last || response.is_there_already(t));
     response.begin_body(t, talk)?;
     let mut keep = response.body.keep_alive;
-    if unread {
+    if !reads {
         cold_path();
         keep = false;
     } else {
@@ -312,24 +311,29 @@ async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
         redirect::tell(t, &response);
     }
     let http10 = response.version == 10;
-    Ok(Finished { next, keep: keep && !t.on(O::ForbidReuse), http10, ..Finished::default() })
+    Ok(Finished { next, keep, http10, ..Finished::default() })
 }
 
-/// The reply is complete, and the request's body may not be: a server that keeps the connection and has not said no reads
-/// on, and gets all of it. Whether the connection can carry another request.
+/// Sends or abandons the rest of the request's body behind a complete reply. Returns whether the connection can carry another
+/// request.
 async fn finish_upload(t: &Transfer, talk: &mut Talk, keep: bool, response: &Response) -> Result<bool> {
-    let open = keep && !response.body.until_close && !response.begins_websocket(t);
-    if open {
-        talk.upload.go_ahead();
-        poll_fn(|cx| talk.poll_upload(cx)).await?;
-    } else if !talk.upload.has_ended() {
-        t.easy.note(|| "we are done reading and this is set to close, stop send".to_owned());
-        talk.upload.stop(talk.exchange.queued());
+    let until_close = response.body.until_close;
+    let websocket = response.begins_websocket(t);
+    let rest = connection::rest(&Unsent { keep, until_close, websocket, ended: talk.upload.has_ended() });
+    match rest {
+        Rest::Send => {
+            talk.upload.go_ahead();
+            poll_fn(|cx| talk.poll_upload(cx)).await?;
+        }
+        Rest::Stop => {
+            t.easy.note(|| "we are done reading and this is set to close, stop send".to_owned());
+            talk.upload.stop(talk.exchange.queued());
+        }
+        Rest::None => {}
     }
     match talk.upload.take_failure() {
-        // What failed may have cut the reply, too.
-        Some(failure) if response.body.until_close || open && response.status < 300 => Err(failure),
-        failure => Ok(open && failure.is_none()),
+        Some(failure) if connection::send_failure_counts(until_close, rest, response.status) => Err(failure),
+        failure => Ok(rest == Rest::Send && failure.is_none()),
     }
 }
 
@@ -343,8 +347,8 @@ fn decide(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<Next
 
 /// What would follow this reply if nothing were counted.
 fn wanted(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<Next> {
-    let unsent = talk.upload.expected_go_ahead() && !talk.upload.complete();
-    if response.status == 417 && unsent && !t.http.no_expect {
+    let (expected, sent) = (talk.upload.expected_go_ahead(), talk.upload.complete());
+    if body::drops_expectation(response.status, expected, sent, t.http.no_expect) {
         cold_path();
         t.http.no_expect = true;
         t.easy.note(|| "Got HTTP failure 417 while waiting for a 100".to_owned());
@@ -422,13 +426,13 @@ pub struct Talk {
 impl Talk {
     /// Whether that reply is the server's consent to what was asked for.
     pub fn switches(&self, response: &Response) -> bool {
-        self.asks_for_http2 && response.status == response::SWITCHING
+        self.asks_for_http2 && response.status == SWITCHING
     }
 
     /// Inlined: a talk is large, and made where it stays.
     #[inline]
     fn begin(t: &Transfer, link: &mut Link, request: Request, reused: bool) -> Talk {
-        let asks_for_http2 = upgrade::asks_for_http2(t, link);
+        let asks_for_http2 = request::asks_for_http2(t, link);
         let offers = Offers::of(t, &link.lease);
         let mut exchange = link.lease.begin(&t.multi.spares);
         let reading = Reading {
@@ -450,7 +454,7 @@ impl Talk {
         exchange.begin(&request.head, reading);
         if let Some(stream) = exchange.stream().filter(|_| !request.head.text().is_empty()) {
             cold_path();
-            note_stream(t, request::version(t, link), stream, &request.head);
+            note_stream(t, request::version(t, link).name(), stream, &request.head);
         }
         let text = request.head.text();
         if !text.is_empty() {

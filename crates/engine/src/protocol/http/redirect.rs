@@ -1,28 +1,22 @@
-//! What a 3xx reply makes of the transfer: where it goes, with which method, and how often.
+//! Redirects: gathers the facts for `decide::redirect` and changes the transfer accordingly.
 
 use std::hint::cold_path;
 
-use tables::constant::{CURL_REDIR_POST_301, CURL_REDIR_POST_302, CURL_REDIR_POST_303};
 use tables::{Code, EasyOption as O};
-use wire::url::{Part, Url, UrlError, flag};
+use wire::url::{Url, UrlError, flag};
 
+use super::decide::redirect::{self as decide, Redirected};
 use super::response::Response;
 use crate::error::{Error, Result};
 use crate::protocol::Next;
-use crate::settings::{Method, Text};
+use crate::settings::Text;
 use crate::transfer::Transfer;
 use crate::transfer::prepare::{count, url_error, url_text, without_credentials};
 
-/// CURLOPT_FOLLOWLOCATION: off, all requests as asked, methods as the codes say, or only the first
-/// request with the custom method.
-const OBEY_CODE: i64 = 2;
-const FIRST_ONLY: i64 = 3;
-
-/// Decides whether the reply's Location is followed.
+/// Follows the reply's Location if it is to be followed.
 pub fn after(t: &mut Transfer, response: &Response) -> Result<Next> {
     let follow = t.long(O::Followlocation);
-    let location =
-        response.rare.location.as_ref().filter(|_| (300..400).contains(&response.status) && follow != 0);
+    let location = response.rare.location.as_ref().filter(|_| decide::is_followed(response.status, follow));
     let Some(location) = location else { return Ok(Next::Done) };
     if let Some(error) = exhausted(t) {
         t.easy.info.borrow_mut().rare.redirect_url = Some(told(t, location));
@@ -80,45 +74,28 @@ fn refer(t: &mut Transfer) {
 /// CURLOPT_MAXREDIRS has been reached.
 fn exhausted(t: &Transfer) -> Option<Error> {
     let limit = t.long(O::Maxredirs);
-    let reached = limit >= 0 && t.easy.info.borrow().redirect_count >= limit;
+    let reached = decide::is_exhausted(limit, t.easy.info.borrow().redirect_count);
     reached.then(|| Error::new(Code::TooManyRedirects, format!("Maximum ({limit}) redirects followed")))
 }
 
-/// The new URL: absolute, or relative to the current one.
+/// Resolves a Location against the current URL.
 fn target(t: &Transfer, location: &[u8], extra: u32) -> Result<Url, UrlError> {
-    let mut bits = flag::URLENCODE | flag::ALLOW_SPACE | extra;
-    if t.on(O::PathAsIs) {
-        bits |= flag::PATH_AS_IS;
-    }
-    let mut url = (**t.url).clone();
-    url.set(Part::Url, Some(location), bits)?;
-    // A redirect without a fragment of its own keeps nothing of the old one (curl's behaviour is to
-    // leave the new URL as the server gave it).
-    Ok(url)
+    decide::target(&t.url, location, t.on(O::PathAsIs), extra)
 }
 
-/// RFC 9110 §15.4: some codes make a GET of a POST unless CURLOPT_POSTREDIR says otherwise.
+/// Changes the method of the next request as the status demands.
 fn change_method(t: &mut Transfer, status: u16, follow: i64) {
-    let kept = t.long(O::Postredir);
-    let posting = matches!(t.method, Method::Post | Method::PostMime);
-    let custom = t.text(O::Customrequest).is_some() && !t.custom_dropped;
-    let to_get = match status {
-        301 => posting && kept & CURL_REDIR_POST_301 == 0,
-        302 => posting && kept & CURL_REDIR_POST_302 == 0,
-        303 => {
-            !(matches!(t.method, Method::Get | Method::Head) || posting && kept & CURL_REDIR_POST_303 != 0)
-                || custom && follow == OBEY_CODE
-        }
-        _ => false,
-    };
-    if to_get {
+    let change = decide::method_after(&Redirected {
+        status,
+        method: t.method,
+        follow,
+        kept: t.long(O::Postredir),
+        custom: t.text(O::Customrequest).is_some() && !t.custom_dropped,
+        no_body: t.on(O::Nobody),
+    });
+    if let Some(method) = change.method {
         t.easy.note(|| "Switch to GET".to_owned());
-        t.method = if t.on(O::Nobody) { Method::Head } else { Method::Get };
-        if follow == OBEY_CODE {
-            t.custom_dropped = true;
-        }
+        t.method = method;
     }
-    if follow == FIRST_ONLY {
-        t.custom_dropped = true;
-    }
+    t.custom_dropped |= change.drops_custom;
 }

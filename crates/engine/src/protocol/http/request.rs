@@ -6,7 +6,9 @@ use std::rc::Rc;
 
 use net::Lease;
 use net::exchange::{RequestBody, RequestHead};
-use tables::constant::{CURL_TIMECOND_IFMODSINCE, CURL_TIMECOND_IFUNMODSINCE, CURL_TIMECOND_LASTMOD};
+use tables::constant::{
+    CURL_HTTP_VERSION_1_0, CURL_TIMECOND_IFMODSINCE, CURL_TIMECOND_IFUNMODSINCE, CURL_TIMECOND_LASTMOD,
+};
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O};
 use wire::date;
@@ -14,6 +16,10 @@ use wire::http1::own_line;
 use wire::url::{Part, Url, flag};
 use wire::ws;
 
+use super::decide::body::{Expect, Expectation, Framing, NoFraming};
+use super::decide::request::{Host, NothingLeft, Own, Part as Partial, Range};
+use super::decide::version::{self, Version};
+use super::decide::{body as body_rules, request as rules};
 use super::{auth, rtsp, stored, upgrade};
 use crate::error::{Error, Result};
 use crate::settings::{Method, Text};
@@ -23,9 +29,6 @@ use crate::transfer::client_reader::ClientReader;
 use crate::transfer::connect::Link;
 use crate::transfer::login::own;
 use crate::transfer::prepare::{url_text, without_credentials};
-
-/// A body longer than this asks for a go-ahead first (curl's EXPECT_100_THRESHOLD).
-const EXPECT_THRESHOLD: u64 = 1024 * 1024;
 
 /// Longest head of a request (curl's DYN_HTTP_REQUEST).
 const MAX_REQUEST: usize = 1024 * 1024;
@@ -75,8 +78,8 @@ impl Request {
 
         let target = |out: &mut Vec<u8>| request_target(t, link, out);
         let mut out = match on_stream {
-            true => RequestHead::new(b"CONNECT", upgrade::scheme_on_stream(t), target, version),
-            false => RequestHead::new(&name, t.scheme().name(), target, version),
+            true => RequestHead::new(b"CONNECT", upgrade::scheme_on_stream(t), target, version.name()),
+            false => RequestHead::new(&name, t.scheme().name(), target, version.name()),
         };
         out.protocol = on_stream.then_some(upgrade::WEBSOCKET);
         let mut head = Head::new(out, &custom);
@@ -113,9 +116,7 @@ impl Request {
         let size = if withheld || body.is_nothing() { 0 } else { body.size.map_or(-1, |s| s as i64) };
         t.easy.info.borrow_mut().upload_total = size;
         let head = Rc::new(head.out);
-        // What tells no length ends where the application says so.
-        let streams = matches!(version, HTTP2 | HTTP3);
-        let open = chunked || streams && follows != RequestBody::None && body.size.is_none() && !on_stream;
+        let open = rules::has_open_end(follows, version, body.size, on_stream);
         if open {
             body.end_ends_it();
         }
@@ -126,33 +127,44 @@ impl Request {
             trailers: open,
             head_only: t.method == Method::Head || t.on(O::Nobody),
         };
-        super::again::keep(t, link, &request);
+        super::request_cache::keep(t, link, &request);
         Ok(request)
     }
 }
 
-const HTTP10: &str = "HTTP/1.0";
-pub const HTTP11: &str = "HTTP/1.1";
-const HTTP2: &str = "HTTP/2";
-const HTTP3: &str = "HTTP/3";
-
-/// The application wants HTTP/1.0, or the server would have nothing else. A WebSocket has no such choice.
-pub fn asks_for_http10(t: &Transfer) -> bool {
-    t.scheme().family() != Family::Ws && (t.http.http10 || t.long(O::HttpVersion) == 1)
+/// Returns what decides about the version of a request on this link.
+fn link_facts(t: &Transfer, link: &Link) -> version::Link {
+    let about = link.lease.about();
+    let stream = matches!(link.lease, Lease::Stream(_));
+    let agreed = || about.tls.as_ref().and_then(|tls| tls.alpn.as_deref());
+    version::Link {
+        websocket: t.scheme().family() == Family::Ws,
+        stream,
+        quic: stream && agreed() == Some(net::http3::ALPN),
+        wants_http10: t.long(O::HttpVersion) == CURL_HTTP_VERSION_1_0,
+        heard_http10: t.http.http10,
+        answers_http10: about.answers_http10,
+    }
 }
 
-/// The version in which the request goes out.
-pub fn version(t: &Transfer, link: &Link) -> &'static str {
-    if t.scheme().family() == Family::Ws {
-        if upgrade::is_on_stream(t, link) { HTTP2 } else { HTTP11 }
-    } else if matches!(link.lease, Lease::Stream(_)) {
-        let agreed = link.lease.about().tls.as_ref().and_then(|tls| tls.alpn.as_deref());
-        if agreed == Some(net::http3::ALPN) { HTTP3 } else { HTTP2 }
-    } else if asks_for_http10(t) || link.lease.about().answers_http10 {
-        HTTP10
-    } else {
-        HTTP11
-    }
+/// Returns whether the request is one of HTTP/1.0 by the wish of the application or of a server before.
+pub fn asks_for_http10(t: &Transfer) -> bool {
+    version::asks_for_http10(&version::Link {
+        websocket: t.scheme().family() == Family::Ws,
+        wants_http10: t.long(O::HttpVersion) == CURL_HTTP_VERSION_1_0,
+        heard_http10: t.http.http10,
+        ..version::Link::default()
+    })
+}
+
+/// Returns the version in which the request goes out.
+pub fn version(t: &Transfer, link: &Link) -> Version {
+    version::of_request(&link_facts(t, link))
+}
+
+/// Returns whether the request asks the server for HTTP/2.
+pub fn asks_for_http2(t: &Transfer, link: &Link) -> bool {
+    version::asks_for_upgrade(&link_facts(t, link), link.plan.asks_for_upgrade())
 }
 
 /// The request method's name.
@@ -235,14 +247,15 @@ fn names_type(url: &[u8]) -> bool {
     kind.is_some_and(|kind| kind.starts_with(b";type=") && matches!(kind[6], b'a' | b'd' | b'i'))
 }
 
-/// The application's own Host is meant for the first origin.
+/// Writes the Host field.
 fn host_field(t: &Transfer, head: &mut Head, value: &[u8]) {
-    if t.other_origin || !head.custom.names("Host") {
-        head.field("Host", value);
-    } else if let Some(own) = head.custom.behind_colon("Host").map(<[u8]>::to_vec) {
-        head.out.line(&[b"Host:", &own]);
-    } else if head.custom.blanks("Host") {
-        head.out.line(&[b"Host:"]);
+    let custom = head.custom;
+    let own = custom.behind_colon("Host");
+    match rules::host(t.other_origin, custom.names("Host"), own.is_some(), custom.blanks("Host")) {
+        Host::OfUrl => head.field("Host", value),
+        Host::Own => head.out.line(&[b"Host:", own.unwrap_or_default()]),
+        Host::Empty => head.out.line(&[b"Host:"]),
+        Host::Absent => {}
     }
 }
 
@@ -250,58 +263,46 @@ fn host_field(t: &Transfer, head: &mut Head, value: &[u8]) {
 type Resume = Option<(u64, Option<u64>)>;
 
 fn resume_upload(t: &Transfer, body: &mut ClientReader) -> Result<Resume> {
-    let from = t.long(O::ResumeFromLarge);
-    if from == 0 || !matches!(t.method, Method::Put | Method::Post) || body.is_nothing() {
-        return Ok(None);
-    }
     let total = body.size;
-    if from < 0 {
-        // From wherever the server is: HTTP has no way to ask, so all of it goes, and says so.
-        return Ok(Some((0, total)));
+    let from = rules::resumed_upload(t.method, t.long(O::ResumeFromLarge), body.is_nothing(), total);
+    // What cannot be skipped fails before what is too short.
+    let place = match from {
+        Ok(place) => place,
+        Err(NothingLeft) => u64::try_from(t.long(O::ResumeFromLarge)).ok(),
+    };
+    place.filter(|place| *place > 0).map_or(Ok(()), |place| body.skip(place))?;
+    match from {
+        Ok(place) => Ok(place.map(|place| (place, total))),
+        Err(NothingLeft) => Err(Error::new(Code::PartialFile, "File already completely uploaded")),
     }
-    body.skip(from as u64)?;
-    if total.is_some_and(|all| all <= from as u64) {
-        return Err(Error::new(Code::PartialFile, "File already completely uploaded"));
-    }
-    Ok(Some((from as u64, total)))
 }
 
+/// Writes the field that names the part of a document that is meant.
 fn range_field(t: &Transfer, head: &mut Head, resume: Resume, size: Option<u64>) {
-    let range = t.text(O::Range);
-    let from = t.long(O::ResumeFromLarge);
-    match t.method {
-        Method::Get | Method::Head => {
-            if head.custom.names("Range") {
-                return;
-            }
-            if from > 0 {
-                head.field("Range", format!("bytes={from}-").as_bytes());
-            } else if let Some(range) = range {
-                head.out.line(&[b"Range: bytes=", &range]);
-            }
+    let text = t.text(O::Range);
+    let part = Partial {
+        method: t.method,
+        from: t.long(O::ResumeFromLarge),
+        range: text.is_some(),
+        upload: resume,
+        own_range: head.custom.names("Range"),
+        own_content_range: head.custom.names("Content-Range"),
+    };
+    let text = text.unwrap_or_default();
+    match rules::range(&part) {
+        Range::None => {}
+        Range::From(from) => head.field("Range", format!("bytes={from}-").as_bytes()),
+        Range::Option => head.out.line(&[b"Range: bytes=", &text]),
+        Range::Upload(from, Some(total)) => {
+            // An empty file ends before it begins, as with curl.
+            let text = format!("bytes {from}-{}/{total}", i128::from(total) - 1);
+            head.field("Content-Range", text.as_bytes());
         }
-        Method::Put | Method::Post => {
-            if head.custom.names("Content-Range") {
-                return;
-            }
-            match (resume, range) {
-                (Some((from, Some(total))), _) => {
-                    // An empty file ends before it begins, as with curl.
-                    let text = format!("bytes {from}-{}/{total}", i128::from(total) - 1);
-                    head.field("Content-Range", text.as_bytes());
-                }
-                (Some((from, None)), _) => {
-                    head.field("Content-Range", format!("bytes {from}-/*").as_bytes());
-                }
-                (None, Some(range)) => {
-                    let total = size.map_or_else(|| "*".to_owned(), |n| n.to_string());
-                    head.out.line(&[b"Content-Range: bytes ", &range, format!("/{total}").as_bytes()]);
-                }
-                (None, None) => {}
-            }
+        Range::Upload(from, None) => head.field("Content-Range", format!("bytes {from}-/*").as_bytes()),
+        Range::UploadOption => {
+            let total = size.map_or_else(|| "*".to_owned(), |n| n.to_string());
+            head.out.line(&[b"Content-Range: bytes ", &text, format!("/{total}").as_bytes()]);
         }
-        // curl asks for no part of a form.
-        _ => {}
     }
 }
 
@@ -318,7 +319,7 @@ fn transfer_coding_field(t: &Transfer, head: &mut Head) {
 
 /// What asks for HTTP/2 (RFC 7540 §3.2) or a WebSocket (RFC 6455 §4.1, RFC 8441 §5).
 fn upgrade_fields(t: &mut Transfer, link: &Link, head: &mut Head) -> Result<()> {
-    if upgrade::asks_for_http2(t, link) {
+    if asks_for_http2(t, link) {
         cold_path();
         head.field("Upgrade", b"h2c");
         head.field("HTTP2-Settings", t.http2_config().upgrade_value().as_bytes());
@@ -404,46 +405,37 @@ pub fn time_condition_field(t: &Transfer, head: &mut Head) {
     head.unless_custom(name, Some(date::http(seconds).as_bytes()));
 }
 
-/// What follows the head; a body of unknown length goes in chunks where only they can tell its end, or where the
-/// application says so.
-fn what_follows(t: &Transfer, custom: &Custom, body: &ClientReader, version: &str) -> Result<RequestBody> {
-    let plain = if body.is_nothing() { RequestBody::None } else { RequestBody::Plain };
-    if matches!(version, HTTP2 | HTTP3) {
-        return Ok(plain);
-    }
-    // What the application promises holds for a body without a byte, too: its last chunk is sent.
-    if let Some(value) = custom.value("Transfer-Encoding") {
-        let chunked = value.to_ascii_lowercase().windows(7).any(|w| w == b"chunked");
-        return Ok(if chunked { RequestBody::Chunked } else { plain });
-    }
-    if body.is_nothing() || body.size.is_some() || custom.names("Transfer-Encoding") {
-        return Ok(plain);
-    }
-    if version == HTTP10 {
+/// Decides how the body is framed; fails if it cannot be.
+fn what_follows(t: &Transfer, custom: &Custom, body: &ClientReader, version: Version) -> Result<RequestBody> {
+    let framing = Framing {
+        version,
+        is_nothing: body.is_nothing(),
+        size: body.size,
+        own_coding: custom.value("Transfer-Encoding"),
+        names_coding: custom.names("Transfer-Encoding"),
+    };
+    body_rules::framing(&framing).map_err(|NoFraming| {
         t.easy.note(|| "Chunky upload is not supported by HTTP 1.0".to_owned());
-        return Err(Error::new(Code::UploadFailed, "Chunky upload is not supported by HTTP 1.0"));
-    }
-    Ok(RequestBody::Chunked)
+        Error::new(Code::UploadFailed, "Chunky upload is not supported by HTTP 1.0")
+    })
 }
 
-/// Content-Length, Content-Type and Expect; whether a go-ahead is awaited.
+/// Writes Content-Length, Content-Type and Expect. Returns whether a go-ahead is awaited.
 fn body_fields(
     t: &Transfer,
     head: &mut Head,
     body: &ClientReader,
     follows: RequestBody,
-    version: &str,
+    version: Version,
     withheld: bool,
 ) -> bool {
     let has_body = matches!(t.method, Method::Post | Method::PostMime | Method::Put);
     if !has_body {
         return false;
     }
-    if follows != RequestBody::Chunked && (withheld || !head.custom.names("Content-Length")) {
-        let size = if withheld { Some(0) } else { body.size };
-        if let Some(size) = size {
-            head.field("Content-Length", size.to_string().as_bytes());
-        }
+    let own = head.custom.names("Content-Length");
+    if let Some(size) = rules::content_length(follows, withheld, own, body.size) {
+        head.field("Content-Length", size.to_string().as_bytes());
     }
     if t.method == Method::Post {
         head.unless_custom("Content-Type", Some(b"application/x-www-form-urlencoded"));
@@ -464,18 +456,20 @@ fn body_fields(
             }
         }
     }
-    if withheld {
-        return false;
-    }
-    if let Some(value) = head.custom.value("Expect") {
-        return value.eq_ignore_ascii_case(b"100-continue") && !body.is_nothing();
-    }
-    let long = body.size_as_given().is_none_or(|size| size > EXPECT_THRESHOLD);
-    if long && version == HTTP11 && !body.is_nothing() && !t.http.no_expect && !head.custom.names("Expect") {
+    let expectation = Expectation {
+        version,
+        withheld,
+        is_nothing: body.is_nothing(),
+        size: body.size_as_given(),
+        own: head.custom.value("Expect"),
+        named: head.custom.names("Expect"),
+        refused: t.http.no_expect,
+    };
+    let expect = body_rules::expectation(&expectation);
+    if expect == Expect::Added {
         head.field("Expect", b"100-continue");
-        return true;
     }
-    false
+    expect != Expect::Absent
 }
 
 /// A head under construction.
@@ -513,7 +507,7 @@ impl<'a> Head<'a> {
         let named = [
             (wants_te(t, self.custom), &b"TE"[..]),
             (t.scheme().family() == Family::Ws && !upgrade::is_on_stream(t, link), b"Upgrade"),
-            (upgrade::asks_for_http2(t, link), b"Upgrade, HTTP2-Settings"),
+            (asks_for_http2(t, link), b"Upgrade, HTTP2-Settings"),
         ];
         let named = named.into_iter().filter_map(|(wanted, name)| wanted.then_some(name));
         let mut own = self.custom.values("Connection");
@@ -618,15 +612,15 @@ impl Custom {
 
     /// Writes the lines that add something.
     fn append(&self, head: &mut Head, t: &Transfer, body: &ClientReader) {
+        let request = Own {
+            method: t.method,
+            form: body.form().is_some(),
+            withheld: t.http.auth.withholds_body,
+            other_origin: t.other_origin,
+        };
         for line in &self.lines {
             let Some((name, value)) = own_line(line) else { continue };
-            let is = |n: &str| name.eq_ignore_ascii_case(n.as_bytes());
-            if is("Host")
-                || is("Content-Type") && body.form().is_some()
-                || is("Content-Length")
-                    && (t.http.auth.withholds_body || t.method == Method::Get && t.other_origin)
-                || is("Connection")
-            {
+            if !rules::adds_own_line(name, &request) {
                 continue;
             }
             match value {

@@ -16,12 +16,13 @@ use wire::date;
 use wire::http1::status::{BadStatus, Opening};
 use wire::http1::{HeaderLine, StatusLine, TooLarge};
 
+use super::decide::reply::{self, Complete, CutOff, Final, Headless, Http09, Kind};
 use super::{Talk, request, rtsp};
 use crate::callbacks::DebugKind;
 use crate::error::{Error, Result};
 use crate::rare::{Nothing, Rare};
 use crate::scratch::{SMALL, with_scratch};
-use crate::settings::{Method, Text};
+use crate::settings::Text;
 use crate::stores::headers::Origin;
 use crate::stores::now;
 use crate::transfer::Transfer;
@@ -106,24 +107,30 @@ pub async fn receive(t: &mut Transfer, talk: &mut Talk, response: &mut Response)
         }
         head(t, talk, first, &mut total, response).await?;
         t.easy.trace("http/1", || format!("the head of a reply has ended, status {}", response.status));
-        if response.status < 100 && !response.cut_off {
-            cold_path();
-            return Err(Error::new(Code::UnsupportedProtocol, "Unsupported response code in HTTP response"));
-        }
-        if talk.switches(response) {
-            return Ok(());
-        }
-        if response.status == SWITCHING && request::asks_for_http10(t) {
-            let text = "server sent 101 response while not talking HTTP/1.1";
-            return Err(Error::new(Code::WeirdServerReply, text));
-        }
-        if response.status / 100 != 1 || response.status == SWITCHING {
-            let queued = talk.exchange.queued();
-            talk.upload.final_reply(response.status, t.on(O::KeepSendingOnError), queued);
-            return Ok(());
-        }
-        if response.status == 100 {
-            talk.upload.go_ahead();
+        let kind = reply::kind(&reply::Head {
+            status: response.status,
+            cut_off: response.cut_off,
+            asked_for_http2: talk.asks_for_http2,
+            http10: request::asks_for_http10(t),
+        });
+        match kind {
+            Kind::Unsupported => {
+                cold_path();
+                let text = "Unsupported response code in HTTP response";
+                return Err(Error::new(Code::UnsupportedProtocol, text));
+            }
+            Kind::Http2Follows => return Ok(()),
+            Kind::Unexpected => {
+                let text = "server sent 101 response while not talking HTTP/1.1";
+                return Err(Error::new(Code::WeirdServerReply, text));
+            }
+            Kind::Final => {
+                let queued = talk.exchange.queued();
+                talk.upload.final_reply(response.status, t.on(O::KeepSendingOnError), queued);
+                return Ok(());
+            }
+            Kind::Continue => talk.upload.go_ahead(),
+            Kind::Interim => {}
         }
         first = false;
         let before = std::mem::take(response).rare;
@@ -167,9 +174,6 @@ fn check_size(t: &Transfer, total: usize, part: usize) -> Result<()> {
     Err(Error::new(Code::RecvError, format!("Too large response headers: {bad} > {limit}")))
 }
 
-/// The application asked for another protocol in a field of its own.
-pub const SWITCHING: u16 = 101;
-
 /// Whether the reply has no head at all. Looks at its first bytes without taking them.
 async fn http09(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
     // The first line decides; a reply shorter than "HTTP/" is told by its end.
@@ -189,16 +193,17 @@ async fn http09(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
         return Ok(false);
     }
     cold_path();
-    // Who has spoken HTTP/1 here before does not fall back.
-    if talk.reused {
-        return Err(Error::new(Code::WeirdServerReply, "Invalid status line"));
+    let headless =
+        Headless { reused: talk.reused, allowed: t.on(O::Http09Allowed), head_only: talk.head_only };
+    match reply::headless(&headless) {
+        Http09::Body => Ok(true),
+        Http09::NoStatusLine => Err(Error::new(Code::WeirdServerReply, "Invalid status line")),
+        Http09::NotAllowed => {
+            empty_first_line(t, talk)?;
+            Err(Error::new(Code::UnsupportedProtocol, "Received HTTP/0.9 when not allowed"))
+        }
+        Http09::NoBody => Err(Error::from(Code::WeirdServerReply)),
     }
-    if !t.on(O::Http09Allowed) {
-        empty_first_line(t, talk)?;
-        return Err(Error::new(Code::UnsupportedProtocol, "Received HTTP/0.9 when not allowed"));
-    }
-    // A body is all that such a reply has.
-    if talk.head_only { Err(Error::from(Code::WeirdServerReply)) } else { Ok(true) }
 }
 
 /// An empty line is a head to curl, although it begins no reply.
@@ -342,15 +347,19 @@ impl Response {
         if talk.exchange.cut_off() && number > 0 && talk.exchange.rest().contains(&b':') {
             self.part(t, talk)?;
         }
-        if number == 0 || self.status / 100 == 1 {
-            return Err(nothing(talk));
+        let body = talk.exchange.body();
+        match reply::cut_off(number, self.status, body.length.filter(|_| body.exists)) {
+            CutOff::Nothing => return Err(nothing(talk)),
+            CutOff::BodyMissing(length) => {
+                self.cut_off = true;
+                self.end_of_head(t, body);
+                return Err(closed_early(length));
+            }
+            CutOff::Complete => {}
         }
         self.cut_off = true;
-        self.end_of_head(t, talk.exchange.body());
-        match self.body.length {
-            Some(length) if length > 0 && self.body.exists => Err(closed_early(length)),
-            _ => Ok(()),
-        }
+        self.end_of_head(t, body);
+        Ok(())
     }
 
     fn status(&mut self, t: &Transfer, parsed: StatusLine) {
@@ -450,74 +459,64 @@ impl Response {
 
     /// Whether frames of a WebSocket follow. Such a head is not shown with them.
     pub fn begins_websocket(&self, t: &Transfer) -> bool {
-        let agreed = if self.version >= 20 { self.status / 100 == 2 } else { self.status == SWITCHING };
-        agreed && t.scheme().family() == Family::Ws
+        t.scheme().family() == Family::Ws && reply::agrees_to_websocket(self.version, self.status)
     }
 
-    /// Faults of a reply that is the transfer's last.
+    /// Returns what decides about a reply that is the transfer's last.
+    fn facts(&self, t: &Transfer) -> Final {
+        Final {
+            status: self.status,
+            method: t.method,
+            length: self.body.length,
+            fail_on_error: t.on(O::Failonerror),
+            limit: t.long(O::MaxfilesizeLarge),
+            resume_from: t.long(O::ResumeFromLarge),
+            resumes: self.resumes,
+            begins_anew: self.begins_anew,
+        }
+    }
+
+    /// Fails if the final reply fails the transfer.
     pub fn check_body(&self, t: &Transfer) -> Result<()> {
-        if t.on(O::Failonerror) && self.status >= 400 && !(self.status == 416 && resumed(t)) {
-            let text = format!("The requested URL returned error: {}", self.status);
-            return Err(Error::new(Code::HttpReturnedError, text));
-        }
-        let limit = t.long(O::MaxfilesizeLarge);
-        if limit > 0 && self.body.length.is_some_and(|l| l > limit as u64) {
+        let Some(fault) = reply::fault(&self.facts(t)) else { return Ok(()) };
+        cold_path();
+        if fault == reply::Fault::TooLong {
             t.easy.info.borrow_mut().download_total = -1;
-            return Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded"));
         }
-        let from = t.long(O::ResumeFromLarge);
-        if from > 0
-            && t.method == Method::Get
-            && self.status != 416
-            && !self.resumes
-            && !self.begins_anew
-            && self.body.length != Some(from as u64)
-        {
-            let text = "HTTP server does not seem to support byte ranges. Cannot resume.";
-            return Err(Error::new(Code::RangeError, text));
-        }
-        Ok(())
+        Err(Error::new(fault.code(), fault.text()))
     }
 
-    /// Heads of interim replies alone are no reply.
+    /// Fails if heads of interim replies are all that came.
     pub fn check_end(&self, t: &Transfer) -> Result<()> {
-        if self.status == SWITCHING && t.easy.info.borrow().downloaded == 0 {
-            return Err(Error::new(Code::GotNothing, "Empty reply from server"));
+        match reply::is_empty(self.status, t.easy.info.borrow().downloaded) {
+            true => Err(Error::new(Code::GotNothing, "Empty reply from server")),
+            false => Ok(()),
         }
-        Ok(())
     }
 
-    /// A resumed file that is complete already: the body is of no use.
+    /// Returns whether a resumed document is complete already, so that its body is of no use.
     pub fn is_there_already(&self, t: &Transfer) -> bool {
-        let resumes = resumed(t) && t.method == Method::Get;
-        if self.status == 416 && resumes {
-            return true;
-        }
-        let whole = resumes && !self.resumes && self.body.length == Some(t.long(O::ResumeFromLarge) as u64);
-        if whole {
+        let complete = reply::is_complete(&self.facts(t));
+        if complete == Some(Complete::SameLength) {
             t.easy.note(|| "The entire document is already downloaded".to_owned());
         }
-        whole
+        complete.is_some()
     }
 
-    /// Whether the document is not newer than was asked for, though the server sends it (CURLOPT_TIMECONDITION).
+    /// Returns whether the server sends a document that CURLOPT_TIMECONDITION does not want.
     pub fn is_not_newer(&self, t: &Transfer) -> bool {
         if self.status == 304 {
             t.easy.info.borrow_mut().condition_unmet = true;
         }
-        let condition = t.long(O::Timecondition);
-        let Some(modified) = self.rare.last_modified.filter(|_| condition != 0) else {
+        let (condition, limit) = (t.long(O::Timecondition), t.long(O::TimevalueLarge));
+        let has_range = t.text(O::Range).is_some();
+        if !reply::is_unmet(condition, limit, self.rare.last_modified, has_range) {
             return false;
-        };
-        let limit = t.long(O::TimevalueLarge);
-        let unmet = if condition == 2 { modified >= limit } else { modified <= limit };
-        if unmet && t.text(O::Range).is_none() {
-            t.easy.note(|| "Simulate an HTTP 304 response".to_owned());
-            let mut info = t.easy.info.borrow_mut();
-            (info.condition_unmet, info.response_code) = (true, 304);
-            return true;
         }
-        false
+        t.easy.note(|| "Simulate an HTTP 304 response".to_owned());
+        let mut info = t.easy.info.borrow_mut();
+        (info.condition_unmet, info.response_code) = (true, 304);
+        true
     }
 
     /// Prepares framing and decoders for the body.
@@ -541,10 +540,6 @@ impl Response {
         }
         Ok(())
     }
-}
-
-fn resumed(t: &Transfer) -> bool {
-    t.long(O::ResumeFromLarge) > 0
 }
 
 /// Trailer fields go to the header callback like those of the head.

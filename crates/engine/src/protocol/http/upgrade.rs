@@ -12,7 +12,6 @@ use tables::scheme::Family;
 use tables::{Code, EasyOption as O, Scheme};
 
 use super::super::{Next, give};
-use super::request::{HTTP11, version};
 use super::{Finished, Offers, Response, Talk, Upload, converse};
 use crate::error::{Error, Result};
 use crate::settings::Method;
@@ -36,12 +35,6 @@ pub fn choose_method(t: &mut Transfer) {
     if t.scheme().family() == Family::Ws && t.method != Method::Head {
         t.method = Method::Get;
     }
-}
-
-/// Whether the request asks the server for HTTP/2.
-pub fn asks_for_http2(t: &Transfer, link: &Link) -> bool {
-    let in_http1 = matches!(link.lease, Lease::Whole(_));
-    in_http1 && link.plan.asks_for_upgrade() && version(t, link) == HTTP11
 }
 
 /// The server has agreed to HTTP/2: the request, of which it has to have all, has become the first stream, on which its reply

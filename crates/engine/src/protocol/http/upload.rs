@@ -14,6 +14,7 @@ use runtime::{NextRun, Reactor, Sleep};
 use std::sync::Arc;
 use tables::{Code, EasyOption as O};
 
+use super::decide::body::{self as decide, Effect, First, Overtaken};
 use crate::callbacks::DebugKind;
 use crate::easy::EasyState;
 use crate::error::{Error, Result};
@@ -21,9 +22,6 @@ use crate::transfer::Transfer;
 use crate::transfer::body::send_failed;
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::rate_limit::RateLimit;
-
-/// Status 417.
-const EXPECTATION_FAILED: u16 = 417;
 
 /// Pieces of body sent before others have their turn.
 const PIECES_PER_TURN: usize = 4;
@@ -75,14 +73,14 @@ impl Upload {
         wants_trailers: bool,
     ) -> Upload {
         let reactor = t.multi.runtime.reactor().clone();
-        let step = if what == RequestBody::None {
-            Step::Flushing
-        } else if expects {
-            cold_path();
-            let wait = Duration::from_millis(t.long(O::Expect100TimeoutMs).max(0) as u64);
-            Step::AwaitGoAhead(Box::new(reactor.sleep(wait)))
-        } else {
-            Step::Sending
+        let step = match decide::first_step(what, expects) {
+            First::Head => Step::Flushing,
+            First::Wait => {
+                cold_path();
+                let wait = Duration::from_millis(t.long(O::Expect100TimeoutMs).max(0) as u64);
+                Step::AwaitGoAhead(Box::new(reactor.sleep(wait)))
+            }
+            First::Body => Step::Sending,
         };
         let body = (what != RequestBody::None).then(|| {
             Box::new(Body {
@@ -117,22 +115,25 @@ impl Upload {
         }
     }
 
-    /// A final reply has come: what a server has sent elsewhere or refuses need not be sent, unless the application wants it
-    /// all the same. A yes, come early, says nothing about the body: it is read later. `queued` are the bytes that wait to be
-    /// written.
+    /// Takes notice of a final reply. `queued` are the bytes that wait to be written.
     pub fn final_reply(&mut self, status: u16, keep_sending: bool, queued: usize) {
-        if status < 300 || self.has_ended() {
-            return;
-        }
-        if status == EXPECTATION_FAILED && matches!(self.step, Step::AwaitGoAhead(_)) {
-            self.step = Step::Stopped; // the request is made again without an expectation
-            return;
-        }
-        let what = if keep_sending { "keep" } else { "stop" };
-        self.easy.note(|| format!("HTTP error before end of send, {what} sending"));
-        match keep_sending {
-            true => self.go_ahead(),
-            false => self.stop(queued),
+        let overtaken = Overtaken {
+            status,
+            ended: self.has_ended(),
+            waiting: matches!(self.step, Step::AwaitGoAhead(_)),
+            keep_sending,
+        };
+        match decide::overtaken(&overtaken) {
+            Effect::None => {}
+            Effect::Withdraw => self.step = Step::Stopped,
+            Effect::KeepSending => {
+                self.easy.note(|| "HTTP error before end of send, keep sending".to_owned());
+                self.go_ahead();
+            }
+            Effect::Stop => {
+                self.easy.note(|| "HTTP error before end of send, stop sending".to_owned());
+                self.stop(queued);
+            }
         }
     }
 

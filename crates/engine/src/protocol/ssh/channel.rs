@@ -8,13 +8,13 @@ use ssh::sftp::{Client, Reply, Request, Status};
 use tables::{Code, EasyOption as O};
 
 use super::{lost, refused};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Retry};
 use crate::transfer::Transfer;
 
 /// Opens a channel and asks for what shall be spoken on it; does not wait for the answer to that. A kept connection that was
 /// lost, or bears no more channels, is stale.
 pub async fn open(seat: &mut Seat, kind: &str, argument: &[u8]) -> Result<()> {
-    let stale = |e: Lost| lost(&e).stale();
+    let stale = |e: Lost| lost(&e).with_retry(Retry::NewConnection);
     seat.open().map_err(stale)?;
     let opened = poll_fn(|cx| {
         seat.poll(cx, |session, id| {
@@ -29,7 +29,7 @@ pub async fn open(seat: &mut Seat, kind: &str, argument: &[u8]) -> Result<()> {
         Ok(()) => Ok(()),
         Err(text) => {
             let error = Error::new(Code::FailedInit, format!("the server opens no channel: {text}"));
-            Err(if seat.refused() { error.stale() } else { error })
+            Err(if seat.refused() { error.with_retry(Retry::NewConnection) } else { error })
         }
     }
 }
@@ -115,7 +115,7 @@ impl Sftp {
                 Err(Error::new(Code::FailedInit, "Failure initializing sftp session"))
             }
             Ok(Err(Ended)) => Err(Error::new(Code::Ssh, "the server has ended SFTP")),
-            Err(e) if !greeted => Err(lost(&e).stale()),
+            Err(e) if !greeted => Err(lost(&e).with_retry(Retry::NewConnection)),
             Err(e) => Err(lost(&e)),
         })
     }

@@ -19,7 +19,7 @@ use net::ssh::Lost;
 use ssh::sftp::Status;
 use tables::{Code, EasyOption as O, Scheme};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Retry};
 use crate::transfer::Transfer;
 use crate::transfer::connect::Link;
 
@@ -44,11 +44,11 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
             };
             match outcome {
                 // The server bears no more channels here: another connection, or a place that has become free.
-                Err(e) if e.is_stale() && e.code() == Code::FailedInit && refused < MAX_REFUSED => {
+                Err(e) if e.retry().is_allowed() && e.code() == Code::FailedInit && refused < MAX_REFUSED => {
                     refused += 1
                 }
                 // Only one that was kept may have been closed while it was idle.
-                outcome => return outcome.map_err(|e| if reused { e } else { e.not_stale() }),
+                outcome => return outcome.map_err(|e| if reused { e } else { e.with_retry(Retry::Unknown) }),
             }
         }
     })

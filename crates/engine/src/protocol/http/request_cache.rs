@@ -1,6 +1,6 @@
-//! A request like the last one: where the head of a GET hangs on the settings and the URL alone, the URL keeps its
-//! bytes, and they are sent again as long as no setting changes. Nothing that comes with replies (cookies, challenges,
-//! redirects), with a proxy, or from a file may have had a part in it.
+//! Cache of request heads: if the head of a GET depends on the settings and the URL alone, the URL keeps its bytes and the
+//! next transfer sends them again, until a setting changes. Cookies, challenges, redirects, proxies and files must not have
+//! contributed to such a head.
 
 use std::rc::Rc;
 
@@ -9,6 +9,7 @@ use tables::EasyOption as O;
 use tables::scheme::Family;
 
 use super::auth;
+use super::decide::request::{Repeatable, is_repeatable};
 use super::request::{Request, version};
 use crate::settings::Method;
 use crate::transfer::Transfer;
@@ -16,13 +17,13 @@ use crate::transfer::client_reader::ClientReader;
 use crate::transfer::connect::Link;
 use crate::transfer::http::KeptHead;
 
-/// The request that was sent when everything was the same.
+/// Returns the cached request of this URL if nothing that it depends on has changed.
 pub fn request(t: &mut Transfer, link: &Link) -> Option<Request> {
     let url = t.url.clone();
     let kept = url.kept_head.borrow();
     let kept = kept.as_ref().filter(|kept| {
         kept.method == t.method
-            && kept.version == version(t, link)
+            && kept.version == version(t, link).name()
             && kept.generation == t.easy.settings.borrow().generation()
             && is_plain(t, link)
     })?;
@@ -41,7 +42,7 @@ pub fn request(t: &mut Transfer, link: &Link) -> Option<Request> {
     })
 }
 
-/// Keeps what was just made, if it may be sent again.
+/// Caches the request that was just built, if it may be sent again.
 pub fn keep(t: &Transfer, link: &Link, request: &Request) {
     // A POST that had nothing to send may have something next time, and no setting tells: its bytes are the application's.
     let bodiless = matches!(t.method, Method::Get | Method::Head) && request.head.body == RequestBody::None;
@@ -52,7 +53,7 @@ pub fn keep(t: &Transfer, link: &Link, request: &Request) {
     let info = t.easy.info.borrow();
     *t.url.kept_head.borrow_mut() = Some(KeptHead {
         generation: t.easy.settings.borrow().generation(),
-        version: version(t, link),
+        version: version(t, link).name(),
         method: t.method,
         head: request.head.clone(),
         head_only: request.head_only,
@@ -61,17 +62,16 @@ pub fn keep(t: &Transfer, link: &Link, request: &Request) {
     });
 }
 
-/// A first request, straight to its server, from a handle without cookies.
+/// Returns whether this request's head depends on the settings and the URL alone.
 fn is_plain(t: &Transfer, link: &Link) -> bool {
-    let direct = link.forwarder().is_none() && link.plan.alternative.is_none();
-    let first =
-        Rc::ptr_eq(&t.url, &t.first_url) && !t.custom_dropped && !t.http.http10 && t.http.referer.is_none();
-    // Each WebSocket has a key of its own, each request of RTSP a number, and HTTP/2 may be asked for once and then not.
-    let lasting = !matches!(t.scheme().family(), Family::Ws | Family::Rtsp) && !link.plan.asks_for_upgrade();
-    lasting
-        && direct
-        && t.http.kept_replies.is_none()
-        && !link.lease.about().answers_http10
-        && first
-        && !crate::stores::cookies::is_on(t.easy.keeper())
+    is_repeatable(&Repeatable {
+        first_url: Rc::ptr_eq(&t.url, &t.first_url),
+        redirected: t.custom_dropped || t.http.referer.is_some(),
+        http10: t.http.http10 || link.lease.about().answers_http10,
+        indirect: link.forwarder().is_some() || link.plan.alternative.is_some(),
+        numbered: matches!(t.scheme().family(), Family::Ws | Family::Rtsp),
+        asks_for_upgrade: link.plan.asks_for_upgrade(),
+        keeps_replies: t.http.kept_replies.is_some(),
+        cookies: crate::stores::cookies::is_on(t.easy.keeper()),
+    })
 }

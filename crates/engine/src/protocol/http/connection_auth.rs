@@ -1,4 +1,4 @@
-//! Whom a connection belongs to, when requests on it prove who is asking in a way that holds for the connection.
+//! Connection-based authentication: which login an NTLM or Negotiate connection is bound to.
 
 use std::hint::cold_path;
 
@@ -14,10 +14,11 @@ use crate::transfer::plan::Bound;
 use crate::transfer::proxy::Proxy;
 use crate::transfer::secret::Role;
 
-/// NTLM and Negotiate authenticate connections: one that serves a user serves nobody else. Whom the connection must have
-/// been made for, by the server and by a proxy that forwards to it; and where the scheme is still to be found out, whom an
-/// idle one may have been authenticated for by NTLM already, so that nothing has to be found out there.
-pub fn bound(t: &mut Transfer, forwarding: Option<&Proxy>) -> Result<Bound> {
+/// Returns the logins that the next connection must be bound to, one for the server and one for a forwarding proxy.
+///
+/// NTLM and Negotiate authenticate a connection, so a connection that serves one user serves no other. While the scheme is not
+/// known yet, `perhaps` names the login of an idle connection that NTLM has already authenticated: using it saves the challenge.
+pub fn binding_of(t: &mut Transfer, forwarding: Option<&Proxy>) -> Result<Bound> {
     let [server, proxy] = {
         let memory = t.auth.borrow();
         [memory.server.binding(), forwarding.map_or(Binding::Nobody, |_| memory.proxy.binding())]
