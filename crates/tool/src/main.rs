@@ -41,8 +41,10 @@ mod report;
 mod request;
 mod resume;
 mod retry;
+mod run;
 mod seal;
 mod segments;
+mod serial;
 mod settings;
 mod sink;
 mod sockets;
@@ -61,7 +63,7 @@ use bytes::Bytes;
 use env::Env;
 use message::Messages;
 use outside::Outside;
-use parse::{Parser, Stop};
+use parse::{Parser, Reader, Stop};
 use request::Request;
 use std::io::{self, IsTerminal, Write};
 use std::process::exit;
@@ -69,7 +71,7 @@ use std::rc::Rc;
 
 fn main() {
     if agent::is_agent() {
-        exit(agent::serve(run));
+        exit(agent::serve(|words, caller| run(words, Outside::of(Some(caller)))));
     }
     let code = match system::words() {
         Ok(words) => agent::call(&words).unwrap_or_else(|| run(&words, Outside::of(None))),
@@ -92,20 +94,20 @@ fn run(words: &[Bytes], mut world: Outside) -> i32 {
     raw::number_transfers_anew();
     let messages = Messages::new(Box::new(system::stderr()), outside::columns());
     let messages = messages.on_terminal(io::stderr().is_terminal());
-    let mut parser = Parser::new(&mut world, messages);
-    parser.read_default_config(words);
-    if words.is_empty() && parser.request().targets.is_empty() {
-        parser.messages.usage("");
+    let mut reader = Reader::new(&mut world, messages);
+    reader.read_default_config(words);
+    if words.is_empty() && reader.parser.request().targets.is_empty() {
+        reader.parser.messages.usage("");
         return 2;
     }
-    if let Err(stop) = parser.words(words) {
+    if let Err(stop) = reader.words(words) {
         return stopped(stop);
     }
-    if let Some(file) = &parser.default_config {
+    if let Some(file) = &reader.parser.default_config {
         let text = format!("Read config file from '{}'", message::shown(file));
-        parser.messages.note(&text);
+        reader.parser.messages.note(&text);
     }
-    let Parser { globals, messages, mut requests, .. } = parser;
+    let Parser { globals, messages, mut requests, .. } = reader.parser;
     let count = requests.len();
     for (at, request) in requests.iter_mut().enumerate() {
         complete(request, at, count, &world);

@@ -1,10 +1,11 @@
 //! `--parallel`: many transfers at a time on one multi handle.
 
 use crate::bars::{self, Bars, Running, Screen};
-use crate::operate::{After, Job, Run, is_fatal};
+
 use crate::prepare::Stop;
 use crate::progress::{PARALLEL_HEAD, Totals, parallel_line};
 use crate::queue::Queue;
+use crate::run::{After, Job, Run, is_fatal};
 use crate::segments;
 use std::time::{Duration, Instant};
 

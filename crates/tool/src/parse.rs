@@ -4,150 +4,51 @@
 //! an equals sign (8.16), and exist as `--no-NAME` and `--expand-NAME` where that makes sense. Single letters can be
 //! bundled; the first that takes an argument ends the bundle. What a flag does stands in its declaration.
 
+mod parser;
+mod stop;
+
+pub use parser::Parser;
+pub use stop::{Done, Stop, Wrong};
+
 use crate::bytes::Bytes;
-use crate::config_file;
+use crate::config_file::{self, Entry};
+use crate::doc::help;
 use crate::flags::{self, Arg, Flag, Set};
 use crate::message::{Messages, shown};
 use crate::numbers;
 use crate::options::Value;
-use crate::request::{Globals, Request};
-use crate::variables::{self, Variables};
+use crate::request::{Request, Resume};
 use crate::world::World;
+use std::io::ErrorKind;
 
 /// How deep config files may name others.
-pub const CONFIG_DEPTH: usize = 5;
+const CONFIG_DEPTH: usize = 5;
 
 /// The longest option name looked at before an equals sign.
 const LONGEST_NAME: usize = 26;
 
-/// Why reading the command line ends.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stop {
-    Wrong(Wrong),
-    Next,
-    Help(Option<Bytes>),
-    Generate(Bytes),
-    Manual,
-    Version,
-    Engines,
-    CaBundle,
-    TellAgents,
-    EndAgents,
-}
-
-/// The ways to use an option wrongly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wrong {
-    Unknown,
-    /// The same, said of the flag that named the file.
-    UnknownInConfig,
-    NeedsArgument,
-    BadUse,
-    NotNumeric,
-    Negative,
-    NotSupported,
-    SchemeNotSupported,
-    NoPrefix,
-    TooLarge,
-    NameAndResume,
-    Unreadable,
-    Expansion,
-    Blank,
-    VariableSyntax,
-    Garbage,
-}
-
-impl Wrong {
-    /// As curl words it; scripts match on these.
-    pub fn text(self) -> &'static str {
-        match self {
-            Wrong::Unknown => "is unknown",
-            Wrong::UnknownInConfig => "found an unknown config option",
-            Wrong::NeedsArgument => "requires parameter",
-            Wrong::BadUse => "is badly used here",
-            Wrong::NotNumeric => "expected a proper numerical parameter",
-            Wrong::Negative => "expected a positive numerical parameter",
-            Wrong::NotSupported => "the installed libcurl version does not support this",
-            Wrong::SchemeNotSupported => "a specified protocol is unsupported by libcurl",
-            Wrong::NoPrefix => "the given option cannot be reversed with a --no- prefix",
-            Wrong::TooLarge => "too large number",
-            Wrong::NameAndResume => "--continue-at and --remote-header-name cannot be combined",
-            Wrong::Unreadable => "error encountered when reading a file",
-            Wrong::Expansion => "variable expansion failure",
-            Wrong::Blank => "blank argument where content is expected",
-            Wrong::VariableSyntax => "syntax error in --variable argument",
-            Wrong::Garbage => "had unsupported trailing garbage",
-        }
-    }
-
-    /// The exit code: an unsupported scheme, an unreadable file, or a failed start.
-    pub fn exit_code(self) -> i32 {
-        match self {
-            Wrong::SchemeNotSupported => 1,
-            Wrong::Unreadable => 26,
-            _ => 2,
-        }
-    }
-}
-
-impl From<Wrong> for Stop {
-    fn from(wrong: Wrong) -> Stop {
-        Stop::Wrong(wrong)
-    }
-}
-
-pub type Done = Result<(), Stop>;
-
 /// So many flags are found again without a search.
 const MOST_RECENT: usize = 8;
 
-/// The state of reading one command line.
-pub struct Parser<'w> {
-    pub world: &'w mut dyn World,
-    pub messages: Messages,
-    pub globals: Globals,
-    pub requests: Vec<Request>,
-    pub variables: Variables,
-    /// Targets made so far, over all groups.
-    pub target_count: usize,
-    /// How deep config files are nested now.
-    pub depth: usize,
-    /// `-v` given in the bundle being read.
-    pub verbose_in_bundle: u8,
+/// Reads the words of a command line, and the lines of config files that they name.
+pub struct Reader<'w> {
+    pub parser: Parser<'w>,
     /// How many bytes at the end of the word just read hold a secret.
     secret: usize,
     /// The first flags that config files have named.
     recent: Vec<&'static Flag>,
-    pub default_config: Option<Bytes>,
 }
 
-impl<'w> Parser<'w> {
-    pub fn new(world: &'w mut dyn World, messages: Messages) -> Parser<'w> {
-        Parser {
-            world,
-            messages,
-            globals: Globals::default(),
-            requests: vec![Request::new()],
-            variables: Variables::default(),
-            target_count: 0,
-            depth: 0,
-            verbose_in_bundle: 0,
-            secret: 0,
-            recent: Vec::new(),
-            default_config: None,
-        }
-    }
-
-    /// The group being described.
-    pub fn request(&mut self) -> &mut Request {
-        self.requests.last_mut().expect("there is always one group")
+impl<'w> Reader<'w> {
+    pub fn new(world: &'w mut dyn World, messages: Messages) -> Reader<'w> {
+        Reader { parser: Parser::new(world, messages), secret: 0, recent: Vec::new() }
     }
 
     /// Reads the default config file, unless the first word forbids it.
     pub fn read_default_config(&mut self, words: &[Bytes]) {
         let forbidden = words.first().is_some_and(|word| word.starts_with(b"-q") || word == b"--disable");
         if !forbidden {
-            config_file::read_default(self);
+            self.read_default_file();
         }
     }
 
@@ -170,30 +71,30 @@ impl<'w> Parser<'w> {
                 Ok(used) => {
                     at += usize::from(used && is_flag);
                     if self.secret > 0 {
-                        self.world.hide(at - 1, self.secret);
+                        self.parser.world.hide(at - 1, self.secret);
                     }
                 }
                 Err(stop) => return Err(self.report(stop, word)),
             }
         }
-        let request = self.request();
-        if request.remote_header_name && request.resume == Some(crate::request::Resume::Current) {
+        let request = self.parser.request();
+        if request.remote_header_name && request.resume == Some(Resume::Current) {
             return Err(self.report(Wrong::NameAndResume.into(), b":"));
         }
         Ok(())
     }
 
     /// Starts a new group if that is what the stop is about.
-    pub fn begin_next(&mut self, stop: Stop) -> Result<bool, Stop> {
+    fn begin_next(&mut self, stop: Stop) -> Result<bool, Stop> {
         if stop != Stop::Next {
             return Err(stop);
         }
-        if self.request().targets.first().is_some_and(|target| target.url.is_some()) {
-            self.requests.push(Request::new());
+        if self.parser.request().targets.first().is_some_and(|target| target.url.is_some()) {
+            self.parser.requests.push(Request::new());
             return Ok(false);
         }
-        if self.depth == 0 {
-            self.messages.error("missing URL before --next");
+        if self.parser.depth == 0 {
+            self.parser.messages.error("missing URL before --next");
             return Err(Wrong::BadUse.into());
         }
         Ok(false)
@@ -206,14 +107,14 @@ impl<'w> Parser<'w> {
             } else {
                 format!("option {}: {}", shown(word), wrong.text())
             };
-            self.messages.usage(&text);
+            self.parser.messages.usage(&text);
         }
         stop
     }
 
     /// Reads one option word; true when it has used up the next word.
-    pub fn option(&mut self, word: &[u8], next: Option<&[u8]>) -> Result<bool, Stop> {
-        self.verbose_in_bundle = 0;
+    fn option(&mut self, word: &[u8], next: Option<&[u8]>) -> Result<bool, Stop> {
+        self.parser.verbose_in_bundle = 0;
         if word.first() != Some(&b'-') {
             return self.long(word, next);
         }
@@ -240,7 +141,7 @@ impl<'w> Parser<'w> {
         }
         if flag.may_take_argument() {
             // In a config file it has a place of its own, and cannot be taken for a URL.
-            let apart = next.filter(|_| inline.is_none() && self.depth > 0);
+            let apart = next.filter(|_| inline.is_none() && self.parser.depth > 0);
             self.argument(flag, inline.or(apart).or(Some(b"")))?;
             return Ok(apart.is_some());
         }
@@ -250,7 +151,7 @@ impl<'w> Parser<'w> {
             return Err(Wrong::Expansion.into());
         }
         let expanded = match (expand, argument) {
-            (true, Some(text)) => variables::expand(self, text)?,
+            (true, Some(text)) => self.parser.variables.expand(text, &mut self.parser.messages)?,
             _ => None,
         };
         let argument = expanded.as_deref().or(argument);
@@ -270,7 +171,7 @@ impl<'w> Parser<'w> {
         }
         let (flag, opposite) = flags::long(name)?;
         let is_usual = !flag.is_negated() && flag.name.as_bytes() == name;
-        if is_usual && self.depth > 0 && self.recent.len() < MOST_RECENT {
+        if is_usual && self.parser.depth > 0 && self.recent.len() < MOST_RECENT {
             self.recent.push(flag);
         }
         Some((flag, opposite))
@@ -290,14 +191,14 @@ impl<'w> Parser<'w> {
                 return Ok(rest.is_empty() && argument.is_some());
             }
             self.switch(flag, !flag.is_negated())?;
-            self.verbose_in_bundle = self.verbose_in_bundle.saturating_add(1);
+            self.parser.verbose_in_bundle = self.parser.verbose_in_bundle.saturating_add(1);
         }
         Ok(false)
     }
 
     /// What stands in a config file is not seen by others.
     fn note_secret(&mut self, flag: &Flag, argument: Option<&[u8]>) {
-        if flag.secret && self.depth == 0 {
+        if flag.secret && self.parser.depth == 0 {
             self.secret = argument.map_or(0, <[u8]>::len);
         }
     }
@@ -312,30 +213,31 @@ impl<'w> Parser<'w> {
         }
         if text.len() > 2 && text.starts_with(&[0xe2, 0x80]) && text[2] & 0x80 != 0 {
             let text = shown(text);
-            self.messages.warn(&format!(
+            self.parser.messages.warn(&format!(
                 "The argument '{text}' starts with a Unicode character. Maybe ASCII was intended?"
             ));
         }
         if matches!(flag.arg, Arg::File(_)) && text.len() > 1 && text[0] == b'-' {
             let text = shown(text);
-            self.messages.warn(&format!("The filename argument '{text}' looks like a flag."));
+            self.parser.messages.warn(&format!("The filename argument '{text}' looks like a flag."));
         }
         self.record(flag, text)
     }
 
     fn record(&mut self, flag: &'static Flag, text: &[u8]) -> Done {
-        if !flag.needs.is_empty() && !self.world.has(flag.needs) {
+        if !flag.needs.is_empty() && !self.parser.world.has(flag.needs) {
             return Err(Wrong::NotSupported.into());
         }
         let value = match flag.set {
-            Set::Act(act) => return act(self, flag, text),
+            Set::Config => return self.read_config(text),
+            Set::Act(act) => return act(&mut self.parser, flag, text),
             Set::Absent => return Err(Wrong::NotSupported.into()),
-            Set::ExistingFile(_) if self.world.modified(text).is_err() => {
+            Set::ExistingFile(_) if self.parser.world.modified(text).is_err() => {
                 return Err(self.absent_file(flag, text));
             }
             Set::Text(_) if text.is_empty() => return Err(Wrong::Blank.into()),
             Set::List(name) => {
-                self.request().options.push(name, text);
+                self.parser.request().options.push(name, text);
                 return Ok(());
             }
             Set::Text(name) | Set::AnyText(name) | Set::ExistingFile(name) => {
@@ -345,44 +247,129 @@ impl<'w> Parser<'w> {
             Set::Number(name) => (name, Value::Long(numbers::unsigned(text)?)),
             _ => return Err(Wrong::Unknown.into()),
         };
-        self.request().options.set(value.0, value.1);
+        self.parser.request().options.set(value.0, value.1);
         Ok(())
     }
 
     /// A file that a flag names and nobody finds is told at once, not when a transfer would read it.
     fn absent_file(&mut self, flag: &Flag, name: &[u8]) -> Stop {
         let text = format!("The file '{}' provided to --{} does not exist", shown(name), flag.name);
-        self.messages.error(&text);
+        self.parser.messages.error(&text);
         Wrong::BadUse.into()
     }
 
     fn switch(&mut self, flag: &'static Flag, on: bool) -> Done {
-        if on && !flag.needs.is_empty() && !self.world.has(flag.needs) {
+        if on && !flag.needs.is_empty() && !self.parser.world.has(flag.needs) {
             return Err(Wrong::NotSupported.into());
         }
         match flag.set {
-            Set::On(name) => self.request().options.set_long(name, on.into()),
-            Set::Off(name) => self.request().options.set_long(name, (!on).into()),
-            Set::Bits(name, bits) => self.request().options.bits(name, bits, on),
-            Set::Fixed(name, value) => self.request().options.set_long(name, value),
-            Set::Field(field) => *field(self.request()) = on,
-            Set::NotField(field) => *field(self.request()) = !on,
-            Set::Global(field) => *field(&mut self.globals) = on,
-            Set::NotGlobal(field) => *field(&mut self.globals) = !on,
-            Set::Toggle(toggle) => toggle(self, flag, on)?,
-            Set::Mark(mark) => mark(self)?,
+            Set::On(name) => self.parser.request().options.set_long(name, on.into()),
+            Set::Off(name) => self.parser.request().options.set_long(name, (!on).into()),
+            Set::Bits(name, bits) => self.parser.request().options.bits(name, bits, on),
+            Set::Fixed(name, value) => self.parser.request().options.set_long(name, value),
+            Set::Field(field) => *field(self.parser.request()) = on,
+            Set::NotField(field) => *field(self.parser.request()) = !on,
+            Set::Global(field) => *field(&mut self.parser.globals) = on,
+            Set::NotGlobal(field) => *field(&mut self.parser.globals) = !on,
+            Set::Toggle(toggle) => toggle(&mut self.parser, flag, on)?,
+            Set::Mark(mark) => mark(&mut self.parser)?,
             Set::Gone => self.gone(flag)?,
             _ => return Err(Wrong::NotSupported.into()),
         }
-        self.messages.silent = self.globals.silent;
-        self.messages.show_error = self.globals.show_error;
+        self.parser.messages.silent = self.parser.globals.silent;
+        self.parser.messages.show_error = self.parser.globals.show_error;
         Ok(())
     }
 
     fn gone(&mut self, flag: &Flag) -> Done {
         let name = flag.key();
-        self.messages.warn(&format!("--{name} is deprecated and has no function anymore"));
+        self.parser.messages.warn(&format!("--{name} is deprecated and has no function anymore"));
         Ok(())
+    }
+
+    /// Reads the file that `-K` names.
+    fn read_config(&mut self, name: &[u8]) -> Done {
+        if self.parser.depth >= CONFIG_DEPTH {
+            let text = format!("Max config file recursion level reached ({CONFIG_DEPTH})");
+            self.parser.messages.error(&text);
+            return Err(Wrong::BadUse.into());
+        }
+        let done = match self.parser.world.read(name, config_file::LARGEST_FILE) {
+            Ok(content) => self.lines(name, &content),
+            // Nothing stands in a folder, as with curl.
+            Err(error) if error.kind() == ErrorKind::IsADirectory => Ok(()),
+            Err(_) => Err(Wrong::Unreadable.into()),
+        };
+        // What a file names and nobody can read is told of that file, too.
+        if done == Err(Wrong::Unreadable.into()) {
+            self.parser.messages.error(&format!("cannot read config from '{}'", shown(name)));
+        }
+        done
+    }
+
+    /// Reads the first default file that can be opened. Nothing in it can fail the run but a wrong option.
+    fn read_default_file(&mut self) {
+        for path in config_file::places(self.parser.world) {
+            if let Ok(content) = self.parser.world.read(&path, config_file::LARGEST_FILE) {
+                let _ = self.lines(&path, &content);
+                self.parser.default_config = Some(path);
+                return;
+            }
+        }
+    }
+
+    /// Reads the lines of a config file.
+    fn lines(&mut self, name: &[u8], content: &[u8]) -> Done {
+        self.parser.depth += 1;
+        let mut done = Ok(());
+        for (number, entry) in config_file::entries(content) {
+            if let Err(stop) = entry.map_err(Stop::from).and_then(|entry| self.line(name, number, &entry)) {
+                // A file may ask for help, but that does not end the run.
+                let harmless = matches!(stop, Stop::Help(_) | Stop::Manual | Stop::Version);
+                done = if harmless { Ok(()) } else { Err(stop) };
+                break;
+            }
+        }
+        self.parser.depth -= 1;
+        done
+    }
+
+    fn line(&mut self, name: &[u8], number: usize, entry: &Entry) -> Done {
+        let place = || {
+            let file = if name == b"-" { "<stdin>".to_string() } else { shown(name) };
+            (file, shown(entry.option))
+        };
+        let doubts = [
+            (entry.single_quote, "leading single quote. It is probably a mistake."),
+            (entry.loose_blank, "unquoted whitespace. This may cause side-effects."),
+        ];
+        for (_, doubt) in doubts.iter().filter(|(found, _)| *found) {
+            let (file, option) = place();
+            let text = format!(
+                "{file}:{number} Option '{option}' uses argument with {doubt} Consider double quotes."
+            );
+            self.parser.messages.warn(&text);
+        }
+        let used = self.option(entry.option, entry.argument.as_deref());
+        let used = match used.or_else(|stop| self.begin_next(stop)) {
+            Ok(false) if entry.argument.as_ref().is_some_and(|text| !text.is_empty()) => {
+                if entry.option.contains(&b'=') { Ok(true) } else { Err(Wrong::Garbage.into()) }
+            }
+            other => other,
+        };
+        match used {
+            Ok(_) => Ok(()),
+            Err(Stop::Help(about)) => {
+                help::print(about.as_deref());
+                Err(Stop::Help(None))
+            }
+            Err(Stop::Wrong(wrong)) => {
+                let (why, (file, option)) = (wrong.text(), place());
+                self.parser.messages.error(&format!("{file}:{number} config file option '{option}' {why}"));
+                Err(if wrong == Wrong::Unknown { Wrong::UnknownInConfig } else { wrong }.into())
+            }
+            Err(stop) => Err(stop),
+        }
     }
 }
 

@@ -1,10 +1,11 @@
 //! `--variable` and the `{{name:function}}` expansion of `--expand-` options.
 
 use crate::bytes::Bytes;
-use crate::message::{os_text, shown};
+use crate::message::{Messages, os_text, shown};
 use crate::numbers;
-use crate::parse::{Parser, Wrong};
+use crate::parse::Wrong;
 use crate::text::{base64, from_base64, json_escape, url_escape};
+use crate::world::World;
 
 const LONGEST_NAME: usize = 127;
 const LARGEST_FILE: usize = 10 << 20;
@@ -16,49 +17,121 @@ const LARGEST_EXPANSION: usize = 10_000_000;
 pub struct Variables(Vec<(Bytes, Bytes)>);
 
 impl Variables {
+    /// `--variable [%]name[[from-to]][=text|@file]`.
+    pub fn define(
+        &mut self,
+        input: &[u8],
+        world: &mut dyn World,
+        messages: &mut Messages,
+    ) -> Result<(), Wrong> {
+        let import = input.first() == Some(&b'%');
+        let text = &input[usize::from(import)..];
+        let length = text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        if length == 0 || length > LONGEST_NAME {
+            messages.warn(&format!("Bad variable name length ({length}), skipping"));
+            return Ok(());
+        }
+        let (name, rest) = text.split_at(length);
+        let Some(value) = value_of(world, messages, name, rest, import)? else {
+            messages.warn(&format!("Bad --variable syntax, skipping: {}", shown(input)));
+            return Ok(());
+        };
+        if self.get(name).is_some() {
+            messages.note(&format!("Overwriting variable '{}'", shown(name)));
+        }
+        self.0.push((name.to_vec(), value));
+        Ok(())
+    }
+
+    /// Replaces `{{name}}` in an argument; none when there was nothing to replace: then a backslash before braces stays, too.
+    pub fn expand(&self, input: &[u8], messages: &mut Messages) -> Result<Option<Bytes>, Wrong> {
+        let mut out = Bytes::new();
+        let mut rest = input;
+        let mut replaced = false;
+        while let Some(open) = find(rest, b"{{") {
+            if open > 0 && rest[open - 1] == b'\\' {
+                out.extend(&rest[..open - 1]);
+                out.extend(b"{{");
+                rest = &rest[open + 2..];
+                continue;
+            }
+            let Some(length) = find(&rest[open..], b"}}") else {
+                messages.warn(&format!("missing close '}}}}' in '{}'", shown(input)));
+                break;
+            };
+            let close = open + length;
+            out.extend(&rest[..open]);
+            match self.one(&rest[open + 2..close], input, messages)? {
+                Some(value) => {
+                    out.extend(value);
+                    replaced = true;
+                }
+                None => out.extend(&rest[open..close + 2]),
+            }
+            rest = &rest[close + 2..];
+            if out.len() > LARGEST_EXPANSION {
+                return Err(Wrong::Expansion);
+            }
+        }
+        out.extend(rest);
+        Ok(replaced.then_some(out))
+    }
+
+    /// The value of `name:function:function`; none when that is no proper name.
+    fn one(&self, inside: &[u8], input: &[u8], messages: &mut Messages) -> Result<Option<Bytes>, Wrong> {
+        let mut pieces = inside.split(|byte| *byte == b':');
+        let name = pieces.next().unwrap_or_default();
+        if name.is_empty() || name.len() > LONGEST_NAME {
+            messages.warn(&format!("bad variable name length '{}'", shown(input)));
+            return Ok(None);
+        }
+        if !name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_') {
+            messages.warn(&format!("bad variable name: {}", shown(name)));
+            return Ok(None);
+        }
+        let mut value = self.get(name).unwrap_or_default().to_vec();
+        for function in pieces {
+            value = apply(function, &value).ok_or_else(|| {
+                let functions = shown(&inside[name.len()..]);
+                messages.error(&format!("unknown variable function in '{functions}'"));
+                Wrong::Expansion
+            })?;
+        }
+        if value.contains(&0) {
+            messages.error("variable contains null byte");
+            return Err(Wrong::Expansion);
+        }
+        Ok(Some(value))
+    }
+
     fn get(&self, name: &[u8]) -> Option<&[u8]> {
         self.0.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_slice())
     }
 }
 
-/// `--variable [%]name[[from-to]][=text|@file]`.
-pub fn define(parser: &mut Parser, input: &[u8]) -> Result<(), Wrong> {
-    let import = input.first() == Some(&b'%');
-    let text = &input[usize::from(import)..];
-    let length = text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-    if length == 0 || length > LONGEST_NAME {
-        parser.messages.warn(&format!("Bad variable name length ({length}), skipping"));
-        return Ok(());
-    }
-    let (name, rest) = text.split_at(length);
-    let Some(value) = value_of(parser, name, rest, import)? else {
-        parser.messages.warn(&format!("Bad --variable syntax, skipping: {}", shown(input)));
-        return Ok(());
-    };
-    if parser.variables.get(name).is_some() {
-        parser.messages.note(&format!("Overwriting variable '{}'", shown(name)));
-    }
-    parser.variables.0.push((name.to_vec(), value));
-    Ok(())
-}
-
 /// None where the syntax is wrong. What the environment holds is taken whole: a range is for what is given here.
-fn value_of(parser: &mut Parser, name: &[u8], rest: &[u8], import: bool) -> Result<Option<Bytes>, Wrong> {
+fn value_of(
+    world: &mut dyn World,
+    messages: &mut Messages,
+    name: &[u8],
+    rest: &[u8],
+    import: bool,
+) -> Result<Option<Bytes>, Wrong> {
     if import {
-        let found = parser.world.env(&shown(name));
+        let found = world.env(&shown(name));
         if found.is_some() {
             return Ok(found);
         }
         if rest.is_empty() {
             let name = shown(name);
-            parser.messages.error(&format!("Variable '{name}' import fail, not set"));
+            messages.error(&format!("Variable '{name}' import fail, not set"));
             return Err(Wrong::Expansion);
         }
     }
     let (range, rest) = byte_range(rest)?;
     let mut value = match rest.split_first() {
         Some((b'=', text)) => text.to_vec(),
-        Some((b'@', file)) => from_file(parser, file)?,
+        Some((b'@', file)) => from_file(world, messages, file)?,
         _ => return Ok(None),
     };
     if let Some((from, to)) = range {
@@ -68,10 +141,10 @@ fn value_of(parser: &mut Parser, name: &[u8], rest: &[u8], import: bool) -> Resu
     Ok(Some(value))
 }
 
-fn from_file(parser: &mut Parser, file: &[u8]) -> Result<Bytes, Wrong> {
-    parser.world.read(file, LARGEST_FILE).map_err(|error| {
+fn from_file(world: &mut dyn World, messages: &mut Messages, file: &[u8]) -> Result<Bytes, Wrong> {
+    world.read(file, LARGEST_FILE).map_err(|error| {
         let why = os_text(&error);
-        parser.messages.error(&format!("Failed to open {}: {why}", shown(file)));
+        messages.error(&format!("Failed to open {}: {why}", shown(file)));
         Wrong::Unreadable
     })
 }
@@ -95,67 +168,6 @@ fn byte_range(text: &[u8]) -> Result<(Range, &[u8]), Wrong> {
     Ok((Some((from as usize, to as usize)), rest))
 }
 
-/// Replaces `{{name}}` in an argument; none when there was nothing to replace: then a backslash before braces stays, too.
-pub fn expand(parser: &mut Parser, input: &[u8]) -> Result<Option<Bytes>, Wrong> {
-    let mut out = Bytes::new();
-    let mut rest = input;
-    let mut replaced = false;
-    while let Some(open) = find(rest, b"{{") {
-        if open > 0 && rest[open - 1] == b'\\' {
-            out.extend(&rest[..open - 1]);
-            out.extend(b"{{");
-            rest = &rest[open + 2..];
-            continue;
-        }
-        let Some(length) = find(&rest[open..], b"}}") else {
-            parser.messages.warn(&format!("missing close '}}}}' in '{}'", shown(input)));
-            break;
-        };
-        let close = open + length;
-        out.extend(&rest[..open]);
-        match one(parser, &rest[open + 2..close], input)? {
-            Some(value) => {
-                out.extend(value);
-                replaced = true;
-            }
-            None => out.extend(&rest[open..close + 2]),
-        }
-        rest = &rest[close + 2..];
-        if out.len() > LARGEST_EXPANSION {
-            return Err(Wrong::Expansion);
-        }
-    }
-    out.extend(rest);
-    Ok(replaced.then_some(out))
-}
-
-/// The value of `name:function:function`; none when that is no proper name.
-fn one(parser: &mut Parser, inside: &[u8], input: &[u8]) -> Result<Option<Bytes>, Wrong> {
-    let mut pieces = inside.split(|byte| *byte == b':');
-    let name = pieces.next().unwrap_or_default();
-    if name.is_empty() || name.len() > LONGEST_NAME {
-        parser.messages.warn(&format!("bad variable name length '{}'", shown(input)));
-        return Ok(None);
-    }
-    if !name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_') {
-        parser.messages.warn(&format!("bad variable name: {}", shown(name)));
-        return Ok(None);
-    }
-    let mut value = parser.variables.get(name).unwrap_or_default().to_vec();
-    for function in pieces {
-        value = apply(function, &value).ok_or_else(|| {
-            let functions = shown(&inside[name.len()..]);
-            parser.messages.error(&format!("unknown variable function in '{functions}'"));
-            Wrong::Expansion
-        })?;
-    }
-    if value.contains(&0) {
-        parser.messages.error("variable contains null byte");
-        return Err(Wrong::Expansion);
-    }
-    Ok(Some(value))
-}
-
 fn apply(function: &[u8], value: &[u8]) -> Option<Bytes> {
     Some(match function {
         b"trim" => value.trim_ascii().to_vec(),
@@ -175,17 +187,17 @@ fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::Messages;
     use crate::world::fake::Fake;
 
     fn expanded(defined: &[&str], text: &str) -> Result<String, Wrong> {
         let mut world = Fake::with(&[("file", " from file\n")]);
         world.vars.insert("HOME".into(), b"/home".to_vec());
-        let mut parser = Parser::new(&mut world, Messages::new(Box::new(std::io::sink()), None));
+        let (mut variables, mut messages) =
+            (Variables::default(), Messages::new(Box::new(std::io::sink()), None));
         for input in defined {
-            define(&mut parser, input.as_bytes())?;
+            variables.define(input.as_bytes(), &mut world, &mut messages)?;
         }
-        let out = expand(&mut parser, text.as_bytes())?;
+        let out = variables.expand(text.as_bytes(), &mut messages)?;
         Ok(String::from_utf8(out.unwrap_or(text.into())).unwrap())
     }
 

@@ -7,7 +7,6 @@ use crate::form;
 use crate::parse::{Done, Parser, Wrong};
 use crate::request::Method;
 use crate::text::url_escape;
-use crate::variables;
 
 pub fn data(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let part = match text.strip_prefix(b"@") {
@@ -118,21 +117,22 @@ pub fn form_string(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 }
 
 pub fn variable(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
-    Ok(variables::define(parser, text)?)
+    Ok(parser.variables.define(text, parser.world, &mut parser.messages)?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::message::Messages;
+    use crate::parse::Reader;
     use crate::world::fake::Fake;
 
     fn posted(words: &[&str]) -> String {
         let mut world = Fake::with(&[("f", "a\r\nb \0c\n")]);
-        let mut parser = Parser::new(&mut world, Messages::new(Box::new(std::io::sink()), None));
+        let mut reader = Reader::new(&mut world, Messages::new(Box::new(std::io::sink()), None));
         let words: Vec<Bytes> = words.iter().map(|word| word.as_bytes().to_vec()).collect();
-        parser.words(&words).unwrap();
-        String::from_utf8(parser.request().post.clone().unwrap()).unwrap()
+        reader.words(&words).unwrap();
+        String::from_utf8(reader.parser.request().post.clone().unwrap()).unwrap()
     }
 
     #[test]

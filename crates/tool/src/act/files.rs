@@ -4,11 +4,10 @@ use super::{lines, not_blank, read, size};
 use crate::bytes::Bytes;
 use crate::checksum::list;
 use crate::checksum::sum::{Algorithm, Sum};
-use crate::config_file;
 use crate::flags::Flag;
 use crate::message::{os_text, shown};
 use crate::numbers;
-use crate::parse::{CONFIG_DEPTH, Done, Parser, Stop, Wrong};
+use crate::parse::{Done, Parser, Stop, Wrong};
 use crate::request::{Clobber, Lacks, Segments, Target};
 use crate::segments::sources;
 
@@ -190,14 +189,6 @@ fn etag(parser: &mut Parser, which: &'static str, text: &[u8]) -> Done {
     }
     parser.request().options.set_text(which, not_blank(text)?);
     Ok(())
-}
-
-pub fn config(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
-    if parser.depth >= CONFIG_DEPTH {
-        parser.messages.error(&format!("Max config file recursion level reached ({CONFIG_DEPTH})"));
-        return Err(Wrong::BadUse.into());
-    }
-    config_file::read(parser, text)
 }
 
 pub fn next(_: &mut Parser) -> Done {

@@ -2,7 +2,6 @@
 //! and rights handed over, the caller known by the kernel's word, signals held back) is unix's.
 
 use crate::bytes::Bytes;
-use crate::outside::Outside;
 
 pub const BUILT: bool = false;
 
@@ -28,8 +27,8 @@ pub fn is_agent() -> bool {
 }
 
 /// Nobody is an agent.
-pub fn serve(_: fn(&[Bytes], Outside) -> i32) -> i32 {
-    super::stopped(crate::parse::Wrong::NotSupported.into())
+pub fn serve(_: fn(&[Bytes], Caller) -> i32) -> i32 {
+    crate::parse::Wrong::NotSupported.exit_code()
 }
 
 pub fn call(_: &[Bytes]) -> Option<i32> {

@@ -4,7 +4,6 @@ use super::folder::Folder;
 use super::link::{Call, Frame, Link};
 use super::{IDLE_S, standing};
 use crate::bytes::Bytes;
-use crate::outside::Outside;
 use nix::sys::signal::SigSet;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -31,8 +30,8 @@ const TITLE: &CStr = c"warmwire-agent";
 /// How long somebody who has connected may take to say what he wants.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Makes a call, with what only its caller can do; the exit code.
-pub type Run = fn(&[Bytes], Outside) -> i32;
+/// Runs a call for its caller and returns the exit code.
+pub type Run = fn(&[Bytes], Caller) -> i32;
 
 /// Whether this process was started to be an agent.
 pub fn is_agent() -> bool {
@@ -230,7 +229,7 @@ impl Agent {
         self.hearing.send(heard).map_err(|_| io::ErrorKind::BrokenPipe)?;
         link.send(&Frame::Taken(getpid().as_raw_nonzero().get().cast_unsigned()))?;
         let caller = Caller { link: link.again()?, answers, shell: call.shell };
-        let code = (self.run)(&call.words, Outside::of(Some(caller)));
+        let code = (self.run)(&call.words, caller);
         let _ = io::stdout().flush();
         over.store(true, Ordering::SeqCst);
         self.let_go();

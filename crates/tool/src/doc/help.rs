@@ -1,7 +1,7 @@
 //! `--help`: the important flags, a category, everything, or one flag.
 
 use crate::doc::manual;
-use crate::flags::{self, Arg, CATEGORIES, Flag};
+use crate::flags::{self, CATEGORIES, Flag};
 use crate::system;
 use std::io::Write;
 
@@ -89,24 +89,13 @@ fn categories() -> String {
 }
 
 fn list(title: &str, flags: Vec<&'static Flag>) -> String {
-    let width = flags.iter().map(|flag| usage(flag).len()).max().unwrap_or(0).min(WIDEST);
+    let width = flags.iter().map(|flag| flag.usage().len()).max().unwrap_or(0).min(WIDEST);
     let mut out = title.to_string();
     for flag in flags {
-        let usage = usage(flag);
+        let usage = flag.usage();
         out.push_str(&format!(" {usage:<width$} {}\n", flag.help));
     }
     out
-}
-
-/// `-o, --output <file>`, with the long names under each other.
-pub fn usage(flag: &Flag) -> String {
-    let short = if flag.short == '\0' { "    ".to_string() } else { format!("-{}, ", flag.short) };
-    let (before, behind) = match flag.arg {
-        Arg::None | Arg::Bool => ("", ""),
-        Arg::Text(_) | Arg::File(_) => (" ", ""),
-        Arg::Optional(_) => ("[=", "]"),
-    };
-    format!("{short}--{}{before}{}{behind}", flag.name, flag.placeholder())
 }
 
 #[cfg(test)]

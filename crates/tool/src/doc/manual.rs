@@ -1,6 +1,5 @@
 //! The manual: as a page for man(1), as text for `--manual`, and the part about one flag.
 
-use crate::doc::help::usage;
 use crate::doc::pages::{AFTER, BEFORE, Chapter, Piece};
 use crate::flags::{self, Arg, Flag, Multi};
 use crate::writeout;
@@ -16,7 +15,7 @@ pub fn roff() -> String {
     }
     out.push_str(".SH OPTIONS\n");
     for flag in flags::sorted() {
-        out.push_str(&format!(".TP\n.B {}\n", escaped(usage(flag).trim_start())));
+        out.push_str(&format!(".TP\n.B {}\n", escaped(flag.usage().trim_start())));
         for paragraph in paragraphs(flag) {
             out.push_str(&format!("{}\n.IP\n", escaped(&paragraph)));
         }
@@ -102,7 +101,7 @@ fn chapter_text(out: &mut String, chapter: &Chapter) {
 }
 
 fn flag_text(flag: &Flag) -> String {
-    let mut out = format!("    {}\n", usage(flag).trim_start());
+    let mut out = format!("    {}\n", flag.usage().trim_start());
     for paragraph in paragraphs(flag) {
         out.push_str(&wrapped(&paragraph, 10));
         out.push('\n');

@@ -1,6 +1,6 @@
 //! Flags for logging in: methods, names, tokens and message signatures.
 
-use super::{Arg, FLAG, Flag, Multi, Set};
+use super::flag::{Arg, FLAG, Flag, Multi, Set};
 use crate::act;
 
 pub const FLAGS: &[Flag] = &[

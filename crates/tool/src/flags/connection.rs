@@ -1,6 +1,6 @@
 //! Flags for connections: addresses, ports, time limits and speeds.
 
-use super::{Arg, FLAG, Flag, Multi, Set};
+use super::flag::{Arg, FLAG, Flag, Multi, Set};
 use crate::act;
 
 pub const FLAGS: &[Flag] = &[

@@ -1,6 +1,6 @@
 //! Flags about the tool itself: config files, URLs, variables, retries, help.
 
-use super::{Arg, FLAG, Flag, Multi, Set};
+use super::flag::{Arg, FLAG, Flag, Multi, Set};
 use crate::act;
 
 pub const FLAGS: &[Flag] = &[
@@ -16,7 +16,7 @@ pub const FLAGS: &[Flag] = &[
             after a blank, a colon or an equals sign. Arguments with blanks go in double quotes, \
             in which \\\\, \\\", \\t, \\n, \\r and \\v are understood. A line that starts with # is a \
             comment. A single dash reads standard input.",
-        set: Set::Act(act::config),
+        set: Set::Config,
         ..FLAG
     },
     Flag {

@@ -1,6 +1,6 @@
 //! Flags that are accepted so that old command lines work.
 
-use super::{Arg, FLAG, Flag, Multi};
+use super::flag::{Arg, FLAG, Flag, Multi};
 
 pub const FLAGS: &[Flag] = &[
     Flag {

@@ -1,6 +1,6 @@
 //! Flags for looking up names.
 
-use super::{Arg, FLAG, Flag, Multi, Set};
+use super::flag::{Arg, FLAG, Flag, Multi, Set};
 
 pub const FLAGS: &[Flag] = &[
     Flag {

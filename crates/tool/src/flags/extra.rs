@@ -1,6 +1,6 @@
 //! Flags that curl does not have; off unless asked for, so that scripts see curl.
 
-use super::{Arg, FLAG, Flag, Multi, Set};
+use super::flag::{Arg, FLAG, Flag, Multi, Set};
 use crate::act;
 
 pub const FLAGS: &[Flag] = &[

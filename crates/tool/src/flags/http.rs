@@ -1,6 +1,6 @@
 //! Flags for HTTP: methods, bodies, headers, cookies, redirects and versions.
 
-use super::{Arg, FLAG, Flag, Multi, Set};
+use super::flag::{Arg, FLAG, Flag, Multi, Set};
 use crate::act;
 
 pub const FLAGS: &[Flag] = &[

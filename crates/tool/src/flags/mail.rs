@@ -1,6 +1,6 @@
 //! Flags for sending mail.
 
-use super::{Arg, FLAG, Flag, Multi, Set};
+use super::flag::{Arg, FLAG, Flag, Multi, Set};
 
 pub const FLAGS: &[Flag] = &[
     Flag {

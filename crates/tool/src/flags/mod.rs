@@ -10,6 +10,7 @@ mod curl;
 mod deprecated;
 mod dns;
 mod extra;
+mod flag;
 mod ftp;
 mod http;
 mod mail;
@@ -21,115 +22,7 @@ mod transfer;
 mod upload;
 mod verbose;
 
-use crate::parse::{Done, Parser};
-use crate::request::{Globals, Request};
-
-/// One flag of the command line.
-#[derive(Clone, Copy)]
-pub struct Flag {
-    /// The documented long name; one that starts with `no-` is found without that prefix.
-    pub name: &'static str,
-    /// The single letter, or a null character.
-    pub short: char,
-    pub arg: Arg,
-    pub multi: Multi,
-    pub categories: &'static [&'static str],
-    /// Schemes it is about, as shown in the manual.
-    pub protocols: &'static str,
-    /// The curl version that brought it.
-    pub since: &'static str,
-    /// One line for `--help`.
-    pub help: &'static str,
-    /// A paragraph for the manual page.
-    pub about: &'static str,
-    /// A feature of the library that may be missing, named as in `curl -V`.
-    pub needs: &'static str,
-    /// The argument holds a secret, which the list of processes must not show.
-    pub secret: bool,
-    pub set: Set,
-}
-
-/// Whether a flag takes an argument.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Arg {
-    /// No argument and no `--no-` form.
-    None,
-    /// On, or off with `--no-`.
-    Bool,
-    /// A text, shown with this placeholder.
-    Text(&'static str),
-    /// The name of a file, shown with this placeholder.
-    File(&'static str),
-    /// A text that may be left out: on a command line it stands after an equals sign, or not at all.
-    Optional(&'static str),
-}
-
-/// What giving a flag more than once means.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Multi {
-    Single,
-    Append,
-    Boolean,
-    Mutex,
-    Custom,
-    PerUrl,
-}
-
-/// What a flag does to the request being described. Options are named as in libcurl without `CURLOPT_`; names in
-/// lower case belong to the tool itself.
-#[derive(Clone, Copy)]
-pub enum Set {
-    /// A text that must not be empty.
-    Text(&'static str),
-    /// The name of a file that must be there when the flag is read.
-    ExistingFile(&'static str),
-    /// A text that may be empty.
-    AnyText(&'static str),
-    /// One more entry of a list.
-    List(&'static str),
-    /// 1 or 0.
-    On(&'static str),
-    /// 0 or 1.
-    Off(&'static str),
-    /// Bits of a mask, set or cleared.
-    Bits(&'static str, i64),
-    /// A constant.
-    Fixed(&'static str, i64),
-    /// Seconds with a fraction, kept as milliseconds.
-    Millis(&'static str),
-    /// A number that is not negative.
-    Number(&'static str),
-    Field(fn(&mut Request) -> &mut bool),
-    NotField(fn(&mut Request) -> &mut bool),
-    Global(fn(&mut Globals) -> &mut bool),
-    NotGlobal(fn(&mut Globals) -> &mut bool),
-    /// Something of its own with an argument, which is empty where it may be left out and is.
-    Act(fn(&mut Parser, &Flag, &[u8]) -> Done),
-    /// Something of its own that is switched on or off.
-    Toggle(fn(&mut Parser, &Flag, bool) -> Done),
-    /// Something of its own without an argument.
-    Mark(fn(&mut Parser) -> Done),
-    /// Accepted with a warning.
-    Gone,
-    /// Needs a library that is never built in.
-    Absent,
-}
-
-/// The start of every declaration; what is left out there stands here.
-const FLAG: Flag = Flag {
-    name: "",
-    short: '\0',
-    arg: Arg::Bool,
-    multi: Multi::Boolean,
-    categories: &[],
-    protocols: "",
-    since: "",
-    help: "",
-    about: "",
-    needs: "",
-    secret: false,
-    set: Set::Gone,
-};
+pub use flag::{Arg, Flag, Multi, Set};
 
 /// Other spellings: name, the flag meant, whether it means the opposite.
 const ALIASES: &[(&str, &str, bool)] = &[
@@ -221,38 +114,6 @@ pub fn short(letter: u8) -> Option<&'static Flag> {
     all().find(|flag| flag.short != '\0' && flag.short as u32 == u32::from(letter))
 }
 
-impl Flag {
-    /// The name the parser looks for.
-    pub fn key(&self) -> &'static str {
-        if self.is_negated() { &self.name[3..] } else { self.name }
-    }
-
-    /// Documented in its `--no-` form, as `--no-buffer`.
-    pub fn is_negated(&self) -> bool {
-        self.name.starts_with("no-")
-    }
-
-    /// Takes the next word for its argument if none stands with it.
-    pub fn takes_argument(&self) -> bool {
-        matches!(self.arg, Arg::Text(_) | Arg::File(_))
-    }
-
-    pub fn may_take_argument(&self) -> bool {
-        matches!(self.arg, Arg::Optional(_))
-    }
-
-    pub fn placeholder(&self) -> &'static str {
-        match self.arg {
-            Arg::Text(text) | Arg::File(text) | Arg::Optional(text) => text,
-            Arg::None | Arg::Bool => "",
-        }
-    }
-
-    pub fn in_category(&self, category: &str) -> bool {
-        self.categories.contains(&category)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -324,7 +185,7 @@ mod tests {
                 | Set::List(_)
                 | Set::Millis(_)
                 | Set::Number(_) => true,
-                Set::Act(_) => true,
+                Set::Act(_) | Set::Config => true,
                 Set::Gone | Set::Absent => continue,
                 _ => false,
             };

@@ -1,6 +1,6 @@
 //! Flags for SCP, SFTP and the files they touch.
 
-use super::{Arg, FLAG, Flag, Multi, Set};
+use super::flag::{Arg, FLAG, Flag, Multi, Set};
 use crate::act;
 
 pub const FLAGS: &[Flag] = &[

@@ -30,9 +30,9 @@ fn bytes(words: &[&str]) -> Vec<Bytes> {
 fn read(words: &[&str]) -> (Result<Vec<Request>, Stop>, String) {
     let said = Said::default();
     let mut world = Fake::with(&[("file", "content\n"), ("urls", "http://a/1\n#no\nhttp://a/2\n")]);
-    let mut parser = Parser::new(&mut world, Messages::new(Box::new(said.clone()), None));
-    let done = parser.words(&bytes(words)).map(|()| parser.requests.clone());
-    drop(parser);
+    let mut reader = Reader::new(&mut world, Messages::new(Box::new(said.clone()), None));
+    let done = reader.words(&bytes(words)).map(|()| reader.parser.requests.clone());
+    drop(reader);
     let text = String::from_utf8(said.0.borrow().clone()).unwrap();
     (done, text)
 }
@@ -212,8 +212,8 @@ fn odd_command_lines_never_panic() {
         let words: Vec<Bytes> = (0..dice.roll(6)).map(|_| odd_word(&mut dice, &flags, &scraps)).collect();
         let mut world =
             Fake::with(&[("file", "url=a\n-K file\n\"\n-o\nform = \"a=b;type=\n"), ("-", "\0\n")]);
-        let mut parser = Parser::new(&mut world, Messages::new(Box::new(io::sink()), Some(30)));
-        if let Err(Stop::Wrong(wrong)) = parser.words(&words) {
+        let mut reader = Reader::new(&mut world, Messages::new(Box::new(io::sink()), Some(30)));
+        if let Err(Stop::Wrong(wrong)) = reader.words(&words) {
             assert!([1, 2, 26].contains(&wrong.exit_code()));
         }
     }
@@ -239,4 +239,64 @@ fn odd_word(dice: &mut Dice, flags: &[&'static Flag], scraps: &[&[u8]]) -> Bytes
         word.truncate(length);
     }
     word
+}
+
+fn config(content: &str) -> Result<usize, Stop> {
+    let mut world = Fake::with(&[("c", content)]);
+    let mut reader = Reader::new(&mut world, Messages::new(Box::new(io::sink()), None));
+    reader.read_config(b"c")?;
+    Ok(reader.parser.requests.len())
+}
+
+#[test]
+fn config_files_are_applied() {
+    assert_eq!(config("url = a\nnext\nurl = b\n"), Ok(2));
+    assert_eq!(config("--next\nurl = b\n"), Ok(1));
+    assert_eq!(config("--url=a\n"), Ok(1));
+    assert_eq!(config("nonsense\n"), Err(Wrong::UnknownInConfig.into()));
+    assert_eq!(config("/ no comment\n"), Err(Wrong::UnknownInConfig.into()));
+    assert_eq!(config("silent yes\n"), Err(Wrong::Garbage.into()));
+    assert_eq!(config("config = c\n"), Err(Wrong::BadUse.into()));
+    assert_eq!(config("config = none\n"), Err(Wrong::Unreadable.into()));
+    assert_eq!(config("url = a\0b\n\0nonsense\n"), Ok(1));
+}
+
+/// Files that nobody would write: they are read to their end or refused with a code of curl's.
+#[test]
+fn odd_config_files() {
+    const SCRAPS: [&str; 26] = [
+        "\n",
+        "\r\n",
+        " ",
+        "\t",
+        "=",
+        ":",
+        "\"",
+        "\\",
+        "\\t",
+        "#",
+        "-",
+        "--",
+        "url",
+        "data",
+        "-o",
+        "config",
+        "c",
+        "next",
+        "form",
+        "a=b;type=",
+        "referer",
+        "expand-url",
+        "{{x:url}}",
+        "variable",
+        "%HOME=1",
+        "\u{e4}\0",
+    ];
+    let mut dice = Dice::new(0x2545_F491_4F6C_DD1D);
+    for _ in 0..20_000 {
+        let content: String = (0..dice.roll(24)).map(|_| SCRAPS[dice.roll(SCRAPS.len())]).collect();
+        if let Err(Stop::Wrong(wrong)) = config(&content) {
+            assert!([1, 2, 26].contains(&wrong.exit_code()), "{content:?}");
+        }
+    }
 }

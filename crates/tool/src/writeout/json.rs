@@ -1,6 +1,7 @@
 //! `%{json}` and `%{header_json}`.
 
-use super::{Outcome, variables};
+use super::outcome::Outcome;
+use super::variables;
 use crate::bytes::Bytes;
 use crate::text::json_escape;
 

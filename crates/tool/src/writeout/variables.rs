@@ -1,6 +1,6 @@
 //! The variables of `--write-out`: one row each.
 
-use super::Outcome;
+use super::outcome::Outcome;
 use crate::bytes::Bytes;
 use crate::text::json_escape;
 

@@ -1,0 +1,44 @@
+//! What has been read of a command line so far: one [`Request`] for each group, and what holds for all of them.
+
+use crate::bytes::Bytes;
+use crate::message::Messages;
+use crate::request::{Globals, Request};
+use crate::variables::Variables;
+use crate::world::World;
+
+/// The state of reading one command line: what flags change.
+pub struct Parser<'w> {
+    pub world: &'w mut dyn World,
+    pub messages: Messages,
+    pub globals: Globals,
+    pub requests: Vec<Request>,
+    pub variables: Variables,
+    /// Targets made so far, over all groups.
+    pub target_count: usize,
+    /// How deep config files are nested now.
+    pub depth: usize,
+    /// `-v` given in the bundle being read.
+    pub verbose_in_bundle: u8,
+    pub default_config: Option<Bytes>,
+}
+
+impl<'w> Parser<'w> {
+    pub fn new(world: &'w mut dyn World, messages: Messages) -> Parser<'w> {
+        Parser {
+            world,
+            messages,
+            globals: Globals::default(),
+            requests: vec![Request::new()],
+            variables: Variables::default(),
+            target_count: 0,
+            depth: 0,
+            verbose_in_bundle: 0,
+            default_config: None,
+        }
+    }
+
+    /// The group being described.
+    pub fn request(&mut self) -> &mut Request {
+        self.requests.last_mut().expect("there is always one group")
+    }
+}

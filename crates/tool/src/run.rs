@@ -1,0 +1,450 @@
+//! A run: its transfers' attempts, what becomes of them, and the reports at the end.
+
+use crate::checksum::Check;
+use crate::env::Env;
+use crate::libcurl::Program;
+use crate::message::{Messages, os_text, shown};
+use crate::outcome::{Ended, Output, message};
+use crate::prepare::{Pattern, Prepared, Stop, prepare};
+use crate::queue::Item;
+use crate::raw::{Easy, EasyOption, Limits, Multi, Origin, Share};
+use crate::report::{self, Reports, Summary, Told};
+use crate::request::Fail;
+use crate::retry::{Attempt, Retries, Verdict, deadline};
+use crate::sink::{remove, set_time};
+use crate::system::{self, path};
+use crate::transfer::{Came, Resuming, Transfer, flush_stdout};
+use crate::url::without_login;
+use crate::writeout::{Outcome, write_out};
+use std::cell::RefCell;
+use std::fs;
+use std::io;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// CURLE numbers.
+const FAILED_INIT: i32 = 2;
+const HTTP_ERROR: i32 = 22;
+const WRITE_ERROR: i32 = 23;
+const OUT_OF_MEMORY: i32 = 27;
+const BAD_ARGUMENT: i32 = 43;
+const UNKNOWN_OPTION: i32 = 48;
+const RECV_ERROR: i32 = 56;
+const BAD_CERTIFICATE: i32 = 60;
+/// CURLINFO_FILETIME_T(3): the server told none.
+const NO_TIME: i64 = -1;
+
+/// Everything that a run needs besides its transfers.
+pub struct Run {
+    pub env: Rc<Env>,
+    pub multi: Multi,
+    pub share: Share,
+    pub program: Option<RefCell<Program>>,
+    reports: Option<RefCell<Reports>>,
+    summary: Option<RefCell<Summary>>,
+    pattern: RefCell<Option<Pattern>>,
+}
+
+/// A transfer under way.
+pub struct Job {
+    pub transfer: Rc<Transfer>,
+    pub easy: Easy,
+    pub retries: Retries,
+    pub first_attempt: Instant,
+    /// Of those that run side by side, counted from one.
+    pub number: u64,
+}
+
+/// What comes of an attempt.
+pub enum After {
+    Again(Duration),
+    Over(i32),
+}
+
+impl Run {
+    pub fn new(env: Rc<Env>, share: Share) -> Run {
+        let program = env.globals.libcurl.as_ref().map(|_| RefCell::new(Program::default()));
+        let reports = env.globals.reports().then(|| RefCell::new(Reports::new()));
+        let summary = env.globals.summary.map(|format| RefCell::new(Summary::new(format)));
+        let multi = Multi::default();
+        multi.set_limits(Limits { max_host: env.globals.parallel_max_host, ..Limits::default() });
+        Run { env, multi, share, program, reports, summary, pattern: RefCell::default() }
+    }
+
+    /// After the last transfer: writes the reports and closes the connections.
+    pub fn finish(&self) {
+        self.write_program();
+        self.write_reports();
+        let _ = flush_stdout();
+        self.write_summary();
+        self.multi.close();
+    }
+
+    pub fn prepare(&self, item: Item) -> Result<Prepared, Stop> {
+        let prepared =
+            prepare(&self.env, &self.share, item, self.env.globals.parallel, &mut self.pattern.borrow_mut())?;
+        if let Some(program) = &self.program {
+            program.borrow_mut().add(&prepared.settings);
+        }
+        Ok(prepared)
+    }
+
+    /// Waits for the network, and for standard input where an upload wants more of it.
+    pub fn wait(&self, jobs: &[Job], pause: Duration) -> io::Result<()> {
+        let hungry = || jobs.iter().filter(|job| job.transfer.wants_input.get());
+        if hungry().next().is_none() {
+            return self.multi.wait(&mut [], pause, true).map(drop);
+        }
+        if system::wait_with_input(&self.multi, pause)? {
+            for job in hungry() {
+                job.transfer.wants_input.set(false);
+                job.easy.pause(0);
+            }
+        }
+        Ok(())
+    }
+
+    /// After an attempt: another one, or the end.
+    pub fn after(&self, job: &mut Job, code: i32) -> After {
+        let transfer = &job.transfer;
+        transfer.finish_progress(code);
+        let code = self.say_error(transfer, &job.easy, code);
+        let code = self.finish_output(transfer, &job.easy, code);
+        let code = self.finish_resuming(transfer, code);
+        let code = self.compare(transfer, &job.easy, code);
+        transfer.finish_caching(code);
+        let verdict = {
+            let info = job.easy.state().info.borrow();
+            job.retries.after(Attempt {
+                code,
+                response: info.response_code,
+                scheme: &info.scheme.to_ascii_lowercase(),
+                os_errno: job.easy.state().os_errno.get(),
+                retry_after_s: info.rare.retry_after,
+                condemned: transfer.condemned.get(),
+                changed: transfer.resuming.borrow().as_ref().is_some_and(Resuming::has_changed),
+                elapsed: job.first_attempt.elapsed(),
+            })
+        };
+        match verdict {
+            Verdict::Again { pause, why, left } => match self.again(job, pause, why, left) {
+                Ok(()) => After::Again(pause),
+                Err(code) => After::Over(self.end(&job.transfer, &job.easy, code, false)),
+            },
+            Verdict::TooLong => {
+                self.env.warn(
+                    "The Retry-After: time would make this command line exceed the maximum allowed time for retries.",
+                );
+                After::Over(self.end(transfer, &job.easy, code, false))
+            }
+            Verdict::Over => After::Over(self.end(transfer, &job.easy, code, false)),
+        }
+    }
+
+    fn again(&self, job: &Job, pause: Duration, why: &str, left: i64) -> Result<(), i32> {
+        let (seconds, millis) = (pause.as_secs(), pause.subsec_millis());
+        let plural = if left == 1 { "retry" } else { "retries" };
+        let shown = if millis == 0 { seconds.to_string() } else { format!("{seconds}.{millis:03}") };
+        let unit = if seconds == 1 && millis == 0 { "second" } else { "seconds" };
+        self.env.warn(&format!("Problem {why}. Retrying in {shown} {unit}. {left} {plural} left."));
+        job.transfer.retries.set(job.retries.done);
+        self.count_moved(&job.easy);
+        match job.transfer.again() {
+            Ok(Came::Kept(0) | Came::Thrown(0)) => Ok(()),
+            Ok(Came::Kept(bytes)) => {
+                self.env.note(&format!("Keeping {bytes} bytes"));
+                Ok(())
+            }
+            Ok(Came::Thrown(bytes)) => {
+                self.env.note(&format!("Throwing away {bytes} bytes"));
+                Ok(())
+            }
+            Err(error) => {
+                self.env.error(match error.kind() {
+                    io::ErrorKind::NotSeekable => "What was written can't be taken back",
+                    _ => "Failed to truncate file",
+                });
+                Err(WRITE_ERROR)
+            }
+        }
+    }
+
+    /// The line about a failure; an HTTP error may make one of a success.
+    fn say_error(&self, transfer: &Transfer, easy: &Easy, code: i32) -> i32 {
+        if code != 0 {
+            if !transfer.told.get() {
+                let text = message(easy, code);
+                self.env.error_line(&format!("curl: ({code}) {text}"));
+                if code == BAD_CERTIFICATE {
+                    self.env.error_line(CERTIFICATE_HELP);
+                }
+            }
+            return code;
+        }
+        let response = easy.state().info.borrow().response_code;
+        if transfer.request.fail == Fail::WithBody && response >= 400 {
+            self.env
+                .error_line(&format!("curl: ({HTTP_ERROR}) The requested URL returned error: {response}"));
+            return HTTP_ERROR;
+        }
+        0
+    }
+
+    /// What was gathered is written; a success without data makes an empty file.
+    fn finish_output(&self, transfer: &Transfer, easy: &Easy, code: i32) -> i32 {
+        let mut code = code;
+        if code == 0 && !transfer.finish_headers() {
+            code = WRITE_ERROR;
+        }
+        let unmet = {
+            let info = easy.state().info.borrow();
+            info.condition_unmet || info.response_code == 304
+        };
+        let mut out = transfer.out.borrow_mut();
+        if code == 0 && !out.is_open() && !unmet && !out.open(&mut self.env.messages.borrow_mut()) {
+            code = WRITE_ERROR;
+        }
+        if out.flush().is_err() && code == 0 {
+            self.env.error("Failed writing body");
+            code = WRITE_ERROR;
+        }
+        code
+    }
+
+    /// What an attempt that asked for the rest has come to.
+    fn finish_resuming(&self, transfer: &Transfer, code: i32) -> i32 {
+        let Some((code, why)) = transfer.resumed(code) else { return code };
+        self.env.error_line(&format!("curl: ({code}) {why}"));
+        transfer.own_error.replace(Some(why));
+        code
+    }
+
+    /// What came is compared with the sums it shall have.
+    fn compare(&self, transfer: &Transfer, easy: &Easy, code: i32) -> i32 {
+        let check = transfer.check.borrow();
+        let Some(check) = check.as_ref().filter(|_| code == 0 && !transfer.request.head) else { return code };
+        let (unmet, part) = {
+            let info = easy.state().info.borrow();
+            let request = &transfer.request;
+            let ranged = request.options.text("RANGE").is_some();
+            let elsewhere = request.resume.is_some() && !transfer.out.borrow().is_file();
+            let part = info.response_code == 206 && (ranged || elsewhere);
+            (info.condition_unmet || info.response_code == 304, part)
+        };
+        if unmet {
+            return code;
+        }
+        match check.compare_sums().and_then(|()| self.compare_fields(transfer, easy, check, part)) {
+            Ok(()) => code,
+            Err(why) => {
+                transfer.condemned.set(true);
+                self.env.error_line(&format!("curl: ({RECV_ERROR}) {why}"));
+                transfer.own_error.replace(Some(why));
+                RECV_ERROR
+            }
+        }
+    }
+
+    /// Repr-Digest and Content-Digest; the first says nothing of a part.
+    fn compare_fields(
+        &self,
+        transfer: &Transfer,
+        easy: &Easy,
+        check: &Check,
+        part: bool,
+    ) -> Result<(), String> {
+        if !check.looks_at_fields() {
+            return Ok(());
+        }
+        let headers = easy.state().headers.borrow();
+        let fields = headers.of(Origin::Header as u32 | Origin::Trailer as u32, None);
+        let decodes = transfer.request.options.is_on("compressed") && !transfer.request.options.is_on("raw");
+        let coded = |name: &[u8]| name.eq_ignore_ascii_case(b"Content-Encoding");
+        let decoded = decodes && fields.iter().any(|(_, field)| coded(field.name));
+        for name in ["Content-Digest", "Repr-Digest"] {
+            let mut values =
+                fields.iter().filter(|(_, field)| field.name.eq_ignore_ascii_case(name.as_bytes()));
+            let values: Vec<&[u8]> = values.by_ref().map(|(_, field)| field.value).collect();
+            if values.is_empty() || part && name == "Repr-Digest" {
+                continue;
+            }
+            if decoded {
+                self.env.warn(&format!("{name} is not checked: it is of the body before decoding"));
+                continue;
+            }
+            check.compare_field(name, &values.join(b",".as_slice()))?;
+        }
+        Ok(())
+    }
+
+    /// A request that is a part of something is a row in the reports.
+    pub fn report(&self, transfer: &Transfer, easy: &Easy, code: i32) {
+        if let Some(reports) = &self.reports {
+            reports.borrow_mut().add(&Ended { transfer, easy, code });
+        }
+        self.count_moved(easy);
+    }
+
+    /// One was left out because its file is there.
+    pub fn count_skipped(&self) {
+        if let Some(summary) = &self.summary {
+            summary.borrow_mut().skipped();
+        }
+    }
+
+    /// What an attempt has moved.
+    fn count_moved(&self, easy: &Easy) {
+        if let Some(summary) = &self.summary {
+            let info = easy.state().info.borrow();
+            summary.borrow_mut().moved(info.downloaded, info.uploaded, info.connects);
+        }
+    }
+
+    /// Counts a transfer that has ended, of which so many bytes have come if more than one request has fetched them.
+    pub fn count_ended(&self, transfer: &Transfer, easy: &Easy, code: i32, bytes: Option<i64>) {
+        let Some(summary) = &self.summary else { return };
+        let ended = Ended { transfer, easy, code };
+        let number = |name: &str| ended.number(name).unwrap_or(0);
+        let moved = || number("SIZE_DOWNLOAD_T").max(number("SIZE_UPLOAD_T"));
+        summary.borrow_mut().ended(Told {
+            url: shown(&without_login(&transfer.url)),
+            code,
+            status: number("RESPONSE_CODE"),
+            time: transfer.created.elapsed(),
+            bytes: bytes.unwrap_or_else(moved),
+            retries: transfer.retries.get(),
+        });
+    }
+
+    /// Closes files, sets their times and attributes, writes the report.
+    pub fn end(&self, transfer: &Transfer, easy: &Easy, code: i32, skipped: bool) -> i32 {
+        let mut code = code;
+        if !skipped {
+            code = self.close(transfer, easy, code);
+        }
+        if let Some(format) = transfer.request.options.text("write-out") {
+            write_out(format, &Ended { transfer, easy, code }, &mut Output::new(&self.env));
+        }
+        if !skipped {
+            self.report(transfer, easy, code);
+            self.count_ended(transfer, easy, code, None);
+        }
+        easy.close();
+        transfer.easy.borrow_mut().take();
+        if let Some(pattern) = &mut *self.pattern.borrow_mut() {
+            pattern.has_ended(&transfer.request, easy);
+        }
+        code
+    }
+
+    fn close(&self, transfer: &Transfer, easy: &Easy, code: i32) -> i32 {
+        let mut out = transfer.out.borrow_mut();
+        let file = out.is_file();
+        let name = out.name.clone().unwrap_or_default();
+        if out.close().is_err() && code == 0 {
+            self.env.error_line(&format!("curl: ({WRITE_ERROR}) Failed writing body"));
+            return WRITE_ERROR;
+        }
+        let request = &transfer.request;
+        let mut messages = self.env.messages.borrow_mut();
+        if code != 0 && file && (request.remove_on_error || transfer.condemned.get()) {
+            remove(&name, &mut messages);
+        }
+        if code == 0 && file && request.remote_time {
+            let time = easy.state().info.borrow().file_time;
+            if time != NO_TIME {
+                set_time(&name, time, &mut messages);
+            }
+        }
+        if code == 0 && file && request.xattr {
+            self.attributes(transfer, easy, &name, &mut messages);
+        }
+        code
+    }
+
+    fn attributes(&self, transfer: &Transfer, easy: &Easy, name: &[u8], messages: &mut Messages) {
+        let info = easy.state().info.borrow();
+        let pairs = [
+            ("user.creator", Some(b"curl".to_vec())),
+            ("user.mime_type", info.content_type.as_deref().map(<[u8]>::to_vec)),
+            ("user.xdg.referrer.url", info.rare.referer.as_deref().map(<[u8]>::to_vec)),
+            ("user.xdg.origin.url", Some(without_login(&transfer.url))),
+        ];
+        for (attribute, value) in pairs {
+            let Some(value) = value else { continue };
+            if let Err(error) = system::set_attribute(name, attribute, &value) {
+                let why = os_text(&error);
+                messages.warn(&format!("Error setting extended attributes on '{}': {why}", shown(name)));
+                return;
+            }
+        }
+    }
+
+    fn write_program(&self) {
+        if let (Some(program), Some(file)) = (&self.program, &self.env.globals.libcurl) {
+            self.write_file(file, &program.borrow().text(), "libcurl code");
+        }
+    }
+
+    fn write_reports(&self) {
+        let Some(reports) = &self.reports else { return };
+        reports.borrow_mut().sort();
+        let records = &reports.borrow().records;
+        if let Some(file) = &self.env.globals.har {
+            self.write_file(file, &report::har(records, env!("CARGO_PKG_VERSION")), "the archive");
+        }
+        if let Some(file) = &self.env.globals.timeline {
+            self.write_file(file, &report::timeline(records, file), "the timeline");
+        }
+    }
+
+    fn write_summary(&self) {
+        if let Some(summary) = &self.summary {
+            self.env.messages.borrow_mut().lines(summary.borrow().text().as_bytes());
+        }
+    }
+
+    fn write_file(&self, file: &[u8], text: &str, what: &str) {
+        let written = if file == b"-" {
+            std::io::Write::write_all(&mut system::stdout(), text.as_bytes())
+        } else {
+            fs::write(path(file), text)
+        };
+        if written.is_err() {
+            self.env.warn(&format!("Failed to open {} to write {what}", shown(file)));
+        }
+    }
+}
+
+impl Job {
+    /// Before an attempt, which has what is left of the deadline.
+    pub fn begin(&self) {
+        self.transfer.started.set(Some(Instant::now()));
+        let request = &self.transfer.request;
+        let Some(deadline) = deadline(request) else { return };
+        let left = deadline.saturating_sub(self.first_attempt.elapsed()).as_millis().max(1) as i64;
+        let own = request.options.long("TIMEOUT_MS").filter(|millis| *millis > 0).unwrap_or(i64::MAX);
+        let set = self.easy.state().settings.borrow_mut().set_long(EasyOption::TimeoutMs, left.min(own));
+        debug_assert!(set.is_ok(), "a deadline is in range");
+    }
+
+    pub fn new(prepared: Prepared) -> Job {
+        let retries = Retries::new(&prepared.transfer.request);
+        Job {
+            transfer: prepared.transfer,
+            easy: prepared.easy,
+            retries,
+            first_attempt: Instant::now(),
+            number: 0,
+        }
+    }
+}
+
+const CERTIFICATE_HELP: &str = "More details here: https://curl.se/docs/sslcerts.html\n\n\
+    The certificate of the server could not be verified, so there is no safe connection to it.\n\
+    --cacert names another certificate authority to trust.";
+
+/// After these nothing more is tried.
+pub fn is_fatal(code: i32) -> bool {
+    matches!(code, FAILED_INIT | OUT_OF_MEMORY | BAD_ARGUMENT | UNKNOWN_OPTION)
+}

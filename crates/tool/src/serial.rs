@@ -1,0 +1,99 @@
+//! Transfers one after the other.
+
+use crate::prepare::{Prepared, Stop};
+use crate::queue::{Item, Queue};
+use crate::raw::Code;
+use crate::run::{After, Job, Run, is_fatal};
+use crate::segments;
+use std::time::{Duration, Instant};
+
+/// What is fetched next.
+enum Ready {
+    Prepared(Prepared),
+    InSegments(Item),
+}
+
+/// Runs the transfers of a queue one after the other; the exit code.
+pub fn run(run: &Run, queue: &mut Queue) -> i32 {
+    let mut last = 0;
+    let mut began: Option<Instant> = None;
+    while let Some(item) = queue.next_item(&run.env) {
+        let in_segments =
+            item.as_ref().is_ok_and(|item| segments::wanted(&item.request, &item.target).is_some());
+        let ready = item.map_err(Stop::Failed).and_then(|item| match in_segments {
+            true => Ok(Ready::InSegments(item)),
+            false => run.prepare(item).map(Ready::Prepared),
+        });
+        if let (Ok(_), Some(began)) = (&ready, began) {
+            keep_rate(run, began);
+        }
+        began = began.max(ready.is_ok().then(Instant::now));
+        last = match ready.and_then(|ready| fetch(run, ready)) {
+            Ok(code) => code,
+            Err(Stop::LeftOut) => continue,
+            Err(Stop::Failed(code)) => return code,
+        };
+        if is_fatal(last) || last != 0 && run.env.globals.fail_early {
+            return last;
+        }
+    }
+    if began.is_none() {
+        run.env.error("no transfer performed");
+        return 26;
+    }
+    last
+}
+
+fn fetch(run: &Run, ready: Ready) -> Result<i32, Stop> {
+    match ready {
+        Ready::Prepared(prepared) => Ok(perform(run, prepared)),
+        Ready::InSegments(item) => segments::run(run, item),
+    }
+}
+
+/// One transfer to its end, with all its attempts.
+fn perform(run: &Run, prepared: Prepared) -> i32 {
+    if prepared.skip {
+        run.count_skipped();
+        return run.end(&prepared.transfer, &prepared.easy, 0, true);
+    }
+    if let Some(program) = &run.program {
+        program.borrow_mut().perform();
+    }
+    let mut job = Job::new(prepared);
+    loop {
+        job.begin();
+        let code = drive(run, &job);
+        match run.after(&mut job, code) {
+            After::Again(pause) => std::thread::sleep(pause),
+            After::Over(code) => return code,
+        }
+    }
+}
+
+fn drive(run: &Run, job: &Job) -> i32 {
+    let easy = &job.easy;
+    run.multi.add(easy);
+    loop {
+        run.multi.perform();
+        if let Some((message, _)) = run.multi.next_message() {
+            run.multi.remove(easy);
+            return message.code.id();
+        }
+        if run.wait(std::slice::from_ref(job), Duration::from_secs(1)).is_err() {
+            run.multi.remove(easy);
+            return Code::UnrecoverablePoll.id();
+        }
+    }
+}
+
+/// `--rate`: no transfer starts too soon after the one before.
+fn keep_rate(run: &Run, began: Instant) {
+    let least = Duration::from_millis(run.env.globals.rate_ms);
+    let took = began.elapsed();
+    if took < least {
+        let (took_ms, waits_ms) = (took.as_millis(), (least - took).as_millis());
+        run.env.note(&format!("Transfer took {took_ms} ms, waits {waits_ms}ms as set by --rate"));
+        std::thread::sleep(least - took);
+    }
+}
