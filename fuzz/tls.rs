@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use net::tls::chain::Judge;
 use net::tls::crl::{self, Crl};
-use net::tls::der::{self, Reader};
 use net::tls::ech::{self, Ech};
 use net::tls::profile::Profile;
 use net::tls::record::Key;
@@ -19,6 +18,7 @@ use rustls::ConnectionTrafficSecrets;
 use rustls::crypto::cipher::{AeadKey, Iv};
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::{CertificateDer, UnixTime};
+use wire::der::{self, Reader};
 
 type Parser = (&'static str, fn(&[u8]));
 

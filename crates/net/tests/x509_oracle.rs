@@ -19,8 +19,8 @@ use testkit::dice::Dice;
 use testkit::temp::TempDir;
 use warmwire_net::tls::chain::Judge;
 use warmwire_net::tls::crl::Crl;
-use warmwire_net::tls::der::{self, wrap};
 use warmwire_net::tls::{CaSource, anchors, verdict};
+use wire::der::{self, wrap};
 
 /// 2025-01-01.
 const NOW: u64 = 1_735_689_600;

@@ -2,9 +2,9 @@
 //! `[@marker] names type base64 [comment]`; names are patterns between commas, `!` denies, `|1|salt|hash` is a name that was
 //! hashed, and a port other than 22 stands as `[host]:port`.
 
-use crate::base64;
 use crate::crypto::{Hash, Mac};
 use crate::public::{self, CERT_SUFFIX, Certificate, HOST_ALGORITHMS};
+use wire::base64;
 
 /// A file's content, as it was read.
 #[derive(Clone, Debug, Default)]
@@ -169,7 +169,7 @@ impl<'a> Entry<'a> {
             names = words.next()?;
         }
         let (key_type, coded) = (words.next()?, words.next()?);
-        let key = base64::decode(coded)?;
+        let key = base64::decode_unpadded(coded)?;
         // A line that is cut off, or says one thing and has another, is none.
         (public::type_of(&key).as_bytes() == key_type).then_some(Entry {
             marker,
@@ -205,7 +205,7 @@ impl<'a> Entry<'a> {
 /// `salt|hash`, both in base64: HMAC-SHA1 of the name.
 fn is_hash_of(hashed: &[u8], name: &str) -> Option<bool> {
     let at = hashed.iter().position(|b| *b == b'|')?;
-    let (salt, hash) = (base64::decode(&hashed[..at])?, base64::decode(&hashed[at + 1..])?);
+    let (salt, hash) = (base64::decode_unpadded(&hashed[..at])?, base64::decode_unpadded(&hashed[at + 1..])?);
     Some(Mac::new(Hash::Sha1, &salt).sign(name.as_bytes()) == hash)
 }
 

@@ -3,7 +3,7 @@
 
 pub mod agent;
 pub mod auth;
-pub mod base64;
+
 mod bytes;
 mod cipher;
 mod compress;

@@ -5,7 +5,7 @@ extern crate warmwire_ssh as ssh; // the name that the rest of the workspace kno
 mod common;
 
 use common::{agree, to_client, to_server};
-use libcrux_ml_kem::mlkem768::{self, MlKem768PublicKey};
+use ml_kem::{EncapsulationKey768, Key};
 use ring::digest::{self, digest};
 use ssh::auth::{Login, Outcome};
 use ssh::{Config, Error, Session, State, Step, Transport};
@@ -21,11 +21,11 @@ const MLKEM: Method = Method {
     hash: &digest::SHA256,
     agree: |theirs| {
         let (key, point) = theirs.split_at(1184);
-        let key: [u8; 1184] = key.try_into().unwrap();
-        let (ciphertext, first) = mlkem768::encapsulate(&MlKem768PublicKey::from(&key), [9; 32]);
-        let both = |second: &[u8]| string(digest(&digest::SHA256, &[&first, second].concat()));
+        let key = EncapsulationKey768::new(&Key::<EncapsulationKey768>::try_from(key).unwrap()).unwrap();
+        let (ciphertext, first) = key.encapsulate_deterministic(&[9; 32].into());
+        let both = |second: &[u8]| string(digest(&digest::SHA256, &[&first[..], second].concat()));
         let (ours, secret) = x25519(point, both);
-        ([ciphertext.as_ref(), &ours].concat(), secret)
+        ([&ciphertext[..], &ours].concat(), secret)
     },
 };
 

@@ -90,7 +90,7 @@ fn pump(socket: &mut TcpStream, session: &mut Session) {
 fn load(path: &Path, passphrase: &str) -> Result<PrivateKey, keys::KeyError> {
     let text = std::fs::read_to_string(path).unwrap();
     let body: String = text.lines().filter(|line| !line.starts_with('-') && !line.contains(':')).collect();
-    let body = ssh::base64::decode(body.as_bytes()).unwrap();
+    let body = wire::base64::decode_unpadded(body.as_bytes()).unwrap();
     match keys::is_openssh(&body) {
         true => PrivateKey::from_openssh(&body, passphrase.as_bytes()),
         false => PrivateKey::from_der(&body),

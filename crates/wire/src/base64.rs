@@ -3,27 +3,33 @@
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// With padding.
+/// Encodes with the standard alphabet and padding.
 pub fn encode(input: &[u8]) -> String {
     encode_with(STANDARD, input, true)
 }
 
-/// The alphabet for URLs, without padding.
+/// Encodes with the alphabet for URLs, without padding.
 pub fn encode_url(input: &[u8]) -> String {
     encode_with(URL_SAFE, input, false)
 }
 
-/// Takes the standard alphabet, padded to a multiple of four and without white space; anything else is `None`.
+/// Decodes the standard alphabet, padded to a multiple of four and without white space. Returns `None` for anything else.
 pub fn decode(input: &[u8]) -> Option<Vec<u8>> {
     if input.is_empty() || !input.len().is_multiple_of(4) {
         return None;
     }
+    decode_unpadded(input)
+}
+
+/// Decodes the standard alphabet; the padding may be left out, and an empty text is an empty value. Key files and
+/// `known_hosts` are written so.
+pub fn decode_unpadded(input: &[u8]) -> Option<Vec<u8>> {
     let padding = input.iter().rev().take_while(|&&character| character == b'=').count();
-    if padding > 2 {
+    let (digits, _) = input.split_at(input.len() - padding);
+    if padding > 2 || digits.len() % 4 == 1 {
         return None;
     }
-    let mut out = Vec::with_capacity(input.len() / 4 * 3);
-    let (digits, _) = input.split_at(input.len() - padding);
+    let mut out = Vec::with_capacity(digits.len() / 4 * 3 + 2);
     for group in digits.chunks(4) {
         let mut bits = 0u32;
         for &character in group {
@@ -91,6 +97,17 @@ mod tests {
     fn refuses_what_is_not_base64() {
         for input in ["", "A", "AA", "AAA", "A===", "====", "AA=A", "AAA\n", "AA-_", "=AAA", "Zg==Zg=="] {
             assert_eq!(decode(input.as_bytes()), None, "{input}");
+        }
+    }
+
+    #[test]
+    fn padding_may_be_left_out_where_the_caller_says_so() {
+        for (plain, encoded) in [("", ""), ("f", "Zg"), ("f", "Zg=="), ("fo", "Zm8"), ("foobar", "Zm9vYmFy")]
+        {
+            assert_eq!(decode_unpadded(encoded.as_bytes()).as_deref(), Some(plain.as_bytes()), "{encoded}");
+        }
+        for input in ["Z", "Zg===", "Zg!=", "Zm9vY"] {
+            assert_eq!(decode_unpadded(input.as_bytes()), None, "{input}");
         }
     }
 }

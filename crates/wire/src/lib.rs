@@ -8,6 +8,7 @@ pub mod capsule;
 pub mod content_encoding;
 pub mod cookie;
 pub mod date;
+pub mod der;
 pub mod dict;
 pub mod dns;
 pub mod escape;

@@ -5,8 +5,8 @@
 use ring::digest::{Algorithm, SHA256, SHA384, SHA512, digest};
 
 use super::TlsInfo;
-use super::der::{self, Reader};
 use super::x509::Certificate;
+use wire::der::{self, Reader};
 
 /// RFC 9266, section 2.
 pub const EXPORTER_LABEL: &str = "EXPORTER-Channel-Binding";

@@ -2,12 +2,12 @@
 //!
 //! Extensions that OpenSSL has no printer for, and some that are rarely looked at, appear as their bytes.
 
-use super::der::{self, Reader};
 use super::oids;
-use super::pin::base64;
 use super::x509::{self, Certificate, Extension};
 use rustls::pki_types::CertificateDer;
 use std::net::{Ipv4Addr, Ipv6Addr};
+use wire::base64;
+use wire::der::{self, Reader};
 
 /// curl's own limit on the chain that it describes.
 const MAX_CERTS: usize = 100;
@@ -118,7 +118,7 @@ fn number(bytes: &[u8]) -> String {
 
 fn pem(der: &[u8]) -> String {
     let mut out = String::from("-----BEGIN CERTIFICATE-----\n");
-    let text = base64(der);
+    let text = base64::encode(der);
     for line in text.as_bytes().chunks(64) {
         out.extend(line.iter().map(|b| char::from(*b)));
         out.push('\n');

@@ -1,11 +1,11 @@
 //! Name constraints (RFC 5280, sections 4.2.1.10 and 6.1.4): what an authority may give names to. As OpenSSL judges them:
 //! a wildcard is a name like any other, and a common name counts as a host's where no alternative name does.
 
-use super::der::{self, Reader};
 use super::general_name::{self, GeneralName};
 use super::profile::Profile;
 use super::verdict::*;
 use super::x509;
+use wire::der::{self, Reader};
 
 /// Comparisons between the names of one certificate and the constraints of another.
 const MAX_COMPARISONS: usize = 1 << 20;

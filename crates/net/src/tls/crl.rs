@@ -3,13 +3,13 @@
 //!
 //! Lists that others sign (indirect ones), lists for some reasons only, and deltas are no lists here: passed over.
 
-use super::der::{self, Reader};
 use super::dn;
 use super::profile::{Authority, CRL_SIGN, Point, Profile};
 use super::signatures::{Signatures, Signed};
 use super::verdict::*;
 use super::x509::{self, Extension};
 use std::collections::HashMap;
+use wire::der::{self, Reader};
 
 const AUTHORITY_KEY_ID: &[u8] = x509::AUTHORITY_KEY_ID;
 const ISSUING_POINT: &[u8] = &[0x55, 0x1d, 28];

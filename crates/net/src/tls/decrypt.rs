@@ -1,11 +1,11 @@
 //! Passwords on private keys: PBES2 and the old schemes of PKCS#5 (RFC 8018), those of PKCS#12 (RFC 7292, appendix B),
 //! and the DEK-Info of PEM files. For the user's own files only: nothing here is fit for what a peer sends.
 
-use super::der::{self, Reader};
 use aes::cipher::{Array, BlockCipherDecrypt, KeyInit};
 use md5::{Digest, Md5};
 use ring::{digest, hmac, pbkdf2};
 use std::num::NonZeroU32;
+use wire::der::{self, Reader};
 
 /// A file that asks for more rounds would hold the transfer for minutes.
 const MAX_ITERATIONS: u32 = 10_000_000;

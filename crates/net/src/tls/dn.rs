@@ -1,8 +1,8 @@
 //! Distinguished names, compared as RFC 5280, section 7.1 says and OpenSSL does: the kind of string doesn't count, nor do
 //! case (of ASCII) and blanks at the ends or doubled; other values must be equal byte by byte.
 
-use super::der::{self, Reader, Tlv};
 use super::x509;
+use wire::der::{self, Reader, Tlv};
 
 /// One form for all equal names: the contents of a Name, attribute sets in order. A name stands below another if it
 /// begins with it. `None` for what is no Name.

@@ -1,7 +1,7 @@
 //! GeneralName (RFC 5280, section 4.2.1.6): the names of subjectAltName, of constraints and of key identifiers.
 
-use super::der::{self, Reader};
 use super::dn;
+use wire::der::{self, Reader};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum GeneralName<'a> {

@@ -1,6 +1,5 @@
 //! Client certificates and their keys: PEM, DER and PKCS#12, plain or under a password (CURLOPT_SSLCERT and its kin).
 
-use super::der::{self, Reader};
 use super::{CertSource, ClientCert, decrypt, pem, pkcs12};
 use crate::{NetError, NetErrorKind};
 use rustls::crypto::CryptoProvider;
@@ -11,6 +10,7 @@ use rustls::sign::{CertifiedKey, SigningKey, SingleCertAndKey};
 use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Arc;
+use wire::der::{self, Reader};
 
 /// A file of certificates or keys at most.
 const MAX_FILE: u64 = 16 * 1024 * 1024;

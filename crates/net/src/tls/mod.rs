@@ -13,7 +13,6 @@ pub mod config;
 pub mod constraints;
 pub mod crl;
 pub mod decrypt;
-pub mod der;
 pub mod dn;
 pub mod ech;
 pub mod ed25519;

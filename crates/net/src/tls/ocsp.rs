@@ -2,11 +2,11 @@
 //!
 //! The answer must be signed by the certificate's issuer, or by a responder that the issuer certified for it.
 
-use super::der::{self, Reader};
 use super::profile::Profile;
 use super::signatures::{Signatures, Signed};
 use super::verdict::OK;
 use super::x509::{self, Certificate};
+use wire::der::{self, Reader};
 
 /// Clocks may differ by this much.
 const SKEW_SECONDS: i64 = 300;

@@ -1,6 +1,6 @@
 //! Names of object identifiers as OpenSSL prints them: short ones in names, long ones elsewhere.
 
-use super::der::dotted;
+use wire::der::dotted;
 
 pub const RSA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1];
 

@@ -19,7 +19,7 @@ use rustls::pki_types::{
 use rustls::sign::{self, public_key_to_spki};
 use rustls::{Error, NamedGroup, PeerMisbehaved, SignatureAlgorithm, SignatureScheme};
 
-use super::der::{self, Reader};
+use wire::der::{self, Reader};
 
 pub static SECP521R1: &dyn SupportedKxGroup = &Group;
 

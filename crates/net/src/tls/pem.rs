@@ -46,33 +46,9 @@ pub fn sections(bytes: &[u8]) -> Vec<Section> {
     out
 }
 
-/// Base64 with its padding; `None` for anything else.
+/// Decodes base64 with its padding. Returns `None` for anything else.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
-    let digits = text.trim_end_matches('=').as_bytes();
-    if text.len() - digits.len() > 2 || digits.len() % 4 == 1 || !text.len().is_multiple_of(4) {
-        return None;
-    }
-    let mut out = Vec::with_capacity(digits.len() * 3 / 4);
-    for chunk in digits.chunks(4) {
-        let mut n = 0u32;
-        for d in chunk {
-            n = (n << 6) | u32::from(digit(*d)?);
-        }
-        n <<= 6 * (4 - chunk.len());
-        out.extend_from_slice(&n.to_be_bytes()[1..chunk.len()]);
-    }
-    Some(out)
-}
-
-fn digit(d: u8) -> Option<u8> {
-    Some(match d {
-        b'A'..=b'Z' => d - b'A',
-        b'a'..=b'z' => d - b'a' + 26,
-        b'0'..=b'9' => d - b'0' + 52,
-        b'+' => 62,
-        b'/' => 63,
-        _ => return None,
-    })
+    text.len().is_multiple_of(4).then(|| wire::base64::decode_unpadded(text.as_bytes()))?
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! PKCS#12 files (RFC 7292) with a password: one private key and certificates.
 
 use super::decrypt::{self, Purpose};
-use super::der::{self, Reader};
 use ring::hmac;
+use wire::der::{self, Reader};
 
 /// What was in it.
 #[derive(Debug, Default)]

@@ -2,10 +2,10 @@
 //! read, or stands there twice, makes the certificate unsound: it neither issues nor is issued.
 
 use super::constraints::NameConstraints;
-use super::der::{self, Reader};
 use super::dn;
 use super::general_name::{self, GeneralName};
 use super::x509::{self, Certificate};
+use wire::der::{self, Reader};
 
 /// A certificate and what decides about it; every slice points into the DER it was read from.
 #[derive(Clone, Debug)]

@@ -1,10 +1,10 @@
 //! Which keys and signatures are strong enough: OpenSSL's security level 2, at least 112 bits. Where a distribution sets
 //! another, RSA below 2048 bits and SHA-1 remain what no verifier here can take.
 
-use super::der::{self, Reader};
 use super::oids;
 use super::profile::Profile;
 use super::verdict::{OK, VerifyResult, WEAK_CA_KEY, WEAK_DIGEST, WEAK_LEAF_KEY};
+use wire::der::{self, Reader};
 
 const MIN_RSA_BITS: usize = 2048;
 /// Twice the security bits of a curve.

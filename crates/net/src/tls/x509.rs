@@ -1,8 +1,8 @@
 //! What a certificate says (RFC 5280, section 4), read in place. What its extensions mean for a chain is `profile`'s
 //! matter; judging it is `verify`'s and `chain`'s.
 
-use super::der::{self, Reader, Tlv};
 use super::verdict::{EXPIRED, NOT_YET_VALID, OK, VerifyResult};
+use wire::der::{self, Reader, Tlv};
 
 /// A parsed certificate; every slice points into the DER it was read from.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Certificates and lists of any shape, signed properly: what no library would make.
 
 use rcgen::{KeyPair, PublicKeyData, SigningKey};
-use warmwire_net::tls::der::{self, wrap};
+use wire::der::{self, wrap};
 
 pub const ECDSA_SHA256: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 4, 3, 2];
 pub const ECDSA_SHA384: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 4, 3, 3];

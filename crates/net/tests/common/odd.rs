@@ -2,7 +2,7 @@
 //! place. Lengths around it are made to fit, so that what is odd is read and not just the end of the input missed.
 
 use testkit::dice::Dice;
-use warmwire_net::tls::der;
+use wire::der;
 
 #[derive(Clone)]
 struct Node {

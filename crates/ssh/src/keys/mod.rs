@@ -5,10 +5,10 @@ mod openssh;
 
 use std::fmt;
 
-use crate::base64;
 use crate::bytes::Put;
 use crate::crypto::{self, Curve, Hash};
 use crate::public::{EcCurve, PublicKey};
+use wire::base64;
 
 pub use openssh::is_openssh;
 
@@ -160,6 +160,6 @@ impl PrivateKey {
 pub fn public_file_blob(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut words = bytes.split(|b| b.is_ascii_whitespace()).filter(|word| !word.is_empty());
     let name = words.next()?;
-    let blob = base64::decode(words.next()?)?;
+    let blob = base64::decode_unpadded(words.next()?)?;
     (crate::public::type_of(&blob).as_bytes() == name).then_some(blob)
 }

@@ -1,68 +1,37 @@
-//! As much of BER (X.690) as LDAP needs (RFC 4511 §5.1): tags of one byte, definite lengths.
+//! LDAP's messages in BER (RFC 4511 section 5.1), on the reader that certificates use.
 
-pub const INTEGER: u8 = 0x02;
-pub const OCTETS: u8 = 0x04;
-pub const ENUMERATED: u8 = 0x0a;
-pub const BOOLEAN: u8 = 0x01;
-pub const SEQUENCE: u8 = 0x30;
-pub const SET: u8 = 0x31;
+use crate::der::{self, Header};
 
-/// No message is longer than this.
+pub use crate::der::{
+    BOOLEAN, ENUMERATED, INTEGER, Malformed, OCTET_STRING as OCTETS, SEQUENCE, SET, wrap as element,
+};
+
+/// Longest message.
 pub const MESSAGE_LIMIT: usize = 16 << 20;
 
-/// What is no BER, or longer than anything here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Malformed;
-
-/// An element with its tag and length.
-pub fn element(tag: u8, content: &[u8]) -> Vec<u8> {
-    let length = content.len().to_be_bytes();
-    let significant = &length[length.iter().position(|byte| *byte != 0).unwrap_or(length.len())..];
-    let mut out = vec![tag];
-    match significant {
-        [] => out.push(0),
-        [short] if *short < 0x80 => out.push(*short),
-        long => {
-            out.push(0x80 | long.len() as u8);
-            out.extend_from_slice(long);
-        }
-    }
-    out.extend_from_slice(content);
-    out
-}
-
-/// A number that is not negative.
+/// Returns a number that is not negative.
 pub fn integer(tag: u8, value: u32) -> Vec<u8> {
     let bytes = [&[0][..], &value.to_be_bytes()].concat();
     let needless = bytes.windows(2).take_while(|pair| pair[0] == 0 && pair[1] < 0x80).count();
     element(tag, &bytes[needless.min(4)..])
 }
 
-/// Tag, content and the whole length of the first element; `None` while some of it is missing.
+/// Returns tag, content and whole length of the first element, or `None` while some of it is missing.
 #[allow(clippy::type_complexity)]
 pub fn first(bytes: &[u8]) -> Result<Option<(u8, &[u8], usize)>, Malformed> {
-    let [tag, length, rest @ ..] = bytes else { return Ok(None) };
-    let (length, head) = match *length {
-        short @ 0..=0x7f => (usize::from(short), 2),
-        long @ 0x81..=0x84 => {
-            let count = usize::from(long & 0x7f);
-            let Some(octets) = rest.get(..count) else { return Ok(None) };
-            (octets.iter().fold(0, |sum, octet| sum << 8 | usize::from(*octet)), 2 + count)
-        }
-        _ => return Err(Malformed),
-    };
+    let Some(Header { tag, length, size }) = Header::read(bytes)? else { return Ok(None) };
     if length > MESSAGE_LIMIT {
         return Err(Malformed);
     }
-    Ok(bytes.get(head..head + length).map(|content| (*tag, content, head + length)))
+    Ok(bytes.get(size..size + length).map(|content| (tag, content, size + length)))
 }
 
-/// Elements one after the other, all of which have come.
+/// Reads elements that have arrived whole, one after the other.
 #[derive(Clone, Copy)]
 pub struct Reader<'a>(pub &'a [u8]);
 
 impl<'a> Reader<'a> {
-    /// The next element; `None` at the end.
+    /// Reads the next element. Returns `None` at the end.
     pub fn any(&mut self) -> Result<Option<(u8, &'a [u8])>, Malformed> {
         if self.0.is_empty() {
             return Ok(None);
@@ -72,19 +41,17 @@ impl<'a> Reader<'a> {
         Ok(Some((tag, content)))
     }
 
-    /// The next element, which has this tag.
+    /// Reads the next element, which must have this tag.
     pub fn expect(&mut self, wanted: u8) -> Result<&'a [u8], Malformed> {
         self.any()?.filter(|(tag, _)| *tag == wanted).map(|(_, content)| content).ok_or(Malformed)
     }
 
-    /// A number of at most 32 bits that is not negative.
+    /// Reads a number of at most 32 bits that is not negative.
     pub fn number(&mut self, tag: u8) -> Result<u32, Malformed> {
-        let octets = self.expect(tag)?;
-        if octets.is_empty() || octets.len() > 5 || octets[0] >= 0x80 {
-            return Err(Malformed);
-        }
-        let value = octets.iter().fold(0u64, |sum, octet| sum << 8 | u64::from(*octet));
-        u32::try_from(value).map_err(|_| Malformed)
+        let mut reader = der::Reader::new(self.0);
+        let number = reader.number(tag).ok_or(Malformed)?;
+        self.expect(tag)?;
+        Ok(number)
     }
 }
 

@@ -5,10 +5,11 @@
 use std::path::PathBuf;
 
 use runtime::seconds_since_1970;
+use ssh::Hash;
 use ssh::known_hosts::{KnownHosts, Verdict};
 use ssh::public::{self, CERT_SUFFIX, Certificate, HOST_ALGORITHMS};
-use ssh::{Hash, base64};
 use tables::{Code, EasyOption as O};
+use wire::base64;
 
 use crate::callbacks::{HostKey, HostMatch, HostVerdict};
 use crate::error::{Error, Result};
