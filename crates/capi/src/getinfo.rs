@@ -1,83 +1,18 @@
 //! curl_easy_getinfo: what the last transfer found out, in the type that the info's row has.
 //! Texts belong to the handle and live until the same info is asked again.
 
-use std::cell::Cell;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr;
 use std::time::Instant;
 
 use engine::info::{Nanos, TransferInfo};
-use tables::constant::{CURLSSLBACKEND_NONE, CURLSSLBACKEND_OPENSSL};
+use tables::constant::CURLSSLBACKEND_OPENSSL;
 use tables::{Code, EasyOption as O, Entry, Info as I, InfoKind};
 
+use crate::easy::outputs::{TlsSession, TlsSessionInfo};
 use crate::easy::{self, EasyHandle};
 use crate::slist::{self, Slist};
 use crate::sys;
-
-/// `struct curl_certinfo` with the lists that it owns. It stays where it is for as long as its handle lives: applications
-/// ask once and look at it after each transfer.
-pub struct CertInfo {
-    header: Box<CertHeader>,
-    lists: Vec<*mut Slist>,
-}
-
-impl Default for CertInfo {
-    fn default() -> CertInfo {
-        CertInfo { header: Box::new(CertHeader { count: 0, lists: ptr::null_mut() }), lists: Vec::new() }
-    }
-}
-
-#[repr(C)]
-struct CertHeader {
-    count: c_int,
-    lists: *mut *mut Slist,
-}
-
-impl CertInfo {
-    fn fill(&mut self, certificates: &[Vec<std::rc::Rc<[u8]>>]) -> *const c_void {
-        self.clear();
-        self.lists = certificates.iter().map(|fields| slist::from_strings(fields.iter())).collect();
-        *self.header = CertHeader { count: self.lists.len() as c_int, lists: self.lists.as_mut_ptr() };
-        ptr::from_ref(&*self.header).cast()
-    }
-
-    fn clear(&mut self) {
-        for list in self.lists.drain(..) {
-            // SAFETY: made by `fill`; C only reads them.
-            unsafe { slist::free_all(list) }
-        }
-    }
-}
-
-impl Drop for CertInfo {
-    fn drop(&mut self) {
-        self.clear();
-    }
-}
-
-/// `struct curl_tlssessioninfo`. Where OpenSSL speaks, its own objects are shown; rustls has none, and the version string says
-/// OpenSSL all the same. What programs do with these infos decides which answer crashes fewest:
-///
-/// - On a new handle, or after a transfer, they ask for `backend` alone, and some dereference the pointer whatever was
-///   answered (curl's own tool, OBS). There curl answers CURLE_OK with `internals` NULL, and so do we: NONE and NULL.
-/// - In a callback, on a connection with TLS, curl always has a pointer to show. Some look at `backend` first and leave NONE
-///   alone; others look at the code alone and hand `internals` to OpenSSL, which does not look at NULL. So the code says no
-///   there, as CURLINFO_TLS_SESSION.md has it for a library without the info, and the struct is told beside it.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct TlsSessionInfo {
-    backend: c_int,
-    internals: *mut c_void,
-}
-
-/// Where the struct stands that was handed out last.
-pub struct TlsSession(Cell<TlsSessionInfo>);
-
-impl Default for TlsSession {
-    fn default() -> TlsSession {
-        TlsSession(Cell::new(TlsSessionInfo { backend: CURLSSLBACKEND_NONE, internals: ptr::null_mut() }))
-    }
-}
 
 /// The shim's `curl_easy_getinfo`.
 #[unsafe(no_mangle)]
@@ -117,7 +52,7 @@ impl EasyHandle {
         }
         let Some(text) = self.text_bytes(info) else { return ptr::null() };
         let text = CString::new(text).unwrap_or_default();
-        let mut texts = self.shown().texts.borrow_mut();
+        let mut texts = self.outputs().texts.borrow_mut();
         texts.insert(info.id(), text);
         texts[&info.id()].as_ptr()
     }
@@ -242,14 +177,14 @@ impl EasyHandle {
         match info {
             I::Certinfo => {
                 let certificates = &self.easy.state().info.borrow().rare.certificates;
-                self.shown().cert_info.borrow_mut().fill(certificates)
+                self.outputs().cert_info.borrow_mut().fill(certificates)
             }
             _ => {
                 let native = self.native_tls().map(|[context, connection]| TlsSessionInfo {
                     backend: CURLSSLBACKEND_OPENSSL,
                     internals: if info == I::TlsSession { context } else { connection } as *mut c_void,
                 });
-                let session = &self.shown().tls_session.0;
+                let session = &self.outputs().tls_session.0;
                 session.set(native.unwrap_or_else(|| TlsSession::default().0.get()));
                 session.as_ptr().cast_const().cast()
             }

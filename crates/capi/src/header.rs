@@ -8,39 +8,15 @@ use runtime::cell::RefCell;
 use engine::stores::headers::{Field, Headers};
 use tables::{Code, Entry, HeaderCode};
 
+use crate::easy::outputs::{Header, HeaderOutput};
 use crate::easy::{self, EasyHandle};
 use crate::text::bytes;
-
-/// `struct curl_header`.
-#[repr(C)]
-pub struct Header {
-    name: *const c_char,
-    value: *const c_char,
-    amount: usize,
-    index: usize,
-    origin: c_uint,
-    /// The field's place in the engine's list, where curl keeps a pointer.
-    anchor: *mut c_void,
-}
-
-/// One header as C sees it; overwritten by the next call, as in libcurl, which has a place for either function.
-#[derive(Default)]
-pub struct HeaderPlace {
-    found: RefCell<Option<Shown>>,
-    walked: RefCell<Option<Shown>>,
-}
-
-struct Shown {
-    header: Box<Header>,
-    _name: CString,
-    _value: CString,
-}
 
 /// Bits of CURLH_*.
 const ALL_ORIGINS: c_uint = 0x1f;
 
 fn show(
-    place: &RefCell<Option<Shown>>,
+    place: &RefCell<Option<HeaderOutput>>,
     field: &Field<'_>,
     amount: usize,
     index: usize,
@@ -58,7 +34,7 @@ fn show(
         anchor: ptr::without_provenance_mut(at + 1),
     });
     let mut place = place.borrow_mut();
-    let shown = place.insert(Shown { header, _name: name, _value: value });
+    let shown = place.insert(HeaderOutput::new(header, name, value));
     &raw mut *shown.header
 }
 
@@ -122,7 +98,7 @@ fn lookup(
         return Err(HeaderCode::Missing);
     }
     let (at, field) = named.get(index).ok_or(HeaderCode::Badindex)?;
-    Ok(show(&easy.shown().headers.found, field, named.len(), index, *at))
+    Ok(show(&easy.outputs().headers.found, field, named.len(), index, *at))
 }
 
 /// # Safety
@@ -150,7 +126,7 @@ pub unsafe extern "C-unwind" fn curl_easy_nextheader(
             let same: Vec<_> =
                 fields.iter().filter(|(_, other)| other.name.eq_ignore_ascii_case(field.name)).collect();
             let index = same.iter().position(|(other, _)| other == at).unwrap_or(0);
-            show(&easy.shown().headers.walked, field, same.len(), index, *at)
+            show(&easy.outputs().headers.walked, field, same.len(), index, *at)
         },
     )
 }

@@ -1,8 +1,7 @@
 //! Server push: the application is asked about each promised reply, with a handle of its own for it and the fields of the
 //! request that it answers (CURLMOPT_PUSHFUNCTION(3), curl_pushheader_byname(3), curl_pushheader_bynum(3)).
 
-use std::cell::Cell;
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr;
 use std::rc::Rc;
 
@@ -11,25 +10,16 @@ use engine::push::{Answer, Promise};
 use tables::EasyOption;
 use tables::constant::{CURL_PUSH_DENY, CURL_PUSH_ERROROUT, CURL_PUSH_OK};
 
-use crate::easy::{self, curl_easy_cleanup, curl_easy_duphandle};
+use crate::easy;
+use crate::easy::functions::{curl_easy_cleanup, curl_easy_duphandle};
 use crate::guard::entry;
 use crate::handles::{Slab, Slot};
-use crate::multi::MultiHandle;
+use crate::multi::{MultiHandle, PushFn};
 
 static HEADERS: Slab<PushHeaders> = Slab::new();
 
 /// What a `struct curl_pushheaders *` points to while the function is called: "name:value" of each field.
 struct PushHeaders(Vec<CString>);
-
-pub type PushFn =
-    unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, usize, *mut c_void, *mut c_void) -> c_int;
-
-/// CURLMOPT_PUSHFUNCTION and CURLMOPT_PUSHDATA.
-#[derive(Default)]
-pub struct Push {
-    pub function: Cell<Option<PushFn>>,
-    pub user: Cell<Option<ptr::NonNull<c_void>>>,
-}
 
 /// The fields while they may be looked at; an exception of the application's ends that, too.
 struct Shown(*mut c_void);

@@ -12,8 +12,9 @@ use tables::{ArgKind, Code, EasyOption as O, Entry};
 use wire::mime::{Escape, Part};
 
 use crate::application::Application;
+use crate::easy::objects::{Form, Objects};
 use crate::easy::{self, EasyHandle};
-use crate::form::{self, HttpPost};
+use crate::form;
 use crate::form_body::{FormBody, Got, Source};
 use crate::slist::{self, Slist};
 use crate::text::bytes;
@@ -181,13 +182,6 @@ impl EasyHandle {
     }
 }
 
-/// What was set by address and is looked at when a transfer begins.
-#[derive(Clone, Copy, Default)]
-pub struct Objects {
-    form: Option<Form>,
-    url: Option<*const c_void>,
-}
-
 fn form_source(app: &Rc<Application>, form: Form) -> Rc<dyn MimeSource> {
     Rc::new(FormSource { form, _own: None, app: app.clone() })
 }
@@ -202,12 +196,6 @@ struct FormSource {
     /// The tree itself, when it was copied with its handle.
     _own: Option<mime::Copied>,
     app: Rc<Application>,
-}
-
-#[derive(Clone, Copy)]
-enum Form {
-    Mime(*mut c_void),
-    Posts(*const HttpPost),
 }
 
 impl MimeSource for FormSource {

@@ -1,6 +1,5 @@
 //! WebSocket functions (libcurl-ws.md).
 
-use std::cell::Cell;
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
 
@@ -8,25 +7,12 @@ use engine::Callbacks;
 use engine::websocket::Frame;
 use tables::{Code, Entry};
 
+use crate::easy::outputs::WsFrame;
 use crate::easy::{EasyHandle, run, with};
-
-/// `struct curl_ws_frame`.
-#[derive(Clone, Copy, Default)]
-#[repr(C)]
-pub struct WsFrame {
-    age: c_int,
-    flags: c_int,
-    offset: i64,
-    bytes_left: i64,
-    len: usize,
-}
-
-/// Where a handle's frame is shown: it stays in place until another WebSocket function is called.
-pub type FramePlace = Cell<WsFrame>;
 
 fn show(easy: &EasyHandle, frame: Frame) -> *const WsFrame {
     let Frame { flags, offset, bytes_left, len } = frame;
-    let place = &easy.shown().ws_frame;
+    let place = &easy.outputs().ws_frame;
     place.set(WsFrame { age: 0, flags, offset, bytes_left, len });
     place.as_ptr()
 }

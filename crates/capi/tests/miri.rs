@@ -9,10 +9,10 @@ use std::ffi::{CStr, CString, c_char, c_int, c_long, c_void};
 use std::ptr::{self, null, null_mut};
 
 use tables::{Code, EasyOption as O, Info, MultiCode, ShareCode, ShareOption, UrlCode};
-use warmwire_capi::easy::*;
+use warmwire_capi::easy::functions::*;
 use warmwire_capi::memory::curl_free;
 use warmwire_capi::mime::*;
-use warmwire_capi::multi::*;
+use warmwire_capi::multi::functions::*;
 use warmwire_capi::options::*;
 use warmwire_capi::share::{curl_share_cleanup, curl_share_init};
 use warmwire_capi::slist::*;

@@ -1,7 +1,6 @@
 //! A multi handle driven by the application's event loop: socket and timer callbacks, socket_action, assign; and
 //! curl_multi_setopt, which installs them.
 
-use std::cell::Cell;
 use std::ffi::{c_int, c_long, c_void};
 use std::ptr;
 use std::rc::Rc;
@@ -11,37 +10,10 @@ use engine::{Interest, SocketHook};
 use tables::constant::*;
 use tables::{Entry, MultiCode, MultiOption, Where};
 
-use super::{MultiHandle, NotifyFn, find, run, tell_running};
+use super::{MultiHandle, NotifyFn, PushFn, SocketFn, TimerFn, find, run, tell_running};
 use crate::easy;
 use crate::handles::Slot;
-use crate::push::PushFn;
 use crate::sys::{RawSocket, is_given};
-
-pub type SocketFn =
-    unsafe extern "C-unwind" fn(*mut c_void, RawSocket, c_int, *mut c_void, *mut c_void) -> c_int;
-pub type TimerFn = unsafe extern "C-unwind" fn(*mut c_void, c_long, *mut c_void) -> c_int;
-
-/// The callbacks of an event loop, as C gave them.
-pub struct EventCallbacks {
-    socket: Cell<Option<SocketFn>>,
-    socket_data: Cell<*mut c_void>,
-    timer: Cell<Option<TimerFn>>,
-    timer_data: Cell<*mut c_void>,
-    /// A callback answered -1.
-    refused: Cell<bool>,
-}
-
-impl Default for EventCallbacks {
-    fn default() -> EventCallbacks {
-        EventCallbacks {
-            socket: Cell::new(None),
-            socket_data: Cell::new(ptr::null_mut()),
-            timer: Cell::new(None),
-            timer_data: Cell::new(ptr::null_mut()),
-            refused: Cell::new(false),
-        }
-    }
-}
 
 /// Tells the application's socket callback.
 struct Hook(&'static Slot<MultiHandle>);
@@ -79,17 +51,6 @@ impl SocketHook for Hook {
 }
 
 impl MultiHandle {
-    /// What a run came to, unless the socket callback failed meanwhile: then nothing runs any more.
-    pub fn unless_refused(&self, done: (MultiCode, usize)) -> (MultiCode, usize) {
-        if !self.callbacks.refused.take() {
-            return done;
-        }
-        self.multi.stop();
-        self.multi.tell();
-        self.callbacks.refused.set(false); // what it says of the sockets that are withdrawn now is no news
-        (MultiCode::AbortedByCallback, 0)
-    }
-
     /// The easy handle that a socket belongs to; for one that none owns (the wake-up descriptor), any that is here.
     fn owner(&self, owner: u64) -> *mut c_void {
         let handle = ptr::with_exposed_provenance_mut(owner as usize);

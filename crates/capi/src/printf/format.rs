@@ -1,10 +1,30 @@
 //! Format strings: from text to segments and the list of argument types, with curl's limits.
 
-use super::Width;
+use std::ffi::{c_int, c_long, c_longlong};
 
 /// curl's limits: arguments, and pieces of output.
 const MAX_ARGUMENTS: usize = 128;
 const MAX_SEGMENTS: usize = 128;
+
+/// The C widths that the shim's `integer` knows, by its numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Width {
+    Int = 0,
+    Long = 1,
+    LongLong = 2,
+    Size = 3,
+}
+
+impl Width {
+    pub fn bytes(self) -> usize {
+        match self {
+            Width::Int => size_of::<c_int>(),
+            Width::Long => size_of::<c_long>(),
+            Width::LongLong => size_of::<c_longlong>(),
+            Width::Size => size_of::<usize>(),
+        }
+    }
+}
 
 pub struct Format<'a> {
     pub segments: Vec<Segment<'a>>,

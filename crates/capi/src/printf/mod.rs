@@ -2,16 +2,16 @@
 //! function pointers. `format` reads format strings, `render` writes values; this file fetches arguments and owns
 //! the four destinations: bounded buffer, unbounded buffer, FILE and allocated string.
 
-mod format;
+pub mod format;
 mod render;
 
-use std::ffi::{CStr, c_char, c_int, c_long, c_longlong, c_void};
+use std::ffi::{CStr, c_char, c_int, c_longlong, c_void};
 use std::ptr;
 
 use crate::guard::entry;
 use crate::memory;
-use format::{Format, Kind};
-use render::Value;
+use format::{Format, Kind, Width};
+use render::{Sink, Value};
 
 /// `curl_maprintf` refuses to make a string longer than this (curl's limit).
 const MAX_ALLOCATED: usize = 8_000_000;
@@ -22,26 +22,6 @@ pub struct Arguments {
     integer: unsafe extern "C" fn(*mut Arguments, c_int) -> c_longlong,
     real: unsafe extern "C" fn(*mut Arguments, c_int) -> f64,
     pointer: unsafe extern "C" fn(*mut Arguments) -> *mut c_void,
-}
-
-/// The C widths that the shim's `integer` knows, by its numbers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Width {
-    Int = 0,
-    Long = 1,
-    LongLong = 2,
-    Size = 3,
-}
-
-impl Width {
-    pub fn bytes(self) -> usize {
-        match self {
-            Width::Int => size_of::<c_int>(),
-            Width::Long => size_of::<c_long>(),
-            Width::LongLong => size_of::<c_longlong>(),
-            Width::Size => size_of::<usize>(),
-        }
-    }
 }
 
 impl Arguments {
@@ -65,11 +45,6 @@ impl Arguments {
         // SAFETY: the caller's promise.
         unsafe { ((*this).pointer)(this) }
     }
-}
-
-/// Where output goes. `false`: full or failed, stop.
-pub trait Sink {
-    fn put(&mut self, bytes: &[u8]) -> bool;
 }
 
 /// Format into `sink`: the number of bytes put, 0 for a format that can't be understood (as curl does).

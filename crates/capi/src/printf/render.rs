@@ -3,12 +3,16 @@
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_longlong, c_void};
 
-use super::format::{Amount, Conversion, Flags, Format, Kind, Segment};
-use super::{Sink, Width};
+use super::format::{Amount, Conversion, Flags, Format, Kind, Segment, Width};
 use crate::sys;
 
 /// Longest digits-and-zeros or real that is produced (curl's work buffer).
 const MAX_NUMBER: usize = 325;
+
+/// Where output goes. `false`: full or failed, stop.
+pub trait Sink {
+    fn put(&mut self, bytes: &[u8]) -> bool;
+}
 
 #[derive(Clone, Copy)]
 pub enum Value {

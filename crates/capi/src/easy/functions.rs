@@ -1,144 +1,16 @@
-//! Easy handles (libcurl-easy.md): their life, running them, pausing, and bytes on a connection of one's own.
+//! The functions on easy handles (libcurl-easy.md): their life, running them, pausing, and bytes on a connection of one's own.
 
-use std::cell::{Cell, OnceCell};
-use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;
-use std::rc::Rc;
-
-use runtime::cell::RefCell;
 
 use engine::Easy;
 use engine::callbacks::Callbacks;
 use tables::{Code, EasyOption, Entry};
 
+use super::objects::Objects;
+use super::{EASIES, EasyHandle, find, run, with};
 use crate::application::Application;
-use crate::getinfo::{CertInfo, TlsSession};
-use crate::guard::{Denied, Gate, entry};
-use crate::handles::{Slab, Slot};
-use crate::header::HeaderPlace;
-use crate::lists::Lists;
-use crate::multi::Message;
-use crate::setopt::Objects;
-use crate::sys::{self, RawSocket};
-use crate::ws::FramePlace;
-
-static EASIES: Slab<EasyHandle> = Slab::new();
-
-/// What a `CURL *` points to.
-pub struct EasyHandle {
-    pub easy: Easy,
-    pub app: Rc<Application>,
-    shown: OnceCell<Box<Shown>>,
-    /// The form and the URL handle that were set, for a copy of the handle.
-    pub objects: Cell<Objects>,
-    pub lists: Lists,
-    /// What curl_multi_info_read points to.
-    pub message: Cell<Message>,
-}
-
-/// Where stands what a handle was asked for, and shows by a pointer.
-#[derive(Default)]
-pub struct Shown {
-    /// Texts handed out by curl_easy_getinfo, by info: they live until the same is asked again.
-    pub texts: RefCell<HashMap<i32, CString>>,
-    pub cert_info: RefCell<CertInfo>,
-    pub tls_session: TlsSession,
-    pub headers: HeaderPlace,
-    pub ws_frame: FramePlace,
-}
-
-impl EasyHandle {
-    /// Made when it is first needed: of thousands of handles few are asked.
-    pub fn shown(&self) -> &Shown {
-        self.shown.get_or_init(Box::default)
-    }
-
-    /// A transfer begins.
-    pub fn begin(&self) {
-        self.app.begin();
-        self.lists.read_again(&self.easy);
-    }
-
-    /// A run that is under way though nobody is inside: the application jumped out of a callback.
-    fn forget_jumped(&self) {
-        for multi in [self.easy.multi(), self.easy.own_multi()].into_iter().flatten() {
-            if multi.in_run() {
-                close_lost(multi.abandon_run());
-            }
-        }
-    }
-
-    fn insert(easy: Easy, app: Rc<Application>) -> *mut c_void {
-        let handle = EASIES.insert(Box::new(EasyHandle {
-            easy: easy.clone(),
-            app: app.clone(),
-            shown: OnceCell::new(),
-            objects: Cell::default(),
-            lists: Lists::default(),
-            message: Cell::default(),
-        }));
-        app.handle.set(handle);
-        easy.state().tag.set(handle.expose_provenance());
-        handle
-    }
-}
-
-/// Close the descriptors of a transfer that the application jumped out of.
-pub fn close_lost(descriptors: Vec<RawSocket>) {
-    for fd in descriptors {
-        // SAFETY: what owned it was lost with the frames that were jumped over, and is used by nothing and dropped by
-        // nobody: the gate has seen that those frames are gone.
-        unsafe { sys::close(fd) };
-    }
-}
-
-/// The slot of a living easy handle.
-pub fn find(handle: *const c_void) -> Option<&'static Slot<EasyHandle>> {
-    EASIES.find(handle)
-}
-
-/// The C handle of an engine handle.
-pub fn handle_of(easy: &Easy) -> *mut c_void {
-    ptr::with_exposed_provenance_mut(easy.state().tag.get())
-}
-
-/// Pass the gate of a handle and run `body` on it.
-pub fn with<R>(
-    handle: *const c_void,
-    what: Entry,
-    refuse: impl Fn(Code) -> R,
-    body: impl FnOnce(&EasyHandle, &'static Gate) -> R,
-) -> R {
-    entry(refuse(Code::FailedInit), || {
-        let Some(slot) = find(handle) else {
-            return refuse(Code::BadFunctionArgument);
-        };
-        let gate = slot.gate();
-        let inside = |nested: bool| {
-            // SAFETY: alive, and inside its gate; cleanup is refused from inside.
-            let easy = unsafe { slot.value() };
-            if !nested {
-                easy.forget_jumped();
-            }
-            body(easy, gate)
-        };
-        match gate.enter(what, inside) {
-            Ok(result) => result,
-            Err(Denied::Recursive) => refuse(Code::RecursiveApiCall),
-            Err(Denied::Busy) => refuse(Code::BadFunctionArgument),
-        }
-    })
-}
-
-/// The same for functions that answer a CURLcode.
-pub fn run(
-    handle: *const c_void,
-    what: Entry,
-    body: impl FnOnce(&EasyHandle, &'static Gate) -> Result<(), Code>,
-) -> c_int {
-    with(handle, what, Code::id, |easy, gate| body(easy, gate).map_or_else(Code::id, |()| Code::Ok.id()))
-}
+use crate::guard::entry;
 
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn curl_easy_init() -> *mut c_void {
