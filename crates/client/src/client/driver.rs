@@ -1,10 +1,9 @@
 //! The driver: who has the engine of a client, and runs it.
 
-use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
@@ -15,7 +14,9 @@ use tables::EasyOption;
 use super::call::{Call, Order, Prepared};
 use super::error::{Error, Reached};
 use super::event_loop::{EventLoop, Watch};
-use super::response::{Head, Metrics, url_of};
+use super::head::{Head, url_of};
+use super::hub::Post;
+use super::metrics::Metrics;
 use crate::Value;
 use crate::transfers::{Request, Sink, Transfers};
 
@@ -23,54 +24,6 @@ use crate::transfers::{Request, Sink, Transfers};
 const TURNS: usize = 8;
 /// The longest that a driver without an event loop sleeps.
 const SLEEP: Duration = Duration::from_secs(3600);
-
-/// What a client and its driver share.
-#[derive(Default)]
-pub(super) struct Hub(Mutex<Inbox>);
-
-#[derive(Default)]
-struct Inbox {
-    orders: VecDeque<Order>,
-    /// The driver, when it waits.
-    driver: Option<Waker>,
-    /// No client is left.
-    closed: bool,
-    /// No driver is left.
-    gone: bool,
-}
-
-impl Hub {
-    fn lock(&self) -> MutexGuard<'_, Inbox> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub fn order(&self, order: Order) {
-        let mut inbox = self.lock();
-        if inbox.gone {
-            drop(inbox);
-            return order.refuse();
-        }
-        inbox.orders.push_back(order);
-        let driver = inbox.driver.take();
-        drop(inbox);
-        driver.into_iter().for_each(Waker::wake);
-    }
-
-    /// The last client has gone.
-    pub fn close(&self) {
-        let mut inbox = self.lock();
-        inbox.closed = true;
-        let driver = inbox.driver.take();
-        drop(inbox);
-        driver.into_iter().for_each(Waker::wake);
-    }
-
-    /// Whom to wake from now on.
-    fn set_driver(&self, waker: Option<&Waker>) {
-        let before = std::mem::replace(&mut self.lock().driver, waker.cloned());
-        drop(before);
-    }
-}
 
 /// What runs the transfers of a [`Client`](super::Client): to be given an event loop, and polled.
 ///
@@ -81,19 +34,6 @@ pub struct Driver {
     pub(super) post: Post,
     pub(super) limits: Limits,
     pub(super) share: Option<Share>,
-}
-
-/// The driver's end of the hub.
-pub(super) struct Post(pub Arc<Hub>);
-
-impl Drop for Post {
-    fn drop(&mut self) {
-        let mut inbox = self.0.lock();
-        inbox.gone = true;
-        let orders = std::mem::take(&mut inbox.orders);
-        drop(inbox);
-        orders.into_iter().for_each(Order::refuse);
-    }
 }
 
 impl Driver {

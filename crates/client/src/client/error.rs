@@ -6,7 +6,7 @@ use std::fmt;
 use engine::info::TransferInfo;
 use tables::Code;
 
-use super::response::Metrics;
+use super::metrics::Metrics;
 
 /// What kind of failure it is: what a program decides by. [`Error::code`] tells more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

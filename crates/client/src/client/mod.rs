@@ -8,10 +8,14 @@ mod call;
 mod driver;
 mod error;
 mod event_loop;
+mod head;
+mod hub;
+mod metrics;
 mod multipart;
 mod options;
 mod request;
 mod response;
+mod running;
 
 use std::io;
 use std::sync::Arc;
@@ -26,10 +30,12 @@ pub use body::Body;
 pub use driver::Driver;
 pub use error::{Error, ErrorKind, Reached};
 pub use event_loop::{EventLoop, Watch};
+pub use head::{Fields, Version};
+pub use metrics::Metrics;
 pub use multipart::Multipart;
 pub use options::HttpVersion;
 pub use request::RequestBuilder;
-pub use response::{Fields, Metrics, Response, Version};
+pub use response::Response;
 
 #[cfg(all(unix, feature = "async-io"))]
 pub use event_loop::AsyncIo;
@@ -37,23 +43,12 @@ pub use event_loop::AsyncIo;
 pub use event_loop::Tokio;
 
 use crate::PlainValue;
-use driver::{Hub, Post};
+use hub::{Hub, Post, Shared};
 use options::{Options, milliseconds, settings};
 
 /// Where requests begin. Clones are the same client: one pool of connections, one driver.
 #[derive(Clone)]
-pub struct Client(Arc<Inner>);
-
-struct Inner {
-    hub: Arc<Hub>,
-    options: Options,
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        self.hub.close();
-    }
-}
+pub struct Client(Arc<Shared>);
 
 /// A client with curl's defaults, and its driver.
 pub fn client() -> (Client, Driver) {
@@ -74,7 +69,7 @@ impl Client {
     /// A request by any method. Methods are as they are written: HTTP's are in upper case. Protocols without methods fetch, or
     /// send what [`put`](Self::put) is given.
     pub fn request(&self, method: &str, url: &str) -> RequestBuilder {
-        RequestBuilder::new(self.clone(), method, url)
+        RequestBuilder::new(self.0.clone(), method, url)
     }
 
     /// Fetches a URL.
@@ -105,14 +100,6 @@ impl Client {
     /// Deletes what is at a URL.
     pub fn delete(&self, url: &str) -> RequestBuilder {
         self.request("DELETE", url)
-    }
-
-    fn hub(&self) -> &Hub {
-        &self.0.hub
-    }
-
-    fn options(&self) -> &Options {
-        &self.0.options
     }
 }
 
@@ -156,7 +143,7 @@ impl ClientBuilder {
     pub fn build(self) -> (Client, Driver) {
         let hub = Arc::<Hub>::default();
         let driver = Driver { post: Post(hub.clone()), limits: self.limits, share: self.share };
-        (Client(Arc::new(Inner { hub, options: self.options })), driver)
+        (Client(Arc::new(Shared { hub, options: self.options })), driver)
     }
 
     /// A client whose driver has a thread of its own: for executors with several threads, and those without an event loop. It ends

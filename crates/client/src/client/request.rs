@@ -1,23 +1,25 @@
 //! A request, and how it becomes options.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tables::EasyOption;
 
-use super::Client;
 use super::body::{Body, Kind, Source};
-use super::call::{Prepared, Running};
+use super::call::Prepared;
 use super::error::{Error, Reached};
+use super::hub::Shared;
 use super::multipart::Multipart;
 use super::options::{HttpVersion, Options, milliseconds, settings};
 use super::response::Response;
+use super::running::Running;
 use crate::PlainValue;
 use crate::transfers::Upload;
 
 /// A request that is being put together. Nothing is done before it is [sent](Self::send).
 #[must_use = "a request does nothing before it is sent"]
 pub struct RequestBuilder {
-    client: Client,
+    client: Arc<Shared>,
     method: String,
     url: String,
     options: Options,
@@ -28,8 +30,8 @@ pub struct RequestBuilder {
 settings!(RequestBuilder);
 
 impl RequestBuilder {
-    pub(super) fn new(client: Client, method: &str, url: &str) -> RequestBuilder {
-        let options = client.options().clone();
+    pub(super) fn new(client: Arc<Shared>, method: &str, url: &str) -> RequestBuilder {
+        let options = client.options.clone();
         RequestBuilder {
             client,
             method: method.to_owned(),

@@ -1,0 +1,144 @@
+//! The task's side of a transfer: sends the upload, and waits for head and body.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use tables::Code;
+
+use super::body::Source;
+use super::call::{Call, Order, Prepared, State};
+use super::error::{Error, ErrorKind};
+use super::head::Head;
+use super::hub::Shared;
+use super::metrics::Metrics;
+
+/// The task's side of a transfer. Dropping it breaks the transfer off.
+pub(super) struct Running {
+    client: Arc<Shared>,
+    call: Arc<Call>,
+    source: Option<Source>,
+    /// There is nothing to break off.
+    over: bool,
+}
+
+impl Running {
+    pub fn start(client: Arc<Shared>, prepared: Prepared, source: Option<Source>) -> Running {
+        let call = Arc::<Call>::default();
+        client.hub.order(Order::Start(Box::new(prepared), call.clone()));
+        Running { client, call, source, over: false }
+    }
+
+    /// The last head, or what there was instead of one.
+    pub fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<Head, Error>> {
+        if let Err(error) = self.send(cx) {
+            return Poll::Ready(Err(error));
+        }
+        let mut state = self.call.lock();
+        // A failure with nothing before it that could be shown is the reply's.
+        if state.body.is_empty() && matches!(state.ended, Some(Err(_))) {
+            self.over = true;
+            return Poll::Ready(Err(state
+                .ended
+                .take()
+                .and_then(Result::err)
+                .unwrap_or_else(Error::no_driver)));
+        }
+        match state.head.take() {
+            Some(head) => Poll::Ready(Ok(head)),
+            None => {
+                wait(&mut state, cx);
+                Poll::Pending
+            }
+        }
+    }
+
+    /// The next of the body; an error is the last thing told, and so is the end with its measurements and trailers.
+    pub fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Result<Piece, Error>> {
+        if let Err(error) = self.send(cx) {
+            return Poll::Ready(Err(error));
+        }
+        let mut state = self.call.lock();
+        if !state.body.is_empty() {
+            let body = std::mem::take(&mut state.body);
+            let more = state.ended.is_none();
+            drop(state);
+            if more {
+                self.client.hub.order(Order::Take(self.call.clone()));
+            }
+            return Poll::Ready(Ok(Piece::Body(body)));
+        }
+        match state.ended.take() {
+            Some(ended) => {
+                self.over = true;
+                let trailers = std::mem::take(&mut state.trailers);
+                Poll::Ready(ended.map(|metrics| Piece::End(metrics, trailers)))
+            }
+            None => {
+                wait(&mut state, cx);
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Hands on what the caller's source gives, as long as the engine takes it.
+    fn send(&mut self, cx: &mut Context<'_>) -> Result<(), Error> {
+        while let Some(source) = &mut self.source {
+            let mut state = self.call.lock();
+            if state.ended.is_some() {
+                self.source = None; // the server has heard enough
+                return Ok(());
+            }
+            if !state.hungry {
+                wait(&mut state, cx);
+                return Ok(());
+            }
+            drop(state);
+            let piece = match Pin::new(source).poll_next(cx) {
+                Poll::Pending => return Ok(()),
+                Poll::Ready(None) => None,
+                Poll::Ready(Some(Ok(bytes))) if bytes.is_empty() => continue,
+                Poll::Ready(Some(Ok(bytes))) => Some(bytes),
+                Poll::Ready(Some(Err(error))) => {
+                    self.source = None;
+                    self.cancel();
+                    let message = format!("the source of the body failed: {error}");
+                    return Err(Error::new(ErrorKind::Body, Code::ReadError, message).because(error));
+                }
+            };
+            if piece.is_none() {
+                self.source = None;
+            }
+            let mut state = self.call.lock();
+            (state.hungry, state.feeding) = (false, true);
+            drop(state);
+            self.client.hub.order(Order::Feed(self.call.clone(), piece));
+        }
+        Ok(())
+    }
+
+    fn cancel(&mut self) {
+        if !std::mem::replace(&mut self.over, true) {
+            self.client.hub.order(Order::Cancel(self.call.clone()));
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}
+
+/// What comes after a head.
+pub(super) enum Piece {
+    Body(Vec<u8>),
+    End(Metrics, Vec<u8>),
+}
+
+fn wait(state: &mut State, cx: &Context<'_>) {
+    match &mut state.waker {
+        Some(waker) => waker.clone_from(cx.waker()),
+        none => *none = Some(cx.waker().clone()),
+    }
+}
