@@ -22,8 +22,10 @@ pub struct Env {
     trace_out: RefCell<TraceOut>,
     pub stdout_is_terminal: bool,
     pub stderr_is_terminal: bool,
-    /// Where replies are kept, if they shall be and can be.
+    /// Where replies are kept, if that was asked for.
     pub cache: Option<Cache>,
+    /// Why the cache that was asked for can't be used.
+    pub cache_error: Option<String>,
     /// The body of some transfer goes to the terminal.
     pub shows_body: Cell<bool>,
 }
@@ -38,11 +40,14 @@ enum TraceOut {
 }
 
 impl Env {
-    pub fn new(globals: Globals, mut messages: Messages) -> Env {
+    pub fn new(globals: Globals, messages: Messages) -> Env {
         let folder = globals.cache.as_deref().filter(|_| !globals.dry_run);
         let limit = globals.cache_size.unwrap_or(USUAL_SIZE);
-        let cache =
-            folder.and_then(|folder| Cache::open(folder, limit).map_err(|why| messages.warn(&why)).ok());
+        let (cache, cache_error) = match folder.map(|folder| Cache::open(folder, limit)) {
+            None => (None, None),
+            Some(Ok(cache)) => (Some(cache), None),
+            Some(Err(why)) => (None, Some(why)),
+        };
         let tracer = Tracer::new(globals.trace, globals.trace_time, globals.trace_ids);
         Env {
             globals,
@@ -52,6 +57,7 @@ impl Env {
             trace_out: RefCell::new(TraceOut::Unopened),
             stdout_is_terminal: io::stdout().is_terminal(),
             cache,
+            cache_error,
             shows_body: Cell::new(false),
         }
     }

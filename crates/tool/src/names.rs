@@ -67,6 +67,14 @@ fn safe(name: &[u8]) -> Option<Bytes> {
     (!matches!(name.as_slice(), b"" | b"." | b"..")).then(|| made_safe(name, devices::plain))
 }
 
+/// The name that a document gives a file, without folders. Hidden files and `_netrc` or `_curlrc` configure programs, and `-` is
+/// standard output: none of these is a name for a download.
+pub fn from_document(name: &[u8]) -> Option<Bytes> {
+    let name = safe(name)?;
+    let configures = ["_netrc", "_curlrc"].iter().any(|file| name.eq_ignore_ascii_case(file.as_bytes()));
+    (!name.starts_with(b".") && name != b"-" && !configures).then_some(name)
+}
+
 /// What becomes of a name that came with a URL or from a server, where names can stand for other things than files.
 pub fn made_safe(name: Bytes, by: fn(&[u8]) -> Bytes) -> Bytes {
     if NAMES_DEVICES { by(&name) } else { name }
@@ -122,6 +130,17 @@ mod tests {
         assert_eq!(named(""), None);
         assert_eq!(text(from_location(b" /a/b?x#y\r\n")).as_deref(), Some("b"));
         assert_eq!(text(from_location(b"http://host/")), None);
+    }
+
+    #[test]
+    fn names_from_documents() {
+        let named = |value: &str| text(from_document(value.as_bytes()));
+        assert_eq!(named("a/b.iso").as_deref(), Some("b.iso"));
+        assert_eq!(named("..\\x").as_deref(), Some("x"));
+        assert_eq!(named("a\x07b").as_deref(), Some("a_b"));
+        for name in ["", ".", "..", ".netrc", "x/.bashrc", "_NETRC", "a\\_curlrc", "-", "a/-", "dir/"] {
+            assert_eq!(named(name), None, "{name}");
+        }
     }
 
     #[test]

@@ -10,8 +10,15 @@ use crate::serial;
 use crate::ssl_sessions;
 use std::rc::Rc;
 
+/// CURLE_WRITE_ERROR
+const WRITE_ERROR: i32 = 23;
+
 /// Runs all requests; the exit code.
 pub fn operate(env: Rc<Env>, requests: Vec<Request>) -> i32 {
+    if let Some(why) = &env.cache_error {
+        env.error_line(&format!("curl: ({WRITE_ERROR}) {why}"));
+        return WRITE_ERROR;
+    }
     let share = Share::default();
     // Shared only if asked for: what is in the share is sent.
     let cookies =
@@ -34,7 +41,7 @@ pub fn operate(env: Rc<Env>, requests: Vec<Request>) -> i32 {
     let mut queue = Queue::new(requests);
     let code =
         if env.globals.parallel { parallel::run(&run, &mut queue) } else { serial::run(&run, &mut queue) };
-    run.finish();
+    let code = run.finish(code);
     let saved = env.globals.ssl_sessions.as_ref().map(|file| ssl_sessions::save(&env, &run.share, file));
     match saved {
         Some(Err(wrong)) if code == 0 => wrong.id(),

@@ -43,6 +43,10 @@ impl Options {
         self.set_long(name, if on { mask | bits } else { mask & !bits });
     }
 
+    pub fn iter(&self) -> impl Iterator<Item = &(&'static str, Value)> {
+        self.0.iter()
+    }
+
     pub fn clear(&mut self, name: &str) {
         self.0.retain(|(known, _)| *known != name);
     }

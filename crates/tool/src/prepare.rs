@@ -411,6 +411,7 @@ impl Prepare<'_> {
         }
         let mut sink = Sink::file(Some(name.clone()), self.request.clobber);
         sink.unbuffered = self.request.no_buffer;
+        sink.named_by_server = self.item.target.output_by_document;
         self.resume_output(&mut sink, &name)?;
         Ok((sink, exists))
     }

@@ -87,6 +87,10 @@ pub struct Target {
     pub sums: Vec<Sum>,
     /// Where else it is, as a Metalink tells.
     pub mirrors: Vec<Bytes>,
+    /// A Metalink named the URL: nothing of the user's is sent there.
+    pub url_by_document: bool,
+    /// A Metalink named the output: it overwrites nothing, unless told to.
+    pub output_by_document: bool,
     /// Save under the remote name.
     pub remote_name: bool,
     pub out_null: bool,

@@ -17,8 +17,7 @@ use crate::transfer::{Came, Resuming, Transfer, flush_stdout};
 use crate::url::without_login;
 use crate::writeout::{Outcome, write_out};
 use std::cell::RefCell;
-use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -71,13 +70,14 @@ impl Run {
         Run { env, multi, share, program, reports, summary, pattern: RefCell::default() }
     }
 
-    /// After the last transfer: writes the reports and closes the connections.
-    pub fn finish(&self) {
+    /// After the last transfer: writes the reports and closes the connections. The exit code, given that of the transfers.
+    pub fn finish(&self, code: i32) -> i32 {
         self.write_program();
-        self.write_reports();
+        let reported = self.write_reports();
         let _ = flush_stdout();
         self.write_summary();
         self.multi.close();
+        if code == 0 && !reported { WRITE_ERROR } else { code }
     }
 
     pub fn prepare(&self, item: Item) -> Result<Prepared, Stop> {
@@ -381,21 +381,38 @@ impl Run {
     }
 
     fn write_program(&self) {
-        if let (Some(program), Some(file)) = (&self.program, &self.env.globals.libcurl) {
-            self.write_file(file, &program.borrow().text(), "libcurl code");
+        if let (Some(program), Some(file)) = (&self.program, &self.env.globals.libcurl)
+            && write_file(file, &program.borrow().text()).is_err()
+        {
+            // As curl does: no error.
+            self.env.warn(&format!("Failed to open {} to write libcurl code", shown(file)));
         }
     }
 
-    fn write_reports(&self) {
-        let Some(reports) = &self.reports else { return };
+    /// Whether all reports that were asked for could be written.
+    fn write_reports(&self) -> bool {
+        let Some(reports) = &self.reports else { return true };
         reports.borrow_mut().sort();
         let records = &reports.borrow().records;
-        if let Some(file) = &self.env.globals.har {
-            self.write_file(file, &report::har(records, env!("CARGO_PKG_VERSION")), "the archive");
-        }
-        if let Some(file) = &self.env.globals.timeline {
-            self.write_file(file, &report::timeline(records, file), "the timeline");
-        }
+        let write = |file: &[u8], text: &str, what: &str| {
+            let written = write_file(file, text);
+            if let Err(error) = &written {
+                let (file, why) = (shown(file), os_text(error));
+                self.env
+                    .error_line(&format!("curl: ({WRITE_ERROR}) Failed to write {what} to {file}: {why}"));
+            }
+            written.is_ok()
+        };
+        let globals = &self.env.globals;
+        let har = globals
+            .har
+            .as_ref()
+            .is_none_or(|file| write(file, &report::har(records, env!("CARGO_PKG_VERSION")), "the archive"));
+        let timeline = globals
+            .timeline
+            .as_ref()
+            .is_none_or(|file| write(file, &report::timeline(records, file), "the timeline"));
+        har && timeline
     }
 
     fn write_summary(&self) {
@@ -403,16 +420,13 @@ impl Run {
             self.env.messages.borrow_mut().lines(summary.borrow().text().as_bytes());
         }
     }
+}
 
-    fn write_file(&self, file: &[u8], text: &str, what: &str) {
-        let written = if file == b"-" {
-            std::io::Write::write_all(&mut system::stdout(), text.as_bytes())
-        } else {
-            fs::write(path(file), text)
-        };
-        if written.is_err() {
-            self.env.warn(&format!("Failed to open {} to write {what}", shown(file)));
-        }
+/// Writes a file about a run. It may have secrets in it, and is the user's alone.
+fn write_file(file: &[u8], text: &str) -> io::Result<()> {
+    match file {
+        b"-" => system::stdout().write_all(text.as_bytes()),
+        _ => system::create_private(path(file))?.write_all(text.as_bytes()),
     }
 }
 

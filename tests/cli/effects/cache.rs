@@ -590,10 +590,13 @@ fn only_the_user_reads_it() {
     assert_eq!(home.get(&[&server.url("/")]), "body 1|200 hit");
     assert_eq!(mode(&home.0.join("c/warmwire-1")), 0o700);
     fs::write(home.0.join("file"), "x").unwrap();
-    let words = ["--no-silent", "--no-progress-meter", "--cache", "file", &server.url("/")];
-    let ran = curl_in(home.0.clone(), &words);
-    assert_eq!((ran.code, ran.stdout.as_str()), (0, "body 2"));
-    assert!(ran.stderr.contains("The cache file can't be used: "), "{}", ran.stderr);
+    for (folder, why) in [("file", "Not a directory"), ("/proc/x", "No such file or directory")] {
+        let ran = curl_in(home.0.clone(), &["--cache", folder, &server.url("/")]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (23, ""));
+        let expected = format!("curl: (23) The cache {folder} can't be used: {why}");
+        assert!(ran.stderr.starts_with(&expected), "{}", ran.stderr);
+    }
+    assert_eq!(server.served(), 1);
 }
 
 /// A full disk is one on which files grow no further.

@@ -2,9 +2,9 @@
 
 use super::{curl, curl_in, folder_with, traced, write};
 use crate::{empty_folder, run, tool};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use testkit::ftp::FtpServer;
-use testkit::http::HttpServer;
+use testkit::http::{HttpServer, Response};
 
 /// The parts of the effective URL are told of URLs that come to no transfer, too.
 #[test]
@@ -228,4 +228,75 @@ fn an_archive_and_a_picture_of_the_run() {
     assert_eq!(String::from_utf8_lossy(&out.stdout), "true\n", "{archive}");
     assert!(picture.contains("2 transfers over 1 connection"), "{picture}");
     assert!(picture.contains("connection 0, new") && picture.contains("connection 0, reused"), "{picture}");
+}
+
+/// Both may be shown around, so no secret of a request or a reply is in them, and at first they are the user's alone.
+#[test]
+fn reports_keep_secrets() {
+    let server = HttpServer::with(|request| {
+        Some(match request.path() {
+            "/moved" => Response::status(302)
+                .with("Location", "/f?token=secret4&page=2")
+                .with("Set-Cookie", "sid=secret5; path=/")
+                .with("X-Auth-Token", "secret6"),
+            _ => Response::ok("body"),
+        })
+    });
+    let url = server.url("/moved?api_key=secret1&page=1").replace("//", "//me:secret2@");
+    let words = [
+        "-L",
+        "--har",
+        "run.har",
+        "--timeline",
+        "run.svg",
+        "-o",
+        "b",
+        "-b",
+        "a=secret3",
+        "-H",
+        "X-Api-Key: secret7",
+        "-H",
+        "PRIVATE-TOKEN: secret8",
+        "-H",
+        "Accept: text/x",
+        "-d",
+        "name=me&password=secret9",
+        &url,
+    ];
+    let folder = empty_folder();
+    // What is there already is closed, too.
+    std::fs::write(folder.join("run.har"), "old").unwrap();
+    let ran = curl_in(folder, &words);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let login = server.requests()[0].field("Authorization").unwrap().to_owned();
+    for name in ["run.har", "run.svg"] {
+        let (text, about) = (ran.file(name), std::fs::metadata(ran.folder.join(name)).unwrap());
+        assert!(!text.contains("secret") && !text.contains(&login[6..]), "{text}");
+        assert_eq!(about.mode() & 0o777, 0o600, "{name}");
+    }
+    let archive = ran.file("run.har");
+    for piece in
+        ["page=1", "text/x", "\"Basic (redacted)\"", "name=me&password=(redacted)", "\"PRIVATE-TOKEN\""]
+    {
+        assert!(archive.contains(piece), "{piece}: {archive}");
+    }
+    assert!(!ran.file("run.svg").contains("page"));
+}
+
+#[test]
+fn reports_that_cannot_be_written_are_errors() {
+    let server = HttpServer::with(|_| Some(Response::ok("body")));
+    let url = server.url("/f");
+    for flag in ["--har", "--timeline"] {
+        for (file, why) in
+            [("no/where", "No such file or directory"), ("/dev/full", "No space left on device")]
+        {
+            let ran = curl(&[flag, file, &url]);
+            assert_eq!((ran.code, ran.stdout.as_str()), (23, "body"), "{flag} {file}");
+            assert!(ran.stderr.starts_with("curl: (23) Failed to write the "), "{}", ran.stderr);
+            assert!(ran.stderr.contains(&format!(" to {file}: {why}")), "{}", ran.stderr);
+        }
+        // A failure of the transfer goes first.
+        assert_eq!(curl(&[flag, "no/where", "-f", "http://127.0.0.1:1/"]).code, 7);
+    }
 }

@@ -281,6 +281,97 @@ fn no_mirror_hears_who_the_user_is() {
     }
 }
 
+/// CVE-2021-22923: the hosts that a Metalink names, the first of them included, hear nothing of the user's.
+#[test]
+fn no_host_of_a_metalink_hears_who_the_user_is() {
+    let slowly = |answer: Response| Response { drip: Some((100_000, Duration::from_millis(5))), ..answer };
+    let third = server("\"a\"", move |_, _, answer| slowly(answer));
+    let link = format!("<{}>; rel=duplicate; pri=1", third.url("/f"));
+    let first = server("\"a\"", move |_, _, answer| slowly(answer).with("Link", link.clone()));
+    let second = server("\"a\"", move |_, _, answer| slowly(answer));
+    let urls = [&first, &second].map(|host| format!("<url>{}</url>", host.url("/f"))).concat();
+    let folder = folder_with("m.meta4", &metalink(&format!("<file name=\"f\">{urls}</file>")));
+    write(&folder, "netrc", "machine 127.0.0.1 login secret password secret\n");
+    write(&folder, "jar", "Set-Cookie: secret=secret; domain=127.0.0.1; path=/\n");
+    let givens: [&[&str]; 9] = [
+        &["-u", "secret:secret"],
+        &["--netrc-file", "netrc"],
+        &["--oauth2-bearer", "secret"],
+        &["-b", "c=secret"],
+        &["-b", "jar", "-c", "jar"],
+        &["-H", "Authorization: secret", "-H", "X-Token: secret", "--proxy-header", "X-Key: secret"],
+        &["-e", "http://secret:secret@h/"],
+        &["--url-query", "token=secret"],
+        &["-G", "-d", "token=secret"],
+    ];
+    for given in givens {
+        let ran = curl_in(
+            folder.clone(),
+            &[given, &["--segments", "6", "--metalink4", "m.meta4", "--clobber"]].concat(),
+        );
+        is_whole(&ran);
+    }
+    for host in [&first, &second, &third] {
+        assert!(!host.requests().is_empty());
+        for request in host.requests() {
+            let head = String::from_utf8_lossy(&request.head).to_ascii_lowercase();
+            for word in ["secret", "authorization", "cookie", "referer", "?"] {
+                assert!(!head.contains(word), "{word}: {head}");
+            }
+        }
+    }
+    // The user's own URL beside them has what was given.
+    let own = good("\"a\"");
+    let url = own.url("/g");
+    let ran = curl_in(folder, &["-u", "me:pw", "--metalink4", "m.meta4", "--clobber", "-o", "g", &url]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(own.requests().iter().all(|request| request.field("Authorization").is_some()));
+    assert!(std::fs::read(ran.folder.join("g")).unwrap() == *body());
+}
+
+fn metalink(files: &str) -> String {
+    format!("<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">{files}</metalink>")
+}
+
+#[test]
+fn a_metalinks_name_overwrites_nothing() {
+    let one = good("\"a\"");
+    let document =
+        |name: &str| metalink(&format!("<file name=\"{name}\"><url>{}</url></file>", one.url("/f")));
+    let folder = folder_with("f", "the user's");
+    write(&folder, "m.meta4", &document("f"));
+    let ran = curl_in(folder.clone(), &["--metalink4", "m.meta4"]);
+    assert_eq!((ran.code, ran.file("f").as_str()), (23, "the user's"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("curl: (23) f exists, and a name that a Metalink chose overwrites nothing"));
+    assert_eq!(names(&folder), ["f", "m.meta4"]);
+    assert_eq!(one.served(), 0);
+    // A link that leads nowhere is there, too.
+    std::fs::remove_file(folder.join("f")).unwrap();
+    std::os::unix::fs::symlink("nowhere", folder.join("f")).unwrap();
+    assert_eq!(curl_in(folder.clone(), &["--metalink4", "m.meta4"]).code, 23);
+    // The user may say otherwise: that it goes, or that it is named so.
+    let ran = curl_in(folder.clone(), &["--metalink4", "m.meta4", "--clobber"]);
+    is_whole(&ran);
+    write(&folder, "f", "the user's");
+    for words in [&["-o", "g", "--metalink4", "m.meta4"][..], &["--metalink4", "m.meta4", "-o", "g"]] {
+        let first = words[0] == "-o";
+        let ran = curl_in(folder.clone(), words);
+        assert_eq!((ran.code, ran.file("f").as_str()), (if first { 0 } else { 23 }, "the user's"));
+    }
+    // A URL of the user's keeps the place of its output.
+    let ran = curl_in(folder.clone(), &[&one.url("/f"), "--metalink4", "m.meta4", "-o", "h"]);
+    assert_eq!((ran.code, ran.file("f").as_str()), (23, "the user's"), "{}", ran.stderr);
+    assert!(std::fs::read(folder.join("h")).unwrap() == *body());
+    for name in [".netrc", "a/.bashrc", "..", "-", "_curlrc"] {
+        write(&folder, "m.meta4", &document(name));
+        let ran = curl_in(folder.clone(), &["--metalink4", "m.meta4"]);
+        assert_eq!(ran.code, 2, "{name}: {}", ran.stderr);
+    }
+    write(&folder, "m.meta4", &metalink("<file name=\"x\"><url>file:///etc/passwd</url></file>"));
+    let ran = curl_in(folder.clone(), &["--metalink4", "m.meta4"]);
+    assert!(ran.code == 2 && !folder.join("x").exists(), "{}", ran.stderr);
+}
+
 #[test]
 fn mirrors_that_the_server_names() {
     let two = good("\"a\"");
@@ -398,8 +489,11 @@ fn killed_at_two_hundred_moments_it_goes_on() {
 
 /// A folder with a file that was begun.
 fn begun(server: &HttpServer) -> PathBuf {
+    begun_at(&server.url("/f"))
+}
+
+fn begun_at(url: &str) -> PathBuf {
     let folder = empty_folder();
-    let url = server.url("/f");
     let began = Instant::now();
     while !folder.join("f.part.journal").exists()
         || std::fs::read_to_string(folder.join("f.part.journal")).is_ok_and(|text| !text.contains("done"))
@@ -407,7 +501,7 @@ fn begun(server: &HttpServer) -> PathBuf {
         assert!(began.elapsed() < Duration::from_secs(60));
         killed_after(
             &folder,
-            &["--segments", "2", "-o", "f", "--limit-rate", "4M", &url],
+            &["--segments", "2", "-o", "f", "--limit-rate", "4M", url],
             Duration::from_millis(700),
         );
     }
@@ -450,9 +544,10 @@ fn journals_that_are_damaged_or_foreign() {
         Some(_) => Response::ok(body().to_vec()).with("ETag", "\"b\""),
     });
     let text = String::from_utf8(journal).unwrap();
-    let old = text.lines().find(|line| line.starts_with("url ")).unwrap();
-    let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let lines = text.replace(old, &format!("url {}", hex(&changed.url("/f"))));
+    let old = text.lines().find(|line| line.starts_with("key ")).unwrap();
+    let urls = folder_with("url", &changed.url("/f"));
+    let key = String::from_utf8_lossy(&run("sha256sum", &["url"], &urls).stdout)[..64].to_owned();
+    let lines = text.replace(old, &format!("key {key}"));
     let lines = &lines[..lines.rfind("sum ").unwrap()];
     let folder = folder_with("j", lines);
     let sum = String::from_utf8_lossy(&run("sha256sum", &["j"], &folder).stdout)[..16].to_owned();
@@ -462,6 +557,68 @@ fn journals_that_are_damaged_or_foreign() {
         33,
         "The file has changed since f.part was begun",
     );
+}
+
+/// What a run leaves behind says no password, and is the user's alone.
+#[test]
+fn a_journal_keeps_secrets() {
+    let server = good("\"a\"");
+    let folder = begun_at(&server.url("/f?token=secret").replace("//", "//me:secret@"));
+    let about = std::fs::metadata(folder.join("f.part.journal")).unwrap();
+    assert_eq!(about.mode() & 0o777, 0o600);
+    let text = std::fs::read_to_string(folder.join("f.part.journal")).unwrap();
+    let hex: String = "secret".bytes().map(|byte| format!("{byte:02x}")).collect();
+    assert!(!text.contains("secret") && !text.contains(&hex), "{text}");
+    // Another login asks for the same file.
+    let url = server.url("/f?token=secret").replace("//", "//you:other@");
+    let ran = curl_in(folder, &["--no-silent", "--no-progress-meter", "--segments", "2", "-o", "f", &url]);
+    assert!(ran.stderr.contains("Goes on with f.part: "), "{}", ran.stderr);
+    is_whole(&ran);
+}
+
+/// In a folder that others may write to, somebody else has laid what looks like the beginning of a download.
+#[test]
+fn what_somebody_else_has_laid_is_not_believed() {
+    if std::fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return; // it takes two users
+    }
+    let server = good("\"a\"");
+    let url = server.url("/f");
+    let whole = begun(&server);
+    let laid = |name: &str| {
+        let folder = empty_folder();
+        for file in ["f.part", "f.part.journal"] {
+            std::fs::copy(whole.join(file), folder.join(file)).unwrap();
+        }
+        std::os::unix::fs::chown(folder.join(name), Some(65534), None).unwrap();
+        let ran = curl_in(folder, &["--segments", "2", "-o", "f", &url]);
+        failed(&ran, 23, "Failed to ");
+        assert!(ran.stderr.contains("It is somebody else's"), "{}", ran.stderr);
+    };
+    laid("f.part.journal");
+    laid("f.part");
+}
+
+#[test]
+fn links_in_the_place_of_a_part_lead_nowhere() {
+    let server = good("\"a\"");
+    let url = server.url("/f");
+    let with = |name: &str, link: fn(&Path, &Path)| {
+        let folder = folder_with("precious", "");
+        link(&folder.join("precious"), &folder.join(name));
+        let ran = curl_in(folder, &["--segments", "2", "-o", "f", &url]);
+        assert_eq!(ran.file("precious"), "", "{name}");
+        ran
+    };
+    let symbolic = |from: &Path, to: &Path| std::os::unix::fs::symlink(from, to).unwrap();
+    let hard = |from: &Path, to: &Path| std::fs::hard_link(from, to).unwrap();
+    failed(&with("f.part", symbolic), 23, "Failed to open f.part: It is a symbolic link");
+    failed(&with("f.part", hard), 23, "Failed to open f.part: The file has other names");
+    let ran = with("f.part.journal", symbolic);
+    assert!(ran.code == 23 && ran.stderr.contains("It is a symbolic link"), "{}", ran.stderr);
+    // One that a killed process may have left is taken away, not written to.
+    is_whole(&with("f.part.journal.new", symbolic));
+    is_whole(&with("f.part.journal.new", hard));
 }
 
 #[test]

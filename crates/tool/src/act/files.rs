@@ -53,6 +53,7 @@ fn next_target<'p>(parser: &'p mut Parser, lacks: Lacks) -> &'p mut Target {
 fn set_output(parser: &mut Parser, file: Option<Bytes>, remote_name: bool, null: bool) {
     let target = next_target(parser, Lacks::Output);
     target.output = file;
+    target.output_by_document = false;
     target.remote_name = remote_name;
     target.out_null = null;
 }
@@ -145,10 +146,19 @@ pub fn metalink(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     for file in files {
         let mut urls = file.urls.into_iter();
         add_url(parser, &urls.next().unwrap_or_default(), false)?;
-        set_output(parser, Some(file.name.into_bytes()), false, false);
+        let index = parser.request().url_count() - 1;
+        if parser.request().matched[Lacks::Output as usize] == index {
+            set_output(parser, None, false, false);
+        }
         let request = parser.request();
-        let target = &mut request.targets[request.matched[Lacks::Url as usize] - 1];
+        let target = &mut request.targets[index];
         target.no_glob = true;
+        target.url_by_document = true;
+        // A name that the user gave before goes first.
+        if target.output.is_none() && !target.out_null {
+            (target.output, target.remote_name) = (Some(file.name), false);
+            target.output_by_document = true;
+        }
         target.mirrors = urls.collect();
         target.sums = file.sums;
         request.segments.get_or_insert(Segments::Auto);

@@ -135,7 +135,9 @@ pub const FLAGS: &[Flag] = &[
         multi: Multi::Single,
         categories: &["extra"],
         help: "Write an HTTP Archive of the run",
-        about: "Requests, answers and timings of all transfers, in the HAR 1.2 format.",
+        about: "Requests, answers and timings of all transfers, in the HAR 1.2 format. Logins, cookies, fields of requests that may \
+            be credentials, and parameters whose names sound like secrets are left out; other bodies that are posted are not \
+            looked at. The file is this user's alone.",
         set: Set::Act(act::har),
         ..FLAG
     },
@@ -146,7 +148,9 @@ pub const FLAGS: &[Flag] = &[
         categories: &["extra"],
         help: "Fetch what a Metalink describes",
         about: "A document of version 4 (RFC 5854): each file in it is saved under its name, without folders, fetched from \
-            its URLs by their priority as with --segments and --mirror, and compared with its hashes.",
+            its URLs of HTTP and FTP by their priority as with --segments and --mirror, and compared with its hashes. Nothing of \
+            yours is sent to these URLs: no login, cookies, headers or certificate. A file that exists stays, unless --clobber is \
+            given, and hidden files are refused.",
         set: Set::Act(act::metalink),
         ..FLAG
     },
@@ -158,7 +162,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Where else the file is",
         about: "Pieces are fetched from there, too, as with --segments. A mirror must have a file of the same size, and \
             the same strong ETag unless a checksum is known; else it is left, and so is one that fails or is slow. Login, \
-            cookies and headers that were given go to the URL alone.",
+            cookies, certificate and headers that were given go to the URL alone.",
         set: Set::Act(act::mirror),
         ..FLAG
     },

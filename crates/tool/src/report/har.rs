@@ -1,10 +1,13 @@
-//! An HTTP Archive (HAR 1.2, the format of the browsers' network panels): an entry for each request and its reply.
+//! An HTTP Archive (HAR 1.2, the format of the browsers' network panels): an entry for each request and its reply. Secrets in
+//! fields, cookies, queries and forms are left out, see `redact`.
 
 use super::{Exchange, Record};
 use crate::bytes::Bytes;
 use crate::raw::parse_date;
+use crate::redact::{self, REDACTED};
 use crate::text::json_escape;
 use crate::writeout::Moment;
+use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
 /// The end of the year 9999, the last that the format can write.
@@ -143,8 +146,10 @@ impl Head {
         named.map(|(_, value)| value.as_str())
     }
 
-    fn pairs(&self) -> String {
-        pairs(self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())))
+    /// The fields, each with what may be shown of its value.
+    fn pairs(&self, shown: fn(&str, &str) -> String) -> String {
+        let fields: Vec<_> = self.fields.iter().map(|(name, value)| (name, shown(name, value))).collect();
+        pairs(fields.iter().map(|(name, value)| (name.as_str(), value.as_str())))
     }
 }
 
@@ -185,14 +190,15 @@ fn entry(record: &Record, pair: &Pair, url: &str, date: SystemTime, times: &Time
 fn request(method: &str, pair: &Pair, url: &str) -> String {
     let head = &pair.asked;
     let method = if head.words.is_empty() { method } else { head.word(0) };
-    let cookies =
-        head.all("cookie").flat_map(|line| line.split("; ")).filter_map(|pair| pair.split_once('='));
+    let url = &redact::url(url);
+    let cookies = head.all("cookie").flat_map(|line| line.split("; "));
+    let cookies = cookies.filter_map(|pair| Some((pair.split_once('=')?.0, REDACTED)));
     let mut fields = vec![
         ("method", quoted(method.as_bytes())),
         ("url", quoted(url.as_bytes())),
         ("httpVersion", quoted(head.word(2).as_bytes())),
         ("cookies", pairs(cookies)),
-        ("headers", head.pairs()),
+        ("headers", head.pairs(redact::sent)),
         ("queryString", query(url)),
         ("headersSize", head.size().to_string()),
         ("bodySize", if head.length == 0 { -1 } else { pair.body_length as i64 }.to_string()),
@@ -206,7 +212,10 @@ fn request(method: &str, pair: &Pair, url: &str) -> String {
 /// The format has text only: of what is none, or was too long to be kept whole, the size tells.
 fn posted(head: &Head, body: &[u8]) -> String {
     let kind = head.field("content-type").unwrap_or_default();
-    let text = std::str::from_utf8(body).unwrap_or_default();
+    let mut text = Cow::Borrowed(std::str::from_utf8(body).unwrap_or_default());
+    if kind.to_ascii_lowercase().starts_with("application/x-www-form-urlencoded") {
+        text = redact::form(&text).into();
+    }
     object(&[("mimeType", quoted(kind.as_bytes())), ("text", quoted(text.as_bytes()))])
 }
 
@@ -223,9 +232,9 @@ fn response(record: &Record, head: &Head, last: bool) -> String {
         ("statusText", quoted(head.word(2).as_bytes())),
         ("httpVersion", quoted(head.word(0).as_bytes())),
         ("cookies", format!("[{}]", head.all("set-cookie").filter_map(cookie).collect::<Vec<_>>().join(","))),
-        ("headers", head.pairs()),
+        ("headers", head.pairs(redact::received)),
         ("content", object(&content)),
-        ("redirectURL", quoted(head.field("location").unwrap_or_default().as_bytes())),
+        ("redirectURL", quoted(redact::url(head.field("location").unwrap_or_default()).as_bytes())),
         ("headersSize", head.size().to_string()),
         ("bodySize", if status == 0 { -1 } else { download }.to_string()),
     ])
@@ -234,8 +243,8 @@ fn response(record: &Record, head: &Head, last: bool) -> String {
 /// A Set-Cookie field with the attributes that the format knows.
 fn cookie(line: &str) -> Option<String> {
     let mut parts = line.split(';').map(str::trim);
-    let (name, value) = parts.next()?.split_once('=')?;
-    let mut fields = vec![("name", quoted(name.as_bytes())), ("value", quoted(value.as_bytes()))];
+    let (name, _) = parts.next()?.split_once('=')?;
+    let mut fields = vec![("name", quoted(name.as_bytes())), ("value", quoted(REDACTED.as_bytes()))];
     for part in parts {
         let (name, value) = part.split_once('=').unwrap_or((part, ""));
         match name.to_ascii_lowercase().as_str() {
@@ -315,11 +324,13 @@ mod tests {
             "\"url\":\"http://x/r\"",
             "\"status\":302,\"statusText\":\"Found\"",
             "\"redirectURL\":\"/a?b=c&<d>\"",
-            "\"cookies\":[{\"name\":\"k\",\"value\":\"v\",\"path\":\"/\"}]",
+            "\"cookies\":[{\"name\":\"k\",\"value\":\"(redacted)\",\"path\":\"/\"}]",
             "\"connection\":\"0\",\"_stream\":5,",
             "\"postData\":{\"mimeType\":\"\",\"text\":\"a=b\"}",
             "\"content\":{\"size\":9,\"mimeType\":\"text/plain\",\"compression\":2}",
-            "\"cookies\":[{\"name\":\"k\",\"value\":\"v\"},{\"name\":\"l\",\"value\":\"w\"}]",
+            "\"cookies\":[{\"name\":\"k\",\"value\":\"(redacted)\"},{\"name\":\"l\",\"value\":\"(redacted)\"}]",
+            "{\"name\":\"Cookie\",\"value\":\"(redacted)\"}",
+            "{\"name\":\"Set-Cookie\",\"value\":\"(redacted)\"}",
             "\"method\":\"POST\",\"url\":\"http://x/a?b=c&<d>\",\"httpVersion\":\"HTTP/1.1\"",
             "\"status\":200,\"statusText\":\"All right\"",
             "{\"name\":\"Server\",\"value\":\"\\\"y\\\"\"}",
@@ -347,7 +358,7 @@ mod tests {
     fn attributes_of_cookies() {
         let line =
             "a=b=c; Path=/x; Domain=d; HttpOnly; Secure; Expires=Sun, 06 Nov 1994 08:49:37 GMT; SameSite=Lax";
-        let expected = "{\"name\":\"a\",\"value\":\"b=c\",\"path\":\"/x\",\"domain\":\"d\",\"httpOnly\":true,\
+        let expected = "{\"name\":\"a\",\"value\":\"(redacted)\",\"path\":\"/x\",\"domain\":\"d\",\"httpOnly\":true,\
                         \"secure\":true,\"expires\":\"1994-11-06T08:49:37.000Z\"}";
         assert_eq!(cookie(line).as_deref(), Some(expected));
         let endless = cookie("a=b; expires=Fri, 31 Dec 99999 23:59:59 GMT").unwrap_or_default();

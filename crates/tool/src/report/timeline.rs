@@ -5,6 +5,7 @@
 use super::lanes::{Lane, lanes};
 use super::units::{counted, size, time};
 use super::{PHASES, Record};
+use crate::redact::shown_place;
 use std::time::Duration;
 
 /// Colours of the phases, in their order.
@@ -131,9 +132,11 @@ fn row(record: &Record, y: f64, scale: f64) -> String {
     let failed = record.code != 0;
     let ink = if failed { "fill=\"#b02020\"" } else { "" };
     let base = y + 16.0;
-    let full = marked_up(&record.url);
+    // A picture is shown around: login and query are no part of it.
+    let url = shown_place(&record.url);
+    let full = marked_up(&url);
     let mut out = format!("<g><title>{full}</title>");
-    out.push_str(&label(NAME, base, "start", ink, &shortened(&record.url)));
+    out.push_str(&label(NAME, base, "start", ink, &shortened(&url)));
     let result = if failed { format!("({})", record.code) } else { record.status.to_string() };
     out.push_str(&label(STATUS, base, "middle", ink, &result));
     out.push_str("</g>");
@@ -198,7 +201,7 @@ fn connection(records: &[Record], lane: &Lane, y: f64, scale: f64) -> String {
     for carried in &lane.rows {
         let record = &records[carried.record];
         let stream = record.stream().map_or(String::new(), |stream| format!("stream {stream}: "));
-        out.push_str(&format!("<g><title>{stream}{}</title>", marked_up(&record.url)));
+        out.push_str(&format!("<g><title>{stream}{}</title>", marked_up(&shown_place(&record.url))));
         let (x, top) = (CHART + carried.from.as_secs_f64() * scale, y + STREAM * carried.line as f64);
         phases(record, super::lanes::FIRST_PHASE, x, (top, STREAM - 2.0), scale, &mut out);
         out.push_str("</g>");
@@ -265,6 +268,7 @@ mod tests {
 
     #[test]
     fn a_picture() {
+        let record = || Record { url: "http://me:pw@x/<d>?b=secret".into(), ..record() };
         let reused = Record { reused: true, began: Duration::from_millis(60), ..record() };
         let failed = Record {
             code: 7,
@@ -281,6 +285,7 @@ mod tests {
         assert!(text.contains("connection 0, new, stream 5") && text.contains("connection 0, reused"));
         assert!(text.contains("#0 to 127.0.0.1: 2 transfers, one at a time"), "{text}");
         assert!(text.contains("&lt;d&gt;") && text.contains("no &lt;way&gt;") && !text.contains("<d>"));
+        assert!(!text.contains("pw") && !text.contains("secret") && text.contains("x/&lt;d&gt;?…"), "{text}");
         assert_eq!(text.matches("<g").count(), text.matches("</g>").count());
         assert!(timeline(&[record()], b"x.html").starts_with("<!DOCTYPE html>"));
         assert!(timeline(&[], b"x.svg").starts_with("<svg "));

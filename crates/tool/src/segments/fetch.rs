@@ -1,5 +1,6 @@
 //! The connections of one file: who asks which source for what, what becomes of failures, and the end.
 
+use super::foreign::{may_be_named, stripped};
 use super::journal::Journal;
 use super::part::Part;
 use super::plan::{Growth, PROBE, Plan};
@@ -11,8 +12,8 @@ use crate::message::shown;
 use crate::outcome::message;
 use crate::prepare::{Prepared, Stop, prepare};
 use crate::queue::Item;
-use crate::raw::{Easy, EasyOption};
-use crate::request::{Request, Segments};
+use crate::raw::{Easy, EasyOption, LockData, Share};
+use crate::request::{Clobber, Request, Segments};
 use crate::retry::deadline;
 use crate::run::Run;
 use crate::sink::set_time;
@@ -41,6 +42,9 @@ const TIMED_OUT: i32 = 28;
 const RANGE_ERROR: i32 = 33;
 const RECV_ERROR: i32 = 56;
 
+/// CURLHSTS_ENABLE and CURLHSTS_READONLYFILE
+const HSTS_READ_ONLY: i64 = 3;
+
 struct Connection {
     worker: Rc<Worker>,
     /// What goes with every request.
@@ -57,6 +61,8 @@ struct Fetch<'r> {
     whole: Rc<Whole>,
     /// Has the display and the name of the output, and asks for nothing itself.
     main: Rc<Transfer>,
+    /// For places that the user has not chosen: without his cookies.
+    share_without_cookies: Share,
     connections: Vec<Connection>,
     growth: Growth,
     /// It is fetched in one piece.
@@ -94,7 +100,11 @@ pub fn run(run: &Run, item: Item) -> Result<i32, Stop> {
     let Some(name) = first.transfer.out.borrow().name.clone() else {
         return refuse("--segments needs a file to write to, see --output".into());
     };
-    let (part, journal) = match Part::open(&name) {
+    let keeps = {
+        let out = first.transfer.out.borrow();
+        out.named_by_server && out.clobber != Clobber::Always
+    };
+    let (part, journal) = match Part::open(&name, keeps) {
         Ok(opened) => opened,
         Err(why) => {
             run.env.error_line(&format!("curl: ({WRITE_ERROR}) {why}"));
@@ -113,6 +123,8 @@ impl<'r> Fetch<'r> {
         let mirrors = item.target.mirrors.iter().chain(&item.request.mirrors);
         let urls = std::iter::once(&item.url).chain(mirrors).take(sources::MOST);
         let source = |url: &Bytes| Source { url: url.clone(), ..Source::default() };
+        let share_without_cookies = Share::default();
+        share_without_cookies.set_kind(LockData::Hsts, item.request.options.text("HSTS").is_some());
         let whole = Whole {
             url: item.url.clone(),
             part,
@@ -130,6 +142,7 @@ impl<'r> Fetch<'r> {
             segments,
             whole: Rc::new(whole),
             main: first.transfer,
+            share_without_cookies,
             connections: Vec::new(),
             growth: Growth::default(),
             in_one_piece: false,
@@ -191,8 +204,8 @@ impl<'r> Fetch<'r> {
         if journal.size == 0 {
             return Ok(()); // it was fetched in one piece
         }
-        if journal.url != self.item.url {
-            let why = format!("{part} is of another URL, {}; remove it to begin anew", shown(&journal.url));
+        if !journal.is_of(&self.item.url) {
+            let why = format!("{part} is of another URL, {}; remove it to begin anew", shown(&journal.place));
             return Err((WRITE_ERROR, why));
         }
         if !journal.marks.bind() && self.whole.sums.borrow().is_empty() {
@@ -303,8 +316,20 @@ impl<'r> Fetch<'r> {
         let fits = |one: &Connection| one.worker.source.get() == source;
         if !self.connections.get(number).is_some_and(fits) {
             let item = self.item_of(source);
-            let prepared = prepare(&self.run.env, &self.run.share, item, true, &mut None)
+            let foreign = self.is_foreign(source);
+            let share = if foreign { &self.share_without_cookies } else { &self.run.share };
+            let prepared = prepare(&self.run.env, share, item, true, &mut None)
                 .map_err(|_| (FAILED_INIT, "a source can't be prepared".to_owned()))?;
+            if foreign {
+                // The user's own connection writes the file.
+                let set = prepared
+                    .easy
+                    .state()
+                    .settings
+                    .borrow_mut()
+                    .set_long(EasyOption::HstsCtrl, HSTS_READ_ONLY);
+                debug_assert!(set.is_ok(), "these bits are known");
+            }
             self.adopt(number, source, prepared);
         }
         let connection = &mut self.connections[number];
@@ -344,19 +369,20 @@ impl<'r> Fetch<'r> {
         Ok(())
     }
 
-    /// What is asked of a source. What proves who the user is goes to the place that he named first, and to no mirror.
+    /// Whether a source is one that the user has not chosen. The only one that he has is the URL of the command line.
+    fn is_foreign(&self, source: usize) -> bool {
+        source > 0 || self.item.target.url_by_document
+    }
+
+    /// The request for a source. Nothing of the user's goes to a foreign one.
     fn item_of(&self, source: usize) -> Item {
         let mut item = Item { first: false, ..self.item.clone() };
         item.target.sums.clear();
-        let mut request = Request { checksum_files: Vec::new(), ..(*item.request).clone() };
-        if source > 0 {
-            item.url = self.whole.sources.borrow()[source].url.clone();
-            for name in PERSONAL {
-                request.options.clear(name);
-            }
-            request.cookies.clear();
-        }
-        item.request = Rc::new(request);
+        item.url = self.whole.sources.borrow()[source].url.clone();
+        item.request = Rc::new(match self.is_foreign(source) {
+            true => stripped(&item.request),
+            false => Request { checksum_files: Vec::new(), ..(*item.request).clone() },
+        });
         item
     }
 
@@ -438,10 +464,8 @@ impl<'r> Fetch<'r> {
         let known_sum = !self.item.target.sums.is_empty() || !self.item.request.checksum_files.is_empty();
         let mut sources = self.whole.sources.borrow_mut();
         for (_, url) in named {
-            let scheme =
-                |text: &[u8]| url.get(..text.len()).is_some_and(|start| start.eq_ignore_ascii_case(text));
-            let open = scheme(b"http://") || scheme(b"ftp://");
-            let allowed = scheme(b"https://") || open && (!protected || known_sum);
+            let safe = url.get(..8).is_some_and(|start| start.eq_ignore_ascii_case(b"https://"));
+            let allowed = may_be_named(&url) && (safe || !protected || known_sum);
             if allowed && sources.len() < sources::MOST && sources.iter().all(|source| source.url != url) {
                 sources.push(Source { url, ..Source::default() });
             }
@@ -529,12 +553,7 @@ impl<'r> Fetch<'r> {
         if there == self.told {
             return Ok(());
         }
-        let journal = Journal {
-            url: self.item.url.clone(),
-            size: plan.size(),
-            marks: marks.clone(),
-            done: plan.done().clone(),
-        };
+        let journal = Journal::new(&self.item.url, plan.size(), marks.clone(), plan.done().clone());
         self.whole.part.tell(&journal).map_err(|why| (WRITE_ERROR, why))?;
         self.told = there;
         Ok(())
@@ -615,21 +634,3 @@ fn fatal(fault: Fault) -> (i32, String) {
         Fault::GivenAway | Fault::InOnePiece => (RECV_ERROR, String::new()),
     }
 }
-
-/// Options that say who the user is, or are about one server.
-const PERSONAL: [&str; 14] = [
-    "USERPWD",
-    "XOAUTH2_BEARER",
-    "HTTPAUTH",
-    "HTTPHEADER",
-    "AWS_SIGV4",
-    "REFERER",
-    "REQUEST_TARGET",
-    "SSLCERT",
-    "key",
-    "HTTPSIG_KEY",
-    "HTTPSIG_KEYID",
-    "LOGIN_OPTIONS",
-    "UNIX_SOCKET_PATH",
-    "ABSTRACT_UNIX_SOCKET",
-];

@@ -1,26 +1,41 @@
-//! What stands beside a part file: of which file it is, and which of its bytes are there. It is replaced as a whole, and only after
-//! the bytes it tells of were written, so that it is true at any moment.
+//! The journal beside a part file: of which file it is, and which of its bytes are there. It is replaced as a whole, and only after
+//! the bytes it lists were written, so that it is true at any moment. Of the URL it has the place, and a sum of all but the login.
 
 use super::plan::{Span, Spans};
+use crate::bytes::Bytes;
 use crate::raw::hex;
+use crate::redact;
 use crate::resume::Marks;
 use crate::seal::{seal, unseal};
+use sha2::{Digest, Sha256};
 
-const FIRST_LINE: &str = "warmwire part file 1";
+const FIRST_LINE: &str = "warmwire part file 2";
 /// A journal beyond this is not ours.
 pub const LONGEST: u64 = 4 << 20;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Journal {
-    pub url: Vec<u8>,
+    /// The URL without login, query and fragment.
+    pub place: Bytes,
+    /// A sum of the URL without its login.
+    pub key: String,
     pub size: u64,
     pub marks: Marks,
     pub done: Spans,
 }
 
 impl Journal {
+    pub fn new(url: &[u8], size: u64, marks: Marks, done: Spans) -> Journal {
+        Journal { place: redact::place(url), key: key(url), size, marks, done }
+    }
+
+    pub fn is_of(&self, url: &[u8]) -> bool {
+        self.key == key(url)
+    }
+
     pub fn text(&self) -> String {
-        let mut text = format!("{FIRST_LINE}\nurl {}\nsize {}\n", hex::encode(&self.url), self.size);
+        let (place, key) = (hex::encode(&self.place), &self.key);
+        let mut text = format!("{FIRST_LINE}\nplace {place}\nkey {key}\nsize {}\n", self.size);
         if let Some(validator) = &self.marks.validator {
             text.push_str(&format!("validator {}\n", hex::encode(validator)));
         }
@@ -39,12 +54,13 @@ impl Journal {
         if lines.next() != Some(FIRST_LINE) {
             return None;
         }
-        let (mut url, mut size, mut done) = (None, None, Vec::new());
+        let (mut place, mut url_key, mut size, mut done) = (None, None, None, Vec::new());
         let (mut validator, mut time) = (None, None);
         for line in lines {
             let (key, value) = line.split_once(' ')?;
             match key {
-                "url" => url = Some(hex::decode(value.as_bytes())?),
+                "place" => place = Some(hex::decode(value.as_bytes())?),
+                "key" => url_key = Some(value.to_owned()),
                 "size" => size = Some(value.parse().ok()?),
                 "validator" => validator = Some(hex::decode(value.as_bytes())?),
                 "time" => time = Some(value.parse().ok()?),
@@ -57,8 +73,13 @@ impl Journal {
         }
         let (size, done) = (size?, Spans::new(done)?);
         let marks = Marks { validator, time, size: Some(size) };
-        (done.end() <= size).then_some(Journal { url: url?, size, marks, done })
+        let (place, key) = (place?, url_key?);
+        (done.end() <= size).then_some(Journal { place, key, size, marks, done })
     }
+}
+
+fn key(url: &[u8]) -> String {
+    hex::encode(&Sha256::digest(redact::without_login(url)))
 }
 
 #[cfg(test)]
@@ -68,7 +89,18 @@ mod tests {
     fn journal() -> Journal {
         let done = Spans::new(vec![Span { start: 0, end: 5 }, Span { start: 7, end: 90 }]).unwrap();
         let marks = Marks { validator: Some(b"\"a b\"".to_vec()), time: Some(-5), size: Some(100) };
-        Journal { url: b"http://h/\xff".to_vec(), size: 100, marks, done }
+        Journal::new(b"http://me:secret@h/\xff?token=secret", 100, marks, done)
+    }
+
+    #[test]
+    fn no_secret_of_the_url_is_in_it() {
+        let text = journal().text();
+        assert!(!text.contains(&hex::encode(b"secret")) && !text.contains("secret"), "{text}");
+        assert!(journal().is_of(b"http://you@h/\xff?token=secret"));
+        assert!(
+            !journal().is_of(b"http://me:secret@h/\xff?token=other") && !journal().is_of(b"http://h/\xff")
+        );
+        assert_eq!(journal().place, b"http://h/\xff");
     }
 
     #[test]
@@ -90,7 +122,7 @@ mod tests {
             let changed = String::from_utf8(bytes).unwrap();
             assert_eq!(Journal::parse(&changed), None, "{changed}");
         }
-        let head = format!("{FIRST_LINE}\nurl 61\n");
+        let head = format!("{FIRST_LINE}\nplace 61\nkey 62\n");
         assert!(Journal::parse(&seal(&format!("{head}size 5\n"))).is_some());
         for body in [
             "",

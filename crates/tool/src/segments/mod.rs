@@ -1,6 +1,7 @@
 //! `--segments`, `--mirror` and `--metalink4`: one file over several connections and from several places.
 
 mod fetch;
+mod foreign;
 mod journal;
 mod part;
 mod plan;

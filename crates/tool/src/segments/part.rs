@@ -6,7 +6,8 @@ use crate::message::{os_text, shown};
 use crate::raw::is_device;
 use crate::system::{self, path};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, Write};
+use std::path::Path;
 
 /// A file that is being put together.
 pub struct Part {
@@ -16,6 +17,8 @@ pub struct Part {
     part: Bytes,
     journal: Bytes,
     next_journal: Bytes,
+    /// A file that has the name already stays.
+    keeps: bool,
 }
 
 fn failed(what: &str, name: &[u8], error: &io::Error) -> String {
@@ -23,8 +26,12 @@ fn failed(what: &str, name: &[u8], error: &io::Error) -> String {
 }
 
 impl Part {
-    /// Opens what is there or makes it, and locks it; with the journal, if something was begun. Or words on why that can't be.
-    pub fn open(name: &[u8]) -> Result<(Part, Option<Journal>), String> {
+    /// Opens the part file or makes it, and locks it; with the journal, if something was begun. With `keeps` no file of that name
+    /// may be there. The error says in words why it can't be had.
+    pub fn open(name: &[u8], keeps: bool) -> Result<(Part, Option<Journal>), String> {
+        if keeps && fs::symlink_metadata(path(name)).is_ok() {
+            return Err(taken(name));
+        }
         if is_device(path(name)) {
             return Err(format!("{} is no file, and what comes in pieces needs one", shown(name)));
         }
@@ -33,7 +40,7 @@ impl Part {
         let next_journal = [name, b".part.journal.new"].concat();
         let file = lock(&part)?;
         let length = file.metadata().map_err(|error| failed("read", &part, &error))?.len();
-        let this = Part { file, name: name.to_vec(), part, journal, next_journal };
+        let this = Part { file, name: name.to_vec(), part, journal, next_journal, keeps };
         let begun = this.read_journal()?;
         let (shown_part, shown_journal) = (shown(&this.part), shown(&this.journal));
         match begun {
@@ -49,8 +56,8 @@ impl Part {
 
     fn read_journal(&self) -> Result<Option<Journal>, String> {
         let mut text = String::new();
-        let read =
-            File::open(path(&self.journal)).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
+        let opened = system::open_own(path(&self.journal), OpenOptions::new().read(true));
+        let read = opened.and_then(|file| file.take(LONGEST).read_to_string(&mut text));
         match read {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {}
@@ -75,7 +82,9 @@ impl Part {
     }
 
     pub fn tell(&self, journal: &Journal) -> Result<(), String> {
-        let written = fs::write(path(&self.next_journal), journal.text())
+        let written = self
+            .new_journal()
+            .and_then(|mut file| file.write_all(journal.text().as_bytes()))
             .and_then(|()| fs::rename(path(&self.next_journal), path(&self.journal)));
         written.map_err(|error| {
             let _ = fs::remove_file(path(&self.next_journal));
@@ -83,9 +92,24 @@ impl Part {
         })
     }
 
-    /// From the beginning.
+    /// A file that nobody else has made, for this user alone. One that a killed process left is removed; the lock says so.
+    fn new_journal(&self) -> io::Result<File> {
+        let next = path(&self.next_journal);
+        let create = || system::private(OpenOptions::new().write(true).create_new(true)).open(next);
+        match create() {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                fs::remove_file(next)?;
+                create()
+            }
+            other => other,
+        }
+    }
+
+    /// Reads the part from its beginning.
     pub fn reader(&self) -> io::Result<File> {
-        File::open(path(&self.part))
+        let mut file = self.file.try_clone()?;
+        file.rewind()?;
+        Ok(file)
     }
 
     pub fn name(&self) -> String {
@@ -94,8 +118,15 @@ impl Part {
 
     /// The part becomes the file.
     pub fn finish(&self) -> Result<(), String> {
-        fs::rename(path(&self.part), path(&self.name))
-            .map_err(|error| failed("rename", &self.part, &error))?;
+        let (part, name) = (path(&self.part), path(&self.name));
+        if !system::is_called(&self.file, part) {
+            return Err(format!("{} is not the file any more that was written", shown(&self.part)));
+        }
+        let renamed = if self.keeps { system::rename_new(part, name) } else { fs::rename(part, name) };
+        renamed.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => taken(&self.name),
+            _ => failed("rename", &self.part, &error),
+        })?;
         let _ = fs::remove_file(path(&self.journal));
         Ok(())
     }
@@ -107,24 +138,47 @@ impl Part {
     }
 }
 
-/// The part file, which no other process has.
+fn taken(name: &[u8]) -> String {
+    let name = shown(name);
+    format!("{name} exists, and a name that a Metalink chose overwrites nothing; see --output and --clobber")
+}
+
+/// Opens the part file, which no other process has.
 fn lock(part: &[u8]) -> Result<File, String> {
     loop {
-        let taken = || format!("{} is being fetched by another process", shown(part));
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        let file = system::to_hold(&mut options)
-            .open(path(part))
-            .map_err(|error| if system::is_held(&error) { taken() } else { failed("open", part, &error) })?;
+        let held = || format!("{} is being fetched by another process", shown(part));
+        let file = match open(path(part)) {
+            Ok(file) => file,
+            // Somebody was faster.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            Err(error) if system::is_held(&error) => return Err(held()),
+            Err(error) => return Err(failed("open", part, &error)),
+        };
         if !system::hold(&file) {
-            return Err(taken());
+            return Err(held());
         }
-        // Whoever had it may have renamed it in between.
+        // The process that had it may have renamed it in between.
         if system::is_called(&file, path(part)) {
             return Ok(file);
         }
         if fs::symlink_metadata(path(part)).is_ok_and(|meta| !meta.is_file()) {
             return Err(format!("{} is no regular file", shown(part)));
         }
+    }
+}
+
+/// What is there must be this user's own, and what is not there is made by this process: in a folder that others may write to,
+/// nobody can have it written to a file of his choice.
+fn open(part: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    match system::open_own(part, system::to_hold(&mut options)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            system::open_own(part, options.create_new(true))
+        }
+        Ok(file) if system::has_other_names(&file)? => {
+            Err(io::Error::new(io::ErrorKind::PermissionDenied, "The file has other names, too"))
+        }
+        other => other,
     }
 }

@@ -1,12 +1,15 @@
 //! Where else a file is: Metalink 4 (RFC 5854) and Link fields (RFC 6249 and 8288).
 
+use super::foreign::may_be_named;
 use crate::bytes::Bytes;
 use crate::checksum::sum::{Algorithm, Sum};
+use crate::message::shown;
+use crate::names;
 
 /// One file of a Metalink document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
-    pub name: String,
+    pub name: Bytes,
     /// In the order of their priority.
     pub urls: Vec<Bytes>,
     pub sums: Vec<Sum>,
@@ -31,12 +34,9 @@ pub fn metalink(text: &str) -> Result<Vec<Described>, String> {
 }
 
 fn described(file: roxmltree::Node<'_, '_>) -> Result<Described, String> {
-    let name = file.attribute("name").unwrap_or_default();
     // RFC 5854, section 4.1.2.1: no name may lead out of the folder; here none leads into another either.
-    let name = name.rsplit('/').next().unwrap_or_default();
-    if matches!(name, "" | "." | "..") || name.contains(['\\', '\0', '\n', '\r']) {
-        return Err("a Metalink with a file that can't be named so".into());
-    }
+    let name = names::from_document(file.attribute("name").unwrap_or_default().as_bytes())
+        .ok_or("a Metalink with a file that can't be named so")?;
     let of = |tag: &'static str| file.children().filter(move |node| node.has_tag_name((NAMESPACE, tag)));
     let text = |node: roxmltree::Node<'_, '_>| node.text().unwrap_or_default().trim().to_owned();
     let mut urls: Vec<(u32, Bytes)> = of("url")
@@ -46,15 +46,16 @@ fn described(file: roxmltree::Node<'_, '_>) -> Result<Described, String> {
         })
         .collect();
     urls.sort_by_key(|(priority, _)| *priority);
-    let urls: Vec<Bytes> = urls.into_iter().map(|(_, url)| url).take(MOST).collect();
+    let urls: Vec<Bytes> =
+        urls.into_iter().map(|(_, url)| url).filter(|url| may_be_named(url)).take(MOST).collect();
     if urls.is_empty() {
-        return Err(format!("a Metalink without URLs for {name}"));
+        return Err(format!("a Metalink without URLs of HTTP or FTP for {}", shown(&name)));
     }
     let sums = of("hash").filter_map(|node| {
         let algorithm = Algorithm::from_name(node.attribute("type")?.as_bytes())?;
         Sum::of_hex(algorithm, text(node).as_bytes())
     });
-    Ok(Described { name: name.to_owned(), urls, sums: sums.collect() })
+    Ok(Described { name, urls, sums: sums.collect() })
 }
 
 /// The URLs of a Link field whose relation is `duplicate`, by their `pri`.
@@ -122,7 +123,7 @@ mod tests {
             <url location="de" priority="2">ftp://h/b?x=1&amp;y</url><url priority="1"> http://h/a </url><url>http://h/c</url>
             </file></metalink>"#;
         let files = metalink(text).unwrap();
-        assert_eq!(files[0].name, "example.ext");
+        assert_eq!(files[0].name, b"example.ext");
         assert_eq!(
             files[0].urls,
             [b"http://h/a".to_vec(), b"ftp://h/b?x=1&y".to_vec(), b"http://h/c".to_vec()]
@@ -138,8 +139,20 @@ mod tests {
             ("<metalink".to_owned(), "no Metalink: "),
             ("<metalink/>".to_owned(), "no Metalink of version 4"),
             (file(""), "a Metalink without files"),
-            (file("<file name=\"..\"><url>u</url></file>"), "a Metalink with a file that can't be named so"),
-            (file("<file name=\"a\"/>"), "a Metalink without URLs for a"),
+            (
+                file("<file name=\"..\"><url>http://h/</url></file>"),
+                "a Metalink with a file that can't be named so",
+            ),
+            (file("<file name=\"a\"/>"), "a Metalink without URLs of HTTP or FTP for a"),
+            (
+                file("<file name=\"a\"><url>file:///etc/passwd</url></file>"),
+                "a Metalink without URLs of HTTP",
+            ),
+            (
+                file("<file name=\"x/.netrc\"><url>http://h/</url></file>"),
+                "a Metalink with a file that can't",
+            ),
+            (file("<file name=\"-\"><url>http://h/</url></file>"), "a Metalink with a file that can't"),
         ] {
             assert!(metalink(&text).unwrap_err().starts_with(why), "{text}");
         }

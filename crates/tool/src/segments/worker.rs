@@ -249,7 +249,7 @@ impl Whole {
     /// Begins anew: first the journal says whose the part file is, then that is made.
     fn begin(&self, size: u64, marks: Marks) -> Result<(), Fault> {
         self.begun.set(true);
-        let journal = Journal { url: self.url.clone(), size, marks, done: Default::default() };
+        let journal = Journal::new(&self.url, size, marks, Default::default());
         self.part.tell(&journal).map_err(|why| Fault::Fatal(WRITE_ERROR, why))?;
         self.part.begin(size).map_err(|error| disk(&error))
     }

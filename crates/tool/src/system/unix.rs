@@ -4,7 +4,7 @@ use crate::bytes::Bytes;
 use crate::raw::Multi;
 use nix::sys::socket::{setsockopt, sockopt::Priority};
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{CWD, FlockOperation, OFlags, RenameFlags, flock, renameat_with};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto, socket_with, sockopt};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
@@ -72,6 +72,49 @@ pub fn keep_private(folder: &Path) -> io::Result<bool> {
         fs::set_permissions(folder, Permissions::from_mode(0o700))?;
     }
     Ok(true)
+}
+
+/// Opens a regular file of this user's. No symbolic link is followed in its last place, and no pipe is waited for.
+pub fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    let refused = |why: &str| io::Error::new(io::ErrorKind::PermissionDenied, why);
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = options.custom_flags(flags.bits().cast_signed()).open(path).map_err(|error| {
+        match error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) {
+            true => refused("It is a symbolic link"),
+            false => error,
+        }
+    })?;
+    let found = file.metadata()?;
+    match () {
+        () if !found.is_file() => Err(refused("It is no regular file")),
+        () if found.uid() != rustix::process::geteuid().as_raw() => Err(refused("It is somebody else's")),
+        () => Ok(file),
+    }
+}
+
+/// Whether a file can be reached by other names.
+pub fn has_other_names(file: &File) -> io::Result<bool> {
+    Ok(file.metadata()?.nlink() > 1)
+}
+
+/// Renames a file unless the new name is taken, which is an error of the kind AlreadyExists.
+pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // Not every file system can.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => super::rename_over_own(from, to),
+        other => Ok(other?),
+    }
+}
+
+/// Creates a file for this user alone, or empties a file that is there. A plain one of this user's is closed to others.
+pub fn create_private(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    let found = file.metadata()?;
+    let own = found.is_file() && found.uid() == rustix::process::geteuid().as_raw();
+    if own && found.mode() & 0o077 != 0 {
+        file.set_permissions(Permissions::from_mode(0o600))?;
+    }
+    Ok(file)
 }
 
 /// A file that is gone with this process: this user's alone, to be read and written.

@@ -77,6 +77,29 @@ pub fn create(path: &Path) -> io::Result<File> {
     if is_device(path) { OpenOptions::new().write(true).open(path) } else { File::create(path) }
 }
 
+/// Rights decide who may write there; a link is not followed.
+pub fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    let refused = |why: &str| io::Error::new(io::ErrorKind::PermissionDenied, why);
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => Err(refused("It is a symbolic link")),
+        Ok(found) if !found.is_file() => Err(refused("It is no regular file")),
+        _ => options.open(path),
+    }
+}
+
+pub fn has_other_names(file: &File) -> io::Result<bool> {
+    Ok(file::information(file)?.number_of_links() > 1)
+}
+
+pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    super::rename_over_own(from, to)
+}
+
+/// As [`private`].
+pub fn create_private(path: &Path) -> io::Result<File> {
+    create(path)
+}
+
 pub fn open_fleeting(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true).share_mode(0);

@@ -1,0 +1,230 @@
+//! Requests to places that the user has not chosen: mirrors, URLs in Link fields, and the URLs of a Metalink (CVE-2021-22923).
+//! Nothing that says who the user is goes there. A setting is kept only if it is on the list here, so that one that is added
+//! later stays with the user's own URL until somebody decides otherwise.
+
+use crate::options::{Options, Value};
+use crate::request::Request;
+
+/// Options about the network, the proxy, trust, limits and local files. None of them is sent to the server but User-Agent.
+const KEPT: &[&str] = &[
+    "CAINFO",
+    "CAPATH",
+    "CONNECTTIMEOUT_MS",
+    "CONNECT_TO",
+    "CRLFILE",
+    "DEFAULT_PROTOCOL",
+    "DNS_INTERFACE",
+    "DNS_LOCAL_IP4",
+    "DNS_LOCAL_IP6",
+    "DNS_SERVERS",
+    "DOH_SSL_VERIFYSTATUS",
+    "DOH_URL",
+    "ECH",
+    "FTPPORT",
+    "FTP_FILEMETHOD",
+    "FTP_SKIP_PASV_IP",
+    "FTP_USE_EPRT",
+    "FTP_USE_EPSV",
+    "FTP_USE_PRET",
+    "HAPPY_EYEBALLS_TIMEOUT_MS",
+    "HSTS",
+    "HTTP09_ALLOWED",
+    "HTTPPROXYTUNNEL",
+    "HTTP_VERSION",
+    "INTERFACE",
+    "IPRESOLVE",
+    "LOCALPORT",
+    "LOCALPORTRANGE",
+    "LOW_SPEED_LIMIT",
+    "LOW_SPEED_TIME",
+    "MAXFILESIZE_LARGE",
+    "MAXREDIRS",
+    "MAX_RECV_SPEED_LARGE",
+    "NOPROXY",
+    "PATH_AS_IS",
+    "PINNEDPUBLICKEY",
+    "PRE_PROXY",
+    "PROTOCOLS_STR",
+    "PROXY",
+    "PROXYTYPE",
+    "PROXYUSERPWD",
+    "PROXY_CAINFO",
+    "PROXY_CAPATH",
+    "PROXY_CRLFILE",
+    "PROXY_KEYPASSWD",
+    "PROXY_PINNEDPUBLICKEY",
+    "PROXY_SERVICE_NAME",
+    "PROXY_SSLCERT",
+    "PROXY_SSLCERTTYPE",
+    "PROXY_SSLKEY",
+    "PROXY_SSLKEYTYPE",
+    "PROXY_SSLVERSION",
+    "PROXY_SSL_CIPHER_LIST",
+    "PROXY_SSL_OPTIONS",
+    "PROXY_TLS13_CIPHERS",
+    "REDIR_PROTOCOLS_STR",
+    "RESOLVE",
+    "SOCKS5_AUTH",
+    "SOCKS5_GSSAPI_NEC",
+    "SSL_CIPHER_LIST",
+    "SSL_EC_CURVES",
+    "SSL_ENABLE_ALPN",
+    "SSL_SESSIONID_CACHE",
+    "SSL_SIGNATURE_ALGORITHMS",
+    "SSL_VERIFYSTATUS",
+    "SUPPRESS_CONNECT_HEADERS",
+    "TCP_FASTOPEN",
+    "TCP_KEEPALIVE",
+    "TCP_KEEPCNT",
+    "TCP_NODELAY",
+    "TIMEOUT_MS",
+    "TLS13_CIPHERS",
+    "USERAGENT",
+    "dump-header",
+    "etag-save",
+    "ip-tos",
+    "keepalive-time",
+    "output-dir",
+    "vlan-priority",
+    "write-out",
+];
+
+/// CURLSSLOPT_AUTO_CLIENT_CERT: a certificate of the user's is looked for and shown to the server.
+const AUTO_CLIENT_CERT: i64 = 1 << 5;
+
+/// Schemes of URLs that a document or a server may name. Others reach the user's files, keys or agents.
+const SCHEMES: [&str; 4] = ["https", "http", "ftps", "ftp"];
+
+/// Whether a document may name this URL: one of a few schemes, written out.
+pub fn may_be_named(url: &[u8]) -> bool {
+    let starts = |scheme: &str| {
+        let mark = [scheme.as_bytes(), b"://"].concat();
+        url.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(&mark))
+    };
+    SCHEMES.iter().any(|scheme| starts(scheme))
+}
+
+/// The request without everything that is the user's.
+pub fn stripped(request: &Request) -> Request {
+    Request {
+        options: options(&request.options),
+        clobber: request.clobber,
+        create_dirs: request.create_dirs,
+        deadline_ms: request.deadline_ms,
+        doh_insecure: request.doh_insecure,
+        fail: request.fail,
+        follow: request.follow,
+        ftp_ccc: request.ftp_ccc,
+        insecure: request.insecure,
+        mptcp: request.mptcp,
+        no_buffer: request.no_buffer,
+        proxy_auth: request.proxy_auth.clone(),
+        proxy_insecure: request.proxy_insecure,
+        remote_time: request.remote_time,
+        ssl_control: request.ssl_control,
+        ssl_required: request.ssl_required,
+        ssl_try: request.ssl_try,
+        tls_max: request.tls_max,
+        tls_min: request.tls_min,
+        verify_digest: request.verify_digest,
+        ..Request::new()
+    }
+}
+
+fn options(all: &Options) -> Options {
+    let mut kept = Options::default();
+    for (name, value) in all.iter().filter(|(name, _)| KEPT.contains(name)) {
+        kept.set(name, value.clone());
+    }
+    if let Some(bits) = all.long("SSL_OPTIONS") {
+        kept.set_long("SSL_OPTIONS", bits & !AUTO_CLIENT_CERT);
+    }
+    // A proxy hands other fields on to the server; this one it keeps (RFC 9110, section 11.7.2).
+    let login = |line: &&Vec<u8>| {
+        let name = b"Proxy-Authorization:";
+        line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
+    };
+    let for_proxy: Vec<_> = all.list("PROXYHEADER").iter().filter(login).cloned().collect();
+    if !for_proxy.is_empty() {
+        kept.set("PROXYHEADER", Value::List(for_proxy));
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flags::{self, Set};
+
+    /// Names of all options that flags set by declaration alone.
+    fn declared() -> Vec<&'static str> {
+        let named = flags::all().filter_map(|flag| match flag.set {
+            Set::Text(name) | Set::ExistingFile(name) | Set::AnyText(name) | Set::List(name) => Some(name),
+            Set::On(name) | Set::Off(name) | Set::Millis(name) | Set::Number(name) => Some(name),
+            Set::Bits(name, _) | Set::Fixed(name, _) => Some(name),
+            _ => None,
+        });
+        named.collect()
+    }
+
+    #[test]
+    fn unknown_settings_stay_with_the_user() {
+        let mut request = Request::new();
+        for name in declared().into_iter().chain(["HTTPHEADER", "SSLCERT", "XOAUTH2_BEARER", "A_NEW_OPTION"])
+        {
+            request.options.set_text(name, b"x");
+        }
+        request
+            .options
+            .set("PROXYHEADER", Value::List(vec![b"X-Key: 1".into(), b"proxy-authorization: 2".into()]));
+        request.options.set_long("SSL_OPTIONS", AUTO_CLIENT_CERT | 1);
+        (request.netrc, request.post, request.query) = (true, Some(b"x".into()), Some(b"y".into()));
+        request.cookies.push(b"a=b".into());
+        request.cookie_files.push(b"jar".into());
+        let kept = stripped(&request);
+        for name in [
+            "USERPWD",
+            "HTTPAUTH",
+            "HTTPHEADER",
+            "SSLCERT",
+            "key",
+            "KEYPASSWD",
+            "XOAUTH2_BEARER",
+            "REFERER",
+            "COOKIEJAR",
+            "NETRC_FILE",
+            "LOGIN_OPTIONS",
+            "SASL_AUTHZID",
+            "HTTPSIG_KEYID",
+            "FTP_ACCOUNT",
+            "FTP_ALTERNATIVE_TO_USER",
+            "QUOTE",
+            "UNIX_SOCKET_PATH",
+            "SSH_PUBLIC_KEYFILE",
+            "A_NEW_OPTION",
+            "HAPROXY_CLIENT_IP",
+            "etag-compare",
+            "GSSAPI_DELEGATION",
+            "SERVICE_NAME",
+        ] {
+            assert_eq!(kept.options.get(name), None, "{name}");
+        }
+        for name in ["PROXY", "PROXYUSERPWD", "CAINFO", "TIMEOUT_MS", "USERAGENT"] {
+            assert!(kept.options.get(name).is_some() == request.options.get(name).is_some(), "{name}");
+        }
+        assert_eq!(kept.options.list("PROXYHEADER"), [b"proxy-authorization: 2".to_vec()]);
+        assert_eq!(kept.options.long("SSL_OPTIONS"), Some(1));
+        assert!(!kept.netrc && kept.post.is_none() && kept.query.is_none());
+        assert!(kept.cookies.is_empty() && kept.cookie_files.is_empty());
+    }
+
+    #[test]
+    fn documents_name_no_local_things() {
+        for url in ["http://h/", "HTTPS://h/", "ftp://h/f", "ftps://h/f"] {
+            assert!(may_be_named(url.as_bytes()), "{url}");
+        }
+        for url in ["file:///etc/passwd", "sftp://h/f", "h/f", "http:/h", "dict://h/", "", "ldap://h/", "-"] {
+            assert!(!may_be_named(url.as_bytes()), "{url}");
+        }
+    }
+}
