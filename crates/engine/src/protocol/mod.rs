@@ -8,6 +8,7 @@ mod http;
 mod imap;
 mod ldap;
 mod mqtt;
+mod next;
 mod pop3;
 mod rtsp;
 mod smtp;
@@ -15,31 +16,15 @@ mod ssh;
 mod telnet;
 mod tftp;
 
-use std::future::poll_fn;
 use std::hint::cold_path;
 
 use tables::scheme::Family;
-use wire::url::Url;
-
-use crate::error::{Error, Result};
-use crate::own_connection::OwnConnection;
-use crate::transfer::Transfer;
-use crate::transfer::body::send_failed;
 use tables::{Code, EasyOption as O};
 
-/// What follows a request.
-#[derive(Default)]
-pub enum Next {
-    /// Nothing: the transfer is complete.
-    #[default]
-    Done,
-    /// A redirect.
-    Follow(Box<Url>),
-    /// The same URL once more (authentication, a refused expectation).
-    Again,
-    /// The reply was read to its end and its connection can serve again, but the transfer fails: too many redirects.
-    Stop(Error),
-}
+use crate::error::{Error, Result};
+use crate::transfer::Transfer;
+pub use next::Next;
+use next::give;
 
 /// Runs one request of the transfer's current URL.
 // exhaustive: schemes
@@ -124,18 +109,6 @@ async fn connect_only(t: &mut Transfer) -> Result<Next> {
         _ => Box::pin(t.connect(false)).await?.into_whole()?.into_connection(),
     };
     give(t, connection).await
-}
-
-/// The connection is the application's from here on.
-async fn give(t: &Transfer, mut connection: net::Connection) -> Result<Next> {
-    // Nobody flushes after this: a layer may hold the end of its handshake back for the first bytes written, and the server
-    // may be the one that speaks first.
-    let filter = connection.filter();
-    poll_fn(|cx| filter.poll_flush(cx)).await.map_err(|e| send_failed(&e))?;
-    // Not dropped under the borrow: closing the one before it calls the application.
-    let before = t.easy.connected.replace(Some(Box::new(OwnConnection::new(connection))));
-    drop(before);
-    Ok(Next::Done)
 }
 
 /// What the future of an HTTP request takes, apart from the transfer itself.

@@ -1,7 +1,8 @@
-//! rtsp:// (RFC 2326): one request of those that CURLOPT_RTSP_REQUEST(3) names, and its reply. Both are HTTP's and go the way
-//! of HTTP, but for what stands here: the head of a request, the fields that number it and name its session, and the packets
-//! that come between messages, each of which goes to the application as soon as all of it has come
-//! (CURLOPT_INTERLEAVEFUNCTION(3)). Connections remember on which channels packets may come.
+//! rtsp:// (RFC 2326): one request of those that CURLOPT_RTSP_REQUEST(3) names, and its reply.
+//!
+//! Messages are HTTP's, so the steps of an exchange are taken from `http`. RTSP's own are the head of a request, the fields that
+//! number it and name its session, and the packets between messages, each of which goes to the application as soon as all of it
+//! has come (CURLOPT_INTERLEAVEFUNCTION(3)). Connections remember on which channels packets may come.
 
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -9,14 +10,14 @@ use std::task::{Context, Poll, ready};
 
 use net::Carried;
 use net::Whole;
-use net::exchange::{Exchange, RequestBody, RequestHead};
+use net::exchange::{Dialect, Exchange, RequestBody, RequestHead};
 use runtime::Idle;
 use tables::{Code, EasyOption as O};
 use wire::http1::HeaderLine;
 use wire::rtsp::{self, Channels, Front, Method};
 
-use super::Next;
-use super::http::{self, Custom, Head, Request, Talk};
+use super::http::{self, Custom, Ended, Head, Heads, Request, Response, Talk};
+use super::next::Next;
 use crate::callbacks::Written;
 use crate::error::{Error, Result};
 use crate::settings::Method as BodyMethod;
@@ -47,9 +48,9 @@ impl net::Memory for Memory {
     }
 }
 
-/// What a transfer knows of the request in progress.
+/// The request in progress.
 #[derive(Default)]
-pub struct State {
+struct State {
     memory: Memory,
     /// CSeq of the request, and of what answered it.
     sent: i64,
@@ -65,7 +66,57 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
         return receive(t).await.map(|()| Next::Done);
     }
     t.method = body_method(t, method);
-    http::run(t).await
+    http::replayed(t, request_and_reply).await
+}
+
+/// Sends the request and reads the reply.
+async fn request_and_reply(t: &mut Transfer, fresh: bool) -> Result<Next> {
+    let (mut link, reused) = http::obtain(t, fresh).await?;
+    let mut state = State { memory: take_memory(&mut link), ..State::default() };
+    http::prepare(t, &mut link, reused).await?;
+    let request = request(t, &link, &mut state)?;
+    http::bind(t, &mut link)?;
+    http::begin(t);
+    let mut talk = Talk::begin(t, &mut link, request, reused, Dialect::Rtsp);
+    // What came on the connection before is read first.
+    talk.exchange.unread(&std::mem::take(&mut state.memory.unread));
+    let early_data = t.is_ahead();
+    match converse(t, &mut talk, &mut state).await.map_err(|e| t.late_failure(e)) {
+        Ok((next, keep)) => {
+            let memory = Some(Box::new(state.memory) as Box<dyn net::Memory>);
+            let again = matches!(next, Next::Again);
+            http::end(t, link, talk, Ended { keep, again, http10: false, memory });
+            Ok(next)
+        }
+        Err(e) => http::failed(talk, e, early_data),
+    }
+}
+
+/// Reads the reply. Returns what follows it, and whether the connection can carry another request.
+async fn converse(t: &mut Transfer, talk: &mut Talk, state: &mut State) -> Result<(Next, bool)> {
+    let mut response = Response::default();
+    let mut heads = Heads::default();
+    loop {
+        reach_reply(t, talk, &state.memory.channels).await?;
+        let mut on_field = |t: &Transfer, line: &HeaderLine<'_>| field(t, state, line);
+        http::head(t, talk, &mut heads, &mut response, &mut on_field).await?;
+        if !http::is_interim(t, talk, &mut response)? {
+            break;
+        }
+    }
+    response.check(t)?;
+    if http::hears(t) {
+        Box::pin(http::hear(t, talk, &response)).await;
+    }
+    let next = http::next(t, talk, &response)?;
+    let is_last = matches!(next, Next::Done);
+    let keep = http::read(t, talk, &response, is_last).await?;
+    finish(t, talk, state)?;
+    let keep = http::finish(t, talk, &response, &next, keep).await?;
+    if is_last {
+        http::tell_redirect(t, &response);
+    }
+    Ok((next, keep))
 }
 
 fn wanted(t: &Transfer) -> Method {
@@ -92,7 +143,7 @@ fn body_method(t: &Transfer, method: Method) -> BodyMethod {
 }
 
 /// The head of a request, with the fields in curl's order, and its body.
-pub fn request(t: &mut Transfer, link: &Link) -> Result<Request> {
+fn request(t: &mut Transfer, link: &Link, state: &mut State) -> Result<Request> {
     let method = wanted(t);
     let custom = Custom::of(t, link);
     let body = ClientReader::open(&t.easy, t.method)?;
@@ -134,7 +185,6 @@ pub fn request(t: &mut Transfer, link: &Link) -> Result<Request> {
         t.easy.info.borrow_mut().upload_total = size as i64;
     }
     let head = head.end(follows);
-    let state = state(t);
     (state.sent, state.received) = (number, 0);
     let _ = t.easy.settings.borrow_mut().set_long(O::RtspClientCseq, number + 1);
     let bodyless = method == Method::GetParameter && follows == RequestBody::None;
@@ -157,27 +207,16 @@ fn refuse(t: &Transfer, method: Method, custom: &Custom) -> Result<()> {
     Ok(())
 }
 
-fn state(t: &mut Transfer) -> &mut State {
-    let state = t.http.rtsp.get_or_insert_with(|| Box::<State>::default());
-    state.downcast_mut().expect("nobody else puts anything there")
-}
-
-/// The connection of a request is known: what it remembers is the transfer's until [`leave`].
-pub fn take_up(t: &mut Transfer, link: &mut Link) {
+/// Takes what the connection of a request remembers.
+fn take_memory(link: &mut Link) -> Memory {
     let memory = link.lease.whole().and_then(|whole| whole.connection().state.take()?.take::<Memory>());
-    state(t).memory = memory.map(|memory| *memory).unwrap_or_default();
-}
-
-/// What came on the connection before is read first.
-pub fn begin(t: &mut Transfer, exchange: &mut dyn Exchange) {
-    let unread = std::mem::take(&mut state(t).memory.unread);
-    exchange.unread(&unread);
+    memory.map(|memory| *memory).unwrap_or_default()
 }
 
 /// Waits until the head of a reply begins.
-pub async fn reach_reply(t: &mut Transfer, talk: &mut Talk) -> Result<()> {
+async fn reach_reply(t: &mut Transfer, talk: &mut Talk, channels: &Channels) -> Result<()> {
     let mut idling = Idling::default();
-    while clear(t, talk.exchange.as_mut())? != Front::Message {
+    while clear(t, talk.exchange.as_mut(), channels)? != Front::Message {
         poll_fn(|cx| idling.poll_step(&t.easy, cx)).await;
         if !http::more(t, talk).await? {
             return Err(Error::new(Code::GotNothing, "Empty reply from server"));
@@ -187,10 +226,10 @@ pub async fn reach_reply(t: &mut Transfer, talk: &mut Talk) -> Result<()> {
     Ok(())
 }
 
-/// Hands out packets and drops what is neither packet nor message. What stands there then.
-fn clear(t: &mut Transfer, exchange: &mut dyn Exchange) -> Result<Front> {
+/// Hands out packets and drops what is neither packet nor message. Returns what is in front then.
+fn clear(t: &Transfer, exchange: &mut dyn Exchange, channels: &Channels) -> Result<Front> {
     loop {
-        match rtsp::front(exchange.rest(), &state(t).memory.channels, true) {
+        match rtsp::front(exchange.rest(), channels, true) {
             Front::Packet(length) => {
                 hand_out(t, &exchange.rest()[..length])?;
                 exchange.skip(length);
@@ -211,16 +250,16 @@ fn hand_out(t: &Transfer, packet: &[u8]) -> Result<()> {
 }
 
 /// Takes in a field of a reply's head.
-pub fn field(t: &mut Transfer, field: &HeaderLine<'_>) -> Result<()> {
+fn field(t: &Transfer, state: &mut State, field: &HeaderLine<'_>) -> Result<()> {
     if field.is("CSeq") {
         let number = rtsp::sequence_number(field.value)
             .ok_or_else(|| Error::new(Code::RtspCseqError, "Unable to read the CSeq header"))?;
-        state(t).received = number;
+        state.received = number;
         t.easy.rtsp_received.set(number);
     } else if field.is("Session") {
         session(t, field.value)?;
     } else if field.is("Transport") {
-        state(t).memory.channels.announced(field.value);
+        state.memory.channels.announced(field.value);
     }
     Ok(())
 }
@@ -243,32 +282,26 @@ fn session(t: &Transfer, value: &[u8]) -> Result<()> {
 }
 
 /// The reply has been read. Packets behind it are handed out, and what is left belongs to the connection.
-pub fn finish(t: &mut Transfer, talk: &mut Talk) -> Result<()> {
-    let State { sent, received, .. } = *state(t);
+fn finish(t: &Transfer, talk: &mut Talk, state: &mut State) -> Result<()> {
+    let State { sent, received, .. } = *state;
     if sent != received {
         let text = format!("The CSeq of this request {sent} did not match the response {received}");
         return Err(Error::new(Code::RtspCseqError, text));
     }
     let exchange = talk.exchange.as_mut();
-    clear(t, exchange)?;
-    state(t).memory.unread = exchange.rest().to_vec();
+    clear(t, exchange, &state.memory.channels)?;
+    state.memory.unread = exchange.rest().to_vec();
     exchange.skip(exchange.rest().len());
     Ok(())
-}
-
-/// The connection serves on.
-pub fn leave(t: &mut Transfer, whole: &mut Whole) {
-    let memory = std::mem::take(&mut state(t).memory);
-    whole.connection().state = Some(Box::new(memory));
 }
 
 /// CURL_RTSPREQ_RECEIVE: what one read brings, and the rest of a packet that it brings the beginning of.
 async fn receive(t: &mut Transfer) -> Result<()> {
     let mut link = http::connect(t, false).await?;
-    take_up(t, &mut link);
+    let mut memory = take_memory(&mut link);
     let mut whole = link.into_whole()?;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
-    let mut received = std::mem::take(&mut state(t).memory.unread);
+    let mut received = std::mem::take(&mut memory.unread);
     let mut idling = Idling::default();
     loop {
         poll_fn(|cx| idling.poll_step(&t.easy, cx)).await;
@@ -276,12 +309,12 @@ async fn receive(t: &mut Transfer) -> Result<()> {
             return Err(Error::new(Code::RecvError, "Server prematurely closed the RTSP connection."));
         }
         t.mark_first_byte();
-        take_packets(t, &mut received)?;
+        take_packets(t, &mut received, &memory.channels)?;
         if received.is_empty() {
             break;
         }
     }
-    leave(t, &mut whole);
+    whole.connection().state = Some(Box::new(memory));
     t.release(whole);
     Ok(())
 }
@@ -295,11 +328,10 @@ fn poll_fill(cx: &mut Context<'_>, whole: &mut Whole, received: &mut Vec<u8>) ->
 }
 
 /// Hands out all packets, and leaves the beginning of one.
-fn take_packets(t: &mut Transfer, received: &mut Vec<u8>) -> Result<()> {
-    let channels = state(t).memory.channels;
+fn take_packets(t: &Transfer, received: &mut Vec<u8>, channels: &Channels) -> Result<()> {
     let mut at = 0;
     loop {
-        match rtsp::front(&received[at..], &channels, false) {
+        match rtsp::front(&received[at..], channels, false) {
             Front::Packet(length) => {
                 hand_out(t, &received[at..at + length])?;
                 at += length;

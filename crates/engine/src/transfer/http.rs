@@ -1,7 +1,6 @@
 //! What HTTP remembers: with a transfer, from one of its requests to the next, and with a URL, from one transfer to the next.
 //! These are values that a transfer holds for its handler (`protocol::http`), which alone reads and writes them.
 
-use std::any::Any;
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -34,8 +33,13 @@ pub struct Memory {
     pub deflate: Option<Offer>,
     /// What an application that keeps replies has said about this request.
     pub kept_replies: Option<Box<KeptReplies>>,
-    /// What RTSP knows besides, and nobody else.
-    pub rtsp: Option<Box<dyn Any>>,
+}
+
+impl Memory {
+    /// Returns the fields that go with this request on behalf of a kept reply.
+    pub fn conditions(&self) -> &[Vec<u8>] {
+        self.kept_replies.as_ref().map_or(&[], |kept| &kept.conditions)
+    }
 }
 
 /// An application's own replies, for one request.

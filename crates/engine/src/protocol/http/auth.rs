@@ -11,12 +11,12 @@ use net::About;
 use net::tls::binding;
 use tables::{Code, EasyOption as O};
 
-use super::Talk;
 use super::decide::authentication::{self as decide, Asked};
-use super::request::{Custom, write_target};
+use super::proof::{Target, field, write_target};
 use super::response::Response;
+use super::talk::Talk;
 use crate::error::{Error, Result};
-use crate::protocol::Next;
+use crate::protocol::next::Next;
 use crate::settings::Text;
 use crate::transfer::Transfer;
 use crate::transfer::auth::{Answer, Ask, Binding, Heard, Memory, Scheme, Steps};
@@ -127,18 +127,6 @@ fn server(t: &Transfer, about: &About) -> Whom {
     Whom { role: Role::Server, host: String::from_utf8_lossy(&host).into_owned(), channel }
 }
 
-/// What a request says, for schemes that prove it.
-pub struct Target<'a> {
-    /// Method.
-    pub method: &'a [u8],
-    /// Value of the Host field.
-    pub host: &'a [u8],
-    /// The application's own lines.
-    pub custom: &'a Custom,
-    /// What is asked for, if that is not what the URL says.
-    pub uri: Option<&'a [u8]>,
-}
-
 /// The Proxy-Authorization and Authorization fields of a request.
 pub fn fields(t: &mut Transfer, link: &Link, target: &Target<'_>, body: &ClientReader) -> Result<Vec<u8>> {
     let mut out = Vec::new();
@@ -235,14 +223,6 @@ fn server_answer(
     let ask = Ask { peer, login, bearer, method: target.method, uri: &uri, custom };
     let steps = &mut t.http.auth.steps.get_or_insert_default().server;
     t.auth.borrow_mut().server.answer(&ask, steps)
-}
-
-/// Writes one field.
-pub fn field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
-    out.extend_from_slice(name.as_bytes());
-    out.extend_from_slice(b": ");
-    out.extend_from_slice(value);
-    out.extend_from_slice(b"\r\n");
 }
 
 /// Whether a security context waits for what the reply says.

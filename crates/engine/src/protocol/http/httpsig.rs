@@ -6,7 +6,7 @@ use tables::{Code, EasyOption as O};
 use wire::auth::httpsig::{self, Algorithm};
 use wire::{base64, hex};
 
-use super::auth::Target;
+use super::proof::Target;
 use crate::error::{Error, Result};
 use crate::stores::now;
 use crate::transfer::Transfer;

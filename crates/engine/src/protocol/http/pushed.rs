@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use net::exchange::RequestHead;
 
-use super::request::Request;
+use super::message::Request;
 use crate::error::Result;
 use crate::push::Adopted;
 use crate::settings::Method;

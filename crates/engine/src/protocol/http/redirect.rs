@@ -8,7 +8,7 @@ use wire::url::{Url, UrlError, flag};
 use super::decide::redirect::{self as decide, Redirected};
 use super::response::Response;
 use crate::error::{Error, Result};
-use crate::protocol::Next;
+use crate::protocol::next::Next;
 use crate::settings::Text;
 use crate::transfer::Transfer;
 use crate::transfer::prepare::{count, url_error, url_text, without_credentials};

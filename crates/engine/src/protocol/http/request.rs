@@ -4,23 +4,23 @@ use std::borrow::Cow;
 use std::hint::cold_path;
 use std::rc::Rc;
 
-use net::Lease;
 use net::exchange::{RequestBody, RequestHead};
-use tables::constant::{
-    CURL_HTTP_VERSION_1_0, CURL_TIMECOND_IFMODSINCE, CURL_TIMECOND_IFUNMODSINCE, CURL_TIMECOND_LASTMOD,
-};
+use tables::constant::{CURL_TIMECOND_IFMODSINCE, CURL_TIMECOND_IFUNMODSINCE, CURL_TIMECOND_LASTMOD};
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O};
 use wire::date;
-use wire::http1::own_line;
 use wire::url::{Part, Url, flag};
 use wire::ws;
 
 use super::decide::body::{Expect, Expectation, Framing, NoFraming};
-use super::decide::request::{Host, NothingLeft, Own, Part as Partial, Range};
-use super::decide::version::{self, Version};
+use super::decide::request::{Host, NothingLeft, Part as Partial, Range};
+use super::decide::version::Version;
 use super::decide::{body as body_rules, request as rules};
-use super::{auth, rtsp, stored, upgrade};
+use super::fields::{Custom, Head, wants_te};
+use super::message::Request;
+use super::proof::{self, write_target};
+use super::version::{asks_for_http2, is_on_stream, version};
+use super::{auth, upgrade};
 use crate::error::{Error, Result};
 use crate::settings::{Method, Text};
 use crate::stores::altsvc::Alternative;
@@ -33,138 +33,81 @@ use crate::transfer::prepare::{url_text, without_credentials};
 /// Longest head of a request (curl's DYN_HTTP_REQUEST).
 const MAX_REQUEST: usize = 1024 * 1024;
 
-/// A request ready to be sent.
-pub struct Request {
-    /// Request line and fields, and what follows them.
-    pub head: Rc<RequestHead>,
-    /// Its body.
-    pub body: ClientReader,
-    /// The body waits for a go-ahead.
-    pub expects: bool,
-    /// The application has trailers to send.
-    pub trailers: bool,
-    /// The reply has no body.
-    pub head_only: bool,
-}
-
-impl Request {
-    /// Builds the request for the transfer's current URL.
-    pub fn build(t: &mut Transfer, link: &Link) -> Result<Request> {
-        if t.scheme().family() == Family::Rtsp {
-            cold_path();
-            return rtsp::request(t, link);
-        }
-        let custom = Custom::of(t, link);
-        let mut body = ClientReader::open(&t.easy, t.method)?;
-        let name = method_name(t);
-        note_method(t, &name);
-        let on_stream = upgrade::is_on_stream(t, link);
-        let resume = resume_upload(t, &mut body)?;
-        let version = version(t, link);
-        let url = t.url.clone();
-        let host = url.host_field()?;
-        let target = auth::Target { method: &name, host, custom: &custom, uri: None };
-        let authorization = auth::fields(t, link, &target, &body)?;
-        let withheld = t.http.auth.withholds_body;
-        if withheld {
-            body = ClientReader::empty(&t.easy);
-        }
-        if on_stream {
-            cold_path();
-            body = upgrade::frames(t);
-        }
-        let follows = what_follows(t, &custom, &body, version)?;
-        let chunked = follows == RequestBody::Chunked;
-
-        let target = |out: &mut Vec<u8>| request_target(t, link, out);
-        let mut out = match on_stream {
-            true => RequestHead::new(b"CONNECT", upgrade::scheme_on_stream(t), target, version.name()),
-            false => RequestHead::new(&name, t.scheme().name(), target, version.name()),
-        };
-        out.protocol = on_stream.then_some(upgrade::WEBSOCKET);
-        let mut head = Head::new(out, &custom);
-        host_field(t, &mut head, host);
-        head.lines(&authorization);
-        range_field(t, &mut head, resume, body.size);
-        head.unless_custom("User-Agent", t.text(O::Useragent).filter(|name| !name.is_empty()).as_deref());
-        head.unless_custom("Accept", Some(b"*/*"));
-        transfer_coding_field(t, &mut head);
-        head.unless_custom("Accept-Encoding", t.text(O::AcceptEncoding).as_deref());
-        referer_field(t, &mut head);
-        if link.forwarder().is_some() {
-            let connection = custom.value("Proxy-Connection").is_none();
-            if connection {
-                head.field("Proxy-Connection", b"Keep-Alive");
-            }
-        }
-        if chunked && !custom.names("Transfer-Encoding") {
-            head.field("Transfer-Encoding", b"chunked");
-        }
-        alternative_field(link, &mut head);
-        upgrade_fields(t, link, &mut head)?;
-        cookie_field(t, &mut head);
-        time_condition_field(t, &mut head);
-        stored::conditions(t).iter().for_each(|line| head.out.line(&[line]));
-        head.custom_lines(t, &body);
-        let expects = body_fields(t, &mut head, &body, follows, version, withheld);
-        head.connection_field(t, link);
-        head.out.end(follows);
-        if head.out.text().len() > MAX_REQUEST {
-            return Err(Error::new(Code::TooLarge, "The request's head is too large"));
-        }
-        // A request without a body has one of no bytes, as far as the application is told.
-        let size = if withheld || body.is_nothing() { 0 } else { body.size.map_or(-1, |s| s as i64) };
-        t.easy.info.borrow_mut().upload_total = size;
-        let head = Rc::new(head.out);
-        let open = rules::has_open_end(follows, version, body.size, on_stream);
-        if open {
-            body.end_ends_it();
-        }
-        let request = Request {
-            head,
-            body,
-            expects,
-            trailers: open,
-            head_only: t.method == Method::Head || t.on(O::Nobody),
-        };
-        super::request_cache::keep(t, link, &request);
-        Ok(request)
+/// Builds the request for the transfer's current URL.
+pub fn build(t: &mut Transfer, link: &Link) -> Result<Request> {
+    let custom = Custom::of(t, link);
+    let mut body = ClientReader::open(&t.easy, t.method)?;
+    let name = method_name(t);
+    note_method(t, &name);
+    let on_stream = is_on_stream(t, link);
+    let resume = resume_upload(t, &mut body)?;
+    let version = version(t, link);
+    let url = t.url.clone();
+    let host = url.host_field()?;
+    let target = proof::Target { method: &name, host, custom: &custom, uri: None };
+    let authorization = auth::fields(t, link, &target, &body)?;
+    let withheld = t.http.auth.withholds_body;
+    if withheld {
+        body = ClientReader::empty(&t.easy);
     }
-}
-
-/// Returns what decides about the version of a request on this link.
-fn link_facts(t: &Transfer, link: &Link) -> version::Link {
-    let about = link.lease.about();
-    let stream = matches!(link.lease, Lease::Stream(_));
-    let agreed = || about.tls.as_ref().and_then(|tls| tls.alpn.as_deref());
-    version::Link {
-        websocket: t.scheme().family() == Family::Ws,
-        stream,
-        quic: stream && agreed() == Some(net::http3::ALPN),
-        wants_http10: t.long(O::HttpVersion) == CURL_HTTP_VERSION_1_0,
-        heard_http10: t.http.http10,
-        answers_http10: about.answers_http10,
+    if on_stream {
+        cold_path();
+        body = upgrade::frames(t);
     }
-}
+    let follows = what_follows(t, &custom, &body, version)?;
+    let chunked = follows == RequestBody::Chunked;
 
-/// Returns whether the request is one of HTTP/1.0 by the wish of the application or of a server before.
-pub fn asks_for_http10(t: &Transfer) -> bool {
-    version::asks_for_http10(&version::Link {
-        websocket: t.scheme().family() == Family::Ws,
-        wants_http10: t.long(O::HttpVersion) == CURL_HTTP_VERSION_1_0,
-        heard_http10: t.http.http10,
-        ..version::Link::default()
+    let target = |out: &mut Vec<u8>| request_target(t, link, out);
+    let mut out = match on_stream {
+        true => RequestHead::new(b"CONNECT", upgrade::scheme_on_stream(t), target, version.name()),
+        false => RequestHead::new(&name, t.scheme().name(), target, version.name()),
+    };
+    out.protocol = on_stream.then_some(upgrade::WEBSOCKET);
+    let mut head = Head::new(out, &custom);
+    host_field(t, &mut head, host);
+    head.lines(&authorization);
+    range_field(t, &mut head, resume, body.size);
+    head.unless_custom("User-Agent", t.text(O::Useragent).filter(|name| !name.is_empty()).as_deref());
+    head.unless_custom("Accept", Some(b"*/*"));
+    transfer_coding_field(t, &mut head);
+    head.unless_custom("Accept-Encoding", t.text(O::AcceptEncoding).as_deref());
+    referer_field(t, &mut head);
+    if link.forwarder().is_some() {
+        let connection = custom.value("Proxy-Connection").is_none();
+        if connection {
+            head.field("Proxy-Connection", b"Keep-Alive");
+        }
+    }
+    if chunked && !custom.names("Transfer-Encoding") {
+        head.field("Transfer-Encoding", b"chunked");
+    }
+    alternative_field(link, &mut head);
+    upgrade_fields(t, link, &mut head)?;
+    cookie_field(t, &mut head);
+    time_condition_field(t, &mut head);
+    t.http.conditions().iter().for_each(|line| head.out.line(&[line]));
+    head.custom_lines(t, &body);
+    let expects = body_fields(t, &mut head, &body, follows, version, withheld);
+    head.connection_field(t, link);
+    head.out.end(follows);
+    if head.out.text().len() > MAX_REQUEST {
+        return Err(Error::new(Code::TooLarge, "The request's head is too large"));
+    }
+    // A request without a body has one of no bytes, as far as the application is told.
+    let size = if withheld || body.is_nothing() { 0 } else { body.size.map_or(-1, |s| s as i64) };
+    t.easy.info.borrow_mut().upload_total = size;
+    let head = Rc::new(head.out);
+    let open = rules::has_open_end(follows, version, body.size, on_stream);
+    if open {
+        body.end_ends_it();
+    }
+    Ok(Request {
+        head,
+        body,
+        expects,
+        trailers: open,
+        head_only: t.method == Method::Head || t.on(O::Nobody),
     })
-}
-
-/// Returns the version in which the request goes out.
-pub fn version(t: &Transfer, link: &Link) -> Version {
-    version::of_request(&link_facts(t, link))
-}
-
-/// Returns whether the request asks the server for HTTP/2.
-pub fn asks_for_http2(t: &Transfer, link: &Link) -> bool {
-    version::asks_for_upgrade(&link_facts(t, link), link.plan.asks_for_upgrade())
 }
 
 /// The request method's name.
@@ -197,19 +140,6 @@ fn request_target(t: &Transfer, link: &Link, out: &mut Vec<u8>) {
         out.extend_from_slice(&absolute_target(t));
     } else {
         out.extend_from_slice(&ftp_target(t));
-    }
-}
-
-/// Path and query. What is no ASCII in the path is encoded, and its encoded octets have their digits in upper case; the query
-/// goes as it was given, as in curl.
-pub fn write_target(url: &Url, out: &mut Vec<u8>) {
-    let start = out.len();
-    url.write_path_and_query(out);
-    let end = start + url.path().len();
-    // A URL handle may hold blanks that nobody encoded.
-    if !out[start..end].iter().all(|b| matches!(b, 0x21..=0x7e) && *b != b'%') {
-        let path = url.get(Part::Path, flag::URLENCODE).unwrap_or_default();
-        out.splice(start..end, path);
     }
 }
 
@@ -306,11 +236,6 @@ fn range_field(t: &Transfer, head: &mut Head, resume: Resume, size: Option<u64>)
     }
 }
 
-/// CURLOPT_TRANSFER_ENCODING, and the application does not ask in words of its own.
-fn wants_te(t: &Transfer, custom: &Custom) -> bool {
-    t.on(O::TransferEncoding) && !custom.names("TE")
-}
-
 fn transfer_coding_field(t: &Transfer, head: &mut Head) {
     if wants_te(t, head.custom) {
         head.field("TE", b"gzip");
@@ -327,7 +252,7 @@ fn upgrade_fields(t: &mut Transfer, link: &Link, head: &mut Head) -> Result<()> 
     if t.scheme().family() != Family::Ws {
         return Ok(());
     }
-    let by_upgrade = !upgrade::is_on_stream(t, link);
+    let by_upgrade = !is_on_stream(t, link);
     if by_upgrade {
         head.unless_custom("Upgrade", Some(upgrade::WEBSOCKET.as_bytes()));
     }
@@ -470,168 +395,4 @@ fn body_fields(
         head.field("Expect", b"100-continue");
     }
     expect != Expect::Absent
-}
-
-/// A head under construction.
-pub struct Head<'a> {
-    out: RequestHead,
-    custom: &'a Custom,
-}
-
-impl<'a> Head<'a> {
-    /// Begins one; fields that the application has lines for are its own.
-    pub fn new(out: RequestHead, custom: &'a Custom) -> Head<'a> {
-        Head { out, custom }
-    }
-
-    /// Adds whole lines.
-    pub fn lines(&mut self, mut lines: &[u8]) {
-        while let Some(end) = lines.windows(2).position(|w| w == b"\r\n") {
-            self.out.line(&[&lines[..end]]);
-            lines = &lines[end + 2..];
-        }
-    }
-
-    /// Adds a field.
-    pub fn field(&mut self, name: &str, value: &[u8]) {
-        self.out.field(name, value);
-    }
-
-    /// Adds the application's own lines but those of Connection.
-    pub fn custom_lines(&mut self, t: &Transfer, body: &ClientReader) {
-        self.custom.append(self, t, body);
-    }
-
-    /// The application's Connection fields, behind all others. RFC 9110 §10.1.4: a TE field wants to be named in the first.
-    pub fn connection_field(&mut self, t: &Transfer, link: &Link) {
-        let named = [
-            (wants_te(t, self.custom), &b"TE"[..]),
-            (t.scheme().family() == Family::Ws && !upgrade::is_on_stream(t, link), b"Upgrade"),
-            (asks_for_http2(t, link), b"Upgrade, HTTP2-Settings"),
-        ];
-        let named = named.into_iter().filter_map(|(wanted, name)| wanted.then_some(name));
-        let mut own = self.custom.values("Connection");
-        let first: Vec<&[u8]> = own.next().into_iter().chain(named).collect();
-        let first = first.join(&b", "[..]);
-        if !first.is_empty() {
-            self.field("Connection", &first);
-        }
-        own.for_each(|value| self.out.field("Connection", value));
-    }
-
-    /// Ends it.
-    pub fn end(mut self, follows: RequestBody) -> RequestHead {
-        self.out.end(follows);
-        self.out
-    }
-
-    /// A field that an application may replace or remove with CURLOPT_HTTPHEADER.
-    pub fn unless_custom(&mut self, name: &str, value: Option<&[u8]>) {
-        if let Some(value) = value
-            && !self.custom.names(name)
-        {
-            self.field(name, value);
-        }
-    }
-}
-
-/// The application's own header lines that apply to this request.
-pub struct Custom {
-    lines: Vec<Text>,
-    /// So many are for the server; the others are CURLOPT_PROXYHEADER's, for a proxy that hands the request on.
-    own: usize,
-}
-
-impl Custom {
-    /// Those of this transfer.
-    pub fn of(t: &Transfer, link: &Link) -> Custom {
-        let settings = t.easy.settings.borrow();
-        let own = settings.list(O::Httpheader).to_vec();
-        let separate = settings.long(O::Headeropt) & 1 != 0;
-        let for_proxy = match link.forwarder().is_some() && separate {
-            true => settings.list(O::Proxyheader).to_vec(),
-            false => Vec::new(),
-        };
-        drop(settings);
-        Custom::told(t, own, for_proxy)
-    }
-
-    /// Those lines that the current server may hear.
-    fn told(t: &Transfer, own: Vec<Text>, for_proxy: Vec<Text>) -> Custom {
-        let told = |lines: Vec<Text>| if lines.is_empty() { lines } else { t.told_lines(&lines) };
-        let mut lines = told(own);
-        let own = lines.len();
-        lines.extend(told(for_proxy));
-        Custom { lines, own }
-    }
-
-    /// The lines that name this field, each with its value as `own_line` tells it. As in curl, what is meant for a proxy
-    /// stands for none of the fields that a request has by itself but the proxy's own.
-    fn fields<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (&'a Text, Option<&'a [u8]>)> {
-        let count = if name.starts_with("Proxy-") { self.lines.len() } else { self.own };
-        self.lines[..count].iter().filter_map(move |line| {
-            let (own, value) = own_line(line)?;
-            own.eq_ignore_ascii_case(name.as_bytes()).then_some((line, value))
-        })
-    }
-
-    /// Whether a line names this field, with a value or without.
-    pub fn names(&self, name: &str) -> bool {
-        self.fields(name).next().is_some()
-    }
-
-    /// The values of this field, line by line.
-    fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
-        self.fields(name).filter_map(|(_, value)| value.filter(|value| !value.is_empty()))
-    }
-
-    /// The value that a line gives this field.
-    fn value<'a>(&'a self, name: &'a str) -> Option<&'a [u8]> {
-        self.values(name).next()
-    }
-
-    /// What a line with a value has behind its colon, as it stands there.
-    fn behind_colon<'a>(&'a self, name: &'a str) -> Option<&'a [u8]> {
-        let (line, _) = self.fields(name).find(|(_, value)| matches!(value, Some([_, ..])))?;
-        line.iter().position(|b| *b == b':').map(|at| &line[at + 1..])
-    }
-
-    /// "Name;" asks for a field without a value.
-    fn blanks(&self, name: &str) -> bool {
-        self.fields(name).any(|(_, value)| value.is_none())
-    }
-
-    /// Names and values of the lines that add something.
-    pub fn pairs(&self) -> Vec<(&[u8], &[u8])> {
-        let pair = |l| match own_line(l) {
-            Some((name, Some(value))) if !value.is_empty() => Some((name, value)),
-            _ => None,
-        };
-        self.lines.iter().filter_map(|l| pair(l)).collect()
-    }
-
-    /// Writes the lines that add something.
-    fn append(&self, head: &mut Head, t: &Transfer, body: &ClientReader) {
-        let request = Own {
-            method: t.method,
-            form: body.form().is_some(),
-            withheld: t.http.auth.withholds_body,
-            other_origin: t.other_origin,
-        };
-        for line in &self.lines {
-            let Some((name, value)) = own_line(line) else { continue };
-            if !rules::adds_own_line(name, &request) {
-                continue;
-            }
-            match value {
-                Some([]) => {}
-                Some(_) => {
-                    // As it is, "without any filter or other safe guards" (CURLOPT_HTTPHEADER.md).
-                    head.out.line(&[line]);
-                }
-                // "Name;" is an empty field.
-                None => head.out.line(&[name, b":"]),
-            }
-        }
-    }
 }

@@ -10,7 +10,8 @@ use tables::scheme::Family;
 
 use super::auth;
 use super::decide::request::{Repeatable, is_repeatable};
-use super::request::{Request, version};
+use super::message::Request;
+use super::version::version;
 use crate::settings::Method;
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;

@@ -17,7 +17,8 @@ use wire::http1::status::{BadStatus, Opening};
 use wire::http1::{HeaderLine, StatusLine, TooLarge};
 
 use super::decide::reply::{self, Complete, CutOff, Final, Headless, Http09, Kind};
-use super::{Talk, request, rtsp};
+use super::talk::Talk;
+use super::version::asks_for_http10;
 use crate::callbacks::DebugKind;
 use crate::error::{Error, Result};
 use crate::rare::{Nothing, Rare};
@@ -90,73 +91,85 @@ impl Nothing for RarelySaid {
     };
 }
 
+/// The heads of one request's replies, as they come.
+#[derive(Default)]
+pub struct Heads {
+    /// Heads that have come before.
+    before: u32,
+    /// Bytes of all of them.
+    total: usize,
+}
+
 /// Reads heads until the final one, which is left in `response`: it stays where it is, for it is large.
 pub async fn receive(t: &mut Transfer, talk: &mut Talk, response: &mut Response) -> Result<()> {
-    let in_rtsp = t.scheme().family() == Family::Rtsp;
-    if !in_rtsp && http09(t, talk).await? {
+    if http09(t, talk).await? {
         talk.exchange.believe(StatusLine { version: 9, code: 200 });
         (response.version, response.status, response.body) = (9, 200, talk.exchange.body());
         return Ok(());
     }
-    let mut total = 0;
-    let mut first = true;
+    let mut heads = Heads::default();
     loop {
-        if in_rtsp {
-            cold_path();
-            rtsp::reach_reply(t, talk).await?;
-        }
-        head(t, talk, first, &mut total, response).await?;
-        t.easy.trace("http/1", || format!("the head of a reply has ended, status {}", response.status));
-        let kind = reply::kind(&reply::Head {
-            status: response.status,
-            cut_off: response.cut_off,
-            asked_for_http2: talk.asks_for_http2,
-            http10: request::asks_for_http10(t),
-        });
-        match kind {
-            Kind::Unsupported => {
-                cold_path();
-                let text = "Unsupported response code in HTTP response";
-                return Err(Error::new(Code::UnsupportedProtocol, text));
-            }
-            Kind::Http2Follows => return Ok(()),
-            Kind::Unexpected => {
-                let text = "server sent 101 response while not talking HTTP/1.1";
-                return Err(Error::new(Code::WeirdServerReply, text));
-            }
-            Kind::Final => {
-                let queued = talk.exchange.queued();
-                talk.upload.final_reply(response.status, t.on(O::KeepSendingOnError), queued);
-                return Ok(());
-            }
-            Kind::Continue => talk.upload.go_ahead(),
-            Kind::Interim => {}
-        }
-        first = false;
-        let before = std::mem::take(response).rare;
-        if let Some(location) = before.location.as_ref().or(before.interim_location.as_ref()) {
-            response.rare.interim_location = Some(location.clone());
+        head(t, talk, &mut heads, response, &mut |_, _| Ok(())).await?;
+        if !is_interim(t, talk, response)? {
+            return Ok(());
         }
     }
 }
 
-/// Reads one head, part by part. `total` counts the bytes of all.
-async fn head(
+/// Takes notice of a head that has come. Returns whether another one follows; `response` is then empty again.
+pub fn is_interim(t: &Transfer, talk: &mut Talk, response: &mut Response) -> Result<bool> {
+    t.easy.trace("http/1", || format!("the head of a reply has ended, status {}", response.status));
+    let kind = reply::kind(&reply::Head {
+        status: response.status,
+        cut_off: response.cut_off,
+        asked_for_http2: talk.asks_for_http2,
+        http10: asks_for_http10(t),
+    });
+    match kind {
+        Kind::Unsupported => {
+            cold_path();
+            let text = "Unsupported response code in HTTP response";
+            return Err(Error::new(Code::UnsupportedProtocol, text));
+        }
+        Kind::Http2Follows => return Ok(false),
+        Kind::Unexpected => {
+            let text = "server sent 101 response while not talking HTTP/1.1";
+            return Err(Error::new(Code::WeirdServerReply, text));
+        }
+        Kind::Final => {
+            let queued = talk.exchange.queued();
+            talk.upload.final_reply(response.status, t.on(O::KeepSendingOnError), queued);
+            return Ok(false);
+        }
+        Kind::Continue => talk.upload.go_ahead(),
+        Kind::Interim => {}
+    }
+    let before = std::mem::take(response).rare;
+    if let Some(location) = before.location.as_ref().or(before.interim_location.as_ref()) {
+        response.rare.interim_location = Some(location.clone());
+    }
+    Ok(true)
+}
+
+/// Reads one head, part by part. `on_field` sees each field before the application does.
+pub async fn head(
     t: &mut Transfer,
     talk: &mut Talk,
-    first: bool,
-    total: &mut usize,
+    heads: &mut Heads,
     response: &mut Response,
+    on_field: &mut impl FnMut(&Transfer, &HeaderLine<'_>) -> Result<()>,
 ) -> Result<()> {
     let mut number = 0;
     loop {
-        let Some(len) = next_part(t, talk, number, first).await? else {
+        let Some(len) = next_part(t, talk, number, heads.before == 0).await? else {
             cold_path();
-            return response.cut_off(t, talk, number);
+            heads.before += 1;
+            return response.cut_off(t, talk, number, on_field);
         };
-        *total += len;
-        check_size(t, *total, len)?;
-        if response.part(t, talk)? {
+        heads.total += len;
+        check_size(t, heads.total, len)?;
+        if response.part(t, talk, on_field)? {
+            heads.before += 1;
             return Ok(());
         }
         number += 1;
@@ -280,7 +293,12 @@ fn bad(fault: Fault) -> Error {
 
 impl Response {
     /// Takes in one part of the head: keeps what it says, and hands it out. Whether the head has ended with it.
-    fn part(&mut self, t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
+    fn part(
+        &mut self,
+        t: &mut Transfer,
+        talk: &mut Talk,
+        on_field: &mut impl FnMut(&Transfer, &HeaderLine<'_>) -> Result<()>,
+    ) -> Result<bool> {
         let HeadPart { line, says, body } = talk.exchange.part();
         if let Ok(Says::Status(status)) | Err(Fault::Octet(_, Some(status))) = says {
             self.status(t, status);
@@ -293,7 +311,10 @@ impl Response {
         let says = says.map_err(bad)?;
         match says {
             Says::Status(_) => {}
-            Says::Field(field) => self.keep(t, &field, body)?,
+            Says::Field(field) => {
+                on_field(t, &field)?;
+                self.keep(t, &field, body)?;
+            }
             Says::End => self.end_of_head(t, body.expect("the end of a head comes with what it told")),
         }
         let ends = says == Says::End;
@@ -327,10 +348,6 @@ impl Response {
 
     /// Keeps what a field says, for the transfer and for whoever asks for it by name.
     fn keep(&mut self, t: &mut Transfer, field: &HeaderLine<'_>, body: Option<Body>) -> Result<()> {
-        if t.scheme().family() == Family::Rtsp {
-            cold_path();
-            rtsp::field(t, field)?;
-        }
         self.field(t, field, body)?;
         let origin = if self.status / 100 == 1 { Origin::Interim } else { Origin::Header };
         let request = t.easy.info.borrow().redirect_count as usize;
@@ -339,13 +356,19 @@ impl Response {
 
     /// The server closed within the head. Some leave out the empty line of a reply without a body, and curl takes what
     /// came in whole lines for the head; only a reply that never got to its status is none, and an interim one.
-    fn cut_off(&mut self, t: &mut Transfer, talk: &mut Talk, number: usize) -> Result<()> {
+    fn cut_off(
+        &mut self,
+        t: &mut Transfer,
+        talk: &mut Talk,
+        number: usize,
+        on_field: &mut impl FnMut(&Transfer, &HeaderLine<'_>) -> Result<()>,
+    ) -> Result<()> {
         if let Some(e) = talk.upload.take_failure() {
             return Err(e);
         }
         // A last line that is no field is dropped with the empty line that never came.
         if talk.exchange.cut_off() && number > 0 && talk.exchange.rest().contains(&b':') {
-            self.part(t, talk)?;
+            self.part(t, talk, on_field)?;
         }
         let body = talk.exchange.body();
         match reply::cut_off(number, self.status, body.length.filter(|_| body.exists)) {

@@ -3,7 +3,7 @@
 use tables::{Code, EasyOption as O};
 use wire::auth::sigv4;
 
-use super::auth::{Target, field};
+use super::proof::{Target, field};
 use crate::error::{Error, Result};
 use crate::stores::now;
 use crate::transfer::Transfer;

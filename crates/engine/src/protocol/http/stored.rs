@@ -14,7 +14,7 @@ use super::request::{foreseen, method_name, note_method};
 use super::response::Response;
 use crate::callbacks::{Asked, Instead, Prior, Stored};
 use crate::error::{Error, Result};
-use crate::protocol::Next;
+use crate::protocol::next::Next;
 use crate::settings::Method;
 use crate::transfer::Transfer;
 use crate::transfer::body::{BodySource, truncated};
@@ -22,26 +22,30 @@ use crate::transfer::http::KeptReplies;
 use crate::transfer::prepare::url_text;
 use tables::EasyOption as O;
 
-/// Runs one request of an application that keeps replies.
-pub async fn run(t: &mut Transfer) -> Result<Next> {
-    let conditions = match prior(t) {
-        Prior::Serve(stored) => return serve(t, stored).await,
-        Prior::Ask(conditions) => conditions,
-    };
-    t.http.kept_replies = Some(Box::new(KeptReplies { conditions, instead: None }));
-    let outcome = super::ask(t).await;
-    let mut instead = t.http.kept_replies.take().and_then(|kept| kept.instead);
-    if instead.is_none()
-        && let Err(error) = &outcome
-        && is_of_the_network(error)
-        && let Instead::Serve(stored) = t.easy.callbacks.instead(None)
-    {
-        t.easy.note(|| error.to_string());
-        instead = Some(stored);
+/// Asks the application before a request. Returns the reply that it has kept, if that one counts.
+pub fn begin(t: &mut Transfer) -> Option<Stored> {
+    match prior(t) {
+        Prior::Serve(stored) => Some(stored),
+        Prior::Ask(conditions) => {
+            t.http.kept_replies = Some(Box::new(KeptReplies { conditions, instead: None }));
+            None
+        }
     }
-    match instead {
-        Some(stored) => serve(t, stored).await,
-        None => outcome,
+}
+
+/// Returns the kept reply that counts instead of the one that came, or that did not come.
+pub fn instead(t: &mut Transfer, outcome: &Result<Next>) -> Option<Stored> {
+    let instead = t.http.kept_replies.take().and_then(|kept| kept.instead);
+    if instead.is_some() {
+        return instead;
+    }
+    let error = outcome.as_ref().err().filter(|error| is_of_the_network(error.code()))?;
+    match t.easy.callbacks.instead(None) {
+        Instead::Serve(stored) => {
+            t.easy.note(|| error.to_string());
+            Some(stored)
+        }
+        _ => None,
     }
 }
 
@@ -49,11 +53,6 @@ fn prior(t: &mut Transfer) -> Prior {
     let (method, url, fields) = (method_name(t), url_text(&t.url), foreseen(t));
     let asked = Asked { method: &method, url: &url, fields: &fields };
     t.easy.callbacks.prior(asked)
-}
-
-/// Fields that go with this request on behalf of what is kept.
-pub fn conditions(t: &Transfer) -> &[Vec<u8>] {
-    t.http.kept_replies.as_ref().map_or(&[], |kept| &kept.conditions)
 }
 
 /// What follows a reply instead of which another one counts, or that says nothing.
@@ -70,10 +69,10 @@ pub fn replaced(t: &mut Transfer, status: u16) -> Option<Next> {
     }
 }
 
-/// The server could not be reached, or fell silent.
-fn is_of_the_network(error: &Error) -> bool {
+/// Returns whether the server could not be reached, or fell silent: a stale reply may then be served (RFC 9111 §4.2.4).
+fn is_of_the_network(code: Code) -> bool {
     matches!(
-        error.code(),
+        code,
         Code::CouldntResolveProxy
             | Code::CouldntResolveHost
             | Code::CouldntConnect
@@ -88,8 +87,8 @@ fn is_of_the_network(error: &Error) -> bool {
     )
 }
 
-/// That is the reply to the current request.
-async fn serve(t: &mut Transfer, stored: Stored) -> Result<Next> {
+/// Reads a kept reply as if it had come.
+pub async fn serve(t: &mut Transfer, stored: Stored) -> Result<Next> {
     note_method(t, &method_name(t));
     t.writer.begin();
     {
@@ -152,4 +151,31 @@ impl BodySource for Source {
     }
 
     fn forget_read(&mut self, _: &mut Context<'_>) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_of_the_network() {
+        let rows = [
+            ("RFC 9111 §4.2.4: disconnected", Code::CouldntConnect, true),
+            ("RFC 9111 §4.2.4: no such host now", Code::CouldntResolveHost, true),
+            ("RFC 9111 §4.2.4: no such proxy now", Code::CouldntResolveProxy, true),
+            ("RFC 5861 §4: an error such as a time-out", Code::OperationTimedout, true),
+            ("RFC 5861 §4: an empty reply", Code::GotNothing, true),
+            ("RFC 9113 §5.4: a failed session", Code::Http2, true),
+            ("RFC 9113 §5.4.2: a failed stream", Code::Http2Stream, true),
+            ("RFC 9000 §11: QUIC fails", Code::QuicConnectError, true),
+            ("RFC 9110 §4.3.4: a refused certificate may be an attack", Code::PeerFailedVerification, false),
+            ("RFC 8446 §6.2: so may be a failed handshake", Code::SslConnectError, false),
+            ("CURLOPT_FAILONERROR(3): the server has replied", Code::HttpReturnedError, false),
+            ("CURLOPT_XFERINFOFUNCTION(3): the application wants no more", Code::AbortedByCallback, false),
+            ("CURLOPT_WRITEFUNCTION(3): the application has failed", Code::WriteError, false),
+        ];
+        for (name, code, wanted) in rows {
+            assert_eq!(is_of_the_network(code), wanted, "{name}");
+        }
+    }
 }

@@ -5,15 +5,17 @@
 
 use std::future::poll_fn;
 
-use net::Lease;
 use net::exchange::{Exchange, RequestBody, RequestHead};
 use net::http2::Switched;
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, Scheme};
 
-use super::super::{Next, give};
-use super::{Finished, Offers, Response, Talk, Upload, converse};
+use super::offers::Offers;
+use super::response::Response;
+use super::talk::Talk;
+use super::upload::Upload;
 use crate::error::{Error, Result};
+use crate::protocol::next::{Next, give};
 use crate::settings::Method;
 use crate::stores::headers::Origin;
 use crate::transfer::Transfer;
@@ -39,7 +41,7 @@ pub fn choose_method(t: &mut Transfer) {
 
 /// The server has agreed to HTTP/2: the request, of which it has to have all, has become the first stream, on which its reply
 /// comes.
-pub async fn go_on_in_http2(t: &mut Transfer, mut link: Link, mut talk: Talk) -> Result<InHttp2> {
+pub async fn switch_to_http2(t: &mut Transfer, mut link: Link, mut talk: Talk) -> Result<(Link, Talk)> {
     t.easy.note(|| "Received 101, Switching to HTTP/2".to_owned());
     talk.upload.go_ahead();
     poll_fn(|cx| talk.poll_upload(cx)).await?;
@@ -51,22 +53,12 @@ pub async fn go_on_in_http2(t: &mut Transfer, mut link: Link, mut talk: Talk) ->
     let mut exchange = link.lease.begin(&t.multi.spares);
     exchange.begin(&RequestHead::default(), talk.reading);
     let offers = Offers::of(t, &link.lease);
-    let mut talk = Talk { exchange, offers, asks_for_http2: false, ..talk };
-    let finished = converse(t, &mut talk).await;
-    Ok((link, talk, finished))
+    Ok((link, Talk { exchange, offers, asks_for_http2: false, ..talk }))
 }
-
-/// The transfer's place on the session, its exchange there, and what has come of it.
-type InHttp2 = (Link, Talk, Result<Finished>);
 
 /// Whether the application will send and receive frames itself.
 pub fn is_by_hand(t: &Transfer) -> bool {
     t.scheme().family() == Family::Ws && t.long(O::ConnectOnly) == WITH_UPGRADE
-}
-
-/// Whether a stream of HTTP/2 is to carry the frames (RFC 8441).
-pub fn is_on_stream(t: &Transfer, link: &Link) -> bool {
-    t.scheme().family() == Family::Ws && matches!(link.lease, Lease::Stream(_))
 }
 
 /// The scheme of a request for that (RFC 8441 §5).

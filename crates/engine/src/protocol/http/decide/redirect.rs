@@ -140,8 +140,10 @@ mod tests {
         for (name, location, wanted) in rows {
             assert_eq!(resolve(BASE, location, false).as_deref(), Ok(wanted), "{name}");
         }
-        let as_is = resolve(BASE, "/x/../g", true);
-        assert_eq!(as_is.as_deref(), Ok("http://a.example/x/../g"), "CURLOPT_PATH_AS_IS(3)");
+        let as_is = resolve(BASE, "http://a.example/x/../g", true);
+        assert_eq!(as_is.as_deref(), Ok("http://a.example/x/../g"), "CURLOPT_PATH_AS_IS(3): an absolute URL");
+        let merged = resolve(BASE, "/x/../g", true);
+        assert_eq!(merged.as_deref(), Ok("http://a.example/g"), "RFC 3986 §5.2.2: resolving removes dots");
         let unknown = resolve(BASE, "gopherx://h/", false);
         assert_eq!(
             unknown,

@@ -1,0 +1,157 @@
+//! One request and its reply on a connection that is there: reads the reply, decides what follows it, and ends both bodies.
+
+use std::future::poll_fn;
+use std::hint::cold_path;
+
+use tables::scheme::Family;
+
+use super::decide::connection::{Rest, Unsent};
+use super::decide::{body, connection};
+use super::response::{self, Response};
+use super::talk::Talk;
+use super::{auth, redirect, stored, upgrade};
+use crate::error::Result;
+use crate::protocol::next::Next;
+use crate::settings::Method;
+use crate::transfer::Transfer;
+
+/// The outcome of an exchange.
+#[derive(Default)]
+pub struct Finished {
+    /// The step that follows.
+    pub next: Next,
+    /// The connection can carry another request.
+    pub keep: bool,
+    /// The reply was one of HTTP/1.0.
+    pub http10: bool,
+    /// The connection is a WebSocket that the application wants to use by hand.
+    pub upgraded: bool,
+    /// The reply to come is in HTTP/2.
+    pub switches: bool,
+}
+
+/// Sends the request, reads the reply and its body, and decides what follows.
+pub async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
+    let mut response = Response::default();
+    response::receive(t, talk, &mut response).await?;
+    if talk.switches(response.status) {
+        return Ok(Finished { switches: true, ..Finished::default() });
+    }
+    response.check(t)?;
+    if t.scheme().family() == Family::Ws {
+        cold_path();
+        upgrade::begin(t, talk, &response)?;
+        if upgrade::is_by_hand(t) {
+            return Ok(Finished { upgraded: true, ..Finished::default() });
+        }
+    }
+    if auth::hears(t) {
+        cold_path();
+        Box::pin(auth::hear(t, talk, &response)).await;
+    }
+    // Where another reply counts, this one's body is nobody's.
+    let replaced = stored::replaced(t, response.status);
+    let counts = replaced.is_none();
+    let next = match replaced {
+        Some(next) => next,
+        None => self::next(t, talk, &response)?,
+    };
+    let is_last = counts && matches!(next, Next::Done);
+    let keep = read(t, talk, &response, is_last).await?;
+    let keep = finish(t, talk, &response, &next, keep).await?;
+    if is_last {
+        redirect::tell(t, &response);
+    }
+    let http10 = response.version == 10;
+    Ok(Finished { next, keep, http10, ..Finished::default() })
+}
+
+/// Reads the body of a reply, or leaves it. Returns whether the connection persists, as far as the reply is concerned.
+pub async fn read(t: &mut Transfer, talk: &mut Talk, response: &Response, is_last: bool) -> Result<bool> {
+    if is_last {
+        response.check_body(t)?;
+    }
+    let reads = connection::reads_body(&connection::Body {
+        is_last,
+        is_unmet: is_last && response.is_not_newer(t),
+        keep_alive: response.body.keep_alive,
+        is_short: response.body.worth_draining,
+    });
+    t.writer.ignore_body(!is_last || response.is_there_already(t));
+    response.begin_body(t, talk)?;
+    if !reads {
+        cold_path();
+        return Ok(false);
+    }
+    t.pump_body(talk).await?;
+    response.check_end(t)?;
+    response::receive_trailers(t, talk)?;
+    Ok(response.body.keep_alive)
+}
+
+/// Ends the request's body behind its reply. Returns whether the connection can carry another request.
+pub async fn finish(
+    t: &Transfer,
+    talk: &mut Talk,
+    response: &Response,
+    next: &Next,
+    keep: bool,
+) -> Result<bool> {
+    let keep = finish_upload(t, talk, keep, response).await?;
+    if matches!(next, Next::Follow(_)) && !matches!(t.method, Method::Get | Method::Head) {
+        // The next request sends the same body again.
+        talk.upload.rewind()?;
+    }
+    Ok(keep)
+}
+
+/// Sends or abandons the rest of the request's body behind a complete reply. Returns whether the connection can carry another
+/// request.
+async fn finish_upload(t: &Transfer, talk: &mut Talk, keep: bool, response: &Response) -> Result<bool> {
+    let until_close = response.body.until_close;
+    let websocket = response.begins_websocket(t);
+    let rest = connection::rest(&Unsent { keep, until_close, websocket, ended: talk.upload.has_ended() });
+    match rest {
+        Rest::Send => {
+            talk.upload.go_ahead();
+            poll_fn(|cx| talk.poll_upload(cx)).await?;
+        }
+        Rest::Stop => {
+            t.easy.note(|| "we are done reading and this is set to close, stop send".to_owned());
+            talk.upload.stop(talk.exchange.queued());
+        }
+        Rest::None => {}
+    }
+    match talk.upload.take_failure() {
+        Some(failure) if connection::send_failure_counts(until_close, rest, response.status) => Err(failure),
+        failure => Ok(rest == Rest::Send && failure.is_none()),
+    }
+}
+
+/// Decides what follows this reply, and counts it.
+pub fn next(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<Next> {
+    match wanted(t, talk, response)? {
+        Next::Again => Ok(redirect::again(t)),
+        next => Ok(next),
+    }
+}
+
+/// What would follow this reply if nothing were counted.
+fn wanted(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<Next> {
+    let (expected, sent) = (talk.upload.expected_go_ahead(), talk.upload.complete());
+    if body::drops_expectation(response.status, expected, sent, t.http.no_expect) {
+        cold_path();
+        t.http.no_expect = true;
+        t.easy.note(|| "Got HTTP failure 417 while waiting for a 100".to_owned());
+        talk.upload.rewind()?;
+        return Ok(Next::Again);
+    }
+    if response.version == 10 {
+        // A server of the old days gets no chunks and no Expect in this transfer.
+        t.http.http10 = true;
+    }
+    if let Some(next) = auth::after(t, talk, response)? {
+        return Ok(next);
+    }
+    redirect::after(t, response)
+}

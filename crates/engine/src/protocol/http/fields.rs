@@ -1,0 +1,184 @@
+//! Fields of a head under construction, and the application's own header lines (CURLOPT_HTTPHEADER(3), CURLOPT_PROXYHEADER(3)).
+
+use net::exchange::{RequestBody, RequestHead};
+use tables::EasyOption as O;
+use tables::scheme::Family;
+use wire::http1::own_line;
+
+use super::decide::request::{Own, adds_own_line};
+use super::version::{asks_for_http2, is_on_stream};
+use crate::settings::Text;
+use crate::transfer::Transfer;
+use crate::transfer::client_reader::ClientReader;
+use crate::transfer::connect::Link;
+
+/// CURLOPT_TRANSFER_ENCODING, and the application does not ask in words of its own.
+pub fn wants_te(t: &Transfer, custom: &Custom) -> bool {
+    t.on(O::TransferEncoding) && !custom.names("TE")
+}
+
+/// A head under construction.
+pub struct Head<'a> {
+    /// The bytes so far.
+    pub out: RequestHead,
+    /// The application's own lines.
+    pub custom: &'a Custom,
+}
+
+impl<'a> Head<'a> {
+    /// Begins one; fields that the application has lines for are its own.
+    pub fn new(out: RequestHead, custom: &'a Custom) -> Head<'a> {
+        Head { out, custom }
+    }
+
+    /// Adds whole lines.
+    pub fn lines(&mut self, mut lines: &[u8]) {
+        while let Some(end) = lines.windows(2).position(|w| w == b"\r\n") {
+            self.out.line(&[&lines[..end]]);
+            lines = &lines[end + 2..];
+        }
+    }
+
+    /// Adds a field.
+    pub fn field(&mut self, name: &str, value: &[u8]) {
+        self.out.field(name, value);
+    }
+
+    /// Adds the application's own lines but those of Connection.
+    pub fn custom_lines(&mut self, t: &Transfer, body: &ClientReader) {
+        self.custom.append(self, t, body);
+    }
+
+    /// The application's Connection fields, behind all others. RFC 9110 §10.1.4: a TE field wants to be named in the first.
+    pub fn connection_field(&mut self, t: &Transfer, link: &Link) {
+        let named = [
+            (wants_te(t, self.custom), &b"TE"[..]),
+            (t.scheme().family() == Family::Ws && !is_on_stream(t, link), b"Upgrade"),
+            (asks_for_http2(t, link), b"Upgrade, HTTP2-Settings"),
+        ];
+        let named = named.into_iter().filter_map(|(wanted, name)| wanted.then_some(name));
+        let mut own = self.custom.values("Connection");
+        let first: Vec<&[u8]> = own.next().into_iter().chain(named).collect();
+        let first = first.join(&b", "[..]);
+        if !first.is_empty() {
+            self.field("Connection", &first);
+        }
+        own.for_each(|value| self.out.field("Connection", value));
+    }
+
+    /// Ends it.
+    pub fn end(mut self, follows: RequestBody) -> RequestHead {
+        self.out.end(follows);
+        self.out
+    }
+
+    /// A field that an application may replace or remove with CURLOPT_HTTPHEADER.
+    pub fn unless_custom(&mut self, name: &str, value: Option<&[u8]>) {
+        if let Some(value) = value
+            && !self.custom.names(name)
+        {
+            self.field(name, value);
+        }
+    }
+}
+
+/// The application's own header lines that apply to this request.
+pub struct Custom {
+    lines: Vec<Text>,
+    /// So many are for the server; the others are CURLOPT_PROXYHEADER's, for a proxy that hands the request on.
+    own: usize,
+}
+
+impl Custom {
+    /// Those of this transfer.
+    pub fn of(t: &Transfer, link: &Link) -> Custom {
+        let settings = t.easy.settings.borrow();
+        let own = settings.list(O::Httpheader).to_vec();
+        let separate = settings.long(O::Headeropt) & 1 != 0;
+        let for_proxy = match link.forwarder().is_some() && separate {
+            true => settings.list(O::Proxyheader).to_vec(),
+            false => Vec::new(),
+        };
+        drop(settings);
+        Custom::told(t, own, for_proxy)
+    }
+
+    /// Those lines that the current server may hear.
+    pub fn told(t: &Transfer, own: Vec<Text>, for_proxy: Vec<Text>) -> Custom {
+        let told = |lines: Vec<Text>| if lines.is_empty() { lines } else { t.told_lines(&lines) };
+        let mut lines = told(own);
+        let own = lines.len();
+        lines.extend(told(for_proxy));
+        Custom { lines, own }
+    }
+
+    /// The lines that name this field, each with its value as `own_line` tells it. As in curl, what is meant for a proxy
+    /// stands for none of the fields that a request has by itself but the proxy's own.
+    fn fields<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (&'a Text, Option<&'a [u8]>)> {
+        let count = if name.starts_with("Proxy-") { self.lines.len() } else { self.own };
+        self.lines[..count].iter().filter_map(move |line| {
+            let (own, value) = own_line(line)?;
+            own.eq_ignore_ascii_case(name.as_bytes()).then_some((line, value))
+        })
+    }
+
+    /// Whether a line names this field, with a value or without.
+    pub fn names(&self, name: &str) -> bool {
+        self.fields(name).next().is_some()
+    }
+
+    /// The values of this field, line by line.
+    fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        self.fields(name).filter_map(|(_, value)| value.filter(|value| !value.is_empty()))
+    }
+
+    /// The value that a line gives this field.
+    pub fn value<'a>(&'a self, name: &'a str) -> Option<&'a [u8]> {
+        self.values(name).next()
+    }
+
+    /// What a line with a value has behind its colon, as it stands there.
+    pub fn behind_colon<'a>(&'a self, name: &'a str) -> Option<&'a [u8]> {
+        let (line, _) = self.fields(name).find(|(_, value)| matches!(value, Some([_, ..])))?;
+        line.iter().position(|b| *b == b':').map(|at| &line[at + 1..])
+    }
+
+    /// "Name;" asks for a field without a value.
+    pub fn blanks(&self, name: &str) -> bool {
+        self.fields(name).any(|(_, value)| value.is_none())
+    }
+
+    /// Names and values of the lines that add something.
+    pub fn pairs(&self) -> Vec<(&[u8], &[u8])> {
+        let pair = |l| match own_line(l) {
+            Some((name, Some(value))) if !value.is_empty() => Some((name, value)),
+            _ => None,
+        };
+        self.lines.iter().filter_map(|l| pair(l)).collect()
+    }
+
+    /// Writes the lines that add something.
+    fn append(&self, head: &mut Head, t: &Transfer, body: &ClientReader) {
+        let request = Own {
+            method: t.method,
+            form: body.form().is_some(),
+            withheld: t.http.auth.withholds_body,
+            other_origin: t.other_origin,
+        };
+        for line in &self.lines {
+            let Some((name, value)) = own_line(line) else { continue };
+            if !adds_own_line(name, &request) {
+                continue;
+            }
+            match value {
+                Some([]) => {}
+                Some(_) => {
+                    // As it is, "without any filter or other safe guards" (CURLOPT_HTTPHEADER.md).
+                    head.out.line(&[line]);
+                }
+                // "Name;" is an empty field.
+                None => head.out.line(&[name, b":"]),
+            }
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Connection of a request: finds one, binds it to a login, and decides what becomes of it afterwards.
+
+use std::hint::cold_path;
+use std::rc::Rc;
+
+use net::{Lease, Memory};
+use tables::scheme::Family;
+use tables::{Code, EasyOption as O, Scheme};
+
+use super::decide::connection::{Use, Used, next_use};
+use super::decide::retry::{Failure, after_failure};
+use super::decide::version::avoids_http2;
+use super::talk::Talk;
+use super::version::version;
+use super::{auth, connection_auth};
+use crate::error::{Error, Result, Retry};
+use crate::protocol::next::Next;
+use crate::transfer::Transfer;
+use crate::transfer::auth::ConnectionSteps;
+use crate::transfer::connect::Link;
+use crate::transfer::plan::belonging;
+
+/// Most attempts to move a request from a dead pooled connection to another one.
+const MAX_REPLAYS: u32 = 5;
+
+/// Makes attempts to send a request and to read its reply, until one ends otherwise than with a dead pooled connection.
+pub async fn replayed(
+    t: &mut Transfer,
+    mut attempt: impl AsyncFnMut(&mut Transfer, bool) -> Result<Next>,
+) -> Result<Next> {
+    let outcome = t.replayed(MAX_REPLAYS, async |t, fresh| {
+        let outcome = attempt(t, fresh).await;
+        outcome.inspect_err(|e| t.http.no_http2 |= e.retry() == Retry::Http1)
+    });
+    outcome.await.map_err(|e| match e.retry().is_allowed() {
+        true => {
+            let text = format!("Connection died, tried {MAX_REPLAYS} times before giving up");
+            Error::new(Code::SendError, text)
+        }
+        false => e,
+    })
+}
+
+/// Returns a connection for the next request, bound to the user's login where the scheme demands that.
+pub async fn connect(t: &mut Transfer, fresh: bool) -> Result<Link> {
+    auth::begin_request(t)?;
+    let mut plan = t.plan()?;
+    let bound = connection_auth::binding_of(t, plan.forwarder())?;
+    if avoids_http2(plan.may_have_streams(), t.http.no_http2, bound.to.is_some()) {
+        cold_path();
+        plan = Rc::new(plan.without_http2());
+    }
+    t.connect_bound(plan, bound, fresh).await
+}
+
+/// Returns the connection on which a login goes on, or another one; and whether it has carried other requests.
+pub async fn obtain(t: &mut Transfer, fresh: bool) -> Result<(Link, bool)> {
+    if let Some(link) = t.http.kept.take().filter(|_| !fresh) {
+        auth::begin_request(t)?;
+        return Ok((*link, true));
+    }
+    let link = connect(t, fresh).await?;
+    let reused = link.lease.is_reused();
+    Ok((link, reused))
+}
+
+/// Prepares what a request on this connection needs: the state of its authentication, and tokens.
+pub async fn prepare(t: &mut Transfer, link: &mut Link, reused: bool) -> Result<()> {
+    t.http.auth.steps = take_steps(link);
+    if !reused {
+        let stream = matches!(link.lease, Lease::Stream(_));
+        let version = if stream { version(t, link).name() } else { "HTTP/1.x" };
+        t.easy.note(|| format!("using {version}"));
+    }
+    auth::connected(t, reused);
+    note_forwarding(t, link);
+    auth::prepare(t, link).await
+}
+
+/// Notes the scheme of a URL that a proxy fetches for us: to us it is HTTP.
+fn note_forwarding(t: &Transfer, link: &Link) {
+    if link.forwarder().is_some() && t.scheme().family() != Family::Http {
+        cold_path();
+        let mut info = t.easy.info.borrow_mut();
+        (info.scheme, info.protocol) = (Scheme::Http.name(), Scheme::Http.bit() as i64);
+    }
+}
+
+/// Takes the state of its authentication from the connection.
+fn take_steps(link: &mut Link) -> Option<Box<ConnectionSteps>> {
+    link.lease.whole()?.connection().state.take()?.take()
+}
+
+/// Binds a connection to the user's login once NTLM or Negotiate has begun on it.
+pub fn bind(t: &mut Transfer, link: &mut Link) -> Result<()> {
+    let begun = t.http.auth.steps.as_ref().is_some_and(|steps| steps.begun());
+    if begun && link.lease.about().identity.credentials.is_none() {
+        cold_path();
+        let credentials = connection_auth::binding_of(t, link.forwarder())?.to.unwrap_or_default();
+        let identity = belonging(&link.lease.about().identity, *credentials);
+        if let Some(whole) = link.lease.whole() {
+            whole.bind(identity);
+        }
+    }
+    Ok(())
+}
+
+/// Resets the counts of a request that is about to be sent.
+pub fn begin(t: &mut Transfer) {
+    {
+        let mut info = t.easy.info.borrow_mut();
+        (info.downloaded, info.announced, info.download_total) = (0, -1, -1);
+    }
+    t.mark(|info, elapsed| info.pre_transfer = elapsed);
+    t.writer.begin();
+}
+
+/// An exchange that has ended well.
+#[derive(Default)]
+pub struct Ended {
+    /// The reply allows another request.
+    pub keep: bool,
+    /// The same request follows.
+    pub again: bool,
+    /// The reply was one of HTTP/1.0.
+    pub http10: bool,
+    /// The state that the connection is to keep for its next request.
+    pub memory: Option<Box<dyn Memory>>,
+}
+
+/// Releases, holds or closes the connection of an exchange that has ended well.
+pub fn end(t: &mut Transfer, mut link: Link, talk: Talk, ended: Ended) {
+    let Ended { keep, again, http10, memory } = ended;
+    let clean = link.lease.end(talk.exchange);
+    if let Some(whole) = link.lease.whole() {
+        whole.connection().about.answers_http10 = http10;
+    }
+    let steps = t.http.auth.steps.take().filter(|steps| steps.begun());
+    let used = Used {
+        stream: matches!(link.lease, Lease::Stream(_)),
+        keep,
+        clean,
+        complete: talk.upload.complete(),
+        forbidden: t.on(O::ForbidReuse),
+        bound: steps.is_some() || auth::binds(t),
+        again,
+    };
+    let next_use = next_use(&used);
+    if next_use == Use::Close {
+        cold_path();
+        t.easy.note(|| format!("shutting down connection #{}", link.lease.about().id));
+        t.retire(link.lease);
+        return;
+    }
+    let state = steps.map(|steps| steps as Box<dyn Memory>).or(memory);
+    if let Some(state) = state
+        && let Some(whole) = link.lease.whole()
+    {
+        cold_path();
+        whole.connection().state = Some(state);
+    }
+    match next_use {
+        Use::Hold => t.http.kept = Some(Box::new(link)),
+        _ => t.release(link.lease),
+    }
+}
+
+/// Ends an exchange that has failed. The error says whether the request may be sent again, for which its body is rewound.
+pub fn failed(mut talk: Talk, error: Error, early_data: bool) -> Result<Next> {
+    let failure = Failure {
+        code: error.code(),
+        retry: error.retry(),
+        reused: talk.reused,
+        received: talk.exchange.any_received(),
+        early_data,
+    };
+    let verdict = after_failure(&failure);
+    if verdict.is_allowed() {
+        talk.upload.rewind()?;
+    }
+    Err(error.with_retry(verdict))
+}

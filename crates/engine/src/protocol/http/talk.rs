@@ -1,0 +1,189 @@
+//! An exchange in progress: the reply is read while the request's body may still be on its way.
+
+use std::hint::cold_path;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use net::exchange::{BodyStep, Dialect, Exchange, Reading, RequestHead};
+use tables::EasyOption as O;
+use wire::h2::hop_by_hop;
+
+use super::decide::reply::SWITCHING;
+use super::message::Request;
+use super::offers::Offers;
+use super::upload::Upload;
+use super::version::{asks_for_http2, version};
+use crate::callbacks::DebugKind;
+use crate::easy::EasyState;
+use crate::error::Result;
+use crate::transfer::Transfer;
+use crate::transfer::body::BodySource;
+use crate::transfer::connect::Link;
+use crate::transfer::prepare::url_text;
+
+/// A stream has been opened with that head.
+fn note_stream(t: &Transfer, version: &str, stream: u32, head: &RequestHead) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    t.easy.note(|| {
+        let url = url_text(&t.url);
+        format!("[{version}] [{stream}] OPENED stream for {}", text(&url))
+    });
+    let host = head.fields().find(|(name, _)| name.eq_ignore_ascii_case(b"host")).map(|(_, value)| value);
+    let pseudo = [
+        (":method", Some(head.method())),
+        (":scheme", Some(head.scheme().as_bytes())),
+        (":authority", host),
+        (":path", Some(head.target())),
+    ];
+    for (name, value) in pseudo.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+        t.easy.note(|| format!("[{version}] [{stream}] [{name}: {}]", text(value)));
+    }
+    let others = head.fields().filter(|(name, _)| !name.eq_ignore_ascii_case(b"host") && !hop_by_hop(name));
+    for (name, value) in others {
+        t.easy.note(|| {
+            format!("[{version}] [{stream}] [{}: {}]", text(name).to_ascii_lowercase(), text(value))
+        });
+    }
+}
+
+/// What a stream weighs of which nothing is said (RFC 7540 §5.3.5).
+const USUAL_WEIGHT: u16 = 16;
+
+/// CURLOPT_STREAM_WEIGHT, which may change while the transfer runs.
+fn weight(easy: &EasyState) -> Option<u16> {
+    let settings = easy.settings.borrow();
+    let weight = settings.is_set(O::StreamWeight).then(|| settings.long(O::StreamWeight))?;
+    u16::try_from(weight).ok().filter(|weight| *weight != USUAL_WEIGHT)
+}
+
+/// An exchange in progress: the reply is read while the request's body may still be on its way.
+pub struct Talk {
+    /// The wire format.
+    pub exchange: Box<dyn Exchange>,
+    /// The request's body.
+    pub upload: Upload,
+    /// The connection has carried replies before.
+    pub reused: bool,
+    /// The request was HEAD.
+    pub head_only: bool,
+    /// The handle.
+    pub easy: Rc<EasyState>,
+    /// What the server was told of its importance.
+    pub weight: Option<u16>,
+    /// Who is asked about what the server pushes.
+    pub offers: Option<Box<Offers>>,
+    /// How the reply is read.
+    pub reading: Reading,
+    /// The request asks for the upgrade to HTTP/2.
+    pub asks_for_http2: bool,
+    /// A WebSocket on a stream: when both have said goodbye, nothing more is waited for.
+    pub ends_by_word: bool,
+}
+
+impl Talk {
+    /// Returns whether a reply of this status is the server's consent to HTTP/2.
+    pub fn switches(&self, status: u16) -> bool {
+        self.asks_for_http2 && status == SWITCHING
+    }
+
+    /// Inlined: a talk is large, and made where it stays.
+    #[inline]
+    pub fn begin(t: &Transfer, link: &mut Link, request: Request, reused: bool, dialect: Dialect) -> Talk {
+        let asks_for_http2 = asks_for_http2(t, link);
+        let offers = Offers::of(t, &link.lease);
+        let mut exchange = link.lease.begin(&t.multi.spares);
+        let reading = Reading {
+            head_only: request.head_only,
+            rate: u64::try_from(t.long(O::MaxRecvSpeedLarge)).ok().filter(|rate| *rate > 0),
+            ignore_length: t.on(O::IgnoreContentLength),
+            raw: !t.on(O::HttpTransferDecoding),
+            codings: t.on(O::TransferEncoding),
+            dialect,
+        };
+        let weight = weight(&t.easy);
+        if let Some(weight) = weight {
+            exchange.weigh(weight);
+        }
+        if let Some(trace) = t.trace_of_frames() {
+            cold_path();
+            exchange.watch(trace);
+        }
+        exchange.begin(&request.head, reading);
+        if let Some(stream) = exchange.stream().filter(|_| !request.head.text().is_empty()) {
+            cold_path();
+            note_stream(t, version(t, link).name(), stream, &request.head);
+        }
+        let text = request.head.text();
+        if !text.is_empty() {
+            t.easy.trace("http/1", || format!("a request with a head of {} bytes", text.len()));
+            t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, text);
+        }
+        t.easy.info.borrow_mut().request_size += text.len() as i64;
+        let upload = Upload::new(t, request.body, request.head.body, request.expects, request.trailers);
+        let easy = t.easy.clone();
+        let head_only = request.head_only;
+        Talk {
+            exchange,
+            upload,
+            reused,
+            head_only,
+            easy,
+            weight,
+            offers,
+            reading,
+            asks_for_http2,
+            ends_by_word: false,
+        }
+    }
+
+    /// Lets the upload go on. A failure is kept by the upload until the reply has been read as far as
+    /// it goes: servers answer and close without reading all.
+    pub fn poll_beside(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        if let Some(offers) = &self.offers {
+            cold_path();
+            offers.look(self.exchange.as_mut())?;
+        }
+        let weight = weight(&self.easy);
+        if weight != self.weight {
+            cold_path();
+            self.weight = weight;
+            self.exchange.weigh(weight.unwrap_or(USUAL_WEIGHT));
+        }
+        if self.upload.has_ended() {
+            return Ok(());
+        }
+        self.upload.poll(cx, self.exchange.as_mut())
+    }
+
+    /// Ready when the body has been sent.
+    pub fn poll_upload(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        self.poll_beside(cx)?;
+        if self.upload.has_ended() { Poll::Ready(Ok(())) } else { Poll::Pending }
+    }
+}
+
+impl BodySource for Talk {
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep>> {
+        if self.ends_by_word && self.easy.ws_is_over() && self.exchange.poll_left(cx).is_ready() {
+            cold_path();
+            return Poll::Ready(Ok(BodyStep::End));
+        }
+        BodySource::poll_body(self.exchange.as_mut(), cx, buf)
+    }
+
+    fn left(&self) -> Option<u64> {
+        self.exchange.left()
+    }
+
+    fn chunk_ends(&self) -> &[usize] {
+        self.exchange.chunk_ends()
+    }
+
+    fn poll_beside(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        Talk::poll_beside(self, cx)
+    }
+
+    fn forget_read(&mut self, cx: &mut Context<'_>) {
+        self.exchange.forget_read(cx);
+    }
+}

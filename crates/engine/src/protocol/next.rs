@@ -1,0 +1,36 @@
+//! The outcome of one request of a transfer, and the way in which a connection becomes the application's.
+
+use std::future::poll_fn;
+
+use wire::url::Url;
+
+use crate::error::{Error, Result};
+use crate::own_connection::OwnConnection;
+use crate::transfer::Transfer;
+use crate::transfer::body::send_failed;
+
+/// The step that follows a request.
+#[derive(Default)]
+pub enum Next {
+    /// None: the transfer is complete.
+    #[default]
+    Done,
+    /// A redirect.
+    Follow(Box<Url>),
+    /// The same URL once more (authentication, a refused expectation).
+    Again,
+    /// None: the reply was read to its end and its connection can serve again, but the transfer fails (too many redirects).
+    Stop(Error),
+}
+
+/// Gives the connection to the application (CURLOPT_CONNECT_ONLY(3)).
+pub async fn give(t: &Transfer, mut connection: net::Connection) -> Result<Next> {
+    // Nobody flushes after this: a layer may hold the end of its handshake back for the first bytes written, and the server
+    // may be the one that speaks first.
+    let filter = connection.filter();
+    poll_fn(|cx| filter.poll_flush(cx)).await.map_err(|e| send_failed(&e))?;
+    // Not dropped under the borrow: closing the one before it calls the application.
+    let before = t.easy.connected.replace(Some(Box::new(OwnConnection::new(connection))));
+    drop(before);
+    Ok(Next::Done)
+}
