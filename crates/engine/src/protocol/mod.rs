@@ -8,7 +8,6 @@ mod http;
 mod imap;
 mod ldap;
 mod mqtt;
-mod next;
 mod pop3;
 mod rtsp;
 mod smtp;
@@ -23,8 +22,8 @@ use tables::{Code, EasyOption as O};
 
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
-pub use next::Next;
-use next::give;
+pub use crate::transfer::next::Next;
+use crate::transfer::next::give;
 
 /// Runs one request of the transfer's current URL.
 // exhaustive: schemes

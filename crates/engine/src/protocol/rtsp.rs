@@ -17,7 +17,6 @@ use wire::http1::HeaderLine;
 use wire::rtsp::{self, Channels, Front, Method};
 
 use super::http::{self, Custom, Ended, Head, Heads, Request, Response, Talk};
-use super::next::Next;
 use crate::callbacks::Written;
 use crate::error::{Error, Result};
 use crate::settings::Method as BodyMethod;
@@ -25,6 +24,7 @@ use crate::transfer::Transfer;
 use crate::transfer::body::{Idling, receive_failed};
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::connect::Link;
+use crate::transfer::next::Next;
 
 const PROTOCOL: &str = "RTSP/1.0";
 /// So much is received at once when packets alone are awaited.

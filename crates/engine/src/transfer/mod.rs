@@ -13,6 +13,7 @@ pub mod http;
 pub mod login;
 mod look_up;
 pub mod negotiate;
+pub mod next;
 mod over_https;
 pub mod plan;
 pub mod prepare;

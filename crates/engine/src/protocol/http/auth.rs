@@ -16,7 +16,6 @@ use super::proof::{Target, field, write_target};
 use super::response::Response;
 use super::talk::Talk;
 use crate::error::{Error, Result};
-use crate::protocol::next::Next;
 use crate::settings::Text;
 use crate::transfer::Transfer;
 use crate::transfer::auth::{Answer, Ask, Binding, Heard, Memory, Scheme, Steps};
@@ -24,6 +23,7 @@ use crate::transfer::client_reader::ClientReader;
 use crate::transfer::connect::Link;
 use crate::transfer::login::{Login, credentials};
 use crate::transfer::negotiate::{Negotiate, Whom, listen, speak};
+use crate::transfer::next::Next;
 use crate::transfer::secret::{Peer, Role, Secret};
 
 fn memory(t: &Transfer) -> &RefCell<Memory> {

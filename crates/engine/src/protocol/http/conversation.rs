@@ -11,9 +11,9 @@ use super::response::{self, Response};
 use super::talk::Talk;
 use super::{auth, redirect, stored, upgrade};
 use crate::error::Result;
-use crate::protocol::next::Next;
 use crate::settings::Method;
 use crate::transfer::Transfer;
+use crate::transfer::next::Next;
 
 /// The outcome of an exchange.
 #[derive(Default)]

@@ -14,10 +14,10 @@ use super::talk::Talk;
 use super::version::version;
 use super::{auth, connection_auth};
 use crate::error::{Error, Result, Retry};
-use crate::protocol::next::Next;
 use crate::transfer::Transfer;
 use crate::transfer::auth::ConnectionSteps;
 use crate::transfer::connect::Link;
+use crate::transfer::next::Next;
 use crate::transfer::plan::belonging;
 
 /// Most attempts to move a request from a dead pooled connection to another one.

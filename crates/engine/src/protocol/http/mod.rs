@@ -30,10 +30,10 @@ use std::hint::cold_path;
 
 use net::exchange::Dialect;
 
-use super::next::Next;
 use crate::error::Result;
 use crate::transfer::Transfer;
 use crate::transfer::connect::Link;
+use crate::transfer::next::Next;
 pub use auth::{fields as authorization, hear, hears};
 use conversation::{Finished, converse};
 pub use conversation::{finish, next, read};

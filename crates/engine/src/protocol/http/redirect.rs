@@ -8,9 +8,9 @@ use wire::url::{Url, UrlError, flag};
 use super::decide::redirect::{self as decide, Redirected};
 use super::response::Response;
 use crate::error::{Error, Result};
-use crate::protocol::next::Next;
 use crate::settings::Text;
 use crate::transfer::Transfer;
+use crate::transfer::next::Next;
 use crate::transfer::prepare::{count, url_error, url_text, without_credentials};
 
 /// Follows the reply's Location if it is to be followed.

@@ -14,11 +14,11 @@ use super::request::{foreseen, method_name, note_method};
 use super::response::Response;
 use crate::callbacks::{Asked, Instead, Prior, Stored};
 use crate::error::{Error, Result};
-use crate::protocol::next::Next;
 use crate::settings::Method;
 use crate::transfer::Transfer;
 use crate::transfer::body::{BodySource, truncated};
 use crate::transfer::http::KeptReplies;
+use crate::transfer::next::Next;
 use crate::transfer::prepare::url_text;
 use tables::EasyOption as O;
 

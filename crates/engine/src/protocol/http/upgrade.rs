@@ -15,12 +15,12 @@ use super::response::Response;
 use super::talk::Talk;
 use super::upload::Upload;
 use crate::error::{Error, Result};
-use crate::protocol::next::{Next, give};
 use crate::settings::Method;
 use crate::stores::headers::Origin;
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::connect::Link;
+use crate::transfer::next::{Next, give};
 use crate::websocket::WebSocket;
 
 /// The protocol's name, in a field Upgrade and in `:protocol`.

@@ -4,10 +4,10 @@ use std::future::poll_fn;
 
 use wire::url::Url;
 
+use super::Transfer;
+use super::body::send_failed;
 use crate::error::{Error, Result};
 use crate::own_connection::OwnConnection;
-use crate::transfer::Transfer;
-use crate::transfer::body::send_failed;
 
 /// The step that follows a request.
 #[derive(Default)]
