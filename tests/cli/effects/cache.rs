@@ -3,7 +3,7 @@
 use super::{Ran, clean, curl_in, folder_with};
 use crate::{empty_folder, run, tool};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl Home {
                 let path = entry.path();
                 if path.is_dir() {
                     folders.push(path);
-                } else if path.to_string_lossy().contains(ending) {
+                } else if path.to_string_lossy().contains(ending) && !path.ends_with("warmwire-1/key") {
                     found.push(path);
                 }
             }
@@ -231,7 +231,7 @@ fn vary_and_credentials_tell_replies_apart() {
     assert_eq!(home.get(&[&with_login]), "body 11|200 miss");
     // What the reply can't hang on changes nothing.
     assert_eq!(
-        home.get(&["-A", "me", "-m", "50", "-H", "Other: x", "-e", "http://r/", &url]),
+        home.get(&["-A", "me", "-m", "50", "-H", "Accept: x/y", "-e", "http://r/", &url]),
         "body 1|200 hit"
     );
     for name in home.files("c/") {
@@ -241,6 +241,58 @@ fn vary_and_credentials_tell_replies_apart() {
             assert!(!text.contains(secret), "{secret}: {text}");
         }
     }
+}
+
+/// Fields that may be credentials count without a word of the server's, and so does a proxy that no flag names.
+#[test]
+fn unknown_fields_and_the_environments_proxy_tell_replies_apart() {
+    let server = counting(&[("Cache-Control", "max-age=1000")]);
+    let (home, url) = (Home::new(), server.url("/"));
+    let kinds: [&[&str]; 5] = [
+        &[&url],
+        &["-H", "X-Api-Key: a", &url],
+        &["-H", "X-Api-Key: b", &url],
+        &["-H", "PRIVATE-TOKEN: a", &url],
+        &["-H", "Anything: a", &url],
+    ];
+    for outcome in ["miss", "hit"] {
+        for (number, words) in kinds.iter().enumerate() {
+            assert_eq!(home.get(words), format!("body {}|200 {outcome}", number + 1), "{words:?}");
+        }
+    }
+    let proxy = HttpServer::with(|_| Some(fresh("the proxy's")));
+    let by_proxy = |name: &str| {
+        let words = ["-sS", "--cache", "c", &url];
+        let mut command = Command::new(tool());
+        clean(&mut command).env(name, proxy.url("")).args(words).current_dir(&home.0);
+        String::from_utf8_lossy(&command.output().unwrap().stdout).into_owned()
+    };
+    assert_eq!(by_proxy("http_proxy"), "the proxy's");
+    assert_eq!(by_proxy("all_proxy"), "the proxy's");
+    assert_eq!(home.get(&[&url]), "body 1|200 hit");
+    assert_eq!(server.served(), kinds.len());
+}
+
+/// In a folder that was once open to others somebody else may have left entries.
+#[test]
+fn entries_of_another_user_are_not_served() {
+    let server = counting(&[("Cache-Control", "max-age=1000")]);
+    let (home, url) = (Home::new(), server.url("/"));
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return; // it takes two users
+    }
+    for (number, ending) in [".head", ".body"].into_iter().enumerate() {
+        assert_eq!(
+            home.get(&[&url]),
+            format!("body {}|200 {}", number + 1, if number == 0 { "miss" } else { "hit" })
+        );
+        std::os::unix::fs::chown(home.the_only(ending), Some(65534), None).unwrap();
+        assert_eq!(home.get(&[&url]), format!("body {}|200 miss", number + 2));
+    }
+    std::os::unix::fs::chown(home.0.join("c/warmwire-1"), Some(65534), None).unwrap();
+    let ran = home.ran(&[&url]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (23, ""), "{}", ran.stderr);
+    assert!(ran.stderr.contains("The cache c can't be used: It is somebody else's"), "{}", ran.stderr);
 }
 
 #[test]
@@ -585,12 +637,13 @@ fn only_the_user_reads_it() {
         assert_eq!(mode(file.parent().unwrap()), 0o700, "{file:?}");
     }
     assert_eq!(mode(&home.0.join("c/warmwire-1")), 0o700);
+    assert_eq!(mode(&home.0.join("c/warmwire-1/key")), 0o600);
     // One that others could read is made private again; what is no folder is told.
     fs::set_permissions(home.0.join("c/warmwire-1"), fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(home.get(&[&server.url("/")]), "body 1|200 hit");
     assert_eq!(mode(&home.0.join("c/warmwire-1")), 0o700);
     fs::write(home.0.join("file"), "x").unwrap();
-    for (folder, why) in [("file", "Not a directory"), ("/proc/x", "No such file or directory")] {
+    for (folder, why) in [("file", "File exists"), ("/proc/x", "No such file or directory")] {
         let ran = curl_in(home.0.clone(), &["--cache", folder, &server.url("/")]);
         assert_eq!((ran.code, ran.stdout.as_str()), (23, ""));
         let expected = format!("curl: (23) The cache {folder} can't be used: {why}");

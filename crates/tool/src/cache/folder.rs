@@ -7,30 +7,35 @@
 use super::entry::{Body, Entry};
 use crate::message::{os_text, shown};
 use crate::raw::hex;
-use crate::system::{self, make_folders, path, private};
+use crate::system::{self, Dir, make_folders, path};
 use std::collections::HashMap;
-use std::fs::{self, DirEntry, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Seek, Write};
-use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 /// In the folder that the user names; another form of entries will have another name.
 const OWN: &str = "warmwire-1";
 const DRAFTS: &str = "drafts";
+/// Random bytes without which nobody can try which login an entry belongs to.
+const KEY: &str = "key";
+pub type Key = [u8; 32];
 /// A head beyond this is not ours: the largest that the library takes, in hexadecimal digits.
 const LONGEST_HEAD: u64 = 2 << 20;
 /// What sweeping leaves of the limit, so that not every reply needs another one.
 const LEFT_OF_TEN: u64 = 9;
 
 pub struct Folder {
-    root: PathBuf,
+    root: Dir,
+    drafts: Rc<Dir>,
 }
 
 /// A file that is being written, and is locked.
 pub struct Draft {
     file: File,
-    path: PathBuf,
+    folder: Rc<Dir>,
+    name: String,
     hasher: blake3::Hasher,
     pub length: u64,
     named: bool,
@@ -39,7 +44,7 @@ pub struct Draft {
 impl Drop for Draft {
     fn drop(&mut self) {
         if !self.named {
-            let _ = fs::remove_file(&self.path);
+            let _ = self.folder.remove(&self.name);
         }
     }
 }
@@ -62,33 +67,59 @@ fn unheard_of() -> String {
 }
 
 impl Folder {
-    /// Makes it if it is not there. What others may write to or read is not used; the error says so in words.
+    /// Opens the folder, or makes it. One of another user's is not used; the error says so in words.
     pub fn open(name: &[u8]) -> Result<Folder, String> {
-        let root = path(name).join(OWN);
-        let failed =
-            |error: io::Error| format!("The cache {} can't be used: {}", shown(name), os_text(&error));
-        make_folders(&root.join(DRAFTS), 0o700).map_err(failed)?;
-        if !system::keep_private(&root).map_err(failed)? {
-            return Err(format!("The cache {} can't be used: it is not this user's", shown(name)));
-        }
-        Ok(Folder { root })
+        let open = || {
+            make_folders(path(name), 0o700)?;
+            let root = Dir::open(path(name))?.own(OWN)?;
+            let drafts = Rc::new(root.own(DRAFTS)?);
+            Ok(Folder { root, drafts })
+        };
+        open().map_err(|error: io::Error| {
+            format!("The cache {} can't be used: {}", shown(name), os_text(&error))
+        })
     }
 
-    fn shard(&self, key: &str) -> PathBuf {
-        self.root.join(&key[..2])
+    /// The key of this folder, which is made when it is first asked for.
+    pub fn key(&self) -> io::Result<Key> {
+        if let Ok(key) = self.read_key() {
+            return Ok(key);
+        }
+        let mut draft = self.draft()?;
+        draft.write(&system::random()?)?;
+        match draft.folder.rename_new(&draft.name, &self.root, KEY) {
+            Ok(()) => draft.named = true,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+        self.read_key().inspect_err(|_| {
+            // It is damaged; with the next one all that is kept is unknown.
+            let _ = self.root.remove(KEY);
+        })
+    }
+
+    fn read_key(&self) -> io::Result<Key> {
+        let mut key = Key::default();
+        self.root.open_own(KEY)?.read_exact(&mut key)?;
+        Ok(key)
+    }
+
+    /// The folder of a key's entries, if it is there.
+    fn shard(&self, key: &str) -> Option<Dir> {
+        self.root.existing(&key[..2]).ok()
     }
 
     /// What is kept under a key, with the stems of the names. What is no entry is removed.
     pub fn entries(&self, key: &str) -> Vec<(String, Entry)> {
+        let Some(shard) = self.shard(key) else { return Vec::new() };
         let mut found = Vec::new();
-        for file in list(&self.shard(key)) {
-            let name = file.file_name().into_string().unwrap_or_default();
+        for name in shard.names() {
             let Some(stem) = name.strip_suffix(".head").filter(|stem| stem.starts_with(key)) else {
                 continue;
             };
-            match read_head(&file.path()) {
+            match read_head(&shard, stem) {
                 Some(entry) => found.push((stem.to_owned(), entry)),
-                None => remove(&self.shard(key), stem),
+                None => remove(&shard, stem),
             }
         }
         found
@@ -96,7 +127,7 @@ impl Folder {
 
     /// The body of an entry, if it is what the head says; if not, both are removed.
     pub fn body(&self, stem: &str, body: &Body) -> Option<File> {
-        let opened = open_body(&self.shard(stem).join(&body.file), body);
+        let opened = self.shard(stem).and_then(|shard| open_body(&shard, stem, body));
         if opened.is_none() {
             self.remove(stem);
         }
@@ -105,15 +136,14 @@ impl Folder {
 
     /// It was used just now.
     pub fn touch(&self, stem: &str) {
-        let head = self.shard(stem).join(format!("{stem}.head"));
-        let _ = File::open(head).and_then(|file| file.set_modified(SystemTime::now()));
+        let head = self.shard(stem).and_then(|shard| shard.open_own(&head_of(stem)).ok());
+        let _ = head.map(|head| head.set_modified(SystemTime::now()));
     }
 
     pub fn draft(&self) -> io::Result<Draft> {
-        let path = self.root.join(DRAFTS).join(unheard_of());
-        let mut options = OpenOptions::new();
-        let file = system::to_hold(private(options.write(true).create_new(true))).open(&path)?;
-        let draft = Draft { file, path, hasher: blake3::Hasher::new(), length: 0, named: false };
+        let name = unheard_of();
+        let (file, folder) = (self.drafts.create(&name)?, self.drafts.clone());
+        let draft = Draft { file, folder, name, hasher: blake3::Hasher::new(), length: 0, named: false };
         // On a file system without locks a sweep may take a draft away: then that reply is not kept.
         let _ = system::hold(&draft.file);
         Ok(draft)
@@ -121,48 +151,52 @@ impl Folder {
 
     /// Gives the entry its body and its name, in the place of one that had the same.
     pub fn publish(&self, stem: &str, mut entry: Entry, body: Option<Draft>) -> io::Result<u64> {
-        let shard = self.shard(stem);
-        make_folders(&shard, 0o700)?;
+        let shard = Rc::new(self.root.own(&stem[..2])?);
         let length = body.as_ref().map_or(0, |body| body.length);
         // Until the head is there, its lock says that it belongs to somebody.
         let mut locked = None;
         if let Some(mut draft) = body {
             let file = format!("{stem}.{}.body", unheard_of());
-            fs::rename(&draft.path, shard.join(&file))?;
-            draft.path = shard.join(&file);
+            draft.folder.rename(&draft.name, &shard, &file)?;
+            (draft.folder, draft.name) = (shard.clone(), file.clone());
             let sum = draft.hasher.finalize().to_hex().to_string();
             entry.body = Some(Body { file, length: draft.length, sum });
             locked = Some(draft);
         }
-        let before = read_head(&shard.join(format!("{stem}.head"))).and_then(|before| before.body);
-        let written = self.write_head(stem, &entry)?;
+        let before = read_head(&shard, stem).and_then(|before| before.body);
+        let written = self.write_head(&shard, stem, &entry)?;
         if let Some(draft) = &mut locked {
             draft.named = true;
         }
-        if let Some(before) = before.filter(|before| entry.body.as_ref() != Some(before)) {
-            let _ = fs::remove_file(shard.join(before.file));
+        if let Some(before) = before.filter(|before| entry.body.as_ref() != Some(before))
+            && is_body_of(&before.file, stem)
+        {
+            let _ = shard.remove(&before.file);
         }
         Ok(length + written)
     }
 
-    fn write_head(&self, stem: &str, entry: &Entry) -> io::Result<u64> {
+    fn write_head(&self, shard: &Dir, stem: &str, entry: &Entry) -> io::Result<u64> {
         let mut draft = self.draft()?;
         draft.write(entry.text().as_bytes())?;
-        fs::rename(&draft.path, self.shard(stem).join(format!("{stem}.head")))?;
+        draft.folder.rename(&draft.name, shard, &head_of(stem))?;
         draft.named = true;
         Ok(draft.length)
     }
 
     pub fn remove(&self, stem: &str) {
-        remove(&self.shard(stem), stem);
+        if let Some(shard) = self.shard(stem) {
+            remove(&shard, stem);
+        }
     }
 
     /// Everything under a key.
     pub fn forget(&self, key: &str) -> bool {
-        let heads = list(&self.shard(key)).filter_map(|file| file.file_name().into_string().ok());
-        let stems: Vec<String> = heads
+        let names = self.shard(key).map(|shard| shard.names()).unwrap_or_default();
+        let stems: Vec<&str> = names
+            .iter()
             .filter(|name| name.starts_with(key))
-            .filter_map(|name| name.strip_suffix(".head").map(str::to_owned))
+            .filter_map(|name| name.strip_suffix(".head"))
             .collect();
         stems.iter().for_each(|stem| self.remove(stem));
         !stems.is_empty()
@@ -170,10 +204,12 @@ impl Folder {
 
     /// Removes what belongs to nobody, and what was not used for longest until all of it takes less than `limit` bytes; how much is left.
     pub fn sweep(&self, limit: u64) -> u64 {
-        list(&self.root.join(DRAFTS)).for_each(|draft| remove_if_unlocked(&draft.path()));
+        self.drafts.names().iter().for_each(|draft| remove_if_unlocked(&self.drafts, draft));
         let mut all: Vec<Found> = Vec::new();
-        for shard in list(&self.root).filter(|shard| shard.file_name() != DRAFTS) {
-            all.extend(self.look_through(&shard.path()));
+        for shard in self.root.names().iter().filter(|shard| *shard != DRAFTS && *shard != KEY) {
+            if let Ok(shard) = self.root.existing(shard) {
+                all.extend(look_through(&Rc::new(shard)));
+            }
         }
         let mut sum: u64 = all.iter().map(|found| found.size).sum();
         if sum <= limit {
@@ -189,91 +225,84 @@ impl Folder {
         }
         sum
     }
+}
 
-    fn look_through(&self, shard: &Path) -> Vec<Found> {
-        let mut heads: HashMap<String, Found> = HashMap::new();
-        let mut bodies: HashMap<String, Vec<(PathBuf, u64)>> = HashMap::new();
-        for file in list(shard) {
-            let (Ok(name), Ok(about)) = (file.file_name().into_string(), file.metadata()) else { continue };
-            if let Some(stem) = name.strip_suffix(".head") {
-                let used = about.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-                let (shard, size) = (shard.to_owned(), about.len());
-                heads.insert(stem.to_owned(), Found { shard, stem: stem.to_owned(), used, size });
-            } else if let Some((stem, _)) = name.split_once('.') {
-                bodies.entry(stem.to_owned()).or_default().push((file.path(), about.len()));
-            }
+fn look_through(shard: &Rc<Dir>) -> Vec<Found> {
+    let mut heads: HashMap<String, Found> = HashMap::new();
+    let mut bodies: HashMap<String, Vec<(String, u64)>> = HashMap::new();
+    for name in shard.names() {
+        let Ok(about) = shard.about(&name) else { continue };
+        if let Some(stem) = name.strip_suffix(".head") {
+            let (shard, size) = (shard.clone(), about.length);
+            let found = Found { shard, stem: stem.to_owned(), used: about.modified, size };
+            heads.insert(stem.to_owned(), found);
+        } else if let Some((stem, _)) = name.split_once('.') {
+            bodies.entry(stem.to_owned()).or_default().push((name.clone(), about.length));
         }
-        for (stem, files) in bodies {
-            let head = heads.get_mut(&stem);
-            let named =
-                || read_head(&shard.join(format!("{stem}.head")))?.body.map(|body| shard.join(body.file));
-            match head {
-                Some(head) if files.len() == 1 => head.size += files[0].1,
-                Some(head) => {
-                    let named = named();
-                    for (file, size) in files {
-                        match named.as_ref() == Some(&file) {
-                            true => head.size += size,
-                            false => remove_if_unlocked(&file),
-                        }
+    }
+    for (stem, files) in bodies {
+        match heads.get_mut(&stem) {
+            Some(head) if files.len() == 1 => head.size += files[0].1,
+            Some(head) => {
+                let named = read_head(shard, &stem).and_then(|head| head.body).map(|body| body.file);
+                for (file, size) in files {
+                    match named.as_ref() == Some(&file) {
+                        true => head.size += size,
+                        false => remove_if_unlocked(shard, &file),
                     }
                 }
-                None => files.iter().for_each(|(file, _)| remove_if_unlocked(file)),
             }
+            None => files.iter().for_each(|(file, _)| remove_if_unlocked(shard, file)),
         }
-        heads.into_values().collect()
     }
+    heads.into_values().collect()
 }
 
 /// An entry as a sweep sees it.
 struct Found {
-    shard: PathBuf,
+    shard: Rc<Dir>,
     stem: String,
     used: SystemTime,
     size: u64,
 }
 
-fn list(folder: &Path) -> impl Iterator<Item = DirEntry> + use<> {
-    fs::read_dir(folder).into_iter().flatten().flatten()
+fn head_of(stem: &str) -> String {
+    format!("{stem}.head")
 }
 
 /// The head first: without it nobody looks for the body.
-fn remove(shard: &Path, stem: &str) {
-    let _ = fs::remove_file(shard.join(format!("{stem}.head")));
-    for file in list(shard) {
-        let name = file.file_name().into_string().unwrap_or_default();
+fn remove(shard: &Dir, stem: &str) {
+    let _ = shard.remove(&head_of(stem));
+    for name in shard.names() {
         if is_body_of(&name, stem) {
-            remove_if_unlocked(&file.path());
+            remove_if_unlocked(shard, &name);
         }
     }
 }
 
+/// Whether that is a name for a body of this entry, and leads nowhere else.
 fn is_body_of(name: &str, stem: &str) -> bool {
-    name.strip_prefix(stem).is_some_and(|rest| rest.starts_with('.') && rest.ends_with(".body"))
+    let inside =
+        |rest: &str| rest.starts_with('.') && rest.ends_with(".body") && !rest.contains(['/', '\\', ':']);
+    name.strip_prefix(stem).is_some_and(inside)
 }
 
-/// What is no plain file could keep who opens it waiting.
-fn open_plain(path: &Path) -> Option<File> {
-    let plain = fs::symlink_metadata(path).ok()?.is_file();
-    if plain { File::open(path).ok() } else { None }
-}
-
-fn remove_if_unlocked(path: &Path) {
-    let plain = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
-    if !plain || system::is_free(path) {
-        let _ = fs::remove_file(path);
+fn remove_if_unlocked(folder: &Dir, name: &str) {
+    let plain = folder.about(name).is_ok_and(|about| about.is_plain);
+    if !plain || folder.is_free(name) {
+        let _ = folder.remove(name);
     }
 }
 
-fn read_head(path: &Path) -> Option<Entry> {
+fn read_head(shard: &Dir, stem: &str) -> Option<Entry> {
     let mut text = String::new();
-    open_plain(path)?.take(LONGEST_HEAD).read_to_string(&mut text).ok()?;
+    shard.open_own(&head_of(stem)).ok()?.take(LONGEST_HEAD).read_to_string(&mut text).ok()?;
     Entry::parse(&text)
 }
 
 /// All of it is read before any of it is served.
-fn open_body(path: &Path, body: &Body) -> Option<File> {
-    let mut file = open_plain(path)?;
+fn open_body(shard: &Dir, stem: &str, body: &Body) -> Option<File> {
+    let mut file = is_body_of(&body.file, stem).then(|| shard.open_own(&body.file).ok())??;
     if file.metadata().ok()?.len() != body.length {
         return None;
     }
@@ -286,4 +315,110 @@ fn open_body(path: &Path, body: &Body) -> Option<File> {
 /// The first digits of a sum, for names.
 pub fn digits(sum: &[u8]) -> String {
     hex::encode(&sum[..16])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn entry(file: Option<&str>) -> Entry {
+        Entry {
+            url: b"http://h/".to_vec(),
+            partition: "p".into(),
+            asked: 1,
+            received: 1,
+            head_only: false,
+            selected: Vec::new(),
+            status: 200,
+            status_line: b"HTTP/1.1 200 OK".to_vec(),
+            fields: Vec::new(),
+            body: file.map(|file| Body {
+                file: file.into(),
+                length: 6,
+                sum: blake3::hash(b"secret").to_hex().to_string(),
+            }),
+        }
+    }
+
+    fn place(name: &str) -> std::path::PathBuf {
+        let folder = std::env::temp_dir().join(format!("warmwire-cache-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(folder.join("elsewhere")).unwrap();
+        folder
+    }
+
+    fn opened(path: &std::path::Path) -> Folder {
+        Folder::open(path.as_os_str().as_encoded_bytes()).unwrap()
+    }
+
+    /// Somebody who may write to the folder above swaps the cache for another folder.
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_is_swapped_is_still_the_one_that_was_opened() {
+        let place = place("swapped");
+        let folder = opened(&place.join("c"));
+        let mut draft = folder.draft().unwrap();
+        draft.write(b"body").unwrap();
+        fs::rename(place.join("c"), place.join("moved")).unwrap();
+        std::os::unix::fs::symlink(place.join("elsewhere"), place.join("c")).unwrap();
+        let key = "ab".repeat(16);
+        let stem = format!("{key}-x");
+        folder.publish(&stem, entry(None), Some(draft)).unwrap();
+        assert_eq!(fs::read_dir(place.join("elsewhere")).unwrap().count(), 0);
+        let found = folder.entries(&key);
+        assert!(found.len() == 1 && folder.body(&stem, found[0].1.body.as_ref().unwrap()).is_some());
+    }
+
+    /// A head may be what somebody has written by hand.
+    #[test]
+    fn a_body_is_a_file_beside_its_head() {
+        let place = place("names");
+        let folder = opened(&place.join("c"));
+        let stem = format!("{}-x", "ab".repeat(16));
+        fs::write(place.join("elsewhere/x.body"), "secret").unwrap();
+        for name in [
+            "../../../elsewhere/x.body",
+            "{stem}./../../../../elsewhere/x.body",
+            "{stem}.\\x.body",
+            "other.x.body",
+        ] {
+            let name = name.replace("{stem}", &stem);
+            folder.publish(&stem, entry(Some(&name)), None).unwrap();
+            let body = folder.entries(&stem)[0].1.body.clone().unwrap();
+            assert!(folder.body(&stem, &body).is_none(), "{name}");
+            assert!(folder.entries(&stem).is_empty(), "{name}: the entry is gone");
+            // Nor is what is replaced.
+            folder.publish(&stem, entry(Some(&name)), None).unwrap();
+            folder.publish(&stem, entry(None), None).unwrap();
+            assert!(place.join("elsewhere/x.body").exists(), "{name}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_not_followed() {
+        let place = place("links");
+        let link = |from: &str, to: &str| {
+            std::os::unix::fs::symlink(place.join(from), place.join(to)).unwrap();
+        };
+        fs::create_dir(place.join("c")).unwrap();
+        link("elsewhere", "c/warmwire-1");
+        assert!(Folder::open(place.join("c").as_os_str().as_encoded_bytes()).is_err());
+        fs::remove_file(place.join("c/warmwire-1")).unwrap();
+        let folder = opened(&place.join("c"));
+        link("elsewhere", "c/warmwire-1/ab");
+        let stem = format!("{}-x", "ab".repeat(16));
+        assert!(folder.publish(&stem, entry(None), None).is_err());
+        fs::write(place.join("elsewhere").join(head_of(&stem)), entry(None).text()).unwrap();
+        assert!(folder.entries(&stem).is_empty());
+    }
+
+    #[test]
+    fn a_folder_has_one_key() {
+        let place = place("key");
+        let keys = [(); 3].map(|()| opened(&place.join("c")).key().unwrap());
+        assert!(keys[0] == keys[1] && keys[1] == keys[2] && keys[0] != Key::default());
+        assert_ne!(opened(&place.join("d")).key().unwrap(), keys[0]);
+    }
 }

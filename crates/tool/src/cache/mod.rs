@@ -10,10 +10,11 @@ pub use entry::Entry;
 pub use folder::{Draft, Folder};
 
 use crate::bytes::Bytes;
-use crate::message::os_text;
+use crate::fields::is_harmless;
+use crate::message::{os_text, shown};
 use crate::raw::rules::{self, Field};
 use folder::digits;
-use partition::{Sums, WHO};
+use partition::Sums;
 use sha2::{Digest, Sha256};
 use std::cell::Cell;
 use std::fs::File;
@@ -74,7 +75,10 @@ impl Cache {
     /// The error says in words why there is none.
     pub fn open(name: &[u8], limit: u64) -> Result<Cache, String> {
         let folder = Folder::open(name)?;
-        Ok(Cache { folder, limit, size: Cell::new(None), lost: Cell::new(false), sums: Sums::default() })
+        let key = folder
+            .key()
+            .map_err(|error| format!("The cache {} can't be used: {}", shown(name), os_text(&error)))?;
+        Ok(Cache { folder, limit, size: Cell::new(None), lost: Cell::new(false), sums: Sums::new(key) })
     }
 
     pub fn limit(&self) -> u64 {
@@ -84,6 +88,14 @@ impl Cache {
     /// The reply that is kept for such a request; of several the latest (RFC 9111 §4).
     pub fn find(&self, wanted: &Wanted) -> Option<Found> {
         let mut all = self.folder.entries(&key(wanted.url));
+        all.retain(|(name, entry)| {
+            // One that does not have the name of its content was not put there by this program.
+            let own = stem(entry) == *name;
+            if !own {
+                self.folder.remove(name);
+            }
+            own
+        });
         all.sort_by_key(|(_, entry)| entry.received);
         let too_many = all.len().saturating_sub(MOST_VARIANTS);
         all.drain(..too_many).for_each(|(stem, _)| self.folder.remove(&stem));
@@ -163,11 +175,11 @@ impl Cache {
     }
 }
 
-/// Sums of the fields that a reply hangs on, as the request has them. Those that say who asks are part of the partition; none of
-/// their values stands in a file.
+/// Sums of the fields that a reply hangs on, as the request has them. Those that may say who asks are part of the partition,
+/// whatever Vary says of them; none of their values stands in a file.
 pub fn selected(reply: &[Field], request: &[Field]) -> Vec<(Bytes, Option<Bytes>)> {
     let mut names = rules::nominated(reply).unwrap_or_default();
-    names.retain(|name| !WHO.iter().any(|who| name.eq_ignore_ascii_case(who.as_bytes())));
+    names.retain(|name| is_harmless(name));
     sums_of(&names, request)
 }
 

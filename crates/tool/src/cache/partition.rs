@@ -2,9 +2,11 @@
 //! can't hang on them count, so that what was had from another server, without a check of its certificate or with another login, is
 //! not mistaken for this one's.
 
-use super::folder::digits;
+use super::folder::{Key, digits};
 use crate::bytes::Bytes;
+use crate::fields::is_harmless;
 use crate::options::Options;
+use crate::raw::rules::Field;
 use crate::request::Request;
 use crate::settings::{SetTo, Setting};
 use sha2::{Digest, Sha256};
@@ -60,9 +62,6 @@ const SAY_NOTHING: [&str; 43] = [
 /// VERBOSE is set by traces alone.
 const TRACES: &str = "VERBOSE";
 
-/// Fields that say who asks, or of which of a server's names, whatever Vary says of them.
-pub const WHO: [&str; 3] = ["Authorization", "Cookie", "Host"];
-
 /// A sum of something secret takes so many rounds, so that nobody guesses a password by the names of files in no time.
 const ROUNDS: usize = 20_000;
 
@@ -100,18 +99,51 @@ pub fn of_options(list: &[Setting]) -> String {
     list.iter().filter(counts).map(|setting| format!("{} {:?}\n", setting.name, setting.to)).collect()
 }
 
-/// Sums that were made before: of a thousand transfers most have the same.
-#[derive(Default)]
-pub struct Sums(RefCell<HashMap<Bytes, String>>);
+/// Variables by which a proxy is found where none is named: what another proxy said is another one's reply.
+const PROXY_VARIABLES: [&str; 8] = [
+    "http_proxy",
+    "HTTP_PROXY",
+    "https_proxy",
+    "HTTPS_PROXY",
+    "all_proxy",
+    "ALL_PROXY",
+    "no_proxy",
+    "NO_PROXY",
+];
+
+/// The way to the server that the environment tells.
+pub fn of_environment(variable: impl Fn(&str) -> Option<Bytes>) -> String {
+    let set = |name: &'static str| Some((name, variable(name).filter(|value| !value.is_empty())?));
+    PROXY_VARIABLES.into_iter().filter_map(set).map(|pair| format!("{pair:?}\n")).collect()
+}
+
+/// The fields of a request that may say who asks, or of which of a server's names: all that are not known to be harmless.
+pub fn of_fields(fields: &[Field]) -> String {
+    let counted = fields.iter().filter(|(name, _)| !is_harmless(name));
+    let mut counted: Vec<_> = counted.map(|(name, value)| (name.to_ascii_lowercase(), value)).collect();
+    // The order of the same name's values says something, that of names does not.
+    counted.sort_by(|one, other| one.0.cmp(&other.0));
+    format!("{counted:?}\n")
+}
+
+/// Names of partitions, under the key of a folder. Sums that were made before are kept: of a thousand transfers most have the same.
+pub struct Sums {
+    key: Key,
+    known: RefCell<HashMap<Bytes, String>>,
+}
 
 impl Sums {
+    pub fn new(key: Key) -> Sums {
+        Sums { key, known: RefCell::default() }
+    }
+
     /// The name of a partition.
     pub fn of(&self, text: &[u8]) -> String {
-        let mut known = self.0.borrow_mut();
+        let mut known = self.known.borrow_mut();
         if let Some(sum) = known.get(text) {
             return sum.clone();
         }
-        let mut sum = Sha256::digest(text);
+        let mut sum = Sha256::new_with_prefix(self.key).chain_update(text).finalize();
         for _ in 0..ROUNDS {
             sum = Sha256::digest(sum);
         }
@@ -130,7 +162,32 @@ mod tests {
         assert_eq!(of(&[setting("TIMEOUT_MS", 5), setting("VERBOSE", 1)]), "");
         assert_ne!(of(&[setting("SSL_VERIFYPEER", 0)]), "");
         assert_ne!(of(&[setting("A_NEW_OPTION", 1)]), of(&[setting("A_NEW_OPTION", 2)]));
-        let sums = Sums::default();
-        assert!(sums.of(b"a") != sums.of(b"b") && sums.of(b"a") == Sums::default().of(b"a"));
+        let sums = Sums::new([1; 32]);
+        assert!(sums.of(b"a") != sums.of(b"b") && sums.of(b"a") == Sums::new([1; 32]).of(b"a"));
+        assert_ne!(sums.of(b"a"), Sums::new([2; 32]).of(b"a"));
+    }
+
+    #[test]
+    fn fields_that_nobody_knows_count() {
+        let of = |fields: &[(&str, &str)]| {
+            let fields: Vec<Field> = fields
+                .iter()
+                .map(|(name, value)| (name.as_bytes().to_vec(), value.as_bytes().to_vec()))
+                .collect();
+            of_fields(&fields)
+        };
+        assert_eq!(of(&[("Accept", "a"), ("User-Agent", "b")]), of(&[]));
+        assert_ne!(of(&[("X-Api-Key", "a")]), of(&[("X-Api-Key", "b")]));
+        assert_ne!(of(&[("PRIVATE-TOKEN", "a")]), of(&[]));
+        assert_eq!(of(&[("A", "1"), ("B", "2")]), of(&[("b", "2"), ("a", "1")]));
+        assert_ne!(of(&[("A", "1"), ("a", "2")]), of(&[("A", "2"), ("a", "1")]));
+    }
+
+    #[test]
+    fn a_proxy_of_the_environment_counts() {
+        let with = |set: &'static str| of_environment(|name| (name == set).then(|| b"http://p".to_vec()));
+        assert_ne!(with("http_proxy"), with("none"));
+        assert_ne!(with("http_proxy"), with("all_proxy"));
+        assert_eq!(of_environment(|_| Some(Bytes::new())), with("none"));
     }
 }

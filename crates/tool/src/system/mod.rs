@@ -5,12 +5,19 @@
 //! and the names of files are turned here and nowhere else.
 
 #[cfg(unix)]
+#[path = "dir_unix.rs"]
+mod dir;
+#[cfg(windows)]
+#[path = "dir_windows.rs"]
+mod dir;
+#[cfg(unix)]
 mod unix;
 #[cfg(windows)]
 mod windows;
 #[cfg(unix)]
 mod words;
 
+pub use dir::Dir;
 #[cfg(unix)]
 pub use unix::*;
 #[cfg(windows)]
@@ -21,6 +28,7 @@ use std::ffi::OsString;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io;
 use std::path::Path;
+use std::time::SystemTime;
 
 /// The words of the command line behind the program's name; or the number of one that is no text, and what can be shown of it.
 pub fn words() -> Result<Vec<Bytes>, (usize, String)> {
@@ -33,6 +41,13 @@ pub fn words() -> Result<Vec<Bytes>, (usize, String)> {
 /// A variable of the environment; none where it is not set or is no text.
 pub fn variable(name: &str) -> Option<Bytes> {
     std::env::var_os(name).and_then(|value| bytes(value).ok())
+}
+
+/// A file in a [`Dir`].
+pub struct About {
+    pub is_plain: bool,
+    pub length: u64,
+    pub modified: SystemTime,
 }
 
 /// Makes a folder and those above it, with these rights on unix.

@@ -62,21 +62,8 @@ pub(super) fn with_mode(builder: &mut DirBuilder, mode: u32) -> &mut DirBuilder 
     builder.mode(mode)
 }
 
-/// Whether a folder is this user's; if it is, others are kept out of it.
-pub fn keep_private(folder: &Path) -> io::Result<bool> {
-    let found = fs::symlink_metadata(folder)?;
-    if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() {
-        return Ok(false);
-    }
-    if found.mode() & 0o077 != 0 {
-        fs::set_permissions(folder, Permissions::from_mode(0o700))?;
-    }
-    Ok(true)
-}
-
 /// Opens a regular file of this user's. No symbolic link is followed in its last place, and no pipe is waited for.
 pub fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    let refused = |why: &str| io::Error::new(io::ErrorKind::PermissionDenied, why);
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = options.custom_flags(flags.bits().cast_signed()).open(path).map_err(|error| {
         match error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) {
@@ -84,12 +71,35 @@ pub fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
             false => error,
         }
     })?;
+    open_checked(file)
+}
+
+fn refused(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, why)
+}
+
+/// The file, if it is a plain one of this user's.
+pub(super) fn open_checked(file: File) -> io::Result<File> {
     let found = file.metadata()?;
-    match () {
-        () if !found.is_file() => Err(refused("It is no regular file")),
-        () if found.uid() != rustix::process::geteuid().as_raw() => Err(refused("It is somebody else's")),
-        () => Ok(file),
+    if !found.is_file() {
+        return Err(refused("It is no regular file"));
     }
+    refuse_others(found.uid()).map(|()| file)
+}
+
+/// An error for what belongs to another user.
+pub(super) fn refuse_others(owner: u32) -> io::Result<()> {
+    match owner == rustix::process::geteuid().as_raw() {
+        true => Ok(()),
+        false => Err(refused("It is somebody else's")),
+    }
+}
+
+/// Bytes that nobody can guess.
+pub fn random() -> io::Result<[u8; 32]> {
+    let mut bytes = [0; 32];
+    let got = rustix::rand::getrandom(&mut bytes[..], rustix::rand::GetRandomFlags::empty())?;
+    if got == bytes.len() { Ok(bytes) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
 /// Whether a file can be reached by other names.
@@ -137,11 +147,6 @@ pub fn hold(file: &File) -> bool {
 /// Whether a file could not be opened because another process holds it.
 pub fn is_held(_: &io::Error) -> bool {
     false
-}
-
-/// Whether nobody holds that file, which must be a plain one.
-pub fn is_free(path: &Path) -> bool {
-    File::open(path).is_ok_and(|file| hold(&file))
 }
 
 /// Whether the name is still that of the open file.

@@ -5,6 +5,7 @@ use crate::raw::{Multi, is_device};
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, IsTerminal, Read, Write};
 use std::os::windows::fs::{FileExt, OpenOptionsExt};
 use std::os::windows::io::AsHandle;
@@ -87,6 +88,13 @@ pub fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     }
 }
 
+/// The standard library seeds its hash tables by the system's generator, and this is what it lets see of that.
+pub fn random() -> io::Result<[u8; 32]> {
+    let state = RandomState::new();
+    let words = [0_u64, 1, 2, 3].map(|number| state.hash_one(number).to_le_bytes());
+    Ok(std::array::from_fn(|at| words[at / 8][at % 8]))
+}
+
 pub fn has_other_names(file: &File) -> io::Result<bool> {
     Ok(file::information(file)?.number_of_links() > 1)
 }
@@ -117,10 +125,6 @@ pub fn hold(_: &File) -> bool {
 
 pub fn is_held(error: &io::Error) -> bool {
     error.raw_os_error() == Some(SHARING_VIOLATION)
-}
-
-pub fn is_free(path: &Path) -> bool {
-    OpenOptions::new().write(true).open(path).is_ok()
 }
 
 pub fn is_called(file: &File, path: &Path) -> bool {

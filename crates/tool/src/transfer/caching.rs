@@ -2,7 +2,7 @@
 
 use super::Transfer;
 use crate::bytes::Bytes;
-use crate::cache::partition::WHO;
+use crate::cache::partition;
 use crate::cache::{Cache, Draft, Entry, Found, Wanted, now, selected};
 use crate::raw::rules::{self, Control, Field, Verdict};
 use crate::raw::{Asked, Instead, Prior, Stored, UrlPart};
@@ -269,8 +269,8 @@ impl Transfer {
             hop.bypassed = true;
             return (Prior::Ask(Vec::new()), hop, Outcome::Bypass);
         }
-        let who = rules::selected(&WHO.map(|name| name.as_bytes().to_vec()), asked.fields);
-        hop.partition = cache.sums.of(format!("{}{login:?} {who:?}", caching.partition).as_bytes());
+        let who = partition::of_fields(asked.fields);
+        hop.partition = cache.sums.of(format!("{}{login:?} {who}", caching.partition).as_bytes());
         hop.fields = asked.fields.to_vec();
         let wanted = Wanted {
             url: &hop.url,
