@@ -10,7 +10,7 @@ use rustls::crypto::hpke::{
 use rustls::internal::msgs::codec::{Codec, Reader};
 use rustls::internal::msgs::handshake::EchConfigPayload;
 use rustls::pki_types::{DnsName, EchConfigListBytes};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// What a hello says of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -84,86 +84,108 @@ fn offer(list: &[u8], outer_name: Option<&str>) -> Result<EchConfig, Error> {
     let malformed = || Error::General("no ECHConfigList".into());
     let name = DnsName::try_from(outer_name.to_owned()).map_err(|_| malformed())?;
     let configs = Vec::<EchConfigPayload>::read(&mut Reader::init(list)).map_err(|_| malformed())?;
-    for config in configs {
-        let suites = renamed_suites(&config);
-        let EchConfigPayload::V18(mut contents) = config else { continue };
-        contents.public_name = name.clone();
-        let mut single = Vec::new();
-        vec![EchConfigPayload::V18(contents)].encode(&mut single);
-        if let Ok(found) = EchConfig::new(EchConfigListBytes::from(single), &suites) {
-            return Ok(found);
-        }
-    }
-    Err(malformed())
+    let lists = configs.iter().filter_map(|config| renamed(config, name.clone()));
+    let mut usable = lists.filter_map(|list| EchConfig::new(EchConfigListBytes::from(list), &RENAMED).ok());
+    usable.next().ok_or_else(malformed)
+}
+
+/// Type of the extension in which a renamed configuration carries the published one. Not mandatory (RFC 9849 §4.2), never sent.
+const PUBLISHED: u16 = 0x6969;
+
+/// Encodes a list of one configuration that shows `name` and carries the published configuration in an extension behind all
+/// others. `None` where the two together are longer than a configuration can be.
+fn renamed(published: &EchConfigPayload, name: DnsName<'static>) -> Option<Vec<u8>> {
+    let EchConfigPayload::V18(contents) = published else { return None };
+    let mut original = Vec::new();
+    published.encode(&mut original);
+    let mut extensions = Vec::new();
+    contents.extensions.encode(&mut extensions);
+    let mut contents = contents.clone();
+    contents.public_name = name;
+    let mut config = Vec::new();
+    contents.encode(&mut config);
+    config.truncate(config.len() - extensions.len());
+
+    let length = u16::try_from(original.len()).ok()?.to_be_bytes();
+    let payload = [&original[..], &length].concat();
+    let mut more = extensions.split_off(2);
+    more.extend(PUBLISHED.to_be_bytes());
+    more.extend(u16::try_from(payload.len()).ok()?.to_be_bytes());
+    more.extend(payload);
+    config.extend(u16::try_from(more.len()).ok()?.to_be_bytes());
+    config.extend(more);
+    let one = [&original[..2], &u16::try_from(config.len()).ok()?.to_be_bytes(), &config].concat();
+    Some([&u16::try_from(one.len()).ok()?.to_be_bytes()[..], &one].concat())
+}
+
+/// Returns what the server binds the encryption to: the label and the configuration as it was published.
+fn published_info(info: &[u8]) -> Result<Vec<u8>, Error> {
+    let missing = || Error::General("no published ECHConfig".into());
+    let (rest, length) = info.split_last_chunk::<2>().ok_or_else(missing)?;
+    let start = rest.len().checked_sub(u16::from_be_bytes(*length).into()).ok_or_else(missing)?;
+    Ok([b"tls ech\0", &rest[start..]].concat())
 }
 
 /// A suite for a configuration whose public name was overridden: the server knows the configuration as it was published, and
-/// that is what both sides bind the encryption to.
+/// that is what both sides bind the encryption to. rustls wants suites that live for ever, so the published configuration is
+/// read out of the renamed one instead of being kept beside the suite.
 #[derive(Debug)]
-struct Renamed {
-    suite: &'static dyn Hpke,
-    info: Vec<u8>,
-}
+struct Renamed(usize);
 
-/// rustls wants them for ever; so each is made once.
-static RENAMED: Mutex<Vec<&'static Renamed>> = Mutex::new(Vec::new());
+static RENAMED: [&dyn Hpke; hpke::SUITES.len()] =
+    [&Renamed(0), &Renamed(1), &Renamed(2), &Renamed(3), &Renamed(4), &Renamed(5)];
 
-fn renamed_suites(config: &EchConfigPayload) -> Vec<&'static dyn Hpke> {
-    let mut info = b"tls ech\0".to_vec();
-    config.encode(&mut info);
-    let mut known = RENAMED.lock().unwrap_or_else(PoisonError::into_inner);
-    if !known.iter().any(|renamed| renamed.info == info) {
-        let make = |suite| &*Box::leak(Box::new(Renamed { suite, info: info.clone() }));
-        known.extend(hpke::SUITES.map(make));
+impl Renamed {
+    fn suite(&self) -> &'static dyn Hpke {
+        hpke::SUITES[self.0]
     }
-    known.iter().filter(|renamed| renamed.info == info).map(|renamed| *renamed as &dyn Hpke).collect()
 }
 
 impl Hpke for Renamed {
     fn seal(
         &self,
-        _: &[u8],
+        info: &[u8],
         aad: &[u8],
         plaintext: &[u8],
         key: &HpkePublicKey,
     ) -> Result<(EncapsulatedSecret, Vec<u8>), Error> {
-        self.suite.seal(&self.info, aad, plaintext, key)
+        Renamed::suite(self).seal(&published_info(info)?, aad, plaintext, key)
     }
 
     fn setup_sealer(
         &self,
-        _: &[u8],
+        info: &[u8],
         key: &HpkePublicKey,
     ) -> Result<(EncapsulatedSecret, Box<dyn HpkeSealer + 'static>), Error> {
-        self.suite.setup_sealer(&self.info, key)
+        Renamed::suite(self).setup_sealer(&published_info(info)?, key)
     }
 
     fn open(
         &self,
         enc: &EncapsulatedSecret,
-        _: &[u8],
+        info: &[u8],
         aad: &[u8],
         ciphertext: &[u8],
         key: &HpkePrivateKey,
     ) -> Result<Vec<u8>, Error> {
-        self.suite.open(enc, &self.info, aad, ciphertext, key)
+        Renamed::suite(self).open(enc, &published_info(info)?, aad, ciphertext, key)
     }
 
     fn setup_opener(
         &self,
         enc: &EncapsulatedSecret,
-        _: &[u8],
+        info: &[u8],
         key: &HpkePrivateKey,
     ) -> Result<Box<dyn HpkeOpener + 'static>, Error> {
-        self.suite.setup_opener(enc, &self.info, key)
+        Renamed::suite(self).setup_opener(enc, &published_info(info)?, key)
     }
 
     fn generate_key_pair(&self) -> Result<(HpkePublicKey, HpkePrivateKey), Error> {
-        self.suite.generate_key_pair()
+        Renamed::suite(self).generate_key_pair()
     }
 
     fn suite(&self) -> HpkeSuite {
-        self.suite.suite()
+        Renamed::suite(self).suite()
     }
 }
 
@@ -202,6 +224,26 @@ mod tests {
     }
 
     #[test]
+    fn a_renamed_configuration_carries_the_published_one() {
+        let list = list(0xfe0d);
+        let configs = Vec::<EchConfigPayload>::read(&mut Reader::init(&list)).unwrap();
+        let renamed = renamed(&configs[0], DnsName::try_from("other.example").unwrap()).unwrap();
+        let EchConfigPayload::V18(shown) =
+            &Vec::<EchConfigPayload>::read(&mut Reader::init(&renamed)).unwrap()[0]
+        else {
+            panic!()
+        };
+        assert_eq!(shown.public_name.as_ref(), "other.example");
+        assert_eq!(shown.extensions.len(), 1);
+        // What rustls binds the encryption to is the label and the configuration that it was given.
+        let info = [b"tls ech\0", &renamed[2..]].concat();
+        assert_eq!(published_info(&info).unwrap(), [b"tls ech\0", &list[2..]].concat());
+        for short in [&b""[..], b"\0", b"\0\x05tls"] {
+            assert!(published_info(short).is_err());
+        }
+    }
+
+    #[test]
     fn what_is_published_settles_what_is_offered() {
         let config = |required| {
             let ech = Some(Ech::Published { required, outer_name: None });
@@ -223,10 +265,14 @@ mod tests {
         assert_eq!(outer_name(&offer(None)).as_deref(), Some("cover.example"));
         assert_eq!(outer_name(&offer(Some("a.example"))).as_deref(), Some("a.example"));
         let published = Vec::<EchConfigPayload>::read(&mut Reader::init(&list(0xfe0d))).unwrap();
-        let suites = renamed_suites(&published[0]);
-        assert_eq!(suites.len(), hpke::SUITES.len());
-        let again = renamed_suites(&published[0]);
-        assert!(suites.iter().zip(&again).all(|(a, b)| std::ptr::addr_eq(*a, *b)), "made once");
+        assert_eq!(RENAMED.len(), hpke::SUITES.len());
+        assert!(RENAMED.iter().zip(&hpke::SUITES).all(|(renamed, own)| renamed.suite() == own.suite()));
+        // Sealed for the renamed configuration, opened by whoever knows the published one.
+        let (key, secret) = hpke::SUITES[0].generate_key_pair().unwrap();
+        let list = renamed(&published[0], DnsName::try_from("a.example").unwrap()).unwrap();
+        let [shown, known] = [&list[2..], &encoded(&published)[2..]].map(|c| [b"tls ech\0", c].concat());
+        let (enc, sealed) = RENAMED[0].seal(&shown, b"aad", b"hello", &key).unwrap();
+        assert_eq!(hpke::SUITES[0].open(&enc, &known, b"aad", &sealed, &secret).unwrap(), b"hello");
         assert_eq!(encoded(&published), list(0xfe0d));
     }
 }

@@ -306,7 +306,7 @@ impl Session {
     }
 
     fn padding_told(&mut self, input: &[u8], used: &mut usize) -> Result<Look, Failure> {
-        let Reading::Data { id, left, padding, .. } = &mut self.reading else { return Ok(Look::Again) };
+        let Reading::Data { id, left, padding, end } = &mut self.reading else { return Ok(Look::Again) };
         if *left == 0 {
             return Err(Failure::size("padded DATA without a length of its padding"));
         }
@@ -317,8 +317,12 @@ impl Session {
             return Err(Failure::protocol("more padding than DATA"));
         }
         *padding = Padding::Told(length);
+        let is_empty = length == *left && !*end;
         if let Some(id) = *id {
             self.consume(id, length + 1);
+        }
+        if is_empty {
+            self.bear()?;
         }
         Ok(Look::Again)
     }

@@ -469,6 +469,8 @@ fn floods_end_in_enhance_your_calm() {
         ("SETTINGS", bytes(4, 0, 0, &[]), 1000),
         ("PING", bytes(6, 0, 0, &[0; 8]), 1000),
         ("empty DATA", empty_data, 10_000),
+        ("DATA of padding alone", bytes(0, 8, 1, &[3, 0, 0, 0]), 10_000),
+        ("DATA of one octet of padding", bytes(0, 8, 1, &[0]), 10_000),
         ("PRIORITY", priority, 10_000),
         ("WINDOW_UPDATE", update, 10_000),
         ("unknown", bytes(77, 0, 0, &[]), 10_000),

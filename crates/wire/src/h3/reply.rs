@@ -38,7 +38,13 @@ pub struct Reply {
     head_only: bool,
     /// Body bytes that the head announced and that are to come.
     expected: Option<u64>,
+    /// Frames in a row that moved nothing.
+    idle: u32,
 }
+
+/// This many empty DATA frames and frames of unknown types in a row are an attack on the reader's processor: each is legal and
+/// costs the sender two bytes.
+const MOST_IDLE: u32 = 10_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
@@ -70,6 +76,7 @@ impl Reply {
             fields: Fields::default(),
             head_only,
             expected: None,
+            idle: 0,
         }
     }
 
@@ -138,6 +145,7 @@ impl Reply {
             self.place = Place::Length(value);
             return self.expect(value);
         };
+        self.note_progress(matches!(frame, kind::HEADERS) || matches!(frame, kind::DATA if value > 0))?;
         self.place = match frame {
             kind::HEADERS if value > MAX_FIELD_LIST as u64 => {
                 return Err(Failure::connection(ErrorCode::EXCESSIVE_LOAD, "too large a section of fields"));
@@ -148,6 +156,15 @@ impl Reply {
             _ => Place::Kind,
         };
         Ok(())
+    }
+
+    /// Counts frames that move nothing; one that moves something ends the row.
+    fn note_progress(&mut self, moves: bool) -> Result<(), Failure> {
+        self.idle = if moves { 0 } else { self.idle + 1 };
+        match self.idle > MOST_IDLE {
+            true => Err(Failure::connection(ErrorCode::EXCESSIVE_LOAD, "too many frames that move nothing")),
+            false => Ok(()),
+        }
     }
 
     /// Whether a frame of this type may stand here.
@@ -303,6 +320,18 @@ mod tests {
         }
         assert_eq!(read(&head("200", &[("content-length", "3")]), 100, true).as_deref(), Ok("200 1 "));
         assert_eq!(read(&head("304", &[("content-length", "3")]), 100, false).as_deref(), Ok("304 1 "));
+    }
+
+    #[test]
+    fn frames_that_move_nothing_are_bounded() {
+        for idle in [data(b""), vec![0x21, 0], vec![0x21, 1, 9]] {
+            let flood = |count: usize, last: &[u8]| {
+                [head("200", &[]), idle.repeat(count), data(last), idle.repeat(count), data(last)].concat()
+            };
+            assert_eq!(read(&flood(9_000, b"ab"), 4096, false).as_deref(), Ok("200 0 abab"));
+            let failure = read(&flood(9_000, b""), 4096, false).expect_err("a flood");
+            assert_eq!((failure.scope, failure.code), (Scope::Connection, ErrorCode::EXCESSIVE_LOAD));
+        }
     }
 
     #[test]

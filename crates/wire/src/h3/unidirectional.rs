@@ -18,8 +18,14 @@ pub struct Control {
     /// No request from this stream on is processed.
     pub going: Option<u64>,
     frame: Frame,
+    /// Frames of types that nobody knows.
+    unknown: u32,
     decoder: DecoderInstructions,
 }
+
+/// So many frames of unknown types are passed over on a control stream: servers send one or two, so that clients keep ignoring
+/// them (RFC 9114 §7.2.8).
+const MOST_UNKNOWN: u32 = 10_000;
 
 /// A stream of the server's.
 #[derive(Debug, Default)]
@@ -171,7 +177,10 @@ impl Control {
                 only_number(&payload)?;
                 return Err(Failure::connection(ErrorCode::ID_ERROR, "CANCEL_PUSH of nothing"));
             }
-            _ => {}
+            _ => self.unknown += 1,
+        }
+        if self.unknown > MOST_UNKNOWN {
+            return Err(Failure::connection(ErrorCode::EXCESSIVE_LOAD, "too many frames that move nothing"));
         }
         payload.clear();
         self.frame.payload = payload;
@@ -236,6 +245,7 @@ mod tests {
             (&[0, 4, 0, 3, 1, 0], ErrorCode::ID_ERROR),
             (&[0, 4, 0x80, 0x10, 0, 0], ErrorCode::EXCESSIVE_LOAD),
             (&[1], ErrorCode::ID_ERROR),
+            (&[&[0, 4, 0][..], &[0x21, 0].repeat(10_001)].concat(), ErrorCode::EXCESSIVE_LOAD),
         ] {
             assert_eq!(control(bytes, 3).map(drop).map_err(|e| e.code), Err(code), "{bytes:?}");
         }

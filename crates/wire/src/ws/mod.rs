@@ -93,6 +93,8 @@ pub enum Fault {
     TooBig(Kind),
     /// A length of more than 63 bits.
     TooLong,
+    /// A message of empty fragments that does not end.
+    EmptyFragments,
 }
 
 impl fmt::Display for Fault {
@@ -108,6 +110,7 @@ impl fmt::Display for Fault {
             Fault::Masked => write!(f, "masked input frame"),
             Fault::TooBig(kind) => write!(f, "received {} frame is too big", kind.name()),
             Fault::TooLong => write!(f, "frame length longer than 63 bits not supported"),
+            Fault::EmptyFragments => write!(f, "too many empty fragments"),
         }
     }
 }

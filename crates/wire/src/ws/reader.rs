@@ -20,7 +20,13 @@ pub struct Reader {
     frame: Option<Frame>,
     /// Messages may be compressed.
     may_compress: bool,
+    /// Empty fragments in a row that did not end their message.
+    empty: u32,
 }
+
+/// This many empty fragments in a row are an attack on the reader's processor. Pings are none of them: they come for hours on an
+/// idle connection.
+const MOST_EMPTY: u32 = 10_000;
 
 /// What a frame's first byte says.
 #[derive(Clone, Copy)]
@@ -122,6 +128,12 @@ impl Reader {
         let Some(length) = length(&self.head[..self.have]) else { return Ok(None) };
         if length > i64::MAX as u64 {
             return Err(Fault::TooLong);
+        }
+        if !kind.is_control() {
+            self.empty = if length == 0 && !opening.last { self.empty + 1 } else { 0 };
+        }
+        if self.empty > MOST_EMPTY {
+            return Err(Fault::EmptyFragments);
         }
         (self.have, self.opening) = (0, None);
         Ok(Some(Frame { opening, length, offset: 0 }))

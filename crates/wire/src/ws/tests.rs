@@ -61,6 +61,16 @@ fn what_is_refused() {
     }
 }
 
+/// A message without an end whose fragments are empty is refused; pings in any number, and empty messages, are not.
+#[test]
+fn empty_fragments_are_bounded() {
+    let fragments = |count: usize| [b"\x01\x00".to_vec(), b"\x00\x00".repeat(count)].concat();
+    assert_eq!(frames(&fragments(20_000), 4096).err(), Some(Fault::EmptyFragments));
+    let moving = [&fragments(9_000)[..], b"\x00\x01a", &b"\x00\x00".repeat(9_000), b"\x80\x00"].concat();
+    assert!(frames(&moving, 4096).is_ok());
+    assert!(frames(&b"\x89\x00\x81\x00".repeat(20_000), 4096).is_ok());
+}
+
 /// A frame of exabytes is handed out as it comes, and told of without being taken.
 #[test]
 fn a_frame_larger_than_memory() {
