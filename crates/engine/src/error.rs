@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use net::exchange::BadHead;
 use net::{NetError, NetErrorKind};
 use tables::{Code, ProxyCode};
 
@@ -128,6 +129,22 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<BadHead> for Error {
+    /// curl's codes for them.
+    fn from(bad: BadHead) -> Error {
+        match bad {
+            BadHead::RequestLine => Error::new(
+                Code::UrlMalformat,
+                "A control character or a blank in method or path, over HTTP/2 or HTTP/3",
+            ),
+            BadHead::Field => Error::new(
+                Code::BadFunctionArgument,
+                "A header field holds a character that HTTP/2 and HTTP/3 forbid, or has no colon",
+            ),
+        }
+    }
+}
 
 impl From<wire::http1::BadOctet> for Error {
     fn from(bad: wire::http1::BadOctet) -> Error {

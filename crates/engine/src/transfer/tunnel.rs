@@ -327,11 +327,12 @@ fn request(
         match own_line(line) {
             // Takes a field away.
             None | Some((_, Some([]))) => {}
-            Some((_, Some(_))) => head.line(&[line]),
+            Some((_, Some(_))) => head.application_line(line),
             Some((name, None)) => head.line(&[name, b":"]),
         }
     }
     head.end(RequestBody::None);
+    head.check()?;
     Ok((head, proves))
 }
 

@@ -39,6 +39,41 @@ fn interim_replies_heads_and_trailers_are_handed_on() {
     assert_eq!((easy.perform(), peer.accepts()), (Code::Ok, 1));
 }
 
+/// What RFC 9113 §8.2.1 forbids is refused with curl's codes, whichever option it stands in, and nothing of the request is sent.
+#[test]
+fn fields_with_line_breaks_are_refused() {
+    let peer = peer(|talk, stream| talk.answer(stream, 200, b""));
+    let set = |option: O, value: &str| {
+        let (easy, _) = to(&peer);
+        match option {
+            O::Httpheader => {
+                let line: &[u8] = value.as_bytes();
+                easy.state().settings.borrow_mut().set_list(option, Some(vec![line.into()])).unwrap();
+            }
+            _ => text(&easy, option, value),
+        }
+        easy
+    };
+    for value in ["a\nEvil: 1", "a\rb"] {
+        for option in [O::Useragent, O::Referer, O::Cookie, O::Range, O::AcceptEncoding] {
+            assert_eq!(set(option, value).perform(), Code::BadFunctionArgument, "{option:?} {value:?}");
+        }
+        for name in ["X", "Host", "Accept", "Cookie"] {
+            let line = format!("{name}: {value}");
+            assert_eq!(set(O::Httpheader, &line).perform(), Code::BadFunctionArgument, "{line:?}");
+        }
+        assert_eq!(set(O::Customrequest, value).perform(), Code::UrlMalformat, "{value:?}");
+        assert_eq!(set(O::RequestTarget, value).perform(), Code::UrlMalformat, "{value:?}");
+    }
+    assert!((0..peer.accepts()).all(|at| peer.frames(at).iter().all(|frame| frame.kind != kind::HEADERS)));
+
+    let (easy, app) = to(&peer);
+    *app.upload.borrow_mut() = vec![b'x'; 10];
+    app.trailers.borrow_mut().push("X-Sum: 7\nEvil: 1");
+    long(&easy, O::Upload, 1);
+    assert_eq!(easy.perform(), Code::BadFunctionArgument);
+}
+
 /// covers: CURLOPT_TRAILERFUNCTION
 #[test]
 fn trailers_follow_an_upload() {

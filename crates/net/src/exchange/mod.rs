@@ -20,7 +20,7 @@ use wire::http1::{BadOctet, HeaderLine, StatusLine, TooLarge};
 
 pub use multiplexed::Multiplexed;
 pub use place::Place;
-pub use request::{RequestBody, RequestHead};
+pub use request::{BadHead, RequestBody, RequestHead, is_sendable};
 pub use spares::Spares;
 
 use crate::http2::{Pushed, Trace};

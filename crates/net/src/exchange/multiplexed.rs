@@ -14,6 +14,7 @@ use super::place::Place;
 use super::streams::{Head, Opens, Stream, Streams};
 use super::{
     Body, BodyError, BodyStep, Exchange, Finished, HeadPart, Reading, RequestBody, RequestHead, Says, Spares,
+    is_sendable,
 };
 use crate::About;
 use crate::http2::{Pushed, Trace};
@@ -168,7 +169,7 @@ fn request_fields(request: &RequestHead) -> Fields {
     }
     fields.push(b":scheme", request.scheme().as_bytes());
     let authority = request.fields().find(|(name, value)| is(name, "host") && !value.is_empty());
-    if let Some((_, host)) = authority {
+    if let Some((_, host)) = authority.filter(|(name, host)| is_sendable(name, host)) {
         fields.push(b":authority", host);
     }
     fields.push(b":path", request.target());
@@ -181,10 +182,9 @@ fn request_fields(request: &RequestHead) -> Fields {
     fields
 }
 
+/// Adds a field. One that may not be sent has been refused before ([`RequestHead::check`]); here it is left out.
 fn push(fields: &mut Fields, name: &[u8], value: &[u8]) {
-    let token = |b: &u8| b.is_ascii_graphic() && *b != b':';
-    let fit = |b: &u8| !matches!(b, 0 | b'\r' | b'\n');
-    if !name.is_empty() && name.iter().all(token) && value.iter().all(fit) {
+    if is_sendable(name, value) {
         fields.push_lower(name, value);
     }
 }

@@ -28,6 +28,24 @@ pub struct RequestHead {
     pub body: RequestBody,
     /// What a CONNECT begins on its stream (RFC 8441).
     pub protocol: Option<&'static str>,
+    /// A line of the application's that is no field, in a head that is sent as fields.
+    stray: bool,
+}
+
+/// Why a head cannot be sent as fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadHead {
+    /// Method or target has a control character or a blank.
+    RequestLine,
+    /// A name or a value has an octet that RFC 9113 §8.2.1 and RFC 9114 §4.2 forbid, or a line has no colon.
+    Field,
+}
+
+/// Whether a field may be sent in HTTP/2 and HTTP/3 (RFC 9113 §8.2.1, RFC 9114 §4.2). A line break in a value would become a
+/// field of its own, or a request, where a gateway goes on in HTTP/1.
+pub fn is_sendable(name: &[u8], value: &[u8]) -> bool {
+    let token = |b: &u8| b.is_ascii_graphic() && *b != b':';
+    !name.is_empty() && name.iter().all(token) && !value.iter().any(|b| matches!(b, 0 | b'\r' | b'\n'))
 }
 
 impl RequestHead {
@@ -48,7 +66,7 @@ impl RequestHead {
         }
         let fields = matches!(version, "HTTP/2" | "HTTP/3").then(|| Vec::with_capacity(16));
         let body = RequestBody::None;
-        RequestHead { text, scheme, method: method.len(), target, fields, body, protocol: None }
+        RequestHead { text, scheme, method: method.len(), target, fields, body, protocol: None, stray: false }
     }
 
     /// Adds a field.
@@ -62,16 +80,53 @@ impl RequestHead {
         for piece in pieces {
             self.text.extend_from_slice(piece);
         }
-        let line = &self.text[start..];
-        if let Some(fields) = &mut self.fields
-            && let Some(colon) = line.iter().position(|b| *b == b':')
-        {
-            let value = line[colon + 1..].trim_ascii();
-            let before = line[colon + 1..].len() - line[colon + 1..].trim_ascii_start().len();
-            let from = start + colon + 1 + before;
-            fields.push((start..start + colon, from..from + value.len()));
+        self.note_field(start..self.text.len());
+        self.text.extend_from_slice(b"\r\n");
+    }
+
+    /// Adds what an application has written into one line of its own (CURLOPT_HTTPHEADER). It may hold several, each ended by
+    /// CR LF, as HTTP/1 would send them; sent as fields, each is one.
+    pub fn application_line(&mut self, line: &[u8]) {
+        let start = self.text.len();
+        self.text.extend_from_slice(line);
+        let mut from = start;
+        let end = start + line.trim_ascii_end().len();
+        while self.fields.is_some() && from < end {
+            let rest = &self.text[from..end];
+            let length = rest.windows(2).position(|pair| pair == b"\r\n").unwrap_or(rest.len());
+            self.note_field(from..from + length);
+            from += length + 2;
         }
         self.text.extend_from_slice(b"\r\n");
+    }
+
+    /// Remembers where name and value stand in a line of the text, if heads are sent as fields.
+    fn note_field(&mut self, place: Range<usize>) {
+        let Some(fields) = &mut self.fields else { return };
+        let line = &self.text[place.clone()];
+        let Some(colon) = line.iter().position(|b| *b == b':') else {
+            self.stray = true;
+            return;
+        };
+        let value = line[colon + 1..].trim_ascii();
+        let before = line[colon + 1..].len() - line[colon + 1..].trim_ascii_start().len();
+        let from = place.start + colon + 1 + before;
+        fields.push((place.start..place.start + colon, from..from + value.len()));
+    }
+
+    /// Checks a head that is sent as fields; one that is sent as text is the application's own matter.
+    pub fn check(&self) -> Result<(), BadHead> {
+        if self.fields.is_none() {
+            return Ok(());
+        }
+        let unfit = |b: &u8| b.is_ascii_control() || *b == b' ';
+        if self.method().iter().any(unfit) || self.target().iter().any(unfit) {
+            return Err(BadHead::RequestLine);
+        }
+        match !self.stray && self.fields().all(|(name, value)| is_sendable(name, value)) {
+            true => Ok(()),
+            false => Err(BadHead::Field),
+        }
     }
 
     /// Ends it with what follows it.
@@ -104,7 +159,7 @@ impl RequestHead {
     }
 
     /// Names and values of all fields, in the order in which they are sent; none where the text is what is sent. Host is the
-    /// authority. What an application wrote in a line of its own, line breaks in a value, too, stands here as it is.
+    /// authority. What an application wrote stands here as it is; [`RequestHead::check`] says whether it can be sent.
     pub fn fields(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let places = self.fields.iter().flatten();
         places.map(|(name, value)| (&self.text[name.clone()], &self.text[value.clone()]))
@@ -121,12 +176,47 @@ mod tests {
         head.field("Host", b"h");
         head.line(&[b"X-Own:  a: b "]);
         head.line(&[b"Empty:"]);
-        head.line(&[b"no field"]);
         head.end(RequestBody::Plain);
-        let text = b"PUT /a?b HTTP/2\r\nHost: h\r\nX-Own:  a: b \r\nEmpty:\r\nno field\r\n\r\n";
+        let text = b"PUT /a?b HTTP/2\r\nHost: h\r\nX-Own:  a: b \r\nEmpty:\r\n\r\n";
         assert_eq!(head.text(), text);
         assert_eq!((head.method(), head.scheme(), head.target()), (&b"PUT"[..], "https", &b"/a?b"[..]));
         let fields: Vec<(&[u8], &[u8])> = head.fields().collect();
         assert_eq!(fields, [(&b"Host"[..], &b"h"[..]), (b"X-Own", b"a: b"), (b"Empty", b"")]);
+    }
+    #[test]
+    fn what_cannot_be_sent_as_fields_is_found() {
+        let head = |version: &str, method: &str, target: &str, lines: &[&str]| {
+            let target = |out: &mut Vec<u8>| out.extend_from_slice(target.as_bytes());
+            let mut head = RequestHead::new(method.as_bytes(), "https", target, version);
+            lines.iter().for_each(|line| head.application_line(line.as_bytes()));
+            head
+        };
+        let fields = |lines: &[&str]| {
+            let head = head("HTTP/2", "GET", "/", lines);
+            let text = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
+            head.check().map(|()| head.fields().map(|(n, v)| text(n) + "=" + &text(v)).collect::<Vec<_>>())
+        };
+        assert_eq!(fields(&["A: b\r\nC: d"]).unwrap(), ["A=b", "C=d"]);
+        assert_eq!(fields(&["A: b\r\n", "C: d\n", "E: \x01\u{e4}"]).unwrap(), ["A=b", "C=d", "E=\x01\u{e4}"]);
+        for bad in [
+            "A: b\nC: d",
+            "A: b\rC: d",
+            "A: b\0c",
+            "A: b\r\n folded",
+            "A: b\r\nnone",
+            "A: b\r\n:path: /",
+            "A : b",
+            "A\nB: c",
+            "\u{e4}: b",
+        ] {
+            assert_eq!(fields(&[bad]), Err(BadHead::Field), "{bad:?}");
+            assert_eq!(head("HTTP/3", "GET", "/", &[bad]).check(), Err(BadHead::Field), "{bad:?}");
+            assert_eq!(head("HTTP/1.1", "GET", "/", &[bad]).check(), Ok(()), "{bad:?}");
+        }
+        for (method, target) in
+            [("G\nT", "/"), ("G T", "/"), ("GET", "/a\r\nb"), ("GET", "/a b"), ("GET", "/\0")]
+        {
+            assert_eq!(head("HTTP/2", method, target, &[]).check(), Err(BadHead::RequestLine), "{method:?}");
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 
 use wire::h2::{Field, Fields, hop_by_hop};
 
-use crate::exchange::RequestHead;
+use crate::exchange::{RequestHead, is_sendable};
 
 /// For what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub fn fields_of(request: &RequestHead, asked: Asked<'_>) -> Fields {
         }
     }
     for (name, value) in request.fields() {
-        if !hop_by_hop(name) && !name.eq_ignore_ascii_case(b"host") {
+        if !hop_by_hop(name) && !name.eq_ignore_ascii_case(b"host") && is_sendable(name, value) {
             fields.push(&name.to_ascii_lowercase(), value);
         }
     }

@@ -119,7 +119,8 @@ pub fn mail<S>(
 pub enum Unsendable {
     /// [`NotSevenBit`]: it cannot be read as what it is said to be.
     NotSevenBit,
-    /// A name has a line break and is to be escaped with backslashes.
+    /// A line break in a type, in a header line, or in a name that is escaped with backslashes: it would begin a header of
+    /// the value's choosing.
     LineBreak,
 }
 
@@ -196,6 +197,7 @@ impl<'a, S> Layout<'a, S> {
 
     fn part(&mut self, part: Part<S>, disposition: Option<&str>) -> Result<(), Unsendable> {
         self.check_names(&part)?;
+        check_lines(&part)?;
         let inner = matches!(part.content, Content::Parts(_)).then(|| (self.boundary)());
         let inside = self.content_type(&part).and_then(|kind| disposition_in(&kind));
         self.head(&part, inner.as_deref(), disposition);
@@ -218,7 +220,7 @@ impl<'a, S> Layout<'a, S> {
 
     /// A line break in a name would begin a header of the name's choosing. Percent has a way to write it, a backslash none.
     fn check_names(&self, part: &Part<S>) -> Result<(), Unsendable> {
-        let breaks = |text: &Vec<u8>| text.iter().any(|octet| matches!(octet, b'\r' | b'\n'));
+        let breaks = |text: &Vec<u8>| has_line_break(text);
         let written = self.escape == Escape::Backslash
             && !part.headers.iter().any(|line| is_header(line, "Content-Disposition"));
         let named = [&part.name, &part.filename].into_iter().flatten().any(breaks);
@@ -323,6 +325,30 @@ impl<'a, S> Layout<'a, S> {
         if !self.text.is_empty() {
             self.pieces.push(Piece::Bytes(std::mem::take(&mut self.text).into()));
         }
+    }
+}
+
+fn has_line_break(text: &[u8]) -> bool {
+    text.iter().any(|octet| matches!(octet, b'\r' | b'\n'))
+}
+
+/// Refuses a type or a header line that would put another line into the part's head. A header may be folded (RFC 5322 §2.2.3).
+fn check_lines<S>(part: &Part<S>) -> Result<(), Unsendable> {
+    let breaks_type = part.content_type.as_deref().is_some_and(has_line_break);
+    let breaks_line = |line: &Vec<u8>| {
+        let mut rest = &line[..];
+        while let Some(at) = rest.iter().position(|octet| matches!(octet, b'\r' | b'\n')) {
+            let break_of = if rest[at..].starts_with(b"\r\n") { 2 } else { 1 };
+            rest = &rest[at + break_of..];
+            if break_of == 1 || !matches!(rest.first(), Some(b' ' | b'\t')) {
+                return true;
+            }
+        }
+        false
+    };
+    match breaks_type || part.headers.iter().any(breaks_line) {
+        true => Err(Unsendable::LineBreak),
+        false => Ok(()),
     }
 }
 
@@ -456,6 +482,29 @@ mod tests {
             let mail = mail(vec![part()], &[], &mut || "B".to_owned()).map(|_| ());
             assert_eq!(mail, Err(Unsendable::LineBreak));
         }
+    }
+
+    #[test]
+    fn a_type_and_a_header_are_one_line_each() {
+        let refused = |part: Part<()>| {
+            let inner = Part::<()> {
+                content_type: part.content_type.clone(),
+                headers: part.headers.clone(),
+                ..Part::default()
+            };
+            let nested = Part { content: Content::Parts(vec![inner]), ..Part::default() };
+            let boundary = &mut || "B".to_owned();
+            let form = form(vec![part], None, Escape::Percent, boundary).map(|_| ()).is_err();
+            assert_eq!(mail(vec![nested], &[], boundary).map(|_| ()).is_err(), form);
+            form
+        };
+        let typed = |kind: &str| Part { content_type: Some(kind.into()), ..Part::default() };
+        let headed = |line: &str| Part { headers: vec![b"A: 1".to_vec(), line.into()], ..Part::default() };
+        for text in ["x\r\nEvil: 1", "x\nEvil: 1", "x\rEvil: 1", "x\r\n", "x\r\n\r\nbody", "\n"] {
+            assert!(refused(typed(text)) && refused(headed(&format!("X: {text}"))), "{text:?}");
+        }
+        assert!(refused(headed("X: a\r\n b\r\nc")) && refused(headed("X: a\n b")));
+        assert!(!refused(headed("X: a\r\n b\r\n\tc")) && !refused(typed("text/x; a=b")));
     }
 
     #[test]

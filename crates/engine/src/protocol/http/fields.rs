@@ -174,7 +174,7 @@ impl Custom {
                 Some([]) => {}
                 Some(_) => {
                     // As it is, "without any filter or other safe guards" (CURLOPT_HTTPHEADER.md).
-                    head.out.line(&[line]);
+                    head.out.application_line(line);
                 }
                 // "Name;" is an empty field.
                 None => head.out.line(&[name, b":"]),

@@ -57,7 +57,11 @@ pub fn build(t: &mut Transfer, link: &Link) -> Result<Request> {
     let follows = what_follows(t, &custom, &body, version)?;
     let chunked = follows == RequestBody::Chunked;
 
-    let target = |out: &mut Vec<u8>| request_target(t, link, out);
+    let target = |out: &mut Vec<u8>| match t.text(O::RequestTarget) {
+        // Scheme and authority are fields of their own, for a proxy, too (RFC 9113 §8.3.1).
+        None if version.has_streams() => write_target(&t.url, out),
+        _ => request_target(t, link, out),
+    };
     let mut out = match on_stream {
         true => RequestHead::new(b"CONNECT", upgrade::scheme_on_stream(t), target, version.name()),
         false => RequestHead::new(&name, t.scheme().name(), target, version.name()),
@@ -72,7 +76,7 @@ pub fn build(t: &mut Transfer, link: &Link) -> Result<Request> {
     transfer_coding_field(t, &mut head);
     head.unless_custom("Accept-Encoding", t.text(O::AcceptEncoding).as_deref());
     referer_field(t, &mut head);
-    if link.forwarder().is_some() {
+    if link.forwarder().is_some() && !version.has_streams() {
         let connection = custom.value("Proxy-Connection").is_none();
         if connection {
             head.field("Proxy-Connection", b"Keep-Alive");
@@ -90,6 +94,7 @@ pub fn build(t: &mut Transfer, link: &Link) -> Result<Request> {
     let expects = body_fields(t, &mut head, &body, follows, version, withheld);
     head.connection_field(t, link);
     head.out.end(follows);
+    head.out.check()?;
     if head.out.text().len() > MAX_REQUEST {
         return Err(Error::new(Code::TooLarge, "The request's head is too large"));
     }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use net::exchange::{Exchange, RequestBody};
+use net::exchange::{BadHead, Exchange, RequestBody, is_sendable};
 use runtime::{NextRun, Reactor, Sleep};
 use std::sync::Arc;
 use tables::{Code, EasyOption as O};
@@ -325,8 +325,17 @@ impl Body {
             }
             well
         });
+        // Only chunks are text; elsewhere each trailer is a field.
+        if self.what != RequestBody::Chunked && !lines.iter().all(|line| is_sendable_line(line)) {
+            return Err(BadHead::Field.into());
+        }
         Ok(lines)
     }
+}
+
+fn is_sendable_line(line: &[u8]) -> bool {
+    let (name, value) = line.split_at(line.iter().position(|b| *b == b':').unwrap_or(line.len()));
+    is_sendable(name, value.trim_ascii_end())
 }
 
 fn show(easy: &EasyState, piece: &[u8]) {
