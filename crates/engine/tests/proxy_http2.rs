@@ -44,11 +44,11 @@ fn tunnelled(stream: u32, body: &str) -> [Step; 2] {
     [expect("\r\n\r\n"), frame(DATA, 0, stream, answer.as_bytes())]
 }
 
-/// A proxy, which speaks this protocol when it is asked by ALPN.
+/// A proxy, which speaks one of these protocols when it is asked by ALPN, the first rather than the others.
 fn proxy(protocol: &str, script: Script) -> (RawPeer, Authority) {
     let authority = Authority::new();
     let mut config = Arc::unwrap_or_clone(authority.good().server_config().unwrap());
-    config.alpn_protocols = vec![protocol.as_bytes().to_vec()];
+    config.alpn_protocols = protocol.split(',').map(|name| name.as_bytes().to_vec()).collect();
     (RawPeer::tls(vec![script], Arc::new(config)), authority)
 }
 
@@ -155,6 +155,52 @@ fn a_proxy_that_does_not_know_it_is_spoken_to_in_http1() {
     ];
     let proxy = proxy("http/1.1", script);
     let (easy, app) = by_way_of(&proxy, "http://origin.example/");
+    assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+    assert_eq!(app.body.take(), b"one");
+}
+
+/// As in curl 8.22, a request for an http: URL is handed to the proxy in HTTP/2, with scheme and authority as fields; the
+/// connection is kept for another origin.
+// covers: --proxy-http2
+#[test]
+fn requests_are_handed_on_as_streams() {
+    let heads = |stream: u32| Step::Expect([&[HEADERS, END_HEADERS | 1][..], &stream.to_be_bytes()].concat());
+    let body = |stream: u32, body: &str| {
+        let head = frame(HEADERS, END_HEADERS, stream, &literal(":status", "200"));
+        [head, frame(DATA, 1, stream, body.as_bytes())]
+    };
+    let mut script = vec![frame(SETTINGS, 0, 0, &[]), heads(1)];
+    script.extend(body(1, "one"));
+    script.push(heads(3));
+    script.extend(body(3, "two"));
+    script.push(Step::Hold);
+    let proxy = proxy("h2", script);
+    let (easy, app) = by_way_of(&proxy, "http://origin.example/a?b");
+    long(&easy, O::Httpproxytunnel, 0);
+    for (url, body) in [("http://origin.example/a?b", "one"), ("http://other.example/", "two")] {
+        text(&easy, O::Url, url);
+        assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+        assert_eq!(app.body.take(), body.as_bytes());
+    }
+    assert_eq!(easy.state().info.borrow().http_version, tables::constant::CURL_HTTP_VERSION_2_0);
+    assert_eq!((easy.state().info.borrow().connects, proxy.0.accepts()), (0, 1));
+}
+
+/// NTLM proves who is asking for a connection, which HTTP/2 has no place for.
+#[test]
+fn a_proxy_that_is_to_hear_ntlm_is_spoken_to_in_http1() {
+    let script = vec![
+        expect("GET http://origin.example/ HTTP/1.1\r\n"),
+        expect("Proxy-Authorization: NTLM "),
+        expect("\r\n\r\n"),
+        testkit::raw::send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none"),
+        Step::Hold,
+    ];
+    let proxy = proxy("h2,http/1.1", script);
+    let (easy, app) = by_way_of(&proxy, "http://origin.example/");
+    long(&easy, O::Httpproxytunnel, 0);
+    long(&easy, O::Proxyauth, tables::constant::CURLAUTH_NTLM as i64);
+    text(&easy, O::Proxyuserpwd, "me:secret");
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     assert_eq!(app.body.take(), b"one");
 }

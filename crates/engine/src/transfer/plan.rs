@@ -206,6 +206,13 @@ impl Plan {
             || self.asks_for_upgrade()
             || self.offers("h2")
             || self.offers(http3::ALPN)
+            || self.forwarder_offers_http2()
+    }
+
+    /// Whether requests may be handed to the proxy in HTTP/2 (CURLPROXY_HTTPS2).
+    fn forwarder_offers_http2(&self) -> bool {
+        let tls = self.forwarder().and_then(|proxy| proxy.tls.as_ref());
+        tls.is_some_and(|tls| tls.alpn.iter().any(|name| name == "h2"))
     }
 
     /// Whether QUIC is tried, and TCP beside it.
@@ -276,7 +283,15 @@ impl Plan {
         if self.knows_http2() || self.asks_for_upgrade() {
             identity.variant = String::new();
         }
-        Plan { identity: identity.into(), opened: None, tls, heeds_records: false, ..self.clone() }
+        let mut proxy = self.proxy.clone();
+        if self.forwarder_offers_http2() {
+            let offer = vec!["http/1.1".to_owned()];
+            let tls = proxy.as_ref().and_then(|proxy| proxy.tls.clone());
+            let tls = tls.map(|tls| Arc::new(TlsConfig { alpn: offer, ..(*tls).clone() }));
+            proxy.iter_mut().for_each(|proxy| proxy.tls.clone_from(&tls));
+            identity.proxies.iter_mut().next_back().into_iter().for_each(|proxy| proxy.tls.clone_from(&tls));
+        }
+        Plan { identity: identity.into(), opened: None, tls, proxy, heeds_records: false, ..self.clone() }
     }
 
     /// The HTTP proxy that requests are handed to, unless it is a tunnel.

@@ -254,11 +254,11 @@ fn parse(settings: &Settings, scheme: &Scheme, text: &[u8], without: Option<Prox
     let forwards = scheme.family() == Family::Http && !scheme.tls() && !settings.on(O::Httpproxytunnel);
     // FTP through an HTTP proxy is asked for as a URL, unless a tunnel is wanted.
     let ftp = scheme.family() == Family::Ftp && !settings.on(O::Httpproxytunnel);
-    // Requests are handed to a proxy in HTTP/1, whatever it knows: where it is spoken to in HTTP/3 all goes through tunnels.
+    // Requests are handed to a proxy in HTTP/1 or HTTP/2; where it is spoken to in HTTP/3 all goes through tunnels.
     let tunnel = !kind.is_socks() && (!forwards && !ftp || kind == ProxyKind::Https3);
     let offer: &[&str] = match kind {
         ProxyKind::Https3 => &[http3::ALPN],
-        ProxyKind::Https2 if tunnel => &["h2", "http/1.1"],
+        ProxyKind::Https2 => &["h2", "http/1.1"],
         _ => &["http/1.1"],
     };
     let offer = offer.iter().map(|name| (*name).to_owned()).collect();
