@@ -16,8 +16,8 @@ use crate::settings::Text;
 pub struct Nanos(u64);
 
 impl Nanos {
-    /// The shortest that is none.
-    pub const LEAST: Nanos = Nanos(1);
+    /// The shortest length that an application is told as more than none: a microsecond.
+    pub const LEAST: Nanos = Nanos(1_000);
 
     /// Whether it is no time at all, which mostly means that the moment has not come.
     pub fn is_zero(self) -> bool {
@@ -277,6 +277,29 @@ impl TransferInfo {
         }
     }
 
+    /// Ends the transfer's times as curl 8.22 was seen to do. One that fails before its request is sent has been about to send,
+    /// has sent and has received at its end; of one that succeeds, the request was sent when it was about to be, unless it is
+    /// known better. A first byte that never came stays unset.
+    pub fn conclude(&mut self, now: Instant, failed: bool) {
+        self.total = self.since_start(now);
+        let end = self.total.max(Nanos::LEAST);
+        let set = |time: &mut Nanos, at: Nanos| {
+            if time.is_zero() {
+                *time = at;
+            }
+        };
+        if self.pre_transfer.is_zero() && failed {
+            set(&mut self.post_transfer, end);
+            set(&mut self.start_transfer, end);
+        }
+        let sent = if self.post_transfer.is_zero() { end } else { self.post_transfer };
+        set(&mut self.pre_transfer, sent);
+        if !failed {
+            let sent = self.pre_transfer;
+            set(&mut self.post_transfer, sent);
+        }
+    }
+
     /// [`RarelyFound::native_tls`], which is none as long as nobody asked for OpenSSL.
     pub fn note_native_tls(&mut self, native: Option<[usize; 2]>) {
         if self.rare.native_tls != native {
@@ -320,7 +343,35 @@ mod tests {
         assert_eq!(Nanos::from(Duration::MAX), Nanos(u64::MAX), "as long as can be");
         let mut sum = Nanos::LEAST;
         sum += Duration::from_micros(2).into();
-        assert_eq!(Duration::from(sum), Duration::from_nanos(2001));
+        assert_eq!(Duration::from(sum), Duration::from_micros(3));
+    }
+
+    /// Queue, connect and redirects are other modules' matter: before, about to send, sent, first byte, failed or not; after.
+    #[test]
+    fn times_end_as_curl_ends_them() {
+        let started = Instant::now();
+        for (before, failed, after, what) in [
+            ([0, 0, 0], true, [9, 9, 9], "refused, unknown, malformed, no such file"),
+            ([2, 3, 0], true, [2, 3, 0], "cut off without a reply"),
+            ([2, 0, 0], true, [2, 0, 0], "timed out within an upload"),
+            ([2, 3, 4], true, [2, 3, 4], "cut off within a body"),
+            ([0, 3, 3], true, [3, 3, 3], "failed after an answer"),
+            ([0, 0, 0], false, [9, 9, 0], "nothing was asked for"),
+            ([2, 0, 0], false, [2, 2, 0], "sizes alone"),
+            ([2, 3, 0], false, [2, 3, 0], "an upload without a reply"),
+            ([2, 3, 4], false, [2, 3, 4], "a reply"),
+            ([0, 4, 4], false, [4, 4, 4], "an answer to what nobody marked"),
+        ] {
+            let at = |ms: u64| Nanos::from(Duration::from_millis(ms));
+            let mut info = TransferInfo { started: Some(started), ..TransferInfo::default() };
+            [info.pre_transfer, info.post_transfer, info.start_transfer] = before.map(at);
+            info.conclude(started + Duration::from_millis(9), failed);
+            let times = [info.pre_transfer, info.post_transfer, info.start_transfer];
+            assert_eq!((times, info.total), (after.map(at), at(9)), "{what}");
+        }
+        let mut info = TransferInfo { started: Some(started), ..TransferInfo::default() };
+        info.conclude(started, true);
+        assert_eq!(info.start_transfer.as_micros(), 1, "at once is not never");
     }
 
     #[test]

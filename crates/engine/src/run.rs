@@ -110,7 +110,7 @@ fn conclude(easy: &Rc<EasyState>, multi: &Rc<MultiState>, result: Result<()>) ->
     let now = multi.runtime.reactor().now();
     {
         let mut info = easy.info.borrow_mut();
-        info.total = info.since_start(now);
+        info.conclude(now, result.is_err());
         if let Err(e) = &result {
             cold_path();
             if e.os_errno() != 0 && is_of_network(e.code()) {

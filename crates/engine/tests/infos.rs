@@ -77,3 +77,59 @@ fn a_unix_socket_has_no_ports() {
     assert_eq!((ends.primary_port(), ends.local_port()), (-1, -1));
     server.join().unwrap();
 }
+
+/// Which times are set, as curl 8.22 was seen to set them: queue, name look-up, connect, app-connect, pre-transfer,
+/// post-transfer, start-transfer, redirect. Each URL is fetched twice by one handle.
+// covers: CURLINFO_APPCONNECT_TIME_T, CURLINFO_CONNECT_TIME_T, CURLINFO_NAMELOOKUP_TIME_T, CURLINFO_PRETRANSFER_TIME_T
+// covers: CURLINFO_REDIRECT_TIME_T, CURLINFO_TOTAL_TIME_T
+#[test]
+fn times_are_set_as_curl_sets_them() {
+    let authority = testkit::certs::Authority::new();
+    let http = HttpServer::plain();
+    let https = HttpServer::tls(authority.good().server_config().unwrap());
+    let ftp = FtpServer::with_file("/file", pattern(2000));
+    let empty = FtpServer::with_file("/empty", Vec::new());
+    let folder = testkit::temp::TempDir::new("times").unwrap();
+    std::fs::write(folder.path().join("full"), b"abc").unwrap();
+    std::fs::write(folder.path().join("empty"), b"").unwrap();
+    let file = |name: &str| format!("file://{}/{name}", folder.path().display());
+    let (get, put, head) = (None, Some(O::Upload), Some(O::Nobody));
+    for (url, how, code, first, second) in [
+        (http.url("/bytes/10"), get, Code::Ok, "+++-+++-", "+---+++-"),
+        (http.url("/bytes/0"), get, Code::Ok, "+++-+++-", "+---+++-"),
+        (http.url("/bytes/10"), head, Code::Ok, "+++-+++-", "+---+++-"),
+        (http.url("/sum"), put, Code::Ok, "+++-+++-", "+---+++-"),
+        (https.url("/bytes/10"), get, Code::Ok, "+++++++-", "+---+++-"),
+        (ftp.url("/file"), get, Code::Ok, "+++-+++-", "+---+++-"),
+        (empty.url("/empty"), get, Code::Ok, "+++-+++-", "+---+++-"),
+        (ftp.url("/"), get, Code::Ok, "+++-+++-", "+---+++-"),
+        (ftp.url("/other"), put, Code::Ok, "+++-+++-", "+---+++-"),
+        (ftp.url("/file"), head, Code::Ok, "+++-+++-", "+---+++-"),
+        (ftp.url("/none"), get, Code::RemoteFileNotFound, "+++-+++-", "+---+++-"),
+        (file("full"), get, Code::Ok, "++--+++-", "++--+++-"),
+        (file("empty"), get, Code::Ok, "++--+++-", "++--+++-"),
+        (file("full"), head, Code::Ok, "++--+++-", "++--+++-"),
+        (file("new"), put, Code::Ok, "++--++--", "++--++--"),
+        (file("none"), get, Code::FileCouldntReadFile, "----+++-", "----+++-"),
+        ("http://127.0.0.1:1/".to_owned(), get, Code::CouldntConnect, "++--+++-", "++--+++-"),
+        ("http://a b/".to_owned(), get, Code::UrlMalformat, "----+++-", "----+++-"),
+        ("unknown://host/".to_owned(), get, Code::UnsupportedProtocol, "----+++-", "----+++-"),
+    ] {
+        let (easy, app) = handle(&url);
+        text(&easy, O::CainfoBlob, authority.ca_pem());
+        *app.upload.borrow_mut() = vec![b'x'; 1000];
+        how.into_iter().for_each(|option| long(&easy, option, 1));
+        for wanted in [first, second] {
+            assert_eq!(easy.perform(), code, "{url}: {}", easy.state().message());
+            let i = easy.state().info.borrow();
+            let before = [i.queued, i.name_lookup, i.connect, i.app_connect];
+            let after = [i.pre_transfer, i.post_transfer, i.start_transfer, i.rare.redirect];
+            let set = |time: &warmwire_engine::info::Nanos| if time.is_zero() { '-' } else { '+' };
+            let seen: String = before.iter().chain(&after).map(set).collect();
+            assert_eq!(seen, wanted, "{url} {how:?}: {i:?}");
+            // A server may answer before it has heard all of an upload.
+            let ordered = if how == put { &after[..2] } else { &after };
+            assert!(ordered.iter().filter(|time| !time.is_zero()).is_sorted(), "{url} {how:?}: {i:?}");
+        }
+    }
+}

@@ -14,6 +14,7 @@ use wire::date;
 use wire::escape::{self, Reject};
 
 use crate::error::{Error, Result};
+use crate::info::Nanos;
 use crate::settings::Method;
 use crate::sys;
 use crate::transfer::Transfer;
@@ -24,8 +25,14 @@ use crate::transfer::client_reader::ClientReader;
 pub async fn run(t: &mut Transfer) -> Result<()> {
     let path = path_of(t)?;
     t.easy.info.borrow_mut().connection_id = 0;
-    t.mark(|info, elapsed| info.pre_transfer = elapsed);
     if t.on(O::Upload) || t.method == Method::Put { upload(t, &path).await } else { download(t, &path).await }
+}
+
+/// Notes that the file is open, which is what a name and a place among the connections are elsewhere.
+fn note_opened(t: &Transfer) {
+    t.mark(|info, elapsed| {
+        (info.queued, info.name_lookup) = (elapsed.max(Nanos::LEAST), elapsed.max(Nanos::LEAST))
+    });
 }
 
 fn path_of(t: &Transfer) -> Result<PathBuf> {
@@ -40,19 +47,25 @@ async fn download(t: &mut Transfer, path: &PathBuf) -> Result<()> {
         Error::os(Code::FileCouldntReadFile, text, e)
     };
     let mut file = File::open(path).map_err(|e| unreadable(&e))?;
+    note_opened(t);
     let meta = file.metadata().map_err(|e| unreadable(&e))?;
     let modified = meta.modified().ok().and_then(|m| m.duration_since(UNIX_EPOCH).ok());
     let modified = modified.map_or(0, |d| d.as_secs() as i64);
     if t.on(O::Filetime) {
         t.easy.info.borrow_mut().file_time = modified;
     }
+    t.mark(|info, elapsed| info.pre_transfer = elapsed);
     if unmet(t, modified) {
         t.easy.info.borrow_mut().condition_unmet = true;
         return Ok(());
     }
     if meta.is_dir() {
         heads(t, None, modified)?;
-        return if t.on(O::Nobody) { Ok(()) } else { list(t, path).await };
+        if t.on(O::Nobody) {
+            return Ok(());
+        }
+        t.note_first_byte();
+        return list(t, path).await;
     }
     let size = if meta.is_file() { Some(meta.len()) } else { None };
     heads(t, Some(meta.len()), modified)?;
@@ -64,7 +77,7 @@ async fn download(t: &mut Transfer, path: &PathBuf) -> Result<()> {
     if from > 0 {
         file.seek(SeekFrom::Start(from)).map_err(|e| unreadable(&e))?;
     }
-    t.mark_first_byte();
+    t.note_first_byte();
     t.pump_body(&mut FileSource { file, left: length }).await
 }
 
@@ -128,6 +141,7 @@ fn part(range: &[u8], size: u64) -> Result<Option<(u64, Option<u64>)>> {
 /// The heads that curl makes up for a file: of all of it, whatever part is asked for. A folder has no size.
 fn heads(t: &mut Transfer, size: Option<u64>, modified: i64) -> Result<()> {
     let show = t.on(O::Header);
+    t.note_first_byte();
     if let Some(size) = size {
         t.writer.header(format!("Content-Length: {size}\r\n").as_bytes(), show)?;
         t.writer.header(b"Accept-ranges: bytes\r\n", show)?;
@@ -187,6 +201,8 @@ async fn upload(t: &mut Transfer, path: &PathBuf) -> Result<()> {
     let mut file = options.open(path).map_err(|e| {
         Error::os(Code::WriteError, format!("cannot open {} for writing", path.display()), &e)
     })?;
+    note_opened(t);
+    t.mark(|info, elapsed| info.pre_transfer = elapsed);
     let mut reader = ClientReader::open(&t.easy, Method::Put)?;
     t.easy.info.borrow_mut().upload_total = reader.size.map_or(-1, |s| s as i64);
     let from = match resume {

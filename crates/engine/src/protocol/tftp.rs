@@ -37,7 +37,6 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
         false => None,
     };
     let mut talk = Talk::open(t).await?;
-    t.mark(|info, elapsed| info.pre_transfer = elapsed);
     t.begins_to_move();
     // As the application told it, before line endings are converted.
     let told = u64::try_from(t.long(O::InfilesizeLarge)).ok().filter(|_| reader.is_some());

@@ -117,7 +117,7 @@ impl Transfer {
                 let came = source.converted().zip(before).map(|(after, before)| (after - before) as usize);
                 match step {
                     Ok(BodyStep::Bytes(n)) => {
-                        self.first_byte();
+                        self.note_first_byte();
                         let before = self.easy.info.borrow().delivered;
                         let taken = self.take(&buf[..n], source.chunk_ends());
                         // What nobody took has not been downloaded, as in curl; nor has what could not be decoded.
@@ -130,6 +130,7 @@ impl Transfer {
                         Poll::Ready(taken.map(|()| Some(n)))
                     }
                     Ok(BodyStep::End) => {
+                        self.note_first_byte();
                         came.filter(|came| *came > 0).into_iter().for_each(|came| self.received(came));
                         Poll::Ready(Ok(None))
                     }
@@ -172,12 +173,12 @@ impl Transfer {
 
     /// Counts what has come.
     pub fn received(&self, bytes: usize) {
-        self.first_byte();
+        self.note_first_byte();
         self.easy.info.borrow_mut().downloaded += bytes as i64;
     }
 
-    /// The first byte of a protocol without heads is the first one of its body.
-    fn first_byte(&self) {
+    /// Notes the first byte of an answer, or its end where it has none. Later ones change nothing.
+    pub fn note_first_byte(&self) {
         let mut info = self.easy.info.borrow_mut();
         if info.start_transfer.is_zero() {
             cold_path();

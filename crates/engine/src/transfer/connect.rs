@@ -139,19 +139,14 @@ impl Transfer {
                 self.within(Some(deadline), late, acquire).await?
             }
         };
-        let placed = self.now();
-        self.mark_queued(started, placed);
+        self.mark_queued(started, self.now());
         let lease = match acquired {
             Acquired::Reused(lease) => {
                 self.easy.note(|| {
                     format!("Reusing existing connection #{} with host {}", lease.about().id, plan.host)
                 });
-                self.mark_at(placed, |info, elapsed| {
-                    (info.name_lookup, info.connect) = (elapsed, elapsed);
-                    if plan.tls.is_some() {
-                        info.app_connect = elapsed;
-                    }
-                });
+                // Nothing was looked up, connected or agreed on: those times stay as they are. Programs count handshakes by
+                // CURLINFO_APPCONNECT_TIME.
                 self.resume_session(lease)
             }
             Acquired::Vacant(slot) => {
@@ -510,6 +505,7 @@ impl Transfer {
     /// A socket for datagrams to the origin of the current URL, and its first address. No proxy passes them on.
     pub async fn datagrams(&mut self) -> Result<(Datagrams, SocketAddr)> {
         let plan = self.plan()?;
+        let started = self.easy.info.borrow().request_started.unwrap_or_else(|| self.now());
         if let Some(proxy) = &plan.proxy {
             return Err(match proxy.kind.is_socks() {
                 true => Error::new(Code::Proxy, "datagrams cannot be sent by way of a SOCKS proxy"),
@@ -526,7 +522,7 @@ impl Transfer {
         let reactor = self.multi.runtime.reactor();
         let (callbacks, owner) = (self.easy.callbacks.sockets(), self.easy.owner_number());
         let opened = Datagrams::open(reactor, first, &plan.identity.socket, &local_hosts, callbacks, owner)?;
-        self.mark(|info, elapsed| info.connect = elapsed);
+        self.mark_queued(started, self.now());
         self.begins_to_move();
         let mut info = self.easy.info.borrow_mut();
         info.ends = ends(&net::connect::Endpoints { remote: Some(opened.1), local: None });

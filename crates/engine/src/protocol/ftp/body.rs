@@ -44,6 +44,7 @@ async fn describe_file(t: &mut Transfer, control: &mut Control, place: &Place) -
 
 /// A header line that curl makes up; it is output as a body is. The application may pause at any.
 async fn line(t: &mut Transfer, text: &str) -> Result<()> {
+    t.note_first_byte();
     t.writer.header(text.as_bytes(), true)?;
     poll_fn(|cx| t.writer.poll_ready(cx)).await
 }

@@ -67,6 +67,7 @@ async fn send_all(
     }
     control.session.moved += 1;
     let reply = control.last_reply(t).await?;
+    t.note_first_byte();
     let _ = filter.try_read(&mut [0; 256]); // the tickets: the next data connection resumes by one
     drop(filter);
     body::confirmed(&reply)?;

@@ -83,7 +83,9 @@ pub async fn append(t: &mut Transfer, session: &mut Session, place: &Place) -> R
     send_body(t, session.dialogue.whole.connection().filter(), &mut reader, None, None).await?;
     session.dialogue.outstanding = before;
     session.end_command(t).await?;
-    session.finish(t, Code::UploadFailed).await
+    let stored = session.finish(t, Code::UploadFailed).await;
+    t.note_first_byte();
+    stored
 }
 
 /// A literal: so many octets between two lines.

@@ -109,7 +109,8 @@ async fn send_chunk(t: &mut Transfer, session: &mut Session, mut mail: Vec<u8>) 
     send_piece(t, session.dialogue.whole.connection().filter(), &mail, None).await?;
     session.dialogue.outstanding = waiting;
     t.mark(|info, elapsed| info.post_transfer = elapsed);
-    accepted(session.reply(t).await?)
+    let code = session.reply(t).await?;
+    accepted(t, code)
 }
 
 async fn send_message(t: &mut Transfer, session: &mut Session, reader: &mut ClientReader) -> Result<()> {
@@ -131,14 +132,17 @@ async fn send_message(t: &mut Transfer, session: &mut Session, reader: &mut Clie
     session.dialogue.put_back(&ear.into_heard());
     if !refused {
         sent?;
-        return accepted(session.reply(t).await?);
+        let code = session.reply(t).await?;
+        return accepted(t, code);
     }
     // A refusal in the middle of it: what follows would be wasted.
     let code = session.reply(t).await?;
     session.dialogue.outstanding = usize::MAX;
-    accepted(code)
+    accepted(t, code)
 }
 
-fn accepted(code: u16) -> Result<()> {
+/// Takes the reply to a mail, which is the first answer that is not a command's.
+fn accepted(t: &Transfer, code: u16) -> Result<()> {
+    t.note_first_byte();
     if code == 250 { Ok(()) } else { Err(Error::new(Code::WeirdServerReply, "")) }
 }

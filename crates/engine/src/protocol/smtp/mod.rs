@@ -103,6 +103,7 @@ async fn ask(t: &mut Transfer, session: &mut Session, line: &[u8]) -> Result<()>
         553 => !recipients(t).is_empty(),
         _ => false,
     };
+    t.note_first_byte();
     let last = lines.pop().filter(|_| succeeded);
     lines.iter().chain(&last).filter(|_| shown).try_for_each(|line| t.writer.body(line))?;
     match succeeded {
