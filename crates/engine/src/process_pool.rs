@@ -4,8 +4,10 @@
 
 mod open;
 
-use std::sync::Arc;
+use std::ffi::OsStr;
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Once};
 
 use net::{SharedPool, process};
 use runtime::Clock;
@@ -19,12 +21,40 @@ const UNDECIDED: u8 = 0;
 const OFF: u8 = 1;
 const ON: u8 = 2;
 
+/// `process` turns the pool on.
+const VARIABLE: &str = "WARMWIRE_POOL";
+
+/// Whether a value turns the pool on; none for what is no value.
+fn read(value: &OsStr) -> Option<bool> {
+    match value.to_str()? {
+        "process" => Some(true),
+        "" | "0" | "no" | "none" | "off" => Some(false),
+        _ => None,
+    }
+}
+
+/// Reads the variable. What is no value is reported, once, and counts as off.
+fn asked_by(value: &OsStr) -> bool {
+    static REPORTED: Once = Once::new();
+    read(value).unwrap_or_else(|| {
+        REPORTED.call_once(|| {
+            let value = value.to_string_lossy();
+            let value = value.escape_debug();
+            // Where standard error is closed, nobody wants to know.
+            let _ = writeln!(
+                io::stderr(),
+                "warmwire: {VARIABLE}={value} is unknown, the pool stays off; on is `process`"
+            );
+        });
+        false
+    })
+}
+
 /// The pool, when it is to be used.
 pub fn in_use() -> Option<Arc<SharedPool>> {
     let state = match STATE.load(Ordering::Relaxed) {
         UNDECIDED => {
-            let on = !runtime::secure_execution()
-                && std::env::var_os("WARMWIRE_POOL").is_some_and(|v| v == "process");
+            let on = !runtime::secure_execution() && std::env::var_os(VARIABLE).is_some_and(|v| asked_by(&v));
             let state = if on { ON } else { OFF };
             STATE.store(state, Ordering::Relaxed);
             state
@@ -56,5 +86,21 @@ pub fn close_origin(host: &str, port: u16) -> usize {
 pub fn close_all() {
     if STATE.load(Ordering::Relaxed) == ON {
         process().pool.close_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_are_none() {
+        assert_eq!(read("process".as_ref()), Some(true));
+        for off in ["", "0", "no", "off"] {
+            assert_eq!(read(off.as_ref()), Some(false), "{off}");
+        }
+        for none in ["yes", "1", "on", "Process", "process "] {
+            assert_eq!(read(none.as_ref()), None, "{none}");
+        }
     }
 }

@@ -5,7 +5,7 @@
 //! that shows others: lines that have changed, each written over what stood there, in one piece. Neither looks at a clock or
 //! writes anything.
 
-use crate::progress::{Counts, bar, rate, sums, time_left, width};
+use crate::progress::{Counts, End, bar, rate, sums, time_left, width};
 use std::time::Duration;
 
 /// Lines that are no transfer's: the rest, the sums, and the cursor's.
@@ -22,8 +22,8 @@ struct Slot {
     counts: Counts,
     /// Since its first attempt began.
     spent: Duration,
-    /// Its code, and how many had ended before it.
-    ended: Option<(i32, usize)>,
+    /// How it ended, and how many had ended before it.
+    ended: Option<(End, usize)>,
 }
 
 /// One transfer, as it is now.
@@ -52,23 +52,24 @@ pub struct Bars {
     slots: Vec<Slot>,
     ended: usize,
     failed: usize,
+    /// Brought an error's page.
+    http_errors: usize,
     /// Moved by those.
     moved: i64,
-    /// Some had no line of their own.
-    crowded: bool,
     /// When so many bytes had been moved, for the rate.
     samples: std::collections::VecDeque<(Duration, i64)>,
 }
 
 impl Bars {
     /// One has ended. It stays in its line, or takes one where there is room.
-    pub fn ended(&mut self, one: Running, code: i32, rows: usize) {
+    pub fn ended(&mut self, one: Running, end: End, rows: usize) {
         let before = self.ended;
         self.ended += 1;
-        self.failed += usize::from(code != 0);
+        self.failed += usize::from(end.code != 0);
+        self.http_errors += usize::from(end.is_http_error());
         self.moved = self.moved.saturating_add(one.counts.moved());
         if let Some(slot) = self.slot(one, rows) {
-            slot.ended = Some((code, before));
+            slot.ended = Some((end, before));
         }
     }
 
@@ -109,15 +110,13 @@ impl Bars {
                 rest_rate = rest_rate.saturating_add(rate(one.counts.moved(), one.spent));
             }
         }
-        self.crowded = (self.crowded || rest > 0) && !run.end;
         let line = |slot: &Slot| {
-            let code = slot.ended.map(|(code, _)| code);
-            bar(&slot.name, slot.counts, slot.spent, code, columns)
+            let end = slot.ended.map(|(end, _)| end);
+            bar(&slot.name, slot.counts, slot.spent, end, columns)
         };
         let mut lines: Vec<String> = self.slots.iter().map(line).collect();
-        if self.crowded {
-            let text = if rest > 0 { format!("and {rest} more") } else { String::new() };
-            lines.push(sums(&text, rest_moved, rest_rate, "", columns));
+        if rest > 0 && !run.end {
+            lines.push(sums(&format!("and {rest} more"), rest_moved, rest_rate, "", columns));
         }
         lines.push(self.last_line(running, run, moved, columns));
         lines
@@ -138,6 +137,11 @@ impl Bars {
         };
         if self.failed > 0 {
             text.push_str(&format!(", {} failed", self.failed));
+        }
+        match self.http_errors {
+            0 => {}
+            1 => text.push_str(", 1 HTTP error"),
+            count => text.push_str(&format!(", {count} HTTP errors")),
         }
         if !run.end {
             text.push_str(&format!(", {} running", running.len()));
@@ -232,6 +236,25 @@ fn moved(from: usize, to: usize) -> String {
 mod tests {
     use super::*;
 
+    const OK: End = End { code: 0, status: 200 };
+
+    /// A list that was longer than the screen leaves no row that is nobody's, and an error's page is no success.
+    #[test]
+    fn every_row_has_a_name_and_errors_are_shown() {
+        let mut bars = Bars::default();
+        let all: Vec<Running> = [(1, "a"), (2, "b"), (3, "c"), (4, "d"), (5, "e")]
+            .map(|(id, name)| one(id, name, 50, 100))
+            .into();
+        assert!(bars.lines(&all, run(1, 5), 80, 6)[3].starts_with("and 2 more "));
+        for done in &all[..3] {
+            bars.ended(*done, End { code: 0, status: 404 }, 6);
+        }
+        let lines = bars.lines(&all[3..], run(2, 5), 80, 6);
+        assert!(lines.len() == 4 && lines.iter().all(|line| !line.starts_with(' ')), "{lines:?}");
+        assert!(lines.iter().any(|line| line.ends_with("HTTP 404")), "{lines:?}");
+        assert!(lines[3].starts_with("3 of 5 done, 3 HTTP errors, 2 running"), "{lines:?}");
+    }
+
     fn one(id: u64, name: &str, now: i64, total: i64) -> Running<'_> {
         let counts = Counts { download: now, download_total: total, ..Counts::default() };
         Running { id, name, counts, spent: Duration::from_secs(1) }
@@ -246,7 +269,7 @@ mod tests {
         let mut bars = Bars::default();
         let lines = bars.lines(&[one(1, "a", 0, 100), one(2, "b", 0, 100)], run(1, 5), 80, 6);
         assert!(lines.len() == 3 && lines[0].starts_with("a ") && lines[1].starts_with("b "), "{lines:?}");
-        bars.ended(one(2, "b", 100, 100), 0, 6);
+        bars.ended(one(2, "b", 100, 100), OK, 6);
         // One takes a free line, the next that of the one that ended, and for two there is none.
         let running: Vec<Running> = [(1, "a"), (3, "c"), (4, "d"), (5, "e"), (6, "f")]
             .map(|(id, name)| one(id, name, 50, 100))
@@ -265,7 +288,7 @@ mod tests {
         let begun = Run { begun: true, ..run(10, 2) };
         assert!(bars.lines(&half, begun, 80, 24)[2].ends_with(" 0:00:10"), "at 100 bytes a second");
         // One of ten is there, and half of each of two: eight of ten are missing after 10 s.
-        bars.ended(one(3, "c", 1, 1), 0, 24);
+        bars.ended(one(3, "c", 1, 1), OK, 24);
         assert!(bars.lines(&half, run(10, 10), 80, 24).last().unwrap().ends_with(" 0:00:40"));
         let unknown = Run { all: None, ..run(10, 0) };
         assert!(!bars.lines(&half, unknown, 80, 24).last().unwrap().contains("0:00"));

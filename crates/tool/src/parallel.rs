@@ -3,7 +3,7 @@
 use crate::bars::{self, Bars, Running, Screen};
 
 use crate::prepare::Stop;
-use crate::progress::{PARALLEL_HEAD, Totals, parallel_line};
+use crate::progress::{End, PARALLEL_HEAD, Totals, parallel_line};
 use crate::queue::Queue;
 use crate::run::{After, Job, Run, is_fatal};
 use crate::segments;
@@ -248,7 +248,10 @@ impl Parallel<'_> {
     fn end_bar(&mut self, job: &Job, code: i32) {
         if self.run.env.shows_bars() {
             let (_, rows) = self.run.env.screen();
-            self.meter.bars.ended(running(job, &job.transfer.short_name()), code, rows);
+            let info = job.easy.state().info.borrow();
+            let http = ["http", "https"].iter().any(|scheme| info.scheme.eq_ignore_ascii_case(scheme));
+            let end = End { code, status: if http { info.response_code } else { 0 } };
+            self.meter.bars.ended(running(job, &job.transfer.short_name()), end, rows);
         }
     }
 }

@@ -397,6 +397,7 @@ impl Prepare<'_> {
         if named.is_none() && !target.remote_name {
             let mut sink = Sink::stdout();
             sink.unbuffered = self.request.no_buffer || self.env.stdout_is_terminal;
+            sink.whole_lines = self.env.globals.parallel && !self.request.no_buffer;
             return Ok((sink, false));
         }
         let name = match named {

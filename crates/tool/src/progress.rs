@@ -148,14 +148,31 @@ pub fn parallel_line(totals: Totals, spent: Duration, end: bool) -> String {
     )
 }
 
+/// How a transfer has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct End {
+    /// The exit code.
+    pub code: i32,
+    /// The status over HTTP, or 0.
+    pub status: i64,
+}
+
+impl End {
+    /// Whether the transfer went well and what came is an error's page.
+    pub fn is_http_error(self) -> bool {
+        self.code == 0 && self.status >= 400
+    }
+}
+
 /// One bar of several: name, fill, size, rate and time left, with no column more than the terminal has. What has ended says how
 /// long it took, or its code.
-pub fn bar(name: &str, counts: Counts, spent: Duration, end: Option<i32>, columns: usize) -> String {
+pub fn bar(name: &str, counts: Counts, spent: Duration, end: Option<End>, columns: usize) -> String {
     let (now, total) = (counts.moved(), counts.total());
     let speed = rate(now, spent);
     let left = match end {
-        Some(0) => format!("in {:.1} s", spent.as_secs_f64()),
-        Some(code) => format!("failed ({code})"),
+        Some(end) if end.is_http_error() => format!("HTTP {}", end.status),
+        Some(End { code: 0, .. }) => format!("in {:.1} s", spent.as_secs_f64()),
+        Some(End { code, .. }) => format!("failed ({code})"),
         None if total > 0 && speed > 0 => time_left((total - now).max(0) / speed),
         None => String::new(),
     };
@@ -167,7 +184,9 @@ pub fn bar(name: &str, counts: Counts, spent: Duration, end: Option<i32>, column
         // Neither bar nor figures but how long it takes.
         _ => return cut(&format!("{} {left:<11}", fitted(name, columns.saturating_sub(13))), columns),
     };
-    let (now, total) = if end == Some(0) { (1, 1) } else { (now, total) };
+    let went_well = end.is_some_and(|end| end.code == 0 && !end.is_http_error());
+    let (now, total) = if went_well { (1, 1) } else { (now, total) };
+    let total = if end.is_some_and(End::is_http_error) { 0 } else { total };
     let marks = if total > 0 { (width as i128 * i128::from(now) / i128::from(total)) as usize } else { 0 };
     let fill = "=".repeat(marks.min(width));
     cut(&format!("{} [{fill:<width$}] {tail}", fitted(name, name_columns)), columns)
@@ -271,7 +290,9 @@ mod tests {
     fn bars_fit_every_terminal() {
         assert!(bar("a\x1b[31m", Counts::default(), Duration::ZERO, None, 80).starts_with("a?[31m"));
         let done = Counts { download: 2000, ..Counts::default() };
-        let line = bar("x", done, Duration::from_millis(1500), Some(0), 80);
+        let line = bar("x", done, Duration::from_millis(1500), Some(End { code: 0, status: 200 }), 80);
+        let missing = bar("x", done, Duration::from_millis(1500), Some(End { code: 0, status: 404 }), 80);
+        assert!(missing.ends_with("HTTP 404") && !missing.contains('='), "{missing}");
         assert!(line.contains("==]   2000   1333/s in 1.5 s"), "{line}");
         let half = Counts { download_total: 1_000_000, download: 500_000, ..Counts::default() };
         for columns in 0..300 {
@@ -280,7 +301,7 @@ mod tests {
                 "a name that is longer than its place is wide",
                 "名前が長いファイルの名前が長いファイル",
             ] {
-                for end in [None, Some(0), Some(28)] {
+                for end in [None, Some(0), Some(28)].map(|code| code.map(|code| End { code, status: 0 })) {
                     let line = bar(name, half, Duration::from_secs(1), end, columns);
                     assert!(width(&line) < columns.max(1), "{columns}: {line:?}");
                 }

@@ -37,11 +37,15 @@ pub struct Sink {
     /// Where this attempt began in the file.
     pub start: u64,
     pub unbuffered: bool,
+    /// Other transfers write to standard output, too: only whole lines leave.
+    pub whole_lines: bool,
     buffer: Vec<u8>,
 }
 
 /// Small pieces are gathered before they are written to a file.
 const GATHERED: usize = 64 * 1024;
+/// A line that is longer is written in pieces: memory has a bound.
+const LONGEST_LINE: usize = 1 << 20;
 
 impl Sink {
     pub fn stdout() -> Sink {
@@ -66,6 +70,7 @@ impl Sink {
             bytes: 0,
             start: 0,
             unbuffered: false,
+            whole_lines: false,
             buffer: Vec::new(),
         }
     }
@@ -158,6 +163,18 @@ impl Sink {
                         self.buffer.clear();
                     }
                 }
+            }
+            Stream::Stdout if self.whole_lines => {
+                let ends = data.iter().rposition(|byte| *byte == b'\n').map(|at| at + 1);
+                let rest =
+                    if self.buffer.len() + data.len() > LONGEST_LINE { Some(data.len()) } else { None };
+                if let Some(end) = ends.or(rest) {
+                    let mut out = system::stdout();
+                    out.write_all(&std::mem::take(&mut self.buffer))?;
+                    out.write_all(&data[..end])?;
+                    out.flush()?;
+                }
+                self.buffer.extend_from_slice(&data[ends.or(rest).unwrap_or(0)..]);
             }
             Stream::Stdout => {
                 let mut out = system::stdout();

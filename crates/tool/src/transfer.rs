@@ -11,7 +11,7 @@ use crate::bytes::Bytes;
 use crate::checksum::Check;
 use crate::env::Env;
 use crate::message::shown;
-use crate::progress::{Bar, Counts, Meter, bar};
+use crate::progress::{Bar, Counts, End, Meter, bar};
 use crate::raw::sockets::SocketCallbacks;
 use crate::raw::{Asked, Instead, Prior};
 use crate::raw::{Callbacks, DebugKind, Easy, EasyOption, ProgressCounts, ReadAnswer, SeekAnswer, Written};
@@ -279,7 +279,7 @@ impl Transfer {
     }
 
     /// Ten times a second at most.
-    fn named_line(&self, drawn: &mut Option<Instant>, counts: Counts, end: Option<i32>) -> Option<String> {
+    fn named_line(&self, drawn: &mut Option<Instant>, counts: Counts, end: Option<End>) -> Option<String> {
         if drawn.is_some_and(|at| at.elapsed() < Duration::from_millis(100)) {
             return None;
         }
@@ -298,11 +298,16 @@ impl Transfer {
 
     /// The last line of the display.
     pub fn finish_progress(&self, code: i32) {
+        let status = match self.answer() {
+            (Answers::Http, status) => status,
+            _ => 0,
+        };
+        let end = End { code, status };
         let line = match &mut *self.display.borrow_mut() {
             Display::Meter(meter) => meter.line(self.counts.get(), self.spent(), true),
             Display::Bar(bar) if bar.shown => Some("\n".to_string()),
             Display::Named(Some(_)) => {
-                self.named_line(&mut None, self.counts.get(), Some(code)).map(|line| format!("{line}\n"))
+                self.named_line(&mut None, self.counts.get(), Some(end)).map(|line| format!("{line}\n"))
             }
             _ => None,
         };

@@ -300,3 +300,49 @@ fn reports_that_cannot_be_written_are_errors() {
         assert_eq!(curl(&[flag, "no/where", "-f", "http://127.0.0.1:1/"]).code, 7);
     }
 }
+
+/// A user who writes `yes` must not believe that it had an effect.
+#[test]
+fn variables_with_unknown_values_are_told_once() {
+    let server = HttpServer::plain();
+    let url = server.url("/");
+    for (name, value, told) in [
+        ("WARMWIRE_POOL", "yes", 1),
+        ("WARMWIRE_AGENT", "yes", 1),
+        ("WARMWIRE_AGENT_IDLE", "soon", 1),
+        ("WARMWIRE_POOL", "process", 0),
+        ("WARMWIRE_AGENT", "no", 0),
+        ("WARMWIRE_POOL", "", 0),
+    ] {
+        let mut command = std::process::Command::new(tool());
+        let out = crate::clean(command.args(["-sS", &url, &url])).env(name, value).output().unwrap();
+        let stderr = String::from_utf8_lossy(&out.stderr);
+        assert!(out.status.success(), "{stderr}");
+        assert_eq!(stderr.matches(&format!("warmwire: {name}={value} is ")).count(), told, "{stderr}");
+    }
+}
+
+/// Two transfers at a time write whole lines, however their pieces come.
+#[test]
+fn parallel_transfers_write_whole_lines() {
+    let lines = |letter: char| format!("{}\n", letter.to_string().repeat(997)).repeat(60);
+    let body = move |path: &str| lines(path.chars().nth(1).unwrap());
+    let answers = body;
+    let server = HttpServer::with(move |request| {
+        let drip = Some((700, std::time::Duration::from_millis(1)));
+        Some(Response { drip, ..Response::ok(answers(request.path())) })
+    });
+    let urls = ["a", "b", "c", "d"].map(|letter| server.url(&format!("/{letter}")));
+    let words: Vec<&str> =
+        ["-Z", "--parallel-immediate"].into_iter().chain(urls.iter().map(String::as_str)).collect();
+    let text = curl(&words).text();
+    for line in text.lines() {
+        let first = &line[..1];
+        assert!(line.len() == 997 && line.matches(first).count() == 997, "{line}");
+    }
+    let mut sorted: Vec<&str> = text.lines().collect();
+    let order: Vec<&str> = text.lines().map(|line| &line[..1]).collect();
+    sorted.sort_unstable();
+    assert_eq!(sorted.join("\n") + "\n", ["/a", "/b", "/c", "/d"].map(&body).concat());
+    assert!(order.windows(2).filter(|pair| pair[0] != pair[1]).count() > 3, "they ran side by side");
+}

@@ -3,7 +3,7 @@
 
 use super::folder::{Folder, Lock};
 use super::link::{Call, Frame, Link};
-use super::{IDLE_VARIABLE, VARIABLE, Wish, standing, worker};
+use super::{IDLE_VARIABLE, VARIABLE, Wish, odd_values, standing, worker};
 use crate::bytes::Bytes;
 use crate::{outside, system};
 use nix::sys::signal::{SigSet, Signal, raise};
@@ -39,6 +39,9 @@ const STOPPING: Signal = Signal::SIGTSTP;
 pub fn call(words: &[Bytes]) -> Option<i32> {
     let variable = std::env::var(VARIABLE).ok();
     let idle = std::env::var(IDLE_VARIABLE).ok();
+    for odd in odd_values(variable.as_deref(), idle.as_deref()) {
+        eprintln!("warmwire: {odd}");
+    }
     let wish = Wish::of(words, variable.as_deref(), idle.as_deref());
     if !wish.wanted || standing::own_business(words).is_some() {
         return None;

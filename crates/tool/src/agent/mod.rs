@@ -88,6 +88,22 @@ impl Wish {
     }
 }
 
+/// Values of the variables that are none, in words. They count as if the variable were not set.
+fn odd_values(variable: Option<&str>, idle: Option<&str>) -> Vec<String> {
+    let known = |value: &&str| matches!(*value, "auto" | "" | "0" | "no" | "none" | "off");
+    let odd = variable.filter(|value| !known(value)).map(|value| {
+        format!(
+            "{VARIABLE}={} is unknown, no agent is used; all commands have one by `auto`",
+            value.escape_debug()
+        )
+    });
+    let number = |value: &&str| value.is_empty() || seconds(Some(value)).is_some();
+    let idle = idle.filter(|value| !number(value)).map(|value| {
+        format!("{IDLE_VARIABLE}={} is no number of seconds, {IDLE_S} are used", value.escape_debug())
+    });
+    odd.into_iter().chain(idle).collect()
+}
+
 fn seconds(text: Option<&str>) -> Option<u32> {
     text?.parse().ok().map(|seconds: u32| seconds.clamp(1, LONGEST_IDLE_S))
 }
@@ -112,6 +128,17 @@ mod tests {
         assert_eq!(wish("http://h/ -- --agent", None), (false, IDLE_S));
         assert_eq!(wish("--agent --agent-idle 9 http://h/", None), (true, 9));
         assert_eq!(wish("--agent --agent-idle=9 http://h/", None), (true, 9));
+    }
+
+    #[test]
+    fn values_that_are_none_are_told() {
+        assert!(odd_values(None, None).is_empty() && odd_values(Some("auto"), Some("9")).is_empty());
+        assert!(odd_values(Some("no"), Some("")).is_empty());
+        let odd = odd_values(Some("yes"), Some("soon"));
+        assert!(
+            odd[0].starts_with("WARMWIRE_AGENT=yes is unknown")
+                && odd[1].starts_with("WARMWIRE_AGENT_IDLE=soon")
+        );
     }
 
     #[test]

@@ -32,6 +32,11 @@ const LINES: [&str; 10] = [
 /// More than the file has, unless somebody is in very many groups.
 const LONGEST_STATUS: usize = 4096;
 const NAME_SPACES: [&str; 6] = ["ipc", "mnt", "net", "pid", "user", "uts"];
+/// Name spaces that not every kernel has.
+const NEWER_NAME_SPACES: [&str; 2] = ["cgroup", "time"];
+/// Files that say what a process is confined to: its control groups (resource limits, VRFs, filters of eBPF), and the labels of
+/// SELinux, Smack and AppArmor. Not compared are keyrings, scheduling, affinity, and limits other than those of `name`.
+const CONFINEMENT: [&str; 3] = ["cgroup", "attr/current", "attr/apparmor/current"];
 
 /// What a shell changes by itself from command to command; handed over with each call instead.
 pub const SHELL: [&str; 4] = ["PWD", "OLDPWD", "SHLVL", "_"];
@@ -43,7 +48,10 @@ const OF_THE_PROCESS: [&str; 5] = ["/dev/fd", "/dev/std", "/dev/tty", "/proc/sel
 
 /// The standing of a process, as text to be compared.
 pub fn of(process: &str) -> io::Result<String> {
-    let folder = Path::new("/proc").join(process);
+    of_folder(&Path::new("/proc").join(process))
+}
+
+fn of_folder(folder: &Path) -> io::Result<String> {
     // The file has no size to be asked for, and each read of it costs a system call.
     let mut status = Vec::with_capacity(LONGEST_STATUS);
     fs::File::open(folder.join("status"))?.read_to_end(&mut status)?;
@@ -57,7 +65,16 @@ pub fn of(process: &str) -> io::Result<String> {
         let space = fs::read_link(folder.join("ns").join(name))?;
         text.push_str(&format!("{}\n", space.display()));
     }
+    for name in NEWER_NAME_SPACES {
+        let space = fs::read_link(folder.join("ns").join(name)).unwrap_or_default();
+        text.push_str(&format!("{}\n", space.display()));
+    }
     text.push_str(&format!("{}\n", fs::read_link(folder.join("root"))?.display()));
+    for name in CONFINEMENT {
+        // What the kernel does not have, no process has. What it hides of another process differs from one's own.
+        let content = fs::read(folder.join(name)).unwrap_or_default();
+        text.push_str(&format!("{name} {}\n", String::from_utf8_lossy(&content).trim_end()));
+    }
     Ok(text)
 }
 
@@ -142,6 +159,36 @@ mod tests {
         child.wait().unwrap();
         assert_eq!(of_child.unwrap(), own);
         assert_ne!(name(&own), name(""));
+    }
+
+    /// A call from another control group or under another label is not this agent's to make.
+    #[test]
+    fn confinement_is_part_of_the_standing() {
+        let folder = std::env::temp_dir().join(format!("warmwire-standing-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(folder.join("ns")).unwrap();
+        fs::create_dir_all(folder.join("attr/apparmor")).unwrap();
+        for name in NAME_SPACES {
+            std::os::unix::fs::symlink(format!("{name}:[1]"), folder.join("ns").join(name)).unwrap();
+        }
+        std::os::unix::fs::symlink("/", folder.join("root")).unwrap();
+        fs::write(folder.join("status"), "Uid:\t0\n").unwrap();
+        let mut seen = vec![of_folder(&folder).unwrap()];
+        for (name, content) in [
+            ("cgroup", "0::/user.slice/a.scope\n"),
+            ("cgroup", "0::/user.slice/b.scope\n"),
+            ("attr/current", "unconfined\n"),
+            ("attr/current", "system_u:system_r:a_t:s0\0"),
+            ("attr/apparmor/current", "profile (enforce)\n"),
+        ] {
+            fs::write(folder.join(name), content).unwrap();
+            seen.push(of_folder(&folder).unwrap());
+        }
+        std::os::unix::fs::symlink("time:[2]", folder.join("ns/time")).unwrap();
+        seen.push(of_folder(&folder).unwrap());
+        for (at, one) in seen.iter().enumerate() {
+            assert!(!seen[..at].contains(one), "{one}");
+        }
     }
 
     #[test]

@@ -9,8 +9,9 @@ pub const FLAGS: &[Flag] = &[
         categories: &["extra", "global"],
         help: "Have an agent make the call, on warm connections",
         about: "A process of the same user that an earlier command left behind; if there is none, one is started. Output, exit \
-            code and signals are as without it. It shares the caller's environment, limits and rights: commands that differ in \
-            them, or run at the same time, have one each. In a config file this has no effect; WARMWIRE_AGENT=auto in the \
+            code and signals are as without it. It shares the caller's environment, rights, name spaces, control group and label \
+            (AppArmor, SELinux): commands that differ in them, or run at the same time, have one each. Keyrings, scheduling and \
+            other resource limits are not compared. In a config file this has no effect; WARMWIRE_AGENT=auto in the \
             environment is the same for all commands, and --no-agent excepts one. The command makes the call itself \
             if it names files of its own process (/dev/fd, /dev/stdin and so on, /dev/tty, /proc/self), if its CPU time, \
             memory or file size is limited, or if no agent can be had.",
