@@ -76,10 +76,10 @@ pub struct Conversion {
 }
 
 impl<'a> Format<'a> {
-    /// None: too many arguments or segments, a gap or a type conflict among numbered ones, numbered and
-    /// sequential ones mixed, or a number that overflows.
+    /// None: too many arguments or segments, a gap or a type conflict among numbered ones, a numbered format with a
+    /// conversion that has no number, a precision given both ways, or a number that overflows.
     pub fn parse(text: &'a [u8]) -> Option<Format<'a>> {
-        let mut parser = Parser { text, at: 0, numbered: None, arguments: Vec::new() };
+        let mut parser = Parser { text, at: 0, numbered: None, arguments: Vec::new(), next: 0 };
         let mut segments = Vec::new();
         let mut start = 0;
         while let Some(&byte) = text.get(parser.at) {
@@ -87,19 +87,21 @@ impl<'a> Format<'a> {
                 parser.at += 1;
                 continue;
             }
-            if parser.at > start {
-                segments.push(Segment::Text(&text[start..parser.at]));
-            }
+            let percent = parser.at;
             parser.at += 1;
-            start = parser.at;
-            if text.get(parser.at) == Some(&b'%') {
-                parser.at += 1; // the second one starts the next piece of text
-                continue;
-            }
-            if let Some(conversion) = parser.conversion()? {
+            if parser.peek() == Some(b'%') {
+                if percent > start {
+                    segments.push(Segment::Text(&text[start..percent]));
+                }
+                start = parser.at; // the second one starts the next piece of text
+                parser.at += 1;
+            } else if let Some(conversion) = parser.conversion()? {
+                if percent > start {
+                    segments.push(Segment::Text(&text[start..percent]));
+                }
                 segments.push(Segment::Conversion(conversion));
+                start = parser.at;
             }
-            start = parser.at;
         }
         if start < text.len() {
             segments.push(Segment::Text(&text[start..]));
@@ -115,70 +117,147 @@ struct Parser<'a> {
     /// Whether this format numbers its arguments; unknown before the first.
     numbered: Option<bool>,
     arguments: Vec<Option<Kind>>,
+    /// The argument that comes next where none is numbered.
+    next: usize,
+}
+
+/// A width or a precision as it stands in the format.
+#[derive(Clone, Copy)]
+enum Given {
+    Number(usize),
+    /// A negative precision, which is none.
+    Negative,
+    /// `*`: the next argument, or the one of that index.
+    Star(Option<usize>),
+}
+
+/// What has been read between the percent sign and the letter.
+#[derive(Default)]
+struct Prefix {
+    flags: Flags,
+    width: Option<Given>,
+    precision: Option<Given>,
+    size: Option<Width>,
+    long_double: bool,
 }
 
 impl Parser<'_> {
-    /// After a `%`. Some(None): a letter that means nothing, which is dropped as curl does.
+    /// After a `%`. Some(None): no letter that means anything follows, so that all of it is text, as curl has it.
     fn conversion(&mut self) -> Option<Option<Conversion>> {
-        let number = self.position()?;
-        let mut flags = Flags::default();
-        while let Some(byte) = self.peek() {
-            match byte {
-                b'-' => flags.left = true,
-                b'0' => flags.zero = true,
-                b'+' => flags.plus = true,
-                b' ' => flags.space = true,
-                b'#' => flags.alternate = true,
-                _ => break,
-            }
-            self.at += 1;
+        let number = if self.numbered == Some(false) { None } else { self.position() };
+        if *self.numbered.get_or_insert(number.is_some()) != number.is_some() {
+            return None;
         }
-        let width = self.amount()?;
-        let precision = if self.take(b'.') { Some(self.amount()?.unwrap_or(Amount::Fixed(0))) } else { None };
-        let (size, long_double) = self.length();
-        let Some(letter) = self.peek() else {
-            return Some(None);
-        };
-        self.at += 1;
-        let (kind, letter) = match letter {
-            b'd' | b'i' => (Kind::Integer(size), b'd'),
-            b'u' | b'o' | b'x' | b'X' => (Kind::Integer(size), letter),
-            b'c' => (Kind::Integer(Width::Int), letter),
-            b'e' | b'E' | b'f' | b'g' | b'G' => (Kind::Real { long: long_double }, letter),
-            b's' => (Kind::String, letter),
-            b'S' => {
+        let mut prefix = Prefix::default();
+        while let Some(byte) = self.peek() {
+            if !self.piece(byte, &mut prefix)? {
+                break;
+            }
+        }
+        let Prefix { mut flags, width, precision, size, long_double } = prefix;
+        let size = size.unwrap_or(Width::Int);
+        let (kind, letter) = match self.peek() {
+            Some(b'd' | b'i') => (Kind::Integer(size), b'd'),
+            Some(letter @ (b'u' | b'o' | b'x' | b'X')) => (Kind::Integer(size), letter),
+            Some(b'c') => (Kind::Integer(Width::Int), b'c'),
+            Some(letter @ (b'e' | b'E' | b'f' | b'g' | b'G')) => (Kind::Real { long: long_double }, letter),
+            Some(b's') => (Kind::String, b's'),
+            Some(b'S') => {
                 flags.alternate = true; // quoted
                 (Kind::String, b's')
             }
-            b'p' => (Kind::Pointer, letter),
-            b'n' => (Kind::Count(size), letter),
+            Some(b'p') => (Kind::Pointer, b'p'),
+            Some(b'n') => (Kind::Count(size), b'n'),
             _ => return Some(None),
         };
+        self.at += 1;
+        let width = self.amount(width)?;
+        let precision = self.amount(precision)?;
         let argument = self.argument(number, kind)?;
         Some(Some(Conversion { flags, width, precision, letter, argument }))
     }
 
-    /// `m$`, if that is what comes next: its index from 0. Outer None: 0 or too large.
-    fn position(&mut self) -> Option<Option<usize>> {
-        let digits = self.text[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-        if digits == 0 || self.text.get(self.at + digits) != Some(&b'$') {
-            return Some(None);
+    /// Reads a flag, width, precision or length modifier that begins with `byte`; they come in any order, and the last of
+    /// each counts. `false`: it is none of these.
+    fn piece(&mut self, byte: u8, prefix: &mut Prefix) -> Option<bool> {
+        let flags = &mut prefix.flags;
+        match byte {
+            b'-' => (flags.left, flags.zero) = (true, false),
+            b'+' => flags.plus = true,
+            b' ' => flags.space = true,
+            b'#' => flags.alternate = true,
+            b'0'..=b'9' => {
+                flags.zero |= byte == b'0' && !flags.left;
+                let number = self.number()?;
+                prefix.width = Some(match prefix.width {
+                    // curl takes digits behind a star for the argument's place, counted from zero.
+                    Some(Given::Star(_)) => Given::Star(Some(number)),
+                    _ => Given::Number(number),
+                });
+                return Some(true);
+            }
+            b'*' => {
+                self.at += 1;
+                prefix.width = Some(Given::Star(self.star()?));
+                return Some(true);
+            }
+            b'.' => {
+                self.at += 1;
+                prefix.precision = Some(self.precision(prefix.precision)?);
+                return Some(true);
+            }
+            _ => return Some(self.length(byte, prefix)),
         }
-        let number = self.number()?;
         self.at += 1;
-        (1..=MAX_ARGUMENTS).contains(&number).then_some(Some(number.wrapping_sub(1)))
+        Some(true)
     }
 
-    /// Digits, `*` or `*m$`.
-    fn amount(&mut self) -> Option<Option<Amount>> {
+    /// Behind a point: digits, which may be negative, or a star. Both in one conversion are refused, in either order.
+    fn precision(&mut self, before: Option<Given>) -> Option<Given> {
         if self.take(b'*') {
-            let number = self.position()?;
-            return Some(Some(Amount::Argument(self.argument(number, Kind::Integer(Width::Int))?)));
+            let star = Given::Star(self.star()?);
+            return (!matches!(before, Some(Given::Number(_) | Given::Negative))).then_some(star);
         }
+        let negative = self.take(b'-');
         if !self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
-            return Some(None);
+            return None;
         }
-        Some(Some(Amount::Fixed(self.number()?)))
+        let number = self.number()?;
+        let given = if negative && number > 0 { Given::Negative } else { Given::Number(number) };
+        (!matches!(before, Some(Given::Star(_)))).then_some(given)
+    }
+
+    /// Behind a star: which argument it means, in a format that numbers them.
+    fn star(&mut self) -> Option<Option<usize>> {
+        if self.numbered == Some(true) { self.position().map(Some) } else { Some(None) }
+    }
+
+    /// `m$`, if that is what comes next: its index from 0.
+    fn position(&mut self) -> Option<usize> {
+        let start = self.at;
+        let number = self.number().filter(|number| (1..=MAX_ARGUMENTS).contains(number));
+        match number {
+            Some(number) if self.take(b'$') => Some(number - 1),
+            _ => {
+                self.at = start;
+                None
+            }
+        }
+    }
+
+    /// A width or precision with its argument, which nothing before may have wanted.
+    fn amount(&mut self, given: Option<Given>) -> Option<Option<Amount>> {
+        let number = match given {
+            None | Some(Given::Negative) => return Some(None),
+            Some(Given::Number(number)) => return Some(Some(Amount::Fixed(number))),
+            Some(Given::Star(number)) => number,
+        };
+        let index = self.place(number)?;
+        let place = &mut self.arguments[index];
+        if place.replace(Kind::Integer(Width::Int)).is_some() {
+            return None;
+        }
+        Some(Some(Amount::Argument(index)))
     }
 
     /// A decimal number that fits an int.
@@ -191,26 +270,22 @@ impl Parser<'_> {
         usize::try_from(value).ok()
     }
 
-    /// Length modifiers; the second is `L`, which means long double where a real number follows.
-    fn length(&mut self) -> (Width, bool) {
-        let mut size = Width::Int;
-        let mut long_double = false;
-        while let Some(byte) = self.peek() {
-            size = match (byte, size) {
-                (b'h', _) => size, // shorts arrive as ints
-                (b'l', Width::Long) | (b'q' | b'O', _) => Width::LongLong,
-                (b'l', _) => Width::Long,
-                (b'z' | b'Z', _) => Width::Size,
-                (b'I', _) if cfg!(windows) => self.windows_length(),
-                (b'L', _) => {
-                    long_double = true;
-                    Width::LongLong
-                }
-                _ => break,
-            };
-            self.at += 1;
-        }
-        (size, long_double)
+    /// Takes a length modifier. `L` means long double where a real number follows.
+    fn length(&mut self, byte: u8, prefix: &mut Prefix) -> bool {
+        prefix.size = match (byte, prefix.size) {
+            (b'h', size) => size, // shorts arrive as ints
+            (b'l', Some(Width::Long)) | (b'q' | b'O', _) => Some(Width::LongLong),
+            (b'l', _) => Some(Width::Long),
+            (b'z' | b'Z', _) => Some(Width::Size),
+            (b'I', _) if cfg!(windows) => Some(self.windows_length()),
+            (b'L', _) => {
+                prefix.long_double = true;
+                Some(Width::LongLong)
+            }
+            _ => return false,
+        };
+        self.at += 1;
+        true
     }
 
     /// `I64` and `I32`, which CURL_FORMAT_CURL_OFF_T has on Windows, and `I`: up to the last byte of it.
@@ -224,25 +299,31 @@ impl Parser<'_> {
         width
     }
 
-    /// Note that an argument of this kind is wanted: the next one, or the numbered one.
+    /// Notes that an argument of this kind is wanted: the next one, or the numbered one. Of two integers of different sizes
+    /// the later one counts, as with curl; other kinds do not mix.
     fn argument(&mut self, number: Option<usize>, kind: Kind) -> Option<usize> {
-        if *self.numbered.get_or_insert(number.is_some()) != number.is_some() {
-            return None;
+        let index = self.place(number)?;
+        let both_integers = |known| matches!((known, kind), (Kind::Integer(_), Kind::Integer(_)));
+        match &mut self.arguments[index] {
+            Some(known) if *known != kind && !both_integers(*known) => None,
+            place => {
+                *place = Some(kind);
+                Some(index)
+            }
         }
-        let index = number.unwrap_or(self.arguments.len());
+    }
+
+    /// The index of the numbered argument, or of the next, for which there is room then.
+    fn place(&mut self, number: Option<usize>) -> Option<usize> {
+        let index = number.unwrap_or(self.next);
+        self.next += usize::from(number.is_none());
         if index >= MAX_ARGUMENTS {
             return None;
         }
         if self.arguments.len() <= index {
             self.arguments.resize(index + 1, None);
         }
-        match self.arguments[index] {
-            Some(known) if known != kind => None,
-            _ => {
-                self.arguments[index] = Some(kind);
-                Some(index)
-            }
-        }
+        Some(index)
     }
 
     fn peek(&self) -> Option<u8> {
@@ -259,6 +340,8 @@ impl Parser<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::printf::Sink;
+    use crate::printf::render::{self, Value};
 
     fn kinds(text: &str) -> Option<Vec<Kind>> {
         Format::parse(text.as_bytes()).map(|format| format.arguments)
@@ -288,9 +371,84 @@ mod tests {
         assert!(kinds("%2$s").is_none());
         assert!(kinds("%1$s%1$d").is_none());
         assert!(kinds("%1$s%s").is_none());
-        assert!(kinds("%s%1$s").is_none());
-        assert!(kinds("%0$d").is_none());
-        assert!(kinds("%129$d").is_none());
+        assert!(kinds("%128$d").is_none());
+        assert!(kinds("%1$ld%1$d").is_some(), "integers of two sizes");
+    }
+
+    /// What curl 8.22 was seen to print with the arguments 3, 4, 5 …; `None` is a format that it refuses.
+    #[test]
+    fn prefixes_come_in_any_order_and_what_is_no_conversion_is_text() {
+        let rows: &[(&str, Option<&str>)] = &[
+            ("%1-d|", Some("3|")),
+            ("%5.3-9+d|", Some("+003     |")),
+            ("%l5d|", Some("    3|")),
+            ("%.3l5d|", Some("  003|")),
+            ("%5 0d|", Some(" 3|")),
+            ("%.3.4d", Some("0003")),
+            ("%.*.*d|%d", Some("004|5")),
+            ("%**d|%d", Some("  4|5")),
+            ("%5*d|%d", Some("  4|5")),
+            ("%.*5d|%d", Some("  004|5")),
+            ("%.**d|%d", Some("0005|6")),
+            ("%.-3d|", Some("3|")),
+            ("%.-0d|", Some("3|")),
+            ("%05.-3d|", Some("00003|")),
+            ("%.3.*d", None),
+            ("%.*.3d", None),
+            ("%.d", None),
+            ("%..3d", None),
+            ("%.+3d", None),
+            ("%.", None),
+            ("%.-99999999999d", None),
+            ("%*1d|%d", Some("   3|4")),
+            ("%*2d", None),
+            ("%.*1$.99d%d", Some("%.*1$.99d3")),
+            ("%*1$d", Some("%*1$d")),
+            ("%0$d", Some("%0$d")),
+            ("%129$d", Some("%129$d")),
+            ("%$d", Some("%$d")),
+            ("%d%1$d", Some("3%1$d")),
+            ("%d%y%d", Some("3%y4")),
+            ("%.*y%d", Some("%.*y3")),
+            ("%5%d", Some("%53")),
+            ("%y%%", Some("%y%")),
+            ("abc%", Some("abc%")),
+            ("%5-%d", Some("%5-3")),
+            ("%1$5%%1$d", Some("%1$5%1$d")),
+            ("%1$y%1$d", Some("%1$y3")),
+            ("%1$%d", None),
+            ("%1$d%", None),
+            ("%1$*", None),
+            ("%1$.*3d", None),
+            ("%1$.*2$.*2$d", Some("0003")),
+            ("%1$.*3$.*2$d", Some("0003")),
+            ("%1$*2$.*2$d", None),
+            ("%1$d%2$*1$d", None),
+            ("%2$*1$d%1$d", Some("  43")),
+            ("%2$*1$d%2$*1$d", None),
+            ("%#.4o|%#o", Some("0003|04")),
+            ("%1$.*1$d", Some("003")),
+        ];
+        for (text, wanted) in rows {
+            assert_eq!(printed(text).as_deref(), *wanted, "{text}");
+        }
+    }
+
+    fn printed(text: &str) -> Option<String> {
+        let format = Format::parse(text.as_bytes())?;
+        let values: Vec<Value> = (3..).map(Value::Integer).take(format.arguments.len()).collect();
+        let mut out = Text(Vec::new());
+        render::all(&mut out, &format, &values);
+        Some(String::from_utf8(out.0).unwrap())
+    }
+
+    struct Text(Vec<u8>);
+
+    impl Sink for Text {
+        fn put(&mut self, bytes: &[u8]) -> bool {
+            self.0.extend_from_slice(bytes);
+            true
+        }
     }
 
     #[test]
@@ -300,12 +458,5 @@ mod tests {
         assert!(kinds(&"%%".repeat(128)).is_some());
         assert!(kinds(&"%%".repeat(129)).is_none());
         assert!(kinds("%99999999999d").is_none());
-    }
-
-    #[test]
-    fn unknown_letters_and_a_lone_percent_are_dropped() {
-        for text in ["%", "abc%", "a%yb", "%5"] {
-            assert_eq!(kinds(text).unwrap(), []);
-        }
     }
 }

@@ -141,13 +141,13 @@ fn integer(out: &mut Out, value: Integer, letter: u8, flags: Flags, width: usize
         (_, _, true) => " ",
         _ => "",
     };
+    let mut zeros = precision.unwrap_or(0).min(MAX_NUMBER).saturating_sub(digits.len());
     let prefix = match (flags.alternate, letter) {
         (true, b'x') => "0x",
         (true, b'X') => "0X",
-        (true, b'o') if !digits.starts_with('0') => "0",
+        (true, b'o') if zeros == 0 && !digits.starts_with('0') => "0",
         _ => "",
     };
-    let mut zeros = precision.unwrap_or(0).min(MAX_NUMBER).saturating_sub(digits.len());
     if flags.zero && !flags.left {
         let taken = sign.len() + prefix.len() + digits.len() + zeros;
         zeros += width.saturating_sub(taken);
