@@ -101,6 +101,7 @@ pub fn read_files(keeper: Keeper<'_>) {
     let contents: Vec<Vec<u8>> = files.iter().filter_map(|name| content(keeper, name)).collect();
     with_jar(keeper, |jar| {
         let jar = jar.get_or_insert_with(Jar::new);
+        jar.begin();
         contents.iter().for_each(|bytes| jar.load(bytes, new_session, now()));
         if new_session && !files.is_empty() {
             jar.remove_expired(now());
@@ -143,11 +144,15 @@ pub fn is_on(keeper: Keeper<'_>) -> bool {
     said.unwrap_or_else(|| keeper.settings.borrow().is_set(O::Cookiejar))
 }
 
-/// Writes the jar file, whole or not at all.
+/// Writes the jar file, whole or not at all. A jar that no transfer has used, and one that was left behind with a share, do
+/// not replace what an earlier program has written.
 pub fn save(keeper: Keeper<'_>) {
     let Some(name) = keeper.settings.borrow().text(O::Cookiejar) else { return };
-    read_files(keeper);
-    let Some(bytes) = with_jar(keeper, |jar| jar.as_mut().map(|j| j.file(now()))) else { return };
+    if !is_on(keeper) {
+        return;
+    }
+    let file = |jar: &mut Option<Jar>| Some(jar.as_mut().filter(|jar| jar.is_in_use())?.file(now()));
+    let Some(bytes) = with_jar(keeper, file) else { return };
     if let Err(e) = write(&name, &bytes) {
         let name = String::from_utf8_lossy(&name);
         keeper.note(|| format!("WARNING: failed to save cookies in {name}: {e}"));

@@ -14,6 +14,10 @@ pub struct Jar {
     /// By `key`; those that go everywhere stand under the empty one.
     sites: HashMap<Vec<u8>, Vec<Cookie>>,
     created: u64,
+    /// Counts cookies as they are stored: one that replaces another goes to the end of the list.
+    stored: u64,
+    /// A transfer has begun with it, or the application has added a cookie.
+    in_use: bool,
     /// No cookie ends before this moment; zero when none ends at all.
     next_end: i64,
     /// A file has been read, be it an empty one: what comes from now on is not replaced by another file.
@@ -66,6 +70,16 @@ impl Jar {
         self.sites.values().flatten()
     }
 
+    /// Whether there is anything to be written to a file, be it that no cookie is left.
+    pub fn is_in_use(&self) -> bool {
+        self.in_use
+    }
+
+    /// Notes that a transfer begins with this jar.
+    pub fn begin(&mut self) {
+        self.in_use = true;
+    }
+
     /// Takes the value of a `Set-Cookie:` header that was received from `origin`.
     pub fn receive(&mut self, value: &[u8], origin: Target<'_>, now: i64) -> Result<&Cookie, Rejected> {
         let mut cookie = set_cookie::parse(value, Some(origin), now)?;
@@ -79,6 +93,7 @@ impl Jar {
         let mut cookie = parse_line(line, now)?;
         cookie.is_live = self.has_loaded;
         self.remove_expired(now);
+        self.in_use = true;
         self.store(cookie, true)
     }
 
@@ -105,8 +120,8 @@ impl Jar {
         self.remove_expired(now);
     }
 
-    /// The cookies for a request, in the order in which they are sent: longer paths first, then longer domains, then
-    /// longer names, then the newer ones.
+    /// The cookies for a request, in the order in which they are sent: longer paths first (a cookie added without one has
+    /// a path of no length), then longer domains, then longer names, then the newer ones.
     pub fn matching(&mut self, target: Target<'_>, now: i64) -> Vec<&Cookie> {
         self.remove_expired(now);
         let host_is_address = is_address(target.host);
@@ -118,7 +133,8 @@ impl Jar {
             .collect();
         found.sort_by_key(|cookie| {
             let domain_length = cookie.domain.as_ref().map_or(0, Vec::len);
-            Reverse((cookie.path.len(), domain_length, cookie.name.len(), cookie.created))
+            let path_length = if cookie.has_no_path { 0 } else { cookie.path.len() };
+            Reverse((path_length, domain_length, cookie.name.len(), cookie.created))
         });
         found
     }
@@ -176,28 +192,30 @@ impl Jar {
         });
     }
 
-    /// All cookies that have a domain as lines in Netscape format, without line ends, in the order they came.
+    /// All cookies that have a domain as lines in Netscape format, without line ends, in the order in which they were
+    /// stored last.
     pub fn lines(&mut self, now: i64) -> Vec<Vec<u8>> {
         self.remove_expired(now);
-        self.by_age().rev().map(netscape::format).collect()
+        let mut cookies: Vec<&Cookie> = self.with_domain().collect();
+        cookies.sort_by_key(|cookie| cookie.stored);
+        cookies.into_iter().map(netscape::format).collect()
     }
 
     /// The file, the newest cookie first. Without a cookie it is the header alone, which tells that none was kept.
     pub fn file(&mut self, now: i64) -> Vec<u8> {
         self.remove_expired(now);
         let mut file = FILE_HEADER.as_bytes().to_vec();
-        for cookie in self.by_age() {
+        let mut cookies: Vec<&Cookie> = self.with_domain().collect();
+        cookies.sort_by_key(|cookie| Reverse(cookie.created));
+        for cookie in cookies {
             file.extend_from_slice(&netscape::format(cookie));
             file.push(b'\n');
         }
         file
     }
 
-    /// Newest first.
-    fn by_age(&self) -> impl DoubleEndedIterator<Item = &Cookie> {
-        let mut cookies: Vec<&Cookie> = self.cookies().filter(|cookie| cookie.domain.is_some()).collect();
-        cookies.sort_by_key(|cookie| Reverse(cookie.created));
-        cookies.into_iter()
+    fn with_domain(&self) -> impl Iterator<Item = &Cookie> {
+        self.cookies().filter(|cookie| cookie.domain.is_some())
     }
 
     fn store(&mut self, mut cookie: Cookie, is_secure: bool) -> Result<&Cookie, Rejected> {
@@ -220,6 +238,8 @@ impl Jar {
                 site.len() - 1
             }
         };
+        self.stored += 1;
+        cookie.stored = self.stored;
         if cookie.expires != 0 && (self.next_end == 0 || cookie.expires < self.next_end) {
             self.next_end = cookie.expires;
         }
@@ -252,7 +272,6 @@ fn parse_line(line: &[u8], now: i64) -> Result<Cookie, Rejected> {
     if line.len() > LINE_LIMIT {
         return Err(Rejected::Oversized);
     }
-    let line = line.trim_ascii_start();
     match line.split_at_checked("Set-Cookie:".len()) {
         Some((name, value)) if name.eq_ignore_ascii_case(b"Set-Cookie:") => {
             set_cookie::parse(value, None, now)

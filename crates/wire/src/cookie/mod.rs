@@ -50,6 +50,8 @@ pub struct Cookie {
     is_live: bool,
     /// Counts upwards; a cookie that replaces another takes its place.
     created: u64,
+    /// Counts upwards, with each cookie that is stored.
+    stored: u64,
 }
 
 /// Where a cookie comes from or goes to.

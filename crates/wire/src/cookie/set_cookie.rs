@@ -79,6 +79,9 @@ impl Attributes<'_> {
     fn read_domain(&mut self, given: &[u8]) -> Result<(), Rejected> {
         let domain = given.strip_prefix(b".").unwrap_or(given);
         let Some(origin) = self.origin else {
+            if domain.is_empty() {
+                return Ok(());
+            }
             self.cookie.domain = Some(domain.to_vec());
             self.cookie.tail_match = !is_address(domain);
             return Ok(());

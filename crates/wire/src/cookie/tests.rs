@@ -298,7 +298,7 @@ fn a_cookie_added_without_a_path_is_another_than_that_of_the_root() {
     jar.receive(b"a=root again; path=/; domain=h.com", at("h.com", "/", false), NOW).unwrap();
     jar.add_line(b"Set-Cookie: a=none again; domain=h.com", NOW).unwrap();
     let lines: Vec<String> = jar.lines(NOW).iter().map(|l| String::from_utf8_lossy(l).into_owned()).collect();
-    let ends = ["none again", "root again"];
+    let ends = ["root again", "none again"];
     assert!(lines.len() == 2 && lines.iter().zip(ends).all(|(line, end)| line.ends_with(end)), "{lines:?}");
 }
 
