@@ -50,7 +50,7 @@ impl Cache {
         let (max_age_s, includes_subdomains) = parse(value)?;
         let Some(host) = canonical(host) else { return Ok(()) };
         self.remove_expired(now);
-        let known = self.entries.iter().position(|entry| entry.host == host);
+        let known = self.entries.iter().position(|entry| entry.host.eq_ignore_ascii_case(&host));
         let expires = now.saturating_add(max_age_s);
         let expires = if expires > LAST_DATE { i64::MAX } else { expires };
         let entry = Entry { host, includes_subdomains, expires };
@@ -65,12 +65,16 @@ impl Cache {
 
     /// Adds an entry from a file or a callback. Of two for the same host the longer life and the stricter rule stay.
     pub fn add(&mut self, host: &[u8], includes_subdomains: bool, expires: i64, now: i64) {
-        let Some(host) = told(host) else { return };
+        let (host, includes_subdomains) = match host.strip_prefix(b".") {
+            Some(rest) => (rest, true),
+            None => (host, includes_subdomains),
+        };
+        let Some(host) = name(host) else { return };
         if expires <= now {
             return;
         }
         self.remove_expired(now);
-        match self.entries.iter_mut().find(|entry| entry.host == host) {
+        match self.entries.iter_mut().find(|entry| entry.host.eq_ignore_ascii_case(&host)) {
             Some(entry) => {
                 entry.expires = entry.expires.max(expires);
                 entry.includes_subdomains |= includes_subdomains;
@@ -84,9 +88,11 @@ impl Cache {
         let Some(host) = canonical(host) else { return false };
         self.remove_expired(now);
         self.entries.iter().any(|entry| {
-            entry.host == host
-                || (entry.includes_subdomains
-                    && host.strip_suffix(entry.host.as_slice()).is_some_and(|rest| rest.ends_with(b".")))
+            let start = host.len().checked_sub(entry.host.len());
+            start.is_some_and(|start| {
+                host[start..].eq_ignore_ascii_case(&entry.host)
+                    && (start == 0 || entry.includes_subdomains && host[start - 1] == b'.')
+            })
         })
     }
 
@@ -191,27 +197,26 @@ fn parse_line(line: &[u8]) -> Option<(&[u8], bool, i64)> {
         return None;
     }
     let expires = parse_expiry(date)?;
-    Some(match host.strip_prefix(b".") {
-        Some(host) => (host, true, expires),
-        None => (host, false, expires),
-    })
-}
-
-/// A callback's name may have a leading dot: it is kept, names no host, and is told again as it was (curl's test 1915).
-fn told(host: &[u8]) -> Option<Vec<u8>> {
     match host.strip_prefix(b".") {
-        Some(rest) => Some([b".", canonical(rest)?.as_slice()].concat()),
-        None => canonical(host),
+        Some([b'.', ..]) => None,
+        Some(host) => Some((host, true, expires)),
+        None => Some((host, false, expires)),
     }
 }
 
-fn canonical(host: &[u8]) -> Option<Vec<u8>> {
+/// A host's name as a file or a callback writes it, without a trailing dot. `None` where a file could not say it again.
+fn name(host: &[u8]) -> Option<Vec<u8>> {
     let host = host.strip_suffix(b".").unwrap_or(host);
     let is_usable = !matches!(host, [] | [b'.' | b'#', ..])
-        && !host.ends_with(b".") // no empty label: a file could not say it again
+        && !host.ends_with(b".")
         && host.len() <= HOST_LIMIT
-        && host.iter().all(u8::is_ascii_graphic);
-    if is_usable { Some(host.to_ascii_lowercase()) } else { None }
+        && host.iter().all(|octet| octet.is_ascii_graphic() || *octet >= 0x80);
+    is_usable.then(|| host.to_vec())
+}
+
+/// The name of a host that is reached.
+fn canonical(host: &[u8]) -> Option<Vec<u8>> {
+    name(host).filter(|host| host.is_ascii()).map(|host| host.to_ascii_lowercase())
 }
 
 fn is_address(host: &[u8]) -> bool {
@@ -296,14 +301,33 @@ mod tests {
         assert!(!cache.applies(b"sub.example", NOW));
     }
 
-    /// curl's test 1915
+    /// Entries of the application's callback, as curl 8.22 was seen to keep them.
     #[test]
-    fn a_leading_dot_is_told_again_as_it_was() {
+    fn names_of_a_callback_merge() {
         let mut cache = Cache::new();
-        cache.add(b".One.example", false, NOW + 100, NOW);
-        cache.add(b"..one.example", false, NOW + 100, NOW);
-        assert!(!cache.applies(b"one.example", NOW) && !cache.applies(b"x.one.example", NOW));
-        assert_eq!(cache.entries().iter().map(|e| &e.host[..]).collect::<Vec<_>>(), [b".one.example"]);
+        let rows: [(&[u8], bool, i64); 8] = [
+            (b".One.example", false, 100),
+            (b"one.EXAMPLE", false, 200),
+            (b"one.example.", true, 50),
+            (b"two.example", false, 70),
+            (b"TWO.example", true, 60),
+            (b"\xc3\xa9.example", false, 80),
+            (b"..", true, 90),
+            (b"gone.example", true, 0),
+        ];
+        rows.iter().for_each(|(host, all, seconds)| cache.add(host, *all, NOW + seconds, NOW));
+        let kept: Vec<_> =
+            cache.entries().iter().map(|e| (&e.host[..], e.includes_subdomains, e.expires - NOW)).collect();
+        assert_eq!(
+            kept,
+            [
+                (&b"One.example"[..], true, 200),
+                (b"two.example", true, 70),
+                (b"\xc3\xa9.example", false, 80)
+            ]
+        );
+        assert!(cache.applies(b"a.one.example", NOW) && cache.applies(b"ONE.example", NOW));
+        assert!(!cache.applies(b"aone.example", NOW));
     }
 
     #[test]
