@@ -39,6 +39,11 @@ pub struct Side {
     want: Want,
     /// What the server's last challenge said, whoever was asking.
     digest: Option<Box<Secret<Digest>>>,
+    /// An answer has been given to that challenge.
+    digest_used: bool,
+    /// Schemes of a challenge after which nothing was picked. curl takes no second challenge of Digest before it has picked, so
+    /// that the next transfer repeats its answer to the old nonce once (libtests 2027 and 2030; seen with 8.22).
+    unpicked: u64,
     /// Whose conversation this is.
     with: Option<Box<(Peer, Option<Secret<Login>>)>>,
 }
@@ -191,10 +196,14 @@ impl Side {
         self.stage.is_through()
     }
 
-    /// A request is about to be made to this peer, by this user.
+    /// A request is about to be made to this peer, by this user. A nonce that another user has answered is not used again.
     pub fn meet(&mut self, peer: &Peer, login: Option<&Secret<Login>>) {
         let with = Box::new((peer.clone(), login.cloned()));
         let same = self.with.as_ref() == Some(&with);
+        let other_login = self.with.as_ref().is_some_and(|before| before.1 != with.1);
+        if other_login && self.digest_used {
+            self.digest = None;
+        }
         self.stage = self.stage.meet(same);
         self.with = Some(with);
     }
@@ -252,6 +261,7 @@ impl Side {
         let login = login.cloned().unwrap_or_default();
         let digest = self.digest.as_mut()?.for_peer_mut(ask.peer)?;
         let cut = ask.uri.iter().position(|b| *b == b'?').filter(|_| self.want.without_query);
+        self.digest_used = true;
         let cnonce = wire::base64::encode(crate::mime::random_text(32).as_bytes());
         let value = digest.respond(digest::Request {
             user: &login.user,
@@ -268,7 +278,7 @@ impl Side {
         let mut heard = Heard::default();
         for challenge in values.iter().flat_map(|value| challenge::parse(value)) {
             let Some(scheme) = scheme_of(&challenge) else { continue };
-            let repeated = heard.offered & scheme.bit() != 0;
+            let repeated = (heard.offered | self.unpicked) & scheme.bit() != 0;
             heard.offered |= scheme.bit();
             heard.usable |= scheme.bit();
             let spoken = self.stage.spoken() == Some(scheme);
@@ -287,6 +297,7 @@ impl Side {
                 _ => {}
             }
         }
+        self.unpicked |= heard.offered;
         heard
     }
 
@@ -296,11 +307,13 @@ impl Side {
         let Ok(new) = Digest::new(challenge) else { return false };
         let helps = self.stage != Stage::Proved(Scheme::Digest) || new.is_stale();
         self.digest = Some(Box::new(Secret::of(peer.clone(), new)));
+        self.digest_used = false;
         helps
     }
 
     /// Settles on the best scheme that both sides know; false when there is none.
     pub fn pick(&mut self, usable: u64) -> bool {
+        self.unpicked = 0;
         self.stage = self.stage.pick(usable & self.want.allowed());
         self.stage != Stage::Exhausted
     }
@@ -312,6 +325,12 @@ fn too_big(why: ntlm::TooBig) -> Error {
         ntlm::TooBig::Names => "user + domain + hostname too big for NTLM",
     };
     Error::new(Code::TooLarge, text)
+}
+
+/// Returns the schemes that these challenges offer, as CURLAUTH_* bits.
+pub fn schemes_offered(values: &[Vec<u8>]) -> u64 {
+    let all = values.iter().flat_map(|value| challenge::parse(value));
+    all.filter_map(|challenge| scheme_of(&challenge)).fold(0, |bits, scheme| bits | scheme.bit())
 }
 
 /// The token of the first challenge that names Negotiate; empty when it has none.
