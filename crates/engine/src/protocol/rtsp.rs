@@ -104,7 +104,7 @@ async fn converse(t: &mut Transfer, talk: &mut Talk, state: &mut State) -> Resul
             break;
         }
     }
-    response.check(t)?;
+    response.note_size(t);
     if http::hears(t) {
         Box::pin(http::hear(t, talk, &response)).await;
     }

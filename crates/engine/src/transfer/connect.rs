@@ -142,9 +142,7 @@ impl Transfer {
         self.mark_queued(started, self.now());
         let lease = match acquired {
             Acquired::Reused(lease) => {
-                self.easy.note(|| {
-                    format!("Reusing existing connection #{} with host {}", lease.about().id, plan.host)
-                });
+                self.easy.note(|| self.note_of_reuse(&plan));
                 // Nothing was looked up, connected or agreed on: those times stay as they are. Programs count handshakes by
                 // CURLINFO_APPCONNECT_TIME.
                 self.resume_session(lease)
@@ -584,6 +582,18 @@ impl Transfer {
             format!("Connection #{} to host {host}:{port} left intact", lease.about().id)
         });
         self.locked(LockData::Connect, || lease.release());
+    }
+
+    /// The line about a connection that is used again, in curl's words.
+    fn note_of_reuse(&self, plan: &Plan) -> String {
+        let scheme = self.scheme().name().to_ascii_lowercase();
+        match &plan.proxy {
+            Some(proxy) => format!("Reusing existing {scheme}: connection with proxy {}", proxy.host),
+            None => {
+                let host = String::from_utf8_lossy(self.url.host().unwrap_or_default()).into_owned();
+                format!("Reusing existing {scheme}: connection with host {host}")
+            }
+        }
     }
 
     /// Closes politely what was counted in that pool.

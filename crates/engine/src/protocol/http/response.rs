@@ -27,6 +27,7 @@ use crate::settings::Text;
 use crate::stores::headers::Origin;
 use crate::stores::now;
 use crate::transfer::Transfer;
+use crate::transfer::auth::schemes_offered;
 use crate::transfer::body::{closed_early, receive_failed};
 use crate::transfer::client_writer::decode_error;
 
@@ -57,6 +58,8 @@ pub struct Response {
     begins_anew: bool,
     /// The server closed before the empty line.
     cut_off: bool,
+    /// The document is not newer than was asked for, though the server sends it.
+    not_newer: bool,
     cookies: u32,
     /// What few replies say.
     pub rare: Rare<RarelySaid>,
@@ -315,7 +318,10 @@ impl Response {
                 on_field(t, &field)?;
                 self.keep(t, &field, body)?;
             }
-            Says::End => self.end_of_head(t, body.expect("the end of a head comes with what it told")),
+            Says::End => {
+                self.end_of_head(t, body.expect("the end of a head comes with what it told"));
+                self.not_newer = self.status / 100 == 2 && self.simulates_304(t);
+            }
         }
         let ends = says == Says::End;
         t.writer.header(line, t.on(O::Header) && !self.begins_websocket(t))?;
@@ -397,6 +403,7 @@ impl Response {
             _ => CURL_HTTP_VERSION_1_1,
         };
         info.announced = if matches!(parsed.code, 204 | 304) { 0 } else { -1 };
+        info.condition_unmet = parsed.code == 304;
     }
 
     fn field(&mut self, t: &mut Transfer, header: &HeaderLine<'_>, body: Option<Body>) -> Result<()> {
@@ -425,12 +432,27 @@ impl Response {
             // Two of three replies have one, and few applications ask for it.
             b"last-modified" if !self.bodyless && (t.on(O::Filetime) || t.long(O::Timecondition) != 0) => {
                 self.rare.last_modified = date::parse(value);
+                if let Some(seconds) = self.rare.last_modified.filter(|_| t.on(O::Filetime)) {
+                    t.easy.info.borrow_mut().file_time = seconds;
+                }
             }
             b"retry-after" => {
                 t.easy.info.borrow_mut().rare.retry_after = date::retry_after(value, now());
             }
-            b"www-authenticate" => self.rare.challenges.push(value.to_vec()),
-            b"proxy-authenticate" => self.rare.proxy_challenges.push(value.to_vec()),
+            b"www-authenticate" => {
+                self.rare.challenges.push(value.to_vec());
+                if self.status == 401 {
+                    let offered = schemes_offered(&self.rare.challenges);
+                    t.easy.info.borrow_mut().rare.auth_available = offered as i64;
+                }
+            }
+            b"proxy-authenticate" => {
+                self.rare.proxy_challenges.push(value.to_vec());
+                if self.status == 407 {
+                    let offered = schemes_offered(&self.rare.proxy_challenges);
+                    t.easy.info.borrow_mut().rare.proxy_auth_available = offered as i64;
+                }
+            }
             b"persistent-auth" => {
                 let no = value.get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"false"));
                 self.rare.persistent_auth = Some(!no);
@@ -459,25 +481,29 @@ impl Response {
         Ok(())
     }
 
+    /// Takes in what the head says of the body. Runs before the header callback is called with the empty line, in which
+    /// applications ask for the size.
     fn end_of_head(&mut self, t: &Transfer, body: Body) {
         self.body = body;
-        if let Some(seconds) = self.rare.last_modified {
-            t.easy.info.borrow_mut().file_time = seconds;
-        }
         if body.coded {
             t.easy.info.borrow_mut().announced = -1;
         }
+        if self.status / 100 != 1 {
+            self.note_size(t);
+        }
     }
 
-    /// Faults that end the transfer whatever follows.
-    pub fn check(&self, t: &Transfer) -> Result<()> {
+    /// Notes the size of the body, unless the transfer ends because of this head.
+    pub fn note_size(&self, t: &Transfer) {
+        if matches!(reply::fault(&self.facts(t)), Some(reply::Fault::Status(_) | reply::Fault::TooLong)) {
+            return;
+        }
         let mut info = t.easy.info.borrow_mut();
         if matches!(self.status, 204 | 304) {
             info.download_total = 0;
         } else if let Some(length) = self.body.length {
             info.download_total = length as i64;
         }
-        Ok(())
     }
 
     /// Whether frames of a WebSocket follow. Such a head is not shown with them.
@@ -528,9 +554,11 @@ impl Response {
 
     /// Returns whether the server sends a document that CURLOPT_TIMECONDITION does not want.
     pub fn is_not_newer(&self, t: &Transfer) -> bool {
-        if self.status == 304 {
-            t.easy.info.borrow_mut().condition_unmet = true;
-        }
+        if self.status / 100 == 2 { self.not_newer } else { self.simulates_304(t) }
+    }
+
+    /// Compares the reply's date with CURLOPT_TIMEVALUE, and reports a document that is not newer as a 304.
+    fn simulates_304(&self, t: &Transfer) -> bool {
         let (condition, limit) = (t.long(O::Timecondition), t.long(O::TimevalueLarge));
         let has_range = t.text(O::Range).is_some();
         if !reply::is_unmet(condition, limit, self.rare.last_modified, has_range) {
