@@ -243,13 +243,18 @@ impl Section {
                         flag(item, CURL_HTTPPOST_PTRCONTENTS);
                     }
                 }
-                CURLFORM_CONTENTSLENGTH => item.post.contents_length = to_long(options.number(Width::Long)),
-                CURLFORM_CONTENTLEN => {
-                    item.post.content_len = options.number(Width::LongLong);
-                    flag(item, CURL_HTTPPOST_LARGE);
-                }
+                CURLFORM_CONTENTSLENGTH => item.post.content_len = options.number(Width::Long),
+                CURLFORM_CONTENTLEN => item.post.content_len = options.number(Width::LongLong),
+                // It replaces what was given by any other option, but for a pointer.
                 CURLFORM_FILECONTENT => {
-                    set_value(item, options.pointer())?;
+                    let value = options.pointer();
+                    if item.post.has(c_long::from(CURL_HTTPPOST_PTRCONTENTS | CURL_HTTPPOST_READFILE)) {
+                        return Err(CURL_FORMADD_OPTION_TWICE);
+                    }
+                    if value.is_null() {
+                        return Err(CURL_FORMADD_NULL);
+                    }
+                    item.value = value;
                     flag(item, CURL_HTTPPOST_READFILE);
                 }
                 CURLFORM_FILE => {
@@ -268,16 +273,18 @@ impl Section {
                     target.value = value;
                     flag(target, CURL_HTTPPOST_FILENAME);
                 }
-                CURLFORM_BUFFER => {
-                    once(&mut item.post.show_filename, options.pointer())?;
-                    flag(item, CURL_HTTPPOST_BUFFER | CURL_HTTPPOST_PTRBUFFER);
-                }
                 CURLFORM_BUFFERPTR => {
                     once(&mut item.post.buffer, options.pointer())?;
                     item.value = item.post.buffer;
-                    flag(item, CURL_HTTPPOST_PTRBUFFER);
+                    flag(item, CURL_HTTPPOST_BUFFER | CURL_HTTPPOST_PTRBUFFER);
                 }
-                CURLFORM_BUFFERLENGTH => item.post.buffer_length = to_long(options.number(Width::Long)),
+                CURLFORM_BUFFERLENGTH => {
+                    let length = to_long(options.number(Width::Long));
+                    if item.post.buffer_length != 0 {
+                        return Err(CURL_FORMADD_OPTION_TWICE);
+                    }
+                    item.post.buffer_length = length;
+                }
                 CURLFORM_STREAM => {
                     once(&mut item.post.user, options.pointer().cast::<c_void>())?;
                     item.value = item.post.user.cast();
@@ -294,7 +301,7 @@ impl Section {
                 CURLFORM_CONTENTHEADER => {
                     once(&mut item.post.content_header, options.pointer().cast())?;
                 }
-                CURLFORM_FILENAME => once(&mut item.post.show_filename, options.pointer())?,
+                CURLFORM_FILENAME | CURLFORM_BUFFER => once(&mut item.post.show_filename, options.pointer())?,
                 _ => return Err(CURL_FORMADD_UNKNOWN_OPTION),
             }
         }
@@ -305,13 +312,8 @@ impl Section {
     fn build(self) -> Outcome<*mut HttpPost> {
         let name = self.name.filter(|name| !name.text.is_null()).ok_or(CURL_FORMADD_INCOMPLETE)?;
         for item in &self.items {
-            let post = &item.post;
-            let buffer = post.has(CURL_HTTPPOST_BUFFER.into());
-            let file = post.has(CURL_HTTPPOST_FILENAME.into());
-            let incomplete = item.value.is_null()
-                || post.contents_length != 0 && file
-                || buffer && (post.buffer.is_null() || post.show_filename.is_null());
-            if incomplete {
+            let is_file = item.post.has(CURL_HTTPPOST_FILENAME.into());
+            if item.value.is_null() || item.post.content_len != 0 && is_file {
                 return Err(CURL_FORMADD_INCOMPLETE);
             }
         }
@@ -364,6 +366,7 @@ impl Item {
     /// Whether memory was enough.
     fn fill(&mut self, previous_type: *const c_char) -> bool {
         let post = &mut self.post;
+        post.flags |= c_long::from(CURL_HTTPPOST_LARGE); // lengths are in `content_len`, as curl has it
         let is_short = Cell::new(false);
         let owned = |text: &[u8]| {
             let copy = memory::copy_string(text);
@@ -453,7 +456,10 @@ impl HttpPost {
         // SAFETY: what the flags say the pointers are.
         unsafe {
             let contents = || bytes(self.contents).unwrap_or_default().to_vec();
-            let mut filename = bytes(self.show_filename).map(<[u8]>::to_vec);
+            // Plain contents and those of CURLFORM_FILECONTENT are no file's to the server, whatever CURLFORM_FILENAME says.
+            let is_file =
+                self.has(c_long::from(CURL_HTTPPOST_FILENAME | CURL_HTTPPOST_BUFFER | CURL_HTTPPOST_CALLBACK));
+            let mut filename = bytes(self.show_filename).filter(|_| is_file).map(<[u8]>::to_vec);
             let content = if self.has(c_long::from(CURL_HTTPPOST_FILENAME | CURL_HTTPPOST_READFILE)) {
                 let path = contents();
                 if path == b"-" {
@@ -465,13 +471,13 @@ impl HttpPost {
                         ..Part::default()
                     });
                 }
-                if self.has(CURL_HTTPPOST_FILENAME.into()) && filename.is_none() {
+                let shows_path = is_file && !self.has(CURL_HTTPPOST_READFILE.into());
+                if shows_path && filename.is_none() {
                     filename = Some(base_name(&path).to_vec());
                 }
                 Source::file(path)?
             } else if self.has(CURL_HTTPPOST_BUFFER.into()) {
-                let len = usize::try_from(self.buffer_length).unwrap_or(0);
-                Content::Memory(std::slice::from_raw_parts(self.buffer.cast::<u8>(), len).into())
+                Content::Memory(with_length(self.buffer, from_long(self.buffer_length)).into())
             } else if self.has(CURL_HTTPPOST_CALLBACK.into()) {
                 let size = if self.contents_len() > 0 { self.contents_len() } else { -1 };
                 match read {

@@ -127,6 +127,8 @@ pub struct FormBody {
     ready: Rc<[u8]>,
     taken: usize,
     current: Option<Current>,
+    /// The answer of a source that comes behind bytes that have been read.
+    held_back: Option<Got>,
 }
 
 /// A source being read.
@@ -158,7 +160,7 @@ impl FormBody {
             mime::Unsendable::NotSevenBit => Code::ReadError,
             mime::Unsendable::LineBreak => Code::BadFunctionArgument,
         })?;
-        Ok(FormBody { body, next: 0, ready: Rc::from([]), taken: 0, current: None })
+        Ok(FormBody { body, next: 0, ready: Rc::from([]), taken: 0, current: None, held_back: None })
     }
 
     pub fn content_type(&self) -> &[u8] {
@@ -169,22 +171,32 @@ impl FormBody {
         self.body.size
     }
 
-    /// The next bytes. A large read is filled from several pieces, so that head and fields leave in one write.
+    /// Reads the next bytes. One read is filled from several pieces, and asks one source once: as with curl, a chunk of a
+    /// chunked upload has what the application gave in one call, and the text of the form around it.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<Got, Code> {
+        if let Some(answer) = self.held_back.take() {
+            return Ok(answer);
+        }
         let mut filled = 0;
+        let mut asked = false;
         while filled < buffer.len() {
             if self.taken < self.ready.len() {
                 let len = (buffer.len() - filled).min(self.ready.len() - self.taken);
                 buffer[filled..filled + len].copy_from_slice(&self.ready[self.taken..self.taken + len]);
                 (filled, self.taken) = (filled + len, self.taken + len);
-            } else if self.current.is_some() {
-                // What comes from the application may pause: hand out what there is first.
-                if filled > 0 {
+            } else if let Some(current) = &self.current {
+                let asks = current.left != Some(0);
+                if asks && asked && filled > 0 {
                     break;
                 }
-                match self.read_source(buffer)? {
-                    Got::Bytes(0) => {}
-                    Got::Bytes(len) => filled = len,
+                asked |= asks;
+                match self.read_source(&mut buffer[filled..])? {
+                    Got::Bytes(len) => filled += len,
+                    // What there is goes first.
+                    other if filled > 0 => {
+                        self.held_back = Some(other);
+                        break;
+                    }
                     other => return Ok(other),
                 }
             } else if !self.next_piece()? {

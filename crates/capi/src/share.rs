@@ -82,12 +82,15 @@ pub unsafe extern "C-unwind" fn curl_share_cleanup(handle: *mut c_void) -> c_int
         let end = || match share.in_use() {
             true => ShareCode::InUse,
             false => {
-                share.close();
                 drop(SHARES.remove(handle));
                 ShareCode::Ok
             }
         };
-        share.around(LockData::Share, 0, end).id()
+        let code = share.around(LockData::Share, 0, end);
+        if matches!(code, ShareCode::Ok) {
+            share.close();
+        }
+        code.id()
     })
 }
 

@@ -292,6 +292,19 @@ impl Multi {
         self.0.runtime.reactor().interests()
     }
 
+    /// Returns the descriptors that an application's own loop watches. As in curl 8.22 the wake-up descriptor is the first of
+    /// them while a transfer waits for any.
+    pub fn descriptors_to_watch(&self) -> Vec<(RawFd, Interest)> {
+        let reactor = self.0.runtime.reactor();
+        if self.running() == 0 || reactor.interests().is_empty() {
+            return reactor.interests();
+        }
+        let _shown = reactor.wake_interest();
+        let mut rows = reactor.interests();
+        rows.rotate_right(1);
+        rows
+    }
+
     /// curl_multi_timeout.
     pub fn timeout(&self) -> Option<Duration> {
         self.0.runtime.reactor().timeout()

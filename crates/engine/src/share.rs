@@ -108,10 +108,11 @@ impl Share {
         self.shares(LockData::Connect).then_some(&self.0.pool)
     }
 
-    /// Closes the connections politely: the last handle has left. Nobody else can be at them, and curl locks nothing more.
+    /// Closes the connections politely: the last handle has left. Like curl, it calls the application's lock functions for
+    /// them, though nobody else can use them.
     pub fn close(&self) {
         if let Some(pool) = self.pool() {
-            pool.close_all();
+            self.around(LockData::Connect, 0, || pool.close_all());
         }
     }
 

@@ -103,7 +103,7 @@ pub unsafe extern "C-unwind" fn curl_multi_fdset(
 ) -> c_int {
     run(handle, Entry::MultiFdset, |multi, _| {
         let mut highest = -1;
-        for (fd, interest) in multi.multi.interests() {
+        for (fd, interest) in multi.multi.descriptors_to_watch() {
             let mut left_out = false;
             for (wanted, set) in [(interest.reads(), read), (interest.writes(), write)] {
                 if wanted && !set.is_null() {
@@ -135,7 +135,7 @@ pub unsafe extern "C-unwind" fn curl_multi_waitfds(
         if out.is_null() && (size > 0 || count.is_null()) {
             return MultiCode::BadFunctionArgument;
         }
-        let interests = multi.multi.interests();
+        let interests = multi.multi.descriptors_to_watch();
         for (index, (fd, interest)) in interests.iter().enumerate().take(size as usize) {
             let mut events = 0;
             if interest.reads() {

@@ -82,8 +82,12 @@ fn topic(t: &Transfer) -> Result<Vec<u8>> {
     }
 }
 
-/// One message, of which the size must be known before it begins.
+/// One message, which CURLOPT_POSTFIELDS gives: the read callback is not asked, as with curl.
 async fn publish(t: &mut Transfer, session: &mut Session, topic: &[u8]) -> Result<()> {
+    let given = t.easy.settings.borrow().copied_post_fields.is_some();
+    if !given && t.easy.callbacks.post_fields_len().is_none() {
+        return Err(Error::new(Code::BadFunctionArgument, "MQTT has no payload to publish"));
+    }
     let mut reader = ClientReader::open(&t.easy, Method::Post)?;
     let size = reader.size.ok_or_else(|| Error::new(Code::SendError, "a message of unknown size"))?;
     let head = mqtt::publish(topic, size).map_err(|_| Error::new(Code::TooLarge, "a message that long"))?;

@@ -104,8 +104,12 @@ impl Encoding {
     /// of its line shows only in what follows.
     fn quoted_printable(&mut self, ahead: usize, out: &mut Vec<u8>) {
         let mut at = 0;
-        while self.held.len() - at > ahead {
+        while at < self.held.len() {
             let byte = self.held[at];
+            let fits_anyway = byte != b'\r' && byte != b' ' && byte != b'\t' && self.column + 3 < LINE;
+            if self.held.len() - at <= ahead && !fits_anyway {
+                break;
+            }
             let after = &self.held[at + 1..];
             let line_ends = after.is_empty() || after.starts_with(b"\r\n");
             if byte == b'\r' && after.first() == Some(&b'\n') {
