@@ -49,9 +49,9 @@ int main(void)
 {
   PRINTED("", "%2$s", "a", "b");        /* a gap */
   PRINTED("", "%1$s %s", "a", "b");     /* numbered and not */
-  PRINTED("", "%s %1$s", "a");
-  PRINTED("", "%0$d", 5);
-  PRINTED("", "%129$s", "a");
+  PRINTED("a %1$s", "%s %1$s", "a"); /* text, where nothing is numbered */
+  PRINTED("%0$d", "%0$d", 5);
+  PRINTED("%129$s", "%129$s", "a");
   PRINTED("", "%99999999999d", 5);      /* no int */
   PRINTED("b a", "%2$s %1$s", "a", "b");
   PRINTED("   42|", "%2$*1$d|", 5, 42);

@@ -457,8 +457,8 @@ impl HttpPost {
         unsafe {
             let contents = || bytes(self.contents).unwrap_or_default().to_vec();
             // Plain contents and those of CURLFORM_FILECONTENT are no file's to the server, whatever CURLFORM_FILENAME says.
-            let is_file =
-                self.has(c_long::from(CURL_HTTPPOST_FILENAME | CURL_HTTPPOST_BUFFER | CURL_HTTPPOST_CALLBACK));
+            let is_file = self
+                .has(c_long::from(CURL_HTTPPOST_FILENAME | CURL_HTTPPOST_BUFFER | CURL_HTTPPOST_CALLBACK));
             let mut filename = bytes(self.show_filename).filter(|_| is_file).map(<[u8]>::to_vec);
             let content = if self.has(c_long::from(CURL_HTTPPOST_FILENAME | CURL_HTTPPOST_READFILE)) {
                 let path = contents();

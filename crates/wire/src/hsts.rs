@@ -320,11 +320,7 @@ mod tests {
             cache.entries().iter().map(|e| (&e.host[..], e.includes_subdomains, e.expires - NOW)).collect();
         assert_eq!(
             kept,
-            [
-                (&b"One.example"[..], true, 200),
-                (b"two.example", true, 70),
-                (b"\xc3\xa9.example", false, 80)
-            ]
+            [(&b"One.example"[..], true, 200), (b"two.example", true, 70), (b"\xc3\xa9.example", false, 80)]
         );
         assert!(cache.applies(b"a.one.example", NOW) && cache.applies(b"ONE.example", NOW));
         assert!(!cache.applies(b"aone.example", NOW));

@@ -40,6 +40,10 @@ struct Slow {
     limit: i64,
     seconds: i64,
     since: Option<Instant>,
+    /// The application has paused a direction.
+    paused: bool,
+    /// When it let both go on last: the clock starts anew then.
+    resumed: Option<Instant>,
     /// When the last seconds began, and how much had moved by then; the oldest first.
     moments: VecDeque<(Instant, i64)>,
     /// How much had moved a tick ago.
@@ -75,6 +79,7 @@ impl Watch {
         if let Err(e) = self.progress(false) {
             return Poll::Ready(e);
         }
+        self.note_pause();
         loop {
             let Some(at) = self.next() else { return Poll::Pending };
             let reactor = self.multi.runtime.reactor();
@@ -123,8 +128,21 @@ impl Watch {
             self.next_tick = Some(now + TICK);
             self.progress(false)?;
             self.check_speed(now)?;
+            let due = self.slow.as_deref().and_then(Slow::due);
+            self.next_tick = self.next_tick.into_iter().chain(due).min();
         }
         Ok(())
+    }
+
+    /// Notices that a paused transfer goes on: seconds of slowness are counted from there on, as curl does.
+    fn note_pause(&mut self) {
+        let Some(slow) = &mut self.slow else { return };
+        let paused = self.easy.flow.receive_paused() || self.easy.flow.send_paused();
+        if std::mem::replace(&mut slow.paused, paused) && !paused {
+            let now = self.multi.runtime.reactor().now();
+            slow.resumed = Some(now);
+            self.next_tick = Some(now + TICK);
+        }
     }
 
     fn timed_out(&self, now: Instant) -> Error {
@@ -176,7 +194,7 @@ impl Watch {
         let moved = info.downloaded + info.uploaded;
         // A paused transfer is slow by the application's own wish, and one without a connection does not move yet.
         let result = match info.moving_since.filter(|_| !flow.receive_paused() && !flow.send_paused()) {
-            Some(begun) => slow.look(begun, moved, now),
+            Some(begun) => slow.look(slow.resumed.map_or(begun, |resumed| begun.max(resumed)), moved, now),
             None => {
                 slow.forget();
                 Ok(())
@@ -195,6 +213,12 @@ fn has_server(info: &TransferInfo) -> bool {
 impl Slow {
     fn on(&self) -> bool {
         self.limit > 0 && self.seconds > 0
+    }
+
+    /// When it has been too slow for too long, if nothing moves until then.
+    fn due(&self) -> Option<Instant> {
+        let seconds = u64::try_from(self.seconds).ok()?;
+        self.since?.checked_add(Duration::from_secs(seconds))
     }
 
     fn forget(&mut self) {
@@ -257,6 +281,23 @@ mod tests {
         assert_eq!(too_slow(&[1000, 2000, 3000, 4000]), None);
         assert_eq!(too_slow(&[5000, 5000, 5000, 5000, 5000]), None, "in bursts");
         assert_eq!(too_slow(&[5000; 9]), Some(7), "it stands still, and five seconds know only that");
+    }
+
+    /// curl 8.22 ends such a transfer a limit's time after it went on, whenever that was (two tests of pycurl).
+    #[test]
+    fn a_pause_begins_anew() {
+        let begun = Instant::now();
+        let at = |ms: u64| begun + Duration::from_millis(ms);
+        let mut slow = Slow { limit: 10, seconds: 1, seen: 3, ..Slow::default() };
+        slow.forget(); // a tick while it is paused
+        assert!(slow.look(at(1700), 3, at(1701)).is_ok());
+        assert_eq!(slow.due(), Some(at(2700)));
+        assert!(slow.look(at(1700), 3, at(2699)).is_ok());
+        assert!(slow.look(at(1700), 3, at(2700)).is_err());
+        let mut slow = Slow { limit: 10, seconds: 2, seen: 3, ..Slow::default() };
+        assert!(slow.look(at(1), 3, at(1000)).is_ok());
+        assert!(slow.look(at(1500), 3, at(2500)).is_ok(), "paused and on again between two ticks");
+        assert_eq!(slow.due(), Some(at(3500)));
     }
 
     #[test]
