@@ -34,7 +34,7 @@ pub const PARSERS: &[Parser] = &[
 ];
 
 const NOW: u64 = 1_700_000_000;
-const PASSWORD: &str = "x";
+const PASSWORD: &[u8] = b"x";
 
 const ROOT: &[u8] = include_bytes!("corpus/tls_certificate/root");
 const LEAF: &[u8] = include_bytes!("corpus/tls_certificate/leaf");
@@ -140,7 +140,7 @@ pub fn key_files(input: &[u8]) {
 
 /// With another password there is nothing in it, unless nothing in it is protected.
 pub fn pkcs12_files(input: &[u8]) {
-    for password in [PASSWORD, ""] {
+    for password in [PASSWORD, b""] {
         let Ok(contents) = pkcs12::open(input, password) else { continue };
         for certificate in &contents.certs {
             let _ = certinfo::summary(certificate);

@@ -10,8 +10,8 @@ use std::rc::Rc;
 use runtime::cell::RefCell;
 
 use engine::callbacks::{
-    Callbacks, ChunkAnswer, DebugKind, Endpoints, FileInfo, HostKey, HostMatch, HostVerdict, HstsAnswer,
-    HstsEntry, MatchAnswer, ProgressCounts, ReadAnswer, SeekAnswer, Written,
+    Callbacks, ChunkAnswer, DebugKind, Endpoints, FileInfo, HostKey, HostKeyFunctions, HostMatch,
+    HostVerdict, HstsAnswer, HstsEntry, MatchAnswer, ProgressCounts, ReadAnswer, SeekAnswer, Written,
 };
 use engine::meter::{self, Meter};
 use net::filter::open::SocketCallbacks;
@@ -442,6 +442,17 @@ impl Callbacks for Application {
         let answer =
             unsafe { function(data, found.kind as c_int, found.bytes.as_ptr().cast(), found.bytes.len()) };
         Some(i64::from(answer) == i64::from(CURLKHMATCH_OK))
+    }
+
+    fn host_key_judge(&self) -> Option<HostKeyFunctions> {
+        let (key, host_key) = (self.pointers.ssh_key_fn(), self.pointers.ssh_host_key_fn());
+        if key.is_none() && host_key.is_none() {
+            return None;
+        }
+        let functions = [key.map_or(0, |f| f as usize), host_key.map_or(0, |f| f as usize)];
+        let data =
+            [self.pointers.ssh_key_data(), self.pointers.ssh_host_key_data()].map(|data| data as usize);
+        Some(HostKeyFunctions::At([functions[0], data[0], functions[1], data[1]]))
     }
 
     fn ssh_known_host(

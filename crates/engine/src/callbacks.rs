@@ -116,6 +116,16 @@ fn ip(address: Option<SocketAddr>) -> String {
     address.map(|a| a.ip().to_string()).unwrap_or_default()
 }
 
+/// The application's functions that judge the key of an SSH server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostKeyFunctions {
+    /// CURLOPT_SSH_KEYFUNCTION, CURLOPT_SSH_KEYDATA, CURLOPT_SSH_HOSTKEYFUNCTION and CURLOPT_SSH_HOSTKEYDATA: handles with equal
+    /// ones judge alike.
+    At([usize; 4]),
+    /// Functions that cannot be compared: only their own handle judges like them.
+    OfHandle,
+}
+
 /// A request over HTTP before it goes out, as far as that can be told without a connection.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
@@ -301,6 +311,13 @@ pub trait Callbacks {
         _found: &HostKey,
         _matches: HostMatch,
     ) -> Option<HostVerdict> {
+        None
+    }
+
+    /// The functions behind [`ssh_host_key`](Self::ssh_host_key) and [`ssh_known_host`](Self::ssh_known_host) and their data, by
+    /// which handles are told apart that judge servers differently; `None` when neither is set. A connection on which another
+    /// handle's functions accepted the server's key is not used.
+    fn host_key_judge(&self) -> Option<HostKeyFunctions> {
         None
     }
 

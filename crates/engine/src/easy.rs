@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use runtime::cell::RefCell;
 
+use net::identity::HostKeyJudge;
 use net::tls::openssl;
 use net::tls::written::{Exported, NotImported};
 use net::{Presence, SessionStore};
@@ -20,7 +21,7 @@ use runtime::TaskId;
 use tables::constant::{CURLPAUSE_RECV, CURLPAUSE_SEND};
 use tables::{Code, EasyOption, LockData};
 
-use crate::callbacks::{Callbacks, note};
+use crate::callbacks::{Callbacks, HostKeyFunctions, note};
 use crate::info::TransferInfo;
 use crate::memories::Memories;
 use crate::multi::{Multi, MultiState};
@@ -445,6 +446,14 @@ impl EasyState {
     /// The handle as the reactor and the pool know it.
     pub fn owner_number(&self) -> u64 {
         self.tag.get() as u64
+    }
+
+    /// Who judges the keys of SSH servers in the application's name.
+    pub(crate) fn host_key_judge(&self) -> Option<HostKeyJudge> {
+        Some(match self.callbacks.host_key_judge()? {
+            HostKeyFunctions::At(addresses) => HostKeyJudge::Functions(addresses),
+            HostKeyFunctions::OfHandle => HostKeyJudge::Handle(self.owner_number()),
+        })
     }
 
     /// Keeps the text of a failure and fills the application's buffer with it.

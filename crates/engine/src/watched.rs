@@ -71,6 +71,7 @@ mod watch {
         }
         looks! {
             post_fields_len() -> Option<u64>;
+            host_key_judge() -> Option<HostKeyFunctions>;
             post_fields(offset: u64, buf: &mut [u8]) -> usize;
             wants_progress() -> bool;
             wants_debug() -> bool;

@@ -23,7 +23,8 @@ fn main() {
     runtime.spawn(Box::pin(async move {
         let mut filter: Box<dyn Filter> = Box::new(SocketFilter::new(socket));
         if let Some(ca) = ca {
-            let config = Arc::new(TlsConfig { ca: vec![CaSource::File(ca.into())], ..TlsConfig::default() });
+            let config =
+                Arc::new(TlsConfig { ca: vec![CaSource::File(ca.as_str().into())], ..TlsConfig::default() });
             let done =
                 tls::handshake(filter, &config, "localhost", port, &SessionStore::new()).await.unwrap();
             println!("{} {}", done.info().version, done.info().cipher);

@@ -188,7 +188,8 @@ impl Connection {
 
     /// Whether other handles may have it.
     pub fn is_shareable(&self) -> bool {
-        !self.private && self.about.identity.owner.is_none()
+        let identity = &self.about.identity;
+        !self.private && identity.owner.is_none() && !identity.is_judged()
     }
 
     /// Whether an idle one can be used.

@@ -243,11 +243,11 @@ impl Whole {
     /// has the connection, and gives it back to the pool with [`Whole::release`] when no stream is left.
     pub fn host(mut self, run: impl FnOnce(Whole) -> Rc<dyn Session>) -> Lease {
         let (pool, bundle, reused) = (self.slot.pool.clone(), self.slot.bundle, self.reused);
-        let id = self.about().id;
+        let (id, by_ticket) = (self.about().id, self.about().identity.by_ticket);
         self.slot.hosts = Some(id);
         let session = run(self);
         let place = session.clone().place();
-        if let Some(pool) = pool.upgrade() {
+        if let Some(pool) = pool.upgrade().filter(|_| !by_ticket) {
             pool.announce(bundle, id, session.clone());
         }
         Lease::Stream(Share { place, session, reused })
@@ -263,7 +263,7 @@ impl Whole {
     /// Back to the pool, for the next transfer.
     pub fn release(mut self) {
         let Some(connection) = self.connection.take() else { return };
-        let pool = self.slot.pool.upgrade().filter(|_| !connection.about.identity.unnamed);
+        let pool = self.slot.pool.upgrade().filter(|_| !connection.about.identity.by_ticket);
         match pool {
             Some(pool) => {
                 self.slot.pool = Weak::new(); // it ends with what follows

@@ -13,6 +13,7 @@ use std::time::Duration;
 use common::{block_on, identity, listener, of_host, open, runtime, wish};
 use netkit::mute;
 use runtime::{Clock, Runtime};
+use warmwire_net::identity::Zone;
 use warmwire_net::{Acquired, Ages, Connection, Identity, Key, Lease, Limits, Pool, SharedPool, Wish};
 
 /// One leased connection, made or found.
@@ -344,7 +345,7 @@ fn filled(rt: &Runtime, idle: usize) -> (Pool, Vec<Key>) {
     let pool = Pool::new(rt.reactor());
     pool.set_limits(Limits { kept: 0, ..Limits::default() });
     let host = |i: usize| if i.is_multiple_of(2) { "one.test".to_owned() } else { format!("host{i}.test") };
-    let key = |i| Identity { zone: format!("{i}"), ..(*of_host(&host(i), 80)).clone() };
+    let key = |i| Identity { zone: Zone::Scope(i as i64), ..(*of_host(&host(i), 80)).clone() };
     let keys: Vec<Key> = (0..idle / 2).map(|i| Key::from(key(i))).collect();
     let leases: Vec<Lease> = keys.iter().chain(&keys).map(|key| fresh(rt, &pool, key)).collect();
     leases.into_iter().for_each(Lease::release);

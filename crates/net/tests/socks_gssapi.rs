@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::cell::Cell;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::thread::JoinHandle;
@@ -86,8 +87,13 @@ fn converse(to: SocketAddr, protection: Protection, nec: bool) -> Result<String,
         let filter: Box<dyn Filter> = Box::new(SocketFilter::new(made.socket));
         let said = std::cell::RefCell::new(String::new());
         let security: MakeSecurity = Box::new(move || Ok(Box::new(Toy(protection))));
-        let gssapi =
-            Gssapi { reactor: &reactor, security, nec, note: &|text| *said.borrow_mut() += &(text + "\n") };
+        let gssapi = Gssapi {
+            reactor: &reactor,
+            security,
+            nec,
+            used: &Cell::new(false),
+            note: &|text| *said.borrow_mut() += &(text + "\n"),
+        };
         let request = asks(true, Some(gssapi));
         let mut filter = establish(filter, request).await?;
         filter.write_all(b"question").await.unwrap();

@@ -48,7 +48,7 @@ fn pem(text: &str) -> Option<CertificateDer<'static>> {
 
 fn config(case: &Json, dir: &TempDir) -> TlsConfig {
     let crls = case["crls"].texts().concat();
-    let crl = if crls.is_empty() { None } else { Some(dir.write("crl.pem", crls).unwrap()) };
+    let crl = if crls.is_empty() { None } else { Some(dir.write("crl.pem", crls).unwrap().into()) };
     TlsConfig {
         ca: vec![CaSource::Blob(case["trusted_certs"].texts().join("\n").into_bytes().into())],
         ca_cache: Some(Duration::ZERO),

@@ -513,14 +513,17 @@ impl Context {
     }
 
     /// The client's certificate, and the others of its chain behind it.
-    pub fn use_certificate(&mut self, bytes: &[u8], encoding: Encoding, secret: &str) -> Result<(), Failure> {
+    pub fn use_certificate(
+        &mut self,
+        bytes: &[u8],
+        encoding: Encoding,
+        secret: &[u8],
+    ) -> Result<(), Failure> {
         let f = self.f;
         f.reading(bytes, |bio| {
             let read_pem = |read: ReadPemFn| {
                 // SAFETY: the BIO is alive, the password's function is given what it expects.
-                with_password(secret.as_bytes(), |user| unsafe {
-                    read(bio, null_mut(), Some(password), user)
-                })
+                with_password(secret, |user| unsafe { read(bio, null_mut(), Some(password), user) })
             };
             let own = match encoding {
                 Encoding::Pem => read_pem(f.pem_trusted_cert),
@@ -561,12 +564,12 @@ impl Context {
     }
 
     /// The key of the client's certificate.
-    pub fn use_key(&mut self, bytes: &[u8], encoding: Encoding, secret: &str) -> Result<(), Failure> {
+    pub fn use_key(&mut self, bytes: &[u8], encoding: Encoding, secret: &[u8]) -> Result<(), Failure> {
         let f = self.f;
         let key = f.reading(bytes, |bio| {
             match encoding {
                 // SAFETY: the BIO is alive, the password's function is given what it expects.
-                Encoding::Pem => with_password(secret.as_bytes(), |user| unsafe {
+                Encoding::Pem => with_password(secret, |user| unsafe {
                     (f.pem_key)(bio, null_mut(), Some(password), user)
                 }),
                 // SAFETY: the BIO is alive.
@@ -591,14 +594,14 @@ impl Context {
     }
 
     /// Certificate, key and chain of a PKCS#12 file.
-    pub fn use_pkcs12(&mut self, bytes: &[u8], secret: &str) -> Result<(), Failure> {
+    pub fn use_pkcs12(&mut self, bytes: &[u8], secret: &[u8]) -> Result<(), Failure> {
         let f = self.f;
         // SAFETY: the BIO is alive.
         let file = f.reading(bytes, |bio| unsafe { (f.der_pkcs12)(bio, null_mut()) });
         if file.is_null() {
             return Err(f.failure());
         }
-        let secret = c_text(secret.as_bytes());
+        let secret = c_text(secret);
         let (mut key, mut cert, mut others) = (null_mut(), null_mut(), null_mut());
         // SAFETY: three places for what is found there, each of which is owned by us then.
         let parsed = unsafe {

@@ -27,6 +27,29 @@ pub enum Family {
 }
 
 impl Family {
+    /// Its name in lower case.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Family::Http => "http",
+            Family::Ws => "ws",
+            Family::Ftp => "ftp",
+            Family::Ssh => "ssh",
+            Family::Telnet => "telnet",
+            Family::Ldap => "ldap",
+            Family::Dict => "dict",
+            Family::File => "file",
+            Family::Tftp => "tftp",
+            Family::Imap => "imap",
+            Family::Pop3 => "pop3",
+            Family::Smtp => "smtp",
+            Family::Rtsp => "rtsp",
+            Family::Rtmp => "rtmp",
+            Family::Gopher => "gopher",
+            Family::Smb => "smb",
+            Family::Mqtt => "mqtt",
+        }
+    }
+
     /// Whether its requests are HTTP's: a WebSocket begins as one.
     pub const fn asks_by_http(self) -> bool {
         matches!(self, Family::Http | Family::Ws)

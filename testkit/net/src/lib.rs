@@ -13,7 +13,7 @@ use runtime::{Reactor, Runtime, Socket};
 
 /// Whose connections in clear to that host are.
 pub fn of_host(host: &str, port: u16) -> Key {
-    Key::from(Identity { scheme: "http".into(), origin: Origin::new(host, port), ..Identity::default() })
+    Key::from(Identity { origin: Origin::new(host, port), ..Identity::default() })
 }
 
 /// A wish as a usual handle has it.

@@ -127,8 +127,11 @@ impl Session {
         if self.taken < self.received.len() {
             return Err(nonsense(Malformed));
         }
-        let config = Arc::new(tls_config(&t.easy.settings.borrow(), TlsNames::ORIGIN, Vec::new())?);
         let plan = t.plan()?;
+        let config = match &plan.identity.tls {
+            Some(config) => config.clone(),
+            None => Arc::new(tls_config(&t.easy.settings.borrow(), TlsNames::ORIGIN, Vec::new())?),
+        };
         let origin = &plan.identity.origin;
         let mut connection = self.whole.take();
         let below = connection.carrier.into_filter();

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use net::connect::{ConnectRequest, Reached, Stage, Told, at_once, connect, connect_unix};
-use net::filter::{SocketFilter, open::Transport, udp_tunnel::Through};
+use net::filter::open::{Transport, UnixSocket};
+use net::filter::{SocketFilter, udp_tunnel::Through};
 use net::http2::{self, Switched, Terms, Trace};
 use net::http3;
 use net::quic::Purpose;
@@ -108,7 +109,7 @@ impl Transfer {
         let fresh = fresh || self.on(O::FreshConnect);
         let pool = self.locked(LockData::Connect, || self.pool());
         let owner = self.easy.owner_number();
-        let unsettled = !fresh && plan.identity.credentials.is_none();
+        let unsettled = !fresh && plan.identity.login.is_none();
         let perhaps = bound.perhaps.filter(|_| unsettled).map(|user| match plan.may_have_streams() {
             true => belonging(&plan.without_http2().identity, *user),
             false => belonging(&plan.identity, *user),
@@ -259,8 +260,18 @@ impl Transfer {
         Ok(Some(Key::from(Identity { tls, ..(*plan.identity).clone() })))
     }
 
+    /// The identity of a connection that was opened just now. Where a proxy was shown a Kerberos ticket, it serves no other
+    /// transfer.
+    pub(super) fn identity_of_opened(&self, plan: &Plan) -> Key {
+        match self.ticket_used.get() {
+            true => Key::from(Identity { by_ticket: true, ..Identity::clone(&plan.identity) }),
+            false => plan.identity.clone(),
+        }
+    }
+
     /// Opens a connection along the plan. QUIC and TLS take much memory on the way, which a plain connection does without.
     async fn open(&self, plan: &Plan, opening: &Opening) -> Result<Connection> {
+        self.ticket_used.set(false);
         let heeding = match plan.heeds_records && self.asks_for_record(plan).is_some() {
             true => Box::pin(self.heeding_record(plan, opening)).await?,
             false => None,
@@ -295,7 +306,7 @@ impl Transfer {
             _ => self.reach_by_layers(plan, opening).await?,
         };
         let now = self.now();
-        let mut connection = Connection::new(plan.identity.clone(), filter, endpoints, now);
+        let mut connection = Connection::new(self.identity_of_opened(plan), filter, endpoints, now);
         // Where it leads is another handle's word: it is for those who heard it.
         let unasked = plan.identity.pins.is_empty() && self.is_pinned(plan);
         connection.private = private || unasked;
@@ -419,7 +430,8 @@ impl Transfer {
             Some(proxy) => (proxy.host.as_str(), proxy.port),
             None => (plan.host.as_str(), plan.port),
         };
-        let unix = plan.identity.unix.as_ref().or(first.and_then(|p| p.unix.as_ref()));
+        let unix =
+            plan.identity.unix.as_ref().or(first.and_then(|p| p.unix.as_ref())).map(UnixSocket::address);
         let local_hosts = match plan.identity.socket.local.host_name() {
             Some(name) if unix.is_none() => Box::pin(self.local_hosts(name, plan)).await,
             _ => Vec::new(),
@@ -446,7 +458,7 @@ impl Transfer {
             deadline: Some(opening.deadline),
             owner: self.easy.owner_number(),
         };
-        if let Some(address) = unix {
+        if let Some(address) = &unix {
             self.note_resolved();
             return Ok(connect_unix(reactor, &request, address, stage).await?);
         }

@@ -40,8 +40,9 @@ pub struct Dialogue {
     pub lines: usize,
     /// Those of them that only say that the server ends the connection.
     pub last_words: usize,
-    /// Logged in as whoever the process is at the time, without a name: it may be somebody else the next time.
-    pub is_unnamed: bool,
+    /// A Kerberos ticket logged in, whose principal is not compared with the user's name: the connection serves no other
+    /// transfer ([`net::Identity::by_ticket`]).
+    pub by_ticket: bool,
     /// A server may say much that nobody asked for.
     idling: Idling,
 }
@@ -57,7 +58,7 @@ impl Dialogue {
             has_enough: false,
             lines: 0,
             last_words: 0,
-            is_unnamed: false,
+            by_ticket: false,
             idling: Idling::default(),
         }
     }
@@ -190,9 +191,9 @@ impl Dialogue {
     /// TLS from here on, on the connection as it is. What was read before is dropped: it was not protected.
     pub async fn upgrade(&mut self, t: &Transfer, plan: &Plan) -> Result<Arc<TlsConfig>> {
         self.received = LineBuffer::default();
-        let config = {
-            let settings = t.easy.settings.borrow();
-            Arc::new(tls_config(&settings, TlsNames::ORIGIN, Vec::new())?)
+        let config = match (&plan.identity.tls, t.scheme().tls()) {
+            (Some(config), false) => config.clone(),
+            _ => Arc::new(tls_config(&t.easy.settings.borrow(), TlsNames::ORIGIN, Vec::new())?),
         };
         let origin = &plan.identity.origin;
         let mut connection = self.whole.take();
@@ -212,7 +213,7 @@ impl Dialogue {
     /// Where the two sides are out of step, not even that.
     pub fn end(mut self, t: &Transfer, state: Option<Box<dyn Memory>>) {
         match state {
-            Some(state) if self.in_step() && !self.is_unnamed && !t.on(O::ForbidReuse) => {
+            Some(state) if self.in_step() && !self.by_ticket && !t.on(O::ForbidReuse) => {
                 self.whole.connection().state = Some(state);
                 t.release(self.whole);
             }

@@ -62,7 +62,7 @@ pub async fn log_in<S: Speaker>(
     let chosen = context.unwrap(&offer).ok().and_then(|(offer, _)| no_protection(&offer, &who.authzid));
     let Some(chosen) = chosen else { return Ok(Verdict::Senseless) };
     let chosen = context.wrap(&chosen, false).map_err(|e| failed(&e))?;
-    speaker.dialogue().is_unnamed = who.user.is_empty();
+    speaker.dialogue().by_ticket = true;
     match say(t, speaker, base64::encode(&chosen).as_bytes()).await? {
         Said::Success => Ok(Verdict::Success),
         _ => Ok(Verdict::Failure),

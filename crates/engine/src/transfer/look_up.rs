@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use net::identity::{DohTerms, ResolverTerms};
 use net::resolver::{
     Addresses, Answered, Around, Candidates, LocalEnds, Means, ResolveOptions, Servers, Services, Source,
     is_for_dns, is_new, resolve,
@@ -14,7 +15,7 @@ use wire::resolv_conf::servers as servers_of;
 
 use super::Transfer;
 use super::over_https::OverHttps;
-use super::plan::Plan;
+use super::plan::{Plan, doh_tls};
 use crate::easy::Published;
 use crate::error::{Error, Result};
 use crate::settings::Settings;
@@ -35,15 +36,12 @@ impl Around for Locked {
 /// What says which name servers are asked, and whence.
 const OF_SERVERS: [O; 4] = [O::DnsServers, O::DnsInterface, O::DnsLocalIp4, O::DnsLocalIp6];
 
-/// Who is asked, as far as that tells one connection from another; nothing for the system alone.
-pub(super) fn asked(settings: &Settings) -> String {
-    let mut texts: Vec<String> = OF_SERVERS.iter().filter_map(|option| given(settings, *option)).collect();
-    if let Some(url) = settings.string(O::DohUrl).filter(|url| !url.is_empty()) {
-        let flags = [O::DohSslVerifypeer, O::DohSslVerifyhost, O::DohSslVerifystatus];
-        texts.push(url);
-        texts.extend(flags.map(|option| settings.long(option).to_string()));
-    }
-    texts.join("\n")
+/// Returns who is asked, as far as that tells one connection from another.
+pub(super) fn terms(settings: &Settings) -> ResolverTerms {
+    let text = |option| settings.text(option).filter(|text| !text.is_empty()).map(|text| text.to_vec());
+    let [servers, interface, local_ip4, local_ip6] = OF_SERVERS.map(text);
+    let over_https = text(O::DohUrl).map(|url| DohTerms { url, tls: doh_tls(settings).into() });
+    ResolverTerms { servers, interface, local_ip4, local_ip6, over_https }
 }
 
 /// An empty text says nothing.

@@ -29,11 +29,13 @@ mod site;
 mod socks;
 pub mod target;
 mod tunnel;
+pub mod usual_keys;
 pub mod watch;
 
 #[cfg(test)]
 mod rows;
 
+use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
@@ -86,6 +88,8 @@ pub struct Transfer {
     pub log_in: Option<LogIn>,
     /// How the handshake ends that goes on beside the request.
     late: Option<Arc<Late>>,
+    /// A Kerberos ticket has logged in on the connection that was opened last.
+    ticket_used: Cell<bool>,
 }
 
 impl Transfer {
@@ -116,6 +120,7 @@ impl Transfer {
             other_origin: false,
             log_in: None,
             late: None,
+            ticket_used: Cell::new(false),
         }
     }
 

@@ -6,7 +6,7 @@
 //! brings a new one; after several rounds the connection itself counts as authenticated. `Persistent-Auth` overrules both.
 
 use gss::{Context, Delegation, Mechanism, Step};
-use net::identity::Credentials;
+use net::identity::TicketTerms;
 use tables::EasyOption as O;
 use tables::constant::{CURLGSSAPI_DELEGATION_FLAG, CURLGSSAPI_DELEGATION_POLICY_FLAG};
 
@@ -145,14 +145,6 @@ impl<C> Negotiate<C> {
     }
 }
 
-/// The scheme's name, as part of whom a connection belongs to.
-pub const NAME: &[u8] = b"Negotiate";
-
-/// Whether these are the credentials of whoever the process is at the time: they may be somebody else's the next time.
-pub fn unnamed(credentials: &Credentials) -> bool {
-    credentials.options == NAME && credentials.user.is_empty()
-}
-
 /// Whom a context is made with.
 pub struct Whom {
     /// As whom we are spoken to.
@@ -187,7 +179,10 @@ pub async fn speak(
     };
     t.easy.trace("auth", || "a security context makes its next token".to_owned());
     match runtime::offload(t.multi.runtime.reactor(), "warmwire-gss", work).await {
-        Ok(Ok((context, step))) => negotiate.stepped(context, step),
+        Ok(Ok((context, step))) => {
+            t.ticket_used.set(true);
+            negotiate.stepped(context, step)
+        }
         Ok(Err(error)) => {
             t.easy.note(|| error.to_string());
             *negotiate = Negotiate::default();
@@ -265,10 +260,15 @@ pub fn delegation(t: &Transfer) -> Delegation {
     }
 }
 
-/// What decides who is logged in, besides the names: a connection that was authenticated with other ones is another's.
-pub fn circumstances(t: &Transfer, role: Role) -> String {
-    let tickets = std::env::var_os("KRB5CCNAME").unwrap_or_default();
-    format!("{}\n{}\n{}", service(t, role), t.long(O::GssapiDelegation), tickets.to_string_lossy())
+/// Returns what decides which ticket is used, as part of a connection's identity.
+pub fn ticket_terms(t: &Transfer, role: Role) -> TicketTerms {
+    ticket_terms_for(t, service(t, role))
+}
+
+/// Returns the terms of a ticket for this service.
+pub fn ticket_terms_for(t: &Transfer, service: String) -> TicketTerms {
+    let cache = std::env::var_os("KRB5CCNAME").map(std::ffi::OsString::into_encoded_bytes);
+    TicketTerms { service, delegation: t.long(O::GssapiDelegation), cache }
 }
 
 #[cfg(test)]

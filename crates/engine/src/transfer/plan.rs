@@ -1,19 +1,23 @@
-//! What the settings mean for a connection: where it leads, through which proxy, with which TLS, and
-//! the identity that all of this makes up. Anything that could make a difference to the peer is part
-//! of the identity.
+//! The way to the origin of a URL, as the settings describe it: host, proxy, TLS, and the identity of a connection that follows
+//! it. Anything that could make a difference to the peer is part of the identity.
 
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use net::Pool;
-use net::filter::open::{KeepAlive, LocalBinding, SocketOptions, Transport, UnixAddress};
+use net::filter::open::{KeepAlive, LocalBinding, SocketOptions, Transport, UnixSocket};
 use net::http3;
-use net::identity::{Credentials, Identity, Key, Origin, Owner, ProxyIdentity};
+use net::identity::{
+    FtpTerms, HaproxyAddress, HttpStart, Identity, Key, Login as BoundLogin, Origin, Owner, Protocol,
+    ProxyIdentity, SessionLogin, SshTerms, StartTls, TunnelMethod, TunnelTerms, UserPassword, Zone,
+};
 use net::resolver::{IpVersion, ResolveOptions, speaks_of};
 use net::tls::ech::is_usable;
 use net::tls::openssl;
-use net::tls::{Backend, CaSource, CertSource, ClientCert, Ech, TlsConfig, TlsVersion};
+use net::tls::{Backend, CaSource, CertSource, ClientCert, Ech, PinnedKey, TlsConfig, TlsVersion};
+use net::{NamedFile, SecretBytes};
 use tables::constant::{
     CURL_HTTP_VERSION_1_0, CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2_0, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE,
     CURL_HTTP_VERSION_3, CURL_HTTP_VERSION_3ONLY, CURL_HTTP_VERSION_NONE, CURLAUTH_NEGOTIATE,
@@ -22,7 +26,7 @@ use tables::scheme::{Family, Login};
 use tables::{Code, EasyOption as O, Scheme};
 
 use super::Transfer;
-use super::negotiate::circumstances;
+use super::negotiate::ticket_terms;
 use super::proxy::{Environment, Proxy, ProxyKind};
 use super::secret::Role;
 use crate::error::{Error, Result};
@@ -33,10 +37,12 @@ use crate::stores::altsvc::Alternative;
 /// How to reach the origin of a transfer's URL.
 #[derive(Clone)]
 pub struct Plan {
-    /// What must match for an idle connection to serve.
+    /// The identity that an idle connection must have to serve.
     pub identity: Key,
-    /// What serves as well, where it is open already: the origin has named a better way for those who come anew.
+    /// Another identity that serves, if such a connection is open already: the origin has named a better way for new ones.
     pub opened: Option<Key>,
+    /// The files that the identity was made from. It holds as long as they are as they were.
+    pub files: Rc<[NamedFile]>,
     /// Host that a direct connection leads to (after CURLOPT_CONNECT_TO), in the letters it was written with.
     pub host: String,
     /// Its port.
@@ -55,25 +61,30 @@ pub struct Plan {
     pub heeds_records: bool,
 }
 
-/// Whom a connection belongs to, where a request on it proves who is asking in a way that holds for the connection
-/// (NTLM, Negotiate). The handler says so.
+/// The login that a connection is bound to, where a request authenticates the whole connection (NTLM, Negotiate). The handler
+/// of the protocol names it.
 #[derive(Default)]
 pub struct Bound {
-    /// The user that it must have been made for.
-    pub to: Option<Box<Credentials>>,
-    /// One that was authenticated for this user is of use, too.
-    pub perhaps: Option<Box<Credentials>>,
+    /// The login that the connection must have been made for.
+    pub to: Option<Box<BoundLogin>>,
+    /// A login whose connections serve as well.
+    pub perhaps: Option<Box<BoundLogin>>,
 }
 
-/// The same connection, belonging to this user.
-pub fn belonging(identity: &Identity, credentials: Credentials) -> Key {
-    let unnamed = identity.unnamed || super::negotiate::unnamed(&credentials);
-    Key::from(Identity { credentials: Some(credentials), unnamed, ..identity.clone() })
+/// Returns the identity of a connection that is bound to a login.
+pub fn belonging(identity: &Identity, login: BoundLogin) -> Key {
+    let by_ticket = identity.by_ticket || login.is_by_ticket();
+    Key::from(Identity { login: Some(login), by_ticket, ..identity.clone() })
 }
 
 impl Plan {
-    /// Takes what it has in common with others of its handle from the pool: ten thousand transfers to one host have one
-    /// identity between them, and one configuration of TLS.
+    /// Whether the files that it was made from are as they were.
+    pub fn is_current(&self) -> bool {
+        self.files.iter().all(NamedFile::is_current)
+    }
+
+    /// Shares equal values with the pool: ten thousand transfers to one host have one identity between them, and one
+    /// configuration of TLS.
     pub fn share(&mut self, pool: &Pool) {
         self.identity = pool.known(self.identity.clone());
         if self.tls == self.identity.tls {
@@ -100,7 +111,7 @@ impl Plan {
         let host = String::from_utf8_lossy(&host).into_owned();
         let host = host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(&host).to_owned();
         let port = t.url.port_or_default().unwrap_or_default();
-        let unix = unix_address(&settings);
+        let unix = unix_socket(&settings);
         let (pre_proxy, mut proxy) = match unix {
             Some(_) => (None, None),
             None => super::proxy::choose(&settings, &scheme, &host, environment)?,
@@ -133,48 +144,40 @@ impl Plan {
         }
         let resolve = resolve_options(&settings, proxy.is_some(), &t.url);
         let forwarding = proxy.as_ref().filter(|p| p.forwards());
-        let credentials = match scheme.login() {
-            Login::Connection => Some(login(t, &settings, own)),
-            // One that logs in by request is nobody's, until the handler says so.
+        let login = match scheme.login() {
+            Login::Connection => Some(BoundLogin::Session(Box::new(session_login(&settings, own)))),
+            // A connection of a protocol that logs in by request is nobody's, until the handler binds it.
             _ => None,
         };
-        let by_ticket = settings.long(O::Proxyauth) as u64 & CURLAUTH_NEGOTIATE != 0;
-        let unnamed = |proxy: &Proxy| by_ticket && proxy.tunnel && proxy.is_unnamed();
-        let circumstances = |proxy: &Proxy| match proxy.kind {
-            ProxyKind::Socks5 | ProxyKind::Socks5h => super::socks::circumstances(t),
-            _ if by_ticket => circumstances(t, Role::Proxy),
-            _ => String::new(),
+        let to = Origin::new(&host, port);
+        let proxies = pre_proxy.iter().chain(&proxy).map(|proxy| proxy.identity(t, &settings, &to)).collect();
+        let tls_terms = match &tls {
+            Some(tls) => Some(tls.clone()),
+            None => starttls(&settings, &scheme)?,
         };
-        let of_proxy = |proxy: &Proxy| {
-            let asked = AskedOf { host: &host, port, circumstances: circumstances(proxy) };
-            proxy.identity(&asked, &settings)
-        };
-        let proxies = pre_proxy.iter().chain(&proxy).map(of_proxy).collect();
         let identity = Identity {
-            scheme: match is_on_stream(&settings, &scheme) {
-                true => family_name(&Scheme::Http),
-                false => family_name(&scheme),
-            },
+            protocol: protocol(t, &settings, &scheme, forwarding.is_some()),
+            connect_only: settings.on(O::ConnectOnly).then(|| settings.long(O::ConnectOnly)),
             // A proxy that is asked by URL serves every origin on one connection.
             origin: match forwarding {
                 Some(proxy) => Origin::new(&proxy.host, proxy.port),
-                None => Origin::new(&host, port),
+                None => to,
             },
             transport: if only_quic { Transport::Udp } else { Transport::Tcp },
-            tls: tls.clone().or_else(|| starttls(&settings, &scheme)),
+            tls: tls_terms,
             proxies,
             connect_to: (forwarding.is_none() && (!to_host.eq_ignore_ascii_case(&host) || to_port != port))
                 .then(|| Origin::new(&to_host, to_port)),
             ip_version: resolve.ip_version,
             pins: pins(&settings, (&to_host, to_port), [&pre_proxy, &proxy].into_iter().flatten()),
             zone: zone(&settings, &t.url),
-            asked: super::look_up::asked(&settings),
+            resolver: super::look_up::terms(&settings),
             socket,
             unix,
             haproxy: haproxy(&settings),
-            unnamed: proxy.as_ref().is_some_and(unnamed),
-            credentials,
-            variant: variant(&settings, &scheme, forwarding.is_some()),
+            login,
+            // Set on the connection that a ticket has opened.
+            by_ticket: false,
             owner: t.easy.callbacks.sockets().map(|sockets| match sockets.kin() {
                 Some(functions) => Owner::Kin(functions),
                 None => Owner::Handle(t.easy.owner_number()),
@@ -184,10 +187,12 @@ impl Plan {
             let tls = Some(Arc::new(TlsConfig { alpn: asked, ..(**tls).clone() }));
             Key::from(Identity { tls, ..identity.clone() })
         });
+        let files = identity.files().into();
         let identity = Key::from(identity);
         Ok(Plan {
             identity,
             opened,
+            files,
             host: to_host,
             port: to_port,
             alternative,
@@ -260,20 +265,20 @@ impl Plan {
 
     /// Whether SSH is spoken, whose channels are its streams.
     pub fn is_ssh(&self) -> bool {
-        self.identity.scheme == SSH
+        matches!(self.identity.protocol, Protocol::Ssh(_))
     }
 
     /// Whether HTTP/2 is spoken without asking.
     pub fn knows_http2(&self) -> bool {
-        self.identity.variant == PRIOR_KNOWLEDGE
+        self.identity.protocol == Protocol::Http(HttpStart::PriorKnowledge)
     }
 
     /// Whether requests of HTTP/1 ask the server for HTTP/2 (RFC 7540 §3.2).
     pub fn asks_for_upgrade(&self) -> bool {
-        self.identity.variant == UPGRADE
+        self.identity.protocol == Protocol::Http(HttpStart::Upgrade)
     }
 
-    /// The same where HTTP/2 is of no use: a server or the way of authentication demands HTTP/1.
+    /// Returns the way for HTTP/1 alone: a server or the way of authentication demands HTTP/1.
     pub fn without_http2(&self) -> Plan {
         let mut identity = Identity::clone(&self.identity);
         identity.transport = Transport::Tcp;
@@ -281,7 +286,7 @@ impl Plan {
         let tls = self.tls.as_ref().map(|tls| Arc::new(TlsConfig { alpn: offer, ..(**tls).clone() }));
         identity.tls = tls.clone().or(identity.tls);
         if self.knows_http2() || self.asks_for_upgrade() {
-            identity.variant = String::new();
+            identity.protocol = Protocol::default();
         }
         let mut proxy = self.proxy.clone();
         if self.forwarder_offers_http2() {
@@ -314,49 +319,67 @@ fn is_on_stream(settings: &Settings, scheme: &Scheme) -> bool {
     HTTP2_BUILT && websocket && settings.long(O::ConnectOnly) == 0
 }
 
-/// [`family_name`] of what speaks SSH.
-const SSH: &str = "ssh";
-
-/// http and https share the protocol; TLS tells them apart by its own field.
-fn family_name(scheme: &Scheme) -> String {
-    format!("{:?}", scheme.family()).to_ascii_lowercase()
-}
-
-/// What else tells connections apart. On one that logs in as a whole, how far TLS was demanded: a control connection
-/// that fell back to clear text must not serve a transfer that forbids it.
-fn variant(settings: &Settings, scheme: &Scheme, forwards: bool) -> String {
-    match scheme.login() {
-        Login::Connection if scheme.family() == Family::Ssh => ssh_variant(settings),
-        Login::Connection => {
-            let how =
-                [O::UseSsl, O::FtpSslCcc, O::Ftpsslauth].map(|option| settings.long(option).to_string());
-            how.join(" ")
+/// The protocol, and what it demands of a connection.
+fn protocol(t: &Transfer, settings: &Settings, scheme: &Scheme, forwards: bool) -> Protocol {
+    let start_tls = StartTls(settings.long(O::UseSsl));
+    match scheme.family() {
+        Family::Http => Protocol::Http(http_start(settings, scheme, forwards)),
+        Family::Ws if is_on_stream(settings, scheme) => {
+            Protocol::Http(http_start(settings, scheme, forwards))
         }
-        // One that is handed to the application, or speaks another protocol afterwards, is nobody else's.
-        _ if settings.on(O::ConnectOnly) => format!("by itself {}", settings.long(O::ConnectOnly)),
-        _ if speaks_http2(settings, scheme, forwards) => match settings.long(O::HttpVersion) {
-            CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE => PRIOR_KNOWLEDGE.to_owned(),
-            // It may have become one of HTTP/2, which is not for those who want none.
-            CURL_HTTP_VERSION_2_0 if !scheme.tls() && scheme.family() == Family::Http => UPGRADE.to_owned(),
-            _ => String::new(),
-        },
-        _ => String::new(),
+        Family::Ws => Protocol::WebSocket,
+        Family::Rtsp => Protocol::Rtsp,
+        Family::Ftp => Protocol::Ftp(FtpTerms {
+            start_tls,
+            clear_command_channel: settings.long(O::FtpSslCcc),
+            tls_command: settings.long(O::Ftpsslauth),
+        }),
+        Family::Ssh => Protocol::Ssh(Box::new(ssh_terms(t, settings))),
+        Family::Imap => Protocol::Imap(start_tls),
+        Family::Pop3 => Protocol::Pop3(start_tls),
+        Family::Smtp => Protocol::Smtp(start_tls),
+        Family::Ldap => Protocol::Ldap(start_tls),
+        other @ (Family::Telnet
+        | Family::Dict
+        | Family::File
+        | Family::Tftp
+        | Family::Rtmp
+        | Family::Gopher
+        | Family::Smb
+        | Family::Mqtt) => Protocol::Other(other),
     }
 }
 
-/// How somebody has logged in by SSH, and by what the server was known: whoever asks for anything else gets a connection of his
-/// own (CVE-2022-27782, CVE-2023-27538).
-fn ssh_variant(settings: &Settings) -> String {
-    let texts = [
-        O::SshPrivateKeyfile,
-        O::SshPublicKeyfile,
-        O::SshKnownhosts,
-        O::SshHostPublicKeyMd5,
-        O::SshHostPublicKeySha256,
-    ];
-    let texts = texts.map(|option| format!("{:?}", settings.text(option).map(|text| text.to_vec())));
-    let numbers = [O::SshAuthTypes, O::SshCompression].map(|option| settings.long(option).to_string());
-    [texts.join(" "), numbers.join(" ")].join(" ")
+fn http_start(settings: &Settings, scheme: &Scheme, forwards: bool) -> HttpStart {
+    match settings.long(O::HttpVersion) {
+        _ if !speaks_http2(settings, scheme, forwards) => HttpStart::Negotiated,
+        CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE => HttpStart::PriorKnowledge,
+        // The connection may have become one of HTTP/2, which is not for transfers that want none.
+        CURL_HTTP_VERSION_2_0 if !scheme.tls() && scheme.family() == Family::Http => HttpStart::Upgrade,
+        _ => HttpStart::Negotiated,
+    }
+}
+
+fn ssh_terms(t: &Transfer, settings: &Settings) -> SshTerms {
+    let file = |option| settings.text(option).filter(|name| !name.is_empty()).map(|name| path(name).into());
+    let print = |option| settings.text(option).map(|print| print.to_vec());
+    let private_key: Option<NamedFile> = file(O::SshPrivateKeyfile);
+    SshTerms {
+        usual_keys: match private_key {
+            Some(_) => Vec::new(),
+            None => super::usual_keys::usual_key_files().into_iter().map(NamedFile::from).collect(),
+        },
+        private_key,
+        public_key: file(O::SshPublicKeyfile),
+        passphrase: secret(settings, O::Keypasswd),
+        agent: std::env::var_os("SSH_AUTH_SOCK").map(|name| PathBuf::from(name).into()),
+        known_hosts: file(O::SshKnownhosts),
+        host_md5: print(O::SshHostPublicKeyMd5),
+        host_sha256: print(O::SshHostPublicKeySha256),
+        methods: settings.long(O::SshAuthTypes),
+        compression: settings.on(O::SshCompression),
+        judge: t.easy.host_key_judge(),
+    }
 }
 
 /// The entries of CURLOPT_RESOLVE that decide where this connection leads, or what a proxy is asked for.
@@ -364,47 +387,53 @@ fn pins<'a>(
     settings: &Settings,
     (host, port): (&str, u16),
     proxies: impl Iterator<Item = &'a Proxy>,
-) -> Vec<String> {
+) -> Vec<Vec<u8>> {
     if !settings.is_set(O::Resolve) {
         return Vec::new();
     }
     let mut named = vec![(host.to_ascii_lowercase(), port)];
     named.extend(proxies.map(|proxy| (proxy.host.to_ascii_lowercase(), proxy.port)));
+    let counts = |entry: &Text| {
+        let entry = String::from_utf8_lossy(entry);
+        named.iter().any(|(host, port)| speaks_of(&entry, host, *port))
+    };
     let entries = settings.list(O::Resolve);
-    let entries = entries.iter().map(|entry| String::from_utf8_lossy(entry).into_owned());
-    entries.filter(|entry| named.iter().any(|(host, port)| speaks_of(entry, host, *port))).collect()
+    entries.iter().filter(|entry| counts(entry)).map(|entry| entry.to_vec()).collect()
 }
 
-/// FTP and mail that may be upgraded: a connection that must be, and one that need not, are two things.
-fn starttls(settings: &Settings, scheme: &Scheme) -> Option<Arc<TlsConfig>> {
-    let wanted = settings.long(O::UseSsl) > 0 && scheme.login() == Login::Connection;
-    wanted.then(|| tls_config(settings, TlsNames::ORIGIN, Vec::new()).ok().map(Arc::new)).flatten()
+/// The TLS that FTP and mail are upgraded to. A connection that must be upgraded and one that need not are two things.
+fn starttls(settings: &Settings, scheme: &Scheme) -> Result<Option<Arc<TlsConfig>>> {
+    let wanted =
+        settings.long(O::UseSsl) > 0 && scheme.login() == Login::Connection && scheme.family() != Family::Ssh;
+    wanted.then(|| tls_config(settings, TlsNames::ORIGIN, Vec::new()).map(Arc::new)).transpose()
 }
 
-/// Who is logged in on a connection that logs in as a whole.
-fn login(t: &Transfer, settings: &Settings, given: Option<super::login::Login>) -> Credentials {
-    let own = |option| settings.text(option).map(|text| text.to_vec()).unwrap_or_default();
-    let extra = [O::FtpAccount, O::FtpAlternativeToUser, O::Xoauth2Bearer, O::SaslAuthzid, O::ServiceName];
-    let mut extra = extra.map(own).join(&b'\n');
-    if t.scheme().family() == Family::Ssh {
-        extra.extend(own(O::Keypasswd));
+/// Who is logged in on a connection of a protocol that logs in once.
+fn session_login(settings: &Settings, given: Option<super::login::Login>) -> SessionLogin {
+    let plain = |option| settings.text(option).map(|text| text.to_vec());
+    SessionLogin {
+        user: given.map(|login| UserPassword::new(login.user, login.password)),
+        options: plain(O::LoginOptions),
+        account: secret(settings, O::FtpAccount),
+        alternative: secret(settings, O::FtpAlternativeToUser),
+        bearer: secret(settings, O::Xoauth2Bearer),
+        authorization_id: secret(settings, O::SaslAuthzid),
+        service: plain(O::ServiceName),
     }
-    // Somebody with an empty name is not nobody.
-    extra.push(u8::from(given.is_some()));
-    let super::login::Login { user, password } = given.unwrap_or_default();
-    // What the URL says of ways to log in parts no connections (curl's test 1982): who is logged in, is.
-    Credentials { user, password, options: own(O::LoginOptions), extra }
 }
 
-fn haproxy(settings: &Settings) -> Option<String> {
+fn haproxy(settings: &Settings) -> Option<HaproxyAddress> {
+    // An address alone asks for the line, too. An empty one is the connection's.
     let client = settings.string(O::HaproxyClientIp);
-    // An address to tell is a wish to tell it.
-    (settings.on(O::Haproxyprotocol) || client.is_some()).then(|| client.unwrap_or_default())
+    match client {
+        Some(client) if !client.is_empty() => Some(HaproxyAddress::Client(client)),
+        client => (settings.on(O::Haproxyprotocol) || client.is_some()).then_some(HaproxyAddress::Own),
+    }
 }
 
-fn unix_address(settings: &Settings) -> Option<UnixAddress> {
-    let path = settings.text(O::UnixSocketPath).map(|p| UnixAddress::Path(p.to_vec()));
-    path.or_else(|| settings.text(O::AbstractUnixSocket).map(|n| UnixAddress::Abstract(n.to_vec())))
+fn unix_socket(settings: &Settings) -> Option<UnixSocket> {
+    let path = named(settings, O::UnixSocketPath).map(UnixSocket::Path);
+    path.or_else(|| settings.text(O::AbstractUnixSocket).map(|name| UnixSocket::Abstract(name.to_vec())))
 }
 
 fn socket_options(settings: &Settings) -> Result<SocketOptions> {
@@ -427,12 +456,11 @@ fn socket_options(settings: &Settings) -> Result<SocketOptions> {
     })
 }
 
-/// CVE-2022-27775: one address in two zones is two hosts.
-fn zone(settings: &Settings, url: &wire::url::Url) -> String {
+fn zone(settings: &Settings, url: &wire::url::Url) -> Zone {
     match (url.zone_id(), settings.long(O::AddressScope)) {
-        (Some(zone), _) => String::from_utf8_lossy(zone).into_owned(),
-        (None, 0) => String::new(),
-        (None, scope) => scope.to_string(),
+        (Some(zone), _) => Zone::Name(zone.to_vec()),
+        (None, 0) => Zone::None,
+        (None, scope) => Zone::Scope(scope),
     }
 }
 
@@ -569,11 +597,6 @@ fn speaks_http2(settings: &Settings, scheme: &Scheme, forwards: bool) -> bool {
     HTTP2_BUILT && http && !forwards && settings.long(O::ConnectOnly) == 0
 }
 
-/// [`Identity::variant`] of a connection on which HTTP/2 is spoken without asking.
-const PRIOR_KNOWLEDGE: &str = "h2";
-/// The same of one on which it is asked for, and spoken once the server has agreed.
-const UPGRADE: &str = "h2c";
-
 /// The options of one TLS peer: the origin's, or the same for an HTTPS proxy.
 pub struct TlsNames {
     verify_peer: O,
@@ -669,16 +692,12 @@ pub fn tls_config(settings: &Settings, names: TlsNames, alpn: Vec<String>) -> Re
             n => Some(Duration::from_secs(n.max(0) as u64)),
         },
         no_partial_chain: options & SSLOPT_NO_PARTIALCHAIN != 0,
-        crl: settings.text(names.crl).map(path),
-        issuer: source(settings, names.issuer, names.issuer_blob),
-        client: source(settings, names.cert, names.cert_blob).map(|cert| ClientCert {
-            cert,
-            cert_type: settings.string(names.cert_type).unwrap_or_else(|| "PEM".to_owned()),
-            key: source(settings, names.key, names.key_blob),
-            key_type: settings.string(names.key_type).unwrap_or_else(|| "PEM".to_owned()),
-            password: settings.string(names.password),
-        }),
-        pinned_key: settings.string(names.pinned),
+        crl: named(settings, names.crl),
+        issuer: source(settings, names.issuer, names.issuer_blob, "PEM"),
+        client: client_cert(settings, &names),
+        pinned_key: settings
+            .text(names.pinned)
+            .map(|text| PinnedKey::parse(&text, |name| NamedFile::new(crate::sys::path(name)))),
         alpn,
         ech: if names.options == O::SslOptions { ech(settings, max_version)? } else { None },
         cipher_list: settings.string(names.ciphers),
@@ -687,7 +706,10 @@ pub fn tls_config(settings: &Settings, names: TlsNames, alpn: Vec<String>) -> Re
         sigalgs: settings.string(O::SslSignatureAlgorithms),
         session_cache: settings.on(O::SslSessionidCache),
         certinfo: settings.on(O::Certinfo),
-        key_log: std::env::var_os("SSLKEYLOGFILE").map(PathBuf::from),
+        key_log: std::env::var_os("SSLKEYLOGFILE").map(|name| {
+            let name = PathBuf::from(name);
+            std::path::absolute(&name).unwrap_or(name)
+        }),
     };
     let (hook, module) = (settings.tls_hook(), settings.tls_module().cloned());
     let wanted = settings.is_for_openssl() || openssl::is_chosen() || openssl::is_needed(&config);
@@ -695,6 +717,25 @@ pub fn tls_config(settings: &Settings, names: TlsNames, alpn: Vec<String>) -> Re
         config.backend = Backend::OpenSsl { hook, module };
     }
     Ok(config)
+}
+
+/// The TLS configuration of the server that names are asked of over HTTPS ([`super::over_https`]).
+pub(super) fn doh_tls(settings: &Settings) -> TlsConfig {
+    let names = TlsNames::ORIGIN;
+    let options = settings.long(names.options);
+    TlsConfig {
+        verify_peer: settings.on(O::DohSslVerifypeer),
+        verify_host: settings.on(O::DohSslVerifyhost),
+        verify_status: settings.on(O::DohSslVerifystatus),
+        ca: trust_anchors(settings, &names, options & SSLOPT_NATIVE_CA != 0),
+        no_partial_chain: options & SSLOPT_NO_PARTIALCHAIN != 0,
+        crl: named(settings, names.crl),
+        cipher_list: settings.string(names.ciphers),
+        tls13_ciphers: settings.string(names.tls13_ciphers),
+        curves: settings.string(O::SslEcCurves),
+        sigalgs: settings.string(O::SslSignatureAlgorithms),
+        ..TlsConfig::default()
+    }
 }
 
 /// What CURLOPT_ECH asks for. Without a list of its own, the name server's counts.
@@ -745,20 +786,48 @@ fn trust_anchors(settings: &Settings, names: &TlsNames, native: bool) -> Vec<CaS
         sources.push(CaSource::Blob(blob.to_vec().into()));
     }
     if let Some(file) = settings.text(names.ca_file) {
-        sources.push(CaSource::File(path(file)));
+        sources.push(CaSource::File(path(file).into()));
     }
     if let Some(folder) = settings.text(names.ca_path) {
-        sources.push(CaSource::Path(path(folder)));
+        sources.push(CaSource::Path(NamedFile::folder(path(folder))));
     }
     if sources.is_empty() || native {
-        sources.push(CaSource::System);
+        sources.push(CaSource::system());
     }
     sources
 }
 
-fn source(settings: &Settings, file: O, blob: O) -> Option<CertSource> {
-    let blob = settings.text(blob).map(|b| CertSource::Blob(b.to_vec().into()));
-    blob.or_else(|| settings.text(file).map(|f| CertSource::File(path(f))))
+fn client_cert(settings: &Settings, names: &TlsNames) -> Option<ClientCert> {
+    let kind = |option| settings.string(option).unwrap_or_else(|| "PEM".to_owned());
+    let (cert_type, key_type) = (kind(names.cert_type), kind(names.key_type));
+    Some(ClientCert {
+        cert: source(settings, names.cert, names.cert_blob, &cert_type)?,
+        key: source(settings, names.key, names.key_blob, &key_type),
+        password: secret(settings, names.password),
+        cert_type,
+        key_type,
+    })
+}
+
+/// A certificate or a key. One of type ENG or PROV has the name that its engine or provider knows.
+fn source(settings: &Settings, name: O, blob: O, kind: &str) -> Option<CertSource> {
+    if let Some(blob) = settings.text(blob) {
+        return Some(CertSource::Blob(SecretBytes::from(&*blob)));
+    }
+    let in_module = ["ENG", "PROV"].iter().any(|module| kind.eq_ignore_ascii_case(module));
+    match settings.text(name)? {
+        name if in_module => Some(CertSource::Module(String::from_utf8_lossy(&name).into_owned())),
+        name => Some(CertSource::File(path(name).into())),
+    }
+}
+
+/// The file that an option names, as it is now.
+fn named(settings: &Settings, option: O) -> Option<NamedFile> {
+    settings.text(option).map(|name| path(name).into())
+}
+
+fn secret(settings: &Settings, option: O) -> Option<SecretBytes> {
+    settings.text(option).map(|text| SecretBytes::from(&*text))
 }
 
 /// A file name that an option gave.
@@ -766,42 +835,38 @@ pub fn path(text: Text) -> PathBuf {
     crate::sys::path(&text).into_owned()
 }
 
-/// What a proxy is asked for, and what else decides as whom.
-struct AskedOf<'a> {
-    host: &'a str,
-    port: u16,
-    circumstances: String,
-}
-
-/// The identity of a proxy as part of a connection's.
 impl Proxy {
-    fn identity(&self, asked: &AskedOf<'_>, settings: &Settings) -> ProxyIdentity {
-        let tunnel_to = || format!("{}:{}\n{}", asked.host, asked.port, self.told(settings));
+    /// The proxy as part of the identity of a connection to `to`.
+    fn identity(&self, t: &Transfer, settings: &Settings, to: &Origin) -> ProxyIdentity {
+        let user = self.user.as_ref().or(self.password.as_ref()).map(|_| {
+            let or_empty = |part: &Option<Vec<u8>>| part.clone().unwrap_or_default();
+            UserPassword::new(or_empty(&self.user), or_empty(&self.password))
+        });
         ProxyIdentity {
-            kind: format!("{:?}", self.kind),
+            kind: self.kind,
             origin: Origin::new(&self.host, self.port),
-            tunnel: self.tunnel,
             tls: self.tls.clone(),
-            credentials: (self.tunnel || self.kind.is_socks()).then(|| Credentials {
-                user: self.user.clone().unwrap_or_default(),
-                password: self.password.clone().unwrap_or_default(),
-                extra: asked.circumstances.clone().into_bytes(),
-                ..Credentials::default()
-            }),
             unix: self.unix.clone(),
-            variant: if self.tunnel || self.kind.is_socks() { tunnel_to() } else { String::new() },
+            tunnel: self.tunnel_method(t, settings).map(|method| TunnelTerms {
+                to: to.clone(),
+                user,
+                method,
+            }),
         }
     }
 
-    /// What the application itself tells a proxy that is asked for a tunnel, secrets among it, and how it proves who it is.
-    fn told(&self, settings: &Settings) -> String {
-        if !self.tunnel {
-            return String::new();
+    fn tunnel_method(&self, t: &Transfer, settings: &Settings) -> Option<TunnelMethod> {
+        match self.kind {
+            ProxyKind::Socks4 | ProxyKind::Socks4a => Some(TunnelMethod::Socks4),
+            ProxyKind::Socks5 | ProxyKind::Socks5h => Some(super::socks::method(t)),
+            _ => self.tunnel.then(|| {
+                let auth = settings.long(O::Proxyauth);
+                let ticket = (auth as u64 & CURLAUTH_NEGOTIATE != 0).then(|| ticket_terms(t, Role::Proxy));
+                let lines = settings.list(own_lines(settings));
+                let lines = lines.iter().map(|line| SecretBytes::from(&**line)).collect();
+                TunnelMethod::Connect { auth, lines, ticket }
+            }),
         }
-        let lines = settings.list(own_lines(settings));
-        let exact = |line: &Text| line.iter().map(|b| char::from(*b)).collect::<String>();
-        let lines: Vec<String> = lines.iter().map(exact).collect();
-        format!("{}\n{}", settings.long(O::Proxyauth), lines.join("\n"))
     }
 }
 

@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
-use net::filter::open::UnixAddress;
+use net::NamedFile;
+use net::filter::open::UnixSocket;
 use net::http3;
+pub use net::identity::ProxyKind;
 use net::tls::{Backend, TlsConfig};
 use tables::constant::{CURLPROXY_HTTPS2, CURLPROXY_HTTPS3};
 use tables::scheme::Family;
@@ -18,47 +20,6 @@ use super::secret::{Peer, Secret};
 use crate::error::{Error, Result};
 use crate::settings::Settings;
 
-/// What a proxy speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProxyKind {
-    /// HTTP/1.1.
-    Http,
-    /// HTTP/1.0 for CONNECT.
-    Http10,
-    /// HTTP over TLS.
-    Https,
-    /// The same, HTTP/2 where the proxy knows it.
-    Https2,
-    /// HTTP/3, and nothing else.
-    Https3,
-    /// SOCKS4, names looked up here.
-    Socks4,
-    /// SOCKS4a, names looked up there.
-    Socks4a,
-    /// SOCKS5, names looked up here.
-    Socks5,
-    /// SOCKS5, names looked up there.
-    Socks5h,
-}
-
-impl ProxyKind {
-    /// What a URL of this scheme leads to, of the schemes that are proxies' alone.
-    pub fn of_scheme(name: &str) -> Option<ProxyKind> {
-        Some(match name {
-            "socks5h" => ProxyKind::Socks5h,
-            "socks5" => ProxyKind::Socks5,
-            "socks4a" => ProxyKind::Socks4a,
-            "socks4" | "socks" => ProxyKind::Socks4,
-            _ => return None,
-        })
-    }
-
-    /// Whether it passes bytes without understanding them.
-    pub fn is_socks(self) -> bool {
-        matches!(self, ProxyKind::Socks4 | ProxyKind::Socks4a | ProxyKind::Socks5 | ProxyKind::Socks5h)
-    }
-}
-
 /// A proxy to go through.
 #[derive(Clone, Debug)]
 pub struct Proxy {
@@ -69,7 +30,7 @@ pub struct Proxy {
     /// Its port.
     pub port: u16,
     /// Where it listens instead: `socks5h://localhost/path`.
-    pub unix: Option<UnixAddress>,
+    pub unix: Option<UnixSocket>,
     /// User name for it.
     pub user: Option<Vec<u8>>,
     /// Password for it.
@@ -83,7 +44,7 @@ pub struct Proxy {
 impl Proxy {
     /// The proxy as somebody who may be told secrets.
     pub fn peer(&self) -> Peer {
-        Peer::proxy(&format!("{:?}", self.kind), &self.host, self.port)
+        Peer::proxy(self.kind, &self.host, self.port)
     }
 
     /// Whether it is handed requests and fetches by itself.
@@ -101,11 +62,6 @@ impl Proxy {
         let bare = self.host.contains(':') && !self.host.starts_with('[');
         let host = if bare { format!("[{}]", self.host) } else { self.host.clone() };
         format!("{host}:{}", self.port)
-    }
-
-    /// Whether nobody is named by it.
-    pub fn is_unnamed(&self) -> bool {
-        self.user.as_deref().unwrap_or_default().is_empty()
     }
 
     /// Who we are for it.
@@ -290,9 +246,10 @@ fn host_name(url: &Url) -> Option<String> {
 }
 
 /// A SOCKS proxy on this host may be a unix socket: its URL has a path.
-fn unix_path(kind: ProxyKind, host: &str, url: &Url) -> Option<UnixAddress> {
+fn unix_path(kind: ProxyKind, host: &str, url: &Url) -> Option<UnixSocket> {
     let path = escape::decode(url.path(), Reject::Nothing).ok().filter(|path| path.len() > 1)?;
-    (kind.is_socks() && host == "localhost").then_some(UnixAddress::Path(path))
+    let is_one = kind.is_socks() && host == "localhost";
+    is_one.then(|| UnixSocket::Path(NamedFile::new(crate::sys::path(&path))))
 }
 
 /// CURLPROXY_*.

@@ -79,7 +79,7 @@ impl Transfer {
             self.note_tls(tls);
         }
         let parked = http3::Parked::new(&mut quic.machine);
-        let mut connection = Connection::new(plan.identity.clone(), quic, endpoints, self.now());
+        let mut connection = Connection::new(self.identity_of_opened(plan), quic, endpoints, self.now());
         connection.state = Some(Box::new(parked));
         // Where it leads is another handle's word: it is for those who heard it.
         let unasked = plan.identity.pins.is_empty() && self.is_pinned(plan);

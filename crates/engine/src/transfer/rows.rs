@@ -8,7 +8,7 @@ use tables::easy_option::ArgKind;
 use tables::{Code, EasyOption as O};
 
 use super::{Transfer, target};
-use crate::callbacks::Callbacks;
+use crate::callbacks::{Callbacks, HostKeyFunctions};
 use crate::settings::Text;
 use crate::settings::{Support, support};
 use crate::{Easy, Multi};
@@ -16,6 +16,15 @@ use crate::{Easy, Multi};
 struct Nobody;
 
 impl Callbacks for Nobody {}
+
+/// An application whose functions judge the keys of SSH servers.
+struct Judging(HostKeyFunctions);
+
+impl Callbacks for Judging {
+    fn host_key_judge(&self) -> Option<HostKeyFunctions> {
+        Some(self.0)
+    }
+}
 
 /// Ways to a host; each is some text options and some numbers.
 type Way = (&'static [(O, &'static str)], &'static [(O, i64)]);
@@ -48,8 +57,11 @@ const TEXTS: &[&str] =
 
 /// The identity that a way has with one option set as told; `None` when that can't be.
 fn identity(way: &Way, change: impl FnOnce(&Easy) -> Result<(), Code>) -> Option<Key> {
+    identity_of(Easy::new(Rc::new(Nobody)), way, change)
+}
+
+fn identity_of(easy: Easy, way: &Way, change: impl FnOnce(&Easy) -> Result<(), Code>) -> Option<Key> {
     let multi = Multi::default();
-    let easy = Easy::new(Rc::new(Nobody));
     for (option, text) in way.0 {
         easy.set_text(*option, Some(text.as_bytes())).unwrap();
     }
@@ -82,15 +94,28 @@ fn tells_apart(way: &Way, option: O) -> bool {
     }
 }
 
-/// The application's functions stand in no settings: [`net::identity::Owner`] tells connections made with them apart.
+/// The application's functions are in no settings: [`net::identity::Owner`] tells connections apart that were made with them, and
+/// [`net::identity::HostKeyJudge`] those whose server they judged.
 fn is_function(option: O) -> bool {
     matches!(option, O::SockoptFunction | O::OpensocketFunction | O::ClosesocketFunction)
-        || judges_hosts(option)
+        || matches!(option, O::SshKeyFunction | O::SshKeyData | O::SshHostkeyFunction | O::SshHostkeyData)
 }
 
-/// A host that was judged once is judged: CURLOPT_SSH_KNOWNHOSTS(3), CURLOPT_SSH_HOSTKEYFUNCTION(3).
-fn judges_hosts(option: O) -> bool {
-    matches!(option, O::SshKeyFunction | O::SshKeyData | O::SshHostkeyFunction | O::SshHostkeyData)
+/// A handle that would refuse a server must not get a connection on which another handle's functions accepted it.
+#[test]
+fn functions_that_judge_a_host_key_make_another_connection() {
+    let way = WAYS.last().unwrap();
+    let of =
+        |functions: HostKeyFunctions| identity_of(Easy::new(Rc::new(Judging(functions))), way, |_| Ok(()));
+    let addresses: Vec<[usize; 4]> = (0..4).map(|i| std::array::from_fn(|at| usize::from(i == at))).collect();
+    for (i, a) in addresses.iter().enumerate() {
+        for (j, b) in addresses.iter().enumerate() {
+            assert_eq!(of(HostKeyFunctions::At(*a)) == of(HostKeyFunctions::At(*b)), i == j, "{a:?} {b:?}");
+        }
+        assert!(of(HostKeyFunctions::At(*a)) != identity(way, |_| Ok(())));
+    }
+    let judged = of(HostKeyFunctions::OfHandle).unwrap();
+    assert!(judged.is_judged() && !judged.is_portable());
 }
 
 #[test]
@@ -102,6 +127,46 @@ fn what_a_row_binds_to_a_connection_is_in_its_identity() {
     let missing: Vec<O> =
         bound.into_iter().filter(|o| !WAYS.iter().any(|way| tells_apart(way, *o))).collect();
     assert_eq!(missing, []);
+}
+
+/// Every option that names a file: the same file under a relative and an absolute name is one, a replaced file another one, and
+/// a name in another folder another one. No relative name is in an identity.
+#[test]
+fn files_are_known_by_path_and_content() {
+    let dir = testkit::temp::TempDir::new("files").unwrap();
+    let path = dir.write("file", "one").unwrap();
+    let name = path.to_str().unwrap().to_owned();
+    let of_tls = [O::Cainfo, O::Capath, O::Crlfile, O::Issuercert, O::Pinnedpublickey, O::Sslcert, O::Sslkey];
+    let of_proxy = [
+        O::ProxyCainfo,
+        O::ProxyCapath,
+        O::ProxyCrlfile,
+        O::ProxyIssuercert,
+        O::ProxyPinnedpublickey,
+        O::ProxySslcert,
+        O::ProxySslkey,
+    ];
+    let of_ssh = [O::SshPrivateKeyfile, O::SshPublicKeyfile, O::SshKnownhosts];
+    let of_doh = [O::Cainfo, O::Capath, O::Crlfile];
+    let http: Way = (&[(O::Url, "http://host.test/"), (O::DohUrl, "https://dns.test/")], &[]);
+    let all = of_tls.iter().map(|o| (&WAYS[0], *o)).chain(of_proxy.iter().map(|o| (&WAYS[1], *o)));
+    let all = all.chain(of_ssh.iter().map(|o| (WAYS.last().unwrap(), *o)));
+    let all = all.chain(of_doh.iter().map(|o| (&http, *o))).chain([(&WAYS[0], O::UnixSocketPath)]);
+    for (count, (way, option)) in all.enumerate() {
+        let with = |name: &str| identity(way, |easy| easy.set_text(option, Some(name.as_bytes()))).unwrap();
+        let first = with(&name);
+        assert!(first == with(&name), "{option:?}");
+        assert!(first.files().iter().all(|file| file.path().is_absolute()), "{option:?}");
+        assert!(with("here.pem").files().iter().all(|file| file.path().is_absolute()), "{option:?}");
+        assert!(
+            with("here.pem") == with(&std::env::current_dir().unwrap().join("here.pem").to_string_lossy())
+        );
+        // Another file under the name: of the same size, so that inode and times tell.
+        std::fs::rename(dir.write("other", format!("{:03}", count % 1000)).unwrap(), &path).unwrap();
+        let second = with(&name);
+        assert!(first != second, "{option:?} replaced");
+        assert!(first.canonical_bytes() != second.canonical_bytes(), "{option:?}");
+    }
 }
 
 /// The issue's own two: what one handle tells a proxy, or says of a name, serves no other.

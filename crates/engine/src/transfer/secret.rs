@@ -11,6 +11,7 @@ use wire::http1::own_line;
 use wire::url::Url;
 
 use super::Transfer;
+use super::proxy::ProxyKind;
 use crate::settings::Text;
 
 /// As what somebody is spoken to.
@@ -25,9 +26,17 @@ pub enum Role {
 /// Somebody who may be told secrets: scheme, host and port of a server or of a proxy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
-    role: Role,
-    scheme: String,
+    spoken: Spoken,
     origin: Origin,
+}
+
+/// What a peer speaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Spoken {
+    /// A server, the scheme of its URL.
+    Scheme(String),
+    /// A proxy.
+    Proxy(ProxyKind),
 }
 
 impl Peer {
@@ -35,12 +44,17 @@ impl Peer {
     pub fn server(url: &Url) -> Peer {
         let host = url.host_ascii().unwrap_or_default();
         let origin = Origin::new(&String::from_utf8_lossy(&host), url.port_or_default().unwrap_or_default());
-        Peer { role: Role::Server, scheme: url.scheme().unwrap_or_default(), origin }
+        Peer { spoken: Spoken::Scheme(url.scheme().unwrap_or_default()), origin }
     }
 
     /// A proxy.
-    pub fn proxy(kind: &str, host: &str, port: u16) -> Peer {
-        Peer { role: Role::Proxy, scheme: kind.to_owned(), origin: Origin::new(host, port) }
+    pub fn proxy(kind: ProxyKind, host: &str, port: u16) -> Peer {
+        Peer { spoken: Spoken::Proxy(kind), origin: Origin::new(host, port) }
+    }
+
+    /// Its host and port.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
     }
 
     /// Its host.
@@ -82,7 +96,7 @@ impl<T> Secret<T> {
     fn fits(&self, peer: &Peer) -> bool {
         match &self.scope {
             Scope::Only(own) => **own == *peer,
-            Scope::AnyServer => peer.role == Role::Server,
+            Scope::AnyServer => matches!(peer.spoken, Spoken::Scheme(_)),
         }
     }
 }
@@ -137,10 +151,10 @@ mod tests {
         {
             assert_eq!(secret.for_peer(&peer(other)), None, "{other}");
         }
-        assert_eq!(secret.for_peer(&Peer::proxy("http", "a.example", 80)), None);
+        assert_eq!(secret.for_peer(&Peer::proxy(ProxyKind::Http, "a.example", 80)), None);
         let any = Secret { scope: Scope::AnyServer, value: 1 };
         assert!(any.for_peer(&peer("http://b.example/")).is_some());
-        assert!(any.for_peer(&Peer::proxy("http", "a.example", 80)).is_none());
+        assert!(any.for_peer(&Peer::proxy(ProxyKind::Http, "a.example", 80)).is_none());
         assert_eq!(format!("{any:?}"), "Secret(..)");
     }
 }

@@ -208,7 +208,7 @@ impl Transfer {
         let wanted = self.long(O::SslOptions) & CURLSSLOPT_EARLYDATA != 0;
         wanted
             && matches!(self.scheme().family(), Family::Http | Family::Ws)
-            && plan.identity.credentials.is_none()
+            && plan.identity.login.is_none()
             && plan.tls.as_ref().is_some_and(|tls| tls.ech.is_none() && tls.backend == Backend::Rustls)
             && !self.on(O::ConnectOnly)
             && !self.easy.ahead.get()

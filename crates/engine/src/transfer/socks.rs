@@ -7,13 +7,14 @@ use gss::{Context, Mechanism, Target};
 use net::Filter;
 use net::filter::socks::{SocksRequest, Version, establish};
 use net::filter::socks_gssapi::{Gssapi, MakeSecurity};
+use net::identity::TunnelMethod;
 use net::resolver::{IpVersion, ResolveOptions};
 use tables::constant::{CURLAUTH_BASIC, CURLAUTH_GSSAPI};
 use tables::{Code, EasyOption as O, ProxyCode};
 use wire::socks::Destination;
 
 use super::Transfer;
-use super::negotiate::delegation;
+use super::negotiate::{delegation, ticket_terms_for};
 use super::plan::Plan;
 use super::proxy::{Proxy, ProxyKind};
 use crate::error::{Error, Result};
@@ -68,6 +69,7 @@ pub async fn through(
             reactor: t.multi.runtime.reactor(),
             security: security(t, proxy),
             nec: t.easy.settings.borrow().on(O::Socks5GssapiNec),
+            used: &t.ticket_used,
             note: &note,
         }),
     };
@@ -92,11 +94,13 @@ fn service(t: &Transfer) -> String {
     t.easy.settings.borrow().string(O::ProxyServiceName).unwrap_or_else(|| "rcmd".to_owned())
 }
 
-/// What decides who is logged in besides the name, and how: a connection that was made with other ones is another's.
-pub fn circumstances(t: &Transfer) -> String {
-    let (auth, nec) = (t.long(O::Socks5Auth), t.long(O::Socks5GssapiNec));
-    let tickets = std::env::var_os("KRB5CCNAME").unwrap_or_default();
-    format!("{auth} {nec} {:?}\n{}\n{}", delegation(t), service(t), tickets.to_string_lossy())
+/// How somebody logs in to a SOCKS5 proxy, as part of a connection's identity.
+pub fn method(t: &Transfer) -> TunnelMethod {
+    TunnelMethod::Socks5 {
+        auth: t.long(O::Socks5Auth),
+        nec: t.on(O::Socks5GssapiNec),
+        ticket: ticket_terms_for(t, service(t)),
+    }
 }
 
 async fn look_up(t: &Transfer, proxy: &Proxy, goal: Goal<'_>) -> Result<IpAddr> {

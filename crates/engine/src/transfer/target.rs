@@ -10,6 +10,7 @@ use std::rc::Rc;
 use runtime::cell::RefCell;
 
 use tables::constant::CURLAUTH_NEGOTIATE;
+use tables::scheme::Family;
 use tables::{EasyOption as O, Scheme};
 use wire::url::Url;
 
@@ -141,8 +142,10 @@ impl Transfer {
     /// How to reach the current URL.
     pub fn plan(&self) -> Result<Rc<Plan>> {
         let settings = self.easy.settings.borrow();
-        // A .netrc file may change, and so may what the application's socket functions are.
-        let lasting = settings.long(O::Netrc) == 0 && self.easy.callbacks.sockets().is_none();
+        // A .netrc file may change, and so may the application's functions.
+        let functions = self.easy.callbacks.sockets().is_some()
+            || self.scheme().family() == Family::Ssh && self.easy.host_key_judge().is_some();
+        let lasting = settings.long(O::Netrc) == 0 && !functions;
         // Alternatives come with replies, and tickets from a place that the environment names.
         let by_ticket = settings.long(O::Proxyauth) as u64 & CURLAUTH_NEGOTIATE != 0;
         let lasting = lasting && !by_ticket && !crate::stores::altsvc::is_on(self.easy.keeper());
@@ -155,6 +158,7 @@ impl Transfer {
             && lasting
             && known.way == settings.way()
             && known.environment == environment
+            && known.plan.is_current()
         {
             return Ok(known.plan.clone());
         }

@@ -13,6 +13,7 @@ use net::filter::http2_proxy::Http2TunnelFilter;
 use net::filter::tunnels::Asked;
 use net::filter::udp_tunnel::{Through, UdpTunnel};
 use net::http3::tunnel::Http3Tunnel;
+use net::identity::HaproxyAddress;
 use tables::{Code, EasyOption as O};
 use wire::h2::Fields;
 use wire::http1::status::connect_status;
@@ -560,7 +561,10 @@ pub async fn send_haproxy(
     plan: &Plan,
     ends: &Endpoints,
 ) -> Result<()> {
-    let own = plan.identity.haproxy.as_deref().filter(|ip| !ip.is_empty());
+    let own = match &plan.identity.haproxy {
+        Some(HaproxyAddress::Client(address)) => Some(address.as_str()),
+        Some(HaproxyAddress::Own) | None => None,
+    };
     let line = net::filter::haproxy::line(ends, own);
     t.easy.trace("haproxy", || "the first line goes out".to_owned());
     t.easy.note(|| format!("added HAProxy header: {}", String::from_utf8_lossy(&line).trim_end()));

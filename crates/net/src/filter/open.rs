@@ -8,6 +8,7 @@ use runtime::fd::{AsFd, BorrowedFd, OwnedFd};
 use runtime::{BUFFERS_GROW, CloseHook, Socket, new_socket};
 use rustix::net::{AddressFamily, SocketType, bind, sockopt};
 
+use crate::NamedFile;
 use crate::error::{NetError, NetErrorKind};
 use crate::sys;
 
@@ -47,6 +48,40 @@ impl std::fmt::Display for UnixAddress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (UnixAddress::Path(name) | UnixAddress::Abstract(name)) = self;
         f.write_str(&String::from_utf8_lossy(name))
+    }
+}
+
+/// A unix socket that an option names.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum UnixSocket {
+    /// A file. One that was replaced is another server's.
+    Path(NamedFile),
+    /// A name of the system's own, which belongs to no file.
+    Abstract(Vec<u8>),
+}
+
+impl UnixSocket {
+    /// The address to connect to: the path in the option's own words, because an absolute one may be too long for the system.
+    pub fn address(&self) -> UnixAddress {
+        match self {
+            UnixSocket::Path(file) => UnixAddress::Path(file.given().as_os_str().as_encoded_bytes().to_vec()),
+            UnixSocket::Abstract(name) => UnixAddress::Abstract(name.clone()),
+        }
+    }
+
+    /// The file, if it is one.
+    pub fn file(&self) -> Option<&NamedFile> {
+        match self {
+            UnixSocket::Path(file) => Some(file),
+            UnixSocket::Abstract(_) => None,
+        }
+    }
+}
+
+/// Writes the name alone, as messages have it.
+impl std::fmt::Display for UnixSocket {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.address().fmt(f)
     }
 }
 

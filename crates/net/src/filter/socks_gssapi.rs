@@ -3,6 +3,7 @@
 //!
 //! As in curl, the best protection that the context has is asked for, and what the proxy says is taken: most say none.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use gss::{Error, Protection, Step};
@@ -66,6 +67,8 @@ pub struct Gssapi<'a> {
     pub security: MakeSecurity,
     /// The level is told without protection, as NEC's servers have it.
     pub nec: bool,
+    /// Set once a ticket has authenticated somebody.
+    pub used: &'a Cell<bool>,
     /// Is told what a verbose transfer says.
     pub note: &'a dyn Fn(String),
 }
@@ -73,6 +76,7 @@ pub struct Gssapi<'a> {
 /// Logs in. What comes back protects whatever follows, if that was agreed on.
 pub async fn log_in(mut below: Box<dyn Filter>, login: Gssapi<'_>) -> Result<Box<dyn Filter>, NetError> {
     let mut security = authenticate(&mut *below, login.reactor, login.security).await?;
+    login.used.set(true);
     let user = security.user().map_err(|e| broken(&e))?;
     (login.note)(format!("SOCKS5 server authenticated user {user} with GSS-API."));
     let wanted = match security.protection() {

@@ -358,7 +358,7 @@ impl Listed {
     pub(crate) fn of(connection: &Connection, now: Instant) -> Listed {
         Listed {
             id: connection.about.id,
-            scheme: connection.about.identity.scheme.clone(),
+            scheme: connection.about.identity.protocol.name().to_owned(),
             tls: connection.about.tls.is_some(),
             origin: connection.about.identity.origin.clone(),
             age: now.saturating_duration_since(connection.created),

@@ -3,7 +3,7 @@
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::net::IpAddr;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use nix::sys::socket::{setsockopt, sockopt};
@@ -100,9 +100,17 @@ pub(crate) fn open_secrets(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create(true).mode(0o600).open(path)
 }
 
-/// What tells one state of a file from another.
-pub(crate) type FileState = (u64, u64, u64, i64, i64);
+/// The state of a file: device, inode, size, and the times of the last change of content and of inode.
+pub(crate) type FileState = [u64; 7];
 
+/// Returns the state of a file. Of a pipe or a device it has device and inode alone: its times change while it is read.
 pub(crate) fn file_state(about: &Metadata) -> FileState {
-    (about.dev(), about.ino(), about.size(), about.mtime(), about.mtime_nsec())
+    let kind = about.file_type();
+    if kind.is_fifo() || kind.is_char_device() {
+        return [about.dev(), about.ino(), 0, 0, 0, 0, 0];
+    }
+    let number = i64::cast_unsigned;
+    let content = [number(about.mtime()), number(about.mtime_nsec())];
+    let inode = [number(about.ctime()), number(about.ctime_nsec())];
+    [about.dev(), about.ino(), about.size(), content[0], content[1], inode[0], inode[1]]
 }

@@ -84,9 +84,10 @@ pub(crate) fn open_secrets(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create(true).open(path)
 }
 
-/// What tells one state of a file from another: when it was made and written, and its size.
-pub(crate) type FileState = (u64, u64, u64);
+/// The state of a file: when it was made and written, and its size.
+pub(crate) type FileState = [u64; 3];
 
+/// Returns the state of a file.
 pub(crate) fn file_state(about: &Metadata) -> FileState {
-    (about.creation_time(), about.last_write_time(), about.file_size())
+    [about.creation_time(), about.last_write_time(), about.file_size()]
 }

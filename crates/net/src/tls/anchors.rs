@@ -69,36 +69,18 @@ impl Anchors {
     }
 }
 
-/// The anchors of `sources`, from memory if they were loaded less than `keep` ago and nothing has changed since.
+/// Returns the anchors of `sources`, from memory if they were loaded less than `keep` ago. The sources have the stamps of their
+/// files, so that a changed file is another source.
 pub fn load(sources: &[CaSource], keep: Option<Duration>) -> Result<Arc<Anchors>, NetError> {
-    SETS.get(&sources.to_vec(), keep, || stamps(sources), || read(sources))
+    SETS.get(&sources.to_vec(), keep, || (), || read(sources))
 }
 
-/// The system's bundle, if there is one.
+/// Returns the path of the system's bundle, if there is one.
 pub fn system_bundle() -> Option<PathBuf> {
     sys::BUNDLES.iter().map(Path::new).find(|p| p.is_file()).map(Path::to_path_buf)
 }
 
-/// What tells one state of a file from another.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stamp(Option<sys::FileState>);
-
-impl Stamp {
-    pub fn of(path: &Path) -> Stamp {
-        Stamp(fs::metadata(path).ok().map(|about| sys::file_state(&about)))
-    }
-}
-
-static SETS: Kept<Vec<CaSource>, Vec<Stamp>, Anchors> = Kept::new();
-
-pub(super) fn stamps(sources: &[CaSource]) -> Vec<Stamp> {
-    let stamp = |s: &CaSource| match s {
-        CaSource::File(p) | CaSource::Path(p) => Stamp::of(p),
-        CaSource::System => system_bundle().map_or(Stamp(None), |p| Stamp::of(&p)),
-        CaSource::Blob(_) => Stamp(None),
-    };
-    sources.iter().map(stamp).collect()
-}
+static SETS: Kept<Vec<CaSource>, (), Anchors> = Kept::new();
 
 /// A source that gives nothing is an error only while no earlier one gave something, as with curl.
 fn read(sources: &[CaSource]) -> Result<Anchors, NetError> {
@@ -107,14 +89,16 @@ fn read(sources: &[CaSource]) -> Result<Anchors, NetError> {
         let empty = anchors.is_empty();
         match source {
             CaSource::File(path) => {
-                let found = fs::read(path).map(|bytes| anchors.add_pem(&bytes)).unwrap_or(0);
+                let found = fs::read(path.path()).map(|bytes| anchors.add_pem(&bytes)).unwrap_or(0);
                 if found == 0 && empty {
-                    return Err(bad(format!("error adding trust anchors from file: {}", path.display())));
+                    let name = path.given().display();
+                    return Err(bad(format!("error adding trust anchors from file: {name}")));
                 }
             }
             CaSource::Path(path) => {
-                if add_directory(&mut anchors, path).is_err() && empty {
-                    return Err(bad(format!("error adding trust anchors from path: {}", path.display())));
+                if add_directory(&mut anchors, path.path()).is_err() && empty {
+                    let name = path.given().display();
+                    return Err(bad(format!("error adding trust anchors from path: {name}")));
                 }
             }
             CaSource::Blob(bytes) => {
@@ -122,8 +106,8 @@ fn read(sources: &[CaSource]) -> Result<Anchors, NetError> {
                     return Err(bad("error adding trust anchors from certificate blob: 77".into()));
                 }
             }
-            CaSource::System => {
-                if let Some(bytes) = system_bundle().and_then(|p| fs::read(p).ok()) {
+            CaSource::System(bundle) => {
+                if let Some(bytes) = bundle.as_ref().and_then(|bundle| fs::read(bundle.path()).ok()) {
                     anchors.add_pem(&bytes);
                 }
                 for der in sys::trusted() {
@@ -170,6 +154,7 @@ fn bad(message: String) -> NetError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::NamedFile;
 
     fn pem() -> String {
         let key = rcgen::KeyPair::generate().unwrap();
@@ -179,15 +164,16 @@ mod tests {
     #[test]
     fn a_set_is_loaded_once_until_its_file_changes() {
         let dir = testkit::temp::TempDir::new("anchors").unwrap();
-        let sources = [CaSource::File(dir.write("ca.pem", pem()).unwrap())];
-        let first = load(&sources, None).unwrap();
-        assert!(Arc::ptr_eq(&first, &load(&sources, None).unwrap()));
-        assert!(!Arc::ptr_eq(&first, &load(&sources, Some(Duration::ZERO)).unwrap()));
+        let path = dir.write("ca.pem", pem()).unwrap();
+        let sources = || [CaSource::File(path.clone().into())];
+        let first = load(&sources(), None).unwrap();
+        assert!(Arc::ptr_eq(&first, &load(&sources(), None).unwrap()));
+        assert!(!Arc::ptr_eq(&first, &load(&sources(), Some(Duration::ZERO)).unwrap()));
         dir.write("ca.pem", pem() + &pem()).unwrap();
-        assert_eq!(load(&sources, None).unwrap().len(), 2);
+        assert_eq!(load(&sources(), None).unwrap().len(), 2);
         assert!(!Arc::ptr_eq(
-            &load(&sources, None).unwrap(),
-            &load(&sources, Some(Duration::from_nanos(1))).unwrap()
+            &load(&sources(), None).unwrap(),
+            &load(&sources(), Some(Duration::from_nanos(1))).unwrap()
         ));
     }
 
@@ -196,15 +182,15 @@ mod tests {
         let dir = testkit::temp::TempDir::new("anchors").unwrap();
         let empty = dir.write("empty.pem", "nothing here").unwrap();
         for path in [empty, dir.path().join("missing.pem")] {
-            let e = load(&[CaSource::File(path.clone())], None).err().unwrap();
+            let e = load(&[CaSource::File(path.clone().into())], None).err().unwrap();
             assert_eq!(e.kind, NetErrorKind::SslCacertBadfile);
             assert_eq!(e.message, format!("error adding trust anchors from file: {}", path.display()));
         }
         let blob = CaSource::Blob(pem().into_bytes().into());
-        let missing = CaSource::File(dir.path().join("missing.pem"));
+        let missing = CaSource::File(dir.path().join("missing.pem").into());
         assert_eq!(load(&[blob, missing], None).unwrap().len(), 1, "an earlier source is enough");
         assert!(load(&[CaSource::Blob(b"x"[..].into())], None).is_err());
-        assert!(load(&[CaSource::Path(dir.path().join("nowhere"))], None).is_err());
+        assert!(load(&[CaSource::Path(NamedFile::folder(dir.path().join("nowhere")))], None).is_err());
     }
 
     #[test]
@@ -212,8 +198,14 @@ mod tests {
         let dir = testkit::temp::TempDir::new("anchors").unwrap();
         dir.write("one.pem", pem()).unwrap();
         dir.write("two.crt", pem()).unwrap();
-        assert_eq!(load(&[CaSource::Path(dir.path().into())], Some(Duration::ZERO)).unwrap().len(), 2);
+        assert_eq!(
+            load(&[CaSource::Path(NamedFile::folder(dir.path()))], Some(Duration::ZERO)).unwrap().len(),
+            2
+        );
         dir.write("0123abcd.0", pem()).unwrap();
-        assert_eq!(load(&[CaSource::Path(dir.path().into())], Some(Duration::ZERO)).unwrap().len(), 1);
+        assert_eq!(
+            load(&[CaSource::Path(NamedFile::folder(dir.path()))], Some(Duration::ZERO)).unwrap().len(),
+            1
+        );
     }
 }

@@ -1,17 +1,15 @@
-//! From a `TlsConfig` to what rustls needs. Built once per configuration and kept in the session store, until a file it
-//! was made from changes.
+//! From a `TlsConfig` to a configuration of rustls. Built once per configuration and kept in the session store. A file that has
+//! changed makes another `TlsConfig`, so that sessions made under the old content are not found any more.
 
-use super::anchors::Stamp;
 use super::keylog::LogFile;
 use super::provider::provider;
 use super::sessions::SessionStore;
 use super::verify::Verifier;
-use super::{CertSource, TlsConfig, TlsVersion, alerts, ech, keys, suites};
-use crate::NetError;
+use super::{TlsConfig, TlsVersion, alerts, ech, keys, suites};
+use crate::{NamedFile, NetError};
 use rustls::client::Resumption;
 use rustls::crypto::CryptoProvider;
 use rustls::{ClientConfig, SupportedProtocolVersion, version};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -23,7 +21,6 @@ pub struct Built {
     pub number: u64,
     pub verifier: Arc<Verifier>,
     config: ClientConfig,
-    stamps: Vec<Stamp>,
 }
 
 impl Built {
@@ -33,13 +30,11 @@ impl Built {
             return Ok(built);
         }
         let built = Arc::new(build(config)?);
-        store.keep_built(config, &built);
+        // A file that was replaced before it was read has content of which the configuration does not know.
+        if config.files().all(NamedFile::is_current) {
+            store.keep_built(config, &built);
+        }
         Ok(built)
-    }
-
-    /// The files it was made from are still the same.
-    pub fn is_current(&self, config: &TlsConfig) -> bool {
-        files(config).iter().map(|p| Stamp::of(p)).eq(self.stamps.iter().cloned())
     }
 
     /// For one connection, which offers these protocols, and resumes and remembers sessions through `resumption`. With
@@ -54,7 +49,6 @@ impl Built {
 }
 
 fn build(config: &Arc<TlsConfig>) -> Result<Built, NetError> {
-    let stamps = files(config).iter().map(|p| Stamp::of(p)).collect();
     let (below_tls13, of_tls13) = config.cipher_lists();
     let provider = CryptoProvider {
         cipher_suites: suites::choose(below_tls13, of_tls13)?,
@@ -84,7 +78,7 @@ fn build(config: &Arc<TlsConfig>) -> Result<Built, NetError> {
         out.key_log = Arc::new(log);
     }
     let number = BUILT.fetch_add(1, Ordering::Relaxed);
-    Ok(Built { number, verifier, config: out, stamps })
+    Ok(Built { number, verifier, config: out })
 }
 
 /// TLS 1.0 and 1.1 as a minimum mean "or later"; as a maximum they can't be met.
@@ -98,13 +92,4 @@ fn versions(config: &TlsConfig) -> Result<Vec<&'static SupportedProtocolVersion>
         out.push(&version::TLS12);
     }
     if out.is_empty() { Err(alerts::no_protocols()) } else { Ok(out) }
-}
-
-fn files(config: &TlsConfig) -> Vec<PathBuf> {
-    let client = config.client.iter().flat_map(|c| [Some(&c.cert), c.key.as_ref()]).flatten();
-    let client = client.filter_map(|s| match s {
-        CertSource::File(path) => Some(path.clone()),
-        CertSource::Blob(_) => None,
-    });
-    config.crl.iter().cloned().chain(client).collect()
 }

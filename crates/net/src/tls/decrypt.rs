@@ -35,7 +35,7 @@ enum Cipher {
 }
 
 /// Opens what an AlgorithmIdentifier (its contents) says how. `None` for a wrong password or an unknown scheme.
-pub fn by_algorithm(algorithm: &[u8], data: &[u8], password: &str) -> Option<Vec<u8>> {
+pub fn by_algorithm(algorithm: &[u8], data: &[u8], password: &[u8]) -> Option<Vec<u8>> {
     let mut r = Reader::new(algorithm);
     let oid = r.expect(der::OID)?;
     let mut parameters = r.sequence()?;
@@ -46,8 +46,8 @@ pub fn by_algorithm(algorithm: &[u8], data: &[u8], password: &str) -> Option<Vec
     let rounds = rounds(parameters.small()?)?;
     if let Some([scheme]) = oid.strip_prefix(&PKCS5) {
         let key = match scheme {
-            3 => pbkdf1(password.as_bytes(), salt, rounds, |d| Md5::digest(d).to_vec()),
-            10 => pbkdf1(password.as_bytes(), salt, rounds, sha1),
+            3 => pbkdf1(password, salt, rounds, |d| Md5::digest(d).to_vec()),
+            10 => pbkdf1(password, salt, rounds, sha1),
             _ => return None,
         };
         return cbc(Cipher::Des, &key[..8], &key[8..16], data);
@@ -71,7 +71,7 @@ pub fn by_algorithm(algorithm: &[u8], data: &[u8], password: &str) -> Option<Vec
 }
 
 /// Opens the body of a PEM section by its `DEK-Info`: the key is MD5 over password and salt.
-pub fn by_dek_info(info: &str, data: &[u8], password: &str) -> Option<Vec<u8>> {
+pub fn by_dek_info(info: &str, data: &[u8], password: &[u8]) -> Option<Vec<u8>> {
     let (name, iv) = info.split_once(',')?;
     let iv = hex(iv.trim())?;
     let (cipher, key_len) = match name.trim() {
@@ -86,7 +86,7 @@ pub fn by_dek_info(info: &str, data: &[u8], password: &str) -> Option<Vec<u8>> {
     let mut key: Vec<u8> = Vec::new();
     let mut last: Vec<u8> = Vec::new();
     while key.len() < key_len {
-        last = Md5::digest([&last[..], password.as_bytes(), salt].concat()).to_vec();
+        last = Md5::digest([&last[..], password, salt].concat()).to_vec();
         key.extend_from_slice(&last);
     }
     cbc(cipher, &key[..key_len], &iv, data)
@@ -96,14 +96,18 @@ pub fn by_dek_info(info: &str, data: &[u8], password: &str) -> Option<Vec<u8>> {
 pub fn pkcs12_kdf(
     hash: &'static digest::Algorithm,
     purpose: Purpose,
-    password: &str,
+    password: &[u8],
     salt: &[u8],
     rounds: u32,
     length: usize,
 ) -> Vec<u8> {
     let block = hash.block_len();
-    // A BMPString with its terminator.
-    let password: Vec<u8> = password.encode_utf16().chain([0]).flat_map(u16::to_be_bytes).collect();
+    // A BMPString with its terminator. Of a password that is not UTF-8 each byte is a character, as in OpenSSL.
+    let units: Vec<u16> = match std::str::from_utf8(password) {
+        Ok(text) => text.encode_utf16().collect(),
+        Err(_) => password.iter().copied().map(u16::from).collect(),
+    };
+    let password: Vec<u8> = units.into_iter().chain([0]).flat_map(u16::to_be_bytes).collect();
     let fill = |s: &[u8]| -> Vec<u8> {
         let n = s.len().div_ceil(block) * block;
         s.iter().cycle().take(if s.is_empty() { 0 } else { n }).copied().collect()
@@ -145,7 +149,7 @@ pub fn rounds(n: u32) -> Option<u32> {
     (1..=MAX_ITERATIONS).contains(&n).then_some(n)
 }
 
-fn pbes2(mut parameters: Reader<'_>, data: &[u8], password: &str) -> Option<Vec<u8>> {
+fn pbes2(mut parameters: Reader<'_>, data: &[u8], password: &[u8]) -> Option<Vec<u8>> {
     let mut derive = parameters.sequence()?;
     if derive.expect(der::OID)?.strip_prefix(&PKCS5) != Some(&[12]) {
         return None; // scrypt
@@ -177,7 +181,7 @@ fn pbes2(mut parameters: Reader<'_>, data: &[u8], password: &str) -> Option<Vec<
         _ => return None,
     };
     let mut key = vec![0; key_len];
-    pbkdf2::derive(hash, rounds, salt, password.as_bytes(), &mut key);
+    pbkdf2::derive(hash, rounds, salt, password, &mut key);
     cbc(cipher, &key, scheme.expect(der::OCTET_STRING)?, data)
 }
 

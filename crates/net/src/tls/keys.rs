@@ -92,10 +92,7 @@ fn separate_key(wanted: &ClientCert, provider: &CryptoProvider) -> Result<Key, N
         _ => pem::sections(&bytes).into_iter().find_map(|s| pem_key(s, password)),
     });
     der.and_then(|k| provider.key_provider.load_private_key(k).ok()).ok_or_else(|| {
-        let name = match source {
-            CertSource::File(path) => path.display().to_string(),
-            CertSource::Blob(_) => "(memory blob)".into(),
-        };
+        let name = source.shown();
         let kind = if kind.is_empty() { "PEM" } else { &kind };
         let text = format!("unable to set private key file: '{name}' type {kind}");
         NetError::new(NetErrorKind::BadFunctionArgument, text) // since curl 8; before, a bad certificate
@@ -104,12 +101,12 @@ fn separate_key(wanted: &ClientCert, provider: &CryptoProvider) -> Result<Key, N
 
 /// The first private key of a PEM file in DER, deciphered: for those who do without a certificate. `None` when there is none or
 /// the password does not open it.
-pub fn private_key(file: &[u8], password: &str) -> Option<PrivateKeyDer<'static>> {
+pub fn private_key(file: &[u8], password: &[u8]) -> Option<PrivateKeyDer<'static>> {
     pem::sections(file).into_iter().find_map(|section| pem_key(section, password))
 }
 
 /// A private key from one section of a file, if it is one and the password opens it.
-fn pem_key(mut section: pem::Section, password: &str) -> Option<PrivateKeyDer<'static>> {
+fn pem_key(mut section: pem::Section, password: &[u8]) -> Option<PrivateKeyDer<'static>> {
     let dek = section.headers.iter().find(|(name, _)| name == "DEK-Info").map(|(_, value)| value.clone());
     let body = match dek {
         Some(info) => decrypt::by_dek_info(&info, &section.body, password)?,
@@ -125,7 +122,7 @@ fn pem_key(mut section: pem::Section, password: &str) -> Option<PrivateKeyDer<'s
 }
 
 /// Told apart by what stands where: RFC 5958, RFC 8017, RFC 5915.
-fn der_key(bytes: Vec<u8>, password: &str) -> Option<PrivateKeyDer<'static>> {
+fn der_key(bytes: Vec<u8>, password: &[u8]) -> Option<PrivateKeyDer<'static>> {
     let mut r = Reader::new(&bytes).sequence()?;
     if r.peek() == Some(der::SEQUENCE) {
         return Some(PrivatePkcs8KeyDer::from(open_pkcs8(&bytes, password)?).into());
@@ -139,16 +136,13 @@ fn der_key(bytes: Vec<u8>, password: &str) -> Option<PrivateKeyDer<'static>> {
 }
 
 /// EncryptedPrivateKeyInfo.
-fn open_pkcs8(bytes: &[u8], password: &str) -> Option<Vec<u8>> {
+fn open_pkcs8(bytes: &[u8], password: &[u8]) -> Option<Vec<u8>> {
     let mut r = Reader::new(bytes).sequence()?;
     decrypt::by_algorithm(r.expect(der::SEQUENCE)?, r.expect(der::OCTET_STRING)?, password)
 }
 
 fn from_pkcs12(wanted: &ClientCert, provider: &CryptoProvider) -> Result<(Chain, Key), NetError> {
-    let name = match &wanted.cert {
-        CertSource::File(path) => path.display().to_string(),
-        CertSource::Blob(_) => "(memory blob)".into(),
-    };
+    let name = wanted.cert.shown();
     let bytes = read(&wanted.cert).map_err(|_| problem(format!("could not open PKCS12 file '{name}'")))?;
     let password = wanted.password.as_deref().unwrap_or_default();
     let contents = pkcs12::open(&bytes, password).map_err(|e| match e {
@@ -178,18 +172,19 @@ fn from_pkcs12(wanted: &ClientCert, provider: &CryptoProvider) -> Result<(Chain,
 fn read(source: &CertSource) -> io::Result<Vec<u8>> {
     match source {
         CertSource::Blob(bytes) => Ok(bytes.to_vec()),
-        CertSource::File(path) => {
+        CertSource::File(file) => {
             let mut bytes = Vec::new();
-            File::open(path)?.take(MAX_FILE).read_to_end(&mut bytes)?;
+            File::open(file.path())?.take(MAX_FILE).read_to_end(&mut bytes)?;
             Ok(bytes)
         }
+        CertSource::Module(_) => Err(io::ErrorKind::NotFound.into()),
     }
 }
 
 fn cert_name(wanted: &ClientCert) -> String {
     match &wanted.cert {
-        CertSource::File(path) => path.display().to_string(),
         CertSource::Blob(_) => "CURLOPT_SSLCERT_BLOB".into(),
+        named => named.shown(),
     }
 }
 

@@ -18,9 +18,9 @@ fn try_load(
     password: Option<&str>,
 ) -> Result<(), NetError> {
     let wanted = ClientCert {
-        cert: CertSource::File(cert),
+        cert: CertSource::File(cert.into()),
         cert_type: cert_type.into(),
-        key: key.map(CertSource::File),
+        key: key.map(|key| CertSource::File(key.into())),
         key_type: key_type.into(),
         password: password.map(Into::into),
     };
@@ -141,7 +141,7 @@ fn pkcs12_files() {
     }
     let bytes = std::fs::read(at("a.p12")).unwrap();
     for n in 0..bytes.len() {
-        let _ = pkcs12::open(&bytes[..n], "secret");
+        let _ = pkcs12::open(&bytes[..n], b"secret");
     }
     openssl(dir.path(), "pkcs12 -export -in ec.crt -inkey ec.pem -passout pass: -out empty.p12");
     try_load(at("empty.p12"), "P12", None, "", None).unwrap();

@@ -49,7 +49,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use crate::NetError;
+use crate::{NamedFile, NetError, SecretBytes};
 
 pub use ech::Ech;
 pub use openssl::Module;
@@ -88,20 +88,67 @@ impl Backend {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum CaSource {
     /// PEM certificates in one file.
-    File(PathBuf),
-    /// A directory of PEM files, by hashed names if there are any.
-    Path(PathBuf),
+    File(NamedFile),
+    /// A directory of PEM files, by hashed names if there are any ([`NamedFile::folder`]).
+    Path(NamedFile),
     /// PEM certificates in memory.
     Blob(Arc<[u8]>),
-    /// The operating system's bundle. Missing means no anchors, not an error.
-    System,
+    /// The operating system's bundle, if there is one. Missing means no anchors, not an error.
+    System(Option<NamedFile>),
 }
 
-/// Bytes that an application gave as a file's name or as they are.
+impl CaSource {
+    /// The operating system's bundle as it is now.
+    pub fn system() -> CaSource {
+        CaSource::System(anchors::system_bundle().map(NamedFile::of_system))
+    }
+
+    /// The file or folder.
+    fn file(&self) -> Option<&NamedFile> {
+        match self {
+            CaSource::File(file) | CaSource::Path(file) => Some(file),
+            CaSource::System(bundle) => bundle.as_ref(),
+            CaSource::Blob(_) => None,
+        }
+    }
+}
+
+/// A certificate or a key: in a file, in memory, or in an engine or a provider under a name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum CertSource {
-    File(PathBuf),
-    Blob(Arc<[u8]>),
+    File(NamedFile),
+    /// May hold a private key.
+    Blob(SecretBytes),
+    /// What an engine or a provider is asked for, such as a PKCS #11 URI (types ENG and PROV).
+    Module(String),
+}
+
+impl CertSource {
+    /// The name as messages have it.
+    fn shown(&self) -> String {
+        match self {
+            CertSource::File(file) => file.given().display().to_string(),
+            CertSource::Blob(_) => "(memory blob)".to_owned(),
+            CertSource::Module(id) => id.clone(),
+        }
+    }
+
+    /// The file, if it is in one.
+    fn file(&self) -> Option<&NamedFile> {
+        match self {
+            CertSource::File(file) => Some(file),
+            CertSource::Blob(_) | CertSource::Module(_) => None,
+        }
+    }
+}
+
+/// The public key that a server must have (CURLOPT_PINNEDPUBLICKEY).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum PinnedKey {
+    /// One of these, `sha256//base64;sha256//…`.
+    Hashes(String),
+    /// The key in this file, in PEM or DER.
+    File(NamedFile),
 }
 
 /// A client certificate and its key, as asked for: types are curl's words (PEM, DER, P12, ENG, PROV).
@@ -112,7 +159,7 @@ pub struct ClientCert {
     /// Missing: the key stands beside the certificate.
     pub key: Option<CertSource>,
     pub key_type: String,
-    pub password: Option<String>,
+    pub password: Option<SecretBytes>,
 }
 
 /// Everything that decides how a TLS connection is made. Two connections are alike only if these are equal, and
@@ -131,11 +178,10 @@ pub struct TlsConfig {
     pub ca_cache: Option<Duration>,
     /// Anchors must be self-signed: an intermediate in `ca` is not enough.
     pub no_partial_chain: bool,
-    pub crl: Option<PathBuf>,
+    pub crl: Option<NamedFile>,
     pub issuer: Option<CertSource>,
     pub client: Option<ClientCert>,
-    /// `sha256//base64;sha256//…`, or the name of a file with a public key.
-    pub pinned_key: Option<String>,
+    pub pinned_key: Option<PinnedKey>,
     pub alpn: Vec<String>,
     /// TLS 1.3 is the only version then.
     pub ech: Option<Ech>,
@@ -147,7 +193,8 @@ pub struct TlsConfig {
     pub session_cache: bool,
     /// Collect `TlsInfo::certinfo`.
     pub certinfo: bool,
-    /// Secrets are appended to this file (SSLKEYLOGFILE; whether to honour it is decided above).
+    /// Secrets are appended to this file (SSLKEYLOGFILE; whether to honour it is decided above), an absolute path. Its content
+    /// is ours.
     pub key_log: Option<PathBuf>,
 }
 
@@ -160,7 +207,7 @@ impl Default for TlsConfig {
             verify_peer: true,
             verify_host: true,
             verify_status: false,
-            ca: vec![CaSource::System],
+            ca: vec![CaSource::system()],
             ca_cache: Some(Duration::from_secs(24 * 60 * 60)),
             no_partial_chain: false,
             crl: None,
@@ -226,6 +273,18 @@ impl TlsConfig {
     pub(crate) fn cipher_lists(&self) -> (Option<&str>, Option<&str>) {
         let below = self.cipher_list.as_deref().filter(|_| self.min_version < TlsVersion::Tls13);
         (below, self.tls13_ciphers.as_deref().filter(|_| self.max_version >= TlsVersion::Tls13))
+    }
+
+    /// The files that it names.
+    pub fn files(&self) -> impl Iterator<Item = &NamedFile> {
+        let client = self.client.iter().flat_map(|client| [Some(&client.cert), client.key.as_ref()]);
+        let pin = match &self.pinned_key {
+            Some(PinnedKey::File(file)) => Some(file),
+            Some(PinnedKey::Hashes(_)) | None => None,
+        };
+        let anchors = self.ca.iter().filter_map(CaSource::file);
+        let certs = client.flatten().chain(&self.issuer).filter_map(CertSource::file);
+        anchors.chain(certs).chain(&self.crl).chain(pin)
     }
 
     /// Whether sessions are resumed: one that is resumed brings no answer about its certificate.

@@ -2,12 +2,11 @@
 //! chains itself; names, pins and the rest are judged as for any connection ([`Verifier::check_leaf`]).
 
 use super::alerts;
-use super::anchors::Stamp;
 use super::keylog;
 use super::provider::provider;
 use super::suites;
 use super::verify::Verifier;
-use super::{Backend, CaSource, CertSource, ClientCert, Ech, TlsConfig, TlsVersion, anchors};
+use super::{Backend, CaSource, CertSource, ClientCert, Ech, TlsConfig, TlsVersion};
 use crate::{NetError, NetErrorKind};
 use openssl::{Context, Encoding, Failure, NotOpened, Protocol, Store};
 use std::fs;
@@ -130,8 +129,8 @@ impl Prepared {
         }
         // Its lists of revoked certificates have been read by then, or named as the fault.
         let verifier = Verifier::new(config, provider().signature_verification_algorithms, None)?;
-        if let Some(lists) = config.crl.as_deref().filter(|_| config.verify_peer) {
-            context.revoke_pem(&fs::read(lists).unwrap_or_default());
+        if let Some(lists) = config.crl.as_ref().filter(|_| config.verify_peer) {
+            context.revoke_pem(&fs::read(lists.path()).unwrap_or_default());
         }
         if config.resumes() {
             context.keep_sessions();
@@ -165,7 +164,6 @@ fn not_made(failure: &Failure) -> NetError {
 struct Loaded {
     sources: Vec<CaSource>,
     partial: bool,
-    stamps: Vec<Stamp>,
     at: Instant,
     store: Store,
 }
@@ -182,10 +180,9 @@ fn trust(context: &mut Context, config: &TlsConfig) -> Result<(), NetError> {
     let partial = !config.no_partial_chain && config.crl.is_none();
     // In a forked child the thread that held it may not exist: who does not get it works without.
     let mut stores = if kept { STORES.try_lock().ok() } else { None };
-    let stamps = anchors::stamps(&config.ca);
     if let Some(stores) = &mut stores {
         stores.retain(|s| s.sources != config.ca || config.ca_cache.is_none_or(|keep| s.at.elapsed() < keep));
-        let alike = |s: &&Loaded| s.sources == config.ca && s.partial == partial && s.stamps == stamps;
+        let alike = |s: &&Loaded| s.sources == config.ca && s.partial == partial;
         if let Some(known) = stores.iter().find(alike) {
             context.set_store(&known.store);
             return Ok(());
@@ -201,7 +198,7 @@ fn trust(context: &mut Context, config: &TlsConfig) -> Result<(), NetError> {
             stores.remove(0);
         }
         let (sources, at, store) = (config.ca.clone(), Instant::now(), context.store());
-        stores.push(Loaded { sources, partial, stamps, at, store });
+        stores.push(Loaded { sources, partial, at, store });
     }
     Ok(())
 }
@@ -212,19 +209,19 @@ fn read_anchors(context: &mut Context, sources: &[CaSource]) -> Result<(), NetEr
     let mut empty = true;
     for source in sources {
         let given = match source {
-            CaSource::File(path) => context
-                .trust_file(path)
-                .map_err(|_| bad(format!("error adding trust anchors from file: {}", path.display()))),
-            CaSource::Path(path) => context
-                .trust_folder(path)
-                .map_err(|_| bad(format!("error adding trust anchors from path: {}", path.display()))),
+            CaSource::File(path) => context.trust_file(path.path()).map_err(|_| {
+                bad(format!("error adding trust anchors from file: {}", path.given().display()))
+            }),
+            CaSource::Path(path) => context.trust_folder(path.path()).map_err(|_| {
+                bad(format!("error adding trust anchors from path: {}", path.given().display()))
+            }),
             CaSource::Blob(bytes) if context.trust_pem(bytes) == 0 => {
                 return Err(bad("error adding trust anchors from certificate blob: 77".into()));
             }
             CaSource::Blob(_) => Ok(()),
-            CaSource::System => {
-                if let Some(bundle) = anchors::system_bundle() {
-                    let _ = context.trust_file(&bundle); // what is not there trusts nobody
+            CaSource::System(bundle) => {
+                if let Some(bundle) = bundle {
+                    let _ = context.trust_file(bundle.path()); // what is not there trusts nobody
                 }
                 Ok(())
             }
@@ -289,7 +286,8 @@ fn is_pkcs11(id: &str) -> bool {
 /// What a module knows it by. Who gives bytes names nothing.
 fn id(source: &CertSource) -> Option<&str> {
     match source {
-        CertSource::File(path) => path.to_str(),
+        CertSource::Module(id) => Some(id),
+        CertSource::File(file) => file.given().to_str(),
         CertSource::Blob(_) => None,
     }
 }
@@ -313,7 +311,7 @@ fn asked<'a>(
 fn show_client(context: &mut Context, wanted: &ClientCert, module: Option<&Module>) -> Result<(), NetError> {
     let secret = wanted.password.as_deref().unwrap_or_default();
     let failed = |what: &str, e: Failure| {
-        let name = name(&wanted.cert);
+        let name = wanted.cert.shown();
         problem(format!("could not load {what} from {name}, OpenSSL error {e}, {CHECK}"))
     };
     let Some(kind) = Kind::of(&wanted.cert_type) else {
@@ -374,7 +372,7 @@ fn show_key(
     let bytes = read(source).unwrap_or_default();
     context.use_key(&bytes, encoding, secret).map_err(|_| {
         let kind = if encoding == Encoding::Der { "DER" } else { "PEM" };
-        let text = format!("unable to set private key file: '{}' type {kind}", name(source));
+        let text = format!("unable to set private key file: '{}' type {kind}", source.shown());
         NetError::new(NetErrorKind::BadFunctionArgument, text)
     })?;
     check_key(context)
@@ -384,17 +382,11 @@ fn check_key(context: &mut Context) -> Result<(), NetError> {
     context.check_key().map_err(|_| problem("Private key does not match the certificate public key".into()))
 }
 
-fn name(source: &CertSource) -> String {
-    match source {
-        CertSource::File(path) => path.display().to_string(),
-        CertSource::Blob(_) => "(memory blob)".into(),
-    }
-}
-
 fn read(source: &CertSource) -> Result<Vec<u8>, String> {
     match source {
-        CertSource::File(path) => fs::read(path).map_err(|e| e.to_string()),
+        CertSource::File(file) => fs::read(file.path()).map_err(|e| e.to_string()),
         CertSource::Blob(bytes) => Ok(bytes.to_vec()),
+        CertSource::Module(id) => Err(format!("'{id}' is in no file")),
     }
 }
 

@@ -1,9 +1,12 @@
 //! Public key pinning (CURLOPT_PINNEDPUBLICKEY): hashes of the key, or a file that holds it.
 
+use super::PinnedKey;
+use crate::NamedFile;
 use rustls::pki_types::SubjectPublicKeyInfoDer;
 use rustls::pki_types::pem::PemObject;
 use std::fs::File;
 use std::io::Read;
+use std::path::Path;
 
 use wire::base64;
 
@@ -11,17 +14,28 @@ const PREFIX: &str = "sha256//";
 /// A public key is never longer.
 const MAX_FILE: u64 = 1024 * 1024;
 
-/// Does the key (SubjectPublicKeyInfo in DER) match the pin?
-pub fn matches(pin: &str, spki: &[u8]) -> bool {
-    if !pin.starts_with(PREFIX) {
-        return read(pin).is_some_and(|bytes| matches_file(&bytes, spki));
+impl PinnedKey {
+    /// Reads the option's text: hashes, or the name of a file.
+    pub fn parse(text: &[u8], file: impl FnOnce(&[u8]) -> NamedFile) -> PinnedKey {
+        match std::str::from_utf8(text) {
+            Ok(hashes) if hashes.starts_with(PREFIX) => PinnedKey::Hashes(hashes.to_owned()),
+            _ => PinnedKey::File(file(text)),
+        }
     }
+}
+
+/// Checks whether the key (SubjectPublicKeyInfo in DER) matches the pin.
+pub fn matches(pin: &PinnedKey, spki: &[u8]) -> bool {
+    let pin = match pin {
+        PinnedKey::File(file) => return read(file.path()).is_some_and(|bytes| matches_file(&bytes, spki)),
+        PinnedKey::Hashes(hashes) => hashes,
+    };
     let hash = ring::digest::digest(&ring::digest::SHA256, spki);
     let ours = base64::encode(hash.as_ref());
     pin.split(';').filter_map(|p| p.strip_prefix(PREFIX)).any(|p| p == ours)
 }
 
-fn read(path: &str) -> Option<Vec<u8>> {
+fn read(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path).ok()?.take(MAX_FILE + 1).read_to_end(&mut bytes).ok()?;
     (bytes.len() as u64 <= MAX_FILE).then_some(bytes)
@@ -43,6 +57,10 @@ mod tests {
             "{PREFIX}{}",
             base64::encode(ring::digest::digest(&ring::digest::SHA256, &spki).as_ref())
         );
+        let matches = |text: &str, spki: &[u8]| {
+            let file = |name: &[u8]| NamedFile::from(std::str::from_utf8(name).unwrap());
+            matches(&PinnedKey::parse(text.as_bytes(), file), spki)
+        };
         assert!(matches(&pin, &spki));
         assert!(matches(&format!("sha256//AAAA;{pin}"), &spki));
         assert!(!matches("sha256//AAAA;", &spki));

@@ -24,7 +24,7 @@ const PKCS7: [u8; 8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 7];
 const BAG: [u8; 10] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 12, 10, 1];
 const X509_CERTIFICATE: [u8; 10] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 9, 22, 1];
 
-pub fn open(bytes: &[u8], password: &str) -> Result<Contents, Error> {
+pub fn open(bytes: &[u8], password: &[u8]) -> Result<Contents, Error> {
     let mut pfx = Reader::new(bytes).sequence().ok_or(Error::Malformed)?;
     pfx.small().filter(|v| *v == 3).ok_or(Error::Malformed)?;
     let safe = pfx.expect(der::SEQUENCE).and_then(data).ok_or(Error::Malformed)?;
@@ -56,7 +56,7 @@ fn data(info: &[u8]) -> Option<&[u8]> {
 }
 
 /// The same of type encryptedData.
-fn encrypted(info: &[u8], password: &str) -> Result<Vec<u8>, Error> {
+fn encrypted(info: &[u8], password: &[u8]) -> Result<Vec<u8>, Error> {
     let parts = || {
         let mut r = Reader::new(info);
         match r.expect(der::OID)?.strip_prefix(&PKCS7)? {
@@ -73,7 +73,7 @@ fn encrypted(info: &[u8], password: &str) -> Result<Vec<u8>, Error> {
     decrypt::by_algorithm(algorithm, data, password).ok_or(Error::Password)
 }
 
-fn read_bags(bags: &[u8], password: &str, out: &mut Contents) -> Result<(), Error> {
+fn read_bags(bags: &[u8], password: &[u8], out: &mut Contents) -> Result<(), Error> {
     let mut bags = Reader::new(bags).sequence().ok_or(Error::Malformed)?;
     while let Some(mut bag) = bags.sequence() {
         let kind = bag.expect(der::OID).and_then(|oid| oid.strip_prefix(&BAG)).ok_or(Error::Malformed)?;
@@ -101,7 +101,7 @@ fn certificate(bag: &[u8]) -> Option<Vec<u8>> {
     Reader::new(r.expect(der::context(0))?).expect(der::OCTET_STRING).map(<[u8]>::to_vec)
 }
 
-fn is_authentic(mac: &[u8], safe: &[u8], password: &str) -> Option<bool> {
+fn is_authentic(mac: &[u8], safe: &[u8], password: &[u8]) -> Option<bool> {
     let mut r = Reader::new(mac);
     let mut info = r.sequence()?;
     let (hash, mac_hash) = decrypt::mac_algorithm(info.sequence()?.expect(der::OID)?)?;

@@ -1,8 +1,8 @@
 //! Remembered TLS sessions, and the rustls configurations they belong to. A multi handle or a share handle holds one store.
 //!
 //! A session is found only under the configuration, host and port it was made with: what was verified under other rules,
-//! or with another client certificate, is never resumed. A configuration is known by the number of what was built from
-//! it, so that nothing large is hashed or compared here. What was offered by ALPN is no part of that: each handshake, a
+//! or with another client certificate, is never resumed; the stamps of its files are part of a configuration. It is known by
+//! the number of what was built from it, so that nothing large is hashed or compared here. What was offered by ALPN is no part of that: each handshake, a
 //! resumed one too, agrees on a protocol anew (RFC 7301 3.1).
 //!
 //! A handshake takes what it may use before it begins and puts back what it was given when it is over; an application's
@@ -152,13 +152,10 @@ impl SessionStore {
         lock(&self.written)
     }
 
-    /// The configuration built earlier, if it is still what would be built today.
+    /// Returns what was built for an equal configuration, the stamps of its files among it.
     pub(super) fn built(&self, config: &TlsConfig) -> Option<Arc<Built>> {
         let configs = lock(&self.configs);
-        let (_, built) = configs.iter().find(|(c, _)| **c == *config)?;
-        let built = built.clone();
-        drop(configs);
-        built.is_current(config).then_some(built)
+        configs.iter().find(|(c, _)| **c == *config).map(|(_, built)| built.clone())
     }
 
     pub(super) fn keep_built(&self, config: &Arc<TlsConfig>, built: &Arc<Built>) {

@@ -217,9 +217,9 @@ fn crls(config: &TlsConfig) -> Result<Vec<Crl>, NetError> {
     let Some(path) = &config.crl else {
         return Ok(Vec::new());
     };
-    let error =
-        || NetError::new(NetErrorKind::SslCrlBadfile, format!("error loading CRL file: {}", path.display()));
-    let bytes = fs::read(path).map_err(|_| error())?;
+    let name = path.given().display();
+    let error = || NetError::new(NetErrorKind::SslCrlBadfile, format!("error loading CRL file: {name}"));
+    let bytes = fs::read(path.path()).map_err(|_| error())?;
     let lists: Option<Vec<Crl>> = rustls::pki_types::CertificateRevocationListDer::pem_slice_iter(&bytes)
         .map(|der| Crl::parse(&der.ok()?))
         .collect();
@@ -229,8 +229,9 @@ fn crls(config: &TlsConfig) -> Result<Vec<Crl>, NetError> {
 /// CURLOPT_ISSUERCERT: the server's certificate names this one as its issuer, and it may issue.
 fn check_issuer(source: &CertSource, cert: &Certificate<'_>) -> Result<(), NetError> {
     let (bytes, name) = match source {
-        CertSource::File(path) => (fs::read(path).ok(), path.display().to_string()),
+        CertSource::File(file) => (fs::read(file.path()).ok(), source.shown()),
         CertSource::Blob(bytes) => (Some(bytes.to_vec()), "(null)".to_string()),
+        CertSource::Module(_) => (None, source.shown()),
     };
     let error = |what| NetError::new(NetErrorKind::SslIssuerError, format!("SSL: {what} ({name})"));
     let bytes = bytes.ok_or_else(|| error("Unable to open issuer cert"))?;

@@ -5,12 +5,13 @@
 //! name under it. The name tells host, port and every rule by which the server was judged, so that a session is resumed only by who
 //! would have judged alike. Name, proof and form of a session are those of curl 8.22.
 
-use super::{Backend, CaSource, CertSource, TlsConfig, TlsVersion, anchors};
+use super::{Backend, CaSource, CertSource, PinnedKey, TlsConfig, TlsVersion};
+use crate::NamedFile;
+use crate::named_file::FileStamp;
 use ring::rand::{SecureRandom, SystemRandom};
 use ring::{digest, hmac};
 use runtime::seconds_since_1970;
 use std::fmt::Write;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Servers remembered: who asks for OpenSSL speaks to few.
@@ -335,7 +336,8 @@ fn name(config: &TlsConfig, host: &str, port: u16) -> Option<String> {
                 CaSource::File(file) => add_path(&mut out, "CA", file)?,
                 CaSource::Path(folder) => add_path(&mut out, "CApath", folder)?,
                 CaSource::Blob(bytes) => add_digest(&mut out, "CAInfoBlob", bytes),
-                CaSource::System => add_path(&mut out, "CA", &anchors::system_bundle().unwrap_or_default())?,
+                CaSource::System(Some(bundle)) => add_path(&mut out, "CA", bundle)?,
+                CaSource::System(None) => return None,
             }
         }
         if let Some(list) = &config.crl {
@@ -344,22 +346,34 @@ fn name(config: &TlsConfig, host: &str, port: u16) -> Option<String> {
         match &config.issuer {
             Some(CertSource::File(file)) => add_path(&mut out, "Issuer", file)?,
             Some(CertSource::Blob(bytes)) => add_digest(&mut out, "IssuerBlob", bytes),
+            Some(CertSource::Module(_)) => return None,
             None => {}
         }
     }
-    if let Some(pinned) = &config.pinned_key {
-        let _ = write!(out, ":Pinned-{pinned}");
+    match &config.pinned_key {
+        Some(PinnedKey::Hashes(hashes)) => {
+            let _ = write!(out, ":Pinned-{hashes}");
+        }
+        Some(PinnedKey::File(file)) => {
+            let _ = write!(out, ":Pinned-{}", whole(file)?);
+        }
+        None => {}
     }
     let library = openssl::version()?.split(' ').take(2).collect::<Vec<_>>().join("/");
     let _ = write!(out, ":IMPL-{library}:G");
     Some(out)
 }
 
-/// A file by its whole name, so that a process in another folder means the same.
-fn add_path(out: &mut String, what: &str, path: &Path) -> Option<()> {
-    let whole = if path.is_absolute() { path.to_owned() } else { path.canonicalize().ok()? };
-    let _ = write!(out, ":{what}-{}", whole.to_str()?);
+/// Adds a file by its absolute path, so that a process in another folder means the same file.
+fn add_path(out: &mut String, what: &str, file: &NamedFile) -> Option<()> {
+    let _ = write!(out, ":{what}-{}", whole(file)?);
     Some(())
+}
+
+/// Returns the absolute path of a file that is there.
+fn whole(file: &NamedFile) -> Option<&str> {
+    let is_there = !matches!(file.stamp(), FileStamp::Missing | FileStamp::Unknown(_));
+    file.path().to_str().filter(|_| is_there || file.given().is_absolute())
 }
 
 fn add_digest(out: &mut String, what: &str, bytes: &[u8]) {

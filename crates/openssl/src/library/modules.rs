@@ -242,7 +242,7 @@ impl Module {
     }
 
     /// The certificate of that name: an engine's own, or a URI.
-    fn certificate(&self, all: &Functions, id: &str, secret: &str) -> Result<Handle, Failure> {
+    fn certificate(&self, all: &Functions, id: &str, secret: &[u8]) -> Result<Handle, Failure> {
         match &self.kind {
             Kind::Engine { f, engine } => {
                 let id = c_text(id.as_bytes());
@@ -272,7 +272,7 @@ impl Module {
     }
 
     /// The private key of that name.
-    fn key(&self, all: &Functions, id: &str, secret: &str) -> Result<Handle, Failure> {
+    fn key(&self, all: &Functions, id: &str, secret: &[u8]) -> Result<Handle, Failure> {
         match &self.kind {
             Kind::Engine { f, engine } => {
                 let asked = provider_functions().map_err(Failure::not_loaded)?;
@@ -318,7 +318,7 @@ impl Library {
         &self,
         all: &Functions,
         uri: &str,
-        secret: &str,
+        secret: &[u8],
         kind: c_int,
         get: unsafe extern "C" fn(Handle) -> Handle,
     ) -> Result<Handle, Failure> {
@@ -369,13 +369,13 @@ impl Drop for Library {
 
 /// `f` is told how a PIN is asked for: who gave one is not asked, and otherwise the terminal is, where there is one. Standard
 /// input is the program's.
-fn asking<T>(f: &Providers, secret: &str, ask: impl FnOnce(Handle, *mut c_void) -> T) -> T {
+fn asking<T>(f: &Providers, secret: &[u8], ask: impl FnOnce(Handle, *mut c_void) -> T) -> T {
     let terminal = || OpenOptions::new().read(true).write(true).open("/dev/tty").is_ok();
     if secret.is_empty() && terminal() {
         // SAFETY: a constant of the library's.
         return ask(unsafe { (f.on_terminal)() }, null_mut());
     }
-    let mut secret = (!secret.is_empty()).then(|| c_text(secret.as_bytes()));
+    let mut secret = (!secret.is_empty()).then(|| c_text(secret));
     // SAFETY: the method and what it finds its answer in live until `ask` has returned, which keeps neither.
     unsafe {
         let method = (f.new_asking)(c"PIN".as_ptr());
@@ -404,7 +404,7 @@ unsafe extern "C" fn answer(asked: Handle, question: Handle) -> c_int {
 
 impl Context {
     /// The client's certificate, which a module has.
-    pub fn use_certificate_of(&mut self, module: &Module, id: &str, secret: &str) -> Result<(), Failure> {
+    pub fn use_certificate_of(&mut self, module: &Module, id: &str, secret: &[u8]) -> Result<(), Failure> {
         let cert = module.certificate(self.f, id, secret)?;
         if cert.is_null() {
             return Err(Failure { code: 0, text: "no certificate was given".to_owned() });
@@ -419,7 +419,7 @@ impl Context {
     }
 
     /// The key of the client's certificate, which a module has and does not give away.
-    pub fn use_key_of(&mut self, module: &Module, id: &str, secret: &str) -> Result<(), Failure> {
+    pub fn use_key_of(&mut self, module: &Module, id: &str, secret: &[u8]) -> Result<(), Failure> {
         let key = module.key(self.f, id, secret)?;
         self.own_key(key)
     }

@@ -2,7 +2,7 @@
 
 use std::hint::cold_path;
 
-use net::identity::Credentials;
+use net::identity::{ConnectionAuth, Login as Bindable, RequestLogin, ServerLogin, UserPassword};
 
 use super::auth::asking;
 use crate::error::Result;
@@ -29,47 +29,38 @@ pub fn binding_of(t: &mut Transfer, forwarding: Option<&Proxy>) -> Result<Bound>
     cold_path();
     let known = |binding| if let Binding::User(scheme) = binding { Some(scheme) } else { None };
     let guess = |binding| if let Binding::Perhaps(scheme) = binding { Some(scheme) } else { None };
-    let sure = [login_by(t, known(server))?, proxy_login(forwarding, known(proxy))];
-    let perhaps = [login_by(t, guess(server))?, proxy_login(forwarding, guess(proxy))];
-    let perhaps = match perhaps {
-        [None, None] => None,
+    let sure = (login_by(t, known(server))?, proxy_login(forwarding, known(proxy)));
+    let perhaps = match (login_by(t, guess(server))?, proxy_login(forwarding, guess(proxy))) {
+        (None, None) => None,
         // A proxy that wants to know who we are comes first; whether the server does too is seen later.
-        [server, proxy] => match proxy.or_else(|| sure[1].clone()) {
-            Some(proxy) => both(sure[0].clone(), Some(proxy)),
-            None => server,
+        (server, proxy) => match proxy.or_else(|| sure.1.clone()) {
+            Some(proxy) => both(sure.0.clone(), Some(proxy)),
+            None => both(server, None),
         },
     };
-    let [server, proxy] = sure;
-    Ok(Bound { to: both(server, proxy).map(Box::new), perhaps: perhaps.map(Box::new) })
+    Ok(Bound { to: both(sure.0, sure.1).map(Box::new), perhaps: perhaps.map(Box::new) })
 }
 
-fn login_by(t: &mut Transfer, scheme: Option<Scheme>) -> Result<Option<Credentials>> {
-    let (name, circumstances) = match scheme {
-        Some(Scheme::Ntlm) => (&b"NTLM"[..], String::new()),
-        Some(Scheme::Negotiate) => (negotiate::NAME, negotiate::circumstances(t, Role::Server)),
+fn login_by(t: &mut Transfer, scheme: Option<Scheme>) -> Result<Option<ServerLogin>> {
+    let method = match scheme {
+        Some(Scheme::Ntlm) => ConnectionAuth::Ntlm,
+        Some(Scheme::Negotiate) => ConnectionAuth::Negotiate(negotiate::ticket_terms(t, Role::Server)),
         _ => return Ok(None),
     };
     let peer = t.peer();
     let Some(Login { user, password }) = asking(t)?.and_then(|login| login.for_peer(&peer).cloned()) else {
         return Ok(None);
     };
-    // Through a proxy that forwards, one connection leads to many servers: it is one server's from here on.
-    let extra = format!("{peer:?}\n{circumstances}").into_bytes();
-    Ok(Some(Credentials { user, password, options: name.to_vec(), extra }))
+    let (scheme, origin) = (t.scheme(), peer.origin().clone());
+    Ok(Some(ServerLogin { scheme, origin, user: UserPassword::new(user, password), method }))
 }
 
-fn proxy_login(proxy: Option<&Proxy>, scheme: Option<Scheme>) -> Option<Credentials> {
+fn proxy_login(proxy: Option<&Proxy>, scheme: Option<Scheme>) -> Option<UserPassword> {
     let proxy = proxy.filter(|_| scheme == Some(Scheme::Ntlm))?;
-    let (user, password) = (proxy.user.clone()?, proxy.password.clone().unwrap_or_default());
-    Some(Credentials { user, password, options: b"NTLM of the proxy".to_vec(), ..Credentials::default() })
+    Some(UserPassword::new(proxy.user.clone()?, proxy.password.clone().unwrap_or_default()))
 }
 
-fn both(server: Option<Credentials>, proxy: Option<Credentials>) -> Option<Credentials> {
-    match (server, proxy) {
-        (Some(server), Some(proxy)) => {
-            let extra = [server.extra, proxy.user, proxy.password].join(&b'\n');
-            Some(Credentials { extra, ..server })
-        }
-        (server, proxy) => server.or(proxy),
-    }
+fn both(server: Option<ServerLogin>, proxy: Option<UserPassword>) -> Option<Bindable> {
+    let login = RequestLogin { server, proxy };
+    (login != RequestLogin::default()).then(|| Bindable::Requests(Box::new(login)))
 }

@@ -3,6 +3,7 @@
 use std::hint::cold_path;
 use std::rc::Rc;
 
+use net::identity::Login;
 use net::{Lease, Memory};
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, Scheme};
@@ -94,10 +95,12 @@ fn take_steps(link: &mut Link) -> Option<Box<ConnectionSteps>> {
 /// Binds a connection to the user's login once NTLM or Negotiate has begun on it.
 pub fn bind(t: &mut Transfer, link: &mut Link) -> Result<()> {
     let begun = t.http.auth.steps.as_ref().is_some_and(|steps| steps.begun());
-    if begun && link.lease.about().identity.credentials.is_none() {
+    if begun && link.lease.about().identity.login.is_none() {
         cold_path();
-        let credentials = connection_auth::binding_of(t, link.forwarder())?.to.unwrap_or_default();
-        let identity = belonging(&link.lease.about().identity, *credentials);
+        let login = connection_auth::binding_of(t, link.forwarder())?.to;
+        // Where nobody can be named, the connection is nobody's.
+        let login = login.map_or_else(|| Login::Requests(Box::default()), |login| *login);
+        let identity = belonging(&link.lease.about().identity, login);
         if let Some(whole) = link.lease.whole() {
             whole.bind(identity);
         }

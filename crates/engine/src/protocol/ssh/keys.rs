@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ssh::keys::{KeyError, PrivateKey};
 use tables::EasyOption as O;
@@ -10,13 +10,10 @@ use zeroize::Zeroizing;
 
 use crate::transfer::Transfer;
 use crate::transfer::plan::path;
+use crate::transfer::usual_keys::usual_key_files;
 
 /// No key is longer.
 const MAX_FILE: u64 = 1 << 20;
-/// Where keys are looked for in a user's .ssh (CURLOPT_SSH_PRIVATE_KEYFILE(3) names the first), and what was never a good
-/// idea is left away.
-const USUAL: [&str; 3] = ["id_rsa", "id_ed25519", "id_ecdsa"];
-
 /// The key that the application names.
 pub fn named(t: &Transfer) -> Option<PrivateKey> {
     let name = t.text(O::SshPrivateKeyfile).filter(|name| !name.is_empty())?;
@@ -29,20 +26,11 @@ pub fn usual(t: &Transfer) -> Vec<PrivateKey> {
     if t.text(O::SshPrivateKeyfile).is_some_and(|name| !name.is_empty()) {
         return Vec::new();
     }
-    let there = places().into_iter().filter(|file| file.is_file());
-    there.filter_map(|file| load(t, &file, None, &passphrase(t))).collect()
+    usual_key_files().iter().filter_map(|file| load(t, file, None, &passphrase(t))).collect()
 }
 
 fn passphrase(t: &Transfer) -> Zeroizing<Vec<u8>> {
     t.text(O::Keypasswd).map(|text| Zeroizing::new(text.to_vec())).unwrap_or_default()
-}
-
-fn places() -> Vec<PathBuf> {
-    let folder = match std::env::var_os("HOME").filter(|home| !home.is_empty()) {
-        Some(home) => PathBuf::from(home).join(".ssh"),
-        None => PathBuf::new(),
-    };
-    USUAL.iter().map(|name| folder.join(name)).collect()
 }
 
 fn load(t: &Transfer, file: &Path, public: Option<&Path>, passphrase: &[u8]) -> Option<PrivateKey> {
@@ -89,8 +77,7 @@ fn parse(bytes: &[u8], passphrase: &[u8]) -> Result<PrivateKey, KeyError> {
     if let Some(own) = sections.into_iter().find(|section| section.label == "OPENSSH PRIVATE KEY") {
         return PrivateKey::from_openssh(&own.body, passphrase);
     }
-    let passphrase = Zeroizing::new(String::from_utf8_lossy(passphrase).into_owned());
-    let der = net::tls::keys::private_key(bytes, &passphrase).map(Zeroizing::new);
+    let der = net::tls::keys::private_key(bytes, passphrase).map(Zeroizing::new);
     let der = der.ok_or(KeyError::Passphrase)?;
     PrivateKey::from_der(der.secret_der())
 }

@@ -256,10 +256,15 @@ fn resumption_needs_no_trust_anchors() {
     let authority = Authority::new();
     let dir = TempDir::new("tls").unwrap();
     let file = dir.write("ca.pem", authority.ca_pem()).unwrap();
-    for config in
-        both(TlsConfig { ca: vec![CaSource::File(file.clone())], ca_cache: None, ..TlsConfig::default() })
-    {
+    for config in both(TlsConfig {
+        ca: vec![CaSource::File(file.clone().into())],
+        ca_cache: None,
+        ..TlsConfig::default()
+    }) {
         dir.write("ca.pem", authority.ca_pem()).unwrap();
+        // The file as it is now.
+        let ca = vec![CaSource::File(file.clone().into())];
+        let config = Arc::new(TlsConfig { ca, ..(*config).clone() });
         let store = SessionStore::new();
         let (port, server) = serve(authority.good().server_config().unwrap(), 2, |s| answer(s, b"x"));
         assert!(!exchange(port, "localhost", &config, &store).unwrap().0.resumed);
@@ -330,7 +335,7 @@ fn revoked_certificates() {
         let file = dir.write("crl.pem", list.signed_by(&issuer).unwrap().pem().unwrap()).unwrap();
         let config = TlsConfig {
             ca: vec![CaSource::Blob(ca.as_bytes().into())],
-            crl: Some(file),
+            crl: Some(file.into()),
             ..TlsConfig::default()
         };
         for config in by_either(config) {
@@ -504,7 +509,7 @@ fn version_1_certificates_with_rsa_keys() {
     let (_server, port) = OpensslServer::start(&dir, &leaf, &["-rev"]);
     for (ca, result) in [("ca.pem", Ok("localhost")), ("other.pem", Err(7)), ("leaf.pem", Ok("localhost"))] {
         for config in
-            both(TlsConfig { ca: vec![CaSource::File(dir.path().join(ca))], ..TlsConfig::default() })
+            both(TlsConfig { ca: vec![CaSource::File(dir.path().join(ca).into())], ..TlsConfig::default() })
         {
             let got = run(move |reactor| {
                 Box::pin(async move {
@@ -555,7 +560,7 @@ fn stapled_ocsp_answers_are_checked() {
         }
         let args: &[&str] = if index.is_some() { &["-rev", "-status_file", "answer.der"] } else { &["-rev"] };
         let (_server, port) = OpensslServer::start(&dir, &leaf, args);
-        let ca = vec![CaSource::File(dir.path().join("ca.pem"))];
+        let ca = vec![CaSource::File(dir.path().join("ca.pem").into())];
         for config in by_either(TlsConfig { ca, verify_status: true, ..TlsConfig::default() }) {
             let got = run(move |reactor| {
                 Box::pin(async move {
@@ -574,7 +579,7 @@ fn stapled_ocsp_answers_are_checked() {
     let key = PrivateKeyDer::from_pem_slice(leaf.key_pem.as_bytes()).unwrap();
     let stapling = rustls::ServerConfig::builder().with_no_client_auth();
     let stapling = Arc::new(stapling.with_single_cert_with_ocsp(chain, key, stapled).unwrap());
-    let ca = vec![CaSource::File(dir.path().join("ca.pem"))];
+    let ca = vec![CaSource::File(dir.path().join("ca.pem").into())];
     for verify_status in [false, true] {
         for config in by_either(TlsConfig { ca: ca.clone(), verify_status, ..TlsConfig::default() }) {
             let (port, server) = serve(stapling.clone(), 2, |s| answer(s, b"x"));

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::*;
 use crate::filter::{SocketFilter, openssl};
 use crate::tls::openssl::Prepared;
-use crate::tls::{Backend, CaSource, TlsConfig, TlsVersion};
+use crate::tls::{Backend, CaSource, PinnedKey, TlsConfig, TlsVersion};
 use crate::{NetError, NetErrorKind};
 use runtime::{Clock, Runtime};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -246,7 +246,7 @@ fn bad_certificates_are_refused_in_curls_words() {
     let e = refuse(&authority.good(), "localhost", missing);
     assert_eq!((e.kind, e.verify_result), (NetErrorKind::SslCacertBadfile, 1));
     assert!(e.message.contains("/nonexistent/ca.pem"));
-    let pinned = TlsConfig { pinned_key: Some("sha256//AAAA".into()), ..trusting() };
+    let pinned = TlsConfig { pinned_key: Some(PinnedKey::Hashes("sha256//AAAA".into())), ..trusting() };
     assert_eq!(refuse(&authority.good(), "localhost", pinned).kind, NetErrorKind::SslPinnedPubkeyNotMatch);
 }
 

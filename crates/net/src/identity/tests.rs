@@ -1,0 +1,456 @@
+//! The terms of a connection: every field tells identities apart, and the encoding is injective over generated values.
+
+use super::*;
+use crate::filter::open::{KeepAlive, LocalBinding};
+use crate::tls::{CaSource, CertSource, ClientCert, Ech, PinnedKey, TlsVersion};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Every field, changed; a new field must be added here, or the test does not compile.
+fn variants() -> Vec<Identity> {
+    let base = Identity::default;
+    let Identity {
+        protocol: _,
+        connect_only: _,
+        origin: _,
+        transport: _,
+        tls: _,
+        proxies: _,
+        connect_to: _,
+        ip_version: _,
+        pins: _,
+        zone: _,
+        resolver: _,
+        socket: _,
+        unix: _,
+        haproxy: _,
+        login: _,
+        by_ticket: _,
+        owner: _,
+    } = base();
+    let unverified = TlsConfig { verify_peer: false, ..TlsConfig::default() };
+    let path = UnixSocket::Path("/a".into());
+    let proxy = |password: &str| ProxyIdentity {
+        kind: ProxyKind::Http,
+        origin: Origin::new("p", 1),
+        unix: None,
+        tls: None,
+        tunnel: Some(TunnelTerms {
+            to: Origin::new("a", 1),
+            user: Some(UserPassword::new("", password)),
+            method: TunnelMethod::Socks4,
+        }),
+    };
+    let named = |user: &str| {
+        let user = Some(UserPassword::new(user, ""));
+        Some(Login::Session(Box::new(SessionLogin { user, ..SessionLogin::default() })))
+    };
+    let resolver = ResolverTerms { servers: Some(b"1".to_vec()), ..ResolverTerms::default() };
+    vec![
+        Identity { protocol: Protocol::Http(HttpStart::PriorKnowledge), ..base() },
+        Identity { protocol: Protocol::Ftp(FtpTerms::default()), ..base() },
+        Identity { protocol: Protocol::Imap(StartTls(1)), ..base() },
+        Identity { protocol: Protocol::Imap(StartTls(2)), ..base() },
+        Identity { protocol: Protocol::Pop3(StartTls(2)), ..base() },
+        Identity { connect_only: Some(1), ..base() },
+        Identity { origin: Origin::new("a", 1), ..base() },
+        Identity { origin: Origin::new("a", 2), ..base() },
+        Identity { transport: Transport::Udp, ..base() },
+        Identity { tls: Some(Arc::default()), ..base() },
+        Identity { tls: Some(Arc::new(unverified)), ..base() },
+        Identity { proxies: vec![proxy("a")], ..base() },
+        Identity { proxies: vec![ProxyIdentity { tls: Some(Arc::default()), ..proxy("a") }], ..base() },
+        Identity { proxies: vec![proxy("b")], ..base() },
+        Identity { proxies: vec![proxy("a"), proxy("a")], ..base() },
+        Identity { proxies: vec![ProxyIdentity { unix: Some(path.clone()), ..proxy("a") }], ..base() },
+        Identity { proxies: vec![ProxyIdentity { kind: ProxyKind::Https, ..proxy("a") }], ..base() },
+        Identity { connect_to: Some(Origin::new("a", 1)), ..base() },
+        Identity { ip_version: IpVersion::V6, ..base() },
+        Identity { pins: vec![b"h:1:127.0.0.1".to_vec()], ..base() },
+        Identity { zone: Zone::Name(b"1".to_vec()), ..base() },
+        Identity { zone: Zone::Scope(1), ..base() },
+        Identity { resolver, ..base() },
+        Identity { socket: SocketOptions { nodelay: false, ..SocketOptions::default() }, ..base() },
+        Identity { unix: Some(path), ..base() },
+        Identity { unix: Some(UnixSocket::Abstract(b"/a".to_vec())), ..base() },
+        Identity { haproxy: Some(HaproxyAddress::Own), ..base() },
+        Identity { haproxy: Some(HaproxyAddress::Client("1.1.1.1".into())), ..base() },
+        Identity { login: Some(Login::Session(Box::default())), ..base() },
+        Identity { login: Some(Login::Requests(Box::default())), ..base() },
+        Identity { login: named("u"), ..base() },
+        Identity { login: named(""), ..base() },
+        Identity { by_ticket: true, ..base() },
+        Identity { owner: Some(Owner::Handle(1)), ..base() },
+        Identity { owner: Some(Owner::Handle(2)), ..base() },
+        Identity { owner: Some(Owner::Kin([1, 2])), ..base() },
+        Identity { owner: Some(Owner::Kin([1, 3])), ..base() },
+        base(),
+    ]
+}
+
+#[test]
+fn differing_in_anything_is_being_different() {
+    let all = variants();
+    for (i, a) in all.iter().enumerate() {
+        for (j, b) in all.iter().enumerate() {
+            assert_eq!(a == b, i == j, "{a:?} and {b:?}");
+            assert_eq!(a.canonical_bytes() == b.canonical_bytes(), i == j, "{a:?} and {b:?}");
+        }
+    }
+}
+
+#[test]
+fn keys_are_compared_by_value() {
+    for (i, a) in variants().into_iter().enumerate() {
+        for (j, b) in variants().into_iter().enumerate() {
+            assert_eq!(Key::from(a.clone()) == Key::from(b), i == j);
+        }
+    }
+}
+
+#[test]
+fn hosts_have_one_form() {
+    assert_eq!(Origin::new("Example.COM.", 80), Origin::new("example.com", 80));
+    assert_eq!(Origin::new("[::1]", 80).to_string(), "[::1]:80");
+}
+
+#[test]
+fn secrets_stay_out_of_debug_output() {
+    let secret = UserPassword::new("u", "hunter2");
+    let bytes = Vec::from("hunter2");
+    let blob = CertSource::Blob(bytes.into());
+    assert!(!format!("{secret:?} {blob:?}").contains("hunter2"));
+}
+
+/// Values out of a seed. Few of each sort, so that equal ones come up too, and texts that look like the ends, lengths and marks
+/// of others.
+struct Seed(u64);
+
+const TEXTS: [&str; 8] = ["", "a", "b", "ab", "a\0", "\0", "\0\0\0\0\0\0\0\u{1}a", "\n"];
+
+impl Seed {
+    fn below(&mut self, end: u64) -> u64 {
+        // xorshift64*
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % end
+    }
+
+    fn flag(&mut self) -> bool {
+        self.below(2) == 1
+    }
+
+    fn option<T>(&mut self, make: impl FnOnce(&mut Seed) -> T) -> Option<T> {
+        self.flag().then(|| make(self))
+    }
+
+    fn list<T>(&mut self, make: impl Fn(&mut Seed) -> T) -> Vec<T> {
+        (0..self.below(3)).map(|_| make(self)).collect()
+    }
+
+    fn one<T: Clone>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len() as u64) as usize].clone()
+    }
+
+    fn text(&mut self) -> String {
+        self.one(&TEXTS).to_owned()
+    }
+
+    fn bytes(&mut self) -> Vec<u8> {
+        self.text().into_bytes()
+    }
+
+    fn secret(&mut self) -> SecretBytes {
+        self.bytes().into()
+    }
+
+    fn number(&mut self) -> i64 {
+        self.below(3) as i64
+    }
+
+    fn file(&mut self) -> NamedFile {
+        NamedFile::new(PathBuf::from(["/a", "/b", "/", "/dev/null"][self.below(4) as usize]))
+    }
+
+    fn origin(&mut self) -> Origin {
+        Origin { host: self.text().into(), port: self.below(3) as u16 }
+    }
+
+    fn user(&mut self) -> UserPassword {
+        UserPassword { user: self.secret(), password: self.secret() }
+    }
+
+    fn unix(&mut self) -> UnixSocket {
+        if self.flag() { UnixSocket::Path(self.file()) } else { UnixSocket::Abstract(self.bytes()) }
+    }
+
+    fn ticket(&mut self) -> TicketTerms {
+        TicketTerms { service: self.text(), delegation: self.number(), cache: self.option(Seed::bytes) }
+    }
+
+    fn cert(&mut self) -> CertSource {
+        match self.below(3) {
+            0 => CertSource::File(self.file()),
+            1 => CertSource::Blob(self.secret()),
+            _ => CertSource::Module(self.text()),
+        }
+    }
+
+    fn tls(&mut self) -> TlsConfig {
+        let versions = [TlsVersion::Tls10, TlsVersion::Tls11, TlsVersion::Tls12, TlsVersion::Tls13];
+        TlsConfig {
+            backend: match self.flag() {
+                true => Backend::Rustls,
+                false => Backend::OpenSsl { hook: self.option(|s| [s.below(2) as usize, 1]), module: None },
+            },
+            min_version: self.one(&versions),
+            max_version: self.one(&versions),
+            verify_peer: self.flag(),
+            verify_host: self.flag(),
+            verify_status: self.flag(),
+            ca: self.list(|s| match s.below(4) {
+                0 => CaSource::File(s.file()),
+                1 => CaSource::Path(s.file()),
+                2 => CaSource::Blob(s.bytes().into()),
+                _ => CaSource::System(s.option(Seed::file)),
+            }),
+            ca_cache: self.option(|s| Duration::from_secs(s.below(2))),
+            no_partial_chain: self.flag(),
+            crl: self.option(Seed::file),
+            issuer: self.option(Seed::cert),
+            client: self.option(|s| ClientCert {
+                cert: s.cert(),
+                cert_type: s.text(),
+                key: s.option(Seed::cert),
+                key_type: s.text(),
+                password: s.option(Seed::secret),
+            }),
+            pinned_key: self.option(|s| match s.flag() {
+                true => PinnedKey::Hashes(s.text()),
+                false => PinnedKey::File(s.file()),
+            }),
+            alpn: self.list(Seed::text),
+            ech: self.option(|s| match s.below(3) {
+                0 => Ech::Grease,
+                1 => Ech::Offer { list: s.bytes().into(), outer_name: s.option(|s| s.text().into()) },
+                _ => Ech::Published { required: s.flag(), outer_name: s.option(|s| s.text().into()) },
+            }),
+            cipher_list: self.option(Seed::text),
+            tls13_ciphers: self.option(Seed::text),
+            curves: self.option(Seed::text),
+            sigalgs: self.option(Seed::text),
+            session_cache: self.flag(),
+            certinfo: self.flag(),
+            key_log: self.option(|s| s.text().into()),
+        }
+    }
+
+    fn protocol(&mut self) -> Protocol {
+        let start_tls = StartTls(self.number());
+        match self.below(10) {
+            0 => Protocol::Http(self.one(&[
+                HttpStart::Negotiated,
+                HttpStart::PriorKnowledge,
+                HttpStart::Upgrade,
+            ])),
+            1 => Protocol::WebSocket,
+            2 => Protocol::Rtsp,
+            3 => Protocol::Ftp(FtpTerms {
+                start_tls,
+                clear_command_channel: self.number(),
+                tls_command: self.number(),
+            }),
+            4 => Protocol::Ssh(Box::new(SshTerms {
+                private_key: self.option(Seed::file),
+                public_key: self.option(Seed::file),
+                usual_keys: self.list(Seed::file),
+                passphrase: self.option(Seed::secret),
+                agent: self.option(Seed::file),
+                known_hosts: self.option(Seed::file),
+                host_md5: self.option(Seed::bytes),
+                host_sha256: self.option(Seed::bytes),
+                methods: self.number(),
+                compression: self.flag(),
+                judge: self.option(|s| match s.flag() {
+                    true => HostKeyJudge::Handle(s.below(2)),
+                    false => HostKeyJudge::Functions([s.below(2) as usize, 1, 2, s.below(2) as usize]),
+                }),
+            })),
+            5 => Protocol::Imap(start_tls),
+            6 => Protocol::Pop3(start_tls),
+            7 => Protocol::Smtp(start_tls),
+            8 => Protocol::Ldap(start_tls),
+            _ => Protocol::Other(self.one(&[Family::Dict, Family::Gopher, Family::Mqtt])),
+        }
+    }
+
+    fn proxy(&mut self) -> ProxyIdentity {
+        ProxyIdentity {
+            kind: self.one(&[ProxyKind::Http, ProxyKind::Https3, ProxyKind::Socks4, ProxyKind::Socks5h]),
+            origin: self.origin(),
+            unix: self.option(Seed::unix),
+            tls: self.option(|s| s.tls().into()),
+            tunnel: self.option(|s| TunnelTerms {
+                to: s.origin(),
+                user: s.option(Seed::user),
+                method: match s.below(3) {
+                    0 => TunnelMethod::Connect {
+                        auth: s.number(),
+                        lines: s.list(Seed::secret),
+                        ticket: s.option(Seed::ticket),
+                    },
+                    1 => TunnelMethod::Socks4,
+                    _ => TunnelMethod::Socks5 { auth: s.number(), nec: s.flag(), ticket: s.ticket() },
+                },
+            }),
+        }
+    }
+
+    fn login(&mut self) -> Login {
+        match self.flag() {
+            true => Login::Session(Box::new(SessionLogin {
+                user: self.option(Seed::user),
+                options: self.option(Seed::bytes),
+                account: self.option(Seed::secret),
+                alternative: self.option(Seed::secret),
+                bearer: self.option(Seed::secret),
+                authorization_id: self.option(Seed::secret),
+                service: self.option(Seed::bytes),
+            })),
+            false => Login::Requests(Box::new(RequestLogin {
+                server: self.option(|s| ServerLogin {
+                    scheme: s.one(&[Scheme::Http, Scheme::Https]),
+                    origin: s.origin(),
+                    user: s.user(),
+                    method: match s.flag() {
+                        true => ConnectionAuth::Ntlm,
+                        false => ConnectionAuth::Negotiate(s.ticket()),
+                    },
+                }),
+                proxy: self.option(Seed::user),
+            })),
+        }
+    }
+
+    /// One field drawn anew, so that most pairs differ in little.
+    fn change(&mut self, mut identity: Identity) -> Identity {
+        match self.below(17) {
+            0 => identity.protocol = self.protocol(),
+            1 => identity.connect_only = self.option(Seed::number),
+            2 => identity.origin = self.origin(),
+            3 => identity.transport = self.one(&[Transport::Tcp, Transport::Udp]),
+            4 => identity.tls = self.option(|s| s.tls().into()),
+            5 => identity.proxies = self.list(Seed::proxy),
+            6 => identity.connect_to = self.option(Seed::origin),
+            7 => identity.ip_version = self.one(&[IpVersion::Any, IpVersion::V4, IpVersion::V6]),
+            8 => identity.pins = self.list(Seed::bytes),
+            9 => {
+                identity.zone = match self.below(3) {
+                    0 => Zone::None,
+                    1 => Zone::Name(self.bytes()),
+                    _ => Zone::Scope(self.number()),
+                }
+            }
+            10 => {
+                identity.resolver = ResolverTerms {
+                    servers: self.option(Seed::bytes),
+                    interface: self.option(Seed::bytes),
+                    local_ip4: self.option(Seed::bytes),
+                    local_ip6: self.option(Seed::bytes),
+                    over_https: self.option(|s| DohTerms { url: s.bytes(), tls: s.tls().into() }),
+                }
+            }
+            11 => {
+                let second = |s: &mut Seed| Duration::from_secs(s.below(2));
+                identity.socket = SocketOptions {
+                    nodelay: self.flag(),
+                    keepalive: self.option(|s| KeepAlive {
+                        idle: second(s),
+                        interval: second(s),
+                        count: s.below(2) as u32,
+                    }),
+                    local: LocalBinding {
+                        device: self.option(Seed::text),
+                        interface: self.option(Seed::text),
+                        host: self.option(Seed::text),
+                        port: self.below(2) as u16,
+                        port_range: self.below(2) as u16,
+                    },
+                    fast_open: self.flag(),
+                    send_buffer: self.option(|s| s.below(2) as usize),
+                }
+            }
+            12 => identity.unix = self.option(Seed::unix),
+            13 => {
+                identity.haproxy = self.option(|s| match s.flag() {
+                    true => HaproxyAddress::Own,
+                    false => HaproxyAddress::Client(s.text()),
+                })
+            }
+            14 => identity.login = self.option(Seed::login),
+            15 => identity.by_ticket = self.flag(),
+            _ => {
+                identity.owner = self.option(|s| match s.flag() {
+                    true => Owner::Handle(s.below(3)),
+                    false => Owner::Kin([s.below(3) as usize, s.below(3) as usize]),
+                })
+            }
+        }
+        identity
+    }
+}
+
+/// Equal terms have equal bytes, and different ones never: over identities that differ in a field or two, and over those with many.
+#[test]
+fn the_encoding_is_canonical_and_injective() {
+    let mut seed = Seed(0x9e37_79b9_7f4a_7c15);
+    let (mut by_bytes, mut by_value) = (HashMap::new(), HashMap::new());
+    let mut identity = Identity::default();
+    let mut equal = 0;
+    for round in 0..30_000 {
+        let from = if round % 3 == 0 { Identity::default() } else { identity };
+        identity = seed.change(from);
+        let bytes = identity.canonical_bytes().to_vec();
+        if let Some(known) = by_bytes.insert(bytes.clone(), identity.clone()) {
+            assert_eq!(known, identity, "one encoding of two values");
+            equal += 1;
+        }
+        if let Some(known) = by_value.insert(identity.clone(), bytes.clone()) {
+            assert_eq!(known, bytes, "two encodings of one value");
+        }
+    }
+    assert!(equal > 1_000 && by_bytes.len() > 10_000, "{equal} {}", by_bytes.len());
+}
+
+/// No encoding is the beginning of another one: what stands behind a value is never taken for a part of it.
+#[test]
+fn an_encoding_ends_where_its_value_does() {
+    let mut seed = Seed(7);
+    let mut identity = Identity::default();
+    let mut all: Vec<Vec<u8>> = Vec::new();
+    for _ in 0..2_000 {
+        identity = seed.change(identity);
+        all.push(identity.canonical_bytes().to_vec());
+    }
+    all.sort();
+    all.dedup();
+    assert!(all.windows(2).all(|pair| !pair[1].starts_with(&pair[0])));
+}
+
+#[test]
+fn only_what_others_can_understand_is_portable() {
+    let hooked =
+        TlsConfig { backend: Backend::OpenSsl { hook: Some([1, 2]), module: None }, ..TlsConfig::default() };
+    let judged = SshTerms { judge: Some(HostKeyJudge::Functions([1, 2, 3, 4])), ..SshTerms::default() };
+    assert!(Identity { tls: Some(Arc::default()), ..Identity::default() }.is_portable());
+    for bound in [
+        Identity { owner: Some(Owner::Handle(1)), ..Identity::default() },
+        Identity { by_ticket: true, ..Identity::default() },
+        Identity { tls: Some(Arc::new(hooked)), ..Identity::default() },
+        Identity { protocol: Protocol::Ssh(Box::new(judged)), ..Identity::default() },
+    ] {
+        assert!(!bound.is_portable(), "{bound:?}");
+    }
+}
