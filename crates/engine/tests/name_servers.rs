@@ -63,6 +63,8 @@ fn what_is_no_address_is_refused_at_once() {
     for (option, good, bad) in [
         (O::DnsServers, "127.0.0.1:5300, [::1]:53", "name.example"),
         (O::DnsServers, "::1", "127.0.0.1:0"),
+        (O::DnsServers, "::1", ""),
+        (O::DnsServers, "::1", "127.0.0.1,,x"),
         (O::DnsLocalIp4, "127.0.0.1", "::1"),
         (O::DnsLocalIp6, "::1", "127.0.0.1"),
     ] {

@@ -68,3 +68,19 @@ fn peers_that_break_off() {
         assert_eq!(silent, (Code::OperationTimedout, "part".into()));
     }
 }
+
+/// As in curl 8.22: a control character in the URL's login is refused before anything is connected, even where no login is sent.
+#[test]
+fn a_login_with_a_control_character_is_refused() {
+    let schemes = "telnet dict gopher ldap mqtt sftp scp tftp rtsp ftp imap pop3 smtp";
+    for scheme in schemes.split(' ') {
+        for login in ["a%0ab", "a%0d", "a:p%00", "a%01:p", ":%0a"] {
+            let (easy, _) = handle(&format!("{scheme}://{login}@127.0.0.1:1/x"));
+            long(&easy, O::TimeoutMs, 3000);
+            assert_eq!(easy.perform(), Code::UrlMalformat, "{scheme} {login}");
+            assert_eq!(easy.state().info.borrow().connects, 0);
+        }
+    }
+    let (easy, _) = handle("http://a%0ab@127.0.0.1:1/");
+    assert_eq!(easy.perform(), Code::CouldntConnect);
+}

@@ -648,12 +648,13 @@ fn default_long(option: O) -> i64 {
 }
 
 /// What is looked at when it is set: where connections begin, and as by a curl with c-ares addresses of name servers, and where
-/// questions leave. Of the latter an empty text is none.
+/// questions leave. An empty text is
+/// none of the latter, and no list of name servers.
 fn is_address(option: O, value: &[u8]) -> bool {
     let text = std::str::from_utf8(value).unwrap_or("?");
     match option {
         O::Interface => LocalBinding::parse(&String::from_utf8_lossy(value)).is_some(),
-        O::DnsServers => text.is_empty() || wire::resolv_conf::servers(text).is_some(),
+        O::DnsServers => wire::resolv_conf::servers(text).is_some(),
         O::DnsLocalIp4 => text.is_empty() || text.parse::<std::net::Ipv4Addr>().is_ok(),
         O::DnsLocalIp6 => text.is_empty() || text.parse::<std::net::Ipv6Addr>().is_ok(),
         _ => true,

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use tables::scheme::Family;
 use tables::{Code, EasyOption as O};
 use wire::escape::{self, Reject};
 use wire::url::{Part, Url, UrlError, flag};
@@ -93,7 +94,12 @@ pub fn check_scheme(t: &Transfer) -> Result<()> {
     if redirect & row.bit() == 0 {
         return refuse("is disabled");
     }
-    Ok(())
+    drop(settings);
+    // HTTP encodes a login; elsewhere it may stand in a line, or end one (curl 8.22 refuses it for all others, whether used or not).
+    match row.family() {
+        Family::Http | Family::Ws => Ok(()),
+        _ => super::login::check_url(t),
+    }
 }
 
 /// Goes on with the URL of a redirect.
