@@ -44,6 +44,16 @@ int main(void)
 #endif
   /* Who speaks SSH is said where libssh2 would be; a program that finds nothing there takes SFTP for missing. */
   CHECK(has(info->protocols, "sftp") && has(info->protocols, "scp"));
+  /* What a bit promises has a text: GDAL tests nghttp2_version, others print it. */
+  CHECK(has(info->feature_names, "HTTPSIG"));
+  CHECK(!(info->features & CURL_VERSION_HTTP2) || (info->nghttp2_version && info->nghttp2_ver_num));
+  CHECK(!(info->features & CURL_VERSION_HTTP3) || info->quic_version);
+  CHECK(!(info->features & CURL_VERSION_IDN) || info->libidn);
+  CHECK(!(info->features & CURL_VERSION_LIBZ) || info->libz_version);
+  CHECK(!(info->features & CURL_VERSION_BROTLI) || (info->brotli_version && info->brotli_ver_num));
+  CHECK(!(info->features & CURL_VERSION_ZSTD) || (info->zstd_version && info->zstd_ver_num));
+  CHECK(!(info->features & CURL_VERSION_SSL) || info->ssl_version);
+  CHECK(!(info->features & CURL_VERSION_GSASL) || info->gsasl_version);
   CHECK(info->libssh_version && !strncmp(info->libssh_version, "Warmwire/", 9));
 
   CHECK(!strncmp(curl_version(), "libcurl/8.22.0 OpenSSL/3", 24));

@@ -8,7 +8,8 @@ use std::ptr;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tables::{Scheme, feature, version};
+use tables::version::{BROTLI, ZLIB, ZSTD};
+use tables::{Scheme, feature, version, version_line};
 
 use crate::guard::entry;
 
@@ -65,10 +66,6 @@ fn tls() -> &'static str {
     if says_gnutls() { AS_GNUTLS } else { AS_OPENSSL }
 }
 
-/// Releases of the formats that the decoders follow.
-const ZLIB: &str = "1.3.1";
-const BROTLI: (u32, u32, u32) = (1, 1, 0);
-const ZSTD: (u32, u32, u32) = (1, 5, 5);
 /// Where certificates are looked for when the application names no place; on Windows that is the system's store.
 pub const CAINFO: Option<&str> =
     if cfg!(windows) { None } else { Some("/etc/ssl/certs/ca-certificates.crt") };
@@ -83,22 +80,12 @@ unsafe impl Send for Facts {}
 // SAFETY: as above.
 unsafe impl Sync for Facts {}
 
-static FACTS: LazyLock<Facts> = LazyLock::new(|| Facts { info: info(), line: text(&line()) });
-
-fn line() -> String {
-    let version = version();
-    format!(
-        "libcurl/{} {} {}/{} zlib/{ZLIB} brotli/{} zstd/{}",
-        version.curl,
-        tls(),
-        version.name,
-        version.own,
-        dotted(BROTLI),
-        dotted(ZSTD)
-    )
-}
+static FACTS: LazyLock<Facts> = LazyLock::new(|| Facts { info: info(), line: text(&version_line(tls())) });
 
 fn info() -> VersionInfo {
+    // No other library speaks HTTP/2, QUIC or SSH or reads international names here. Programs test these texts where the bit
+    // is set, and print them.
+    let here = || leak(&format!("{}/{}", version().name, version().own));
     let packed = |(major, minor, patch): (u32, u32, u32)| major << 24 | minor << 12 | patch;
     VersionInfo {
         age: tables::constant::CURLVERSION_NOW,
@@ -112,27 +99,23 @@ fn info() -> VersionInfo {
         protocols: leak_list(Scheme::built_names()),
         ares: ptr::null(),
         ares_num: 0,
-        libidn: ptr::null(),
+        libidn: here(),
         iconv_ver_num: 0,
-        libssh_version: leak(&format!("{}/{}", version().name, version().own)),
-        brotli_ver_num: packed(BROTLI),
-        brotli_version: leak(&dotted(BROTLI)),
-        nghttp2_ver_num: 0,
-        nghttp2_version: ptr::null(),
-        quic_version: ptr::null(),
+        libssh_version: here(),
+        brotli_ver_num: packed(BROTLI.0),
+        brotli_version: leak(BROTLI.1),
+        nghttp2_ver_num: version().own_number,
+        nghttp2_version: here(),
+        quic_version: here(),
         cainfo: CAINFO.map_or(ptr::null(), leak),
         capath: CAPATH.map_or(ptr::null(), leak),
-        zstd_ver_num: packed(ZSTD),
-        zstd_version: leak(&dotted(ZSTD)),
+        zstd_ver_num: packed(ZSTD.0),
+        zstd_version: leak(ZSTD.1),
         hyper_version: ptr::null(),
         gsasl_version: ptr::null(),
         feature_names: leak_list(feature::built_names()),
         rtmp_version: ptr::null(),
     }
-}
-
-fn dotted((major, minor, patch): (u32, u32, u32)) -> String {
-    format!("{major}.{minor}.{patch}")
 }
 
 fn text(text: &str) -> CString {

@@ -184,7 +184,7 @@ fn a_family_that_does_not_answer_costs_the_resolution_delay() {
     let (gate, resolver) = Gate::before(|_, family| family == Family::V6);
     let rt = runtime();
     let took = time_of(&rt, &resolver, "half.test", IpVersion::Any);
-    assert!(took >= Duration::from_millis(50) && took < Duration::from_millis(500), "{took:?}");
+    assert!(took >= Duration::from_millis(25) && took < Duration::from_millis(500), "{took:?}");
     let took = time_of(&rt, &resolver, "other.test", IpVersion::V4);
     assert!(
         took < Duration::from_millis(50) && resolver.threads() <= 2,
@@ -209,7 +209,7 @@ fn an_answer_that_was_not_waited_for_costs_the_next_look_up_nothing() {
         });
         times.push(start.elapsed());
     }
-    assert!(times[0] >= Duration::from_millis(50) && times[1] < Duration::from_millis(50), "{times:?}");
+    assert!(times[0] >= Duration::from_millis(25) && times[1] < Duration::from_millis(50), "{times:?}");
     drop(gate);
 }
 

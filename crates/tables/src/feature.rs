@@ -19,7 +19,7 @@ const fn row(name: &'static str, bit: i32, built: bool) -> Feature {
 const ON_UNIX: bool = cfg!(unix);
 
 /// Sorted as curl sorts them: without regard to case.
-pub const ALL: [Feature; 28] = [
+pub const ALL: [Feature; 29] = [
     row("alt-svc", CURL_VERSION_ALTSVC, true),
     // What c-ares is to curl's threads: HTTPS records are asked for beside getaddrinfo.
     row("asyn-rr", 0, true),
@@ -33,6 +33,7 @@ pub const ALL: [Feature; 28] = [
     row("HTTP2", CURL_VERSION_HTTP2, true),
     row("HTTP3", CURL_VERSION_HTTP3, true),
     row("HTTPS-proxy", CURL_VERSION_HTTPS_PROXY, true),
+    row("HTTPSIG", 0, true),
     row("HTTPSRR", 0, true),
     row("IDN", CURL_VERSION_IDN, true),
     row("IPv6", CURL_VERSION_IPV6, true),

@@ -23,4 +23,4 @@ pub use multi_option::MultiOption;
 pub use reentry::{Entry, Where, allowed};
 pub use scheme::Scheme;
 pub use share::{LockAccess, LockData, ShareOption};
-pub use version::version;
+pub use version::{line as version_line, version};

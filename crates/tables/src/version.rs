@@ -15,6 +15,8 @@ pub struct Version {
     pub name: &'static str,
     /// This library's own version.
     pub own: &'static str,
+    /// The same as a number, eight bits for each part.
+    pub own_number: u32,
 }
 
 /// The curl version whose interface this library has.
@@ -26,7 +28,33 @@ pub const fn version() -> Version {
         curl_number: LIBCURL_VERSION_NUM as u32,
         name: "Warmwire",
         own: env!("CARGO_PKG_VERSION"),
+        own_number: number(env!("CARGO_PKG_VERSION_MAJOR")) << 16
+            | number(env!("CARGO_PKG_VERSION_MINOR")) << 8
+            | number(env!("CARGO_PKG_VERSION_PATCH")),
     }
+}
+
+/// The releases of the formats that the decoders follow.
+pub const ZLIB: &str = "1.3.1";
+/// Of Brotli, as number and text.
+pub const BROTLI: ((u32, u32, u32), &str) = ((1, 1, 0), "1.1.0");
+/// Of Zstandard.
+pub const ZSTD: ((u32, u32, u32), &str) = ((1, 5, 5), "1.5.5");
+
+/// Returns the line that `curl_version` and `curl -V` have in common, with this name for TLS.
+pub fn line(tls: &str) -> String {
+    let Version { curl, name, own, .. } = version();
+    format!("libcurl/{curl} {tls} {name}/{own} zlib/{ZLIB} brotli/{} zstd/{}", BROTLI.1, ZSTD.1)
+}
+
+/// Returns a part of a version as a number.
+const fn number(digits: &str) -> u32 {
+    let (digits, mut at, mut number) = (digits.as_bytes(), 0, 0);
+    while at < digits.len() {
+        number = number * 10 + (digits[at] - b'0') as u32;
+        at += 1;
+    }
+    number
 }
 
 const _: () = assert!(

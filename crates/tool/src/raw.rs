@@ -28,8 +28,7 @@ pub fn curl_version() -> &'static str {
 
 /// As curl_version tells it: what the library is made of.
 pub fn version_line() -> String {
-    let version = warmwire::tables::version();
-    format!("libcurl/{} rustls/0.23 {}/{} zlib brotli zstd", version.curl, version.name, version.own)
+    warmwire::tables::version_line("rustls/0.23")
 }
 
 /// The schemes that are built, in alphabetic order.

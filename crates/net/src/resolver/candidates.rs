@@ -21,9 +21,9 @@ use super::services::{look_for, offered, protocols, spoken};
 use super::{Addresses, ResolveOptions, at_once, refuse_early, unresolved};
 use crate::error::NetError;
 
-/// How long the other answers are waited for after the first with addresses (RFC 8305 section 8; draft-ietf-happy-happyeyeballs-v3,
-/// section 4.2).
-pub const RESOLUTION_DELAY: Duration = Duration::from_millis(50);
+/// How long the other answers are waited for after the first with addresses (draft-ietf-happy-happyeyeballs-v3, section 4.2;
+/// RFC 8305 section 8 had 50 ms).
+pub const RESOLUTION_DELAY: Duration = Duration::from_millis(25);
 
 /// A place where a host may be reached, and what is known of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
