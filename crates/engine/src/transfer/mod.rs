@@ -27,6 +27,7 @@ mod secure;
 pub mod sending;
 mod site;
 mod socks;
+pub mod starttls;
 pub mod target;
 mod tunnel;
 pub mod usual_keys;

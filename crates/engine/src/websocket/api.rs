@@ -3,7 +3,8 @@
 use tables::constant::{CURLWS_NOAUTOPONG, CURLWS_RAW_MODE};
 use tables::{Code, EasyOption as O};
 
-use super::{Frame, Pings, WebSocket, unaligned};
+use super::decide::unaligned;
+use super::{Frame, Pings, WebSocket};
 use crate::easy::{Easy, EasyState};
 use crate::error::{Error, Result};
 use crate::own_connection::OwnConnection;

@@ -3,7 +3,8 @@
 
 use tables::Code;
 
-use super::{Frame, Pings, WebSocket, unaligned};
+use super::decide::unaligned;
+use super::{Frame, Pings, WebSocket};
 use crate::error::{Error, Result};
 use crate::own_connection::OwnConnection;
 

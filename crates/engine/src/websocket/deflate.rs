@@ -9,7 +9,8 @@ use tables::constant::CURLWS_CONT;
 use wire::ws::deflate::{Agreed, Deflater, Inflater, Slice};
 use wire::ws::{Kind, Piece, Reader, Writer};
 
-use super::{Come, Frame, WebSocket, bit};
+use super::decide::bit;
+use super::{Come, Frame, WebSocket};
 use crate::error::{Error, Result};
 
 /// A fragment leaves when so much has been compressed.

@@ -4,17 +4,17 @@
 
 mod api;
 mod by_hand;
+mod decide;
 mod deflate;
 
 use std::task::Waker;
 
 use tables::Code;
-use tables::constant::{
-    CURLWS_BINARY, CURLWS_CLOSE, CURLWS_CONT, CURLWS_OFFSET, CURLWS_PING, CURLWS_PONG, CURLWS_TEXT,
-};
-use wire::ws::{Kind, MAX_CONTROL, Piece, Reader, Writer};
+use tables::constant::{CURLWS_BINARY, CURLWS_CONT};
+use wire::ws::{Kind, Piece, Reader, Writer};
 
 use crate::error::{Error, Result};
+use decide::{Goodbye, bit};
 pub use deflate::Payload;
 
 /// So much may wait to be sent before nothing more is received: a peer that sends and never reads fills no memory.
@@ -41,16 +41,6 @@ impl From<&Piece> for Frame {
         let more = if piece.last { 0 } else { CURLWS_CONT };
         let (offset, bytes_left) = (piece.offset as i64, piece.left as i64);
         Frame { flags: bit(piece.kind) | more, offset, bytes_left, len: piece.payload.len() }
-    }
-}
-
-const fn bit(kind: Kind) -> i32 {
-    match kind {
-        Kind::Text => CURLWS_TEXT,
-        Kind::Binary => CURLWS_BINARY,
-        Kind::Close => CURLWS_CLOSE,
-        Kind::Ping => CURLWS_PING,
-        Kind::Pong => CURLWS_PONG,
     }
 }
 
@@ -143,32 +133,16 @@ impl WebSocket {
         }
     }
 
-    /// Begins a frame for a first piece of so many bytes: it is the frame, or with CURLWS_OFFSET a part of `fragment` bytes.
+    /// Begins a frame for a first piece of so many bytes.
     fn begin_with(&mut self, len: usize, fragment: i64, flags: u32) -> Result<()> {
-        let whole = flags as i32 & CURLWS_OFFSET == 0;
-        let length = if whole { len as i64 } else { fragment };
-        match length {
-            0.. if (length as u64) < len as u64 => Err(unaligned(len, length as u64)),
-            _ => self.begin(flags, length),
-        }
+        self.begin(flags, decide::whole_length(len, fragment, flags)?)
     }
 
     /// Begins a frame (curl_ws_start_frame.md).
     pub fn begin(&mut self, flags: u32, length: i64) -> Result<()> {
-        let Ok(length) = u64::try_from(length) else {
-            let text = format!("[WS] starting new frame with negative payload length {length}");
-            return Err(Error::new(Code::SendError, text));
-        };
-        let left = self.frame_left();
-        if left > 0 {
-            let text =
-                format!("[WS] starting new frame with {left} bytes from last one remaining to be sent");
-            return Err(Error::new(Code::SendError, text));
-        }
-        let (kind, last) = self.meant(flags)?;
-        if kind.is_control() && length > MAX_CONTROL {
-            return Err(Error::new(Code::TooLarge, format!("[WS] given {} frame is too big", kind.name())));
-        }
+        let length = decide::length(length, self.frame_left())?;
+        let (kind, last) = decide::kind(flags, self.writer.in_message())?;
+        decide::check_control(kind, length)?;
         self.answer()?;
         self.begun = true;
         if self.deflate.is_some() && !kind.is_control() {
@@ -178,26 +152,6 @@ impl WebSocket {
         self.writer.begin(kind, last, length, mask, &mut self.out);
         self.said_goodbye |= kind == Kind::Close;
         Ok(())
-    }
-
-    /// What kind of frame these bits ask for, and whether it ends its message.
-    fn meant(&self, flags: u32) -> Result<(Kind, bool)> {
-        let bits = flags as i32 & !CURLWS_OFFSET;
-        let last = bits & CURLWS_CONT == 0;
-        let kinds = [Kind::Text, Kind::Binary, Kind::Close, Kind::Ping, Kind::Pong];
-        let kind = kinds.into_iter().find(|kind| bit(*kind) == bits & !CURLWS_CONT);
-        let bad = |text: String| Err(Error::new(Code::BadFunctionArgument, text));
-        match kind {
-            Some(kind) if kind.is_control() && !last => {
-                bad(format!("[WS] {} frame must not be fragmented", kind.name()))
-            }
-            Some(kind) => Ok((kind, last)),
-            // The message has said what it is.
-            None if bits & !CURLWS_CONT == 0 && self.writer.in_message() => Ok((Kind::Binary, last)),
-            None if bits == 0 => bad("[WS] no flags given".to_owned()),
-            None if bits == CURLWS_CONT => bad("[WS] No ongoing fragmented message to continue".to_owned()),
-            None => bad(format!("[WS] unknown flags: {flags:x}")),
-        }
     }
 
     /// Payload of the frame that was begun; how much of it the frame wanted.
@@ -255,11 +209,13 @@ impl WebSocket {
 
     /// Whether nothing more is to be sent or received.
     pub fn is_over(&self) -> bool {
-        self.ends_by_word
-            && self.said_goodbye
-            && self.heard_goodbye
-            && self.waiting() == 0
-            && self.frame_left() == 0
+        decide::is_over(&Goodbye {
+            on_stream: self.ends_by_word,
+            said: self.said_goodbye,
+            heard: self.heard_goodbye,
+            waiting: self.waiting() > 0,
+            unfinished: self.frame_left() > 0,
+        })
     }
 
     /// How much waits to be sent.
@@ -286,14 +242,6 @@ impl WebSocket {
             (self.out, self.sent) = (Vec::new(), 0);
         }
     }
-}
-
-/// More was given than a frame has room for.
-fn unaligned(len: usize, room: u64) -> Error {
-    Error::new(
-        Code::BadFunctionArgument,
-        format!("[WS] unaligned frame size (sending {len} instead of {room})"),
-    )
 }
 
 /// Random masks, drawn from the system some at a time.

@@ -1,20 +1,21 @@
 //! IMAP (RFC 9051 and RFC 3501, URLs by RFC 5092): what one URL asks of a mailbox, told in the order of its commands.
 //! `session` greets, upgrades to TLS and logs in, and reads replies; `message` fetches and appends.
 
+mod decide;
 mod message;
 mod session;
 
 use std::future::poll_fn;
 
 use tables::{Code, EasyOption as O};
-use wire::escape::{self, Reject};
-use wire::imap::{Place, Status, Untagged, argument, escaped};
+use wire::imap::{Place, Status, Untagged, argument};
 
 use crate::error::{Error, Result};
 use crate::settings::Method;
 use crate::transfer::Transfer;
 use crate::transfer::sasl::check_login;
-use session::{Event, Literals, OWN_LOGIN, Session};
+use decide::{Request, answers, fetches_many};
+use session::{Event, OWN_LOGIN, Session};
 
 /// Runs one request.
 pub async fn run(t: &mut Transfer) -> Result<()> {
@@ -43,18 +44,6 @@ pub async fn connect_only(t: &mut Transfer) -> Result<net::Connection> {
     Ok(whole.into_connection())
 }
 
-/// What is asked of the server.
-enum Request {
-    /// One message, or a part of it.
-    Fetch(Vec<u8>),
-    /// `?query`.
-    Search(Vec<u8>),
-    /// CURLOPT_CUSTOMREQUEST(3): the first word, and all of it.
-    Own(Vec<u8>, Vec<u8>),
-    /// The mailboxes below the one that the URL names.
-    List(Vec<u8>),
-}
-
 /// After a mailbox has been selected where the request is about its content.
 async fn exchange(t: &mut Transfer, session: &mut Session) -> Result<()> {
     t.writer.begin();
@@ -62,7 +51,7 @@ async fn exchange(t: &mut Transfer, session: &mut Session) -> Result<()> {
     if t.on(O::Upload) || matches!(t.method, Method::Put | Method::PostMime) {
         return message::append(t, session, &place).await;
     }
-    let request = Request::of(t, &place)?;
+    let request = decide::request(t.text(O::Customrequest).as_deref(), &place, t.url.query())?;
     t.writer.refuse_body(t.on(O::Nobody));
     session.dialogue.has_enough = t.on(O::Nobody);
     if let (Some(mailbox), false) = (&place.mailbox, matches!(request, Request::List(_)))
@@ -77,31 +66,6 @@ async fn exchange(t: &mut Transfer, session: &mut Session) -> Result<()> {
         }
         Request::List(command) => lines(t, session, &command, |line| line.is(b"LIST")).await,
         Request::Own(word, command) => own(t, session, &word, &command).await,
-    }
-}
-
-impl Request {
-    fn of(t: &Transfer, place: &Place) -> Result<Request> {
-        let decoded =
-            |text: &[u8]| escape::decode(text, Reject::Control).map_err(|_| Error::from(Code::UrlMalformat));
-        if let Some(own) = t.text(O::Customrequest) {
-            let command = decoded(&own)?;
-            let word = command.split(|octet| *octet == b' ').next().unwrap_or_default().to_vec();
-            return Ok(Request::Own(word, command));
-        }
-        // Without a mailbox there is nothing that a message or a query could be looked for in.
-        let Some(mailbox) = &place.mailbox else { return Ok(Request::List(b"LIST \"\" *".to_vec())) };
-        if let Some(command) = place.fetch() {
-            return Ok(Request::Fetch(command));
-        }
-        match t.url.query() {
-            Some(query) => {
-                // A plus is a blank, as in any query.
-                let query: Vec<u8> = query.iter().map(|b| if *b == b'+' { b' ' } else { *b }).collect();
-                Ok(Request::Search(decoded(&query)?))
-            }
-            None => Ok(Request::List([b"LIST \"", &escaped(mailbox)[..], b"\" *"].concat())),
-        }
     }
 }
 
@@ -123,7 +87,7 @@ async fn select(t: &mut Transfer, session: &mut Session, mailbox: &[u8], wanted:
             Event::End(_) => return Err(Error::new(Code::LoginDenied, "Select failed")),
         }
     }
-    if wanted.zip(session.memory.uid_validity).is_some_and(|(wanted, told)| wanted != told) {
+    if decide::has_changed(wanted, session.memory.uid_validity) {
         return Err(Error::new(Code::RemoteFileNotFound, "Mailbox UIDVALIDITY has changed"));
     }
     session.memory.mailbox = Some(mailbox.to_vec());
@@ -170,44 +134,9 @@ async fn own(t: &mut Transfer, session: &mut Session, word: &[u8], command: &[u8
     }
 }
 
-/// Whether an own command is a FETCH, by UID or not, whose messages are a range or a list: `FETCH 1:* (FLAGS)`.
-fn fetches_many(command: &[u8]) -> bool {
-    fn after<'t>(text: &'t [u8], word: &[u8]) -> Option<&'t [u8]> {
-        let (front, rest) = text.split_at_checked(word.len())?;
-        front.eq_ignore_ascii_case(word).then_some(rest)
-    }
-    let messages = after(after(command, b"UID ").unwrap_or(command), b"FETCH ").unwrap_or_default();
-    messages.iter().find(|octet| !octet.is_ascii_digit()).is_some_and(|octet| b":,".contains(octet))
-}
-
-/// Whether an untagged line is part of the answer to an own command that begins with this word.
-fn answers(word: &[u8], line: Untagged<'_>) -> bool {
-    /// These are answered by lines of several kinds.
-    const OPEN: [&[u8]; 8] =
-        [b"SELECT", b"EXAMINE", b"SEARCH", b"EXPUNGE", b"LSUB", b"UID", b"GETQUOTAROOT", b"NOOP"];
-    line.is(word)
-        || OPEN.iter().any(|open| word.eq_ignore_ascii_case(open))
-        || word.eq_ignore_ascii_case(b"STORE") && line.is(b"FETCH")
-}
-
 /// A line that is body as it is.
 async fn deliver(t: &mut Transfer, line: &[u8]) -> Result<()> {
     t.received(line.len());
     t.writer.body(line)?;
     poll_fn(|cx| t.writer.poll_ready(cx)).await
 }
-
-/// What a kept connection remembers.
-#[derive(Default)]
-struct Kept {
-    /// Commands given so far; the tags count them, in an octet as curl does.
-    commands: u8,
-    /// The mailbox that is selected.
-    mailbox: Option<Vec<u8>>,
-    /// Its UIDVALIDITY, or that of the one before where it told none.
-    uid_validity: Option<u32>,
-    /// What the server takes unasked.
-    literals: Literals,
-}
-
-impl net::Memory for Kept {}

@@ -8,19 +8,17 @@ use tables::{Code, EasyOption as O};
 use wire::auth::sasl::{Kind, Mechanisms, Preference};
 use wire::imap::{Line, Status, Untagged, argument, classify, literal_at_end, tag};
 
-use super::Kept;
+use super::decide::{self, Literals, Way};
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 use crate::transfer::dialogue::Dialogue;
 use crate::transfer::login;
 use crate::transfer::plan::Plan;
 use crate::transfer::sasl::{self, Outcome, Said, Speaker};
+use crate::transfer::starttls::{self, Start};
 
 /// IMAP's own command to log in, as login options call it.
 pub const OWN_LOGIN: &str = "LOGIN";
-
-/// CURLUSESSL_TRY.
-const TRY_TLS: i64 = 1;
 
 /// A connection that is logged in, or on its way there.
 pub struct Session {
@@ -37,6 +35,21 @@ pub struct Session {
     /// That response is wanted.
     wanted: bool,
 }
+
+/// The state of a kept connection.
+#[derive(Default)]
+pub struct Kept {
+    /// Commands given so far; the tags count them, in an octet as curl does.
+    pub commands: u8,
+    /// The mailbox that is selected.
+    pub mailbox: Option<Vec<u8>>,
+    /// Its UIDVALIDITY, or that of the one before where it told none.
+    pub uid_validity: Option<u32>,
+    /// Literals that the server takes unasked.
+    pub literals: Literals,
+}
+
+impl net::Memory for Kept {}
 
 /// One line of a reply.
 #[derive(Debug)]
@@ -60,24 +73,6 @@ struct Capabilities {
     literals: Literals,
     mechanisms: Mechanisms,
 }
-
-/// Which literals may follow their announcement without being asked for (RFC 7888).
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Literals {
-    /// None.
-    #[default]
-    Asked,
-    /// Short ones (LITERAL-).
-    Short,
-    /// Any (LITERAL+).
-    Any,
-}
-
-/// Longest literal of LITERAL-.
-const SHORT_LITERAL: u64 = 4096;
-
-/// So long a one is sent unasked where any may be: a server that wants none of it has to read all of it.
-const UNASKED_LIMIT: u64 = 64 * 1024;
 
 /// A continuation request that no command has asked for.
 pub fn unexpected() -> Error {
@@ -123,19 +118,13 @@ impl Session {
 
     /// Whether this mailbox is selected, with that UIDVALIDITY as far as both are known.
     pub fn has_selected(&self, mailbox: &[u8], uid_validity: Option<u32>) -> bool {
-        let selected = self.memory.mailbox.as_ref();
-        let known = uid_validity.zip(self.memory.uid_validity);
-        selected.is_some_and(|selected| selected.eq_ignore_ascii_case(mailbox))
-            && known.is_none_or(|(wanted, told)| wanted == told)
+        let Kept { mailbox: selected, uid_validity: known, .. } = &*self.memory;
+        decide::is_selected(selected.as_deref(), *known, mailbox, uid_validity)
     }
 
     /// Whether the server takes a literal of this length without having asked for it.
     pub fn takes_unasked(&self, size: u64) -> bool {
-        match self.memory.literals {
-            Literals::Asked => false,
-            Literals::Short => size <= SHORT_LITERAL,
-            Literals::Any => size <= UNASKED_LIMIT,
-        }
+        decide::takes_unasked(self.memory.literals, size)
     }
 
     /// Sends a command with the next tag.
@@ -166,11 +155,7 @@ impl Session {
         loop {
             let line = self.dialogue.line(t, self.deadline).await?;
             if let Some(left) = self.within {
-                self.within = match (line.len() as u64).checked_sub(left) {
-                    None => Some(left - line.len() as u64),
-                    Some(0) => Some(0),
-                    Some(_) => literal_at_end(&line[left as usize..]),
-                };
+                self.within = decide::literal_left(&line, left);
                 match self.wanted {
                     true => return Ok(Event::Rest(line)),
                     false => continue,
@@ -224,15 +209,16 @@ impl Session {
         let recognised = self.greeting(t).await?;
         let (understood, mut known) = self.capabilities(t).await?;
         let wanted = t.long(O::UseSsl);
-        if wanted > 0 && plan.tls.is_none() {
-            // Who is known before TLS cannot begin it (RFC 9051 section 7.1.4).
-            if understood && known.starttls && !recognised {
+        // Who is known before TLS cannot begin it (RFC 9051 section 7.1.4).
+        let offered = understood && known.starttls && !recognised;
+        match starttls::start(wanted, plan.tls.is_some(), offered) {
+            Start::Skip => {}
+            Start::Ask => {
                 if self.start_tls(t, plan, wanted).await? {
                     known = self.capabilities(t).await?.1;
                 }
-            } else if wanted > TRY_TLS {
-                return Err(Error::new(Code::UseSslFailed, "STARTTLS not available."));
             }
+            Start::Fail => return Err(Error::new(Code::UseSslFailed, "STARTTLS not available.")),
         }
         if recognised { Ok(()) } else { self.authenticate(t, &known).await }
     }
@@ -277,9 +263,9 @@ impl Session {
             self.dialogue.upgrade(t, plan).await?;
             return Ok(true);
         }
-        match wanted {
-            TRY_TLS => Ok(false),
-            _ => Err(Error::new(Code::UseSslFailed, "STARTTLS denied")),
+        match starttls::is_demanded(wanted) {
+            true => Err(Error::new(Code::UseSslFailed, "STARTTLS denied")),
+            false => Ok(false),
         }
     }
 
@@ -298,13 +284,16 @@ impl Session {
         if outcome == Outcome::Done {
             return Ok(());
         }
-        if known.login_disabled || kind == Kind::Sasl {
-            return Err(sasl::no_way(t, outcome));
-        }
-        match login::credentials(t)? {
-            Some(_) => self.in_clear(t).await,
-            None if sasl::has_token(t) => Err(sasl::no_way(t, outcome)),
-            None => Ok(()),
+        let login = decide::Login {
+            disabled: known.login_disabled,
+            kind,
+            has_user: login::credentials(t)?.is_some(),
+            has_token: sasl::has_token(t),
+        };
+        match decide::without_sasl(&login) {
+            Way::Login => self.in_clear(t).await,
+            Way::Nobody => Ok(()),
+            Way::None => Err(sasl::no_way(t, outcome)),
         }
     }
 

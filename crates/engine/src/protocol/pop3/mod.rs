@@ -1,6 +1,7 @@
 //! POP3 (RFC 1939, with RFC 2449, 2595 and 5034): one command of a URL, and what is received for it. `session` greets,
 //! upgrades to TLS and logs in.
 
+mod decide;
 mod session;
 
 use std::task::{Context, Poll, ready};
@@ -44,12 +45,7 @@ fn command(t: &Transfer) -> Result<Vec<u8>> {
     let path = t.url.path();
     let message = decode(path.strip_prefix(b"/").unwrap_or(path))?;
     let own = t.text(O::Customrequest).map(|own| decode(&own)).transpose()?.filter(|own| !own.is_empty());
-    let verb = match own {
-        Some(own) => own,
-        None if message.is_empty() || t.on(O::Dirlistonly) => b"LIST".to_vec(),
-        None => b"RETR".to_vec(),
-    };
-    Ok(if message.is_empty() { verb } else { [&verb[..], b" ", &message].concat() })
+    Ok(decide::command(own, &message, t.on(O::Dirlistonly)))
 }
 
 async fn exchange(t: &mut Transfer, dialogue: &mut Dialogue, command: &[u8]) -> Result<()> {

@@ -5,18 +5,17 @@ use tables::{Code, EasyOption as O};
 use wire::auth::sasl::{Kind, Mechanisms, Preference};
 use wire::pop3::{Capabilities, Status, apop, status, timestamp};
 
+use super::decide::{self, Way};
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 use crate::transfer::dialogue::Dialogue;
 use crate::transfer::login;
 use crate::transfer::plan::Plan;
 use crate::transfer::sasl::{self, Outcome, Said, Speaker};
+use crate::transfer::starttls::{self, Start};
 
 /// POP3's own way to log in, as login options call it.
 pub const OWN_LOGIN: &str = "APOP";
-
-/// CURLUSESSL_TRY.
-const TRY_TLS: i64 = 1;
 
 /// A connection that is logged in.
 pub struct Session {
@@ -92,12 +91,10 @@ impl Login<'_> {
         self.greeting(t).await?;
         let understood = self.capabilities(t).await?;
         let wanted = t.long(O::UseSsl);
-        if wanted > 0 && !self.protected {
-            if understood && self.known.stls {
-                self.start_tls(t, wanted).await?;
-            } else if wanted > TRY_TLS {
-                return Err(Error::new(Code::UseSslFailed, "STLS not supported."));
-            }
+        match starttls::start(wanted, self.protected, understood && self.known.stls) {
+            Start::Skip => {}
+            Start::Ask => self.start_tls(t, wanted).await?,
+            Start::Fail => return Err(Error::new(Code::UseSslFailed, "STLS not supported.")),
         }
         self.authenticate(t).await
     }
@@ -147,7 +144,7 @@ impl Login<'_> {
             self.dialogue.upgrade(t, self.plan).await?;
             self.protected = true;
             self.capabilities(t).await?;
-        } else if wanted > TRY_TLS {
+        } else if starttls::is_demanded(wanted) {
             return Err(Error::new(Code::UseSslFailed, "STARTTLS denied"));
         }
         Ok(())
@@ -168,17 +165,18 @@ impl Login<'_> {
         if outcome == Outcome::Done {
             return Ok(());
         }
-        if login::given(t)?.is_none() {
-            return Err(sasl::no_way(t, outcome));
+        let timestamp = self.timestamp.take();
+        let way = decide::without_sasl(&decide::Login {
+            has_user: login::given(t)?.is_some(),
+            has_timestamp: timestamp.is_some(),
+            knows_user: self.known.user,
+            kind,
+        });
+        match way {
+            Way::Apop => self.by_timestamp(t, &timestamp.unwrap_or_default()).await,
+            Way::Clear => self.in_clear(t).await,
+            Way::None => Err(sasl::no_way(t, outcome)),
         }
-        let timestamp = self.timestamp.take().filter(|_| kind != Kind::Sasl);
-        if let Some(timestamp) = timestamp {
-            return self.by_timestamp(t, &timestamp).await;
-        }
-        if self.known.user && kind == Kind::Any {
-            return self.in_clear(t).await;
-        }
-        Err(sasl::no_way(t, outcome))
     }
 
     async fn by_sasl(&mut self, t: &mut Transfer, wanted: Mechanisms) -> Result<Outcome> {

@@ -8,6 +8,7 @@
 use tables::Code;
 use wire::smtp::Mailbox;
 
+use super::decide::succeeded;
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
@@ -116,7 +117,7 @@ impl Envelope {
 
 impl Verdict {
     fn hear(&mut self, code: u16) {
-        if code / 100 == 2 {
+        if succeeded(code) {
             self.accepted = true;
         } else {
             self.refused = Some(code);
@@ -125,9 +126,9 @@ impl Verdict {
 }
 
 fn sender_accepted(code: u16) -> Result<()> {
-    match code / 100 {
-        2 => Ok(()),
-        _ => Err(Error::new(Code::SendError, format!("MAIL failed: {code}"))),
+    match succeeded(code) {
+        true => Ok(()),
+        false => Err(Error::new(Code::SendError, format!("MAIL failed: {code}"))),
     }
 }
 
@@ -136,5 +137,55 @@ pub fn data_accepted(code: u16) -> Result<()> {
     match code {
         354 => Ok(()),
         _ => Err(Error::new(Code::SendError, format!("DATA failed: {code}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn envelope(recipients: usize, lenient: bool) -> Envelope {
+        let all = vec![Mailbox::parse(b"a@x.example"); recipients];
+        Envelope::new(b"MAIL FROM:<>".to_vec(), &all, lenient)
+    }
+
+    #[test]
+    fn data_goes_ahead() {
+        let rows = [
+            ("RFC 2920 §3.1: one recipient", 1, false, true),
+            ("RFC 2920 §3.1: two of whom one may be refused", 2, false, false),
+            ("CURLOPT_MAIL_RCPT_ALLOWFAILS(3): some may be refused", 2, true, true),
+            ("RFC 2920 §3.1: as many commands as buffers hold", MOST_TOGETHER - 1, true, true),
+            ("RFC 2920 §3.1: too many for one write", MOST_TOGETHER, true, false),
+        ];
+        for (name, recipients, lenient, wanted) in rows {
+            assert_eq!(envelope(recipients, lenient).lets_data_go_ahead(), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn verdicts() {
+        // Replies to the recipients; whether the mail goes on after the last of them, and after all.
+        let rows: [(_, bool, &[u16], _, _); 6] = [
+            ("RFC 5321 §4.1.1.3: accepted", false, &[250, 251], true, true),
+            ("RFC 5321 §4.1.1.3: the last one is refused", false, &[250, 550], false, true),
+            ("CURLOPT_MAIL_RCPT_ALLOWFAILS(3): one is enough", true, &[550, 250], true, true),
+            ("CURLOPT_MAIL_RCPT_ALLOWFAILS(3): none is not", true, &[550, 450], true, false),
+            ("RFC 5321 §4.1.1.3: the only one is refused", false, &[550], false, false),
+            ("RFC 5321 §4.2.1: 354 accepts nobody", true, &[354], true, false),
+        ];
+        for (name, lenient, codes, one, all) in rows {
+            let envelope = envelope(codes.len(), lenient);
+            let mut verdict = Verdict::default();
+            codes.iter().for_each(|code| verdict.hear(*code));
+            let found = (envelope.judge_one(&verdict).is_ok(), envelope.judge_all(&verdict).is_ok());
+            assert_eq!(found, (one, all), "{name}");
+        }
+    }
+
+    #[test]
+    fn replies() {
+        assert!(sender_accepted(250).is_ok() && sender_accepted(451).is_err(), "RFC 5321 §4.1.1.2");
+        assert!(data_accepted(354).is_ok() && data_accepted(250).is_err(), "RFC 5321 §4.1.1.4");
     }
 }

@@ -5,16 +5,19 @@ use std::future::poll_fn;
 use tables::{Code, EasyOption as O};
 use wire::smtp::{Mailbox, Stuffer, is_lines};
 
+use super::decide::{self, Sender, breaks_line, is_refusal};
 use super::envelope::{Envelope, data_accepted};
 use super::session::Session;
 use crate::error::{Error, Result};
-use crate::settings::{Method, SmtpPipelining};
+use crate::settings::{Method, SmtpPipelining, Text};
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::sending::{Ear, send_body, send_piece};
 
-/// A mail up to this length may be one chunk, which is held in memory.
-const CHUNK_LIMIT: u64 = 64 * 1024;
+/// Returns CURLOPT_MAIL_RCPT.
+pub fn recipients(t: &Transfer) -> Vec<Text> {
+    t.easy.settings.borrow().list(O::MailRcpt).to_vec()
+}
 
 /// Sends the mail that the settings ask for.
 pub async fn send(t: &mut Transfer, session: &mut Session) -> Result<()> {
@@ -25,7 +28,7 @@ pub async fn send(t: &mut Transfer, session: &mut Session) -> Result<()> {
     if t.on(O::Crlf) {
         reader.send_as_text();
     }
-    let recipients = super::recipients(t);
+    let recipients = recipients(t);
     if t.text(O::MailFrom).iter().any(|from| breaks_line(from)) || recipients.iter().any(|to| breaks_line(to))
     {
         let text = "Refusing to send email address with a CR or LF";
@@ -42,7 +45,8 @@ pub async fn send(t: &mut Transfer, session: &mut Session) -> Result<()> {
         true => envelope.together(t, session).await?,
         false => envelope.in_turn(t, session).await.map(|()| false)?,
     };
-    if together && !begun && session.takes_chunks() && can_be_chunk(t, &reader) {
+    let pace = t.long(O::MaxSendSpeedLarge);
+    if decide::is_one_chunk(session.takes_chunks(), together, begun, reader.size, pace) {
         match whole(&mut reader).await? {
             mail if is_lines(&mail) => return send_chunk(t, session, mail).await,
             mail => reader = ClientReader::of(&t.easy, mail),
@@ -54,34 +58,18 @@ pub async fn send(t: &mut Transfer, session: &mut Session) -> Result<()> {
     send_message(t, session, &mut reader).await
 }
 
-/// Whether what follows in an address would be a command of its own.
-fn breaks_line(address: &[u8]) -> bool {
-    address.iter().any(|octet| b"\r\n".contains(octet))
-}
-
-/// The command that names the sender; without one it is nobody, as notices of failure have it.
+/// Returns the command that names the sender.
 fn sender(t: &Transfer, session: &Session, size: Option<u64>, recipients: &[Mailbox]) -> Vec<u8> {
     let from = t.text(O::MailFrom).map(|from| Mailbox::parse(&from));
     let on_behalf = t.text(O::MailAuth).filter(|_| session.is_authenticated());
     let on_behalf = on_behalf.map(|text| Mailbox::parse(&text));
-    let mut line = b"MAIL FROM:".to_vec();
-    line.extend_from_slice(&from.as_ref().map_or_else(|| b"<>".to_vec(), Mailbox::path));
-    if let Some(author) = &on_behalf {
-        line.extend_from_slice(&[b" AUTH=<", &author.bare()[..], b">"].concat());
-    }
-    if let Some(size) = size.filter(|size| *size > 0 && session.takes_size()) {
-        line.extend_from_slice(format!(" SIZE={size}").as_bytes());
-    }
-    let mut named = from.iter().chain(&on_behalf).chain(recipients);
-    if session.smtputf8() && named.any(Mailbox::is_international) {
-        line.extend_from_slice(b" SMTPUTF8");
-    }
-    line
-}
-
-/// Whether it is known that the mail is short, and nobody asked for a pace.
-fn can_be_chunk(t: &Transfer, reader: &ClientReader) -> bool {
-    reader.size.is_some_and(|size| size <= CHUNK_LIMIT) && t.long(O::MaxSendSpeedLarge) == 0
+    decide::mail_command(&Sender {
+        from: from.as_ref(),
+        on_behalf: on_behalf.as_ref(),
+        size,
+        recipients,
+        extensions: session.extensions(),
+    })
 }
 
 /// All that the reader has.
@@ -125,7 +113,7 @@ async fn send_message(t: &mut Transfer, session: &mut Session, reader: &mut Clie
             stuffer.end(out);
         }
     };
-    let mut ear = Ear::new(|heard| matches!(heard, [b'4' | b'5', ..]) && heard.contains(&b'\n'));
+    let mut ear = Ear::new(is_refusal);
     let filter = session.dialogue.whole.connection().filter();
     let sent = send_body(t, filter, reader, Some(&mut coder), Some(&mut ear)).await;
     let refused = ear.has_enough();

@@ -1,18 +1,19 @@
 //! SMTP (RFC 5321, with RFC 1870, 3207, 4954 and 6531): a mail, or one command that asks. `session` greets, upgrades to TLS
 //! and logs in; `envelope` says from whom and to whom, `mail` sends.
 
+mod decide;
 mod envelope;
 mod mail;
 mod session;
 
 use tables::{Code, EasyOption as O};
 use wire::escape::{self, Reject};
-use wire::smtp::Mailbox;
 
 use crate::error::{Error, Result};
-use crate::settings::{Method, Text};
+use crate::settings::Method;
 use crate::transfer::Transfer;
 use crate::transfer::sasl::check_login;
+use mail::recipients;
 use session::Session;
 
 /// Runs one request.
@@ -58,10 +59,6 @@ fn own_command(t: &Transfer) -> Result<Option<Vec<u8>>> {
     Ok(own.filter(|own| !own.is_empty()))
 }
 
-fn recipients(t: &Transfer) -> Vec<Text> {
-    t.easy.settings.borrow().list(O::MailRcpt).to_vec()
-}
-
 fn sends_mail(t: &Transfer) -> bool {
     let has_body = t.on(O::Upload) || matches!(t.method, Method::Put | Method::PostMime);
     has_body && !recipients(t).is_empty()
@@ -75,15 +72,7 @@ async fn command(t: &mut Transfer, session: &mut Session) -> Result<()> {
         return ask(t, session, &own.unwrap_or_else(|| b"HELP".to_vec())).await;
     }
     for recipient in &recipients {
-        let mailbox = Mailbox::parse(recipient);
-        let (mut line, utf8) = match &own {
-            None => ([b"VRFY ", &mailbox.bare()[..]].concat(), mailbox.is_international()),
-            // EXPN may meet international names in a list (RFC 6531 section 3.7.4.2).
-            Some(own) => ([&own[..], b" ", recipient].concat(), own == b"EXPN"),
-        };
-        if utf8 && session.smtputf8() {
-            line.extend_from_slice(b" SMTPUTF8");
-        }
+        let line = decide::question(own.as_deref(), recipient, session.smtputf8());
         ask(t, session, &line).await?;
     }
     Ok(())
@@ -97,12 +86,7 @@ async fn ask(t: &mut Transfer, session: &mut Session, line: &[u8]) -> Result<()>
     let shown = !t.on(O::Nobody);
     let mut lines = Vec::new();
     let reply = session::read(t, &mut session.dialogue, |line| lines.push(line.to_vec())).await?;
-    let succeeded = match reply {
-        200..300 => true,
-        // The name stands for several.
-        553 => !recipients(t).is_empty(),
-        _ => false,
-    };
+    let succeeded = decide::is_document(reply, !recipients(t).is_empty());
     t.note_first_byte();
     let last = lines.pop().filter(|_| succeeded);
     lines.iter().chain(&last).filter(|_| shown).try_for_each(|line| t.writer.body(line))?;

@@ -4,20 +4,16 @@ use net::Whole;
 use tables::{Code, EasyOption as O};
 use wire::smtp::Extensions;
 
+use super::decide::{self, SERVICE_ENDS};
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 use crate::transfer::dialogue::Dialogue;
 use crate::transfer::plan::Plan;
 use crate::transfer::sasl::{self, Outcome, Said, Speaker};
-
-/// CURLUSESSL_TRY.
-const TRY_TLS: i64 = 1;
+use crate::transfer::starttls::{self, Start};
 
 /// Most lines of one reply.
 const LINES_LIMIT: usize = 1000;
-
-/// Says a server that closes the connection, also when it has waited too long for a command (RFC 5321 section 3.8).
-const SERVICE_ENDS: u16 = 421;
 
 /// A connection that mails can be sent on.
 pub struct Session {
@@ -63,9 +59,9 @@ impl Session {
         self.dialogue.whole
     }
 
-    /// Whether the server takes a mail's size beforehand (RFC 1870).
-    pub fn takes_size(&self) -> bool {
-        self.memory.extensions.size
+    /// Returns what the server can do.
+    pub fn extensions(&self) -> Extensions {
+        self.memory.extensions
     }
 
     /// Whether the server takes names that are not ASCII (RFC 6531).
@@ -102,25 +98,24 @@ impl Session {
     async fn begin(&mut self, t: &mut Transfer, name: &[u8], plan: &Plan) -> Result<()> {
         self.dialogue.outstanding = 1;
         let greeting = self.reply(t).await?;
-        if greeting / 100 != 2 {
+        if !decide::succeeded(greeting) {
             let text = format!("Got unexpected smtp-server response: {greeting}");
             return Err(Error::new(Code::WeirdServerReply, text));
         }
         let wanted = t.long(O::UseSsl);
-        let mut protected = plan.tls.is_some();
-        let optional = |protected| protected || wanted <= TRY_TLS;
-        if !self.hello(t, name, optional(protected)).await? {
+        let protected = plan.tls.is_some();
+        let may_be_old = decide::may_be_old(protected, starttls::is_demanded(wanted));
+        if !self.hello(t, name, may_be_old).await? {
             return Ok(());
         }
-        if wanted > 0 && !protected {
-            if self.memory.extensions.starttls {
-                protected = self.start_tls(t, plan).await?;
-                if protected && !self.hello(t, name, true).await? {
+        match starttls::start(wanted, protected, self.memory.extensions.starttls) {
+            Start::Skip => {}
+            Start::Ask => {
+                if self.start_tls(t, plan).await? && !self.hello(t, name, true).await? {
                     return Ok(());
                 }
-            } else if wanted > TRY_TLS {
-                return Err(Error::new(Code::UseSslFailed, "STARTTLS not supported."));
             }
+            Start::Fail => return Err(Error::new(Code::UseSslFailed, "STARTTLS not supported.")),
         }
         self.authenticate(t).await
     }
@@ -134,7 +129,7 @@ impl Session {
             wire::smtp::line(line).into_iter().for_each(|line| extensions.take(line.text));
         };
         let code = read(t, &mut self.dialogue, take).await?;
-        if code / 100 == 2 {
+        if decide::succeeded(code) {
             self.memory.extensions = extensions;
             return Ok(true);
         }
@@ -143,7 +138,7 @@ impl Session {
             return Err(denied(code));
         }
         let code = self.command(t, &[b"HELO ", name].concat()).await?;
-        if code / 100 == 2 { Ok(false) } else { Err(denied(code)) }
+        if decide::succeeded(code) { Ok(false) } else { Err(denied(code)) }
     }
 
     /// Whether TLS has begun.
@@ -154,7 +149,7 @@ impl Session {
             self.dialogue.upgrade(t, plan).await?;
             return Ok(true);
         }
-        if t.long(O::UseSsl) > TRY_TLS {
+        if starttls::is_demanded(t.long(O::UseSsl)) {
             return Err(Error::new(Code::UseSslFailed, format!("STARTTLS denied, code {code}")));
         }
         Ok(false)

@@ -7,7 +7,7 @@ use net::ssh::{Lost, Seat};
 use ssh::sftp::{Client, Reply, Request, Status};
 use tables::{Code, EasyOption as O};
 
-use super::{lost, refused};
+use super::fault::{lost, refused};
 use crate::error::{Error, Result, Retry};
 use crate::transfer::Transfer;
 

@@ -8,7 +8,7 @@ use ssh::sftp::{Ahead, Answer, Attrs, READ, Reads, Reply, Request};
 use tables::{Code, EasyOption as O};
 
 use super::channel::{Sftp, attrs, handle};
-use super::{refused, size};
+use super::fault::{refused, size};
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 use crate::transfer::body::{BodySource, truncated};

@@ -6,7 +6,7 @@ use ssh::sftp::{Name, Reply, Request, Status};
 use tables::EasyOption as O;
 
 use super::channel::{Sftp, first_name, handle};
-use super::refused;
+use super::fault::refused;
 use crate::error::Result;
 use crate::transfer::Transfer;
 

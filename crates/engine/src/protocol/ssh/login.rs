@@ -48,7 +48,7 @@ pub async fn log_in(t: &Transfer, plan: &Plan, connection: &mut Connection) -> R
     t.mark(|info, elapsed| info.app_connect = elapsed);
     let mut session = if asked { Session::with_channel(transport) } else { Session::new(transport) };
     // What came together with the server's yes: the next look is only at what comes behind it.
-    session.take_in().map_err(|e| super::lost(&e.into()))?;
+    session.take_in().map_err(|e| super::fault::lost(&e.into()))?;
     park(connection, session);
     Ok(())
 }
@@ -81,13 +81,13 @@ async fn authenticate(t: &Transfer, connection: &mut Connection, transport: &mut
     let mut ready = login.begin(transport, first).map(|()| None);
     let ahead = first.is_some() && takes_channel_ahead(t, transport);
     if ahead {
-        Session::ask_ahead(transport).map_err(|e| super::lost(&e.into()))?;
+        Session::ask_ahead(transport).map_err(|e| super::fault::lost(&e.into()))?;
     }
     loop {
-        let outcome = match ready.map_err(|e| super::lost(&e.into()))? {
+        let outcome = match ready.map_err(|e| super::fault::lost(&e.into()))? {
             Some(outcome) => outcome,
             None => {
-                step(filter, transport).await.map_err(|e| super::lost(&e))?;
+                step(filter, transport).await.map_err(|e| super::fault::lost(&e))?;
                 ready = login.take(transport);
                 continue;
             }

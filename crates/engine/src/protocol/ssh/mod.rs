@@ -5,6 +5,7 @@
 
 mod channel;
 mod download;
+mod fault;
 mod host;
 mod keys;
 mod list;
@@ -15,8 +16,6 @@ mod scp;
 mod sftp;
 mod upload;
 
-use net::ssh::Lost;
-use ssh::sftp::Status;
 use tables::{Code, EasyOption as O, Scheme};
 
 use crate::error::{Error, Result, Retry};
@@ -64,59 +63,4 @@ pub async fn connect_only(t: &mut Transfer) -> Result<net::Connection> {
 async fn connect(t: &mut Transfer, fresh: bool) -> Result<Link> {
     t.log_in = Some(|t, plan, connection| Box::pin(login::log_in(t, plan, connection)));
     t.connect(fresh).await
-}
-
-/// A connection that is lost, in the middle of something.
-fn lost(lost: &Lost) -> Error {
-    match (lost, lost.io()) {
-        (_, Some(e)) => Error::os(Code::Ssh, "Error in the SSH connection", &e),
-        (Lost::Ssh(e), _) => Error::new(Code::Ssh, e.to_string()),
-        _ => Error::new(Code::Ssh, "the SSH connection was closed"),
-    }
-}
-
-/// The code for what an SFTP server says.
-fn code(status: Status) -> Code {
-    match status {
-        Status::OK => Code::Ok,
-        Status::NO_SUCH_FILE | Status::NO_SUCH_PATH => Code::RemoteFileNotFound,
-        Status::PERMISSION_DENIED | Status::WRITE_PROTECT | Status::LOCK_CONFLICT => Code::RemoteAccessDenied,
-        Status::NO_SPACE | Status::QUOTA_EXCEEDED => Code::RemoteDiskFull,
-        Status::FILE_ALREADY_EXISTS => Code::RemoteFileExists,
-        Status::DIR_NOT_EMPTY => Code::QuoteError,
-        _ => Code::Ssh,
-    }
-}
-
-/// What it says, in words.
-fn words(status: Status) -> &'static str {
-    match status {
-        Status::EOF => "End of file",
-        Status::NO_SUCH_FILE | Status::NO_SUCH_PATH => "No such file or directory",
-        Status::PERMISSION_DENIED => "Permission denied",
-        Status::FAILURE => "Operation failed",
-        Status::OP_UNSUPPORTED => "Operation not supported by SFTP server",
-        Status::FILE_ALREADY_EXISTS => "File already exists",
-        Status::WRITE_PROTECT => "File is write protected",
-        Status::NO_SPACE => "Disk full",
-        Status::QUOTA_EXCEEDED => "User quota exceeded",
-        Status::LOCK_CONFLICT => "File lock conflict",
-        Status::DIR_NOT_EMPTY => "Directory not empty",
-        _ => "Unknown error",
-    }
-}
-
-/// A request that failed.
-fn refused(what: &str, status: Status) -> Error {
-    Error::new(code(status), format!("{what}: {}", words(status)))
-}
-
-/// The size of a file, where the server tells one that a file may have.
-fn size(known: &ssh::sftp::Attrs) -> Result<Option<u64>> {
-    match known.size {
-        Some(size) if i64::try_from(size).is_err() => {
-            Err(Error::new(Code::BadDownloadResume, format!("Bad file size ({size})")))
-        }
-        size => Ok(size),
-    }
 }

@@ -5,7 +5,8 @@ use ssh::sftp::{Attrs, Reply, Request, Status};
 use tables::{Code, EasyOption as O};
 
 use super::channel::{Sftp, attrs, status};
-use super::{path, words};
+use super::fault::words;
+use super::path;
 use crate::callbacks::DebugKind;
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;

@@ -8,7 +8,8 @@ use net::ssh::{Lost, Seat};
 use ssh::scp::{self, Fault, Head, Told};
 use tables::{Code, EasyOption as O};
 
-use super::{channel, lost, path};
+use super::fault::lost;
+use super::{channel, path};
 use crate::callbacks::DebugKind;
 use crate::error::{Error, Result};
 use crate::settings::Method;

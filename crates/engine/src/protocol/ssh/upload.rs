@@ -8,7 +8,7 @@ use ssh::sftp::{APPEND, Attrs, CREATE, Reply, Request, Status, TRUNCATE, WRITE, 
 use tables::{Code, EasyOption as O};
 
 use super::channel::{Sftp, attrs, handle, status};
-use super::{refused, size};
+use super::fault::{refused, size};
 use crate::callbacks::DebugKind;
 use crate::error::{Error, Result};
 use crate::settings::Method;
