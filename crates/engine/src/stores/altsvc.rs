@@ -85,7 +85,26 @@ pub fn alternative(
     if !is_on(keeper) {
         return None;
     }
-    let bits = bits(keeper);
+    let mut cache = keeper.stores.altsvc.cache.borrow_mut();
+    let found = choose(bits(keeper), offer, quic, |from, may| {
+        let source = source(from, host.as_bytes(), port);
+        Some(cache.find(&source, may, now())?.destination.clone())
+    });
+    drop(cache);
+    let (from, to) = found?;
+    let host_there = String::from_utf8(to.host).ok()?;
+    let elsewhere = !host_there.eq_ignore_ascii_case(host) || to.port != port;
+    Some(Alternative { host: host_there, port: to.port, versions: (from, to.alpn), elsewhere })
+}
+
+/// Chooses an alternative: `find` looks one up that the origin named in a version, and that may be spoken to. The latest version is
+/// asked for first. `bits` is CURLOPT_ALTSVC_CTRL.
+fn choose<T>(
+    bits: i64,
+    offer: &[String],
+    quic: bool,
+    mut find: impl FnMut(Alpn, &dyn Fn(Alpn) -> bool) -> Option<T>,
+) -> Option<(Alpn, T)> {
     let offered = |name: &str| offer.iter().any(|offered| offered == name);
     // Who knows that a server speaks HTTP/2 asks nobody.
     let spoken = [
@@ -98,17 +117,8 @@ pub fn alternative(
         Alpn::H2 => offered("h2") && bits & CURLALTSVC_H2 != 0,
         Alpn::H3 => quic && bits & CURLALTSVC_H3 != 0,
     };
-    let mut cache = keeper.stores.altsvc.cache.borrow_mut();
-    let found = spoken.into_iter().filter(|(_, asked)| *asked).find_map(|(from, _)| {
-        let source = source(from, host.as_bytes(), port);
-        let to = cache.find(&source, may, now())?.destination.clone();
-        Some((from, to))
-    });
-    drop(cache);
-    let (from, to) = found?;
-    let host_there = String::from_utf8(to.host).ok()?;
-    let elsewhere = !host_there.eq_ignore_ascii_case(host) || to.port != port;
-    Some(Alternative { host: host_there, port: to.port, versions: (from, to.alpn), elsewhere })
+    let spoken = spoken.into_iter().filter(|(_, asked)| *asked);
+    spoken.map(|(from, _)| from).find_map(|from| Some((from, find(from, &may)?)))
 }
 
 /// Alt-Svc came from this host in that version, over TLS: otherwise it is not believed.
@@ -131,5 +141,104 @@ pub fn save(keeper: Keeper<'_>) {
     if let Err(e) = write(&name, &bytes) {
         let name = String::from_utf8_lossy(&name);
         keeper.note(|| format!("WARNING: failed to save alternative services in {name}: {e}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Alpn::{H1, H2, H3};
+
+    const ALL: i64 = CURLALTSVC_H1 | CURLALTSVC_H2 | CURLALTSVC_H3;
+
+    fn names(list: &[&str]) -> Vec<String> {
+        list.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    /// The version in which an origin is asked for its alternatives first, and those that an alternative may have.
+    fn asked(bits: i64, offer: &[&str], quic: bool) -> Option<(Alpn, Vec<Alpn>)> {
+        choose(bits, &names(offer), quic, |_, may| {
+            Some([H1, H2, H3].into_iter().filter(|alpn| may(*alpn)).collect::<Vec<_>>())
+        })
+    }
+
+    #[test]
+    fn choices() {
+        let rows: [(_, _, &[&str], _, _); 7] = [
+            (
+                "RFC 7838 §2.2: all that both know",
+                ALL,
+                &["h2", "http/1.1"],
+                true,
+                Some((H2, vec![H1, H2, H3])),
+            ),
+            (
+                "CURLOPT_ALTSVC_CTRL(3): CURLALTSVC_H2",
+                CURLALTSVC_H2,
+                &["h2", "http/1.1"],
+                true,
+                Some((H2, vec![H2])),
+            ),
+            (
+                "CURLOPT_ALTSVC_CTRL(3): CURLALTSVC_H3",
+                CURLALTSVC_H3,
+                &["h2", "http/1.1"],
+                true,
+                Some((H2, vec![H3])),
+            ),
+            (
+                "RFC 9114 §3.1.1: QUIC cannot be used",
+                ALL,
+                &["h2", "http/1.1"],
+                false,
+                Some((H2, vec![H1, H2])),
+            ),
+            ("CURLOPT_HTTP_VERSION(3): HTTP/1.1 alone", ALL, &["http/1.1"], false, Some((H1, vec![H1]))),
+            (
+                "CURLOPT_HTTP_VERSION(3): HTTP/3 first",
+                ALL,
+                &["h3", "h2", "http/1.1"],
+                true,
+                Some((H3, vec![H1, H2, H3])),
+            ),
+            ("CURLOPT_HTTP_VERSION(3): prior knowledge asks nobody", ALL, &["h2"], true, None),
+        ];
+        for (name, bits, offer, quic, wanted) in rows {
+            assert_eq!(asked(bits, offer, quic), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn origins_are_asked_version_by_version() {
+        let only = |wanted| {
+            let offer = names(&["h3", "h2", "http/1.1"]);
+            choose(ALL, &offer, true, |from, _| (from == wanted).then_some(())).map(|(from, ())| from)
+        };
+        assert_eq!([H1, H2, H3].map(only), [Some(H1), Some(H2), Some(H3)], "RFC 7838 §2");
+    }
+
+    #[test]
+    fn offers() {
+        let there =
+            |from, to, elsewhere| Alternative { host: "b".into(), port: 1, versions: (from, to), elsewhere };
+        let usual: &[&str] = &["h2", "http/1.1"];
+        let rows: [(_, _, &[&str]); 7] = [
+            ("RFC 7838 §2.2: the same version", there(H2, H2, true), usual),
+            ("RFC 7838 §2.2: HTTP/3 elsewhere", there(H2, H3, true), &["h3"]),
+            ("RFC 7838 §2.2: HTTP/2 elsewhere", there(H1, H2, true), &["h2"]),
+            ("RFC 7838 §2.2: HTTP/1.1 elsewhere", there(H2, H1, true), &["http/1.1"]),
+            (
+                "RFC 7838 §2.2: HTTP/3 at the same place goes first",
+                there(H2, H3, false),
+                &["h3", "h2", "http/1.1"],
+            ),
+            ("RFC 7838 §2.2: HTTP/2 at the same place is offered already", there(H1, H2, false), usual),
+            ("RFC 7838 §2.2: HTTP/1.1 at the same place, too", there(H2, H1, false), usual),
+        ];
+        for (name, alternative, wanted) in rows {
+            assert_eq!(alternative.offer(names(usual)), names(wanted), "{name}");
+        }
+        let named = there(H2, H3, false).offer(names(&["h3", "h2"]));
+        assert_eq!(named, names(&["h3", "h2"]), "RFC 7838 §2.2: once is enough");
     }
 }

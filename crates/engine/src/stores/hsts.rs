@@ -3,7 +3,7 @@
 
 use runtime::cell::RefCell;
 
-use tables::{Code, EasyOption as O, LockData};
+use tables::{Code, EasyOption as O, LockData, Scheme};
 use wire::hsts::{Cache, parse_expiry};
 
 use super::file::{read, write};
@@ -138,6 +138,11 @@ pub fn applies(keeper: Keeper<'_>, host: &[u8]) -> bool {
     with_cache(keeper, |cache| cache.applies(host, now()))
 }
 
+/// Returns whether a URL of this scheme is fetched by https instead (RFC 6797 §8.3). `applies` says whether the host asked for it.
+pub fn upgrades(scheme: Option<Scheme>, on: bool, applies: impl FnOnce() -> bool) -> bool {
+    scheme == Some(Scheme::Http) && on && applies()
+}
+
 /// Strict-Transport-Security came. Only a host that was reached over TLS is believed (RFC 6797 §8.1).
 pub fn received(keeper: Keeper<'_>, host: &[u8], value: &[u8]) {
     if with_cache(keeper, |cache| cache.receive(host, value, now())).is_err() {
@@ -162,5 +167,50 @@ fn write_file(keeper: Keeper<'_>) {
     if let Err(e) = write(&name, &bytes) {
         let name = String::from_utf8_lossy(&name);
         keeper.note(|| format!("WARNING: failed to save HSTS in {name}: {e}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn upgraded() {
+        let rows = [
+            ("RFC 6797 §8.3: http to a known host", Some(Scheme::Http), true, true, true),
+            ("RFC 6797 §8.3: a host that is not known", Some(Scheme::Http), true, false, false),
+            ("CURLOPT_HSTS_CTRL(3): off", Some(Scheme::Http), false, true, false),
+            ("RFC 6797 §8.3: https already", Some(Scheme::Https), true, true, false),
+            ("CURLOPT_HSTS(3): HTTP alone", Some(Scheme::Ftp), true, true, false),
+            ("CURLOPT_HSTS(3): ws is not http", Some(Scheme::Ws), true, true, false),
+            ("CURLOPT_HSTS(3): an unknown scheme", None, true, true, false),
+        ];
+        for (name, scheme, on, applies, wanted) in rows {
+            assert_eq!(upgrades(scheme, on, || applies), wanted, "{name}");
+        }
+    }
+
+    /// RFC 6797 §8.2: which hosts an entry applies to.
+    #[test]
+    fn hosts() {
+        let mut cache = Cache::default();
+        let _ = cache.receive(b"a.example", b"max-age=100; includeSubDomains", 1000);
+        let _ = cache.receive(b"b.example", b"max-age=100", 1000);
+        let _ = cache.receive(b"b.example", b"max-age=100", 1000);
+        let _ = cache.receive(b"c.example", b"max-age=100", 1000);
+        let _ = cache.receive(b"c.example", b"max-age=0", 1000);
+        let rows: [(_, &[u8], _, _); 8] = [
+            ("RFC 6797 §8.2: the host itself", b"a.example", 1050, true),
+            ("RFC 6797 §8.2: in any case", b"A.Example", 1050, true),
+            ("RFC 6797 §6.1.2: a subdomain", b"x.a.example", 1050, true),
+            ("RFC 6797 §6.1.2: no subdomain was meant", b"x.b.example", 1050, false),
+            ("RFC 6797 §8.2: another host that ends alike", b"xa.example", 1050, false),
+            ("RFC 6797 §6.1.1: expired", b"b.example", 1200, false),
+            ("RFC 6797 §6.1.1: max-age=0 forgets", b"c.example", 1050, false),
+            ("RFC 6797 §8.2: a host that never said so", b"d.example", 1050, false),
+        ];
+        for (name, host, now, wanted) in rows {
+            assert_eq!(cache.applies(host, now), wanted, "{name}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use tables::{EasyOption as O, Scheme};
+use tables::EasyOption as O;
 use wire::altsvc::Alpn;
 use wire::cookie::{Target as Site, is_secure};
 use wire::http1::HeaderLine;
@@ -80,11 +80,13 @@ impl Transfer {
 
     /// http becomes https for a host that asked for it.
     pub fn upgrade(&mut self) -> Result<()> {
-        if self.url.scheme != Some(Scheme::Http) || !hsts::is_on(self.easy.keeper()) {
+        let keeper = self.easy.keeper();
+        // The host is looked at only where it may count: one that is no name fails.
+        if !hsts::upgrades(self.url.scheme, hsts::is_on(keeper), || true) {
             return Ok(());
         }
         let host = self.url.host_ascii().map_err(url_error)?;
-        if !hsts::applies(self.easy.keeper(), &host) {
+        if !hsts::upgrades(self.url.scheme, true, || hsts::applies(keeper, &host)) {
             return Ok(());
         }
         let first = Rc::ptr_eq(&self.first_url, &self.url);

@@ -25,7 +25,7 @@ pub fn start(wanted: i64, protected: bool, offered: bool) -> Start {
 
 /// Returns whether the transfer fails without TLS.
 pub fn is_demanded(wanted: i64) -> bool {
-    wanted > i64::from(CURLUSESSL_TRY)
+    wanted > CURLUSESSL_TRY
 }
 
 #[cfg(test)]
