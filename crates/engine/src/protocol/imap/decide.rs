@@ -197,7 +197,8 @@ mod tests {
     #[test]
     fn selected_mailboxes() {
         // Selected, its UIDVALIDITY, the URL's mailbox and UIDVALIDITY.
-        let rows: [(_, (Option<&[u8]>, _, &[u8], _), _); 6] = [
+        type Mailboxes = (Option<&'static [u8]>, Option<u32>, &'static [u8], Option<u32>);
+        let rows: [(&str, Mailboxes, bool); 6] = [
             ("RFC 9051 §6.3.2: nothing is selected", (None, None, b"INBOX", None), false),
             ("RFC 9051 §6.3.2: the same", (Some(b"INBOX"), Some(7), b"INBOX", None), true),
             ("RFC 9051 §5.1: INBOX in any case", (Some(b"INBOX"), None, b"inbox", None), true),

@@ -74,7 +74,8 @@ mod tests {
 
     #[test]
     fn commands() {
-        let rows: [(_, Option<&[u8]>, &[u8], _, &[u8]); 6] = [
+        type Row = (&'static str, Option<&'static [u8]>, &'static [u8], bool, &'static [u8]);
+        let rows: [Row; 6] = [
             ("RFC 2384 §3: the list", None, b"", false, b"LIST"),
             ("RFC 1939 §5: a message", None, b"7", false, b"RETR 7"),
             ("CURLOPT_DIRLISTONLY(3): the list's line", None, b"7", true, b"LIST 7"),
