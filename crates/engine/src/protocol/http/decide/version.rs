@@ -128,6 +128,21 @@ mod tests {
         }
     }
 
+    /// A reply of 101 to a request of HTTP/1.0 is a fault, but a WebSocket is always asked for in HTTP/1.1.
+    #[test]
+    fn wishes() {
+        let rows = [
+            ("RFC 9112 §2.3: no wish", PLAIN, false),
+            ("CURLOPT_HTTP_VERSION(3): the application's", Link { wants_http10: true, ..PLAIN }, true),
+            ("RFC 9112 §2.3: a server's", Link { heard_http10: true, ..PLAIN }, true),
+            ("RFC 6455 §4.1: not for a WebSocket", Link { wants_http10: true, ..WEBSOCKET }, false),
+            ("RFC 6455 §4.1: whatever a server said", Link { heard_http10: true, ..WEBSOCKET }, false),
+        ];
+        for (name, link, wanted) in rows {
+            assert_eq!(asks_for_http10(&link), wanted, "{name}");
+        }
+    }
+
     #[test]
     fn upgrades() {
         let rows = [
