@@ -105,7 +105,7 @@ fn what_v_and_traces_say() {
             "[HTTP/2] [1] <- FRAME[DATA, len=2, eos=1, padlen=0]\n",
         ][..],
         &[
-            "Reusing existing https: connection with host 127.0.0.1\n",
+            "Reusing existing http: connection with host 127.0.0.1\n",
             "[HTTP/2] [3] OPENED stream",
             "[HTTP/2] [3] <- FRAME[DATA, len=2, eos=1, padlen=0]\n",
         ],
