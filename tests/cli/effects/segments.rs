@@ -333,6 +333,7 @@ fn metalink(files: &str) -> String {
     format!("<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">{files}</metalink>")
 }
 
+/// CVE-2020-8177, of names that a document chooses instead of a server.
 #[test]
 fn a_metalinks_name_overwrites_nothing() {
     let one = good("\"a\"");
