@@ -139,6 +139,26 @@ def test_urls_are_read_as_needed():
     assert queue.next(0.0) is not None and taken < 30_000
 
 
+def test_failures_leave_no_file(http, tmp_path):
+    urls = [http.url("/bytes/9"), http.url("/status/404"), http.url("/status/503"), "http://nowhere.invalid/a", http.url("/bytes/0")]
+    kept = tmp_path / "kept"
+    kept.write_text("before")
+    names = dict(zip(urls, [tmp_path / "a", kept, tmp_path / "b", tmp_path / "c", tmp_path / "empty"]))
+    found = sorted(warmwire.fetch_many(urls, to=names.__getitem__, retries=0), key=lambda one: one.index)
+    assert [one.path and os.path.basename(one.path) for one in found] == ["a", None, None, None, "empty"]
+    assert [one.status_code for one in found] == [200, 404, 503, 0, 200]
+    assert sorted(os.listdir(tmp_path)) == ["a", "empty", "kept"] and kept.read_text() == "before"
+    (page,) = warmwire.fetch_many([urls[1]], to=tmp_path, store_errors=True)
+    assert page.path and os.path.isfile(page.path)
+
+
+def test_breaking_off_leaves_no_file(http, tmp_path):
+    many = warmwire.fetch_many([http.url("/bytes/1"), http.url("/drip/1/1000/bytes/600")], to=tmp_path)
+    next(many)
+    many.close()
+    assert [name for name in os.listdir(tmp_path) if name.endswith(".part")] == []
+
+
 def test_a_full_disk(http):
     (found,) = warmwire.fetch_many([http.url("/bytes/100000")], to=lambda url: "/dev/full", retries=0)
     assert isinstance(found.error, warmwire.WriteError) and "space" in str(found.error)

@@ -65,13 +65,19 @@ class _Batches:
         else:
             if len(self._columns) and self._columns.size() + coming > self._size:
                 self._full.append(self.rest())
-            self._columns.take(many.engine, number, (job.index, job.url, job.attempts, job.path), job.held)
-            self._end_of_row()
+            try:
+                path = many.store(job, many.engine.ending(number)[1])
+            except OSError as error:
+                self.lost(many, job, 23, str(error))
+            else:
+                self._columns.take(many.engine, number, (job.index, job.url, job.attempts, path), job.held)
+                self._end_of_row()
         many.engine.release(number)
 
     def lost(self, many: _Many, job: _Job, code: int, message: str) -> None:
         """One was not begun, or came to nothing with another."""
-        self._columns.fail((job.index, job.url, job.attempts, job.path), code, message)
+        many.discard(job)
+        self._columns.fail((job.index, job.url, job.attempts, None), code, message)
         self._end_of_row()
 
     def ready(self, is_end: bool) -> Iterator[pyarrow.RecordBatch]:

@@ -34,10 +34,11 @@ Where = Callable[[str], "str | os.PathLike[str]"]
 
 
 class Fetched:
-    """What has become of one URL.
+    """The outcome of one URL.
 
-    ``index`` is its place among those that were asked for. ``response`` is None where none came, ``error`` why; a status of 400 or
-    above is no error. With ``to`` the body is in the file ``path``.
+    ``index`` is the URL's place among those requested. ``response`` is None where no reply came, and ``error`` says why; a
+    status of 400 or above is no error. With ``to``, ``path`` names the file that holds the body. It is None where no file was
+    written: after an error, and after a status of 400 or above unless ``store_errors`` is set.
     """
 
     __slots__ = ("attempts", "error", "index", "path", "response", "url")
@@ -85,10 +86,13 @@ def host_of(url: str) -> str:
 class _Job:
     """One URL on its way."""
 
-    __slots__ = ("at", "attempts", "held", "host", "index", "is_scout", "path", "url", "validator")
+    __slots__ = ("at", "attempts", "draft", "held", "host", "index", "is_scout", "path", "url", "validator")
 
     def __init__(self, index: int, url: str, path: str | None, host: _Host) -> None:
         self.index, self.url, self.path, self.host = index, url, path, host
+        # The body gets its name when it is whole. A device or a pipe is written to as it is.
+        is_special = path is not None and os.path.exists(path) and not os.path.isfile(path)
+        self.draft = path if path is None or is_special else f"{path}.{index}.part"
         self.attempts, self.at, self.held, self.validator, self.is_scout = 0, 0, b"", "", False
 
 
@@ -186,6 +190,10 @@ class _Queue:
         heapq.heappush(self._later, (now if code == _NO_RANGE else now + pause, job.index, job))
         return True
 
+    def waiting(self) -> list[_Job]:
+        """Returns the jobs that are to be tried again."""
+        return [job for _, _, job in self._later]
+
     def is_empty(self) -> bool:
         """Whether nothing is left to begin."""
         return self.is_read and not self._queued and not self._later
@@ -242,21 +250,30 @@ class _Replies:
             self.lost(many, job, outcome.code, outcome.message)
             return
         response = Response(many.request(job.url), outcome)
+        try:
+            path = many.store(job, response.status_code)
+        except OSError as error:
+            self.lost(many, job, 23, str(error))
+            return
         if job.held:
             response._content = job.held + response.content
-        self.done.append(Fetched(job.index, job.url, response, None, job.path, job.attempts))
+        self.done.append(Fetched(job.index, job.url, response, None, path, job.attempts))
 
     def lost(self, many: _Many, job: _Job, code: int, message: str) -> None:
         """One was not begun, or came to nothing with another."""
+        many.discard(job)
         request = many.request(job.url)
-        self.done.append(Fetched(job.index, job.url, None, failure(code, message, request), job.path, job.attempts))
+        self.done.append(Fetched(job.index, job.url, None, failure(code, message, request), None, job.attempts))
 
 
 class _Many:
     """A queue and the engine on which its jobs run. What becomes of them goes to ``into``."""
 
-    def __init__(self, engine: _native.Engine, queue: _Queue, client: Client, how: dict[str, Any], into: Any) -> None:
+    def __init__(
+        self, engine: _native.Engine, queue: _Queue, client: Client, how: dict[str, Any], into: Any, store_errors: bool = False
+    ) -> None:
         self.engine, self.queue, self.client, self.into = engine, queue, client, into
+        self._store_errors = store_errors
         self.request_how = _split(how)
         self._is_plain = False
         self._probe = self.request(_PROBE)
@@ -274,7 +291,7 @@ class _Many:
             job.attempts += 1
             try:
                 options, upload = self._options(job)
-                number = self.engine.start(options, upload, None, job.path, job.at, job.is_scout)
+                number = self.engine.start(options, upload, None, job.draft, job.at, job.is_scout)
             except (RuntimeError, OSError) as error:
                 code, text = error.args if isinstance(error, RuntimeError) and len(error.args) == 2 else (23, str(error))
                 self._lose(job, code, text, self.queue.ended(job, code))
@@ -309,9 +326,29 @@ class _Many:
 
     def close(self) -> None:
         """Breaks off what is under way."""
-        for number in self.running:
+        for number, job in self.running.items():
             self.engine.release(number)
+            self.discard(job)
         self.running.clear()
+        for job in self.queue.waiting():
+            self.discard(job)
+
+    def store(self, job: _Job, status: int) -> str | None:
+        """Gives a whole body its file name, and returns the name; None where the body is not kept."""
+        if job.path is None or job.draft == job.path:
+            return job.path
+        if status >= 400 and not self._store_errors:
+            self.discard(job)
+            return None
+        if not os.path.exists(job.draft):  # an empty body
+            open(job.draft, "wb").close()
+        os.replace(job.draft, job.path)
+        return job.path
+
+    def discard(self, job: _Job) -> None:
+        """Removes the file of a body that is not kept."""
+        if job.draft is not None and job.draft != job.path and os.path.isfile(job.draft):
+            os.remove(job.draft)
 
     def request(self, url: str) -> Request:
         """What is sent for a URL."""
@@ -347,8 +384,8 @@ class _Many:
             job.at, job.held, job.validator = 0, b"", ""
             return
         job.validator = validator
-        job.held = b"" if job.path else job.held + outcome.body
-        job.at = os.path.getsize(job.path) if job.path else len(job.held)
+        job.held = b"" if job.draft else job.held + outcome.body
+        job.at = os.path.getsize(job.draft) if job.draft else len(job.held)
 
     def drive(self, ready: Callable[[bool], Iterator[_Result]]) -> Iterator[_Result]:
         """Runs to the end on this thread, and gives what is ``ready`` (told whether this is the end) whenever there may be more."""
@@ -389,19 +426,21 @@ def fetch_many(
     per_host: int = 16,
     retries: int = 2,
     to: Where | str | None = None,
+    store_errors: bool = False,
     client: Client | None = None,
     **how: Any,
 ) -> Iterator[Fetched]:
     """Fetches URLs, at most ``limit`` at a time and ``per_host`` of one host, and gives what became of each, as they end.
 
     No URL raises: :attr:`Fetched.error` says why nothing came. What broke is tried again up to ``retries`` times, from where it
-    broke if the server can tell that the file is the same. With ``to``, a folder (made when missing) or a function of the URL, bodies
-    go to files.
+    broke if the server can tell that the file is the same. With ``to``, a folder (made when missing) or a function of the URL,
+    bodies go to files. A file gets its name when its body is whole: a failure leaves no file and replaces none. A reply of 400 or
+    above is a failure in this sense, unless ``store_errors`` is set.
     ``urls`` is read as needed. ``how`` is as for :meth:`Client.request`.
     """
     queue, replies = _queue(urls, to, limit, per_host, retries), _Replies()
     own = client if client is not None else Client()
-    many = _Many(_native.Engine(own.pool._native, True), queue, own, how, replies)
+    many = _Many(_native.Engine(own.pool._native, True), queue, own, how, replies, store_errors)
     return many.drive(lambda is_end: _taken(replies.done))
 
 
@@ -412,6 +451,7 @@ async def afetch_many(
     per_host: int = 16,
     retries: int = 2,
     to: Where | str | None = None,
+    store_errors: bool = False,
     client: Any = None,
     **how: Any,
 ) -> AsyncIterator[Fetched]:
@@ -419,7 +459,7 @@ async def afetch_many(
     queue, replies = _queue(urls, to, limit, per_host, retries), _Replies()
     own = client if client is not None else Client()
     loop: _Loop = own.pool._loop()
-    many = _Many(loop.engine, queue, own, how, replies)
+    many = _Many(loop.engine, queue, own, how, replies, store_errors)
     woken = asyncio.Event()
 
     class Listener:
