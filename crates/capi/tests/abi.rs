@@ -214,6 +214,8 @@ fn an_installed_copy_builds_programs() {
         words("pkg-config", &["--cflags", "--libs", "libcurl"]),
         words(config, &["--cflags", "--libs"]),
         words(config, &["--cflags", "--static-libs"]),
+        [words("pkg-config", &["--static", "--cflags", "--libs", "libcurl"]), vec!["-static".to_owned()]]
+            .concat(),
     ];
     for (index, flags) in ways.iter().enumerate() {
         let binary = scratch.0.join(format!("program-{index}"));
