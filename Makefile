@@ -20,6 +20,8 @@ check:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet
 	cargo xtask supply --check
+	cargo doc --quiet --no-deps -p warmwire
+	cargo doc --quiet --no-deps -p warmwire --all-features
 
 # All of them, whatever fails: what one run can tell is told in one run.
 unit:

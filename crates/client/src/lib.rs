@@ -16,8 +16,8 @@
 //! # Futures
 //!
 //! A [`Client`] makes requests whose futures any executor polls. It brings no runtime: its [`Driver`] runs the transfers in
-//! whatever event loop the program has, by one descriptor and one timer. [`Tokio`] and [`AsyncIo`] are such loops, behind the features
-//! `tokio` and `async-io`; the trait [`EventLoop`] makes others of a few lines.
+//! whatever event loop the program has, by one descriptor and one timer. `Tokio` and `AsyncIo` are such loops, behind the
+//! features `tokio` and `async-io`; the trait [`EventLoop`] makes others of a few lines.
 //!
 //! ```no_run
 //! # #[cfg(feature = "tokio")]

@@ -16,7 +16,7 @@ pub use async_io::AsyncIo;
 #[cfg(all(unix, feature = "tokio"))]
 pub use tokio::Tokio;
 
-/// An event loop in which a [`Driver`](crate::Driver) can wait. [`Tokio`] and [`AsyncIo`] are two, each behind the feature of its name;
+/// An event loop in which a [`Driver`](crate::Driver) can wait. `Tokio` and `AsyncIo` are two, each behind the feature of its name;
 /// another takes as many lines.
 pub trait EventLoop {
     /// What it makes of a descriptor.
