@@ -24,6 +24,68 @@ pub fn parse(input: &[u8]) -> Option<i64> {
     Some(if seconds == -1 { 0 } else { seconds })
 }
 
+/// Seconds since 1970 of a date in one of the three forms of RFC 9110 section 5.6.7, and in no other. Names of days and
+/// months count in any case; a year of two digits is at most 50 years after `now`.
+pub fn parse_strictly(input: &[u8], now: i64) -> Option<i64> {
+    let text = std::str::from_utf8(input).ok()?;
+    let words: Vec<&str> = text.split(' ').collect();
+    let (day_name, long, day, month, year, clock) = match words[..] {
+        [day_name, day, month, year, clock, "GMT"] if year.len() == 4 => {
+            (day_name.strip_suffix(',')?, false, digits(day, 2)?, month, digits(year, 4)?, clock)
+        }
+        [day_name, date, clock, "GMT"] => {
+            let mut parts = date.split('-');
+            let (day, month, year) = (parts.next()?, parts.next()?, parts.next()?);
+            let year = nearest_century(digits(year, 2)?, now);
+            let day = parts.next().is_none().then(|| digits(day, 2))??;
+            (day_name.strip_suffix(',')?, true, day, month, year, clock)
+        }
+        // asctime pads the day with a space.
+        [day_name, month, "", day, clock, year] => {
+            (day_name, false, digits(day, 1)?, month, digits(year, 4)?, clock)
+        }
+        [day_name, month, day, clock, year] => {
+            (day_name, false, digits(day, 2)?, month, digits(year, 4)?, clock)
+        }
+        _ => return None,
+    };
+    let is_day = |name: &str| day_name.eq_ignore_ascii_case(if long { name } else { &name[..3] });
+    if !WEEKDAYS.iter().any(|name| is_day(name)) {
+        return None;
+    }
+    let month = MONTHS.iter().position(|name| month.eq_ignore_ascii_case(name))? + 1;
+    let mut clock = clock.split(':');
+    let (hour, minute, second) = (clock.next()?, clock.next()?, clock.next()?);
+    let (hour, minute, second) = (digits(hour, 2)?, digits(minute, 2)?, digits(second, 2)?);
+    if clock.next().is_some() || hour > 23 || minute > 59 || second > 60 {
+        return None;
+    }
+    let civil = Civil {
+        year,
+        month: month as u8,
+        day: day as u8,
+        hour: hour as u8,
+        minute: minute as u8,
+        second: second.min(59) as u8,
+    };
+    let seconds = civil.seconds();
+    // The thirty-first of a shorter month is no day.
+    (Civil::from_seconds(seconds) == civil).then_some(seconds)
+}
+
+/// A number of exactly so many digits.
+fn digits(text: &str, count: usize) -> Option<i64> {
+    let is_number = text.len() == count && text.bytes().all(|octet| octet.is_ascii_digit());
+    is_number.then(|| text.parse().ok())?
+}
+
+/// The year with these last two digits that is not more than 50 years after `now` (RFC 9110 section 5.6.7).
+fn nearest_century(two_digits: i64, now: i64) -> i64 {
+    let this_year = Civil::from_seconds(now).year;
+    let year = this_year - this_year % 100 + two_digits;
+    if year > this_year + 50 { year - 100 } else { year }
+}
+
 /// The preferred form of RFC 9110: "Sun, 06 Nov 1994 08:49:37 GMT".
 pub fn http(seconds: i64) -> String {
     let civil = Civil::from_seconds(seconds);

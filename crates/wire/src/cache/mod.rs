@@ -109,10 +109,10 @@ pub fn lifetime(kept: Kept) -> i64 {
     }
     let date = made(kept);
     if let Some(expires) = first(kept.fields, "Expires") {
-        // Of several the earliest; what is no date is past (§5.3).
-        let all: Option<Vec<i64>> = all(kept.fields, "Expires").map(date::parse).collect();
-        let earliest = all.and_then(|all| all.into_iter().min());
-        return if expires.is_empty() { 0 } else { earliest.map_or(0, |at| (at - date).max(0)) };
+        // Several are no date, unless they say the same; what is no date is past (§5.3, §4.2.1).
+        let agree = all(kept.fields, "Expires").all(|other| other == expires);
+        let at = date::parse_strictly(expires, kept.received).filter(|_| agree);
+        return at.map_or(0, |at| (at - date).max(0));
     }
     if !told.public && !BY_DEFAULT.contains(&kept.status) {
         return 0;
