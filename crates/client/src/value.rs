@@ -41,12 +41,20 @@ impl PlainValue {
 }
 
 impl Value {
-    /// Sets `option` to this value. The wrong kind of value is CURLE_BAD_FUNCTION_ARGUMENT, an option that is not
-    /// built in answers as curl does.
+    /// Sets `option` to this value. The wrong kind of value is CURLE_BAD_FUNCTION_ARGUMENT, and so is text for an option
+    /// that takes an object of C's; CURLOPT_POSTFIELDS takes text and bytes, and copies them. An option that is not built in
+    /// answers as curl does.
     pub fn apply(self, option: EasyOption, easy: &Easy) -> Result<(), Code> {
-        if !self.fits(option.kind()) {
+        if !self.fits(option) {
             return Err(Code::BadFunctionArgument);
         }
+        if option == EasyOption::Postfields {
+            easy.state().settings.borrow_mut().forget_copied_post_fields();
+        }
+        let option = match &self {
+            Value::Text(_) if option == EasyOption::Postfields => EasyOption::Copypostfields,
+            _ => option,
+        };
         let settings = || easy.state().settings.borrow_mut();
         match self {
             Value::Default => match option.kind() {
@@ -65,14 +73,18 @@ impl Value {
         }
     }
 
-    /// POST data and forms are objects in C.
-    fn fits(&self, kind: ArgKind) -> bool {
+    /// Whether the option takes such a value. POST data and forms are objects in C.
+    fn fits(&self, option: EasyOption) -> bool {
+        let kind = option.kind();
         match self {
             Value::Default => true,
             Value::Long(_) => matches!(kind, ArgKind::Long | ArgKind::Values | ArgKind::OffT),
-            Value::Text(_) => matches!(kind, ArgKind::String | ArgKind::Blob | ArgKind::Object),
+            Value::Text(_) => match kind {
+                ArgKind::Object => matches!(option, EasyOption::Postfields | EasyOption::Copypostfields),
+                _ => matches!(kind, ArgKind::String | ArgKind::Blob),
+            },
             Value::List(_) => kind == ArgKind::SList,
-            Value::Form(_) => kind == ArgKind::Object,
+            Value::Form(_) => option == EasyOption::Mimepost,
         }
     }
 }
@@ -123,5 +135,49 @@ impl<F> From<Vec<Vec<u8>>> for Value<F> {
 impl From<Form> for Value {
     fn from(form: Form) -> Value {
         Value::Form(Rc::new(form))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::callbacks::Callbacks;
+
+    struct Nobody;
+
+    impl Callbacks for Nobody {}
+
+    /// Text is taken by what keeps it, and refused by every other option.
+    #[test]
+    fn no_option_takes_text_and_does_nothing() {
+        for option in EasyOption::ALL.iter().copied() {
+            let easy = Easy::new(Rc::new(Nobody));
+            let value: Value = "a=b".into();
+            let answer = value.apply(option, &easy);
+            let object = option.kind() == ArgKind::Object;
+            let posts = matches!(option, EasyOption::Postfields | EasyOption::Copypostfields);
+            let settings = easy.state().settings.borrow();
+            if object {
+                assert_eq!(answer.is_ok(), posts, "{option:?}");
+                assert_eq!(
+                    settings.copied_post_fields.as_deref(),
+                    posts.then_some(&b"a=b"[..]),
+                    "{option:?}"
+                );
+            } else if !matches!(option.kind(), ArgKind::String | ArgKind::Blob) {
+                assert_eq!(answer, Err(Code::BadFunctionArgument), "{option:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn post_fields_are_copied_and_forgotten() {
+        let easy = Easy::new(Rc::new(Nobody));
+        let value: Value = vec![0u8, 255].into();
+        value.apply(EasyOption::Postfields, &easy).unwrap();
+        assert_eq!(easy.state().settings.borrow().copied_post_fields.as_deref(), Some(&[0, 255][..]));
+        let value: Value = Value::Default;
+        value.apply(EasyOption::Postfields, &easy).unwrap();
+        assert_eq!(easy.state().settings.borrow().copied_post_fields, None);
     }
 }
