@@ -387,9 +387,43 @@ static CURLcode published(int way)
   return code;
 }
 
+/* How often an RTSP request asks the read callback (libtest 572): a size alone makes no upload. */
+static int rtsp_reads(long request, long upload, long post_size)
+{
+  static int asked_for;
+  struct peer *peer = peer_saying("RTSP/1.0 200 OK\r\nCSeq: 1\r\nSession: 1\r\nContent-Length: 0\r\n\r\n", NULL);
+  CURL *easy = to_peer(peer, "/");
+  char url[80];
+  size_t left = 5;
+  snprintf(url, sizeof url, "rtsp://127.0.0.1:%d/m", peer->port);
+  curl_easy_setopt(easy, CURLOPT_URL, url);
+  curl_easy_setopt(easy, CURLOPT_RTSP_STREAM_URI, url);
+  curl_easy_setopt(easy, CURLOPT_RTSP_SESSION_ID, "1");
+  curl_easy_setopt(easy, CURLOPT_RTSP_REQUEST, request);
+  curl_easy_setopt(easy, CURLOPT_READFUNCTION, pieces);
+  curl_easy_setopt(easy, CURLOPT_READDATA, &left);
+  curl_easy_setopt(easy, CURLOPT_INFILESIZE, 5L);
+  curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
+  curl_easy_setopt(easy, CURLOPT_UPLOAD, upload);
+  if(post_size)
+    curl_easy_setopt(easy, CURLOPT_POST, 1L), curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE, post_size);
+  by_piece = 5;
+  SAME(curl_easy_perform(easy), CURLE_OK);
+  asked_for = left == 0;
+  SAME(strstr(peer->heard[0], "Content-Length: 5") != NULL, asked_for);
+  curl_easy_cleanup(easy);
+  peer_end(peer);
+  return asked_for;
+}
+
 int main(void)
 {
   jars();
+  SAME(rtsp_reads(CURL_RTSPREQ_GET_PARAMETER, 1, 0), 1);
+  SAME(rtsp_reads(CURL_RTSPREQ_GET_PARAMETER, 0, 0), 0);
+  SAME(rtsp_reads(CURL_RTSPREQ_GET_PARAMETER, 0, 5), 1);
+  SAME(rtsp_reads(CURL_RTSPREQ_ANNOUNCE, 0, 0), 0);
+  SAME(rtsp_reads(CURL_RTSPREQ_ANNOUNCE, 1, 0), 1);
   in_header_callbacks();
   digest_and_users();
   chunks_of_forms();

@@ -134,11 +134,14 @@ fn begin_counting(t: &Transfer, option: O) {
 fn body_method(t: &Transfer, method: Method) -> BodyMethod {
     let settings = t.easy.settings.borrow();
     let posts = settings.copied_post_fields.is_some() || t.easy.callbacks.post_fields_len().is_some();
-    let uploads = settings.method == BodyMethod::Put || !posts;
-    match (method.content_type(), uploads, settings.long(O::InfilesizeLarge)) {
-        (None, ..) | (Some(_), true, ..=0) => BodyMethod::Get,
-        (Some(_), true, _) => BodyMethod::Put,
-        (Some(_), false, _) => BodyMethod::Post,
+    let uploads = settings.method == BodyMethod::Put;
+    // CURLOPT_INFILESIZE counts for an upload alone: without one, the read callback may have nothing to read from any more.
+    let size = settings.long(if uploads { O::InfilesizeLarge } else { O::PostfieldsizeLarge });
+    match (method.content_type(), uploads) {
+        (None, _) => BodyMethod::Get,
+        (Some(_), true) if size > 0 => BodyMethod::Put,
+        (Some(_), false) if posts || size > 0 => BodyMethod::Post,
+        (Some(_), _) => BodyMethod::Get,
     }
 }
 
