@@ -3,6 +3,7 @@
 //! Everything listens on an ephemeral loopback port, needs no root, and ends when its value is dropped. Nothing here
 //! shares code with the engine: a fault made twice, once on each side, would not be seen.
 
+pub mod baseline;
 pub mod body;
 pub mod certs;
 pub mod cutter;

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use testkit::baseline;
+
 use crate::subject::Subject;
 use crate::world::World;
 
@@ -31,6 +33,8 @@ pub struct Case {
 pub struct Context<'a> {
     pub world: &'a World,
     pub subject: &'a Subject,
+    /// Where the distribution's library did something else than what is written down.
+    changes: Mutex<Vec<String>>,
 }
 
 /// What a program did.
@@ -50,7 +54,21 @@ impl std::fmt::Debug for Output {
     }
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
+    pub fn new(world: &'a World, subject: &'a Subject) -> Context<'a> {
+        Context { world, subject, changes: Mutex::default() }
+    }
+
+    /// Compares a fact with what is written down. Ours must agree; where the distribution's library does not, that is reported.
+    pub fn compare<T: PartialEq + std::fmt::Debug>(&self, what: &str, seen: T, written: T, output: &Output) {
+        if self.ours() {
+            assert_eq!(seen, written, "{what}: {output:?}");
+        } else if seen != written {
+            let change = format!("{what}: {seen:?}, written down is {written:?}");
+            self.changes.lock().expect("no thread panics with this lock").push(change);
+        }
+    }
+
     pub fn ours(&self) -> bool {
         self.subject.is_ours()
     }
@@ -124,6 +142,24 @@ impl Output {
     }
 }
 
+/// How a case ended.
+#[derive(Clone, Copy, PartialEq)]
+enum Verdict {
+    Held,
+    Failed,
+    /// The distribution's library, in another version than the recorded one, does not do what is written down.
+    Changed,
+}
+
+/// What the distribution's library does counts as wrong only in the versions that were recorded: there it shows a wrong test.
+fn verdict(held: bool, is_ours: bool, versions_are_recorded: bool) -> Verdict {
+    match held {
+        true => Verdict::Held,
+        false if is_ours || versions_are_recorded => Verdict::Failed,
+        false => Verdict::Changed,
+    }
+}
+
 /// Runs everything; the number of failures.
 pub fn run(world: &World, subjects: &[Subject], cases: &[Case], jobs: usize) -> usize {
     std::panic::set_hook(Box::new(|_| {}));
@@ -137,12 +173,24 @@ pub fn run(world: &World, subjects: &[Subject], cases: &[Case], jobs: usize) -> 
         })
         .collect();
     let (next, failures, started) = (AtomicUsize::new(0), Mutex::new(Vec::new()), Instant::now());
+    let (changed, packages) = (AtomicUsize::new(0), baseline::changed_packages());
+    packages
+        .iter()
+        .for_each(|line| println!("NOTE  {line}: what differs from it is reported and fails nothing"));
     thread::scope(|scope| {
         for _ in 0..jobs {
             scope.spawn(|| {
                 while let Some(&(subject, case)) = work.get(next.fetch_add(1, Ordering::SeqCst)) {
-                    if !holds(world, subject, case) {
-                        failures.lock().expect("no case panics here").push((subject, case));
+                    let held = holds(world, subject, case);
+                    match verdict(held, subject.is_ours(), packages.is_empty()) {
+                        Verdict::Held => {}
+                        Verdict::Failed => {
+                            failures.lock().expect("no case panics here").push((subject, case));
+                        }
+                        Verdict::Changed => {
+                            println!("CHANGED {} {}: compare and write down", subject.name(), case.name);
+                            changed.fetch_add(1, Ordering::SeqCst);
+                        }
                     }
                 }
             });
@@ -152,8 +200,14 @@ pub fn run(world: &World, subjects: &[Subject], cases: &[Case], jobs: usize) -> 
     if failures.len() <= MAY_FAIL_BESIDE_OTHERS {
         failures.retain(|(subject, case)| !holds_alone(world, subject, case));
     }
-    let failed = failures.len();
-    println!("{} of {} held, in {:.0} s", work.len() - failed, work.len(), started.elapsed().as_secs_f64());
+    let (failed, changed) = (failures.len(), changed.into_inner());
+    let held = work.len() - failed - changed;
+    println!("{held} of {} held, in {:.0} s", work.len(), started.elapsed().as_secs_f64());
+    if changed > 0 {
+        println!(
+            "{changed} of the distribution's did otherwise than in its recorded versions (tests/baseline.tsv)"
+        );
+    }
     failed
 }
 
@@ -182,8 +236,12 @@ fn holds(world: &World, subject: &Subject, case: &Case) -> bool {
 
 fn holds_once(world: &World, subject: &Subject, case: &Case) -> bool {
     let started = Instant::now();
-    let result = thread::scope(|scope| scope.spawn(|| (case.run)(&Context { world, subject })).join());
+    let context = Context::new(world, subject);
+    let result = thread::scope(|scope| scope.spawn(|| (case.run)(&context)).join());
     let seconds = started.elapsed().as_secs_f64();
+    for change in context.changes.into_inner().unwrap_or_default() {
+        println!("CHANGED {} {}: {change}", subject.name(), case.name);
+    }
     match result {
         Ok(()) => println!("ok    {:<12} {} ({seconds:.1} s)", subject.name(), case.name),
         Err(payload) => {
@@ -225,5 +283,20 @@ fn wait(child: &mut Child) -> Option<i32> {
             }
         }
         pause = (pause * 2).min(Duration::from_millis(20));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_distributions_library_fails_nothing_in_a_version_that_was_not_recorded() {
+        assert!(verdict(false, false, false) == Verdict::Changed);
+        assert!(verdict(false, false, true) == Verdict::Failed, "a test that was always wrong");
+        assert!(
+            verdict(false, true, false) == Verdict::Failed && verdict(false, true, true) == Verdict::Failed
+        );
+        assert!(verdict(true, false, false) == Verdict::Held);
     }
 }

@@ -45,7 +45,7 @@ fn installed(run: &Context) -> TempDir {
 
 /// Without the subject's LD_LIBRARY_PATH: what is installed must be found by its own means.
 fn alone(run: &Context, command: &mut Command) -> Output {
-    let output = Context { world: run.world, subject: &Subject::Distribution }.run(command);
+    let output = Context::new(run.world, &Subject::Distribution).run(command);
     assert_eq!(output.status, Some(0), "{command:?}: {output:?}");
     output
 }

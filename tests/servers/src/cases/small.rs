@@ -41,7 +41,7 @@ fn curl(run: &Context, arguments: &[&str]) -> Output {
 
 /// The same, after seeing that the distribution's library makes the same of it.
 fn same(run: &Context, arguments: &[&str]) -> Output {
-    let theirs = curl(&Context { world: run.world, subject: &Subject::Distribution }, arguments);
+    let theirs = curl(&Context::new(run.world, &Subject::Distribution), arguments);
     let output = curl(run, arguments);
     let facts = |output: &Output| (output.status, String::from_utf8_lossy(output.bytes()).into_owned());
     assert_eq!(facts(&output), facts(&theirs), "{arguments:?}: {output:?}");
@@ -259,8 +259,7 @@ fn words(run: &Context) {
             let lines = text.lines().filter(|line| !line.starts_with("220 ") && !line.starts_with("221 "));
             lines.map(str::to_owned).collect::<Vec<_>>()
         };
-        let theirs =
-            curl(&Context { world: run.world, subject: &Subject::Distribution }, &[&dictd.url(path)]);
+        let theirs = curl(&Context::new(run.world, &Subject::Distribution), &[&dictd.url(path)]);
         let ours = curl(run, &[&dictd.url(path)]);
         assert_eq!(without_times(&ours.stdout), without_times(&theirs.stdout), "{path}");
         assert_eq!(ours.status, theirs.status, "{path}");
@@ -326,7 +325,7 @@ fn media(run: &Context) {
         assert!(output.fact(name).starts_with(wanted), "{name}: {output:?}");
     }
     let (publish, play) = paths("/second");
-    let theirs = Context { world: run.world, subject: &Subject::Distribution };
+    let theirs = Context::new(run.world, &Subject::Distribution);
     assert_eq!(theirs.program("media", &[&publish, &play]).stdout, output.stdout);
 }
 

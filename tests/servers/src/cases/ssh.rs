@@ -518,7 +518,7 @@ fn command_lines(run: &Context) {
         let facts = |words: &[&str], code: i32, body: &[u8]| {
             fresh();
             let (status, output) = say(words);
-            assert_eq!((status, output.bytes()), (code, body), "{words:?}: {output:?}");
+            run.compare(&format!("{words:?}"), (status, output.bytes()), (code, body), &output);
         };
         let bytes = pattern(1000);
         // What comes.
@@ -563,7 +563,7 @@ fn command_lines(run: &Context) {
         let goes = |words: &[&str], code: i32| {
             fresh();
             let (status, output) = say(words);
-            assert_eq!(status, code, "{words:?}: {output:?}");
+            run.compare(&format!("{words:?}"), status, code, &output);
         };
         goes(&["-T", &local, &format!("{sftp}/up")], 0);
         assert_eq!((read("work/up"), mode("work/up")), (b"abcdefghij".to_vec(), 0o644));
@@ -590,6 +590,8 @@ fn command_lines(run: &Context) {
         assert_eq!((status, read("work/part") == pattern(5000)), (0, true), "{output:?}");
         // Commands.
         let q = |command: &str| command.replace('@', &folder);
+        // libssh2 1.10.0-3+deb12u1 makes no links any more: "Unknown error in libssh2".
+        let link = if run.ours() { 0 } else { 21 };
         for (command, code) in [
             ("mkdir @/d", 0),
             ("mkdir @/file", 21),
@@ -602,8 +604,8 @@ fn command_lines(run: &Context) {
             ("rename @/none @/newer", 21),
             ("chmod 600 @/new", 0),
             ("chmod 600 @/none", 21),
-            ("ln @/new @/link", 0),
-            ("symlink @/new @/link", 0),
+            ("ln @/new @/link", link),
+            ("symlink @/new @/link", link),
             ("chown 12 @/new", 0),
             ("chgrp 12 @/new", 0),
             ("chown x @/new", 21),

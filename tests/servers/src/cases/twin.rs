@@ -199,7 +199,7 @@ const DIFFERENCES: [(&str, &str, &str); 6] = [
 fn agree(run: &Context, rows: &[Row]) {
     let mut wrong = Vec::new();
     for (options, path) in rows {
-        let told = |subject: &Subject| told(&Context { world: run.world, subject }, options, path);
+        let told = |subject: &Subject| told(&Context::new(run.world, subject), options, path);
         let (theirs, ours) = (told(&Subject::Distribution), told(run.subject));
         let listed = DIFFERENCES.iter().any(|(o, p, _)| (o, p) == (options, path));
         match theirs == ours {
