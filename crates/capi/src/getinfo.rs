@@ -107,7 +107,7 @@ impl EasyHandle {
             I::UsedProxy => found.used_proxy.into(),
             I::RetryAfter => found.rare.retry_after,
             I::XferId => state.transfer_id.get(),
-            I::ConnId => found.open_connection(),
+            I::ConnId => found.attempted_connection,
             I::RtspClientCseq => state.settings.borrow().long(O::RtspClientCseq),
             I::RtspServerCseq => state.settings.borrow().long(O::RtspServerCseq),
             I::RtspCseqRecv => state.rtsp_received.get(),

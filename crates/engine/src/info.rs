@@ -134,8 +134,11 @@ pub struct TransferInfo {
     pub protocol: i64,
     /// Ends of the last connection.
     pub ends: crate::callbacks::Endpoints,
-    /// Its number, or -1; as long as it is open, [`TransferInfo::open_connection`] tells it to the application.
+    /// Its number, or -1.
     pub connection_id: i64,
+    /// CURLINFO_CONN_ID: the number of the connection last used or attempted, closed since or not, or -1. curl 8.22 counts an
+    /// attempt that failed and the reading of a file, too.
+    pub attempted_connection: i64,
     /// Its descriptor, or -1; [`TransferInfo::open_socket`] tells it likewise.
     pub last_socket: i64,
     /// Whether it is open.
@@ -241,6 +244,7 @@ impl Default for TransferInfo {
             protocol: 0,
             ends: Default::default(),
             connection_id: -1,
+            attempted_connection: -1,
             last_socket: -1,
             presence: Presence::default(),
             rare: Rare::default(),
@@ -252,11 +256,6 @@ impl TransferInfo {
     /// Time since the transfer was started.
     pub fn since_start(&self, now: Instant) -> Nanos {
         self.started.map_or(Nanos(0), |s| now.saturating_duration_since(s).into())
-    }
-
-    /// CURLINFO_CONN_ID: the number of the connection last used, or -1 when it has been closed.
-    pub fn open_connection(&self) -> i64 {
-        if self.presence.is_there() { self.connection_id } else { -1 }
     }
 
     /// CURLINFO_ACTIVESOCKET: its descriptor, or -1.

@@ -21,6 +21,8 @@ pub struct Slot {
     bundle: usize,
     /// Nothing has come of it yet.
     opening: bool,
+    /// The number of the connection that is being opened. One that fails has used up its number, as in curl.
+    id: u64,
     /// The number of a connection on which a session runs.
     hosts: Option<u64>,
 }
@@ -64,10 +66,16 @@ impl Slot {
     /// Takes over the hold on that bundle.
     pub(crate) fn new(pool: &Rc<Inner>, bundle: usize, opening: bool) -> Slot {
         pool.occupy(bundle, opening);
-        Slot { pool: Rc::downgrade(pool), bundle, opening, hosts: None }
+        let id = if opening { pool.next_id() } else { 0 };
+        Slot { pool: Rc::downgrade(pool), bundle, opening, id, hosts: None }
     }
 
-    /// The connection that was opened with this permission, for one transfer at a time. It gets its number.
+    /// Returns the number of the connection that is opened with this permission.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Turns the connection that was opened with this permission into a lease for one transfer at a time.
     pub fn fill(self, connection: Connection) -> Lease {
         Lease::Whole(self.number(connection, Opened::ForOne))
     }
@@ -85,7 +93,7 @@ impl Slot {
 
     fn number(mut self, mut connection: Connection, opened: Opened) -> Whole {
         if let Some(pool) = self.pool.upgrade() {
-            connection.about.id = pool.next_id();
+            connection.about.id = self.id;
             pool.opened(self.bundle, opened);
         }
         self.opening = false;

@@ -61,7 +61,7 @@ impl Outcome for Ended<'_> {
         let id = |id: i64| (id >= 0).then_some(id);
         self.info(|info| {
             Some(match name {
-                "CONN_ID" => info.open_connection(),
+                "CONN_ID" => info.attempted_connection,
                 "XFER_ID" => return id(self.easy.state().transfer_id.get()),
                 "RESPONSE_CODE" => info.response_code,
                 "HTTP_CONNECTCODE" => info.rare.connect_code,

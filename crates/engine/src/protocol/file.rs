@@ -24,7 +24,6 @@ use crate::transfer::client_reader::ClientReader;
 /// Runs one file:// request.
 pub async fn run(t: &mut Transfer) -> Result<()> {
     let path = path_of(t)?;
-    t.easy.info.borrow_mut().connection_id = 0;
     if t.on(O::Upload) || t.method == Method::Put { upload(t, &path).await } else { download(t, &path).await }
 }
 
@@ -33,6 +32,13 @@ fn note_opened(t: &Transfer) {
     t.mark(|info, elapsed| {
         (info.queued, info.name_lookup) = (elapsed.max(Nanos::LEAST), elapsed.max(Nanos::LEAST))
     });
+}
+
+/// Takes a number among the connections, as curl does for a file that it reads or is to write.
+fn count_connection(t: &Transfer) {
+    let number = t.pool().next_number() as i64;
+    let mut info = t.easy.info.borrow_mut();
+    (info.connection_id, info.attempted_connection) = (number, number);
 }
 
 fn path_of(t: &Transfer) -> Result<PathBuf> {
@@ -47,6 +53,7 @@ async fn download(t: &mut Transfer, path: &PathBuf) -> Result<()> {
         Error::os(Code::FileCouldntReadFile, text, e)
     };
     let mut file = File::open(path).map_err(|e| unreadable(&e))?;
+    count_connection(t);
     note_opened(t);
     let meta = file.metadata().map_err(|e| unreadable(&e))?;
     let modified = meta.modified().ok().and_then(|m| m.duration_since(UNIX_EPOCH).ok());
@@ -188,6 +195,7 @@ impl BodySource for FileSource {
 }
 
 async fn upload(t: &mut Transfer, path: &PathBuf) -> Result<()> {
+    count_connection(t);
     let mode = t.long(O::NewFilePerms) as u32;
     let resume = t.long(O::ResumeFromLarge);
     let append = resume != 0; // CURLOPT_APPEND is for FTP and SFTP

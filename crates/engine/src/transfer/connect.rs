@@ -150,6 +150,7 @@ impl Transfer {
             }
             Acquired::Vacant(slot) => {
                 cold_path();
+                self.easy.info.borrow_mut().attempted_connection = slot.id() as i64;
                 let opening = Opening::new(started, deadline);
                 let opening = Box::pin(self.open(&plan, &opening));
                 let connection = self.within(Some(deadline), late, opening).await?;
@@ -650,6 +651,7 @@ impl Transfer {
         self.begins_to_move();
         let mut info = self.easy.info.borrow_mut();
         info.connection_id = about.id as i64;
+        info.attempted_connection = info.connection_id;
         info.secured = about.tls.is_some();
         info.note_native_tls(about.tls.as_ref().and_then(|tls| tls.native));
         info.ends = ends(&about.endpoints);

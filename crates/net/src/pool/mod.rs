@@ -215,6 +215,11 @@ impl Pool {
         })
     }
 
+    /// Takes the next number of a connection, for a transfer that needs none but is counted (`file:`).
+    pub fn next_number(&self) -> u64 {
+        self.0.next_id()
+    }
+
     /// Whether somebody waits for a slot.
     pub fn has_waiters(&self) -> bool {
         self.waiting() > 0
