@@ -110,10 +110,11 @@ fn rsa_key(c: &Certificate<'_>) -> Vec<String> {
     vec![format!("RSA Public Key:{bits}"), format!("rsa(n):{}", number(n)), format!("rsa(e):{}", number(e))]
 }
 
-/// As BN_print: upper case, whole bytes, without leading zeros.
+/// Formats a number as BN_print does: upper case, without leading zeros.
 fn number(bytes: &[u8]) -> String {
     let digits: String = bytes.iter().skip_while(|b| **b == 0).map(|b| format!("{b:02X}")).collect();
-    if digits.is_empty() { "0".into() } else { digits }
+    let digits = digits.trim_start_matches('0');
+    if digits.is_empty() { "0".into() } else { digits.to_string() }
 }
 
 fn pem(der: &[u8]) -> String {
@@ -133,7 +134,9 @@ fn extension(e: &Extension<'_>) -> String {
         x509::BASIC_CONSTRAINTS => basic_constraints(e.value),
         x509::KEY_USAGE => key_usage(e.value),
         x509::EXT_KEY_USAGE => ext_key_usage(e.value),
-        x509::SUBJECT_ALT_NAME => Reader::new(e.value).sequence().map(general_names),
+        x509::SUBJECT_ALT_NAME | oids::ISSUER_ALT_NAME => Reader::new(e.value).sequence().map(general_names),
+        oids::TLS_FEATURE => tls_features(e.value),
+        oids::NETSCAPE_COMMENT => Reader::new(e.value).value().map(x509::text),
         oids::AUTHORITY_INFO_ACCESS => information_access(e.value),
         oids::CRL_DISTRIBUTION_POINTS => distribution_points(e.value),
         oids::CERTIFICATE_POLICIES => policies(e.value),
@@ -148,8 +151,32 @@ fn colons(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02X}")).collect::<Vec<_>>().join(":")
 }
 
+/// Formats the key's identifier alone, or with the issuer's name and serial number, one a line.
 fn authority_key_id(value: &[u8]) -> Option<String> {
-    Some(colons(Reader::new(value).sequence()?.optional(der::context_primitive(0))?))
+    let mut parts = Reader::new(value).sequence()?;
+    let key = parts.optional(der::context_primitive(0)).map(colons);
+    let issuer = parts.optional(der::context(1)).map(|names| general_names(Reader::new(names)));
+    let number = parts.optional(der::context_primitive(2)).map(colons);
+    if issuer.is_none() && number.is_none() {
+        return key;
+    }
+    let key = key.map(|key| format!("keyid:{key}"));
+    let number = number.map(|number| format!("serial:{number}"));
+    Some([key, issuer, number].into_iter().flatten().collect::<Vec<_>>().join("\n"))
+}
+
+/// Formats the TLS extensions that a server must answer with (RFC 7633).
+fn tls_features(value: &[u8]) -> Option<String> {
+    let mut list = Reader::new(value).sequence()?;
+    let mut names = Vec::new();
+    while let Some(number) = list.small() {
+        names.push(match number {
+            5 => "status_request".to_string(),
+            17 => "status_request_v2".to_string(),
+            other => other.to_string(),
+        });
+    }
+    Some(names.join(", "))
 }
 
 fn basic_constraints(value: &[u8]) -> Option<String> {
@@ -175,8 +202,7 @@ fn key_usage(value: &[u8]) -> Option<String> {
         "Decipher Only",
     ];
     let bits = Reader::new(value).expect(der::BIT_STRING)?.get(1..)?;
-    let set = |i: &usize| bits.get(i / 8).is_some_and(|b| b & (0x80 >> (i % 8)) != 0);
-    Some((0..NAMES.len()).filter(set).map(|i| NAMES[i]).collect::<Vec<_>>().join(", "))
+    Some(named_bits(bits, &NAMES))
 }
 
 fn ext_key_usage(value: &[u8]) -> Option<String> {
@@ -188,38 +214,97 @@ fn ext_key_usage(value: &[u8]) -> Option<String> {
     Some(out.join(", "))
 }
 
-/// `OCSP - URI:http://…`, one a line.
+/// Formats `OCSP - URI:http://…`, one a line.
 fn information_access(value: &[u8]) -> Option<String> {
     let mut list = Reader::new(value).sequence()?;
-    let mut out = String::new();
+    let mut out = Vec::new();
     while let Some(mut access) = list.sequence() {
         let method = oids::long_name(access.expect(der::OID)?);
         let place = access.value()?;
-        out.push_str(&format!("{method} - {}\n", general_names(Reader::new(place.whole))));
+        out.push(format!("{method} - {}", general_names(Reader::new(place.whole))));
     }
-    Some(out)
+    Some(out.join("\n"))
 }
 
+/// Formats the places where revocation lists are found, as OpenSSL 3.0 does. It breaks no line before "Reasons:".
 fn distribution_points(value: &[u8]) -> Option<String> {
     let mut list = Reader::new(value).sequence()?;
     let mut out = Vec::new();
     while let Some(mut point) = list.sequence() {
-        let mut names = Reader::new(Reader::new(point.optional(der::context(0))?).optional(der::context(0))?);
-        let mut text = String::from("Full Name:\n");
-        while let Some(name) = names.value() {
-            text.push_str(&format!("  {}\n", general_names(Reader::new(name.whole))));
+        let mut text = String::new();
+        if let Some(place) = point.optional(der::context(0)) {
+            let mut place = Reader::new(place);
+            if let Some(names) = place.optional(der::context(0)) {
+                text.push_str(&format!("Full Name:\n{}", indented_names(names)));
+            } else if let Some(part) = place.optional(der::context(1)) {
+                text.push_str(&format!("Relative Name:\n  {}\n", relative_name(part)?));
+            }
+        }
+        if let Some(bits) = point.optional(der::context_primitive(1)) {
+            text.push_str(&format!("Reasons:\n  {}\n", reasons(bits.get(1..)?)));
+        }
+        if let Some(names) = point.optional(der::context(2)) {
+            text.push_str(&format!("CRL Issuer:\n{}", indented_names(names)));
         }
         out.push(text);
     }
-    Some(out.concat())
+    Some(out.join("\n"))
+}
+
+/// Names one a line. Here OpenSSL prints the parts of a directory's name with commas.
+fn indented_names(names: &[u8]) -> String {
+    let mut names = Reader::new(names);
+    let mut lines = Vec::new();
+    while let Some(v) = names.value() {
+        lines.push(match v.tag {
+            0xa4 => format!(
+                "  DirName:{}",
+                Reader::new(v.body).expect(der::SEQUENCE).map(name).unwrap_or_default()
+            ),
+            _ => format!("  {}", general_names(Reader::new(v.whole))),
+        });
+    }
+    lines.join("\n")
+}
+
+/// Formats the part of a name that a point adds to its issuer's.
+fn relative_name(part: &[u8]) -> Option<String> {
+    let mut attributes = Reader::new(part);
+    let mut out = Vec::new();
+    while let Some(mut attribute) = attributes.sequence() {
+        let short = oids::short_name(attribute.expect(der::OID)?);
+        out.push(format!("{short} = {}", quoted(&x509::text(attribute.value()?))));
+    }
+    Some(out.join(" + "))
+}
+
+fn reasons(bits: &[u8]) -> String {
+    const NAMES: [&str; 9] = [
+        "Unused",
+        "Key Compromise",
+        "CA Compromise",
+        "Affiliation Changed",
+        "Superseded",
+        "Cessation Of Operation",
+        "Certificate Hold",
+        "Privilege Withdrawn",
+        "AA Compromise",
+    ];
+    named_bits(bits, &NAMES)
+}
+
+/// Joins the names of the bits that are set in a BIT STRING.
+fn named_bits(bits: &[u8], names: &[&str]) -> String {
+    let set = |i: &usize| bits.get(i / 8).is_some_and(|b| b & (0x80 >> (i % 8)) != 0);
+    (0..names.len()).filter(set).map(|i| names[i]).collect::<Vec<_>>().join(", ")
 }
 
 /// Each policy with the addresses of its statements.
 fn policies(value: &[u8]) -> Option<String> {
     let mut list = Reader::new(value).sequence()?;
-    let mut out = String::new();
+    let mut out = Vec::new();
     while let Some(mut policy) = list.sequence() {
-        out.push_str(&format!("Policy: {}\n", oids::long_name(policy.expect(der::OID)?)));
+        out.push(format!("Policy: {}", oids::long_name(policy.expect(der::OID)?)));
         let Some(mut qualifiers) = policy.sequence() else {
             continue;
         };
@@ -229,10 +314,10 @@ fn policies(value: &[u8]) -> Option<String> {
             if kind != oids::CPS {
                 return None; // user notices: shown as bytes
             }
-            out.push_str(&format!("  CPS: {}\n", String::from_utf8_lossy(text.body)));
+            out.push(format!("  CPS: {}", String::from_utf8_lossy(text.body)));
         }
     }
-    Some(out)
+    Some(out.join("\n"))
 }
 
 fn general_names(mut list: Reader<'_>) -> String {
@@ -246,12 +331,29 @@ fn general_names(mut list: Reader<'_>) -> String {
             0x87 => address(v.body),
             0x88 => format!("Registered ID:{}", der::dotted(v.body)),
             0xa4 => {
-                format!("DirName:{}", Reader::new(v.body).expect(der::SEQUENCE).map(name).unwrap_or_default())
+                let slashed = Reader::new(v.body).expect(der::SEQUENCE).map(slashed_name);
+                format!("DirName:{}", slashed.unwrap_or_default())
             }
+            0xa0 => other_name(v.body).unwrap_or_else(|| "othername:<unsupported>".into()),
             _ => "othername:<unsupported>".into(),
         });
     }
     out.join(", ")
+}
+
+/// Formats a Name as X509_NAME_oneline does: `/C=SE/O=Org`.
+fn slashed_name(name: &[u8]) -> String {
+    let part = |(oid, value)| format!("/{}={}", oids::short_name(oid), x509::text(value));
+    x509::attributes(name).into_iter().map(part).collect()
+}
+
+/// Formats a name of another kind, if its value is a text.
+fn other_name(body: &[u8]) -> Option<String> {
+    let mut parts = Reader::new(body);
+    let oid = parts.expect(der::OID)?;
+    let value = Reader::new(parts.optional(der::context(0))?).value()?;
+    let is_text = matches!(value.tag, 0x0c | 0x16); // UTF8String, IA5String
+    is_text.then(|| format!("othername: {}::{}", oids::long_name(oid), x509::text(value)))
 }
 
 fn address(bytes: &[u8]) -> String {
@@ -341,6 +443,7 @@ mod tests {
             ])
             .args(["-addext", "authorityInfoAccess=OCSP;URI:http://ocsp/,caIssuers;URI:http://ca/"])
             .args(["-addext", "crlDistributionPoints=URI:http://one/,URI:http://two/"])
+            .args(["-addext", "tlsfeature=status_request", "-addext", "issuerAltName=email:i@s.example"])
             .args(["-addext", "certificatePolicies=2.23.140.1.2.1,1.3.6.1.4.1.44947.1.1.1"])
             .args(["-subj", "/C=SE/O=Ex, ample/OU=A+B/CN=local host/emailAddress=a@b.example", "-addext"])
             .args([
@@ -376,7 +479,7 @@ mod tests {
         assert_eq!(value("Public Key Algorithm"), "rsaEncryption");
         assert_eq!(value("RSA Public Key"), "2048");
         assert_eq!(value("rsa(n)"), after("-modulus"));
-        assert_eq!(value("rsa(e)"), "010001");
+        assert_eq!(value("rsa(e)"), "10001");
         assert_eq!(value("Cert").as_bytes(), text);
         for (name, short) in [
             ("X509v3 Subject Alternative Name", "subjectAltName"),
@@ -388,12 +491,48 @@ mod tests {
             ("Authority Information Access", "authorityInfoAccess"),
             ("X509v3 CRL Distribution Points", "crlDistributionPoints"),
             ("X509v3 Certificate Policies", "certificatePolicies"),
+            ("X509v3 Issuer Alternative Name", "issuerAltName"),
+            ("TLS Feature", "tlsfeature"),
         ] {
             // The command indents by four more than the library does for curl.
             let printed = openssl(&file, &format!("-ext {short}"));
             let printed: Vec<&str> =
                 printed.lines().skip(1).map(|l| l.strip_prefix("    ").unwrap_or(l)).collect();
-            assert_eq!(value(name).trim_end(), printed.join("\n").trim_end(), "{name}");
+            assert_eq!(value(name), printed.join("\n").trim_end(), "{name}: no line break ends a value");
         }
+    }
+
+    /// A certificate with rare extensions, as curl 8.22 with OpenSSL 3.0.19 was seen to print them.
+    #[test]
+    fn rare_extensions() {
+        let dir = testkit::temp::TempDir::new("certinfo-rare").unwrap();
+        let config = "[req]\ndistinguished_name=dn\nprompt=no\n[dn]\nC=SE\nO=Test Org\nCN=localhost\n[ext]\n\
+            subjectAltName=dirName:dn,otherName:1.2.3.4;UTF8:some\nsubjectKeyIdentifier=hash\n\
+            authorityKeyIdentifier=keyid,issuer:always\ncrlDistributionPoints=one,two,URI:http://three\n\
+            nsComment=a comment\n[one]\nfullname=URI:http://one,URI:http://two\nCRLissuer=dirName:dn\n\
+            reasons=keyCompromise,CACompromise\n[two]\nrelativename=part\n[part]\nOU=part\n";
+        std::fs::write(dir.path().join("config"), config).unwrap();
+        let made = Command::new("openssl")
+            .args(
+                "req -x509 -newkey ed25519 -nodes -keyout k -out c -config config -extensions ext".split(' '),
+            )
+            .current_dir(dir.path())
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        let text = std::fs::read(dir.path().join("c")).unwrap();
+        let der = super::super::pem::sections(&text).remove(0).body.to_vec();
+        let all = of_chain(&[CertificateDer::from(der)]).remove(0);
+        for line in [
+            "X509v3 Subject Alternative Name:DirName:/C=SE/O=Test Org/CN=localhost, othername: 1.2.3.4::some",
+            "X509v3 CRL Distribution Points:Full Name:\n  URI:http://one\n  URI:http://twoReasons:\n  \
+             Key Compromise, CA Compromise\nCRL Issuer:\n  DirName:C = SE, O = Test Org, CN = localhost\n\
+             Relative Name:\n  OU = part\n\nFull Name:\n  URI:http://three",
+            "Netscape Comment:a comment",
+        ] {
+            assert!(all.iter().any(|found| found == line), "{line:?} in {all:#?}");
+        }
+        let key = all.iter().find(|line| line.starts_with("X509v3 Authority Key Identifier:")).unwrap();
+        assert!(key.contains("DirName:/C=SE/O=Test Org/CN=localhost\nserial:"), "{key}");
     }
 }

@@ -7,10 +7,13 @@ pub const RSA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1];
 pub const AUTHORITY_INFO_ACCESS: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 1, 1];
 pub const CRL_DISTRIBUTION_POINTS: &[u8] = &[0x55, 0x1d, 31];
 pub const CERTIFICATE_POLICIES: &[u8] = &[0x55, 0x1d, 32];
+pub const ISSUER_ALT_NAME: &[u8] = &[0x55, 0x1d, 18];
+pub const TLS_FEATURE: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 1, 24];
+pub const NETSCAPE_COMMENT: &[u8] = &[0x60, 0x86, 0x48, 1, 0x86, 0xf8, 0x42, 1, 13];
 pub const CPS: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 2, 1];
 
 /// Dotted form, short name, long name.
-const NAMES: [(&str, &str, &str); 59] = [
+const NAMES: [(&str, &str, &str); 60] = [
     ("2.5.4.3", "CN", "commonName"),
     ("2.5.4.4", "SN", "surname"),
     ("2.5.4.5", "serialNumber", "serialNumber"),
@@ -69,6 +72,7 @@ const NAMES: [(&str, &str, &str); 59] = [
     ("1.3.6.1.5.5.7.3.4", "emailProtection", "E-mail Protection"),
     ("1.3.6.1.5.5.7.3.8", "timeStamping", "Time Stamping"),
     ("1.3.6.1.5.5.7.3.9", "OCSPSigning", "OCSP Signing"),
+    ("2.16.840.1.113730.1.13", "nsComment", "Netscape Comment"),
     ("1.3.6.1.4.1.11129.2.4.2", "ct_precert_scts", "CT Precertificate SCTs"),
 ];
 
