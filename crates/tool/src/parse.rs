@@ -231,7 +231,6 @@ impl<'w> Reader<'w> {
         let value = match flag.set {
             Set::Config => return self.read_config(text),
             Set::Act(act) => return act(&mut self.parser, flag, text),
-            Set::Absent => return Err(Wrong::NotSupported.into()),
             Set::ExistingFile(_) if self.parser.world.modified(text).is_err() => {
                 return Err(self.absent_file(flag, text));
             }

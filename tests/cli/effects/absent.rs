@@ -1,39 +1,23 @@
-//! Flags whose protocol or feature is not built: each is answered as a curl that lacks it answers, never with silence.
-//!
-//! The rows fail when the feature or scheme is built, so that its flags then get tests of what they do.
+//! Flags without a function, and values that a flag refuses.
 
 use super::{Ran, curl};
-
-/// curl asks its library before it takes these.
-const NOT_SUPPORTED: &str = "the installed libcurl version does not support this";
-
-fn features() -> String {
-    let version = curl(&["-V"]).text();
-    version.lines().find(|line| line.starts_with("Features:")).unwrap().to_string()
-}
 
 /// A run on a file with this flag before it, so that nothing else can go wrong.
 fn on_a_file(flag: &[&str]) -> Ran {
     curl(&[flag, &["file:///dev/null"]].concat())
 }
 
-// refuses: --tlsauthtype, --tlsuser, --tlspassword, --proxy-tlsauthtype, --proxy-tlsuser, --proxy-tlspassword
+// covers: --tlsauthtype, --tlsuser, --tlspassword, --proxy-tlsauthtype, --proxy-tlsuser, --proxy-tlspassword
 #[test]
-fn features_that_the_library_lacks() {
-    let features = features();
-    let rows: &[(&str, &[&[&str]])] = &[
-        ("TLS-SRP", &[&["--tlsauthtype", "SRP"], &["--tlsuser", "me"], &["--tlspassword", "secret"]]),
-        ("TLS-SRP", &[&["--proxy-tlsauthtype", "SRP"], &["--proxy-tlsuser", "me"]]),
-        ("TLS-SRP", &[&["--proxy-tlspassword", "secret"]]),
-    ];
-    for (feature, flags) in rows {
-        assert!(!features.contains(feature), "{feature} is built: say what its flags do");
-        for flag in *flags {
-            let ran = on_a_file(flag);
-            assert_eq!(ran.code, 2, "{flag:?}: {}", ran.stderr);
-            let first = ran.stderr.lines().next().unwrap_or_default();
-            assert_eq!(first, format!("curl: option {}: {NOT_SUPPORTED}", flag[0]));
-            assert!(ran.stderr.contains("\ncurl: try 'curl --help'"), "{}", ran.stderr);
+fn flags_of_tls_srp_are_accepted_and_do_nothing() {
+    // As curl 8.22 has them: a warning, and the transfer is made.
+    for name in ["tlsauthtype", "tlsuser", "tlspassword"] {
+        for flag in [format!("--{name}"), format!("--proxy-{name}")] {
+            let ran = on_a_file(&["--no-silent", "--no-progress-meter", &flag, "SRP"]);
+            assert_eq!(ran.code, 0, "{flag}: {}", ran.stderr);
+            let warning = format!("Warning: {flag} is deprecated and has no function anymore\n");
+            assert!(ran.stderr.starts_with(&warning), "{}", ran.stderr);
+            assert_eq!(curl(&[&flag]).code, 2, "{flag} wants a value");
         }
     }
 }

@@ -92,8 +92,6 @@ pub enum Set {
     Mark(fn(&mut Parser) -> Done),
     /// Accepted with a warning.
     Gone,
-    /// Needs a library that is never built in.
-    Absent,
 }
 
 /// The start of every declaration; what is left out there stands here.

@@ -186,7 +186,7 @@ mod tests {
                 | Set::Millis(_)
                 | Set::Number(_) => true,
                 Set::Act(_) | Set::Config => true,
-                Set::Gone | Set::Absent => continue,
+                Set::Gone => continue,
                 _ => false,
             };
             assert_eq!(flag.takes_argument() || flag.may_take_argument(), wants, "--{}", flag.name);

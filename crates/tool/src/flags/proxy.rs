@@ -312,9 +312,9 @@ pub const FLAGS: &[Flag] = &[
         multi: Multi::Single,
         categories: &["proxy", "tls", "auth"],
         since: "7.52.0",
-        help: "TLS-SRP login type for the proxy",
-        about: "TLS-SRP is not built in.",
-        set: Set::Absent,
+        help: "TLS-SRP login type for the proxy (without effect)",
+        about: "Kept so that old command lines work.",
+        set: Set::Gone,
         ..FLAG
     },
     Flag {
@@ -323,10 +323,10 @@ pub const FLAGS: &[Flag] = &[
         multi: Multi::Single,
         categories: &["proxy", "tls", "auth"],
         since: "7.52.0",
-        help: "TLS-SRP password for the proxy",
-        about: "TLS-SRP is not built in.",
+        help: "TLS-SRP password for the proxy (without effect)",
+        about: "Kept so that old command lines work.",
         secret: true,
-        set: Set::Absent,
+        set: Set::Gone,
         ..FLAG
     },
     Flag {
@@ -335,10 +335,10 @@ pub const FLAGS: &[Flag] = &[
         multi: Multi::Single,
         categories: &["proxy", "tls", "auth"],
         since: "7.52.0",
-        help: "TLS-SRP user name for the proxy",
-        about: "TLS-SRP is not built in.",
+        help: "TLS-SRP user name for the proxy (without effect)",
+        about: "Kept so that old command lines work.",
         secret: true,
-        set: Set::Absent,
+        set: Set::Gone,
         ..FLAG
     },
     Flag {

@@ -361,9 +361,9 @@ pub const FLAGS: &[Flag] = &[
         categories: &["tls", "auth"],
         protocols: "TLS",
         since: "7.21.4",
-        help: "TLS-SRP login type",
-        about: "TLS-SRP is not built in.",
-        set: Set::Absent,
+        help: "TLS-SRP login type (without effect)",
+        about: "Kept so that old command lines work.",
+        set: Set::Gone,
         ..FLAG
     },
     Flag {
@@ -373,10 +373,10 @@ pub const FLAGS: &[Flag] = &[
         categories: &["tls", "auth"],
         protocols: "TLS",
         since: "7.21.4",
-        help: "TLS-SRP password",
-        about: "TLS-SRP is not built in.",
+        help: "TLS-SRP password (without effect)",
+        about: "Kept so that old command lines work.",
         secret: true,
-        set: Set::Absent,
+        set: Set::Gone,
         ..FLAG
     },
     Flag {
@@ -386,10 +386,10 @@ pub const FLAGS: &[Flag] = &[
         categories: &["tls", "auth"],
         protocols: "TLS",
         since: "7.21.4",
-        help: "TLS-SRP user name",
-        about: "TLS-SRP is not built in.",
+        help: "TLS-SRP user name (without effect)",
+        about: "Kept so that old command lines work.",
         secret: true,
-        set: Set::Absent,
+        set: Set::Gone,
         ..FLAG
     },
     Flag {
