@@ -87,10 +87,16 @@ impl World for Outside {
     }
 }
 
-/// What COLUMNS says, if it can be.
+/// Returns the width in COLUMNS if it is one that curl accepts.
 pub fn told_columns() -> Option<usize> {
-    let told = std::env::var("COLUMNS").ok().and_then(|text| text.parse::<usize>().ok());
-    told.filter(|columns| (21..MOST_COLUMNS).contains(columns))
+    columns_in(&std::env::var("COLUMNS").ok()?)
+}
+
+/// Reads the digits at the beginning, as curl does: `100x` is 100.
+fn columns_in(text: &str) -> Option<usize> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let columns = text[..digits].parse().ok()?;
+    (21..=MOST_COLUMNS).contains(&columns).then_some(columns)
 }
 
 /// Columns and rows of the terminal that standard error is.
@@ -141,5 +147,17 @@ pub struct Input;
 impl Read for Input {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         system::read_input(buf)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn widths_from_21_to_10000_are_accepted() {
+        let texts = ["20", "21", "10000", "10001", "100x", "", "-5", "99999999999999999999999"];
+        let expected = [None, Some(21), Some(10_000), None, Some(100), None, None, None];
+        assert_eq!(texts.map(columns_in), expected);
     }
 }
