@@ -7,7 +7,7 @@ use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::Poll;
 
-use runtime::Clock;
+use runtime::{Clock, boxed};
 use tables::{Code, Scheme};
 
 use crate::easy::{Easy, EasyState};
@@ -19,7 +19,7 @@ use crate::transfer::watch::Watch;
 use crate::transfer::{Transfer, prepare, target};
 
 /// How a multi handle has its transfers run.
-const RUNS: Runs = Runs { task, inside: |multi, easy| Box::pin(complete(multi, easy)) };
+const RUNS: Runs = Runs { task, inside: |multi, easy| boxed(|| complete(multi, easy)) };
 
 impl Default for Multi {
     fn default() -> Self {
@@ -58,7 +58,7 @@ impl Easy {
 }
 
 fn task(multi: Rc<MultiState>, easy: Rc<EasyState>) -> Pin<Box<dyn Future<Output = ()>>> {
-    Box::pin(async move {
+    boxed(move || async move {
         let code = complete(&multi, &easy).await;
         multi.finished(&easy, code);
     })

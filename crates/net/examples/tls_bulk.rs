@@ -28,7 +28,7 @@ fn main() {
             let done =
                 tls::handshake(filter, &config, "localhost", port, &SessionStore::new()).await.unwrap();
             println!("{} {}", done.info().version, done.info().cipher);
-            filter = Box::new(done);
+            filter = done;
         }
         let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
         let mut buf = vec![0; 256 * 1024];

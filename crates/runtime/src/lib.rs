@@ -5,6 +5,7 @@
 //! live borrows in a debug build ([`cell`]) is one, and nought whenever a call returns.
 
 mod backlog;
+mod boxed;
 pub mod cell;
 mod clock;
 mod executor;
@@ -20,6 +21,7 @@ mod wait;
 
 pub use rustix::fd;
 
+pub use boxed::{Boxed, boxed};
 pub use clock::{Clock, ManualClock, seconds_since_1970};
 pub use executor::{Recursive, Runtime, TaskId};
 pub use interest::{Direction, Interest};

@@ -17,6 +17,7 @@ mod tftp;
 
 use std::hint::cold_path;
 
+use runtime::boxed;
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O};
 
@@ -31,33 +32,33 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
     let scheme = t.scheme();
     if scheme.network() && t.on(O::ConnectOnly) && !http::is_by_hand(t) {
         cold_path();
-        return Box::pin(connect_only(t)).await;
+        return boxed(|| connect_only(t)).await;
     }
     if t.easy.ahead.get() {
         cold_path();
-        return Box::pin(ahead(t)).await;
+        return boxed(|| ahead(t)).await;
     }
     use Family::{Dict, Gopher, Ldap, Mqtt, Telnet, Tftp};
     if matches!(scheme.family(), Dict | Gopher | Ldap | Mqtt | Telnet | Tftp) {
         t.writer.refuse_body(t.on(O::Nobody));
     }
     match scheme.family() {
-        Family::Http | Family::Ws => Box::pin(http::run(t)).await,
+        Family::Http | Family::Ws => boxed(|| http::run(t)).await,
         // An HTTP proxy that is no tunnel fetches FTP URLs itself.
-        Family::Ftp if t.forwards()? => Box::pin(http::run(t)).await,
-        Family::Ftp => Box::pin(ftp::run(t)).await.map(|()| Next::Done),
-        Family::File => Box::pin(file::run(t)).await.map(|()| Next::Done),
-        Family::Dict => Box::pin(dict::run(t)).await.map(|()| Next::Done),
-        Family::Telnet => Box::pin(telnet::run(t)).await.map(|()| Next::Done),
-        Family::Tftp => Box::pin(tftp::run(t)).await.map(|()| Next::Done),
-        Family::Pop3 => Box::pin(pop3::run(t)).await.map(|()| Next::Done),
-        Family::Smtp => Box::pin(smtp::run(t)).await.map(|()| Next::Done),
-        Family::Ldap => Box::pin(ldap::run(t)).await.map(|()| Next::Done),
-        Family::Mqtt => Box::pin(mqtt::run(t)).await.map(|()| Next::Done),
-        Family::Imap => Box::pin(imap::run(t)).await.map(|()| Next::Done),
-        Family::Gopher => Box::pin(gopher::run(t)).await.map(|()| Next::Done),
-        Family::Rtsp => Box::pin(rtsp::run(t)).await,
-        Family::Ssh => Box::pin(ssh::run(t)).await.map(|()| Next::Done),
+        Family::Ftp if t.forwards()? => boxed(|| http::run(t)).await,
+        Family::Ftp => boxed(|| ftp::run(t)).await.map(|()| Next::Done),
+        Family::File => boxed(|| file::run(t)).await.map(|()| Next::Done),
+        Family::Dict => boxed(|| dict::run(t)).await.map(|()| Next::Done),
+        Family::Telnet => boxed(|| telnet::run(t)).await.map(|()| Next::Done),
+        Family::Tftp => boxed(|| tftp::run(t)).await.map(|()| Next::Done),
+        Family::Pop3 => boxed(|| pop3::run(t)).await.map(|()| Next::Done),
+        Family::Smtp => boxed(|| smtp::run(t)).await.map(|()| Next::Done),
+        Family::Ldap => boxed(|| ldap::run(t)).await.map(|()| Next::Done),
+        Family::Mqtt => boxed(|| mqtt::run(t)).await.map(|()| Next::Done),
+        Family::Imap => boxed(|| imap::run(t)).await.map(|()| Next::Done),
+        Family::Gopher => boxed(|| gopher::run(t)).await.map(|()| Next::Done),
+        Family::Rtsp => boxed(|| rtsp::run(t)).await,
+        Family::Ssh => boxed(|| ssh::run(t)).await.map(|()| Next::Done),
         Family::Rtmp | Family::Smb => Err(Error::new(
             Code::UnsupportedProtocol,
             format!("Protocol \"{}\" not supported", scheme.name()),
@@ -69,15 +70,15 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
 async fn ahead(t: &mut Transfer) -> Result<Next> {
     let family = t.scheme().family();
     if family == Family::Ftp && !t.forwards()? {
-        Box::pin(ftp::log_in(t)).await?;
+        boxed(|| ftp::log_in(t)).await?;
     } else if family == Family::Imap {
-        let whole = Box::pin(imap::log_in(t)).await?;
+        let whole = boxed(|| imap::log_in(t)).await?;
         t.release(whole);
     } else if matches!(family, Family::Pop3 | Family::Smtp) {
-        let whole = Box::pin(log_in(t, true)).await?;
+        let whole = boxed(|| log_in(t, true)).await?;
         t.release(whole);
     } else if matches!(family, Family::Http | Family::Ftp) {
-        let link = Box::pin(http::connect(t, true)).await?;
+        let link = boxed(|| http::connect(t, true)).await?;
         t.release(link.lease);
     } else {
         return Err(Error::new(Code::UnsupportedProtocol, "no connections of this protocol are kept"));
@@ -97,15 +98,15 @@ async fn log_in(t: &mut Transfer, fresh: bool) -> Result<net::Whole> {
 /// a protocol does to log in belongs to connecting.
 async fn connect_only(t: &mut Transfer) -> Result<Next> {
     let connection = match t.scheme().family() {
-        Family::Ftp if !t.forwards()? => Box::pin(ftp::connect_only(t)).await?,
-        Family::Imap => Box::pin(imap::connect_only(t)).await?,
+        Family::Ftp if !t.forwards()? => boxed(|| ftp::connect_only(t)).await?,
+        Family::Imap => boxed(|| imap::connect_only(t)).await?,
         Family::Pop3 | Family::Smtp => {
-            let mut whole = Box::pin(log_in(t, false)).await?;
+            let mut whole = boxed(|| log_in(t, false)).await?;
             whole.connection().farewell.clear();
             whole.into_connection()
         }
-        Family::Ssh => Box::pin(ssh::connect_only(t)).await?,
-        _ => Box::pin(t.connect(false)).await?.into_whole()?.into_connection(),
+        Family::Ssh => boxed(|| ssh::connect_only(t)).await?,
+        _ => boxed(|| t.connect(false)).await?.into_whole()?.into_connection(),
     };
     give(t, connection).await
 }

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, ready};
 use net::Carried;
 use net::Whole;
 use net::exchange::{Dialect, Exchange, RequestBody, RequestHead};
-use runtime::Idle;
+use runtime::{Idle, boxed};
 use tables::{Code, EasyOption as O};
 use wire::http1::HeaderLine;
 use wire::rtsp::{self, Channels, Front, Method};
@@ -106,7 +106,7 @@ async fn converse(t: &mut Transfer, talk: &mut Talk, state: &mut State) -> Resul
     }
     response.note_size(t);
     if http::hears(t) {
-        Box::pin(http::hear(t, talk, &response)).await;
+        boxed(|| http::hear(t, talk, &response)).await;
     }
     let next = http::next(t, talk, &response)?;
     let is_last = matches!(next, Next::Done);

@@ -25,6 +25,7 @@ use net::{
     About, Acquired, Ages, Connection, Datagrams, Filter, Identity, Key, Lease, Limits, Pool, ResolveCache,
     Whole, Wish,
 };
+use runtime::boxed;
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, LockData};
 use wire::h2::Config;
@@ -136,7 +137,7 @@ impl Transfer {
             Some(acquired) => acquired,
             None => {
                 cold_path();
-                let acquire = Box::pin(async { Ok(pool.acquire(wish).await) });
+                let acquire = boxed(|| async { Ok(pool.acquire(wish).await) });
                 self.within(Some(deadline), late, acquire).await?
             }
         };
@@ -152,7 +153,7 @@ impl Transfer {
                 cold_path();
                 self.easy.info.borrow_mut().attempted_connection = slot.id() as i64;
                 let opening = Opening::new(started, deadline);
-                let opening = Box::pin(self.open(&plan, &opening));
+                let opening = boxed(|| self.open(&plan, &opening));
                 let connection = self.within(Some(deadline), late, opening).await?;
                 let streams = plan.may_have_streams() && has_streams(&plan, &connection);
                 // What the application has for itself is driven by nobody.
@@ -274,21 +275,21 @@ impl Transfer {
     async fn open(&self, plan: &Plan, opening: &Opening) -> Result<Connection> {
         self.ticket_used.set(false);
         let heeding = match plan.heeds_records && self.asks_for_record(plan).is_some() {
-            true => Box::pin(self.heeding_record(plan, opening)).await?,
+            true => boxed(|| self.heeding_record(plan, opening)).await?,
             false => None,
         };
         let plan = heeding.as_ref().unwrap_or(plan);
         match plan.quic() {
             Quic::No => self.open_tcp(plan, opening).await,
-            Quic::Only => Box::pin(self.open_quic(plan, opening)).await,
-            Quic::First | Quic::Second => Box::pin(self.open_either(plan, opening)).await,
+            Quic::Only => boxed(|| self.open_quic(plan, opening)).await,
+            Quic::First | Quic::Second => boxed(|| self.open_either(plan, opening)).await,
         }
     }
 
     /// The plan as the host's HTTPS record changes it: which version of HTTP is tried first.
     async fn heeding_record(&self, plan: &Plan, opening: &Opening) -> Result<Option<Plan>> {
         let mut names = self.candidates(plan, &plan.host, plan.port, &plan.resolve)?;
-        let known = Box::pin(async {
+        let known = boxed(|| async {
             names.services_known().await;
             Ok(())
         });
@@ -302,7 +303,7 @@ impl Transfer {
     pub(super) async fn open_tcp(&self, plan: &Plan, opening: &Opening) -> Result<Connection> {
         let (filter, endpoints, private) = match &plan.tls_by(Transport::Tcp) {
             Some(tls) if plan.is_direct() && self.may_race(plan, tls) => {
-                Box::pin(self.reach_secured(plan, tls, opening)).await?
+                boxed(|| self.reach_secured(plan, tls, opening)).await?
             }
             _ => self.reach_by_layers(plan, opening).await?,
         };
@@ -357,7 +358,7 @@ impl Transfer {
         opening: &Opening,
     ) -> Result<(Through, net::connect::Endpoints, bool)> {
         if let Some(proxy) = plan.proxy.as_ref().filter(|proxy| proxy.kind == ProxyKind::Https3) {
-            return Box::pin(self.reach_proxy_by_quic(plan, proxy, purpose, opening)).await;
+            return boxed(|| self.reach_proxy_by_quic(plan, proxy, purpose, opening)).await;
         }
         let connected = self.connect_socket(plan, Transport::Tcp, opening, &at_once).await?;
         let (endpoints, private) = (connected.endpoints, connected.private);
@@ -434,7 +435,7 @@ impl Transfer {
         let unix =
             plan.identity.unix.as_ref().or(first.and_then(|p| p.unix.as_ref())).map(UnixSocket::address);
         let local_hosts = match plan.identity.socket.local.host_name() {
-            Some(name) if unix.is_none() => Box::pin(self.local_hosts(name, plan)).await,
+            Some(name) if unix.is_none() => boxed(|| self.local_hosts(name, plan)).await,
             _ => Vec::new(),
         };
         let resolved = Cell::new(false);
@@ -526,7 +527,7 @@ impl Transfer {
         let found = self.look_up(&plan.host, plan.port, &plan.resolve).await?;
         self.mark(|info, elapsed| info.name_lookup = elapsed.max(Nanos::LEAST));
         let local_hosts = match plan.identity.socket.local.host_name() {
-            Some(name) => Box::pin(self.local_hosts(name, &plan)).await,
+            Some(name) => boxed(|| self.local_hosts(name, &plan)).await,
             None => Vec::new(),
         };
         let first = *found.list.first().ok_or_else(|| Error::from(Code::CouldntResolveHost))?;

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use runtime::cell::RefCell;
 
 use net::resolver::{Asked, NameServers, Unanswered};
+use runtime::boxed;
 use tables::constant::CURL_HTTP_VERSION_2TLS;
 use tables::{Code, EasyOption as O};
 use wire::dns::{Answer, Question, Reply};
@@ -98,7 +99,7 @@ impl NameServers for OverHttps {
         // The number is 0, so that equal questions are equal requests (RFC 8484 section 4.1).
         let inner = self.inner(&question.message(0, None));
         let (multi, asking) = (self.multi.clone(), self.asking.clone());
-        Box::pin(async move {
+        boxed(move || async move {
             let Ok((inner, collector)) = inner else { return Err(Unanswered) };
             let code = (multi.runs.inside)(&multi, &inner.0.0).await;
             let body = collector.body.take();

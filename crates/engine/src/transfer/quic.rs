@@ -16,6 +16,7 @@ use net::http3::tunnel::Http3Tunnel;
 use net::quic::{Established, Purpose, Quic, QuicRequest, on_socket, shake_hands_through};
 use net::tls::TlsConfig;
 use net::{Carrier, Connection, Fault, http3};
+use runtime::boxed;
 use tables::{Code, EasyOption as O, LockData};
 
 use super::connect::{MAX_PROXY_ROUNDS, Opening};
@@ -99,7 +100,7 @@ impl Transfer {
         let origin = (&*plan.identity.origin.host, plan.identity.origin.port);
         let stage = |connected: Connected| -> Through<'_, Established> {
             let early = known.is_some() && connected.endpoints.remote == known;
-            Box::pin(self.quic_established(tls, origin, connected, (early, Purpose::Streams)))
+            boxed(|| self.quic_established(tls, origin, connected, (early, Purpose::Streams)))
         };
         let won = self.connect_socket(plan, Transport::Udp, opening, &stage).await?;
         Ok(self.note_won(won, plan))
@@ -140,7 +141,7 @@ impl Transfer {
         let tls = proxy.tls.as_ref().ok_or_else(|| Error::from(Code::QuicConnectError))?;
         let stage = |connected: Connected| -> Through<'_, Established> {
             let to = (&*proxy.host, proxy.port);
-            Box::pin(self.quic_established(tls, to, connected, (false, purpose)))
+            boxed(|| self.quic_established(tls, to, connected, (false, purpose)))
         };
         let won = self.connect_socket(plan, Transport::Udp, opening, &stage).await;
         let (quic, ends, private) = self.note_won(won.map_err(|e| self.of_proxy(e))?, plan);

@@ -15,6 +15,7 @@ use net::tls::ech::outer_name;
 use net::tls::openssl::Prepared;
 use net::tls::{Backend, Early, Ech, Late, PeerSessions, TlsConfig, TlsInfo, TlsVersion};
 use net::{Fault, Filter, NetError, NetErrorKind, SessionStore};
+use runtime::boxed;
 use tables::constant::CURLSSLOPT_EARLYDATA;
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, LockData};
@@ -63,7 +64,7 @@ impl Transfer {
                 self.easy.info.borrow_mut().connects += 1;
                 self.note_connected(connected.connected_at, &connected.endpoints);
             }
-            Box::pin(async {
+            boxed(|| async {
                 let answered = self.answered(tls, peer, connected).await;
                 let of_version = |fault: &Fault| fault.error().kind == NetErrorKind::SslVersion;
                 unspoken.set(answered.as_ref().is_err_and(of_version));
@@ -75,7 +76,7 @@ impl Transfer {
             // It leaves with TLS 1.3 alone, and means nothing: a server of before is asked again without.
             self.easy.note(|| "ECH: this server may speak TLS 1.2 alone: no GREASE".to_owned());
             let tls = Arc::new(TlsConfig { ech: None, ..(**tls).clone() });
-            return Box::pin(self.reach_secured(plan, &tls, opening)).await;
+            return boxed(|| self.reach_secured(plan, &tls, opening)).await;
         }
         let won = raced?;
         self.note_connected(won.connected_at, &won.endpoints);
@@ -309,7 +310,7 @@ impl Transfer {
         &self,
         peer: &PeerSessions,
         (config, host): (&TlsConfig, &str),
-        agreed: std::result::Result<TlsFilter, NetError>,
+        agreed: std::result::Result<Box<TlsFilter>, NetError>,
     ) -> Result<Box<dyn Filter>> {
         self.locked(LockData::SslSession, || peer.settle(agreed.is_ok()));
         let filter = match agreed {
@@ -321,7 +322,7 @@ impl Transfer {
         };
         self.note_ech_result(config, host);
         self.easy.trace("ssl", || format!("{} has been agreed on", filter.info().version));
-        Ok(Box::new(filter))
+        Ok(filter)
     }
 
     /// What is offered now that the name server has spoken.

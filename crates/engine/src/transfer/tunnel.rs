@@ -14,6 +14,7 @@ use net::filter::tunnels::Asked;
 use net::filter::udp_tunnel::{Through, UdpTunnel};
 use net::http3::tunnel::Http3Tunnel;
 use net::identity::HaproxyAddress;
+use runtime::boxed;
 use tables::{Code, EasyOption as O};
 use wire::h2::Fields;
 use wire::http1::status::connect_status;
@@ -105,11 +106,11 @@ async fn connect_tunnel(
     let below = match below {
         Through::Quic(tunnel) => {
             let streams = Streams::Http3(tunnel);
-            return Box::pin(connect_stream(t, streams, (proxy, plan), goal)).await.map(Some);
+            return boxed(|| connect_stream(t, streams, (proxy, plan), goal)).await.map(Some);
         }
         Through::Bytes(below) if below.tls().is_some_and(|tls| tls.alpn.as_deref() == Some("h2")) => {
             let streams = Streams::Http2(Box::new(Http2TunnelFilter::new(below)));
-            return Box::pin(connect_stream(t, streams, (proxy, plan), goal)).await.map(Some);
+            return boxed(|| connect_stream(t, streams, (proxy, plan), goal)).await.map(Some);
         }
         Through::Bytes(below) => below,
     };

@@ -6,8 +6,8 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use runtime::Runtime;
 use runtime::cell::RefCell;
+use runtime::{Runtime, boxed};
 use wire::h2::Config;
 
 use super::{Driver, Http2, Parked, Stream as OpenStream};
@@ -90,7 +90,7 @@ fn begin(begun: Begun, whole: Whole, terms: Terms, runtime: &Runtime) -> Rc<dyn 
     let Terms { most, around, buffer, .. } = terms;
     let (first, whole) = (RefCell::new(first), RefCell::new(Some(whole)));
     let hosted = Rc::new(Hosted { first, http2, about, most, around, kept_up: Cell::new(kept_up), whole });
-    runtime.spawn(Box::pin(hosted.clone().run(driver.with_buffer(buffer))));
+    runtime.spawn(boxed(|| hosted.clone().run(driver.with_buffer(buffer))));
     hosted
 }
 

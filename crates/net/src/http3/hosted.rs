@@ -7,8 +7,8 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use runtime::Runtime;
 use runtime::cell::RefCell;
+use runtime::{Runtime, boxed};
 
 use super::{Driver, Http3, Parked};
 use crate::connection::{About, Connection};
@@ -41,7 +41,7 @@ pub fn host(mut whole: Whole, terms: Terms, runtime: &Runtime) -> Rc<dyn Session
     let (http3, driver) = Http3::resume(connection, parked.map(|parked| *parked), runtime.reactor(), buffer);
 
     let hosted = Rc::new(Hosted { http3, about, most, around, whole: RefCell::new(Some(whole)) });
-    runtime.spawn(Box::pin(hosted.clone().run(driver)));
+    runtime.spawn(boxed(|| hosted.clone().run(driver)));
     hosted
 }
 

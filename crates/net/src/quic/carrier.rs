@@ -25,7 +25,7 @@ const MOVES: Duration = Duration::from_secs(1);
 /// A connection's state, and what its datagrams take.
 pub struct Quic {
     socket: Box<dyn Underlay>,
-    pub machine: Machine,
+    pub machine: Box<Machine>,
     tls: Option<Arc<TlsInfo>>,
     /// When it moved to another local address last.
     moved: Option<Instant>,
@@ -40,7 +40,7 @@ struct Ahead {
 }
 
 impl Quic {
-    pub(super) fn new(socket: Box<dyn Underlay>, machine: Machine, log: Option<Log>) -> Quic {
+    pub(super) fn new(socket: Box<dyn Underlay>, machine: Box<Machine>, log: Option<Log>) -> Quic {
         Quic { socket, machine, tls: None, moved: None, ahead: None, log }
     }
 

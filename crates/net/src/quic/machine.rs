@@ -98,14 +98,15 @@ pub enum Readable {
 }
 
 impl Machine {
-    /// Begins a connection to a server of this name.
+    /// Begins a connection to a server of this name. It is large, and lives on the heap.
+    #[inline(never)]
     pub fn connect(
         hello: Arc<Hello>,
         peer: SocketAddr,
         name: &str,
         purpose: Purpose,
         now: Instant,
-    ) -> Result<Machine, NetError> {
+    ) -> Result<Box<Machine>, NetError> {
         let mut config = EndpointConfig::default();
         let _ = config.max_udp_payload_size(DATAGRAM as u16); // RFC 9000 §18.2 allows any from 1200 on
         let mut endpoint = Endpoint::new(Arc::new(config), None, true, None);
@@ -116,7 +117,7 @@ impl Machine {
         let (handle, connection) =
             begun.map_err(|e| NetError::new(NetErrorKind::QuicConnectError, e.to_string()))?;
         let early = connection.has_0rtt().then(Early::new);
-        Ok(Machine {
+        Ok(Box::new(Machine {
             endpoint,
             handle,
             connection,
@@ -133,7 +134,7 @@ impl Machine {
             lost: None,
             broken: false,
             purpose,
-        })
+        }))
     }
 
     /// Takes in datagrams of the peer's.

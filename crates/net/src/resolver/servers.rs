@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use runtime::Reactor;
+use runtime::{Reactor, boxed};
 use wire::dns::{Answer, Fault, Kind, Name, Question, Reply, Verdict};
 use wire::resolv_conf::ResolvConf;
 
@@ -198,7 +198,7 @@ impl Servers {
 impl NameServers for Servers {
     fn ask(&self, question: Question, searched: bool) -> Asked {
         let servers = self.clone();
-        Box::pin(async move {
+        boxed(move || async move {
             match told_by_hosts(&question) {
                 Some(answer) => Ok(answer),
                 None => servers.search(&question, searched).await,

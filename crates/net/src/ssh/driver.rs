@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use runtime::cell::RefCell;
-use runtime::{Reactor, Runtime};
+use runtime::{Reactor, Runtime, boxed};
 
 use super::parked::Parked;
 use super::{CHANNELS, Lost, Seat, Shared, State};
@@ -41,7 +41,7 @@ pub fn host(mut whole: Whole, runtime: &Runtime, around: Option<Around>) -> Rc<d
     let state = Rc::new(RefCell::new(state));
     let hosted = Rc::new(Hosted { state: state.clone(), about, whole: RefCell::new(Some(whole)), around });
     let driver = Driver { state, connection: Some(connection), reactor };
-    runtime.spawn(Box::pin(hosted.clone().run(driver)));
+    runtime.spawn(boxed(|| hosted.clone().run(driver)));
     hosted
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use net::Filter;
 use net::connect::Endpoints;
 use net::filter::SocketFilter;
-use runtime::Socket;
+use runtime::{Socket, boxed};
 use tables::{Code, EasyOption as O};
 
 use super::control::Control;
@@ -101,7 +101,7 @@ pub async fn accept(t: &mut Transfer, control: &mut Control, mut socket: Socket)
     let mut timer = reactor.sleep_until(t.now() + timeout);
     let mut early = None;
     let first = {
-        let mut reply = Box::pin(control.reply(t));
+        let mut reply = boxed(|| control.reply(t));
         poll_fn(|cx| {
             match socket.poll_accept(cx) {
                 Poll::Ready(Ok(accepted)) => {

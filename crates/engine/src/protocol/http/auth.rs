@@ -9,6 +9,7 @@ use runtime::cell::RefCell;
 
 use net::About;
 use net::tls::binding;
+use runtime::boxed;
 use tables::{Code, EasyOption as O};
 
 use super::decide::authentication::{self as decide, Asked};
@@ -93,12 +94,12 @@ fn take_negotiate(t: &mut Transfer, role: Role) -> Negotiate {
 pub async fn prepare(t: &mut Transfer, link: &Link) -> Result<()> {
     if memory(t).borrow().server.wants(Scheme::Negotiate) {
         cold_path();
-        Box::pin(prepare_server(t, link)).await?;
+        boxed(|| prepare_server(t, link)).await?;
     }
     if let Some(proxy) = link.forwarder() {
         cold_path();
         let mut negotiate = take_negotiate(t, Role::Proxy);
-        Box::pin(proxy.prepare(t, &mut negotiate)).await;
+        boxed(|| proxy.prepare(t, &mut negotiate)).await;
         steps(t, Role::Proxy).negotiate = negotiate;
     }
     Ok(())

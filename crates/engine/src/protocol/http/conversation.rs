@@ -3,6 +3,7 @@
 use std::future::poll_fn;
 use std::hint::cold_path;
 
+use runtime::boxed;
 use tables::scheme::Family;
 
 use super::decide::connection::{Rest, Unsent};
@@ -47,7 +48,7 @@ pub async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
     }
     if auth::hears(t) {
         cold_path();
-        Box::pin(auth::hear(t, talk, &response)).await;
+        boxed(|| auth::hear(t, talk, &response)).await;
     }
     // Where another reply counts, this one's body is nobody's.
     let replaced = stored::replaced(t, response.status);

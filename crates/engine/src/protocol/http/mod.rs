@@ -29,6 +29,7 @@ mod version;
 use std::hint::cold_path;
 
 use net::exchange::Dialect;
+use runtime::boxed;
 
 use crate::error::Result;
 use crate::transfer::Transfer;
@@ -52,7 +53,7 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
     upgrade::choose_method(t);
     if t.easy.callbacks.keeps_replies() {
         cold_path();
-        return Box::pin(with_kept_replies(t)).await;
+        return boxed(|| with_kept_replies(t)).await;
     }
     ask(t).await
 }
@@ -104,10 +105,10 @@ async fn request_and_reply(t: &mut Transfer, fresh: bool) -> Result<Next> {
     let mut outcome = converse(t, &mut talk).await.map_err(|e| t.late_failure(e));
     if matches!(outcome, Ok(Finished { switches: true, .. })) {
         cold_path();
-        (link, talk, outcome) = Box::pin(in_http2(t, link, talk)).await?;
+        (link, talk, outcome) = boxed(|| in_http2(t, link, talk)).await?;
     }
     match outcome {
-        Ok(Finished { upgraded: true, .. }) => Box::pin(upgrade::hand_over(t, link, talk.exchange)).await,
+        Ok(Finished { upgraded: true, .. }) => boxed(|| upgrade::hand_over(t, link, talk.exchange)).await,
         Ok(Finished { next, keep, http10, .. }) => {
             end(t, link, talk, Ended { keep, again: matches!(next, Next::Again), http10, memory: None });
             Ok(next)

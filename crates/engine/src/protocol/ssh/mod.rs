@@ -16,6 +16,7 @@ mod scp;
 mod sftp;
 mod upload;
 
+use runtime::boxed;
 use tables::{Code, EasyOption as O, Scheme};
 
 use crate::error::{Error, Result, Retry};
@@ -61,6 +62,6 @@ pub async fn connect_only(t: &mut Transfer) -> Result<net::Connection> {
 
 /// A connection of SSH's is one on which somebody is logged in.
 async fn connect(t: &mut Transfer, fresh: bool) -> Result<Link> {
-    t.log_in = Some(|t, plan, connection| Box::pin(login::log_in(t, plan, connection)));
+    t.log_in = Some(|t, plan, connection| boxed(|| login::log_in(t, plan, connection)));
     t.connect(fresh).await
 }

@@ -32,7 +32,7 @@ const OVERHEAD: usize = 64;
 /// What the handshake has in hand.
 pub(super) struct Flight {
     pub(super) below: Box<dyn Filter>,
-    conn: UnbufferedClientConnection,
+    conn: Box<UnbufferedClientConnection>,
     overheard: Arc<Overheard>,
     incoming: Vec<u8>,
     filled: usize,
@@ -65,7 +65,7 @@ pub async fn handshake(
     host: &str,
     port: u16,
     sessions: &SessionStore,
-) -> Result<TlsFilter, NetError> {
+) -> Result<Box<TlsFilter>, NetError> {
     let peer = sessions.begin(config, host, port).map_err(|e| e.with_verify_result(UNVERIFIED))?;
     let done = handshake_with(below, config, (host, port), &peer).await;
     peer.settle(done.is_ok());
@@ -78,7 +78,7 @@ pub async fn handshake_with(
     config: &Arc<TlsConfig>,
     peer: (&str, u16),
     sessions: &Arc<PeerSessions>,
-) -> Result<TlsFilter, NetError> {
+) -> Result<Box<TlsFilter>, NetError> {
     let answered = begin(below, config, peer, sessions).await.map_err(Fault::into_error)?;
     answered.finish(config, peer, sessions).await
 }
@@ -108,7 +108,7 @@ impl Answered {
         config: &Arc<TlsConfig>,
         peer: (&str, u16),
         sessions: &Arc<PeerSessions>,
-    ) -> Result<TlsFilter, NetError> {
+    ) -> Result<Box<TlsFilter>, NetError> {
         self.0.run(peer, |_| false).await.map_err(Fault::into_error)?;
         let info = self.0.info(config, sessions);
         sessions.agreed(info.alpn.as_deref());
@@ -117,12 +117,13 @@ impl Answered {
 }
 
 /// A connection that has not said anything yet; with `early` it may say more than hello.
+#[inline(never)]
 pub(super) fn connection(
     config: &TlsConfig,
     host: &str,
     peer: &Arc<PeerSessions>,
     early: bool,
-) -> Result<(UnbufferedClientConnection, Arc<Overheard>), NetError> {
+) -> Result<(Box<UnbufferedClientConnection>, Arc<Overheard>), NetError> {
     let resumption = match config.resumes() {
         true => Resumption::store(peer.clone()),
         false => Resumption::disabled(),
@@ -135,7 +136,7 @@ pub(super) fn connection(
     client.key_log = overheard.clone();
     let conn =
         UnbufferedClientConnection::new(Arc::new(client), name).map_err(|e| alerts::connect_error(&e))?;
-    Ok((conn, overheard))
+    Ok((Box::new(conn), overheard))
 }
 
 /// For SNI: an address sends none, and a name goes without the dot of the root.
@@ -149,7 +150,7 @@ fn server_name(host: &str) -> Option<ServerName<'static>> {
 impl Flight {
     pub(super) fn new(
         below: Box<dyn Filter>,
-        (conn, overheard): (UnbufferedClientConnection, Arc<Overheard>),
+        (conn, overheard): (Box<UnbufferedClientConnection>, Arc<Overheard>),
     ) -> Flight {
         Flight {
             below,
@@ -346,7 +347,11 @@ impl Flight {
     }
 
     /// Takes the keys over. What fails leaves the layer below.
-    pub(super) fn into_filter(mut self, info: TlsInfo) -> Result<TlsFilter, (NetError, Box<dyn Filter>)> {
+    #[inline(never)]
+    pub(super) fn into_filter(
+        mut self,
+        info: TlsInfo,
+    ) -> Result<Box<TlsFilter>, (NetError, Box<dyn Filter>)> {
         let tls13 = info.version == "TLSv1.3";
         let suite = self.conn.negotiated_cipher_suite();
         let traffic = suite.and_then(|suite| self.overheard.take_traffic(suite)).map(Box::new);
@@ -359,7 +364,7 @@ impl Flight {
             return Err((NetError::new(NetErrorKind::SslConnectError, text), self.below));
         };
         self.incoming.truncate(self.filled);
-        let mut filter = TlsFilter {
+        let mut filter = Box::new(TlsFilter {
             below: self.below,
             rx,
             tx,
@@ -382,7 +387,7 @@ impl Flight {
             said_goodbye: false,
             streaming: false,
             patience: super::MAX_PATIENCE,
-        };
+        });
         filter.take_over(self.incoming);
         Ok(filter)
     }

@@ -87,7 +87,7 @@ impl Opening {
     }
 
     /// The handshake is over.
-    fn finish(self) -> Result<TlsFilter, (NetError, Box<dyn Filter>)> {
+    fn finish(self) -> Result<Box<TlsFilter>, (NetError, Box<dyn Filter>)> {
         let mut info = self.flight.info(&self.config, &self.sessions);
         let taken = self.flight.early_taken;
         if info.alpn.as_deref() != Some(&*self.early.alpn) {
@@ -132,7 +132,7 @@ impl EarlyFilter {
         let outcome = match ended {
             Ok(filter) => {
                 self.info = filter.info.clone();
-                self.state = State::Through(Box::new(filter));
+                self.state = State::Through(filter);
                 Ok(self.info.clone())
             }
             Err((error, below)) => {

@@ -88,7 +88,7 @@ fn exchange(
                 None => {
                     let filter = handshake_with(below, &config, peer, &sessions).await.unwrap();
                     sessions.settle(true);
-                    Box::new(filter)
+                    filter
                 }
             };
             let provisional = filter.tls().unwrap().clone();
@@ -294,7 +294,7 @@ fn openssl_takes_early_data() {
                 let sessions = store.begin(&config, peer.0, port).unwrap();
                 let below = socket(port, &reactor);
                 let mut filter: Box<dyn Filter> = match round {
-                    0 => Box::new(handshake_with(below, &config, peer, &sessions).await.unwrap()),
+                    0 => handshake_with(below, &config, peer, &sessions).await.unwrap(),
                     _ => {
                         let early = sessions.early(&config.alpn).expect("a session that allows it");
                         Box::new(begin_early(below, &config, peer, &sessions, early).unwrap())

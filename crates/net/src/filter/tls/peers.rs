@@ -141,7 +141,7 @@ fn tickets_through_a_tunnel_leave_the_connection_alive() {
             while tunnel.line(1000).await.unwrap().unwrap() != b"\r\n" {}
             let store = SessionStore::new();
             let mut f = handshake(Box::new(tunnel), &config, "localhost", 443, &store).await.unwrap();
-            (&mut f as &mut dyn Filter).write_all(b"go\n").await.unwrap();
+            (f.as_mut() as &mut dyn Filter).write_all(b"go\n").await.unwrap();
             let start = Instant::now();
             while f.socket().idle_state() == Idle::Alive {
                 assert!(start.elapsed() < Duration::from_secs(5), "no ticket came");
@@ -424,9 +424,9 @@ fn openssl_with_every_suite_and_group() {
                     );
                     for length in [1, 5000, 16_000] {
                         let line = "x".repeat(length) + "y\n";
-                        (&mut f as &mut dyn Filter).write_all(line.as_bytes()).await.unwrap();
+                        (f.as_mut() as &mut dyn Filter).write_all(line.as_bytes()).await.unwrap();
                         let mut got = vec![0; line.len()];
-                        (&mut f as &mut dyn Filter).read_exact(&mut got).await.unwrap();
+                        (f.as_mut() as &mut dyn Filter).read_exact(&mut got).await.unwrap();
                         assert!(got.starts_with(b"yxx") || length == 1, "{suite}");
                     }
                     f.retire();
@@ -483,9 +483,9 @@ fn openssl_with_p521_alone() {
                     if config.max_version == TlsVersion::Tls13 {
                         assert_eq!(f.info().group, "secp521r1");
                     }
-                    (&mut f as &mut dyn Filter).write_all(b"read\n").await.unwrap();
+                    (f.as_mut() as &mut dyn Filter).write_all(b"read\n").await.unwrap();
                     let mut got = [0; 5];
-                    (&mut f as &mut dyn Filter).read_exact(&mut got).await.unwrap();
+                    (f.as_mut() as &mut dyn Filter).read_exact(&mut got).await.unwrap();
                     assert_eq!(&got, b"daer\n", "{hash}");
                 })
             });
@@ -666,9 +666,9 @@ fn keys_are_renewed_before_their_limit() {
                 let (mut renewed, mut before) = ([0; 2], [0; 2]);
                 for round in 0..8 * LIMIT {
                     let line = format!("{round:08}{}", "x".repeat(2000));
-                    (&mut f as &mut dyn Filter).write_all(format!("{line}\n").as_bytes()).await.unwrap();
+                    (f.as_mut() as &mut dyn Filter).write_all(format!("{line}\n").as_bytes()).await.unwrap();
                     let mut got = vec![0; line.len() + 1];
-                    (&mut f as &mut dyn Filter).read_exact(&mut got).await.unwrap();
+                    (f.as_mut() as &mut dyn Filter).read_exact(&mut got).await.unwrap();
                     assert!(got[..line.len()].iter().rev().eq(line.as_bytes()), "{round}");
                     let used = [f.tx.used(), f.rx.used()];
                     assert!(!renews || used[0] <= LIMIT && used[1] <= LIMIT + 2, "{round}: {used:?}");
@@ -727,7 +727,7 @@ fn what_proves_the_client_waits_for_the_winner() {
                     matches!(told.recv().unwrap(), Err(io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut));
                 assert!(nothing, "the client has spoken");
                 let mut f = answered.finish(&config, peer, &sessions).await.unwrap();
-                (&mut f as &mut dyn Filter).write_all(b"go\n").await.unwrap();
+                (f.as_mut() as &mut dyn Filter).write_all(b"go\n").await.unwrap();
             })
         });
         server.join().unwrap();

@@ -99,7 +99,7 @@ pub async fn agree(
     store: &SessionStore,
 ) -> Result<Box<dyn Filter>, NetError> {
     Ok(match config.backend {
-        Backend::Rustls => Box::new(handshake(below, config, host, port, store).await?),
+        Backend::Rustls => handshake(below, config, host, port, store).await?,
         Backend::OpenSsl { .. } => {
             let prepared = Prepared::new(config)?;
             Box::new(openssl::handshake(below, prepared, config, (host, port), store).await?)
