@@ -5,7 +5,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_long};
 use std::ptr;
-use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tables::Code;
 use tables::constant::{
@@ -23,13 +23,14 @@ static USERS: Users = Users::new();
 
 /// Before the first handle: a forked child must not go on with its parent's threads and pollers.
 pub fn prepare_process() {
-    static PREPARED: Once = Once::new();
+    // No `Once`: a child of a fork would wait for ever for a thread of its parent's that is in it.
+    static PREPARED: AtomicBool = AtomicBool::new(false);
     unsafe extern "C" fn in_child() {
         runtime::after_fork_in_child();
     }
     // Miri knows neither fork nor what registers for it.
-    if !cfg!(miri) {
-        PREPARED.call_once(|| sys::in_forked_child(in_child));
+    if !cfg!(miri) && !PREPARED.swap(true, Ordering::AcqRel) {
+        sys::in_forked_child(in_child);
     }
 }
 

@@ -1,13 +1,12 @@
 //! Looking options up at run time (curl_easy_option_by_name.md, curl_easy_option_next.md), from `tables`.
 
-use std::ffi::{CStr, c_char, c_int, c_uint};
+use std::ffi::{CStr, CString, c_char, c_int, c_uint};
 use std::ptr;
-use std::sync::LazyLock;
 
 use tables::easy_option::BY_NAME;
 
 use crate::guard::entry;
-use crate::strings::c_text;
+use crate::strings::Lasting;
 
 /// `struct curl_easyoption`.
 #[repr(C)]
@@ -27,19 +26,29 @@ unsafe impl Send for Options {}
 // SAFETY: as above.
 unsafe impl Sync for Options {}
 
-static OPTIONS: LazyLock<Options> = LazyLock::new(|| {
+impl Drop for Options {
+    /// A second table that another thread's made superfluous.
+    fn drop(&mut self) {
+        for option in &self.0 {
+            // SAFETY: made by `into_raw` in `options`, and the table was shown to nobody.
+            drop(unsafe { CString::from_raw(option.name.cast_mut()) });
+        }
+    }
+}
+
+fn options() -> &'static [EasyOptionInfo] {
+    static OPTIONS: Lasting<Options> = Lasting::new();
     let row = |&(name, option, alias): &(&'static str, tables::EasyOption, bool)| EasyOptionInfo {
-        name: c_text(name),
+        name: CString::new(name).unwrap_or_default().into_raw(),
         id: option.id(),
         kind: option.kind() as c_int,
         flags: if alias { FLAG_ALIAS } else { 0 },
     };
-    Options(BY_NAME.iter().map(row).collect())
-});
+    &OPTIONS.get(|| Options(BY_NAME.iter().map(row).collect())).0
+}
 
 fn find(matches: impl Fn(usize, &EasyOptionInfo) -> bool) -> *const EasyOptionInfo {
-    let options = &OPTIONS.0;
-    let found = options.iter().enumerate().find(|(index, option)| matches(*index, option));
+    let found = options().iter().enumerate().find(|(index, option)| matches(*index, option));
     found.map_or(ptr::null(), |(_, option)| ptr::from_ref(option))
 }
 
@@ -70,7 +79,7 @@ pub unsafe extern "C-unwind" fn curl_easy_option_next(
     previous: *const EasyOptionInfo,
 ) -> *const EasyOptionInfo {
     entry(ptr::null(), || {
-        let options = &OPTIONS.0;
+        let options = options();
         if previous.is_null() {
             return options.as_ptr();
         }

@@ -6,24 +6,23 @@ use std::ptr;
 use tables::{Code, MultiCode, ShareCode, UrlCode};
 
 use crate::guard::entry;
-use crate::strings::c_text;
 
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn curl_easy_strerror(code: c_int) -> *const c_char {
-    entry(ptr::null(), || c_text(Code::text_of(code)))
+    entry(ptr::null(), || Code::c_text_of(code).as_ptr())
 }
 
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn curl_multi_strerror(code: c_int) -> *const c_char {
-    entry(ptr::null(), || c_text(MultiCode::text_of(code)))
+    entry(ptr::null(), || MultiCode::c_text_of(code).as_ptr())
 }
 
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn curl_share_strerror(code: c_int) -> *const c_char {
-    entry(ptr::null(), || c_text(ShareCode::text_of(code)))
+    entry(ptr::null(), || ShareCode::c_text_of(code).as_ptr())
 }
 
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn curl_url_strerror(code: c_int) -> *const c_char {
-    entry(ptr::null(), || c_text(UrlCode::text_of(code)))
+    entry(ptr::null(), || UrlCode::c_text_of(code).as_ptr())
 }

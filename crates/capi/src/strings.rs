@@ -1,17 +1,51 @@
-//! Texts that C reads and never frees: the tables' strings with a terminating zero.
+//! Values for C that are made when they are first asked for and then live for ever.
 
-use std::collections::BTreeMap;
-use std::ffi::{CString, c_char};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// Every text handed out so far, by its place in the binary: there are as many as the tables have rows.
-// A tree: leak checkers take the inside pointer of a hash table for a lost block.
-static TEXTS: LazyLock<Mutex<BTreeMap<(usize, usize), CString>>> = LazyLock::new(Mutex::default);
+/// A value made at the first use, without a lock: threads that come first together each make one, and the first to be
+/// stored stays. Nobody waits, so a forked child never waits for a thread that only its parent has.
+pub struct Lasting<T>(AtomicPtr<T>);
 
-/// `text` as a C string that lives for ever.
-pub fn c_text(text: &'static str) -> *const c_char {
-    let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
-    let zero_free = || CString::new(text.replace('\0', "")).unwrap_or_default();
-    // A short text may begin where a longer one does (the linker merges them), so the length counts too.
-    texts.entry((text.as_ptr().addr(), text.len())).or_insert_with(zero_free).as_ptr()
+impl<T> Lasting<T> {
+    /// A value that has not been made.
+    pub const fn new() -> Lasting<T> {
+        Lasting(AtomicPtr::new(ptr::null_mut()))
+    }
+}
+
+impl<T: Send + Sync + 'static> Lasting<T> {
+    /// Returns the value, made by `make` where nobody has stored one yet.
+    pub fn get(&self, make: impl FnOnce() -> T) -> &'static T {
+        let mut known = self.0.load(Ordering::Acquire);
+        if known.is_null() {
+            let made = Box::into_raw(Box::new(make()));
+            match self.0.compare_exchange(ptr::null_mut(), made, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => known = made,
+                Err(first) => {
+                    // SAFETY: made above, and shown to nobody.
+                    drop(unsafe { Box::from_raw(made) });
+                    known = first;
+                }
+            }
+        }
+        // SAFETY: stored once, from a box that is never freed.
+        unsafe { &*known }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_that_come_together_find_one_value() {
+        for _ in 0..100 {
+            let lasting: &'static Lasting<usize> = Box::leak(Box::new(Lasting::new()));
+            let threads: Vec<_> =
+                (0..4).map(|n| std::thread::spawn(move || ptr::from_ref(lasting.get(|| n)).addr())).collect();
+            let places: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+            assert!(places.iter().all(|place| *place == places[0]), "{places:?}");
+        }
+    }
 }

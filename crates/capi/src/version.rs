@@ -5,13 +5,13 @@
 
 use std::ffi::{CString, c_char, c_int, c_long, c_uint};
 use std::ptr;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tables::version::{BROTLI, ZLIB, ZSTD};
 use tables::{Scheme, feature, version, version_line};
 
 use crate::guard::entry;
+use crate::strings::Lasting;
 
 /// `curl_version_info_data`, of the age CURLVERSION_NOW.
 #[repr(C)]
@@ -80,7 +80,11 @@ unsafe impl Send for Facts {}
 // SAFETY: as above.
 unsafe impl Sync for Facts {}
 
-static FACTS: LazyLock<Facts> = LazyLock::new(|| Facts { info: info(), line: text(&version_line(tls())) });
+/// Made once; where two threads came first together the texts of one are lost.
+fn facts() -> &'static Facts {
+    static FACTS: Lasting<Facts> = Lasting::new();
+    FACTS.get(|| Facts { info: info(), line: text(&version_line(tls())) })
+}
 
 fn info() -> VersionInfo {
     // No other library speaks HTTP/2, QUIC or SSH or reads international names here. Programs test these texts where the bit
@@ -133,10 +137,10 @@ fn leak_list(names: impl IntoIterator<Item = &'static str>) -> *const *const c_c
 
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn curl_version() -> *const c_char {
-    entry(ptr::null(), || FACTS.line.as_ptr())
+    entry(ptr::null(), || facts().line.as_ptr())
 }
 
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn curl_version_info(_age: c_int) -> *const VersionInfo {
-    entry(ptr::null(), || &raw const FACTS.info)
+    entry(ptr::null(), || &raw const facts().info)
 }

@@ -3,6 +3,16 @@
 //! Programs print and match the texts, so they are curl's to the letter (libcurl-errors(3) explains the meanings).
 //! Numbers that curl retired keep a row, so that no number is ever reused.
 
+use std::ffi::CStr;
+
+/// Returns a text that ends with its only zero as a C string.
+const fn terminated(text: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(text.as_bytes()) {
+        Ok(text) => text,
+        Err(_) => c"",
+    }
+}
+
 macro_rules! codes {
     ($(#[$doc:meta])* $type:ident, $prefix:literal, $c_type:literal, $unknown:literal:
      $($variant:ident, $name:literal, $id:literal, $since:literal, $text:literal;)*) => {
@@ -48,6 +58,14 @@ macro_rules! codes {
             pub const fn text(self) -> &'static str {
                 match self {
                     $($type::$variant => $text,)*
+                }
+            }
+
+            /// Returns the text for a number that came from C, as a C string that is part of the binary.
+            pub const fn c_text_of(id: i32) -> &'static CStr {
+                match id {
+                    $($id => terminated(concat!($text, "\0")),)*
+                    _ => terminated(concat!($unknown, "\0")),
                 }
             }
 
@@ -357,6 +375,12 @@ mod tests {
     #[test]
     fn unknown_numbers_have_the_texts_of_their_functions() {
         assert_eq!(Code::text_of(-1), "Unknown error");
+        for id in -1..=200 {
+            assert_eq!(Code::c_text_of(id).to_str(), Ok(Code::text_of(id)));
+            assert_eq!(MultiCode::c_text_of(id).to_str(), Ok(MultiCode::text_of(id)));
+            assert_eq!(ShareCode::c_text_of(id).to_str(), Ok(ShareCode::text_of(id)));
+            assert_eq!(UrlCode::c_text_of(id).to_str(), Ok(UrlCode::text_of(id)));
+        }
         assert_eq!(Code::text_of(102), "Unknown error");
         assert_eq!(Code::text_of(20), "Unknown error");
         assert_eq!(ShareCode::text_of(6), "CURLSHcode unknown");
