@@ -15,8 +15,9 @@ use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 
 use tables::reentry::{self, Entry, Where};
 
+use crate::stack::{self, Frame};
 use crate::sys::{thread, thread_ended};
-use crate::{stack, unwind};
+use crate::unwind;
 
 /// Run the body of an exported function; a panic becomes `fallback`, an exception of the application's passes.
 pub fn entry<R>(fallback: R, body: impl FnOnce() -> R) -> R {
@@ -156,12 +157,20 @@ impl Gate {
     /// Whether the frame of the outermost call of this thread is still there.
     fn mark_stands(&self) -> bool {
         let mark = self.mark.load(Ordering::Relaxed);
-        if !stack::may_stand(mark.addr(), size_of::<Mark>()) {
+        let frame = stack::frame_at(mark.addr(), size_of::<Mark>());
+        if frame == Frame::Gone {
             return false;
         }
         let expected = self.mark_word(mark);
+        let words = mark.cast::<usize>();
         // SAFETY: a stack that this thread was on, still mapped and not written concurrently.
-        (0..MARK_WORDS).all(|at| unsafe { stack::left_word(mark.cast::<usize>().add(at)) } == expected)
+        let stands = (0..MARK_WORDS).all(|at| unsafe { stack::left_word(words.add(at)) } == expected);
+        if stands && frame == Frame::Remnant {
+            // SAFETY: all of it is the mark that `claim` has written there.
+            (0..MARK_WORDS).for_each(|at| unsafe { words.add(at).write_volatile(0) });
+            return false;
+        }
+        stands
     }
 
     fn mark_word(&self, mark: *const Mark) -> usize {

@@ -7,35 +7,46 @@ use std::hint::black_box;
 
 use crate::sys::{own_stack, word_can_be_read};
 
-/// How far below the caller what a frame has left is wiped out. The library needs more than that to do anything.
-const WIPED: usize = 12 << 10;
+/// How far below the caller a frame on an unknown stack counts as gone. The library needs more than that to do anything.
+const NEAR: usize = 11 << 10;
 
-/// Whether what a frame holds at that address, `size` bytes, may still be there, its memory at least. What it holds says
-/// whether it is.
+/// A frame that this thread has been in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frame {
+    /// It was left, or its memory is gone.
+    Gone,
+    /// Its memory is there; what it holds says whether it stands.
+    Readable,
+    /// It lies right below the caller on a stack that the system knows nothing of. What it holds is a remnant, which the caller
+    /// must erase where it still looks like a frame.
+    Remnant,
+}
+
+/// Returns what the frame of `size` bytes at that address may be.
 ///
-/// However near it is, the kernel is asked: a fibre's stack may lie right below that of another which was given back.
+/// However near it is, the kernel is asked: a fibre's stack may lie right below that of another which was given back. Nothing
+/// is written here: the bounds of a fibre's stack are unknown, and below a small one lies somebody else's memory.
 #[inline(never)]
-pub fn may_stand(frame: usize, size: usize) -> bool {
+pub fn frame_at(frame: usize, size: usize) -> Frame {
     // Nobody jumps under Miri, whose stacks have no places and whose kernel can't be asked.
     if cfg!(miri) {
-        return true;
+        return Frame::Readable;
     }
     let local = 0_u8;
     let here = (&raw const local).addr();
-    if frame > here {
-        return can_be_read(frame, size);
-    }
-    if let Some((start, end)) = own_stack()
+    let below = frame <= here;
+    if below
+        && let Some((start, end)) = own_stack()
         && (start..end).contains(&frame)
         && (start..end).contains(&here)
     {
-        return false;
+        return Frame::Gone;
     }
-    // A frame that was there is gone, and shall no longer look as if it were not.
-    if here - frame < WIPED - (1 << 10) {
-        runtime::stack::wipe_below::<WIPED>();
+    match can_be_read(frame, size) {
+        false => Frame::Gone,
+        true if below && here - frame < NEAR => Frame::Remnant,
+        true => Frame::Readable,
     }
-    can_be_read(frame, size)
 }
 
 /// What a frame that may be gone has left at that address.

@@ -7,10 +7,15 @@ use nix::sys::signal::{SigSet, SigmaskHow};
 
 /// Starts a detached thread with all signals blocked. A new thread inherits the mask of its maker, hence the swap.
 pub fn spawn_helper(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    without_signals(|| Builder::new().name(name.to_owned()).spawn(body)).map(drop)
+}
+
+/// Starts a thread by `start` while all signals are blocked.
+pub fn without_signals<T>(start: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     let before = SigSet::all().thread_swap_mask(SigmaskHow::SIG_SETMASK)?;
-    let started = Builder::new().name(name.to_owned()).spawn(body);
+    let started = start();
     before.thread_set_mask()?;
-    started.map(drop)
+    started
 }
 
 #[cfg(test)]

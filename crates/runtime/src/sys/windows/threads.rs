@@ -7,3 +7,8 @@ use std::thread::Builder;
 pub fn spawn_helper(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
     Builder::new().name(name.to_owned()).spawn(body).map(drop)
 }
+
+/// Starts a thread by `start`. There are no signals to keep from it.
+pub fn without_signals<T>(start: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    start()
+}
