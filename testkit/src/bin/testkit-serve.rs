@@ -1,7 +1,7 @@
 //! Serves by hand what the tests serve, until standard input ends: for trying a client at a prompt.
 //!
-//! usage: `testkit-serve http|https|ftp [EPSV-REPLY]|sftp|nginx|apache|nghttpd|nghttpx|caddy`; prints the URL (for https also
-//! where the CA file is, for sftp the key and known_hosts). The last five speak HTTP/2.
+//! usage: `testkit-serve http|https|ftp [EPSV-REPLY]|sftp|nginx|apache|nghttpd|nghttpx|caddy|protocols`; prints the URL (for https also
+//! where the CA file is, for sftp the key and known_hosts). The five before the last speak HTTP/2; `protocols` prints a transfer for each protocol.
 
 use std::io::Read;
 
@@ -9,7 +9,7 @@ use warmwire_testkit::body::pattern;
 use warmwire_testkit::certs::Authority;
 use warmwire_testkit::ftp::{Faults, FtpServer};
 use warmwire_testkit::http::HttpServer;
-use warmwire_testkit::launch::{Http2Kind, Http2Server, Sshd};
+use warmwire_testkit::launch::{Http2Kind, Http2Server, Protocols, Sshd};
 use warmwire_testkit::temp::TempDir;
 
 fn main() -> std::io::Result<()> {
@@ -36,6 +36,11 @@ fn main() -> std::io::Result<()> {
             std::fs::create_dir(&files)?;
             let url = server.url("sftp", &files.display().to_string());
             println!("{url} {} {}", key.display(), server.known_hosts()?.display());
+            wait()?;
+        }
+        Some("protocols") => {
+            let servers = Protocols::start()?;
+            servers.transfers().iter().for_each(|it| println!("{} {}", it.name, it.words.join(" ")));
             wait()?;
         }
         Some(name @ ("nginx" | "apache" | "nghttpd" | "nghttpx" | "caddy")) => http2(name)?,
