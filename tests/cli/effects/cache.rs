@@ -273,6 +273,36 @@ fn unknown_fields_and_the_environments_proxy_tell_replies_apart() {
     assert_eq!(server.served(), kinds.len());
 }
 
+/// One relative name in two folders is two files, and a replaced file is another login or another check.
+#[test]
+fn files_tell_replies_apart_by_place_and_content() {
+    let server = counting(&[("Cache-Control", "max-age=1000")]);
+    let (cache, url) = (empty_folder(), server.url("/"));
+    let cache = cache.join("c");
+    let folders = [folder_with("f.pem", "one"), folder_with("f.pem", "two")];
+    let get = |folder: &Path, option: &str| {
+        let words = ["--cache", cache.to_str().unwrap(), "-w", "|%{cache}", option, "f.pem", &url];
+        let ran = curl_in(folder.to_owned(), &words);
+        assert_eq!(ran.code, 0, "{words:?}: {}", ran.stderr);
+        ran.stdout
+    };
+    let mut number = 0;
+    for option in ["--cert", "--cacert", "--key", "--crlfile", "--pinnedpubkey", "--proxy-cacert"] {
+        for folder in &folders {
+            number += 1;
+            assert_eq!(get(folder, option), format!("body {number}|miss"), "{option}");
+            assert_eq!(get(folder, option), format!("body {number}|hit"), "{option}");
+        }
+        let replaced = &folders[0];
+        fs::write(replaced.join("new"), "six").unwrap();
+        fs::rename(replaced.join("new"), replaced.join("f.pem")).unwrap();
+        number += 1;
+        assert_eq!(get(replaced, option), format!("body {number}|miss"), "{option}");
+        assert_eq!(get(replaced, option), format!("body {number}|hit"), "{option}");
+        assert_eq!(get(&folders[1], option), format!("body {}|hit", number - 1), "{option}");
+    }
+}
+
 /// In a folder that was once open to others somebody else may have left entries.
 #[test]
 fn entries_of_another_user_are_not_served() {

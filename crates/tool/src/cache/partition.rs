@@ -9,9 +9,11 @@ use crate::options::Options;
 use crate::raw::rules::Field;
 use crate::request::Request;
 use crate::settings::{SetTo, Setting};
+use crate::system;
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::fs;
 
 /// Options that say how a reply is had, or what becomes of it; or that Vary speaks of.
 const SAY_NOTHING: [&str; 43] = [
@@ -96,7 +98,38 @@ pub fn of_options(list: &[Setting]) -> String {
             && !SAY_NOTHING.contains(&setting.name)
             && setting.name != TRACES
     };
-    list.iter().filter(counts).map(|setting| format!("{} {:?}\n", setting.name, setting.to)).collect()
+    let line = |setting: &Setting| {
+        let file = match &setting.to {
+            SetTo::Text(text) => of_file(text),
+            _ => String::new(),
+        };
+        format!("{} {:?}{file}\n", setting.name, setting.to)
+    };
+    list.iter().filter(counts).map(line).collect()
+}
+
+/// The absolute path and the state of the file that a text names, empty where there is none. Any option's text may name one: which
+/// options name files is not listed here, because one that is forgotten would let two files of one name count as one.
+fn of_file(text: &[u8]) -> String {
+    if text.is_empty() || text.contains(&0) {
+        return String::new();
+    }
+    let path = system::path(text);
+    let Ok(about) = fs::metadata(path) else { return String::new() };
+    let place = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut state = format!(" {place:?} {}", system::content_stamp(&about));
+    if about.is_dir() {
+        let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        let mut inside: Vec<String> = entries
+            .filter_map(|entry| {
+                let about = fs::metadata(entry.path()).ok()?;
+                Some(format!(" {:?} {}", entry.file_name(), system::content_stamp(&about)))
+            })
+            .collect();
+        inside.sort();
+        state.extend(inside);
+    }
+    state
 }
 
 /// Variables by which a proxy is found where none is named: what another proxy said is another one's reply.
