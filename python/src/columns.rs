@@ -129,7 +129,7 @@ impl Columns {
             self.body.bytes.extend_from_slice(held);
         }
         transfers.with_body(id, |body| self.body.push(has_body.then_some(body)));
-        let (status, times) = transfers.info(id, |info| (info.response_code, times(info)));
+        let (status, times) = transfers.info(id, |info| (info.response_code(), times(info)));
         self.end(code, &message, status, times.into());
     }
 }

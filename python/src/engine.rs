@@ -9,9 +9,8 @@ use std::time::Duration;
 use pyo3::exceptions::{PyKeyError, PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
-use warmwire::tables::share::LockData;
 use warmwire::transfers::{Request, Sink, Transfers, Upload};
-use warmwire::{Descriptor, Failure, Limits, Share, fork_generation};
+use warmwire::{Descriptor, Failure, Limits, LockData, Share, fork_generation};
 
 use crate::options;
 use crate::outcome::Outcome;
@@ -307,7 +306,7 @@ impl Engine {
     /// curl's code and the status of one that has ended, and None of one that has not.
     fn ending(&self, py: Python<'_>, id: usize) -> PyResult<Option<(i32, i64)>> {
         self.with(py, id, |transfers| {
-            let status = transfers.info(id, |info| info.response_code);
+            let status = transfers.info(id, |info| info.response_code());
             transfers.ending(id).map(|code| (code.id(), status))
         })
     }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyList, PyString};
-use warmwire::wire::mime::{Content, Escape, Part};
+use warmwire::mime::{Content, Escape, Part};
 use warmwire::{EasyOption, Form, FormSource, Value};
 
 /// A part of a form: name, file name, content type, and its bytes or the path of a file.

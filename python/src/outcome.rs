@@ -62,24 +62,24 @@ impl Outcome {
             None => (-1, String::new()),
         };
         let head = transfers.head(id, <[u8]>::to_vec);
-        let cookies = if sets_cookies(&head) { transfers.easy(id).cookies() } else { Vec::new() };
+        let cookies = if sets_cookies(&head) { transfers.cookies(id) } else { Vec::new() };
         let body = transfers.with_body(id, |body| PyBytes::new(py, body).unbind());
-        let url = transfers.easy(id).state().effective_url();
+        let url = transfers.effective_url(id);
         transfers.info(id, |info| Outcome {
             code,
             message,
-            status: info.response_code,
+            status: info.response_code(),
             head,
             body,
             url,
-            http_version: info.http_version,
-            redirects: info.redirect_count,
-            connects: info.connects,
-            downloaded: info.downloaded,
-            uploaded: info.uploaded,
-            announced: info.download_total.max(info.announced),
-            file_time: info.file_time,
-            peer: info.ends.remote,
+            http_version: info.http_version(),
+            redirects: info.redirect_count(),
+            connects: info.connects(),
+            downloaded: info.downloaded(),
+            uploaded: info.uploaded(),
+            announced: info.download_total().max(info.announced()),
+            file_time: info.file_time(),
+            peer: info.remote(),
             times: times(info),
             cookies,
         })
@@ -108,14 +108,14 @@ impl Outcome {
 }
 
 /// Seconds since the start, as [`Outcome::times`].
-pub fn times(info: &TransferInfo) -> (f64, f64, f64, f64, f64, f64) {
+pub fn times(info: &TransferInfo<'_>) -> (f64, f64, f64, f64, f64, f64) {
     (
-        info.name_lookup.as_secs_f64(),
-        info.connect.as_secs_f64(),
-        info.app_connect.as_secs_f64(),
-        info.pre_transfer.as_secs_f64(),
-        info.start_transfer.as_secs_f64(),
-        info.total.as_secs_f64(),
+        info.name_lookup().as_secs_f64(),
+        info.connect().as_secs_f64(),
+        info.app_connect().as_secs_f64(),
+        info.pre_transfer().as_secs_f64(),
+        info.start_transfer().as_secs_f64(),
+        info.total().as_secs_f64(),
     )
 }
 

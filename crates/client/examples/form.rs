@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::Path;
 use std::rc::Rc;
 
-use warmwire::wire::mime::{Content, Escape, Part};
+use warmwire::mime::{Content, Escape, Part};
 use warmwire::{EasyOption, Form, FormSource, Handle};
 
 fn part(name: &str, content: Content<FormSource>) -> Part<FormSource> {

@@ -19,7 +19,7 @@ fn main() -> ExitCode {
     }
     match handle.fetch() {
         Ok(reply) => {
-            let (total, address) = handle.info(|info| (info.total, info.ends.primary_ip()));
+            let (total, address) = handle.info(|info| (info.total(), info.primary_ip()));
             println!("{} from {address}: {} bytes in {total:?}", reply.status, reply.body.len());
             ExitCode::SUCCESS
         }

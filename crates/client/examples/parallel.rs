@@ -25,10 +25,9 @@ fn main() -> io::Result<()> {
         while let Some((message, _)) = multi.next_message() {
             multi.remove(&message.easy);
             running -= 1;
-            let whose =
-                |(_, handle): &&(String, Handle)| std::ptr::eq(handle.easy().state(), message.easy.state());
+            let whose = |(_, handle): &&(String, Handle)| *handle.easy() == message.easy;
             if let Some((url, handle)) = handles.iter().find(whose) {
-                let (bytes, total) = handle.info(|info| (info.downloaded, info.total));
+                let (bytes, total) = handle.info(|info| (info.downloaded(), info.total()));
                 println!("{url}: {}, {bytes} bytes in {total:?}", message.code.text());
             }
         }

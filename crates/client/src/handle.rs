@@ -4,12 +4,10 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
-use engine::Easy;
 use engine::callbacks::{Callbacks, DebugKind, ProgressCounts, ReadAnswer, SeekAnswer, Written};
-use engine::info::TransferInfo;
 use tables::{Code, EasyOption};
 
-use crate::Value;
+use crate::{Easy, TransferInfo, Value};
 
 /// A handle for transfers one after the other. Its connections stay open between them.
 pub struct Handle {
@@ -123,9 +121,9 @@ impl Handle {
     /// What is known of the last transfer, or of the one under way: times, sizes, addresses, codes.
     ///
     /// Times are [`Duration`](std::time::Duration)s since the transfer began, sizes are in bytes, and -1 stands for a
-    /// size or a date that nobody has told.
-    pub fn info<R>(&self, read: impl FnOnce(&TransferInfo) -> R) -> R {
-        read(&self.easy.state().info.borrow())
+    /// size or a date that is unknown.
+    pub fn info<R>(&self, read: impl FnOnce(&TransferInfo<'_>) -> R) -> R {
+        self.easy.info(read)
     }
 
     /// Sets an option, for this and all later transfers of the handle.
@@ -135,7 +133,7 @@ impl Handle {
     /// cannot have is [`Code::BadFunctionArgument`], an option of a feature that is not built
     /// [`Code::NotBuiltIn`] or [`Code::UnknownOption`].
     pub fn set(&mut self, option: EasyOption, value: impl Into<Value>) -> Result<(), Code> {
-        value.into().apply(option, &self.easy)
+        self.easy.set(option, value)
     }
 
     /// Receives the body, piece by piece, decoded as the options ask for. Without this and outside of
@@ -179,7 +177,7 @@ impl Handle {
     pub fn perform(&mut self) -> Result<(), Failure> {
         match self.easy.perform() {
             Code::Ok => Ok(()),
-            code => Err(Failure { code, message: self.easy.state().message() }),
+            code => Err(Failure { code, message: self.easy.message() }),
         }
     }
 
@@ -202,7 +200,7 @@ impl Handle {
         *self.app.header.borrow_mut() = None;
         result?;
         let mut reply = reply.take();
-        reply.status = self.easy.state().info.borrow().response_code;
+        reply.status = self.easy.info(|info| info.response_code());
         Ok(reply)
     }
 }

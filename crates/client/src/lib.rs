@@ -1,6 +1,6 @@
 //! The Rust API of Warmwire: everything that curl can fetch, from blocking programs and from futures.
 //!
-//! Options, infos and codes are curl's, one row each in [`tables`]. There are three ways in.
+//! Options, infos and codes are curl's: [`EasyOption`], [`Info`] and [`Code`]. There are three ways in.
 //!
 //! # One transfer at a time
 //!
@@ -48,7 +48,7 @@
 //!
 //! # An event loop of one's own
 //!
-//! [`Easy`], [`Multi`] and [`Callbacks`] are the engine's own handles; [`transfers`] has many transfers at a time behind one descriptor.
+//! [`Easy`], [`Multi`] and [`Callbacks`] are curl's easy and multi handles; [`transfers`] has many transfers at a time behind one descriptor.
 //!
 //! # When to take this, and when reqwest
 //!
@@ -63,8 +63,11 @@
 //! ecosystem; this crate runs on Linux alone and has types of its own. Whoever needs a server as well, takes hyper anyway.
 
 mod client;
+mod easy;
 mod form;
 mod handle;
+mod info;
+mod multi;
 pub mod transfers;
 mod value;
 
@@ -76,22 +79,72 @@ pub use client::{
     Body, Client, ClientBuilder, Driver, Error, ErrorKind, EventLoop, Fields, HttpVersion, Metrics,
     Multipart, Reached, RequestBuilder, Response, Version, Watch, client,
 };
-pub use engine::callbacks::{self, Callbacks};
-pub use engine::easy::EasyState;
+pub use easy::{Easy, ExportedSession, OptionSet};
+pub use engine::callbacks::Callbacks;
 pub use engine::easy::number_transfers_anew;
-pub use engine::info::{Nanos, TransferInfo};
-pub use engine::multi::{Limits, Message};
+pub use engine::multi::Limits;
+#[doc(hidden)]
 pub use engine::process_pool;
 pub use engine::share::Locks;
 pub use engine::stores::headers::{Field, Headers, Origin};
 #[doc(hidden)]
 pub use engine::sys::is_device;
 pub use engine::{
-    Descriptor, Easy, ExtraFd, Multi, Settings, Share, after_fork_in_child, engines_of_openssl,
-    fork_generation, has_openssl, meter, speak_tls_by_openssl,
+    Descriptor, ExtraFd, Share, after_fork_in_child, engines_of_openssl, fork_generation, has_openssl,
+    speak_tls_by_openssl,
 };
 pub use form::{Form, FormSource};
 pub use handle::{Failure, Handle, Reply, get};
-pub use tables::{Code, EasyOption, Info, MultiCode};
+pub use info::TransferInfo;
+pub use multi::{Message, Multi};
+pub use tables::share::LockData;
+pub use tables::{ArgKind, Code, EasyOption, Info, InfoKind, MultiCode, constant};
 pub use value::{PlainValue, Value};
-pub use {tables, wire};
+pub use wire::date::parse as parse_date;
+
+/// The trait of an application's callbacks, and what they are given and return.
+pub mod callbacks {
+    pub use engine::callbacks::{
+        Asked, Callbacks, ChunkAnswer, CloseHook, Configured, DebugKind, Endpoints, FileInfo, HostKey,
+        HostMatch, HostVerdict, HstsAnswer, HstsEntry, Instead, MatchAnswer, Opened, Prior, ProgressCounts,
+        Purpose, ReadAnswer, SeekAnswer, SocketCallbacks, Stored, Target, Transport, Written,
+    };
+}
+
+/// Multipart forms.
+pub mod mime {
+    pub use wire::mime::{Content, Encoder, Escape, Part};
+}
+
+/// URLs as curl reads them.
+pub mod url {
+    pub use wire::url::{Part, Url, UrlError, flag};
+}
+
+/// The progress meter of the command line tool.
+#[doc(hidden)]
+pub use engine::meter;
+/// The rules of an HTTP cache (RFC 9111), for the command line tool.
+#[doc(hidden)]
+pub use wire::cache as http_cache;
+/// Hexadecimal digits, for the command line tool.
+#[doc(hidden)]
+pub use wire::hex;
+
+/// The version of curl whose behaviour this is.
+pub const CURL_VERSION: &str = tables::version::CURL;
+
+/// Returns curl_version(3): what the library is made of.
+pub fn version_line() -> String {
+    tables::version_line("rustls/0.23")
+}
+
+/// Returns the schemes that are built, in alphabetic order.
+pub fn schemes() -> Vec<&'static str> {
+    tables::Scheme::built_names()
+}
+
+/// Returns the features that are built, as curl names them.
+pub fn features() -> Vec<&'static str> {
+    tables::feature::built_names().collect()
+}

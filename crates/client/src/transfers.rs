@@ -12,14 +12,13 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use engine::callbacks::{Callbacks, Endpoints, ReadAnswer, SeekAnswer, Written};
-use engine::info::TransferInfo;
 use engine::multi::Limits;
 use engine::{Descriptor, Easy, Multi, Share, Turn};
 use slab::Slab;
 use tables::constant::{CURLPAUSE_RECV, CURLPAUSE_SEND};
 use tables::{Code, EasyOption, MultiCode};
 
-use crate::{Failure, Value};
+use crate::{Failure, TransferInfo, Value};
 
 /// Handles kept for the next transfers.
 const SPARE: usize = 64;
@@ -532,13 +531,18 @@ impl Transfers {
     }
 
     /// What is known of it.
-    pub fn info<R>(&self, id: usize, read: impl FnOnce(&TransferInfo) -> R) -> R {
-        read(&self.active[id].easy.state().info.borrow())
+    pub fn info<R>(&self, id: usize, read: impl FnOnce(&TransferInfo<'_>) -> R) -> R {
+        read(&TransferInfo(&self.active[id].easy.state().info.borrow()))
     }
 
-    /// The engine's handle of it.
-    pub fn easy(&self, id: usize) -> &Easy {
-        &self.active[id].easy
+    /// Returns the URL it last used.
+    pub fn effective_url(&self, id: usize) -> Vec<u8> {
+        self.active[id].easy.state().effective_url()
+    }
+
+    /// Returns the cookies of its own jar, as lines of a cookie file.
+    pub fn cookies(&self, id: usize) -> Vec<Vec<u8>> {
+        self.active[id].easy.cookies()
     }
 
     /// Lets it go. One that has not ended is broken off at once: its connection is closed, or its stream reset.

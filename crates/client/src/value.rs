@@ -3,8 +3,8 @@
 use std::convert::Infallible;
 use std::rc::Rc;
 
-use engine::Easy;
 use engine::mime::MimeSource;
+use engine::{Easy, Settings};
 use tables::{ArgKind, Code, EasyOption};
 
 use crate::Form;
@@ -44,7 +44,7 @@ impl Value {
     /// Sets `option` to this value. The wrong kind of value is CURLE_BAD_FUNCTION_ARGUMENT, and so is text for an option
     /// that takes an object of C's; CURLOPT_POSTFIELDS takes text and bytes, and copies them. An option that is not built in
     /// answers as curl does.
-    pub fn apply(self, option: EasyOption, easy: &Easy) -> Result<(), Code> {
+    pub(crate) fn apply(self, option: EasyOption, easy: &Easy) -> Result<(), Code> {
         if !self.fits(option) {
             return Err(Code::BadFunctionArgument);
         }
@@ -71,6 +71,20 @@ impl Value {
             }
             Value::Form(_) => Err(Code::BadFunctionArgument),
         }
+    }
+
+    /// Returns what an option is set to.
+    pub(crate) fn of(option: EasyOption, settings: &Settings) -> Value {
+        match option.kind() {
+            ArgKind::Long | ArgKind::Values | ArgKind::OffT => Value::Long(settings.long(option)),
+            ArgKind::SList => Value::List(settings.list(option).iter().map(|entry| entry.to_vec()).collect()),
+            _ => settings.text(option).map_or(Value::Default, |text| Value::Text(text.to_vec())),
+        }
+    }
+
+    /// Returns the number of a [`Value::Long`]; 0 for any other.
+    pub fn number(&self) -> i64 {
+        if let Value::Long(number) = self { *number } else { 0 }
     }
 
     /// Whether the option takes such a value. POST data and forms are objects in C.
@@ -123,6 +137,12 @@ impl<F> From<&str> for Value<F> {
 impl<F> From<Vec<u8>> for Value<F> {
     fn from(text: Vec<u8>) -> Value<F> {
         Value::Text(text)
+    }
+}
+
+impl<F> From<Option<Vec<u8>>> for Value<F> {
+    fn from(text: Option<Vec<u8>>) -> Value<F> {
+        text.map_or(Value::Default, Value::Text)
     }
 }
 

@@ -10,7 +10,7 @@ use testkit::ftp::FtpServer;
 use testkit::http::HttpServer;
 use testkit::raw::{RawPeer, Step, expect, send};
 use testkit::temp::TempDir;
-use warmwire::tables::share::LockData;
+use warmwire::LockData;
 use warmwire::transfers::{Request, Sink, Transfers, Upload};
 use warmwire::{Code, EasyOption as O, Limits, Share, Value};
 
@@ -86,7 +86,7 @@ fn a_redirect_that_is_followed_is_no_last_head() {
         turn_until(&mut transfers, |transfers| transfers.has_head(id));
         // Where none is followed, the flag alone does not say so: the first of the body does.
         turn_until(&mut transfers, |transfers| transfers.has_ended(id));
-        assert_eq!(transfers.info(id, |info| info.response_code), status);
+        assert_eq!(transfers.info(id, |info| info.response_code()), status);
         let heads = transfers.take_head(id);
         let count = heads.windows(9).filter(|bytes| *bytes == b"HTTP/1.1 ").count();
         assert_eq!(count, if follows { 3 } else { 1 });
@@ -100,12 +100,12 @@ fn who_takes_nothing_holds_the_sender() {
     let mut transfers = Transfers::new(None);
     let id = transfers.start(get(&server.url("/bytes/20000000"))).unwrap();
     // Some of it is news; what comes afterwards is bounded by the window and one receive.
-    turn_until(&mut transfers, |transfers| transfers.info(id, |info| info.downloaded) >= 64 * 1024);
+    turn_until(&mut transfers, |transfers| transfers.info(id, |info| info.downloaded()) >= 64 * 1024);
     for _ in 0..10 {
         transfers.perform();
         transfers.wait(Duration::from_millis(20)).unwrap();
     }
-    let held = transfers.info(id, |info| info.delivered);
+    let held = transfers.info(id, |info| info.delivered());
     assert!((64 * 1024..(64 + 256) * 1024 + 1).contains(&held), "{held} bytes lie here");
     let mut body = transfers.take_body(id);
     assert_eq!(body.len() as i64, held);
@@ -336,7 +336,7 @@ fn what_is_begun_and_run_at_once_is_no_event() {
         let id = transfers.start(get(&server.url("/delay/60000/bytes/1"))).unwrap();
         transfers.run_ready();
         drop(turn);
-        assert_eq!(transfers.info(id, |info| info.connects), 0);
+        assert_eq!(transfers.info(id, |info| info.connects()), 0);
         assert!(!is_readable(&descriptor, Duration::ZERO), "nothing has come");
         transfers.release(id);
         // Outside of a turn it is one: else the loop would not come.

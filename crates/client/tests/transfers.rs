@@ -9,9 +9,9 @@ use testkit::certs::Authority;
 use testkit::ftp::FtpServer;
 use testkit::http::HttpServer;
 use testkit::raw::RawPeer;
+use warmwire::LockData;
 use warmwire::callbacks::{DebugKind, ReadAnswer, SeekAnswer, Written};
-use warmwire::tables::share::LockData;
-use warmwire::wire::mime::{Content, Escape, Part};
+use warmwire::mime::{Content, Escape, Part};
 use warmwire::{Code, Easy, EasyOption as O, Form, FormSource, Handle, Multi, Share, Value};
 
 fn handle(url: &str) -> Handle {
@@ -86,7 +86,7 @@ fn an_upload_from_a_closure() {
     assert_eq!(text(&known.fetch().unwrap().body), "sixteen bytes ok");
     let request = server.last_request().unwrap();
     assert_eq!((request.method.as_str(), request.field("Content-Length")), ("PUT", Some("16")));
-    assert_eq!(known.info(|info| info.uploaded), 16);
+    assert_eq!(known.info(|info| info.uploaded()), 16);
     let mut unknown = handle(&server.url("/body"));
     unknown.set(O::Upload, true).unwrap();
     source(&mut unknown, b"who knows how long");
@@ -215,7 +215,7 @@ fn a_closure_may_use_its_own_handle() {
     let seen = Rc::new(Cell::new(0));
     let status = seen.clone();
     handle.on_write(move |_| {
-        status.set(easy.state().info.borrow().response_code);
+        status.set(easy.info(|info| info.response_code()));
         Written::All
     });
     handle.perform().unwrap();
@@ -233,7 +233,7 @@ fn run_all(multi: &Multi, handles: &[Handle]) -> Vec<Code> {
     while codes.iter().any(Option::is_none) {
         multi.perform();
         while let Some((message, _)) = multi.next_message() {
-            let same = |easy: &Easy| std::ptr::eq(easy.state(), message.easy.state());
+            let same = |easy: &Easy| *easy == message.easy;
             let at = handles.iter().position(|handle| same(handle.easy())).unwrap();
             codes[at] = Some(message.code);
             multi.remove(&message.easy);
@@ -256,7 +256,7 @@ fn many_transfers_on_one_thread() {
     assert_eq!(codes[..8], [Code::Ok; 8]);
     assert_eq!(codes[8], Code::CouldntConnect);
     for (at, handle) in handles[..8].iter().enumerate() {
-        assert_eq!(handle.info(|info| info.downloaded), 1000 + at as i64);
+        assert_eq!(handle.info(|info| info.downloaded()), 1000 + at as i64);
     }
 }
 
@@ -311,7 +311,7 @@ fn certificates_are_judged() {
     assert_eq!(handle.fetch().unwrap_err().code, Code::PeerFailedVerification);
     handle.set(O::CainfoBlob, authority.ca_pem().as_bytes().to_vec()).unwrap();
     assert_eq!(handle.fetch().unwrap().body.len(), 3);
-    assert_eq!(handle.info(|info| info.rare.verify_result), 0);
+    assert_eq!(handle.info(|info| info.verify_result()), 0);
 }
 
 #[test]

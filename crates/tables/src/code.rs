@@ -86,6 +86,8 @@ macro_rules! codes {
     };
 }
 
+impl std::error::Error for Code {}
+
 /// Old names of `CURLE_` numbers that the headers still define: name, number, first version.
 pub const ALIASES: &[(&str, i32, &str)] = &[
     ("CURLE_URL_MALFORMAT_USER", 4, "7.1"),

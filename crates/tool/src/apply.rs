@@ -27,18 +27,13 @@ fn apply_one(easy: &Easy, setting: &Setting, escape: mime::Escape) -> Result<(),
     }
     let name = if setting.name == "POSTFIELDS" { "COPYPOSTFIELDS" } else { setting.name };
     let Some((option, _)) = EasyOption::from_name(name) else { return Err(Code::UnknownOption) };
-    let settings = || easy.state().settings.borrow_mut();
     match &setting.to {
-        SetTo::Text(text) => easy.set_text(option, Some(text)),
-        SetTo::Long(number) | SetTo::Offset(number) => settings().set_long(option, *number),
-        SetTo::List(list) => {
-            let list = list.iter().map(|entry| Rc::from(entry.as_slice())).collect();
-            settings().set_list(option, Some(list))
-        }
+        SetTo::Text(text) => easy.set(option, text.clone()),
+        SetTo::Long(number) | SetTo::Offset(number) => easy.set(option, *number),
+        SetTo::List(list) => easy.set(option, list.clone()),
         SetTo::Form(parts) => {
             let parts = parts.iter().map(laid_out).collect::<Result<Vec<_>, _>>()?;
-            settings().set_mime(Some(Rc::new(Form::new(parts, escape))));
-            Ok(())
+            easy.set(EasyOption::Mimepost, Form::new(parts, escape))
         }
         SetTo::Function | SetTo::Object => Ok(()),
     }

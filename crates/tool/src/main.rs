@@ -215,7 +215,7 @@ fn engines() -> String {
 }
 
 fn version() -> String {
-    let number = raw::curl_version();
+    let number = raw::CURL_VERSION;
     let (arch, platform, line) = (std::env::consts::ARCH, system::PLATFORM, raw::version_line());
     // By an HTTP gateway, as in curl.
     let mut schemes = raw::schemes();

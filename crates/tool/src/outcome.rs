@@ -2,7 +2,7 @@
 
 use crate::bytes::Bytes;
 use crate::env::Env;
-use crate::raw::{Easy, Nanos, Origin, TransferInfo, UrlPart, url_flag, version_line};
+use crate::raw::{Easy, Origin, TransferInfo, UrlPart, url_flag, version_line};
 use crate::system;
 use crate::system::path;
 use crate::text::harmless_lines;
@@ -11,6 +11,7 @@ use crate::url::parse_url;
 use crate::writeout::{Outcome, Streams};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::time::Duration;
 
 /// A transfer and how it ended.
 pub struct Ended<'t> {
@@ -20,22 +21,22 @@ pub struct Ended<'t> {
 }
 
 impl Ended<'_> {
-    fn info<R>(&self, read: impl FnOnce(&TransferInfo) -> R) -> R {
-        read(&self.easy.state().info.borrow())
+    fn info<R>(&self, read: impl FnOnce(&TransferInfo<'_>) -> R) -> R {
+        self.easy.info(read)
     }
 
     /// The number of the connection that was used, closed since or not; -1 where there was none.
     pub fn connection(&self) -> i64 {
-        self.info(|info| info.connection_id)
+        self.info(|info| info.connection_id())
     }
 }
 
-fn micros(time: Nanos) -> i64 {
+fn micros(time: Duration) -> i64 {
     time.as_micros() as i64
 }
 
 /// Bytes in a second, on average.
-fn speed(bytes: i64, total: Nanos) -> i64 {
+fn speed(bytes: i64, total: Duration) -> i64 {
     let micros = total.as_micros() as i64;
     if micros == 0 { 0 } else { (i128::from(bytes) * 1_000_000 / i128::from(micros)) as i64 }
 }
@@ -44,15 +45,15 @@ impl Outcome for Ended<'_> {
     fn text(&self, name: &str) -> Option<Bytes> {
         let filled = |text: &str| (!text.is_empty()).then(|| text.as_bytes().to_vec());
         self.info(|info| match name {
-            "CONTENT_TYPE" => info.content_type.as_deref().map(<[u8]>::to_vec),
-            "FTP_ENTRY_PATH" => info.rare.ftp_entry_path.as_deref().map(<[u8]>::to_vec),
-            "REDIRECT_URL" => info.rare.redirect_url.as_deref().map(<[u8]>::to_vec),
-            "REFERER" => info.rare.referer.as_deref().map(<[u8]>::to_vec),
-            "EFFECTIVE_METHOD" => Some(self.easy.state().effective_method()),
-            "EFFECTIVE_URL" => Some(self.easy.state().effective_url()).filter(|url| !url.is_empty()),
-            "LOCAL_IP" => Some(info.ends.local_ip().into_bytes()),
-            "PRIMARY_IP" => Some(info.ends.primary_ip().into_bytes()),
-            "SCHEME" => filled(&info.scheme.to_ascii_lowercase()),
+            "CONTENT_TYPE" => info.content_type().map(<[u8]>::to_vec),
+            "FTP_ENTRY_PATH" => info.ftp_entry_path().map(<[u8]>::to_vec),
+            "REDIRECT_URL" => info.redirect_url().map(<[u8]>::to_vec),
+            "REFERER" => info.referer().map(<[u8]>::to_vec),
+            "EFFECTIVE_METHOD" => Some(self.easy.effective_method()),
+            "EFFECTIVE_URL" => Some(self.easy.effective_url()).filter(|url| !url.is_empty()),
+            "LOCAL_IP" => Some(info.local_ip().into_bytes()),
+            "PRIMARY_IP" => Some(info.primary_ip().into_bytes()),
+            "SCHEME" => filled(&info.scheme().to_ascii_lowercase()),
             _ => None,
         })
     }
@@ -61,35 +62,35 @@ impl Outcome for Ended<'_> {
         let id = |id: i64| (id >= 0).then_some(id);
         self.info(|info| {
             Some(match name {
-                "CONN_ID" => info.attempted_connection,
-                "XFER_ID" => return id(self.easy.state().transfer_id.get()),
-                "RESPONSE_CODE" => info.response_code,
-                "HTTP_CONNECTCODE" => info.rare.connect_code,
-                "HTTP_VERSION" => info.http_version,
-                "LOCAL_PORT" => info.ends.local_port().into(),
-                "PRIMARY_PORT" => info.ends.primary_port().into(),
-                "NUM_CONNECTS" => info.connects,
-                "REDIRECT_COUNT" => info.redirect_count,
-                "PROXY_SSL_VERIFYRESULT" => info.rare.proxy_verify_result,
-                "SSL_VERIFYRESULT" => info.rare.verify_result,
-                "USED_PROXY" => info.used_proxy.into(),
-                "SIZE_DELIVERED" => info.delivered,
-                "SIZE_DOWNLOAD_T" => info.downloaded,
-                "SIZE_UPLOAD_T" => info.uploaded,
-                "HEADER_SIZE" => info.header_size,
-                "REQUEST_SIZE" => info.request_size,
-                "SPEED_DOWNLOAD_T" => speed(info.downloaded, info.total),
-                "SPEED_UPLOAD_T" => speed(info.uploaded, info.total),
-                "APPCONNECT_TIME_T" => micros(info.app_connect),
-                "CONNECT_TIME_T" => micros(info.connect),
-                "NAMELOOKUP_TIME_T" => micros(info.name_lookup),
-                "POSTTRANSFER_TIME_T" => micros(info.post_transfer),
-                "PRETRANSFER_TIME_T" => micros(info.pre_transfer),
-                "QUEUE_TIME_T" => micros(info.queued),
-                "REDIRECT_TIME_T" => micros(info.rare.redirect),
-                "STARTTRANSFER_TIME_T" => micros(info.start_transfer),
-                "TOTAL_TIME_T" => micros(info.total),
-                "EARLYDATA_SENT_T" => info.rare.early_data,
+                "CONN_ID" => info.attempted_connection(),
+                "XFER_ID" => return id(self.easy.transfer_id()),
+                "RESPONSE_CODE" => info.response_code(),
+                "HTTP_CONNECTCODE" => info.connect_code(),
+                "HTTP_VERSION" => info.http_version(),
+                "LOCAL_PORT" => info.local_port(),
+                "PRIMARY_PORT" => info.primary_port(),
+                "NUM_CONNECTS" => info.connects(),
+                "REDIRECT_COUNT" => info.redirect_count(),
+                "PROXY_SSL_VERIFYRESULT" => info.proxy_verify_result(),
+                "SSL_VERIFYRESULT" => info.verify_result(),
+                "USED_PROXY" => info.used_proxy().into(),
+                "SIZE_DELIVERED" => info.delivered(),
+                "SIZE_DOWNLOAD_T" => info.downloaded(),
+                "SIZE_UPLOAD_T" => info.uploaded(),
+                "HEADER_SIZE" => info.header_size(),
+                "REQUEST_SIZE" => info.request_size(),
+                "SPEED_DOWNLOAD_T" => speed(info.downloaded(), info.total()),
+                "SPEED_UPLOAD_T" => speed(info.uploaded(), info.total()),
+                "APPCONNECT_TIME_T" => micros(info.app_connect()),
+                "CONNECT_TIME_T" => micros(info.connect()),
+                "NAMELOOKUP_TIME_T" => micros(info.name_lookup()),
+                "POSTTRANSFER_TIME_T" => micros(info.post_transfer()),
+                "PRETRANSFER_TIME_T" => micros(info.pre_transfer()),
+                "QUEUE_TIME_T" => micros(info.queued()),
+                "REDIRECT_TIME_T" => micros(info.redirect_time()),
+                "STARTTRANSFER_TIME_T" => micros(info.start_transfer()),
+                "TOTAL_TIME_T" => micros(info.total()),
+                "EARLYDATA_SENT_T" => info.early_data(),
                 _ => return None,
             })
         })
@@ -114,19 +115,18 @@ impl Outcome for Ended<'_> {
     }
 
     fn headers(&self) -> Vec<(Bytes, Bytes, usize)> {
-        let headers = self.easy.state().headers.borrow();
-        (0..)
-            .map_while(|at| headers.at(at))
-            .filter(|field| field.origin == Origin::Header)
-            .map(|field| (field.name.to_vec(), field.value.to_vec(), field.request))
-            .collect()
+        self.easy.headers(|headers| {
+            (0..)
+                .map_while(|at| headers.at(at))
+                .filter(|field| field.origin == Origin::Header)
+                .map(|field| (field.name.to_vec(), field.value.to_vec(), field.request))
+                .collect()
+        })
     }
 
     fn certificates(&self) -> Vec<Bytes> {
         self.info(|info| {
-            info.rare
-                .certificates
-                .iter()
+            info.certificates()
                 .map(|fields| {
                     let lines = fields.iter().map(|field| match field.strip_prefix(b"Cert:") {
                         Some(pem) => pem.to_vec(),
@@ -186,7 +186,7 @@ impl Outcome for Ended<'_> {
 
 /// What is said about a failure: the engine's words, or those that go with the code.
 pub fn message(easy: &Easy, code: i32) -> String {
-    let text = easy.state().message();
+    let text = easy.message();
     if text.is_empty() { crate::raw::Code::text_of(code).to_string() } else { text }
 }
 

@@ -148,7 +148,7 @@ impl Parallel<'_> {
     fn collect(&mut self) {
         while let Some((message, _)) = self.run.multi.next_message() {
             self.run.multi.remove(&message.easy);
-            let same = |job: &Job| std::ptr::eq(job.easy.state(), message.easy.state());
+            let same = |job: &Job| job.easy == message.easy;
             let Some(at) = self.live.iter().position(same) else { continue };
             let mut job = self.live.swap_remove(at);
             let aborted = job.transfer.abort.get();
@@ -248,9 +248,10 @@ impl Parallel<'_> {
     fn end_bar(&mut self, job: &Job, code: i32) {
         if self.run.env.shows_bars() {
             let (_, rows) = self.run.env.screen();
-            let info = job.easy.state().info.borrow();
-            let http = ["http", "https"].iter().any(|scheme| info.scheme.eq_ignore_ascii_case(scheme));
-            let end = End { code, status: if http { info.response_code } else { 0 } };
+            let end = job.easy.info(|info| {
+                let http = ["http", "https"].iter().any(|scheme| info.scheme().eq_ignore_ascii_case(scheme));
+                End { code, status: if http { info.response_code() } else { 0 } }
+            });
             self.meter.bars.ended(running(job, &job.transfer.short_name()), end, rows);
         }
     }

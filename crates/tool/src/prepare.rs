@@ -13,7 +13,7 @@ use crate::outcome::{Ended, Output};
 use crate::progress::{Bar, Meter};
 use crate::queue::Item;
 use crate::raw::{
-    Code, Easy, EasyOption, Settings, Share, Url, UrlError, UrlPart, curl_version, mime, url_flag,
+    CURL_VERSION, Code, Easy, EasyOption, OptionSet, Share, Url, UrlError, UrlPart, mime, url_flag,
 };
 use crate::request::{Method, Request, Resume};
 use crate::resume::{Resumption, plain_range};
@@ -77,7 +77,7 @@ pub struct Pattern {
     request: Rc<Request>,
     /// Without its URL.
     job: Job,
-    settings: Settings,
+    settings: OptionSet,
     /// One that was set up so and has ended: it knows the way.
     ended: Option<Easy>,
 }
@@ -94,7 +94,7 @@ impl Pattern {
             return None;
         }
         let job = Job { url: Bytes::new(), ..job.clone() };
-        let settings = easy.state().settings.borrow().clone();
+        let settings = easy.options();
         Some(Pattern { request: request.clone(), job, settings, ended: None })
     }
 
@@ -118,7 +118,7 @@ pub fn prepare(
         url: item.url.clone(),
         upload: item.upload.is_some(),
         post: request.post.clone(),
-        user_agent: format!("curl/{}", curl_version()).into_bytes(),
+        user_agent: format!("curl/{}", CURL_VERSION).into_bytes(),
         ..Job::default()
     };
     let resume_from = fixed_resume(&request);
@@ -655,7 +655,7 @@ impl Prepare<'_> {
         let last = last.filter(|last| last.job == self.job);
         self.job.url = url;
         if let Some(last) = last {
-            easy.state().settings.replace(last.settings.clone());
+            easy.set_options(&last.settings);
             if let Some(ended) = &last.ended {
                 easy.follow(ended);
             }
@@ -672,7 +672,7 @@ impl Prepare<'_> {
         self.apply(easy, &list)?;
         // In parallel a stream is worth waiting for, unless connections shall be made at once.
         let waits = parallel && !self.env.globals.parallel_immediate;
-        let waits = easy.state().settings.borrow_mut().set_long(EasyOption::Pipewait, waits.into());
+        let waits = easy.set(EasyOption::Pipewait, waits);
         debug_assert!(waits.is_ok(), "any number is one");
         let by_itself = self.env.globals.libcurl.is_some() || self.request.retry_resume;
         *pattern = if by_itself { None } else { Pattern::of(easy, &self.request, &self.job, &list) };

@@ -113,19 +113,18 @@ impl Run {
         let code = self.finish_resuming(transfer, code);
         let code = self.compare(transfer, &job.easy, code);
         transfer.finish_caching(code);
-        let verdict = {
-            let info = job.easy.state().info.borrow();
+        let verdict = job.easy.info(|info| {
             job.retries.after(Attempt {
                 code,
-                response: info.response_code,
-                scheme: &info.scheme.to_ascii_lowercase(),
-                os_errno: job.easy.state().os_errno.get(),
-                retry_after_s: info.rare.retry_after,
+                response: info.response_code(),
+                scheme: &info.scheme().to_ascii_lowercase(),
+                os_errno: job.easy.os_errno(),
+                retry_after_s: info.retry_after(),
                 condemned: transfer.condemned.get(),
                 changed: transfer.resuming.borrow().as_ref().is_some_and(Resuming::has_changed),
                 elapsed: job.first_attempt.elapsed(),
             })
-        };
+        });
         match verdict {
             Verdict::Again { pause, why, left } => match self.again(job, pause, why, left) {
                 Ok(()) => After::Again(pause),
@@ -181,7 +180,7 @@ impl Run {
             }
             return code;
         }
-        let response = easy.state().info.borrow().response_code;
+        let response = easy.info(|info| info.response_code());
         if transfer.request.fail == Fail::WithBody && response >= 400 {
             self.env
                 .error_line(&format!("curl: ({HTTP_ERROR}) The requested URL returned error: {response}"));
@@ -196,10 +195,7 @@ impl Run {
         if code == 0 && !transfer.finish_headers() {
             code = WRITE_ERROR;
         }
-        let unmet = {
-            let info = easy.state().info.borrow();
-            info.condition_unmet || info.response_code == 304
-        };
+        let unmet = easy.info(|info| info.condition_unmet() || info.response_code() == 304);
         let mut out = transfer.out.borrow_mut();
         if code == 0 && !out.is_open() && !unmet && !out.open(&mut self.env.messages.borrow_mut()) {
             code = WRITE_ERROR;
@@ -223,14 +219,13 @@ impl Run {
     fn compare(&self, transfer: &Transfer, easy: &Easy, code: i32) -> i32 {
         let check = transfer.check.borrow();
         let Some(check) = check.as_ref().filter(|_| code == 0 && !transfer.request.head) else { return code };
-        let (unmet, part) = {
-            let info = easy.state().info.borrow();
+        let (unmet, part) = easy.info(|info| {
             let request = &transfer.request;
             let ranged = request.options.text("RANGE").is_some();
             let elsewhere = request.resume.is_some() && !transfer.out.borrow().is_file();
-            let part = info.response_code == 206 && (ranged || elsewhere);
-            (info.condition_unmet || info.response_code == 304, part)
-        };
+            let part = info.response_code() == 206 && (ranged || elsewhere);
+            (info.condition_unmet() || info.response_code() == 304, part)
+        });
         if unmet {
             return code;
         }
@@ -256,25 +251,27 @@ impl Run {
         if !check.looks_at_fields() {
             return Ok(());
         }
-        let headers = easy.state().headers.borrow();
-        let fields = headers.of(Origin::Header as u32 | Origin::Trailer as u32, None);
-        let decodes = transfer.request.options.is_on("compressed") && !transfer.request.options.is_on("raw");
-        let coded = |name: &[u8]| name.eq_ignore_ascii_case(b"Content-Encoding");
-        let decoded = decodes && fields.iter().any(|(_, field)| coded(field.name));
-        for name in ["Content-Digest", "Repr-Digest"] {
-            let mut values =
-                fields.iter().filter(|(_, field)| field.name.eq_ignore_ascii_case(name.as_bytes()));
-            let values: Vec<&[u8]> = values.by_ref().map(|(_, field)| field.value).collect();
-            if values.is_empty() || part && name == "Repr-Digest" {
-                continue;
+        easy.headers(|headers| {
+            let fields = headers.of(Origin::Header as u32 | Origin::Trailer as u32, None);
+            let decodes =
+                transfer.request.options.is_on("compressed") && !transfer.request.options.is_on("raw");
+            let coded = |name: &[u8]| name.eq_ignore_ascii_case(b"Content-Encoding");
+            let decoded = decodes && fields.iter().any(|(_, field)| coded(field.name));
+            for name in ["Content-Digest", "Repr-Digest"] {
+                let mut values =
+                    fields.iter().filter(|(_, field)| field.name.eq_ignore_ascii_case(name.as_bytes()));
+                let values: Vec<&[u8]> = values.by_ref().map(|(_, field)| field.value).collect();
+                if values.is_empty() || part && name == "Repr-Digest" {
+                    continue;
+                }
+                if decoded {
+                    self.env.warn(&format!("{name} is not checked: it is of the body before decoding"));
+                    continue;
+                }
+                check.compare_field(name, &values.join(b",".as_slice()))?;
             }
-            if decoded {
-                self.env.warn(&format!("{name} is not checked: it is of the body before decoding"));
-                continue;
-            }
-            check.compare_field(name, &values.join(b",".as_slice()))?;
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// A request that is a part of something is a row in the reports.
@@ -295,8 +292,8 @@ impl Run {
     /// What an attempt has moved.
     fn count_moved(&self, easy: &Easy) {
         if let Some(summary) = &self.summary {
-            let info = easy.state().info.borrow();
-            summary.borrow_mut().moved(info.downloaded, info.uploaded, info.connects);
+            let counts = easy.info(|info| (info.downloaded(), info.uploaded(), info.connects()));
+            summary.borrow_mut().moved(counts.0, counts.1, counts.2);
         }
     }
 
@@ -351,7 +348,7 @@ impl Run {
             remove(&name, &mut messages);
         }
         if code == 0 && file && request.remote_time {
-            let time = easy.state().info.borrow().file_time;
+            let time = easy.info(|info| info.file_time());
             if time != NO_TIME {
                 set_time(&name, time, &mut messages);
             }
@@ -363,11 +360,12 @@ impl Run {
     }
 
     fn attributes(&self, transfer: &Transfer, easy: &Easy, name: &[u8], messages: &mut Messages) {
-        let info = easy.state().info.borrow();
+        let copy = |text: Option<&[u8]>| text.map(<[u8]>::to_vec);
+        let (media_type, referer) = easy.info(|info| (copy(info.content_type()), copy(info.referer())));
         let pairs = [
             ("user.creator", Some(b"curl".to_vec())),
-            ("user.mime_type", info.content_type.as_deref().map(<[u8]>::to_vec)),
-            ("user.xdg.referrer.url", info.rare.referer.as_deref().map(<[u8]>::to_vec)),
+            ("user.mime_type", media_type),
+            ("user.xdg.referrer.url", referer),
             ("user.xdg.origin.url", Some(without_login(&transfer.url))),
         ];
         for (attribute, value) in pairs {
@@ -438,7 +436,7 @@ impl Job {
         let Some(deadline) = deadline(request) else { return };
         let left = deadline.saturating_sub(self.first_attempt.elapsed()).as_millis().max(1) as i64;
         let own = request.options.long("TIMEOUT_MS").filter(|millis| *millis > 0).unwrap_or(i64::MAX);
-        let set = self.easy.state().settings.borrow_mut().set_long(EasyOption::TimeoutMs, left.min(own));
+        let set = self.easy.set(EasyOption::TimeoutMs, left.min(own));
         debug_assert!(set.is_ok(), "a deadline is in range");
     }
 

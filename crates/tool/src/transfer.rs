@@ -196,21 +196,21 @@ impl Transfer {
     fn answer(&self) -> (Answers, i64) {
         let easy = self.easy.borrow();
         let Some(easy) = easy.as_ref() else { return (Answers::Otherwise, 0) };
-        let info = easy.state().info.borrow();
-        let is = |name: &&str| info.scheme.eq_ignore_ascii_case(name);
+        let (scheme, code) = easy.info(|info| (info.scheme().to_owned(), info.response_code()));
+        let is = |name: &&str| scheme.eq_ignore_ascii_case(name);
         let answers = match () {
             () if ["http", "https"].iter().any(is) => Answers::Http,
             () if ["file", "rtsp"].iter().any(is) => Answers::WithHeaders,
             () => Answers::Otherwise,
         };
-        (answers, info.response_code)
+        (answers, code)
     }
 
     fn ids(&self) -> (i64, i64) {
         let easy = self.easy.borrow();
         let Some(easy) = easy.as_ref() else { return (-1, -1) };
-        let connection = easy.state().info.borrow().connection_id;
-        (easy.state().transfer_id.get(), connection)
+        let connection = easy.info(|info| info.connection_id());
+        (easy.transfer_id(), connection)
     }
 
     fn spent(&self) -> Duration {
@@ -386,7 +386,7 @@ impl Transfer {
             check.go_on();
         }
         if let Some(easy) = self.easy.borrow().as_ref() {
-            let _ = easy.state().settings.borrow_mut().set_long(EasyOption::ResumeFromLarge, offset);
+            let _ = easy.set(EasyOption::ResumeFromLarge, offset);
         }
         Ok(Came::Kept(kept))
     }

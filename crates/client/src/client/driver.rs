@@ -233,7 +233,7 @@ impl Engine {
         if !state.has_had_head && transfers.has_head(id) {
             state.has_had_head = true;
             let lines = transfers.take_head(id);
-            state.head = Some(transfers.info(id, |info| Head::of(&lines, info)));
+            state.head = Some(transfers.info(id, |info| Head::of(&lines, info.0)));
         }
         if state.has_had_head && (ended || state.body.is_empty()) {
             let body = transfers.take_body(id);
@@ -247,10 +247,10 @@ impl Engine {
             state.trailers = transfers.take_head(id);
             state.ended = transfers.take_outcome(id).map(|outcome| {
                 transfers.info(id, |info| match outcome.result() {
-                    Ok(()) => Ok(Metrics::of(info)),
+                    Ok(()) => Ok(Metrics::of(info.0)),
                     Err(failure) => {
                         let error = Error::of(failure.code, failure.message);
-                        Err(error.at(url_of(info), Reached::of(info)).measured(Metrics::of(info)))
+                        Err(error.at(url_of(info.0), Reached::of(info.0)).measured(Metrics::of(info.0)))
                     }
                 })
             });

@@ -118,7 +118,7 @@ impl Reports {
     pub fn add(&mut self, ended: &Ended) {
         let transfer = ended.transfer;
         // From where the library counts its times; an end that is looked at late shifts nothing.
-        let counted = ended.easy.state().info.borrow().started;
+        let counted = ended.easy.info(|info| info.started());
         let started = counted.or(transfer.started.get()).unwrap_or(transfer.created);
         let began = started.saturating_duration_since(self.began);
         let date = SystemTime::now().checked_sub(started.elapsed()).unwrap_or(SystemTime::UNIX_EPOCH);

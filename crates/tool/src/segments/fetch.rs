@@ -160,7 +160,6 @@ impl<'r> Fetch<'r> {
         let worker = Rc::new(Worker::new(number, self.whole.clone()));
         worker.source.set(source);
         prepared.transfer.divert.replace(Some(worker.clone()));
-        let settings = &prepared.easy.state().settings;
         let given = self.item.request.options.long("HTTP_VERSION").is_some();
         let rate = self.item.request.options.long("MAX_RECV_SPEED_LARGE").unwrap_or(0);
         for (option, value) in [
@@ -172,7 +171,7 @@ impl<'r> Fetch<'r> {
             (EasyOption::MaxRecvSpeedLarge, (rate > 0).then(|| (rate / self.most() as i64).max(1))),
         ] {
             let Some(value) = value else { continue };
-            let set = settings.borrow_mut().set_long(option, value);
+            let set = prepared.easy.set(option, value);
             debug_assert!(set.is_ok(), "each is in range");
         }
         let headers = prepared.headers;
@@ -244,7 +243,7 @@ impl<'r> Fetch<'r> {
             while let Some((message, _)) = self.run.multi.next_message() {
                 ended = true;
                 self.run.multi.remove(&message.easy);
-                let same = |one: &Connection| std::ptr::eq(one.easy.state(), message.easy.state());
+                let same = |one: &Connection| one.easy == message.easy;
                 let Some(at) = self.connections.iter().position(same) else { continue };
                 self.connections[at].running = false;
                 self.ended(at, message.code.id())?;
@@ -322,12 +321,7 @@ impl<'r> Fetch<'r> {
                 .map_err(|_| (FAILED_INIT, "a source can't be prepared".to_owned()))?;
             if foreign {
                 // The user's own connection writes the file.
-                let set = prepared
-                    .easy
-                    .state()
-                    .settings
-                    .borrow_mut()
-                    .set_long(EasyOption::HstsCtrl, HSTS_READ_ONLY);
+                let set = prepared.easy.set(EasyOption::HstsCtrl, HSTS_READ_ONLY);
                 debug_assert!(set.is_ok(), "these bits are known");
             }
             self.adopt(number, source, prepared);
@@ -355,14 +349,11 @@ impl<'r> Fetch<'r> {
         if let Some(validator) = validator.filter(|_| !probe && range.is_some()) {
             headers.push([b"If-Range: ".as_slice(), &validator].concat());
         }
-        let list = headers.iter().map(|line| Rc::from(line.as_slice())).collect();
         let easy = &connection.easy;
-        let set = easy.set_text(EasyOption::Range, range.as_ref().map(String::as_bytes));
-        let mut settings = easy.state().settings.borrow_mut();
-        let set = set
-            .and_then(|()| settings.set_list(EasyOption::Httpheader, Some(list)))
-            .and_then(|()| settings.set_long(EasyOption::Nobody, describes.into()));
-        drop(settings);
+        let set = easy
+            .set(EasyOption::Range, range.map(String::into_bytes))
+            .and_then(|()| easy.set(EasyOption::Httpheader, headers))
+            .and_then(|()| easy.set(EasyOption::Nobody, describes));
         debug_assert!(set.is_ok(), "any text is one");
         connection.running = true;
         self.run.multi.add(&connection.easy);
@@ -396,7 +387,7 @@ impl<'r> Fetch<'r> {
             fault = worker.judge(&transfer).err();
         }
         let text = message(&connection.easy, code);
-        let status = connection.easy.state().info.borrow().response_code;
+        let status = connection.easy.info(|info| info.response_code());
         self.run.report(&transfer, &connection.easy, code);
         if let Some(plan) = self.whole.plan.borrow_mut().as_mut() {
             let left = plan.room(worker.number).len();
@@ -608,7 +599,7 @@ impl<'r> Fetch<'r> {
     }
 
     fn set_time(&self) {
-        let times = self.connections.iter().map(|one| one.easy.state().info.borrow().file_time);
+        let times = self.connections.iter().map(|one| one.easy.info(|info| info.file_time()));
         let name = self.main.out.borrow().name.clone();
         if let (Some(time), Some(name)) = (times.max().filter(|time| *time >= 0), name) {
             set_time(&name, time, &mut self.run.env.messages.borrow_mut());

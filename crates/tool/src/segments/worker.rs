@@ -155,15 +155,16 @@ impl Worker {
     /// The first answer says what the file is.
     fn learn(&self, transfer: &Transfer, answer: &Answer) -> Result<(), Fault> {
         if let Some(easy) = transfer.easy.borrow().as_ref() {
-            let headers = easy.state().headers.borrow();
-            for (_, line) in headers.of(Origin::Header as u32, None) {
-                if line.name.eq_ignore_ascii_case(b"Link") {
-                    self.whole.named.borrow_mut().extend(sources::duplicates(line.value));
-                } else if line.name.eq_ignore_ascii_case(b"Repr-Digest") {
-                    let told = field::sums(line.value).into_iter().map(|(_, sum)| sum);
-                    self.whole.sums.borrow_mut().extend(told);
+            easy.headers(|headers| {
+                for (_, line) in headers.of(Origin::Header as u32, None) {
+                    if line.name.eq_ignore_ascii_case(b"Link") {
+                        self.whole.named.borrow_mut().extend(sources::duplicates(line.value));
+                    } else if line.name.eq_ignore_ascii_case(b"Repr-Digest") {
+                        let told = field::sums(line.value).into_iter().map(|(_, sum)| sum);
+                        self.whole.sums.borrow_mut().extend(told);
+                    }
                 }
-            }
+            });
         }
         let binds = answer.marks.bind() || !self.whole.sums.borrow().is_empty();
         let Some(size) = answer.marks.size.filter(|_| binds) else { return Err(Fault::InOnePiece) };

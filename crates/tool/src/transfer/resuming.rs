@@ -2,10 +2,9 @@
 
 use super::{Transfer, Upload};
 use crate::bytes::Bytes;
-use crate::raw::{Easy, EasyOption, Origin};
+use crate::raw::{Easy, EasyOption, Headers, Origin, Value};
 use crate::resume::{Answer, Ask, Marks, Piece, Resumption, content_range};
 use std::io;
-use std::rc::Rc;
 
 /// CURLE numbers.
 const HTTP_ERROR: i32 = 22;
@@ -102,11 +101,11 @@ impl Transfer {
 
     fn is_decoded(&self, easy: &Easy) -> bool {
         let options = &self.request.options;
-        let headers = easy.state().headers.borrow();
-        let fields = headers.of(Origin::Header as u32, None);
-        options.is_on("compressed")
-            && !options.is_on("raw")
-            && fields.iter().any(|(_, field)| field.name.eq_ignore_ascii_case(b"Content-Encoding"))
+        let is_coded = |headers: &Headers| {
+            let fields = headers.of(Origin::Header as u32, None);
+            fields.iter().any(|(_, field)| field.name.eq_ignore_ascii_case(b"Content-Encoding"))
+        };
+        options.is_on("compressed") && !options.is_on("raw") && easy.headers(is_coded)
     }
 
     /// After an attempt: an error that the answer to a resumed one is.
@@ -144,7 +143,7 @@ impl Transfer {
         let easy = self.easy.borrow();
         let Some(easy) = easy.as_ref() else { return Ok(false) };
         resuming.piece = None;
-        resuming.uploaded |= easy.state().info.borrow().uploaded > 0;
+        resuming.uploaded |= easy.info(|info| info.uploaded()) > 0;
         if !matches!(*self.upload.borrow(), Upload::None) {
             // What is at the server is this upload's: it was begun.
             set_offset(easy, if resuming.uploaded { -1 } else { 0 });
@@ -190,48 +189,45 @@ impl Transfer {
         if let Some(validator) = asked.and_then(|ask| ask.if_range.as_ref()) {
             headers.push([b"If-Range: ".as_slice(), validator].concat());
         }
-        let range = easy.set_text(EasyOption::Range, range.or(given).as_deref());
-        let list = headers.iter().map(|line| Rc::from(line.as_slice())).collect();
-        let list = easy.state().settings.borrow_mut().set_list(EasyOption::Httpheader, Some(list));
+        let range = easy.set(EasyOption::Range, range.or(given));
+        let list = easy.set(EasyOption::Httpheader, headers);
         debug_assert!(range.is_ok() && list.is_ok(), "any text is one");
     }
 }
 
 fn set_offset(easy: &Easy, offset: i64) {
-    let set = easy.state().settings.borrow_mut().set_long(EasyOption::ResumeFromLarge, offset);
+    let set = easy.set(EasyOption::ResumeFromLarge, offset);
     debug_assert!(set.is_ok(), "any offset is one");
 }
 
 fn answer_of(easy: &Easy) -> Answer {
-    let http = easy.state().info.borrow().scheme.to_ascii_lowercase().starts_with("http");
+    let http = easy.info(|info| info.scheme().to_ascii_lowercase().starts_with("http"));
     if http { http_answer(easy) } else { file_answer(easy) }
 }
 
 fn http_answer(easy: &Easy) -> Answer {
-    let headers = easy.state().headers.borrow();
-    let fields = headers.of(Origin::Header as u32, None);
-    let field = |name: &str| {
-        let found = fields.iter().find(|(_, field)| field.name.eq_ignore_ascii_case(name.as_bytes()));
-        found.map(|(_, field)| field.value)
-    };
-    let status = easy.state().info.borrow().response_code;
-    let range = field("Content-Range").and_then(content_range).filter(|_| status == 206);
-    let length = || std::str::from_utf8(field("Content-Length")?).ok()?.parse().ok();
-    let size = if status == 206 { range.and_then(|range| range.1) } else { length() };
-    let marks = Marks::of_fields(field, size);
-    Answer { status: Some(status), marks, begins: range.map(|range| range.0) }
+    let status = easy.info(|info| info.response_code());
+    easy.headers(|headers| {
+        let fields = headers.of(Origin::Header as u32, None);
+        let field = |name: &str| {
+            let found = fields.iter().find(|(_, field)| field.name.eq_ignore_ascii_case(name.as_bytes()));
+            found.map(|(_, field)| field.value)
+        };
+        let range = field("Content-Range").and_then(content_range).filter(|_| status == 206);
+        let length = || std::str::from_utf8(field("Content-Length")?).ok()?.parse().ok();
+        let size = if status == 206 { range.and_then(|range| range.1) } else { length() };
+        let marks = Marks::of_fields(field, size);
+        Answer { status: Some(status), marks, begins: range.map(|range| range.0) }
+    })
 }
 
 /// What is known of a file that is not fetched over HTTP.
 fn file_answer(easy: &Easy) -> Answer {
-    let info = easy.state().info.borrow();
+    let (expected, file_time) = easy.info(|info| (info.download_total(), info.file_time()));
     let known = |number: i64| u64::try_from(number).ok();
-    let offset = easy.state().settings.borrow().long(EasyOption::ResumeFromLarge).max(0) as u64;
+    let offset = easy.get(EasyOption::ResumeFromLarge).number().max(0) as u64;
     // Of a range the size says nothing.
-    let ranged = easy.state().settings.borrow().text(EasyOption::Range).is_some();
-    let size = known(info.download_total).filter(|size| *size > 0 && !ranged).map(|rest| rest + offset);
-    Answer {
-        marks: Marks::of_file(Some(info.file_time).filter(|time| *time >= 0), size),
-        ..Answer::default()
-    }
+    let ranged = easy.get(EasyOption::Range) != Value::Default;
+    let size = known(expected).filter(|size| *size > 0 && !ranged).map(|rest| rest + offset);
+    Answer { marks: Marks::of_file(Some(file_time).filter(|time| *time >= 0), size), ..Answer::default() }
 }

@@ -1,0 +1,144 @@
+//! The engine's easy handle, with typed options and facts.
+
+use std::rc::Rc;
+
+use engine::callbacks::Callbacks;
+use engine::stores::headers::Headers;
+use tables::{Code, EasyOption};
+
+use crate::{Share, TransferInfo, Value};
+
+/// A handle for transfers one after the other, driven by [`perform`](Self::perform) or in a [`Multi`](crate::Multi). Clones are the
+/// same handle.
+///
+/// [`Handle`](crate::Handle) is the simpler one: it takes closures in place of a [`Callbacks`].
+#[derive(Clone)]
+pub struct Easy(pub(crate) engine::Easy);
+
+/// The options of a handle at one moment, to be given to another one.
+#[derive(Clone)]
+pub struct OptionSet(engine::Settings);
+
+impl PartialEq for Easy {
+    fn eq(&self, other: &Easy) -> bool {
+        std::ptr::eq(self.0.state(), other.0.state())
+    }
+}
+
+impl Eq for Easy {}
+
+impl Easy {
+    /// Creates a handle with curl's defaults.
+    pub fn new(callbacks: Rc<dyn Callbacks>) -> Easy {
+        Easy(engine::Easy::new(callbacks))
+    }
+
+    /// Sets an option, for this and all later transfers of the handle.
+    ///
+    /// Returns [`Code::BadFunctionArgument`] for a value of the wrong kind or out of range, and [`Code::NotBuiltIn`] or
+    /// [`Code::UnknownOption`] for an option of a feature that is not built.
+    pub fn set(&self, option: EasyOption, value: impl Into<Value>) -> Result<(), Code> {
+        value.into().apply(option, &self.0)
+    }
+
+    /// Returns the value of an option: its default where none was set. Forms, functions and objects are
+    /// [`Value::Default`].
+    pub fn get(&self, option: EasyOption) -> Value {
+        Value::of(option, &self.0.state().settings.borrow())
+    }
+
+    /// Copies all options.
+    pub fn options(&self) -> OptionSet {
+        OptionSet(self.0.state().settings.borrow().clone())
+    }
+
+    /// Replaces all options by those of another handle. Files of cookies, HSTS and Alt-Svc that they name are not read again.
+    pub fn set_options(&self, options: &OptionSet) {
+        let old = self.0.state().settings.replace(options.0.clone());
+        drop(old);
+    }
+
+    /// Reuses the route of another handle that has the same options and a URL of the same server.
+    pub fn follow(&self, other: &Easy) {
+        self.0.follow(&other.0);
+    }
+
+    /// Reads the facts about the last transfer, or about the one under way.
+    pub fn info<R>(&self, read: impl FnOnce(&TransferInfo<'_>) -> R) -> R {
+        read(&TransferInfo(&self.0.state().info.borrow()))
+    }
+
+    /// Reads the header fields of the last transfer, or of the one under way.
+    pub fn headers<R>(&self, read: impl FnOnce(&Headers) -> R) -> R {
+        read(&self.0.state().headers.borrow())
+    }
+
+    /// Returns the text of the last failure.
+    pub fn message(&self) -> String {
+        self.0.state().message()
+    }
+
+    /// Returns the URL last used, or the one that is set.
+    pub fn effective_url(&self) -> Vec<u8> {
+        self.0.state().effective_url()
+    }
+
+    /// Returns the HTTP method last used, or the one that the options ask for.
+    pub fn effective_method(&self) -> Vec<u8> {
+        self.0.state().effective_method()
+    }
+
+    /// Returns the number of the last transfer in this process (CURLINFO_XFER_ID), or -1.
+    pub fn transfer_id(&self) -> i64 {
+        self.0.state().transfer_id.get()
+    }
+
+    /// Returns the operating system's number of the last connection failure, or 0.
+    pub fn os_errno(&self) -> i64 {
+        self.0.state().os_errno.get()
+    }
+
+    /// Returns the cookies of the handle's own jar, as lines of a cookie file.
+    pub fn cookies(&self) -> Vec<Vec<u8>> {
+        self.0.cookies()
+    }
+
+    /// Shares connections, names, cookies or sessions with other handles; `None` ends that.
+    pub fn set_share(&self, share: Option<Share>) {
+        self.0.set_share(share);
+    }
+
+    /// Stores a TLS session that another process has exported (curl_easy_ssls_import(3)).
+    pub fn import_session(&self, name: Option<&str>, proof: &[u8], session: &[u8]) -> Result<(), Code> {
+        self.0.import_session(name, proof, session)
+    }
+
+    /// Returns the TLS sessions that may leave the process, each with the proof of whose it is.
+    pub fn export_sessions(&self) -> Result<Vec<ExportedSession>, Code> {
+        let exported = self.0.export_sessions()?.into_iter();
+        Ok(exported.map(|one| ExportedSession { proof: one.proof.to_vec(), packed: one.packed }).collect())
+    }
+
+    /// Pauses or resumes directions of a transfer; `bits` are CURLPAUSE_ numbers.
+    pub fn pause(&self, bits: i64) -> Code {
+        self.0.pause(bits)
+    }
+
+    /// Runs the transfer to its end on this thread. The connections stay with the handle.
+    pub fn perform(&self) -> Code {
+        self.0.perform()
+    }
+
+    /// Ends the transfer, if one is under way, and closes the handle's connections.
+    pub fn close(&self) {
+        self.0.close();
+    }
+}
+
+/// A TLS session in a form that another process can import.
+pub struct ExportedSession {
+    /// The proof of which server and settings it belongs to.
+    pub proof: Vec<u8>,
+    /// The session.
+    pub packed: Vec<u8>,
+}
