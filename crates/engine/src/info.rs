@@ -124,6 +124,8 @@ pub struct TransferInfo {
     pub connects: i64,
     /// The connection in use speaks TLS.
     pub secured: bool,
+    /// The transfer failed before its request was sent: its later times are those of its end.
+    pub failed_unsent: bool,
     /// Whether a time condition left the body out.
     pub condition_unmet: bool,
     /// Whether a proxy was used.
@@ -246,6 +248,7 @@ impl Default for TransferInfo {
             connection_id: -1,
             attempted_connection: -1,
             last_socket: -1,
+            failed_unsent: false,
             presence: Presence::default(),
             rare: Rare::default(),
         }
@@ -287,6 +290,7 @@ impl TransferInfo {
                 *time = at;
             }
         };
+        self.failed_unsent = failed && self.pre_transfer.is_zero() && self.start_transfer.is_zero();
         if self.pre_transfer.is_zero() && failed {
             set(&mut self.post_transfer, end);
             set(&mut self.start_transfer, end);
@@ -367,6 +371,7 @@ mod tests {
             info.conclude(started + Duration::from_millis(9), failed);
             let times = [info.pre_transfer, info.post_transfer, info.start_transfer];
             assert_eq!((times, info.total), (after.map(at), at(9)), "{what}");
+            assert_eq!(info.failed_unsent, failed && before == [0; 3], "{what}");
         }
         let mut info = TransferInfo { started: Some(started), ..TransferInfo::default() };
         info.conclude(started, true);

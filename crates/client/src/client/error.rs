@@ -3,7 +3,7 @@
 use std::error::Error as StdError;
 use std::fmt;
 
-use engine::info::TransferInfo;
+use engine::info::{Nanos, TransferInfo};
 use tables::Code;
 
 use super::metrics::Metrics;
@@ -137,10 +137,11 @@ pub enum Reached {
 
 impl Reached {
     pub(super) fn of(info: &TransferInfo) -> Reached {
-        // A kept connection is looked up and made in no time at all, and has its moments nevertheless.
+        // A transfer that failed before it sent anything has the times of its end for what never happened.
+        let sent = |at: Nanos| if info.failed_unsent { Nanos::default() } else { at };
         let steps = [
-            (info.start_transfer, Reached::Answered),
-            (info.pre_transfer, Reached::Sent),
+            (sent(info.start_transfer), Reached::Answered),
+            (sent(info.pre_transfer), Reached::Sent),
             (info.app_connect, Reached::Secured),
             (info.connect, Reached::Connected),
             (info.name_lookup, Reached::Resolved),
