@@ -14,15 +14,17 @@ type Report = Result<String, String>;
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let check = args.iter().any(|arg| arg == "--check");
-    let report =
-        match args.first().map(String::as_str) {
-            Some("headers") => headers::run(check),
-            Some("coverage") => coverage::run(check),
-            Some("supply") => supply::run(check),
-            Some("tidy") => tidy::run(),
-            _ => Err("usage: cargo xtask headers [--check] | coverage [--check] | supply [--check] | tidy"
-                .to_owned()),
-        };
+    let report = match args.first().map(String::as_str) {
+        Some("headers") => headers::run(check),
+        Some("coverage") => coverage::run(check),
+        Some("supply") => supply::run(check),
+        Some("tidy") if args.iter().any(|arg| arg == "--lower") => tidy::lower(),
+        Some("tidy") => tidy::run(),
+        _ => Err(
+            "usage: cargo xtask headers [--check] | coverage [--check] | supply [--check] | tidy [--lower]"
+                .to_owned(),
+        ),
+    };
     match report {
         Ok(text) => {
             println!("{text}");

@@ -3,6 +3,11 @@
 //! Rules are rows: each names what it forbids, where, and why. A finding is fixed, or allowed in xtask/tidy.allow with
 //! a reason (`rule path: reason`); an allowance that nothing needs any more is a finding itself.
 
+mod imports;
+mod length;
+mod limits;
+mod words;
+
 use crate::{Report, files};
 use std::collections::BTreeSet;
 
@@ -164,7 +169,13 @@ pub fn run() -> Report {
         }
     }
     changelog(&mut findings);
+    findings.found.extend(limits::check()?);
     findings.report()
+}
+
+/// Lowers the limits of what may only fall.
+pub fn lower() -> Report {
+    limits::lower()
 }
 
 fn opens_with_its_purpose(path: &str, text: &str, findings: &mut Findings) {

@@ -1,0 +1,77 @@
+//! Lengths of files and functions, tests left out.
+
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+
+use super::imports::for_tests;
+
+/// Longest file and longest function, in lines, before they count as long.
+const FILE_LINES: usize = 600;
+const FUNCTION_LINES: usize = 60;
+
+/// Returns the number of lines of a Rust source if it is too long. The tests at its end do not count.
+pub fn of_file(text: &str) -> usize {
+    let lines = text.lines().take_while(|line| !line.starts_with("#[cfg(test)]")).count();
+    if lines > FILE_LINES { lines } else { 0 }
+}
+
+/// Counts the functions of a Rust source that are too long.
+pub fn long_functions(text: &str) -> usize {
+    let mut counter = Counter(0);
+    if let Ok(file) = syn::parse_file(text) {
+        counter.visit_file(&file);
+    }
+    counter.0
+}
+
+struct Counter(usize);
+
+impl Counter {
+    fn function(&mut self, block: &syn::Block) {
+        let span = block.span();
+        if span.end().line - span.start().line + 1 > FUNCTION_LINES {
+            self.0 += 1;
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Counter {
+    fn visit_item_mod(&mut self, module: &'ast syn::ItemMod) {
+        if !for_tests(&module.attrs) {
+            visit::visit_item_mod(self, module);
+        }
+    }
+
+    fn visit_item_fn(&mut self, function: &'ast syn::ItemFn) {
+        if !for_tests(&function.attrs) {
+            self.function(&function.block);
+            visit::visit_item_fn(self, function);
+        }
+    }
+
+    fn visit_impl_item_fn(&mut self, function: &'ast syn::ImplItemFn) {
+        self.function(&function.block);
+        visit::visit_impl_item_fn(self, function);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_functions_count_outside_of_tests() {
+        let body = "    let _ = 1;\n".repeat(60);
+        assert_eq!(long_functions(&format!("fn a() {{\n{body}}}\n")), 1);
+        assert_eq!(long_functions(&format!("#[cfg(test)]\nmod tests {{\nfn a() {{\n{body}}}\n}}\n")), 0);
+        assert_eq!(long_functions("fn a() {\n    let _ = 1;\n}\n"), 0);
+    }
+
+    #[test]
+    fn tests_at_the_end_do_not_make_a_file_long() {
+        let code = "fn a() {}\n".repeat(600);
+        assert_eq!(of_file(&code), 0);
+        assert_eq!(of_file(&format!("{code}#[cfg(test)]\nmod tests {{}}\n")), 0);
+        assert_eq!(of_file(&format!("{code}fn b() {{}}\n")), 601);
+    }
+}

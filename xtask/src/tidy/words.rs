@@ -1,0 +1,69 @@
+//! Words that comments do without (CONTRIBUTING.md, "Words"): openings that do not name their subject, and dialect.
+
+/// Openings of a doc comment that name no subject.
+const OPENINGS: &[&str] =
+    &["The same", "What", "Whose", "Who", "Whoever", "Whom", "Has it", "Has", "It is what"];
+
+/// Words of a dialect; each has a standard term.
+const DIALECT: &[&str] = &["told", "whoever", "heeds", "heed", "bears", "borne"];
+
+/// Counts the comment lines of a Rust source that language rules refuse.
+pub fn refused(text: &str) -> usize {
+    let mut previous_is_doc = false;
+    let mut count = 0;
+    for line in text.lines() {
+        let doc = doc_comment(line);
+        let opens = doc.is_some_and(|comment| !previous_is_doc && opens_without_subject(comment));
+        previous_is_doc = doc.is_some_and(|comment| !comment.is_empty());
+        if opens || comment(line).is_some_and(has_dialect) {
+            count += 1;
+        }
+    }
+    count
+}
+
+fn doc_comment(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    line.strip_prefix("///").or_else(|| line.strip_prefix("//!")).map(str::trim)
+}
+
+fn comment(line: &str) -> Option<&str> {
+    let start = line.trim_start();
+    match start.starts_with("//") {
+        true => Some(start),
+        false => line.split_once(" // ").map(|(_, comment)| comment),
+    }
+}
+
+fn opens_without_subject(comment: &str) -> bool {
+    OPENINGS.iter().any(|opening| {
+        comment.strip_prefix(opening).is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
+    })
+}
+
+fn has_dialect(comment: &str) -> bool {
+    comment
+        .split(|c: char| !c.is_alphanumeric() && c != '_' && c != '`')
+        .any(|word| DIALECT.contains(&word.to_lowercase().as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn openings_count_at_the_beginning_of_a_doc_comment_alone() {
+        assert_eq!(refused("/// The same without making it.\nfn a() {}\n"), 1);
+        assert_eq!(refused("//! What comes of it.\n"), 1);
+        assert_eq!(refused("/// Returns the jar,\n/// What follows is a second line.\n"), 0);
+        assert_eq!(refused("// What a plain comment says is free.\n"), 0);
+        assert_eq!(refused("/// Whatever is left.\n/// Hash of it.\n"), 0);
+    }
+
+    #[test]
+    fn dialect_counts_in_every_comment() {
+        assert_eq!(refused("let a = 1; // as it was told\n"), 1);
+        assert_eq!(refused("// heeds the limit\n/// `told` is a name, and untold is no match\n"), 1);
+        assert_eq!(refused("let told = \"told\";\n"), 0);
+    }
+}
