@@ -16,7 +16,7 @@ pub mod share;
 pub mod version;
 
 pub use code::{Code, HeaderCode, MultiCode, ProxyCode, ShareCode, UrlCode};
-pub use easy_option::{ArgKind, EasyOption};
+pub use easy_option::{ArgKind, EasyOption, Support};
 pub use flag::Flag;
 pub use info::{Info, InfoKind};
 pub use multi_option::MultiOption;
