@@ -149,8 +149,8 @@ async fn drive(t: &mut Transfer) -> Result<()> {
         match protocol::run(t).await? {
             Next::Done => {
                 // What the application was not ready for is handed out first, whatever the protocol.
-                poll_fn(|cx| t.writer.poll_ready(cx)).await?;
-                return t.writer.finish();
+                poll_fn(|cx| t.flow.writer.poll_ready(cx)).await?;
+                return t.flow.writer.finish();
             }
             Next::Follow(url) => prepare::follow(t, *url)?,
             Next::Again => {}

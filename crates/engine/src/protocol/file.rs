@@ -85,7 +85,7 @@ async fn download(t: &mut Transfer, path: &PathBuf) -> Result<()> {
         file.seek(SeekFrom::Start(from)).map_err(|e| unreadable(&e))?;
     }
     t.note_first_byte();
-    t.pump_body(&mut FileSource { file, left: length }).await
+    t.flow.pump_body(&mut FileSource { file, left: length }).await
 }
 
 /// The names in a folder, hidden ones left out, one on a line.
@@ -95,9 +95,9 @@ async fn list(t: &mut Transfer, path: &PathBuf) -> Result<()> {
         let mut name = sys::name_of(&entry.map_err(unreadable)?.file_name()).into_owned();
         if !name.starts_with(b".") {
             name.push(b'\n');
-            poll_fn(|cx| t.writer.poll_ready(cx)).await?;
+            poll_fn(|cx| t.flow.writer.poll_ready(cx)).await?;
             t.easy.info.borrow_mut().downloaded += name.len() as i64;
-            t.writer.body(&name)?;
+            t.flow.writer.body(&name)?;
         }
     }
     Ok(())
@@ -150,11 +150,11 @@ fn heads(t: &mut Transfer, size: Option<u64>, modified: i64) -> Result<()> {
     let show = t.on(O::Header);
     t.note_first_byte();
     if let Some(size) = size {
-        t.writer.header(format!("Content-Length: {size}\r\n").as_bytes(), show)?;
-        t.writer.header(b"Accept-ranges: bytes\r\n", show)?;
+        t.flow.writer.header(format!("Content-Length: {size}\r\n").as_bytes(), show)?;
+        t.flow.writer.header(b"Accept-ranges: bytes\r\n", show)?;
     }
-    t.writer.header(format!("Last-Modified: {}\r\n", date::http(modified)).as_bytes(), show)?;
-    t.writer.header(b"\r\n", show)?;
+    t.flow.writer.header(format!("Last-Modified: {}\r\n", date::http(modified)).as_bytes(), show)?;
+    t.flow.writer.header(b"\r\n", show)?;
     Ok(())
 }
 

@@ -19,6 +19,7 @@ use crate::error::{Error, Result, Retry};
 use crate::transfer::Transfer;
 use crate::transfer::body::{BodySource, Idling, receive_failed, send_failed};
 use crate::transfer::plan::{TlsNames, tls_config};
+use crate::transfer::replay::with_retries;
 
 /// CURLUSESSL_TRY.
 const TRY_TLS: i64 = 1;
@@ -36,7 +37,7 @@ impl Memory for Bound {}
 /// Runs one search. A kept connection may turn out to have been closed; then it goes to a fresh one.
 pub async fn run(t: &mut Transfer) -> Result<()> {
     let search = Search::from_url(&t.url.path_and_query()).map_err(bad_url)?;
-    t.replayed(1, async |t, fresh| ask(t, &search, fresh).await).await
+    with_retries(t, 1, async |t, fresh| ask(t, &search, fresh).await).await
 }
 
 async fn ask(t: &mut Transfer, search: &Search, fresh: bool) -> Result<()> {
@@ -49,7 +50,7 @@ async fn ask(t: &mut Transfer, search: &Search, fresh: bool) -> Result<()> {
     let sent = session.send(&request).await;
     sent.map_err(|e| session.stale_or(e))?;
     let mut entries = Entries { session: &mut session, id, text: Vec::new() };
-    let outcome = t.pump_body(&mut entries).await;
+    let outcome = t.flow.pump_body(&mut entries).await;
     outcome.map_err(|e| session.stale_or(e))?;
     session.leave(t);
     Ok(())

@@ -40,7 +40,7 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
     }
     use Family::{Dict, Gopher, Ldap, Mqtt, Telnet, Tftp};
     if matches!(scheme.family(), Dict | Gopher | Ldap | Mqtt | Telnet | Tftp) {
-        t.writer.refuse_body(t.on(O::Nobody));
+        t.flow.writer.refuse_body(t.on(O::Nobody));
     }
     match scheme.family() {
         Family::Http | Family::Ws => boxed(|| http::run(t)).await,

@@ -39,7 +39,7 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
     } else {
         session.send(&mqtt::subscribe(&topic).map_err(|_| long_topic())?).await?;
         let mut messages = Messages::new(t, &mut session);
-        t.pump_body(&mut messages).await?;
+        t.flow.pump_body(&mut messages).await?;
     }
     t.retire(session.whole);
     Ok(())

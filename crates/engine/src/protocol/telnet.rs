@@ -46,7 +46,7 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
         heard: 0,
         idling: Idling::default(),
     };
-    t.pump_body(&mut conversation).await?;
+    t.flow.pump_body(&mut conversation).await?;
     t.retire(conversation.whole);
     Ok(())
 }

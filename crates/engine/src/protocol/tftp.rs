@@ -75,7 +75,7 @@ async fn fetch(t: &mut Transfer, mut talk: Talk) -> Result<()> {
         Answer::Ack(_) => return Err(unexpected()),
     }
     let mut blocks = Blocks { talk, acknowledge, last: 0, left: 0..0, ended: false, lost: false };
-    let outcome = t.pump_body(&mut blocks).await;
+    let outcome = t.flow.pump_body(&mut blocks).await;
     if outcome.is_err() && !blocks.lost {
         blocks.talk.refuse();
     }
@@ -127,8 +127,8 @@ async fn read_block(t: &Transfer, reader: &mut ClientReader, piece: &mut [u8]) -
 }
 
 async fn pace(t: &mut Transfer, length: usize) {
-    t.send_rate.adopt(t.long(O::MaxSendSpeedLarge));
-    if let Some(at) = t.send_rate.moved(length, t.now()).filter(|_| t.send_rate.limited()) {
+    t.flow.send_rate.adopt(t.long(O::MaxSendSpeedLarge));
+    if let Some(at) = t.flow.send_rate.moved(length, t.now()).filter(|_| t.flow.send_rate.limited()) {
         t.multi.runtime.reactor().sleep_until(at).await;
     }
 }

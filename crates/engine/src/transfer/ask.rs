@@ -10,18 +10,16 @@ use super::body::{BodySource, receive_failed, send_failed};
 use crate::callbacks::DebugKind;
 use crate::error::Result;
 
-impl Transfer {
-    /// Connects, sends the question and hands out the answer.
-    pub async fn ask(&mut self, question: &[u8]) -> Result<()> {
-        let mut whole = self.connect(false).await?.into_whole()?;
-        self.mark(|info, elapsed| info.pre_transfer = elapsed);
-        self.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, question);
-        self.easy.info.borrow_mut().request_size += question.len() as i64;
-        whole.connection().write_all(question).await.map_err(|e| send_failed(&e))?;
-        self.pump_body(&mut UntilClose(whole.connection())).await?;
-        self.retire(whole);
-        Ok(())
-    }
+/// Connects, sends the question and hands out the answer.
+pub async fn ask(t: &mut Transfer, question: &[u8]) -> Result<()> {
+    let mut whole = t.connect(false).await?.into_whole()?;
+    t.mark(|info, elapsed| info.pre_transfer = elapsed);
+    t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, question);
+    t.easy.info.borrow_mut().request_size += question.len() as i64;
+    whole.connection().write_all(question).await.map_err(|e| send_failed(&e))?;
+    t.flow.pump_body(&mut UntilClose(whole.connection())).await?;
+    t.retire(whole);
+    Ok(())
 }
 
 /// All that comes on a connection.

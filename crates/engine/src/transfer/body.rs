@@ -1,22 +1,15 @@
-//! Moves body bytes from a connection to the application inside one poll: one receive
-//! buffer is lent to the framing and then to the writer, so that the usual path copies nothing.
+//! Sources of body bytes, and curl's words for what goes wrong while one is read.
 
-use std::future::{Future, poll_fn};
-use std::hint::cold_path;
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use net::exchange::{BodyError, BodyStep};
 use net::http2::{Fault, StreamFault};
 use net::http3;
-use runtime::Sleep;
-use tables::{Code, EasyOption as O};
+use tables::Code;
 use wire::h2::ErrorCode;
 
-use super::Transfer;
 use crate::easy::EasyState;
 use crate::error::{Error, Result, Retry};
-use crate::scratch::{LARGE, SMALL, with_scratch};
 
 /// Counts what moves nothing towards the application: a peer may send that without end, as fast as it is read, and others
 /// have their turn in between.
@@ -70,123 +63,6 @@ pub trait BodySource {
 
 /// Bytes that one run may move, or make by decoding, before other transfers, and the application, get their turn.
 pub const FAIR_SHARE: usize = 4 * 1024 * 1024;
-
-impl Transfer {
-    /// Receives a body to its end. `expected` is its length where that is known.
-    pub async fn pump_body(&mut self, source: &mut dyn BodySource) -> Result<()> {
-        let mut pause: Option<Sleep> = None;
-        poll_fn(|cx| self.poll_pump(cx, source, &mut pause)).await?;
-        self.writer.body_end()
-    }
-
-    fn poll_pump(
-        &mut self,
-        cx: &mut Context<'_>,
-        source: &mut dyn BodySource,
-        pause: &mut Option<Sleep>,
-    ) -> Poll<Result<()>> {
-        let mut moved = 0;
-        loop {
-            source.poll_beside(cx)?;
-            if self.writer.poll_ready(cx)?.is_pending() {
-                cold_path();
-                source.forget_read(cx);
-                return Poll::Pending;
-            }
-            if self.receive_rate.adopt(self.long(O::MaxRecvSpeedLarge)) {
-                *pause = None;
-            }
-            if let Some(timer) = pause {
-                cold_path();
-                if Pin::new(timer).poll(cx).is_pending() {
-                    source.forget_read(cx);
-                    return Poll::Pending;
-                }
-                *pause = None;
-            }
-            if moved > FAIR_SHARE {
-                cold_path();
-                self.multi.runtime.wake_later(cx.waker().clone());
-                return Poll::Pending;
-            }
-            let short = source.left().is_some_and(|left| left < SMALL as u64);
-            let step = with_scratch(if short { SMALL } else { LARGE }, |buf| {
-                let room = self.receive_rate.piece(buf.len());
-                let before = source.converted();
-                let step = ready!(source.poll_body(cx, &mut buf[..room]));
-                let came = source.converted().zip(before).map(|(after, before)| (after - before) as usize);
-                match step {
-                    Ok(BodyStep::Bytes(n)) => {
-                        self.note_first_byte();
-                        let before = self.easy.info.borrow().delivered;
-                        let taken = self.take(&buf[..n], source.chunk_ends());
-                        // What nobody took has not been downloaded, as in curl; nor has what could not be decoded.
-                        let count = match &taken {
-                            Ok(()) => came.unwrap_or(n),
-                            Err(_) if self.writer.decodes() => 0,
-                            Err(_) => (self.easy.info.borrow().delivered - before) as usize,
-                        };
-                        self.easy.info.borrow_mut().downloaded += count as i64;
-                        Poll::Ready(taken.map(|()| Some(n)))
-                    }
-                    Ok(BodyStep::End) => {
-                        self.note_first_byte();
-                        came.filter(|came| *came > 0).into_iter().for_each(|came| self.received(came));
-                        Poll::Ready(Ok(None))
-                    }
-                    Err(e) => Poll::Ready(Err(self.perhaps_partial(e))),
-                }
-            });
-            match ready!(step)? {
-                Some(n) => {
-                    moved += n;
-                    if self.receive_rate.limited()
-                        && let Some(at) = self.receive_rate.moved(n, self.now())
-                    {
-                        *pause = Some(self.multi.runtime.reactor().sleep_until(at));
-                    }
-                }
-                // The end may have come while the application is paused: what is held goes first.
-                None => return self.writer.poll_ready(cx),
-            }
-        }
-    }
-}
-
-impl Transfer {
-    /// Of a stream that has brought something, what is lost is a part.
-    #[cold]
-    fn perhaps_partial(&self, error: Error) -> Error {
-        let partial = error.code() == Code::Http2 && self.easy.info.borrow().downloaded > 0;
-        if partial { error.with_code(Code::PartialFile) } else { error }
-    }
-
-    /// Hands a piece of the body to the application, in the pieces in which it came.
-    fn take(&mut self, bytes: &[u8], chunk_ends: &[usize]) -> Result<()> {
-        let mut at = 0;
-        for &end in chunk_ends.iter().filter(|end| **end < bytes.len()) {
-            self.writer.body(&bytes[at..end])?;
-            at = end;
-        }
-        self.writer.body(&bytes[at..])
-    }
-
-    /// Counts what has come.
-    pub fn received(&self, bytes: usize) {
-        self.note_first_byte();
-        self.easy.info.borrow_mut().downloaded += bytes as i64;
-    }
-
-    /// Notes the first byte of an answer, or its end where it has none. Later ones change nothing.
-    pub fn note_first_byte(&self) {
-        let mut info = self.easy.info.borrow_mut();
-        if info.start_transfer.is_zero() {
-            cold_path();
-            let elapsed = info.since_start(self.now());
-            info.first_byte(elapsed);
-        }
-    }
-}
 
 /// curl's words for a body of HTTP that could not be read.
 #[cold]

@@ -5,7 +5,6 @@ use std::cell::Cell;
 use std::fmt;
 use std::hint::cold_path;
 use std::net::SocketAddr;
-use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,7 +29,7 @@ use tables::scheme::Family;
 use tables::{Code, EasyOption as O, LockData};
 use wire::h2::Config;
 
-use super::Transfer;
+use super::Connector;
 use super::plan::{Bound, Plan, Quic, TlsNames, belonging, tls_config, written};
 use super::proxy::{Proxy, ProxyKind};
 use super::socks::Goal;
@@ -46,10 +45,6 @@ pub(super) const MAX_PROXY_ROUNDS: usize = 6;
 
 /// The last filter on the way to a host, the ends of the connection, and whether it is its handle's alone.
 pub(super) type Way = (Box<dyn Filter>, net::connect::Endpoints, bool);
-
-/// What a new connection is of no use without.
-pub type LogIn =
-    for<'a> fn(&'a Transfer, &'a Plan, &'a mut Connection) -> Pin<Box<dyn Future<Output = Result<()>> + 'a>>;
 
 /// The opening of a connection: since when, until when, and what is known of the names on the way.
 pub(super) struct Opening {
@@ -85,7 +80,7 @@ impl Link {
     }
 }
 
-impl Transfer {
+impl Connector {
     /// A connection to the origin of the current URL; a new one when `fresh`.
     pub async fn connect(&mut self, fresh: bool) -> Result<Link> {
         let plan = self.plan()?;
@@ -441,7 +436,7 @@ impl Transfer {
         let resolved = Cell::new(false);
         let tls = first.map_or_else(|| plan.tls_by(transport), |first| first.tls.clone());
         let request = ConnectRequest {
-            place: &Place { transfer: self, plan },
+            place: &Place { connector: self, plan },
             protocols: tls.as_ref().map_or(&[][..], |tls| &tls.alpn),
             needs_record: self.asks_for_record(plan) == Some(true),
             local_hosts: &local_hosts,
@@ -616,12 +611,6 @@ impl Transfer {
         self.locked(LockData::Connect, || lease.retire());
     }
 
-    /// Runs `f` between the lock functions of the share that holds data of this kind, if there is one. Connections are
-    /// held as often as in curl, because applications count: for the limits, the look, what is new, and its use.
-    pub(super) fn locked<R>(&self, data: LockData, f: impl FnOnce() -> R) -> R {
-        self.easy.locked(data, f)
-    }
-
     pub(super) fn resolve_cache(&self) -> Arc<ResolveCache> {
         let share = self.easy.share.borrow();
         share.as_ref().and_then(|s| s.resolved()).unwrap_or(&self.multi.resolved).clone()
@@ -674,19 +663,19 @@ fn ends(endpoints: &net::connect::Endpoints) -> Endpoints {
 /// What messages call the place a connection leads to, in curl's words: what the URL names, by way of whom it is reached
 /// instead, and who stands between. Who hands a request to an HTTP proxy wants no more than the proxy.
 struct Place<'a> {
-    transfer: &'a Transfer,
+    connector: &'a Connector,
     plan: &'a Plan,
 }
 
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Place { transfer, plan } = self;
+        let Place { connector, plan } = self;
         match plan.forwarder() {
             Some(proxy) => write!(f, "{}:{}", proxy.host, proxy.port)?,
             None => {
-                let url = &transfer.url;
+                let url = &connector.url;
                 let host = written(url.host(), &plan.host);
-                let port = url.port().unwrap_or_else(|| transfer.scheme().default_port());
+                let port = url.port().unwrap_or_else(|| connector.scheme().default_port());
                 write!(f, "{host}:{port}")?;
                 if !host.eq_ignore_ascii_case(&plan.host) || port != plan.port {
                     write!(f, " via {}:{}", plan.host, plan.port)?;

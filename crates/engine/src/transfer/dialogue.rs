@@ -112,8 +112,8 @@ impl Dialogue {
         self.lines += 1;
         t.easy.info.borrow_mut().header_size += line.len() as i64;
         t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, &line);
-        t.writer.header(&line, false)?;
-        poll_fn(|cx| t.writer.poll_ready(cx)).await?;
+        t.flow.writer.header(&line, false)?;
+        poll_fn(|cx| t.flow.writer.poll_ready(cx)).await?;
         Ok(line)
     }
 

@@ -6,7 +6,7 @@ use tables::scheme::Family;
 use tables::{Code, EasyOption as O};
 use wire::url::Url;
 
-use super::Transfer;
+use super::Route;
 use super::plan::path;
 use super::secret::{Peer, Secret};
 use crate::error::{Error, Result};
@@ -22,7 +22,7 @@ pub struct Login {
 
 /// The login for the current URL. What the application set goes before what stands in the URL, and that before the
 /// file.
-pub fn credentials(t: &Transfer) -> Result<Option<Secret<Login>>> {
+pub fn credentials(t: &Route) -> Result<Option<Secret<Login>>> {
     let peer = t.peer();
     let set = |option| t.text(option).and_then(|text| t.secret(text).for_peer(&peer).map(|s| s.to_vec()));
     let (user, password) = (set(O::Username), set(O::Password));
@@ -65,12 +65,12 @@ pub fn credentials(t: &Transfer) -> Result<Option<Secret<Login>>> {
 }
 
 /// The login for the server of the current URL, to be sent to it.
-pub fn given(t: &Transfer) -> Result<Option<Login>> {
+pub fn given(t: &Route) -> Result<Option<Login>> {
     Ok(credentials(t)?.and_then(|login| login.for_peer(&t.peer()).cloned()))
 }
 
 /// The same; empty when there is none.
-pub fn own(t: &Transfer) -> Result<(Vec<u8>, Vec<u8>)> {
+pub fn own(t: &Route) -> Result<(Vec<u8>, Vec<u8>)> {
     let login = given(t)?.unwrap_or_default();
     Ok((login.user, login.password))
 }
@@ -79,7 +79,7 @@ pub fn own(t: &Transfer) -> Result<(Vec<u8>, Vec<u8>)> {
 pub const ANONYMOUS: &[u8] = b"anonymous";
 
 /// A user or a password in the URL that no line of a protocol can hold is refused before anything is connected.
-pub fn check_url(t: &Transfer) -> Result<()> {
+pub fn check_url(t: &Route) -> Result<()> {
     for part in [t.url.user(), t.url.password()].into_iter().flatten() {
         let bad = |_| Error::new(Code::UrlMalformat, "error extracting credentials from URL");
         wire::escape::decode(part, wire::escape::Reject::Control).map_err(bad)?;
@@ -88,7 +88,7 @@ pub fn check_url(t: &Transfer) -> Result<()> {
 }
 
 /// How to log in (CURLOPT_LOGIN_OPTIONS(3)): the option goes before what stands in the URL.
-pub fn options(t: &Transfer) -> Result<Vec<u8>> {
+pub fn options(t: &Route) -> Result<Vec<u8>> {
     let peer = t.peer();
     let set = t.text(O::LoginOptions).and_then(|text| t.secret(text).for_peer(&peer).map(|s| s.to_vec()));
     let bad = |_| Error::new(Code::UrlMalformat, "control characters in the login options");
@@ -100,7 +100,7 @@ pub fn options(t: &Transfer) -> Result<Vec<u8>> {
 
 /// From the URL, or from the first one when a redirect leads to the same server by a full URL. An empty user without a
 /// password is none to HTTP; elsewhere it is one, whose name is empty.
-fn in_url(t: &Transfer, peer: &Peer) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
+fn in_url(t: &Route, peer: &Peer) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
     let of = |url: &Url| {
         let (user, password) = (url.user().map(decoded), url.password().map(decoded));
         let none_is_one = !t.scheme().family().asks_by_http();
@@ -111,7 +111,7 @@ fn in_url(t: &Transfer, peer: &Peer) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
 }
 
 /// A user whose password may stand in the file.
-fn complete(t: &Transfer, user: Vec<u8>, password: Option<Vec<u8>>) -> Result<Login> {
+fn complete(t: &Route, user: Vec<u8>, password: Option<Vec<u8>>) -> Result<Login> {
     match password {
         Some(password) => Ok(Login { user, password }),
         None => Ok(from_file(t, Some(&user))?.unwrap_or(Login { user, password: Vec::new() })),
@@ -124,7 +124,7 @@ fn decoded(text: &[u8]) -> Vec<u8> {
 
 /// What the .netrc file says for the current host. One that can't be read or understood is a failure only when it is
 /// required (CURL_NETRC_REQUIRED).
-fn from_file(t: &Transfer, user: Option<&[u8]>) -> Result<Option<Login>> {
+fn from_file(t: &Route, user: Option<&[u8]>) -> Result<Option<Login>> {
     let level = t.long(O::Netrc);
     if level == CURL_NETRC_IGNORED {
         return Ok(None);

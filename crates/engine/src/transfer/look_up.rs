@@ -13,7 +13,7 @@ use net::tls::Ech;
 use tables::{Code, EasyOption as O, LockData};
 use wire::resolv_conf::servers as servers_of;
 
-use super::Transfer;
+use super::Connector;
 use super::over_https::OverHttps;
 use super::plan::{Plan, doh_tls};
 use crate::easy::Published;
@@ -49,7 +49,7 @@ fn given(settings: &Settings, option: O) -> Option<String> {
     settings.string(option).filter(|text| !text.is_empty())
 }
 
-impl Transfer {
+impl Connector {
     /// A host's addresses, for who can use but one. The application hears of a look-up that begins, not of an answer that the
     /// cache has.
     pub(super) async fn look_up(

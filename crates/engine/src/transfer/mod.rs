@@ -1,5 +1,6 @@
-//! What a protocol handler works with: it is one async function that gets a [`Transfer`], and what keeps it short stands in
-//! the modules beside this one. No protocol is known here.
+//! The parts of a transfer. A protocol handler is one async function that gets a [`Transfer`]; most of what
+//! it calls asks for one part alone: the [`Handles`], the [`Route`], the [`Connector`], the [`Flow`]. No
+//! protocol is known here.
 
 pub mod ask;
 pub mod auth;
@@ -7,8 +8,11 @@ pub mod body;
 pub mod client_reader;
 pub mod client_writer;
 pub mod connect;
+pub mod connector;
 pub mod dialogue;
+pub mod flow;
 mod gssapi;
+pub mod handles;
 pub mod http;
 pub mod login;
 mod look_up;
@@ -20,7 +24,8 @@ pub mod prepare;
 pub mod proxy;
 mod quic;
 pub mod rate_limit;
-mod replay;
+pub mod replay;
+pub mod route;
 pub mod sasl;
 pub mod secret;
 mod secure;
@@ -36,65 +41,56 @@ pub mod watch;
 #[cfg(test)]
 mod rows;
 
-use std::cell::Cell;
-use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
-use std::sync::Arc;
-use std::task::Poll;
-use std::time::Instant;
 
-use net::tls::Late;
-use runtime::cell::RefCell;
-use tables::{EasyOption as O, Scheme};
+use tables::EasyOption as O;
 
 use crate::easy::EasyState;
-use crate::error::{Error, Result};
-use crate::info::{Nanos, TransferInfo};
 use crate::multi::MultiState;
 use crate::settings::Method;
-use client_writer::ClientWriter;
-use connect::LogIn;
-use rate_limit::RateLimit;
+pub use connector::Connector;
+pub use flow::Flow;
+pub use handles::Handles;
+pub use route::Route;
 use target::Target;
 
-/// What a protocol handler works with. Lives inside the transfer's future: whatever the application
-/// may read or change meanwhile is in [`EasyState`] instead.
+/// Everything that a protocol handler works with. It lives inside the transfer's future: whatever the
+/// application may read or change meanwhile is in [`EasyState`] instead.
+///
+/// It is made of layers, and each gives access to the one below: a transfer has a [`Connector`], that has a
+/// [`Route`], that has the [`Handles`]. A function asks for the lowest layer that it needs.
 pub struct Transfer {
-    /// The handle's state beside the future.
-    pub easy: Rc<EasyState>,
-    /// The multi handle that runs it.
-    pub multi: Rc<MultiState>,
-    /// The URL of the current request.
-    pub url: Rc<Target>,
-    /// The URL that the application gave: credentials belong to its origin.
-    pub first_url: Rc<Target>,
-    /// Where received bytes go.
-    pub writer: ClientWriter,
-    /// Pace of receiving and of sending.
-    pub receive_rate: RateLimit,
-    /// Pace of sending.
-    pub send_rate: RateLimit,
+    /// How to get there, and where.
+    pub connector: Connector,
+    /// Bodies, and the pace at which they move.
+    pub flow: Flow,
     /// The request method, which redirects may change.
     pub method: Method,
     /// Whether a redirect has dropped CURLOPT_CUSTOMREQUEST.
     pub custom_dropped: bool,
-    /// How authentication goes, which the handle keeps from one transfer to the next.
-    pub auth: Rc<RefCell<auth::Memory>>,
     /// What the HTTP handler remembers between the requests of one transfer.
     pub http: http::Memory,
-    /// Whether another origin than the first is being talked to.
-    pub other_origin: bool,
-    /// What the handler has done to each new connection before anybody may have it.
-    pub log_in: Option<LogIn>,
-    /// How the handshake ends that goes on beside the request.
-    late: Option<Arc<Late>>,
-    /// A Kerberos ticket has logged in on the connection that was opened last.
-    ticket_used: Cell<bool>,
+}
+
+impl Deref for Transfer {
+    type Target = Connector;
+
+    #[inline]
+    fn deref(&self) -> &Connector {
+        &self.connector
+    }
+}
+
+impl DerefMut for Transfer {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Connector {
+        &mut self.connector
+    }
 }
 
 impl Transfer {
-    /// The transfer that the settings ask for.
+    /// Creates the transfer that the settings ask for.
     #[inline]
     pub fn new(multi: Rc<MultiState>, easy: Rc<EasyState>, url: Rc<Target>) -> Transfer {
         let settings = easy.settings.borrow();
@@ -103,109 +99,10 @@ impl Transfer {
         let method = if body_less { Method::Head } else { settings.method };
         let auth = easy.memories.of::<auth::Memory>();
         auth.borrow_mut().begin(&settings);
-        let receive_rate = RateLimit::new(settings.long(O::MaxRecvSpeedLarge));
-        let send_rate = RateLimit::new(settings.long(O::MaxSendSpeedLarge));
         drop(settings);
-        Transfer {
-            writer: ClientWriter::new(easy.clone()),
-            easy,
-            multi,
-            first_url: url.clone(),
-            url,
-            receive_rate,
-            send_rate,
-            method,
-            custom_dropped: false,
-            auth,
-            http: Default::default(),
-            other_origin: false,
-            log_in: None,
-            late: None,
-            ticket_used: Cell::new(false),
-        }
-    }
-
-    /// What the application may ask about the URL of the next request.
-    pub fn note_url(&self) {
-        let mut info = self.easy.info.borrow_mut();
-        info.effective_url = Some(self.url.text.clone());
-        info.scheme = self.scheme().name();
-        info.protocol = self.scheme().bit() as i64;
-    }
-
-    /// The scheme of the current URL; `check_scheme` has let only known ones pass.
-    pub fn scheme(&self) -> Scheme {
-        self.url.scheme.unwrap_or(Scheme::Http)
-    }
-
-    /// The first byte of a reply has come.
-    pub fn mark_first_byte(&self) {
-        self.mark(TransferInfo::first_byte);
-    }
-
-    /// Now, as the multi's clock tells it.
-    pub fn now(&self) -> Instant {
-        self.multi.runtime.reactor().now()
-    }
-
-    /// A number option, read at the point of use.
-    #[inline]
-    pub fn long(&self, option: O) -> i64 {
-        self.easy.settings.borrow().long(option)
-    }
-
-    /// A boolean option.
-    #[inline]
-    pub fn on(&self, option: O) -> bool {
-        self.easy.settings.borrow().on(option)
-    }
-
-    /// A string option.
-    #[inline]
-    pub fn text(&self, option: O) -> Option<crate::settings::Text> {
-        self.easy.settings.borrow().text(option)
-    }
-
-    /// From here on data is meant to move: the low-speed limit counts.
-    pub fn begins_to_move(&self) {
-        let now = self.now();
-        self.easy.info.borrow_mut().moving_since = Some(now);
-    }
-
-    /// Notes a moment of the transfer.
-    pub fn mark(&self, set: impl FnOnce(&mut TransferInfo, Nanos)) {
-        self.mark_at(self.now(), set);
-    }
-
-    /// Notes that it came at that time.
-    pub fn mark_at(&self, now: Instant, set: impl FnOnce(&mut TransferInfo, Nanos)) {
-        let mut info = self.easy.info.borrow_mut();
-        let elapsed = info.since_start(now);
-        set(&mut info, elapsed);
-    }
-
-    /// Runs a future with a deadline; what it comes to after that is not looked at.
-    pub async fn within<T>(
-        &self,
-        deadline: Option<Instant>,
-        late: impl FnOnce() -> Error,
-        work: impl Future<Output = Result<T>>,
-    ) -> Result<T> {
-        let Some(deadline) = deadline else { return work.await };
-        let mut timer = self.multi.runtime.reactor().sleep_until(deadline);
-        let mut work = pin!(work);
-        let done = poll_fn(|cx| {
-            if self.now() >= deadline {
-                return Poll::Ready(None);
-            }
-            if let Poll::Ready(result) = work.as_mut().poll(cx) {
-                return Poll::Ready(Some(result));
-            }
-            Pin::new(&mut timer).poll(cx).map(|()| None)
-        });
-        match done.await {
-            Some(result) => result,
-            None => Err(late()),
-        }
+        let handles = Handles { easy, multi };
+        let flow = Flow::new(handles.clone());
+        let connector = Connector::new(Route::new(handles, url), auth);
+        Transfer { connector, flow, method, custom_dropped: false, http: Default::default() }
     }
 }

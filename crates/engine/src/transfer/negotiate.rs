@@ -10,10 +10,10 @@ use net::identity::TicketTerms;
 use tables::EasyOption as O;
 use tables::constant::{CURLGSSAPI_DELEGATION_FLAG, CURLGSSAPI_DELEGATION_POLICY_FLAG};
 
-use super::Transfer;
 use super::auth::{Scheme, negotiate_token};
 use super::proxy::Proxy;
 use super::secret::Role;
+use super::{Connector, Handles};
 
 /// How far the conversation has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -158,7 +158,7 @@ pub struct Whom {
 /// Lets the context make its next token, or the first one of a new context. False when there is none; the reason has
 /// been told.
 pub async fn speak(
-    t: &Transfer,
+    t: &Connector,
     whom: Whom,
     negotiate: &mut Negotiate,
     context: Option<Context>,
@@ -198,7 +198,7 @@ pub async fn speak(
 
 /// A reply has come: its challenges when it refuses. What they say to the context is answered.
 pub async fn listen(
-    t: &Transfer,
+    t: &Connector,
     whom: Whom,
     negotiate: &mut Negotiate,
     challenges: Option<&Vec<Vec<u8>>>,
@@ -218,7 +218,7 @@ pub async fn listen(
 
 impl Proxy {
     /// Before a request to this proxy: Negotiate makes the token that it will carry.
-    pub async fn prepare(&self, t: &Transfer, negotiate: &mut Negotiate) {
+    pub async fn prepare(&self, t: &Connector, negotiate: &mut Negotiate) {
         let memory = || t.auth.borrow_mut();
         if !memory().proxy.wants(Scheme::Negotiate) {
             return;
@@ -240,7 +240,7 @@ impl Proxy {
 }
 
 /// The service part of the name that tickets are for.
-pub fn service(t: &Transfer, role: Role) -> String {
+pub fn service(t: &Handles, role: Role) -> String {
     let option = match role {
         Role::Server => O::ServiceName,
         Role::Proxy => O::ProxyServiceName,
@@ -249,7 +249,7 @@ pub fn service(t: &Transfer, role: Role) -> String {
 }
 
 /// Whether who we speak to may act in our name.
-pub fn delegation(t: &Transfer) -> Delegation {
+pub fn delegation(t: &Handles) -> Delegation {
     let wanted = t.long(O::GssapiDelegation);
     if wanted & CURLGSSAPI_DELEGATION_FLAG != 0 {
         Delegation::Always
@@ -261,12 +261,12 @@ pub fn delegation(t: &Transfer) -> Delegation {
 }
 
 /// Returns what decides which ticket is used, as part of a connection's identity.
-pub fn ticket_terms(t: &Transfer, role: Role) -> TicketTerms {
+pub fn ticket_terms(t: &Handles, role: Role) -> TicketTerms {
     ticket_terms_for(t, service(t, role))
 }
 
 /// Returns the terms of a ticket for this service.
-pub fn ticket_terms_for(t: &Transfer, service: String) -> TicketTerms {
+pub fn ticket_terms_for(t: &Handles, service: String) -> TicketTerms {
     let cache = std::env::var_os("KRB5CCNAME").map(std::ffi::OsString::into_encoded_bytes);
     TicketTerms { service, delegation: t.long(O::GssapiDelegation), cache }
 }

@@ -14,7 +14,7 @@ use tables::constant::CURL_HTTP_VERSION_2TLS;
 use tables::{Code, EasyOption as O};
 use wire::dns::{Answer, Question, Reply};
 
-use super::Transfer;
+use super::Handles;
 use crate::callbacks::{Callbacks, DebugKind, Written};
 use crate::easy::{Easy, EasyState};
 use crate::multi::MultiState;
@@ -48,7 +48,7 @@ pub struct OverHttps {
 
 impl OverHttps {
     /// For the names that this transfer needs.
-    pub fn new(t: &Transfer, url: &Text) -> OverHttps {
+    pub fn new(t: &Handles, url: &Text) -> OverHttps {
         OverHttps { multi: t.multi.clone(), asking: t.easy.clone(), url: url.clone() }
     }
 

@@ -25,10 +25,10 @@ use tables::constant::{
 use tables::scheme::{Family, Login};
 use tables::{Code, EasyOption as O, Scheme};
 
-use super::Transfer;
 use super::negotiate::ticket_terms;
 use super::proxy::{Environment, Proxy, ProxyKind};
 use super::secret::Role;
+use super::{Handles, Route};
 use crate::error::{Error, Result};
 use crate::settings::ech::{EchWish, Mode};
 use crate::settings::{HTTP2_BUILT, Settings, Text};
@@ -99,7 +99,7 @@ impl Plan {
     }
 
     /// Reads the settings for the current URL.
-    pub fn of(t: &Transfer, environment: &Environment) -> Result<Plan> {
+    pub fn of(t: &Route, environment: &Environment) -> Result<Plan> {
         let scheme = t.scheme();
         // Before the settings are held: what a .netrc file lacks is told to the application.
         let own = match scheme.login() {
@@ -320,7 +320,7 @@ fn is_on_stream(settings: &Settings, scheme: &Scheme) -> bool {
 }
 
 /// The protocol, and what it demands of a connection.
-fn protocol(t: &Transfer, settings: &Settings, scheme: &Scheme, forwards: bool) -> Protocol {
+fn protocol(t: &Handles, settings: &Settings, scheme: &Scheme, forwards: bool) -> Protocol {
     let start_tls = StartTls(settings.long(O::UseSsl));
     match scheme.family() {
         Family::Http => Protocol::Http(http_start(settings, scheme, forwards)),
@@ -360,7 +360,7 @@ fn http_start(settings: &Settings, scheme: &Scheme, forwards: bool) -> HttpStart
     }
 }
 
-fn ssh_terms(t: &Transfer, settings: &Settings) -> SshTerms {
+fn ssh_terms(t: &Handles, settings: &Settings) -> SshTerms {
     let file = |option| settings.text(option).filter(|name| !name.is_empty()).map(|name| path(name).into());
     let print = |option| settings.text(option).map(|print| print.to_vec());
     let private_key: Option<NamedFile> = file(O::SshPrivateKeyfile);
@@ -837,7 +837,7 @@ pub fn path(text: Text) -> PathBuf {
 
 impl Proxy {
     /// The proxy as part of the identity of a connection to `to`.
-    fn identity(&self, t: &Transfer, settings: &Settings, to: &Origin) -> ProxyIdentity {
+    fn identity(&self, t: &Handles, settings: &Settings, to: &Origin) -> ProxyIdentity {
         let user = self.user.as_ref().or(self.password.as_ref()).map(|_| {
             let or_empty = |part: &Option<Vec<u8>>| part.clone().unwrap_or_default();
             UserPassword::new(or_empty(&self.user), or_empty(&self.password))
@@ -855,7 +855,7 @@ impl Proxy {
         }
     }
 
-    fn tunnel_method(&self, t: &Transfer, settings: &Settings) -> Option<TunnelMethod> {
+    fn tunnel_method(&self, t: &Handles, settings: &Settings) -> Option<TunnelMethod> {
         match self.kind {
             ProxyKind::Socks4 | ProxyKind::Socks4a => Some(TunnelMethod::Socks4),
             ProxyKind::Socks5 | ProxyKind::Socks5h => Some(super::socks::method(t)),

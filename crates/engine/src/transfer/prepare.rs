@@ -7,9 +7,9 @@ use tables::{Code, EasyOption as O};
 use wire::escape::{self, Reject};
 use wire::url::{Part, Url, UrlError, flag};
 
-use super::Transfer;
 use super::proxy::ProxyKind;
 use super::target::Target;
+use super::{Handles, Route};
 use crate::error::{Error, Result};
 use crate::settings::Settings;
 
@@ -71,7 +71,7 @@ fn names_scheme(text: &[u8]) -> bool {
 const MAX_HOST: usize = 65_535;
 
 /// Refuses a scheme that this build or the application does not allow.
-pub fn check_scheme(t: &Transfer) -> Result<()> {
+pub fn check_scheme(t: &Route) -> Result<()> {
     let redirected = !Rc::ptr_eq(&t.first_url, &t.url);
     let refuse = |why: &str| {
         let name = t.url.scheme().unwrap_or_default();
@@ -103,15 +103,14 @@ pub fn check_scheme(t: &Transfer) -> Result<()> {
 }
 
 /// Goes on with the URL of a redirect.
-pub fn follow(t: &mut Transfer, url: Url) -> Result<()> {
-    t.other_origin = t.first_url.origin() != url.origin();
-    t.url = Rc::new(Target::new(url, None));
+pub fn follow(t: &mut Route, url: Url) -> Result<()> {
+    t.redirect(Rc::new(Target::new(url, None)));
     count(t);
     Ok(())
 }
 
 /// Another request of this transfer begins: for CURLINFO_REDIRECT_COUNT and CURLINFO_REDIRECT_TIME.
-pub fn count(t: &Transfer) {
+pub fn count(t: &Handles) {
     t.mark(|info, elapsed| {
         info.redirect_count += 1;
         info.rare.redirect = elapsed;

@@ -22,10 +22,10 @@ use tables::{Code, EasyOption as O, LockData};
 use super::connect::{MAX_PROXY_ROUNDS, Opening};
 use super::plan::{self, Plan};
 use super::proxy::Proxy;
-use super::{Transfer, tunnel};
+use super::{Connector, tunnel};
 use crate::error::{Error, Result};
 
-impl Transfer {
+impl Connector {
     /// QUIC and TCP, the second after the delay of Happy Eyeballs, or when the first fails. The first to stand wins; when
     /// neither does, what TCP failed with is told.
     pub(super) async fn open_either(&self, plan: &Plan, opening: &Opening) -> Result<Connection> {

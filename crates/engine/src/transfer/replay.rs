@@ -27,32 +27,30 @@ pub fn after_attempt(retry: Retry, made: u32, most: u32) -> Step {
     }
 }
 
-impl Transfer {
-    /// Makes an attempt, and up to `most` more while the request may be sent again. `attempt` gets whether a new connection is
-    /// required.
-    pub async fn replayed<T>(
-        &mut self,
-        most: u32,
-        mut attempt: impl AsyncFnMut(&mut Transfer, bool) -> Result<T>,
-    ) -> Result<T> {
-        let (mut replays, mut fresh) = (0, false);
-        loop {
-            let error = match attempt(self, fresh).await {
-                Ok(done) => return Ok(done),
-                Err(error) => error,
-            };
-            cold_path();
-            let Step::Again { fresh: next } = after_attempt(error.retry(), replays, most) else {
-                return Err(error);
-            };
-            (replays, fresh) = (replays + 1, next);
-            let now = self.now();
-            self.easy.info.borrow_mut().begin_request(now); // with a connect time-out of its own
-            self.easy.note(|| match error.retry() {
-                Retry::Http1 => "Downgrades to HTTP/1.1".to_owned(),
-                _ => format!("Connection died, retrying a fresh connect (retry count: {replays})"),
-            });
-        }
+/// Makes an attempt, and up to `most` more while the request may be sent again. `attempt` gets whether a new connection is
+/// required.
+pub async fn with_retries<T>(
+    t: &mut Transfer,
+    most: u32,
+    mut attempt: impl AsyncFnMut(&mut Transfer, bool) -> Result<T>,
+) -> Result<T> {
+    let (mut replays, mut fresh) = (0, false);
+    loop {
+        let error = match attempt(t, fresh).await {
+            Ok(done) => return Ok(done),
+            Err(error) => error,
+        };
+        cold_path();
+        let Step::Again { fresh: next } = after_attempt(error.retry(), replays, most) else {
+            return Err(error);
+        };
+        (replays, fresh) = (replays + 1, next);
+        let now = t.now();
+        t.easy.info.borrow_mut().begin_request(now); // with a connect time-out of its own
+        t.easy.note(|| match error.retry() {
+            Retry::Http1 => "Downgrades to HTTP/1.1".to_owned(),
+            _ => format!("Connection died, retrying a fresh connect (retry count: {replays})"),
+        });
     }
 }
 

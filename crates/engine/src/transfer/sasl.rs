@@ -8,10 +8,10 @@ use wire::auth::sasl::{
     Action, Channel, Conversation, Fresh, Login, Mechanism, Mechanisms, Preference, Reply,
 };
 
-use super::Transfer;
 use super::dialogue::Dialogue;
 use super::gssapi::{self, Verdict};
 use super::login;
+use super::{Route, Transfer};
 use crate::error::{Error, Result};
 use crate::mime::{random_bytes, random_text};
 
@@ -110,20 +110,20 @@ pub async fn log_in<S: Speaker>(
 }
 
 /// Whether there is a token for this server, which is a login without a user, too.
-pub fn has_token(t: &Transfer) -> bool {
+pub fn has_token(t: &Route) -> bool {
     let token = t.text(O::Xoauth2Bearer);
     token.is_some_and(|token| t.secret(token).for_peer(&t.peer()).is_some())
 }
 
 /// Whether there is anything to log in with: a user, a token, or the wish for what needs none where the server has it.
-pub fn can_log_in(t: &Transfer, offered: Mechanisms, wanted: Mechanisms) -> Result<bool> {
+pub fn can_log_in(t: &Route, offered: Mechanisms, wanted: Mechanisms) -> Result<bool> {
     let both = offered.both(wanted);
     let without = both.has(Mechanism::External) || both.has(Mechanism::Anonymous);
     Ok(without || has_token(t) || login::credentials(t)?.is_some())
 }
 
 /// A login that was asked for, where the server has no way in that this side knows and may use.
-pub fn no_way(t: &Transfer, outcome: Outcome) -> Error {
+pub fn no_way(t: &Route, outcome: Outcome) -> Error {
     if outcome == Outcome::Cancelled {
         return Error::new(Code::LoginDenied, "Authentication cancelled");
     }
@@ -132,7 +132,7 @@ pub fn no_way(t: &Transfer, outcome: Outcome) -> Error {
 }
 
 /// What the login options say of the ways to log in. `own` is the protocol's own command.
-pub fn preference(t: &Transfer, own: Option<&str>) -> Result<Preference> {
+pub fn preference(t: &Route, own: Option<&str>) -> Result<Preference> {
     let options = login::options(t)?;
     let usual = usual(t.long(O::Httpauth) as u64);
     Preference::parse(&options, own, usual).map_err(|_| Error::from(Code::UrlMalformat))
@@ -167,14 +167,14 @@ fn usual(schemes: u64) -> Mechanisms {
 }
 
 /// Before anything is connected: a login with control characters in the URL is none, and login options must be known.
-pub fn check_login(t: &Transfer, own: Option<&str>) -> Result<()> {
+pub fn check_login(t: &Route, own: Option<&str>) -> Result<()> {
     login::check_url(t)?;
     login::credentials(t)?;
     preference(t, own).map(drop)
 }
 
 /// Who logs in, and where: on a channel of TLS, if there is one.
-pub fn who(t: &Transfer, service: &str, tls: Option<&TlsInfo>) -> Result<Login> {
+pub fn who(t: &Route, service: &str, tls: Option<&TlsInfo>) -> Result<Login> {
     let peer = t.peer();
     let given = login::credentials(t)?;
     let own = given.as_ref().and_then(|login| login.for_peer(&peer)).cloned();

@@ -5,14 +5,8 @@
 use std::fmt;
 use std::rc::Rc;
 
-use net::identity::Origin;
-use tables::EasyOption as O;
-use wire::http1::own_line;
+use net::identity::{Origin, ProxyKind};
 use wire::url::Url;
-
-use super::Transfer;
-use super::proxy::ProxyKind;
-use crate::settings::Text;
 
 /// As what somebody is spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +77,11 @@ impl<T> Secret<T> {
         Secret { scope: Scope::Only(peer.into()), value }
     }
 
+    /// For every server, but no proxy (CURLOPT_UNRESTRICTED_AUTH).
+    pub fn of_any_server(value: T) -> Secret<T> {
+        Secret { scope: Scope::AnyServer, value }
+    }
+
     /// The value, to be sent to `peer`.
     pub fn for_peer(&self, peer: &Peer) -> Option<&T> {
         self.fits(peer).then_some(&self.value)
@@ -104,36 +103,6 @@ impl<T> Secret<T> {
 impl<T> fmt::Debug for Secret<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret(..)")
-    }
-}
-
-/// Fields that prove who is asking.
-const SECRET_FIELDS: [&[u8]; 2] = [b"Authorization", b"Cookie"];
-
-impl Transfer {
-    /// The application's own header lines, as far as they may be told where the current request leads: one with a secret
-    /// is for the first server, and goes neither to another nor to a proxy on the way there.
-    pub fn told_lines(&self, lines: &[Text]) -> Vec<Text> {
-        let is_secret = |line: &Text| {
-            own_line(line).is_some_and(|(name, _)| SECRET_FIELDS.iter().any(|s| name.eq_ignore_ascii_case(s)))
-        };
-        let told = |line: &Text| match is_secret(line) {
-            true => self.secret(line.clone()).for_peer(&self.url.peer).cloned(),
-            false => Some(line.clone()),
-        };
-        lines.iter().filter_map(told).collect()
-    }
-
-    /// The server that the current request is for.
-    pub fn peer(&self) -> Rc<Peer> {
-        self.url.peer.clone()
-    }
-
-    /// What the application gave for the server that it named: other ones learn it only when it said so.
-    pub fn secret<T>(&self, value: T) -> Secret<T> {
-        let unrestricted = self.on(O::UnrestrictedAuth);
-        let scope = if unrestricted { Scope::AnyServer } else { Scope::Only(self.first_url.peer.clone()) };
-        Secret { scope, value }
     }
 }
 

@@ -20,7 +20,7 @@ use tables::constant::CURLSSLOPT_EARLYDATA;
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, LockData};
 
-use super::Transfer;
+use super::Connector;
 use super::connect::{Opening, Way};
 use super::plan::Plan;
 use crate::error::{Error, Result};
@@ -47,7 +47,7 @@ impl Reached for Raced {
     }
 }
 
-impl Transfer {
+impl Connector {
     /// The way straight to an origin that speaks TLS from the first byte on: the race goes on through the handshake, so that
     /// one who takes a connection and answers nothing loses.
     pub(super) async fn reach_secured(

@@ -66,7 +66,7 @@ pub async fn send_body(
     let mut buf = vec![0; t.long(O::UploadBuffersize) as usize];
     let mut coded = Vec::new();
     loop {
-        let room = t.send_rate.piece(buf.len());
+        let room = t.flow.send_rate.piece(buf.len());
         let n = poll_fn(|cx| reader.poll_read(cx, &mut buf[..room])).await?;
         let last = n == 0 || reader.ended();
         let bytes = match &mut coder {
@@ -109,10 +109,10 @@ pub async fn send_piece(
 
 /// So many bytes have been sent: waits as long as CURLOPT_MAX_SEND_SPEED_LARGE(3) asks for.
 pub async fn keep_pace(t: &mut Transfer, n: usize) {
-    if let Some(at) = t.send_rate.moved(n, t.now()) {
+    if let Some(at) = t.flow.send_rate.moved(n, t.now()) {
         let mut pace = t.multi.runtime.reactor().sleep_until(at);
         let paced = |cx: &mut Context<'_>| {
-            let changed = t.send_rate.adopt(t.long(O::MaxSendSpeedLarge));
+            let changed = t.flow.send_rate.adopt(t.long(O::MaxSendSpeedLarge));
             if changed { Poll::Ready(()) } else { Pin::new(&mut pace).poll(cx) }
         };
         poll_fn(paced).await;

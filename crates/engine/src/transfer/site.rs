@@ -9,14 +9,14 @@ use wire::cookie::{Target as Site, is_secure};
 use wire::http1::HeaderLine;
 use wire::url::{Part, Url, flag};
 
-use super::Transfer;
+use super::Route;
 use super::prepare::{url_error, url_text};
 use super::target::Target;
 use crate::error::Result;
 use crate::stores::altsvc::{self, Alternative};
 use crate::stores::{cookies, hsts};
 
-impl Transfer {
+impl Route {
     /// The Cookie field for the current request: stored cookies, and those set with CURLOPT_COOKIE.
     pub fn cookies_to_send(&self, literal: Option<&[u8]>) -> Option<Vec<u8>> {
         if !cookies::is_on(self.easy.keeper()) {

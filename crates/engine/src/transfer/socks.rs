@@ -13,10 +13,10 @@ use tables::constant::{CURLAUTH_BASIC, CURLAUTH_GSSAPI};
 use tables::{Code, EasyOption as O, ProxyCode};
 use wire::socks::Destination;
 
-use super::Transfer;
 use super::negotiate::{delegation, ticket_terms_for};
 use super::plan::Plan;
 use super::proxy::{Proxy, ProxyKind};
+use super::{Connector, Handles};
 use crate::error::{Error, Result};
 
 /// Where a proxy shall lead: the plan's host, or the HTTP proxy behind it.
@@ -39,7 +39,7 @@ impl<'a> Goal<'a> {
 
 /// Has the proxy connect there. What comes back leads to it.
 pub async fn through(
-    t: &Transfer,
+    t: &Connector,
     below: Box<dyn Filter>,
     proxy: &Proxy,
     goal: Goal<'_>,
@@ -77,7 +77,7 @@ pub async fn through(
 }
 
 /// A security context with the proxy: for its service on its host, or for the very principal that was named.
-fn security(t: &Transfer, proxy: &Proxy) -> MakeSecurity {
+fn security(t: &Connector, proxy: &Proxy) -> MakeSecurity {
     let (service, host, delegation) = (service(t), proxy.host.clone(), delegation(t));
     Box::new(move || {
         let target = match service.contains('/') {
@@ -90,12 +90,12 @@ fn security(t: &Transfer, proxy: &Proxy) -> MakeSecurity {
     })
 }
 
-fn service(t: &Transfer) -> String {
+fn service(t: &Handles) -> String {
     t.easy.settings.borrow().string(O::ProxyServiceName).unwrap_or_else(|| "rcmd".to_owned())
 }
 
 /// How somebody logs in to a SOCKS5 proxy, as part of a connection's identity.
-pub fn method(t: &Transfer) -> TunnelMethod {
+pub fn method(t: &Handles) -> TunnelMethod {
     TunnelMethod::Socks5 {
         auth: t.long(O::Socks5Auth),
         nec: t.on(O::Socks5GssapiNec),
@@ -103,7 +103,7 @@ pub fn method(t: &Transfer) -> TunnelMethod {
     }
 }
 
-async fn look_up(t: &Transfer, proxy: &Proxy, goal: Goal<'_>) -> Result<IpAddr> {
+async fn look_up(t: &Connector, proxy: &Proxy, goal: Goal<'_>) -> Result<IpAddr> {
     let four = proxy.kind == ProxyKind::Socks4;
     let ip_version = if four { IpVersion::V4 } else { goal.resolve.ip_version };
     let options = ResolveOptions { ip_version, proxy: false, ..goal.resolve.clone() };

@@ -14,7 +14,7 @@ use tables::scheme::Family;
 use tables::{EasyOption as O, Scheme};
 use wire::url::Url;
 
-use super::Transfer;
+use super::Route;
 use super::http::KeptHead;
 use super::plan::{Plan, own_lines};
 use super::prepare;
@@ -138,7 +138,7 @@ pub fn follow(easy: &EasyState, other: &EasyState) {
     *easy.memories.of::<Last>().borrow_mut() = known;
 }
 
-impl Transfer {
+impl Route {
     /// How to reach the current URL.
     pub fn plan(&self) -> Result<Rc<Plan>> {
         let settings = self.easy.settings.borrow();

@@ -20,12 +20,12 @@ use wire::h2::Fields;
 use wire::http1::status::connect_status;
 use wire::http1::{ChunkedDecoder, HeaderLine, check_octets, continue_line, ends_head, own_line};
 
-use super::Transfer;
 use super::auth::{Ask, Scheme, Steps};
 use super::negotiate::listen;
 use super::plan::{Plan, own_lines};
 use super::proxy::{Proxy, ProxyKind};
 use super::socks::Goal;
+use super::{Connector, Handles};
 use crate::callbacks::{DebugKind, Written};
 use crate::error::{Error, Result};
 use crate::stores::headers::Origin;
@@ -39,7 +39,7 @@ const MAX_LINE: usize = 16 * 1024 - 1;
 /// Goes through the proxy, if it passes bytes at all. `None` when it wants another round of authentication on a new
 /// connection.
 pub async fn through(
-    t: &Transfer,
+    t: &Connector,
     below: Through,
     proxy: &Proxy,
     plan: &Plan,
@@ -56,7 +56,7 @@ pub async fn through(
 
 /// The same for datagrams (RFC 9298).
 pub async fn datagrams(
-    t: &Transfer,
+    t: &Connector,
     below: Through,
     proxy: &Proxy,
     plan: &Plan,
@@ -98,7 +98,7 @@ const CONNECT_UDP: &str = "connect-udp";
 const MAX_ROUNDS: usize = 8;
 
 async fn connect_tunnel(
-    t: &Transfer,
+    t: &Connector,
     below: Through,
     (proxy, plan): (&Proxy, &Plan),
     goal: For,
@@ -157,7 +157,7 @@ fn refused(goal: For, status: u16) -> Error {
     Error::new(Code::CouldntConnect, format!("{} tunnel failed, response {status}", goal.name()))
 }
 
-fn note_request(t: &Transfer, head: &RequestHead) {
+fn note_request(t: &Handles, head: &RequestHead) {
     t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, head.text());
     t.easy.info.borrow_mut().request_size += head.text().len() as i64;
 }
@@ -202,7 +202,7 @@ impl Streams {
 /// The same through a proxy that speaks HTTP/2 or HTTP/3: each round has a stream of its own on one session. As in curl, the
 /// application does not see the head of the reply.
 async fn connect_stream(
-    t: &Transfer,
+    t: &Connector,
     mut tunnel: Streams,
     (proxy, plan): (&Proxy, &Plan),
     goal: For,
@@ -246,7 +246,7 @@ async fn connect_stream(
 
 /// Whether a refusal asks for credentials that we have. If not, it is an error of its own for who wants to hear of those
 /// (CURLOPT_FAILONERROR).
-async fn another_round(t: &Transfer, proxy: &Proxy, reply: &Reply, steps: &mut Steps) -> Result<bool> {
+async fn another_round(t: &Connector, proxy: &Proxy, reply: &Reply, steps: &mut Steps) -> Result<bool> {
     let mut problem = false;
     if reply.status == 407 {
         let by_ticket = t.auth.borrow().proxy.uses(Scheme::Negotiate);
@@ -279,7 +279,7 @@ async fn another_round(t: &Transfer, proxy: &Proxy, reply: &Reply, steps: &mut S
 /// The request in this version, and whether it proves who is asking. Datagrams are asked for by a path (RFC 9298 §3): of
 /// HTTP/1 by an upgrade, of the others by an extended CONNECT.
 fn request(
-    t: &Transfer,
+    t: &Connector,
     (proxy, plan): (&Proxy, &Plan),
     goal: For,
     (version, steps): (&str, &mut Steps),
@@ -296,7 +296,7 @@ fn request(
             (method, udp_path(&plan.host, plan.port), proxy.authority())
         }
     };
-    let custom = t.told_lines(&settings.list(own_lines(&settings)));
+    let custom = t.permitted_lines(&settings.list(own_lines(&settings)));
     let names = |name: &str| {
         custom.iter().any(|l| own_line(l).is_some_and(|(n, _)| n.eq_ignore_ascii_case(name.as_bytes())))
     };
@@ -345,7 +345,7 @@ fn udp_path(host: &str, port: u16) -> String {
 }
 
 fn authorization(
-    t: &Transfer,
+    t: &Connector,
     proxy: &Proxy,
     (method, target): (&str, &str),
     custom: bool,
@@ -428,7 +428,7 @@ impl Lines<'_> {
 }
 
 /// Reads the reply's head. An interim one refuses, too, as in curl.
-async fn reply(t: &Transfer, tunnel: &mut TunnelFilter, goal: For) -> Result<Reply> {
+async fn reply(t: &Connector, tunnel: &mut TunnelFilter, goal: For) -> Result<Reply> {
     let mut lines = Lines { tunnel, total: 0 };
     let mut reply = Reply::default();
     let mut is_first = true;
@@ -456,7 +456,7 @@ async fn reply(t: &Transfer, tunnel: &mut TunnelFilter, goal: For) -> Result<Rep
 }
 
 impl Reply {
-    fn field(&mut self, t: &Transfer, goal: For, field: &HeaderLine<'_>) -> Result<()> {
+    fn field(&mut self, t: &Handles, goal: For, field: &HeaderLine<'_>) -> Result<()> {
         let status = self.status;
         let bodiless = status / 100 == 2 && goal == For::Bytes || status == 101;
         if goal == For::Datagrams && field.is("Upgrade") {
@@ -486,7 +486,7 @@ impl Reply {
 }
 
 /// Reads over the body of a refusal; false when more than that came, or less.
-async fn skip_body(t: &Transfer, tunnel: &mut TunnelFilter, reply: &mut Reply) -> Result<bool> {
+async fn skip_body(t: &Handles, tunnel: &mut TunnelFilter, reply: &mut Reply) -> Result<bool> {
     let filter: &mut dyn Filter = tunnel;
     let mut buf = vec![0; 32 * 1024];
     if reply.chunked {
@@ -528,7 +528,7 @@ async fn skip_body(t: &Transfer, tunnel: &mut TunnelFilter, reply: &mut Reply) -
 }
 
 /// A line of the proxy's reply, counted when the application has taken it. Its callbacks find a field by the header functions.
-fn hand_out(t: &Transfer, line: &[u8], is_field: bool) -> Result<()> {
+fn hand_out(t: &Handles, line: &[u8], is_field: bool) -> Result<()> {
     t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, line);
     // CURLOPT_SUPPRESS_CONNECT_HEADERS.md speaks of the callbacks alone.
     if is_field {
@@ -544,7 +544,7 @@ fn hand_out(t: &Transfer, line: &[u8], is_field: bool) -> Result<()> {
     Ok(())
 }
 
-fn tell(t: &Transfer, line: &[u8]) -> Result<()> {
+fn tell(t: &Handles, line: &[u8]) -> Result<()> {
     let refused = |w| matches!(w, Written::Failed(_));
     if t.on(O::Header) && refused(t.easy.callbacks.write(line)) {
         return Err(Error::from(Code::WriteError));
@@ -557,7 +557,7 @@ fn tell(t: &Transfer, line: &[u8]) -> Result<()> {
 
 /// The PROXY line of HAProxy (version 1), before anything else.
 pub async fn send_haproxy(
-    t: &Transfer,
+    t: &Connector,
     filter: &mut (dyn Filter + 'static),
     plan: &Plan,
     ends: &Endpoints,

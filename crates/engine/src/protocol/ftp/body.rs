@@ -45,8 +45,8 @@ async fn describe_file(t: &mut Transfer, control: &mut Control, place: &Place) -
 /// A header line that curl makes up; it is output as a body is. The application may pause at any.
 async fn line(t: &mut Transfer, text: &str) -> Result<()> {
     t.note_first_byte();
-    t.writer.header(text.as_bytes(), true)?;
-    poll_fn(|cx| t.writer.poll_ready(cx)).await
+    t.flow.writer.header(text.as_bytes(), true)?;
+    poll_fn(|cx| t.flow.writer.poll_ready(cx)).await
 }
 
 async fn size(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<Option<u64>> {
@@ -250,7 +250,7 @@ pub async fn receive(
     let mut source = DataSource::new(filter, size, most, text);
     let told = size.map(|size| size.min(most.unwrap_or(size)));
     t.easy.info.borrow_mut().download_total = told.map_or(-1, |n| n as i64);
-    let received = t.pump_body(&mut source).await;
+    let received = t.flow.pump_body(&mut source).await;
     if received.is_err() {
         control.lost = true;
         return received;

@@ -20,6 +20,7 @@ use wire::ftp::path::{self, Location, Method};
 use crate::error::{Error, Result};
 use crate::settings::Method as Request;
 use crate::transfer::Transfer;
+use crate::transfer::replay::with_retries;
 use control::Control;
 
 /// Where the URL leads, and what is to be done there.
@@ -48,7 +49,7 @@ pub struct Place {
 pub async fn run(t: &mut Transfer) -> Result<()> {
     // That commands which did not wait were to blame shows when waiting helps.
     let mut suspicion = None;
-    t.replayed(1, async |t, fresh| {
+    with_retries(t, 1, async |t, fresh| {
         let mut control = Control::open(t, fresh).await?;
         let outcome = exchange(t, &mut control).await;
         match &outcome {
@@ -84,7 +85,7 @@ pub async fn connect_only(t: &mut Transfer) -> Result<net::Connection> {
 }
 
 async fn exchange(t: &mut Transfer, control: &mut Control) -> Result<()> {
-    t.writer.begin();
+    t.flow.writer.begin();
     let place = &Place::of(t)?;
     control.quote(t, O::Quote).await?;
     control.change_directory(t, place).await?;

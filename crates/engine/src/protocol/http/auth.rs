@@ -28,7 +28,7 @@ use crate::transfer::next::Next;
 use crate::transfer::secret::{Peer, Role, Secret};
 
 fn memory(t: &Transfer) -> &RefCell<Memory> {
-    &t.auth
+    &t.connector.auth
 }
 
 /// The login for the current URL; a file is asked once a request.
@@ -144,7 +144,7 @@ pub fn fields(t: &mut Transfer, link: &Link, target: &Target<'_>, body: &ClientR
 
 /// What [`fields`] comes to when there is nothing to prove to anybody.
 pub fn nothing_to_prove(t: &mut Transfer) {
-    let mut memory = t.auth.borrow_mut();
+    let mut memory = t.connector.auth.borrow_mut();
     memory.server.pass();
     memory.proxy.pass();
     let state = &mut t.http.auth;
@@ -162,14 +162,14 @@ fn proxy_field(t: &mut Transfer, link: &Link, target: &Target<'_>, out: &mut Vec
     let by_ticket = memory(t).borrow().proxy.uses(Scheme::Negotiate);
     t.http.auth.proxy =
         link.forwarder().map(|proxy| Box::new((proxy.peer(), proxy.login_or_unnamed(by_ticket))));
-    let mut memory = t.auth.borrow_mut();
+    let mut memory = t.connector.auth.borrow_mut();
     let state = &mut t.http.auth;
     let Some((peer, Some(login))) = state.proxy.as_deref() else {
         memory.proxy.pass();
         return Ok(());
     };
     let mut uri = Vec::new();
-    write_target(&t.url, &mut uri);
+    write_target(&t.connector.url, &mut uri);
     let custom = target.custom.names("Proxy-Authorization");
     let ask = Ask { peer, login: Some(login), bearer: None, method: target.method, uri: &uri, custom };
     let answer = memory.proxy.answer(&ask, &mut state.steps.get_or_insert_default().proxy)?;
@@ -223,7 +223,7 @@ fn server_answer(
     let custom = target.custom.names("Authorization");
     let ask = Ask { peer, login, bearer, method: target.method, uri: &uri, custom };
     let steps = &mut t.http.auth.steps.get_or_insert_default().server;
-    t.auth.borrow_mut().server.answer(&ask, steps)
+    t.connector.auth.borrow_mut().server.answer(&ask, steps)
 }
 
 /// Whether a security context waits for what the reply says.
@@ -278,7 +278,7 @@ pub fn after(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<O
 /// Has the sides choose a scheme, and returns whether the request is sent again.
 fn another_round(t: &mut Transfer, status: u16, heard: Heard) -> bool {
     let state = &mut t.http.auth;
-    let mut memory = t.auth.borrow_mut();
+    let mut memory = t.connector.auth.borrow_mut();
     let asked = Asked {
         status,
         withheld: state.withholds_body,
@@ -298,14 +298,14 @@ fn another_round(t: &mut Transfer, status: u16, heard: Heard) -> bool {
 
 /// What the challenges of a 401 or 407 say.
 fn take_challenges(t: &mut Transfer, response: &Response) -> Heard {
-    let mut memory = t.auth.borrow_mut();
-    let mut info = t.easy.info.borrow_mut();
+    let mut memory = t.connector.auth.borrow_mut();
+    let mut info = t.connector.easy.info.borrow_mut();
     let state = &mut t.http.auth;
     let side = decide::challenged_side(response.status, state.proxy.is_some());
     let (heard, steps) = match (side, state.proxy.as_deref()) {
         (Some(decide::Side::Server), _) => {
             let steps = &mut state.steps.get_or_insert_default().server;
-            let heard = memory.server.challenged(&response.rare.challenges, &t.url.peer, steps);
+            let heard = memory.server.challenged(&response.rare.challenges, &t.connector.url.peer, steps);
             info.rare.auth_available = heard.offered as i64;
             (heard, steps)
         }
@@ -319,7 +319,7 @@ fn take_challenges(t: &mut Transfer, response: &Response) -> Heard {
     };
     if decide::is_cut_off(steps.expects_answer(), response.body.keep_alive) {
         drop((memory, info));
-        t.easy.note(|| "Connection closure while negotiating auth (HTTP 1.0?)".to_owned());
+        t.connector.easy.note(|| "Connection closure while negotiating auth (HTTP 1.0?)".to_owned());
         state.problem = true;
     }
     heard

@@ -78,13 +78,13 @@ pub async fn read(t: &mut Transfer, talk: &mut Talk, response: &Response, is_las
         keep_alive: response.body.keep_alive,
         is_short: response.body.worth_draining,
     });
-    t.writer.ignore_body(!is_last || response.is_there_already(t));
+    t.flow.writer.ignore_body(!is_last || response.is_there_already(t));
     response.begin_body(t, talk)?;
     if !reads {
         cold_path();
         return Ok(false);
     }
-    t.pump_body(talk).await?;
+    t.flow.pump_body(talk).await?;
     response.check_end(t)?;
     response::receive_trailers(t, talk)?;
     Ok(response.body.keep_alive)

@@ -105,7 +105,7 @@ impl Custom {
 
     /// Those lines that the current server may hear.
     pub fn told(t: &Transfer, own: Vec<Text>, for_proxy: Vec<Text>) -> Custom {
-        let told = |lines: Vec<Text>| if lines.is_empty() { lines } else { t.told_lines(&lines) };
+        let told = |lines: Vec<Text>| if lines.is_empty() { lines } else { t.permitted_lines(&lines) };
         let mut lines = told(own);
         let own = lines.len();
         lines.extend(told(for_proxy));

@@ -20,6 +20,7 @@ use crate::transfer::auth::ConnectionSteps;
 use crate::transfer::connect::Link;
 use crate::transfer::next::Next;
 use crate::transfer::plan::belonging;
+use crate::transfer::replay::with_retries;
 
 /// Most attempts to move a request from a dead pooled connection to another one.
 const MAX_REPLAYS: u32 = 5;
@@ -29,7 +30,7 @@ pub async fn replayed(
     t: &mut Transfer,
     mut attempt: impl AsyncFnMut(&mut Transfer, bool) -> Result<Next>,
 ) -> Result<Next> {
-    let outcome = t.replayed(MAX_REPLAYS, async |t, fresh| {
+    let outcome = with_retries(t, MAX_REPLAYS, async |t, fresh| {
         let outcome = attempt(t, fresh).await;
         outcome.inspect_err(|e| t.http.no_http2 |= e.retry() == Retry::Http1)
     });
@@ -115,7 +116,7 @@ pub fn begin(t: &mut Transfer) {
         (info.downloaded, info.announced, info.download_total) = (0, -1, -1);
     }
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
-    t.writer.begin();
+    t.flow.writer.begin();
 }
 
 /// An exchange that has ended well.

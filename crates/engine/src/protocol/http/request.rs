@@ -268,7 +268,8 @@ fn upgrade_fields(t: &mut Transfer, link: &Link, head: &mut Head) -> Result<()> 
         head.unless_custom("Sec-WebSocket-Key", Some(ws::key(nonce).as_bytes()));
     }
     let own = head.custom.names(upgrade::EXTENSIONS);
-    t.http.deflate = t.easy.settings.borrow().websocket().deflate.filter(|_| !own && !t.easy.ws_raw());
+    t.http.deflate =
+        t.connector.easy.settings.borrow().websocket().deflate.filter(|_| !own && !t.easy.ws_raw());
     if let Some(offer) = t.http.deflate {
         cold_path();
         head.field(upgrade::EXTENSIONS, offer.field().as_bytes());

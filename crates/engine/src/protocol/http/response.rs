@@ -230,7 +230,7 @@ fn empty_first_line(t: &mut Transfer, talk: &Talk) -> Result<()> {
         return Ok(());
     }
     t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, line);
-    t.writer.header(line, t.on(O::Header))?;
+    t.flow.writer.header(line, t.on(O::Header))?;
     t.easy.info.borrow_mut().header_size += line.len() as i64;
     Ok(())
 }
@@ -267,7 +267,7 @@ async fn next_part(t: &mut Transfer, talk: &mut Talk, number: usize, first: bool
 
 /// Receives more of a head, while the request's body may still be on its way; `false` when the server closed.
 pub async fn more(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
-    let Transfer { writer, .. } = t;
+    let writer = &mut t.flow.writer;
     poll_fn(|cx| {
         if let Err(e) = talk.poll_beside(cx) {
             return Poll::Ready(Err(e));
@@ -324,7 +324,7 @@ impl Response {
             }
         }
         let ends = says == Says::End;
-        t.writer.header(line, t.on(O::Header) && !self.begins_websocket(t))?;
+        t.flow.writer.header(line, t.on(O::Header) && !self.begins_websocket(t))?;
         t.easy.info.borrow_mut().header_size += line.len() as i64;
         talk.exchange.take_part();
         Ok(ends)
@@ -347,7 +347,7 @@ impl Response {
         } else {
             self.end_of_head(t, body);
         }
-        t.writer.header(line, t.on(O::Header))?;
+        t.flow.writer.header(line, t.on(O::Header))?;
         t.easy.info.borrow_mut().header_size += line.len() as i64;
         Ok(())
     }
@@ -586,7 +586,7 @@ impl Response {
             let list = String::from_utf8_lossy(&codings).into_owned();
             let decoder = Decoder::new(&list, DEPTH_LIMIT).map_err(decode_error)?;
             if !decoder.is_identity() {
-                t.writer.decode(decoder);
+                t.flow.writer.decode(decoder);
             }
         }
         Ok(())
@@ -604,7 +604,7 @@ pub fn receive_trailers(t: &mut Transfer, talk: &mut Talk) -> Result<()> {
             Err(fault @ (Fault::Octet(..) | Fault::NoColon)) => return Err(bad(fault)),
             _ => {}
         }
-        t.writer.header(line, t.on(O::Header))?;
+        t.flow.writer.header(line, t.on(O::Header))?;
     }
     Ok(())
 }

@@ -90,7 +90,7 @@ fn is_of_the_network(code: Code) -> bool {
 /// Reads a kept reply as if it had come.
 pub async fn serve(t: &mut Transfer, stored: Stored) -> Result<Next> {
     note_method(t, &method_name(t));
-    t.writer.begin();
+    t.flow.writer.begin();
     {
         let mut info = t.easy.info.borrow_mut();
         (info.downloaded, info.announced, info.download_total) = (0, -1, -1);
@@ -109,7 +109,7 @@ pub async fn serve(t: &mut Transfer, stored: Stored) -> Result<Next> {
     response.check_body(t)?;
     if response.body.exists {
         let left = stored.length.unwrap_or_default();
-        t.pump_body(&mut Source { body: stored.body, left }).await?;
+        t.flow.pump_body(&mut Source { body: stored.body, left }).await?;
     }
     redirect::tell(t, &response);
     Ok(next)

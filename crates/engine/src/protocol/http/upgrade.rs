@@ -90,7 +90,7 @@ pub fn begin(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<(
     }
     talk.upload = Upload::new(t, frames(t), RequestBody::Plain, false, false);
     if !t.easy.ws_raw() {
-        t.writer.take_frames();
+        t.flow.writer.take_frames();
     }
     Ok(())
 }

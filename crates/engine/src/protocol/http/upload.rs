@@ -88,7 +88,7 @@ impl Upload {
                 what,
                 expected: expects,
                 wants_trailers,
-                rate: t.send_rate,
+                rate: t.flow.send_rate,
                 pace: None,
                 turn: None,
                 counted: 0,

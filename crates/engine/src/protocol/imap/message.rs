@@ -40,7 +40,7 @@ pub async fn receive(t: &mut Transfer, session: &mut Session, size: u64, before:
     let all = size.saturating_add(before as u64);
     t.easy.info.borrow_mut().download_total = i64::try_from(all).unwrap_or(i64::MAX);
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
-    let received = t.pump_body(&mut Literal { dialogue: &mut session.dialogue, left: size }).await;
+    let received = t.flow.pump_body(&mut Literal { dialogue: &mut session.dialogue, left: size }).await;
     if received.is_err() {
         // What is left of it would be taken for lines.
         session.dialogue.outstanding = usize::MAX;

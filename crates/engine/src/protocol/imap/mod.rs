@@ -13,6 +13,7 @@ use wire::imap::{Place, Status, Untagged, argument};
 use crate::error::{Error, Result};
 use crate::settings::Method;
 use crate::transfer::Transfer;
+use crate::transfer::replay::with_retries;
 use crate::transfer::sasl::check_login;
 use decide::{Request, answers, fetches_many};
 use session::{Event, OWN_LOGIN, Session};
@@ -20,7 +21,7 @@ use session::{Event, OWN_LOGIN, Session};
 /// Runs one request.
 pub async fn run(t: &mut Transfer) -> Result<()> {
     check_login(t, Some(OWN_LOGIN))?;
-    t.replayed(1, async |t, fresh| {
+    with_retries(t, 1, async |t, fresh| {
         let mut session = Session::open(t, fresh).await?;
         let outcome = exchange(t, &mut session).await;
         session.dialogue.note(&outcome);
@@ -46,13 +47,13 @@ pub async fn connect_only(t: &mut Transfer) -> Result<net::Connection> {
 
 /// After a mailbox has been selected where the request is about its content.
 async fn exchange(t: &mut Transfer, session: &mut Session) -> Result<()> {
-    t.writer.begin();
+    t.flow.writer.begin();
     let place = Place::parse(t.url.path()).map_err(|_| Error::from(Code::UrlMalformat))?;
     if t.on(O::Upload) || matches!(t.method, Method::Put | Method::PostMime) {
         return message::append(t, session, &place).await;
     }
     let request = decide::request(t.text(O::Customrequest).as_deref(), &place, t.url.query())?;
-    t.writer.refuse_body(t.on(O::Nobody));
+    t.flow.writer.refuse_body(t.on(O::Nobody));
     session.dialogue.has_enough = t.on(O::Nobody);
     if let (Some(mailbox), false) = (&place.mailbox, matches!(request, Request::List(_)))
         && !session.has_selected(mailbox, place.uid_validity)
@@ -137,6 +138,6 @@ async fn own(t: &mut Transfer, session: &mut Session, word: &[u8], command: &[u8
 /// A line that is body as it is.
 async fn deliver(t: &mut Transfer, line: &[u8]) -> Result<()> {
     t.received(line.len());
-    t.writer.body(line)?;
-    poll_fn(|cx| t.writer.poll_ready(cx)).await
+    t.flow.writer.body(line)?;
+    poll_fn(|cx| t.flow.writer.poll_ready(cx)).await
 }

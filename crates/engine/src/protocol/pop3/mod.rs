@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 use crate::transfer::body::{BodySource, truncated};
 use crate::transfer::dialogue::Dialogue;
+use crate::transfer::replay::with_retries;
 use crate::transfer::sasl::check_login;
 use session::{OWN_LOGIN, Session};
 
@@ -22,7 +23,7 @@ use session::{OWN_LOGIN, Session};
 pub async fn run(t: &mut Transfer) -> Result<()> {
     check_login(t, Some(OWN_LOGIN))?;
     let command = command(t)?;
-    t.replayed(1, async |t, fresh| {
+    with_retries(t, 1, async |t, fresh| {
         let mut session = Session::open(t, fresh).await?;
         let outcome = exchange(t, &mut session.dialogue, &command).await;
         session.dialogue.note(&outcome);
@@ -49,7 +50,7 @@ fn command(t: &Transfer) -> Result<Vec<u8>> {
 }
 
 async fn exchange(t: &mut Transfer, dialogue: &mut Dialogue, command: &[u8]) -> Result<()> {
-    t.writer.begin();
+    t.flow.writer.begin();
     dialogue.send(t, command).await?;
     if !session::reply(t, dialogue).await? {
         return Err(Error::new(Code::WeirdServerReply, ""));
@@ -61,7 +62,7 @@ async fn exchange(t: &mut Transfer, dialogue: &mut Dialogue, command: &[u8]) -> 
     // Until its end is found, nobody can speak here.
     dialogue.outstanding += 1;
     let mut message = Message { dialogue, unstuffer: Unstuffer::default(), ended: false, held: Vec::new() };
-    t.pump_body(&mut message).await?;
+    t.flow.pump_body(&mut message).await?;
     dialogue.answered();
     Ok(())
 }

@@ -12,6 +12,7 @@ use wire::escape::{self, Reject};
 use crate::error::{Error, Result};
 use crate::settings::Method;
 use crate::transfer::Transfer;
+use crate::transfer::replay::with_retries;
 use crate::transfer::sasl::check_login;
 use mail::recipients;
 use session::Session;
@@ -19,9 +20,9 @@ use session::Session;
 /// Runs one request.
 pub async fn run(t: &mut Transfer) -> Result<()> {
     let name = check(t)?;
-    t.replayed(1, async |t, fresh| {
+    with_retries(t, 1, async |t, fresh| {
         let mut session = Session::open(t, &name, fresh).await?;
-        t.writer.begin();
+        t.flow.writer.begin();
         let outcome = match sends_mail(t) {
             true => mail::send(t, &mut session).await,
             false => command(t, &mut session).await,
@@ -89,7 +90,7 @@ async fn ask(t: &mut Transfer, session: &mut Session, line: &[u8]) -> Result<()>
     let succeeded = decide::is_document(reply, !recipients(t).is_empty());
     t.note_first_byte();
     let last = lines.pop().filter(|_| succeeded);
-    lines.iter().chain(&last).filter(|_| shown).try_for_each(|line| t.writer.body(line))?;
+    lines.iter().chain(&last).filter(|_| shown).try_for_each(|line| t.flow.writer.body(line))?;
     match succeeded {
         true => Ok(()),
         false => Err(Error::new(Code::WeirdServerReply, format!("Command failed: {reply}"))),

@@ -71,7 +71,7 @@ async fn body(
     }
     if length == Some(0) {
         t.easy.note(|| "File already completely downloaded".to_owned());
-        return t.writer.body_end();
+        return t.flow.writer.body_end();
     }
     sftp.in_step = false;
     let mut reads = Reads::new(file, span.0, span.1);
@@ -79,7 +79,7 @@ async fn body(
         reads.take(&mut sftp.client, ahead);
     }
     let mut source = Source { sftp, reads, left: length, kept: Vec::new(), given: 0, widened: 0 };
-    t.pump_body(&mut source).await?;
+    t.flow.pump_body(&mut source).await?;
     source.reads.leave(&mut source.sftp.client);
     sftp.in_step = true;
     Ok(())

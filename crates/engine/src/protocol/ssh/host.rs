@@ -13,7 +13,7 @@ use wire::base64;
 
 use crate::callbacks::{HostKey, HostMatch, HostVerdict};
 use crate::error::{Error, Result};
-use crate::transfer::Transfer;
+use crate::transfer::Connector;
 use crate::transfer::plan::{Plan, path};
 
 /// What is to hold for the key of one server.
@@ -26,7 +26,7 @@ pub struct Judge {
 }
 
 impl Judge {
-    pub fn new(t: &Transfer, plan: &Plan) -> Result<Judge> {
+    pub fn new(t: &Connector, plan: &Plan) -> Result<Judge> {
         let print = |option| t.text(option).filter(|text| !text.is_empty()).map(|text| text.to_vec());
         let known = t.text(O::SshKnownhosts).filter(|name| !name.is_empty()).map(path).map(|file| {
             let bytes = std::fs::read(&file).unwrap_or_else(|_| {
@@ -56,7 +56,7 @@ impl Judge {
     }
 
     /// Whether this key is the server's.
-    pub fn judge(&self, t: &Transfer, key: &[u8]) -> Result<()> {
+    pub fn judge(&self, t: &Connector, key: &[u8]) -> Result<()> {
         let key = self.vouched_for(key)?;
         let Some(key) = key else { return Ok(()) };
         let sha256 = base64::encode(&Hash::Sha256.of(&[&key]));
@@ -106,7 +106,7 @@ impl Judge {
         Ok((!self.known.as_ref().is_some_and(vouches)).then(|| certificate.key.to_blob()))
     }
 
-    fn by_known_hosts(&self, t: &Transfer, found: &HostKey) -> Result<()> {
+    fn by_known_hosts(&self, t: &Connector, found: &HostKey) -> Result<()> {
         let Some((file, known)) = &self.known else { return Ok(()) };
         let verdict = known.check(&self.host, self.port, &found.bytes);
         let (matches, standing) = match &verdict {

@@ -8,32 +8,32 @@ use ssh::keys::{KeyError, PrivateKey};
 use tables::EasyOption as O;
 use zeroize::Zeroizing;
 
-use crate::transfer::Transfer;
+use crate::transfer::Handles;
 use crate::transfer::plan::path;
 use crate::transfer::usual_keys::usual_key_files;
 
 /// No key is longer.
 const MAX_FILE: u64 = 1 << 20;
 /// The key that the application names.
-pub fn named(t: &Transfer) -> Option<PrivateKey> {
+pub fn named(t: &Handles) -> Option<PrivateKey> {
     let name = t.text(O::SshPrivateKeyfile).filter(|name| !name.is_empty())?;
     let public = t.text(O::SshPublicKeyfile).filter(|name| !name.is_empty()).map(path);
     load(t, &path(name), public.as_deref(), &passphrase(t))
 }
 
 /// Where it names none, those that stand where keys usually are.
-pub fn usual(t: &Transfer) -> Vec<PrivateKey> {
+pub fn usual(t: &Handles) -> Vec<PrivateKey> {
     if t.text(O::SshPrivateKeyfile).is_some_and(|name| !name.is_empty()) {
         return Vec::new();
     }
     usual_key_files().iter().filter_map(|file| load(t, file, None, &passphrase(t))).collect()
 }
 
-fn passphrase(t: &Transfer) -> Zeroizing<Vec<u8>> {
+fn passphrase(t: &Handles) -> Zeroizing<Vec<u8>> {
     t.text(O::Keypasswd).map(|text| Zeroizing::new(text.to_vec())).unwrap_or_default()
 }
 
-fn load(t: &Transfer, file: &Path, public: Option<&Path>, passphrase: &[u8]) -> Option<PrivateKey> {
+fn load(t: &Handles, file: &Path, public: Option<&Path>, passphrase: &[u8]) -> Option<PrivateKey> {
     t.easy.note(|| format!("Using SSH private key file '{}'", file.display()));
     if let Some(public) = public {
         t.easy.note(|| format!("Using SSH public key file '{}'", public.display()));

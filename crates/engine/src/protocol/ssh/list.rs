@@ -46,7 +46,7 @@ pub async fn show(t: &mut Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<()> 
     }
     sftp.client.ask_in_passing(&Request::Close { handle: &folder });
     sftp.in_step = true;
-    t.writer.body_end()
+    t.flow.writer.body_end()
 }
 
 async fn write(t: &mut Transfer, sftp: &mut Sftp, path: &[u8], entries: Vec<Entry>) -> Result<()> {
@@ -76,9 +76,9 @@ async fn write(t: &mut Transfer, sftp: &mut Sftp, path: &[u8], entries: Vec<Entr
             line.extend_from_slice(&target);
         }
         line.push(b'\n');
-        poll_fn(|cx| t.writer.poll_ready(cx)).await?;
+        poll_fn(|cx| t.flow.writer.poll_ready(cx)).await?;
         t.received(line.len());
-        t.writer.body(&line)?;
+        t.flow.writer.body(&line)?;
     }
     Ok(())
 }

@@ -17,11 +17,11 @@ use zeroize::Zeroizing;
 use super::host::Judge;
 use super::keys;
 use crate::error::{Error, Result};
-use crate::transfer::Transfer;
+use crate::transfer::Connector;
 use crate::transfer::plan::Plan;
 
 /// Logs in on a new connection and parks the session there.
-pub async fn log_in(t: &Transfer, plan: &Plan, connection: &mut Connection) -> Result<()> {
+pub async fn log_in(t: &Connector, plan: &Plan, connection: &mut Connection) -> Result<()> {
     let judge = Judge::new(t, plan)?;
     let offer =
         Offer { host_keys: judge.preferred(), compression: t.on(O::SshCompression), ..Offer::default() };
@@ -64,13 +64,13 @@ fn startup_failed(lost: &Lost) -> Error {
 
 /// Whether a channel may be asked for with the proof of who we are. OpenSSH's server passes over what it may not take yet; others
 /// hang up, as RFC 4252 §6 wants it. What follows the proof must not depend on the answer to it, as compression does.
-fn takes_channel_ahead(t: &Transfer, transport: &Transport) -> bool {
+fn takes_channel_ahead(t: &Connector, transport: &Transport) -> bool {
     let plain = !t.on(O::SshCompression) && t.long(O::ConnectOnly) == 0;
     plain && transport.server().starts_with("SSH-2.0-OpenSSH")
 }
 
 /// True when a channel has been asked for already.
-async fn authenticate(t: &Transfer, connection: &mut Connection, transport: &mut Transport) -> Result<bool> {
+async fn authenticate(t: &Connector, connection: &mut Connection, transport: &mut Transport) -> Result<bool> {
     let (user, password) = crate::transfer::login::own(t)?;
     let password = Rc::new(Zeroizing::new(password));
     let filter = connection.filter();
@@ -130,13 +130,18 @@ fn told(method: &str) -> &'static str {
     }
 }
 
-fn wanted(t: &Transfer, bit: u64) -> bool {
+fn wanted(t: &Connector, bit: u64) -> bool {
     t.long(O::SshAuthTypes) as u64 & bit != 0
 }
 
 /// What is tried, in curl's order (CURLOPT_SSH_AUTH_TYPES(3)). Files that the application has not named are read only where
 /// the server takes keys, and the agent is asked for nothing unless it is its turn.
-fn ways(t: &Transfer, methods: &str, password: &Rc<ssh::Secret>, named: Option<&Rc<PrivateKey>>) -> Vec<Way> {
+fn ways(
+    t: &Connector,
+    methods: &str,
+    password: &Rc<ssh::Secret>,
+    named: Option<&Rc<PrivateKey>>,
+) -> Vec<Way> {
     let mut ways = Vec::new();
     match named {
         // It is tried already.
@@ -159,7 +164,7 @@ fn ways(t: &Transfer, methods: &str, password: &Rc<ssh::Secret>, named: Option<&
     ways
 }
 
-async fn agent_keys(t: &Transfer) -> Vec<AgentKey> {
+async fn agent_keys(t: &Connector) -> Vec<AgentKey> {
     let keys = match ask(t, &agent::ask_keys()).await {
         Some(answer) => agent::keys(&answer).unwrap_or_default(),
         None => Vec::new(),
@@ -170,12 +175,12 @@ async fn agent_keys(t: &Transfer) -> Vec<AgentKey> {
     keys
 }
 
-async fn agent_signature(t: &Transfer, request: &SignRequest) -> Option<Vec<u8>> {
+async fn agent_signature(t: &Connector, request: &SignRequest) -> Option<Vec<u8>> {
     let answer = ask(t, &agent::ask_signature(request)).await?;
     agent::signature(&answer).ok().flatten()
 }
 
-async fn ask(t: &Transfer, question: &[u8]) -> Option<Vec<u8>> {
+async fn ask(t: &Connector, question: &[u8]) -> Option<Vec<u8>> {
     let socket = std::env::var_os("SSH_AUTH_SOCK")?;
     let reactor = t.multi.runtime.reactor();
     let asked = ask_agent(reactor, socket.as_ref(), question, None, t.easy.owner_number()).await;

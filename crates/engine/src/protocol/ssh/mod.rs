@@ -22,13 +22,14 @@ use tables::{Code, EasyOption as O, Scheme};
 use crate::error::{Error, Result, Retry};
 use crate::transfer::Transfer;
 use crate::transfer::connect::Link;
+use crate::transfer::replay::with_retries;
 
 /// So many channels may be refused to one transfer, each on a connection that others use as well.
 const MAX_REFUSED: usize = 32;
 
 /// Runs one request.
 pub async fn run(t: &mut Transfer) -> Result<()> {
-    t.replayed(1, async |t, fresh| {
+    with_retries(t, 1, async |t, fresh| {
         let mut refused = 0;
         loop {
             let link = connect(t, fresh).await?;
@@ -37,7 +38,7 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
             if t.on(O::ForbidReuse) {
                 seat.retire();
             }
-            t.writer.begin();
+            t.flow.writer.begin();
             let outcome = match t.scheme() {
                 Scheme::Scp => scp::run(t, seat).await,
                 _ => sftp::run(t, seat).await,

@@ -49,7 +49,7 @@ fn tell_path(t: &mut Transfer, path: &[u8]) -> Result<()> {
     let line = [b"257 \"", path, b"\" is current directory.\n"].concat();
     t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, b"PWD\n");
     t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, &line);
-    t.writer.header(&line, t.on(O::Header))
+    t.flow.writer.header(&line, t.on(O::Header))
 }
 
 async fn one(
@@ -138,7 +138,7 @@ async fn statvfs(t: &mut Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<std::
     let lines: String =
         NAMES.iter().zip(numbers).map(|(name, number)| format!("{name}: {number}\n")).collect();
     let text = format!("statvfs:\n{lines}");
-    t.writer.header(text.as_bytes(), t.on(O::Header))?;
+    t.flow.writer.header(text.as_bytes(), t.on(O::Header))?;
     Ok(Ok(()))
 }
 

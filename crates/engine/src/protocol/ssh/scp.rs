@@ -140,7 +140,7 @@ async fn fetch(t: &mut Transfer, command: &mut Command, path: &[u8]) -> Result<(
         command.send(&[0]).await?;
     }
     command.fault = Code::PartialFile;
-    t.pump_body(&mut Source { command, left: head.size }).await?;
+    t.flow.pump_body(&mut Source { command, left: head.size }).await?;
     // The zero byte behind the file: whether the server could read it to its end.
     command.answer().await?;
     let _ = command.send(&[0]).await; // the file is whole: a server that has gone by now needs no yes
@@ -197,7 +197,8 @@ async fn store(t: &mut Transfer, command: &mut Command, path: &[u8]) -> Result<(
     let mut buf = vec![0; (t.long(O::UploadBuffersize) as usize).max(32 << 10)];
     let mut left = size;
     while left > 0 {
-        let room = t.send_rate.piece(usize::try_from(left).map_or(buf.len(), |left| left.min(buf.len())));
+        let room =
+            t.flow.send_rate.piece(usize::try_from(left).map_or(buf.len(), |left| left.min(buf.len())));
         let n = poll_fn(|cx| reader.poll_read(cx, &mut buf[..room])).await?;
         if n == 0 {
             let text = format!("upload ended with {left} of {size} bytes missing");

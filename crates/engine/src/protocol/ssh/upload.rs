@@ -104,7 +104,7 @@ async fn send(
     let mut closing = None;
     loop {
         let room = if closing.is_some() { 0 } else { writes.room(&sftp.client).min(buf.len()) };
-        let room = t.send_rate.piece(room);
+        let room = t.flow.send_rate.piece(room);
         let step = poll_fn(|cx| {
             // What the server says goes first: a fault of its ends the upload.
             let answered = sftp.poll_reply(cx, |_, id, reply| match reply {

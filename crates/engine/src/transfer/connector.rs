@@ -1,0 +1,60 @@
+//! Connector of a transfer: what gets it a connection along its route. The phases are `impl Connector` in the
+//! files beside this one: the pool and sockets (`connect`), names (`look_up`), TLS (`secure`), QUIC (`quic`).
+
+use std::cell::Cell;
+use std::ops::{Deref, DerefMut};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use net::Connection;
+use net::tls::Late;
+use runtime::cell::RefCell;
+
+use super::auth;
+use super::plan::Plan;
+use super::route::Route;
+use crate::error::Result;
+
+/// Logs in on a new connection, before any transfer may use it.
+pub type LogIn =
+    for<'a> fn(&'a Connector, &'a Plan, &'a mut Connection) -> Pin<Box<dyn Future<Output = Result<()>> + 'a>>;
+
+/// Opens connections along a route.
+pub struct Connector {
+    /// Where the connections lead.
+    pub route: Route,
+    /// The state of HTTP authentication, which the handle keeps from one transfer to the next. A tunnel asks
+    /// for the proxy's side while it connects.
+    pub auth: Rc<RefCell<auth::Memory>>,
+    /// The log-in that a new connection needs before it is shared; set by the handler of the protocol.
+    pub log_in: Option<LogIn>,
+    /// The end of a TLS handshake that goes on beside the request.
+    pub(super) late: Option<Arc<Late>>,
+    /// Whether a Kerberos ticket was used to open the last connection.
+    pub(super) ticket_used: Cell<bool>,
+}
+
+impl Connector {
+    /// Creates a connector for this route.
+    #[inline]
+    pub fn new(route: Route, auth: Rc<RefCell<auth::Memory>>) -> Connector {
+        Connector { route, auth, log_in: None, late: None, ticket_used: Cell::new(false) }
+    }
+}
+
+impl Deref for Connector {
+    type Target = Route;
+
+    #[inline]
+    fn deref(&self) -> &Route {
+        &self.route
+    }
+}
+
+impl DerefMut for Connector {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Route {
+        &mut self.route
+    }
+}

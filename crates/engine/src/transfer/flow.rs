@@ -1,0 +1,156 @@
+//! Flow of a transfer: moves body bytes from their source to the application inside one poll, at the pace
+//! that the settings allow. One receive buffer is lent to the framing and then to the writer, so that the
+//! usual path copies nothing.
+
+use std::future::{Future, poll_fn};
+use std::hint::cold_path;
+use std::pin::Pin;
+use std::task::{self, Poll, ready};
+
+use net::exchange::BodyStep;
+use runtime::Sleep;
+use tables::{Code, EasyOption as O};
+
+use super::body::{BodySource, FAIR_SHARE};
+use super::client_writer::ClientWriter;
+use super::handles::Handles;
+use super::rate_limit::RateLimit;
+use crate::error::{Error, Result};
+use crate::scratch::{LARGE, SMALL, with_scratch};
+
+/// The bytes of a transfer and their pace.
+pub struct Flow {
+    /// Where received bytes go.
+    pub writer: ClientWriter,
+    /// Pace of receiving.
+    pub receive_rate: RateLimit,
+    /// Pace of sending.
+    pub send_rate: RateLimit,
+    handles: Handles,
+}
+
+impl Flow {
+    /// Creates the flow of a transfer with the limits of its settings.
+    #[inline]
+    pub fn new(handles: Handles) -> Flow {
+        let settings = handles.easy.settings.borrow();
+        let receive_rate = RateLimit::new(settings.long(O::MaxRecvSpeedLarge));
+        let send_rate = RateLimit::new(settings.long(O::MaxSendSpeedLarge));
+        drop(settings);
+        Flow { writer: ClientWriter::new(handles.easy.clone()), receive_rate, send_rate, handles }
+    }
+
+    /// Receives a body to its end.
+    pub async fn pump_body(&mut self, source: &mut dyn BodySource) -> Result<()> {
+        let mut pause: Option<Sleep> = None;
+        poll_fn(|cx| self.poll_pump(cx, source, &mut pause)).await?;
+        self.writer.body_end()
+    }
+
+    fn poll_pump(
+        &mut self,
+        cx: &mut task::Context<'_>,
+        source: &mut dyn BodySource,
+        pause: &mut Option<Sleep>,
+    ) -> Poll<Result<()>> {
+        let mut moved = 0;
+        loop {
+            source.poll_beside(cx)?;
+            if self.poll_may_receive(cx, pause)?.is_pending() {
+                cold_path();
+                source.forget_read(cx);
+                return Poll::Pending;
+            }
+            if moved > FAIR_SHARE {
+                cold_path();
+                self.handles.multi.runtime.wake_later(cx.waker().clone());
+                return Poll::Pending;
+            }
+            let short = source.left().is_some_and(|left| left < SMALL as u64);
+            let size = if short { SMALL } else { LARGE };
+            match ready!(with_scratch(size, |buf| self.poll_piece(cx, source, buf)))? {
+                Some(n) => {
+                    moved += n;
+                    if self.receive_rate.limited()
+                        && let Some(at) = self.receive_rate.moved(n, self.handles.now())
+                    {
+                        *pause = Some(self.handles.multi.runtime.reactor().sleep_until(at));
+                    }
+                }
+                // The end may have come while the application is paused: what is held goes first.
+                None => return self.writer.poll_ready(cx),
+            }
+        }
+    }
+
+    /// Waits until the application takes bytes and the receive rate allows more.
+    #[inline]
+    fn poll_may_receive(
+        &mut self,
+        cx: &mut task::Context<'_>,
+        pause: &mut Option<Sleep>,
+    ) -> Poll<Result<()>> {
+        ready!(self.writer.poll_ready(cx))?;
+        if self.receive_rate.adopt(self.handles.long(O::MaxRecvSpeedLarge)) {
+            *pause = None;
+        }
+        if let Some(timer) = pause {
+            cold_path();
+            ready!(Pin::new(timer).poll(cx));
+            *pause = None;
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Reads one piece and hands it to the writer. Returns its length, or none at the end of the body.
+    #[inline]
+    fn poll_piece(
+        &mut self,
+        cx: &mut task::Context<'_>,
+        source: &mut dyn BodySource,
+        buf: &mut [u8],
+    ) -> Poll<Result<Option<usize>>> {
+        let room = self.receive_rate.piece(buf.len());
+        let before = source.converted();
+        let step = ready!(source.poll_body(cx, &mut buf[..room]));
+        let came = source.converted().zip(before).map(|(after, before)| (after - before) as usize);
+        match step {
+            Ok(BodyStep::Bytes(n)) => {
+                self.handles.note_first_byte();
+                let before = self.handles.easy.info.borrow().delivered;
+                let taken = self.take(&buf[..n], source.chunk_ends());
+                // What nobody took has not been downloaded, as in curl; nor has what could not be decoded.
+                let count = match &taken {
+                    Ok(()) => came.unwrap_or(n),
+                    Err(_) if self.writer.decodes() => 0,
+                    Err(_) => (self.handles.easy.info.borrow().delivered - before) as usize,
+                };
+                self.handles.easy.info.borrow_mut().downloaded += count as i64;
+                Poll::Ready(taken.map(|()| Some(n)))
+            }
+            Ok(BodyStep::End) => {
+                self.handles.note_first_byte();
+                came.filter(|came| *came > 0).into_iter().for_each(|came| self.handles.received(came));
+                Poll::Ready(Ok(None))
+            }
+            Err(e) => Poll::Ready(Err(self.perhaps_partial(e))),
+        }
+    }
+
+    /// Of a stream that has brought something, what is lost is a part.
+    #[cold]
+    fn perhaps_partial(&self, error: Error) -> Error {
+        let partial = error.code() == Code::Http2 && self.handles.easy.info.borrow().downloaded > 0;
+        if partial { error.with_code(Code::PartialFile) } else { error }
+    }
+
+    /// Hands a piece of the body to the application, in the pieces in which it came.
+    fn take(&mut self, bytes: &[u8], chunk_ends: &[usize]) -> Result<()> {
+        let mut at = 0;
+        for &end in chunk_ends.iter().filter(|end| **end < bytes.len()) {
+            self.writer.body(&bytes[at..end])?;
+            at = end;
+        }
+        self.writer.body(&bytes[at..])
+    }
+}

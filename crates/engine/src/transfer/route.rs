@@ -1,0 +1,91 @@
+//! Route of a transfer: the URL of the current request, the one that the application named, and which secrets
+//! may go there.
+
+use std::ops::Deref;
+use std::rc::Rc;
+
+use tables::{EasyOption as O, Scheme};
+use wire::http1::own_line;
+
+use super::handles::Handles;
+use super::secret::{Peer, Secret};
+use super::target::Target;
+use crate::settings::Text;
+
+/// Where a transfer goes.
+pub struct Route {
+    /// The handles of the transfer.
+    pub handles: Handles,
+    /// The URL of the current request.
+    pub url: Rc<Target>,
+    /// The URL that the application gave: credentials belong to its origin.
+    pub first_url: Rc<Target>,
+    /// Whether the current request goes to another origin than the first one.
+    pub other_origin: bool,
+}
+
+impl Deref for Route {
+    type Target = Handles;
+
+    #[inline]
+    fn deref(&self) -> &Handles {
+        &self.handles
+    }
+}
+
+/// Fields that prove who is asking.
+const SECRET_FIELDS: [&[u8]; 2] = [b"Authorization", b"Cookie"];
+
+impl Route {
+    /// Creates the route to the URL that the application gave.
+    #[inline]
+    pub fn new(handles: Handles, url: Rc<Target>) -> Route {
+        Route { handles, first_url: url.clone(), url, other_origin: false }
+    }
+
+    /// Goes on to another URL.
+    pub fn redirect(&mut self, url: Rc<Target>) {
+        self.other_origin = self.first_url.origin() != url.origin();
+        self.url = url;
+    }
+
+    /// Returns the scheme of the current URL; `check_scheme` has let only known ones pass.
+    pub fn scheme(&self) -> Scheme {
+        self.url.scheme.unwrap_or(Scheme::Http)
+    }
+
+    /// Notes what the application may ask about the URL of the next request.
+    pub fn note_url(&self) {
+        let mut info = self.easy.info.borrow_mut();
+        info.effective_url = Some(self.url.text.clone());
+        info.scheme = self.scheme().name();
+        info.protocol = self.scheme().bit() as i64;
+    }
+
+    /// Returns the server that the current request is for.
+    pub fn peer(&self) -> Rc<Peer> {
+        self.url.peer.clone()
+    }
+
+    /// Returns what the application gave for the server that it named: other servers get it only where
+    /// CURLOPT_UNRESTRICTED_AUTH allows that.
+    pub fn secret<T>(&self, value: T) -> Secret<T> {
+        match self.on(O::UnrestrictedAuth) {
+            true => Secret::of_any_server(value),
+            false => Secret::of(self.first_url.peer.clone(), value),
+        }
+    }
+
+    /// Returns the application's own header lines that may go to where the current request leads. A line with
+    /// a secret is for the first server, and goes neither to another nor to a proxy on the way there.
+    pub fn permitted_lines(&self, lines: &[Text]) -> Vec<Text> {
+        let is_secret = |line: &Text| {
+            own_line(line).is_some_and(|(name, _)| SECRET_FIELDS.iter().any(|s| name.eq_ignore_ascii_case(s)))
+        };
+        let permitted = |line: &Text| match is_secret(line) {
+            true => self.secret(line.clone()).for_peer(&self.url.peer).cloned(),
+            false => Some(line.clone()),
+        };
+        lines.iter().filter_map(permitted).collect()
+    }
+}
