@@ -108,6 +108,8 @@ pub fn run(program: &Path, in_folder: &Path, ours: bool, variables: &[(&str, Str
     command.envs(variables.iter().map(|(name, value)| (name, value)));
     if ours {
         command.env("LD_LIBRARY_PATH", library());
+    } else if let Some(other) = std::env::var_os("TWIN_LIBRARY") {
+        command.env("LD_LIBRARY_PATH", other);
     }
     command.output().unwrap()
 }

@@ -495,7 +495,7 @@ impl Response {
 
     /// Notes the size of the body, unless the transfer ends because of this head.
     pub fn note_size(&self, t: &Transfer) {
-        if matches!(reply::fault(&self.facts(t)), Some(reply::Fault::Status(_) | reply::Fault::TooLong)) {
+        if reply::fault(&self.facts(t)).is_some() {
             return;
         }
         let mut info = t.easy.info.borrow_mut();

@@ -177,16 +177,16 @@ pub fn fault(f: &Final) -> Option<Fault> {
     if f.fail_on_error && f.status >= 400 && !(f.status == 416 && f.is_resumed()) {
         return Some(Fault::Status(f.status));
     }
-    if f.limit > 0 && f.length.is_some_and(|length| length > f.limit as u64) {
-        return Some(Fault::TooLong);
-    }
     let unranged = f.is_resumed()
         && f.method == Method::Get
         && f.status != 416
         && !f.resumes
         && !f.begins_anew
         && f.length != Some(f.resume_from as u64);
-    unranged.then_some(Fault::NoRanges)
+    if unranged {
+        return Some(Fault::NoRanges);
+    }
+    (f.limit > 0 && f.length.is_some_and(|length| length > f.limit as u64)).then_some(Fault::TooLong)
 }
 
 /// A resumed document that is complete already.
@@ -356,6 +356,11 @@ mod tests {
             ),
             ("RFC 9110 §15.3.7: the part that was asked for", PART, None),
             ("CURLOPT_RESUME_FROM_LARGE(3): the range was ignored", unranged, Some(Fault::NoRanges)),
+            (
+                "CURLOPT_MAXFILESIZE_LARGE(3): an ignored range goes before the length",
+                Final { limit: 6, ..unranged },
+                Some(Fault::NoRanges),
+            ),
             (
                 "CURLOPT_RESUME_FROM_LARGE(3): another part",
                 Final { resumes: false, ..PART },
