@@ -29,7 +29,7 @@ fn counting() -> Counting {
     let counter = calls.clone();
     let resolver = Resolver::with_lookup(Arc::new(move |name, family| {
         counter.fetch_add(1, SeqCst);
-        std::thread::sleep(Duration::from_millis(30));
+        std::thread::sleep(Duration::from_millis(10));
         match name {
             _ if name.starts_with("no") => Ok(Vec::new()),
             _ if name.starts_with("again") => Err(Unanswered),
