@@ -1,8 +1,9 @@
-//! C programs of `tests/twin`, each built once with the distribution's headers and run on the distribution's libcurl and
-//! on ours. What they print, one fact per line as `key: value`, and what the servers saw of them must agree, but for what
-//! is listed with a reason in `tests/twin/differences.tsv`. `TWIN=name` runs one program alone (`TWIN=one,two` several) and prints the
-//! facts. `TWIN_LIBRARY=folder` puts the libcurl of that folder in the place of the distribution's: an 8.22 shows which of the listed
-//! differences are ours.
+//! C programs of `tests/twin`, each built once with the distribution's headers and run on the distribution's libcurl
+//! and on ours. They print one fact per line as `key: value`. The facts and what the servers saw must agree, except
+//! for the differences that `tests/twin/differences.tsv` lists with a reason.
+//!
+//! `TWIN=one,two` runs these programs alone and prints the facts. `TWIN_LIBRARY=folder` replaces the distribution's
+//! libcurl by the one in that folder: an 8.22 shows which of the listed differences are ours.
 
 mod common;
 mod world;
