@@ -35,13 +35,13 @@ pub type SshHostKeyFn = unsafe extern "C-unwind" fn(*mut c_void, c_int, *const c
 macro_rules! pointers {
     ($($field:ident: $option:ident,)* ; $($function:ident: $type:ty = $from:ident,)*) => {
         impl Pointers {
-            /// Sets an option's pointer; false for options that aren't pointers of this kind.
-            pub fn set(&self, option: O, pointer: *mut c_void) -> bool {
-                let known = matches!(option, $(O::$option)|*);
-                if known {
-                    self.0.borrow_mut().put(option, pointer);
-                }
-                known
+            /// The options whose pointers are read.
+            #[cfg(test)]
+            const READ: &[O] = &[$(O::$option),*];
+
+            /// Keeps an option's pointer.
+            pub fn set(&self, option: O, pointer: *mut c_void) {
+                self.0.borrow_mut().put(option, pointer);
             }
 
             $(#[inline]
@@ -165,4 +165,23 @@ pub struct FileInfo {
     pub private_data: *mut c_char,
     pub private_size: usize,
     pub private_used: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tables::Support;
+    use tables::easy_option::{PointerRule, Rule};
+
+    /// A row whose pointer is kept has a function that reads it, and no other option has one.
+    #[test]
+    fn every_pointer_that_is_kept_is_read() {
+        for &option in O::ALL {
+            let kept = matches!(
+                option.rule(),
+                Rule::Pointer(PointerRule::Plain | PointerRule::PostFields | PointerRule::TlsContext)
+            ) && matches!(option.support(), Support::Built | Support::OpenSsl);
+            assert_eq!(kept, Pointers::READ.contains(&option), "{}", option.name());
+        }
+    }
 }

@@ -5,10 +5,11 @@ use std::ffi::{c_char, c_int, c_void};
 use std::rc::Rc;
 
 use engine::mime::{MimeReader, MimeSource};
-use engine::settings::{MAX_INPUT_LENGTH, Settings, Support, support};
+use engine::settings::{MAX_INPUT_LENGTH, Settings, answer};
 use engine::{Error, callbacks::ReadAnswer};
 use tables::constant::CURLMIMEOPT_FORMESCAPE;
-use tables::{ArgKind, Code, EasyOption as O, Entry};
+use tables::easy_option::{PointerRule, Rule};
+use tables::{ArgKind, Code, EasyOption as O, Entry, Support};
 use wire::mime::{Escape, Part};
 
 use crate::application::Application;
@@ -79,7 +80,7 @@ fn set(easy: &EasyHandle, option: O, number: i64, pointer: *mut c_void) -> Resul
             // SAFETY: a blob or NULL, as the manual demands.
             let blob = unsafe { pointer.cast::<Blob>().as_ref() };
             if blob.is_some_and(|blob| blob.data.is_null() || blob.len == 0) {
-                support(option).answer(false)?;
+                answer(option, false)?;
                 return Err(Code::BadFunctionArgument);
             }
             // SAFETY: the same; its bytes are copied whatever its flags say.
@@ -90,52 +91,54 @@ fn set(easy: &EasyHandle, option: O, number: i64, pointer: *mut c_void) -> Resul
     }
 }
 
+/// Keeps a pointer by the rule of the option's row.
+// exhaustive: options
 fn set_pointer(easy: &EasyHandle, option: O, pointer: *mut c_void) -> Result<(), Code> {
-    support(option).answer(pointer.is_null())?;
-    if !matches!(support(option), Support::Yes | Support::WithOpenSsl) {
+    answer(option, pointer.is_null())?;
+    if !matches!(option.support(), Support::Built | Support::OpenSsl) {
         return Ok(());
     }
+    let Rule::Pointer(rule) = option.rule() else { return Err(Code::UnknownOption) };
     let state = easy.easy.state();
     let app = &easy.app;
-    match option {
-        O::Postfields => {
-            app.pointers.set(O::Postfields, pointer);
+    match rule {
+        PointerRule::Plain => app.pointers.set(option, pointer),
+        PointerRule::PostFields => {
+            app.pointers.set(option, pointer);
             state.settings.borrow_mut().post_fields_given();
         }
-        O::Copypostfields => return copy_post_fields(easy, pointer.cast()),
-        O::Httppost | O::Mimepost => {
-            let form = match (pointer.is_null(), option) {
-                (true, _) => None,
-                (_, O::Mimepost) => Some(Form::Mime(pointer)),
-                _ => Some(Form::Posts(pointer.cast())),
-            };
-            easy.objects.set(Objects { form, ..easy.objects.get() });
-            let old = state.settings.borrow_mut().set_mime(form.map(|form| form_source(app, form)));
-            drop(old);
-        }
-        O::Curlu => {
+        PointerRule::CopiedPostFields => return copy_post_fields(easy, pointer.cast()),
+        PointerRule::Form => set_form(easy, (!pointer.is_null()).then_some(Form::Mime(pointer))),
+        PointerRule::OldForm => set_form(easy, (!pointer.is_null()).then_some(Form::Posts(pointer.cast()))),
+        PointerRule::UrlHandle => {
             let url = (!pointer.is_null()).then_some(pointer.cast_const());
             easy.objects.set(Objects { url, ..easy.objects.get() });
             state.settings.borrow_mut().url_handle = url.map(url_source);
         }
-        O::Share => {
+        PointerRule::Share => {
             let share = match pointer.is_null() {
                 true => None,
                 false => Some(share::find(pointer).ok_or(Code::BadFunctionArgument)?),
             };
             easy.easy.set_share(share);
         }
-        // Kept by curl for compatibility and without effect.
-        O::StreamDepends | O::StreamDependsE => {}
-        _ if app.pointers.set(option, pointer) => {}
-        _ => return Err(Code::UnknownOption),
-    }
-    if matches!(option, O::SslCtxFunction | O::SslCtxData) {
-        let [function, data] =
-            [app.pointers.ssl_ctx(), app.pointers.ssl_ctx_data()].map(|pointer| pointer as usize);
-        state.settings.borrow_mut().set_tls_hook((function != 0).then_some([function, data]));
+        PointerRule::TlsContext => {
+            app.pointers.set(option, pointer);
+            let [function, data] =
+                [app.pointers.ssl_ctx(), app.pointers.ssl_ctx_data()].map(|pointer| pointer as usize);
+            state.settings.borrow_mut().set_tls_hook((function != 0).then_some([function, data]));
+        }
+        PointerRule::Ignored => {}
     }
     Ok(())
+}
+
+/// CURLOPT_MIMEPOST and CURLOPT_HTTPPOST.
+fn set_form(easy: &EasyHandle, form: Option<Form>) {
+    easy.objects.set(Objects { form, ..easy.objects.get() });
+    let source = form.map(|form| form_source(&easy.app, form));
+    let old = easy.easy.state().settings.borrow_mut().set_mime(source);
+    drop(old);
 }
 
 /// CURLOPT_COPYPOSTFIELDS: as many bytes as POSTFIELDSIZE says now, or up to the zero.

@@ -19,6 +19,7 @@ use net::tls::written::{Exported, NotImported};
 use net::{Presence, SessionStore};
 use runtime::TaskId;
 use tables::constant::{CURLPAUSE_RECV, CURLPAUSE_SEND};
+use tables::easy_option::{Rule, TextRule};
 use tables::{Code, EasyOption, LockData};
 
 use crate::callbacks::{Callbacks, HostKeyFunctions, note};
@@ -268,19 +269,25 @@ impl Easy {
         }
     }
 
-    /// Sets a string or blob option. Cookie options act at once, on the handle's cookies or the share's.
+    /// Sets a string or blob option. Files of stores and cookie commands are read at once, into the handle's
+    /// stores or the share's.
+    // exhaustive: options
     pub fn set_text(&self, option: EasyOption, value: Option<&[u8]>) -> Result<(), Code> {
         self.0.settings.borrow_mut().set_text(option, value)?;
-        match option {
-            EasyOption::Altsvc => value.into_iter().for_each(|name| altsvc::load(self.0.keeper(), name)),
-            // Told at once, until a transfer has something else to tell.
-            EasyOption::Url if !self.in_transfer() => self.0.info.borrow_mut().effective_url = None,
-            EasyOption::Referer if !self.in_transfer() => self.0.info.borrow_mut().note_referer(None),
-            EasyOption::Hsts => hsts::add_file(self.0.keeper(), value),
-            EasyOption::Cookiefile => cookies::add_file(self.0.keeper(), value),
-            EasyOption::Cookiejar if value.is_some() => cookies::jar_named(self.0.keeper()),
-            EasyOption::Cookielist => value.into_iter().for_each(|v| cookies::command(self.0.keeper(), v)),
-            _ => {}
+        let Rule::Text(rule) = option.rule() else { return Ok(()) };
+        match rule {
+            TextRule::AltsvcFile => value.into_iter().for_each(|name| altsvc::load(self.0.keeper(), name)),
+            // Reported at once, until a transfer has something else to report.
+            TextRule::Url if !self.in_transfer() => self.0.info.borrow_mut().effective_url = None,
+            TextRule::Referer if !self.in_transfer() => self.0.info.borrow_mut().note_referer(None),
+            TextRule::HstsFile => hsts::add_file(self.0.keeper(), value),
+            TextRule::CookieFile => cookies::add_file(self.0.keeper(), value),
+            TextRule::CookieJar if value.is_some() => cookies::jar_named(self.0.keeper()),
+            TextRule::CookieCommand => value.into_iter().for_each(|v| cookies::command(self.0.keeper(), v)),
+            TextRule::Url | TextRule::Referer | TextRule::CookieJar => {}
+            TextRule::Plain | TextRule::Login(..) | TextRule::StoredAs(_) | TextRule::Protocols(_) => {}
+            TextRule::Module | TextRule::Ech | TextRule::Encodings => {}
+            TextRule::Interface | TextRule::NameServers | TextRule::Ipv4 | TextRule::Ipv6 => {}
         }
         Ok(())
     }

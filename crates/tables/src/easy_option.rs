@@ -396,6 +396,29 @@ pub const ALIASES: &[(&str, EasyOption, &str, &str)] = &[
     ("ENCODING", EasyOption::AcceptEncoding, "7.10", "7.21.6"),
 ];
 
+const SECRETS: usize = {
+    let (mut count, mut at) = (0, 0);
+    while at < EasyOption::ALL.len() {
+        count += EasyOption::ALL[at].is_secret() as usize;
+        at += 1;
+    }
+    count
+};
+
+/// The options whose values are overwritten in memory before that is freed.
+pub static SECRET: [EasyOption; SECRETS] = {
+    let mut secret = [EasyOption::Url; SECRETS];
+    let (mut count, mut at) = (0, 0);
+    while at < EasyOption::ALL.len() {
+        if EasyOption::ALL[at].is_secret() {
+            secret[count] = EasyOption::ALL[at];
+            count += 1;
+        }
+        at += 1;
+    }
+    secret
+};
+
 const NAMES: usize = EasyOption::ALL.len() + ALIASES.len();
 
 /// All names, aliases among them, sorted; the order in which curl_easy_option_next walks.
@@ -734,8 +757,8 @@ easy_options! {
     ProxyTls13Ciphers, "PROXY_TLS13_CIPHERS", 10277, String, "7.61.0", Connection, Built, Plain;
     DisallowUsernameInUrl, "DISALLOW_USERNAME_IN_URL", 278, Long, "7.61.0", Route, Built, Any;
     DohUrl, "DOH_URL", 10279, String, "7.62.0", Connection, Built, Plain;
-    UploadBuffersize, "UPLOAD_BUFFERSIZE", 280, Long, "7.62.0", Transfer, Built, Clamped(16 * 1024,
-        2 * 1024 * 1024), default: 64 * 1024;
+    UploadBuffersize, "UPLOAD_BUFFERSIZE", 280, Long, "7.62.0", Transfer, Built,
+        Clamped(16 * 1024, 2 * 1024 * 1024), default: 64 * 1024;
     UpkeepIntervalMs, "UPKEEP_INTERVAL_MS", 281, Long, "7.62.0", Transfer, Built, AtLeast(0), default: 60_000;
     Curlu, "CURLU", 10282, Object, "7.63.0", Route, Built, UrlHandle;
     TrailerFunction, "TRAILERFUNCTION", 20283, Function, "7.64.0", Transfer, Built, Plain;

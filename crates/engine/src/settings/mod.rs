@@ -6,8 +6,10 @@
 
 pub mod ech;
 pub mod given;
+mod numbers;
 mod pipelining;
 mod support;
+mod texts;
 mod values;
 mod websocket;
 
@@ -16,13 +18,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use net::filter::open::LocalBinding;
 use net::tls::Module;
-use tables::constant::{CURL_HTTP_VERSION_3, CURL_HTTP_VERSION_3ONLY, CURLULFLAG_SEEN};
-use tables::{ArgKind, Code, EasyOption as O, Scheme};
+use tables::easy_option::{NumberRule, PointerRule, RequestMethod, Rule, TextRule};
+use tables::{Code, EasyOption as O, Scheme};
 
 pub use pipelining::{FtpPipelining, SmtpPipelining};
-pub use support::{HTTP2_BUILT, SCHEMES_BUILT, SCHEMES_KNOWN, Support, support};
+pub use support::{HTTP2_BUILT, SCHEMES_BUILT, SCHEMES_KNOWN, answer};
 pub use values::Value;
 use values::Values;
 pub use websocket::WebSocketOptions;
@@ -158,7 +159,7 @@ impl Settings {
     pub fn long(&self, option: O) -> i64 {
         match self.value(option) {
             Value::Long(n) => *n,
-            _ => default_long(option),
+            _ => option.default(),
         }
     }
 
@@ -335,29 +336,41 @@ impl Settings {
         }
     }
 
-    /// Sets a number option.
+    /// Sets a number option by the rule of its row.
+    // exhaustive: options
     pub fn set_long(&mut self, option: O, value: i64) -> Result<(), Code> {
-        support(option).answer(false)?;
-        if !matches!(option.kind(), ArgKind::Long | ArgKind::Values | ArgKind::OffT) {
-            return Err(Code::BadFunctionArgument);
-        }
-        if let Some(result) = self.set_method(option, value) {
-            return result;
-        }
-        if option == O::SslengineDefault {
-            // Whatever the number: the engine that was chosen becomes everybody's.
-            let module = self.tls_module.as_ref();
-            return module
-                .map_or(Ok(()), |module| module.make_default().map_err(|_| Code::SslEngineSetfailed));
-        }
-        // Another weight than HTTP/2 has is taken for nothing said.
-        if option == O::StreamWeight && !(1..=256).contains(&value) {
-            return Ok(());
-        }
-        let (option, value) = folded(option, value)?;
-        check_range(option, value)?;
+        support::answer(option, false)?;
+        let Rule::Number(rule) = option.rule() else { return Err(Code::BadFunctionArgument) };
+        let value = match rule {
+            NumberRule::Seconds(_) if value < 0 => return Err(Code::BadFunctionArgument),
+            NumberRule::Seconds(target) => return self.set_long(target, value.saturating_mul(1000)),
+            NumberRule::StoredAs(target) => return self.set_long(target, value),
+            NumberRule::Method(method) => {
+                self.choose_method(option, method, value != 0);
+                return Ok(());
+            }
+            NumberRule::DefaultModule => return self.make_module_default(),
+            NumberRule::StreamWeight if !numbers::is_stream_weight(value) => return Ok(()),
+            NumberRule::StreamWeight | NumberRule::Any => value,
+            NumberRule::AtLeast(least) => numbers::within(value, least, i64::MAX)?,
+            NumberRule::Within(least, most) => numbers::within(value, least, most)?,
+            NumberRule::NotZero => numbers::not_zero(value)?,
+            NumberRule::Capped(most) => numbers::within(value, 0, i64::MAX)?.min(most),
+            NumberRule::Clamped(least, most) => numbers::within(value, 0, i64::MAX)?.clamp(least, most),
+            NumberRule::NameCheck => numbers::name_check(value),
+            NumberRule::AuthSchemes => numbers::auth_schemes(value)?,
+            NumberRule::SocksSchemes => numbers::socks_schemes(value)?,
+            NumberRule::TlsVersions => numbers::tls_versions(value)?,
+            NumberRule::HttpVersion => numbers::http_version(value)?,
+        };
         self.put(option, Value::Long(value));
         Ok(())
+    }
+
+    /// CURLOPT_SSLENGINE_DEFAULT: makes the chosen engine the default of the process, whatever the number.
+    fn make_module_default(&self) -> Result<(), Code> {
+        let Some(module) = &self.tls_module else { return Ok(()) };
+        module.make_default().map_err(|_| Code::SslEngineSetfailed)
     }
 
     /// The copy of COPYPOSTFIELDS is void; what is posted is asked for.
@@ -365,68 +378,75 @@ impl Settings {
         self.copied_post_fields = None;
     }
 
-    /// Sets a string or blob option; `None` resets it.
+    /// Sets a string or blob option by the rule of its row; `None` resets it.
+    // exhaustive: options
     pub fn set_text(&mut self, option: O, value: Option<&[u8]>) -> Result<(), Code> {
-        if option == O::Sslengine && value.unwrap_or_default().is_empty() {
-            return Ok(()); // asks for nothing: what was chosen stays, as in curl
-        }
-        support(option).answer(value.is_none())?;
-        let bounded = matches!(option.kind(), ArgKind::String | ArgKind::Blob);
-        if bounded && value.is_some_and(|v| v.len() > MAX_INPUT_LENGTH) {
-            return Err(Code::BadFunctionArgument);
-        }
-        if value.is_some_and(|value| !is_address(option, value)) {
-            return Err(Code::BadFunctionArgument);
-        }
-        match option {
-            O::Userpwd => return self.set_pair(O::Username, O::Password, value),
-            O::Proxyuserpwd => return self.set_pair(O::Proxyusername, O::Proxypassword, value),
-            // Two names of one thing.
-            O::Socks5GssapiService => return self.set_text(O::ProxyServiceName, value),
-            O::Copypostfields => {
+        let rule = match option.rule() {
+            // Asks for nothing: the chosen engine stays, as in curl.
+            Rule::Text(TextRule::Module) if value.unwrap_or_default().is_empty() => return Ok(()),
+            rule => rule,
+        };
+        support::answer(option, value.is_none())?;
+        let rule = match rule {
+            Rule::Text(rule) => rule,
+            Rule::Pointer(PointerRule::CopiedPostFields) => {
                 self.copied_post_fields = value.map(Rc::from);
                 self.method = Method::Post;
                 return Ok(());
             }
-            O::ProtocolsStr | O::RedirProtocolsStr => {
-                let (bits, read) = value.map_or((None, Ok(())), |list| {
-                    let (bits, read) = parse_protocols(list);
-                    (Some(bits), read)
-                });
-                // Of a list with a mistake, what stands before that is allowed, and nothing else: not what was allowed before.
-                self.put(protocol_bits(option), bits.map_or(Value::Unset, |bits| Value::Long(bits as i64)));
-                return read;
-            }
-            O::Sslengine => {
-                let name = String::from_utf8_lossy(value.unwrap_or_default());
-                let module = net::tls::openssl::open(&name).map_err(|e| Error::from(e).code())?;
-                self.set_tls_module(Some(Arc::new(module)));
-            }
+            Rule::Number(_) | Rule::List | Rule::Pointer(_) if value.is_none() => return Ok(()),
+            Rule::Number(_) | Rule::List | Rule::Pointer(_) => return Err(Code::BadFunctionArgument),
+        };
+        if value.is_some_and(|text| text.len() > MAX_INPUT_LENGTH || !texts::is_accepted(rule, text)) {
+            return Err(Code::BadFunctionArgument);
+        }
+        match (rule, value) {
+            (TextRule::Login(user, password), _) => return self.set_pair(user, password, value),
+            (TextRule::StoredAs(target), _) => return self.set_text(target, value),
+            (TextRule::Protocols(bits), _) => return self.set_protocols(bits, value),
+            (TextRule::Module, _) => self.load_module(value.unwrap_or_default())?,
             // Each call says one thing, and they add up.
-            O::Ech => {
-                let all = value
-                    .map(|word| ech::merged(&self.text(O::Ech).unwrap_or_default(), word))
-                    .transpose()?;
-                self.put_text(option, all.as_deref());
+            (TextRule::Ech, Some(word)) => {
+                let all = ech::merged(&self.text(option).unwrap_or_default(), word)?;
+                self.put_text(option, Some(&all));
                 return Ok(());
             }
-            O::AcceptEncoding => {
-                // An empty string asks for all encodings that we decode.
-                let all = value
-                    .map(|v| if v.is_empty() { wire::content_encoding::SUPPORTED.as_bytes() } else { v });
-                self.put_text(option, all);
+            (TextRule::Encodings, Some([])) => {
+                self.put_text(option, Some(wire::content_encoding::SUPPORTED.as_bytes()));
                 return Ok(());
             }
-            _ => {}
+            (TextRule::Ech | TextRule::Encodings, _) => {}
+            (TextRule::Interface | TextRule::NameServers | TextRule::Ipv4 | TextRule::Ipv6, _) => {}
+            (TextRule::Plain | TextRule::Url | TextRule::Referer, _) => {}
+            (TextRule::CookieFile | TextRule::CookieJar | TextRule::CookieCommand, _) => {}
+            (TextRule::AltsvcFile | TextRule::HstsFile, _) => {}
         }
         self.put_text(option, value);
         Ok(())
     }
 
+    /// Stores the allowed protocols as bits. Of a list with a mistake, the names before it are allowed and nothing else.
+    fn set_protocols(&mut self, bits: O, list: Option<&[u8]>) -> Result<(), Code> {
+        let (value, read) = list.map_or((Value::Unset, Ok(())), |list| {
+            let (bits, read) = texts::protocols(list);
+            (Value::Long(bits as i64), read)
+        });
+        self.put(bits, value);
+        read
+    }
+
+    /// Loads the engine or provider of this name.
+    fn load_module(&mut self, name: &[u8]) -> Result<(), Code> {
+        let module =
+            net::tls::openssl::open(&String::from_utf8_lossy(name)).map_err(|e| Error::from(e).code())?;
+        self.set_tls_module(Some(Arc::new(module)));
+        Ok(())
+    }
+
     /// Sets a list option; `None` resets it.
     pub fn set_list(&mut self, option: O, value: Option<Vec<Text>>) -> Result<(), Code> {
-        support(option).answer(value.is_none())?;
-        if option.kind() != ArgKind::SList {
+        support::answer(option, value.is_none())?;
+        if option.rule() != Rule::List {
             return Err(Code::BadFunctionArgument);
         }
         self.put(option, value.map_or(Value::Unset, |v| Value::List(v.into())));
@@ -462,35 +482,34 @@ impl Settings {
         Ok(())
     }
 
-    /// The options that choose the request method, each overriding what an earlier one chose.
-    fn set_method(&mut self, option: O, value: i64) -> Option<Result<(), Code>> {
-        let on = value != 0;
-        self.method = match option {
-            O::Post if on => Method::Post,
-            O::Upload | O::Put if on => Method::Put,
-            O::Post | O::Upload | O::Put => Method::Get,
-            O::Httpget if on => Method::Get,
-            O::Httpget => return Some(Ok(())),
-            O::Nobody if on => Method::Head,
-            O::Nobody if self.method == Method::Head => Method::Get,
-            O::Nobody => self.method,
-            _ => return None,
+    /// Switches a request method on or off; each overrides what an earlier one chose.
+    // exhaustive: options
+    fn choose_method(&mut self, option: O, method: RequestMethod, on: bool) {
+        self.method = match method {
+            RequestMethod::Get if !on => return,
+            RequestMethod::Post if on => Method::Post,
+            RequestMethod::Upload if on => Method::Put,
+            RequestMethod::NoBody if on => Method::Head,
+            RequestMethod::NoBody if self.method != Method::Head => self.method,
+            RequestMethod::Get | RequestMethod::Post | RequestMethod::Upload | RequestMethod::NoBody => {
+                Method::Get
+            }
         };
-        if matches!(option, O::Nobody | O::Upload | O::Put | O::Post) {
+        if method != RequestMethod::Get {
             self.put(option, Value::Long(i64::from(on)));
         }
-        if !matches!(option, O::Nobody) && on {
+        if method == RequestMethod::NoBody {
+            return;
+        }
+        if on {
             self.put(O::Nobody, Value::Long(0));
         }
-        if !matches!(option, O::Nobody) {
-            self.put(O::Upload, Value::Long(i64::from(self.method == Method::Put)));
-        }
-        Some(Ok(()))
+        self.put(O::Upload, Value::Long(i64::from(self.method == Method::Put)));
     }
 
     /// Protocols allowed for the first request, or for redirects: bits as in CURLPROTO_*.
     pub fn protocols(&self, option: O) -> u64 {
-        let bits = protocol_bits(option);
+        let bits = if option == O::RedirProtocolsStr { O::RedirProtocols } else { O::Protocols };
         match option {
             _ if self.is_set(bits) => self.long(bits) as u64,
             O::RedirProtocolsStr => default_redirect_protocols(),
@@ -499,166 +518,9 @@ impl Settings {
     }
 }
 
-/// The older option, which says with bits what `option` says with names: both are kept there.
-fn protocol_bits(option: O) -> O {
-    if option == O::RedirProtocolsStr { O::RedirProtocols } else { O::Protocols }
-}
-
-/// "http,https" to bits, as far as it can be read; "all" alone is every scheme. An unknown name is
-/// CURLE_UNSUPPORTED_PROTOCOL.
-fn parse_protocols(list: &[u8]) -> (u64, Result<(), Code>) {
-    if list.eq_ignore_ascii_case(b"all") {
-        return (u64::MAX, Ok(()));
-    }
-    let mut bits = 0;
-    for name in list.split(|b| *b == b',').filter(|n| !n.is_empty()) {
-        let scheme = std::str::from_utf8(name).ok().and_then(Scheme::from_name).filter(|s| s.built());
-        match scheme {
-            Some(scheme) => bits |= scheme.bit(),
-            None => return (bits, Err(Code::UnsupportedProtocol)),
-        }
-    }
-    (bits, if bits == 0 { Err(Code::BadFunctionArgument) } else { Ok(()) })
-}
-
 /// Redirects go to http, https, ftp and ftps unless the application says otherwise.
 fn default_redirect_protocols() -> u64 {
     [Scheme::Http, Scheme::Https, Scheme::Ftp, Scheme::Ftps].iter().map(|s| s.bit()).sum()
-}
-
-/// Where CURLAUTH_* has schemes; the bit above these changes what the others mean.
-const SCHEME_BITS: u64 = 0x7fff_ffff;
-
-/// Basic (a password) and GSSAPI, as CURLAUTH_* bits.
-const SOCKS5_WAYS: i64 = 5;
-
-/// Options that say the same in another unit or width share one slot.
-fn folded(option: O, value: i64) -> Result<(O, i64), Code> {
-    let seconds = |target: O| {
-        if value < 0 { Err(Code::BadFunctionArgument) } else { Ok((target, value.saturating_mul(1000))) }
-    };
-    match option {
-        O::Timeout => seconds(O::TimeoutMs),
-        O::Connecttimeout => seconds(O::ConnecttimeoutMs),
-        O::ServerResponseTimeout => seconds(O::ServerResponseTimeoutMs),
-        O::Infilesize => Ok((O::InfilesizeLarge, value)),
-        O::ResumeFrom => Ok((O::ResumeFromLarge, value)),
-        O::Postfieldsize => Ok((O::PostfieldsizeLarge, value)),
-        O::Maxfilesize => Ok((O::MaxfilesizeLarge, value)),
-        O::Timevalue => Ok((O::TimevalueLarge, value)),
-        // Like curl, 1 and 2 both ask for the check of the name.
-        O::SslVerifyhost | O::ProxySslVerifyhost => Ok((option, if value == 1 { 2 } else { value })),
-        // What asks for schemes that are not built, and for nothing besides, must not end up asking for none.
-        O::Httpauth | O::Proxyauth => {
-            let left = value as u64 & !(SCHEMES_KNOWN & !SCHEMES_BUILT) & SCHEME_BITS;
-            let refused = value != 0 && left == 0;
-            if refused { Err(Code::NotBuiltIn) } else { Ok((option, (value as u64 & SCHEMES_KNOWN) as i64)) }
-        }
-        O::Maxconnects => Ok((option, value.min(i64::from(i32::MAX)))),
-        O::Socks5Auth if value & !SOCKS5_WAYS != 0 => Err(Code::NotBuiltIn),
-        O::Buffersize | O::UploadBuffersize if value < 0 => Err(Code::BadFunctionArgument),
-        O::Buffersize => Ok((option, value.clamp(1024, 10 * 1024 * 1024))),
-        O::UploadBuffersize => Ok((option, value.clamp(16 * 1024, 2 * 1024 * 1024))),
-        _ => Ok((option, value)),
-    }
-}
-
-fn check_range(option: O, value: i64) -> Result<(), Code> {
-    let good = match option {
-        O::TimeoutMs | O::ConnecttimeoutMs | O::ServerResponseTimeoutMs | O::AccepttimeoutMs => value >= 0,
-        O::LowSpeedLimit | O::LowSpeedTime | O::MaxageConn | O::MaxlifetimeConn => value >= 0,
-        O::Expect100TimeoutMs | O::HappyEyeballsTimeoutMs | O::UpkeepIntervalMs => value >= 0,
-        O::Maxredirs | O::DnsCacheTimeout | O::CaCacheTimeout => value >= -1,
-        O::PostfieldsizeLarge | O::InfilesizeLarge | O::ResumeFromLarge => value >= -1,
-        O::AltsvcCtrl => value != 0,
-        O::MaxfilesizeLarge | O::MaxSendSpeedLarge | O::MaxRecvSpeedLarge => value >= 0,
-        O::Port | O::Proxyport | O::Localport | O::Localportrange => (0..=65535).contains(&value),
-        O::AddressScope => (0..=i64::from(u32::MAX)).contains(&value),
-        O::Maxconnects => value >= 0,
-        O::Netrc => (0..=2).contains(&value),
-        O::Timecondition => (0..=3).contains(&value),
-        O::Ipresolve | O::HttpsigAlgorithm => (0..=2).contains(&value),
-        O::UseSsl => (0..=3).contains(&value),
-        O::FtpSslCcc => (0..=2).contains(&value),
-        O::ConnectOnly => (0..=2).contains(&value),
-        O::Followlocation => (0..=3).contains(&value),
-        O::RtspClientCseq | O::RtspServerCseq => value >= 0,
-        // Brought into RFC 2348's range when it is used.
-        O::TftpBlksize => value >= 0,
-        O::Postredir | O::TcpKeepidle | O::TcpKeepintvl | O::TcpKeepcnt => value >= 0,
-        O::FtpFilemethod => (0..=3).contains(&value),
-        O::Ftpsslauth => (0..=2).contains(&value),
-        O::RtspRequest => (1..=11).contains(&value),
-        // The lowest version in the lower half (SSL 2 and 3 are gone), the highest in the upper.
-        O::Sslversion | O::ProxySslversion => {
-            matches!(value & 0xffff, 0 | 1 | 4..=7) && matches!(value >> 16, 0 | 1 | 4..=7)
-        }
-        O::Proxytype => (0..=8).contains(&value),
-        O::FtpCreateMissingDirs => (0..=2).contains(&value),
-        O::HttpVersion => {
-            (0..=5).contains(&value) || matches!(value, CURL_HTTP_VERSION_3 | CURL_HTTP_VERSION_3ONLY)
-        }
-        O::Httpauth | O::Proxyauth => value != 0 || option == O::Httpauth || option == O::Proxyauth,
-        O::NewFilePerms | O::NewDirectoryPerms => (0..=0o777).contains(&value),
-        _ => true,
-    };
-    match (good, option) {
-        (true, _) => Ok(()),
-        (false, O::HttpVersion) if value >= 0 => Err(Code::UnsupportedProtocol),
-        (false, _) => Err(Code::BadFunctionArgument),
-    }
-}
-
-/// What a number option means when nobody set it. Inlined, since nearly everybody who asks names the option.
-#[inline]
-fn default_long(option: O) -> i64 {
-    match option {
-        O::Noprogress | O::SslVerifypeer | O::ProxySslVerifypeer | O::DohSslVerifypeer => 1,
-        O::SslVerifyhost | O::ProxySslVerifyhost | O::DohSslVerifyhost => 2,
-        O::TcpNodelay | O::FtpUseEpsv | O::FtpUseEprt | O::FtpSkipPasvIp => 1,
-        O::HttpTransferDecoding | O::HttpContentDecoding | O::Headeropt => 1,
-        O::SslSessionidCache | O::SslEnableAlpn => 1,
-        O::Maxredirs => 30,
-        O::PostfieldsizeLarge | O::InfilesizeLarge => -1,
-        O::UploadFlags => CURLULFLAG_SEEN,
-        O::Httpauth | O::Proxyauth => 1,
-        O::Socks5Auth => SOCKS5_WAYS,
-        O::SshAuthTypes => tables::constant::CURLSSH_AUTH_DEFAULT as i64,
-        O::NewFilePerms => 0o644,
-        O::NewDirectoryPerms => 0o755,
-        O::DnsCacheTimeout => 60,
-        O::CaCacheTimeout => 86_400,
-        O::ConnecttimeoutMs => 300_000,
-        O::Expect100TimeoutMs => 1000,
-        O::HappyEyeballsTimeoutMs => 200,
-        O::AccepttimeoutMs => 60_000,
-        O::ServerResponseTimeoutMs => 0,
-        O::MaxageConn => 118,
-        O::UpkeepIntervalMs => 60_000,
-        O::Buffersize => 16 * 1024,
-        O::UploadBuffersize => 64 * 1024,
-        O::TcpKeepidle | O::TcpKeepintvl => 60,
-        O::TcpKeepcnt => 9,
-        O::FtpFilemethod => 1,
-        O::Maxconnects => 5,
-        O::TftpBlksize => 512,
-        O::RtspRequest => 1,
-        _ => 0,
-    }
-}
-
-/// What is looked at when it is set: where connections begin, and as by a curl with c-ares addresses of name servers, and where
-/// questions leave. An empty text is
-/// none of the latter, and no list of name servers.
-fn is_address(option: O, value: &[u8]) -> bool {
-    let text = std::str::from_utf8(value).unwrap_or("?");
-    match option {
-        O::Interface => LocalBinding::parse(&String::from_utf8_lossy(value)).is_some(),
-        O::DnsServers => wire::resolv_conf::servers(text).is_some(),
-        O::DnsLocalIp4 => text.is_empty() || text.parse::<std::net::Ipv4Addr>().is_ok(),
-        O::DnsLocalIp6 => text.is_empty() || text.parse::<std::net::Ipv6Addr>().is_ok(),
-        _ => true,
-    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use tables::easy_option::SECRET;
 use zeroize::Zeroize;
 
 use super::given::Given;
@@ -32,17 +33,6 @@ impl Value {
     }
 }
 
-/// Whose values are not left in memory that has been given back.
-const SECRETS: [O; 7] = [
-    O::Password,
-    O::Proxypassword,
-    O::Keypasswd,
-    O::ProxyKeypasswd,
-    O::Xoauth2Bearer,
-    O::SslkeyBlob,
-    O::ProxySslkeyBlob,
-];
-
 /// All values of a handle.
 #[derive(Clone, Default)]
 pub struct Values(Given<Value>);
@@ -56,7 +46,7 @@ impl Values {
 
     /// Changes its value.
     pub fn put(&mut self, option: O, value: Value) {
-        if SECRETS.contains(&option) {
+        if option.is_secret() {
             self.wipe(option);
         }
         match value {
@@ -79,6 +69,6 @@ impl Values {
 
 impl Drop for Values {
     fn drop(&mut self) {
-        SECRETS.into_iter().for_each(|option| self.wipe(option));
+        SECRET.iter().for_each(|option| self.wipe(*option));
     }
 }
