@@ -1,4 +1,4 @@
-//! Generated files and checks behind the Makefile: `cargo xtask headers|coverage|supply|tidy [--check]`.
+//! Generated files and checks behind the Makefile: `cargo xtask headers|coverage|supply|tidy|circles`.
 
 mod coverage;
 mod files;
@@ -20,10 +20,10 @@ fn main() -> ExitCode {
         Some("supply") => supply::run(check),
         Some("tidy") if args.iter().any(|arg| arg == "--lower") => tidy::lower(),
         Some("tidy") => tidy::run(),
-        _ => Err(
-            "usage: cargo xtask headers [--check] | coverage [--check] | supply [--check] | tidy [--lower]"
-                .to_owned(),
-        ),
+        Some("circles") => tidy::circles_of(args.get(1).map_or("", String::as_str)),
+        _ => Err("usage: cargo xtask headers [--check] | coverage [--check] | supply [--check] | \
+                  tidy [--lower] | circles CRATE"
+            .to_owned()),
     };
     match report {
         Ok(text) => {

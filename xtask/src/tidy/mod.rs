@@ -178,6 +178,24 @@ pub fn lower() -> Report {
     limits::lower()
 }
 
+/// Lists the circles of a crate (`net`), each file with the files of its circle that it imports.
+pub fn circles_of(name: &str) -> Report {
+    let source = format!("crates/{name}/src");
+    let graph = imports::graph(&source)?;
+    if graph.is_empty() {
+        return Err(format!("{source}: no such crate"));
+    }
+    let mut lines = Vec::new();
+    for circle in imports::circles(&graph) {
+        lines.push(format!("{} files import each other:", circle.len()));
+        for file in &circle {
+            let targets = graph[*file].iter().map(String::as_str).filter(|target| circle.contains(target));
+            lines.push(format!("  {file} -> {}", targets.collect::<Vec<_>>().join(" ")));
+        }
+    }
+    Ok(if lines.is_empty() { format!("{source}: no circle") } else { lines.join("\n") })
+}
+
 fn opens_with_its_purpose(path: &str, text: &str, findings: &mut Findings) {
     let first = text.lines().find(|line| !line.starts_with("#!["));
     if !first.is_some_and(|line| line.starts_with("//!")) {
