@@ -12,7 +12,7 @@ use common::{block_on, runtime};
 use runtime::{Clock, Runtime};
 use warmwire_net::NetErrorKind;
 use warmwire_net::resolver::{
-    Candidates, Family, Found, IpVersion, Means, ResolveCache, ResolveOptions, Resolver, Said, Unanswered,
+    Candidates, Family, Found, IpVersion, Means, NoAnswer, ResolveCache, ResolveOptions, Resolver, Said,
     resolve,
 };
 
@@ -32,7 +32,7 @@ fn counting() -> Counting {
         std::thread::sleep(Duration::from_millis(10));
         match name {
             _ if name.starts_with("no") => Ok(Vec::new()),
-            _ if name.starts_with("again") => Err(Unanswered),
+            _ if name.starts_with("again") => Err(NoAnswer),
             _ => usual(family),
         }
     }));

@@ -5,15 +5,20 @@
 //! `INTERLEAVINGS=n` says how many orders (400) of each kind. A failure prints the one to be replayed.
 
 #[allow(dead_code)]
+#[path = "../src/resolver/family.rs"]
+mod family;
+#[allow(dead_code)]
 #[path = "../src/resolver/lookup.rs"]
 mod lookup;
 
 /// Small, so that they are met.
-const THREADS: usize = 2;
-const MOST_THREADS: usize = 4;
+mod limits {
+    pub const THREADS: usize = 2;
+    pub const MOST_THREADS: usize = 4;
+}
 
 mod system {
-    use super::lookup::{Family, Said};
+    use super::family::{Family, Said};
 
     pub fn ask(_: &str, _: Family) -> Said {
         unreachable!("nobody asks the system here")
@@ -104,7 +109,8 @@ mod sync {
 use std::future::poll_fn;
 use std::net::{IpAddr, Ipv4Addr};
 
-use lookup::{Family, Resolver};
+use family::Family;
+use lookup::Resolver;
 use shuttle::future::block_on;
 use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use shuttle::thread;
@@ -157,7 +163,7 @@ fn answers(askers: &[fn(&Resolver)]) {
     while left.load(SeqCst) > 0 {
         sync::pass();
         resolver.hurry(); // as who waits does, four times in a second
-        assert!(resolver.threads() <= MOST_THREADS);
+        assert!(resolver.threads() <= limits::MOST_THREADS);
         thread::yield_now();
     }
     gate.store(true, SeqCst);

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use runtime::cell::RefCell;
 
-use net::resolver::{Asked, NameServers, Unanswered};
+use net::resolver::{Asked, NameServers, NoAnswer};
 use runtime::boxed;
 use tables::constant::CURL_HTTP_VERSION_2TLS;
 use tables::{Code, EasyOption as O};
@@ -100,14 +100,14 @@ impl NameServers for OverHttps {
         let inner = self.inner(&question.message(0, None));
         let (multi, asking) = (self.multi.clone(), self.asking.clone());
         boxed(move || async move {
-            let Ok((inner, collector)) = inner else { return Err(Unanswered) };
+            let Ok((inner, collector)) = inner else { return Err(NoAnswer) };
             let code = (multi.runs.inside)(&multi, &inner.0.0).await;
             let body = collector.body.take();
             match judged(code, &body, &question) {
                 Ok(answer) => Ok(answer),
                 Err(why) => {
                     asking.note(|| format!("DoH: asking for {} failed: {why}", question.name));
-                    Err(Unanswered)
+                    Err(NoAnswer)
                 }
             }
         })

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use wire::dns::Binding;
 
-use super::candidates::Part;
-use super::lookup::Family;
+use super::candidate::Part;
+use super::family::Family;
+use super::options::{Addresses, IpVersion, ResolveOptions};
 use super::pins::Pin;
-use super::{Addresses, IpVersion, ResolveOptions};
 use crate::error::NetError;
 
 /// As many entries as curl keeps; beyond it the old ones go.

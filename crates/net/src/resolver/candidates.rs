@@ -15,63 +15,18 @@ use runtime::{Sleep, WakeGuard};
 use wire::dns::{Answer, Binding, Name, Question};
 
 use super::cache::{Kept, Lasting, Parts};
-use super::lookup::{Family, Found, PATIENCE, Resolver, Ticket, Unanswered};
+use super::candidate::{Answered, Part};
+use super::family::{Family, Found, NoAnswer};
+use super::lookup::{PATIENCE, Resolver, Ticket};
 use super::means::{Asked, Means, Source};
+use super::names::{at_once, refuse_early, unresolved};
+use super::options::{Addresses, ResolveOptions};
 use super::services::{look_for, offered, protocols, spoken};
-use super::{Addresses, ResolveOptions, at_once, refuse_early, unresolved};
 use crate::error::NetError;
 
 /// How long the other answers are waited for after the first with addresses (draft-ietf-happy-happyeyeballs-v3, section 4.2;
 /// RFC 8305 section 8 had 50 ms).
 pub const RESOLUTION_DELAY: Duration = Duration::from_millis(25);
-
-/// A place where a host may be reached, and what is known of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate {
-    /// With the port: an HTTPS record may say another than the URL's.
-    pub address: SocketAddr,
-    /// The lower, the better (SvcPriority of RFC 9460); what no record speaks of comes last.
-    pub priority: u16,
-    /// What is spoken there, as ALPN names it. `None`: nobody said.
-    pub protocols: Option<Arc<[Vec<u8>]>>,
-    /// An ECHConfigList for it.
-    pub ech: Option<Arc<[u8]>>,
-}
-
-impl From<SocketAddr> for Candidate {
-    fn from(address: SocketAddr) -> Candidate {
-        Candidate { address, priority: u16::MAX, protocols: None, ech: None }
-    }
-}
-
-/// One of the questions of a look-up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    Addresses(Family),
-    /// HTTPS records. Its candidates replace those with the same address that have not been tried.
-    Services,
-}
-
-impl Part {
-    /// The record that holds the answer.
-    pub fn record(self) -> &'static str {
-        match self {
-            Part::Addresses(Family::V4) => "A",
-            Part::Addresses(Family::V6) => "AAAA",
-            Part::Services => "HTTPS",
-        }
-    }
-}
-
-/// The answer to one of the questions.
-#[derive(Clone, Debug)]
-pub struct Answered {
-    pub part: Part,
-    /// The best first, else in the order in which they were told; none: there are none, or nobody knows.
-    pub candidates: Vec<Candidate>,
-    /// When it came; one that was remembered, in the past. The resolution delay begins then.
-    pub at: Instant,
-}
 
 /// A look-up under way. Dropping it gives up what has not been answered.
 pub struct Candidates {
@@ -95,7 +50,7 @@ struct Pending {
 enum Way {
     Thread(Ticket, Waiting),
     Servers(Asked),
-    Services(Pin<Box<dyn Future<Output = Result<Lasting<Binding>, Unanswered>>>>),
+    Services(Pin<Box<dyn Future<Output = Result<Lasting<Binding>, NoAnswer>>>>),
 }
 
 /// While a thread is asked, the wake-up descriptor is among the reactor's interests, and somebody looks from time to time
@@ -179,7 +134,7 @@ impl Candidates {
                 Some((list, at)) => self.addresses(*family, &list, at),
                 None => match subject.question(*family) {
                     Ok(way) => self.pending.push(Pending { part, way, since: now }),
-                    Err(Unanswered) => self.addresses(*family, &[], now),
+                    Err(NoAnswer) => self.addresses(*family, &[], now),
                 },
             }
         }
@@ -305,7 +260,7 @@ impl Candidates {
     }
 
     /// An answer has come: it is kept, and told. What nobody knows is only told.
-    fn take(&mut self, pending: Pending, came: Result<Came, Unanswered>, subject: &Subject) {
+    fn take(&mut self, pending: Pending, came: Result<Came, NoAnswer>, subject: &Subject) {
         let (means, options, now) = (&subject.means, &subject.options, subject.means.reactor.now());
         let at = (subject.name.as_str(), subject.port);
         match (pending.part, came) {
@@ -357,7 +312,7 @@ impl Drop for Candidates {
 
 impl Subject {
     /// Asks for the addresses of a family.
-    fn question(&self, family: Family) -> Result<Way, Unanswered> {
+    fn question(&self, family: Family) -> Result<Way, NoAnswer> {
         match &self.means.addresses {
             Source::System(resolver) => {
                 let ticket = resolver.ask(&self.name, family)?;
@@ -367,7 +322,7 @@ impl Subject {
                 Ok(Way::Thread(ticket, waiting))
             }
             Source::Servers(servers) => {
-                let name = Name::parse(&self.name).map_err(|_| Unanswered)?;
+                let name = Name::parse(&self.name).map_err(|_| NoAnswer)?;
                 let question = Question { name, kind: family.kind() };
                 Ok(Way::Servers(servers.ask(question, !self.name.ends_with('.'))))
             }
@@ -387,7 +342,7 @@ impl Subject {
 }
 
 impl Way {
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Came, Unanswered>> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Came, NoAnswer>> {
         match self {
             Way::Servers(asked) => asked.as_mut().poll(cx).map_ok(Came::of),
             Way::Services(asked) => asked.as_mut().poll(cx).map_ok(|(list, ttl)| Came::Services(list, ttl)),

@@ -7,14 +7,13 @@
 //! tests/resolver_interleavings.rs compiles this file once more, with threads and a clock whose order of steps a seed decides.
 
 use std::collections::{BTreeMap, HashMap};
-use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use wire::dns::Kind;
-
-use super::{MOST_THREADS, THREADS, system};
+use super::family::{Family, Found, NoAnswer, Said};
+use super::limits::{MOST_THREADS, THREADS};
+use super::system;
 use crate::sync::{Arc, Condvar, Instant, Mutex, MutexGuard, PoisonError, spawn_helper};
 
 /// A question that has been asked for so long is stuck: its thread counts no more.
@@ -24,39 +23,10 @@ pub(super) const PATIENCE: Duration = Duration::from_millis(250);
 /// How long a thread waits for another name.
 const LINGER: Duration = Duration::from_secs(3);
 
-/// A family of addresses, asked for apart from the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Family {
-    V6,
-    V4,
-}
-
-impl Family {
-    /// Of which an address is.
-    pub fn of(address: &IpAddr) -> Family {
-        if address.is_ipv4() { Family::V4 } else { Family::V6 }
-    }
-
-    /// What name servers are asked for it.
-    pub(super) fn kind(self) -> Kind {
-        if self == Family::V4 { Kind::A } else { Kind::Aaaa }
-    }
-}
-
-/// An address, and the scope of one that is link-local.
-pub type Found = (IpAddr, u32);
-
-/// What came of a question. An empty list is an answer: there is no such name, or it has no address of that family.
-pub type Said = Result<Vec<Found>, Unanswered>;
-
-/// Nobody knows: to be asked again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unanswered;
-
 /// What asks the system; replaceable for tests.
 pub type LookupFn = Arc<dyn Fn(&str, Family) -> Said + Send + Sync>;
 
-type Answer = Result<Arc<Vec<Found>>, Unanswered>;
+type Answer = Result<Arc<Vec<Found>>, NoAnswer>;
 type Subject = (String, Family);
 
 /// The threads and the look-ups in flight.
@@ -108,7 +78,7 @@ impl Resolver {
 
     /// Looks a name up, or joins a look-up of it that is under way. Dropping the ticket takes it out of the queue when
     /// nobody else waits; one that is being asked is left to itself.
-    pub(super) fn ask(&self, name: &str, family: Family) -> Result<Ticket, Unanswered> {
+    pub(super) fn ask(&self, name: &str, family: Family) -> Result<Ticket, NoAnswer> {
         let mut state = lock(&self.0.state);
         let subject = (name.to_owned(), family);
         if let Some(lookup) = state.in_flight.get(&subject) {
@@ -145,12 +115,12 @@ impl Resolver {
 
 impl Shared {
     /// Starts a thread when one is wanted and may be. Without any there is nobody to answer; with some, names wait for them.
-    fn grow(self: &Arc<Self>, state: &mut State) -> Result<(), Unanswered> {
+    fn grow(self: &Arc<Self>, state: &mut State) -> Result<(), NoAnswer> {
         while state.queue.len() > state.idle + state.starting() && state.may_grow() {
             let shared = self.clone();
             match spawn_helper("warmwire-dns", move || shared.serve()) {
                 Ok(()) => state.threads += 1,
-                Err(_) if state.threads == 0 => return Err(Unanswered),
+                Err(_) if state.threads == 0 => return Err(NoAnswer),
                 Err(_) => return Ok(()),
             }
         }
@@ -165,7 +135,7 @@ impl Shared {
             state.asked.remove(&lookup.number);
             state.in_flight.remove(&lookup.subject);
             drop(state);
-            lookup.finish(said.unwrap_or(Err(Unanswered)).map(Arc::new));
+            lookup.finish(said.unwrap_or(Err(NoAnswer)).map(Arc::new));
         }
     }
 

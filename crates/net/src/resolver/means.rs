@@ -9,12 +9,13 @@ use std::time::Instant;
 use runtime::Reactor;
 use wire::dns::{Answer, Question};
 
-use super::ResolveCache;
-use super::lookup::{Resolver, Unanswered};
+use super::cache::ResolveCache;
+use super::family::NoAnswer;
+use super::lookup::Resolver;
 use super::silence::Silence;
 
 /// A question to name servers under way.
-pub type Asked = Pin<Box<dyn Future<Output = Result<Answer, Unanswered>>>>;
+pub type Asked = Pin<Box<dyn Future<Output = Result<Answer, NoAnswer>>>>;
 
 /// Name servers, which are asked by DNS messages, however these travel.
 pub trait NameServers {

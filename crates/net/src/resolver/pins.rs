@@ -6,7 +6,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use super::Addresses;
+use super::options::Addresses;
 use crate::error::{NetError, NetErrorKind};
 
 /// Whether an entry says the addresses of this host, which is in lower case.

@@ -15,8 +15,8 @@ use runtime::{Reactor, boxed};
 use wire::dns::{Answer, Fault, Kind, Name, Question, Reply, Verdict};
 use wire::resolv_conf::ResolvConf;
 
+use super::family::{Family, NoAnswer};
 use super::hosts;
-use super::lookup::{Family, Unanswered};
 use super::means::{Asked, NameServers};
 use super::reread::Reread;
 use crate::filter::messages::Messages;
@@ -76,7 +76,7 @@ impl Servers {
 
     /// A name is looked for as it is and in the search domains; where it exists the search ends, so that questions for
     /// different types end at the same name.
-    async fn search(&self, question: &Question, searched: bool) -> Result<Answer, Unanswered> {
+    async fn search(&self, question: &Question, searched: bool) -> Result<Answer, NoAnswer> {
         let names = match question.name.host().filter(|_| searched) {
             Some(host) => self.conf.names(&host),
             None => return self.ask_each(question).await,
@@ -89,11 +89,11 @@ impl Servers {
             }
             nothing.get_or_insert(answer);
         }
-        nothing.ok_or(Unanswered)
+        nothing.ok_or(NoAnswer)
     }
 
     /// One server after the other, until one of them knows.
-    async fn ask_each(&self, question: &Question) -> Result<Answer, Unanswered> {
+    async fn ask_each(&self, question: &Question) -> Result<Answer, NoAnswer> {
         let count = self.conf.servers.len();
         let mut first = [0];
         if self.conf.rotate {
@@ -108,7 +108,7 @@ impl Servers {
                 }
             }
         }
-        Err(Unanswered)
+        Err(NoAnswer)
     }
 
     /// How long the i-th server is waited for: later ones twice as long, all of them together for as long as one is worth.

@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use wire::dns::{Binding, Kind, Name, Question};
 
-use super::IpVersion;
 use super::cache::Lasting;
-use super::candidates::Candidate;
-use super::lookup::{Family, Unanswered};
+use super::candidate::Candidate;
+use super::family::{Family, NoAnswer};
 use super::means::{Asked, NameServers};
+use super::options::IpVersion;
 
 /// Names that an alias leads to, one after the other.
 const MOST_ALIASES: usize = 4;
@@ -29,7 +29,7 @@ pub(super) async fn look_for(
     servers: Rc<dyn NameServers>,
     mut question: Question,
     ip_version: IpVersion,
-) -> Result<Lasting<Binding>, Unanswered> {
+) -> Result<Lasting<Binding>, NoAnswer> {
     let (mut alias, mut ttl): (Option<Name>, Option<u32>) = (None, None);
     let mut services = Vec::new();
     for _ in 0..=MOST_ALIASES {
@@ -43,7 +43,7 @@ pub(super) async fn look_for(
             }
             break;
         };
-        question = Question { name: target.target.clone().ok_or(Unanswered)?, kind: Kind::Https };
+        question = Question { name: target.target.clone().ok_or(NoAnswer)?, kind: Kind::Https };
         alias = Some(question.name.clone());
     }
     services.retain(|service| !service.is_alias());

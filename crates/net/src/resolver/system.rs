@@ -8,8 +8,8 @@ use std::net::SocketAddr;
 
 use dns_lookup::{AddrFamily, AddrInfoHints, LookupErrorKind, SockType, getaddrinfo};
 
+use super::family::{Family, Found, NoAnswer, Said};
 use super::hosts;
-use super::lookup::{Family, Found, Said, Unanswered};
 
 /// Addresses kept of one answer.
 const ADDRESSES: usize = 256;
@@ -46,7 +46,7 @@ fn by_search(canonical: &str, name: &str) -> bool {
     head.eq_ignore_ascii_case(name) && tail.len() > 1 && tail.starts_with('.')
 }
 
-fn getaddrinfo_of(name: &str, family: i32) -> Result<(Vec<Found>, Option<String>), Unanswered> {
+fn getaddrinfo_of(name: &str, family: i32) -> Result<(Vec<Found>, Option<String>), NoAnswer> {
     let hints = AddrInfoHints {
         flags: CANONICAL_NAME,
         address: family,
@@ -68,7 +68,7 @@ fn getaddrinfo_of(name: &str, family: i32) -> Result<(Vec<Found>, Option<String>
         Err(e) if e.error_num() == NO_SUCH_FAMILY => Ok((Vec::new(), None)),
         Err(e) => match e.kind() {
             LookupErrorKind::NoName | LookupErrorKind::NoData => Ok((Vec::new(), None)),
-            _ => Err(Unanswered),
+            _ => Err(NoAnswer),
         },
     }
 }
