@@ -11,7 +11,7 @@ use wire::http1::{
     ChunkedDecoder, HeaderLine, LineBuffer, Part, StatusLine, TooLarge, check_octets, ends_head,
 };
 
-use super::told::{BodyFraming, Told, status, unfold};
+use super::framing::{BodyFraming, HeadFraming, status, unfold};
 use super::{
     Body, BodyError, BodyStep, Exchange, Fault, Finished, HeadPart, Reading, RequestBody, RequestHead, Says,
     Spares,
@@ -44,7 +44,7 @@ pub struct Http1 {
     head_ended: bool,
     /// A line made of those that were received.
     joined: Vec<u8>,
-    told: Told,
+    declared: HeadFraming,
     /// So many bytes of the trailers have been told.
     trailers_told: usize,
     framing: BodyFraming,
@@ -73,7 +73,7 @@ impl Http1 {
             first: true,
             head_ended: false,
             joined: Vec::new(),
-            told: Told::default(),
+            declared: HeadFraming::default(),
             trailers_told: 0,
             framing: BodyFraming::None,
             chunked: None,
@@ -145,7 +145,7 @@ impl Http1 {
 impl Exchange for Http1 {
     fn begin(&mut self, request: &RequestHead, reading: Reading) {
         self.queue(request.text());
-        (self.upload, self.told.reading) = (request.body, reading);
+        (self.upload, self.declared.reading) = (request.body, reading);
     }
 
     fn body_room(&mut self, len: usize) -> &mut [u8] {
@@ -198,7 +198,7 @@ impl Exchange for Http1 {
     }
 
     fn opening(&self) -> Opening {
-        self.told.reading.dialect.opening(self.received.rest())
+        self.declared.reading.dialect.opening(self.received.rest())
     }
 
     fn rest(&self) -> &[u8] {
@@ -225,7 +225,7 @@ impl Exchange for Http1 {
 
     fn part(&mut self) -> HeadPart<'_> {
         let bytes = &self.received.rest()[..self.found.len];
-        let status = self.first.then(|| status(bytes, self.told.reading.dialect));
+        let status = self.first.then(|| status(bytes, self.declared.reading.dialect));
         let (mut line, mut octets) = (bytes, Ok(()));
         // What begins with the end of a line ends the head, whatever follows, as in curl.
         if !self.found.plain && !ends_head(bytes) {
@@ -238,17 +238,17 @@ impl Exchange for Http1 {
             (Some(Err(fault)), _) => Err(fault),
             (status, Err(bad)) => Err(Fault::Octet(bad, status.and_then(Result::ok))),
             (Some(Ok(status)), _) => {
-                self.told.begin(status);
+                self.declared.begin(status);
                 Ok(Says::Status(status))
             }
             (None, _) if ends_head(line) => {
                 self.head_ended = true;
-                self.told.end();
+                self.declared.end();
                 Ok(Says::End)
             }
             // What continues the status line is a field like others, as in curl.
             (None, _) => match HeaderLine::parse(line.trim_ascii_start()) {
-                Some(field) => self.told.field(&field).map(|()| Says::Field(field)),
+                Some(field) => self.declared.field(&field).map(|()| Says::Field(field)),
                 None => Err(Fault::NoColon),
             },
         };
@@ -257,7 +257,7 @@ impl Exchange for Http1 {
             Ok(Says::End) => true,
             _ => false,
         };
-        HeadPart { line, says, body: asked.then(|| self.told.body()) }
+        HeadPart { line, says, body: asked.then(|| self.declared.body()) }
     }
 
     fn take_part(&mut self) {
@@ -266,11 +266,11 @@ impl Exchange for Http1 {
     }
 
     fn believe(&mut self, status: StatusLine) {
-        self.told.begin(status);
+        self.declared.begin(status);
     }
 
     fn cut_off(&mut self) -> bool {
-        self.told.cut_off();
+        self.declared.cut_off();
         // Some servers leave out the empty line of a reply without a body: what came in whole lines is the head.
         let rest = self.received.rest();
         let whole = rest.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
@@ -291,15 +291,15 @@ impl Exchange for Http1 {
     }
 
     fn body(&self) -> Body {
-        self.told.body()
+        self.declared.body()
     }
 
     fn codings(&self) -> &[u8] {
-        self.told.codings()
+        self.declared.codings()
     }
 
     fn begin_body(&mut self) {
-        self.framing = self.told.framing();
+        self.framing = self.declared.framing();
         self.chunked = None;
         (self.ended, self.trailers_told) = (false, 0);
     }

@@ -2,22 +2,24 @@
 //! in, as values. HTTP/1 is its first implementer; others stand under the same HTTP handler. Each part of a head comes with
 //! the line that an application is shown for it, which HTTP/1 has and others make.
 
+mod body;
+mod framing;
+mod head;
 pub mod http1;
 mod multiplexed;
 mod place;
 pub mod request;
 mod spares;
 pub mod streams;
-mod told;
 
 use std::io;
 use std::task::{Context, Poll};
 
-use wire::http1::chunked::ChunkError;
-use wire::http1::framing::BadCoding;
-use wire::http1::status::{BadStatus, Opening};
-use wire::http1::{BadOctet, HeaderLine, StatusLine, TooLarge};
+use wire::http1::status::Opening;
+use wire::http1::{StatusLine, TooLarge};
 
+pub use body::{Body, BodyError, BodyStep};
+pub use head::{Dialect, Fault, Head, HeadPart, Reading, Says};
 pub use multiplexed::Multiplexed;
 pub use place::Place;
 pub use request::{BadHead, RequestBody, RequestHead, is_sendable};
@@ -25,106 +27,6 @@ pub use spares::Spares;
 
 use crate::http2::{Pushed, Trace};
 use crate::{About, Connection};
-
-/// How a reply is to be read.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Reading {
-    /// The request was HEAD: no body follows.
-    pub head_only: bool,
-    /// Content-Length does not count (CURLOPT_IGNORE_CONTENT_LENGTH).
-    pub ignore_length: bool,
-    /// Transfer codings are left as they are (CURLOPT_HTTP_TRANSFER_DECODING).
-    pub raw: bool,
-    /// Others than chunked were asked for (CURLOPT_TRANSFER_ENCODING).
-    pub codings: bool,
-    /// How many bytes a second are read at most, where that is limited: no more needs to be on its way.
-    pub rate: Option<u64>,
-    pub dialect: Dialect,
-}
-
-/// Protocols whose messages are those of HTTP/1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Dialect {
-    #[default]
-    Http,
-    /// Another first line, and no body without a length (RFC 2326 §4.4).
-    Rtsp,
-}
-
-/// One part of a reply's head, or a trailer field.
-#[derive(Debug)]
-pub struct HeadPart<'a> {
-    /// As an application is shown it: one line with its ending, whatever it was on the wire.
-    pub line: &'a [u8],
-    /// What the line is.
-    pub says: Result<Says<'a>, Fault>,
-    /// What the head has told so far, with its end and with a length: other parts come without.
-    pub body: Option<Body>,
-}
-
-/// What a part says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Says<'a> {
-    /// The status of the reply, and the version in which it is.
-    Status(StatusLine),
-    Field(HeaderLine<'a>),
-    /// The head has ended.
-    End,
-}
-
-/// What is wrong with a part.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
-    Status(BadStatus),
-    /// A first line that is none of RTSP's.
-    NotRtsp,
-    /// With what the first line says in spite of it.
-    Octet(BadOctet, Option<StatusLine>),
-    /// A field without a colon.
-    NoColon,
-    /// A Content-Length that is none, or another than before.
-    Length,
-    Coding(BadCoding),
-}
-
-/// What a head has told about the body behind it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Body {
-    /// There is one.
-    pub exists: bool,
-    /// How long it is, or for a reply without one would have been.
-    pub length: Option<u64>,
-    /// It was said to be longer than any file.
-    pub overflow: bool,
-    /// It comes in a transfer coding.
-    pub coded: bool,
-    /// Only the end of the connection ends it.
-    pub until_close: bool,
-    /// If nobody wants it, reading it is cheaper than another connection.
-    pub worth_draining: bool,
-    /// Another exchange may follow on the connection.
-    pub keep_alive: bool,
-}
-
-/// One step of reading a body.
-#[derive(Debug)]
-pub enum BodyStep {
-    /// So many bytes stand at the front of the buffer.
-    Bytes(usize),
-    /// The body has ended as its framing says.
-    End,
-}
-
-/// Why a body could not be read.
-#[derive(Debug)]
-pub enum BodyError {
-    /// The transport failed.
-    Io(io::Error),
-    /// The peer closed before the end; so many bytes were still to come, when that is known.
-    Truncated(Option<u64>),
-    /// The chunked coding is broken.
-    Chunk(ChunkError),
-}
 
 /// What an exchange leaves behind.
 pub struct Finished {

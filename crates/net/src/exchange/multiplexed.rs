@@ -10,8 +10,9 @@ use wire::http1::framing::{Length, content_length};
 use wire::http1::status::Opening;
 use wire::http1::{HeaderLine, StatusLine, TooLarge};
 
+use super::head::Head;
 use super::place::Place;
-use super::streams::{Head, Opens, Stream, Streams};
+use super::streams::{Opens, Stream, Streams};
 use super::{
     Body, BodyError, BodyStep, Exchange, Finished, HeadPart, Reading, RequestBody, RequestHead, Says, Spares,
     is_sendable,

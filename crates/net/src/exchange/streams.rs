@@ -5,19 +5,10 @@ use std::task::{Context, Poll};
 
 use wire::h2::{ErrorCode, Field, Fields, Opening, Priority};
 
-use super::BodyStep;
+use super::body::BodyStep;
+use super::head::Head;
 use crate::http2::{self, Http2};
 use crate::http3::{self, Http3};
-
-/// A head of a reply.
-#[derive(Debug)]
-pub struct Head {
-    pub status: u16,
-    /// In their order, without pseudo-fields.
-    pub fields: Fields,
-    /// Nothing follows.
-    pub end: bool,
-}
 
 /// How a stream is opened.
 #[derive(Clone, Copy)]

@@ -8,7 +8,7 @@ use std::task::Waker;
 
 use wire::h2::{ErrorCode, Event, Failure, Fields, StreamId};
 
-use crate::exchange::streams::Head;
+use crate::exchange::Head;
 
 /// So many heads wait at most: interim ones count in no window.
 const HEADS: usize = 16;

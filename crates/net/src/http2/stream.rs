@@ -6,8 +6,7 @@ use wire::h2::{ErrorCode, Field, Fields, Priority, Session, StreamId};
 
 use super::inbox::Inbox;
 use super::{Fault, Http2, State, Trace};
-use crate::exchange::BodyStep;
-use crate::exchange::streams::Head;
+use crate::exchange::{BodyStep, Head};
 
 /// A stream of a session.
 pub struct Stream {

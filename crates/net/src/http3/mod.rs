@@ -5,6 +5,7 @@
 //! bounded by the stream's window, until whoever has the stream reads it. Without streams the driver ends and leaves
 //! connection and session behind, which nobody drives until another stream is wanted.
 
+mod alpn;
 mod driver;
 mod fault;
 mod hosted;
@@ -20,15 +21,13 @@ use std::time::{Duration, Instant};
 use runtime::cell::RefCell;
 use wire::h3::Field;
 
+pub use alpn::ALPN;
 pub use driver::Driver;
 pub use fault::{Fault, StreamFault};
 pub use hosted::{host, is_parked};
 pub use session::Parked;
 use session::{Lost, Session};
 pub use stream::{Opening, Stream};
-
-/// What ALPN calls it (RFC 9114 §3.1).
-pub const ALPN: &str = "h3";
 
 /// A session with its driver, while it runs. Clones are the same.
 #[derive(Clone)]

@@ -9,8 +9,7 @@ use wire::h3::{ErrorCode, Event, Failure, Field, Fields, Reply, Scope};
 
 use super::outgoing::Outgoing;
 use super::{Fault, Http3};
-use crate::exchange::BodyStep;
-use crate::exchange::streams::Head;
+use crate::exchange::{BodyStep, Head};
 use crate::quic::{Machine, Readable};
 
 /// One piece of what came.

@@ -26,7 +26,8 @@ impl Family {
 /// An address, and the scope of one that is link-local.
 pub type Found = (IpAddr, u32);
 
-/// The outcome of a question. An empty list is an answer: the name does not exist, or has no address of that family.
+/// The outcome of a question. An empty list is an answer: the name does not exist, or has no address of that
+/// family.
 pub type Said = Result<Vec<Found>, NoAnswer>;
 
 /// The question could not be answered, and may be asked again.

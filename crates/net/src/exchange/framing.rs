@@ -1,5 +1,5 @@
-//! What the head of an HTTP/1 reply tells about where its body ends (RFC 9112 §6.3) and whether the connection serves on
-//! (§9.3): taken from its parts as they are handed out.
+//! Framing of an HTTP/1 reply, decided from the head's parts as they are read: where the body ends
+//! (RFC 9112 §6.3) and whether the connection stays open (§9.3).
 
 use std::hint::cold_path;
 
@@ -7,37 +7,38 @@ use wire::http1::framing::{BadCoding, BadLength, Length, content_length};
 use wire::http1::status::{ALIAS, Opening, opening};
 use wire::http1::{BadOctet, HeaderLine, StatusLine, TransferCodings, check_octets, continue_line};
 
-use super::{Body, Dialect, Fault, Reading};
+use super::body::Body;
+use super::head::{Dialect, Fault, Reading};
 
 /// How a reply's body ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BodyFraming {
-    /// There is none.
+    /// There is no body.
     None,
     /// After so many bytes.
     Length(u64),
     /// With the last chunk.
     Chunked,
-    /// The same, and the chunks are handed out as they came.
+    /// With the last chunk; the chunked coding is left in place.
     ChunkedRaw,
     /// With the connection.
     UntilClose,
 }
 
-/// The application asked for another protocol in a field of its own: what follows the head is in that one, and goes to
-/// the application up to the end of the connection.
+/// Status of a reply that switches to a protocol the application asked for in a field of its own. The bytes
+/// behind the head go to the application until the connection ends.
 const SWITCHING: u16 = 101;
 
 /// A longer body that nobody wants costs more than another connection.
 const DRAINED: u64 = 1024 * 1024;
 
-/// One head, as far as it has come.
+/// The framing as far as the parts of one head decide it.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct HeadFraming {
     pub reading: Reading,
     status: u16,
     version: u8,
-    /// No body follows such a status line, and nothing that speaks of one counts.
+    /// No body follows such a status line; fields that describe one are ignored.
     bodyless: bool,
     keep_alive: bool,
     length: Option<u64>,
@@ -49,20 +50,20 @@ pub(super) struct Told {
     cut_off: bool,
 }
 
-impl Told {
+impl HeadFraming {
     /// Begins a head.
     pub fn begin(&mut self, status: StatusLine) {
-        *self = Told {
+        *self = HeadFraming {
             reading: self.reading,
             status: status.code,
             version: status.version,
             keep_alive: status.version >= 11,
             bodyless: status.is_bodyless(),
-            ..Told::default()
+            ..HeadFraming::default()
         };
     }
 
-    /// Takes in a field. Nearly all are told by the length of their names to be none of ours.
+    /// Takes in a field. The length of the name rules out nearly every field that does not matter here.
     pub fn field(&mut self, field: &HeaderLine<'_>) -> Result<(), Fault> {
         match field.name.len() {
             10 if field.is("connection") => self.connection(field),
@@ -79,12 +80,12 @@ impl Told {
         Ok(())
     }
 
-    /// The head has ended: all that it tells is told.
+    /// Marks the end of the head.
     pub fn end(&mut self) {
         self.ended = true;
     }
 
-    /// The server closed before the head's end.
+    /// Marks a head that the server broke off by closing.
     pub fn cut_off(&mut self) {
         (self.cut_off, self.ended) = (true, true);
     }
@@ -94,7 +95,7 @@ impl Told {
         &self.codings.others
     }
 
-    /// What it all comes to.
+    /// Returns the description of the body.
     pub fn body(&self) -> Body {
         let framing = self.framing();
         let coded = self.codings.hide_length();
@@ -175,7 +176,7 @@ impl Told {
 }
 
 impl Dialect {
-    /// What the first bytes of a head look like.
+    /// Classifies the first bytes of a head.
     pub(super) fn opening(self, bytes: &[u8]) -> Opening {
         match self {
             Dialect::Http => opening(bytes),
@@ -184,7 +185,7 @@ impl Dialect {
     }
 }
 
-/// What a first line says. An opening that is none of HTTP's is one that the application takes for a 200.
+/// Parses the first line. An opening that is not HTTP is one that the application accepts as a 200.
 pub(super) fn status(line: &[u8], dialect: Dialect) -> Result<StatusLine, Fault> {
     match opening(line) {
         _ if dialect == Dialect::Rtsp => {
@@ -214,28 +215,28 @@ pub(super) fn unfold(part: &[u8], joined: &mut Vec<u8>) -> Result<(), BadOctet> 
 mod tests {
     use super::*;
 
-    fn told(code: u16, version: u8, lines: &[&str]) -> (BodyFraming, bool) {
-        let mut told = Told::default();
-        told.begin(StatusLine { version, code });
+    fn framed(code: u16, version: u8, lines: &[&str]) -> (BodyFraming, bool) {
+        let mut head = HeadFraming::default();
+        head.begin(StatusLine { version, code });
         for line in lines {
-            told.field(&HeaderLine::parse(line.as_bytes()).unwrap()).unwrap();
+            head.field(&HeaderLine::parse(line.as_bytes()).unwrap()).unwrap();
         }
-        assert_eq!(told.body().until_close, told.framing() == BodyFraming::UntilClose);
-        (told.framing(), told.body().keep_alive)
+        assert_eq!(head.body().until_close, head.framing() == BodyFraming::UntilClose);
+        (head.framing(), head.body().keep_alive)
     }
 
     #[test]
     fn where_a_body_ends() {
-        assert_eq!(told(200, 11, &["Content-Length: 5"]), (BodyFraming::Length(5), true));
+        assert_eq!(framed(200, 11, &["Content-Length: 5"]), (BodyFraming::Length(5), true));
         assert_eq!(
-            told(200, 11, &["Content-Length: 5", "Transfer-Encoding: chunked"]).0,
+            framed(200, 11, &["Content-Length: 5", "Transfer-Encoding: chunked"]).0,
             BodyFraming::Chunked
         );
-        assert_eq!(told(204, 11, &["Content-Length: 5"]), (BodyFraming::None, true));
-        assert_eq!(told(200, 11, &[]), (BodyFraming::UntilClose, true));
-        assert_eq!(told(101, 11, &[]).0, BodyFraming::UntilClose);
+        assert_eq!(framed(204, 11, &["Content-Length: 5"]), (BodyFraming::None, true));
+        assert_eq!(framed(200, 11, &[]), (BodyFraming::UntilClose, true));
+        assert_eq!(framed(101, 11, &[]).0, BodyFraming::UntilClose);
         assert_eq!(
-            told(200, 11, &["Content-Length: 99999999999999999999"]),
+            framed(200, 11, &["Content-Length: 99999999999999999999"]),
             (BodyFraming::UntilClose, false)
         );
     }
@@ -243,32 +244,35 @@ mod tests {
     /// A transfer that ends within the head has heard of a length, whatever the coding.
     #[test]
     fn a_coding_wins_at_the_end_of_the_head() {
-        let mut told = Told::default();
-        told.begin(StatusLine { version: 11, code: 200 });
+        let mut head = HeadFraming::default();
+        head.begin(StatusLine { version: 11, code: 200 });
         for line in ["Transfer-Encoding: chunked", "Content-Length: 6"] {
-            told.field(&HeaderLine::parse(line.as_bytes()).unwrap()).unwrap();
+            head.field(&HeaderLine::parse(line.as_bytes()).unwrap()).unwrap();
         }
-        assert_eq!(told.body().length, Some(6));
-        told.end();
-        assert_eq!((told.body().length, told.framing()), (None, BodyFraming::Chunked));
+        assert_eq!(head.body().length, Some(6));
+        head.end();
+        assert_eq!((head.body().length, head.framing()), (None, BodyFraming::Chunked));
     }
 
     #[test]
     fn whether_the_connection_lives_on() {
-        assert!(!told(200, 10, &["Content-Length: 5"]).1);
-        assert!(told(200, 10, &["Content-Length: 5", "Connection: a, Keep-Alive"]).1);
-        assert!(told(200, 10, &["Proxy-Connection: keep-alive"]).1);
-        assert!(!told(200, 11, &["Connection: close"]).1);
-        assert!(!told(200, 11, &["PROXY-CONNECTION: close"]).1);
+        assert!(!framed(200, 10, &["Content-Length: 5"]).1);
+        assert!(framed(200, 10, &["Content-Length: 5", "Connection: a, Keep-Alive"]).1);
+        assert!(framed(200, 10, &["Proxy-Connection: keep-alive"]).1);
+        assert!(!framed(200, 11, &["Connection: close"]).1);
+        assert!(!framed(200, 11, &["PROXY-CONNECTION: close"]).1);
     }
 
     /// The head of one reply says nothing of the next.
     #[test]
     fn an_interim_reply_leaves_nothing_behind() {
-        let mut told = Told { reading: Reading { head_only: true, ..Reading::default() }, ..Told::default() };
-        told.begin(StatusLine { version: 11, code: 103 });
-        told.field(&HeaderLine::parse(b"Connection: close").unwrap()).unwrap();
-        told.begin(StatusLine { version: 11, code: 200 });
-        assert!(told.body().keep_alive && !told.body().exists);
+        let mut head = HeadFraming {
+            reading: Reading { head_only: true, ..Reading::default() },
+            ..HeadFraming::default()
+        };
+        head.begin(StatusLine { version: 11, code: 103 });
+        head.field(&HeaderLine::parse(b"Connection: close").unwrap()).unwrap();
+        head.begin(StatusLine { version: 11, code: 200 });
+        assert!(head.body().keep_alive && !head.body().exists);
     }
 }
