@@ -66,11 +66,6 @@ fn tls() -> &'static str {
     if says_gnutls() { AS_GNUTLS } else { AS_OPENSSL }
 }
 
-/// Where certificates are looked for when the application names no place; on Windows that is the system's store.
-pub const CAINFO: Option<&str> =
-    if cfg!(windows) { None } else { Some("/etc/ssl/certs/ca-certificates.crt") };
-pub const CAPATH: Option<&str> = if cfg!(windows) { None } else { Some("/etc/ssl/certs") };
-
 struct Facts {
     info: VersionInfo,
     line: CString,
@@ -111,8 +106,8 @@ fn info() -> VersionInfo {
         nghttp2_ver_num: version().own_number,
         nghttp2_version: here(),
         quic_version: here(),
-        cainfo: CAINFO.map_or(ptr::null(), leak),
-        capath: CAPATH.map_or(ptr::null(), leak),
+        cainfo: engine::info::CAINFO.map_or(ptr::null(), leak),
+        capath: engine::info::CAPATH.map_or(ptr::null(), leak),
         zstd_ver_num: packed(ZSTD.0),
         zstd_version: leak(ZSTD.1),
         hyper_version: ptr::null(),

@@ -3,8 +3,9 @@
 use std::rc::Rc;
 
 use engine::callbacks::Callbacks;
+use engine::info::get;
 use engine::stores::headers::Headers;
-use tables::{Code, EasyOption};
+use tables::{Code, EasyOption, Info};
 
 use crate::{Share, TransferInfo, Value};
 
@@ -65,7 +66,7 @@ impl Easy {
 
     /// Reads the facts about the last transfer, or about the one under way.
     pub fn info<R>(&self, read: impl FnOnce(&TransferInfo<'_>) -> R) -> R {
-        read(&TransferInfo(&self.0.state().info.borrow()))
+        read(&TransferInfo(&self.0))
     }
 
     /// Reads the header fields of the last transfer, or of the one under way.
@@ -80,22 +81,22 @@ impl Easy {
 
     /// Returns the URL last used, or the one that is set.
     pub fn effective_url(&self) -> Vec<u8> {
-        self.0.state().effective_url()
+        get(&self.0, Info::EffectiveUrl).text().unwrap_or_default().to_vec()
     }
 
     /// Returns the HTTP method last used, or the one that the options ask for.
     pub fn effective_method(&self) -> Vec<u8> {
-        self.0.state().effective_method()
+        get(&self.0, Info::EffectiveMethod).text().unwrap_or_default().to_vec()
     }
 
     /// Returns the number of the last transfer in this process (CURLINFO_XFER_ID), or -1.
     pub fn transfer_id(&self) -> i64 {
-        self.0.state().transfer_id.get()
+        get(&self.0, Info::XferId).number()
     }
 
     /// Returns the operating system's number of the last connection failure, or 0.
     pub fn os_errno(&self) -> i64 {
-        self.0.state().os_errno.get()
+        get(&self.0, Info::OsErrno).number()
     }
 
     /// Returns the cookies of the handle's own jar, as lines of a cookie file.

@@ -82,6 +82,7 @@ pub use client::{
 pub use easy::{Easy, ExportedSession, OptionSet};
 pub use engine::callbacks::Callbacks;
 pub use engine::easy::number_transfers_anew;
+pub use engine::info::Fact;
 pub use engine::multi::Limits;
 #[doc(hidden)]
 pub use engine::process_pool;

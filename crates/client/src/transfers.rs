@@ -532,12 +532,12 @@ impl Transfers {
 
     /// What is known of it.
     pub fn info<R>(&self, id: usize, read: impl FnOnce(&TransferInfo<'_>) -> R) -> R {
-        read(&TransferInfo(&self.active[id].easy.state().info.borrow()))
+        read(&TransferInfo(&self.active[id].easy))
     }
 
     /// Returns the URL it last used.
     pub fn effective_url(&self, id: usize) -> Vec<u8> {
-        self.active[id].easy.state().effective_url()
+        self.active[id].easy.state().effective_url().to_vec()
     }
 
     /// Returns the cookies of its own jar, as lines of a cookie file.

@@ -29,7 +29,7 @@ use crate::multi::{Multi, MultiState};
 use crate::own_connection::OwnConnection;
 use crate::push::Adopted;
 use crate::rare::{Nothing, Rare};
-use crate::settings::{FtpPipelining, Settings, SmtpPipelining, own_text};
+use crate::settings::{FtpPipelining, Settings, SmtpPipelining, Text, own_text};
 use crate::share::Share;
 use crate::stores::headers::Headers;
 use crate::stores::{Keeper, Stores, altsvc, cookies, hsts};
@@ -426,10 +426,9 @@ impl EasyState {
     }
 
     /// The URL last used; before a request, and where it never came to one, the URL that was set.
-    pub fn effective_url(&self) -> Vec<u8> {
+    pub fn effective_url(&self) -> Text {
         let used = self.info.borrow().effective_url.clone();
-        let url = used.or_else(|| self.settings.borrow().text(EasyOption::Url));
-        url.map_or_else(Vec::new, |url| url.to_vec())
+        used.or_else(|| self.settings.borrow().text(EasyOption::Url)).unwrap_or_default()
     }
 
     /// The HTTP method last used, or before a request the one that the options ask for, whatever the scheme.

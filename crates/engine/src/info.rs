@@ -1,5 +1,7 @@
 //! What a transfer has found out, as curl_easy_getinfo tells it. Made anew for each transfer.
 
+mod get;
+
 use std::borrow::Cow;
 use std::fmt::{self, Debug, Formatter};
 use std::ops::AddAssign;
@@ -9,6 +11,8 @@ use net::Presence;
 
 use crate::rare::{Nothing, Rare};
 use crate::settings::Text;
+
+pub use get::{CAINFO, CAPATH, Fact, get};
 
 /// A length of time in nanoseconds: half of what a [`Duration`] takes, and enough for 584 years. Each of ten thousand transfers
 /// has eight.

@@ -2,7 +2,7 @@
 
 use crate::bytes::Bytes;
 use crate::env::Env;
-use crate::raw::{Easy, Origin, TransferInfo, UrlPart, url_flag, version_line};
+use crate::raw::{Easy, Info, Origin, TransferInfo, UrlPart, url_flag, version_line};
 use crate::system;
 use crate::system::path;
 use crate::text::harmless_lines;
@@ -11,7 +11,6 @@ use crate::url::parse_url;
 use crate::writeout::{Outcome, Streams};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
-use std::time::Duration;
 
 /// A transfer and how it ended.
 pub struct Ended<'t> {
@@ -31,73 +30,23 @@ impl Ended<'_> {
     }
 }
 
-fn micros(time: Duration) -> i64 {
-    time.as_micros() as i64
-}
-
-/// Bytes in a second, on average.
-fn speed(bytes: i64, total: Duration) -> i64 {
-    let micros = total.as_micros() as i64;
-    if micros == 0 { 0 } else { (i128::from(bytes) * 1_000_000 / i128::from(micros)) as i64 }
-}
-
 impl Outcome for Ended<'_> {
-    fn text(&self, name: &str) -> Option<Bytes> {
-        let filled = |text: &str| (!text.is_empty()).then(|| text.as_bytes().to_vec());
-        self.info(|info| match name {
-            "CONTENT_TYPE" => info.content_type().map(<[u8]>::to_vec),
-            "FTP_ENTRY_PATH" => info.ftp_entry_path().map(<[u8]>::to_vec),
-            "REDIRECT_URL" => info.redirect_url().map(<[u8]>::to_vec),
-            "REFERER" => info.referer().map(<[u8]>::to_vec),
-            "EFFECTIVE_METHOD" => Some(self.easy.effective_method()),
-            "EFFECTIVE_URL" => Some(self.easy.effective_url()).filter(|url| !url.is_empty()),
-            "LOCAL_IP" => Some(info.local_ip().into_bytes()),
-            "PRIMARY_IP" => Some(info.primary_ip().into_bytes()),
-            "SCHEME" => filled(&info.scheme().to_ascii_lowercase()),
-            _ => None,
-        })
+    fn text(&self, info: Info) -> Option<Bytes> {
+        let mut text = self.info(|facts| facts.get(info).text().map(<[u8]>::to_vec))?;
+        if info == Info::Scheme {
+            text.make_ascii_lowercase();
+        }
+        Some(text).filter(|text| !text.is_empty() || info != Info::EffectiveUrl)
     }
 
-    fn number(&self, name: &str) -> Option<i64> {
-        let id = |id: i64| (id >= 0).then_some(id);
-        self.info(|info| {
-            Some(match name {
-                "CONN_ID" => info.attempted_connection(),
-                "XFER_ID" => return id(self.easy.transfer_id()),
-                "RESPONSE_CODE" => info.response_code(),
-                "HTTP_CONNECTCODE" => info.connect_code(),
-                "HTTP_VERSION" => info.http_version(),
-                "LOCAL_PORT" => info.local_port(),
-                "PRIMARY_PORT" => info.primary_port(),
-                "NUM_CONNECTS" => info.connects(),
-                "REDIRECT_COUNT" => info.redirect_count(),
-                "PROXY_SSL_VERIFYRESULT" => info.proxy_verify_result(),
-                "SSL_VERIFYRESULT" => info.verify_result(),
-                "USED_PROXY" => info.used_proxy().into(),
-                "SIZE_DELIVERED" => info.delivered(),
-                "SIZE_DOWNLOAD_T" => info.downloaded(),
-                "SIZE_UPLOAD_T" => info.uploaded(),
-                "HEADER_SIZE" => info.header_size(),
-                "REQUEST_SIZE" => info.request_size(),
-                "SPEED_DOWNLOAD_T" => speed(info.downloaded(), info.total()),
-                "SPEED_UPLOAD_T" => speed(info.uploaded(), info.total()),
-                "APPCONNECT_TIME_T" => micros(info.app_connect()),
-                "CONNECT_TIME_T" => micros(info.connect()),
-                "NAMELOOKUP_TIME_T" => micros(info.name_lookup()),
-                "POSTTRANSFER_TIME_T" => micros(info.post_transfer()),
-                "PRETRANSFER_TIME_T" => micros(info.pre_transfer()),
-                "QUEUE_TIME_T" => micros(info.queued()),
-                "REDIRECT_TIME_T" => micros(info.redirect_time()),
-                "STARTTRANSFER_TIME_T" => micros(info.start_transfer()),
-                "TOTAL_TIME_T" => micros(info.total()),
-                "EARLYDATA_SENT_T" => info.early_data(),
-                _ => return None,
-            })
-        })
+    fn number(&self, info: Info) -> Option<i64> {
+        let number = self.info(|facts| facts.get(info).number());
+        // -1 stands for no transfer.
+        (info != Info::XferId || number >= 0).then_some(number)
     }
 
     fn url_part(&self, part: &str, effective: bool) -> Option<Bytes> {
-        let text = if effective { self.text("EFFECTIVE_URL")? } else { self.transfer.url.clone() };
+        let text = if effective { self.text(Info::EffectiveUrl)? } else { self.transfer.url.clone() };
         let url = parse_url(&text).ok()?;
         let part = match part {
             "fragment" => UrlPart::Fragment,
@@ -127,6 +76,7 @@ impl Outcome for Ended<'_> {
     fn certificates(&self) -> Vec<Bytes> {
         self.info(|info| {
             info.certificates()
+                .iter()
                 .map(|fields| {
                     let lines = fields.iter().map(|field| match field.strip_prefix(b"Cert:") {
                         Some(pem) => pem.to_vec(),

@@ -7,7 +7,7 @@ use crate::message::{Messages, os_text, shown};
 use crate::outcome::{Ended, Output, message};
 use crate::prepare::{Pattern, Prepared, Stop, prepare};
 use crate::queue::Item;
-use crate::raw::{Easy, EasyOption, Limits, Multi, Origin, Share};
+use crate::raw::{Easy, EasyOption, Info, Limits, Multi, Origin, Share};
 use crate::report::{self, Reports, Summary, Told};
 use crate::request::Fail;
 use crate::retry::{Attempt, Retries, Verdict, deadline};
@@ -301,12 +301,12 @@ impl Run {
     pub fn count_ended(&self, transfer: &Transfer, easy: &Easy, code: i32, bytes: Option<i64>) {
         let Some(summary) = &self.summary else { return };
         let ended = Ended { transfer, easy, code };
-        let number = |name: &str| ended.number(name).unwrap_or(0);
-        let moved = || number("SIZE_DOWNLOAD_T").max(number("SIZE_UPLOAD_T"));
+        let number = |info: Info| ended.number(info).unwrap_or(0);
+        let moved = || number(Info::SizeDownloadT).max(number(Info::SizeUploadT));
         summary.borrow_mut().ended(Told {
             url: shown(&without_login(&transfer.url)),
             code,
-            status: number("RESPONSE_CODE"),
+            status: number(Info::ResponseCode),
             time: transfer.created.elapsed(),
             bytes: bytes.unwrap_or_else(moved),
             retries: transfer.retries.get(),
@@ -360,8 +360,7 @@ impl Run {
     }
 
     fn attributes(&self, transfer: &Transfer, easy: &Easy, name: &[u8], messages: &mut Messages) {
-        let copy = |text: Option<&[u8]>| text.map(<[u8]>::to_vec);
-        let (media_type, referer) = easy.info(|info| (copy(info.content_type()), copy(info.referer())));
+        let (media_type, referer) = easy.info(|info| (info.content_type(), info.referer()));
         let pairs = [
             ("user.creator", Some(b"curl".to_vec())),
             ("user.mime_type", media_type),

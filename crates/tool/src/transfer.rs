@@ -196,7 +196,7 @@ impl Transfer {
     fn answer(&self) -> (Answers, i64) {
         let easy = self.easy.borrow();
         let Some(easy) = easy.as_ref() else { return (Answers::Otherwise, 0) };
-        let (scheme, code) = easy.info(|info| (info.scheme().to_owned(), info.response_code()));
+        let (scheme, code) = easy.info(|info| (info.scheme(), info.response_code()));
         let is = |name: &&str| scheme.eq_ignore_ascii_case(name);
         let answers = match () {
             () if ["http", "https"].iter().any(is) => Answers::Http,

@@ -17,8 +17,8 @@ use super::event_loop::{EventLoop, Watch};
 use super::head::{Head, url_of};
 use super::hub::Post;
 use super::metrics::Metrics;
-use crate::Value;
 use crate::transfers::{Request, Sink, Transfers};
+use crate::{TransferInfo, Value};
 
 /// Turns of the engine in one poll: a driver that always has something to do lets other tasks have theirs.
 const TURNS: usize = 8;
@@ -233,7 +233,7 @@ impl Engine {
         if !state.has_had_head && transfers.has_head(id) {
             state.has_had_head = true;
             let lines = transfers.take_head(id);
-            state.head = Some(transfers.info(id, |info| Head::of(&lines, info.0)));
+            state.head = Some(transfers.info(id, |info| Head::of(&lines, &info.found())));
         }
         if state.has_had_head && (ended || state.body.is_empty()) {
             let body = transfers.take_body(id);
@@ -246,13 +246,15 @@ impl Engine {
             state.id = None;
             state.trailers = transfers.take_head(id);
             state.ended = transfers.take_outcome(id).map(|outcome| {
-                transfers.info(id, |info| match outcome.result() {
-                    Ok(()) => Ok(Metrics::of(info.0)),
+                let found = |info: &TransferInfo<'_>| match outcome.result() {
+                    Ok(()) => Ok(Metrics::of(&info.found())),
                     Err(failure) => {
                         let error = Error::of(failure.code, failure.message);
-                        Err(error.at(url_of(info.0), Reached::of(info.0)).measured(Metrics::of(info.0)))
+                        let found = &*info.found();
+                        Err(error.at(url_of(found), Reached::of(found)).measured(Metrics::of(found)))
                     }
-                })
+                };
+                transfers.info(id, found)
             });
         }
         let news = ended || state.head.is_some() || state.hungry || !state.body.is_empty();

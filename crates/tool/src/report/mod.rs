@@ -15,6 +15,7 @@ pub use timeline::timeline;
 
 use crate::message::shown;
 use crate::outcome::Ended;
+use crate::raw::Info;
 use crate::writeout::Outcome;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -50,12 +51,16 @@ pub struct Record {
 
 impl Record {
     fn of(ended: &Ended, began: Duration, date: SystemTime, before: Duration) -> Record {
-        let number = |name: &str| ended.number(name).unwrap_or(0);
-        let text = |name: &str| ended.text(name).map(|text| shown(&text)).unwrap_or_default();
+        let number = |info: Info| ended.number(info).unwrap_or(0);
+        let text = |info: Info| ended.text(info).map(|text| shown(&text)).unwrap_or_default();
         Record {
-            url: ended.text("EFFECTIVE_URL").or(ended.given_url()).map(|url| shown(&url)).unwrap_or_default(),
-            method: text("EFFECTIVE_METHOD"),
-            status: number("RESPONSE_CODE"),
+            url: ended
+                .text(Info::EffectiveUrl)
+                .or(ended.given_url())
+                .map(|url| shown(&url))
+                .unwrap_or_default(),
+            method: text(Info::EffectiveMethod),
+            status: number(Info::ResponseCode),
             code: ended.exit_code(),
             error: ended.error_text().map(|text| shown(&text)).unwrap_or_default(),
             began,
@@ -63,12 +68,12 @@ impl Record {
             before,
             phases: phases(&number),
             connection: ended.connection(),
-            reused: number("NUM_CONNECTS") == 0,
-            address: text("PRIMARY_IP"),
-            mime_type: text("CONTENT_TYPE"),
-            upload: number("SIZE_UPLOAD_T"),
-            download: number("SIZE_DOWNLOAD_T"),
-            delivered: number("SIZE_DELIVERED"),
+            reused: number(Info::NumConnects) == 0,
+            address: text(Info::PrimaryIp),
+            mime_type: text(Info::ContentType),
+            upload: number(Info::SizeUploadT),
+            download: number(Info::SizeDownloadT),
+            delivered: number(Info::SizeDelivered),
             exchanges: ended.transfer.exchanges.borrow().all.clone(),
         }
     }
@@ -84,15 +89,15 @@ impl Record {
 }
 
 /// From moments since the start to lengths; a moment that was not reached has no length.
-fn phases(number: &dyn Fn(&str) -> i64) -> [Duration; 7] {
+fn phases(number: &dyn Fn(Info) -> i64) -> [Duration; 7] {
     let moments = [
-        "QUEUE_TIME_T",
-        "REDIRECT_TIME_T",
-        "NAMELOOKUP_TIME_T",
-        "CONNECT_TIME_T",
-        "APPCONNECT_TIME_T",
-        "STARTTRANSFER_TIME_T",
-        "TOTAL_TIME_T",
+        Info::QueueTimeT,
+        Info::RedirectTimeT,
+        Info::NamelookupTimeT,
+        Info::ConnectTimeT,
+        Info::AppconnectTimeT,
+        Info::StarttransferTimeT,
+        Info::TotalTimeT,
     ];
     let mut lengths = [Duration::ZERO; 7];
     let mut before = 0;
@@ -180,11 +185,11 @@ mod tests {
 
     #[test]
     fn moments_become_lengths() {
-        let moment = |name: &str| match name {
-            "NAMELOOKUP_TIME_T" => 10,
-            "CONNECT_TIME_T" => 30,
-            "STARTTRANSFER_TIME_T" => 100,
-            "TOTAL_TIME_T" => 150,
+        let moment = |info: Info| match info {
+            Info::NamelookupTimeT => 10,
+            Info::ConnectTimeT => 30,
+            Info::StarttransferTimeT => 100,
+            Info::TotalTimeT => 150,
             _ => 0,
         };
         assert_eq!(phases(&moment), [0, 0, 10, 20, 0, 70, 50].map(Duration::from_micros));

@@ -1,13 +1,14 @@
 //! The facts about a finished transfer that variables are read from.
 
 use crate::bytes::Bytes;
+use crate::raw::Info;
 
 /// What is known about a finished transfer.
 pub trait Outcome {
-    /// A text among the infos of libcurl, named without `CURLINFO_`.
-    fn text(&self, info: &str) -> Option<Bytes>;
+    /// A text among the infos of libcurl.
+    fn text(&self, info: Info) -> Option<Bytes>;
     /// A number among the infos; times are in microseconds.
-    fn number(&self, info: &str) -> Option<i64>;
+    fn number(&self, info: Info) -> Option<i64>;
     /// Part of the URL that was given, or of the effective one.
     fn url_part(&self, part: &str, effective: bool) -> Option<Bytes>;
     /// Headers of all answers: name, value, and the number of the request.

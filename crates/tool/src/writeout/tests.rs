@@ -1,21 +1,22 @@
 //! Formats against a made-up transfer.
 
 use super::*;
+use crate::raw::Info;
 
 struct Fixed {
     code: i32,
 }
 
 impl Outcome for Fixed {
-    fn text(&self, info: &str) -> Option<Bytes> {
-        (info == "CONTENT_TYPE").then(|| b"text/\"x\"".to_vec())
+    fn text(&self, info: Info) -> Option<Bytes> {
+        (info == Info::ContentType).then(|| b"text/\"x\"".to_vec())
     }
 
-    fn number(&self, info: &str) -> Option<i64> {
+    fn number(&self, info: Info) -> Option<i64> {
         match info {
-            "RESPONSE_CODE" => Some(7),
-            "HTTP_VERSION" => Some(2),
-            "TOTAL_TIME_T" => Some(1_000_034),
+            Info::ResponseCode => Some(7),
+            Info::HttpVersion => Some(2),
+            Info::TotalTimeT => Some(1_000_034),
             _ => None,
         }
     }

@@ -2,6 +2,7 @@
 
 use super::outcome::Outcome;
 use crate::bytes::Bytes;
+use crate::raw::Info;
 use crate::text::json_escape;
 
 pub struct Variable {
@@ -10,12 +11,12 @@ pub struct Variable {
 }
 
 enum Kind {
-    Text(&'static str),
-    Number(&'static str),
+    Text(Info),
+    Number(Info),
     /// Three digits at least.
-    Code(&'static str),
+    Code(Info),
     /// Microseconds, shown as seconds.
-    Time(&'static str),
+    Time(Info),
     Url(&'static str),
     EffectiveUrl(&'static str),
     Own(fn(&dyn Outcome) -> Option<Bytes>),
@@ -29,49 +30,49 @@ const fn row(name: &'static str, kind: Kind) -> Variable {
 /// In the order of their names, which is that of `%{json}`.
 pub const ALL: &[Variable] = &[
     row("certs", Kind::Own(|outcome| Some(outcome.certificates().concat()))),
-    row("conn_id", Kind::Number("CONN_ID")),
-    row("content_type", Kind::Text("CONTENT_TYPE")),
+    row("conn_id", Kind::Number(Info::ConnId)),
+    row("content_type", Kind::Text(Info::ContentType)),
     row("errormsg", Kind::Own(|outcome| outcome.error_text())),
     row("exitcode", Kind::OwnNumber(|outcome| outcome.exit_code().into())),
     row("filename_effective", Kind::Own(|outcome| outcome.file_name())),
-    row("ftp_entry_path", Kind::Text("FTP_ENTRY_PATH")),
-    row("http_code", Kind::Code("RESPONSE_CODE")),
-    row("http_connect", Kind::Code("HTTP_CONNECTCODE")),
+    row("ftp_entry_path", Kind::Text(Info::FtpEntryPath)),
+    row("http_code", Kind::Code(Info::ResponseCode)),
+    row("http_connect", Kind::Code(Info::HttpConnectcode)),
     row("http_version", Kind::Own(http_version)),
-    row("local_ip", Kind::Text("LOCAL_IP")),
-    row("local_port", Kind::Number("LOCAL_PORT")),
-    row("method", Kind::Text("EFFECTIVE_METHOD")),
+    row("local_ip", Kind::Text(Info::LocalIp)),
+    row("local_port", Kind::Number(Info::LocalPort)),
+    row("method", Kind::Text(Info::EffectiveMethod)),
     row("num_certs", Kind::OwnNumber(|outcome| outcome.certificates().len() as i64)),
-    row("num_connects", Kind::Number("NUM_CONNECTS")),
+    row("num_connects", Kind::Number(Info::NumConnects)),
     row("num_headers", Kind::OwnNumber(|outcome| outcome.header_count())),
-    row("num_redirects", Kind::Number("REDIRECT_COUNT")),
+    row("num_redirects", Kind::Number(Info::RedirectCount)),
     row("num_retries", Kind::OwnNumber(|outcome| outcome.retries())),
-    row("proxy_ssl_verify_result", Kind::Number("PROXY_SSL_VERIFYRESULT")),
-    row("proxy_used", Kind::Number("USED_PROXY")),
-    row("redirect_url", Kind::Text("REDIRECT_URL")),
-    row("referer", Kind::Text("REFERER")),
-    row("remote_ip", Kind::Text("PRIMARY_IP")),
-    row("remote_port", Kind::Number("PRIMARY_PORT")),
-    row("response_code", Kind::Code("RESPONSE_CODE")),
-    row("scheme", Kind::Text("SCHEME")),
-    row("size_delivered", Kind::Number("SIZE_DELIVERED")),
-    row("size_download", Kind::Number("SIZE_DOWNLOAD_T")),
-    row("size_header", Kind::Number("HEADER_SIZE")),
-    row("size_request", Kind::Number("REQUEST_SIZE")),
-    row("size_upload", Kind::Number("SIZE_UPLOAD_T")),
-    row("speed_download", Kind::Number("SPEED_DOWNLOAD_T")),
-    row("speed_upload", Kind::Number("SPEED_UPLOAD_T")),
-    row("ssl_verify_result", Kind::Number("SSL_VERIFYRESULT")),
-    row("time_appconnect", Kind::Time("APPCONNECT_TIME_T")),
-    row("time_connect", Kind::Time("CONNECT_TIME_T")),
-    row("time_namelookup", Kind::Time("NAMELOOKUP_TIME_T")),
-    row("time_posttransfer", Kind::Time("POSTTRANSFER_TIME_T")),
-    row("time_pretransfer", Kind::Time("PRETRANSFER_TIME_T")),
-    row("time_queue", Kind::Time("QUEUE_TIME_T")),
-    row("time_redirect", Kind::Time("REDIRECT_TIME_T")),
-    row("time_starttransfer", Kind::Time("STARTTRANSFER_TIME_T")),
-    row("time_total", Kind::Time("TOTAL_TIME_T")),
-    row("tls_earlydata", Kind::Number("EARLYDATA_SENT_T")),
+    row("proxy_ssl_verify_result", Kind::Number(Info::ProxySslVerifyresult)),
+    row("proxy_used", Kind::Number(Info::UsedProxy)),
+    row("redirect_url", Kind::Text(Info::RedirectUrl)),
+    row("referer", Kind::Text(Info::Referer)),
+    row("remote_ip", Kind::Text(Info::PrimaryIp)),
+    row("remote_port", Kind::Number(Info::PrimaryPort)),
+    row("response_code", Kind::Code(Info::ResponseCode)),
+    row("scheme", Kind::Text(Info::Scheme)),
+    row("size_delivered", Kind::Number(Info::SizeDelivered)),
+    row("size_download", Kind::Number(Info::SizeDownloadT)),
+    row("size_header", Kind::Number(Info::HeaderSize)),
+    row("size_request", Kind::Number(Info::RequestSize)),
+    row("size_upload", Kind::Number(Info::SizeUploadT)),
+    row("speed_download", Kind::Number(Info::SpeedDownloadT)),
+    row("speed_upload", Kind::Number(Info::SpeedUploadT)),
+    row("ssl_verify_result", Kind::Number(Info::SslVerifyresult)),
+    row("time_appconnect", Kind::Time(Info::AppconnectTimeT)),
+    row("time_connect", Kind::Time(Info::ConnectTimeT)),
+    row("time_namelookup", Kind::Time(Info::NamelookupTimeT)),
+    row("time_posttransfer", Kind::Time(Info::PosttransferTimeT)),
+    row("time_pretransfer", Kind::Time(Info::PretransferTimeT)),
+    row("time_queue", Kind::Time(Info::QueueTimeT)),
+    row("time_redirect", Kind::Time(Info::RedirectTimeT)),
+    row("time_starttransfer", Kind::Time(Info::StarttransferTimeT)),
+    row("time_total", Kind::Time(Info::TotalTimeT)),
+    row("tls_earlydata", Kind::Number(Info::EarlyDataSentT)),
     row("url", Kind::Own(|outcome| outcome.given_url())),
     row("url.fragment", Kind::Url("fragment")),
     row("url.host", Kind::Url("host")),
@@ -83,7 +84,7 @@ pub const ALL: &[Variable] = &[
     row("url.scheme", Kind::Url("scheme")),
     row("url.user", Kind::Url("user")),
     row("url.zoneid", Kind::Url("zoneid")),
-    row("url_effective", Kind::Text("EFFECTIVE_URL")),
+    row("url_effective", Kind::Text(Info::EffectiveUrl)),
     row("urle.fragment", Kind::EffectiveUrl("fragment")),
     row("urle.host", Kind::EffectiveUrl("host")),
     row("urle.options", Kind::EffectiveUrl("options")),
@@ -95,7 +96,7 @@ pub const ALL: &[Variable] = &[
     row("urle.user", Kind::EffectiveUrl("user")),
     row("urle.zoneid", Kind::EffectiveUrl("zoneid")),
     row("urlnum", Kind::OwnNumber(|outcome| outcome.url_number() as i64)),
-    row("xfer_id", Kind::Number("XFER_ID")),
+    row("xfer_id", Kind::Number(Info::XferId)),
 ];
 
 /// What curl does not have: in `%{json}` only where there is something to tell.
@@ -156,7 +157,7 @@ fn seconds(micros: i64) -> Bytes {
 
 /// CURL_HTTP_VERSION_ numbers.
 fn http_version(outcome: &dyn Outcome) -> Option<Bytes> {
-    let version = match outcome.number("HTTP_VERSION")? {
+    let version = match outcome.number(Info::HttpVersion)? {
         1 => "1",
         2 => "1.1",
         3 => "2",
