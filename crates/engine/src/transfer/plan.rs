@@ -2,7 +2,6 @@
 //! it. Anything that could make a difference to the peer is part of the identity.
 
 use std::path::PathBuf;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,8 +40,6 @@ pub struct Plan {
     pub identity: Key,
     /// Another identity that serves, if such a connection is open already: the origin has named a better way for new ones.
     pub opened: Option<Key>,
-    /// The files that the identity was made from. It holds as long as they are as they were.
-    pub files: Rc<[NamedFile]>,
     /// Host that a direct connection leads to (after CURLOPT_CONNECT_TO), in the letters it was written with.
     pub host: String,
     /// Its port.
@@ -78,15 +75,14 @@ pub fn belonging(identity: &Identity, login: BoundLogin) -> Key {
 }
 
 impl Plan {
-    /// Whether the files that it was made from are as they were.
-    pub fn is_current(&self) -> bool {
-        self.files.iter().all(NamedFile::is_current)
-    }
-
     /// Shares equal values with the pool: ten thousand transfers to one host have one identity between them, and one
     /// configuration of TLS.
     pub fn share(&mut self, pool: &Pool) {
-        self.identity = pool.known(self.identity.clone());
+        let known = pool.known(self.identity.clone());
+        if !known.may_replace(&self.identity) {
+            return;
+        }
+        self.identity = known;
         if self.tls == self.identity.tls {
             self.tls.clone_from(&self.identity.tls);
         }
@@ -187,12 +183,9 @@ impl Plan {
             let tls = Some(Arc::new(TlsConfig { alpn: asked, ..(**tls).clone() }));
             Key::from(Identity { tls, ..identity.clone() })
         });
-        let files = identity.files().into();
-        let identity = Key::from(identity);
         Ok(Plan {
-            identity,
+            identity: Key::from(identity),
             opened,
-            files,
             host: to_host,
             port: to_port,
             alternative,
@@ -270,12 +263,12 @@ impl Plan {
 
     /// Whether HTTP/2 is spoken without asking.
     pub fn knows_http2(&self) -> bool {
-        self.identity.protocol == Protocol::Http(HttpStart::PriorKnowledge)
+        matches!(self.identity.protocol, Protocol::Http(HttpStart::PriorKnowledge))
     }
 
     /// Whether requests of HTTP/1 ask the server for HTTP/2 (RFC 7540 §3.2).
     pub fn asks_for_upgrade(&self) -> bool {
-        self.identity.protocol == Protocol::Http(HttpStart::Upgrade)
+        matches!(self.identity.protocol, Protocol::Http(HttpStart::Upgrade))
     }
 
     /// Returns the way for HTTP/1 alone: a server or the way of authentication demands HTTP/1.

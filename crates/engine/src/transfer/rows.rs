@@ -2,8 +2,9 @@
 //! way to a host at least, and so a fresh connection.
 
 use std::rc::Rc;
+use std::time::Duration;
 
-use net::Key;
+use net::{Ages, Key, Wish};
 use tables::easy_option::ArgKind;
 use tables::{Code, EasyOption as O, Support};
 
@@ -166,6 +167,36 @@ fn files_are_known_by_path_and_content() {
         assert!(first != second, "{option:?} replaced");
         assert!(first.canonical_bytes() != second.canonical_bytes(), "{option:?}");
     }
+}
+
+/// A key that stands for an equal one names its files in the same words: a relative name is another file's once the working
+/// folder is another.
+#[test]
+fn a_shared_key_names_files_as_the_handle_does() {
+    let absolute = std::env::current_dir().unwrap().join("here.sock");
+    let multi = Multi::default();
+    let plan = |name: &str| {
+        let easy = Easy::new(Rc::new(Nobody));
+        easy.set_text(O::Url, Some(b"http://host.test/")).unwrap();
+        easy.set_text(O::UnixSocketPath, Some(name.as_bytes())).unwrap();
+        let url = target::first(&easy.0).unwrap();
+        Transfer::new(multi.0.clone(), easy.0.clone(), url).plan().unwrap()
+    };
+    let relative = plan("here.sock");
+    let wish = Wish {
+        identity: &relative.identity,
+        fresh: true,
+        streams: false,
+        by_tcp: true,
+        patience: 0,
+        ages: Ages { idle: Duration::MAX, lifetime: Duration::ZERO },
+        owner: 0,
+    };
+    let _opening = multi.0.pool.try_acquire(wish).unwrap();
+    assert!(std::ptr::eq(&*relative.identity, &*plan("here.sock").identity), "the pool knows it");
+    let other = plan(absolute.to_str().unwrap());
+    assert!(other.identity == relative.identity && !std::ptr::eq(&*other.identity, &*relative.identity));
+    assert_eq!(other.identity.unix.as_ref().unwrap().file().unwrap().given(), absolute);
 }
 
 /// The issue's own two: what one handle tells a proxy, or says of a name, serves no other.

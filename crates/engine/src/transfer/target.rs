@@ -158,7 +158,7 @@ impl Route {
             && lasting
             && known.way == settings.way()
             && known.environment == environment
-            && known.plan.is_current()
+            && known.plan.identity.is_current()
         {
             return Ok(known.plan.clone());
         }

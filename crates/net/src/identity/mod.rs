@@ -332,6 +332,8 @@ pub struct Key(Arc<Keyed>);
 struct Keyed {
     hash: u64,
     identity: Identity,
+    /// The files of the identity, kept once for all transfers that have this key.
+    files: Box<[NamedFile]>,
 }
 
 impl From<Identity> for Key {
@@ -339,7 +341,21 @@ impl From<Identity> for Key {
         // One for the process, because pools are shared by threads; random, because hosts are chosen by others.
         static SEED: OnceLock<RandomState> = OnceLock::new();
         let hash = SEED.get_or_init(RandomState::new).hash_one(&identity);
-        Key(Arc::new(Keyed { hash, identity }))
+        let files = identity.files().into();
+        Key(Arc::new(Keyed { hash, identity, files }))
+    }
+}
+
+impl Key {
+    /// Whether the files of the identity are as they were. Another identity counts as soon as one of them is not.
+    pub fn is_current(&self) -> bool {
+        self.0.files.iter().all(NamedFile::is_current)
+    }
+
+    /// Whether this key may stand for an equal one: their files are named in the same words. A relative name leads to another
+    /// file, and an absolute one does not, once the working folder is another.
+    pub fn may_replace(&self, equal: &Key) -> bool {
+        self.0.files.iter().map(NamedFile::given).eq(equal.0.files.iter().map(NamedFile::given))
     }
 }
 
