@@ -53,7 +53,7 @@ pub struct Side {
 struct Want {
     schemes: u64,
     /// Not for the peer at hand.
-    barred: u64,
+    barred: Option<Scheme>,
     /// CURLAUTH_DIGEST_IE.
     without_query: bool,
 }
@@ -62,11 +62,11 @@ impl Want {
     fn of(bits: u64) -> Want {
         let without_query = bits & CURLAUTH_DIGEST_IE != 0;
         let bits = if without_query { bits | CURLAUTH_DIGEST } else { bits };
-        Want { schemes: bits & SCHEMES_KNOWN & !CURLAUTH_DIGEST_IE, barred: 0, without_query }
+        Want { schemes: bits & SCHEMES_KNOWN & !CURLAUTH_DIGEST_IE, barred: None, without_query }
     }
 
     fn allowed(&self) -> u64 {
-        self.schemes & !self.barred
+        self.schemes & !self.barred.map_or(0, Scheme::bit)
     }
 }
 
@@ -146,7 +146,7 @@ impl Side {
 
     /// Whether the next requests may use this scheme, which the settings allow.
     pub fn permit(&mut self, scheme: Scheme, permitted: bool) {
-        self.want.barred = if permitted { 0 } else { scheme.bit() };
+        self.want.barred = if permitted { None } else { Some(scheme) };
     }
 
     /// This scheme can't be used in this transfer after all. The others wait to be asked for.
@@ -162,11 +162,14 @@ impl Side {
 
     /// Whether the next request uses this scheme.
     pub fn uses(&self, scheme: Scheme) -> bool {
-        self.scheme() == Some(scheme)
+        self.wants(scheme) && self.scheme() == Some(scheme)
     }
 
     /// Whom the next connection belongs to.
     pub fn binding(&self) -> Binding {
+        if self.want.allowed() & Scheme::BINDING == 0 {
+            return Binding::Nobody;
+        }
         match self.scheme() {
             Some(scheme) if scheme.binds() => Binding::User(scheme),
             None if self.stage == Stage::Open && self.want.allowed() & CURLAUTH_NTLM != 0 => {

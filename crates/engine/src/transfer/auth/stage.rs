@@ -7,20 +7,20 @@ use tables::constant::{
 
 /// A way to prove who is asking, as the bit that CURLOPT_HTTPAUTH has for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u64)]
+#[repr(u8)]
 pub enum Scheme {
     /// RFC 7617.
-    Basic = CURLAUTH_BASIC,
+    Basic = CURLAUTH_BASIC as u8,
     /// RFC 7616.
-    Digest = CURLAUTH_DIGEST,
+    Digest = CURLAUTH_DIGEST as u8,
     /// RFC 4559.
-    Negotiate = CURLAUTH_NEGOTIATE,
+    Negotiate = CURLAUTH_NEGOTIATE as u8,
     /// [MS-NTHT].
-    Ntlm = CURLAUTH_NTLM,
+    Ntlm = CURLAUTH_NTLM as u8,
     /// RFC 6750.
-    Bearer = CURLAUTH_BEARER,
+    Bearer = CURLAUTH_BEARER as u8,
     /// AWS signature version 4, which is never asked for.
-    AwsSigv4 = CURLAUTH_AWS_SIGV4,
+    AwsSigv4 = CURLAUTH_AWS_SIGV4 as u8,
 }
 
 use Scheme::{AwsSigv4, Basic, Bearer, Digest, Negotiate, Ntlm};
@@ -29,9 +29,12 @@ impl Scheme {
     /// The most secure one first.
     const PREFERENCE: [Scheme; 6] = [Negotiate, Bearer, Digest, Ntlm, Basic, AwsSigv4];
 
+    /// The bits of those that prove who is asking for as long as a connection lasts.
+    pub const BINDING: u64 = CURLAUTH_NTLM | CURLAUTH_NEGOTIATE;
+
     /// Its bit.
     pub fn bit(self) -> u64 {
-        self as u64
+        u64::from(self as u8)
     }
 
     /// The best of these bits.
@@ -46,7 +49,7 @@ impl Scheme {
 
     /// Whether it proves who is asking for as long as a connection lasts, and only there.
     pub fn binds(self) -> bool {
-        matches!(self, Ntlm | Negotiate)
+        self.bit() & Scheme::BINDING != 0
     }
 
     /// Whether it answers challenges: it counts as used while it waits for one, and when it has no more to say.
