@@ -73,7 +73,9 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
 async fn request_and_reply(t: &mut Transfer, fresh: bool) -> Result<Next> {
     let (mut link, reused) = http::obtain(t, fresh).await?;
     let mut state = State { memory: take_memory(&mut link), ..State::default() };
-    http::prepare(t, &mut link, reused).await?;
+    if let Some(tokens) = http::prepare(t, &mut link, reused) {
+        tokens.await?;
+    }
     let request = request(t, &link, &mut state)?;
     http::bind(t, &mut link)?;
     http::begin(t);

@@ -9,7 +9,7 @@ use runtime::cell::RefCell;
 
 use net::About;
 use net::tls::binding;
-use runtime::boxed;
+use runtime::{Boxed, boxed};
 use tables::{Code, EasyOption as O};
 
 use super::decide::authentication::{self as decide, Asked};
@@ -90,14 +90,22 @@ fn take_negotiate(t: &mut Transfer, role: Role) -> Negotiate {
     std::mem::take(&mut steps(t, role).negotiate)
 }
 
-/// Before a request is made: the security contexts make the tokens that it will carry.
-pub async fn prepare(t: &mut Transfer, link: &Link) -> Result<()> {
+/// Returns the making of the tokens that a request carries, which the security contexts do before the request is made; `None`
+/// where there are no contexts.
+pub fn prepare<'a>(t: &'a mut Transfer, link: &'a Link) -> Option<Boxed<'a, Result<()>>> {
+    let speaks = memory(t).borrow().server.wants(Scheme::Negotiate);
+    if !speaks && link.forwarder().is_none() {
+        return None;
+    }
+    cold_path();
+    Some(boxed(|| prepare_sides(t, link)))
+}
+
+async fn prepare_sides(t: &mut Transfer, link: &Link) -> Result<()> {
     if memory(t).borrow().server.wants(Scheme::Negotiate) {
-        cold_path();
-        boxed(|| prepare_server(t, link)).await?;
+        prepare_server(t, link).await?;
     }
     if let Some(proxy) = link.forwarder() {
-        cold_path();
         let mut negotiate = take_negotiate(t, Role::Proxy);
         boxed(|| proxy.prepare(t, &mut negotiate)).await;
         steps(t, Role::Proxy).negotiate = negotiate;

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use net::identity::Login;
 use net::{Lease, Memory};
+use runtime::Boxed;
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, Scheme};
 
@@ -19,7 +20,7 @@ use crate::transfer::Transfer;
 use crate::transfer::auth::ConnectionSteps;
 use crate::transfer::connect::Link;
 use crate::transfer::next::Next;
-use crate::transfer::plan::belonging;
+use crate::transfer::plan::{Bound, Plan, belonging};
 use crate::transfer::replay::with_retries;
 
 /// Most attempts to move a request from a dead pooled connection to another one.
@@ -46,28 +47,40 @@ pub async fn replayed(
 /// Returns a connection for the next request, bound to the user's login where the scheme demands that.
 pub async fn connect(t: &mut Transfer, fresh: bool) -> Result<Link> {
     auth::begin_request(t)?;
+    let (plan, bound) = plan_and_binding(t)?;
+    t.connect_bound(plan, bound, fresh).await
+}
+
+/// Returns the way to the next request's connection, and the login that the connection must be bound to.
+#[inline]
+fn plan_and_binding(t: &mut Transfer) -> Result<(Rc<Plan>, Bound)> {
     let mut plan = t.plan()?;
     let bound = connection_auth::binding_of(t, plan.forwarder())?;
     if avoids_http2(plan.may_have_streams(), t.http.no_http2, bound.to.is_some()) {
         cold_path();
         plan = Rc::new(plan.without_http2());
     }
-    t.connect_bound(plan, bound, fresh).await
+    Ok((plan, bound))
 }
 
 /// Returns the connection on which a login goes on, or another one; and whether it has carried other requests.
 pub async fn obtain(t: &mut Transfer, fresh: bool) -> Result<(Link, bool)> {
-    if let Some(link) = t.http.kept.take().filter(|_| !fresh) {
-        auth::begin_request(t)?;
+    let kept = t.http.kept.take().filter(|_| !fresh);
+    auth::begin_request(t)?;
+    if let Some(link) = kept {
+        cold_path();
         return Ok((*link, true));
     }
-    let link = connect(t, fresh).await?;
+    let (plan, bound) = plan_and_binding(t)?;
+    let link = t.connect_bound(plan, bound, fresh).await?;
     let reused = link.lease.is_reused();
     Ok((link, reused))
 }
 
-/// Prepares what a request on this connection needs: the state of its authentication, and tokens.
-pub async fn prepare(t: &mut Transfer, link: &mut Link, reused: bool) -> Result<()> {
+/// Prepares the state of authentication that a request on this connection needs. Returns the making of tokens, if there are some
+/// to be made.
+#[inline]
+pub fn prepare<'a>(t: &'a mut Transfer, link: &'a mut Link, reused: bool) -> Option<Boxed<'a, Result<()>>> {
     t.http.auth.steps = take_steps(link);
     if !reused {
         let stream = matches!(link.lease, Lease::Stream(_));
@@ -76,7 +89,7 @@ pub async fn prepare(t: &mut Transfer, link: &mut Link, reused: bool) -> Result<
     }
     auth::connected(t, reused);
     note_forwarding(t, link);
-    auth::prepare(t, link).await
+    auth::prepare(t, link)
 }
 
 /// Notes the scheme of a URL that a proxy fetches for us: to us it is HTTP.
@@ -94,6 +107,7 @@ fn take_steps(link: &mut Link) -> Option<Box<ConnectionSteps>> {
 }
 
 /// Binds a connection to the user's login once NTLM or Negotiate has begun on it.
+#[inline]
 pub fn bind(t: &mut Transfer, link: &mut Link) -> Result<()> {
     let begun = t.http.auth.steps.as_ref().is_some_and(|steps| steps.begun());
     if begun && link.lease.about().identity.login.is_none() {
@@ -110,6 +124,7 @@ pub fn bind(t: &mut Transfer, link: &mut Link) -> Result<()> {
 }
 
 /// Resets the counts of a request that is about to be sent.
+#[inline]
 pub fn begin(t: &mut Transfer) {
     {
         let mut info = t.easy.info.borrow_mut();
@@ -132,7 +147,8 @@ pub struct Ended {
     pub memory: Option<Box<dyn Memory>>,
 }
 
-/// Releases, holds or closes the connection of an exchange that has ended well.
+/// Releases, holds or closes the connection of an exchange that has ended well. Inlined: a talk is large.
+#[inline(always)]
 pub fn end(t: &mut Transfer, mut link: Link, talk: Talk, ended: Ended) {
     let Ended { keep, again, http10, memory } = ended;
     let clean = link.lease.end(talk.exchange);

@@ -83,7 +83,9 @@ async fn request(t: &mut Transfer, fresh: bool) -> Result<(Link, Request, bool)>
         return Ok((link, request, false));
     }
     let (mut link, reused) = obtain(t, fresh).await?;
-    prepare(t, &mut link, reused).await?;
+    if let Some(tokens) = prepare(t, &mut link, reused) {
+        tokens.await?;
+    }
     let request = match request_cache::request(t, &link) {
         Some(request) => request,
         None => {

@@ -16,7 +16,7 @@ use wire::date;
 use wire::http1::status::{BadStatus, Opening};
 use wire::http1::{HeaderLine, StatusLine, TooLarge};
 
-use super::decide::reply::{self, Complete, CutOff, Final, Headless, Http09, Kind};
+use super::decide::reply::{self, Complete, CutOff, Final, Headless, Http09, Kind, SWITCHING};
 use super::talk::Talk;
 use super::version::asks_for_http10;
 use crate::callbacks::DebugKind;
@@ -126,7 +126,8 @@ pub fn is_interim(t: &Transfer, talk: &mut Talk, response: &mut Response) -> Res
         status: response.status,
         cut_off: response.cut_off,
         asked_for_http2: talk.asks_for_http2,
-        http10: asks_for_http10(t),
+        // Counts for that status alone.
+        http10: response.status == SWITCHING && asks_for_http10(t),
     });
     match kind {
         Kind::Unsupported => {
@@ -164,10 +165,19 @@ pub async fn head(
 ) -> Result<()> {
     let mut number = 0;
     loop {
-        let Some(len) = next_part(t, talk, number, heads.before == 0).await? else {
-            cold_path();
-            heads.before += 1;
-            return response.cut_off(t, talk, number, on_field);
+        // Usually the whole head has come at once, and only its first part waits.
+        let len = loop {
+            if let Some(len) = next_part(talk, number, heads.before == 0)? {
+                break len;
+            }
+            if !more(t, talk).await? {
+                cold_path();
+                if !talk.exchange.any_received() {
+                    return Err(nothing(talk));
+                }
+                heads.before += 1;
+                return response.cut_off(t, talk, number, on_field);
+            }
         };
         heads.total += len;
         check_size(t, heads.total, len)?;
@@ -245,24 +255,15 @@ fn nothing(talk: &mut Talk) -> Error {
     talk.upload.take_failure().unwrap_or_else(|| Error::new(Code::GotNothing, "Empty reply from server"))
 }
 
-/// The length of the next part of the head, once all of it has come; `None` when the server closed in the middle of it.
-/// Usually the whole head has come at once, and only its first part waits.
-async fn next_part(t: &mut Transfer, talk: &mut Talk, number: usize, first: bool) -> Result<Option<usize>> {
-    loop {
-        // Behind an interim reply comes another, and not what may come at first; that can be told before its line ends.
-        if number == 0 && !first && talk.exchange.opening() == Opening::Other {
-            cold_path();
-            return Err(Error::new(Code::WeirdServerReply, "Invalid status line"));
-        }
-        match talk.exchange.find_part(MAX_LINE) {
-            Ok(Some(len)) => return Ok(Some(len)),
-            Ok(None) => {}
-            Err(TooLarge) => return Err(Error::from(Code::TooLarge)),
-        }
-        if !more(t, talk).await? {
-            return if talk.exchange.any_received() { Ok(None) } else { Err(nothing(talk)) };
-        }
+/// Returns the length of the next part of the head, or `None` until all of the part has come.
+#[inline]
+fn next_part(talk: &mut Talk, number: usize, first: bool) -> Result<Option<usize>> {
+    // Behind an interim reply comes another, and not what may come at first; that can be told before its line ends.
+    if number == 0 && !first && talk.exchange.opening() == Opening::Other {
+        cold_path();
+        return Err(Error::new(Code::WeirdServerReply, "Invalid status line"));
     }
+    talk.exchange.find_part(MAX_LINE).map_err(|TooLarge| Error::from(Code::TooLarge))
 }
 
 /// Receives more of a head, while the request's body may still be on its way; `false` when the server closed.
@@ -512,14 +513,16 @@ impl Response {
     }
 
     /// Returns what decides about a reply that is the transfer's last.
+    #[inline]
     fn facts(&self, t: &Transfer) -> Final {
+        let settings = t.easy.settings.borrow();
         Final {
             status: self.status,
             method: t.method,
             length: self.body.length,
-            fail_on_error: t.on(O::Failonerror),
-            limit: t.long(O::MaxfilesizeLarge),
-            resume_from: t.long(O::ResumeFromLarge),
+            fail_on_error: settings.on(O::Failonerror),
+            limit: settings.long(O::MaxfilesizeLarge),
+            resume_from: settings.long(O::ResumeFromLarge),
             resumes: self.resumes,
             begins_anew: self.begins_anew,
         }
@@ -559,9 +562,11 @@ impl Response {
 
     /// Compares the reply's date with CURLOPT_TIMEVALUE, and reports a document that is not newer as a 304.
     fn simulates_304(&self, t: &Transfer) -> bool {
+        // Few replies have a date that counts; the settings are looked at for those.
+        let Some(modified) = self.rare.last_modified else { return false };
         let (condition, limit) = (t.long(O::Timecondition), t.long(O::TimevalueLarge));
         let has_range = t.text(O::Range).is_some();
-        if !reply::is_unmet(condition, limit, self.rare.last_modified, has_range) {
+        if !reply::is_unmet(condition, limit, Some(modified), has_range) {
             return false;
         }
         t.easy.note(|| "Simulate an HTTP 304 response".to_owned());

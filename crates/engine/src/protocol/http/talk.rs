@@ -50,6 +50,7 @@ fn note_stream(t: &Transfer, version: &str, stream: u32, head: &RequestHead) {
 const USUAL_WEIGHT: u16 = 16;
 
 /// CURLOPT_STREAM_WEIGHT, which may change while the transfer runs.
+#[inline]
 fn weight(easy: &EasyState) -> Option<u16> {
     let settings = easy.settings.borrow();
     let weight = settings.is_set(O::StreamWeight).then(|| settings.long(O::StreamWeight))?;
@@ -87,7 +88,7 @@ impl Talk {
     }
 
     /// Inlined: a talk is large, and made where it stays.
-    #[inline]
+    #[inline(always)]
     pub fn begin(t: &Transfer, link: &mut Link, request: Request, reused: bool, dialect: Dialect) -> Talk {
         let asks_for_http2 = asks_for_http2(t, link);
         let offers = Offers::of(t, &link.lease);

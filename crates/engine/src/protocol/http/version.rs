@@ -41,7 +41,7 @@ pub fn version(t: &Transfer, link: &Link) -> Version {
 
 /// Returns whether the request asks the server for HTTP/2.
 pub fn asks_for_http2(t: &Transfer, link: &Link) -> bool {
-    decide::asks_for_upgrade(&link_facts(t, link), link.plan.asks_for_upgrade())
+    link.plan.asks_for_upgrade() && decide::asks_for_upgrade(&link_facts(t, link), true)
 }
 
 /// Returns whether a stream of HTTP/2 is to carry the frames of a WebSocket (RFC 8441).
