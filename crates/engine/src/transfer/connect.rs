@@ -101,7 +101,6 @@ impl Connector {
             n => n,
         };
         let deadline = started + Duration::from_millis(timeout_ms as u64);
-        let late = || self.connecting_late(started);
         let fresh = fresh || self.on(O::FreshConnect);
         let pool = self.locked(LockData::Connect, || self.pool());
         let owner = self.easy.owner_number();
@@ -128,35 +127,13 @@ impl Connector {
             let kept = better.as_ref().and_then(open).or_else(|| opened.and_then(as_well));
             kept.map(Acquired::Reused).or_else(|| pool.try_acquire(wish))
         };
-        let acquired = match self.locked(LockData::Connect, at_once) {
-            Some(acquired) => acquired,
-            None => {
+        let lease = match self.locked(LockData::Connect, at_once) {
+            Some(Acquired::Reused(lease)) => self.reused(&plan, lease, started),
+            missed => {
                 cold_path();
-                let acquire = boxed(|| async { Ok(pool.acquire(wish).await) });
-                self.within(Some(deadline), late, acquire).await?
-            }
-        };
-        self.mark_queued(started, self.now());
-        let lease = match acquired {
-            Acquired::Reused(lease) => {
-                self.easy.note(|| self.note_of_reuse(&plan));
-                // Nothing was looked up, connected or agreed on: those times stay as they are. Programs count handshakes by
-                // CURLINFO_APPCONNECT_TIME.
-                self.resume_session(lease)
-            }
-            Acquired::Vacant(slot) => {
-                cold_path();
-                self.easy.info.borrow_mut().attempted_connection = slot.id() as i64;
+                // All that opening takes is in a box of its own: a transfer that waits for its reply has no room for it.
                 let opening = Opening::new(started, deadline);
-                let opening = boxed(|| self.open(&plan, &opening));
-                let connection = self.within(Some(deadline), late, opening).await?;
-                let streams = plan.may_have_streams() && has_streams(&plan, &connection);
-                // What the application has for itself is driven by nobody.
-                let channels = plan.is_ssh() && !self.on(O::ConnectOnly);
-                self.locked(LockData::Connect, || match streams || channels {
-                    true => slot.host(connection, |whole| self.run_session(whole)),
-                    false => slot.fill(connection),
-                })
+                boxed(|| self.wait_or_open(&plan, &pool, wish, missed, opening)).await?
             }
         };
         self.locked(LockData::Connect, || self.note_connection(lease.about()));
@@ -166,6 +143,48 @@ impl Connector {
             return Err(Error::new(Code::AbortedByCallback, "operation aborted by pre-request callback"));
         }
         Ok(Link { lease, plan })
+    }
+
+    /// Takes a connection that is open already. Nothing was looked up, connected or agreed on: those times stay as they are.
+    /// Programs count handshakes by CURLINFO_APPCONNECT_TIME.
+    fn reused(&self, plan: &Plan, lease: Lease, started: Instant) -> Lease {
+        self.mark_queued(started, self.now());
+        self.easy.note(|| self.note_of_reuse(plan));
+        self.resume_session(lease)
+    }
+
+    /// Opens a connection, once the pool has room for it. `found` is the pool's answer, where that came at once.
+    async fn wait_or_open(
+        &self,
+        plan: &Plan,
+        pool: &Pool,
+        wish: Wish<'_>,
+        found: Option<Acquired>,
+        opening: Opening,
+    ) -> Result<Lease> {
+        let Opening { started, deadline, .. } = opening;
+        let late = || self.connecting_late(started);
+        let acquired = match found {
+            Some(acquired) => acquired,
+            None => {
+                let acquire = boxed(|| async { Ok(pool.acquire(wish).await) });
+                self.within(Some(deadline), late, acquire).await?
+            }
+        };
+        let slot = match acquired {
+            Acquired::Reused(lease) => return Ok(self.reused(plan, lease, started)),
+            Acquired::Vacant(slot) => slot,
+        };
+        self.mark_queued(started, self.now());
+        self.easy.info.borrow_mut().attempted_connection = slot.id() as i64;
+        let connection = self.within(Some(deadline), late, self.open(plan, &opening)).await?;
+        let streams = plan.may_have_streams() && has_streams(plan, &connection);
+        // What the application has for itself is driven by nobody.
+        let channels = plan.is_ssh() && !self.on(O::ConnectOnly);
+        Ok(self.locked(LockData::Connect, || match streams || channels {
+            true => slot.host(connection, |whole| self.run_session(whole)),
+            false => slot.fill(connection),
+        }))
     }
 
     /// A connection on which a session was parked goes on with it.
