@@ -21,7 +21,7 @@ use crate::tls::{Backend, TlsConfig};
 use crate::{NamedFile, SecretBytes};
 
 /// The terms on which a connection was made.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     pub protocol: Protocol,
     /// CURLOPT_CONNECT_ONLY: the application speaks on it itself.
@@ -379,6 +379,57 @@ impl Eq for Key {}
 impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(self.0.hash);
+    }
+}
+
+impl Hash for Identity {
+    /// Hashes protocol and origin, and of the other terms those that differ from the default: each value takes SipHash some 60
+    /// instructions, and most connections have three terms of the seventeen.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Identity {
+            protocol,
+            connect_only,
+            origin,
+            transport,
+            tls,
+            proxies,
+            connect_to,
+            ip_version,
+            pins,
+            zone,
+            resolver,
+            socket,
+            unix,
+            haproxy,
+            login,
+            by_ticket,
+            owner,
+        } = self;
+        protocol.hash(state);
+        origin.hash(state);
+        hash_unusual(0, connect_only, state);
+        hash_unusual(1, transport, state);
+        hash_unusual(2, tls, state);
+        hash_unusual(3, proxies, state);
+        hash_unusual(4, connect_to, state);
+        hash_unusual(5, ip_version, state);
+        hash_unusual(6, pins, state);
+        hash_unusual(7, zone, state);
+        hash_unusual(8, resolver, state);
+        hash_unusual(9, socket, state);
+        hash_unusual(10, unix, state);
+        hash_unusual(11, haproxy, state);
+        hash_unusual(12, login, state);
+        hash_unusual(13, by_ticket, state);
+        hash_unusual(14, owner, state);
+    }
+}
+
+/// Hashes a term with its number, unless it is the default.
+fn hash_unusual<T: Default + Hash + PartialEq, H: Hasher>(number: u8, term: &T, state: &mut H) {
+    if *term != T::default() {
+        number.hash(state);
+        term.hash(state);
     }
 }
 

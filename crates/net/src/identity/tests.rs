@@ -89,6 +89,17 @@ fn variants() -> Vec<Identity> {
     ]
 }
 
+/// Identities that differ in one term have different hashes, or a pool's table would search one bundle after another.
+#[test]
+fn every_term_counts_in_the_hash() {
+    let hash = |identity: Identity| Key::from(identity).0.hash;
+    let all: std::collections::HashSet<u64> = variants().into_iter().map(hash).collect();
+    assert_eq!(all.len(), variants().len());
+    for (a, b) in variants().into_iter().zip(variants()) {
+        assert_eq!(hash(a), hash(b), "equal values");
+    }
+}
+
 #[test]
 fn differing_in_anything_is_being_different() {
     let all = variants();
