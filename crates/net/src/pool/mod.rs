@@ -375,8 +375,8 @@ impl Listed {
 
 impl Ages {
     pub(crate) fn allow(&self, connection: &Connection, now: Instant) -> bool {
-        let age = now.saturating_duration_since(connection.created);
+        let age = || now.saturating_duration_since(connection.created);
         let idle = now.saturating_duration_since(connection.last_used);
-        !connection.is_inherited() && idle <= self.idle && (self.lifetime.is_zero() || age <= self.lifetime)
+        !connection.is_inherited() && idle <= self.idle && (self.lifetime.is_zero() || age() <= self.lifetime)
     }
 }
