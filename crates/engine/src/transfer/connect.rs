@@ -12,13 +12,9 @@ use std::time::{Duration, Instant};
 use net::connect::{ConnectRequest, Reached, Stage, Told, at_once, connect, connect_unix};
 use net::filter::open::{Transport, UnixSocket};
 use net::filter::{SocketFilter, udp_tunnel::Through};
-use net::http2::{self, Switched, Terms, Trace};
 use net::http3;
 use net::quic::Purpose;
 use net::resolver::{Candidates, ResolveOptions};
-use net::session::Around;
-use net::session::Session;
-use net::ssh;
 use net::tls::TlsInfo;
 use net::{
     About, Acquired, Ages, Connection, Datagrams, Filter, Identity, Key, Lease, Limits, Pool, ResolveCache,
@@ -27,7 +23,6 @@ use net::{
 use runtime::boxed;
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, LockData};
-use wire::h2::Config;
 
 use super::Connector;
 use super::plan::{Bound, Plan, Quic, TlsNames, belonging, tls_config, written};
@@ -35,7 +30,6 @@ use super::proxy::{Proxy, ProxyKind};
 use super::socks::Goal;
 use super::tunnel;
 use crate::callbacks::Endpoints;
-use crate::easy::FRAMES;
 use crate::error::{Error, Result};
 use crate::info::Nanos;
 use crate::settings::Text;
@@ -131,7 +125,7 @@ impl Connector {
             Some(Acquired::Reused(lease)) => self.reused(&plan, lease, started),
             missed => {
                 cold_path();
-                // All that opening takes is in a box of its own: a transfer that waits for its reply has no room for it.
+                // Opening has a box of its own: a transfer that waits for its reply needs no room for it.
                 let opening = Opening::new(started, deadline);
                 boxed(|| self.wait_or_open(&plan, &pool, wish, missed, opening)).await?
             }
@@ -145,15 +139,15 @@ impl Connector {
         Ok(Link { lease, plan })
     }
 
-    /// Takes a connection that is open already. Nothing was looked up, connected or agreed on: those times stay as they are.
-    /// Programs count handshakes by CURLINFO_APPCONNECT_TIME.
+    /// Takes a connection that is open already. Nothing was looked up, connected or agreed on: those times
+    /// stay as they are. Programs count handshakes by CURLINFO_APPCONNECT_TIME.
     fn reused(&self, plan: &Plan, lease: Lease, started: Instant) -> Lease {
         self.mark_queued(started, self.now());
         self.easy.note(|| self.note_of_reuse(plan));
         self.resume_session(lease)
     }
 
-    /// Opens a connection, once the pool has room for it. `found` is the pool's answer, where that came at once.
+    /// Opens a connection, once the pool has room for it. `found` is the pool's answer, if it came at once.
     async fn wait_or_open(
         &self,
         plan: &Plan,
@@ -184,72 +178,6 @@ impl Connector {
         Ok(self.locked(LockData::Connect, || match streams || channels {
             true => slot.host(connection, |whole| self.run_session(whole)),
             false => slot.fill(connection),
-        }))
-    }
-
-    /// A connection on which a session was parked goes on with it.
-    fn resume_session(&self, mut lease: Lease) -> Lease {
-        let parked = |connection: &mut Connection| {
-            http2::is_parked(connection) || http3::is_parked(connection) || ssh::is_parked(connection)
-        };
-        match lease.whole().is_some_and(|whole| parked(whole.connection())) {
-            false => lease,
-            true => lease.host(|whole| self.run_session(whole)),
-        }
-    }
-
-    /// HTTP/2, HTTP/3 or SSH on a connection, driven by the multi handle.
-    fn run_session(&self, mut whole: Whole) -> Rc<dyn Session> {
-        if ssh::is_parked(whole.connection()) {
-            return ssh::host(whole, &self.multi.runtime, self.around_parking());
-        }
-        if http3::is_parked(whole.connection()) {
-            return http3::host(whole, self.terms(), &self.multi.runtime);
-        }
-        http2::host(whole, self.terms(), &self.multi.runtime)
-    }
-
-    /// The same on a connection whose server has agreed to the upgrade that a request asked for.
-    pub fn switch_to_session(&self, lease: Lease, switched: Switched) -> Lease {
-        lease.host(|whole| http2::host_upgraded(whole, self.terms(), &self.multi.runtime, switched))
-    }
-
-    fn terms(&self) -> Terms {
-        Terms {
-            config: self.http2_config(),
-            most: self.multi.streams.most(),
-            buffer: self.multi.streams.buffer(),
-            around: self.around_parking(),
-        }
-    }
-
-    /// What we say of ourselves in HTTP/2.
-    pub fn http2_config(&self) -> Config {
-        Config { push: self.multi.push_function().is_some(), ..Config::default() }
-    }
-
-    /// How frames are told to this transfer, if it wants to know.
-    pub fn trace_of_frames(&self) -> Option<Trace> {
-        let wanted = self.easy.callbacks.wants_debug() && self.easy.callbacks.traces(FRAMES);
-        let easy = wanted.then(|| Rc::downgrade(&self.easy))?;
-        let runtime = self.multi.runtime.clone();
-        Some(Rc::new(move |line| {
-            let Some(easy) = easy.upgrade() else { return };
-            easy.saw_frame(line);
-            if let Some(task) = easy.task.get() {
-                runtime.wake(task);
-            }
-        }))
-    }
-
-    /// A session parks when nobody has a stream any more; the lock functions of a share that gets its connection then are
-    /// called for this handle, as long as that exists.
-    fn around_parking(&self) -> Option<Around> {
-        let share = self.easy.share.borrow().clone().filter(|share| share.shares(LockData::Connect))?;
-        let easy = Rc::downgrade(&self.easy);
-        Some(Rc::new(move |give: &mut dyn FnMut()| {
-            let tag = easy.upgrade().map_or(0, |easy| easy.tag.get());
-            share.around(LockData::Connect, tag, give);
         }))
     }
 

@@ -30,6 +30,7 @@ pub mod sasl;
 pub mod secret;
 mod secure;
 pub mod sending;
+mod sessions;
 mod site;
 mod socks;
 pub mod starttls;

@@ -169,8 +169,8 @@ fn files_are_known_by_path_and_content() {
     }
 }
 
-/// A key that stands for an equal one names its files in the same words: a relative name is another file's once the working
-/// folder is another.
+/// A key that stands for an equal one names its files in the same words: a relative name is another file's
+/// once the working folder is another.
 #[test]
 fn a_shared_key_names_files_as_the_handle_does() {
     let absolute = std::env::current_dir().unwrap().join("here.sock");

@@ -347,13 +347,13 @@ impl From<Identity> for Key {
 }
 
 impl Key {
-    /// Whether the files of the identity are as they were. Another identity counts as soon as one of them is not.
+    /// Returns whether the files of the identity are as they were. If one is not, another identity counts.
     pub fn is_current(&self) -> bool {
         self.0.files.iter().all(NamedFile::is_current)
     }
 
-    /// Whether this key may stand for an equal one: their files are named in the same words. A relative name leads to another
-    /// file, and an absolute one does not, once the working folder is another.
+    /// Returns whether this key may stand for an equal one: their files are named in the same words. A
+    /// relative name leads to another file once the working folder is another; an absolute one does not.
     pub fn may_replace(&self, equal: &Key) -> bool {
         self.0.files.iter().map(NamedFile::given).eq(equal.0.files.iter().map(NamedFile::given))
     }
@@ -383,8 +383,8 @@ impl Hash for Key {
 }
 
 impl Hash for Identity {
-    /// Hashes protocol and origin, and of the other terms those that differ from the default: each value takes SipHash some 60
-    /// instructions, and most connections have three terms of the seventeen.
+    /// Hashes protocol and origin, and of the other terms those that differ from the default: each value
+    /// takes SipHash some 60 instructions, and most connections have three terms of the seventeen.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Identity {
             protocol,

@@ -89,7 +89,8 @@ fn variants() -> Vec<Identity> {
     ]
 }
 
-/// Identities that differ in one term have different hashes, or a pool's table would search one bundle after another.
+/// Identities that differ in one term have different hashes. A pool's table would search one bundle after
+/// another otherwise.
 #[test]
 fn every_term_counts_in_the_hash() {
     let hash = |identity: Identity| Key::from(identity).0.hash;

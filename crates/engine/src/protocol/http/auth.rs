@@ -90,7 +90,7 @@ fn take_negotiate(t: &mut Transfer, role: Role) -> Negotiate {
     std::mem::take(&mut steps(t, role).negotiate)
 }
 
-/// Returns the making of the tokens that a request carries, which the security contexts do before the request is made; `None`
+/// Returns the making of a request's tokens, which security contexts do before the request is made; `None`
 /// where there are no contexts.
 pub fn prepare<'a>(t: &'a mut Transfer, link: &'a Link) -> Option<Boxed<'a, Result<()>>> {
     let speaks = memory(t).borrow().server.wants(Scheme::Negotiate);

@@ -77,8 +77,8 @@ pub async fn obtain(t: &mut Transfer, fresh: bool) -> Result<(Link, bool)> {
     Ok((link, reused))
 }
 
-/// Prepares the state of authentication that a request on this connection needs. Returns the making of tokens, if there are some
-/// to be made.
+/// Prepares the state of authentication that a request on this connection needs. Returns the making of
+/// tokens, if there are some to be made.
 #[inline]
 pub fn prepare<'a>(t: &'a mut Transfer, link: &'a mut Link, reused: bool) -> Option<Boxed<'a, Result<()>>> {
     t.http.auth.steps = take_steps(link);

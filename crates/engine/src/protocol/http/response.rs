@@ -258,7 +258,7 @@ fn nothing(talk: &mut Talk) -> Error {
 /// Returns the length of the next part of the head, or `None` until all of the part has come.
 #[inline]
 fn next_part(talk: &mut Talk, number: usize, first: bool) -> Result<Option<usize>> {
-    // Behind an interim reply comes another, and not what may come at first; that can be told before its line ends.
+    // Behind an interim reply comes another, and not what may come at first; that shows before its line ends.
     if number == 0 && !first && talk.exchange.opening() == Opening::Other {
         cold_path();
         return Err(Error::new(Code::WeirdServerReply, "Invalid status line"));
@@ -424,7 +424,7 @@ impl Response {
             }
             b"content-range" => {
                 self.has_content_range = true;
-                match range_start(value) {
+                match reply::range_start(value) {
                     Some(start) => self.resumes |= start as i64 == t.long(O::ResumeFromLarge),
                     None => self.begins_anew |= self.status < 300,
                 }
@@ -636,11 +636,4 @@ fn append_list(list: &mut Vec<u8>, more: &[u8]) {
         list.extend_from_slice(b", ");
     }
     list.extend_from_slice(more);
-}
-
-/// First byte of "bytes 10-20/30"; there is none in "bytes */30".
-fn range_start(value: &[u8]) -> Option<u64> {
-    let place = value.iter().copied().skip_while(|b| !b.is_ascii_digit() && *b != b'*');
-    let digits: Vec<u8> = place.take_while(u8::is_ascii_digit).collect();
-    std::str::from_utf8(&digits).ok()?.parse().ok()
 }

@@ -221,9 +221,25 @@ pub fn is_empty(status: u16, downloaded: i64) -> bool {
     status == SWITCHING && downloaded == 0
 }
 
+/// Returns the first byte of a Content-Range such as "bytes 10-20/30"; there is none in "bytes */30".
+pub fn range_start(value: &[u8]) -> Option<u64> {
+    let place = value.iter().copied().skip_while(|b| !b.is_ascii_digit() && *b != b'*');
+    let digits: Vec<u8> = place.take_while(u8::is_ascii_digit).collect();
+    std::str::from_utf8(&digits).ok()?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn first_bytes_of_ranges() {
+        let rows: [(&[u8], _); 4] =
+            [(b"bytes 10-20/30", Some(10)), (b"0-0/1", Some(0)), (b"bytes */30", None), (b"bytes", None)];
+        for (value, first) in rows {
+            assert_eq!(range_start(value), first);
+        }
+    }
 
     #[test]
     fn headless_replies() {

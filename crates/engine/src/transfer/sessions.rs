@@ -1,0 +1,82 @@
+//! Sessions of a transfer: HTTP/2, HTTP/3 or SSH on a connection, driven by the multi handle.
+
+use std::rc::Rc;
+
+use net::http2::{self, Switched, Terms, Trace};
+use net::http3;
+use net::session::{Around, Session};
+use net::ssh;
+use net::{Connection, Lease, Whole};
+use tables::LockData;
+use wire::h2::Config;
+
+use super::Connector;
+use crate::easy::FRAMES;
+
+impl Connector {
+    /// Resumes the session that was parked on a connection.
+    pub(super) fn resume_session(&self, mut lease: Lease) -> Lease {
+        let parked = |connection: &mut Connection| {
+            http2::is_parked(connection) || http3::is_parked(connection) || ssh::is_parked(connection)
+        };
+        match lease.whole().is_some_and(|whole| parked(whole.connection())) {
+            false => lease,
+            true => lease.host(|whole| self.run_session(whole)),
+        }
+    }
+
+    /// Runs HTTP/2, HTTP/3 or SSH on a connection. The multi handle drives the session.
+    pub(super) fn run_session(&self, mut whole: Whole) -> Rc<dyn Session> {
+        if ssh::is_parked(whole.connection()) {
+            return ssh::host(whole, &self.multi.runtime, self.around_parking());
+        }
+        if http3::is_parked(whole.connection()) {
+            return http3::host(whole, self.terms(), &self.multi.runtime);
+        }
+        http2::host(whole, self.terms(), &self.multi.runtime)
+    }
+
+    /// Runs HTTP/2 on a connection whose server has agreed to the upgrade that a request asked for.
+    pub fn switch_to_session(&self, lease: Lease, switched: Switched) -> Lease {
+        lease.host(|whole| http2::host_upgraded(whole, self.terms(), &self.multi.runtime, switched))
+    }
+
+    fn terms(&self) -> Terms {
+        Terms {
+            config: self.http2_config(),
+            most: self.multi.streams.most(),
+            buffer: self.multi.streams.buffer(),
+            around: self.around_parking(),
+        }
+    }
+
+    /// Returns our settings of HTTP/2.
+    pub fn http2_config(&self) -> Config {
+        Config { push: self.multi.push_function().is_some(), ..Config::default() }
+    }
+
+    /// Returns the function that reports frames to this transfer, if the transfer traces them.
+    pub fn trace_of_frames(&self) -> Option<Trace> {
+        let wanted = self.easy.callbacks.wants_debug() && self.easy.callbacks.traces(FRAMES);
+        let easy = wanted.then(|| Rc::downgrade(&self.easy))?;
+        let runtime = self.multi.runtime.clone();
+        Some(Rc::new(move |line| {
+            let Some(easy) = easy.upgrade() else { return };
+            easy.saw_frame(line);
+            if let Some(task) = easy.task.get() {
+                runtime.wake(task);
+            }
+        }))
+    }
+
+    /// Returns what runs around the parking of a session, which happens after its last stream: the lock
+    /// functions of the share that gets the connection, called for this handle as long as the handle exists.
+    fn around_parking(&self) -> Option<Around> {
+        let share = self.easy.share.borrow().clone().filter(|share| share.shares(LockData::Connect))?;
+        let easy = Rc::downgrade(&self.easy);
+        Some(Rc::new(move |give: &mut dyn FnMut()| {
+            let tag = easy.upgrade().map_or(0, |easy| easy.tag.get());
+            share.around(LockData::Connect, tag, give);
+        }))
+    }
+}
