@@ -53,6 +53,7 @@ pub enum ErrorKind {
 }
 
 impl From<Code> for ErrorKind {
+    // exhaustive: codes
     fn from(code: Code) -> ErrorKind {
         use Code as C;
         match code {
@@ -113,7 +114,38 @@ impl From<Code> for ErrorKind {
                 ErrorKind::Upload
             }
             C::HttpReturnedError => ErrorKind::Status,
-            _ => ErrorKind::Other,
+            C::Ok
+            | C::FailedInit
+            | C::Obsolete20
+            | C::QuoteError
+            | C::WriteError
+            | C::Obsolete24
+            | C::OutOfMemory
+            | C::Obsolete29
+            | C::Obsolete32
+            | C::RangeError
+            | C::Obsolete34
+            | C::BadDownloadResume
+            | C::LdapCannotBind
+            | C::LdapSearchFailed
+            | C::Obsolete40
+            | C::Obsolete41
+            | C::AbortedByCallback
+            | C::Obsolete44
+            | C::Obsolete46
+            | C::Obsolete50
+            | C::Obsolete51
+            | C::Obsolete57
+            | C::Obsolete62
+            | C::FilesizeExceeded
+            | C::Obsolete75
+            | C::Obsolete76
+            | C::Ssh
+            | C::Again
+            | C::ChunkFailed
+            | C::RecursiveApiCall
+            | C::UnrecoverablePoll
+            | C::TooLarge => ErrorKind::Other,
         }
     }
 }
