@@ -125,6 +125,9 @@ pub mod url {
 /// The progress meter of the command line tool.
 #[doc(hidden)]
 pub use engine::meter;
+/// Base64, for the command line tool.
+#[doc(hidden)]
+pub use wire::base64;
 /// The rules of an HTTP cache (RFC 9111), for the command line tool.
 #[doc(hidden)]
 pub use wire::cache as http_cache;

@@ -8,6 +8,7 @@ pub mod sockets {
     pub use warmwire::callbacks::{Configured, Opened, Purpose, SocketCallbacks, Target, Transport};
 }
 
+pub use warmwire::base64;
 pub use warmwire::engines_of_openssl as engines;
 pub use warmwire::http_cache as rules;
 pub use warmwire::url::{Part as UrlPart, Url, UrlError, flag as url_flag};

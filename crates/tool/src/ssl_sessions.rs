@@ -7,9 +7,9 @@ use std::rc::Rc;
 
 use crate::env::Env;
 use crate::message::{os_text, shown};
+use crate::raw::base64;
 use crate::raw::{Callbacks, Code, Easy, Share};
 use crate::system::{path, private};
-use crate::text::{base64, from_base64};
 
 /// The longest line that is read; a session has 16 KB at most.
 const MAX_LINE: usize = 64 * 1024;
@@ -77,7 +77,7 @@ pub fn load(env: &Env, share: &Share, name: &[u8]) -> Result<(), Code> {
 
 fn parts(line: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let colon = line.iter().position(|byte| *byte == b':')?;
-    Some((from_base64(&line[..colon])?, from_base64(line[colon + 1..].trim_ascii())?))
+    Some((base64::decode(&line[..colon])?, base64::decode(line[colon + 1..].trim_ascii())?))
 }
 
 /// Writes beside the file and renames, so that neither a full disk nor another process finds half of it.
@@ -85,7 +85,7 @@ pub fn save(env: &Env, share: &Share, name: &[u8]) -> Result<(), Code> {
     let exported = handle(share).export_sessions()?;
     let mut text = HEAD.as_bytes().to_vec();
     for one in exported {
-        text.extend([base64(&one.proof), b":".to_vec(), base64(&one.packed), b"\n".to_vec()].concat());
+        text.extend(format!("{}:{}\n", base64::encode(&one.proof), base64::encode(&one.packed)).bytes());
     }
     let target = path(name);
     let written = match fs::symlink_metadata(target) {

@@ -4,7 +4,8 @@ use crate::bytes::Bytes;
 use crate::message::{Messages, os_text, shown};
 use crate::numbers;
 use crate::parse::Wrong;
-use crate::text::{base64, from_base64, json_escape, url_escape};
+use crate::raw::base64;
+use crate::text::{json_escape, url_escape};
 use crate::world::World;
 
 const LONGEST_NAME: usize = 127;
@@ -173,9 +174,9 @@ fn apply(function: &[u8], value: &[u8]) -> Option<Bytes> {
         b"trim" => value.trim_ascii().to_vec(),
         b"json" => json_escape(value, false),
         b"url" => url_escape(value),
-        b"b64" => base64(value),
+        b"b64" => base64::encode(value).into_bytes(),
         b"64dec" if value.is_empty() => Bytes::new(),
-        b"64dec" => from_base64(value).unwrap_or_else(|| b"[64dec-fail]".to_vec()),
+        b"64dec" => base64::decode(value).unwrap_or_else(|| b"[64dec-fail]".to_vec()),
         _ => return None,
     })
 }

@@ -1,7 +1,7 @@
 //! Repr-Digest and Content-Digest (RFC 9530): dictionaries of structured fields (RFC 8941) whose values are byte sequences.
 
 use super::sum::{Algorithm, Sum};
-use crate::text::from_base64;
+use crate::raw::base64;
 
 /// The algorithms that RFC 9530 registers as active.
 pub const ALGORITHMS: [(&str, Algorithm); 2] =
@@ -18,7 +18,7 @@ pub fn sums(value: &[u8]) -> Vec<(&'static str, Sum)> {
         let Some((key, algorithm)) = ALGORITHMS.iter().find(|row| row.0.as_bytes() == key) else { continue };
         let sum = rest.strip_prefix(b":").and_then(|rest| {
             let end = rest.iter().position(|byte| *byte == b':')?;
-            let digest = from_base64(&rest[..end])?;
+            let digest = base64::decode(&rest[..end])?;
             (digest.len() == algorithm.length()).then_some(Sum { algorithm: *algorithm, digest })
         });
         found.retain(|(known, _)| known != key);
@@ -30,15 +30,14 @@ pub fn sums(value: &[u8]) -> Vec<(&'static str, Sum)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::base64;
 
     #[test]
     fn what_can_be_checked() {
-        let [short, long] = [32, 64].map(|length| String::from_utf8(base64(&vec![7; length])).unwrap());
+        let [short, long] = [32, 64].map(|length| base64::encode(&vec![7; length]));
         let text = format!("md5=:AAAA:, sha-512=:{long}:;a=1,  sha-256=:{short}:");
         let keys: Vec<&str> = sums(text.as_bytes()).iter().map(|(key, _)| *key).collect();
         assert_eq!(keys, ["sha-512", "sha-256"]);
-        let twice = format!("sha-256=:{short}:,sha-256=:{}:", String::from_utf8(base64(&[9; 32])).unwrap());
+        let twice = format!("sha-256=:{short}:,sha-256=:{}:", base64::encode(&[9; 32]));
         assert_eq!(sums(twice.as_bytes())[0].1.digest, [9; 32]);
     }
 
