@@ -3,6 +3,7 @@
 //! Rules are rows: each names what it forbids, where, and why. A finding is fixed, or allowed in xtask/tidy.allow with
 //! a reason (`rule path: reason`); an allowance that nothing needs any more is a finding itself.
 
+mod arms;
 mod imports;
 mod length;
 mod limits;
@@ -168,6 +169,7 @@ pub fn run() -> Report {
             engine_floors(&path, &text, &mut findings);
         }
     }
+    arms::check(&mut findings);
     changelog(&mut findings);
     findings.found.extend(limits::check()?);
     findings.report()
