@@ -106,9 +106,9 @@ impl Endpoints {
         ip(self.local)
     }
 
-    /// Local port; -1 where there is none.
+    /// Returns the local port; 0 for a socket that is not bound to one, -1 where there is no socket.
     pub fn local_port(&self) -> i32 {
-        self.local.map_or(-1, |a| a.port().into())
+        self.local.map_or(if self.remote.is_some() { 0 } else { -1 }, |a| a.port().into())
     }
 }
 

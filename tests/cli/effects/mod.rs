@@ -2,6 +2,7 @@
 
 mod absent;
 mod agent;
+mod alike;
 mod bars;
 mod cache;
 mod checksum;

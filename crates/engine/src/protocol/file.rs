@@ -4,7 +4,7 @@
 use std::fs::{File, OpenOptions};
 use std::future::poll_fn;
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::task::{Context, Poll};
 use std::time::UNIX_EPOCH;
 
@@ -24,7 +24,18 @@ use crate::transfer::client_reader::ClientReader;
 /// Runs one file:// request.
 pub async fn run(t: &mut Transfer) -> Result<()> {
     let path = path_of(t)?;
-    if t.on(O::Upload) || t.method == Method::Put { upload(t, &path).await } else { download(t, &path).await }
+    let (number, outcome) = if t.on(O::Upload) || t.method == Method::Put {
+        (t.count_connection(), upload(t, &path).await)
+    } else {
+        let file = File::open(&path).map_err(|e| unreadable(&path, &e))?;
+        (t.count_connection(), download(t, &path, file).await)
+    };
+    t.easy.note(|| format!("shutting down connection #{number}"));
+    outcome
+}
+
+fn unreadable(path: &Path, e: &std::io::Error) -> Error {
+    Error::os(Code::FileCouldntReadFile, format!("Could not open file {}", path.display()), e)
 }
 
 /// Notes that the file is open, which is what a name and a place among the connections are elsewhere.
@@ -34,28 +45,15 @@ fn note_opened(t: &Transfer) {
     });
 }
 
-/// Takes a number among the connections, as curl does for a file that it reads or is to write.
-fn count_connection(t: &Transfer) {
-    let number = t.pool().next_number() as i64;
-    let mut info = t.easy.info.borrow_mut();
-    (info.connection_id, info.attempted_connection) = (number, number);
-}
-
 fn path_of(t: &Transfer) -> Result<PathBuf> {
     let bytes = escape::decode(t.url.path(), Reject::Zero)
         .map_err(|_| Error::new(Code::UrlMalformat, "NUL byte in file path"))?;
     sys::path_of_url(bytes).ok_or_else(|| Error::new(Code::UrlMalformat, "no path of this machine"))
 }
 
-async fn download(t: &mut Transfer, path: &PathBuf) -> Result<()> {
-    let unreadable = |e: &std::io::Error| {
-        let text = format!("Could not open file {}", path.display());
-        Error::os(Code::FileCouldntReadFile, text, e)
-    };
-    let mut file = File::open(path).map_err(|e| unreadable(&e))?;
-    count_connection(t);
+async fn download(t: &mut Transfer, path: &Path, mut file: File) -> Result<()> {
     note_opened(t);
-    let meta = file.metadata().map_err(|e| unreadable(&e))?;
+    let meta = file.metadata().map_err(|e| unreadable(path, &e))?;
     let modified = meta.modified().ok().and_then(|m| m.duration_since(UNIX_EPOCH).ok());
     let modified = modified.map_or(0, |d| d.as_secs() as i64);
     if t.on(O::Filetime) {
@@ -82,14 +80,14 @@ async fn download(t: &mut Transfer, path: &PathBuf) -> Result<()> {
         return Ok(());
     }
     if from > 0 {
-        file.seek(SeekFrom::Start(from)).map_err(|e| unreadable(&e))?;
+        file.seek(SeekFrom::Start(from)).map_err(|e| unreadable(path, &e))?;
     }
     t.note_first_byte();
     t.flow.pump_body(&mut FileSource { file, left: length }).await
 }
 
 /// The names in a folder, hidden ones left out, one on a line.
-async fn list(t: &mut Transfer, path: &PathBuf) -> Result<()> {
+async fn list(t: &mut Transfer, path: &Path) -> Result<()> {
     let unreadable = |e: std::io::Error| Error::os(Code::ReadError, "Could not read the folder", &e);
     for entry in std::fs::read_dir(path).map_err(unreadable)? {
         let mut name = sys::name_of(&entry.map_err(unreadable)?.file_name()).into_owned();
@@ -194,8 +192,7 @@ impl BodySource for FileSource {
     fn forget_read(&mut self, _: &mut Context<'_>) {}
 }
 
-async fn upload(t: &mut Transfer, path: &PathBuf) -> Result<()> {
-    count_connection(t);
+async fn upload(t: &mut Transfer, path: &Path) -> Result<()> {
     let mode = t.long(O::NewFilePerms) as u32;
     let resume = t.long(O::ResumeFromLarge);
     let append = resume != 0; // CURLOPT_APPEND is for FTP and SFTP

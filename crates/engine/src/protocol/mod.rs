@@ -18,13 +18,14 @@ mod tftp;
 use std::hint::cold_path;
 
 use runtime::boxed;
+use tables::constant::CURL_NETRC_IGNORED;
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O};
 
 use crate::error::{Error, Result};
-use crate::transfer::Transfer;
 pub use crate::transfer::next::Next;
 use crate::transfer::next::give;
+use crate::transfer::{Transfer, login};
 
 /// Runs one request of the transfer's current URL.
 // exhaustive: schemes
@@ -42,6 +43,7 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
     if matches!(scheme.family(), Dict | Gopher | Ldap | Mqtt | Telnet | Tftp) {
         t.flow.writer.refuse_body(t.on(O::Nobody));
     }
+    check_unused(t)?;
     match scheme.family() {
         Family::Http | Family::Ws => boxed(|| http::run(t)).await,
         // An HTTP proxy that is no tunnel fetches FTP URLs itself.
@@ -64,6 +66,17 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
             format!("Protocol \"{}\" not supported", scheme.name()),
         )),
     }
+}
+
+/// Fails on a .netrc file or a CURLOPT_RESOLVE entry that cannot be used, for the schemes that do not look at either. curl
+/// reads both for every scheme.
+fn check_unused(t: &Transfer) -> Result<()> {
+    use Family::{Dict, File, Gopher, Telnet, Tftp};
+    let family = t.scheme().family();
+    if matches!(family, Dict | File | Gopher | Telnet | Tftp) && t.long(O::Netrc) != CURL_NETRC_IGNORED {
+        login::credentials(t)?;
+    }
+    if matches!(family, File | Tftp) { t.pin_names() } else { Ok(()) }
 }
 
 /// A new connection, ready for its first request, for whoever comes next.

@@ -7,6 +7,7 @@ use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
 use std::ops::Range;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ use tables::{Code, EasyOption as O};
 use wire::escape::{self, Reject};
 use wire::tftp::{self, BLOCKS, DEFAULT_BLOCK, Mode, Packet};
 
+use crate::easy::EasyState;
 use crate::error::{Error, Result};
 use crate::settings::Method;
 use crate::transfer::Transfer;
@@ -36,6 +38,19 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
         true => Some(ClientReader::open_as(&t.easy, Method::Put, mode == Mode::Netascii)?),
         false => None,
     };
+    let outcome = transfer(t, &name, mode, &mut reader).await;
+    let number = t.easy.info.borrow().connection_id;
+    t.easy.note(|| format!("shutting down connection #{number}"));
+    outcome
+}
+
+/// Opens the socket and reads or writes the file.
+async fn transfer(
+    t: &mut Transfer,
+    name: &[u8],
+    mode: Mode,
+    reader: &mut Option<ClientReader>,
+) -> Result<()> {
     let mut talk = Talk::open(t).await?;
     t.begins_to_move();
     // As the application told it, before line endings are converted.
@@ -43,15 +58,15 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
     let size = told.or_else(|| reader.as_ref()?.size).unwrap_or(0);
     let illegal = |text: &str| Err(Error::new(Code::TftpIllegal, text));
     // Before options are agreed on, no packet is longer than a block.
-    if tftp::request(reader.is_some(), &name, mode, &[]).len() > DEFAULT_BLOCK {
+    if tftp::request(reader.is_some(), name, mode, &[]).len() > DEFAULT_BLOCK {
         return illegal("TFTP filename too long");
     }
-    let request = tftp::request(reader.is_some(), &name, mode, &talk.options(t, size));
+    let request = tftp::request(reader.is_some(), name, mode, &talk.options(t, size));
     if request.len() > DEFAULT_BLOCK {
         return illegal("TFTP buffer too small for options");
     }
     talk.send(request)?;
-    match &mut reader {
+    match reader {
         Some(reader) => store(t, &mut talk, reader).await,
         None => fetch(t, talk).await,
     }
@@ -135,6 +150,7 @@ async fn pace(t: &mut Transfer, length: usize) {
 
 /// The conversation: what was sent last, and who answers.
 struct Talk {
+    easy: Rc<EasyState>,
     link: Datagrams,
     peer: SocketAddr,
     /// The peer has answered, from the port that it uses for this file.
@@ -164,6 +180,7 @@ impl Talk {
         let (patience, tries) = patience(t);
         let reactor = t.multi.runtime.reactor();
         Ok(Talk {
+            easy: t.easy.clone(),
             link,
             peer,
             pinned: false,
@@ -208,7 +225,10 @@ impl Talk {
             self.length = ready!(self.poll_datagram(cx))?;
         }
         Poll::Ready(match Packet::parse(&self.received[..self.length]) {
-            Ok(Packet::Error { code, text }) => Err(refusal(code, text)),
+            Ok(Packet::Error { code, text }) => {
+                self.easy.note(|| format!("TFTP error: {}", shown(text)));
+                Err(refusal(code))
+            }
             Ok(packet) => Ok(packet),
             Err(tftp::Malformed) => Err(unexpected()),
         })
@@ -400,19 +420,24 @@ fn patience(t: &Transfer) -> (Duration, u32) {
     (Duration::from_secs((total_s / tries).clamp(1, 255) as u64), tries as u32)
 }
 
-/// curl's codes for those of RFC 1350 and RFC 2347.
-fn refusal(code: u16, text: &[u8]) -> Error {
-    let code = match code {
+/// Returns curl's code for an error number of RFC 1350. The server's text is no part of the message: programs match the
+/// code's own.
+fn refusal(code: u16) -> Error {
+    Error::from(match code {
+        0 | 4 => Code::TftpIllegal,
         1 => Code::TftpNotfound,
         2 => Code::TftpPerm,
         3 => Code::RemoteDiskFull,
-        4 | 8 => Code::TftpIllegal,
         5 => Code::TftpUnknownid,
         6 => Code::RemoteFileExists,
         7 => Code::TftpNosuchuser,
-        _ => Code::AbortedByCallback,
-    };
-    Error::new(code, format!("TFTP: {}", String::from_utf8_lossy(text)))
+        8.. => Code::AbortedByCallback,
+    })
+}
+
+/// Returns a server's text without control characters.
+fn shown(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).chars().filter(|letter| !letter.is_control()).collect()
 }
 
 fn unexpected() -> Error {

@@ -475,6 +475,8 @@ impl Connector {
         let first = *found.list.first().ok_or_else(|| Error::from(Code::CouldntResolveHost))?;
         let reactor = self.multi.runtime.reactor();
         let (callbacks, owner) = (self.easy.callbacks.sockets(), self.easy.owner_number());
+        self.count_connection();
+        self.easy.note(|| format!("  Trying {first}..."));
         let opened = Datagrams::open(reactor, first, &plan.identity.socket, &local_hosts, callbacks, owner)?;
         self.mark_queued(started, self.now());
         self.begins_to_move();
@@ -482,7 +484,16 @@ impl Connector {
         info.ends = ends(&net::connect::Endpoints { remote: Some(opened.1), local: None });
         info.connects += 1;
         drop(info);
+        self.note_established(&plan);
         Ok(opened)
+    }
+
+    /// Takes a number among the connections for something that no pool keeps: a file, or a socket for datagrams.
+    pub fn count_connection(&self) -> i64 {
+        let number = self.pool().next_number() as i64;
+        let mut info = self.easy.info.borrow_mut();
+        (info.connection_id, info.attempted_connection) = (number, number);
+        number
     }
 
     /// What was wrong with a certificate was wrong with the proxy's.
@@ -514,7 +525,7 @@ impl Connector {
     }
 
     /// CURLOPT_RESOLVE entries are put into the cache before it is asked.
-    fn pin_names(&self) -> Result<()> {
+    pub fn pin_names(&self) -> Result<()> {
         if !self.easy.settings.borrow().is_set(O::Resolve) {
             return Ok(());
         }

@@ -10,13 +10,13 @@ use runtime::cell::RefCell;
 use net::About;
 use net::tls::binding;
 use runtime::{Boxed, boxed};
-use tables::{Code, EasyOption as O};
+use tables::EasyOption as O;
 
 use super::decide::authentication::{self as decide, Asked};
 use super::proof::{Target, field, write_target};
 use super::response::Response;
 use super::talk::Talk;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::settings::Text;
 use crate::transfer::Transfer;
 use crate::transfer::auth::{Answer, Ask, Binding, Heard, Memory, Scheme, Steps};
@@ -275,9 +275,6 @@ pub fn after(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<O
     }
     if t.http.auth.problem || !another_round(t, response.status, heard) {
         return Ok(None);
-    }
-    if decide::lacks_framing(t.http.http10, talk.upload.in_chunks()) {
-        return Err(Error::new(Code::UploadFailed, "Chunky upload is not supported by HTTP 1.0"));
     }
     talk.upload.rewind()?;
     Ok(Some(Next::Again))

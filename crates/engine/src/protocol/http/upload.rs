@@ -103,11 +103,6 @@ impl Upload {
         self.body.as_ref().is_some_and(|body| body.expected)
     }
 
-    /// Whether the body's length is unknown.
-    pub fn in_chunks(&self) -> bool {
-        self.body.as_ref().is_some_and(|body| body.what == RequestBody::Chunked)
-    }
-
     /// The server said 100, or there is nothing left that it could say.
     pub fn go_ahead(&mut self) {
         if matches!(self.step, Step::AwaitGoAhead(_)) {

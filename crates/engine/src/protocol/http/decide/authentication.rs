@@ -78,11 +78,6 @@ pub fn is_cut_off(expects_answer: bool, keep_alive: bool) -> bool {
     expects_answer && !keep_alive
 }
 
-/// Returns whether the request can not be repeated, because its body has no length and the server speaks HTTP/1.0.
-pub fn lacks_framing(heard_http10: bool, in_chunks: bool) -> bool {
-    heard_http10 && in_chunks
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,9 +218,6 @@ mod tests {
             ),
             ("[MS-NTHT] 3.1.5.1: it stays", is_cut_off(true, true), false),
             ("RFC 7616 §3.3: Digest needs no connection", is_cut_off(false, false), false),
-            ("RFC 9112 §6.1: chunks are unknown to HTTP/1.0", lacks_framing(true, true), true),
-            ("RFC 9112 §6.1: a length is not", lacks_framing(true, false), false),
-            ("RFC 9112 §7.1: chunks are known to HTTP/1.1", lacks_framing(false, true), false),
         ];
         for (name, found, wanted) in rows {
             assert_eq!(found, wanted, "{name}");
