@@ -151,8 +151,8 @@ impl Prepare<'_> {
         let check = Check::new(sums.clone(), self.request.verify_digest);
         // A conversation goes on while nothing is typed.
         let upload = match upload {
-            Upload::None | Upload::Stdin if self.job.scheme == "telnet" => Upload::Trickle,
-            Upload::Stdin if self.request.retry_resume => {
+            Upload::None | Upload::Stdin(_) if self.job.scheme == "telnet" => Upload::Trickle(None),
+            Upload::Stdin(_) if self.request.retry_resume => {
                 Upload::Spooled(Spool::new().map_err(|error| self.no_spool(&error))?)
             }
             upload => upload,

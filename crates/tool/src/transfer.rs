@@ -35,9 +35,10 @@ const TERMINAL_PROBE: u64 = 2000;
 /// What an upload is read from.
 pub enum Upload {
     None,
-    Stdin,
-    /// Standard input as it comes: nothing waits for it.
-    Trickle,
+    /// Standard input, with the position at which the upload begins if it is a file.
+    Stdin(Option<u64>),
+    /// Standard input as it comes, without waiting for it.
+    Trickle(Option<u64>),
     /// Standard input that may be sent again.
     Spooled(Spool),
     File(File),
@@ -49,7 +50,10 @@ impl Upload {
         match self {
             Upload::File(file) => file.seek(SeekFrom::Start(offset)).map(|_| true),
             Upload::Spooled(spool) => Ok(spool.seek(offset)),
-            Upload::None | Upload::Stdin | Upload::Trickle => Ok(false),
+            Upload::Stdin(Some(start)) | Upload::Trickle(Some(start)) => {
+                system::seek_input(start.saturating_add(offset)).map(|()| true)
+            }
+            Upload::None | Upload::Stdin(None) | Upload::Trickle(None) => Ok(false),
         }
     }
 }
@@ -425,11 +429,11 @@ impl Callbacks for Transfer {
     fn read(&self, buf: &mut [u8]) -> ReadAnswer {
         let got = match &mut *self.upload.borrow_mut() {
             Upload::None => Ok(0),
-            Upload::Trickle if !system::input_is_ready() => {
+            Upload::Trickle(_) if !system::input_is_ready() => {
                 self.wants_input.set(true);
                 return ReadAnswer::Pause;
             }
-            Upload::Stdin | Upload::Trickle => system::read_input(buf),
+            Upload::Stdin(_) | Upload::Trickle(_) => system::read_input(buf),
             Upload::Spooled(spool) => spool.read(buf, system::read_input),
             Upload::File(file) => file.read(buf),
         };
@@ -503,8 +507,8 @@ impl Callbacks for Transfer {
 /// Opens what is to be uploaded, with its size if that is known.
 pub fn open_upload(name: &[u8]) -> io::Result<(Upload, Option<u64>)> {
     match name {
-        b"-" => return Ok((Upload::Stdin, None)),
-        b"." => return Ok((Upload::Trickle, None)),
+        b"-" => return Ok((Upload::Stdin(system::input_position()), None)),
+        b"." => return Ok((Upload::Trickle(system::input_position()), None)),
         _ => {}
     }
     let file = File::open(path(name))?;

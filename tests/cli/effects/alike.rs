@@ -114,3 +114,24 @@ fn tftp_refusal(number: u8) -> (String, std::thread::JoinHandle<()>) {
     });
     (url, thread)
 }
+
+/// Standard input that is a file can be read again from where it was, as after a challenge.
+// covers: --upload-file
+#[test]
+fn standard_input_that_is_a_file_is_sent_again() {
+    let accepts = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+    let asks = "HTTP/1.1 401 Login\r\nWWW-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n";
+    let server =
+        RawPeer::start(vec![vec![expect("0\r\n\r\n"), send(asks), expect("0\r\n\r\n"), send(accepts)]]);
+    let folder = folder_with("file", "line\nbody");
+    // The shell reads the first line, so the upload begins behind it.
+    let line = format!(
+        "(read line; exec {} -sS -H Expect: -T - --anyauth -u a:b http://{}/) <file",
+        tool(),
+        server.address()
+    );
+    let ran = ran(Command::new("sh").args(["-c", &line]), folder);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "ok"), "{}", ran.stderr);
+    let sent = String::from_utf8(server.received().concat()).unwrap();
+    assert_eq!(sent.matches("\r\n4\r\nbody\r\n0\r\n\r\n").count(), 2, "{sent}");
+}

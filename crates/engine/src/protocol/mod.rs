@@ -68,8 +68,8 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
     }
 }
 
-/// Fails on a .netrc file or a CURLOPT_RESOLVE entry that cannot be used, for the schemes that do not look at either. curl
-/// reads both for every scheme.
+/// Fails on a .netrc file or a CURLOPT_RESOLVE entry that cannot be used, for the schemes that do not look at either.
+/// curl reads both for every scheme.
 fn check_unused(t: &Transfer) -> Result<()> {
     use Family::{Dict, File, Gopher, Telnet, Tftp};
     let family = t.scheme().family();

@@ -17,8 +17,7 @@ use net::quic::Purpose;
 use net::resolver::{Candidates, ResolveOptions};
 use net::tls::TlsInfo;
 use net::{
-    About, Acquired, Ages, Connection, Datagrams, Filter, Identity, Key, Lease, Limits, Pool, ResolveCache,
-    Whole, Wish,
+    About, Acquired, Ages, Connection, Filter, Identity, Key, Lease, Limits, Pool, ResolveCache, Whole, Wish,
 };
 use runtime::boxed;
 use tables::scheme::Family;
@@ -182,7 +181,7 @@ impl Connector {
     }
 
     /// The request has got its place among the connections; it has waited for that since `from`.
-    fn mark_queued(&self, from: Instant, now: Instant) {
+    pub(super) fn mark_queued(&self, from: Instant, now: Instant) {
         self.easy.info.borrow_mut().queued += now.saturating_duration_since(from).into();
     }
 
@@ -456,46 +455,6 @@ impl Connector {
         info.ends = ends(endpoints);
     }
 
-    /// A socket for datagrams to the origin of the current URL, and its first address. No proxy passes them on.
-    pub async fn datagrams(&mut self) -> Result<(Datagrams, SocketAddr)> {
-        let plan = self.plan()?;
-        let started = self.easy.info.borrow().request_started.unwrap_or_else(|| self.now());
-        if let Some(proxy) = &plan.proxy {
-            return Err(match proxy.kind.is_socks() {
-                true => Error::new(Code::Proxy, "datagrams cannot be sent by way of a SOCKS proxy"),
-                false => Error::new(Code::UnsupportedProtocol, "TFTP cannot be done over CONNECT"),
-            });
-        }
-        let found = self.look_up(&plan.host, plan.port, &plan.resolve).await?;
-        self.mark(|info, elapsed| info.name_lookup = elapsed.max(Nanos::LEAST));
-        let local_hosts = match plan.identity.socket.local.host_name() {
-            Some(name) => boxed(|| self.local_hosts(name, &plan)).await,
-            None => Vec::new(),
-        };
-        let first = *found.list.first().ok_or_else(|| Error::from(Code::CouldntResolveHost))?;
-        let reactor = self.multi.runtime.reactor();
-        let (callbacks, owner) = (self.easy.callbacks.sockets(), self.easy.owner_number());
-        self.count_connection();
-        self.easy.note(|| format!("  Trying {first}..."));
-        let opened = Datagrams::open(reactor, first, &plan.identity.socket, &local_hosts, callbacks, owner)?;
-        self.mark_queued(started, self.now());
-        self.begins_to_move();
-        let mut info = self.easy.info.borrow_mut();
-        info.ends = ends(&net::connect::Endpoints { remote: Some(opened.1), local: None });
-        info.connects += 1;
-        drop(info);
-        self.note_established(&plan);
-        Ok(opened)
-    }
-
-    /// Takes a number among the connections for something that no pool keeps: a file, or a socket for datagrams.
-    pub fn count_connection(&self) -> i64 {
-        let number = self.pool().next_number() as i64;
-        let mut info = self.easy.info.borrow_mut();
-        (info.connection_id, info.attempted_connection) = (number, number);
-        number
-    }
-
     /// What was wrong with a certificate was wrong with the proxy's.
     pub(super) fn of_proxy(&self, error: Error) -> Error {
         self.easy.info.borrow_mut().rare.proxy_verify_result = error.verify_result();
@@ -614,7 +573,7 @@ fn has_streams(plan: &Plan, connection: &Connection) -> bool {
     plan.knows_http2() || matches!(agreed, Some("h2" | http3::ALPN))
 }
 
-fn ends(endpoints: &net::connect::Endpoints) -> Endpoints {
+pub(super) fn ends(endpoints: &net::connect::Endpoints) -> Endpoints {
     Endpoints { remote: endpoints.remote, local: endpoints.local }
 }
 

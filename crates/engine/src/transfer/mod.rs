@@ -9,6 +9,7 @@ pub mod client_reader;
 pub mod client_writer;
 pub mod connect;
 pub mod connector;
+mod datagrams;
 pub mod dialogue;
 pub mod flow;
 mod gssapi;

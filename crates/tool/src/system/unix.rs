@@ -239,6 +239,17 @@ pub fn read_input(buf: &mut [u8]) -> io::Result<usize> {
     }
 }
 
+/// Returns where standard input is read, if it is a file.
+pub fn input_position() -> Option<u64> {
+    rustix::fs::tell(io::stdin()).ok()
+}
+
+/// Continues reading standard input at this position of its file.
+pub fn seek_input(position: u64) -> io::Result<()> {
+    rustix::fs::seek(io::stdin(), rustix::fs::SeekFrom::Start(position))?;
+    Ok(())
+}
+
 /// Waits for the network and for standard input; whether there is something of the latter.
 pub fn wait_with_input(multi: &Multi, pause: Duration) -> io::Result<bool> {
     let input = io::stdin();

@@ -362,6 +362,16 @@ pub fn read_input(buf: &mut [u8]) -> io::Result<usize> {
     }
 }
 
+/// Returns nothing: a thread reads standard input ahead, so it has no position.
+pub fn input_position() -> Option<u64> {
+    None
+}
+
+/// Fails: see [`input_position`].
+pub fn seek_input(_: u64) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 pub fn wait_with_input(multi: &Multi, pause: Duration) -> io::Result<bool> {
     let ahead = Ahead::begun();
     ahead.state().waker = Some(Box::new(multi.waker()));

@@ -1,0 +1,56 @@
+//! Transfers that no pool has a connection for: over datagrams (TFTP), and of files. They take numbers among the
+//! connections all the same, as in curl.
+
+use std::net::SocketAddr;
+
+use net::Datagrams;
+use runtime::boxed;
+use tables::Code;
+
+use super::Connector;
+use super::connect::ends;
+use crate::error::{Error, Result};
+use crate::info::Nanos;
+
+impl Connector {
+    /// Opens a socket for datagrams to the origin of the current URL, and returns it with the first address. No proxy
+    /// passes them on.
+    pub async fn datagrams(&mut self) -> Result<(Datagrams, SocketAddr)> {
+        let plan = self.plan()?;
+        let started = self.easy.info.borrow().request_started.unwrap_or_else(|| self.now());
+        if let Some(proxy) = &plan.proxy {
+            return Err(match proxy.kind.is_socks() {
+                true => Error::new(Code::Proxy, "datagrams cannot be sent by way of a SOCKS proxy"),
+                false => Error::new(Code::UnsupportedProtocol, "TFTP cannot be done over CONNECT"),
+            });
+        }
+        let found = self.look_up(&plan.host, plan.port, &plan.resolve).await?;
+        self.mark(|info, elapsed| info.name_lookup = elapsed.max(Nanos::LEAST));
+        let local_hosts = match plan.identity.socket.local.host_name() {
+            Some(name) => boxed(|| self.local_hosts(name, &plan)).await,
+            None => Vec::new(),
+        };
+        let first = *found.list.first().ok_or_else(|| Error::from(Code::CouldntResolveHost))?;
+        let reactor = self.multi.runtime.reactor();
+        let (callbacks, owner) = (self.easy.callbacks.sockets(), self.easy.owner_number());
+        self.count_connection();
+        self.easy.note(|| format!("  Trying {first}..."));
+        let opened = Datagrams::open(reactor, first, &plan.identity.socket, &local_hosts, callbacks, owner)?;
+        self.mark_queued(started, self.now());
+        self.begins_to_move();
+        let mut info = self.easy.info.borrow_mut();
+        info.ends = ends(&net::connect::Endpoints { remote: Some(opened.1), local: None });
+        info.connects += 1;
+        drop(info);
+        self.note_established(&plan);
+        Ok(opened)
+    }
+
+    /// Takes a number among the connections for something that no pool keeps: a file, or a socket for datagrams.
+    pub fn count_connection(&self) -> i64 {
+        let number = self.pool().next_number() as i64;
+        let mut info = self.easy.info.borrow_mut();
+        (info.connection_id, info.attempted_connection) = (number, number);
+        number
+    }
+}
