@@ -1,5 +1,6 @@
 //! A run: its transfers' attempts, what becomes of them, and the reports at the end.
 
+use crate::agent;
 use crate::checksum::Check;
 use crate::env::Env;
 use crate::libcurl::Program;
@@ -12,7 +13,7 @@ use crate::report::{self, Reports, Summary, Told};
 use crate::request::Fail;
 use crate::retry::{Attempt, Retries, Verdict, deadline};
 use crate::sink::{remove, set_time};
-use crate::system::{self, path};
+use crate::system::{self, Interrupt, path};
 use crate::transfer::{Came, Resuming, Transfer, flush_stdout};
 use crate::url::without_login;
 use crate::writeout::{Outcome, write_out};
@@ -41,6 +42,8 @@ pub struct Run {
     pub program: Option<RefCell<Program>>,
     reports: Option<RefCell<Reports>>,
     summary: Option<RefCell<Summary>>,
+    /// Set if Ctrl-C has to leave time for reports.
+    interrupt: Option<Interrupt>,
     pattern: RefCell<Option<Pattern>>,
 }
 
@@ -67,7 +70,9 @@ impl Run {
         let summary = env.globals.summary.map(|format| RefCell::new(Summary::new(format)));
         let multi = Multi::default();
         multi.set_limits(Limits { max_host: env.globals.parallel_max_host, ..Limits::default() });
-        Run { env, multi, share, program, reports, summary, pattern: RefCell::default() }
+        let reporting = (reports.is_some() || summary.is_some()) && !agent::is_agent();
+        let interrupt = if reporting { Interrupt::watch(multi.waker()) } else { None };
+        Run { env, multi, share, program, reports, summary, interrupt, pattern: RefCell::default() }
     }
 
     /// After the last transfer: writes the reports and closes the connections. The exit code, given that of the transfers.
@@ -77,7 +82,23 @@ impl Run {
         let _ = flush_stdout();
         self.write_summary();
         self.multi.close();
+        if self.is_interrupted() {
+            system::end_process();
+        }
         if code == 0 && !reported { WRITE_ERROR } else { code }
+    }
+
+    /// Returns whether the run has to stop for Ctrl-C.
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupt.as_ref().is_some_and(Interrupt::has_come)
+    }
+
+    /// Sleeps, but not longer than until Ctrl-C.
+    pub fn sleep(&self, pause: Duration) {
+        match &self.interrupt {
+            Some(interrupt) => interrupt.sleep(pause),
+            None => std::thread::sleep(pause),
+        }
     }
 
     pub fn prepare(&self, item: Item) -> Result<Prepared, Stop> {
@@ -89,8 +110,13 @@ impl Run {
         Ok(prepared)
     }
 
-    /// Waits for the network, and for standard input where an upload wants more of it.
+    /// Waits for the network, and for standard input where an upload wants more of it. Fails if the run is interrupted.
     pub fn wait(&self, jobs: &[Job], pause: Duration) -> io::Result<()> {
+        self.wait_on(jobs, pause)?;
+        if self.is_interrupted() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
+    }
+
+    fn wait_on(&self, jobs: &[Job], pause: Duration) -> io::Result<()> {
         let hungry = || jobs.iter().filter(|job| job.transfer.wants_input.get());
         if hungry().next().is_none() {
             return self.multi.wait(&mut [], pause, true).map(drop);

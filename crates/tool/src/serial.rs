@@ -33,7 +33,7 @@ pub fn run(run: &Run, queue: &mut Queue) -> i32 {
             Err(Stop::LeftOut) => continue,
             Err(Stop::Failed(code)) => return code,
         };
-        if is_fatal(last) || last != 0 && run.env.globals.fail_early {
+        if run.is_interrupted() || is_fatal(last) || last != 0 && run.env.globals.fail_early {
             return last;
         }
     }
@@ -64,8 +64,11 @@ fn perform(run: &Run, prepared: Prepared) -> i32 {
     loop {
         job.begin();
         let code = drive(run, &job);
+        if run.is_interrupted() {
+            return code;
+        }
         match run.after(&mut job, code) {
-            After::Again(pause) => std::thread::sleep(pause),
+            After::Again(pause) => run.sleep(pause),
             After::Over(code) => return code,
         }
     }
@@ -94,6 +97,6 @@ fn keep_rate(run: &Run, began: Instant) {
     if took < least {
         let (took_ms, waits_ms) = (took.as_millis(), (least - took).as_millis());
         run.env.note(&format!("Transfer took {took_ms} ms, waits {waits_ms}ms as set by --rate"));
-        std::thread::sleep(least - took);
+        run.sleep(least - took);
     }
 }

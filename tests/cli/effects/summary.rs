@@ -1,8 +1,12 @@
 //! `--summary`.
 
 use super::{Ran, curl, curl_in, folder_with, write};
-use crate::{empty_folder, run};
+use crate::{clean, empty_folder, run, tool};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 use testkit::ftp::FtpServer;
 use testkit::http::{HttpServer, Response, ranged};
 
@@ -120,4 +124,46 @@ fn attempts_pieces_and_skipped_ones() {
         "[.transfers, .failed, .slowest[0].bytes, (.bytes_download >= 5000000), .connections >= 2]",
     );
     assert_eq!(told, format!("[1,0,{size},true,true]"), "{}", ran.stderr);
+}
+
+/// Starts the tool under `sh`, whose words come first, sends it SIGINT while it waits for its second URL, and returns the rest.
+fn interrupted(before: &str, words: &[&str]) -> (Option<i32>, Ran) {
+    let server = HttpServer::plain();
+    let folder = empty_folder();
+    let line = format!("{before} exec \"$0\" \"$@\"");
+    let mut command = Command::new("sh");
+    command.args(["-c", &line, tool(), "-sS", "--summary=json", "-o", "a", "-o", "b"]).args(words);
+    command.args([server.url("/bytes/1000"), server.url("/delay/3000/bytes/3")]);
+    let child = clean(&mut command).current_dir(&folder).stderr(Stdio::piped()).spawn().unwrap();
+    let started = Instant::now();
+    while server.requests().len() < 2 {
+        assert!(started.elapsed() < Duration::from_secs(20), "the second request has not come");
+        sleep(Duration::from_millis(5));
+    }
+    // The first one has ended on this side, too.
+    sleep(Duration::from_millis(200));
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    let out = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
+    let code = out.status.code().unwrap_or(-1);
+    (out.status.signal(), Ran { code, stdout: String::new(), stderr, folder })
+}
+
+/// Ctrl-C ends the process by the signal, as without the flag, but what has ended before it is counted.
+#[test]
+fn an_interrupted_run_writes_its_summary() {
+    for words in [&["--no-parallel"][..], &["--parallel"]] {
+        let (signal, ran) = interrupted("", words);
+        assert_eq!(signal, Some(2), "{words:?}: {}", ran.stderr);
+        assert_eq!(asked(&ran, "[.transfers,.failed,.bytes_download]"), "[1,0,1000]", "{words:?}");
+    }
+}
+
+/// A shell's background ignores the signal; so does the tool then.
+#[test]
+fn a_run_that_ignores_the_signal_goes_on() {
+    let (signal, ran) = interrupted("trap '' INT;", &[]);
+    assert_eq!((signal, ran.code), (None, 0), "{}", ran.stderr);
+    assert_eq!(asked(&ran, "[.transfers,.failed]"), "[2,0]");
 }

@@ -250,7 +250,7 @@ impl<'r> Fetch<'r> {
             }
             self.look()?;
             let pause = if ended { Duration::ZERO } else { WAIT };
-            self.run.multi.wait(&mut [], pause, true).map_err(|error| (RECV_ERROR, error.to_string()))?;
+            self.run.wait(&[], pause).map_err(|error| (RECV_ERROR, error.to_string()))?;
         }
     }
 

@@ -11,6 +11,11 @@ mod dir;
 #[path = "dir_windows.rs"]
 mod dir;
 #[cfg(unix)]
+mod interrupt;
+#[cfg(windows)]
+#[path = "interrupt_absent.rs"]
+mod interrupt;
+#[cfg(unix)]
 mod unix;
 #[cfg(windows)]
 mod windows;
@@ -18,6 +23,7 @@ mod windows;
 mod words;
 
 pub use dir::Dir;
+pub use interrupt::{Interrupt, end_process};
 #[cfg(unix)]
 pub use unix::*;
 #[cfg(windows)]
