@@ -130,9 +130,11 @@ warm: deps
 	sh crates/capi/link.sh --no-build
 
 
-PREFIX ?= /usr/local
+# A folder of its own: below /usr/local the library would replace the system's libcurl for every program, and REPLACE=yes
+# has to say that this is wanted.
+PREFIX ?= /opt/warmwire
 install: lib tool
-	sh packaging/install.sh $(LIB) $(CARGO_TARGET_DIR)/release/warmwire $(DESTDIR)$(PREFIX) $(PREFIX)
+	REPLACE=$(REPLACE) sh packaging/install.sh $(LIB) $(CARGO_TARGET_DIR)/release/warmwire $(DESTDIR)$(PREFIX) $(PREFIX)
 
 # Instructions, allocations and sizes must not grow by more than 3 %; a wanted change is recorded. The release profile as it
 # stands in Cargo.toml counts, no other.

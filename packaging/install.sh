@@ -2,7 +2,8 @@
 # Installs everything: install.sh LIB_DIR TOOL DESTINATION [PREFIX]
 #
 # LIB_DIR is what crates/capi/link.sh made, TOOL the built command line tool; DESTINATION is where files are put (DESTDIR
-# and prefix), PREFIX what they say of themselves (default DESTINATION). Puts there:
+# and prefix), PREFIX what they say of themselves (default DESTINATION). Refuses a PREFIX where the system would take the
+# library for its own libcurl, unless REPLACE=yes is in the environment. Puts there:
 #   lib/            both flavours of the shared library, the static one, pkg-config's and CMake's files
 #   include/curl/   headers
 #   bin/            warmwire, curl-config, warmwire-run
@@ -10,6 +11,24 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 lib=${1:?library folder} tool=${2:?tool} dest=${3:?destination} prefix=${4:-$3}
+
+# Whether the dynamic loader looks for libraries of all programs in this folder.
+searched() {
+	case $1 in /lib | /usr/lib | /usr/local/lib) return 0 ;; esac
+	cat /etc/ld.so.conf /etc/ld.so.conf.d/*.conf 2>/dev/null | grep -qxF -- "$1"
+}
+
+libraries=$(readlink -m -- "$prefix/lib")
+if [ "${REPLACE:-}" != yes ] && searched "$libraries"; then
+	cat >&2 <<-TEXT
+		install.sh: nothing was installed. $libraries/libcurl.so.4 would replace the system's libcurl for every program at
+		the next ldconfig. Either
+		  install into a folder of its own:   make install PREFIX=/opt/warmwire
+		  make a Debian package:              make deb
+		  or replace the system's libcurl:    make install PREFIX=$prefix REPLACE=yes
+	TEXT
+	exit 1
+fi
 
 sh "$here/../crates/capi/install.sh" "$lib" "$dest" "$prefix"
 install -D -s -m 755 "$tool" "$dest/bin/warmwire"

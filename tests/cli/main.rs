@@ -3,6 +3,7 @@
 mod effects;
 mod ftp_mutants;
 mod hsts;
+mod install;
 mod odd;
 mod programs;
 mod server;
