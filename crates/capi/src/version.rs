@@ -45,10 +45,6 @@ pub struct VersionInfo {
     rtmp_version: *const c_char,
 }
 
-/// The release of the flavour's library that programs may expect, then the truth.
-const AS_OPENSSL: &str = "OpenSSL/3.0.0 (rustls/0.23)";
-const AS_GNUTLS: &str = "GnuTLS/3.7.9 (rustls/0.23)";
-
 /// Which flavour this library was linked as: libcurl-gnutls.so.4 says so when it is loaded.
 static GNUTLS: AtomicBool = AtomicBool::new(false);
 
@@ -63,7 +59,7 @@ pub fn says_gnutls() -> bool {
 }
 
 fn tls() -> &'static str {
-    if says_gnutls() { AS_GNUTLS } else { AS_OPENSSL }
+    if says_gnutls() { version::AS_GNUTLS } else { version::AS_OPENSSL }
 }
 
 struct Facts {

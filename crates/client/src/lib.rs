@@ -140,12 +140,18 @@ pub const CURL_VERSION: &str = tables::version::CURL;
 
 /// Returns curl_version(3): what the library is made of.
 pub fn version_line() -> String {
-    tables::version_line("rustls/0.23")
+    tables::version_line(tables::version::AS_OPENSSL)
 }
 
 /// Returns the schemes that are built, in alphabetic order.
 pub fn schemes() -> Vec<&'static str> {
     tables::Scheme::built_names()
+}
+
+/// Returns the schemes that `curl -V` lists, in alphabetic order: also those that the command line tool fetches by a gateway.
+#[doc(hidden)]
+pub fn listed_schemes() -> Vec<&'static str> {
+    tables::Scheme::listed_names()
 }
 
 /// Returns the features that are built, as curl names them.

@@ -156,6 +156,14 @@ impl Scheme {
         names.sort_unstable();
         names
     }
+
+    /// Returns the names that `curl -V` and curl-config list, sorted: also those that the tool fetches by an HTTP gateway.
+    pub fn listed_names() -> Vec<&'static str> {
+        let mut names = Self::built_names();
+        names.extend(["ipfs", "ipns"]);
+        names.sort_unstable();
+        names
+    }
 }
 
 // variant, name, bit, port, family, tls, network, login, built

@@ -34,6 +34,12 @@ pub const fn version() -> Version {
     }
 }
 
+/// TLS of the library and of the tool: the release of OpenSSL whose place is taken, which programs read the first word for,
+/// then the backend that is used.
+pub const AS_OPENSSL: &str = "OpenSSL/3.0.0 (rustls/0.23)";
+/// TLS of the library that takes the place of libcurl-gnutls.
+pub const AS_GNUTLS: &str = "GnuTLS/3.7.9 (rustls/0.23)";
+
 /// The releases of the formats that the decoders follow.
 pub const ZLIB: &str = "1.3.1";
 /// Of Brotli, as number and text.

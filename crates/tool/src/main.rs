@@ -217,10 +217,7 @@ fn engines() -> String {
 fn version() -> String {
     let number = raw::CURL_VERSION;
     let (arch, platform, line) = (std::env::consts::ARCH, system::PLATFORM, raw::version_line());
-    // By an HTTP gateway, as in curl.
-    let mut schemes = raw::schemes();
-    schemes.extend(["ipfs", "ipns"]);
-    schemes.sort_unstable();
+    let schemes = raw::listed_schemes();
     format!(
         "curl {number} ({arch}-{platform}) {line}\nRelease-Date: [unreleased]\nProtocols: {}\nFeatures: {}\n",
         schemes.join(" "),

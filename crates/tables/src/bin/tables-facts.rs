@@ -9,7 +9,7 @@ fn main() {
         Some("own-exports") => println!("{}", export::OWN_EXPORTS.join("\n")),
         Some("version") => println!("{}", version().curl),
         Some("number") => println!("{:06x}", version().curl_number),
-        Some("protocols") => println!("{}", Scheme::built_names().join(" ")),
+        Some("protocols") => println!("{}", Scheme::listed_names().join(" ")),
         Some("features") => println!("{}", feature::built_names().collect::<Vec<_>>().join(" ")),
         Some(other) => panic!("no such fact: {other}"),
     }
