@@ -157,7 +157,8 @@ impl Scheme {
         names
     }
 
-    /// Returns the names that `curl -V` and curl-config list, sorted: also those that the tool fetches by an HTTP gateway.
+    /// Returns the names that `curl -V` and curl-config list, sorted: also those that the tool fetches by a
+    /// gateway.
     pub fn listed_names() -> Vec<&'static str> {
         let mut names = Self::built_names();
         names.extend(["ipfs", "ipns"]);

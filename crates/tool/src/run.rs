@@ -110,7 +110,8 @@ impl Run {
         Ok(prepared)
     }
 
-    /// Waits for the network, and for standard input where an upload wants more of it. Fails if the run is interrupted.
+    /// Waits for the network, and for standard input where an upload wants more of it. Fails if the run is
+    /// interrupted.
     pub fn wait(&self, jobs: &[Job], pause: Duration) -> io::Result<()> {
         self.wait_on(jobs, pause)?;
         if self.is_interrupted() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }

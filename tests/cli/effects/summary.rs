@@ -126,7 +126,8 @@ fn attempts_pieces_and_skipped_ones() {
     assert_eq!(told, format!("[1,0,{size},true,true]"), "{}", ran.stderr);
 }
 
-/// Starts the tool under `sh`, whose words come first, sends it SIGINT while it waits for its second URL, and returns the rest.
+/// Starts the tool by `sh`, after the words `before`, and sends it SIGINT while it waits for its second URL.
+/// Returns the signal that has ended it.
 fn interrupted(before: &str, words: &[&str]) -> (Option<i32>, Ran) {
     let server = HttpServer::plain();
     let folder = empty_folder();

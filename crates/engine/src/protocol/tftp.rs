@@ -420,8 +420,8 @@ fn patience(t: &Transfer) -> (Duration, u32) {
     (Duration::from_secs((total_s / tries).clamp(1, 255) as u64), tries as u32)
 }
 
-/// Returns curl's code for an error number of RFC 1350. The server's text is no part of the message: programs match
-/// the code's own.
+/// Returns curl's code for an error number of RFC 1350. The server's text is no part of the message: programs
+/// match the code's own.
 fn refusal(code: u16) -> Error {
     Error::from(match code {
         0 | 4 => Code::TftpIllegal,

@@ -21,8 +21,8 @@ pub struct Help {
 pub fn help(about: Option<&str>, columns: usize) -> Help {
     let text = match about {
         None => overview(columns),
-        Some("all") => list("", flags::sorted(), columns),
-        Some("category") => categories(),
+        Some(name) if name.eq_ignore_ascii_case("all") => list("", flags::sorted(), columns),
+        Some(name) if name.eq_ignore_ascii_case("category") => categories(),
         Some(name) if name.starts_with('-') => match manual::one(name) {
             Some(text) => text,
             None => {
@@ -137,6 +137,8 @@ mod tests {
         assert!(text_of(None).starts_with("Usage: curl [options...] <url>\n"));
         assert!(text_of(Some("category")).contains(" smtp "));
         assert!(text_of(Some("FTP")).contains("--ftp-port"));
+        assert_eq!(text_of(Some("ALL")), text_of(Some("all")));
+        assert_eq!(text_of(Some("Category")), text_of(Some("category")));
         assert!(text_of(Some("extra")).contains("--segments"));
         assert!(text_of(Some("nonsense")).starts_with("Unknown category"));
         assert!(text_of(Some("-o")).contains("--output <file>"));

@@ -4,3 +4,4 @@ pub mod complete;
 pub mod help;
 pub mod manual;
 mod pages;
+pub mod values;

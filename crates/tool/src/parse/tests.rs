@@ -50,6 +50,27 @@ fn wrong(words: &[&str]) -> (Wrong, String) {
 }
 
 #[test]
+fn every_word_that_shells_offer_is_accepted() {
+    use crate::doc::values::{Values, values};
+    // The schemes of the build are more than those of the world of these tests.
+    for flag in crate::flags::all().filter(|flag| !flag.name.starts_with("proto")) {
+        let Values::Words(words) = values(flag) else { continue };
+        for word in words {
+            let name = format!("--{}", flag.name);
+            let with_word = format!("{name}={word}");
+            let words = if flag.may_take_argument() {
+                vec![with_word.as_str()]
+            } else {
+                vec![name.as_str(), word.as_str()]
+            };
+            let (done, said) = read(&words);
+            let refused = matches!(done, Err(Stop::Wrong(_) | Stop::Next));
+            assert!(!refused && said.is_empty(), "{words:?}: {done:?} {said}");
+        }
+    }
+}
+
+#[test]
 fn bundles_and_arguments() {
     let request = &good(&["-sSfLo", "out", "http://x", "-m5", "-XPUT"])[0];
     assert_eq!(request.targets.len(), 1);
