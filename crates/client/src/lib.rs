@@ -148,7 +148,7 @@ pub fn schemes() -> Vec<&'static str> {
     tables::Scheme::built_names()
 }
 
-/// Returns the schemes that `curl -V` lists, in alphabetic order: also those that the command line tool fetches by a gateway.
+/// Returns the schemes that `curl -V` lists, sorted: also those that the tool fetches by a gateway.
 #[doc(hidden)]
 pub fn listed_schemes() -> Vec<&'static str> {
     tables::Scheme::listed_names()

@@ -34,8 +34,8 @@ pub const fn version() -> Version {
     }
 }
 
-/// TLS of the library and of the tool: the release of OpenSSL whose place is taken, which programs read first,
-/// then the backend that is used.
+/// TLS of the library and of the tool: the release of OpenSSL whose place is taken, which programs read, then
+/// the backend that is used.
 pub const AS_OPENSSL: &str = "OpenSSL/3.0.0 (rustls/0.23)";
 /// TLS of the library that takes the place of libcurl-gnutls.
 pub const AS_GNUTLS: &str = "GnuTLS/3.7.9 (rustls/0.23)";

@@ -68,7 +68,7 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
     }
 }
 
-/// Fails on a .netrc file or a CURLOPT_RESOLVE entry that cannot be used, for the schemes that do not look at either.
+/// Fails on a .netrc file or a CURLOPT_RESOLVE entry that cannot be used, for schemes that look at neither.
 /// curl reads both for every scheme.
 fn check_unused(t: &Transfer) -> Result<()> {
     use Family::{Dict, File, Gopher, Telnet, Tftp};
