@@ -10,7 +10,7 @@ mod oid;
 
 use std::fmt;
 
-pub use library::Context;
+pub use library::{Context, default_user};
 pub use oid::Mechanism;
 
 /// Whether the service may act in the user's name.

@@ -123,6 +123,7 @@ functions! {
     release_oid_set: c"gss_release_oid_set" = fn(*mut *mut OidSet);
     acquire_cred: c"gss_acquire_cred" =
         fn(Handle, u32, *const OidSet, c_int, *mut Handle, *mut *mut OidSet, *mut u32);
+    inquire_cred: c"gss_inquire_cred" = fn(Handle, *mut Handle, *mut u32, *mut c_int, *mut *mut OidSet);
     set_neg_mechs: c"gss_set_neg_mechs" = fn(Handle, *const OidSet);
     release_cred: c"gss_release_cred" = fn(*mut Handle);
     init_sec_context: c"gss_init_sec_context" = fn(
@@ -142,6 +143,11 @@ functions! {
 fn functions() -> Result<&'static Functions, Error> {
     static LIBRARY: OnceLock<Result<Functions, String>> = OnceLock::new();
     LIBRARY.get_or_init(|| Functions::load(SONAME)).as_ref().map_err(|text| Error::Absent(text.clone()))
+}
+
+/// Returns the name of the user whose tickets this process uses by default. Reads the ticket cache.
+pub fn default_user() -> Result<String, Error> {
+    functions()?.default_user()
 }
 
 impl Functions {
@@ -175,6 +181,63 @@ impl Functions {
                 return;
             }
         }
+    }
+
+    /// Acquires the credential that this process uses by default. The caller releases it.
+    fn default_credential(&self, mechanism: Mechanism) -> Result<Handle, Error> {
+        let oid = Oid::of(mechanism.oid());
+        let set = OidSet { count: 1, elements: &oid };
+        let (mut minor, mut credential) = (0, null_mut());
+        // SAFETY: no name means the default one; the set is live, and the place is a local's.
+        let major = unsafe {
+            let (no_set, no_time) = (null_mut(), null_mut());
+            (self.acquire_cred)(
+                &mut minor,
+                null_mut(),
+                u32::MAX,
+                &set,
+                GSS_C_INITIATE,
+                &mut credential,
+                no_set,
+                no_time,
+            )
+        };
+        self.checked("gss_acquire_cred", mechanism, (major, minor))?;
+        Ok(credential)
+    }
+
+    /// Returns the name of the user whom a credential belongs to.
+    fn user_of(&self, credential: Handle, mechanism: Mechanism) -> Result<String, Error> {
+        let (mut minor, mut name) = (0, null_mut());
+        // SAFETY: the caller's credential is live; only the name is wanted.
+        let major = unsafe {
+            let (no_time, no_usage) = (null_mut(), null_mut());
+            (self.inquire_cred)(&mut minor, credential, &mut name, no_time, no_usage, null_mut())
+        };
+        self.checked("gss_inquire_cred", mechanism, (major, minor))?;
+        self.display(name, mechanism)
+    }
+
+    /// Returns the text of a name, and releases the name.
+    fn display(&self, mut name: Handle, mechanism: Mechanism) -> Result<String, Error> {
+        let (mut minor, mut text) = (0, Filled::new(self));
+        // SAFETY: `name` has just been made; it is released whatever display_name returns.
+        let major = unsafe {
+            let major = (self.display_name)(&mut minor, name, &mut text.buffer, null_mut());
+            (self.release_name)(&mut 0, &mut name);
+            major
+        };
+        self.checked("gss_display_name", mechanism, (major, minor))?;
+        Ok(String::from_utf8_lossy(text.bytes()).into_owned())
+    }
+
+    /// Returns the name of the user whose tickets are used by default.
+    fn default_user(&self) -> Result<String, Error> {
+        let mut credential = self.default_credential(Mechanism::Spnego)?;
+        let user = self.user_of(credential, Mechanism::Spnego);
+        // SAFETY: the credential has just been made, and nothing else holds it.
+        unsafe { (self.release_cred)(&mut 0, &mut credential) };
+        user
     }
 
     fn checked(
@@ -319,28 +382,29 @@ impl Context {
         if !self.functions.offers(NTLM) {
             return Ok(());
         }
-        let one = |oid: &Oid| OidSet { count: 1, elements: oid };
-        let (spnego, kerberos) = (Oid::of(Mechanism::Spnego.oid()), Oid::of(Mechanism::Kerberos.oid()));
+        self.acquire()?;
+        let kerberos = Oid::of(Mechanism::Kerberos.oid());
+        let only = OidSet { count: 1, elements: &kerberos };
         let (f, mut minor) = (self.functions, 0);
-        let place = &mut self.credential;
-        // SAFETY: no name means the default one; the set is live, `drop` releases the credential.
-        let major = unsafe {
-            let (no_set, no_time) = (null_mut(), null_mut());
-            (f.acquire_cred)(
-                &mut minor,
-                null_mut(),
-                u32::MAX,
-                &one(&spnego),
-                GSS_C_INITIATE,
-                place,
-                no_set,
-                no_time,
-            )
-        };
-        f.checked("gss_acquire_cred", self.mechanism, (major, minor))?;
         // SAFETY: the credential has just been made; the library copies the set.
-        let major = unsafe { (f.set_neg_mechs)(&mut minor, self.credential, &one(&kerberos)) };
+        let major = unsafe { (f.set_neg_mechs)(&mut minor, self.credential, &only) };
         f.checked("gss_set_neg_mechs", self.mechanism, (major, minor))
+    }
+
+    /// Acquires the default credential unless the context holds it already.
+    fn acquire(&mut self) -> Result<(), Error> {
+        if !self.credential.is_null() {
+            return Ok(());
+        }
+        self.credential = self.functions.default_credential(self.mechanism)?;
+        Ok(())
+    }
+
+    /// Returns the name of the user whose tickets the context uses. A context that has not begun keeps to
+    /// them, even if the ticket cache is replaced.
+    pub fn credential_user(&mut self) -> Result<String, Error> {
+        self.acquire()?;
+        self.functions.user_of(self.credential, self.mechanism)
     }
 
     /// Takes in the other side's token, none at the beginning, and says what goes to it.
@@ -402,15 +466,7 @@ impl Context {
             )
         };
         f.checked("gss_inquire_context", self.mechanism, (major, minor))?;
-        let mut text = Filled::new(f);
-        // SAFETY: `name` has just been made; it is released whatever display_name says.
-        let major = unsafe {
-            let major = (f.display_name)(&mut minor, name, &mut text.buffer, null_mut());
-            (f.release_name)(&mut 0, &mut name);
-            major
-        };
-        f.checked("gss_display_name", self.mechanism, (major, minor))?;
-        Ok(String::from_utf8_lossy(text.bytes()).into_owned())
+        f.display(name, self.mechanism)
     }
 
     /// Signs a message, and encrypts it when it is to be `confidential`.

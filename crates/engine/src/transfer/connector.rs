@@ -33,13 +33,28 @@ pub struct Connector {
     pub(super) late: Option<Arc<Late>>,
     /// Whether a Kerberos ticket was used to open the last connection.
     pub(super) ticket_used: Cell<bool>,
+    /// Name of the user whom the Kerberos tickets belong to, once it was looked for.
+    ticket_user: RefCell<Option<Option<String>>>,
 }
 
 impl Connector {
     /// Creates a connector for this route.
     #[inline]
     pub fn new(route: Route, auth: Rc<RefCell<auth::Memory>>) -> Connector {
-        Connector { route, auth, log_in: None, late: None, ticket_used: Cell::new(false) }
+        Connector {
+            route,
+            auth,
+            log_in: None,
+            late: None,
+            ticket_used: Cell::new(false),
+            ticket_user: RefCell::default(),
+        }
+    }
+
+    /// Returns the name of the user whom the Kerberos tickets of this process belong to. A transfer reads it
+    /// once.
+    pub fn ticket_user(&self) -> Option<String> {
+        self.ticket_user.borrow_mut().get_or_insert_with(|| gss::default_user().ok()).clone()
     }
 }
 

@@ -165,12 +165,17 @@ pub async fn speak(
     token: Option<Vec<u8>>,
 ) -> bool {
     let (service, delegation) = (service(t, whom.role), delegation(t));
+    let user = (whom.role == Role::Server).then(|| t.ticket_user()).flatten();
     let work = move || {
         let mut context = match context {
             Some(context) => context,
             None => {
                 let mut context = Context::new(&service, &whom.host, Mechanism::Spnego, delegation)?;
                 whom.channel.into_iter().for_each(|channel| context.bind(channel));
+                if user.is_some_and(|user| context.credential_user().ok() != Some(user)) {
+                    let text = "the ticket cache has changed".to_owned();
+                    return Err(gss::Error::Failed { call: "gss_inquire_cred", text });
+                }
                 context
             }
         };
@@ -265,10 +270,15 @@ pub fn ticket_terms(t: &Handles, role: Role) -> TicketTerms {
     ticket_terms_for(t, service(t, role))
 }
 
+/// Returns the terms of the ticket that the server is shown, with the user whom it belongs to.
+pub fn server_ticket(t: &Connector) -> TicketTerms {
+    TicketTerms { user: t.ticket_user(), ..ticket_terms(t, Role::Server) }
+}
+
 /// Returns the terms of a ticket for this service.
 pub fn ticket_terms_for(t: &Handles, service: String) -> TicketTerms {
     let cache = std::env::var_os("KRB5CCNAME").map(std::ffi::OsString::into_encoded_bytes);
-    TicketTerms { service, delegation: t.long(O::GssapiDelegation), cache }
+    TicketTerms { service, delegation: t.long(O::GssapiDelegation), cache, user: None }
 }
 
 #[cfg(test)]

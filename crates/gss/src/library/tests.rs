@@ -163,6 +163,19 @@ mod fake {
         COMPLETE
     }
 
+    pub unsafe extern "C" fn inquire_cred(
+        _: *mut u32,
+        credential: Handle,
+        name: *mut Handle,
+        _: *mut u32,
+        _: *mut c_int,
+        _: *mut *mut OidSet,
+    ) -> u32 {
+        assert!(!credential.is_null());
+        unsafe { *name = made("user@REALM".to_owned()).cast() };
+        COMPLETE
+    }
+
     pub unsafe extern "C" fn set_neg_mechs(_: *mut u32, cred: Handle, set: *const OidSet) -> u32 {
         unsafe {
             assert_eq!(*cred.cast::<u8>(), 0);
@@ -308,6 +321,7 @@ static FAKE: Functions = Functions {
     indicate_mechs: fake::indicate_mechs,
     release_oid_set: fake::release_oid_set,
     acquire_cred: fake::acquire_cred,
+    inquire_cred: fake::inquire_cred,
     set_neg_mechs: fake::set_neg_mechs,
     release_cred: fake::release_cred,
     init_sec_context: fake::init_sec_context,
@@ -321,6 +335,19 @@ static FAKE: Functions = Functions {
 
 fn context(target: &Target, mechanism: Mechanism) -> Result<Context, Error> {
     Context::by(&FAKE, target, mechanism, Delegation::Never)
+}
+
+#[test]
+fn users_of_credentials_are_named_and_released() {
+    let _alone = COUNTING.lock().unwrap();
+    assert_eq!(FAKE.default_user().unwrap(), "user@REALM");
+    for offers_ntlm in [true, false] {
+        OFFERS_NTLM.store(offers_ntlm, Ordering::Relaxed);
+        let mut context = context(&Target::Service("HTTP", "host.example"), Mechanism::Spnego).unwrap();
+        assert_eq!(context.credential_user().unwrap(), "user@REALM");
+        assert_eq!(context.credential_user().unwrap(), "user@REALM");
+    }
+    assert_eq!(count(0), 0);
 }
 
 #[test]

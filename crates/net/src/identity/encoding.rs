@@ -255,7 +255,7 @@ fields! {
     DohTerms { url, tls }
     ProxyIdentity { kind, origin, unix, tls, tunnel }
     TunnelTerms { to, user, method }
-    TicketTerms { service, delegation, cache }
+    TicketTerms { service, delegation, cache, user }
     UserPassword { user, password }
     SessionLogin { user, options, account, alternative, bearer, authorization_id, service }
     RequestLogin { server, proxy }

@@ -260,6 +260,9 @@ pub struct TicketTerms {
     pub delegation: i64,
     /// The ticket cache (KRB5CCNAME).
     pub cache: Option<Vec<u8>>,
+    /// Name of the tickets' user, if it is known. A connection that an unknown user's ticket authenticated
+    /// serves no other transfer.
+    pub user: Option<String>,
 }
 
 /// A user name and a password, byte for byte: two that are not UTF-8 must not become the same text.
@@ -527,10 +530,9 @@ impl Login {
     pub fn is_by_ticket(&self) -> bool {
         match self {
             Login::Session(_) => false,
-            Login::Requests(login) => login
-                .server
-                .as_ref()
-                .is_some_and(|server| matches!(server.method, ConnectionAuth::Negotiate(_))),
+            Login::Requests(login) => login.server.as_ref().is_some_and(
+                |server| matches!(&server.method, ConnectionAuth::Negotiate(terms) if terms.user.is_none()),
+            ),
         }
     }
 }

@@ -199,7 +199,12 @@ impl Seed {
     }
 
     fn ticket(&mut self) -> TicketTerms {
-        TicketTerms { service: self.text(), delegation: self.number(), cache: self.option(Seed::bytes) }
+        TicketTerms {
+            service: self.text(),
+            delegation: self.number(),
+            cache: self.option(Seed::bytes),
+            user: self.option(Seed::text),
+        }
     }
 
     fn cert(&mut self) -> CertSource {

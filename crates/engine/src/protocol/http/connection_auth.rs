@@ -12,7 +12,6 @@ use crate::transfer::login::Login;
 use crate::transfer::negotiate;
 use crate::transfer::plan::Bound;
 use crate::transfer::proxy::Proxy;
-use crate::transfer::secret::Role;
 
 /// Returns the logins that the next connection must be bound to, one for the server and one for a forwarding proxy.
 ///
@@ -44,7 +43,7 @@ pub fn binding_of(t: &mut Transfer, forwarding: Option<&Proxy>) -> Result<Bound>
 fn login_by(t: &mut Transfer, scheme: Option<Scheme>) -> Result<Option<ServerLogin>> {
     let method = match scheme {
         Some(Scheme::Ntlm) => ConnectionAuth::Ntlm,
-        Some(Scheme::Negotiate) => ConnectionAuth::Negotiate(negotiate::ticket_terms(t, Role::Server)),
+        Some(Scheme::Negotiate) => ConnectionAuth::Negotiate(negotiate::server_ticket(t)),
         _ => return Ok(None),
     };
     let peer = t.peer();
