@@ -21,7 +21,8 @@ use crate::{sys, version};
 /// Calls of curl_global_init without their cleanup.
 static USERS: Users = Users::new();
 
-/// Before the first handle: a forked child must not go on with its parent's threads and pollers.
+/// Prepares the process for the first handle: a forked child must not go on with its parent's threads and
+/// pollers, and what takes much stack must find out how much there is.
 pub fn prepare_process() {
     // No `Once`: a child of a fork would wait for ever for a thread of its parent's that is in it.
     static PREPARED: AtomicBool = AtomicBool::new(false);
@@ -31,6 +32,7 @@ pub fn prepare_process() {
     // Miri knows neither fork nor what registers for it.
     if !cfg!(miri) && !PREPARED.swap(true, Ordering::AcqRel) {
         sys::in_forked_child(in_child);
+        runtime::stack::set_bounds(|| sys::own_stack().map(|(start, end)| start..end));
     }
 }
 

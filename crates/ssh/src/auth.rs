@@ -9,7 +9,7 @@ use crate::crypto::Secret;
 use crate::error::{Error, printable};
 use crate::keys::PrivateKey;
 use crate::numbers::*;
-use crate::transport::Transport;
+use crate::transport::{Transport, with_room};
 
 /// Words of welcome, and rounds of questions, that are borne.
 const MAX_BANNERS: usize = 256;
@@ -240,7 +240,8 @@ impl Login {
     fn prove(&mut self, transport: &mut Transport, key: &PrivateKey) -> Result<(), Error> {
         let (algorithm, named) = key.algorithm(transport.signature_algorithms());
         let mut message = self.public_key_request(true, &named, key.shown());
-        let signature = key.sign(algorithm, &signed(transport, &message));
+        let data = signed(transport, &message);
+        let signature = with_room(transport.with_room(), || key.sign(algorithm, &data));
         message.put_string(signature.ok_or(Error::Protocol("the key cannot sign"))?);
         self.state = State::Key;
         transport.send(&[&message])

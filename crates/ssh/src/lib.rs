@@ -25,4 +25,4 @@ pub use crypto::{Hash, Secret, md5_hex, random};
 pub use error::{Error, printable};
 pub use kex::Offer;
 pub use session::{Channel, ChannelId, Session, State};
-pub use transport::{Config, Step, Transport};
+pub use transport::{Config, Step, Transport, WithRoom};

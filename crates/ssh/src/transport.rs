@@ -32,12 +32,17 @@ pub struct Config {
     pub offer: Offer,
     /// New keys after so many bytes in either direction.
     pub rekey_bytes: u64,
+    /// Runs computation that takes much stack: key exchange and signatures.
+    pub with_room: WithRoom,
 }
+
+/// A function that runs the work it is passed, once, where the stack has room for it (some 64 KiB).
+pub type WithRoom = fn(&mut (dyn FnMut() + Send));
 
 impl Default for Config {
     fn default() -> Config {
         let identification = concat!("SSH-2.0-Warmwire_", env!("CARGO_PKG_VERSION")).to_owned();
-        Config { identification, offer: Offer::default(), rekey_bytes: REKEY_BYTES }
+        Config { identification, offer: Offer::default(), rekey_bytes: REKEY_BYTES, with_room: |work| work() }
     }
 }
 
@@ -247,6 +252,11 @@ impl Transport {
         self.pack();
     }
 
+    /// Returns what runs computation that takes much stack.
+    pub(crate) fn with_room(&self) -> WithRoom {
+        self.config.with_room
+    }
+
     /// Begins an exchange of keys, unless one is going on.
     pub fn rekey(&mut self) -> Result<(), Error> {
         if self.kex.is_some() {
@@ -366,8 +376,8 @@ impl Transport {
         match number {
             _ if skip => {}
             DISCONNECT => return Err(self.disconnected()?),
-            KEXINIT => self.offered()?,
-            KEX_REPLY => return self.replied(),
+            KEXINIT => with_room(self.config.with_room, || self.offered())?,
+            KEX_REPLY => return with_room(self.config.with_room, || self.replied()),
             NEWKEYS => self.new_keys()?,
             // Somebody in the middle could put them there, where nothing is authenticated yet.
             _ if beginning && self.strict => {
@@ -536,6 +546,15 @@ impl Transport {
             self.inflate = Some(Inflate::new());
         }
     }
+}
+
+/// Returns the result of `work`, which `run` runs.
+#[inline(never)]
+pub(crate) fn with_room<R: Send>(run: WithRoom, work: impl FnOnce() -> R + Send) -> R {
+    let mut work = Some(work);
+    let mut result = None;
+    run(&mut || result = work.take().map(|work| work()));
+    result.expect("the work is run once")
 }
 
 /// A public number is read as one; a string is taken as it is.

@@ -1,10 +1,12 @@
 //! Unix: descriptors are ints, and everything of the C library's is libc's.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_char, c_int, c_long, c_void};
 use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd};
 use std::ptr;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 use net::filter::open::{Target, UnixAddress};
 
@@ -222,9 +224,33 @@ pub fn thread_ended(_thread: usize) -> bool {
     false
 }
 
-/// The stack that the system gave this thread.
+/// Returns the bounds of the stack that the system gave this thread.
+///
+/// The C library finds those of the main thread in /proc/self/maps, which takes 25 µs or more: they are
+/// looked for once. What is kept is touched by the main thread alone. In a forked child that is another
+/// thread, which `pthread_self` tells.
 #[cold]
 pub fn own_stack() -> Option<(usize, usize)> {
+    static MAIN: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
+    if !is_main_thread() {
+        return find_own_stack();
+    }
+    let [owner, start, end] = &MAIN;
+    if owner.load(Relaxed) != thread() {
+        let found = find_own_stack()?;
+        start.store(found.0, Relaxed);
+        end.store(found.1, Relaxed);
+        owner.store(thread(), Relaxed);
+    }
+    Some((start.load(Relaxed), end.load(Relaxed)))
+}
+
+fn is_main_thread() -> bool {
+    // SAFETY: neither call has preconditions.
+    unsafe { libc::syscall(libc::SYS_gettid) == c_long::from(libc::getpid()) }
+}
+
+fn find_own_stack() -> Option<(usize, usize)> {
     let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
     let (mut start, mut size) = (ptr::null_mut::<c_void>(), 0);
     // SAFETY: the attributes are initialised by the first call when it succeeds, read by the second and ended by the third.

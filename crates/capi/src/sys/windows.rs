@@ -270,7 +270,7 @@ pub fn thread_ended(thread: usize) -> bool {
     }
 }
 
-/// The stack that this thread, or its fibre, stands on.
+/// Returns the bounds of the stack that this thread, or its fibre, stands on.
 #[cold]
 pub fn own_stack() -> Option<(usize, usize)> {
     let (mut start, mut end) = (0, 0);

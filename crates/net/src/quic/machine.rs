@@ -16,6 +16,8 @@ use super::early::Early;
 use super::tls::{Hello, Told};
 use super::window::{self, Window};
 use crate::filter::udp::Batch;
+use runtime::stack::with_room;
+
 use crate::{NetError, NetErrorKind};
 
 /// The largest datagram that is taken, as the peer is told: what an Ethernet carries over IPv4.
@@ -98,9 +100,19 @@ pub enum Readable {
 }
 
 impl Machine {
-    /// Begins a connection to a server of this name. It is large, and lives on the heap.
-    #[inline(never)]
+    /// Begins a connection to a server of this name. It is made where the stack has room: it is large until
+    /// it lies on the heap, and so are the frames that make the keys for its hello.
     pub fn connect(
+        hello: Arc<Hello>,
+        peer: SocketAddr,
+        name: &str,
+        purpose: Purpose,
+        now: Instant,
+    ) -> Result<Box<Machine>, NetError> {
+        with_room(|| Machine::new(hello, peer, name, purpose, now))
+    }
+
+    fn new(
         hello: Arc<Hello>,
         peer: SocketAddr,
         name: &str,
@@ -139,7 +151,11 @@ impl Machine {
 
     /// Takes in datagrams of the peer's.
     pub fn receive(&mut self, batch: &Batch<'_>, now: Instant) {
-        self.guarded((), |machine| machine.take_in(batch, now));
+        match self.connection.is_handshaking() {
+            // Key exchange and the check of certificates take more stack than a caller may have.
+            true => self.guarded((), |machine| with_room(|| machine.take_in(batch, now))),
+            false => self.guarded((), |machine| machine.take_in(batch, now)),
+        }
     }
 
     fn take_in(&mut self, batch: &Batch<'_>, now: Instant) {

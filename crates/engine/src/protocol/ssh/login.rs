@@ -25,7 +25,8 @@ pub async fn log_in(t: &Connector, plan: &Plan, connection: &mut Connection) -> 
     let judge = Judge::new(t, plan)?;
     let offer =
         Offer { host_keys: judge.preferred(), compression: t.on(O::SshCompression), ..Offer::default() };
-    let config = Config { offer, ..Config::default() };
+    let with_room = |work: &mut (dyn FnMut() + Send)| runtime::stack::with_room(work);
+    let config = Config { offer, with_room, ..Config::default() };
     let mut transport = Transport::new(config).map_err(|e| startup_failed(&e.into()))?;
     let filter = connection.filter();
     match step(filter, &mut transport).await {

@@ -7,6 +7,7 @@ use std::io;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
+use runtime::stack::with_room;
 use rustls::client::{Resumption, UnbufferedClientConnection};
 use rustls::pki_types::ServerName;
 use rustls::unbuffered::{ConnectionState, EncodeError, UnbufferedStatus};
@@ -53,6 +54,11 @@ pub(super) struct Flight {
 /// What rustls wants done next.
 enum Step {
     Again,
+    End(Progress),
+}
+
+/// How far the handshake has come when there is nothing left to do.
+enum Progress {
     NeedInput,
     Done,
 }
@@ -116,9 +122,19 @@ impl Answered {
     }
 }
 
-/// A connection that has not said anything yet; with `early` it may say more than hello.
+/// Returns a connection that has not sent anything yet; with `early` it may send more than its hello.
 #[inline(never)]
 pub(super) fn connection(
+    config: &TlsConfig,
+    host: &str,
+    peer: &Arc<PeerSessions>,
+    early: bool,
+) -> Result<(Box<UnbufferedClientConnection>, Arc<Overheard>), NetError> {
+    // The keys for the hello take more stack than a caller may have.
+    with_room(|| new_connection(config, host, peer, early))
+}
+
+fn new_connection(
     config: &TlsConfig,
     host: &str,
     peer: &Arc<PeerSessions>,
@@ -186,11 +202,11 @@ impl Flight {
                 })?;
                 self.waiting = false;
             }
-            match self.step() {
-                Ok(Step::Again) => {}
-                Ok(Step::Done) => return Poll::Ready(Ok(())),
-                Ok(Step::NeedInput) if halts(self) => return Poll::Ready(Ok(())),
-                Ok(Step::NeedInput) => self.waiting = true,
+            // Key exchange and the check of certificates take more stack than a caller may have.
+            match with_room(|| self.steps()) {
+                Ok(Progress::Done) => return Poll::Ready(Ok(())),
+                Ok(Progress::NeedInput) if halts(self) => return Poll::Ready(Ok(())),
+                Ok(Progress::NeedInput) => self.waiting = true,
                 Err(e) => {
                     self.last_words();
                     let other = || alerts::connect_error(&e).with_verify_result(UNVERIFIED);
@@ -232,7 +248,17 @@ impl Flight {
         !self.outgoing.is_empty() && self.conn.peer_certificates().is_some()
     }
 
-    /// Lets rustls work on what has arrived.
+    /// Lets rustls work on what has arrived until there is nothing left to do.
+    fn steps(&mut self) -> Result<Progress, Error> {
+        loop {
+            match self.step()? {
+                Step::Again => {}
+                Step::End(progress) => return Ok(progress),
+            }
+        }
+    }
+
+    /// Lets rustls take one step with what has arrived.
     fn step(&mut self) -> Result<Step, Error> {
         let UnbufferedStatus { discard, state } =
             self.conn.process_tls_records(&mut self.incoming[..self.filled]);
@@ -254,13 +280,13 @@ impl Flight {
                 }
                 Ok(Step::Again)
             }
-            Ok(ConnectionState::WriteTraffic(_)) => Ok(Step::Done),
+            Ok(ConnectionState::WriteTraffic(_)) => Ok(Step::End(Progress::Done)),
             // Who was asked early may have answered and said goodbye by now.
             Ok(ConnectionState::PeerClosed) => {
                 self.ended = true;
-                Ok(Step::Done)
+                Ok(Step::End(Progress::Done))
             }
-            Ok(ConnectionState::BlockedHandshake) => Ok(Step::NeedInput),
+            Ok(ConnectionState::BlockedHandshake) => Ok(Step::End(Progress::NeedInput)),
             Ok(_) => Err(unexpected_end()),
             Err(e) => Err(e),
         };
@@ -269,10 +295,12 @@ impl Flight {
         match step {
             Ok(_) if self.ended && self.conn.is_handshaking() => Err(unexpected_end()),
             // rustls has opened the first part of a ticket where it lies, and must see the rest.
-            Ok(Step::Done) if !self.ended && holds_record(&self.incoming[..self.filled]) => match discard {
-                0 => Ok(Step::NeedInput),
-                _ => Ok(Step::Again),
-            },
+            Ok(Step::End(Progress::Done)) if !self.ended && holds_record(&self.incoming[..self.filled]) => {
+                match discard {
+                    0 => Ok(Step::End(Progress::NeedInput)),
+                    _ => Ok(Step::Again),
+                }
+            }
             step => step,
         }
     }
@@ -347,11 +375,12 @@ impl Flight {
     }
 
     /// Takes the keys over. What fails leaves the layer below.
-    #[inline(never)]
-    pub(super) fn into_filter(
-        mut self,
-        info: TlsInfo,
-    ) -> Result<Box<TlsFilter>, (NetError, Box<dyn Filter>)> {
+    pub(super) fn into_filter(self, info: TlsInfo) -> Result<Box<TlsFilter>, (NetError, Box<dyn Filter>)> {
+        // What rustls keeps is moved through the frame: 8 KiB.
+        with_room(|| self.take_keys(info))
+    }
+
+    fn take_keys(mut self, info: TlsInfo) -> Result<Box<TlsFilter>, (NetError, Box<dyn Filter>)> {
         let tls13 = info.version == "TLSv1.3";
         let suite = self.conn.negotiated_cipher_suite();
         let traffic = suite.and_then(|suite| self.overheard.take_traffic(suite)).map(Box::new);
