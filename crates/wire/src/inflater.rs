@@ -37,7 +37,9 @@ pub struct Step {
 pub struct Corrupt;
 
 impl Inflater {
-    /// Deflated data with nothing around it.
+    /// Returns an inflater of data with nothing around it. Its state is made on the stack, which the caller's
+    /// frame must not have room for ever after.
+    #[inline(never)]
     pub fn raw() -> Inflater {
         Inflater {
             state: Box::default(),

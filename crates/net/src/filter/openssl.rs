@@ -333,7 +333,8 @@ impl OpenSslFilter {
         if self.heard > MAX_FLIGHT || self.outbox.len() - self.sent > MAX_OWED {
             return Poll::Ready(Err(excessive()));
         }
-        let mut room = [0; ROOM];
+        // A waiting connection holds no such buffer, and a caller's stack may not have room for it.
+        let mut room = vec![0; ROOM];
         let n = ready!(receive(self.below.as_mut(), &mut room))?;
         match n {
             0 => self.tls.end_input(),

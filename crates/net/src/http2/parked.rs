@@ -11,8 +11,9 @@ use super::driver::tell_time;
 use crate::{Carried, Connection, Filter, Memory};
 
 /// More in one look is not what an idle peer has to say.
-const LOOKS: usize = 16;
-const READ: usize = 16 << 10;
+const LOOKS: usize = 128;
+/// Bytes of one look, on the stack.
+const READ: usize = 2 << 10;
 
 /// What is left of a session without streams. It can be moved between threads with its connection.
 pub struct Parked {

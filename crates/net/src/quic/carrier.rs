@@ -192,7 +192,7 @@ impl Carrier for Quic {
     }
 
     fn idle_state(&mut self) -> Idle {
-        self.look(&mut [0; LITTLE])
+        self.look(&mut vec![0; LITTLE])
     }
 
     fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {

@@ -71,7 +71,10 @@ struct Progress {
 const NOTHING: Progress = Progress { used: 0, made: 0 };
 
 impl Decoder {
-    /// Takes the value of the header, several headers joined by commas.
+    /// Returns a decoder for the value of the header, several headers joined by commas. Its state is large on
+    /// its way to the heap, and most bodies have none: the caller's frame must not have room for it.
+    #[cold]
+    #[inline(never)]
     pub fn new(list: &str, depth_limit: usize) -> Result<Decoder, Error> {
         let mut stages = Vec::new();
         for (index, name) in list.split(',').map(str::trim).filter(|name| !name.is_empty()).enumerate() {

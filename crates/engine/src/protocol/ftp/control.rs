@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use runtime::boxed;
 use tables::{Code, EasyOption as O};
 use wire::ftp::reply::{REPLY_LIMIT, Reply, ReplyReader};
 
@@ -40,7 +41,7 @@ pub struct Control {
     /// What it remembers.
     pub session: Session,
     /// The way to the server, for data connections.
-    pub plan: Plan,
+    pub plan: Box<Plan>,
     /// A reply that came while the server was to connect.
     pub early: Option<Reply>,
     /// No command would be understood any more: not even QUIT is said.
@@ -80,17 +81,24 @@ pub struct Session {
 
 impl net::Memory for Session {}
 
+/// Returns a copy of the transfer's plan, which the control connection changes.
+#[inline(never)]
+fn own_plan(t: &Transfer) -> Result<Box<Plan>> {
+    Ok(Box::new((*t.plan()?).clone()))
+}
+
 impl Control {
     /// A logged-in control connection: a kept one, or a new one.
-    pub async fn open(t: &mut Transfer, fresh: bool) -> Result<Control> {
+    pub async fn open(t: &mut Transfer, fresh: bool) -> Result<Box<Control>> {
         check_login(t)?;
-        let plan = (*t.plan()?).clone();
+        let plan = own_plan(t)?;
         let crowded =
             || t.multi.memories.of::<pipeline::Servers>().borrow().is_crowded(&plan.identity.origin);
         if !fresh && ahead::one_more(t, &plan.identity) && !crowded() {
             let timer = t.multi.runtime.reactor().sleep(ONE_MORE_PATIENCE);
             let late = || Err(Error::from(Code::OperationTimedout));
-            match pipeline::before(timer, late, Control::on_connection(t, plan.clone(), true)).await {
+            match pipeline::before(timer, late, boxed(|| Control::on_connection(t, plan.clone(), true))).await
+            {
                 Err(e) if e.code() != Code::AbortedByCallback => {
                     t.multi
                         .memories
@@ -101,30 +109,34 @@ impl Control {
                 opened => return opened,
             }
         }
-        match Control::on_connection(t, plan.clone(), fresh).await {
+        match boxed(|| Control::on_connection(t, plan.clone(), fresh)).await {
             // It closed on the pair that was to prove how it reads.
-            Err(e) if e.retry().is_allowed() => Control::on_connection(t, plan, true).await,
+            Err(e) if e.retry().is_allowed() => boxed(|| Control::on_connection(t, plan, true)).await,
             opened => opened,
         }
     }
 
-    async fn on_connection(t: &mut Transfer, plan: Plan, fresh: bool) -> Result<Control> {
+    /// Returns it on the heap, apart from the frames of the futures that hold it.
+    #[inline(never)]
+    fn new(dialogue: Dialogue, session: Session, plan: Box<Plan>) -> Box<Control> {
+        Box::new(Control { dialogue, session, plan, early: None, lost: false, ended: false })
+    }
+
+    async fn on_connection(t: &mut Transfer, mut plan: Box<Plan>, fresh: bool) -> Result<Box<Control>> {
         let link = t.connect(fresh).await?;
         let mut whole = link.into_whole()?;
         whole.connection().farewell = b"QUIT\r\n".to_vec();
         let known = whole.connection().state.take().and_then(|s| s.take::<Session>());
         let dialogue = Dialogue::new(whole, "ftp");
         if let Some(session) = known {
-            let plan = Plan { tls: plan.tls.or_else(|| session.tls.clone()), ..plan };
-            let mut control =
-                Control { dialogue, session: *session, plan, early: None, lost: false, ended: false };
+            plan.tls = plan.tls.take().or_else(|| session.tls.clone());
+            let mut control = Control::new(dialogue, *session, plan);
             control.resume();
             control.tell_entry_path(t);
             return Ok(control);
         }
-        let mut control =
-            Control { dialogue, session: Session::default(), plan, early: None, lost: false, ended: false };
-        control.log_in(t).await?;
+        let mut control = Control::new(dialogue, Session::default(), plan);
+        boxed(|| control.log_in(t)).await?;
         Ok(control)
     }
 
