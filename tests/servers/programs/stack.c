@@ -1,19 +1,20 @@
-/* stack KIB|measure URL [OPTION=VALUE]...
+/* stack KIB URL [OPTION=VALUE]...
  * Makes the transfer twice with one handle, the second time perhaps on the kept connection, in a thread that has KIB KiB of stack
- * above a guard page, and cleans up there. With `measure` the stack is 1 MiB, painted beforehand: the program prints how deep
- * curl_easy_perform, the callbacks (seen from the frame that calls curl_easy_perform) and curl_easy_cleanup reach.
+ * above a guard page, and cleans up there. The stack is painted beforehand: the program prints how deep curl_easy_perform, the
+ * callbacks (seen from the frame that calls curl_easy_perform) and curl_easy_cleanup reach. With MULTI=1 in the environment the
+ * transfer runs in a multi handle, with COROUTINE=1 the stack is that of a coroutine on the main thread.
  * UPLOAD=1 sends 100,000 bytes. */
 #define _GNU_SOURCE
 #include "facts.h"
 #include "setting.h"
 #include <pthread.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 
-enum { PAINT = 0xa5, ROOM = 1 << 20, SENT = 100000 };
+enum { PAINT = 0xa5, SENT = 100000 };
 
 static char *stack; /* its lowest byte */
 static size_t size;
-static int measures;
 static char *base; /* in the frame that calls the library */
 static size_t callback;
 static struct sink sink;
@@ -69,14 +70,32 @@ static int connected(void *user, curl_socket_t fd, curlsocktype purpose) {
 static void paint(void) {
   volatile char *at = stack;
   /* Not what is in use, nor the red zone below it. */
-  if (measures)
-    while (at < base - 4096) *at++ = (char)PAINT;
+  while (at < base - 2048) *at++ = (char)PAINT;
 }
 
 static size_t depth(void) {
   unsigned char *at = (unsigned char *)stack;
-  while (measures && at < (unsigned char *)base && *at == PAINT) at++;
-  return measures ? (size_t)(base - (char *)at) : 0;
+  while (at < (unsigned char *)base && *at == PAINT) at++;
+  return (size_t)(base - (char *)at);
+}
+
+static CURLcode perform(CURL *easy) {
+  CURLM *multi;
+  CURLcode code = CURLE_OK;
+  int running = 1, left_over;
+  CURLMsg *message;
+  if (getenv("MULTI") == NULL) return curl_easy_perform(easy);
+  multi = curl_multi_init();
+  curl_multi_add_handle(multi, easy);
+  while (running) {
+    curl_multi_perform(multi, &running);
+    if (running) curl_multi_poll(multi, NULL, 0, 1000, NULL);
+  }
+  message = curl_multi_info_read(multi, &left_over);
+  if (message) code = message->data.result;
+  curl_multi_remove_handle(multi, easy);
+  curl_multi_cleanup(multi);
+  return code;
 }
 
 static void *run(void *user) {
@@ -108,9 +127,9 @@ static void *run(void *user) {
     callback = 0;
     curl_easy_setopt(easy, CURLOPT_URL, words[0]);
     paint();
-    code = curl_easy_perform(easy);
+    code = perform(easy);
     printf("code=%d bytes=%zu sent=%zu perform=%zu callback=%zu\n", (int)code, sink.bytes, uploads ? SENT - left : 0, depth(),
-           measures ? callback : 0);
+           callback);
     if (code) printf("message=%s\n", curl_easy_strerror(code));
   }
   paint();
@@ -119,26 +138,43 @@ static void *run(void *user) {
   return NULL;
 }
 
-int main(int argc, char **argv) {
+static void routine(void) { run(NULL); }
+
+static void coroutine(void) {
+  ucontext_t here, there;
+  getcontext(&there);
+  there.uc_stack.ss_sp = stack;
+  there.uc_stack.ss_size = size;
+  there.uc_link = &here;
+  makecontext(&there, routine, 0);
+  swapcontext(&here, &there);
+}
+
+static void thread(void) {
   pthread_attr_t attributes;
-  pthread_t thread;
+  pthread_t id;
+  pthread_attr_init(&attributes);
+  if (pthread_attr_setstack(&attributes, stack, size) || pthread_create(&id, &attributes, run, NULL)) {
+    printf("no such stack\n");
+    exit(2);
+  }
+  pthread_join(id, NULL);
+}
+
+int main(int argc, char **argv) {
   size_t guard = (size_t)sysconf(_SC_PAGESIZE);
   if (argc < 3) return 2;
-  measures = !strcmp(argv[1], "measure");
-  size = measures ? ROOM : (size_t)atol(argv[1]) * 1024;
+  size = (size_t)atol(argv[1]) * 1024;
   words = argv + 2;
   count = argc - 2;
   curl_global_init(CURL_GLOBAL_ALL);
   stack = mmap(NULL, guard + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   mprotect(stack, guard, PROT_NONE);
   stack += guard;
-  pthread_attr_init(&attributes);
-  if (pthread_attr_setstack(&attributes, stack, size)) {
-    printf("no such stack\n");
-    return 2;
-  }
-  if (pthread_create(&thread, &attributes, run, NULL)) return 2;
-  pthread_join(thread, NULL);
+  if (getenv("COROUTINE"))
+    coroutine();
+  else
+    thread();
   curl_global_cleanup();
   return 0;
 }

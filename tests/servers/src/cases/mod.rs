@@ -24,6 +24,7 @@ mod refusals;
 mod small;
 mod socks;
 mod ssh;
+mod stacks;
 mod stores;
 mod tls;
 mod twin;
@@ -63,6 +64,7 @@ pub fn all() -> Vec<Case> {
         small::cases(),
         socks::cases(),
         ssh::cases(),
+        stacks::cases(),
         values::cases(),
         wild::cases(),
         twin::cases(),
@@ -86,7 +88,8 @@ fn deep(case: Case) -> Case {
 
 /// What must hold whoever speaks TLS: these run a second time on our library with the system's OpenSSL. Not among them is what speaks none,
 /// what is QUIC's (rustls' always), and what is one library's alone (`valgrind-openssl` has its own, `pycurl-cadata` asks for it itself).
-const EITHER_TLS: [&str; 52] = [
+const EITHER_TLS: [&str; 53] = [
+    "small-stacks",
     "certificates-refused",
     "certificates-accepted-when-told",
     "missing-ca-file",

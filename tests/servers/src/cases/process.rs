@@ -3,9 +3,8 @@
 use std::process::Command;
 
 use testkit::http::HttpServer;
-use testkit::launch::Protocols;
 
-use super::{case, ours};
+use super::case;
 use crate::runner::{Case, Context};
 
 pub fn cases() -> Vec<Case> {
@@ -17,7 +16,6 @@ pub fn cases() -> Vec<Case> {
         case("dlopen-get-dlclose-200-times", loading),
         case("static-object-cleans-at-exit", at_exit),
         case("multi-taken-down-in-any-state", states),
-        ours("small-stacks", small_stacks),
     ]
 }
 
@@ -104,19 +102,4 @@ fn states(run: &Context) {
     let wrong: Vec<_> = output.stdout.lines().filter(|line| !line.ends_with(good)).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert_eq!(output.stdout.lines().count(), 8 * 3 * 2, "{output:?}");
-}
-
-/// Each protocol on threads with small stacks above a guard page, with callbacks of every kind: a frame that grows ends the program.
-/// The handshakes of TLS and SSH take more than the rest (ML-KEM alone takes 24 KiB).
-// covers: curl_easy_perform
-fn small_stacks(run: &Context) {
-    let servers = Protocols::start().expect("the servers start");
-    for transfer in servers.transfers() {
-        let has_handshake =
-            ["https", "sftp", "imaps", "starttls"].iter().any(|part| transfer.name.contains(part));
-        let kib = if has_handshake { "64" } else { "32" };
-        let words: Vec<&str> = [kib].into_iter().chain(transfer.words.iter().map(String::as_str)).collect();
-        let output = run.program("stack", &words);
-        assert_eq!(output.facts("code"), ["0", "0"], "{}: {output:?}", transfer.name);
-    }
 }
