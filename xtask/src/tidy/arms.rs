@@ -43,7 +43,10 @@ fn without_arm(sources: &[String]) -> Vec<EasyOption> {
         honoured && !acts_by_rule(option.rule())
     };
     let all = EasyOption::ALL.iter().copied().filter(needs_arm);
-    all.filter(|option| !named.contains(format!("{option:?}").as_str())).collect()
+    // The code that reads an option of the origin reads its twin for a proxy.
+    let origin = |twin: EasyOption| EasyOption::ALL.iter().find(|o| o.proxy_twin() == Some(twin)).copied();
+    let is_named = |option: EasyOption| named.contains(format!("{option:?}").as_str());
+    all.filter(|option| !is_named(*option) && !origin(*option).is_some_and(is_named)).collect()
 }
 
 /// Whether the arm of the rule does all there is to do: it stores the value under another option, acts at

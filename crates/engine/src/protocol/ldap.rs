@@ -18,7 +18,7 @@ use crate::easy::EasyState;
 use crate::error::{Error, Result, Retry};
 use crate::transfer::Transfer;
 use crate::transfer::body::{BodySource, Idling, receive_failed, send_failed};
-use crate::transfer::plan::{TlsNames, tls_config};
+use crate::transfer::plan::{TlsPeer, tls_config};
 use crate::transfer::replay::with_retries;
 
 /// CURLUSESSL_TRY.
@@ -131,7 +131,7 @@ impl Session {
         let plan = t.plan()?;
         let config = match &plan.identity.tls {
             Some(config) => config.clone(),
-            None => Arc::new(tls_config(&t.easy.settings.borrow(), TlsNames::ORIGIN, Vec::new())?),
+            None => Arc::new(tls_config(&t.easy.settings.borrow(), TlsPeer::Origin, Vec::new())?),
         };
         let origin = &plan.identity.origin;
         let mut connection = self.whole.take();

@@ -24,7 +24,7 @@ use tables::scheme::Family;
 use tables::{Code, EasyOption as O, LockData};
 
 use super::Connector;
-use super::plan::{Bound, Plan, Quic, TlsNames, belonging, tls_config, written};
+use super::plan::{Bound, Plan, Quic, TlsPeer, belonging, tls_config, written};
 use super::proxy::{Proxy, ProxyKind};
 use super::socks::Goal;
 use super::tunnel;
@@ -199,7 +199,7 @@ impl Connector {
             return Ok(None);
         }
         let settings = self.easy.settings.borrow();
-        let tls = Some(Arc::new(tls_config(&settings, TlsNames::ORIGIN, Vec::new())?));
+        let tls = Some(Arc::new(tls_config(&settings, TlsPeer::Origin, Vec::new())?));
         Ok(Some(Key::from(Identity { tls, ..(*plan.identity).clone() })))
     }
 

@@ -14,7 +14,7 @@ use wire::http1::LineBuffer;
 
 use super::Transfer;
 use super::body::{Idling, receive_failed, send_failed};
-use super::plan::{Plan, TlsNames, tls_config};
+use super::plan::{Plan, TlsPeer, tls_config};
 use crate::callbacks::DebugKind;
 use crate::error::{Error, Result, Retry};
 use crate::scratch::{SMALL, with_scratch};
@@ -193,7 +193,7 @@ impl Dialogue {
         self.received = LineBuffer::default();
         let config = match (&plan.identity.tls, t.scheme().tls()) {
             (Some(config), false) => config.clone(),
-            _ => Arc::new(tls_config(&t.easy.settings.borrow(), TlsNames::ORIGIN, Vec::new())?),
+            _ => Arc::new(tls_config(&t.easy.settings.borrow(), TlsPeer::Origin, Vec::new())?),
         };
         let origin = &plan.identity.origin;
         let mut connection = self.whole.take();

@@ -19,7 +19,11 @@ use net::tls::{Backend, CaSource, CertSource, ClientCert, Ech, PinnedKey, TlsCon
 use net::{NamedFile, SecretBytes};
 use tables::constant::{
     CURL_HTTP_VERSION_1_0, CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2_0, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE,
-    CURL_HTTP_VERSION_3, CURL_HTTP_VERSION_3ONLY, CURL_HTTP_VERSION_NONE, CURLAUTH_NEGOTIATE,
+    CURL_HTTP_VERSION_3, CURL_HTTP_VERSION_3ONLY, CURL_HTTP_VERSION_NONE, CURL_IPRESOLVE_V4,
+    CURL_IPRESOLVE_V6, CURL_SSLVERSION_DEFAULT, CURL_SSLVERSION_SSLv2, CURL_SSLVERSION_SSLv3,
+    CURL_SSLVERSION_TLSv1, CURL_SSLVERSION_TLSv1_0, CURL_SSLVERSION_TLSv1_1, CURL_SSLVERSION_TLSv1_2,
+    CURL_SSLVERSION_TLSv1_3, CURLAUTH_NEGOTIATE, CURLHEADER_SEPARATE, CURLSSLOPT_NATIVE_CA,
+    CURLSSLOPT_NO_PARTIALCHAIN,
 };
 use tables::scheme::{Family, Login};
 use tables::{Code, EasyOption as O, Scheme};
@@ -125,7 +129,7 @@ impl Plan {
         let upgraded = *offer != asked && named.as_ref().is_some_and(|to| !to.elsewhere);
         let alternative = named.filter(|to| to.elsewhere);
         let only_quic = offer.iter().all(|name| name == http3::ALPN) && !offer.is_empty();
-        let tls = scheme.tls().then(|| tls_config(&settings, TlsNames::ORIGIN, offer.clone()));
+        let tls = scheme.tls().then(|| tls_config(&settings, TlsPeer::Origin, offer.clone()));
         let tls = tls.transpose()?.map(Arc::new);
         let to = told.clone().or_else(|| alternative.as_ref().map(|to| (to.host.clone(), to.port)));
         let (to_host, to_port) = to.unwrap_or_else(|| (written(t.url.host(), &host), port));
@@ -398,7 +402,7 @@ fn pins<'a>(
 fn starttls(settings: &Settings, scheme: &Scheme) -> Result<Option<Arc<TlsConfig>>> {
     let wanted =
         settings.long(O::UseSsl) > 0 && scheme.login() == Login::Connection && scheme.family() != Family::Ssh;
-    wanted.then(|| tls_config(settings, TlsNames::ORIGIN, Vec::new()).map(Arc::new)).transpose()
+    wanted.then(|| tls_config(settings, TlsPeer::Origin, Vec::new()).map(Arc::new)).transpose()
 }
 
 /// Who is logged in on a connection of a protocol that logs in once.
@@ -462,8 +466,8 @@ fn resolve_options(settings: &Settings, proxy: bool, url: &wire::url::Url) -> Re
     ResolveOptions {
         wildcards: false, // the entries of this handle say it
         ip_version: match settings.long(O::Ipresolve) {
-            1 => IpVersion::V4,
-            2 => IpVersion::V6,
+            CURL_IPRESOLVE_V4 => IpVersion::V4,
+            CURL_IPRESOLVE_V6 => IpVersion::V6,
             _ => IpVersion::Any,
         },
         ttl: match settings.long(O::DnsCacheTimeout) {
@@ -590,111 +594,53 @@ fn speaks_http2(settings: &Settings, scheme: &Scheme, forwards: bool) -> bool {
     HTTP2_BUILT && http && !forwards && settings.long(O::ConnectOnly) == 0
 }
 
-/// The options of one TLS peer: the origin's, or the same for an HTTPS proxy.
-pub struct TlsNames {
-    verify_peer: O,
-    verify_host: O,
-    version: O,
-    ca_file: O,
-    ca_path: O,
-    ca_blob: O,
-    crl: O,
-    cert: O,
-    cert_type: O,
-    cert_blob: O,
-    key: O,
-    key_type: O,
-    key_blob: O,
-    password: O,
-    ciphers: O,
-    tls13_ciphers: O,
-    pinned: O,
-    issuer: O,
-    issuer_blob: O,
-    options: O,
+/// The peer whose TLS options are read: each option of the origin has a twin for an HTTPS proxy in its row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TlsPeer {
+    /// The origin, or a server that speaks for it.
+    Origin,
+    /// An HTTPS proxy.
+    Proxy,
 }
 
-impl TlsNames {
-    /// For the origin.
-    pub const ORIGIN: TlsNames = TlsNames {
-        verify_peer: O::SslVerifypeer,
-        verify_host: O::SslVerifyhost,
-        version: O::Sslversion,
-        ca_file: O::Cainfo,
-        ca_path: O::Capath,
-        ca_blob: O::CainfoBlob,
-        crl: O::Crlfile,
-        cert: O::Sslcert,
-        cert_type: O::Sslcerttype,
-        cert_blob: O::SslcertBlob,
-        key: O::Sslkey,
-        key_type: O::Sslkeytype,
-        key_blob: O::SslkeyBlob,
-        password: O::Keypasswd,
-        ciphers: O::SslCipherList,
-        tls13_ciphers: O::Tls13Ciphers,
-        pinned: O::Pinnedpublickey,
-        issuer: O::Issuercert,
-        issuer_blob: O::IssuercertBlob,
-        options: O::SslOptions,
-    };
-    /// For an HTTPS proxy.
-    pub const PROXY: TlsNames = TlsNames {
-        verify_peer: O::ProxySslVerifypeer,
-        verify_host: O::ProxySslVerifyhost,
-        version: O::ProxySslversion,
-        ca_file: O::ProxyCainfo,
-        ca_path: O::ProxyCapath,
-        ca_blob: O::ProxyCainfoBlob,
-        crl: O::ProxyCrlfile,
-        cert: O::ProxySslcert,
-        cert_type: O::ProxySslcerttype,
-        cert_blob: O::ProxySslcertBlob,
-        key: O::ProxySslkey,
-        key_type: O::ProxySslkeytype,
-        key_blob: O::ProxySslkeyBlob,
-        password: O::ProxyKeypasswd,
-        ciphers: O::ProxySslCipherList,
-        tls13_ciphers: O::ProxyTls13Ciphers,
-        pinned: O::ProxyPinnedpublickey,
-        issuer: O::ProxyIssuercert,
-        issuer_blob: O::ProxyIssuercertBlob,
-        options: O::ProxySslOptions,
-    };
+impl TlsPeer {
+    /// Returns the option of this peer; one without a twin counts for both.
+    fn option(self, option: O) -> O {
+        match self {
+            TlsPeer::Origin => option,
+            TlsPeer::Proxy => option.proxy_twin().unwrap_or(option),
+        }
+    }
 }
-
-/// CURLSSLOPT_*: the bits that mean something here.
-const SSLOPT_NO_PARTIALCHAIN: i64 = 1 << 2;
-const SSLOPT_NATIVE_CA: i64 = 1 << 4;
 
 /// The TLS configuration that the settings ask for.
-pub fn tls_config(settings: &Settings, names: TlsNames, alpn: Vec<String>) -> Result<TlsConfig> {
-    let (min_version, max_version) = tls_versions(settings.long(names.version))?;
-    let options = settings.long(names.options);
+pub fn tls_config(settings: &Settings, peer: TlsPeer, alpn: Vec<String>) -> Result<TlsConfig> {
+    let (min_version, max_version) = tls_versions(settings.long(peer.option(O::Sslversion)))?;
+    let options = settings.long(peer.option(O::SslOptions));
     let mut config = TlsConfig {
         backend: Backend::Rustls,
         min_version,
         max_version,
-        verify_peer: settings.on(names.verify_peer),
-        verify_host: settings.on(names.verify_host),
+        verify_peer: settings.on(peer.option(O::SslVerifypeer)),
+        verify_host: settings.on(peer.option(O::SslVerifyhost)),
         // There is no such option for a proxy.
-        verify_status: names.verify_peer == O::SslVerifypeer && settings.on(O::SslVerifystatus),
-        ca: trust_anchors(settings, &names, options & SSLOPT_NATIVE_CA != 0),
+        verify_status: peer == TlsPeer::Origin && settings.on(O::SslVerifystatus),
+        ca: trust_anchors(settings, peer, options & CURLSSLOPT_NATIVE_CA != 0),
         ca_cache: match settings.long(O::CaCacheTimeout) {
             -1 => None,
             n => Some(Duration::from_secs(n.max(0) as u64)),
         },
-        no_partial_chain: options & SSLOPT_NO_PARTIALCHAIN != 0,
-        crl: named(settings, names.crl),
-        issuer: source(settings, names.issuer, names.issuer_blob, "PEM"),
-        client: client_cert(settings, &names),
+        no_partial_chain: options & CURLSSLOPT_NO_PARTIALCHAIN != 0,
+        crl: named(settings, peer.option(O::Crlfile)),
+        issuer: source(settings, peer.option(O::Issuercert), peer.option(O::IssuercertBlob), "PEM"),
+        client: client_cert(settings, peer),
         pinned_key: settings
-            .text(names.pinned)
+            .text(peer.option(O::Pinnedpublickey))
             .map(|text| PinnedKey::parse(&text, |name| NamedFile::new(crate::sys::path(name)))),
         alpn,
-        ech: if names.options == O::SslOptions { ech(settings, max_version)? } else { None },
-        cipher_list: settings.string(names.ciphers),
-        tls13_ciphers: settings.string(names.tls13_ciphers),
+        ech: if peer == TlsPeer::Origin { ech(settings, max_version)? } else { None },
+        cipher_list: settings.string(peer.option(O::SslCipherList)),
+        tls13_ciphers: settings.string(peer.option(O::Tls13Ciphers)),
         curves: settings.string(O::SslEcCurves),
         sigalgs: settings.string(O::SslSignatureAlgorithms),
         session_cache: settings.on(O::SslSessionidCache),
@@ -714,17 +660,17 @@ pub fn tls_config(settings: &Settings, names: TlsNames, alpn: Vec<String>) -> Re
 
 /// The TLS configuration of the server that names are asked of over HTTPS ([`super::over_https`]).
 pub(super) fn doh_tls(settings: &Settings) -> TlsConfig {
-    let names = TlsNames::ORIGIN;
-    let options = settings.long(names.options);
+    let peer = TlsPeer::Origin;
+    let options = settings.long(peer.option(O::SslOptions));
     TlsConfig {
         verify_peer: settings.on(O::DohSslVerifypeer),
         verify_host: settings.on(O::DohSslVerifyhost),
         verify_status: settings.on(O::DohSslVerifystatus),
-        ca: trust_anchors(settings, &names, options & SSLOPT_NATIVE_CA != 0),
-        no_partial_chain: options & SSLOPT_NO_PARTIALCHAIN != 0,
-        crl: named(settings, names.crl),
-        cipher_list: settings.string(names.ciphers),
-        tls13_ciphers: settings.string(names.tls13_ciphers),
+        ca: trust_anchors(settings, peer, options & CURLSSLOPT_NATIVE_CA != 0),
+        no_partial_chain: options & CURLSSLOPT_NO_PARTIALCHAIN != 0,
+        crl: named(settings, peer.option(O::Crlfile)),
+        cipher_list: settings.string(peer.option(O::SslCipherList)),
+        tls13_ciphers: settings.string(peer.option(O::Tls13Ciphers)),
         curves: settings.string(O::SslEcCurves),
         sigalgs: settings.string(O::SslSignatureAlgorithms),
         ..TlsConfig::default()
@@ -757,31 +703,33 @@ fn ech(settings: &Settings, max_version: TlsVersion) -> Result<Option<Ech>> {
 
 /// CURL_SSLVERSION_* and, in the upper half, CURL_SSLVERSION_MAX_*.
 fn tls_versions(value: i64) -> Result<(TlsVersion, TlsVersion)> {
-    let version = |n| match n {
-        4 => Some(TlsVersion::Tls10),
-        5 => Some(TlsVersion::Tls11),
-        6 => Some(TlsVersion::Tls12),
-        7 => Some(TlsVersion::Tls13),
-        _ => None,
-    };
+    let numbers = [
+        (CURL_SSLVERSION_TLSv1_0, TlsVersion::Tls10),
+        (CURL_SSLVERSION_TLSv1_1, TlsVersion::Tls11),
+        (CURL_SSLVERSION_TLSv1_2, TlsVersion::Tls12),
+        (CURL_SSLVERSION_TLSv1_3, TlsVersion::Tls13),
+    ];
+    let version = |n| numbers.iter().find(|(number, _)| *number == n).map(|(_, version)| *version);
     let (low, high) = (value & 0xffff, value >> 16);
-    let min = match low {
-        0 | 1 => TlsVersion::Tls12,
-        2 | 3 => return Err(Error::new(Code::SslConnectError, "SSL versions not supported")),
-        n => version(n).ok_or(Error::from(Code::SslConnectError))?,
+    let min = if [CURL_SSLVERSION_DEFAULT, CURL_SSLVERSION_TLSv1].contains(&low) {
+        TlsVersion::Tls12
+    } else if [CURL_SSLVERSION_SSLv2, CURL_SSLVERSION_SSLv3].contains(&low) {
+        return Err(Error::new(Code::SslConnectError, "SSL versions not supported"));
+    } else {
+        version(low).ok_or(Error::from(Code::SslConnectError))?
     };
     Ok((min, version(high).unwrap_or(TlsVersion::Tls13)))
 }
 
-fn trust_anchors(settings: &Settings, names: &TlsNames, native: bool) -> Vec<CaSource> {
+fn trust_anchors(settings: &Settings, peer: TlsPeer, native: bool) -> Vec<CaSource> {
     let mut sources = Vec::new();
-    if let Some(blob) = settings.text(names.ca_blob) {
+    if let Some(blob) = settings.text(peer.option(O::CainfoBlob)) {
         sources.push(CaSource::Blob(blob.to_vec().into()));
     }
-    if let Some(file) = settings.text(names.ca_file) {
+    if let Some(file) = settings.text(peer.option(O::Cainfo)) {
         sources.push(CaSource::File(path(file).into()));
     }
-    if let Some(folder) = settings.text(names.ca_path) {
+    if let Some(folder) = settings.text(peer.option(O::Capath)) {
         sources.push(CaSource::Path(NamedFile::folder(path(folder))));
     }
     if sources.is_empty() || native {
@@ -790,13 +738,13 @@ fn trust_anchors(settings: &Settings, names: &TlsNames, native: bool) -> Vec<CaS
     sources
 }
 
-fn client_cert(settings: &Settings, names: &TlsNames) -> Option<ClientCert> {
+fn client_cert(settings: &Settings, peer: TlsPeer) -> Option<ClientCert> {
     let kind = |option| settings.string(option).unwrap_or_else(|| "PEM".to_owned());
-    let (cert_type, key_type) = (kind(names.cert_type), kind(names.key_type));
+    let (cert_type, key_type) = (kind(peer.option(O::Sslcerttype)), kind(peer.option(O::Sslkeytype)));
     Some(ClientCert {
-        cert: source(settings, names.cert, names.cert_blob, &cert_type)?,
-        key: source(settings, names.key, names.key_blob, &key_type),
-        password: secret(settings, names.password),
+        cert: source(settings, peer.option(O::Sslcert), peer.option(O::SslcertBlob), &cert_type)?,
+        key: source(settings, peer.option(O::Sslkey), peer.option(O::SslkeyBlob), &key_type),
+        password: secret(settings, peer.option(O::Keypasswd)),
         cert_type,
         key_type,
     })
@@ -865,7 +813,7 @@ impl Proxy {
 
 /// The option with the application's own lines for a proxy.
 pub fn own_lines(settings: &Settings) -> O {
-    let separate = settings.long(O::Headeropt) & 1 != 0;
+    let separate = settings.long(O::Headeropt) & CURLHEADER_SEPARATE != 0;
     if separate { O::Proxyheader } else { O::Httpheader }
 }
 

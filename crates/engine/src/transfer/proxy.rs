@@ -8,14 +8,17 @@ use net::filter::open::UnixSocket;
 use net::http3;
 pub use net::identity::ProxyKind;
 use net::tls::{Backend, TlsConfig};
-use tables::constant::{CURLPROXY_HTTPS2, CURLPROXY_HTTPS3};
+use tables::constant::{
+    CURLPROXY_HTTP, CURLPROXY_HTTP_1_0, CURLPROXY_HTTPS, CURLPROXY_HTTPS2, CURLPROXY_HTTPS3,
+    CURLPROXY_SOCKS4, CURLPROXY_SOCKS4A, CURLPROXY_SOCKS5, CURLPROXY_SOCKS5_HOSTNAME,
+};
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, Scheme};
 use wire::escape::{self, Reject};
 use wire::url::{Url, flag};
 
 use super::login::Login;
-use super::plan::{TlsNames, tls_config};
+use super::plan::{TlsPeer, tls_config};
 use super::secret::{Peer, Secret};
 use crate::error::{Error, Result};
 use crate::settings::Settings;
@@ -179,7 +182,7 @@ fn parse(settings: &Settings, scheme: &Scheme, text: &[u8], without: Option<Prox
             _ => ProxyKind::Https,
         },
         Some("http") if explicit => match settings.long(O::Proxytype) {
-            1 => ProxyKind::Http10,
+            CURLPROXY_HTTP_1_0 => ProxyKind::Http10,
             _ => ProxyKind::Http,
         },
         other => match (other.and_then(ProxyKind::of_scheme), without) {
@@ -218,7 +221,7 @@ fn parse(settings: &Settings, scheme: &Scheme, text: &[u8], without: Option<Prox
         _ => &["http/1.1"],
     };
     let offer = offer.iter().map(|name| (*name).to_owned()).collect();
-    let mut tls = secure.then(|| tls_config(settings, TlsNames::PROXY, offer)).transpose()?;
+    let mut tls = secure.then(|| tls_config(settings, TlsPeer::Proxy, offer)).transpose()?;
     if kind == ProxyKind::Https3 {
         if settings.is_for_openssl() {
             let text = "HTTP/3 knows neither an SSL_CTX nor an engine of OpenSSL's";
@@ -255,15 +258,15 @@ fn unix_path(kind: ProxyKind, host: &str, url: &Url) -> Option<UnixSocket> {
 /// CURLPROXY_*.
 fn by_type(number: i64) -> Result<ProxyKind> {
     Ok(match number {
-        0 => ProxyKind::Http,
-        1 => ProxyKind::Http10,
-        2 => ProxyKind::Https,
+        CURLPROXY_HTTP => ProxyKind::Http,
+        CURLPROXY_HTTP_1_0 => ProxyKind::Http10,
+        CURLPROXY_HTTPS => ProxyKind::Https,
         CURLPROXY_HTTPS2 => ProxyKind::Https2,
         CURLPROXY_HTTPS3 => ProxyKind::Https3,
-        4 => ProxyKind::Socks4,
-        5 => ProxyKind::Socks5,
-        6 => ProxyKind::Socks4a,
-        7 => ProxyKind::Socks5h,
+        CURLPROXY_SOCKS4 => ProxyKind::Socks4,
+        CURLPROXY_SOCKS5 => ProxyKind::Socks5,
+        CURLPROXY_SOCKS4A => ProxyKind::Socks4a,
+        CURLPROXY_SOCKS5_HOSTNAME => ProxyKind::Socks5h,
         _ => return Err(Error::new(Code::NotBuiltIn, "this proxy type is not built in")),
     })
 }
