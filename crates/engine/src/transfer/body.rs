@@ -7,6 +7,7 @@ use net::http2::{Fault, StreamFault};
 use net::http3;
 use tables::Code;
 use wire::h2::ErrorCode;
+use wire::http1::chunked::ChunkError;
 
 use crate::easy::EasyState;
 use crate::error::{Error, Result, Retry};
@@ -70,6 +71,7 @@ fn body_failed(e: BodyError) -> Error {
     match e {
         BodyError::Io(e) => receive_failed(&e),
         BodyError::Truncated(left) => truncated(left),
+        BodyError::Chunk(e @ ChunkError::TooLarge) => Error::new(Code::TooLarge, e.text()),
         BodyError::Chunk(e) => Error::new(Code::RecvError, e.text()),
     }
 }

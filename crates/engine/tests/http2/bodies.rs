@@ -300,3 +300,22 @@ fn a_weight_goes_with_the_head() {
     let head = frames.iter().find(|frame| frame.is(kind::HEADERS, 3)).unwrap();
     assert_eq!(head.flags & 32, 0, "the usual weight is not told");
 }
+
+/// curl 8.22 refuses a head of more than 64 KiB before it opens a stream (a long URL, a large password for Basic).
+#[test]
+fn a_head_beyond_64_kib_is_not_sent() {
+    let peer = FramePeer::start(|talk| {
+        talk.greet(&[])?;
+        let stream = talk.request()?;
+        talk.answer(stream, 200, b"hi")?;
+        talk.hold()
+    });
+    let (easy, _) = to(&peer);
+    text(&easy, O::Useragent, &"v".repeat(66_000));
+    assert_eq!(easy.perform(), Code::SendError);
+    assert_eq!(message(&easy), "Failed sending data to the peer");
+    assert_eq!(status(&easy), 0);
+    text(&easy, O::Useragent, &"v".repeat(60_000));
+    assert_eq!(easy.perform(), Code::Ok, "{}", message(&easy));
+    assert_eq!(easy.state().info.borrow().connects, 0, "the connection has stayed");
+}

@@ -78,9 +78,78 @@ fn a_head_in_pieces_without_an_end() {
         let piece = piece.to_vec();
         let more = move |stream| frame(kind::CONTINUATION, 0, stream, &piece);
         let (code, words, sent) = flooded(begin, more);
-        assert_eq!(code, Code::RecvError, "{words}");
+        assert_eq!(code, Code::Http2, "{words}");
         assert!(sent < UNREAD, "{sent}");
     }
+}
+
+/// How a GET ends whose reply has that many fields of that length, in as few frames as it takes.
+fn answered(count: usize, length: usize, trailers: bool) -> (Code, String) {
+    let peer = FramePeer::start(move |talk| {
+        talk.greet(&[])?;
+        let stream = talk.request()?;
+        let value = "v".repeat(length);
+        let mut bytes = if trailers { Vec::new() } else { block(&[(":status", "200")]) };
+        (0..count).for_each(|number| bytes.extend(block(&[(&*format!("x{number}"), &*value)])));
+        if trailers {
+            talk.head(stream, &[(":status", "200")], false)?;
+        }
+        let frames = bytes.chunks(16_384);
+        let last = frames.len() - 1;
+        for (number, piece) in frames.enumerate() {
+            let kind = if number == 0 { kind::HEADERS } else { kind::CONTINUATION };
+            let end = if number == 0 { flag::END_STREAM } else { 0 };
+            talk.send(kind, end | if number == last { flag::END_HEADERS } else { 0 }, stream, piece)?;
+        }
+        talk.request().map(|_| ())
+    });
+    let (easy, _) = to(&peer);
+    (easy.perform(), message(&easy))
+}
+
+/// The exit codes are those of curl 8.22 with nghttp2.
+#[test]
+fn large_heads_and_trailers_end_with_curls_codes() {
+    let rows = [
+        (128, 1000, Code::Ok, ""),
+        (1, 65_536, Code::Ok, ""),
+        (1, 65_537, Code::Http2, "COMPRESSION_ERROR"),
+        (1, 262_144, Code::Http2, "COMPRESSION_ERROR"),
+        (256, 1000, Code::Http2, "too many CONTINUATION frames"),
+        (400, 800, Code::Http2, "too many CONTINUATION frames"),
+    ];
+    for (count, length, wanted, words) in rows {
+        for trailers in [false, true] {
+            let (code, message) = answered(count, length, trailers);
+            assert_eq!(code, wanted, "{count} fields of {length}, trailers: {trailers}: {message}");
+            assert!(message.contains(words), "{count} fields of {length}: {message}");
+        }
+    }
+}
+
+/// A value in the Huffman code fits on the wire and is too long for a line of a head.
+#[test]
+fn a_value_that_grows_beyond_a_line_fails_the_session() {
+    let peer = FramePeer::start(move |talk| {
+        talk.greet(&[])?;
+        let stream = talk.request()?;
+        // Eight "e" are five bytes in the code (RFC 7541, appendix B): 104,000 of them are 65,000.
+        let value = [0x29, 0x4a, 0x52, 0x94, 0xa5].repeat(13_000);
+        let mut bytes = block(&[(":status", "200")]);
+        bytes.extend_from_slice(&[0, 1, b'x', 0xff, 0xe9, 0xfa, 0x03]);
+        bytes.extend_from_slice(&value);
+        let frames = bytes.chunks(16_384);
+        let last = frames.len() - 1;
+        for (number, piece) in frames.enumerate() {
+            let kind = if number == 0 { kind::HEADERS } else { kind::CONTINUATION };
+            talk.send(kind, if number == last { flag::END_HEADERS } else { 0 }, stream, piece)?;
+        }
+        talk.request().map(|_| ())
+    });
+    let (easy, _) = to(&peer);
+    assert_eq!(easy.perform(), Code::Http2);
+    let words = "Error receiving HTTP2 header: 100(A value or data field grew larger than allowed)";
+    assert_eq!(message(&easy), words);
 }
 
 /// A field that the table keeps, named again and again: small on the wire, large in a list (CVE-2016-1544 and its kin).

@@ -5,6 +5,7 @@
 mod body;
 mod framing;
 mod head;
+mod fields;
 pub mod http1;
 mod multiplexed;
 mod place;
@@ -20,6 +21,7 @@ use wire::http1::{StatusLine, TooLarge};
 
 pub use body::{Body, BodyError, BodyStep};
 pub use head::{Dialect, Fault, Head, HeadPart, Reading, Says};
+pub use fields::{MAX_SENT_HTTP2, request_fields, sent_size};
 pub use multiplexed::Multiplexed;
 pub use place::Place;
 pub use request::{BadHead, RequestBody, RequestHead, is_sendable};

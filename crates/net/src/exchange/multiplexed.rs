@@ -5,17 +5,17 @@ use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-use wire::h2::{Fields, Priority, hop_by_hop};
+use wire::h2::{Fields, Priority};
 use wire::http1::framing::{Length, content_length};
 use wire::http1::status::Opening;
 use wire::http1::{HeaderLine, StatusLine, TooLarge};
 
 use super::head::Head;
+use super::fields::{request_fields, trailer_fields};
 use super::place::Place;
 use super::streams::{Opens, Stream, Streams};
 use super::{
     Body, BodyError, BodyStep, Exchange, Finished, HeadPart, Reading, RequestBody, RequestHead, Says, Spares,
-    is_sendable,
 };
 use crate::About;
 use crate::http2::{Pushed, Trace};
@@ -157,48 +157,6 @@ impl<S: Streams> Multiplexed<S> {
             ..Body::default()
         }
     }
-}
-
-/// The fields of a request's head, pseudo-fields first (RFC 9113 §8.3.1, RFC 8441 §4). What speaks of a connection stays here (§8.2.2),
-/// and so does what is no field (§8.2.1).
-fn request_fields(request: &RequestHead) -> Fields {
-    let is = |name: &[u8], known: &str| name.eq_ignore_ascii_case(known.as_bytes());
-    let mut fields = Fields::with_room();
-    fields.push(b":method", request.method());
-    if let Some(protocol) = request.protocol {
-        fields.push(b":protocol", protocol.as_bytes());
-    }
-    fields.push(b":scheme", request.scheme().as_bytes());
-    let authority = request.fields().find(|(name, value)| is(name, "host") && !value.is_empty());
-    if let Some((_, host)) = authority.filter(|(name, host)| is_sendable(name, host)) {
-        fields.push(b":authority", host);
-    }
-    fields.push(b":path", request.target());
-    for (name, value) in request.fields() {
-        let bound = hop_by_hop(name) || is(name, "host") || is(name, "te") && !is(value, "trailers");
-        if !bound {
-            push(&mut fields, name, value);
-        }
-    }
-    fields
-}
-
-/// Adds a field. One that may not be sent has been refused before ([`RequestHead::check`]); here it is left out.
-fn push(fields: &mut Fields, name: &[u8], value: &[u8]) {
-    if is_sendable(name, value) {
-        fields.push_lower(name, value);
-    }
-}
-
-/// Trailers from the lines of an application.
-fn trailer_fields(lines: &[&[u8]]) -> Fields {
-    let mut fields = Fields::default();
-    for line in lines {
-        if let Some(at) = line.iter().position(|b| *b == b':') {
-            push(&mut fields, line[..at].trim_ascii(), line[at + 1..].trim_ascii());
-        }
-    }
-    fields
 }
 
 /// A field as a line.
@@ -436,30 +394,5 @@ impl<S: Streams> Exchange for Multiplexed<S> {
         self.spares.keep(self.line);
         self.spares.keep(self.out);
         Finished { connection: None, clean }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_head_as_fields() {
-        let mut head = RequestHead::new(b"GET", "https", |out| out.extend_from_slice(b"/a?b"), "HTTP/2");
-        head.field("Host", b"h:1");
-        head.field("User-Agent", b"x");
-        head.field("TE", b"gzip");
-        head.field("Connection", b"TE");
-        head.line(&[b"X-Own:  a b "]);
-        head.line(&[b"X-Odd: a\r\nb: c"]);
-        head.end(RequestBody::None);
-        let fields = request_fields(&head);
-        let text = |(name, value): (&[u8], &[u8])| {
-            format!("{}={}", String::from_utf8_lossy(name), String::from_utf8_lossy(value))
-        };
-        let fields: Vec<_> = fields.iter().map(text).collect();
-        let wanted =
-            [":method=GET", ":scheme=https", ":authority=h:1", ":path=/a?b", "user-agent=x", "x-own=a b"];
-        assert_eq!(fields, wanted);
     }
 }

@@ -10,8 +10,8 @@ use super::stream::{Fate, Remote, Stream, StreamId, Upload};
 use super::streams::{Place, Reset};
 use super::window::{ReceiveWindow, SendWindow};
 
-/// A block in more frames than this is an attack (CVE-2024-28182): a list as large as we take needs a fifth.
-const FRAMES: usize = 128;
+/// Most frames of a block: HEADERS and eight CONTINUATIONs. More are an attack (CVE-2024-28182); nghttp2 has the same limit.
+const FRAMES: usize = 9;
 
 impl Session {
     pub(super) fn headers(&mut self, header: Header, payload: &[u8]) -> Result<Option<Told>, Failure> {
@@ -56,7 +56,8 @@ impl Session {
         block.bytes.extend_from_slice(payload);
         block.frames += 1;
         if block.frames > FRAMES || block.bytes.len() > limit {
-            return Err(Failure::new(ErrorCode::ENHANCE_YOUR_CALM, "too large a block of fields"));
+            let why = "too many CONTINUATION frames behind a HEADERS frame";
+            return Err(Failure::new(ErrorCode::COMPRESSION_ERROR, why));
         }
         if header.has(flag::END_HEADERS) {
             return self.whole_block(block.header, block.promised, &block.bytes);

@@ -4,6 +4,8 @@
 /// Longest size line and longest trailer section that are accepted.
 const MAX_SIZE_LINE: usize = 16 * 1024;
 const MAX_TRAILERS: usize = 300 * 1024;
+/// Longest trailer line with its end, as in curl 8.22.
+const MAX_TRAILER_LINE: usize = 4095;
 
 /// What one call of [`ChunkedDecoder::decode`] made of a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,7 +167,7 @@ impl ChunkedDecoder {
     }
 
     fn trailer_byte(&mut self, byte: u8) -> Result<(), ChunkError> {
-        if self.trailers.len() >= MAX_TRAILERS {
+        if self.trailers.len() >= MAX_TRAILERS || self.trailers.len() - self.line_start >= MAX_TRAILER_LINE {
             return Err(ChunkError::TooLarge);
         }
         self.trailers.push(byte);
@@ -231,5 +233,17 @@ mod tests {
         let mut endless = b"1;".to_vec();
         endless.resize(20_000, b'x');
         assert_eq!(decode(&endless), Err(ChunkError::TooLarge));
+    }
+
+    /// curl 8.22 ends with 100 at a trailer line of 4096 bytes.
+    #[test]
+    fn a_trailer_line_has_a_limit() {
+        let decode = |length: usize| {
+            let mut text = b"0\r\nA: b\r\nx: ".to_vec();
+            text.resize(text.len() + length - 5, b'v');
+            text.extend_from_slice(b"\r\n\r\n");
+            ChunkedDecoder::default().decode(&mut text).map(|_| ())
+        };
+        assert_eq!([4095, 4096].map(decode), [Ok(()), Err(ChunkError::TooLarge)]);
     }
 }

@@ -116,6 +116,21 @@ impl TransferCodings {
     }
 }
 
+/// Returns whether a value of TE lists "trailers" (RFC 9110 §10.1.4). A comma in a quoted string separates nothing.
+pub fn te_accepts_trailers(value: &[u8]) -> bool {
+    let (mut quoted, mut escaped) = (false, false);
+    let mut items = value.split(|byte| {
+        let separates = *byte == b',' && !quoted;
+        quoted ^= *byte == b'"' && !escaped;
+        escaped = quoted && *byte == b'\\' && !escaped;
+        separates
+    });
+    items.any(|item| {
+        let coding = item.split(|byte| *byte == b';').next().unwrap_or_default();
+        coding.trim_ascii().eq_ignore_ascii_case(b"trailers")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,5 +176,26 @@ mod tests {
         };
         assert!(hides(b"identity", true) && hides(b"", true) && !hides(b"identity", false));
         assert_eq!(added(&["gzip,gzip,gzip,gzip,gzip,gzip"], true, false), Err(BadCoding::TooMany));
+    }
+
+    /// Each row as curl 8.22 decides whether "te: trailers" goes over HTTP/2.
+    #[test]
+    fn te_with_trailers() {
+        let rows: [(&[u8], bool); 11] = [
+            (b"trailers", true),
+            (b"Trailers", true),
+            (b"gzip, trailers", true),
+            (b"trailers;q=0.5", true),
+            (b"trailers ;q=1, x", true),
+            (b"a,trailers", true),
+            (b"gzip", false),
+            (b"xtrailers", false),
+            (b"", false),
+            (b"\"trailers\"", false),
+            (b"gzip;q=\"a\\\", trailers\"", false),
+        ];
+        for (value, wanted) in rows {
+            assert_eq!(te_accepts_trailers(value), wanted, "{}", String::from_utf8_lossy(value));
+        }
     }
 }

@@ -7,7 +7,7 @@ pub mod header;
 pub mod status;
 
 pub use chunked::{ChunkedDecoder, Decoded};
-pub use framing::TransferCodings;
+pub use framing::{TransferCodings, te_accepts_trailers};
 pub use header::{
     BadOctet, HeaderLine, LineBuffer, Part, TooLarge, check_octets, continue_line, ends_head, own_line,
     text_of,

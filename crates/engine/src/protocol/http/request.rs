@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::hint::cold_path;
 use std::rc::Rc;
 
-use net::exchange::{RequestBody, RequestHead};
+use net::exchange::{MAX_SENT_HTTP2, RequestBody, RequestHead, sent_size};
 use tables::constant::{CURL_TIMECOND_IFMODSINCE, CURL_TIMECOND_IFUNMODSINCE, CURL_TIMECOND_LASTMOD};
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O};
@@ -21,7 +21,7 @@ use super::message::Request;
 use super::proof::{self, write_target};
 use super::version::{asks_for_http2, is_on_stream, version};
 use super::{auth, upgrade};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Retry};
 use crate::settings::{Method, Text};
 use crate::stores::altsvc::Alternative;
 use crate::transfer::Transfer;
@@ -95,9 +95,7 @@ pub fn build(t: &mut Transfer, link: &Link) -> Result<Request> {
     head.connection_field(t, link);
     head.out.end(follows);
     head.out.check()?;
-    if head.out.text().len() > MAX_REQUEST {
-        return Err(Error::new(Code::TooLarge, "The request's head is too large"));
-    }
+    check_size(&head.out, version)?;
     // A request without a body has one of no bytes, as far as the application is told.
     let size = if withheld || body.is_nothing() { 0 } else { body.size.map_or(-1, |s| s as i64) };
     t.easy.info.borrow_mut().upload_total = size;
@@ -113,6 +111,19 @@ pub fn build(t: &mut Transfer, link: &Link) -> Result<Request> {
         trailers: open,
         head_only: t.method == Method::Head || t.on(O::Nobody),
     })
+}
+
+/// Checks the size of a head. HTTP/2 has a smaller limit ([`MAX_SENT_HTTP2`]); no field measures more than four times its
+/// line, so that short heads need not be taken apart.
+fn check_size(head: &RequestHead, version: Version) -> Result<()> {
+    let text = head.text().len();
+    if text > MAX_REQUEST {
+        return Err(Error::new(Code::TooLarge, "The request's head is too large"));
+    }
+    if version == Version::Http2 && text > MAX_SENT_HTTP2 / 4 && sent_size(head) > MAX_SENT_HTTP2 {
+        return Err(Error::from(Code::SendError).with_retry(Retry::Forbidden));
+    }
+    Ok(())
 }
 
 /// The request method's name.

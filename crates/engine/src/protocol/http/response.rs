@@ -263,7 +263,7 @@ fn next_part(talk: &mut Talk, number: usize, first: bool) -> Result<Option<usize
         cold_path();
         return Err(Error::new(Code::WeirdServerReply, "Invalid status line"));
     }
-    talk.exchange.find_part(MAX_LINE).map_err(|TooLarge| Error::from(Code::TooLarge))
+    talk.exchange.find_part(MAX_LINE).map_err(|TooLarge| talk.line_too_long())
 }
 
 /// Receives more of a head, while the request's body may still be on its way; `false` when the server closed.

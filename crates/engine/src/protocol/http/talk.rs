@@ -4,9 +4,9 @@ use std::hint::cold_path;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use net::exchange::{BodyStep, Dialect, Exchange, Reading, RequestHead};
-use tables::EasyOption as O;
-use wire::h2::hop_by_hop;
+use net::exchange::{BodyStep, Dialect, Exchange, Reading, RequestHead, request_fields};
+use tables::constant::CURL_HTTP_VERSION_2_0;
+use tables::{Code, EasyOption as O};
 
 use super::decide::reply::SWITCHING;
 use super::message::Request;
@@ -15,7 +15,7 @@ use super::upload::Upload;
 use super::version::{asks_for_http2, version};
 use crate::callbacks::DebugKind;
 use crate::easy::EasyState;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 use crate::transfer::body::BodySource;
 use crate::transfer::connect::Link;
@@ -28,21 +28,11 @@ fn note_stream(t: &Transfer, version: &str, stream: u32, head: &RequestHead) {
         let url = url_text(&t.url);
         format!("[{version}] [{stream}] OPENED stream for {}", text(&url))
     });
-    let host = head.fields().find(|(name, _)| name.eq_ignore_ascii_case(b"host")).map(|(_, value)| value);
-    let pseudo = [
-        (":method", Some(head.method())),
-        (":scheme", Some(head.scheme().as_bytes())),
-        (":authority", host),
-        (":path", Some(head.target())),
-    ];
-    for (name, value) in pseudo.into_iter().filter_map(|(name, value)| Some((name, value?))) {
-        t.easy.note(|| format!("[{version}] [{stream}] [{name}: {}]", text(value)));
+    if !t.easy.callbacks.wants_debug() {
+        return;
     }
-    let others = head.fields().filter(|(name, _)| !name.eq_ignore_ascii_case(b"host") && !hop_by_hop(name));
-    for (name, value) in others {
-        t.easy.note(|| {
-            format!("[{version}] [{stream}] [{}: {}]", text(name).to_ascii_lowercase(), text(value))
-        });
+    for (name, value) in request_fields(head).iter() {
+        t.easy.note(|| format!("[{version}] [{stream}] [{}: {}]", text(name), text(value)));
     }
 }
 
@@ -85,6 +75,19 @@ impl Talk {
     /// Returns whether a reply of this status is the server's consent to HTTP/2.
     pub fn switches(&self, status: u16) -> bool {
         self.asks_for_http2 && status == SWITCHING
+    }
+
+    /// Returns the error for a line of a head beyond its limit. curl 8.22 wraps it for HTTP/2, where it fails the session.
+    #[cold]
+    pub fn line_too_long(&self) -> Error {
+        let cause = Code::TooLarge;
+        match self.easy.info.borrow().http_version == CURL_HTTP_VERSION_2_0 {
+            true => {
+                let text = format!("Error receiving HTTP2 header: {}({})", cause as i32, cause.text());
+                Error::new(Code::Http2, text)
+            }
+            false => Error::from(cause),
+        }
     }
 
     /// Inlined: a talk is large, and made where it stays.

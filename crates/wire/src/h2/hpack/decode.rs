@@ -104,6 +104,9 @@ impl Decoder {
     }
 }
 
+/// Longest name or value on the wire; nghttp2 has the same limit. Huffman code may make it longer by 3/5.
+const LONGEST_TEXT: usize = 65_536;
+
 struct Reader<'a> {
     block: &'a [u8],
     at: usize,
@@ -117,6 +120,9 @@ impl Reader<'_> {
     }
 
     fn string(&mut self, out: &mut Vec<u8>) -> Result<usize, HpackError> {
+        if integer::decode(self.block, &mut self.at.clone(), 7)? > LONGEST_TEXT {
+            return Err(HpackError::TextTooLong);
+        }
         integer::decode_text(self.block, &mut self.at, 7, out)
     }
 

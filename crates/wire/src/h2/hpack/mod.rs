@@ -19,6 +19,8 @@ pub enum HpackError {
     Truncated,
     /// An integer is larger than anything may be.
     TooLong,
+    /// A name or value is longer than 64 KiB.
+    TextTooLong,
     /// A string is not in the Huffman code.
     Huffman,
     /// No entry has this index.
@@ -33,6 +35,7 @@ impl HpackError {
         match self {
             HpackError::Truncated => "header block ends too soon",
             HpackError::TooLong => "integer too large in header block",
+            HpackError::TextTooLong => "name or value longer than 64 KiB in header block",
             HpackError::Huffman => "invalid Huffman code in header block",
             HpackError::Index => "invalid index in header block",
             HpackError::TableSize => "invalid size of header table",
