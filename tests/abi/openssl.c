@@ -6,7 +6,7 @@
 #include <openssl/err.h>
 
 static struct curl_tlssessioninfo seen;
-static int called;
+static int called, judged;
 static SSL_CTX *shown;
 
 static size_t take(char *data, size_t size, size_t count, void *easy)
@@ -85,6 +85,27 @@ static CURLcode empties(CURL *easy, void *context, void *data)
   return CURLE_OK;
 }
 
+/* A verdict that needs four calls: three of them put it off. */
+static int hesitates(X509_STORE_CTX *store, void *data)
+{
+  SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
+  (void)data;
+  if(++judged % 4) {
+    SSL_set_retry_verify(ssl);
+    return 1;
+  }
+  return X509_verify_cert(store);
+}
+
+static CURLcode puts_off(CURL *easy, void *context, void *data)
+{
+  (void)easy;
+  (void)data;
+  shown = context;
+  SSL_CTX_set_cert_verify_callback(context, hesitates, NULL);
+  return CURLE_OK;
+}
+
 static CURLcode fails(CURL *easy, void *context, void *data)
 {
   (void)easy;
@@ -133,6 +154,21 @@ static void functions(void)
   curl_easy_cleanup(easy);
 }
 
+/* A verify callback that asks to be called again: the handshake waits for its verdict, without an event of the program's. */
+static void late_verdicts(void)
+{
+  for(int tls13 = 0; tls13 < 2; tls13++) {
+    CURL *easy = handle("/1000");
+    judged = 0;
+    curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, puts_off);
+    curl_easy_setopt(easy, CURLOPT_SSLVERSION, tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_MAX_TLSv1_2);
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, 10000L);
+    SAME(curl_easy_perform(easy), CURLE_OK);
+    SAME(judged, 4);
+    curl_easy_cleanup(easy);
+  }
+}
+
 /* Four connections at once in one multi handle, HTTP/2 over one connection, an upload. */
 static void many(void)
 {
@@ -173,6 +209,7 @@ int main(void)
 {
   curl_global_init(CURL_GLOBAL_DEFAULT);
   functions();
+  late_verdicts();
   many();
   curl_global_cleanup();
   return FAILURES;

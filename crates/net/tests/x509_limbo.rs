@@ -130,7 +130,7 @@ fn judge_by_openssl(case: &Json, dir: &TempDir) -> Result<(), String> {
         let mut socket = Socket::new(stream.into());
         socket.attach(&reactor, 0);
         let (below, store) = (Box::new(SocketFilter::new(socket)), SessionStore::new());
-        openssl::handshake(below, prepared, &own, (&peer, port), &store).await.err()
+        openssl::handshake(below, prepared, &own, (&peer, port), &store, &reactor).await.err()
     });
     server.join().unwrap();
     let failed = failed.expect("nobody can sign for that");

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 pub const SSL_ERROR_WANT_READ: c_int = 2;
 pub const SSL_ERROR_ZERO_RETURN: c_int = 6;
+pub const SSL_ERROR_WANT_RETRY_VERIFY: c_int = 12;
 pub const SSL_CTRL_EXTRA_CHAIN_CERT: c_int = 14;
 pub const SSL_CTRL_MODE: c_int = 33;
 pub const SSL_CTRL_SET_SESS_CACHE_MODE: c_int = 44;

@@ -183,7 +183,8 @@ impl Connector {
         peer: (&str, u16),
         sessions: &SessionStore,
     ) -> openssl::Kept {
-        self.locked(LockData::SslSession, || openssl::Kept::begin(sessions, config, peer))
+        let reactor = self.multi.runtime.reactor();
+        self.locked(LockData::SslSession, || openssl::Kept::begin(sessions, config, peer, reactor))
     }
 
     /// Such a handshake is over.

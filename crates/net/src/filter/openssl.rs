@@ -1,10 +1,12 @@
 //! TLS by the system's OpenSSL, for programs that ask for it: ciphertext goes through the library's memory, so that the multi
 //! handle stays the reactor and nothing blocks.
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
+use std::time::Duration;
 
 use openssl::{self as library, Connection, Failure, Progress};
 use rustls::pki_types::{CertificateDer, UnixTime};
@@ -17,7 +19,7 @@ use crate::tls::verify::Verifier;
 use crate::tls::written::Written;
 use crate::tls::{TlsConfig, TlsInfo, alerts, binding, certinfo, names, verdict};
 use crate::{Carrier, Fault, Filter, Idle, NetError, NetErrorKind};
-use runtime::{Reactor, Socket, seconds_since_1970};
+use runtime::{Reactor, Sleep, Socket, seconds_since_1970};
 
 /// Places in [`OpenSslFilter::used`].
 const OURS: usize = 0;
@@ -48,6 +50,8 @@ pub struct OpenSslFilter {
     used: [u64; 2],
     /// Records after which a key of TLS 1.3 is renewed ([`KEY_LIMIT`]).
     key_limit: u64,
+    /// Ends the pause before the next call of the verify callback.
+    retry: Option<Sleep>,
     said_goodbye: bool,
     /// The peer has said goodbye.
     ended: bool,
@@ -62,13 +66,25 @@ pub struct Kept {
     port: u16,
     wanted: bool,
     taken: Option<Written>,
+    /// The clock of a handshake whose verdict is put off.
+    reactor: Arc<Reactor>,
 }
+
+/// Pause before a verify callback that has put off its verdict is called again. curl 8.22 waits for another event of the
+/// transfer; an application that has none to offer would wait until its time is over.
+const VERDICT_PAUSE: Duration = Duration::from_millis(10);
 
 impl Kept {
     /// Takes what a handshake may resume out of the store.
-    pub fn begin(store: &SessionStore, config: &Arc<TlsConfig>, (host, port): (&str, u16)) -> Kept {
-        let (host, wanted) = (host.to_owned(), config.resumes());
-        let mut kept = Kept { store: store.clone(), config: config.clone(), host, port, wanted, taken: None };
+    pub fn begin(
+        store: &SessionStore,
+        config: &Arc<TlsConfig>,
+        (host, port): (&str, u16),
+        reactor: &Arc<Reactor>,
+    ) -> Kept {
+        let (host, wanted, reactor) = (host.to_owned(), config.resumes(), reactor.clone());
+        let (store, config) = (store.clone(), config.clone());
+        let mut kept = Kept { store, config, host, port, wanted, taken: None, reactor };
         kept.taken = wanted.then(|| kept.take()).flatten();
         kept
     }
@@ -103,8 +119,10 @@ pub async fn handshake(
     config: &Arc<TlsConfig>,
     peer: (&str, u16),
     sessions: &SessionStore,
+    reactor: &Arc<Reactor>,
 ) -> Result<OpenSslFilter, NetError> {
-    let mut filter = handshake_with(below, prepared, Kept::begin(sessions, config, peer)).await?;
+    let kept = Kept::begin(sessions, config, peer, reactor);
+    let mut filter = handshake_with(below, prepared, kept).await?;
     filter.settle();
     Ok(filter)
 }
@@ -135,6 +153,7 @@ impl Answered {
     /// The other half.
     pub async fn finish(mut self) -> Result<OpenSslFilter, NetError> {
         poll_fn(|cx| self.0.poll_handshake(cx, |_, _| false)).await.map_err(Fault::into_error)?;
+        self.0.retry = None;
         self.0.describe();
         Ok(self.0)
     }
@@ -204,6 +223,7 @@ impl OpenSslFilter {
             heard: 0,
             used: [0; 2],
             key_limit: KEY_LIMIT,
+            retry: None,
             said_goodbye: false,
             ended: false,
         })
@@ -258,6 +278,11 @@ impl OpenSslFilter {
             match progress {
                 Progress::Done(_) => return Poll::Ready(Ok(())),
                 Progress::Closed => return Poll::Ready(Err(lost(io::ErrorKind::UnexpectedEof.into()))),
+                Progress::Unjudged => {
+                    let timer = self.retry.insert(self.kept.reactor.sleep(VERDICT_PAUSE));
+                    ready!(Pin::new(timer).poll(cx));
+                    continue;
+                }
                 Progress::NeedsInput => {}
             }
             hung_up = ready!(self.poll_receive(cx)).map_err(lost)? == 0;
@@ -369,7 +394,8 @@ impl OpenSslFilter {
                     self.ended = true;
                     return Poll::Ready(Ok(0));
                 }
-                Progress::NeedsInput => {
+                // Only a handshake calls the verify callback; a renegotiation under way is bounded by its input.
+                Progress::NeedsInput | Progress::Unjudged => {
                     ready!(self.receive(|below, room| receive(below, cx, room)))?;
                 }
             }
@@ -495,10 +521,10 @@ impl Filter for OpenSslFilter {
                     self.count(OURS);
                 }
                 // A renegotiation: what the peer has to say comes first.
-                Progress::NeedsInput if taken == 0 => {
+                Progress::NeedsInput | Progress::Unjudged if taken == 0 => {
                     ready!(self.poll_receive(cx))?;
                 }
-                Progress::NeedsInput => break,
+                Progress::NeedsInput | Progress::Unjudged => break,
                 Progress::Closed => return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())),
             }
         }

@@ -96,6 +96,7 @@ impl Connection {
         // SAFETY: called right behind the call that it asks about.
         match unsafe { (self.f.why)(self.ssl, result) } {
             SSL_ERROR_WANT_READ => Ok(Progress::NeedsInput),
+            SSL_ERROR_WANT_RETRY_VERIFY => Ok(Progress::Unjudged),
             SSL_ERROR_ZERO_RETURN => Ok(Progress::Closed),
             _ => Err(self.f.failure()),
         }

@@ -150,7 +150,8 @@ fn openssls_keys_are_renewed_before_their_limit() {
                 let prepared = Prepared::new(&config).unwrap();
                 let (store, peer) = (SessionStore::new(), ("localhost", server.port));
                 let below = socket(server.port, &reactor);
-                let mut f = openssl::handshake(below, prepared, &config, peer, &store).await.unwrap();
+                let agreed = openssl::handshake(below, prepared, &config, peer, &store, &reactor).await;
+                let mut f = agreed.unwrap();
                 f.renew_keys_after(5);
                 for round in 0..40 {
                     let line = format!("{round:08}{}", "x".repeat(2000));
