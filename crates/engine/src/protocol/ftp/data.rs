@@ -22,7 +22,9 @@ pub enum Data {
 /// Asks the server for a data connection (or tells it where to connect).
 pub async fn open(t: &mut Transfer, control: &mut Control, verb: &[u8], file: &[u8]) -> Result<Data> {
     if t.text(O::Ftpport).is_some() {
-        return port::listen(t, control).await.map(Data::Listening);
+        let mut socket = port::listen(t, control).await?;
+        let arrived = port::accept_early(t, &mut socket).await?;
+        return Ok(arrived.map_or_else(|| Data::Listening(socket), Data::Connected));
     }
     if t.on(O::FtpUsePret) {
         let command =
