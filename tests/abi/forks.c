@@ -1,13 +1,13 @@
 /* Threads use the library without a pause while another forks: each child uses it, too, and finds no lock that a thread of its
  * parent's held. A child that hangs is ended by its alarm.
  * covers: curl_easy_strerror, curl_multi_strerror, curl_share_strerror, curl_url_strerror, curl_easy_option_by_name,
- * curl_easy_option_by_id, curl_easy_option_next, curl_version, curl_version_info */
+ * curl_easy_option_by_id, curl_easy_option_next, curl_version, curl_version_info, curl_global_init */
 #include "check.h"
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { THREADS = 3, FORKS = 60, LIMIT_S = 20 };
+enum { THREADS = 3, FORKS = 60, ROUNDS = 80, LIMIT_S = 20 };
 static int over;
 
 /* Whether all of it answers as it should. */
@@ -18,6 +18,30 @@ static int asks(int round)
   good = good && curl_easy_strerror((CURLcode)(round % 100)) && curl_multi_strerror((CURLMcode)(round % 12));
   good = good && curl_share_strerror((CURLSHcode)(round % 6)) && curl_url_strerror((CURLUcode)(round % 31));
   return good && curl_version() && curl_version_info(CURLVERSION_NOW)->version;
+}
+
+/* The same for what begins something: whether all of it can be made and used. */
+static int makes(void)
+{
+  CURLM *multi = curl_multi_init();
+  CURLSH *share = curl_share_init();
+  CURLU *url = curl_url();
+  CURL *easy = curl_easy_init();
+  curl_mime *mime = easy ? curl_mime_init(easy) : NULL;
+  char *text = easy ? curl_easy_escape(easy, "a b", 3) : NULL;
+  int running = 0;
+  int good = multi && share && url && mime && text && curl_mime_addpart(mime);
+  good = good && !curl_url_set(url, CURLUPART_URL, "http://h/", 0);
+  good = good && !curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
+  good = good && !curl_easy_setopt(easy, CURLOPT_SHARE, share);
+  good = good && !curl_multi_add_handle(multi, easy) && !curl_multi_perform(multi, &running);
+  good = good && !curl_multi_remove_handle(multi, easy) && curl_getdate("1 Jan 2020", NULL) > 0;
+  curl_free(text);
+  curl_mime_free(mime);
+  curl_easy_cleanup(easy);
+  curl_url_cleanup(url);
+  curl_multi_cleanup(multi);
+  return !curl_share_cleanup(share) && good;
 }
 
 static int fetches(void)
@@ -59,7 +83,7 @@ static int fresh(void)
     pid_t child = fork();
     if(!child) {
       alarm(LIMIT_S);
-      _exit(asks(i) && fetches() ? 0 : 1);
+      _exit(asks(i) && fetches() && makes() ? 0 : 1);
     }
     waitpid(child, &status, 0);
     bad += status != 0;
@@ -74,8 +98,59 @@ static int fresh(void)
   return bad;
 }
 
+static pthread_barrier_t start;
+
+static void *begins(void *user)
+{
+  (void)user;
+  pthread_barrier_wait(&start);
+  curl_global_init(CURL_GLOBAL_ALL);
+  fetches();
+  makes();
+  return NULL;
+}
+
+/* One process that has never used the library: its threads use it for the first time while it forks, a little later each time. */
+static int begin_and_fork(int round)
+{
+  pthread_t threads[THREADS];
+  int status = 0;
+  pid_t child;
+  pthread_barrier_init(&start, NULL, THREADS + 1);
+  for(int i = 0; i < THREADS; i++)
+    pthread_create(&threads[i], NULL, begins, NULL);
+  pthread_barrier_wait(&start);
+  for(volatile int i = 0; i < round * 2000; i++)
+    ;
+  child = fork();
+  if(!child) {
+    alarm(LIMIT_S);
+    _exit(!curl_global_init(CURL_GLOBAL_ALL) && fetches() && makes() && asks(round) ? 0 : 1);
+  }
+  waitpid(child, &status, 0);
+  for(int i = 0; i < THREADS; i++)
+    pthread_join(threads[i], NULL);
+  return status;
+}
+
+static int first_uses(void)
+{
+  int bad = 0;
+  for(int round = 0; round < ROUNDS && bad < 3; round++) {
+    int status = 0;
+    pid_t process = fork();
+    if(!process)
+      _exit(begin_and_fork(round) ? 1 : 0);
+    waitpid(process, &status, 0);
+    bad += status != 0;
+  }
+  return bad;
+}
+
 int main(void)
 {
+  /* Before this process has used anything. */
+  SAME(first_uses(), 0);
   curl_global_init(CURL_GLOBAL_ALL);
   SAME(fresh(), 0);
   curl_global_cleanup();

@@ -36,6 +36,17 @@ pub fn prepare_process() {
     }
 }
 
+/// Registers for forks when the library is loaded: a fork beside the first use of the library is seen, too.
+#[cfg(all(target_os = "linux", not(miri)))]
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_LOAD: extern "C" fn() = {
+    extern "C" fn at_load() {
+        prepare_process();
+    }
+    at_load
+};
+
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn curl_global_init(_flags: c_long) -> c_int {
     entry(Code::FailedInit.id(), || {

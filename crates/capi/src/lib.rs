@@ -43,5 +43,8 @@ pub mod ws;
 
 /// std's, for what tests/global_interleavings.rs compiles once more with shuttle's.
 mod sync {
-    pub use std::sync::Mutex;
+    pub use std::sync::atomic::{AtomicU64, AtomicUsize};
+    pub use std::thread::yield_now;
+
+    pub use runtime::fork_generation;
 }

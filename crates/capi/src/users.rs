@@ -1,32 +1,48 @@
-//! How many have initialised the library and not yet cleaned up.
+//! The count of calls of curl_global_init without their cleanup.
 
-use std::sync::PoisonError;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 
-use crate::sync::Mutex;
+use crate::sync::{AtomicU64, AtomicUsize, fork_generation, yield_now};
 
-/// A count of which the first one's work is done before anybody else goes on: a thread that comes second would otherwise allocate
-/// with functions that are replaced beneath it.
+/// A count whose first user's work is done before any other goes on: a second thread would otherwise allocate with functions
+/// that are replaced beneath it. No lock: a forked child may have been made while a thread of its parent's did that work.
 #[derive(Default)]
-pub struct Users(Mutex<usize>);
+pub struct Users {
+    count: AtomicUsize,
+    /// The fork generation, plus one, of the process in which a thread does the first user's work; 0 if none does.
+    busy: AtomicU64,
+}
 
 impl Users {
     pub const fn new() -> Users {
-        Users(Mutex::new(0))
+        Users { count: AtomicUsize::new(0), busy: AtomicU64::new(0) }
     }
 
-    /// One more; where there was none, with `first` done.
+    /// Counts one more, after `first` where there was none.
     pub fn enter(&self, first: impl FnOnce()) {
-        let mut users = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if *users == 0 {
-            first();
+        let own = fork_generation() + 1;
+        let join = || self.count.fetch_update(AcqRel, Acquire, |n| (n > 0).then_some(n + 1)).is_ok();
+        loop {
+            if join() {
+                return;
+            }
+            let busy = self.busy.load(Acquire);
+            if busy != own && self.busy.compare_exchange(busy, own, AcqRel, Acquire).is_ok() {
+                break;
+            }
+            yield_now();
         }
-        *users += 1;
+        // Nobody but the thread that is busy leads the count away from 0.
+        if !join() {
+            first();
+            self.count.fetch_add(1, AcqRel);
+        }
+        self.busy.store(0, Release);
     }
 
-    /// One less; whether none is left. Who never entered leaves as the last one does.
+    /// Counts one less, and returns whether none is left. A caller that never entered leaves as the last one does.
     pub fn leave(&self) -> bool {
-        let mut users = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *users = users.saturating_sub(1);
-        *users == 0
+        let before = self.count.fetch_update(AcqRel, Acquire, |n| Some(n.saturating_sub(1)));
+        before.unwrap_or_default() <= 1
     }
 }

@@ -1,5 +1,5 @@
 //! curl_global_init_mem and curl_global_cleanup by several threads, in thousands of orders of their steps: src/users.rs compiled once
-//! more, with shuttle's locks. Who has come in finds functions installed, which nobody replaces until all have left.
+//! more, with shuttle's atomics. Who has come in finds functions installed, which nobody replaces until all have left.
 //!
 //! `INTERLEAVINGS=n` says how many orders (400) of each kind. A failure prints the one to be replayed.
 
@@ -8,7 +8,19 @@
 mod users;
 
 mod sync {
-    pub use shuttle::sync::Mutex;
+    use std::cell::Cell;
+
+    pub use shuttle::sync::atomic::{AtomicU64, AtomicUsize};
+    pub use shuttle::thread::yield_now;
+
+    // shuttle runs all threads of one execution on the thread that began it.
+    thread_local! {
+        pub static GENERATION: Cell<u64> = const { Cell::new(0) };
+    }
+
+    pub fn fork_generation() -> u64 {
+        GENERATION.get()
+    }
 }
 
 use std::sync::Arc;
@@ -71,5 +83,26 @@ fn functions_are_replaced_under_nobody() {
             "{installed} first ones, {ends} last ones"
         );
         assert!(process.users.leave(), "who never counted is at its end");
+    });
+}
+
+/// A child is forked while a thread of its parent's installs the functions; no thread of the child goes on with that.
+#[test]
+fn a_child_installs_for_itself() {
+    explore(|| {
+        sync::GENERATION.set(0);
+        let process = Arc::new(Process::default());
+        process.users.enter(|| {
+            sync::GENERATION.set(1);
+            let running: Vec<_> = (1..=THREADS)
+                .map(|number| {
+                    let process = process.clone();
+                    thread::spawn(move || process.visit(number))
+                })
+                .collect();
+            running.into_iter().for_each(|one| one.join().unwrap());
+        });
+        assert_eq!(process.installed.load(SeqCst), process.ends.load(SeqCst));
+        sync::GENERATION.set(0);
     });
 }

@@ -6,8 +6,8 @@ mod open;
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Once};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use net::{SharedPool, process};
 use runtime::Clock;
@@ -35,9 +35,10 @@ fn read(value: &OsStr) -> Option<bool> {
 
 /// Reads the variable. What is no value is reported, once, and counts as off.
 fn asked_by(value: &OsStr) -> bool {
-    static REPORTED: Once = Once::new();
+    // No `Once`: a forked child would wait for a thread of its parent's that is in it.
+    static REPORTED: AtomicBool = AtomicBool::new(false);
     read(value).unwrap_or_else(|| {
-        REPORTED.call_once(|| {
+        if !REPORTED.swap(true, Ordering::Relaxed) {
             let value = value.to_string_lossy();
             let value = value.escape_debug();
             // Where standard error is closed, nobody wants to know.
@@ -45,7 +46,7 @@ fn asked_by(value: &OsStr) -> bool {
                 io::stderr(),
                 "warmwire: {VARIABLE}={value} is unknown, the pool stays off; on is `process`"
             );
-        });
+        }
         false
     })
 }

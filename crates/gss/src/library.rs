@@ -142,7 +142,10 @@ functions! {
 /// The library, loaded by whoever asks first.
 fn functions() -> Result<&'static Functions, Error> {
     static LIBRARY: OnceLock<Result<Functions, String>> = OnceLock::new();
-    LIBRARY.get_or_init(|| Functions::load(SONAME)).as_ref().map_err(|text| Error::Absent(text.clone()))
+    // Loaded outside of the lock, which a child forked meanwhile would find taken.
+    let loaded = LIBRARY.get().is_none().then(|| Functions::load(SONAME));
+    let library = LIBRARY.get_or_init(|| loaded.unwrap_or_else(|| Functions::load(SONAME)));
+    library.as_ref().map_err(|text| Error::Absent(text.clone()))
 }
 
 /// Returns the name of the user whose tickets this process uses by default. Reads the ticket cache.

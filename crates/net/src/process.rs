@@ -26,11 +26,16 @@ pub struct Process {
     child: OnceLock<Box<Process>>,
 }
 
+/// Forks in a row after which children ask their parents' slot for what follows it.
+const GENERATIONS: usize = 16;
+
 /// Those of the present process.
 pub fn process() -> &'static Process {
-    static FIRST: OnceLock<Process> = OnceLock::new();
+    static SLOTS: [OnceLock<Process>; GENERATIONS] = [const { OnceLock::new() }; GENERATIONS];
     let generation = fork_generation();
-    let mut process = FIRST.get_or_init(|| Process::new(generation));
+    // Not the parent's slot: a thread that does not exist in a child may have been filling it.
+    let slot = usize::try_from(generation).map_or(GENERATIONS - 1, |number| number.min(GENERATIONS - 1));
+    let mut process = SLOTS[slot].get_or_init(|| Process::new(generation));
     while process.generation != generation {
         process = process.child.get_or_init(|| Box::new(Process::new(generation)));
     }

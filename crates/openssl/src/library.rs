@@ -183,7 +183,7 @@ functions! {
 /// The libraries, loaded by whoever asks first.
 fn functions() -> Result<&'static Functions, &'static str> {
     static LIBRARY: OnceLock<Result<Functions, String>> = OnceLock::new();
-    let loaded = LIBRARY.get_or_init(|| {
+    let load = || {
         let mut functions = Functions::load()?;
         // SAFETY: an index for each kind of object, without functions that copy or free what is put there.
         unsafe {
@@ -196,8 +196,10 @@ fn functions() -> Result<&'static Functions, &'static str> {
             true => Err("it has no room for our data".to_owned()),
             false => Ok(functions),
         }
-    });
-    loaded.as_ref().map_err(String::as_str)
+    };
+    // Loaded outside of the lock, which a child forked meanwhile would find taken.
+    let loaded = LIBRARY.get().is_none().then(load);
+    LIBRARY.get_or_init(|| loaded.unwrap_or_else(load)).as_ref().map_err(String::as_str)
 }
 
 /// Whether the system has the library; it is loaded to find out.

@@ -1,7 +1,6 @@
 //! What may be tried beyond curl's WebSocket (`warmwire_websocket`, WARMWIRE_WS).
 
-use std::sync::OnceLock;
-
+use runtime::PerFork;
 use wire::ws::deflate::{MAX_WINDOW, MIN_WINDOW, Offer};
 
 /// Bits of `warmwire_websocket` (include/curl/warmwire.h).
@@ -49,7 +48,7 @@ impl WebSocketOptions {
 
     /// What the environment asks for; read once.
     pub(crate) fn of_process() -> WebSocketOptions {
-        static WORDS: OnceLock<WebSocketOptions> = OnceLock::new();
+        static WORDS: PerFork<WebSocketOptions> = PerFork::new();
         *WORDS.get_or_init(|| {
             let words = std::env::var("WARMWIRE_WS").ok().filter(|_| !runtime::secure_execution());
             WebSocketOptions::from_words(&words.unwrap_or_default())

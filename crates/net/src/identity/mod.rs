@@ -10,8 +10,9 @@ mod tests;
 use std::fmt;
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::ops::Deref;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
+use runtime::PerFork;
 use tables::Scheme;
 use tables::scheme::Family;
 
@@ -342,7 +343,7 @@ struct Keyed {
 impl From<Identity> for Key {
     fn from(identity: Identity) -> Key {
         // One for the process, because pools are shared by threads; random, because hosts are chosen by others.
-        static SEED: OnceLock<RandomState> = OnceLock::new();
+        static SEED: PerFork<RandomState> = PerFork::new();
         let hash = SEED.get_or_init(RandomState::new).hash_one(&identity);
         let files = identity.files().into();
         Key(Arc::new(Keyed { hash, identity, files }))

@@ -78,7 +78,9 @@ fn engines_functions() -> Result<&'static Engines, &'static str> {
 
 fn provider_functions() -> Result<&'static Providers, &'static str> {
     static FOUND: OnceLock<Result<Providers, String>> = OnceLock::new();
-    FOUND.get_or_init(Providers::load).as_ref().map_err(String::as_str)
+    // Loaded outside of the lock, which a child forked meanwhile would find taken.
+    let found = FOUND.get().is_none().then(Providers::load);
+    FOUND.get_or_init(|| found.unwrap_or_else(Providers::load)).as_ref().map_err(String::as_str)
 }
 
 /// The names of the engines that are known (ENGINE_get_id(3)); those that would be found by their name alone are not among them.
