@@ -15,7 +15,7 @@ use runtime::cell::RefCell;
 
 use net::identity::HostKeyJudge;
 use net::tls::openssl;
-use net::tls::written::{Exported, NotImported};
+use net::tls::openssl_sessions::{Exported, NotImported};
 use net::{Presence, SessionStore};
 use runtime::TaskId;
 use tables::constant::{CURLPAUSE_RECV, CURLPAUSE_SEND};
@@ -324,7 +324,7 @@ impl Easy {
         let sessions = self.sessions().ok_or(Code::BadFunctionArgument)?;
         let import = || sessions.written().import(name, proof, session);
         self.0.locked(LockData::SslSession, import).map_err(|why| match why {
-            NotImported::Whose => Code::BadFunctionArgument,
+            NotImported::OtherOwner => Code::BadFunctionArgument,
             NotImported::Session => Code::ReadError,
         })
     }

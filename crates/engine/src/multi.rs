@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use runtime::cell::{RefCell, none_is_borrowed};
 
-use net::connect::Favourites;
+use net::connect::PreferredAddresses;
 use net::exchange::Spares;
 use net::session::Buffer;
 use net::{Pool, ResolveCache, SessionStore, SharedPool};
@@ -122,7 +122,7 @@ pub struct MultiState {
     keeps: Cell<bool>,
     pub resolved: Arc<ResolveCache>,
     /// Which addresses have won races.
-    pub favourites: RefCell<Favourites>,
+    pub preferred_addresses: RefCell<PreferredAddresses>,
     pub sessions: SessionStore,
     pub(crate) limits: Cell<Limits>,
     pub(crate) streams: Streams,
@@ -160,7 +160,7 @@ impl Multi {
             shared_pools: RefCell::default(),
             keeps: Cell::new(false),
             resolved: Arc::default(),
-            favourites: RefCell::default(),
+            preferred_addresses: RefCell::default(),
             sessions: SessionStore::new(),
             limits: Cell::default(),
             streams: Streams::default(),
@@ -455,7 +455,7 @@ impl Multi {
     /// Forgets looked-up names (CURLMOPT_NETWORK_CHANGED).
     pub fn forget_names(&self) {
         self.0.resolved.clear();
-        self.0.favourites.take();
+        self.0.preferred_addresses.take();
     }
 
     /// curl_multi_cleanup: handles still inside are removed, connections go to the process pool when

@@ -1,12 +1,12 @@
-//! What is read once for all threads (trust anchors), in thousands of orders of their steps: src/kept.rs compiled once more,
+//! What is read once for all threads (trust anchors), in thousands of orders of their steps: src/file_cache.rs compiled once more,
 //! with shuttle's locks and a clock of our own. Nobody gets what was true before he asked, whoever asks for the same gets the same
 //! copy as long as it is true, it is read once for each state of it, and no wait lasts for ever.
 //!
 //! `INTERLEAVINGS=n` says how many orders (400) of each kind. A failure prints the one to be replayed.
 
-#[path = "../src/kept.rs"]
+#[path = "../src/file_cache.rs"]
 #[allow(dead_code)]
-mod kept;
+mod file_cache;
 
 mod sync {
     pub use shuttle::sync::{Arc, Mutex, MutexGuard};
@@ -52,7 +52,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
-use kept::Kept;
+use file_cache::FileCache;
 use shuttle::thread;
 
 /// A file whose state is a number, and a cache in front of it.
@@ -60,13 +60,13 @@ use shuttle::thread;
 struct World {
     state: AtomicU64,
     reads: AtomicU64,
-    kept: Option<Kept<u8, u64, u64>>,
+    kept: Option<FileCache<u8, u64, u64>>,
 }
 
 impl World {
     fn new(faster: u32) -> Arc<World> {
         sync::begin(faster);
-        Arc::new(World { kept: Some(Kept::new()), ..World::default() })
+        Arc::new(World { kept: Some(FileCache::new()), ..World::default() })
     }
 
     /// What it says of the file; not what it was before.

@@ -415,15 +415,15 @@ impl Connector {
         }
         let reached = reached?;
         if let Some(winner) = reached.endpoints().remote {
-            let mut favourites = self.multi.favourites.borrow_mut();
-            favourites.note(host, port, candidates.told(), winner, self.now());
+            let mut preferred_addresses = self.multi.preferred_addresses.borrow_mut();
+            preferred_addresses.note(host, port, candidates.told(), winner, self.now());
         }
         Ok(reached)
     }
 
     /// The address that won the last time. Who wants them mixed gets them mixed.
     pub(super) fn favourite(&self, plan: &Plan, host: &str, port: u16) -> Option<SocketAddr> {
-        let known = self.multi.favourites.borrow().of(host, port, self.now());
+        let known = self.multi.preferred_addresses.borrow().of(host, port, self.now());
         known.filter(|_| !plan.resolve.shuffle)
     }
 

@@ -29,14 +29,14 @@ use crate::error::{Error, Result};
 struct Raced {
     /// As settled for this host.
     tls: Arc<TlsConfig>,
-    answered: Whose,
+    answered: HandshakeOwner,
     endpoints: Endpoints,
     private: bool,
     connected_at: Instant,
 }
 
 /// Half a handshake.
-enum Whose {
+enum HandshakeOwner {
     Rustls(Box<Answered>, Arc<PeerSessions>),
     OpenSsl(Box<openssl::Answered>),
 }
@@ -82,11 +82,11 @@ impl Connector {
         self.note_connected(won.connected_at, &won.endpoints);
         self.note_established(plan);
         let filter = match won.answered {
-            Whose::Rustls(answered, sessions) => {
+            HandshakeOwner::Rustls(answered, sessions) => {
                 let agreed = answered.finish(&won.tls, peer, &sessions).await;
                 self.settle(&sessions, (&won.tls, peer.0), agreed)?
             }
-            Whose::OpenSsl(answered) => self.settle_openssl(answered.finish().await)?,
+            HandshakeOwner::OpenSsl(answered) => self.settle_openssl(answered.finish().await)?,
         };
         self.mark(|info, elapsed| info.app_connect = elapsed);
         if let Some(tls) = filter.tls() {
@@ -109,7 +109,7 @@ impl Connector {
             Backend::Rustls => {
                 let sessions = self.take_sessions(tls, peer, &self.sessions()).map_err(Fault::Final)?;
                 match begin(below, tls, peer, &sessions).await {
-                    Ok(answered) => Whose::Rustls(Box::new(answered), sessions),
+                    Ok(answered) => HandshakeOwner::Rustls(Box::new(answered), sessions),
                     Err(fault) => {
                         self.locked(LockData::SslSession, || sessions.settle(false));
                         if let Fault::Final(error) = &fault {
@@ -122,7 +122,7 @@ impl Connector {
             Backend::OpenSsl { .. } => {
                 let prepared = Prepared::new(tls).map_err(Fault::Final)?;
                 let kept = self.take_written(tls, peer, &self.sessions());
-                Whose::OpenSsl(Box::new(openssl::begin(below, prepared, kept).await?))
+                HandshakeOwner::OpenSsl(Box::new(openssl::begin(below, prepared, kept).await?))
             }
         };
         Ok(Raced { tls: tls.clone(), answered, endpoints, private, connected_at })

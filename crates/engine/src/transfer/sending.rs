@@ -19,19 +19,19 @@ use crate::error::Result;
 pub type Coder<'a> = &'a mut dyn FnMut(&[u8], bool, &mut Vec<u8>);
 
 /// Listens while a body is sent: a server may refuse what it has not taken all of yet.
-pub struct Ear {
+pub struct ReplyListener {
     heard: Vec<u8>,
     /// Whether this is a reason to say no more.
     is_enough: fn(&[u8]) -> bool,
 }
 
-impl Ear {
+impl ReplyListener {
     /// So much is kept of what a server says out of turn.
     const LIMIT: usize = 4096;
 
     /// Listens for what `is_enough` knows.
-    pub fn new(is_enough: fn(&[u8]) -> bool) -> Ear {
-        Ear { heard: Vec::new(), is_enough }
+    pub fn new(is_enough: fn(&[u8]) -> bool) -> ReplyListener {
+        ReplyListener { heard: Vec::new(), is_enough }
     }
 
     /// Whether there is no use in sending more.
@@ -47,7 +47,7 @@ impl Ear {
     /// Takes what there is. An end is noticed by whoever reads or writes next.
     fn listen(&mut self, mut read: impl FnMut(&mut [u8]) -> Poll<io::Result<usize>>) {
         let mut buf = [0; 1024];
-        while self.heard.len() < Ear::LIMIT
+        while self.heard.len() < ReplyListener::LIMIT
             && let Poll::Ready(Ok(n @ 1..)) = read(&mut buf)
         {
             self.heard.extend_from_slice(&buf[..n]);
@@ -55,13 +55,13 @@ impl Ear {
     }
 }
 
-/// Sends all that the reader has, or up to where the ear has heard enough.
+/// Sends all that the reader has, or up to where the listener has heard enough.
 pub async fn send_body(
     t: &mut Transfer,
     filter: &mut (dyn Filter + 'static),
     reader: &mut ClientReader,
     mut coder: Option<Coder<'_>>,
-    mut ear: Option<&mut Ear>,
+    mut listener: Option<&mut ReplyListener>,
 ) -> Result<()> {
     let mut buf = vec![0; t.long(O::UploadBuffersize) as usize];
     let mut coded = Vec::new();
@@ -77,8 +77,8 @@ pub async fn send_body(
                 &coded[..]
             }
         };
-        send_piece(t, filter, bytes, ear.as_deref_mut()).await?;
-        if last || ear.as_ref().is_some_and(|ear| ear.has_enough()) {
+        send_piece(t, filter, bytes, listener.as_deref_mut()).await?;
+        if last || listener.as_ref().is_some_and(|listener| listener.has_enough()) {
             t.mark(|info, elapsed| info.post_transfer = elapsed);
             return Ok(());
         }
@@ -90,16 +90,16 @@ pub async fn send_piece(
     t: &mut Transfer,
     filter: &mut (dyn Filter + 'static),
     bytes: &[u8],
-    ear: Option<&mut Ear>,
+    listener: Option<&mut ReplyListener>,
 ) -> Result<()> {
     if bytes.is_empty() {
         return Ok(());
     }
     t.easy.trace("read", || format!("{} bytes to send", bytes.len()));
     t.easy.callbacks.debug_if_wanted(DebugKind::DataOut, bytes);
-    let n = match ear {
+    let n = match listener {
         None => filter.write_all(bytes).await.map(|()| bytes.len()),
-        Some(ear) => write_listening(filter, bytes, ear).await,
+        Some(listener) => write_listening(filter, bytes, listener).await,
     };
     let n = n.map_err(|e| send_failed(&e))?;
     t.easy.info.borrow_mut().uploaded += n as i64;
@@ -123,13 +123,13 @@ pub async fn keep_pace(t: &mut Transfer, n: usize) {
 async fn write_listening(
     filter: &mut (dyn Filter + 'static),
     bytes: &[u8],
-    ear: &mut Ear,
+    listener: &mut ReplyListener,
 ) -> io::Result<usize> {
     let mut written = 0;
     let all = poll_fn(|cx| {
         loop {
-            ear.listen(|buf| filter.poll_read(cx, buf));
-            if ear.has_enough() {
+            listener.listen(|buf| filter.poll_read(cx, buf));
+            if listener.has_enough() {
                 return Poll::Ready(Ok(()));
             }
             match ready!(filter.poll_write(cx, &bytes[written..]))? {
@@ -144,7 +144,7 @@ async fn write_listening(
     .await;
     if all.is_err() {
         // Who closed may have said why, and no reactor has told of it yet.
-        ear.listen(|buf| filter.try_read(buf));
+        listener.listen(|buf| filter.try_read(buf));
     }
     all.map(|()| written)
 }

@@ -6,7 +6,7 @@
 
 mod attempt;
 pub mod eyeballs;
-mod favourites;
+mod preferred_addresses;
 mod looked_up;
 mod race;
 
@@ -25,7 +25,7 @@ use crate::error::{Fault, NetError};
 use crate::filter::open::{SocketCallbacks, SocketOptions, Target, Transport, UnixAddress, open};
 use crate::resolver::{Answered, Candidates};
 use crate::sys;
-pub use favourites::Favourites;
+pub use preferred_addresses::PreferredAddresses;
 
 use eyeballs::{Awaited, Candidate, Family, NO_RECORD, Question};
 use looked_up::LookedUp;

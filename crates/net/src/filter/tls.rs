@@ -16,7 +16,7 @@ use rustls::kernel::KernelConnection;
 
 use crate::tls::TlsInfo;
 use crate::tls::alerts;
-use crate::tls::overheard::Traffic;
+use crate::tls::key_schedule::Traffic;
 use crate::tls::record::{self, Key, MAX_PLAINTEXT, MAX_RECORD, RecordError, Shape};
 use crate::{Carrier, Filter, Idle};
 use runtime::{Reactor, Socket};

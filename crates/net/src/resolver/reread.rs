@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use crate::kept::Kept;
+use crate::file_cache::FileCache;
 
 /// More of a file is not read.
 const LONGEST: u64 = 64 << 20;
@@ -17,12 +17,12 @@ type Stamp = (Option<SystemTime>, u64);
 pub(super) struct Reread<T> {
     path: &'static str,
     read: fn(&str) -> T,
-    known: Kept<(), Stamp, T>,
+    known: FileCache<(), Stamp, T>,
 }
 
 impl<T> Reread<T> {
     pub(super) const fn new(path: &'static str, read: fn(&str) -> T) -> Reread<T> {
-        Reread { path, read, known: Kept::new() }
+        Reread { path, read, known: FileCache::new() }
     }
 
     /// What it says now. One that is not there, or is too long, is empty. One that can't be read, for want of a descriptor, say, is

@@ -8,7 +8,7 @@ use super::CaSource;
 use super::dn;
 use super::profile::Profile;
 use super::x509::Certificate;
-use crate::kept::Kept;
+use crate::file_cache::FileCache;
 use crate::{NetError, NetErrorKind, sys};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -80,7 +80,7 @@ pub fn system_bundle() -> Option<PathBuf> {
     sys::BUNDLES.iter().map(Path::new).find(|p| p.is_file()).map(Path::to_path_buf)
 }
 
-static SETS: Kept<Vec<CaSource>, (), Anchors> = Kept::new();
+static SETS: FileCache<Vec<CaSource>, (), Anchors> = FileCache::new();
 
 /// A source that gives nothing is an error only while no earlier one gave something, as with curl.
 fn read(sources: &[CaSource]) -> Result<Anchors, NetError> {

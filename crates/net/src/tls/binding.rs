@@ -68,7 +68,7 @@ mod tests {
 
     use rustls::crypto::CryptoProvider;
 
-    use super::super::overheard::Overheard;
+    use super::super::key_schedule::Overheard;
     use super::*;
 
     fn oid(prefix: &[u8], last: &[u8]) -> Vec<u8> {

@@ -25,7 +25,7 @@ pub mod names;
 pub mod ocsp;
 pub mod oids;
 pub mod openssl;
-pub(crate) mod overheard;
+pub(crate) mod key_schedule;
 mod p521;
 pub mod path;
 pub mod pem;
@@ -41,7 +41,7 @@ pub mod suites;
 pub mod verdict;
 pub mod verify;
 pub mod veto;
-pub mod written;
+pub mod openssl_sessions;
 pub mod x509;
 
 use std::fmt;

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::settings::{Method, SmtpPipelining, Text};
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
-use crate::transfer::sending::{Ear, send_body, send_piece};
+use crate::transfer::sending::{ReplyListener, send_body, send_piece};
 
 /// Returns CURLOPT_MAIL_RCPT.
 pub fn recipients(t: &Transfer) -> Vec<Text> {
@@ -113,11 +113,11 @@ async fn send_message(t: &mut Transfer, session: &mut Session, reader: &mut Clie
             stuffer.end(out);
         }
     };
-    let mut ear = Ear::new(is_refusal);
+    let mut listener = ReplyListener::new(is_refusal);
     let filter = session.dialogue.whole.connection().filter();
-    let sent = send_body(t, filter, reader, Some(&mut coder), Some(&mut ear)).await;
-    let refused = ear.has_enough();
-    session.dialogue.put_back(&ear.into_heard());
+    let sent = send_body(t, filter, reader, Some(&mut coder), Some(&mut listener)).await;
+    let refused = listener.has_enough();
+    session.dialogue.put_back(&listener.into_heard());
     if !refused {
         sent?;
         let code = session.reply(t).await?;

@@ -14,7 +14,7 @@ use rustls::unbuffered::{ConnectionState, EncodeError, UnbufferedStatus};
 use rustls::{CipherSuite, Error, HandshakeKind, ProtocolVersion};
 
 use super::{MAX_PLAINTEXT, Over, SessionStore, Tickets, TlsFilter};
-use crate::tls::overheard::Overheard;
+use crate::tls::key_schedule::Overheard;
 use crate::tls::record::{DATA, HEADER, KEY_LIMIT, Key};
 use crate::tls::sessions::PeerSessions;
 use crate::tls::verdict::UNSPECIFIED as UNVERIFIED;

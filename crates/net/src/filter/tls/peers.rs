@@ -210,9 +210,9 @@ fn a_server_that_speaks_first_is_heard() {
 
 /// Signs as it likes, whatever is asked of it.
 #[derive(Debug)]
-struct Deaf(Arc<dyn SigningKey>);
+struct StubSigner(Arc<dyn SigningKey>);
 
-impl SigningKey for Deaf {
+impl SigningKey for StubSigner {
     fn choose_scheme(&self, _: &[SignatureScheme]) -> Option<Box<dyn Signer>> {
         self.0.choose_scheme(&[SignatureScheme::ECDSA_NISTP256_SHA256])
     }
@@ -237,9 +237,9 @@ fn a_list_of_signatures_binds_a_server_that_ignores_it() {
     let leaf = authority.good();
     let key = PrivateKeyDer::from_pem_slice(leaf.key_pem.as_bytes()).unwrap();
     let chain = CertificateDer::pem_slice_iter(leaf.cert_pem.as_bytes()).map(Result::unwrap).collect();
-    let deaf = Arc::new(Deaf(rustls::crypto::ring::sign::any_supported_type(&key).unwrap()));
+    let stub = Arc::new(StubSigner(rustls::crypto::ring::sign::any_supported_type(&key).unwrap()));
     let mut server = (*leaf.server_config().unwrap()).clone();
-    server.cert_resolver = Arc::new(Always(Arc::new(CertifiedKey::new(chain, deaf))));
+    server.cert_resolver = Arc::new(Always(Arc::new(CertifiedKey::new(chain, stub))));
     let server = Arc::new(server);
     for (list, good) in [("ECDSA+SHA384:RSA-PSS+SHA256", false), ("RSA-PSS+SHA256:ECDSA+SHA256", true)] {
         let config = TlsConfig { sigalgs: Some(list.to_owned()), ..trusting(&authority) };

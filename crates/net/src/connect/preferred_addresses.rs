@@ -11,9 +11,9 @@ const HOSTS: usize = 1000;
 
 /// By host and port.
 #[derive(Default)]
-pub struct Favourites(HashMap<(String, u16), (SocketAddr, Instant)>);
+pub struct PreferredAddresses(HashMap<(String, u16), (SocketAddr, Instant)>);
 
-impl Favourites {
+impl PreferredAddresses {
     pub fn of(&self, host: &str, port: u16, now: Instant) -> Option<SocketAddr> {
         let (address, since) = self.0.get(&(host.to_ascii_lowercase(), port))?;
         (now.saturating_duration_since(*since) < KEPT).then_some(*address)
@@ -52,26 +52,26 @@ mod tests {
     fn only_what_was_not_first_for_ten_minutes() {
         let (six, four): (SocketAddr, SocketAddr) =
             ("[::1]:80".parse().unwrap(), "127.0.0.1:80".parse().unwrap());
-        let (mut favourites, now) = (Favourites::default(), Instant::now());
-        favourites.note("a.test", 80, &[four, six], six, now);
-        assert_eq!(favourites.of("a.test", 80, now), None);
-        favourites.note("A.test", 80, &[four, six], four, now);
-        assert_eq!(favourites.of("a.Test", 80, now), Some(four));
-        assert_eq!(favourites.of("a.test", 81, now), None);
-        assert_eq!(favourites.of("a.test", 80, now + KEPT), None);
-        favourites.note("a.test", 80, &[four, six], six, now);
-        assert_eq!(favourites.of("a.test", 80, now), None, "the first one lives again");
+        let (mut preferred_addresses, now) = (PreferredAddresses::default(), Instant::now());
+        preferred_addresses.note("a.test", 80, &[four, six], six, now);
+        assert_eq!(preferred_addresses.of("a.test", 80, now), None);
+        preferred_addresses.note("A.test", 80, &[four, six], four, now);
+        assert_eq!(preferred_addresses.of("a.Test", 80, now), Some(four));
+        assert_eq!(preferred_addresses.of("a.test", 81, now), None);
+        assert_eq!(preferred_addresses.of("a.test", 80, now + KEPT), None);
+        preferred_addresses.note("a.test", 80, &[four, six], six, now);
+        assert_eq!(preferred_addresses.of("a.test", 80, now), None, "the first one lives again");
     }
 
     #[test]
     fn a_bounded_number_of_hosts() {
-        let (mut favourites, start) = (Favourites::default(), Instant::now());
+        let (mut preferred_addresses, start) = (PreferredAddresses::default(), Instant::now());
         let list: [SocketAddr; 2] = ["127.0.0.1:80".parse().unwrap(), "127.0.0.2:80".parse().unwrap()];
         for n in 0..3 * HOSTS {
             let now = start + Duration::from_millis(n as u64);
-            favourites.note(&format!("host{n}"), 80, &list, list[1], now);
-            assert!(favourites.0.len() <= HOSTS);
+            preferred_addresses.note(&format!("host{n}"), 80, &list, list[1], now);
+            assert!(preferred_addresses.0.len() <= HOSTS);
         }
-        assert!(favourites.of(&format!("host{}", 3 * HOSTS - 1), 80, start).is_some());
+        assert!(preferred_addresses.of(&format!("host{}", 3 * HOSTS - 1), 80, start).is_some());
     }
 }

@@ -137,7 +137,7 @@ pub struct Exported {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotImported {
     /// Neither a name nor a proof of the right length tells whose it is.
-    Whose,
+    OtherOwner,
     /// The session itself is no such thing.
     Session,
 }
@@ -230,7 +230,7 @@ impl Store {
     pub fn import(&mut self, name: Option<&str>, proof: &[u8], packed: &[u8]) -> Result<(), NotImported> {
         let proof = <[u8; 64]>::try_from(proof).ok();
         if name.is_none() && proof.is_none() {
-            return Err(NotImported::Whose);
+            return Err(NotImported::OtherOwner);
         }
         let session = Written::unpack(packed).ok_or(NotImported::Session)?;
         let now = seconds_since_1970();
@@ -471,7 +471,7 @@ mod tests {
             assert_eq!(Written::unpack(bytes), None, "{bytes:?}");
         }
         let mut store = Store::default();
-        assert_eq!(store.import(None, &[0; 63], &good), Err(NotImported::Whose));
+        assert_eq!(store.import(None, &[0; 63], &good), Err(NotImported::OtherOwner));
         assert_eq!(store.import(None, &[0; 64], b"\x01"), Err(NotImported::Session));
         for n in 0..2 * MAX_PEERS {
             store.import(Some(&n.to_string()), &[], &good).unwrap();

@@ -1,7 +1,7 @@
-//! One copy for the whole process of what costs much to read, for as long as it is what it was.
+//! Process-wide cache of parsed files (trust anchors, hosts, resolv.conf), invalidated when the file changes.
 //!
-//! Threads that want the same wait for the one that reads it. In a forked child the thread that held a lock may not exist, so
-//! every wait has an end, after which one reads for oneself.
+//! Threads that need an entry wait for the one that reads it. In a forked child the thread that held a lock may not
+//! exist, so every wait is bounded; after that the caller reads the file itself.
 //!
 //! tests/kept_interleavings.rs compiles this file once more, with locks and a clock whose order of steps a seed decides.
 
@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use crate::sync::{Arc, Instant, Mutex, MutexGuard, TryLockError, pause};
 
-/// Things kept at once; an application rarely has more than one.
+/// Entries kept at once; an application rarely has more than one.
 const MOST: usize = 16;
-/// How long one waits for the list, and for another who reads.
+/// Longest waits for the list and for a thread that reads.
 const FOR_LIST: Duration = Duration::from_millis(50);
 const FOR_READER: Duration = Duration::from_secs(2);
 
-/// What was read, by what it was asked for, with a stamp that tells one state of it from another.
-pub(crate) struct Kept<K, S, V>(Mutex<Vec<(K, Slot<S, V>)>>);
+/// Values that were read, by key, each with a stamp of the state in which its source was read.
+pub(crate) struct FileCache<K, S, V>(Mutex<Vec<(K, Slot<S, V>)>>);
 
 type Slot<S, V> = Arc<Mutex<Option<Read<S, V>>>>;
 
@@ -26,12 +26,12 @@ struct Read<S, V> {
     value: Arc<V>,
 }
 
-impl<K: Clone + PartialEq, S: PartialEq, V> Kept<K, S, V> {
-    pub const fn new() -> Kept<K, S, V> {
-        Kept(Mutex::new(Vec::new()))
+impl<K: Clone + PartialEq, S: PartialEq, V> FileCache<K, S, V> {
+    pub const fn new() -> FileCache<K, S, V> {
+        FileCache(Mutex::new(Vec::new()))
     }
 
-    /// What `read` says, from memory if it was read less than `keep` ago and has the same stamp still.
+    /// Returns the cached value if it is younger than `keep` and its stamp is unchanged; otherwise reads it.
     pub fn get<E>(
         &self,
         key: &K,
@@ -54,7 +54,7 @@ impl<K: Clone + PartialEq, S: PartialEq, V> Kept<K, S, V> {
         Ok(value)
     }
 
-    /// What was read last, whether or not it is still true.
+    /// Returns the value that was read last, current or not.
     pub fn last(&self, key: &K) -> Option<Arc<V>> {
         let slot = self.slot(key)?;
         let known = patiently(&slot, FOR_READER)?;
