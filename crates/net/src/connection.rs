@@ -11,19 +11,10 @@ use runtime::{Direction, Idle, Reactor, fork_generation};
 use crate::Filter;
 use crate::carrier::Carried;
 use crate::connect::Endpoints;
-use crate::identity::Key;
+use crate::http3::ALPN;
+use crate::identity::{Key, Origin};
+use crate::pool::{Ahead, PoolKey, Pooled};
 use crate::tls::TlsInfo;
-
-/// What a protocol did on an idle connection ahead of its next use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Ahead {
-    #[default]
-    Nothing,
-    /// It asked something: an answer that comes is no sign of a connection gone wrong.
-    Asked,
-    /// It was answered, and the next use costs less here than elsewhere.
-    Ready,
-}
 
 /// What a transfer may know of its connection.
 #[derive(Clone)]
@@ -45,6 +36,27 @@ pub struct About {
 /// Knows of a connection whether it has been closed, and holds nothing of it.
 #[derive(Clone, Debug, Default)]
 pub struct Presence(Weak<()>);
+
+impl About {
+    /// Returns whether QUIC carries the connection.
+    pub(crate) fn is_by_quic(&self) -> bool {
+        self.tls.as_ref().is_some_and(|tls| tls.alpn.as_deref() == Some(ALPN))
+    }
+}
+
+/// One row of a list of idle connections.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    pub id: u64,
+    /// The protocol family: "http" stands for https too.
+    pub scheme: String,
+    /// The connection is protected by TLS.
+    pub tls: bool,
+    pub origin: Origin,
+    pub age: Duration,
+    pub idle: Duration,
+    pub uses: u64,
+}
 
 impl Presence {
     /// Whether the connection is open, in use or idle. Of no connection at all it says no.
@@ -208,14 +220,107 @@ impl Connection {
             Idle::Closed => false,
         }
     }
+}
 
-    pub(crate) fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {
+impl PoolKey for Key {
+    type Origin = Origin;
+
+    fn origin(&self) -> &Origin {
+        &self.origin
+    }
+}
+
+/// Boxed, because a connection changes hands a dozen times per request.
+impl Pooled for Box<Connection> {
+    type Key = Key;
+    type Listed = Listed;
+
+    fn key(&self) -> &Key {
+        &self.about.identity
+    }
+
+    fn number(&self) -> u64 {
+        self.about.id
+    }
+
+    fn set_number(&mut self, number: u64) {
+        self.about.id = number;
+    }
+
+    fn count_use(&mut self) {
+        self.uses += 1;
+    }
+
+    fn created(&self) -> Instant {
+        self.created
+    }
+
+    fn last_used(&self) -> Instant {
+        self.last_used
+    }
+
+    fn set_last_used(&mut self, now: Instant) {
+        self.last_used = now;
+    }
+
+    fn ahead(&self) -> Ahead {
+        self.ahead
+    }
+
+    fn is_by_quic(&self) -> bool {
+        self.about.is_by_quic()
+    }
+
+    fn is_inherited(&self) -> bool {
+        Connection::is_inherited(self)
+    }
+
+    fn is_shareable(&self) -> bool {
+        Connection::is_shareable(self)
+    }
+
+    fn is_for_one_use(&self) -> bool {
+        self.about.identity.by_ticket
+    }
+
+    fn is_alive(&mut self) -> bool {
+        Connection::is_alive(self)
+    }
+
+    fn keep_up(&mut self, interval: Duration, now: Instant) -> bool {
+        Connection::keep_up(self, interval, now)
+    }
+
+    fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {
         self.carrier.attach(reactor, owner);
     }
 
-    /// Nobody waits on it: an application's loop must not hear of it.
-    pub(crate) fn quieten(&mut self) {
+    fn set_owner(&mut self, owner: u64) {
+        self.carrier.socket().set_owner(owner);
+    }
+
+    fn detach(&mut self) {
+        self.carrier.detach();
+    }
+
+    fn quieten(&mut self) {
         self.carrier.socket().forget(Direction::Read);
         self.carrier.socket().forget(Direction::Write);
+    }
+
+    fn retire(self) {
+        Connection::retire(*self);
+    }
+
+    fn listed(&self, now: Instant) -> Listed {
+        Listed {
+            id: self.about.id,
+            scheme: self.about.identity.protocol.name().to_owned(),
+            tls: self.about.tls.is_some(),
+            origin: self.about.identity.origin.clone(),
+            age: now.saturating_duration_since(self.created),
+            idle: now.saturating_duration_since(self.last_used),
+            uses: self.uses,
+        }
     }
 }

@@ -7,8 +7,8 @@
 
 use std::time::Duration;
 
-use crate::pool::SharedPool;
 use crate::resolver::{Resolver, Silence};
+use crate::session::SharedPool;
 use crate::sync::{Arc, OnceLock, fork_generation};
 
 /// Connections the process pool keeps, and for how long: as long as curl would in a handle.

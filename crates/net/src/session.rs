@@ -1,7 +1,7 @@
 //! A connection that carries many transfers at once, each on a stream of its own: what HTTP/2 is to a pool, and SSH
 //! with its channels.
 //!
-//! A session has its connection as a whole lease ([`Whole`](crate::lease::Whole)) and stands in the pool's table beside
+//! A session has its connection as a whole lease ([`Whole`]) and stands in the pool's table beside
 //! the idle connections of the same identity. As long as it has a stream it belongs to its multi handle, whose executor
 //! runs its driver. When the last stream has ended it parks: what it remembers goes into the connection
 //! ([`Memory`](crate::connection::Memory)), the connection becomes an idle one like any other, which may go to a share or
@@ -11,35 +11,39 @@ use std::cell::Cell;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
 
 use runtime::cell::RefCell;
 
 use crate::connection::{About, Connection, Memory};
 use crate::exchange::{Exchange, Spares};
 use crate::http2;
-use crate::lease::Whole;
+use crate::identity::Key;
+use crate::pool;
 use crate::ssh::Seat;
 
-/// A session that runs.
-pub trait Session {
-    /// What may be known of its connection.
+/// A session that runs on a connection.
+pub trait Session: pool::Session<Connection = Box<Connection>, Place = Place> {
+    /// Returns the public description of the connection.
     fn about(&self) -> &About;
 
-    /// How many more streams may be opened now: none at the peer's limit or our own, or once the peer is about to leave.
-    /// When it grows, the session tells ([`Whole::tell_room`](crate::lease::Whole::tell_room)).
-    fn vacancies(&self) -> usize;
-
-    /// Looked after while it runs (curl_easy_upkeep): when that has not happened for `interval`, the peer is asked whether it
-    /// is there.
-    fn keep_up(&self, _interval: Duration, _now: Instant) {}
-
-    /// A place for one transfer. It counts from now on, and until it is dropped.
-    fn place(self: Rc<Self>) -> Place;
-
-    /// The same for a stream of it that is open already: the peer has pushed it.
+    /// Takes a place for a stream that is open already, because the peer has pushed it.
     fn adopt(self: Rc<Self>, stream: http2::Stream) -> Place;
 }
+
+/// The connections of one handle.
+pub type Pool = pool::Pool<dyn Session>;
+/// Idle connections that several handles share.
+pub type SharedPool = pool::SharedPool<Box<Connection>>;
+/// The result of a request to the pool.
+pub type Acquired = pool::Acquired<dyn Session>;
+/// The permission to open one connection.
+pub type Slot = pool::Slot<dyn Session>;
+/// A connection or a stream in use by one transfer.
+pub type Lease = pool::Lease<dyn Session>;
+/// A connection that has one user.
+pub type Whole = pool::Whole<dyn Session>;
+/// A transfer's request for a connection or a stream.
+pub type AcquireRequest<'a> = pool::AcquireRequest<'a, Key>;
 
 /// What one transfer has of a session.
 pub enum Place {

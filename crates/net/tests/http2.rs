@@ -17,7 +17,7 @@ use warmwire_net::exchange::{BodyStep, Head};
 use warmwire_net::exchange::{Reading, RequestBody, RequestHead, Says, Spares};
 use warmwire_net::http2::{self, Terms};
 use warmwire_net::http2::{Fault, Http2, Rested, Stream};
-use warmwire_net::{Acquired, Connection, Idle, Lease, Memory, Pool, Wish};
+use warmwire_net::{AcquireRequest, Acquired, Connection, Idle, Lease, Memory, Pool};
 use wire::h2::{Config, ErrorCode, Field, Opening};
 
 /// A server on a thread of its own, for as many connections as come; what it does is said in the path.
@@ -361,7 +361,7 @@ async fn exchange(lease: &mut Lease, path: &str) -> (u16, usize) {
 fn a_pool_has_sessions_that_park_and_go_on() {
     test(|rt, to| async move {
         let (pool, key) = (Pool::new(rt.reactor()), identity(to.port()));
-        let wish = Wish { streams: true, ..common::wish(&key) };
+        let wish = AcquireRequest { streams: true, ..common::wish(&key) };
         let terms = || Terms {
             config: Config::default(),
             most: Rc::new(Cell::new(2)),

@@ -14,7 +14,9 @@ use common::{block_on, identity, listener, of_host, open, runtime, wish};
 use netkit::mute;
 use runtime::{Clock, Runtime};
 use warmwire_net::identity::Zone;
-use warmwire_net::{Acquired, Ages, Connection, Identity, Key, Lease, Limits, Pool, SharedPool, Wish};
+use warmwire_net::{
+    AcquireRequest, Acquired, Ages, Connection, Identity, Key, Lease, Limits, Pool, SharedPool,
+};
 
 /// One leased connection, made or found.
 fn lease(rt: &Runtime, pool: &Pool, to: SocketAddr, port: u16) -> Lease {
@@ -108,7 +110,7 @@ fn idle_age_and_lifetime_end_a_connection() {
     let ages = Ages { lifetime: Duration::from_secs(100), ..Ages::default() };
     for (after, alive) in [(60, true), (60, false)] {
         hand.advance(Duration::from_secs(after));
-        let found = pool.try_acquire(Wish { ages, ..wish(&identity) });
+        let found = pool.try_acquire(AcquireRequest { ages, ..wish(&identity) });
         assert_eq!(matches!(found, Some(Acquired::Reused(_))), alive);
         if let Some(Acquired::Reused(lease)) = found {
             lease.release();
@@ -126,16 +128,16 @@ fn ages_are_the_handles_own() {
     let strict = Ages { idle: Duration::from_secs(1), lifetime: Duration::from_secs(1) };
     let (first, second) = (identity(1), identity(2));
     for (ages, identity) in [(patient, &first), (strict, &second)] {
-        let Some(Acquired::Vacant(slot)) = pool.try_acquire(Wish { ages, ..wish(identity) }) else {
+        let Some(Acquired::Vacant(slot)) = pool.try_acquire(AcquireRequest { ages, ..wish(identity) }) else {
             panic!()
         };
         slot.fill(block_on(&rt, open(rt.reactor().clone(), identity.clone(), to))).release();
     }
     hand.advance(Duration::from_secs(500));
-    let found = pool.try_acquire(Wish { ages: strict, ..wish(&second) });
+    let found = pool.try_acquire(AcquireRequest { ages: strict, ..wish(&second) });
     assert!(matches!(found, Some(Acquired::Vacant(_))));
     drop(found);
-    let found = pool.try_acquire(Wish { ages: patient, ..wish(&first) });
+    let found = pool.try_acquire(AcquireRequest { ages: patient, ..wish(&first) });
     assert!(matches!(found, Some(Acquired::Reused(_))));
 }
 
@@ -354,7 +356,7 @@ fn filled(rt: &Runtime, idle: usize) -> (Pool, Vec<Key>) {
 }
 
 fn fresh(rt: &Runtime, pool: &Pool, key: &Key) -> Lease {
-    match pool.try_acquire(Wish { fresh: true, ..wish(key) }) {
+    match pool.try_acquire(AcquireRequest { fresh: true, ..wish(key) }) {
         Some(Acquired::Vacant(slot)) => slot.fill(mute(rt, key)),
         _ => panic!("there is no limit"),
     }

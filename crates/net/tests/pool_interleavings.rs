@@ -8,6 +8,12 @@
 #[path = "../src/pool/chain.rs"]
 #[allow(dead_code)]
 mod chain;
+#[path = "../src/pool/pooled.rs"]
+#[allow(dead_code)]
+mod pooled;
+#[path = "../src/pool/request.rs"]
+#[allow(dead_code)]
+mod request;
 #[path = "../src/pool/shared.rs"]
 #[allow(dead_code)]
 mod shared;
@@ -22,6 +28,8 @@ mod sync {
 
 mod identity {
     use std::hash::{Hash, Hasher};
+
+    use super::pooled::PoolKey;
 
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     pub struct Origin(pub u64);
@@ -39,6 +47,14 @@ mod identity {
         }
     }
 
+    impl PoolKey for Key {
+        type Origin = Origin;
+
+        fn origin(&self) -> &Origin {
+            &self.origin
+        }
+    }
+
     impl Hash for Key {
         fn hash<H: Hasher>(&self, state: &mut H) {
             state.write_u64(self.number);
@@ -50,17 +66,9 @@ mod connection {
     use std::time::{Duration, Instant};
 
     use super::identity::Key;
+    use super::pooled::{Ahead, Pooled};
     use super::sync::Arc;
     use super::{Fate, Ledger};
-
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-    pub enum Ahead {
-        #[default]
-        Nothing,
-        #[expect(dead_code, reason = "the pool takes it as it is")]
-        Asked,
-        Ready,
-    }
 
     pub struct About {
         pub identity: Key,
@@ -68,12 +76,6 @@ mod connection {
 
     pub struct Carrier {
         pub is_attached: bool,
-    }
-
-    impl Carrier {
-        pub fn detach(&mut self) {
-            self.is_attached = false;
-        }
     }
 
     pub struct Connection {
@@ -108,13 +110,62 @@ mod connection {
                 said_goodbye: false,
             }
         }
+    }
 
-        pub fn is_alive(&mut self) -> bool {
+    impl Pooled for Box<Connection> {
+        type Key = Key;
+        type Listed = u64;
+
+        fn key(&self) -> &Key {
+            &self.about.identity
+        }
+
+        fn number(&self) -> u64 {
+            self.about.identity.number
+        }
+
+        fn set_number(&mut self, _: u64) {}
+
+        fn count_use(&mut self) {}
+
+        fn created(&self) -> Instant {
+            self.last_used
+        }
+
+        fn last_used(&self) -> Instant {
+            self.last_used
+        }
+
+        fn set_last_used(&mut self, now: Instant) {
+            self.last_used = now;
+        }
+
+        fn ahead(&self) -> Ahead {
+            self.ahead
+        }
+
+        fn is_by_quic(&self) -> bool {
+            false
+        }
+
+        fn is_inherited(&self) -> bool {
+            self.is_inherited
+        }
+
+        fn is_shareable(&self) -> bool {
+            !self.is_private
+        }
+
+        fn is_for_one_use(&self) -> bool {
+            false
+        }
+
+        fn is_alive(&mut self) -> bool {
             self.ledger.foreign();
             self.lives
         }
 
-        pub fn keep_up(&mut self, interval: Duration, now: Instant) -> bool {
+        fn keep_up(&mut self, interval: Duration, now: Instant) -> bool {
             if now.saturating_duration_since(self.kept_up) < interval {
                 return true;
             }
@@ -122,17 +173,25 @@ mod connection {
             self.is_alive()
         }
 
-        pub fn is_shareable(&self) -> bool {
-            !self.is_private
+        fn attach(&mut self, _: &std::sync::Arc<runtime::Reactor>, _: u64) {
+            self.carrier.is_attached = true;
         }
 
-        pub fn is_inherited(&self) -> bool {
-            self.is_inherited
+        fn set_owner(&mut self, _: u64) {}
+
+        fn detach(&mut self) {
+            self.carrier.is_attached = false;
         }
 
-        pub fn retire(mut self) {
+        fn quieten(&mut self) {}
+
+        fn retire(mut self) {
             self.ledger.foreign();
             self.said_goodbye = true;
+        }
+
+        fn listed(&self, _: Instant) -> u64 {
+            self.about.identity.number
         }
     }
 
@@ -147,8 +206,10 @@ mod connection {
 
 use std::time::{Duration, Instant};
 
-use connection::{About, Connection};
+use connection::Connection;
 use identity::{Key, Origin};
+use pooled::Pooled;
+use request::{AcquireRequest, Ages};
 use shared::SharedPool;
 use shuttle::thread;
 use sync::Arc;
@@ -175,7 +236,7 @@ pub struct Ledger {
     fates: std::sync::Mutex<Fates>,
     began: Instant,
     passed: std::sync::Mutex<Duration>,
-    pool: std::sync::OnceLock<std::sync::Weak<SharedPool>>,
+    pool: std::sync::OnceLock<std::sync::Weak<SharedPool<Box<Connection>>>>,
 }
 
 impl Ledger {
@@ -204,37 +265,14 @@ impl Ledger {
     }
 }
 
-#[derive(Clone, Copy)]
-pub struct Ages;
-
-impl Ages {
-    fn allow(self, connection: &Connection, now: Instant) -> bool {
-        now.saturating_duration_since(connection.last_used) <= IDLE_AGE
-    }
-}
-
-#[derive(Clone, Copy)]
-pub struct Wish<'a> {
-    identity: &'a Key,
-    ages: Ages,
-}
-
-impl Wish<'_> {
-    fn admits(&self, _: &About) -> bool {
-        true
-    }
-}
-
-pub struct Listed(u64);
-
-impl Listed {
-    fn of(connection: &Connection, _: Instant) -> Listed {
-        Listed(connection.about.identity.number)
-    }
+/// A request that demands no more than the age.
+fn wish(identity: &Key) -> AcquireRequest<'_, Key> {
+    let ages = Ages { idle: IDLE_AGE, lifetime: Duration::ZERO };
+    AcquireRequest { identity, fresh: false, streams: false, by_tcp: false, patience: 0, ages, owner: 0 }
 }
 
 struct World {
-    pool: Arc<SharedPool>,
+    pool: Arc<SharedPool<Box<Connection>>>,
     ledger: Arc<Ledger>,
 }
 
@@ -255,7 +293,7 @@ impl World {
     fn take(&self, number: u64) -> Option<Box<Connection>> {
         let identity = Key::of(number);
         let now = self.ledger.now();
-        let found = self.pool.take(Wish { identity: &identity, ages: Ages }, now)?;
+        let found = self.pool.take(wish(&identity), now)?;
         assert_eq!((found.memory, found.about.identity.number), (number, number), "somebody else's");
         assert!(found.lives && !found.is_inherited, "a dead one");
         assert!(now.saturating_duration_since(found.last_used) <= IDLE_AGE, "an old one");
@@ -292,7 +330,7 @@ impl World {
             assert_eq!(rude, 0, "ended without a word");
         }
         // Each is found by who wants it, until there is none.
-        let whose = all.into_iter().map(|Listed(number)| number).chain(0..IDENTITIES);
+        let whose = all.into_iter().chain(0..IDENTITIES);
         for found in whose.filter_map(|number| self.take(number)) {
             found.retire();
         }

@@ -51,7 +51,7 @@ mod sync {
     }
 }
 
-mod pool {
+mod session {
     use std::time::Duration;
 
     pub struct SharedPool;

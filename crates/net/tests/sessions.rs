@@ -15,7 +15,8 @@ use runtime::Runtime;
 use warmwire_net::exchange::{Exchange, Spares};
 use warmwire_net::session::{Place as SessionPlace, Session, Stream};
 use warmwire_net::{
-    About, Acquired, Carried, Connection, Idle, Key, Lease, Memory, Pool, SharedPool, Whole, Wish,
+    About, AcquireRequest, Acquired, Carried, Connection, Idle, Key, Lease, Memory, Pool, SharedPool, Whole,
+    pool,
 };
 
 /// Ends when its last stream does, as a session whose driver parks.
@@ -28,9 +29,11 @@ struct Counting {
 
 struct Place(Rc<Counting>);
 
-impl Session for Counting {
-    fn about(&self) -> &About {
-        &self.about
+impl pool::Session for Counting {
+    type Connection = Box<Connection>;
+    type Place = SessionPlace;
+    fn is_by_quic(&self) -> bool {
+        false
     }
     fn vacancies(&self) -> usize {
         self.most - self.open.get()
@@ -38,6 +41,12 @@ impl Session for Counting {
     fn place(self: Rc<Self>) -> SessionPlace {
         self.open.set(self.open.get() + 1);
         SessionPlace::Stream(Box::new(Place(self)))
+    }
+}
+
+impl Session for Counting {
+    fn about(&self) -> &About {
+        &self.about
     }
     fn adopt(self: Rc<Self>, _: warmwire_net::http2::Stream) -> SessionPlace {
         unreachable!("nothing is pushed here")
@@ -90,8 +99,8 @@ fn run(most: usize) -> impl FnOnce(Whole) -> Rc<dyn Session> {
     }
 }
 
-fn wanted(key: &Key) -> Wish<'_> {
-    Wish { streams: true, patience: usize::MAX, ..wish(key) }
+fn wanted(key: &Key) -> AcquireRequest<'_> {
+    AcquireRequest { streams: true, patience: usize::MAX, ..wish(key) }
 }
 
 fn connection(rt: &Runtime, key: &Key, to: std::net::SocketAddr) -> Connection {
@@ -179,7 +188,7 @@ fn the_patient_wait_for_a_session_being_opened() {
         _ => panic!("nothing is being opened"),
     };
     let slot = opening();
-    let impatient = Wish { patience: 0, ..wanted(&key) };
+    let impatient = AcquireRequest { patience: 0, ..wanted(&key) };
     assert!(matches!(pool.try_acquire(impatient), Some(Acquired::Vacant(_))), "the rest doesn't wait");
     let (woken, mut waiting) = ([(); 3].map(|()| Arc::<Woken>::default()), Vec::new());
     for woken in &woken {
@@ -214,7 +223,7 @@ fn the_patient_wait_for_a_session_being_opened() {
 fn no_more_wait_than_there_will_be_room_for() {
     let (rt, (_listener, to)) = (runtime(), listener());
     let (pool, key) = (Pool::new(rt.reactor()), identity(1));
-    let wish = Wish { patience: 2, ..wanted(&key) };
+    let wish = AcquireRequest { patience: 2, ..wanted(&key) };
     let woken = [(); 20].map(|()| Arc::<Woken>::default());
     let (mut waiting, mut slots) = (Vec::new(), Vec::new());
     for (at, woken) in woken.iter().enumerate() {

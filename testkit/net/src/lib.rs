@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use net::connect::Endpoints;
 use net::identity::Origin;
-use net::{Ages, Carrier, Connection, Filter, Identity, Idle, Key, Wish};
+use net::{AcquireRequest, Ages, Carrier, Connection, Filter, Identity, Idle, Key};
 use runtime::{Reactor, Runtime, Socket};
 
 /// Whose connections in clear to that host are.
@@ -17,8 +17,8 @@ pub fn of_host(host: &str, port: u16) -> Key {
 }
 
 /// A wish as a usual handle has it.
-pub fn wish(identity: &Key) -> Wish<'_> {
-    Wish {
+pub fn wish(identity: &Key) -> AcquireRequest<'_> {
+    AcquireRequest {
         identity,
         fresh: false,
         streams: false,

@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 use net::connect::{ConnectRequest, Reached, Stage, Told, at_once, connect, connect_unix};
 use net::filter::open::{Transport, UnixSocket};
 use net::filter::{SocketFilter, udp_tunnel::Through};
-use net::http3;
 use net::quic::Purpose;
 use net::resolver::{Candidates, ResolveOptions};
 use net::tls::TlsInfo;
 use net::{
-    About, Acquired, Ages, Connection, Filter, Identity, Key, Lease, Limits, Pool, ResolveCache, Whole, Wish,
+    About, AcquireRequest, Acquired, Ages, Connection, Filter, Identity, Key, Lease, Limits, Pool,
+    ResolveCache, Whole, http3,
 };
 use runtime::boxed;
 use tables::scheme::Family;
@@ -113,9 +113,9 @@ impl Connector {
             _ => 0,
         };
         let by_tcp = !plan.heeds_records && plan.quic() == Quic::No;
-        let wish = Wish { identity: &plan.identity, fresh, streams, by_tcp, patience, ages, owner };
+        let wish = AcquireRequest { identity: &plan.identity, fresh, streams, by_tcp, patience, ages, owner };
         let at_once = || {
-            let open = |identity: &Key| pool.try_reuse(Wish { identity, ..wish });
+            let open = |identity: &Key| pool.try_reuse(AcquireRequest { identity, ..wish });
             let as_well = |identity: &Key| open(&plan.identity).or_else(|| open(identity));
             let kept = better.as_ref().and_then(open).or_else(|| opened.and_then(as_well));
             kept.map(Acquired::Reused).or_else(|| pool.try_acquire(wish))
@@ -151,7 +151,7 @@ impl Connector {
         &self,
         plan: &Plan,
         pool: &Pool,
-        wish: Wish<'_>,
+        wish: AcquireRequest<'_>,
         found: Option<Acquired>,
         opening: Opening,
     ) -> Result<Lease> {

@@ -4,7 +4,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use net::{Ages, Key, Wish};
+use net::{AcquireRequest, Ages, Key};
 use tables::easy_option::ArgKind;
 use tables::{Code, EasyOption as O, Support};
 
@@ -183,7 +183,7 @@ fn a_shared_key_names_files_as_the_handle_does() {
         Transfer::new(multi.0.clone(), easy.0.clone(), url).plan().unwrap()
     };
     let relative = plan("here.sock");
-    let wish = Wish {
+    let wish = AcquireRequest {
         identity: &relative.identity,
         fresh: true,
         streams: false,

@@ -6,8 +6,8 @@
 
 mod attempt;
 pub mod eyeballs;
-mod preferred_addresses;
 mod looked_up;
+mod preferred_addresses;
 mod race;
 
 use std::fmt;

@@ -13,10 +13,10 @@ use rustls::pki_types::{CertificateDer, UnixTime};
 
 use super::tls::SessionStore;
 use crate::tls::openssl::Prepared;
+use crate::tls::openssl_sessions::Written;
 use crate::tls::record::KEY_LIMIT;
 use crate::tls::verdict::UNSPECIFIED as UNVERIFIED;
 use crate::tls::verify::Verifier;
-use crate::tls::openssl_sessions::Written;
 use crate::tls::{TlsConfig, TlsInfo, alerts, binding, certinfo, names, verdict};
 use crate::{Carrier, Fault, Filter, Idle, NetError, NetErrorKind};
 use runtime::{Reactor, Sleep, Socket, seconds_since_1970};

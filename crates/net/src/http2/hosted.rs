@@ -11,10 +11,10 @@ use runtime::{Runtime, boxed};
 use wire::h2::Config;
 
 use super::{Driver, Http2, Parked, Stream as OpenStream};
-use crate::connection::About;
+use crate::connection::{About, Connection};
 use crate::exchange::{Exchange, Multiplexed, Place, Spares};
-use crate::lease::Whole;
-use crate::session::{Around, Buffer, Place as SessionPlace, Session, Stream, drive, give_back};
+use crate::pool;
+use crate::session::{Around, Buffer, Place as SessionPlace, Session, Stream, Whole, drive, give_back};
 
 /// What holds for a session beside what its peer says.
 pub struct Terms {
@@ -104,9 +104,12 @@ impl Hosted {
     }
 }
 
-impl Session for Hosted {
-    fn about(&self) -> &About {
-        &self.about
+impl pool::Session for Hosted {
+    type Connection = Box<Connection>;
+    type Place = SessionPlace;
+
+    fn is_by_quic(&self) -> bool {
+        self.about.is_by_quic()
     }
 
     fn vacancies(&self) -> usize {
@@ -126,6 +129,12 @@ impl Session for Hosted {
         }
         let place = Place::promised(self.http2.clone());
         SessionPlace::Stream(Box::new(Seat { hosted: self, place: Some(place), opened: None }))
+    }
+}
+
+impl Session for Hosted {
+    fn about(&self) -> &About {
+        &self.about
     }
 
     fn adopt(self: Rc<Self>, stream: OpenStream) -> SessionPlace {

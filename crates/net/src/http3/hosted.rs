@@ -14,8 +14,8 @@ use super::{Driver, Http3, Parked};
 use crate::connection::{About, Connection};
 use crate::exchange::{Exchange, Multiplexed, Place, Spares};
 use crate::http2::{self, Terms};
-use crate::lease::Whole;
-use crate::session::{Around, Place as SessionPlace, Session, Stream, drive, give_back};
+use crate::pool;
+use crate::session::{Around, Place as SessionPlace, Session, Stream, Whole, drive, give_back};
 
 struct Hosted {
     http3: Http3,
@@ -54,9 +54,12 @@ impl Hosted {
     }
 }
 
-impl Session for Hosted {
-    fn about(&self) -> &About {
-        &self.about
+impl pool::Session for Hosted {
+    type Connection = Box<Connection>;
+    type Place = SessionPlace;
+
+    fn is_by_quic(&self) -> bool {
+        self.about.is_by_quic()
     }
 
     fn vacancies(&self) -> usize {
@@ -71,11 +74,17 @@ impl Session for Hosted {
         let place = Place::promised(self.http3.clone());
         SessionPlace::Stream(Box::new(Seat { hosted: self, place: Some(place) }))
     }
+}
+
+impl Session for Hosted {
+    fn about(&self) -> &About {
+        &self.about
+    }
 
     /// Nothing is pushed here (no MAX_PUSH_ID is ever sent): a stream of another session has no place in this one.
     fn adopt(self: Rc<Self>, stream: http2::Stream) -> SessionPlace {
         drop(stream);
-        self.place()
+        pool::Session::place(self)
     }
 }
 

@@ -7,123 +7,53 @@
 //! borrow has ended: closing calls the application.
 
 mod chain;
+mod lease;
+mod pooled;
 mod queue;
+mod request;
 mod shared;
 mod state;
 mod table;
+#[cfg(test)]
+mod tests;
 
 use runtime::cell::RefCell;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use runtime::Reactor;
 
-use crate::connection::{About, Connection};
-use crate::http3;
-use crate::identity::{Key, Origin};
-use crate::lease::{Lease, Slot};
-use queue::Place;
+use queue::{KeyOf, QueuePlace};
+use state::Inner;
 
+pub use lease::{Lease, Share, Slot, Whole};
+pub use pooled::{Ahead, PoolKey, Pooled, Session};
+pub use request::{AcquireRequest, Ages, Counters, Limits};
 pub use shared::SharedPool;
-pub(crate) use state::{Inner, Opened};
-
-/// Limits of a pool; zero means none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Connections kept, idle and used together, before the oldest idle one goes (CURLOPT_MAXCONNECTS).
-    pub kept: usize,
-    /// CURLMOPT_MAX_HOST_CONNECTIONS
-    pub per_host: usize,
-    /// CURLMOPT_MAX_TOTAL_CONNECTIONS
-    pub total: usize,
-}
-
-/// What one handle demands of an idle connection that it is to use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ages {
-    /// CURLOPT_MAXAGE_CONN: how long it may have been idle.
-    pub idle: Duration,
-    /// CURLOPT_MAXLIFETIME_CONN: how old it may be; zero is no limit.
-    pub lifetime: Duration,
-}
-
-/// What a transfer asks a pool for.
-#[derive(Clone, Copy)]
-pub struct Wish<'a> {
-    pub identity: &'a Key,
-    /// Idle connections and sessions are passed over (CURLOPT_FRESH_CONNECT).
-    pub fresh: bool,
-    /// A stream of a session will do.
-    pub streams: bool,
-    /// HTTP/3 will not do: an origin may have named it to others who asked for the same.
-    pub by_tcp: bool,
-    /// So many wait for each connection that is being opened, because it may become a session (CURLOPT_PIPEWAIT).
-    pub patience: usize,
-    pub ages: Ages,
-    /// On whose behalf the reactor waits.
-    pub owner: u64,
-}
 
 /// The connections of one handle. Clones are the same pool.
-#[derive(Clone)]
-pub struct Pool(Rc<Inner>);
+pub struct Pool<S: Session + ?Sized>(Rc<Inner<S>>);
+
+impl<S: Session + ?Sized> Clone for Pool<S> {
+    fn clone(&self) -> Self {
+        Pool(self.0.clone())
+    }
+}
 
 /// What [`Pool::acquire`] found.
-pub enum Acquired {
+pub enum Acquired<S: Session + ?Sized> {
     /// An idle connection of that identity, known to be alive, or a stream of a session.
-    Reused(Lease),
+    Reused(Lease<S>),
     /// None: one may be opened.
-    Vacant(Slot),
+    Vacant(Slot<S>),
 }
 
-/// One row of [`Pool::list`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
-    pub id: u64,
-    /// The protocol family: "http" stands for https too.
-    pub scheme: String,
-    /// The connection is protected by TLS.
-    pub tls: bool,
-    pub origin: Origin,
-    pub age: Duration,
-    pub idle: Duration,
-    pub uses: u64,
-}
-
-/// What a pool has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    pub opened: u64,
-    pub reused: u64,
-    /// Found closed, talkative or too old when wanted again.
-    pub dead: u64,
-    pub evicted: u64,
-    /// Idle connections looked at, to find one.
-    pub looks: u64,
-    /// Times that somebody who waited was woken.
-    pub wakes: u64,
-}
-
-impl Default for Limits {
-    /// As an easy handle has them.
-    fn default() -> Limits {
-        Limits { kept: 5, per_host: 0, total: 0 }
-    }
-}
-
-impl Default for Ages {
-    /// As an easy handle has them.
-    fn default() -> Ages {
-        Ages { idle: Duration::from_secs(118), lifetime: Duration::ZERO }
-    }
-}
-
-impl Pool {
+impl<S: Session + ?Sized> Pool<S> {
     /// An empty pool on a handle's reactor.
-    pub fn new(reactor: &Arc<Reactor>) -> Pool {
+    pub fn new(reactor: &Arc<Reactor>) -> Self {
         Pool(Rc::new(Inner { reactor: reactor.clone(), state: RefCell::default() }))
     }
 
@@ -152,18 +82,18 @@ impl Pool {
     }
 
     /// A pool to ask on a miss, and to leave idle connections to at cleanup (the process's).
-    pub fn set_behind(&self, shared: Option<Arc<SharedPool>>) {
+    pub fn set_behind(&self, shared: Option<Arc<SharedPool<S::Connection>>>) {
         self.0.state.borrow_mut().behind = shared;
     }
 
     /// A pool that has all idle connections at once (a share handle's).
-    pub fn set_in_front(&self, shared: Option<Arc<SharedPool>>) {
+    pub fn set_in_front(&self, shared: Option<Arc<SharedPool<S::Connection>>>) {
         self.0.state.borrow_mut().in_front = shared;
     }
 
     /// A connection as wished for, or the permission to open one; waits while the limits forbid both.
-    pub async fn acquire(&self, wish: Wish<'_>) -> Acquired {
-        let mut place = Place::new(&self.0, wish);
+    pub async fn acquire(&self, wish: AcquireRequest<'_, KeyOf<S>>) -> Acquired<S> {
+        let mut place = QueuePlace::new(&self.0, wish);
         poll_fn(|cx| match self.try_acquire_at(wish, place.ticket()) {
             Some(acquired) => {
                 place.leave();
@@ -178,12 +108,12 @@ impl Pool {
     }
 
     /// The same without waiting.
-    pub fn try_acquire(&self, wish: Wish<'_>) -> Option<Acquired> {
+    pub fn try_acquire(&self, wish: AcquireRequest<'_, KeyOf<S>>) -> Option<Acquired<S>> {
         self.try_acquire_at(wish, None)
     }
 
     /// The same for one who stands in line with this ticket.
-    fn try_acquire_at(&self, wish: Wish<'_>, ticket: Option<u64>) -> Option<Acquired> {
+    fn try_acquire_at(&self, wish: AcquireRequest<'_, KeyOf<S>>, ticket: Option<u64>) -> Option<Acquired<S>> {
         if !wish.fresh
             && let Some(lease) = self.stream(wish).or_else(|| self.reuse_own(wish))
         {
@@ -207,7 +137,7 @@ impl Pool {
     }
 
     /// A connection as wished for that is open, idle or with room for a stream; never a new one.
-    pub fn try_reuse(&self, wish: Wish<'_>) -> Option<Lease> {
+    pub fn try_reuse(&self, wish: AcquireRequest<'_, KeyOf<S>>) -> Option<Lease<S>> {
         self.stream(wish).or_else(|| self.reuse_own(wish)).or_else(|| {
             let connection = self.ask_shared(wish)?;
             let bundle = self.0.state.borrow_mut().hold(wish);
@@ -242,13 +172,13 @@ impl Pool {
     }
 
     /// The idle connections, the longest idle first.
-    pub fn list(&self) -> Vec<Listed> {
+    pub fn list(&self) -> Vec<<S::Connection as Pooled>::Listed> {
         let now = self.0.reactor.now();
-        self.0.state.borrow().table.all().map(|c| Listed::of(c, now)).collect()
+        self.0.state.borrow().table.all().map(|c| c.listed(now)).collect()
     }
 
     /// Shows each idle connection of that identity, and closes those that are not to stay.
-    pub fn visit_idle(&self, identity: &Key, stays: impl FnMut(&mut Connection) -> bool) {
+    pub fn visit_idle(&self, identity: &KeyOf<S>, stays: impl FnMut(&mut S::Connection) -> bool) {
         let places = {
             let state = self.0.state.borrow();
             state.table.find(identity).map(|bundle| state.table.places_of(bundle))
@@ -257,7 +187,7 @@ impl Pool {
     }
 
     /// The key by which the pool knows this identity: ten thousand transfers to one host have one between them.
-    pub fn known(&self, identity: Key) -> Key {
+    pub fn known(&self, identity: KeyOf<S>) -> KeyOf<S> {
         self.0.state.borrow().table.known(&identity).unwrap_or(identity)
     }
 
@@ -277,9 +207,9 @@ impl Pool {
         self.0.state.borrow().used
     }
 
-    /// The descriptors of connections on which sessions run.
-    pub fn session_sockets(&self) -> Vec<i64> {
-        self.0.state.borrow_mut().sessions().iter().map(|session| session.about().socket).collect()
+    /// Returns the sessions that run.
+    pub fn sessions(&self) -> Vec<Rc<S>> {
+        self.0.state.borrow_mut().sessions()
     }
 
     /// Nobody has a slot or a lease any more, and no session is driven: those that are counted were lost with the frames that
@@ -314,16 +244,16 @@ impl Pool {
     }
 
     /// A stream of a session that has room for one.
-    fn stream(&self, wish: Wish<'_>) -> Option<Lease> {
+    fn stream(&self, wish: AcquireRequest<'_, KeyOf<S>>) -> Option<Lease<S>> {
         let session = self.0.state.borrow_mut().find_session(wish)?;
         self.0.state.borrow_mut().counters.reused += 1;
         Some(Lease::of(session))
     }
 
-    fn reuse_own(&self, wish: Wish<'_>) -> Option<Lease> {
+    fn reuse_own(&self, wish: AcquireRequest<'_, KeyOf<S>>) -> Option<Lease<S>> {
         while let Some((bundle, mut connection)) = self.0.take_idle(wish) {
             if wish.ages.allow(&connection, self.0.reactor.now()) && connection.is_alive() {
-                connection.carrier.socket().set_owner(wish.owner);
+                connection.set_owner(wish.owner);
                 return Some(self.lease(Slot::new(&self.0, bundle, false), connection));
             }
             let mut state = self.0.state.borrow_mut();
@@ -335,7 +265,7 @@ impl Pool {
         None
     }
 
-    fn ask_shared(&self, wish: Wish<'_>) -> Option<Box<Connection>> {
+    fn ask_shared(&self, wish: AcquireRequest<'_, KeyOf<S>>) -> Option<S::Connection> {
         let pools = {
             let state = self.0.state.borrow();
             [state.in_front.clone(), state.behind.clone()]
@@ -346,37 +276,8 @@ impl Pool {
         Some(found)
     }
 
-    fn lease(&self, slot: Slot, connection: Box<Connection>) -> Lease {
+    fn lease(&self, slot: Slot<S>, connection: S::Connection) -> Lease<S> {
         self.0.state.borrow_mut().counters.reused += 1;
         slot.refill(connection)
-    }
-}
-
-impl Wish<'_> {
-    /// Whether what is spoken on a connection will do.
-    pub(crate) fn admits(&self, about: &About) -> bool {
-        !self.by_tcp || about.tls.as_ref().is_none_or(|tls| tls.alpn.as_deref() != Some(http3::ALPN))
-    }
-}
-
-impl Listed {
-    pub(crate) fn of(connection: &Connection, now: Instant) -> Listed {
-        Listed {
-            id: connection.about.id,
-            scheme: connection.about.identity.protocol.name().to_owned(),
-            tls: connection.about.tls.is_some(),
-            origin: connection.about.identity.origin.clone(),
-            age: now.saturating_duration_since(connection.created),
-            idle: now.saturating_duration_since(connection.last_used),
-            uses: connection.uses,
-        }
-    }
-}
-
-impl Ages {
-    pub(crate) fn allow(&self, connection: &Connection, now: Instant) -> bool {
-        let age = || now.saturating_duration_since(connection.created);
-        let idle = now.saturating_duration_since(connection.last_used);
-        !connection.is_inherited() && idle <= self.idle && (self.lifetime.is_zero() || age() <= self.lifetime)
     }
 }

@@ -8,19 +8,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::task::Waker;
 
-use super::Wish;
+use super::pooled::{Pooled, Session};
+use super::request::AcquireRequest;
 use super::state::{Inner, Opened, State};
-use crate::session::Session;
 
 /// Connections to one host that are opened at once while others wait for what comes of them: whoever is done with a short
 /// transfer makes room sooner than a third would, and servers take few that have not logged in (OpenSSH's MaxStartups).
 const MAX_OPENING: usize = 2;
 
-/// What goes on in a bundle.
-#[derive(Default)]
-pub(super) struct Live {
+/// The key of the connections on which sessions of a kind run.
+pub(super) type KeyOf<S> = <<S as Session>::Connection as Pooled>::Key;
+
+/// Sessions, openings and waiting requests of a bundle.
+pub(super) struct Live<S: ?Sized> {
     /// By the numbers of their connections.
-    pub sessions: Vec<(u64, Rc<dyn Session>)>,
+    pub sessions: Vec<(u64, Rc<S>)>,
     /// Connections that are being opened.
     pub opening: usize,
     /// The last one that was opened serves one transfer at a time: nobody waits for a session.
@@ -33,11 +35,17 @@ struct Waiter {
     waker: Waker,
     /// For a slot, or else for what comes of a connection that is being opened.
     for_slot: bool,
-    /// See [`Wish::patience`].
+    /// See [`AcquireRequest::patience`].
     patience: usize,
 }
 
-impl Live {
+impl<S: ?Sized> Default for Live<S> {
+    fn default() -> Self {
+        Live { sessions: Vec::new(), opening: 0, for_one: false, waiting: BTreeMap::new() }
+    }
+}
+
+impl<S: ?Sized> Live<S> {
     /// Those who wait for what comes of a connection that is being opened.
     fn patient(&self) -> impl Iterator<Item = (u64, &Waiter)> {
         self.waiting.iter().filter(|(_, waiter)| !waiter.for_slot).map(|(ticket, waiter)| (*ticket, waiter))
@@ -76,7 +84,7 @@ impl Queue {
     }
 }
 
-impl State {
+impl<S: Session + ?Sized> State<S> {
     /// Who is to be woken: the first who can go on now. The place in the queue is given up.
     pub(super) fn next_waker(&mut self) -> Option<Waker> {
         let room = !self.is_full() || self.table.idle_len() > 0;
@@ -87,7 +95,11 @@ impl State {
     }
 
     /// Whether a wish waits for a connection that is being opened; who stands in line has those before him.
-    pub(super) fn expects_session(&mut self, wish: Wish<'_>, ticket: Option<u64>) -> bool {
+    pub(super) fn expects_session(
+        &mut self,
+        wish: AcquireRequest<'_, KeyOf<S>>,
+        ticket: Option<u64>,
+    ) -> bool {
         if !wish.streams || wish.fresh {
             return false;
         }
@@ -99,30 +111,30 @@ impl State {
     }
 
     /// A session as wished for that has room.
-    pub(super) fn find_session(&mut self, wish: Wish<'_>) -> Option<Rc<dyn Session>> {
+    pub(super) fn find_session(&mut self, wish: AcquireRequest<'_, KeyOf<S>>) -> Option<Rc<S>> {
         if !wish.streams {
             return None;
         }
         let at = self.table.find(wish.identity)?;
         let sessions = &self.table.bundle(at)?.live.sessions;
-        let fits = |session: &Rc<dyn Session>| session.vacancies() > 0 && wish.admits(session.about());
+        let fits = |session: &Rc<S>| session.vacancies() > 0 && wish.admits(session.is_by_quic());
         sessions.iter().find(|(_, session)| fits(session)).map(|(_, session)| session.clone())
     }
 
-    pub(super) fn remove_session(&mut self, bundle: usize, id: u64) -> Option<Rc<dyn Session>> {
+    pub(super) fn remove_session(&mut self, bundle: usize, id: u64) -> Option<Rc<S>> {
         let sessions = &mut self.table.bundle(bundle)?.live.sessions;
         let at = sessions.iter().position(|(number, _)| *number == id)?;
         Some(sessions.swap_remove(at).1)
     }
 
     /// All sessions that run.
-    pub(super) fn sessions(&mut self) -> Vec<Rc<dyn Session>> {
+    pub(super) fn sessions(&mut self) -> Vec<Rc<S>> {
         let all = self.table.bundles().flat_map(|(_, bundle)| bundle.live.sessions.iter());
         all.map(|(_, session)| session.clone()).collect()
     }
 
     /// All sessions, which the pool forgets.
-    pub(super) fn take_sessions(&mut self) -> Vec<Rc<dyn Session>> {
+    pub(super) fn take_sessions(&mut self) -> Vec<Rc<S>> {
         let all = self.table.bundles().flat_map(|(_, bundle)| bundle.live.sessions.drain(..));
         all.map(|(_, session)| session).collect()
     }
@@ -207,16 +219,16 @@ impl State {
 }
 
 /// A place in the queue. Whoever leaves it, served or cancelled, lets the next one look.
-pub(super) struct Place<'a> {
-    pool: &'a Rc<Inner>,
-    wish: Wish<'a>,
+pub(super) struct QueuePlace<'a, S: Session + ?Sized> {
+    pool: &'a Rc<Inner<S>>,
+    wish: AcquireRequest<'a, KeyOf<S>>,
     /// The number that was drawn, and the bundle, which is held as long as somebody waits there.
     stands: Option<(u64, usize)>,
 }
 
-impl<'a> Place<'a> {
-    pub fn new(pool: &'a Rc<Inner>, wish: Wish<'a>) -> Place<'a> {
-        Place { pool, wish, stands: None }
+impl<'a, S: Session + ?Sized> QueuePlace<'a, S> {
+    pub fn new(pool: &'a Rc<Inner<S>>, wish: AcquireRequest<'a, KeyOf<S>>) -> Self {
+        QueuePlace { pool, wish, stands: None }
     }
 
     /// The number that was drawn.
@@ -249,7 +261,7 @@ impl<'a> Place<'a> {
     }
 }
 
-impl Drop for Place<'_> {
+impl<S: Session + ?Sized> Drop for QueuePlace<'_, S> {
     fn drop(&mut self) {
         self.leave();
     }

@@ -7,24 +7,23 @@
 
 use std::time::{Duration, Instant};
 
+use super::pooled::{PoolKey, Pooled};
+use super::request::AcquireRequest;
 use super::table::Table;
-use super::{Listed, Wish};
-use crate::connection::Connection;
-use crate::identity::Origin;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Connections that belong to nobody at the moment.
-pub struct SharedPool {
-    table: Mutex<Table<(), ()>>,
+pub struct SharedPool<C: Pooled> {
+    table: Mutex<Table<C, (), ()>>,
     kept: usize,
     idle_age: Duration,
     next_id: AtomicU64,
 }
 
-impl SharedPool {
+impl<C: Pooled> SharedPool<C> {
     /// A pool that keeps so many connections, each for so long.
-    pub fn new(kept: usize, idle_age: Duration) -> SharedPool {
+    pub fn new(kept: usize, idle_age: Duration) -> SharedPool<C> {
         SharedPool { table: Mutex::default(), kept, idle_age, next_id: AtomicU64::new(0) }
     }
 
@@ -35,7 +34,7 @@ impl SharedPool {
     }
 
     /// A live connection as wished for; those that are older than it allows are closed.
-    pub fn take(&self, wish: Wish<'_>, now: Instant) -> Option<Box<Connection>> {
+    pub fn take(&self, wish: AcquireRequest<'_, C::Key>, now: Instant) -> Option<C> {
         loop {
             let mut connection = {
                 let mut table = self.table();
@@ -53,12 +52,12 @@ impl SharedPool {
 
     /// Leaves a connection to whoever wants it. One that may not be shared is closed politely; so is the one idle for
     /// longest when there are too many.
-    pub fn put(&self, mut connection: Box<Connection>, now: Instant) {
+    pub fn put(&self, mut connection: C, now: Instant) {
         if !connection.is_shareable() || connection.is_inherited() {
             return connection.retire();
         }
-        connection.carrier.detach();
-        connection.last_used = now;
+        connection.detach();
+        connection.set_last_used(now);
         self.table().put(connection);
         while let Some(connection) = self.surplus(now) {
             connection.retire();
@@ -80,8 +79,8 @@ impl SharedPool {
     }
 
     /// What is in it, the longest idle first.
-    pub fn list(&self, now: Instant) -> Vec<Listed> {
-        self.table().all().map(|c| Listed::of(c, now)).collect()
+    pub fn list(&self, now: Instant) -> Vec<C::Listed> {
+        self.table().all().map(|c| c.listed(now)).collect()
     }
 
     /// How many are in it.
@@ -106,7 +105,7 @@ impl SharedPool {
     }
 
     /// Closes politely what belongs to the origins that are asked for; how many those were.
-    pub fn close_where(&self, wanted: impl Fn(&Origin) -> bool) -> usize {
+    pub fn close_where(&self, wanted: impl Fn(&<C::Key as PoolKey>::Origin) -> bool) -> usize {
         let (count, chosen): (usize, Vec<_>) = {
             let mut table = self.table();
             let mut places = table.places();
@@ -119,18 +118,18 @@ impl SharedPool {
     }
 
     /// The longest idle one that nobody looks at, if it has been so for too long or there are too many.
-    fn surplus(&self, now: Instant) -> Option<Box<Connection>> {
+    fn surplus(&self, now: Instant) -> Option<C> {
         let mut table = self.table();
         let oldest = table.oldest_at_hand()?;
         let stays = table.idle_len() <= self.kept && table.look(oldest).is_some_and(|c| self.admits(c, now));
         if stays { None } else { table.take(oldest) }
     }
 
-    fn admits(&self, connection: &Connection, now: Instant) -> bool {
-        !connection.is_inherited() && now.saturating_duration_since(connection.last_used) <= self.idle_age
+    fn admits(&self, connection: &C, now: Instant) -> bool {
+        !connection.is_inherited() && now.saturating_duration_since(connection.last_used()) <= self.idle_age
     }
 
-    fn table(&self) -> MutexGuard<'_, Table<(), ()>> {
+    fn table(&self) -> MutexGuard<'_, Table<C, (), ()>> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -9,30 +9,29 @@ use std::time::{Duration, Instant};
 
 use runtime::Reactor;
 
-use super::queue::{Counts, Live, Queue};
+use super::pooled::{Pooled, Session};
+use super::queue::{Counts, KeyOf, Live, Queue};
+use super::request::{AcquireRequest, Ages, Counters, Limits};
+use super::shared::SharedPool;
 use super::table::Table;
-use super::{Ages, Counters, Limits, SharedPool, Wish};
-use crate::connection::Connection;
-use crate::session::Session;
 
-pub(crate) struct Inner {
+pub(crate) struct Inner<S: Session + ?Sized> {
     pub(super) reactor: Arc<Reactor>,
-    pub(super) state: RefCell<State>,
+    pub(super) state: RefCell<State<S>>,
 }
 
-#[derive(Default)]
-pub(super) struct State {
+pub(super) struct State<S: Session + ?Sized> {
     pub limits: Limits,
     /// The longest that any handle lets a connection be idle: older ones are of use to nobody.
     pub longest_idle: Duration,
-    pub table: Table<Live, Counts>,
+    pub table: Table<S::Connection, Live<S>, Counts>,
     /// Slots and leases.
     pub used: usize,
     pub queue: Queue,
     pub next_id: u64,
     pub counters: Counters,
-    pub behind: Option<Arc<SharedPool>>,
-    pub in_front: Option<Arc<SharedPool>>,
+    pub behind: Option<Arc<SharedPool<S::Connection>>>,
+    pub in_front: Option<Arc<SharedPool<S::Connection>>>,
 }
 
 /// What came of opening a connection.
@@ -45,7 +44,23 @@ pub(crate) enum Opened {
     Nothing,
 }
 
-impl Inner {
+impl<S: Session + ?Sized> Default for State<S> {
+    fn default() -> Self {
+        State {
+            limits: Limits::default(),
+            longest_idle: Duration::ZERO,
+            table: Table::default(),
+            used: 0,
+            queue: Queue::default(),
+            next_id: 0,
+            counters: Counters::default(),
+            behind: None,
+            in_front: None,
+        }
+    }
+}
+
+impl<S: Session + ?Sized> Inner<S> {
     /// Counts a slot in a bundle that is held for it.
     pub(crate) fn occupy(&self, bundle: usize, opening: bool) {
         let mut state = self.state.borrow_mut();
@@ -73,7 +88,7 @@ impl Inner {
     }
 
     /// A session runs on the connection of that number.
-    pub(crate) fn announce(&self, at: usize, id: u64, session: Rc<dyn Session>) {
+    pub(crate) fn announce(&self, at: usize, id: u64, session: Rc<S>) {
         if let Some(bundle) = self.state.borrow_mut().table.bundle(at) {
             bundle.live.sessions.push((id, session));
         }
@@ -99,9 +114,9 @@ impl Inner {
     }
 
     /// A connection becomes idle, and its slot in that bundle free: one step, so that one who waits is woken for it.
-    pub(crate) fn give_back(&self, bundle: usize, session: Option<u64>, mut connection: Box<Connection>) {
+    pub(crate) fn give_back(&self, bundle: usize, session: Option<u64>, mut connection: S::Connection) {
         let now = self.reactor.now();
-        connection.last_used = now;
+        connection.set_last_used(now);
         connection.quieten();
         let mut state = self.state.borrow_mut();
         let shared = state.in_front.clone().filter(|_| connection.is_shareable());
@@ -126,7 +141,7 @@ impl Inner {
     }
 
     /// An idle connection of the wanted identity, and its bundle, which is held.
-    pub(super) fn take_idle(&self, wish: Wish<'_>) -> Option<(usize, Box<Connection>)> {
+    pub(super) fn take_idle(&self, wish: AcquireRequest<'_, KeyOf<S>>) -> Option<(usize, S::Connection)> {
         let mut state = self.state.borrow_mut();
         let best = state.table.find(wish.identity).and_then(|bundle| state.table.best(bundle, wish))?;
         let bundle = state.hold(wish);
@@ -168,7 +183,7 @@ impl Inner {
     }
 
     /// Shows idle connections, each of which keeps its place if it stays; how many did not.
-    pub(super) fn visit(&self, places: Vec<usize>, mut stays: impl FnMut(&mut Connection) -> bool) -> u64 {
+    pub(super) fn visit(&self, places: Vec<usize>, mut stays: impl FnMut(&mut S::Connection) -> bool) -> u64 {
         let mut gone = 0;
         for at in places {
             let lent = self.state.borrow_mut().table.lend(at);
@@ -194,14 +209,14 @@ impl Inner {
     }
 }
 
-impl Drop for Inner {
+impl<S: Session + ?Sized> Drop for Inner<S> {
     fn drop(&mut self) {
         let idle = self.state.get_mut().drain();
         idle.into_iter().for_each(|connection| connection.retire());
     }
 }
 
-impl State {
+impl<S: Session + ?Sized> State<S> {
     pub(super) fn host_is_full(&mut self, origin: usize) -> bool {
         let limit = self.limits.per_host;
         limit != 0 && self.table.origin(origin).map_or(0, |c| c.used) + self.table.idle_of(origin) >= limit
@@ -231,7 +246,7 @@ impl State {
     }
 
     /// The bundle in which a wish is to be met.
-    pub(super) fn hold(&mut self, wish: Wish<'_>) -> usize {
+    pub(super) fn hold(&mut self, wish: AcquireRequest<'_, KeyOf<S>>) -> usize {
         self.longest_idle = self.longest_idle.max(wish.ages.idle);
         self.table.hold(wish.identity)
     }
@@ -242,7 +257,7 @@ impl State {
         self.relist_all();
     }
 
-    fn evict(&mut self, at: usize) -> Option<Box<Connection>> {
+    fn evict(&mut self, at: usize) -> Option<S::Connection> {
         let origin = self.table.origin_of(at)?;
         let connection = self.table.take(at)?;
         self.counters.evicted += 1;
@@ -250,7 +265,7 @@ impl State {
         Some(connection)
     }
 
-    pub(super) fn drain(&mut self) -> VecDeque<Box<Connection>> {
+    pub(super) fn drain(&mut self) -> VecDeque<S::Connection> {
         let idle = self.table.drain();
         self.relist_all();
         idle

@@ -9,10 +9,9 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use slab::Slab;
 
-use super::Wish;
 use super::chain::{Chained, Ends};
-use crate::connection::{Ahead, Connection};
-use crate::identity::{Key, Origin};
+use super::pooled::{Ahead, PoolKey, Pooled};
+use super::request::AcquireRequest;
 
 /// How many of a bundle are looked at for the one that costs least, when something was done ahead on them.
 const LOOKS_AHEAD: usize = 32;
@@ -23,23 +22,25 @@ const ORIGIN: usize = 1;
 const BUNDLE: usize = 2;
 
 /// Bundles with what else is kept of each and of each origin.
-#[derive(Default)]
-pub(super) struct Table<B, O> {
-    idle: Chained<Idle, 3>,
+pub(super) struct Table<C: Pooled, B, O> {
+    idle: Chained<Idle<C>, 3>,
     all: Ends,
-    bundles: Slab<Bundle<B>>,
-    origins: Slab<Place<O>>,
-    by_key: HashMap<Key, usize, BuildHasherDefault<Computed>>,
-    by_origin: HashMap<Origin, usize>,
+    bundles: Slab<Bundle<C::Key, B>>,
+    origins: Slab<Place<OriginOf<C>, O>>,
+    by_key: HashMap<C::Key, usize, BuildHasherDefault<Computed>>,
+    by_origin: HashMap<OriginOf<C>, usize>,
     /// Idle connections looked at so far, to find one.
     pub looks: u64,
     /// Idle connections so far.
     numbers: u64,
 }
 
-struct Idle {
+/// The origin to which a connection leads.
+type OriginOf<C> = <<C as Pooled>::Key as PoolKey>::Origin;
+
+struct Idle<C> {
     /// Out while somebody looks at it.
-    connection: Option<Box<Connection>>,
+    connection: Option<C>,
     bundle: usize,
     number: u64,
 }
@@ -51,8 +52,8 @@ pub(super) struct Loan {
 }
 
 /// What there is for one identity.
-pub(super) struct Bundle<B> {
-    key: Key,
+pub(super) struct Bundle<K, B> {
+    key: K,
     pub origin: usize,
     idle: Ends,
     holds: usize,
@@ -60,8 +61,8 @@ pub(super) struct Bundle<B> {
 }
 
 /// What there is for one origin.
-struct Place<O> {
-    name: Origin,
+struct Place<N, O> {
+    name: N,
     idle: Ends,
     bundles: usize,
     live: O,
@@ -85,19 +86,34 @@ impl Hasher for Computed {
     }
 }
 
-impl<B: Default, O: Default> Table<B, O> {
+impl<C: Pooled, B, O> Default for Table<C, B, O> {
+    fn default() -> Self {
+        Table {
+            idle: Chained::default(),
+            all: Ends::default(),
+            bundles: Slab::new(),
+            origins: Slab::new(),
+            by_key: HashMap::default(),
+            by_origin: HashMap::new(),
+            looks: 0,
+            numbers: 0,
+        }
+    }
+}
+
+impl<C: Pooled, B: Default, O: Default> Table<C, B, O> {
     /// The bundle of an identity, if there is one.
-    pub fn find(&self, key: &Key) -> Option<usize> {
+    pub fn find(&self, key: &C::Key) -> Option<usize> {
         self.by_key.get(key).copied()
     }
 
     /// Its own copy of an identity's key.
-    pub fn known(&self, key: &Key) -> Option<Key> {
+    pub fn known(&self, key: &C::Key) -> Option<C::Key> {
         self.find(key).map(|at| self.bundles[at].key.clone())
     }
 
     /// The bundle of an identity; it stays until it is let go as often as it was held.
-    pub fn hold(&mut self, key: &Key) -> usize {
+    pub fn hold(&mut self, key: &C::Key) -> usize {
         let at = self.enter(key);
         self.bundles[at].holds += 1;
         at
@@ -110,12 +126,12 @@ impl<B: Default, O: Default> Table<B, O> {
         self.prune(bundle);
     }
 
-    pub fn bundle(&mut self, at: usize) -> Option<&mut Bundle<B>> {
+    pub fn bundle(&mut self, at: usize) -> Option<&mut Bundle<C::Key, B>> {
         self.bundles.get_mut(at)
     }
 
     /// All bundles.
-    pub fn bundles(&mut self) -> impl Iterator<Item = (usize, &mut Bundle<B>)> {
+    pub fn bundles(&mut self) -> impl Iterator<Item = (usize, &mut Bundle<C::Key, B>)> {
         self.bundles.iter_mut()
     }
 
@@ -139,8 +155,8 @@ impl<B: Default, O: Default> Table<B, O> {
     }
 
     /// Adds an idle connection; the bundle in which it is.
-    pub fn put(&mut self, connection: Box<Connection>) -> usize {
-        let bundle = self.enter(&connection.about.identity);
+    pub fn put(&mut self, connection: C) -> usize {
+        let bundle = self.enter(connection.key());
         self.numbers += 1;
         let at = self.idle.insert(Idle { connection: Some(connection), bundle, number: self.numbers });
         let held = &mut self.bundles[bundle];
@@ -152,7 +168,7 @@ impl<B: Default, O: Default> Table<B, O> {
 
     /// The idle one of a bundle that was used last, and that nobody looks at; of those for which something was done ahead, the one that is ready, or
     /// had most time to become so.
-    pub fn best(&mut self, bundle: usize, wish: Wish<'_>) -> Option<usize> {
+    pub fn best(&mut self, bundle: usize, wish: AcquireRequest<'_, C::Key>) -> Option<usize> {
         let ends = self.bundles.get(bundle)?.idle;
         let last = ends.last()?;
         self.looks += 1;
@@ -193,18 +209,18 @@ impl<B: Default, O: Default> Table<B, O> {
     }
 
     /// The name of that origin.
-    pub fn name_of(&self, at: usize) -> Option<&Origin> {
-        Some(&self.bundles.get(self.idle.get(at)?.bundle)?.key.origin)
+    pub fn name_of(&self, at: usize) -> Option<&OriginOf<C>> {
+        Some(self.bundles.get(self.idle.get(at)?.bundle)?.key.origin())
     }
 
     /// An idle connection, unless somebody looks at it.
-    pub fn look(&mut self, at: usize) -> Option<&Connection> {
+    pub fn look(&mut self, at: usize) -> Option<&C> {
         self.looks += 1;
-        self.idle.get(at)?.connection.as_deref()
+        self.idle.get(at)?.connection.as_ref()
     }
 
     /// Takes out an idle connection.
-    pub fn take(&mut self, at: usize) -> Option<Box<Connection>> {
+    pub fn take(&mut self, at: usize) -> Option<C> {
         let bundle = self.idle.get(at)?.bundle;
         let held = &mut self.bundles[bundle];
         self.idle.unlink(ALL, &mut self.all, at);
@@ -226,18 +242,18 @@ impl<B: Default, O: Default> Table<B, O> {
     }
 
     /// All idle connections, the longest idle first.
-    pub fn all(&self) -> impl Iterator<Item = &Connection> {
-        self.idle.walk(ALL, self.all).filter_map(|at| self.idle.get(at)?.connection.as_deref())
+    pub fn all(&self) -> impl Iterator<Item = &C> {
+        self.idle.walk(ALL, self.all).filter_map(|at| self.idle.get(at)?.connection.as_ref())
     }
 
     /// Lends an idle connection, which keeps its place.
-    pub fn lend(&mut self, at: usize) -> Option<(Loan, Box<Connection>)> {
+    pub fn lend(&mut self, at: usize) -> Option<(Loan, C)> {
         let idle = self.idle.get_mut(at)?;
         Some((Loan { at, number: idle.number }, idle.connection.take()?))
     }
 
     /// Takes back what was lent, or learns that it is gone. A connection whose place was taken from it meanwhile is left over.
-    pub fn put_back(&mut self, loan: Loan, connection: Option<Box<Connection>>) -> Option<Box<Connection>> {
+    pub fn put_back(&mut self, loan: Loan, connection: Option<C>) -> Option<C> {
         let own = self.idle.get_mut(loan.at).filter(|idle| idle.number == loan.number);
         match (own, connection) {
             (Some(idle), Some(connection)) => idle.connection.replace(connection),
@@ -247,26 +263,26 @@ impl<B: Default, O: Default> Table<B, O> {
     }
 
     /// Takes out everything that is idle, the longest idle first.
-    pub fn drain(&mut self) -> VecDeque<Box<Connection>> {
+    pub fn drain(&mut self) -> VecDeque<C> {
         let places = self.places();
         places.into_iter().filter_map(|at| self.take(at)).collect()
     }
 
-    fn fits(&self, at: usize, wish: Wish<'_>) -> bool {
-        let connection = self.idle.get(at).and_then(|idle| idle.connection.as_deref());
-        connection.is_some_and(|connection| wish.admits(&connection.about))
+    fn fits(&self, at: usize, wish: AcquireRequest<'_, C::Key>) -> bool {
+        let connection = self.idle.get(at).and_then(|idle| idle.connection.as_ref());
+        connection.is_some_and(|connection| wish.admits(connection.is_by_quic()))
     }
 
     fn rank(&self, at: usize) -> Ahead {
-        let connection = self.idle.get(at).and_then(|idle| idle.connection.as_deref());
-        connection.map_or(Ahead::Nothing, |connection| connection.ahead)
+        let connection = self.idle.get(at).and_then(|idle| idle.connection.as_ref());
+        connection.map_or(Ahead::Nothing, Pooled::ahead)
     }
 
-    fn enter(&mut self, key: &Key) -> usize {
+    fn enter(&mut self, key: &C::Key) -> usize {
         if let Some(at) = self.by_key.get(key) {
             return *at;
         }
-        let origin = self.enter_origin(&key.origin);
+        let origin = self.enter_origin(key.origin());
         self.origins[origin].bundles += 1;
         let bundle = Bundle { key: key.clone(), origin, idle: Ends::default(), holds: 0, live: B::default() };
         let at = self.bundles.insert(bundle);
@@ -274,7 +290,7 @@ impl<B: Default, O: Default> Table<B, O> {
         at
     }
 
-    fn enter_origin(&mut self, name: &Origin) -> usize {
+    fn enter_origin(&mut self, name: &OriginOf<C>) -> usize {
         if let Some(at) = self.by_origin.get(name) {
             return *at;
         }

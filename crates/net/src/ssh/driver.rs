@@ -11,8 +11,8 @@ use runtime::{Reactor, Runtime, boxed};
 use super::parked::Parked;
 use super::{CHANNELS, Lost, Seat, Shared, State};
 use crate::connection::{About, Connection};
-use crate::lease::Whole;
-use crate::session::{Around, Place, Rested, Session, drive, give_back};
+use crate::pool;
+use crate::session::{Around, Place, Rested, Session, Whole, drive, give_back};
 
 /// What one poll reads before the seats have their turn.
 const FAIR_SHARE: usize = 256 << 10;
@@ -190,9 +190,12 @@ impl Hosted {
     }
 }
 
-impl Session for Hosted {
-    fn about(&self) -> &About {
-        &self.about
+impl pool::Session for Hosted {
+    type Connection = Box<Connection>;
+    type Place = Place;
+
+    fn is_by_quic(&self) -> bool {
+        false
     }
 
     fn vacancies(&self) -> usize {
@@ -203,9 +206,15 @@ impl Session for Hosted {
     fn place(self: Rc<Self>) -> Place {
         Place::Channel(Seat::new(self.clone()))
     }
+}
 
-    /// Nobody calls it: servers of SSH's open no channels to a client.
+impl Session for Hosted {
+    fn about(&self) -> &About {
+        &self.about
+    }
+
+    /// Never called: SSH servers open no channels to a client.
     fn adopt(self: Rc<Self>, _stream: crate::http2::Stream) -> Place {
-        self.place()
+        pool::Session::place(self)
     }
 }

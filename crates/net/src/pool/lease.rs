@@ -1,0 +1,226 @@
+//! The right of one transfer to what a pool holds: a slot while a connection is being opened, then the
+//! whole connection, or one place in a session that others use as well.
+//!
+//! Each counts against the pool's limits until it is dropped. Dropping a whole connection closes it,
+//! dropping a place leaves the session. Releasing makes the connection idle; retiring closes it politely.
+
+use std::rc::{Rc, Weak};
+
+use super::pooled::{Pooled, Session};
+use super::state::{Inner, Opened};
+
+/// The permission to open one connection. Other requests may wait for the result.
+pub struct Slot<S: Session + ?Sized> {
+    pool: Weak<Inner<S>>,
+    /// The bundle in which it counts; held as long as the slot exists.
+    bundle: usize,
+    /// The connection is not open yet.
+    opening: bool,
+    /// The number of the connection that is being opened. One that fails has used up its number, as in curl.
+    id: u64,
+    /// The number of a connection on which a session runs.
+    hosts: Option<u64>,
+}
+
+/// A connection in use by one transfer.
+pub enum Lease<S: Session + ?Sized> {
+    /// All of it.
+    Whole(Whole<S>),
+    /// One of the streams that it carries.
+    Stream(Share<S>),
+}
+
+/// A connection that has one user: a transfer, or the session that runs on it.
+pub struct Whole<S: Session + ?Sized> {
+    connection: Option<S::Connection>,
+    slot: Slot<S>,
+    reused: bool,
+}
+
+/// A place in a session.
+pub struct Share<S: Session + ?Sized> {
+    // Before the session, because leaving a place may end its session.
+    pub(crate) place: S::Place,
+    pub(crate) session: Rc<S>,
+    /// The session has served before.
+    reused: bool,
+}
+
+impl<S: Session + ?Sized> Slot<S> {
+    /// Takes over the hold on that bundle.
+    pub(super) fn new(pool: &Rc<Inner<S>>, bundle: usize, opening: bool) -> Self {
+        pool.occupy(bundle, opening);
+        let id = if opening { pool.next_id() } else { 0 };
+        Slot { pool: Rc::downgrade(pool), bundle, opening, id, hosts: None }
+    }
+
+    /// Returns the number of the connection that is opened with this permission.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Turns the connection that was opened with this permission into a lease for one transfer at a time.
+    pub fn fill(self, connection: impl Into<S::Connection>) -> Lease<S> {
+        Lease::Whole(self.number(connection.into(), Opened::ForOne))
+    }
+
+    /// Runs a session on the connection that was opened with this permission; the transfer gets its first
+    /// place.
+    pub fn host(self, connection: impl Into<S::Connection>, run: impl FnOnce(Whole<S>) -> Rc<S>) -> Lease<S> {
+        self.number(connection.into(), Opened::ForMany).host(run)
+    }
+
+    /// Fills the slot with an idle connection.
+    pub(super) fn refill(self, mut connection: S::Connection) -> Lease<S> {
+        connection.count_use();
+        Lease::Whole(Whole { connection: Some(connection), slot: self, reused: true })
+    }
+
+    fn number(mut self, mut connection: S::Connection, opened: Opened) -> Whole<S> {
+        if let Some(pool) = self.pool.upgrade() {
+            connection.set_number(self.id);
+            pool.opened(self.bundle, opened);
+        }
+        self.opening = false;
+        connection.count_use();
+        Whole { connection: Some(connection), slot: self, reused: false }
+    }
+}
+
+impl<S: Session + ?Sized> Drop for Slot<S> {
+    fn drop(&mut self) {
+        let Some(pool) = self.pool.upgrade() else { return };
+        if self.opening {
+            pool.opened(self.bundle, Opened::Nothing);
+        }
+        pool.vacate(self.bundle, self.hosts);
+    }
+}
+
+impl<S: Session + ?Sized> From<Whole<S>> for Lease<S> {
+    fn from(whole: Whole<S>) -> Self {
+        Lease::Whole(whole)
+    }
+}
+
+impl<S: Session + ?Sized> Lease<S> {
+    /// Takes a place in a session that others use, too.
+    pub(super) fn of(session: Rc<S>) -> Self {
+        Lease::Stream(Share { place: session.clone().place(), session, reused: true })
+    }
+
+    /// Wraps a place that the peer has opened in a session.
+    pub(crate) fn adopted(session: Rc<S>, place: S::Place) -> Self {
+        Lease::Stream(Share { place, session, reused: false })
+    }
+
+    /// Returns whether the connection has served before: a request that dies on it at once may be sent
+    /// again on a new one.
+    pub fn is_reused(&self) -> bool {
+        match self {
+            Lease::Whole(whole) => whole.reused,
+            Lease::Stream(share) => share.reused,
+        }
+    }
+
+    /// Returns the whole connection; `None` for a stream, which is reset.
+    pub fn into_whole(self) -> Option<Whole<S>> {
+        match self {
+            Lease::Whole(whole) => Some(whole),
+            Lease::Stream(_) => None,
+        }
+    }
+
+    /// Returns the whole connection, if it is one.
+    pub fn whole(&mut self) -> Option<&mut Whole<S>> {
+        match self {
+            Lease::Whole(whole) => Some(whole),
+            Lease::Stream(_) => None,
+        }
+    }
+
+    /// Runs a session on a whole connection, as [`Whole::host`] does; a stream is returned as it is.
+    pub fn host(self, run: impl FnOnce(Whole<S>) -> Rc<S>) -> Lease<S> {
+        match self {
+            Lease::Whole(whole) => whole.host(run),
+            stream => stream,
+        }
+    }
+
+    /// Returns a whole connection to the pool, for the next transfer; leaves a stream.
+    pub fn release(self) {
+        if let Lease::Whole(whole) = self {
+            whole.release();
+        }
+    }
+}
+
+impl<S: Session + ?Sized> Whole<S> {
+    /// Returns the connection to look at.
+    pub(crate) fn held(&self) -> &S::Connection {
+        self.connection.as_ref().expect("a lease holds its connection until it is given up")
+    }
+
+    /// Returns the connection.
+    pub fn connection(&mut self) -> &mut S::Connection {
+        self.connection.as_mut().expect("a lease holds its connection until it is given up")
+    }
+
+    /// Returns whether the connection has served before.
+    pub fn is_reused(&self) -> bool {
+        self.reused
+    }
+
+    /// Takes the connection out for a new owner; [`Whole::restore`] puts it back. The slot stays.
+    pub fn take(&mut self) -> S::Connection {
+        self.connection.take().expect("a lease holds its connection until it is given up")
+    }
+
+    /// Puts back the connection that [`Whole::take`] took out.
+    pub fn restore(&mut self, connection: S::Connection) {
+        self.connection = Some(connection);
+    }
+
+    /// Runs a session on the connection, in which others of the pool may have places; this transfer gets
+    /// the first. The session owns the connection and returns it to the pool with [`Whole::release`] when
+    /// its last place is left.
+    pub fn host(mut self, run: impl FnOnce(Whole<S>) -> Rc<S>) -> Lease<S> {
+        let (pool, bundle, reused) = (self.slot.pool.clone(), self.slot.bundle, self.reused);
+        let (id, for_one_use) = (self.held().number(), self.held().is_for_one_use());
+        self.slot.hosts = Some(id);
+        let session = run(self);
+        let place = session.clone().place();
+        if let Some(pool) = pool.upgrade().filter(|_| !for_one_use) {
+            pool.announce(bundle, id, session.clone());
+        }
+        Lease::Stream(Share { place, session, reused })
+    }
+
+    /// Reports that the session that owns it has room for one more place, and wakes the first request that
+    /// waits for one.
+    pub fn tell_room(&self) {
+        if let Some(pool) = self.slot.pool.upgrade() {
+            pool.wake_for_stream(self.slot.bundle);
+        }
+    }
+
+    /// Returns the connection to the pool, for the next transfer.
+    pub fn release(mut self) {
+        let Some(connection) = self.connection.take() else { return };
+        let pool = self.slot.pool.upgrade().filter(|_| !connection.is_for_one_use());
+        match pool {
+            Some(pool) => {
+                self.slot.pool = Weak::new(); // `give_back` ends the slot as well
+                pool.give_back(self.slot.bundle, self.slot.hosts, connection);
+            }
+            None => connection.retire(),
+        }
+    }
+
+    /// Closes the connection politely.
+    pub fn retire(mut self) {
+        if let Some(connection) = self.connection.take() {
+            connection.retire();
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The terms of a pool as plain values: limits, demands on a connection, requests and counters.
+
+use std::time::{Duration, Instant};
+
+use super::pooled::Pooled;
+
+/// Limits of a pool; zero means none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Connections kept, idle and used together, before the oldest idle one goes (CURLOPT_MAXCONNECTS).
+    pub kept: usize,
+    /// CURLMOPT_MAX_HOST_CONNECTIONS
+    pub per_host: usize,
+    /// CURLMOPT_MAX_TOTAL_CONNECTIONS
+    pub total: usize,
+}
+
+/// The demands of one handle on the age of an idle connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ages {
+    /// The longest idle time (CURLOPT_MAXAGE_CONN).
+    pub idle: Duration,
+    /// The greatest age (CURLOPT_MAXLIFETIME_CONN); zero means none.
+    pub lifetime: Duration,
+}
+
+/// A transfer's request for a connection or a stream.
+pub struct AcquireRequest<'a, K> {
+    pub identity: &'a K,
+    /// Skips idle connections and sessions (CURLOPT_FRESH_CONNECT).
+    pub fresh: bool,
+    /// Accepts a stream of a session.
+    pub streams: bool,
+    /// Refuses HTTP/3, which an origin may have announced to other transfers with the same identity.
+    pub by_tcp: bool,
+    /// How many requests wait for each connection that is being opened, because it may become a session
+    /// (CURLOPT_PIPEWAIT).
+    pub patience: usize,
+    pub ages: Ages,
+    /// The owner for whom the reactor waits.
+    pub owner: u64,
+}
+
+/// Counters of a pool's work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    pub opened: u64,
+    pub reused: u64,
+    /// Connections found closed, unexpectedly readable or too old.
+    pub dead: u64,
+    pub evicted: u64,
+    /// Idle connections examined in the search for one.
+    pub looks: u64,
+    /// Wake-ups of waiting requests.
+    pub wakes: u64,
+}
+
+impl Default for Limits {
+    /// Returns the limits of an easy handle.
+    fn default() -> Limits {
+        Limits { kept: 5, per_host: 0, total: 0 }
+    }
+}
+
+impl Default for Ages {
+    /// Returns the demands of an easy handle.
+    fn default() -> Ages {
+        Ages { idle: Duration::from_secs(118), lifetime: Duration::ZERO }
+    }
+}
+
+impl<K> Clone for AcquireRequest<'_, K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K> Copy for AcquireRequest<'_, K> {}
+
+impl<K> AcquireRequest<'_, K> {
+    /// Returns whether a connection over QUIC, or one over TCP, is acceptable.
+    pub(crate) fn admits(&self, by_quic: bool) -> bool {
+        !(self.by_tcp && by_quic)
+    }
+}
+
+impl Ages {
+    pub(crate) fn allow(&self, connection: &impl Pooled, now: Instant) -> bool {
+        let age = || now.saturating_duration_since(connection.created());
+        let idle = now.saturating_duration_since(connection.last_used());
+        !connection.is_inherited() && idle <= self.idle && (self.lifetime.is_zero() || age() <= self.lifetime)
+    }
+}
