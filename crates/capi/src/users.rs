@@ -4,12 +4,14 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 
 use crate::sync::{AtomicU64, AtomicUsize, fork_generation, yield_now};
 
-/// A count whose first user's work is done before any other goes on: a second thread would otherwise allocate with functions
-/// that are replaced beneath it. No lock: a forked child may have been made while a thread of its parent's did that work.
+/// A count whose first user's work is done before any other goes on: a second thread would otherwise allocate
+/// with functions that are replaced beneath it. No lock: a forked child may have been made while a thread of
+/// its parent's did that work.
 #[derive(Default)]
 pub struct Users {
     count: AtomicUsize,
-    /// The fork generation, plus one, of the process in which a thread does the first user's work; 0 if none does.
+    /// The fork generation, plus one, of the process in which a thread does the first user's work; 0 if none
+    /// does.
     busy: AtomicU64,
 }
 
@@ -40,7 +42,8 @@ impl Users {
         self.busy.store(0, Release);
     }
 
-    /// Counts one less, and returns whether none is left. A caller that never entered leaves as the last one does.
+    /// Counts one less, and returns whether none is left. A caller that never entered leaves as the last one
+    /// does.
     pub fn leave(&self) -> bool {
         let before = self.count.fetch_update(AcqRel, Acquire, |n| Some(n.saturating_sub(1)));
         before.unwrap_or_default() <= 1

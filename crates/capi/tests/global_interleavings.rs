@@ -1,5 +1,6 @@
 //! curl_global_init_mem and curl_global_cleanup by several threads, in thousands of orders of their steps: src/users.rs compiled once
-//! more, with shuttle's atomics. Who has come in finds functions installed, which nobody replaces until all have left.
+//! more, with shuttle's atomics. Who has come in finds functions installed, which nobody replaces until all
+//! have left.
 //!
 //! `INTERLEAVINGS=n` says how many orders (400) of each kind. A failure prints the one to be replayed.
 
@@ -86,7 +87,8 @@ fn functions_are_replaced_under_nobody() {
     });
 }
 
-/// A child is forked while a thread of its parent's installs the functions; no thread of the child goes on with that.
+/// A child is forked while a thread of its parent's installs the functions; no thread of the child goes on
+/// with that.
 #[test]
 fn a_child_installs_for_itself() {
     explore(|| {

@@ -1,4 +1,5 @@
-//! Leases as transfers use them: what may be known of the connection, and the exchange, channel or stream on it.
+//! Leases as transfers use them: what may be known of the connection, and the exchange, channel or stream on
+//! it.
 
 use std::rc::Rc;
 
@@ -63,8 +64,8 @@ impl Lease {
         finished.clean
     }
 
-    /// Closes politely. In a session only this transfer's stream ends; the session opens no more, and closes after the
-    /// last one.
+    /// Closes politely. In a session only this transfer's stream ends; the session opens no more, and closes
+    /// after the last one.
     pub fn retire(self) {
         match self {
             Lease::Whole(whole) => whole.retire(),
@@ -85,7 +86,8 @@ impl Whole {
         self.connection().about.identity = identity;
     }
 
-    /// Takes the connection away from the pool (CONNECT_ONLY, an upgraded protocol). The slot ends with the lease.
+    /// Takes the connection away from the pool (CONNECT_ONLY, an upgraded protocol). The slot ends with the
+    /// lease.
     pub fn into_connection(mut self) -> Connection {
         *self.take()
     }

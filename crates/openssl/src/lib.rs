@@ -27,7 +27,8 @@ pub enum Progress {
     Done(usize),
     /// The peer's next bytes must be put in first.
     NeedsInput,
-    /// The application's verify callback has no verdict yet (SSL_set_retry_verify): the handshake is called again later.
+    /// The application's verify callback has no verdict yet (SSL_set_retry_verify): the handshake is called
+    /// again later.
     Unjudged,
     /// close_notify.
     Closed,

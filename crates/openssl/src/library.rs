@@ -180,7 +180,7 @@ functions! {
     }
 }
 
-/// The libraries, loaded by whoever asks first.
+/// Returns the library's functions; the first call loads it.
 fn functions() -> Result<&'static Functions, &'static str> {
     static LIBRARY: OnceLock<Result<Functions, String>> = OnceLock::new();
     let load = || {
@@ -192,10 +192,8 @@ fn functions() -> Result<&'static Functions, &'static str> {
             (functions.connection_data, functions.context_data) =
                 (index(CRYPTO_EX_INDEX_SSL), index(CRYPTO_EX_INDEX_SSL_CTX));
         }
-        match functions.connection_data < 0 || functions.context_data < 0 {
-            true => Err("it has no room for our data".to_owned()),
-            false => Ok(functions),
-        }
+        let has_room = functions.connection_data >= 0 && functions.context_data >= 0;
+        has_room.then_some(functions).ok_or_else(|| "it has no room for our data".to_owned())
     };
     // Loaded outside of the lock, which a child forked meanwhile would find taken.
     let loaded = LIBRARY.get().is_none().then(load);

@@ -7,8 +7,8 @@ use crate::fork_generation;
 /// Forks in a row after which children share a slot with their parents.
 const SLOTS: usize = 16;
 
-/// A value of the process, made on first use. A forked child makes its own: the thread that was making its parent's does not
-/// exist in the child, which would wait for it forever.
+/// A value of the process, made on first use. A forked child makes its own: the thread that was making its
+/// parent's does not exist in the child, which would wait for it forever.
 #[derive(Debug)]
 pub struct PerFork<T>([OnceLock<T>; SLOTS]);
 

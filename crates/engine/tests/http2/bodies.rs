@@ -301,7 +301,8 @@ fn a_weight_goes_with_the_head() {
     assert_eq!(head.flags & 32, 0, "the usual weight is not told");
 }
 
-/// curl 8.22 refuses a head of more than 64 KiB before it opens a stream (a long URL, a large password for Basic).
+/// curl 8.22 refuses a head of more than 64 KiB before it opens a stream (a long URL, a large password for
+/// Basic).
 #[test]
 fn a_head_beyond_64_kib_is_not_sent() {
     let peer = FramePeer::start(|talk| {

@@ -3,9 +3,9 @@
 //! the line that an application is shown for it, which HTTP/1 has and others make.
 
 mod body;
+mod fields;
 mod framing;
 mod head;
-mod fields;
 pub mod http1;
 mod multiplexed;
 mod place;
@@ -20,8 +20,8 @@ use wire::http1::status::Opening;
 use wire::http1::{StatusLine, TooLarge};
 
 pub use body::{Body, BodyError, BodyStep};
-pub use head::{Dialect, Fault, Head, HeadPart, Reading, Says};
 pub use fields::{MAX_SENT_HTTP2, request_fields, sent_size};
+pub use head::{Dialect, Fault, Head, HeadPart, Reading, Says};
 pub use multiplexed::Multiplexed;
 pub use place::Place;
 pub use request::{BadHead, RequestBody, RequestHead, is_sendable};

@@ -10,8 +10,8 @@ use wire::http1::framing::{Length, content_length};
 use wire::http1::status::Opening;
 use wire::http1::{HeaderLine, StatusLine, TooLarge};
 
-use super::head::Head;
 use super::fields::{request_fields, trailer_fields};
+use super::head::Head;
 use super::place::Place;
 use super::streams::{Opens, Stream, Streams};
 use super::{

@@ -70,8 +70,8 @@ pub struct Kept {
     reactor: Arc<Reactor>,
 }
 
-/// Pause before a verify callback that has put off its verdict is called again. curl 8.22 waits for another event of the
-/// transfer; an application that has none to offer would wait until its time is over.
+/// Pause before a verify callback that has put off its verdict is called again. curl 8.22 waits for another
+/// event of the transfer; an application that has none to offer would wait until its time is over.
 const VERDICT_PAUSE: Duration = Duration::from_millis(10);
 
 impl Kept {
@@ -394,7 +394,8 @@ impl OpenSslFilter {
                     self.ended = true;
                     return Poll::Ready(Ok(0));
                 }
-                // Only a handshake calls the verify callback; a renegotiation under way is bounded by its input.
+                // Only a handshake calls the verify callback; a renegotiation under way is bounded by its
+                // input.
                 Progress::NeedsInput | Progress::Unjudged => {
                     ready!(self.receive(|below, room| receive(below, cx, room)))?;
                 }

@@ -10,7 +10,8 @@ use super::stream::{Fate, Remote, Stream, StreamId, Upload};
 use super::streams::{Place, Reset};
 use super::window::{ReceiveWindow, SendWindow};
 
-/// Most frames of a block: HEADERS and eight CONTINUATIONs. More are an attack (CVE-2024-28182); nghttp2 has the same limit.
+/// Most frames of a block: HEADERS and eight CONTINUATIONs. More are an attack (CVE-2024-28182); nghttp2 has
+/// the same limit.
 const FRAMES: usize = 9;
 
 impl Session {

@@ -116,7 +116,8 @@ impl TransferCodings {
     }
 }
 
-/// Returns whether a value of TE lists "trailers" (RFC 9110 §10.1.4). A comma in a quoted string separates nothing.
+/// Returns whether a value of TE lists "trailers" (RFC 9110 §10.1.4). A comma in a quoted string separates
+/// nothing.
 pub fn te_accepts_trailers(value: &[u8]) -> bool {
     let (mut quoted, mut escaped) = (false, false);
     let mut items = value.split(|byte| {

@@ -93,8 +93,8 @@ enum First {
     Late,
 }
 
-/// Accepts the server's connection if it is there with the reply to PORT. The application then sees it before SIZE and RETR
-/// are sent, as with curl 8.22. A failure is left to [`accept`], which waits.
+/// Accepts the server's connection if it is there with the reply to PORT. The application then sees it before
+/// SIZE and RETR are sent, as with curl 8.22. A failure is left to [`accept`], which waits.
 pub async fn accept_early(t: &Transfer, socket: &mut Socket) -> Result<Option<Box<dyn Filter>>> {
     let arrived = poll_fn(|cx| match socket.poll_accept(cx) {
         Poll::Ready(arrived) => Poll::Ready(arrived.ok()),

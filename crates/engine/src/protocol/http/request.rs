@@ -113,8 +113,8 @@ pub fn build(t: &mut Transfer, link: &Link) -> Result<Request> {
     })
 }
 
-/// Checks the size of a head. HTTP/2 has a smaller limit ([`MAX_SENT_HTTP2`]); no field measures more than four times its
-/// line, so that short heads need not be taken apart.
+/// Checks the size of a head. HTTP/2 has a smaller limit ([`MAX_SENT_HTTP2`]); no field measures more than
+/// four times its line, so that short heads need not be taken apart.
 fn check_size(head: &RequestHead, version: Version) -> Result<()> {
     let text = head.text().len();
     if text > MAX_REQUEST {

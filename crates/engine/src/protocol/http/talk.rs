@@ -77,7 +77,8 @@ impl Talk {
         self.asks_for_http2 && status == SWITCHING
     }
 
-    /// Returns the error for a line of a head beyond its limit. curl 8.22 wraps it for HTTP/2, where it fails the session.
+    /// Returns the error for a line of a head beyond its limit. curl 8.22 wraps it for HTTP/2, where it fails
+    /// the session.
     #[cold]
     pub fn line_too_long(&self) -> Error {
         let cause = Code::TooLarge;
