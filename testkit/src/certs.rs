@@ -5,8 +5,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use rcgen::{
-    BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer,
-    KeyPair, KeyUsagePurpose, SanType, date_time_ymd,
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, DistinguishedName, DnType,
+    ExtendedKeyUsagePurpose, IsCa, Issuer, KeyIdMethod, KeyPair, KeyUsagePurpose, SanType, SerialNumber,
+    date_time_ymd,
 };
 pub use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
@@ -109,6 +110,20 @@ impl Authority {
         builder.with_single_cert(chain, key).map(Arc::new).map_err(io::Error::other)
     }
 
+    /// Returns a list of revoked certificates that names none, as PEM.
+    pub fn empty_crl(&self) -> String {
+        let params = CertificateRevocationListParams {
+            this_update: date_time_ymd(2024, 1, 1),
+            next_update: date_time_ymd(2090, 1, 1),
+            crl_number: SerialNumber::from(1),
+            issuing_distribution_point: None,
+            revoked_certs: Vec::new(),
+            key_identifier_method: KeyIdMethod::Sha256,
+        };
+        let list = params.signed_by(&self.issuer).and_then(|list| list.pem());
+        list.expect("a list of constant shape is signed")
+    }
+
     fn sign(&self, params: CertificateParams) -> Leaf {
         let key = new_key();
         let cert = params.signed_by(&key, &self.issuer).expect("a leaf of constant shape is signed");
@@ -130,6 +145,11 @@ impl Leaf {
         let (chain, key) = self.parsed()?;
         let config = builder()?.with_no_client_auth().with_single_cert(chain, key);
         config.map(Arc::new).map_err(io::Error::other)
+    }
+
+    /// Returns the public key, as PEM.
+    pub fn public_key_pem(&self) -> String {
+        KeyPair::from_pem(&self.key_pem).expect("the key was made here").public_key_pem()
     }
 
     fn parsed(&self) -> io::Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>)> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::fd::AsFd;
-use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use rustls::{HandshakeKind, ServerConfig, ServerConnection, StreamOwned};
 
 /// A peer that stalls in the middle of a message is given up after this time.
 const STALL_LIMIT: Duration = Duration::from_secs(120);
@@ -33,6 +33,14 @@ impl Stream {
             stream.conn.complete_io(&mut stream.sock)?;
         }
         Ok(Stream::Tls(Box::new(stream)))
+    }
+
+    /// Whether the handshake resumed a TLS session.
+    pub fn is_resumed(&self) -> bool {
+        match self {
+            Stream::Plain(_) => false,
+            Stream::Tls(stream) => stream.conn.handshake_kind() == Some(HandshakeKind::Resumed),
+        }
     }
 
     pub fn socket(&self) -> &TcpStream {

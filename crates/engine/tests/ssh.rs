@@ -7,9 +7,12 @@
 mod common;
 
 use std::cell::Cell;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::process::Command;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -307,6 +310,35 @@ fn passwords_and_keys_under_a_passphrase() {
         text(&easy, O::SshPublicKeyfile, &server.path("locked.pub").display().to_string());
         text(&easy, O::Keypasswd, phrase);
         assert_eq!(easy.perform(), code, "{phrase}: {}", server.log());
+    }
+}
+
+/// A passphrase is bytes: one that is not UTF-8 opens its key, and no other bytes do, in each form of key file.
+#[test]
+fn a_passphrase_that_is_not_utf8_opens_its_key() {
+    let server = Sshd::start("").unwrap();
+    server.write("file", pattern(1000)).unwrap();
+    let phrase = OsStr::from_bytes(b"p\xe9\xff word");
+    for (name, form) in
+        [("openssh", &["-t", "ed25519"][..]), ("pem", &["-t", "rsa", "-b", "2048", "-m", "PEM"])]
+    {
+        let key = server.path(name);
+        let mut command = Command::new("ssh-keygen");
+        command.args(["-q", "-C", ""]).args(form).arg("-f").arg(&key).arg("-N").arg(phrase);
+        assert!(command.status().unwrap().success());
+        fs::copy(server.path(&format!("{name}.pub")), server.path("authorized_keys")).unwrap();
+        let with = |phrase: &[u8]| {
+            let (easy, app) = transfer(&server, "sftp", "file");
+            long(&easy, O::SshAuthTypes, CURLSSH_AUTH_PUBLICKEY as i64);
+            text(&easy, O::SshPrivateKeyfile, &key.display().to_string());
+            easy.state().settings.borrow_mut().set_text(O::Keypasswd, Some(phrase)).unwrap();
+            (easy.perform(), app.body.borrow().len())
+        };
+        assert_eq!(with(b"p\xe9\xff word"), (Code::Ok, 1000), "{name}: {}", server.log());
+        // What a lossy conversion would make of it, and of another passphrase too.
+        for other in ["p\u{fffd}\u{fffd} word".as_bytes(), b"p\xff\xe9 word", "p\u{e9}\u{ff} word".as_bytes()] {
+            assert_eq!(with(other), (Code::LoginDenied, 0), "{name} {other:?}");
+        }
     }
 }
 

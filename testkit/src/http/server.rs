@@ -59,6 +59,7 @@ struct Shared {
     accepts: AtomicUsize,
     open: AtomicUsize,
     handshakes: AtomicUsize,
+    resumptions: AtomicUsize,
     served: AtomicUsize,
     record: Mutex<VecDeque<Request>>,
 }
@@ -95,6 +96,7 @@ impl HttpServer {
             accepts: AtomicUsize::new(0),
             open: AtomicUsize::new(0),
             handshakes: AtomicUsize::new(0),
+            resumptions: AtomicUsize::new(0),
             served: AtomicUsize::new(0),
             record: Mutex::new(VecDeque::new()),
         });
@@ -134,6 +136,11 @@ impl HttpServer {
     /// TLS handshakes that succeeded.
     pub fn handshakes(&self) -> usize {
         self.shared.handshakes.load(Ordering::SeqCst)
+    }
+
+    /// Handshakes among them that resumed a TLS session.
+    pub fn resumptions(&self) -> usize {
+        self.shared.resumptions.load(Ordering::SeqCst)
     }
 
     /// Requests answered so far.
@@ -185,6 +192,7 @@ fn serve(socket: TcpStream, number: usize, shared: &Shared) -> io::Result<()> {
     let signal = shared.connections.lock().expect("never poisoned").signal();
     let stream = Stream::accept(socket, shared.config.tls.as_ref())?;
     shared.handshakes.fetch_add(usize::from(shared.config.tls.is_some()), Ordering::SeqCst);
+    shared.resumptions.fetch_add(usize::from(stream.is_resumed()), Ordering::SeqCst);
     let mut wire = Wire { stream, pending: Vec::new(), signal };
     let mut serial = 0;
     loop {
