@@ -66,6 +66,23 @@ impl AddAssign for Nanos {
     }
 }
 
+/// How far a transfer has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    #[default]
+    Nothing,
+    /// The name has an address.
+    Resolved,
+    /// There is a connection.
+    Connected,
+    /// TLS is set up on it.
+    Secured,
+    /// The request, or the beginning of one, may have left.
+    Sent,
+    /// A part of a reply has come.
+    Answered,
+}
+
 /// Moments and counts of one transfer. Cells of one struct under one short borrow: the application
 /// may ask from inside a callback.
 #[derive(Clone, Debug)]
@@ -128,8 +145,9 @@ pub struct TransferInfo {
     pub connects: i64,
     /// The connection in use speaks TLS.
     pub secured: bool,
-    /// The transfer failed before its request was sent: its later times are those of its end.
-    pub failed_unsent: bool,
+    /// How far the transfer has come, when it is over. Its times do not say so: one that failed has the time of its end for
+    /// what never happened.
+    pub phase: Phase,
     /// Whether a time condition left the body out.
     pub condition_unmet: bool,
     /// Whether a proxy was used.
@@ -252,7 +270,7 @@ impl Default for TransferInfo {
             connection_id: -1,
             attempted_connection: -1,
             last_socket: -1,
-            failed_unsent: false,
+            phase: Phase::Nothing,
             presence: Presence::default(),
             rare: Rare::default(),
         }
@@ -283,6 +301,18 @@ impl TransferInfo {
         }
     }
 
+    /// Returns the last phase that has a time.
+    fn reached(&self) -> Phase {
+        let phases = [
+            (self.start_transfer, Phase::Answered),
+            (self.pre_transfer, Phase::Sent),
+            (self.app_connect, Phase::Secured),
+            (self.connect, Phase::Connected),
+            (self.name_lookup, Phase::Resolved),
+        ];
+        phases.into_iter().find(|(at, _)| !at.is_zero()).map_or(Phase::Nothing, |(_, phase)| phase)
+    }
+
     /// Ends the transfer's times as curl 8.22 was seen to do. One that fails before its request is sent has been about to send,
     /// has sent and has received at its end; of one that succeeds, the request was sent when it was about to be, unless it is
     /// known better. A first byte that never came stays unset.
@@ -294,7 +324,7 @@ impl TransferInfo {
                 *time = at;
             }
         };
-        self.failed_unsent = failed && self.pre_transfer.is_zero() && self.start_transfer.is_zero();
+        self.phase = self.reached();
         if self.pre_transfer.is_zero() && failed {
             set(&mut self.post_transfer, end);
             set(&mut self.start_transfer, end);
@@ -375,7 +405,12 @@ mod tests {
             info.conclude(started + Duration::from_millis(9), failed);
             let times = [info.pre_transfer, info.post_transfer, info.start_transfer];
             assert_eq!((times, info.total), (after.map(at), at(9)), "{what}");
-            assert_eq!(info.failed_unsent, failed && before == [0; 3], "{what}");
+            let phase = match (before[0], before[2]) {
+                (0, 0) => Phase::Nothing,
+                (_, 0) => Phase::Sent,
+                _ => Phase::Answered,
+            };
+            assert_eq!(info.phase, phase, "{what}");
         }
         let mut info = TransferInfo { started: Some(started), ..TransferInfo::default() };
         info.conclude(started, true);

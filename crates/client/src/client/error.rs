@@ -3,7 +3,7 @@
 use std::error::Error as StdError;
 use std::fmt;
 
-use engine::info::{Nanos, TransferInfo};
+use engine::info::{Phase, TransferInfo};
 use tables::Code;
 
 use super::metrics::Metrics;
@@ -169,16 +169,14 @@ pub enum Reached {
 
 impl Reached {
     pub(super) fn of(info: &TransferInfo) -> Reached {
-        // A transfer that failed before it sent anything has the times of its end for what never happened.
-        let sent = |at: Nanos| if info.failed_unsent { Nanos::default() } else { at };
-        let steps = [
-            (sent(info.start_transfer), Reached::Answered),
-            (sent(info.pre_transfer), Reached::Sent),
-            (info.app_connect, Reached::Secured),
-            (info.connect, Reached::Connected),
-            (info.name_lookup, Reached::Resolved),
-        ];
-        steps.into_iter().find(|(at, _)| !at.is_zero()).map_or(Reached::Nothing, |(_, reached)| reached)
+        match info.phase {
+            Phase::Nothing => Reached::Nothing,
+            Phase::Resolved => Reached::Resolved,
+            Phase::Connected => Reached::Connected,
+            Phase::Secured => Reached::Secured,
+            Phase::Sent => Reached::Sent,
+            Phase::Answered => Reached::Answered,
+        }
     }
 }
 
