@@ -1,6 +1,6 @@
 //! `--agent`: what a call through an agent must have in common with one without, and who may not have one made.
 
-use super::Ran;
+use super::{Ran, folder_with};
 use crate::{clean, empty_folder, tool};
 use std::fs;
 use std::io::{Read, Write};
@@ -10,7 +10,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use testkit::certs::Authority;
 use testkit::http::HttpServer;
+use testkit::launch::{Sshd, keygen};
 
 /// Agents of a test's own: they are found in a folder of its own, and end with it.
 struct Agents {
@@ -39,6 +41,11 @@ impl Agents {
 
     fn call(&self, words: &[&str]) -> Ran {
         self.ran(&mut self.command(&[&["--agent"], words].concat()))
+    }
+
+    /// A call from another folder.
+    fn call_in(&self, folder: &Path, words: &[&str]) -> Ran {
+        self.ran(self.command(&[&["--agent"], words].concat()).current_dir(folder))
     }
 
     /// A shell; `$TOOL` is the tool.
@@ -140,6 +147,97 @@ fn the_next_command_finds_the_connection_warm() {
     until("the agent goes, and closes its connections", || state(process).is_none() && server.open() == 0);
     assert_eq!(agents.status().code, 1);
     assert!(agents.files("").is_empty(), "{:?}", agents.files(""));
+}
+
+/// A relative name is one of the caller's folder. Neither the connection nor the TLS session that a call from one folder has left
+/// with the agent serves a call from another, whose file of that name says something else; nor does it once the file is replaced.
+#[test]
+fn relative_names_belong_to_the_callers_folder() {
+    let agents = Agents::new();
+    let (authority, stranger) = (Authority::new(), Authority::new());
+    let leaf = authority.good();
+    let server = HttpServer::tls(authority.demanding(&leaf).unwrap());
+    let url = server.url("/bytes/10");
+    let client = |authority: &Authority| {
+        let leaf = authority.client("me");
+        leaf.cert_pem + &leaf.key_pem
+    };
+    let trusted = folder_with("ca.pem", authority.ca_pem()).join("ca.pem").display().to_string();
+    let own = folder_with("me.pem", &client(&authority)).join("me.pem").display().to_string();
+    let pin = stranger.good().public_key_pem();
+    // A server that refuses a certificate of TLS 1.3 says so when the reply is read.
+    let rows: [(&str, String, String, &[i32]); 4] = [
+        ("--cacert", authority.ca_pem().to_owned(), stranger.ca_pem().to_owned(), &[60]),
+        ("--cert", client(&authority), client(&stranger), &[35, 56]),
+        ("--crlfile", authority.empty_crl(), "no list".to_owned(), &[82]),
+        ("--pinnedpubkey", leaf.public_key_pem(), pin, &[90]),
+    ];
+    for (option, good, other, refused) in rows {
+        let folders = [folder_with("f.pem", &good), folder_with("f.pem", &other)];
+        let mut words = vec![option, "f.pem"];
+        for (other_option, file) in [("--cacert", &trusted), ("--cert", &own)] {
+            if other_option != option {
+                words.extend([other_option, file]);
+            }
+        }
+        words.push(&url);
+        let fresh = server.accepts();
+        for _ in 0..2 {
+            assert_eq!(agents.call_in(&folders[0], &words).text().len(), 10, "{option}");
+        }
+        assert_eq!(server.accepts(), fresh + 1, "{option}: the connection is kept");
+        let denied = |folder: &Path, why: &str| {
+            let ran = agents.call_in(folder, &words);
+            assert!(refused.contains(&ran.code) && ran.stdout.is_empty(), "{option} {why}: {}", ran.stderr);
+        };
+        denied(&folders[1], "in another folder");
+        assert_eq!(agents.call_in(&folders[0], &words).text().len(), 10, "{option}");
+        fs::write(folders[0].join("new"), &other).unwrap();
+        fs::rename(folders[0].join("new"), folders[0].join("f.pem")).unwrap();
+        denied(&folders[0], "replaced");
+    }
+}
+
+/// As above for a socket.
+#[test]
+fn a_socket_is_one_of_the_callers_folder() {
+    let agents = Agents::new();
+    let folders = [empty_folder(), empty_folder()];
+    for (folder, name) in folders.iter().zip(["of a", "of b"]) {
+        let listener = std::os::unix::net::UnixListener::bind(folder.join("s")).unwrap();
+        std::thread::spawn(move || {
+            for mut peer in listener.incoming().flatten() {
+                std::thread::spawn(move || {
+                    let reply = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{name}", name.len());
+                    while peer.read(&mut [0; 4096]).is_ok_and(|n| n > 0) {
+                        peer.write_all(reply.as_bytes()).unwrap();
+                    }
+                });
+            }
+        });
+    }
+    let words = ["-w", " %{num_connects}", "--unix-socket", "s", "http://host.test/"];
+    let asked = |folder: usize| agents.call_in(&folders[folder], &words).text();
+    assert_eq!((asked(0), asked(0)), ("of a 1".into(), "of a 0".into()));
+    assert_eq!((asked(1), asked(0)), ("of b 1".into(), "of a 0".into()));
+}
+
+/// As above for the key of an SSH login: one that is not authorised does not get in by the connection of one that is.
+#[test]
+fn an_ssh_key_is_one_of_the_callers_folder() {
+    let agents = Agents::new();
+    let server = Sshd::start("").unwrap();
+    let path = server.write("file", "text\n").unwrap().display().to_string();
+    let url = server.url("sftp", &path);
+    let folders = [empty_folder(), empty_folder()];
+    fs::copy(server.path("user_ed25519"), folders[0].join("k")).unwrap();
+    keygen(&folders[1], "k", &["-t", "ed25519", "-N", ""]).unwrap();
+    let words = ["-w", "%{num_connects}", "--insecure", "--key", "k", &url];
+    let call = |folder: usize| agents.call_in(&folders[folder], &words);
+    assert_eq!((call(0).text(), call(0).text()), ("text\n1".into(), "text\n0".into()));
+    let denied = call(1);
+    assert_eq!(denied.code, 67, "{}{}", denied.stdout, denied.stderr);
+    assert_eq!(call(0).text(), "text\n0");
 }
 
 #[test]
