@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
+    mark_root();
     let gnu = std::env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|env| env == "gnu");
     if !gnu {
         return;
@@ -14,4 +15,13 @@ fn main() {
     let folder = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     std::fs::write(folder.join("libgcc_s.so"), "INPUT(-lgcc_eh -lgcc)\n").expect("OUT_DIR can be written to");
     println!("cargo:rustc-link-search=native={}", folder.display());
+}
+
+/// Sets `root` where root builds: tests that take two users are left out elsewhere, and are reported as ignored.
+fn mark_root() {
+    println!("cargo:rustc-check-cfg=cfg(root)");
+    #[cfg(unix)]
+    if std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0) {
+        println!("cargo:rustc-cfg=root");
+    }
 }
