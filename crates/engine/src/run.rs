@@ -15,8 +15,10 @@ use crate::error::Result;
 use crate::multi::{Multi, MultiState, Runs};
 use crate::protocol::{self, Next};
 use crate::stores;
+use crate::transfer::Transfer;
+use crate::transfer::route::scheme::check_scheme;
+use crate::transfer::route::target;
 use crate::transfer::watch::Watch;
-use crate::transfer::{Transfer, prepare, target};
 
 /// How a multi handle has its transfers run.
 const RUNS: Runs = Runs { task, inside: |multi, easy| boxed(|| complete(multi, easy)) };
@@ -144,7 +146,7 @@ fn conclude(easy: &Rc<EasyState>, multi: &Rc<MultiState>, result: Result<()>) ->
 async fn drive(t: &mut Transfer) -> Result<()> {
     loop {
         t.upgrade()?;
-        prepare::check_scheme(t)?;
+        check_scheme(t)?;
         t.note_url();
         match protocol::run(t).await? {
             Next::Done => {
@@ -152,7 +154,7 @@ async fn drive(t: &mut Transfer) -> Result<()> {
                 poll_fn(|cx| t.flow.writer.poll_ready(cx)).await?;
                 return t.flow.writer.finish();
             }
-            Next::Follow(url) => prepare::follow(t, *url)?,
+            Next::Follow(url) => t.follow(*url),
             Next::Again => {}
             Next::Stop(error) => return Err(error),
         }

@@ -18,8 +18,8 @@ use crate::easy::EasyState;
 use crate::error::{Error, Result, Retry};
 use crate::transfer::Transfer;
 use crate::transfer::body::{BodySource, Idling, receive_failed, send_failed};
-use crate::transfer::plan::{TlsPeer, tls_config};
 use crate::transfer::replay::with_retries;
+use crate::transfer::tls_options::{TlsPeer, tls_config};
 
 /// CURLUSESSL_TRY.
 const TRY_TLS: i64 = 1;

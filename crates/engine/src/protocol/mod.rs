@@ -23,9 +23,10 @@ use tables::scheme::Family;
 use tables::{Code, EasyOption as O};
 
 use crate::error::{Error, Result};
+use crate::transfer::Transfer;
+use crate::transfer::credentials::credentials;
 pub use crate::transfer::next::Next;
 use crate::transfer::next::give;
-use crate::transfer::{Transfer, login};
 
 /// Runs one request of the transfer's current URL.
 // exhaustive: schemes
@@ -74,7 +75,7 @@ fn check_unused(t: &Transfer) -> Result<()> {
     use Family::{Dict, File, Gopher, Telnet, Tftp};
     let family = t.scheme().family();
     if matches!(family, Dict | File | Gopher | Telnet | Tftp) && t.long(O::Netrc) != CURL_NETRC_IGNORED {
-        login::credentials(t)?;
+        credentials(t)?;
     }
     if matches!(family, File | Tftp) { t.pin_names() } else { Ok(()) }
 }

@@ -23,7 +23,7 @@ use crate::settings::Method;
 use crate::transfer::Transfer;
 use crate::transfer::body::{BodySource, Idling, receive_failed, send_failed};
 use crate::transfer::client_reader::ClientReader;
-use crate::transfer::login::own;
+use crate::transfer::credentials::own;
 
 /// Packets that are read as a whole are no longer than this.
 const SHORT: usize = 4;

@@ -18,7 +18,7 @@ use crate::easy::EasyState;
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 use crate::transfer::body::{BodySource, Idling, receive_failed, send_failed};
-use crate::transfer::login::own;
+use crate::transfer::credentials::own;
 
 /// How long an application that has nothing to say is left alone, and how long the server may begin.
 const SILENCE: Duration = Duration::from_millis(100);

@@ -9,3 +9,10 @@ mod windows;
 pub use unix::*;
 #[cfg(windows)]
 pub use windows::*;
+
+use std::path::PathBuf;
+
+/// Returns the path that an option names.
+pub fn path_buf(text: &[u8]) -> PathBuf {
+    path(text).into_owned()
+}

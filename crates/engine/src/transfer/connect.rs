@@ -23,11 +23,11 @@ use runtime::boxed;
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, LockData};
 
-use super::Connector;
-use super::plan::{Bound, Plan, Quic, TlsPeer, belonging, tls_config, written};
 use super::proxy::{Proxy, ProxyKind};
+use super::route::plan::{Bound, Plan, Quic, belonging, written};
 use super::socks::Goal;
-use super::tunnel;
+use super::tls_options::{TlsPeer, tls_config};
+use super::{Connector, tunnel};
 use crate::callbacks::Endpoints;
 use crate::error::{Error, Result};
 use crate::info::Nanos;

@@ -12,8 +12,8 @@ use net::tls::Late;
 use runtime::cell::RefCell;
 
 use super::auth;
-use super::plan::Plan;
 use super::route::Route;
+use super::route::plan::Plan;
 use crate::error::Result;
 
 /// Logs in on a new connection, before any transfer may use it.

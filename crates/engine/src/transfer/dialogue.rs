@@ -14,7 +14,8 @@ use wire::http1::LineBuffer;
 
 use super::Transfer;
 use super::body::{Idling, receive_failed, send_failed};
-use super::plan::{Plan, TlsPeer, tls_config};
+use super::route::plan::Plan;
+use super::tls_options::{TlsPeer, tls_config};
 use crate::callbacks::DebugKind;
 use crate::error::{Error, Result, Retry};
 use crate::scratch::{SMALL, with_scratch};

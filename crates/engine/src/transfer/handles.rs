@@ -68,6 +68,14 @@ impl Handles {
         set(&mut info, elapsed);
     }
 
+    /// Counts another request of this transfer, for CURLINFO_REDIRECT_COUNT and CURLINFO_REDIRECT_TIME.
+    pub fn count_redirect(&self) {
+        self.mark(|info, elapsed| {
+            info.redirect_count += 1;
+            info.rare.redirect = elapsed;
+        });
+    }
+
     /// Notes the first byte of a reply.
     pub fn mark_first_byte(&self) {
         self.mark(TransferInfo::first_byte);

@@ -1,10 +1,6 @@
 //! What HTTP remembers: with a transfer, from one of its requests to the next, and with a URL, from one transfer to the next.
 //! These are values that a transfer holds for its handler (`protocol::http`), which alone reads and writes them.
 
-use std::borrow::Cow;
-use std::rc::Rc;
-
-use net::exchange::RequestHead;
 use wire::ws::deflate::Offer;
 
 use super::auth::ConnectionSteps;
@@ -12,7 +8,6 @@ use super::connect::Link;
 use super::login::Login;
 use super::secret::{Peer, Secret};
 use crate::callbacks::Stored;
-use crate::settings::{Method, Text};
 
 /// What one request of a transfer leaves to the next.
 #[derive(Default)]
@@ -73,22 +68,4 @@ impl Asked {
     pub fn asks_proxy(&self) -> bool {
         matches!(self.proxy.as_deref(), Some((_, Some(_))))
     }
-}
-
-/// The head of a request without a body, which may be sent again, and what making it told the application.
-pub struct KeptHead {
-    /// Of the settings, when it was made.
-    pub generation: u64,
-    /// The version of HTTP that it is for.
-    pub version: &'static str,
-    /// The transfer's method.
-    pub method: Method,
-    /// The head itself.
-    pub head: Rc<RequestHead>,
-    /// Whether its reply has none but a head, too.
-    pub head_only: bool,
-    /// CURLINFO_EFFECTIVE_METHOD.
-    pub effective_method: Cow<'static, str>,
-    /// CURLINFO_REFERER.
-    pub referer: Option<Text>,
 }

@@ -15,7 +15,8 @@ use wire::resolv_conf::servers as servers_of;
 
 use super::Connector;
 use super::over_https::OverHttps;
-use super::plan::{Plan, doh_tls};
+use super::route::plan::Plan;
+use super::tls_options::doh_tls;
 use crate::easy::Published;
 use crate::error::{Error, Result};
 use crate::settings::Settings;

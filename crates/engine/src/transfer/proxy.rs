@@ -18,8 +18,8 @@ use wire::escape::{self, Reject};
 use wire::url::{Url, flag};
 
 use super::login::Login;
-use super::plan::{TlsPeer, tls_config};
 use super::secret::{Peer, Secret};
+use super::tls_options::{TlsPeer, tls_config};
 use crate::error::{Error, Result};
 use crate::settings::Settings;
 
@@ -269,4 +269,10 @@ fn by_type(number: i64) -> Result<ProxyKind> {
         CURLPROXY_SOCKS5_HOSTNAME => ProxyKind::Socks5h,
         _ => return Err(Error::new(Code::NotBuiltIn, "this proxy type is not built in")),
     })
+}
+
+/// The option with the application's own lines for a proxy.
+pub fn own_lines(settings: &Settings) -> O {
+    let separate = settings.long(O::Headeropt) & 1 != 0;
+    if separate { O::Proxyheader } else { O::Httpheader }
 }

@@ -20,8 +20,8 @@ use runtime::boxed;
 use tables::{Code, EasyOption as O, LockData};
 
 use super::connect::{MAX_PROXY_ROUNDS, Opening};
-use super::plan::{self, Plan};
 use super::proxy::Proxy;
+use super::route::plan::{self, Plan};
 use super::{Connector, tunnel};
 use crate::error::{Error, Result};
 

@@ -8,7 +8,8 @@ use net::{AcquireRequest, Ages, Key};
 use tables::easy_option::ArgKind;
 use tables::{Code, EasyOption as O, Support};
 
-use super::{Transfer, target};
+use super::Transfer;
+use super::route::target;
 use crate::callbacks::{Callbacks, HostKeyFunctions};
 use crate::settings::Text;
 use crate::{Easy, Multi};

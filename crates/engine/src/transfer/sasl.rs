@@ -8,9 +8,9 @@ use wire::auth::sasl::{
     Action, Channel, Conversation, Fresh, Login, Mechanism, Mechanisms, Preference, Reply,
 };
 
+use super::credentials;
 use super::dialogue::Dialogue;
 use super::gssapi::{self, Verdict};
-use super::login;
 use super::{Route, Transfer};
 use crate::error::{Error, Result};
 use crate::mime::{random_bytes, random_text};
@@ -119,7 +119,7 @@ pub fn has_token(t: &Route) -> bool {
 pub fn can_log_in(t: &Route, offered: Mechanisms, wanted: Mechanisms) -> Result<bool> {
     let both = offered.both(wanted);
     let without = both.has(Mechanism::External) || both.has(Mechanism::Anonymous);
-    Ok(without || has_token(t) || login::credentials(t)?.is_some())
+    Ok(without || has_token(t) || credentials::credentials(t)?.is_some())
 }
 
 /// A login that was asked for, where the server has no way in that this side knows and may use.
@@ -133,7 +133,7 @@ pub fn no_way(t: &Route, outcome: Outcome) -> Error {
 
 /// What the login options say of the ways to log in. `own` is the protocol's own command.
 pub fn preference(t: &Route, own: Option<&str>) -> Result<Preference> {
-    let options = login::options(t)?;
+    let options = credentials::options(t)?;
     let usual = usual(t.long(O::Httpauth) as u64);
     Preference::parse(&options, own, usual).map_err(|_| Error::from(Code::UrlMalformat))
 }
@@ -168,15 +168,15 @@ fn usual(schemes: u64) -> Mechanisms {
 
 /// Before anything is connected: a login with control characters in the URL is none, and login options must be known.
 pub fn check_login(t: &Route, own: Option<&str>) -> Result<()> {
-    login::check_url(t)?;
-    login::credentials(t)?;
+    credentials::check_url(t)?;
+    credentials::credentials(t)?;
     preference(t, own).map(drop)
 }
 
 /// Who logs in, and where: on a channel of TLS, if there is one.
 pub fn who(t: &Route, service: &str, tls: Option<&TlsInfo>) -> Result<Login> {
     let peer = t.peer();
-    let given = login::credentials(t)?;
+    let given = credentials::credentials(t)?;
     let own = given.as_ref().and_then(|login| login.for_peer(&peer)).cloned();
     let is_given = own.is_some();
     let own = own.unwrap_or_default();

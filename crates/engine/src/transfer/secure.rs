@@ -22,7 +22,7 @@ use tables::{Code, EasyOption as O, LockData};
 
 use super::Connector;
 use super::connect::{Opening, Way};
-use super::plan::Plan;
+use super::route::plan::Plan;
 use crate::error::{Error, Result};
 
 /// A candidate whose server has answered, and is who it should be.

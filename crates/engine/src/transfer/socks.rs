@@ -14,8 +14,8 @@ use tables::{Code, EasyOption as O, ProxyCode};
 use wire::socks::Destination;
 
 use super::negotiate::{delegation, ticket_terms_for};
-use super::plan::Plan;
 use super::proxy::{Proxy, ProxyKind};
+use super::route::plan::Plan;
 use super::{Connector, Handles};
 use crate::error::{Error, Result};
 

@@ -22,8 +22,9 @@ use wire::http1::{ChunkedDecoder, HeaderLine, check_octets, continue_line, ends_
 
 use super::auth::{Ask, Scheme, Steps};
 use super::negotiate::listen;
-use super::plan::{Plan, own_lines};
+use super::proxy::own_lines;
 use super::proxy::{Proxy, ProxyKind};
+use super::route::plan::Plan;
 use super::socks::Goal;
 use super::{Connector, Handles};
 use crate::callbacks::{DebugKind, Written};

@@ -16,7 +16,7 @@ use crate::settings::Text;
 use crate::transfer::Transfer;
 use crate::transfer::dialogue::Dialogue;
 use crate::transfer::login::ANONYMOUS;
-use crate::transfer::plan::Plan;
+use crate::transfer::route::plan::Plan;
 
 /// CURLUSESSL_*.
 const TRY_TLS: i64 = 1;
@@ -532,7 +532,7 @@ fn check_login(t: &Transfer) -> Result<()> {
     for given in [O::Username, O::Password].into_iter().filter_map(|option| t.text(option)) {
         one_line(&given, "control code detected in credentials")?;
     }
-    crate::transfer::login::check_url(t)
+    crate::transfer::credentials::check_url(t)
 }
 
 /// `refused` tells of a text that isn't.
@@ -565,7 +565,7 @@ pub fn is_harmless(code: Code) -> bool {
 
 /// Who logs in; nobody in particular where nobody was named. A name that was given goes out as it is, an empty one, too.
 fn credentials(t: &Transfer) -> Result<(Vec<u8>, Vec<u8>)> {
-    Ok(match crate::transfer::login::given(t)? {
+    Ok(match crate::transfer::credentials::given(t)? {
         Some(login) => (login.user, login.password),
         None => (ANONYMOUS.to_vec(), b"ftp@example.com".to_vec()),
     })

@@ -10,8 +10,8 @@ use crate::transfer::Transfer;
 use crate::transfer::auth::{Binding, Scheme};
 use crate::transfer::login::Login;
 use crate::transfer::negotiate;
-use crate::transfer::plan::Bound;
 use crate::transfer::proxy::Proxy;
+use crate::transfer::route::plan::Bound;
 
 /// Returns the logins that the next connection must be bound to, one for the server and one for a forwarding proxy.
 ///

@@ -20,8 +20,8 @@ use crate::transfer::Transfer;
 use crate::transfer::auth::ConnectionSteps;
 use crate::transfer::connect::Link;
 use crate::transfer::next::Next;
-use crate::transfer::plan::{Bound, Plan, belonging};
 use crate::transfer::replay::with_retries;
+use crate::transfer::route::plan::{Bound, Plan, belonging};
 
 /// Most attempts to move a request from a dead pooled connection to another one.
 const MAX_REPLAYS: u32 = 5;

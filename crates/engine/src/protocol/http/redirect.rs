@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::settings::Text;
 use crate::transfer::Transfer;
 use crate::transfer::next::Next;
-use crate::transfer::prepare::{count, url_error, url_text, without_credentials};
+use crate::transfer::route::url::{url_error, url_text, without_credentials};
 
 /// Follows the reply's Location if it is to be followed.
 pub fn after(t: &mut Transfer, response: &Response) -> Result<Next> {
@@ -24,7 +24,7 @@ pub fn after(t: &mut Transfer, response: &Response) -> Result<Next> {
     }
     let url = target(t, location, 0).map_err(|e| {
         if e == UrlError::UnsupportedScheme {
-            count(t); // as one whose scheme is not allowed
+            t.count_redirect(); // as one whose scheme is not allowed
         }
         let text = format!("The redirect target URL could not be parsed: {}", e.message());
         Error::new(url_error(e).code(), text)
@@ -59,7 +59,7 @@ pub fn again(t: &mut Transfer) -> Next {
         t.easy.info.borrow_mut().rare.redirect_url = Some(url_text(&t.url).into());
         return Next::Stop(error);
     }
-    count(t);
+    t.count_redirect();
     refer(t);
     Next::Again
 }

@@ -27,8 +27,8 @@ use crate::stores::altsvc::Alternative;
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::connect::Link;
-use crate::transfer::login::own;
-use crate::transfer::prepare::{url_text, without_credentials};
+use crate::transfer::credentials::own;
+use crate::transfer::route::url::{url_text, without_credentials};
 
 /// Longest head of a request (curl's DYN_HTTP_REQUEST).
 const MAX_REQUEST: usize = 1024 * 1024;

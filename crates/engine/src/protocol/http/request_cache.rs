@@ -16,7 +16,7 @@ use crate::settings::Method;
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::connect::Link;
-use crate::transfer::http::KeptHead;
+use crate::transfer::kept_head::KeptHead;
 
 /// Returns the cached request of this URL if nothing that it depends on has changed.
 pub fn request(t: &mut Transfer, link: &Link) -> Option<Request> {

@@ -19,7 +19,7 @@ use crate::transfer::Transfer;
 use crate::transfer::body::{BodySource, truncated};
 use crate::transfer::http::KeptReplies;
 use crate::transfer::next::Next;
-use crate::transfer::prepare::url_text;
+use crate::transfer::route::url::url_text;
 use tables::EasyOption as O;
 
 /// Asks the application before a request. Returns the reply that it has kept, if that one counts.

@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 use crate::transfer::body::BodySource;
 use crate::transfer::connect::Link;
-use crate::transfer::prepare::url_text;
+use crate::transfer::route::url::url_text;
 
 /// A stream has been opened with that head.
 fn note_stream(t: &Transfer, version: &str, stream: u32, head: &RequestHead) {

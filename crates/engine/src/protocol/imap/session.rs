@@ -11,9 +11,9 @@ use wire::imap::{Line, Status, Untagged, argument, classify, literal_at_end, tag
 use super::decide::{self, Literals, Way};
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
+use crate::transfer::credentials;
 use crate::transfer::dialogue::Dialogue;
-use crate::transfer::login;
-use crate::transfer::plan::Plan;
+use crate::transfer::route::plan::Plan;
 use crate::transfer::sasl::{self, Outcome, Said, Speaker};
 use crate::transfer::starttls::{self, Start};
 
@@ -287,7 +287,7 @@ impl Session {
         let login = decide::Login {
             disabled: known.login_disabled,
             kind,
-            has_user: login::credentials(t)?.is_some(),
+            has_user: credentials::credentials(t)?.is_some(),
             has_token: sasl::has_token(t),
         };
         match decide::without_sasl(&login) {
@@ -299,7 +299,7 @@ impl Session {
 
     /// LOGIN (RFC 9051 section 6.2.3).
     async fn in_clear(&mut self, t: &mut Transfer) -> Result<()> {
-        let (user, password) = login::own(t)?;
+        let (user, password) = credentials::own(t)?;
         let command = [b"LOGIN ", &argument(&user)[..], b" ", &argument(&password)].concat();
         self.command(t, &command).await?;
         loop {

@@ -11,7 +11,7 @@ use wire::ldap::{self, Answer, Outcome, Search};
 use super::{Session, nonsense, refused};
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
-use crate::transfer::login::{options, own};
+use crate::transfer::credentials::{options, own};
 use crate::transfer::sasl::{fresh, who};
 
 /// saslBindInProgress.

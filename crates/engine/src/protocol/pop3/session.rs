@@ -8,9 +8,9 @@ use wire::pop3::{Capabilities, Status, apop, status, timestamp};
 use super::decide::{self, Way};
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
+use crate::transfer::credentials;
 use crate::transfer::dialogue::Dialogue;
-use crate::transfer::login;
-use crate::transfer::plan::Plan;
+use crate::transfer::route::plan::Plan;
 use crate::transfer::sasl::{self, Outcome, Said, Speaker};
 use crate::transfer::starttls::{self, Start};
 
@@ -167,7 +167,7 @@ impl Login<'_> {
         }
         let timestamp = self.timestamp.take();
         let way = decide::without_sasl(&decide::Login {
-            has_user: login::given(t)?.is_some(),
+            has_user: credentials::given(t)?.is_some(),
             has_timestamp: timestamp.is_some(),
             knows_user: self.known.user,
             kind,
@@ -185,7 +185,7 @@ impl Login<'_> {
     }
 
     async fn by_timestamp(&mut self, t: &mut Transfer, timestamp: &[u8]) -> Result<()> {
-        let (user, password) = login::own(t)?;
+        let (user, password) = credentials::own(t)?;
         self.dialogue.send(t, &apop(&user, &password, timestamp)).await?;
         match reply(t, self.dialogue).await? {
             true => Ok(()),
@@ -194,7 +194,7 @@ impl Login<'_> {
     }
 
     async fn in_clear(&mut self, t: &mut Transfer) -> Result<()> {
-        let (user, password) = login::own(t)?;
+        let (user, password) = credentials::own(t)?;
         for command in [[b"USER ", &user[..]].concat(), [b"PASS ", &password[..]].concat()] {
             self.dialogue.send(t, &command).await?;
             if !reply(t, self.dialogue).await? {

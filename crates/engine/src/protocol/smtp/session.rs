@@ -8,7 +8,7 @@ use super::decide::{self, SERVICE_ENDS};
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 use crate::transfer::dialogue::Dialogue;
-use crate::transfer::plan::Plan;
+use crate::transfer::route::plan::Plan;
 use crate::transfer::sasl::{self, Outcome, Said, Speaker};
 use crate::transfer::starttls::{self, Start};
 

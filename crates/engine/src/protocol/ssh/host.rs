@@ -13,8 +13,9 @@ use wire::base64;
 
 use crate::callbacks::{HostKey, HostMatch, HostVerdict};
 use crate::error::{Error, Result};
+use crate::sys::path_buf;
 use crate::transfer::Connector;
-use crate::transfer::plan::{Plan, path};
+use crate::transfer::route::plan::Plan;
 
 /// What is to hold for the key of one server.
 pub struct Judge {
@@ -28,13 +29,15 @@ pub struct Judge {
 impl Judge {
     pub fn new(t: &Connector, plan: &Plan) -> Result<Judge> {
         let print = |option| t.text(option).filter(|text| !text.is_empty()).map(|text| text.to_vec());
-        let known = t.text(O::SshKnownhosts).filter(|name| !name.is_empty()).map(path).map(|file| {
-            let bytes = std::fs::read(&file).unwrap_or_else(|_| {
-                t.easy.note(|| format!("Failed to read known hosts from {}", file.display()));
-                Vec::new()
-            });
-            (file, KnownHosts::parse(&bytes))
-        });
+        let known = t.text(O::SshKnownhosts).filter(|name| !name.is_empty()).map(|name| path_buf(&name)).map(
+            |file| {
+                let bytes = std::fs::read(&file).unwrap_or_else(|_| {
+                    t.easy.note(|| format!("Failed to read known hosts from {}", file.display()));
+                    Vec::new()
+                });
+                (file, KnownHosts::parse(&bytes))
+            },
+        );
         let origin = &plan.identity.origin;
         Ok(Judge {
             host: origin.host.to_string(),

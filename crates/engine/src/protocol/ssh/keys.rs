@@ -8,8 +8,8 @@ use ssh::keys::{KeyError, PrivateKey};
 use tables::EasyOption as O;
 use zeroize::Zeroizing;
 
+use crate::sys::path_buf;
 use crate::transfer::Handles;
-use crate::transfer::plan::path;
 use crate::transfer::usual_keys::usual_key_files;
 
 /// No key is longer.
@@ -17,8 +17,8 @@ const MAX_FILE: u64 = 1 << 20;
 /// The key that the application names.
 pub fn named(t: &Handles) -> Option<PrivateKey> {
     let name = t.text(O::SshPrivateKeyfile).filter(|name| !name.is_empty())?;
-    let public = t.text(O::SshPublicKeyfile).filter(|name| !name.is_empty()).map(path);
-    load(t, &path(name), public.as_deref(), &passphrase(t))
+    let public = t.text(O::SshPublicKeyfile).filter(|name| !name.is_empty()).map(|name| path_buf(&name));
+    load(t, &path_buf(&name), public.as_deref(), &passphrase(t))
 }
 
 /// Where it names none, those that stand where keys usually are.

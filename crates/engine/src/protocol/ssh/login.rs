@@ -18,7 +18,7 @@ use super::host::Judge;
 use super::keys;
 use crate::error::{Error, Result};
 use crate::transfer::Connector;
-use crate::transfer::plan::Plan;
+use crate::transfer::route::plan::Plan;
 
 /// Logs in on a new connection and parks the session there.
 pub async fn log_in(t: &Connector, plan: &Plan, connection: &mut Connection) -> Result<()> {
@@ -72,7 +72,7 @@ fn takes_channel_ahead(t: &Connector, transport: &Transport) -> bool {
 
 /// True when a channel has been asked for already.
 async fn authenticate(t: &Connector, connection: &mut Connection, transport: &mut Transport) -> Result<bool> {
-    let (user, password) = crate::transfer::login::own(t)?;
+    let (user, password) = crate::transfer::credentials::own(t)?;
     let password = Rc::new(Zeroizing::new(password));
     let filter = connection.filter();
     let mut login = Login::new(&user, Vec::new());

@@ -78,7 +78,7 @@ pub fn method_after(f: &Redirected) -> Change {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transfer::prepare::{url_text, without_credentials};
+    use crate::transfer::route::url::{url_text, without_credentials};
     use Method::{Get, Head, Post, PostMime, Put};
 
     #[test]

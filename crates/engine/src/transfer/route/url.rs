@@ -1,15 +1,9 @@
-//! Before a request: which URL, whether its scheme may be used, and what a redirect changes.
+//! URLs of a transfer: the one that the settings name, their text, and curl's words for one that is refused.
 
-use std::rc::Rc;
-
-use tables::scheme::Family;
 use tables::{Code, EasyOption as O};
 use wire::escape::{self, Reject};
 use wire::url::{Part, Url, UrlError, flag};
 
-use super::proxy::ProxyKind;
-use super::target::Target;
-use super::{Handles, Route};
 use crate::error::{Error, Result};
 use crate::settings::Settings;
 
@@ -69,53 +63,6 @@ fn names_scheme(text: &[u8]) -> bool {
 
 /// Longest host name that is looked up at all.
 const MAX_HOST: usize = 65_535;
-
-/// Refuses a scheme that this build or the application does not allow.
-pub fn check_scheme(t: &Route) -> Result<()> {
-    let redirected = !Rc::ptr_eq(&t.first_url, &t.url);
-    let refuse = |why: &str| {
-        let name = t.url.scheme().unwrap_or_default();
-        let text = format!("Protocol \"{name}\" {why}{}", if redirected { " (in redirect)" } else { "" });
-        Err(Error::new(Code::UnsupportedProtocol, text))
-    };
-    let Some(row) = t.url.scheme else {
-        let of_proxies = t.url.scheme().is_some_and(|name| ProxyKind::of_scheme(&name).is_some());
-        return refuse(if of_proxies { "is not for transfers" } else { "not supported" });
-    };
-    if !row.built() {
-        return refuse("not supported");
-    }
-    let settings = t.easy.settings.borrow();
-    let allowed = settings.protocols(O::ProtocolsStr);
-    let redirect = if redirected { settings.protocols(O::RedirProtocolsStr) } else { u64::MAX };
-    if allowed & row.bit() == 0 {
-        return refuse("is disabled");
-    }
-    if redirect & row.bit() == 0 {
-        return refuse("is disabled");
-    }
-    drop(settings);
-    // HTTP encodes a login; elsewhere it may stand in a line, or end one (curl 8.22 refuses it for all others, whether used or not).
-    match row.family() {
-        Family::Http | Family::Ws => Ok(()),
-        _ => super::login::check_url(t),
-    }
-}
-
-/// Goes on with the URL of a redirect.
-pub fn follow(t: &mut Route, url: Url) -> Result<()> {
-    t.redirect(Rc::new(Target::new(url, None)));
-    count(t);
-    Ok(())
-}
-
-/// Another request of this transfer begins: for CURLINFO_REDIRECT_COUNT and CURLINFO_REDIRECT_TIME.
-pub fn count(t: &Handles) {
-    t.mark(|info, elapsed| {
-        info.redirect_count += 1;
-        info.rare.redirect = elapsed;
-    });
-}
 
 /// A URL as text, without its fragment's loss.
 pub fn url_text(url: &Url) -> Vec<u8> {

@@ -1,16 +1,24 @@
 //! Route of a transfer: the URL of the current request, the one that the application named, and which secrets
 //! may go there.
 
+pub mod plan;
+mod planning;
+pub mod scheme;
+mod site;
+pub mod target;
+pub mod url;
+
 use std::ops::Deref;
 use std::rc::Rc;
 
 use tables::{EasyOption as O, Scheme};
 use wire::http1::own_line;
+use wire::url::Url;
 
 use super::handles::Handles;
 use super::secret::{Peer, Secret};
-use super::target::Target;
 use crate::settings::Text;
+use target::Target;
 
 /// Where a transfer goes.
 pub struct Route {
@@ -43,10 +51,11 @@ impl Route {
         Route { handles, first_url: url.clone(), url, other_origin: false }
     }
 
-    /// Goes on to another URL.
-    pub fn redirect(&mut self, url: Rc<Target>) {
+    /// Goes on with the URL of a redirect.
+    pub fn follow(&mut self, url: Url) {
         self.other_origin = self.first_url.origin() != url.origin();
-        self.url = url;
+        self.url = Rc::new(Target::new(url, None));
+        self.count_redirect();
     }
 
     /// Returns the scheme of the current URL; `check_scheme` has let only known ones pass.

@@ -1,5 +1,5 @@
-//! Where a request goes: the parsed URL, what is derived from it, and the plan for reaching it. The
-//! handle keeps its target as long as no option of the route changes, so that a transfer like the last one parses
+//! Where a request goes: the parsed URL, what is derived from it, and the plan for reaching it. The handle
+//! keeps its target as long as no option of the route changes, so that a transfer like the last one parses
 //! and plans nothing; one to another path of the same server parses its URL.
 
 use std::cell::OnceCell;
@@ -9,20 +9,17 @@ use std::rc::Rc;
 
 use runtime::cell::RefCell;
 
-use tables::constant::CURLAUTH_NEGOTIATE;
-use tables::scheme::Family;
 use tables::{EasyOption as O, Scheme};
 use wire::url::Url;
 
-use super::Route;
-use super::http::KeptHead;
-use super::plan::{Plan, own_lines};
-use super::prepare;
-use super::proxy::{self, Environment};
-use super::secret::Peer;
+use super::plan::Plan;
+use super::url;
 use crate::easy::EasyState;
 use crate::error::Result;
 use crate::settings::Text;
+use crate::transfer::kept_head::KeptHead;
+use crate::transfer::proxy::Environment;
+use crate::transfer::secret::Peer;
 
 /// A URL to be fetched.
 pub struct Target {
@@ -31,21 +28,21 @@ pub struct Target {
     pub text: Text,
     /// Its scheme, when it is a known one.
     pub scheme: Option<Scheme>,
-    /// The server as somebody who may be told secrets.
+    /// The server as somebody who may get secrets.
     pub peer: Rc<Peer>,
-    /// What stands in a Host field, once a request has needed it.
+    /// The value of the Host field, once a request has needed it.
     host_field: OnceCell<Box<[u8]>>,
-    plan: RefCell<Option<Known>>,
+    pub(super) plan: RefCell<Option<KnownPlan>>,
     /// The head of the last request for it, if that may be sent again.
     pub kept_head: RefCell<Option<KeptHead>>,
 }
 
 /// A plan, and what it was made from besides the authority of the URL.
 #[derive(Clone)]
-struct Known {
-    way: u64,
-    environment: Environment,
-    plan: Rc<Plan>,
+pub(super) struct KnownPlan {
+    pub way: u64,
+    pub environment: Environment,
+    pub plan: Rc<Plan>,
 }
 
 impl Target {
@@ -84,7 +81,7 @@ impl Target {
         match self.url.host() {
             // In the case of letters that the application chose.
             Some(host) if host.is_ascii() => value.extend_from_slice(host),
-            _ => value.extend(self.url.host_ascii().map_err(prepare::url_error)?),
+            _ => value.extend(self.url.host_ascii().map_err(url::url_error)?),
         }
         let port = self.url.port_or_default().unwrap_or_default();
         // A forwarded FTP URL always tells its port.
@@ -98,7 +95,7 @@ impl Target {
 
 /// The URL as text: the one that was given, where that says the same.
 fn text(url: &Url, given: Option<Text>) -> Text {
-    let text = prepare::url_text(url);
+    let text = url::url_text(url);
     given.filter(|given| **given == *text).unwrap_or_else(|| text.into())
 }
 
@@ -123,7 +120,7 @@ pub fn first(easy: &EasyState) -> Result<Rc<Target>> {
     {
         return Ok(target.clone());
     }
-    let url = settings.for_route(|| prepare::first_url(&settings))?;
+    let url = settings.for_route(|| url::first_url(&settings))?;
     let target = Rc::new(match &*last.borrow() {
         Some((_, last)) if last.same_authority(&url) => last.beside(url, settings.text(O::Url)),
         _ => Target::new(url, settings.text(O::Url)),
@@ -136,53 +133,4 @@ pub fn first(easy: &EasyState) -> Result<Rc<Target>> {
 pub fn follow(easy: &EasyState, other: &EasyState) {
     let known = other.memories.of::<Last>().borrow().clone();
     *easy.memories.of::<Last>().borrow_mut() = known;
-}
-
-impl Route {
-    /// How to reach the current URL.
-    pub fn plan(&self) -> Result<Rc<Plan>> {
-        let settings = self.easy.settings.borrow();
-        // A .netrc file may change, and so may the application's functions.
-        let functions = self.easy.callbacks.sockets().is_some()
-            || self.scheme().family() == Family::Ssh && self.easy.host_key_judge().is_some();
-        let lasting = settings.long(O::Netrc) == 0 && !functions;
-        // Alternatives come with replies, and tickets from a place that the environment names.
-        let by_ticket = settings.long(O::Proxyauth) as u64 & CURLAUTH_NEGOTIATE != 0;
-        let lasting = lasting && !by_ticket && !crate::stores::altsvc::is_on(self.easy.keeper());
-        let environment = proxy::environment(&settings, &self.scheme());
-        // What a server is told changes more often than the way to it; here a proxy is told the same.
-        let lasting = lasting
-            && (own_lines(&settings) == O::Proxyheader
-                || !environment.names_proxy() && !settings.is_set(O::Proxy));
-        if let Some(known) = &*self.url.plan.borrow()
-            && lasting
-            && known.way == settings.way()
-            && known.environment == environment
-            && known.plan.identity.is_current()
-        {
-            return Ok(known.plan.clone());
-        }
-        let (mut plan, way) = match lasting {
-            true => {
-                let plan = settings.for_way(|| Plan::of(self, &environment))?;
-                let way = settings.way();
-                drop(settings);
-                (plan, Some(way))
-            }
-            false => {
-                // What a .netrc file lacks is told to the application, which may change them.
-                drop(settings);
-                (Plan::of(self, &environment)?, None)
-            }
-        };
-        plan.share(&self.multi.pool);
-        let plan = Rc::new(plan);
-        if let Some(way) = way {
-            *self.url.plan.borrow_mut() = Some(Known { way, environment, plan: plan.clone() });
-        }
-        if let Some(to) = &plan.alternative {
-            self.tell_alternative(to);
-        }
-        Ok(plan)
-    }
 }

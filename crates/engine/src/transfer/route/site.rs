@@ -1,5 +1,5 @@
-//! What the stores are asked and told for the request at hand: they know hosts, paths and whether TLS protects them, and no
-//! transfer.
+//! Cookies, HSTS and Alt-Svc for the request at hand. The stores know hosts, paths and whether TLS
+//! protects them, and no transfer.
 
 use std::rc::Rc;
 
@@ -10,8 +10,8 @@ use wire::http1::HeaderLine;
 use wire::url::{Part, Url, flag};
 
 use super::Route;
-use super::prepare::{url_error, url_text};
 use super::target::Target;
+use super::url::{url_error, url_text};
 use crate::error::Result;
 use crate::stores::altsvc::{self, Alternative};
 use crate::stores::{cookies, hsts};
@@ -34,7 +34,8 @@ impl Route {
         }
     }
 
-    /// Where to go instead of this host of the current URL, to which those versions are offered, and HTTP/3 may be.
+    /// Where to go instead of this host of the current URL, to which those versions are offered, and HTTP/3
+    /// may be.
     pub fn alternative(&self, host: &str, port: u16, offer: &[String], quic: bool) -> Option<Alternative> {
         let tls = self.scheme().tls();
         tls.then(|| altsvc::alternative(self.easy.keeper(), host, port, offer, quic)).flatten()

@@ -1,0 +1,584 @@
+//! Planning: makes the plan for a URL from the settings. Anything that could make a difference to the peer is
+//! part of the identity.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use net::filter::open::{KeepAlive, LocalBinding, SocketOptions, Transport, UnixSocket};
+use net::http3;
+use net::identity::{
+    FtpTerms, HaproxyAddress, HttpStart, Identity, Key, Login as BoundLogin, Origin, Owner, Protocol,
+    ProxyIdentity, SessionLogin, SshTerms, StartTls, TunnelMethod, TunnelTerms, UserPassword, Zone,
+};
+use net::resolver::{IpVersion, ResolveOptions, speaks_of};
+use net::tls::TlsConfig;
+use net::{NamedFile, SecretBytes};
+use tables::constant::{
+    CURL_HTTP_VERSION_1_0, CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2_0, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE,
+    CURL_HTTP_VERSION_3, CURL_HTTP_VERSION_3ONLY, CURL_HTTP_VERSION_NONE, CURL_IPRESOLVE_V4,
+    CURL_IPRESOLVE_V6, CURLAUTH_NEGOTIATE,
+};
+use tables::scheme::{Family, Login};
+use tables::{Code, EasyOption as O, Scheme};
+
+use super::plan::{Plan, Quic, written};
+use super::target::KnownPlan;
+use super::{Route, url};
+use crate::error::{Error, Result};
+use crate::settings::{HTTP2_BUILT, Settings, Text};
+use crate::stores::altsvc::Alternative;
+use crate::sys::path_buf;
+use crate::transfer::credentials::given;
+use crate::transfer::handles::Handles;
+use crate::transfer::negotiate::ticket_terms;
+use crate::transfer::proxy::{self, Environment, Proxy, ProxyKind, own_lines};
+use crate::transfer::secret::Role;
+use crate::transfer::tls_options::{TlsPeer, named, secret, tls_config};
+use crate::transfer::{look_up, socks, usual_keys};
+
+impl Route {
+    /// How to reach the current URL.
+    pub fn plan(&self) -> Result<Rc<Plan>> {
+        let settings = self.easy.settings.borrow();
+        // A .netrc file may change, and so may the application's functions.
+        let functions = self.easy.callbacks.sockets().is_some()
+            || self.scheme().family() == Family::Ssh && self.easy.host_key_judge().is_some();
+        let lasting = settings.long(O::Netrc) == 0 && !functions;
+        // Alternatives come with replies, and tickets from a place that the environment names.
+        let by_ticket = settings.long(O::Proxyauth) as u64 & CURLAUTH_NEGOTIATE != 0;
+        let lasting = lasting && !by_ticket && !crate::stores::altsvc::is_on(self.easy.keeper());
+        let environment = proxy::environment(&settings, &self.scheme());
+        // The lines for a server change more often than the way to it; without CURLHEADER_SEPARATE a proxy
+        // gets them, too.
+        let lasting = lasting
+            && (own_lines(&settings) == O::Proxyheader
+                || !environment.names_proxy() && !settings.is_set(O::Proxy));
+        if let Some(known) = &*self.url.plan.borrow()
+            && lasting
+            && known.way == settings.way()
+            && known.environment == environment
+            && known.plan.identity.is_current()
+        {
+            return Ok(known.plan.clone());
+        }
+        let (mut plan, way) = match lasting {
+            true => {
+                let plan = settings.for_way(|| Plan::of(self, &environment))?;
+                let way = settings.way();
+                drop(settings);
+                (plan, Some(way))
+            }
+            false => {
+                // A note about a .netrc file calls the application, which may change the settings.
+                drop(settings);
+                (Plan::of(self, &environment)?, None)
+            }
+        };
+        plan.share(&self.multi.pool);
+        let plan = Rc::new(plan);
+        if let Some(way) = way {
+            *self.url.plan.borrow_mut() = Some(KnownPlan { way, environment, plan: plan.clone() });
+        }
+        if let Some(to) = &plan.alternative {
+            self.tell_alternative(to);
+        }
+        Ok(plan)
+    }
+}
+
+/// The places that a connection leads to.
+struct Ends {
+    /// The origin of the URL.
+    origin: Origin,
+    /// The host that is connected to in its place (CURLOPT_CONNECT_TO, an alternative service), as it was
+    /// written.
+    host: String,
+    port: u16,
+    unix: Option<UnixSocket>,
+    ip_version: IpVersion,
+}
+
+/// The versions of HTTP that are offered, and what an alternative service (RFC 7838) changes about them.
+struct Offer {
+    /// The offer by the settings alone.
+    asked: Vec<String>,
+    /// TLS to the origin with the final offer.
+    tls: Option<Arc<TlsConfig>>,
+    /// The alternative service, where it is at another place.
+    alternative: Option<Alternative>,
+    /// The origin has named a better version at its own place.
+    upgraded: bool,
+    only_quic: bool,
+    may_quic: bool,
+}
+
+impl Offer {
+    /// Reads the settings and, unless CURLOPT_CONNECT_TO decides (`fixed`), the alternative services of the
+    /// origin.
+    fn of(
+        t: &Route,
+        settings: &Settings,
+        origin: &Origin,
+        fixed: bool,
+        (unix, first): (bool, Option<&Proxy>),
+    ) -> Result<Offer> {
+        let scheme = t.scheme();
+        let quic = quic(settings, &scheme, unix, first)?;
+        let asked = alpn(settings, &scheme, quic);
+        let may_quic = may_quic(settings, &scheme, unix || first.is_some());
+        let named = match fixed {
+            true => None,
+            false => t.alternative(&origin.host, origin.port, &asked, may_quic),
+        };
+        let offered = named.as_ref().map(|to| to.offer(asked.clone()));
+        let offer = offered.as_ref().unwrap_or(&asked);
+        let upgraded = *offer != asked && named.as_ref().is_some_and(|to| !to.elsewhere);
+        let only_quic = offer.iter().all(|name| name == http3::ALPN) && !offer.is_empty();
+        let tls = scheme.tls().then(|| tls_config(settings, TlsPeer::Origin, offer.clone()));
+        let tls = tls.transpose()?.map(Arc::new);
+        let alternative = named.filter(|to| to.elsewhere);
+        Ok(Offer { asked, tls, alternative, upgraded, only_quic, may_quic })
+    }
+}
+
+impl Plan {
+    /// Makes the plan for the current URL.
+    pub fn of(t: &Route, environment: &Environment) -> Result<Plan> {
+        let scheme = t.scheme();
+        // Before the settings are borrowed: a note about a .netrc file calls the application.
+        let login = match scheme.login() {
+            Login::Connection => given(t)?,
+            _ => None,
+        };
+        let settings = t.easy.settings.borrow();
+        let host = t.url.host_ascii().map_err(url::url_error)?;
+        let host = String::from_utf8_lossy(&host).into_owned();
+        let host = host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(&host).to_owned();
+        let port = t.url.port_or_default().unwrap_or_default();
+        let unix = unix_socket(&settings);
+        let (pre_proxy, mut proxy) = match unix {
+            Some(_) => (None, None),
+            None => proxy::choose(&settings, &scheme, &host, environment)?,
+        };
+        let connect_to = connect_to(&settings, &host, port)?;
+        let origin = Origin::new(&host, port);
+        let between = (unix.is_some(), pre_proxy.as_ref().or(proxy.as_ref()));
+        let offer = Offer::of(t, &settings, &origin, connect_to.is_some(), between)?;
+        // A proxy that is handed URLs would find the host by its own means; a tunnel leads to the given
+        // place.
+        if connect_to.as_ref().is_some_and(|(name, to)| !name.eq_ignore_ascii_case(&host) || *to != port) {
+            proxy.iter_mut().for_each(|proxy| proxy.tunnel = !proxy.kind.is_socks());
+        }
+        let to = connect_to.or_else(|| offer.alternative.as_ref().map(|to| (to.host.clone(), to.port)));
+        let (to_host, to_port) = to.unwrap_or_else(|| (written(t.url.host(), &host), port));
+        let resolve = resolve_options(&settings, proxy.is_some(), &t.url);
+        let ends = Ends { origin, host: to_host, port: to_port, unix, ip_version: resolve.ip_version };
+        let identity = identity(t, &settings, &ends, &offer, [&pre_proxy, &proxy], login)?;
+        let opened = offer.tls.as_ref().filter(|_| offer.upgraded).map(|tls| {
+            let tls = Some(Arc::new(TlsConfig { alpn: offer.asked, ..(**tls).clone() }));
+            Key::from(Identity { tls, ..identity.clone() })
+        });
+        Ok(Plan {
+            identity: Key::from(identity),
+            opened,
+            host: ends.host,
+            port: ends.port,
+            alternative: offer.alternative,
+            proxy: proxy.map(Box::new),
+            pre_proxy: pre_proxy.map(Box::new),
+            tls: offer.tls,
+            resolve,
+            heeds_records: offer.may_quic && !offer.upgraded && !offer.only_quic,
+        })
+    }
+}
+
+/// Returns the identity of the connection: everything that could make a difference to the peer.
+fn identity(
+    t: &Route,
+    settings: &Settings,
+    ends: &Ends,
+    offer: &Offer,
+    [pre_proxy, proxy]: [&Option<Proxy>; 2],
+    login: Option<crate::transfer::login::Login>,
+) -> Result<Identity> {
+    let scheme = t.scheme();
+    let mut socket = socket_options(settings)?;
+    if settings.long(O::Localport) > 0 {
+        socket.local.port = settings.long(O::Localport) as u16;
+        socket.local.port_range = settings.long(O::Localportrange).max(1) as u16;
+    }
+    let forwarding = proxy.as_ref().filter(|p| p.forwards());
+    let origin = &ends.origin;
+    let elsewhere = !ends.host.eq_ignore_ascii_case(&origin.host) || ends.port != origin.port;
+    let proxies = pre_proxy.iter().chain(proxy);
+    Ok(Identity {
+        protocol: protocol(t, settings, &scheme, forwarding.is_some()),
+        connect_only: settings.on(O::ConnectOnly).then(|| settings.long(O::ConnectOnly)),
+        // A proxy that is asked by URL serves every origin on one connection.
+        origin: match forwarding {
+            Some(proxy) => Origin::new(&proxy.host, proxy.port),
+            None => origin.clone(),
+        },
+        transport: if offer.only_quic { Transport::Udp } else { Transport::Tcp },
+        tls: match &offer.tls {
+            Some(tls) => Some(tls.clone()),
+            None => starttls(settings, &scheme)?,
+        },
+        proxies: proxies.clone().map(|proxy| proxy.identity(t, settings, origin)).collect(),
+        connect_to: (forwarding.is_none() && elsewhere).then(|| Origin::new(&ends.host, ends.port)),
+        ip_version: ends.ip_version,
+        pins: pins(settings, (&ends.host, ends.port), proxies),
+        zone: zone(settings, &t.url),
+        resolver: look_up::terms(settings),
+        socket,
+        unix: ends.unix.clone(),
+        haproxy: haproxy(settings),
+        login: match scheme.login() {
+            Login::Connection => Some(BoundLogin::Session(Box::new(session_login(settings, login)))),
+            // A connection of a protocol that logs in by request is nobody's, until the handler binds it.
+            _ => None,
+        },
+        // Set on the connection that a ticket has opened.
+        by_ticket: false,
+        owner: t.easy.callbacks.sockets().map(|sockets| match sockets.kin() {
+            Some(functions) => Owner::Kin(functions),
+            None => Owner::Handle(t.easy.owner_number()),
+        }),
+    })
+}
+
+/// Whether it is a WebSocket that a stream of HTTP/2 may carry, beside requests on the same connection.
+fn is_on_stream(settings: &Settings, scheme: &Scheme) -> bool {
+    let websocket = scheme.family() == Family::Ws && settings.websocket().http2;
+    HTTP2_BUILT && websocket && settings.long(O::ConnectOnly) == 0
+}
+
+/// The protocol, and what it demands of a connection.
+fn protocol(t: &Handles, settings: &Settings, scheme: &Scheme, forwards: bool) -> Protocol {
+    let start_tls = StartTls(settings.long(O::UseSsl));
+    match scheme.family() {
+        Family::Http => Protocol::Http(http_start(settings, scheme, forwards)),
+        Family::Ws if is_on_stream(settings, scheme) => {
+            Protocol::Http(http_start(settings, scheme, forwards))
+        }
+        Family::Ws => Protocol::WebSocket,
+        Family::Rtsp => Protocol::Rtsp,
+        Family::Ftp => Protocol::Ftp(FtpTerms {
+            start_tls,
+            clear_command_channel: settings.long(O::FtpSslCcc),
+            tls_command: settings.long(O::Ftpsslauth),
+        }),
+        Family::Ssh => Protocol::Ssh(Box::new(ssh_terms(t, settings))),
+        Family::Imap => Protocol::Imap(start_tls),
+        Family::Pop3 => Protocol::Pop3(start_tls),
+        Family::Smtp => Protocol::Smtp(start_tls),
+        Family::Ldap => Protocol::Ldap(start_tls),
+        other @ (Family::Telnet
+        | Family::Dict
+        | Family::File
+        | Family::Tftp
+        | Family::Rtmp
+        | Family::Gopher
+        | Family::Smb
+        | Family::Mqtt) => Protocol::Other(other),
+    }
+}
+
+fn http_start(settings: &Settings, scheme: &Scheme, forwards: bool) -> HttpStart {
+    match settings.long(O::HttpVersion) {
+        _ if !speaks_http2(settings, scheme, forwards) => HttpStart::Negotiated,
+        CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE => HttpStart::PriorKnowledge,
+        // The connection may have become one of HTTP/2, which is not for transfers that want none.
+        CURL_HTTP_VERSION_2_0 if !scheme.tls() && scheme.family() == Family::Http => HttpStart::Upgrade,
+        _ => HttpStart::Negotiated,
+    }
+}
+
+fn ssh_terms(t: &Handles, settings: &Settings) -> SshTerms {
+    let file =
+        |option| settings.text(option).filter(|name| !name.is_empty()).map(|name| path_buf(&name).into());
+    let print = |option| settings.text(option).map(|print| print.to_vec());
+    let private_key: Option<NamedFile> = file(O::SshPrivateKeyfile);
+    SshTerms {
+        usual_keys: match private_key {
+            Some(_) => Vec::new(),
+            None => usual_keys::usual_key_files().into_iter().map(NamedFile::from).collect(),
+        },
+        private_key,
+        public_key: file(O::SshPublicKeyfile),
+        passphrase: secret(settings, O::Keypasswd),
+        agent: std::env::var_os("SSH_AUTH_SOCK").map(|name| PathBuf::from(name).into()),
+        known_hosts: file(O::SshKnownhosts),
+        host_md5: print(O::SshHostPublicKeyMd5),
+        host_sha256: print(O::SshHostPublicKeySha256),
+        methods: settings.long(O::SshAuthTypes),
+        compression: settings.on(O::SshCompression),
+        judge: t.easy.host_key_judge(),
+    }
+}
+
+/// The entries of CURLOPT_RESOLVE that decide where this connection leads, or what a proxy is asked for.
+fn pins<'a>(
+    settings: &Settings,
+    (host, port): (&str, u16),
+    proxies: impl Iterator<Item = &'a Proxy>,
+) -> Vec<Vec<u8>> {
+    if !settings.is_set(O::Resolve) {
+        return Vec::new();
+    }
+    let mut named = vec![(host.to_ascii_lowercase(), port)];
+    named.extend(proxies.map(|proxy| (proxy.host.to_ascii_lowercase(), proxy.port)));
+    let counts = |entry: &Text| {
+        let entry = String::from_utf8_lossy(entry);
+        named.iter().any(|(host, port)| speaks_of(&entry, host, *port))
+    };
+    let entries = settings.list(O::Resolve);
+    entries.iter().filter(|entry| counts(entry)).map(|entry| entry.to_vec()).collect()
+}
+
+/// The TLS that FTP and mail are upgraded to. A connection that must be upgraded and one that need not are
+/// two things.
+fn starttls(settings: &Settings, scheme: &Scheme) -> Result<Option<Arc<TlsConfig>>> {
+    let wanted =
+        settings.long(O::UseSsl) > 0 && scheme.login() == Login::Connection && scheme.family() != Family::Ssh;
+    wanted.then(|| tls_config(settings, TlsPeer::Origin, Vec::new()).map(Arc::new)).transpose()
+}
+
+/// Returns the login of a connection of a protocol that logs in once.
+fn session_login(settings: &Settings, given: Option<crate::transfer::login::Login>) -> SessionLogin {
+    let plain = |option| settings.text(option).map(|text| text.to_vec());
+    SessionLogin {
+        user: given.map(|login| UserPassword::new(login.user, login.password)),
+        options: plain(O::LoginOptions),
+        account: secret(settings, O::FtpAccount),
+        alternative: secret(settings, O::FtpAlternativeToUser),
+        bearer: secret(settings, O::Xoauth2Bearer),
+        authorization_id: secret(settings, O::SaslAuthzid),
+        service: plain(O::ServiceName),
+    }
+}
+
+fn haproxy(settings: &Settings) -> Option<HaproxyAddress> {
+    // An address alone asks for the line, too. An empty one is the connection's.
+    let client = settings.string(O::HaproxyClientIp);
+    match client {
+        Some(client) if !client.is_empty() => Some(HaproxyAddress::Client(client)),
+        client => (settings.on(O::Haproxyprotocol) || client.is_some()).then_some(HaproxyAddress::Own),
+    }
+}
+
+fn unix_socket(settings: &Settings) -> Option<UnixSocket> {
+    let path = named(settings, O::UnixSocketPath).map(UnixSocket::Path);
+    path.or_else(|| settings.text(O::AbstractUnixSocket).map(|name| UnixSocket::Abstract(name.to_vec())))
+}
+
+fn socket_options(settings: &Settings) -> Result<SocketOptions> {
+    let seconds = |option| Duration::from_secs(settings.long(option).max(0) as u64);
+    let local = match settings.string(O::Interface) {
+        None => LocalBinding::default(),
+        Some(text) => LocalBinding::parse(&text)
+            .ok_or_else(|| Error::new(Code::BadFunctionArgument, "bad CURLOPT_INTERFACE"))?,
+    };
+    Ok(SocketOptions {
+        nodelay: settings.on(O::TcpNodelay),
+        keepalive: settings.on(O::TcpKeepalive).then(|| KeepAlive {
+            idle: seconds(O::TcpKeepidle),
+            interval: seconds(O::TcpKeepintvl),
+            count: settings.long(O::TcpKeepcnt).max(0) as u32,
+        }),
+        local,
+        fast_open: settings.on(O::TcpFastopen),
+        send_buffer: None,
+    })
+}
+
+fn zone(settings: &Settings, url: &wire::url::Url) -> Zone {
+    match (url.zone_id(), settings.long(O::AddressScope)) {
+        (Some(zone), _) => Zone::Name(zone.to_vec()),
+        (None, 0) => Zone::None,
+        (None, scope) => Zone::Scope(scope),
+    }
+}
+
+fn resolve_options(settings: &Settings, proxy: bool, url: &wire::url::Url) -> ResolveOptions {
+    let zone = url.zone_id().and_then(|z| std::str::from_utf8(z).ok()).and_then(net::resolver::zone_number);
+    ResolveOptions {
+        wildcards: false, // the entries of this handle say it
+        ip_version: match settings.long(O::Ipresolve) {
+            CURL_IPRESOLVE_V4 => IpVersion::V4,
+            CURL_IPRESOLVE_V6 => IpVersion::V6,
+            _ => IpVersion::Any,
+        },
+        ttl: match settings.long(O::DnsCacheTimeout) {
+            -1 => None,
+            n => Some(Duration::from_secs(n.max(0) as u64)),
+        },
+        shuffle: settings.on(O::DnsShuffleAddresses),
+        proxy,
+        scope_id: zone.unwrap_or(settings.long(O::AddressScope).max(0) as u32),
+    }
+}
+
+/// CURLOPT_CONNECT_TO: "HOST:PORT:TO-HOST:TO-PORT", each part may be empty. `None` when no entry fits.
+fn connect_to(settings: &Settings, host: &str, port: u16) -> Result<Option<(String, u16)>> {
+    for entry in settings.list(O::ConnectTo).iter() {
+        let text = String::from_utf8_lossy(entry);
+        let Some((from_host, rest)) = split_host(&text) else { continue };
+        let Some((from_port, rest)) = rest.split_once(':') else { continue };
+        let same_host = from_host.is_empty() || from_host.eq_ignore_ascii_case(host);
+        let same_port = from_port.is_empty() || from_port.parse() == Ok(port);
+        // Brackets are for addresses alone.
+        if !same_host || !same_port || text.starts_with('[') && !host.contains(':') {
+            continue;
+        }
+        if rest.starts_with('[') && !rest.contains(']') {
+            let text = format!("Invalid IPv6 address format in '{rest}'");
+            return Err(Error::new(Code::SetoptOptionSyntax, text));
+        }
+        let (to_host, to_port) = split_host(rest).unwrap_or((rest, ""));
+        let to_host = if to_host.is_empty() { host } else { to_host };
+        let wrong = || {
+            let text = format!("No valid port number in '{rest}'");
+            Error::new(Code::SetoptOptionSyntax, text)
+        };
+        let to_port = if to_port.is_empty() { Ok(port) } else { to_port.parse().map_err(|_| wrong()) };
+        return Ok(Some((to_host.to_owned(), to_port?)));
+    }
+    Ok(None)
+}
+
+/// "[::1]:rest" or "host:rest".
+fn split_host(text: &str) -> Option<(&str, &str)> {
+    match text.strip_prefix('[') {
+        Some(rest) => {
+            let (host, rest) = rest.split_once(']')?;
+            Some((host, rest.strip_prefix(':').unwrap_or(rest)))
+        }
+        None => text.split_once(':'),
+    }
+}
+
+/// Returns what CURLOPT_HTTP_VERSION asks for, where it can be had. Where nothing else is wanted, it is an
+/// error.
+fn quic(settings: &Settings, scheme: &Scheme, unix: bool, proxy: Option<&Proxy>) -> Result<Quic> {
+    let wish = match settings.long(O::HttpVersion) {
+        CURL_HTTP_VERSION_3 => Quic::First,
+        CURL_HTTP_VERSION_3ONLY => Quic::Only,
+        _ => return Ok(Quic::No),
+    };
+    let http = scheme.family() == tables::scheme::Family::Http;
+    let (code, why) = match proxy {
+        _ if !http => return Ok(Quic::No),
+        _ if haproxy(settings).is_some() => return Ok(Quic::No),
+        _ if unix => (Code::QuicConnectError, "HTTP/3 cannot be used over UNIX domain sockets"),
+        _ if !scheme.tls() => (Code::UrlMalformat, "HTTP/3 requested for non-HTTPS URL"),
+        Some(proxy) if proxy.kind.is_socks() => {
+            (Code::UrlMalformat, "HTTP/3 is not supported over a SOCKS proxy")
+        }
+        Some(proxy) if !proxy.may_take_datagrams() => {
+            (Code::UrlMalformat, "HTTP/3 is not supported over an HTTP/1.0 proxy")
+        }
+        _ if settings.long(O::ConnectOnly) != 0 => return Ok(Quic::No),
+        _ if settings.is_for_openssl() => {
+            (Code::NotBuiltIn, "HTTP/3 knows neither an SSL_CTX nor an engine of OpenSSL's")
+        }
+        _ => return Ok(wish),
+    };
+    if wish == Quic::Only { Err(Error::new(code, why)) } else { Ok(Quic::No) }
+}
+
+/// Whether HTTP/3 may be tried where an origin names it, though nobody has asked for it
+/// (CURLOPT_HTTP_VERSION: none of them).
+fn may_quic(settings: &Settings, scheme: &Scheme, by_way_of: bool) -> bool {
+    let version = settings.long(O::HttpVersion);
+    let any = [CURL_HTTP_VERSION_NONE, CURL_HTTP_VERSION_3, CURL_HTTP_VERSION_3ONLY].contains(&version);
+    let direct = !by_way_of && haproxy(settings).is_none() && settings.long(O::ConnectOnly) == 0;
+    let direct = direct && !settings.is_for_openssl();
+    let alpn = settings.on(O::SslEnableAlpn);
+    any && direct && alpn && scheme.family() == Family::Http && scheme.tls()
+}
+
+fn alpn(settings: &Settings, scheme: &Scheme, quic: Quic) -> Vec<String> {
+    let http = scheme.family().asks_by_http();
+    if !http || !settings.on(O::SslEnableAlpn) {
+        return Vec::new();
+    }
+    let itself = scheme.family() == tables::scheme::Family::Http || is_on_stream(settings, scheme);
+    let streams = HTTP2_BUILT && itself && settings.long(O::ConnectOnly) == 0;
+    let offer: &[&str] = match settings.long(O::HttpVersion) {
+        // Many servers know no "http/1.0", and end a handshake that offers nothing else (RFC 7301 3.2).
+        CURL_HTTP_VERSION_1_0 if itself => &["http/1.0", "http/1.1"],
+        CURL_HTTP_VERSION_1_1 => &["http/1.1"],
+        CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE if streams => &["h2"],
+        _ if quic == Quic::Only => &[http3::ALPN],
+        _ if quic == Quic::First => &[http3::ALPN, "h2", "http/1.1"],
+        _ if streams => &["h2", "http/1.1"],
+        _ => &["http/1.1"],
+    };
+    offer.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// Whether the server may be spoken to in HTTP/2 without TLS's agreement. A proxy that is handed URLs is not.
+fn speaks_http2(settings: &Settings, scheme: &Scheme, forwards: bool) -> bool {
+    let http = scheme.family() == tables::scheme::Family::Http || is_on_stream(settings, scheme);
+    HTTP2_BUILT && http && !forwards && settings.long(O::ConnectOnly) == 0
+}
+
+impl Proxy {
+    /// The proxy as part of the identity of a connection to `to`.
+    fn identity(&self, t: &Handles, settings: &Settings, to: &Origin) -> ProxyIdentity {
+        let user = self.user.as_ref().or(self.password.as_ref()).map(|_| {
+            let or_empty = |part: &Option<Vec<u8>>| part.clone().unwrap_or_default();
+            UserPassword::new(or_empty(&self.user), or_empty(&self.password))
+        });
+        ProxyIdentity {
+            kind: self.kind,
+            origin: Origin::new(&self.host, self.port),
+            tls: self.tls.clone(),
+            unix: self.unix.clone(),
+            tunnel: self.tunnel_method(t, settings).map(|method| TunnelTerms {
+                to: to.clone(),
+                user,
+                method,
+            }),
+        }
+    }
+
+    fn tunnel_method(&self, t: &Handles, settings: &Settings) -> Option<TunnelMethod> {
+        match self.kind {
+            ProxyKind::Socks4 | ProxyKind::Socks4a => Some(TunnelMethod::Socks4),
+            ProxyKind::Socks5 | ProxyKind::Socks5h => Some(socks::method(t)),
+            _ => self.tunnel.then(|| {
+                let auth = settings.long(O::Proxyauth);
+                let ticket = (auth as u64 & CURLAUTH_NEGOTIATE != 0).then(|| ticket_terms(t, Role::Proxy));
+                let lines = settings.list(own_lines(settings));
+                let lines = lines.iter().map(|line| SecretBytes::from(&**line)).collect();
+                TunnelMethod::Connect { auth, lines, ticket }
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connect_to_entries() {
+        let mut s = Settings::default();
+        let list = ["a:80:b:81", "[::1]:80::82", ":90:[::2]:"].map(|e| Text::from(e.as_bytes()));
+        s.set_list(O::ConnectTo, Some(list.to_vec())).unwrap();
+        let led = |host, port| connect_to(&s, host, port).unwrap();
+        assert_eq!(led("A", 80), Some(("b".into(), 81)));
+        assert_eq!(led("::1", 80), Some(("::1".into(), 82)));
+        assert_eq!(led("c", 90), Some(("::2".into(), 90)));
+        assert_eq!(led("c", 80), None);
+        for faulty in ["::a:x", "::[::1:80"] {
+            s.set_list(O::ConnectTo, Some(vec![Text::from(faulty.as_bytes())])).unwrap();
+            assert_eq!(connect_to(&s, "c", 80).unwrap_err().code(), Code::SetoptOptionSyntax);
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! TLS options: the configuration of TLS that the settings ask for, to the origin, to an HTTPS proxy and to a
+//! name server that is asked over HTTPS.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use net::tls::ech::is_usable;
+use net::tls::openssl;
+use net::tls::{Backend, CaSource, CertSource, ClientCert, Ech, PinnedKey, TlsConfig, TlsVersion};
+use net::{NamedFile, SecretBytes};
+use tables::constant::{
+    CURL_SSLVERSION_DEFAULT, CURL_SSLVERSION_SSLv2, CURL_SSLVERSION_SSLv3, CURL_SSLVERSION_TLSv1,
+    CURL_SSLVERSION_TLSv1_0, CURL_SSLVERSION_TLSv1_1, CURL_SSLVERSION_TLSv1_2, CURL_SSLVERSION_TLSv1_3,
+    CURLSSLOPT_NATIVE_CA, CURLSSLOPT_NO_PARTIALCHAIN,
+};
+use tables::{Code, EasyOption as O};
+
+use crate::error::{Error, Result};
+use crate::settings::Settings;
+use crate::settings::ech::{EchWish, Mode};
+use crate::sys::path_buf;
+
+/// The peer whose TLS options are read: each option of the origin has a twin for an HTTPS proxy in its row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TlsPeer {
+    /// The origin, or a server that speaks for it.
+    Origin,
+    /// An HTTPS proxy.
+    Proxy,
+}
+
+impl TlsPeer {
+    /// Returns the option of this peer; one without a twin counts for both.
+    fn option(self, option: O) -> O {
+        match self {
+            TlsPeer::Origin => option,
+            TlsPeer::Proxy => option.proxy_twin().unwrap_or(option),
+        }
+    }
+}
+
+/// The TLS configuration that the settings ask for.
+pub fn tls_config(settings: &Settings, peer: TlsPeer, alpn: Vec<String>) -> Result<TlsConfig> {
+    let (min_version, max_version) = tls_versions(settings.long(peer.option(O::Sslversion)))?;
+    let options = settings.long(peer.option(O::SslOptions));
+    let mut config = TlsConfig {
+        backend: Backend::Rustls,
+        min_version,
+        max_version,
+        verify_peer: settings.on(peer.option(O::SslVerifypeer)),
+        verify_host: settings.on(peer.option(O::SslVerifyhost)),
+        // There is no such option for a proxy.
+        verify_status: peer == TlsPeer::Origin && settings.on(O::SslVerifystatus),
+        ca: trust_anchors(settings, peer, options & CURLSSLOPT_NATIVE_CA != 0),
+        ca_cache: match settings.long(O::CaCacheTimeout) {
+            -1 => None,
+            n => Some(Duration::from_secs(n.max(0) as u64)),
+        },
+        no_partial_chain: options & CURLSSLOPT_NO_PARTIALCHAIN != 0,
+        crl: named(settings, peer.option(O::Crlfile)),
+        issuer: source(settings, peer.option(O::Issuercert), peer.option(O::IssuercertBlob), "PEM"),
+        client: client_cert(settings, peer),
+        pinned_key: settings
+            .text(peer.option(O::Pinnedpublickey))
+            .map(|text| PinnedKey::parse(&text, |name| NamedFile::new(crate::sys::path(name)))),
+        alpn,
+        ech: if peer == TlsPeer::Origin { ech(settings, max_version)? } else { None },
+        cipher_list: settings.string(peer.option(O::SslCipherList)),
+        tls13_ciphers: settings.string(peer.option(O::Tls13Ciphers)),
+        curves: settings.string(O::SslEcCurves),
+        sigalgs: settings.string(O::SslSignatureAlgorithms),
+        session_cache: settings.on(O::SslSessionidCache),
+        certinfo: settings.on(O::Certinfo),
+        key_log: std::env::var_os("SSLKEYLOGFILE").map(|name| {
+            let name = PathBuf::from(name);
+            std::path::absolute(&name).unwrap_or(name)
+        }),
+    };
+    let (hook, module) = (settings.tls_hook(), settings.tls_module().cloned());
+    let wanted = settings.is_for_openssl() || openssl::is_chosen() || openssl::is_needed(&config);
+    if wanted && openssl::is_there() {
+        config.backend = Backend::OpenSsl { hook, module };
+    }
+    Ok(config)
+}
+
+/// The TLS configuration of the server that names are asked of over HTTPS ([`super::over_https`]).
+pub(super) fn doh_tls(settings: &Settings) -> TlsConfig {
+    let peer = TlsPeer::Origin;
+    let options = settings.long(peer.option(O::SslOptions));
+    TlsConfig {
+        verify_peer: settings.on(O::DohSslVerifypeer),
+        verify_host: settings.on(O::DohSslVerifyhost),
+        verify_status: settings.on(O::DohSslVerifystatus),
+        ca: trust_anchors(settings, peer, options & CURLSSLOPT_NATIVE_CA != 0),
+        no_partial_chain: options & CURLSSLOPT_NO_PARTIALCHAIN != 0,
+        crl: named(settings, peer.option(O::Crlfile)),
+        cipher_list: settings.string(peer.option(O::SslCipherList)),
+        tls13_ciphers: settings.string(peer.option(O::Tls13Ciphers)),
+        curves: settings.string(O::SslEcCurves),
+        sigalgs: settings.string(O::SslSignatureAlgorithms),
+        ..TlsConfig::default()
+    }
+}
+
+/// Returns what CURLOPT_ECH asks for. Without a list of its own, the name server's counts.
+fn ech(settings: &Settings, max_version: TlsVersion) -> Result<Option<Ech>> {
+    let Some(text) = settings.text(O::Ech) else { return Ok(None) };
+    let EchWish { mode, list, outer_name } = EchWish::of(&text);
+    let required = mode == Mode::Hard;
+    let outer_name: Option<Arc<str>> = outer_name.map(|name| String::from_utf8_lossy(name).into());
+    let Some(list) = list else {
+        return Ok(match mode {
+            Mode::Off => None,
+            // TLS 1.2 knows none.
+            Mode::Grease => (max_version >= TlsVersion::Tls13).then_some(Ech::Grease),
+            Mode::Try | Mode::Hard => Some(Ech::Published { required, outer_name }),
+        });
+    };
+    let list = wire::base64::decode(list).filter(|list| is_usable(list, outer_name.as_deref()));
+    match (mode, list) {
+        (Mode::Off, _) => Ok(None),
+        (Mode::Grease, _) => Ok(Some(Ech::Grease)),
+        (_, Some(list)) => Ok(Some(Ech::Offer { list: list.into(), outer_name })),
+        (_, None) if required => Err(Error::from(Code::SslConnectError)),
+        (_, None) => Ok(None),
+    }
+}
+
+/// CURL_SSLVERSION_* and, in the upper half, CURL_SSLVERSION_MAX_*.
+fn tls_versions(value: i64) -> Result<(TlsVersion, TlsVersion)> {
+    let numbers = [
+        (CURL_SSLVERSION_TLSv1_0, TlsVersion::Tls10),
+        (CURL_SSLVERSION_TLSv1_1, TlsVersion::Tls11),
+        (CURL_SSLVERSION_TLSv1_2, TlsVersion::Tls12),
+        (CURL_SSLVERSION_TLSv1_3, TlsVersion::Tls13),
+    ];
+    let version = |n| numbers.iter().find(|(number, _)| *number == n).map(|(_, version)| *version);
+    let (low, high) = (value & 0xffff, value >> 16);
+    let min = if [CURL_SSLVERSION_DEFAULT, CURL_SSLVERSION_TLSv1].contains(&low) {
+        TlsVersion::Tls12
+    } else if [CURL_SSLVERSION_SSLv2, CURL_SSLVERSION_SSLv3].contains(&low) {
+        return Err(Error::new(Code::SslConnectError, "SSL versions not supported"));
+    } else {
+        version(low).ok_or(Error::from(Code::SslConnectError))?
+    };
+    Ok((min, version(high).unwrap_or(TlsVersion::Tls13)))
+}
+
+fn trust_anchors(settings: &Settings, peer: TlsPeer, native: bool) -> Vec<CaSource> {
+    let mut sources = Vec::new();
+    if let Some(blob) = settings.text(peer.option(O::CainfoBlob)) {
+        sources.push(CaSource::Blob(blob.to_vec().into()));
+    }
+    if let Some(file) = settings.text(peer.option(O::Cainfo)) {
+        sources.push(CaSource::File(path_buf(&file).into()));
+    }
+    if let Some(folder) = settings.text(peer.option(O::Capath)) {
+        sources.push(CaSource::Path(NamedFile::folder(path_buf(&folder))));
+    }
+    if sources.is_empty() || native {
+        sources.push(CaSource::system());
+    }
+    sources
+}
+
+fn client_cert(settings: &Settings, peer: TlsPeer) -> Option<ClientCert> {
+    let kind = |option| settings.string(option).unwrap_or_else(|| "PEM".to_owned());
+    let (cert_type, key_type) = (kind(peer.option(O::Sslcerttype)), kind(peer.option(O::Sslkeytype)));
+    Some(ClientCert {
+        cert: source(settings, peer.option(O::Sslcert), peer.option(O::SslcertBlob), &cert_type)?,
+        key: source(settings, peer.option(O::Sslkey), peer.option(O::SslkeyBlob), &key_type),
+        password: secret(settings, peer.option(O::Keypasswd)),
+        cert_type,
+        key_type,
+    })
+}
+
+/// A certificate or a key. One of type ENG or PROV has the name that its engine or provider knows.
+fn source(settings: &Settings, name: O, blob: O, kind: &str) -> Option<CertSource> {
+    if let Some(blob) = settings.text(blob) {
+        return Some(CertSource::Blob(SecretBytes::from(&*blob)));
+    }
+    let in_module = ["ENG", "PROV"].iter().any(|module| kind.eq_ignore_ascii_case(module));
+    match settings.text(name)? {
+        name if in_module => Some(CertSource::Module(String::from_utf8_lossy(&name).into_owned())),
+        name => Some(CertSource::File(path_buf(&name).into())),
+    }
+}
+
+/// The file that an option names, as it is now.
+pub(super) fn named(settings: &Settings, option: O) -> Option<NamedFile> {
+    settings.text(option).map(|name| path_buf(&name).into())
+}
+
+pub(super) fn secret(settings: &Settings, option: O) -> Option<SecretBytes> {
+    settings.text(option).map(|text| SecretBytes::from(&*text))
+}
