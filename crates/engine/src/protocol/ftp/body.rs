@@ -7,10 +7,10 @@ use tables::{Code, EasyOption as O};
 use wire::date;
 use wire::ftp::reply::Reply;
 
-use super::Place;
 use super::ahead::Owed;
 use super::control::{Control, is_harmless};
 use super::data;
+use super::place::Place;
 use super::range::Span;
 use super::source::DataSource;
 use crate::error::{Error, Result};

@@ -1,16 +1,17 @@
 //! The control connection: greeting, TLS, login, working directory, and the commands that an
 //! application adds. What a kept connection remembers spares the next transfer those commands.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use runtime::boxed;
 use tables::{Code, EasyOption as O};
 use wire::ftp::reply::{REPLY_LIMIT, Reply, ReplyReader};
 
-use super::Place;
-use super::ahead::{self, Ahead};
-use super::pipeline::{self, Stream};
+use super::idle::one_more;
+use super::place::Place;
+use super::servers::{Servers, Stream};
+use super::session::Session;
+use super::timed::before;
 use crate::error::{Error, Result};
 use crate::settings::Text;
 use crate::transfer::Transfer;
@@ -50,37 +51,6 @@ pub struct Control {
     ended: bool,
 }
 
-/// What outlives a transfer on a kept control connection.
-#[derive(Default)]
-pub struct Session {
-    /// First folder, from PWD.
-    pub entry_path: Option<Vec<u8>>,
-    /// The folder that the last URL led to, up to its last slash and decoded; unknown after a failure.
-    directory: Option<Vec<u8>>,
-    /// TYPE last sent.
-    pub data_type: Option<u8>,
-    /// EPSV was refused.
-    pub no_epsv: bool,
-    /// EPRT was refused.
-    pub no_eprt: bool,
-    /// Data connections are protected (PROT P).
-    pub private_data: bool,
-    /// So many files and listings went over it.
-    pub moved: u32,
-    /// What is known of how the server takes commands that do not wait for one another.
-    pub stream: Stream,
-    /// How long the server takes to answer.
-    pub pace: Duration,
-    /// What was asked before it is needed.
-    pub ahead: Ahead,
-    /// TLS as begun by AUTH: data connections of later transfers need it too.
-    tls: Option<Arc<net::tls::TlsConfig>>,
-    /// The TLS sessions of a control connection that speaks in clear again.
-    pub sessions: Option<net::SessionStore>,
-}
-
-impl net::Memory for Session {}
-
 /// Returns a copy of the transfer's plan, which the control connection changes.
 #[inline(never)]
 fn own_plan(t: &Transfer) -> Result<Box<Plan>> {
@@ -92,19 +62,13 @@ impl Control {
     pub async fn open(t: &mut Transfer, fresh: bool) -> Result<Box<Control>> {
         check_login(t)?;
         let plan = own_plan(t)?;
-        let crowded =
-            || t.multi.memories.of::<pipeline::Servers>().borrow().is_crowded(&plan.identity.origin);
-        if !fresh && ahead::one_more(t, &plan.identity) && !crowded() {
+        let crowded = || t.multi.memories.of::<Servers>().borrow().is_crowded(&plan.identity.origin);
+        if !fresh && one_more(t, &plan.identity) && !crowded() {
             let timer = t.multi.runtime.reactor().sleep(ONE_MORE_PATIENCE);
             let late = || Err(Error::from(Code::OperationTimedout));
-            match pipeline::before(timer, late, boxed(|| Control::on_connection(t, plan.clone(), true))).await
-            {
+            match before(timer, late, boxed(|| Control::on_connection(t, plan.clone(), true))).await {
                 Err(e) if e.code() != Code::AbortedByCallback => {
-                    t.multi
-                        .memories
-                        .of::<pipeline::Servers>()
-                        .borrow_mut()
-                        .note_crowded(&plan.identity.origin);
+                    t.multi.memories.of::<Servers>().borrow_mut().note_crowded(&plan.identity.origin);
                 }
                 opened => return opened,
             }

@@ -1,11 +1,14 @@
 //! Data connections: passive by EPSV (RFC 2428 §3) or PASV, active by EPRT or PORT.
 
+use std::future::poll_fn;
+
 use net::Filter;
+use net::filter::SocketFilter;
 use runtime::Socket;
 use tables::{Code, EasyOption as O};
 use wire::ftp::reply::NoPort;
 
-use super::ahead::{self, Early};
+use super::ahead::Early;
 use super::control::Control;
 use super::port;
 use crate::error::{Error, Result};
@@ -41,11 +44,12 @@ pub async fn open(t: &mut Transfer, control: &mut Control, verb: &[u8], file: &[
     passive(t, control).await.map(Data::Connected)
 }
 
-/// The connection to a port that was asked for at the end of the last file. One that cannot be had is forgotten.
+/// The connection to a port that was asked for at the end of the last file. One that cannot be had is
+/// forgotten.
 async fn opened_early(t: &mut Transfer, control: &mut Control) -> Result<Option<Box<dyn Filter>>> {
     let opened = match control.take_early(t).await? {
         None => return Ok(None),
-        Some(Early::Opening(socket)) => ahead::opened(t, socket).await,
+        Some(Early::Opening(socket)) => opened(t, socket).await,
         Some(Early::Port(port)) => connect(t, control, &control_host(control), port).await,
     };
     Ok(opened.ok())
@@ -147,4 +151,13 @@ pub async fn ready(t: &mut Transfer, control: &mut Control, data: Data) -> Resul
     let origin = &control.plan.identity.origin;
     let sessions = control.sessions().unwrap_or_default();
     t.tls_among(filter, tls, (&origin.host, origin.port), sessions).await
+}
+
+/// Puts an early data connection to its reactor and waits until it stands.
+pub async fn opened(t: &Transfer, mut socket: Socket) -> Result<Box<dyn Filter>> {
+    socket.attach(t.multi.runtime.reactor(), t.easy.owner_number());
+    let connected = poll_fn(|cx| socket.poll_connected(cx)).await;
+    connected.map_err(|e| Error::os(Code::CouldntConnect, "the data connection was refused", &e))?;
+    t.easy.info.borrow_mut().connects += 1;
+    Ok(Box::new(SocketFilter::new(socket)))
 }

@@ -1,49 +1,31 @@
-//! FTP (RFC 959, with RFC 2228, 2389, 2428, 3659 and 4217): one URL fetched or stored, told in the
-//! order of its commands. `control` is the control connection with login and directory, `data` opens
-//! data connections, `body` fetches files and listings, `upload` stores files, `wildcard` has the files that match a pattern.
+//! FTP (RFC 959, with RFC 2228, 2389, 2428, 3659 and 4217): one URL fetched or stored, told in the order of
+//! its commands. `control` is the control connection with login and directory, `data` opens data connections,
+//! `body` fetches files and listings, `upload` stores files, `wildcard` has the files that match a pattern.
 
 mod ahead;
+mod ask_ahead;
 mod body;
 mod control;
 mod data;
+mod idle;
 mod pipeline;
+mod place;
 mod port;
 mod range;
+mod servers;
+mod session;
 mod source;
+mod timed;
 mod upload;
 mod wildcard;
 
-use tables::{Code, EasyOption as O};
-use wire::escape::{self, Reject};
-use wire::ftp::path::{self, Location, Method};
+use tables::EasyOption as O;
 
 use crate::error::{Error, Result};
-use crate::settings::Method as Request;
 use crate::transfer::Transfer;
 use crate::transfer::replay::with_retries;
 use control::Control;
-
-/// Where the URL leads, and what is to be done there.
-pub struct Place {
-    /// Folders and file name.
-    location: Location,
-    /// How folders are reached.
-    method: Method,
-    /// Where the file is, up to the last slash. None: the commands tell it, and no folder is changed into.
-    folder: Option<Vec<u8>>,
-    /// 'A' or 'I'.
-    data_type: u8,
-    /// A folder's content rather than a file.
-    list: bool,
-    /// Names only.
-    names_only: bool,
-    /// CURLOPT_WILDCARDMATCH: which files of the folder.
-    pattern: Option<Vec<u8>>,
-    /// From a listing.
-    known_size: Option<u64>,
-    /// One of the files that match a pattern.
-    listed: bool,
-}
+use place::{Place, uploads};
 
 /// Runs one request.
 pub async fn run(t: &mut Transfer) -> Result<()> {
@@ -111,59 +93,9 @@ async fn one(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<(
     control.quote(t, O::Postquote).await
 }
 
-fn uploads(t: &Transfer) -> bool {
-    t.on(O::Upload) || t.method == Request::Put
-}
-
 async fn retrieve(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
     match pipeline::suits(t, control, place) {
         true => pipeline::retrieve(t, control, place).await,
         false => body::retrieve(t, control, place).await,
-    }
-}
-
-impl Place {
-    fn of(t: &Transfer) -> Result<Place> {
-        let method = match t.long(O::FtpFilemethod) {
-            2 => Method::NoCwd,
-            3 => Method::SingleCwd,
-            _ => Method::MultiCwd,
-        };
-        let (raw, kind) = path::split_type(t.url.path());
-        let decoded = escape::decode(raw, Reject::Control)
-            .map_err(|_| Error::new(Code::UrlMalformat, "path contains control characters"))?;
-        let decoded = decoded.strip_prefix(b"/").unwrap_or(&decoded);
-        let (uploading, described) = (uploads(t), t.on(O::Nobody));
-        let wild = t.on(O::Wildcardmatch) && !uploading && !described;
-        // A file name that goes with its path can be no pattern: the folder is changed into all the same.
-        let method = if wild && method == Method::NoCwd { Method::MultiCwd } else { method };
-        let mut location = path::split(decoded, method)
-            .map_err(|_| Error::new(Code::UrlMalformat, "too many path components"))?;
-        if uploading && location.file.is_none() && !described {
-            return Err(Error::new(Code::UrlMalformat, "Uploading to a URL without a filename"));
-        }
-        let folder = path::folder(decoded, method);
-        let pattern = if wild { location.file.take() } else { None };
-        let names_only = t.on(O::Dirlistonly) || kind == Some(b'D');
-        let ascii = (t.on(O::Transfertext) || kind == Some(b'A')) && kind != Some(b'I');
-        // With commands to be sent before it, a named file is fetched even where names are wanted, as in curl.
-        let names = names_only && t.easy.settings.borrow().list(O::Prequote).is_empty();
-        let list = !uploading && pattern.is_none() && (location.file.is_none() || names);
-        let data_type = if ascii || (list && !described) { b'A' } else { b'I' };
-        Ok(Place {
-            location,
-            method,
-            folder,
-            data_type,
-            list,
-            names_only,
-            pattern,
-            known_size: None,
-            listed: false,
-        })
-    }
-
-    fn file(&self) -> &[u8] {
-        self.location.file.as_deref().unwrap_or_default()
     }
 }

@@ -11,20 +11,21 @@
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::ops::RangeInclusive;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
 use net::Filter;
-use net::identity::Origin;
-use runtime::Sleep;
 use tables::{Code, EasyOption as O};
 use wire::ftp::reply::Reply;
 
-use super::ahead::{self, Early};
+use super::ahead::Early;
 use super::body::{self, Wanted};
 use super::control::Control;
-use super::{Place, data};
+use super::data;
+use super::place::Place;
+use super::servers::{Servers, Stream, level};
+use super::timed::before;
 use crate::error::{Error, Result, Retry};
 use crate::settings::FtpPipelining;
 use crate::transfer::Transfer;
@@ -38,102 +39,8 @@ const PATIENCE: RangeInclusive<Duration> = Duration::from_millis(300)..=Duration
 /// After so many files a server that nothing is known of is tried.
 const WORTH_AN_ATTEMPT: u32 = 8;
 
-/// How the greetings of servers begin that read a stream.
-const READERS: [&str; 6] = [
-    "(vsFTPd",
-    "ProFTPD",
-    "pyftpdlib",
-    "FileZilla Server",
-    "Microsoft FTP Service",
-    "---------- Welcome to Pure-FTPd",
-];
-
 /// How many replies may stand between a command and its own when nobody knows what the server lost.
 const MOST_STRAY: usize = 8;
-
-/// So many servers' objections are remembered by a multi handle.
-const MOST_SERVERS: usize = 64;
-
-/// What this transfer may do.
-pub fn level(t: &Transfer) -> FtpPipelining {
-    t.easy.ftp_pipelining.get().unwrap_or_else(FtpPipelining::of_process)
-}
-
-/// What servers made of it.
-#[derive(Default)]
-pub struct Servers(VecDeque<(Origin, Experience)>);
-
-#[derive(Clone, Copy, Default)]
-struct Experience {
-    /// Times it failed where waiting did not.
-    objections: u8,
-    /// It wants no more connections.
-    crowded: bool,
-}
-
-impl Servers {
-    fn of(&self, origin: &Origin) -> Experience {
-        self.0.iter().find(|(known, _)| known == origin).map(|(_, e)| *e).unwrap_or_default()
-    }
-
-    fn change(&mut self, origin: &Origin, change: impl FnOnce(&mut Experience)) {
-        let mut experience = self.of(origin);
-        change(&mut experience);
-        self.0.retain(|(known, _)| known != origin);
-        self.0.push_back((origin.clone(), experience));
-        if self.0.len() > MOST_SERVERS {
-            self.0.pop_front();
-        }
-    }
-
-    /// Whether one more connection may be tried.
-    pub fn is_crowded(&self, origin: &Origin) -> bool {
-        self.of(origin).crowded
-    }
-
-    /// It refused one more connection.
-    pub fn note_crowded(&mut self, origin: &Origin) {
-        self.change(origin, |e| e.crowded = true);
-    }
-
-    /// It failed, and waiting for each reply helped. Certain when it had answered some of what it was sent; otherwise it may
-    /// only have closed an idle connection, and the second time counts.
-    pub fn note_objection(&mut self, origin: &Origin, certain: bool) {
-        self.change(origin, |e| e.objections = e.objections.saturating_add(if certain { 2 } else { 1 }));
-    }
-
-    fn note_success(&mut self, origin: &Origin) {
-        // Most servers are not worth a word.
-        if self.of(origin).objections == 1 {
-            self.change(origin, |e| e.objections = 0);
-        }
-    }
-
-    fn objects(&self, origin: &Origin) -> bool {
-        self.of(origin).objections > 1
-    }
-}
-
-/// How a server takes commands that come together, as far as one of its connections has shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Stream {
-    #[default]
-    Unknown,
-    /// By its greeting.
-    Believed,
-    /// It has answered all of them.
-    Proven,
-    /// It lost some, or did not like them.
-    Objected,
-}
-
-impl Stream {
-    /// What the server's first words tell.
-    pub fn of_greeting(text: &[u8]) -> Stream {
-        let known = READERS.iter().any(|start| text.starts_with(start.as_bytes()));
-        if known { Stream::Believed } else { Stream::Unknown }
-    }
-}
 
 impl Control {
     /// Whether this server is known not to like it.
@@ -297,7 +204,7 @@ async fn fetch(t: &mut Transfer, control: &mut Control, place: &Place) -> Result
     let filter = match early {
         Some(Early::Opening(socket)) => {
             control.dialogue.send_together(t, &commands).await?;
-            ahead::opened(t, socket).await?
+            data::opened(t, socket).await?
         }
         Some(Early::Port(port)) => {
             let host = data::control_host(control);
@@ -386,18 +293,4 @@ fn size_of(control: &mut Control, size: Option<&Reply>, retrieved: &Reply) -> Re
         }
         _ => Ok(None),
     }
-}
-
-/// Does it before the timer ends, or not at all. Unlike `Transfer::within` for what needs the whole transfer.
-pub async fn before<T>(
-    mut timer: Sleep,
-    late: impl Fn() -> Result<T>,
-    work: impl Future<Output = Result<T>>,
-) -> Result<T> {
-    let mut work = pin!(work);
-    poll_fn(|cx| match work.as_mut().poll(cx) {
-        Poll::Ready(done) => Poll::Ready(done),
-        Poll::Pending => Pin::new(&mut timer).poll(cx).map(|()| late()),
-    })
-    .await
 }

@@ -5,7 +5,8 @@ use std::future::poll_fn;
 use tables::{Code, EasyOption as O};
 
 use super::control::Control;
-use super::{Place, body, data};
+use super::place::Place;
+use super::{body, data};
 use crate::error::{Error, Result};
 use crate::settings::Method;
 use crate::transfer::Transfer;

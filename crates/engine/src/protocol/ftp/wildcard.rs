@@ -5,7 +5,8 @@ use tables::{Code, EasyOption as O};
 use wire::ftp::list::{FileInfo as Listed, FileType, ListReader};
 
 use super::control::Control;
-use super::{Place, body, one};
+use super::place::Place;
+use super::{body, one};
 use crate::callbacks::{ChunkAnswer, FileInfo, MatchAnswer};
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;

@@ -1,0 +1,72 @@
+//! Control connections with commands sent ahead: how a transfer goes on with one, and leaves one.
+
+use tables::{Code, EasyOption as O};
+
+use super::ahead::{Early, Owed};
+use super::control::Control;
+use super::servers::level;
+use crate::error::{Result, Retry};
+use crate::settings::FtpPipelining;
+use crate::transfer::Transfer;
+
+impl Control {
+    /// Goes on where the last transfer on this connection left.
+    pub fn resume(&mut self) {
+        let ahead = &mut self.session.ahead;
+        self.dialogue.go_on(std::mem::take(&mut ahead.received), ahead.owed.len());
+    }
+
+    /// Whether the next transfer can go on: every reply is in, but for those that it will read itself.
+    pub fn can_be_kept(&self) -> bool {
+        match self.session.ahead.owed.len() {
+            0 => self.dialogue.in_step(),
+            owed => self.dialogue.outstanding == owed,
+        }
+    }
+
+    /// Leaves what is needed to go on.
+    pub fn suspend(&mut self) {
+        self.session.ahead.received = self.dialogue.take_received();
+        self.dialogue.whole.connection().ahead = self.session.ahead.rank();
+    }
+
+    /// Reads the replies to what was asked ahead. A connection on which they do not come is given up for
+    /// another.
+    pub async fn settle(&mut self, t: &mut Transfer) -> Result<()> {
+        while let Some(owed) = self.session.ahead.owed.pop_front() {
+            let reply = self.next_reply(t).await.map_err(|e| match e.code() {
+                Code::RecvError | Code::SendError | Code::OperationTimedout | Code::WeirdServerReply => {
+                    e.with_retry(Retry::NewConnection)
+                }
+                _ => e,
+            })?;
+            self.session.ahead.take(owed, &reply);
+        }
+        Ok(())
+    }
+
+    /// The early data connection, if there is one and it is of use.
+    pub async fn take_early(&mut self, t: &mut Transfer) -> Result<Option<Early>> {
+        self.settle(t).await?;
+        let early = self.session.ahead.early.take();
+        Ok(early.filter(|early| match early {
+            Early::Opening(socket) => socket.idle_state() != net::Idle::Closed,
+            Early::Port(_) => true,
+        }))
+    }
+
+    /// Asks for the next passive port. To be called at the end of a file.
+    pub async fn ask_ahead(&mut self, t: &mut Transfer) {
+        let ahead = &self.session.ahead;
+        let asked = ahead.early.is_some() || ahead.owed.contains(&Owed::Passive);
+        let v6 = self.dialogue.about().endpoints.remote.is_some_and(|a| a.is_ipv6());
+        let possible = !self.session.no_epsv && (v6 || t.on(O::FtpUseEpsv)) && t.text(O::Ftpport).is_none();
+        let wanted = level(t) >= FtpPipelining::Ahead && self.session.moved > 0 && !t.on(O::FtpUsePret);
+        if asked || !possible || !wanted || ahead.refused || t.on(O::ForbidReuse) || self.is_objected(t) {
+            return;
+        }
+        if self.can_be_kept() && self.dialogue.send(t, b"EPSV").await.is_ok() {
+            self.session.ahead.owe(Owed::Passive);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Idle control connections to a server: they make progress while no transfer uses them.
+
+use std::task::Poll;
+
+use net::{Connection, Key};
+use tables::EasyOption as O;
+use wire::ftp::reply::{REPLY_LIMIT, ReplyReader};
+
+use super::ahead::Early;
+use super::servers::level;
+use super::session::Session;
+use crate::settings::FtpPipelining;
+use crate::transfer::Transfer;
+
+/// So many control connections to a server take turns (`FtpPipelining::InTurn`): one round trip each for the
+/// end of a file, the next port, the data connection, and the file.
+const IN_TURN: usize = 4;
+
+/// Looks at the idle connections to this server, so that they make progress while they are not used. Whether
+/// one more is to be opened: all are still busy with the end of their last file.
+pub fn one_more(t: &Transfer, identity: &Key) -> bool {
+    let level = level(t);
+    if level < FtpPipelining::Ahead {
+        return false;
+    }
+    let (pool, mut asked, mut ready) = (t.pool(), 0, 0);
+    pool.visit_idle(identity, |connection| {
+        let stays = look(connection);
+        match connection.ahead {
+            net::Ahead::Asked if stays => asked += 1,
+            net::Ahead::Ready if stays => ready += 1,
+            _ => {}
+        }
+        stays
+    });
+    let limits = pool.limits();
+    let room = limits.per_host == 0 && limits.total == 0 && (limits.kept == 0 || limits.kept >= IN_TURN);
+    // Under TLS each further control connection costs two round trips and a handshake of its own.
+    let clear = identity.tls.is_none() && t.long(O::UseSsl) == 0;
+    level == FtpPipelining::InTurn && ready == 0 && (1..IN_TURN).contains(&asked) && room && clear
+}
+
+/// Takes the replies that have come to an idle connection, and opens the data connection. False when it is of
+/// no more use.
+fn look(connection: &mut Connection) -> bool {
+    if connection.ahead != net::Ahead::Asked || connection.is_inherited() {
+        return true;
+    }
+    let Some(session) = connection.state.as_mut().and_then(|s| s.see::<Session>()) else {
+        return true;
+    };
+    let ahead = &mut session.ahead;
+    let mut buf = [0; 4096];
+    let mut left = REPLY_LIMIT;
+    loop {
+        match connection.carrier.filter().try_read(&mut buf) {
+            Poll::Pending => break,
+            Poll::Ready(Ok(n)) if n > 0 && n <= left => {
+                ahead.received.extend(&buf[..n]);
+                left -= n;
+            }
+            _ => return false,
+        }
+    }
+    let mut reader = ReplyReader::new(REPLY_LIMIT);
+    while let Some(owed) = ahead.owed.front().copied() {
+        let Ok(line) = ahead.received.line(REPLY_LIMIT) else { return false };
+        let Some(line) = line else { return true };
+        match reader.take_line(&line) {
+            Ok(Some(reply)) if reply.code == 421 => return false,
+            Ok(Some(reply)) => {
+                ahead.owed.pop_front();
+                ahead.take(owed, &reply);
+            }
+            Ok(None) => {}
+            Err(_) => return false,
+        }
+    }
+    if !ahead.received.rest().is_empty() {
+        return false;
+    }
+    open_early(connection);
+    true
+}
+
+/// Begins to connect to the port that the server named, where that needs nothing but a socket of ours.
+fn open_early(connection: &mut Connection) {
+    let identity = &connection.about.identity;
+    let local = &identity.socket.local;
+    let direct = identity.proxies.is_empty()
+        && identity.unix.is_none()
+        && identity.haproxy.is_none()
+        && !connection.private
+        && local.device.is_none()
+        && local.interface.is_none()
+        && local.host.is_none();
+    let Some(session) = connection.state.as_mut().and_then(|s| s.see::<Session>()) else { return };
+    if let (Some(Early::Port(port)), Some(mut address), true) =
+        (&session.ahead.early, connection.about.endpoints.remote, direct)
+    {
+        address.set_port(*port);
+        session.ahead.early = net::connect::begin(address, &identity.socket).ok().map(Early::Opening);
+    }
+    connection.ahead = session.ahead.rank();
+}
