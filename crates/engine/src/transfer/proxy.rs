@@ -273,6 +273,6 @@ fn by_type(number: i64) -> Result<ProxyKind> {
 
 /// The option with the application's own lines for a proxy.
 pub fn own_lines(settings: &Settings) -> O {
-    let separate = settings.long(O::Headeropt) & 1 != 0;
+    let separate = settings.long(O::Headeropt) & tables::constant::CURLHEADER_SEPARATE != 0;
     if separate { O::Proxyheader } else { O::Httpheader }
 }
