@@ -519,8 +519,7 @@ impl Prepare<'_> {
             return None;
         }
         let options = partition::of_options(&settings(&self.request, &self.env.globals, &self.job));
-        let place = options + &partition::of_environment(system::variable);
-        Some(Caching::new(place, partition::bypass(&self.request), self.request.follow != 0))
+        Some(Caching::new(options, partition::bypass(&self.request), self.request.follow != 0))
     }
 
     /// What the user said should go with every request, and what follows from other flags.

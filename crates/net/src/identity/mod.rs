@@ -16,7 +16,7 @@ use runtime::PerFork;
 use tables::Scheme;
 use tables::scheme::Family;
 
-use crate::filter::open::{SocketOptions, Transport, UnixSocket};
+use crate::filter::open::{LocalBinding, SocketOptions, Transport, UnixSocket};
 use crate::resolver::IpVersion;
 use crate::tls::{Backend, TlsConfig};
 use crate::{NamedFile, SecretBytes};
@@ -452,6 +452,57 @@ impl Identity {
         files.extend(sockets.filter_map(UnixSocket::file).cloned());
         files.extend(ssh.into_iter().cloned());
         files
+    }
+
+    /// Returns the terms on which a reply depends besides its URL: who is reached, by way of whom, how each is verified, and who
+    /// is logged in. Left out are the origin, which the URL names, how bytes travel, and what holds in this process alone.
+    pub fn of_replies(&self) -> Identity {
+        let Identity {
+            protocol,
+            connect_only,
+            origin: _,
+            transport: _,
+            tls,
+            proxies,
+            connect_to,
+            ip_version: _,
+            pins,
+            zone,
+            resolver,
+            socket,
+            unix,
+            haproxy,
+            login,
+            by_ticket: _,
+            owner: _,
+        } = self.clone();
+        let of_replies = |tls: Option<Arc<TlsConfig>>| tls.map(|tls| Arc::new(tls.of_replies()));
+        let proxies = proxies.into_iter().map(|proxy| ProxyIdentity {
+            tls: of_replies(proxy.tls),
+            tunnel: proxy.tunnel.map(|tunnel| TunnelTerms { to: Origin::default(), ..tunnel }),
+            ..proxy
+        });
+        Identity {
+            protocol: match protocol {
+                Protocol::Http(_) => Protocol::default(),
+                other => other,
+            },
+            connect_only,
+            tls: of_replies(tls),
+            proxies: proxies.collect(),
+            connect_to,
+            pins,
+            zone,
+            resolver,
+            socket: SocketOptions {
+                local: LocalBinding { port: 0, port_range: 0, ..socket.local },
+                ..SocketOptions::default()
+            },
+            unix,
+            haproxy,
+            login,
+            ..Identity::default()
+        }
     }
 
     /// Whether it means the same in another process. Functions, handles and modules of this one do not, nor does somebody

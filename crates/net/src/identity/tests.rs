@@ -456,6 +456,45 @@ fn an_encoding_ends_where_its_value_does() {
     assert!(all.windows(2).all(|pair| !pair[1].starts_with(&pair[0])));
 }
 
+/// How bytes travel and where the URL leads part no replies; everything else does.
+#[test]
+fn replies_depend_on_who_is_reached_and_how_that_is_verified() {
+    let left_out = |one: &Identity| {
+        let local = LocalBinding { port: 0, port_range: 0, ..one.socket.local.clone() };
+        Identity {
+            protocol: if let Protocol::Http(_) = one.protocol {
+                Protocol::default()
+            } else {
+                one.protocol.clone()
+            },
+            origin: Origin::default(),
+            transport: Transport::default(),
+            ip_version: IpVersion::default(),
+            socket: SocketOptions { local, ..SocketOptions::default() },
+            by_ticket: false,
+            owner: None,
+            ..one.clone()
+        }
+    };
+    let base = Identity::default().of_replies();
+    for one in variants() {
+        let differs = left_out(&one) != Identity::default();
+        assert_eq!(one.of_replies() != base, differs, "{one:?}");
+        assert_eq!(one.of_replies().canonical_bytes() != base.canonical_bytes(), differs, "{one:?}");
+    }
+    let by = |change: fn(&mut TlsConfig)| {
+        let mut config = TlsConfig::default();
+        change(&mut config);
+        Identity { tls: Some(Arc::new(config)), ..Identity::default() }.of_replies()
+    };
+    let usual = by(|_| {});
+    assert_eq!(by(|tls| tls.alpn = vec!["h2".to_owned()]), usual);
+    assert_eq!(by(|tls| (tls.session_cache, tls.certinfo) = (false, true)), usual);
+    assert_ne!(by(|tls| tls.verify_peer = false), usual);
+    assert_ne!(by(|tls| tls.crl = Some("/crl".into())), usual);
+    assert_ne!(by(|tls| tls.ca = vec![CaSource::File("/ca".into())]), usual);
+}
+
 #[test]
 fn only_what_others_can_understand_is_portable() {
     let hooked =

@@ -292,6 +292,19 @@ impl TlsConfig {
         self.session_cache && !self.verify_status
     }
 
+    /// Returns the terms of a peer whose replies are kept: without what is offered, resumed, cached or recorded.
+    pub(crate) fn of_replies(&self) -> TlsConfig {
+        let usual = TlsConfig::default();
+        TlsConfig {
+            alpn: Vec::new(),
+            ca_cache: usual.ca_cache,
+            session_cache: usual.session_cache,
+            certinfo: usual.certinfo,
+            key_log: None,
+            ..self.clone()
+        }
+    }
+
     /// The configuration by which sessions are known: without what is offered by ALPN.
     pub(crate) fn sessions_of(self: &Arc<Self>) -> Arc<TlsConfig> {
         match self.alpn.is_empty() {

@@ -1,68 +1,18 @@
-//! What tells requests for one URL apart besides their fields: who asks, and of whom. Options of which nobody has said that a reply
-//! can't hang on them count, so that what was had from another server, without a check of its certificate or with another login, is
-//! not mistaken for this one's.
+//! What parts replies to one URL besides the fields of their requests: who asks, and whom. The engine gives the terms of the
+//! peer as canonical bytes. Besides them each option counts whose row does not say that no reply depends on it, so that a reply of
+//! another server, without a check of its certificate or with another login, is not mistaken for this one's.
 
 use super::folder::{Key, digits};
 use crate::bytes::Bytes;
 use crate::fields::is_harmless;
 use crate::options::Options;
+use crate::raw::EasyOption;
 use crate::raw::rules::Field;
 use crate::request::Request;
 use crate::settings::{SetTo, Setting};
-use crate::system;
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::fs;
-
-/// Options that say how a reply is had, or what becomes of it; or that Vary speaks of.
-const SAY_NOTHING: [&str; 43] = [
-    "ALTSVC",
-    "AUTOREFERER",
-    "BUFFERSIZE",
-    "CERTINFO",
-    "CONNECTTIMEOUT_MS",
-    "COOKIE",
-    "COOKIEFILE",
-    "COOKIEJAR",
-    "COOKIESESSION",
-    "EXPECT_100_TIMEOUT_MS",
-    "FAILONERROR",
-    "FILETIME",
-    "FOLLOWLOCATION",
-    "HAPPY_EYEBALLS_TIMEOUT_MS",
-    "HSTS",
-    "HTTPHEADER",
-    "HTTP_VERSION",
-    "IPRESOLVE",
-    "LOCALPORT",
-    "LOCALPORTRANGE",
-    "LOW_SPEED_LIMIT",
-    "LOW_SPEED_TIME",
-    "MAXFILESIZE_LARGE",
-    "MAXREDIRS",
-    "MAX_RECV_SPEED_LARGE",
-    "MAX_SEND_SPEED_LARGE",
-    "NOBODY",
-    "NOPROGRESS",
-    "POSTREDIR",
-    "PROTOCOLS_STR",
-    "REDIR_PROTOCOLS_STR",
-    "REFERER",
-    "SSL_SESSIONID_CACHE",
-    "SUPPRESS_CONNECT_HEADERS",
-    "TCP_FASTOPEN",
-    "TCP_KEEPALIVE",
-    "TCP_KEEPCNT",
-    "TCP_KEEPIDLE",
-    "TCP_KEEPINTVL",
-    "TCP_NODELAY",
-    "TIMEOUT_MS",
-    "URL",
-    "USERAGENT",
-];
-/// VERBOSE is set by traces alone.
-const TRACES: &str = "VERBOSE";
 
 /// A sum of something secret takes so many rounds, so that nobody guesses a password by the names of files in no time.
 const ROUNDS: usize = 20_000;
@@ -91,63 +41,15 @@ pub fn bypass(request: &Request) -> Option<&'static str> {
     reasons.iter().find(|(is, _)| *is).map(|(_, what)| *what)
 }
 
-/// What the options of a transfer come to.
+/// Returns the options of a transfer on which a reply may depend. Files that they name, and the proxy of the environment, stand
+/// in the peer's terms ([`Asked::peer`](crate::raw::Asked)).
 pub fn of_options(list: &[Setting]) -> String {
+    let is_neutral = |name: &str| EasyOption::named(name).is_some_and(EasyOption::is_reply_neutral);
     let counts = |setting: &&Setting| {
-        !matches!(setting.to, SetTo::Function | SetTo::Object)
-            && !SAY_NOTHING.contains(&setting.name)
-            && setting.name != TRACES
+        !matches!(setting.to, SetTo::Function | SetTo::Object) && !is_neutral(setting.name)
     };
-    let line = |setting: &Setting| {
-        let file = match &setting.to {
-            SetTo::Text(text) => of_file(text),
-            _ => String::new(),
-        };
-        format!("{} {:?}{file}\n", setting.name, setting.to)
-    };
+    let line = |setting: &Setting| format!("{} {:?}\n", setting.name, setting.to);
     list.iter().filter(counts).map(line).collect()
-}
-
-/// The absolute path and the state of the file that a text names, empty where there is none. Any option's text may name one: which
-/// options name files is not listed here, because one that is forgotten would let two files of one name count as one.
-fn of_file(text: &[u8]) -> String {
-    if text.is_empty() || text.contains(&0) {
-        return String::new();
-    }
-    let path = system::path(text);
-    let Ok(about) = fs::metadata(path) else { return String::new() };
-    let place = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let mut state = format!(" {place:?} {}", system::content_stamp(&about));
-    if about.is_dir() {
-        let entries = fs::read_dir(path).into_iter().flatten().flatten();
-        let mut inside: Vec<String> = entries
-            .filter_map(|entry| {
-                let about = fs::metadata(entry.path()).ok()?;
-                Some(format!(" {:?} {}", entry.file_name(), system::content_stamp(&about)))
-            })
-            .collect();
-        inside.sort();
-        state.extend(inside);
-    }
-    state
-}
-
-/// Variables by which a proxy is found where none is named: what another proxy said is another one's reply.
-const PROXY_VARIABLES: [&str; 8] = [
-    "http_proxy",
-    "HTTP_PROXY",
-    "https_proxy",
-    "HTTPS_PROXY",
-    "all_proxy",
-    "ALL_PROXY",
-    "no_proxy",
-    "NO_PROXY",
-];
-
-/// The way to the server that the environment tells.
-pub fn of_environment(variable: impl Fn(&str) -> Option<Bytes>) -> String {
-    let set = |name: &'static str| Some((name, variable(name).filter(|value| !value.is_empty())?));
-    PROXY_VARIABLES.into_iter().filter_map(set).map(|pair| format!("{pair:?}\n")).collect()
 }
 
 /// The fields of a request that may say who asks, or of which of a server's names: all that are not known to be harmless.
@@ -214,13 +116,5 @@ mod tests {
         assert_ne!(of(&[("PRIVATE-TOKEN", "a")]), of(&[]));
         assert_eq!(of(&[("A", "1"), ("B", "2")]), of(&[("b", "2"), ("a", "1")]));
         assert_ne!(of(&[("A", "1"), ("a", "2")]), of(&[("A", "2"), ("a", "1")]));
-    }
-
-    #[test]
-    fn a_proxy_of_the_environment_counts() {
-        let with = |set: &'static str| of_environment(|name| (name == set).then(|| b"http://p".to_vec()));
-        assert_ne!(with("http_proxy"), with("none"));
-        assert_ne!(with("http_proxy"), with("all_proxy"));
-        assert_eq!(of_environment(|_| Some(Bytes::new())), with("none"));
     }
 }

@@ -3,91 +3,12 @@
 //! later stays with the user's own URL until somebody decides otherwise.
 
 use crate::options::{Options, Value};
+use crate::raw::EasyOption;
 use crate::request::Request;
 
-/// Options about the network, the proxy, trust, limits and local files. None of them is sent to the server but User-Agent.
-const KEPT: &[&str] = &[
-    "CAINFO",
-    "CAPATH",
-    "CONNECTTIMEOUT_MS",
-    "CONNECT_TO",
-    "CRLFILE",
-    "DEFAULT_PROTOCOL",
-    "DNS_INTERFACE",
-    "DNS_LOCAL_IP4",
-    "DNS_LOCAL_IP6",
-    "DNS_SERVERS",
-    "DOH_SSL_VERIFYSTATUS",
-    "DOH_URL",
-    "ECH",
-    "FTPPORT",
-    "FTP_FILEMETHOD",
-    "FTP_SKIP_PASV_IP",
-    "FTP_USE_EPRT",
-    "FTP_USE_EPSV",
-    "FTP_USE_PRET",
-    "HAPPY_EYEBALLS_TIMEOUT_MS",
-    "HSTS",
-    "HTTP09_ALLOWED",
-    "HTTPPROXYTUNNEL",
-    "HTTP_VERSION",
-    "INTERFACE",
-    "IPRESOLVE",
-    "LOCALPORT",
-    "LOCALPORTRANGE",
-    "LOW_SPEED_LIMIT",
-    "LOW_SPEED_TIME",
-    "MAXFILESIZE_LARGE",
-    "MAXREDIRS",
-    "MAX_RECV_SPEED_LARGE",
-    "NOPROXY",
-    "PATH_AS_IS",
-    "PINNEDPUBLICKEY",
-    "PRE_PROXY",
-    "PROTOCOLS_STR",
-    "PROXY",
-    "PROXYTYPE",
-    "PROXYUSERPWD",
-    "PROXY_CAINFO",
-    "PROXY_CAPATH",
-    "PROXY_CRLFILE",
-    "PROXY_KEYPASSWD",
-    "PROXY_PINNEDPUBLICKEY",
-    "PROXY_SERVICE_NAME",
-    "PROXY_SSLCERT",
-    "PROXY_SSLCERTTYPE",
-    "PROXY_SSLKEY",
-    "PROXY_SSLKEYTYPE",
-    "PROXY_SSLVERSION",
-    "PROXY_SSL_CIPHER_LIST",
-    "PROXY_SSL_OPTIONS",
-    "PROXY_TLS13_CIPHERS",
-    "REDIR_PROTOCOLS_STR",
-    "RESOLVE",
-    "SOCKS5_AUTH",
-    "SOCKS5_GSSAPI_NEC",
-    "SSL_CIPHER_LIST",
-    "SSL_EC_CURVES",
-    "SSL_ENABLE_ALPN",
-    "SSL_SESSIONID_CACHE",
-    "SSL_SIGNATURE_ALGORITHMS",
-    "SSL_VERIFYSTATUS",
-    "SUPPRESS_CONNECT_HEADERS",
-    "TCP_FASTOPEN",
-    "TCP_KEEPALIVE",
-    "TCP_KEEPCNT",
-    "TCP_NODELAY",
-    "TIMEOUT_MS",
-    "TLS13_CIPHERS",
-    "USERAGENT",
-    "dump-header",
-    "etag-save",
-    "ip-tos",
-    "keepalive-time",
-    "output-dir",
-    "vlan-priority",
-    "write-out",
-];
+/// The tool's own options that go along. Those of libcurl have a column in their table ([`EasyOption::is_impersonal`]).
+const KEPT: &[&str] =
+    &["dump-header", "etag-save", "ip-tos", "keepalive-time", "output-dir", "vlan-priority", "write-out"];
 
 /// CURLSSLOPT_AUTO_CLIENT_CERT: a certificate of the user's is looked for and shown to the server.
 const AUTO_CLIENT_CERT: i64 = 1 << 5;
@@ -131,9 +52,14 @@ pub fn stripped(request: &Request) -> Request {
     }
 }
 
+/// Whether a setting goes along. An option that nobody has judged stays with the user's own URL.
+fn is_kept(name: &str) -> bool {
+    EasyOption::named(name).map_or_else(|| KEPT.contains(&name), EasyOption::is_impersonal)
+}
+
 fn options(all: &Options) -> Options {
     let mut kept = Options::default();
-    for (name, value) in all.iter().filter(|(name, _)| KEPT.contains(name)) {
+    for (name, value) in all.iter().filter(|(name, _)| is_kept(name)) {
         kept.set(name, value.clone());
     }
     if let Some(bits) = all.long("SSL_OPTIONS") {

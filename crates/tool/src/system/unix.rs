@@ -48,12 +48,6 @@ pub fn bytes(text: OsString) -> Result<Bytes, OsString> {
     Ok(text.into_vec())
 }
 
-/// Returns what tells the content of a file from that of another, as far as the system tells it without reading.
-pub fn content_stamp(about: &std::fs::Metadata) -> String {
-    let changed = (about.mtime(), about.mtime_nsec(), about.ctime(), about.ctime_nsec());
-    format!("{:?}", (about.dev(), about.ino(), about.size(), changed))
-}
-
 /// The file of that name. A name that cannot be one leads to no file, and opening it says so.
 pub fn path(name: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(name))

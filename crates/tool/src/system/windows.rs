@@ -54,11 +54,6 @@ pub fn bytes(text: OsString) -> Result<Bytes, OsString> {
     text.into_string().map(String::into_bytes)
 }
 
-/// Returns what tells the content of a file from that of another, as far as the system tells it without reading.
-pub fn content_stamp(about: &std::fs::Metadata) -> String {
-    format!("{:?}", (about.len(), about.modified().ok(), about.created().ok()))
-}
-
 /// What is no text is a name that the standard library refuses, because of its null character.
 pub fn path(name: &[u8]) -> &Path {
     Path::new(std::str::from_utf8(name).unwrap_or("\0"))

@@ -270,7 +270,8 @@ impl Transfer {
             return (Prior::Ask(Vec::new()), hop, Outcome::Bypass);
         }
         let who = partition::of_fields(asked.fields);
-        hop.partition = cache.sums.of(format!("{}{login:?} {who}", caching.partition).as_bytes());
+        let options = format!("{}{login:?} {who}", caching.partition);
+        hop.partition = cache.sums.of(&[options.as_bytes(), asked.peer].concat());
         hop.fields = asked.fields.to_vec();
         let wanted = Wanted {
             url: &hop.url,

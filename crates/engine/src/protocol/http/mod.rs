@@ -60,7 +60,7 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
 
 /// Runs one request of an application that keeps replies.
 async fn with_kept_replies(t: &mut Transfer) -> Result<Next> {
-    if let Some(stored) = stored::begin(t) {
+    if let Some(stored) = stored::begin(t)? {
         return stored::serve(t, stored).await;
     }
     let outcome = ask(t).await;

@@ -23,14 +23,14 @@ use crate::transfer::route::url::url_text;
 use tables::EasyOption as O;
 
 /// Asks the application before a request. Returns the reply that it has kept, if that one counts.
-pub fn begin(t: &mut Transfer) -> Option<Stored> {
-    match prior(t) {
+pub fn begin(t: &mut Transfer) -> Result<Option<Stored>> {
+    Ok(match prior(t)? {
         Prior::Serve(stored) => Some(stored),
         Prior::Ask(conditions) => {
             t.http.kept_replies = Some(Box::new(KeptReplies { conditions, instead: None }));
             None
         }
-    }
+    })
 }
 
 /// Returns the kept reply that counts instead of the one that came, or that did not come.
@@ -49,10 +49,11 @@ pub fn instead(t: &mut Transfer, outcome: &Result<Next>) -> Option<Stored> {
     }
 }
 
-fn prior(t: &mut Transfer) -> Prior {
+fn prior(t: &mut Transfer) -> Result<Prior> {
     let (method, url, fields) = (method_name(t), url_text(&t.url), foreseen(t));
-    let asked = Asked { method: &method, url: &url, fields: &fields };
-    t.easy.callbacks.prior(asked)
+    let peer = t.plan()?.of_replies().canonical_bytes();
+    let asked = Asked { method: &method, url: &url, fields: &fields, peer: &peer };
+    Ok(t.easy.callbacks.prior(asked))
 }
 
 /// What follows a reply instead of which another one counts, or that says nothing.

@@ -55,6 +55,16 @@ pub fn belonging(identity: &Identity, login: BoundLogin) -> Key {
 }
 
 impl Plan {
+    /// Returns the terms on which a kept reply depends besides its URL. An alternative service answers for its
+    /// origin (RFC 7838).
+    pub fn of_replies(&self) -> Identity {
+        let identity = self.identity.of_replies();
+        match self.alternative {
+            Some(_) => Identity { connect_to: None, ..identity },
+            None => identity,
+        }
+    }
+
     /// Shares equal values with the pool: ten thousand transfers to one host have one identity between them,
     /// and one configuration of TLS.
     pub fn share(&mut self, pool: &Pool) {
