@@ -257,6 +257,11 @@ impl Socket {
         self.poll_io(cx, Direction::Read, calls::accept)
     }
 
+    /// Accepts a connection that is there, and does not wait: the reactor may not have reported it yet.
+    pub fn try_accept(&self) -> io::Result<OwnedFd> {
+        calls::accept(self.shared().as_fd())
+    }
+
     /// Looks without waiting and without taking anything.
     pub fn idle_state(&self) -> Idle {
         let mut byte = [0u8; 1];

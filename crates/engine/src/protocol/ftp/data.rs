@@ -25,8 +25,8 @@ pub enum Data {
 /// Asks the server for a data connection (or tells it where to connect).
 pub async fn open(t: &mut Transfer, control: &mut Control, verb: &[u8], file: &[u8]) -> Result<Data> {
     if t.text(O::Ftpport).is_some() {
-        let mut socket = port::listen(t, control).await?;
-        let arrived = port::accept_early(t, &mut socket).await?;
+        let socket = port::listen(t, control).await?;
+        let arrived = port::accept_early(t, &socket)?;
         return Ok(arrived.map_or_else(|| Data::Listening(socket), Data::Connected));
     }
     if t.on(O::FtpUsePret) {

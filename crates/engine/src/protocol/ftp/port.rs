@@ -95,12 +95,8 @@ enum First {
 
 /// Accepts the server's connection if it is there with the reply to PORT. The application then sees it before
 /// SIZE and RETR are sent, as with curl 8.22. A failure is left to [`accept`], which waits.
-pub async fn accept_early(t: &Transfer, socket: &mut Socket) -> Result<Option<Box<dyn Filter>>> {
-    let arrived = poll_fn(|cx| match socket.poll_accept(cx) {
-        Poll::Ready(arrived) => Poll::Ready(arrived.ok()),
-        Poll::Pending => Poll::Ready(None),
-    });
-    let Some(accepted) = arrived.await else { return Ok(None) };
+pub fn accept_early(t: &Transfer, socket: &Socket) -> Result<Option<Box<dyn Filter>>> {
+    let Ok(accepted) = socket.try_accept() else { return Ok(None) };
     let mut data = net::listen::accepted(accepted, t.easy.callbacks.sockets())?;
     data.attach(t.multi.runtime.reactor(), t.easy.owner_number());
     Ok(Some(Box::new(SocketFilter::new(data))))
