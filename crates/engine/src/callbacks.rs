@@ -135,8 +135,8 @@ pub struct Asked<'a> {
     pub url: &'a [u8],
     /// Fields with values, but for those that prove who asks, and those of the connection.
     pub fields: &'a [(Vec<u8>, Vec<u8>)],
-    /// Who is reached, by way of whom, and how each is verified: the canonical bytes of [`net::Identity::of_replies`]. They hold
-    /// files by path and content, and secrets in clear.
+    /// Canonical bytes of [`net::Identity::of_replies`]: the server, the proxies, and how each is verified.
+    /// They hold files by path and content, and secrets in clear.
     pub peer: &'a [u8],
 }
 

@@ -145,8 +145,8 @@ pub struct TransferInfo {
     pub connects: i64,
     /// The connection in use speaks TLS.
     pub secured: bool,
-    /// How far the transfer has come, when it is over. Its times do not say so: one that failed has the time of its end for
-    /// what never happened.
+    /// How far the transfer has come, when it is over. Its times do not say so: one that failed has the time
+    /// of its end for what never happened.
     pub phase: Phase,
     /// Whether a time condition left the body out.
     pub condition_unmet: bool,

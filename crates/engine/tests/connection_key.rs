@@ -1,5 +1,6 @@
-//! Files in the key of a connection. One relative name in two folders is two files, and a file that was replaced under its
-//! name is another one: neither the connection nor the TLS session of the first serves for the second.
+//! Files in the key of a connection. One relative name in two folders is two files, and a file that was
+//! replaced under its name is another one: neither the connection nor the TLS session of the first serves for
+//! the second.
 //!
 //! The working folder belongs to the process, so the tests here take turns.
 
@@ -81,7 +82,8 @@ fn tls_cases(authority: &Authority, server_key: String) -> Vec<Case> {
     let ca = |authority: &Authority| authority.ca_pem().as_bytes().to_vec();
     let case = |option, good, other, refused| Case { option, good, other, refused };
     vec![
-        // TLS 1.3 servers refuse a certificate after the client has finished: the alert is read instead of a reply.
+        // TLS 1.3 servers refuse a certificate after the client has finished: the alert is read instead of a
+        // reply.
         case(O::Sslcert, pem(authority), pem(&stranger), &[Code::RecvError, Code::SslConnectError]),
         case(O::Cainfo, ca(authority), ca(&stranger), &[Code::PeerFailedVerification]),
         case(O::Crlfile, authority.empty_crl().into(), b"no list".to_vec(), &[Code::SslCrlBadfile]),
@@ -287,8 +289,8 @@ fn ssh_files_of_one_name_are_others() {
     }
 }
 
-/// A passphrase is bytes: one that is not UTF-8 opens its key, and no other bytes do, in each form of key file and for a key in
-/// memory.
+/// A passphrase is bytes: one that is not UTF-8 opens its key, and no other bytes do, in each form of key
+/// file and for a key in memory.
 #[test]
 fn a_passphrase_that_is_not_utf8_opens_its_key() {
     const PHRASE: &[u8] = b"p\xe9\xff";

@@ -313,7 +313,8 @@ fn passwords_and_keys_under_a_passphrase() {
     }
 }
 
-/// A passphrase is bytes: one that is not UTF-8 opens its key, and no other bytes do, in each form of key file.
+/// A passphrase is bytes: one that is not UTF-8 opens its key, and no other bytes do, in each form of key
+/// file.
 #[test]
 fn a_passphrase_that_is_not_utf8_opens_its_key() {
     let server = Sshd::start("").unwrap();

@@ -10,63 +10,8 @@
 
 use EasyOption as O;
 
-use crate::constant::{CURLAUTH_BASIC, CURLAUTH_GSSAPI, CURLSSH_AUTH_DEFAULT, CURLULFLAG_SEEN};
-
-/// What an option takes as its argument; the numbers are those of `curl_easytype`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(i32)]
-pub enum ArgKind {
-    /// A `long`.
-    Long = 0,
-    /// A `long` out of a documented set or a bitmask.
-    Values = 1,
-    /// A `curl_off_t`.
-    OffT = 2,
-    /// A pointer to something else than a string: a handle, a buffer, a `FILE *`.
-    Object = 3,
-    /// A NUL-terminated string that the library copies.
-    String = 4,
-    /// A `struct curl_slist *` that stays the application's.
-    SList = 5,
-    /// A pointer handed to a callback.
-    CbPtr = 6,
-    /// A `struct curl_blob *`.
-    Blob = 7,
-    /// A function pointer.
-    Function = 8,
-}
-
-/// How far an option reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Bound {
-    /// The transfer only: a connection made with another value can be used again.
-    Transfer,
-    /// The same, but what leads to a connection is made from it: the parsed URL, or the way to its host.
-    Route,
-    /// The connection: one made with another value must not be used.
-    Connection,
-    /// The login: part of the identity where scheme or authentication method tie credentials to the
-    /// connection.
-    Login,
-}
-
-/// Whether this build honours an option.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Support {
-    /// Stored and honoured.
-    Built,
-    /// Honoured where the system's OpenSSL can be loaded, CURLE_NOT_BUILT_IN elsewhere.
-    OpenSsl,
-    /// Honoured where the system has Unix sockets, CURLE_UNKNOWN_OPTION elsewhere.
-    UnixSockets,
-    /// Accepted, and there is nothing to do for it: obsolete in curl 8.22 too, or about signals and threads
-    /// that this library does not use.
-    NoEffect,
-    /// CURLE_NOT_BUILT_IN: curl knows the option, this build lacks what it asks for.
-    NotBuilt,
-    /// CURLE_UNKNOWN_OPTION: curl has removed the option.
-    Removed,
-}
+use crate::constant::{CURLAUTH_BASIC, CURLSSH_AUTH_DEFAULT, CURLULFLAG_SEEN};
+pub use crate::option_rule::*;
 
 /// The rule of an option, by the class of its argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,19 +64,6 @@ pub enum NumberRule {
     DefaultModule,
 }
 
-/// The request method that a switch chooses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RequestMethod {
-    /// CURLOPT_HTTPGET.
-    Get,
-    /// CURLOPT_POST.
-    Post,
-    /// CURLOPT_UPLOAD and its old name CURLOPT_PUT.
-    Upload,
-    /// CURLOPT_NOBODY.
-    NoBody,
-}
-
 /// How a text is checked and stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextRule {
@@ -172,32 +104,6 @@ pub enum TextRule {
     /// A cookie, or a command to the cookie store, run at once.
     CookieCommand,
 }
-
-/// How a pointer is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PointerRule {
-    /// Kept as it is.
-    Plain,
-    /// Data of a POST that stays the application's.
-    PostFields,
-    /// Data of a POST that is copied at once.
-    CopiedPostFields,
-    /// A `curl_mime *`.
-    Form,
-    /// A `struct curl_httppost *`.
-    OldForm,
-    /// A `CURLU *`.
-    UrlHandle,
-    /// A `CURLSH *`.
-    Share,
-    /// The function that configures OpenSSL's context, or its data.
-    TlsContext,
-    /// Accepted and ignored.
-    Ignored,
-}
-
-/// The log-in methods that CURLOPT_SOCKS5_AUTH may name, and its default.
-pub const SOCKS5_SCHEMES: u64 = CURLAUTH_BASIC | CURLAUTH_GSSAPI;
 
 #[derive(Clone, Copy)]
 struct Row {
@@ -305,14 +211,15 @@ macro_rules! easy_options {
 }
 
 impl EasyOption {
-    /// Whether no reply depends on it, or Vary says that one does: a kept reply serves whatever its value is. A
-    /// row that does not say so parts kept replies.
+    /// Whether no reply depends on it, or Vary says that one does: a kept reply serves whatever its value is.
+    /// A row that does not say so parts kept replies.
     pub const fn is_reply_neutral(self) -> bool {
         self.row().reply_neutral
     }
 
     /// Whether it says nothing of the user, and holds for a URL that a document or a server has named, too:
-    /// network, proxy, trust, limits and local files. A row that does not say so stays with the user's own URL.
+    /// network, proxy, trust, limits and local files. A row that does not say so stays with the user's own
+    /// URL.
     pub const fn is_impersonal(self) -> bool {
         self.row().impersonal
     }
@@ -503,9 +410,12 @@ easy_options! {
     Postfields, "POSTFIELDS", 10015, Object, "7.1", Transfer, Built, PostFields;
     Referer, "REFERER", 10016, String, "7.1", Transfer, Built, Referer, reply_neutral: true;
     Ftpport, "FTPPORT", 10017, String, "7.1", Transfer, Built, Plain, impersonal: true;
-    Useragent, "USERAGENT", 10018, String, "7.1", Transfer, Built, Plain, reply_neutral: true, impersonal: true;
-    LowSpeedLimit, "LOW_SPEED_LIMIT", 19, Long, "7.1", Transfer, Built, AtLeast(0), reply_neutral: true, impersonal: true;
-    LowSpeedTime, "LOW_SPEED_TIME", 20, Long, "7.1", Transfer, Built, AtLeast(0), reply_neutral: true, impersonal: true;
+    Useragent, "USERAGENT", 10018, String, "7.1", Transfer, Built, Plain, reply_neutral: true,
+        impersonal: true;
+    LowSpeedLimit, "LOW_SPEED_LIMIT", 19, Long, "7.1", Transfer, Built, AtLeast(0), reply_neutral: true,
+        impersonal: true;
+    LowSpeedTime, "LOW_SPEED_TIME", 20, Long, "7.1", Transfer, Built, AtLeast(0), reply_neutral: true,
+        impersonal: true;
     ResumeFrom, "RESUME_FROM", 21, Long, "7.1", Transfer, Built, StoredAs(O::ResumeFromLarge);
     Cookie, "COOKIE", 10022, String, "7.1", Transfer, Built, Plain, reply_neutral: true;
     Httpheader, "HTTPHEADER", 10023, SList, "7.1", Transfer, Built, Plain, reply_neutral: true;
@@ -548,8 +458,10 @@ easy_options! {
     Krblevel, "KRBLEVEL", 10063, String, "7.16.4", Connection, NotBuilt, Plain, deprecated: "8.17.0";
     SslVerifypeer, "SSL_VERIFYPEER", 64, Long, "7.4.2", Connection, Built, Any, default: 1,
         twin: Some(O::ProxySslVerifypeer);
-    Cainfo, "CAINFO", 10065, String, "7.4.2", Connection, Built, Plain, twin: Some(O::ProxyCainfo), impersonal: true;
-    Maxredirs, "MAXREDIRS", 68, Long, "7.5", Transfer, Built, AtLeast(-1), default: 30, reply_neutral: true, impersonal: true;
+    Cainfo, "CAINFO", 10065, String, "7.4.2", Connection, Built, Plain, twin: Some(O::ProxyCainfo),
+        impersonal: true;
+    Maxredirs, "MAXREDIRS", 68, Long, "7.5", Transfer, Built, AtLeast(-1), default: 30,
+        reply_neutral: true, impersonal: true;
     Filetime, "FILETIME", 69, Long, "7.5", Transfer, Built, Any, reply_neutral: true;
     Telnetoptions, "TELNETOPTIONS", 10070, SList, "7.7", Transfer, Built, Plain;
     Maxconnects, "MAXCONNECTS", 71, Long, "7.7", Transfer, Built, Capped(0x7fff_ffff), default: 5;
@@ -565,7 +477,8 @@ easy_options! {
     Cookiejar, "COOKIEJAR", 10082, String, "7.9", Transfer, Built, CookieJar, reply_neutral: true;
     SslCipherList, "SSL_CIPHER_LIST", 10083, String, "7.9", Connection, Built, Plain,
         twin: Some(O::ProxySslCipherList), impersonal: true;
-    HttpVersion, "HTTP_VERSION", 84, Values, "7.9.1", Connection, Built, HttpVersion, reply_neutral: true, impersonal: true;
+    HttpVersion, "HTTP_VERSION", 84, Values, "7.9.1", Connection, Built, HttpVersion, reply_neutral: true,
+        impersonal: true;
     FtpUseEpsv, "FTP_USE_EPSV", 85, Long, "7.9.2", Transfer, Built, Any, default: 1, impersonal: true;
     Sslcerttype, "SSLCERTTYPE", 10086, String, "7.9.3", Connection, Built, Plain,
         twin: Some(O::ProxySslcerttype);
@@ -581,7 +494,8 @@ easy_options! {
     DebugFunction, "DEBUGFUNCTION", 20094, Function, "7.9.6", Transfer, Built, Plain;
     DebugData, "DEBUGDATA", 10095, CbPtr, "7.9.6", Transfer, Built, Plain;
     Cookiesession, "COOKIESESSION", 96, Long, "7.9.7", Transfer, Built, Any, reply_neutral: true;
-    Capath, "CAPATH", 10097, String, "7.9.8", Connection, Built, Plain, twin: Some(O::ProxyCapath), impersonal: true;
+    Capath, "CAPATH", 10097, String, "7.9.8", Connection, Built, Plain, twin: Some(O::ProxyCapath),
+        impersonal: true;
     Buffersize, "BUFFERSIZE", 98, Long, "7.10", Transfer, Built, Clamped(1024, 10 * 1024 * 1024),
         default: 16 * 1024, reply_neutral: true;
     Nosignal, "NOSIGNAL", 99, Long, "7.10", Transfer, NoEffect, Any;
@@ -600,26 +514,33 @@ easy_options! {
         default: CURLAUTH_BASIC as i64;
     ServerResponseTimeout, "SERVER_RESPONSE_TIMEOUT", 112, Long, "7.20.0", Transfer, Built,
         Seconds(O::ServerResponseTimeoutMs);
-    Ipresolve, "IPRESOLVE", 113, Values, "7.10.8", Connection, Built, Within(0, 2), reply_neutral: true, impersonal: true;
+    Ipresolve, "IPRESOLVE", 113, Values, "7.10.8", Connection, Built, Within(0, 2), reply_neutral: true,
+        impersonal: true;
     Maxfilesize, "MAXFILESIZE", 114, Long, "7.10.8", Transfer, Built, StoredAs(O::MaxfilesizeLarge);
     InfilesizeLarge, "INFILESIZE_LARGE", 30115, OffT, "7.11.0", Transfer, Built, AtLeast(-1), default: -1;
     ResumeFromLarge, "RESUME_FROM_LARGE", 30116, OffT, "7.11.0", Transfer, Built, AtLeast(-1);
-    MaxfilesizeLarge, "MAXFILESIZE_LARGE", 30117, OffT, "7.11.0", Transfer, Built, AtLeast(0), reply_neutral: true, impersonal: true;
+    MaxfilesizeLarge, "MAXFILESIZE_LARGE", 30117, OffT, "7.11.0", Transfer, Built, AtLeast(0),
+        reply_neutral: true, impersonal: true;
     NetrcFile, "NETRC_FILE", 10118, String, "7.11.0", Login, Built, Plain;
     UseSsl, "USE_SSL", 119, Values, "7.17.0", Connection, Built, Within(0, 3);
     PostfieldsizeLarge, "POSTFIELDSIZE_LARGE", 30120, OffT, "7.11.1", Transfer, Built, AtLeast(-1),
         default: -1;
-    TcpNodelay, "TCP_NODELAY", 121, Long, "7.11.2", Connection, Built, Any, default: 1, reply_neutral: true, impersonal: true;
+    TcpNodelay, "TCP_NODELAY", 121, Long, "7.11.2", Connection, Built, Any, default: 1,
+        reply_neutral: true, impersonal: true;
     Ftpsslauth, "FTPSSLAUTH", 129, Values, "7.12.2", Connection, Built, Within(0, 2);
     IoctlFunction, "IOCTLFUNCTION", 20130, Function, "7.12.3", Transfer, Built, Plain, deprecated: "7.18.0";
     IoctlData, "IOCTLDATA", 10131, CbPtr, "7.12.3", Transfer, Built, Plain, deprecated: "7.18.0";
     FtpAccount, "FTP_ACCOUNT", 10134, String, "7.13.0", Login, Built, Plain;
     Cookielist, "COOKIELIST", 10135, String, "7.14.1", Transfer, Built, CookieCommand;
     IgnoreContentLength, "IGNORE_CONTENT_LENGTH", 136, Long, "7.14.1", Transfer, Built, Any;
-    FtpSkipPasvIp, "FTP_SKIP_PASV_IP", 137, Long, "7.15.0", Transfer, Built, Any, default: 1, impersonal: true;
-    FtpFilemethod, "FTP_FILEMETHOD", 138, Values, "7.15.1", Transfer, Built, Within(0, 3), default: 1, impersonal: true;
-    Localport, "LOCALPORT", 139, Long, "7.15.2", Connection, Built, Within(0, 65535), reply_neutral: true, impersonal: true;
-    Localportrange, "LOCALPORTRANGE", 140, Long, "7.15.2", Connection, Built, Within(0, 65535), reply_neutral: true, impersonal: true;
+    FtpSkipPasvIp, "FTP_SKIP_PASV_IP", 137, Long, "7.15.0", Transfer, Built, Any, default: 1,
+        impersonal: true;
+    FtpFilemethod, "FTP_FILEMETHOD", 138, Values, "7.15.1", Transfer, Built, Within(0, 3), default: 1,
+        impersonal: true;
+    Localport, "LOCALPORT", 139, Long, "7.15.2", Connection, Built, Within(0, 65535), reply_neutral: true,
+        impersonal: true;
+    Localportrange, "LOCALPORTRANGE", 140, Long, "7.15.2", Connection, Built, Within(0, 65535),
+        reply_neutral: true, impersonal: true;
     ConnectOnly, "CONNECT_ONLY", 141, Long, "7.15.2", Connection, Built, Within(0, 2);
     ConvFromNetworkFunction, "CONV_FROM_NETWORK_FUNCTION", 20142, Function, "7.15.4", Transfer, Removed,
         Plain, deprecated: "7.82.0";
@@ -627,19 +548,24 @@ easy_options! {
         deprecated: "7.82.0";
     ConvFromUtf8Function, "CONV_FROM_UTF8_FUNCTION", 20144, Function, "7.15.4", Transfer, Removed, Plain,
         deprecated: "7.82.0";
-    MaxSendSpeedLarge, "MAX_SEND_SPEED_LARGE", 30145, OffT, "7.15.5", Transfer, Built, AtLeast(0), reply_neutral: true;
-    MaxRecvSpeedLarge, "MAX_RECV_SPEED_LARGE", 30146, OffT, "7.15.5", Transfer, Built, AtLeast(0), reply_neutral: true, impersonal: true;
+    MaxSendSpeedLarge, "MAX_SEND_SPEED_LARGE", 30145, OffT, "7.15.5", Transfer, Built, AtLeast(0),
+        reply_neutral: true;
+    MaxRecvSpeedLarge, "MAX_RECV_SPEED_LARGE", 30146, OffT, "7.15.5", Transfer, Built, AtLeast(0),
+        reply_neutral: true, impersonal: true;
     FtpAlternativeToUser, "FTP_ALTERNATIVE_TO_USER", 10147, String, "7.15.5", Login, Built, Plain;
     SockoptFunction, "SOCKOPTFUNCTION", 20148, Function, "7.16.0", Connection, Built, Plain;
     SockoptData, "SOCKOPTDATA", 10149, CbPtr, "7.16.0", Transfer, Built, Plain;
-    SslSessionidCache, "SSL_SESSIONID_CACHE", 150, Long, "7.16.0", Connection, Built, Any, default: 1, reply_neutral: true, impersonal: true;
+    SslSessionidCache, "SSL_SESSIONID_CACHE", 150, Long, "7.16.0", Connection, Built, Any, default: 1,
+        reply_neutral: true, impersonal: true;
     SshAuthTypes, "SSH_AUTH_TYPES", 151, Values, "7.16.1", Connection, Built, Any,
         default: CURLSSH_AUTH_DEFAULT as i64;
     SshPublicKeyfile, "SSH_PUBLIC_KEYFILE", 10152, String, "7.16.1", Connection, Built, Plain;
     SshPrivateKeyfile, "SSH_PRIVATE_KEYFILE", 10153, String, "7.16.1", Connection, Built, Plain;
     FtpSslCcc, "FTP_SSL_CCC", 154, Long, "7.16.1", Connection, Built, Within(0, 2);
-    TimeoutMs, "TIMEOUT_MS", 155, Long, "7.16.2", Transfer, Built, AtLeast(0), reply_neutral: true, impersonal: true;
-    ConnecttimeoutMs, "CONNECTTIMEOUT_MS", 156, Long, "7.16.2", Transfer, Built, AtLeast(0), default: 300_000, reply_neutral: true, impersonal: true;
+    TimeoutMs, "TIMEOUT_MS", 155, Long, "7.16.2", Transfer, Built, AtLeast(0), reply_neutral: true,
+        impersonal: true;
+    ConnecttimeoutMs, "CONNECTTIMEOUT_MS", 156, Long, "7.16.2", Transfer, Built, AtLeast(0),
+        default: 300_000, reply_neutral: true, impersonal: true;
     HttpTransferDecoding, "HTTP_TRANSFER_DECODING", 157, Long, "7.16.2", Transfer, Built, Any, default: 1;
     HttpContentDecoding, "HTTP_CONTENT_DECODING", 158, Long, "7.16.2", Transfer, Built, Any, default: 1;
     NewFilePerms, "NEW_FILE_PERMS", 159, Long, "7.16.4", Transfer, Built, Within(0, 0o777), default: 0o644;
@@ -653,7 +579,8 @@ easy_options! {
     ProxyTransferMode, "PROXY_TRANSFER_MODE", 166, Long, "7.18.0", Transfer, Built, Any;
     SeekFunction, "SEEKFUNCTION", 20167, Function, "7.18.0", Transfer, Built, Plain;
     SeekData, "SEEKDATA", 10168, CbPtr, "7.18.0", Transfer, Built, Plain;
-    Crlfile, "CRLFILE", 10169, String, "7.19.0", Connection, Built, Plain, twin: Some(O::ProxyCrlfile), impersonal: true;
+    Crlfile, "CRLFILE", 10169, String, "7.19.0", Connection, Built, Plain, twin: Some(O::ProxyCrlfile),
+        impersonal: true;
     Issuercert, "ISSUERCERT", 10170, String, "7.19.0", Connection, Built, Plain,
         twin: Some(O::ProxyIssuercert);
     AddressScope, "ADDRESS_SCOPE", 171, Long, "7.19.0", Connection, Built, Within(0, 0xffff_ffff);
@@ -701,9 +628,12 @@ easy_options! {
     GssapiDelegation, "GSSAPI_DELEGATION", 210, Values, "7.22.0", Login, Built, Any;
     DnsServers, "DNS_SERVERS", 10211, String, "7.24.0", Connection, Built, NameServers, impersonal: true;
     AccepttimeoutMs, "ACCEPTTIMEOUT_MS", 212, Long, "7.24.0", Transfer, Built, AtLeast(0), default: 60_000;
-    TcpKeepalive, "TCP_KEEPALIVE", 213, Long, "7.25.0", Connection, Built, Any, reply_neutral: true, impersonal: true;
-    TcpKeepidle, "TCP_KEEPIDLE", 214, Long, "7.25.0", Connection, Built, AtLeast(0), default: 60, reply_neutral: true;
-    TcpKeepintvl, "TCP_KEEPINTVL", 215, Long, "7.25.0", Connection, Built, AtLeast(0), default: 60, reply_neutral: true;
+    TcpKeepalive, "TCP_KEEPALIVE", 213, Long, "7.25.0", Connection, Built, Any, reply_neutral: true,
+        impersonal: true;
+    TcpKeepidle, "TCP_KEEPIDLE", 214, Long, "7.25.0", Connection, Built, AtLeast(0), default: 60,
+        reply_neutral: true;
+    TcpKeepintvl, "TCP_KEEPINTVL", 215, Long, "7.25.0", Connection, Built, AtLeast(0), default: 60,
+        reply_neutral: true;
     SslOptions, "SSL_OPTIONS", 216, Values, "7.25.0", Connection, Built, Any, twin: Some(O::ProxySslOptions);
     MailAuth, "MAIL_AUTH", 10217, String, "7.25.0", Transfer, Built, Plain;
     SaslIr, "SASL_IR", 218, Long, "7.31.0", Transfer, Built, Any;
@@ -714,7 +644,8 @@ easy_options! {
     DnsLocalIp6, "DNS_LOCAL_IP6", 10223, String, "7.33.0", Connection, Built, Ipv6, impersonal: true;
     LoginOptions, "LOGIN_OPTIONS", 10224, String, "7.34.0", Login, Built, Plain;
     SslEnableNpn, "SSL_ENABLE_NPN", 225, Long, "7.36.0", Transfer, NoEffect, Any, deprecated: "7.86.0";
-    SslEnableAlpn, "SSL_ENABLE_ALPN", 226, Long, "7.36.0", Connection, Built, Any, default: 1, impersonal: true;
+    SslEnableAlpn, "SSL_ENABLE_ALPN", 226, Long, "7.36.0", Connection, Built, Any, default: 1,
+        impersonal: true;
     Expect100TimeoutMs, "EXPECT_100_TIMEOUT_MS", 227, Long, "7.36.0", Transfer, Built, AtLeast(0),
         default: 1000, reply_neutral: true;
     Proxyheader, "PROXYHEADER", 10228, SList, "7.37.0", Connection, Built, Plain;
@@ -725,7 +656,8 @@ easy_options! {
     SslVerifystatus, "SSL_VERIFYSTATUS", 232, Long, "7.41.0", Connection, Built, Any, impersonal: true;
     SslFalsestart, "SSL_FALSESTART", 233, Long, "7.42.0", Transfer, NotBuilt, Any, deprecated: "8.15.0";
     PathAsIs, "PATH_AS_IS", 234, Long, "7.42.0", Route, Built, Any, impersonal: true;
-    ProxyServiceName, "PROXY_SERVICE_NAME", 10235, String, "7.43.0", Connection, Built, Plain, impersonal: true;
+    ProxyServiceName, "PROXY_SERVICE_NAME", 10235, String, "7.43.0", Connection, Built, Plain,
+        impersonal: true;
     ServiceName, "SERVICE_NAME", 10236, String, "7.43.0", Login, Built, Plain;
     Pipewait, "PIPEWAIT", 237, Long, "7.43.0", Transfer, Built, Any;
     DefaultProtocol, "DEFAULT_PROTOCOL", 10238, String, "7.45.0", Route, Built, Plain, impersonal: true;
@@ -736,13 +668,15 @@ easy_options! {
         deprecated: "8.21.0";
     TftpNoOptions, "TFTP_NO_OPTIONS", 242, Long, "7.48.0", Transfer, Built, Any;
     ConnectTo, "CONNECT_TO", 10243, SList, "7.49.0", Connection, Built, Plain, impersonal: true;
-    TcpFastopen, "TCP_FASTOPEN", 244, Long, "7.49.0", Connection, Built, Any, reply_neutral: true, impersonal: true;
+    TcpFastopen, "TCP_FASTOPEN", 244, Long, "7.49.0", Connection, Built, Any, reply_neutral: true,
+        impersonal: true;
     KeepSendingOnError, "KEEP_SENDING_ON_ERROR", 245, Long, "7.51.0", Transfer, Built, Any;
     ProxyCainfo, "PROXY_CAINFO", 10246, String, "7.52.0", Connection, Built, Plain, impersonal: true;
     ProxyCapath, "PROXY_CAPATH", 10247, String, "7.52.0", Connection, Built, Plain, impersonal: true;
     ProxySslVerifypeer, "PROXY_SSL_VERIFYPEER", 248, Long, "7.52.0", Connection, Built, Any, default: 1;
     ProxySslVerifyhost, "PROXY_SSL_VERIFYHOST", 249, Long, "7.52.0", Connection, Built, NameCheck, default: 2;
-    ProxySslversion, "PROXY_SSLVERSION", 250, Values, "7.52.0", Connection, Built, TlsVersions, impersonal: true;
+    ProxySslversion, "PROXY_SSLVERSION", 250, Values, "7.52.0", Connection, Built, TlsVersions,
+        impersonal: true;
     ProxyTlsauthUsername, "PROXY_TLSAUTH_USERNAME", 10251, String, "7.52.0", Connection, NotBuilt, Plain,
         deprecated: "8.22.0";
     ProxyTlsauthPassword, "PROXY_TLSAUTH_PASSWORD", 10252, String, "7.52.0", Connection, NotBuilt, Plain,
@@ -750,17 +684,22 @@ easy_options! {
     ProxyTlsauthType, "PROXY_TLSAUTH_TYPE", 10253, String, "7.52.0", Connection, NotBuilt, Plain,
         deprecated: "8.22.0";
     ProxySslcert, "PROXY_SSLCERT", 10254, String, "7.52.0", Connection, Built, Plain, impersonal: true;
-    ProxySslcerttype, "PROXY_SSLCERTTYPE", 10255, String, "7.52.0", Connection, Built, Plain, impersonal: true;
+    ProxySslcerttype, "PROXY_SSLCERTTYPE", 10255, String, "7.52.0", Connection, Built, Plain,
+        impersonal: true;
     ProxySslkey, "PROXY_SSLKEY", 10256, String, "7.52.0", Connection, Built, Plain, impersonal: true;
     ProxySslkeytype, "PROXY_SSLKEYTYPE", 10257, String, "7.52.0", Connection, Built, Plain, impersonal: true;
-    ProxyKeypasswd, "PROXY_KEYPASSWD", 10258, String, "7.52.0", Connection, Built, Plain, secret: true, impersonal: true;
-    ProxySslCipherList, "PROXY_SSL_CIPHER_LIST", 10259, String, "7.52.0", Connection, Built, Plain, impersonal: true;
+    ProxyKeypasswd, "PROXY_KEYPASSWD", 10258, String, "7.52.0", Connection, Built, Plain, secret: true,
+        impersonal: true;
+    ProxySslCipherList, "PROXY_SSL_CIPHER_LIST", 10259, String, "7.52.0", Connection, Built, Plain,
+        impersonal: true;
     ProxyCrlfile, "PROXY_CRLFILE", 10260, String, "7.52.0", Connection, Built, Plain, impersonal: true;
     ProxySslOptions, "PROXY_SSL_OPTIONS", 261, Long, "7.52.0", Connection, Built, Any, impersonal: true;
     PreProxy, "PRE_PROXY", 10262, String, "7.52.0", Connection, Built, Plain, impersonal: true;
-    ProxyPinnedpublickey, "PROXY_PINNEDPUBLICKEY", 10263, String, "7.52.0", Connection, Built, Plain, impersonal: true;
+    ProxyPinnedpublickey, "PROXY_PINNEDPUBLICKEY", 10263, String, "7.52.0", Connection, Built, Plain,
+        impersonal: true;
     AbstractUnixSocket, "ABSTRACT_UNIX_SOCKET", 10264, String, "7.53.0", Connection, UnixSockets, Plain;
-    SuppressConnectHeaders, "SUPPRESS_CONNECT_HEADERS", 265, Long, "7.54.0", Transfer, Built, Any, reply_neutral: true, impersonal: true;
+    SuppressConnectHeaders, "SUPPRESS_CONNECT_HEADERS", 265, Long, "7.54.0", Transfer, Built, Any,
+        reply_neutral: true, impersonal: true;
     RequestTarget, "REQUEST_TARGET", 10266, String, "7.55.0", Transfer, Built, Plain;
     Socks5Auth, "SOCKS5_AUTH", 267, Long, "7.55.0", Connection, Built, SocksSchemes,
         default: SOCKS5_SCHEMES as i64, impersonal: true;
@@ -775,7 +714,8 @@ easy_options! {
     DnsShuffleAddresses, "DNS_SHUFFLE_ADDRESSES", 275, Long, "7.60.0", Route, Built, Any;
     Tls13Ciphers, "TLS13_CIPHERS", 10276, String, "7.61.0", Connection, Built, Plain,
         twin: Some(O::ProxyTls13Ciphers), impersonal: true;
-    ProxyTls13Ciphers, "PROXY_TLS13_CIPHERS", 10277, String, "7.61.0", Connection, Built, Plain, impersonal: true;
+    ProxyTls13Ciphers, "PROXY_TLS13_CIPHERS", 10277, String, "7.61.0", Connection, Built, Plain,
+        impersonal: true;
     DisallowUsernameInUrl, "DISALLOW_USERNAME_IN_URL", 278, Long, "7.61.0", Route, Built, Any;
     DohUrl, "DOH_URL", 10279, String, "7.62.0", Connection, Built, Plain, impersonal: true;
     UploadBuffersize, "UPLOAD_BUFFERSIZE", 280, Long, "7.62.0", Transfer, Built,
@@ -821,7 +761,8 @@ easy_options! {
     MimeOptions, "MIME_OPTIONS", 315, Long, "7.81.0", Transfer, Built, Any;
     SshHostkeyFunction, "SSH_HOSTKEYFUNCTION", 20316, Function, "7.84.0", Connection, Built, Plain;
     SshHostkeyData, "SSH_HOSTKEYDATA", 10317, CbPtr, "7.84.0", Connection, Built, Plain;
-    ProtocolsStr, "PROTOCOLS_STR", 10318, String, "7.85.0", Transfer, Built, Protocols(O::Protocols), reply_neutral: true, impersonal: true;
+    ProtocolsStr, "PROTOCOLS_STR", 10318, String, "7.85.0", Transfer, Built, Protocols(O::Protocols),
+        reply_neutral: true, impersonal: true;
     RedirProtocolsStr, "REDIR_PROTOCOLS_STR", 10319, String, "7.85.0", Transfer, Built,
         Protocols(O::RedirProtocols), reply_neutral: true, impersonal: true;
     WsOptions, "WS_OPTIONS", 320, Long, "7.86.0", Transfer, Built, Any;
@@ -830,9 +771,11 @@ easy_options! {
     HaproxyClientIp, "HAPROXY_CLIENT_IP", 10323, String, "8.2.0", Connection, Built, Plain;
     ServerResponseTimeoutMs, "SERVER_RESPONSE_TIMEOUT_MS", 324, Long, "8.6.0", Transfer, Built, AtLeast(0);
     Ech, "ECH", 10325, String, "8.8.0", Connection, Built, Ech, impersonal: true;
-    TcpKeepcnt, "TCP_KEEPCNT", 326, Long, "8.9.0", Connection, Built, AtLeast(0), default: 9, reply_neutral: true, impersonal: true;
+    TcpKeepcnt, "TCP_KEEPCNT", 326, Long, "8.9.0", Connection, Built, AtLeast(0), default: 9,
+        reply_neutral: true, impersonal: true;
     UploadFlags, "UPLOAD_FLAGS", 327, Long, "8.13.0", Transfer, Built, Any, default: CURLULFLAG_SEEN;
-    SslSignatureAlgorithms, "SSL_SIGNATURE_ALGORITHMS", 10328, String, "8.14.0", Connection, Built, Plain, impersonal: true;
+    SslSignatureAlgorithms, "SSL_SIGNATURE_ALGORITHMS", 10328, String, "8.14.0", Connection, Built, Plain,
+        impersonal: true;
     HttpsigAlgorithm, "HTTPSIG_ALGORITHM", 329, Values, "8.22.0", Transfer, Built, Within(0, 2);
     HttpsigKey, "HTTPSIG_KEY", 10330, String, "8.22.0", Transfer, Built, Plain;
     HttpsigKeyid, "HTTPSIG_KEYID", 10331, String, "8.22.0", Transfer, Built, Plain;

@@ -10,6 +10,7 @@ pub mod feature;
 pub mod flag;
 pub mod info;
 pub mod multi_option;
+pub mod option_rule;
 pub mod reentry;
 pub mod scheme;
 pub mod share;

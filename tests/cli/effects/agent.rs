@@ -149,8 +149,9 @@ fn the_next_command_finds_the_connection_warm() {
     assert!(agents.files("").is_empty(), "{:?}", agents.files(""));
 }
 
-/// A relative name is one of the caller's folder. Neither the connection nor the TLS session that a call from one folder has left
-/// with the agent serves a call from another, whose file of that name says something else; nor does it once the file is replaced.
+/// A relative name is one of the caller's folder. Neither the connection nor the TLS session that a call from
+/// one folder has left with the agent serves a call from another, whose file of that name says something
+/// else; nor does it once the file is replaced.
 #[test]
 fn relative_names_belong_to_the_callers_folder() {
     let agents = Agents::new();
@@ -222,7 +223,8 @@ fn a_socket_is_one_of_the_callers_folder() {
     assert_eq!((asked(1), asked(0)), ("of b 1".into(), "of a 0".into()));
 }
 
-/// As above for the key of an SSH login: one that is not authorised does not get in by the connection of one that is.
+/// As above for the key of an SSH login: one that is not authorised does not get in by the connection of one
+/// that is.
 #[test]
 fn an_ssh_key_is_one_of_the_callers_folder() {
     let agents = Agents::new();

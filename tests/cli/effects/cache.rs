@@ -273,8 +273,9 @@ fn unknown_fields_and_the_environments_proxy_tell_replies_apart() {
     assert_eq!(server.served(), kinds.len());
 }
 
-/// One relative name in two folders is two files, and a replaced file is another login or another check: a reply that was kept
-/// under one is not served under the other, which refuses the server or gets a reply of its own.
+/// One relative name in two folders is two files, and a replaced file is another login or another check: a
+/// reply that was kept under one is not served under the other, which refuses the server or gets a reply of
+/// its own.
 #[test]
 fn files_tell_replies_apart_by_place_and_content() {
     let (authority, stranger) = (Authority::new(), Authority::new());
@@ -293,7 +294,8 @@ fn files_tell_replies_apart_by_place_and_content() {
     };
     let (ca, other_ca) = (authority.ca_pem().to_owned(), stranger.ca_pem().to_owned());
     let pin = stranger.good().public_key_pem();
-    // The option or the variable, content with which the server is accepted, another content, and the code it leads to.
+    // The option or the variable, content with which the server is accepted, another content, and the code it
+    // leads to.
     let rows: [(&str, String, String, i32); 6] = [
         ("--cacert", ca.clone(), other_ca.clone(), 60),
         ("SSL_CERT_FILE", ca.clone(), other_ca.clone(), 60),

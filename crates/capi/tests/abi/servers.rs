@@ -59,7 +59,8 @@ impl Servers {
     }
 }
 
-/// Writes the client's certificate and its key, and a key that the SSH server accepts. A passphrase that is not UTF-8 opens both.
+/// Writes the client's certificate and its key, and a key that the SSH server accepts. A passphrase that is
+/// not UTF-8 opens both.
 fn lock_keys(folder: &Path, client: &Leaf, ssh: &Sshd) {
     const PHRASE: &[u8] = b"p\xe9\xff word";
     let write = |name: &str, content: &[u8]| std::fs::write(folder.join(name), content).unwrap();

@@ -454,8 +454,9 @@ impl Identity {
         files
     }
 
-    /// Returns the terms on which a reply depends besides its URL: who is reached, by way of whom, how each is verified, and who
-    /// is logged in. Left out are the origin, which the URL names, how bytes travel, and what holds in this process alone.
+    /// Returns the terms on which a reply depends besides its URL: who is reached, by way of whom, how each
+    /// is verified, and who is logged in. Left out are the origin, which the URL names, how bytes travel, and
+    /// what holds in this process alone.
     pub fn of_replies(&self) -> Identity {
         let Identity {
             protocol,

@@ -292,7 +292,8 @@ impl TlsConfig {
         self.session_cache && !self.verify_status
     }
 
-    /// Returns the terms of a peer whose replies are kept: without what is offered, resumed, cached or recorded.
+    /// Returns the terms of a peer whose replies are kept: without what is offered, resumed, cached or
+    /// recorded.
     pub(crate) fn of_replies(&self) -> TlsConfig {
         let usual = TlsConfig::default();
         TlsConfig {

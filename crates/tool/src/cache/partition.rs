@@ -1,6 +1,7 @@
-//! What parts replies to one URL besides the fields of their requests: who asks, and whom. The engine gives the terms of the
-//! peer as canonical bytes. Besides them each option counts whose row does not say that no reply depends on it, so that a reply of
-//! another server, without a check of its certificate or with another login, is not mistaken for this one's.
+//! What parts replies to one URL besides the fields of their requests: who asks, and whom. The engine gives
+//! the terms of the peer as canonical bytes. Besides them each option counts whose row does not say that no
+//! reply depends on it, so that a reply of another server, without a check of its certificate or with another
+//! login, is not mistaken for this one's.
 
 use super::folder::{Key, digits};
 use crate::bytes::Bytes;
@@ -41,8 +42,8 @@ pub fn bypass(request: &Request) -> Option<&'static str> {
     reasons.iter().find(|(is, _)| *is).map(|(_, what)| *what)
 }
 
-/// Returns the options of a transfer on which a reply may depend. Files that they name, and the proxy of the environment, stand
-/// in the peer's terms ([`Asked::peer`](crate::raw::Asked)).
+/// Returns the options of a transfer on which a reply may depend. Files that they name, and the proxy of the
+/// environment, stand in the peer's terms ([`Asked::peer`](crate::raw::Asked)).
 pub fn of_options(list: &[Setting]) -> String {
     let is_neutral = |name: &str| EasyOption::named(name).is_some_and(EasyOption::is_reply_neutral);
     let counts = |setting: &&Setting| {

@@ -6,7 +6,8 @@ use crate::options::{Options, Value};
 use crate::raw::EasyOption;
 use crate::request::Request;
 
-/// The tool's own options that go along. Those of libcurl have a column in their table ([`EasyOption::is_impersonal`]).
+/// The tool's own options that go along. Those of libcurl have a column in their table
+/// ([`EasyOption::is_impersonal`]).
 const KEPT: &[&str] =
     &["dump-header", "etag-save", "ip-tos", "keepalive-time", "output-dir", "vlan-priority", "write-out"];
 

@@ -55,8 +55,8 @@ pub fn belonging(identity: &Identity, login: BoundLogin) -> Key {
 }
 
 impl Plan {
-    /// Returns the terms on which a kept reply depends besides its URL. An alternative service answers for its
-    /// origin (RFC 7838).
+    /// Returns the terms on which a kept reply depends besides its URL. An alternative service answers for
+    /// its origin (RFC 7838).
     pub fn of_replies(&self) -> Identity {
         let identity = self.identity.of_replies();
         match self.alternative {
