@@ -62,6 +62,9 @@ pub fn clean(command: &mut Command) -> &mut Command {
     {
         command.env_remove(name);
     }
+    for name in ["CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR"] {
+        command.env_remove(name);
+    }
     command
         // No folder, and none that a shell (fish does) could make.
         .env("HOME", "/dev/null/home")

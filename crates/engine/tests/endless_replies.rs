@@ -79,12 +79,12 @@ const ROWS: &[(&str, &str, &str, Code, &str)] = &[
         "a chunk's extension",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5",
         ";a=b",
-        Code::RecvError,
+        Code::TooLarge,
         BROKEN_CHUNKS,
     ),
     ("a chunk's size", CHUNKED, "0", Code::RecvError, "chunk hex-length longer than 16"),
-    ("a trailer", TRAILERS, "X", Code::RecvError, BROKEN_CHUNKS),
-    ("trailers", TRAILERS, "X: y\r\n", Code::RecvError, BROKEN_CHUNKS),
+    ("a trailer", TRAILERS, "X", Code::TooLarge, BROKEN_CHUNKS),
+    ("trailers", TRAILERS, "X: y\r\n", Code::TooLarge, BROKEN_CHUNKS),
 ];
 const LONG_FIELD: &str =
     "X-Y: 0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890\r\n";

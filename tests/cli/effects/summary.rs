@@ -132,8 +132,10 @@ fn interrupted(before: &str, words: &[&str]) -> (Option<i32>, Ran) {
     let server = HttpServer::plain();
     let folder = empty_folder();
     let line = format!("{before} exec \"$0\" \"$@\"");
-    let mut command = Command::new("sh");
-    command.args(["-c", &line, tool(), "-sS", "--summary=json", "-o", "a", "-o", "b"]).args(words);
+    // Shells start background jobs with SIGINT ignored, and this test may run in one.
+    let mut command = Command::new("env");
+    command.args(["--default-signal=INT", "sh", "-c", &line, tool()]);
+    command.args(["-sS", "--summary=json", "-o", "a", "-o", "b"]).args(words);
     command.args([server.url("/bytes/1000"), server.url("/delay/3000/bytes/3")]);
     let child = clean(&mut command).current_dir(&folder).stderr(Stdio::piped()).spawn().unwrap();
     let started = Instant::now();

@@ -17,7 +17,7 @@ use net::resolver::{Candidates, ResolveOptions};
 use net::tls::TlsInfo;
 use net::{
     About, AcquireRequest, Acquired, Ages, Connection, Filter, Identity, Key, Lease, Limits, Pool,
-    ResolveCache, Whole, http3,
+    ResolveCache, Slot, Whole, http3,
 };
 use runtime::boxed;
 use tables::scheme::Family;
@@ -120,9 +120,13 @@ impl Connector {
             let kept = better.as_ref().and_then(open).or_else(|| opened.and_then(as_well));
             kept.map(Acquired::Reused).or_else(|| pool.try_acquire(wish))
         };
-        let lease = match self.locked(LockData::Connect, at_once) {
-            Some(Acquired::Reused(lease)) => self.reused(&plan, lease, started),
-            missed => {
+        let found = match self.locked(LockData::Connect, at_once) {
+            Some(Acquired::Reused(lease)) => Ok(lease),
+            missed => Err(missed),
+        };
+        let lease = match found {
+            Ok(lease) => self.reused(&plan, lease, started),
+            Err(missed) => {
                 cold_path();
                 // Opening has a box of its own: a transfer that waits for its reply needs no room for it.
                 let opening = Opening::new(started, deadline);
@@ -170,14 +174,21 @@ impl Connector {
         };
         self.mark_queued(started, self.now());
         self.easy.info.borrow_mut().attempted_connection = slot.id() as i64;
-        let connection = self.within(Some(deadline), late, self.open(plan, &opening)).await?;
+        let open = boxed(|| self.open(plan, &opening));
+        Ok(self.place(plan, slot, self.within(Some(deadline), late, open).await?))
+    }
+
+    /// Puts an opened connection into its slot. Not inlined: moving a connection takes much stack, which callbacks
+    /// during the opening would stand on.
+    #[inline(never)]
+    fn place(&self, plan: &Plan, slot: Slot, connection: Connection) -> Lease {
         let streams = plan.may_have_streams() && has_streams(plan, &connection);
-        // What the application has for itself is driven by nobody.
+        // The application's own connection is driven by nobody.
         let channels = plan.is_ssh() && !self.on(O::ConnectOnly);
-        Ok(self.locked(LockData::Connect, || match streams || channels {
+        self.locked(LockData::Connect, || match streams || channels {
             true => slot.host(connection, |whole| self.run_session(whole)),
             false => slot.fill(connection),
-        }))
+        })
     }
 
     /// The request has got its place among the connections; it has waited for that since `from`.
