@@ -17,7 +17,7 @@ use net::resolver::{Candidates, ResolveOptions};
 use net::tls::TlsInfo;
 use net::{
     About, AcquireRequest, Acquired, Ages, Connection, Filter, Identity, Key, Lease, Limits, Pool,
-    ResolveCache, Slot, Whole, http3,
+    ResolveCache, Whole,
 };
 use runtime::boxed;
 use tables::scheme::Family;
@@ -176,19 +176,6 @@ impl Connector {
         self.easy.info.borrow_mut().attempted_connection = slot.id() as i64;
         let open = boxed(|| self.open(plan, &opening));
         Ok(self.place(plan, slot, self.within(Some(deadline), late, open).await?))
-    }
-
-    /// Puts an opened connection into its slot. Not inlined: moving a connection takes much stack, which callbacks
-    /// during the opening would stand on.
-    #[inline(never)]
-    fn place(&self, plan: &Plan, slot: Slot, connection: Connection) -> Lease {
-        let streams = plan.may_have_streams() && has_streams(plan, &connection);
-        // The application's own connection is driven by nobody.
-        let channels = plan.is_ssh() && !self.on(O::ConnectOnly);
-        self.locked(LockData::Connect, || match streams || channels {
-            true => slot.host(connection, |whole| self.run_session(whole)),
-            false => slot.fill(connection),
-        })
     }
 
     /// The request has got its place among the connections; it has waited for that since `from`.
@@ -576,12 +563,6 @@ impl Connector {
         info.last_socket = about.socket;
         info.presence = about.presence.clone();
     }
-}
-
-/// Whether HTTP/2 or HTTP/3 is spoken on a connection, since that is known or came of the handshake.
-fn has_streams(plan: &Plan, connection: &Connection) -> bool {
-    let agreed = connection.about.tls.as_ref().and_then(|tls| tls.alpn.as_deref());
-    plan.knows_http2() || matches!(agreed, Some("h2" | http3::ALPN))
 }
 
 pub(super) fn ends(endpoints: &net::connect::Endpoints) -> Endpoints {

@@ -6,11 +6,12 @@ use net::http2::{self, Switched, Terms, Trace};
 use net::http3;
 use net::session::{Around, Session};
 use net::ssh;
-use net::{Connection, Lease, Whole};
-use tables::LockData;
+use net::{Connection, Lease, Slot, Whole};
+use tables::{EasyOption as O, LockData};
 use wire::h2::Config;
 
 use super::Connector;
+use super::route::plan::Plan;
 use crate::easy::FRAMES;
 
 impl Connector {
@@ -23,6 +24,20 @@ impl Connector {
             false => lease,
             true => lease.host(|whole| self.run_session(whole)),
         }
+    }
+
+    /// Puts an opened connection into its slot.
+    ///
+    /// Not inlined: moving a connection takes 3 KiB of stack, below which callbacks of the opening would run.
+    #[inline(never)]
+    pub(super) fn place(&self, plan: &Plan, slot: Slot, connection: Connection) -> Lease {
+        let streams = plan.may_have_streams() && has_streams(plan, &connection);
+        // The application's own connection is driven by nobody.
+        let channels = plan.is_ssh() && !self.on(O::ConnectOnly);
+        self.locked(LockData::Connect, || match streams || channels {
+            true => slot.host(connection, |whole| self.run_session(whole)),
+            false => slot.fill(connection),
+        })
     }
 
     /// Runs HTTP/2, HTTP/3 or SSH on a connection. The multi handle drives the session.
@@ -79,4 +94,10 @@ impl Connector {
             share.around(LockData::Connect, tag, give);
         }))
     }
+}
+
+/// Returns whether HTTP/2 or HTTP/3 is spoken on a connection, by prior knowledge or by its handshake.
+fn has_streams(plan: &Plan, connection: &Connection) -> bool {
+    let agreed = connection.about.tls.as_ref().and_then(|tls| tls.alpn.as_deref());
+    plan.knows_http2() || matches!(agreed, Some("h2" | http3::ALPN))
 }
