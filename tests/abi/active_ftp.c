@@ -10,10 +10,15 @@
 static char commands[4096], seen[4096];
 static int listener, refuses;
 
+/* The server's thread and the application's both write notes. */
 static void note(char *list, const char *what)
 {
-  size_t used = strlen(list);
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  size_t used;
+  pthread_mutex_lock(&lock);
+  used = strlen(list);
   snprintf(list + used, sizeof commands - used, "%s ", what);
+  pthread_mutex_unlock(&lock);
 }
 
 static void say(int fd, const char *line)
