@@ -150,6 +150,8 @@ fn value(kind: ArgKind, name: &str) -> &'static str {
 /// Runs the tool once with each flag on an empty file; nothing is connected to.
 fn tool(path: &Path) -> Result<BTreeSet<String>, String> {
     let work = path.parent().ok_or("the tool stands in a directory")?.join("probe-flags");
+    // Some flags write a file named 1, which --config would read in the next run.
+    let _ = std::fs::remove_dir_all(&work);
     std::fs::create_dir_all(&work).map_err(|e| format!("{}: {e}", work.display()))?;
     let mut refused = BTreeSet::new();
     for flag in flag::FLAGS {
