@@ -1,6 +1,6 @@
 //! The distribution's libraries that ours is compared with, and whether they are the versions whose behaviour was written down.
 //!
-//! What another library does is a fact to compare with: a security update of Debian's may change it, and that is no fault of ours.
+//! Comparisons record the behaviour of another library. A security update of Debian may change it, which is no fault of ours.
 
 use std::process::Command;
 

@@ -338,7 +338,7 @@ fn a_passphrase_that_is_not_utf8_opens_its_key() {
         let wrong = if kind == "P12" { Code::SslCertproblem } else { Code::BadFunctionArgument };
         for blob in [false, true] {
             assert_eq!(with(PHRASE, blob), Code::Ok, "{name} {blob}");
-            // What a lossy conversion would make of it.
+            // The passphrase after a lossy conversion to UTF-8.
             assert_eq!(with("p\u{fffd}\u{fffd}".as_bytes(), blob), wrong, "{name} {blob}");
             assert_eq!(with("p\u{e9}\u{ff}".as_bytes(), blob), wrong, "{name} {blob}");
         }

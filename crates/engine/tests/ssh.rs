@@ -336,7 +336,7 @@ fn a_passphrase_that_is_not_utf8_opens_its_key() {
             (easy.perform(), app.body.borrow().len())
         };
         assert_eq!(with(b"p\xe9\xff word"), (Code::Ok, 1000), "{name}: {}", server.log());
-        // What a lossy conversion would make of it, and of another passphrase too.
+        // Two passphrases that a lossy conversion to UTF-8 gives, and the octets in another order.
         for other in ["p\u{fffd}\u{fffd} word".as_bytes(), b"p\xff\xe9 word", "p\u{e9}\u{ff} word".as_bytes()]
         {
             assert_eq!(with(other), (Code::LoginDenied, 0), "{name} {other:?}");

@@ -1,7 +1,7 @@
-//! What is read once for all threads (trust anchors), in thousands of orders of their steps:
-//! src/file_cache.rs compiled once more, with shuttle's locks and a clock of our own. Nobody gets what was
-//! true before he asked, whoever asks for the same gets the same copy as long as it is true, it is read once
-//! for each state of it, and no wait lasts for ever.
+//! The cache of parsed files (trust anchors) under thousands of orders of its threads' steps:
+//! src/file_cache.rs compiled with shuttle's locks and a manual clock. No caller gets a value older than its
+//! request, callers share one copy while it is current, each state of a file is read once, and no wait lasts
+//! for ever.
 //!
 //! `INTERLEAVINGS=n` says how many orders (400) of each kind. A failure prints the one to be replayed.
 

@@ -153,8 +153,7 @@ macro_rules! rule {
     (Function $($rule:tt)*) => { Rule::Pointer(PointerRule::$($rule)*) };
 }
 
-/// Number of places in the table: options are numbered from 1, without the offset that tells the argument's
-/// type.
+/// Number of places in the table: options are numbered from 1, without the offset of the argument's type.
 const PLACES: usize = 333;
 
 const fn place(option: EasyOption) -> usize {
@@ -814,7 +813,7 @@ mod tests {
                 let columns = |o: O| (o.rule(), o.default(), o.bound(), o.support(), o.is_secret());
                 assert_eq!(columns(twin), columns(option), "{name}");
             }
-            // What a row says of an option that stands for another must hold of that one.
+            // An option that is stored as another has the same columns as that one.
             let stored = match option.rule() {
                 Rule::Number(NumberRule::Seconds(to) | NumberRule::StoredAs(to)) => vec![to],
                 Rule::Text(TextRule::StoredAs(to) | TextRule::Protocols(to)) => vec![to],

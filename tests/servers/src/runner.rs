@@ -151,7 +151,7 @@ enum Verdict {
     Changed,
 }
 
-/// What the distribution's library does counts as wrong only in the versions that were recorded: there it shows a wrong test.
+/// Judges a case. A failure of the distribution's library counts in the recorded versions alone: there the test is wrong.
 fn verdict(held: bool, is_ours: bool, versions_are_recorded: bool) -> Verdict {
     match held {
         true => Verdict::Held,

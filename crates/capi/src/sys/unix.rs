@@ -227,8 +227,8 @@ pub fn thread_ended(_thread: usize) -> bool {
 /// Returns the bounds of the stack that the system gave this thread.
 ///
 /// The C library finds those of the main thread in /proc/self/maps, which takes 25 µs or more: they are
-/// looked for once. What is kept is touched by the main thread alone. In a forked child that is another
-/// thread, which `pthread_self` tells.
+/// looked for once. Only the main thread reads and writes the kept bounds. A forked child may have another
+/// main thread; the kept value of `pthread_self` detects that.
 #[cold]
 pub fn own_stack() -> Option<(usize, usize)> {
     static MAIN: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];

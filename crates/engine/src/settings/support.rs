@@ -21,7 +21,7 @@ pub const HTTP2_BUILT: bool = tables::feature::is_built("HTTP2");
 /// Whether there are sockets with names in the file system.
 const UNIX_SOCKETS_BUILT: bool = tables::feature::is_built("UnixSockets");
 
-/// What a want consists of. CURLAUTH_ONLY stays in it: beside one scheme it makes two, so that nothing is
+/// The schemes that CURLOPT_HTTPAUTH may name. CURLAUTH_ONLY stays in it: beside one scheme it makes two, so that nothing is
 /// sent unasked.
 pub const SCHEMES_KNOWN: u64 = SCHEMES_BUILT | CURLAUTH_ONLY;
 

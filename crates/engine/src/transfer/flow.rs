@@ -119,7 +119,7 @@ impl Flow {
                 self.handles.note_first_byte();
                 let before = self.handles.easy.info.borrow().delivered;
                 let taken = self.take(&buf[..n], source.chunk_ends());
-                // What nobody took has not been downloaded, as in curl; nor has what could not be decoded.
+                // Bytes that the application refused or that could not be decoded do not count, as in curl.
                 let count = match &taken {
                     Ok(()) => came.unwrap_or(n),
                     Err(_) if self.writer.decodes() => 0,

@@ -1,7 +1,7 @@
-//! What parts replies to one URL besides the fields of their requests: who asks, and whom. The engine gives
-//! the terms of the peer as canonical bytes. Besides them each option counts whose row does not say that no
-//! reply depends on it, so that a reply of another server, without a check of its certificate or with another
-//! login, is not mistaken for this one's.
+//! The cache partition: which kept replies to one URL may serve a request, besides the fields of `Vary`. The
+//! engine supplies the terms of the connection as canonical bytes. Every option counts as well, unless its row
+//! says that no reply depends on it. So a reply of another server, of a server whose certificate was not
+//! checked, or of another login never serves.
 
 use super::folder::{Key, digits};
 use crate::bytes::Bytes;

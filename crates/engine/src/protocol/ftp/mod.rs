@@ -1,4 +1,4 @@
-//! FTP (RFC 959, with RFC 2228, 2389, 2428, 3659 and 4217): one URL fetched or stored, told in the order of
+//! FTP (RFC 959, with RFC 2228, 2389, 2428, 3659 and 4217): fetches or stores one URL, in the order of
 //! its commands. `control` is the control connection with login and directory, `data` opens data connections,
 //! `body` fetches files and listings, `upload` stores files, `wildcard` has the files that match a pattern.
 

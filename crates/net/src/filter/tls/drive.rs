@@ -374,9 +374,9 @@ impl Flight {
         }
     }
 
-    /// Takes the keys over. What fails leaves the layer below.
+    /// Takes the keys over. A failure returns the layer below.
     pub(super) fn into_filter(self, info: TlsInfo) -> Result<Box<TlsFilter>, (NetError, Box<dyn Filter>)> {
-        // What rustls keeps is moved through the frame: 8 KiB.
+        // The state of rustls (8 KiB) is moved through the frame.
         with_room(|| self.take_keys(info))
     }
 
