@@ -21,8 +21,8 @@ pub const HTTP2_BUILT: bool = tables::feature::is_built("HTTP2");
 /// Whether there are sockets with names in the file system.
 const UNIX_SOCKETS_BUILT: bool = tables::feature::is_built("UnixSockets");
 
-/// The schemes that CURLOPT_HTTPAUTH may name. CURLAUTH_ONLY stays in it: beside one scheme it makes two, so that nothing is
-/// sent unasked.
+/// The schemes that CURLOPT_HTTPAUTH may name. CURLAUTH_ONLY is one of them: beside one scheme it makes
+/// two, so that nothing is sent unasked.
 pub const SCHEMES_KNOWN: u64 = SCHEMES_BUILT | CURLAUTH_ONLY;
 
 /// Answers a call that sets an option, by the support that its row names. What this build lacks may be

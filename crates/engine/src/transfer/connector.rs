@@ -34,7 +34,7 @@ pub struct Connector {
     /// Whether a Kerberos ticket was used to open the last connection.
     pub(super) ticket_used: Cell<bool>,
     /// Name of the user whom the Kerberos tickets belong to, once it was looked for.
-    ticket_user: RefCell<Option<Option<String>>>,
+    pub(super) ticket_user: RefCell<Option<Option<String>>>,
 }
 
 impl Connector {
@@ -49,12 +49,6 @@ impl Connector {
             ticket_used: Cell::new(false),
             ticket_user: RefCell::default(),
         }
-    }
-
-    /// Returns the name of the user whom the Kerberos tickets of this process belong to. A transfer reads it
-    /// once.
-    pub fn ticket_user(&self) -> Option<String> {
-        self.ticket_user.borrow_mut().get_or_insert_with(|| gss::default_user().ok()).clone()
     }
 }
 

@@ -165,7 +165,10 @@ pub async fn speak(
     token: Option<Vec<u8>>,
 ) -> bool {
     let (service, delegation) = (service(t, whom.role), delegation(t));
-    let user = (whom.role == Role::Server).then(|| t.ticket_user()).flatten();
+    let user = match whom.role {
+        Role::Server => find_ticket_user(t).await,
+        Role::Proxy => None,
+    };
     let work = move || {
         let mut context = match context {
             Some(context) => context,
@@ -270,9 +273,23 @@ pub fn ticket_terms(t: &Handles, role: Role) -> TicketTerms {
     ticket_terms_for(t, service(t, role))
 }
 
+/// Returns the name of the user whom the Kerberos tickets of this process belong to. A transfer looks once.
+///
+/// A helper thread asks the library, which may speak to a key distribution centre (a client's keytab).
+pub async fn find_ticket_user(t: &Connector) -> Option<String> {
+    let known = t.ticket_user.borrow().clone();
+    if let Some(user) = known {
+        return user;
+    }
+    let found = runtime::offload(t.multi.runtime.reactor(), "warmwire-gss", gss::default_user).await;
+    let user = found.ok().and_then(Result::ok);
+    *t.ticket_user.borrow_mut() = Some(user.clone());
+    user
+}
+
 /// Returns the terms of the ticket that the server is shown, with the user whom it belongs to.
 pub fn server_ticket(t: &Connector) -> TicketTerms {
-    TicketTerms { user: t.ticket_user(), ..ticket_terms(t, Role::Server) }
+    TicketTerms { user: t.ticket_user.borrow().clone().flatten(), ..ticket_terms(t, Role::Server) }
 }
 
 /// Returns the terms of a ticket for this service.

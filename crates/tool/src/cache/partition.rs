@@ -1,7 +1,8 @@
-//! The cache partition: which kept replies to one URL may serve a request, besides the fields of `Vary`. The
-//! engine supplies the terms of the connection as canonical bytes. Every option counts as well, unless its row
-//! says that no reply depends on it. So a reply of another server, of a server whose certificate was not
-//! checked, or of another login never serves.
+//! The cache partition: which kept replies to one URL may serve a request, besides the fields of `Vary`.
+//!
+//! The engine supplies the terms of the connection as canonical bytes. Every option counts as well, unless
+//! its row says that no reply depends on it. So a reply of another server, of a server whose certificate was
+//! not checked, or of another login never serves.
 
 use super::folder::{Key, digits};
 use crate::bytes::Bytes;

@@ -42,7 +42,7 @@ fn login(t: &mut Transfer) -> Result<Option<Secret<Login>>> {
 
 /// Who is asking: the login for the URL or, for Negotiate, whoever holds the tickets.
 pub fn asking(t: &mut Transfer) -> Result<Option<Secret<Login>>> {
-    let by_ticket = memory(t).borrow().server.uses(Scheme::Negotiate);
+    let by_ticket = shows_ticket(t);
     let unnamed = by_ticket.then(|| Secret::of(t.peer(), Login::default()));
     Ok(login(t)?.or(unnamed))
 }
@@ -102,6 +102,11 @@ pub fn prepare<'a>(t: &'a mut Transfer, link: &'a Link) -> Option<Boxed<'a, Resu
     Some(boxed(|| prepare_sides(t, link)))
 }
 
+/// Returns whether the next request proves the user to the server by a Kerberos ticket.
+pub fn shows_ticket(t: &Transfer) -> bool {
+    memory(t).borrow().server.uses(Scheme::Negotiate)
+}
+
 async fn prepare_sides(t: &mut Transfer, link: &Link) -> Result<()> {
     if memory(t).borrow().server.wants(Scheme::Negotiate) {
         prepare_server(t, link).await?;
@@ -117,7 +122,7 @@ async fn prepare_sides(t: &mut Transfer, link: &Link) -> Result<()> {
 async fn prepare_server(t: &mut Transfer, link: &Link) -> Result<()> {
     let login = asking(t)?;
     memory(t).borrow_mut().server.meet(&t.peer(), login.as_ref());
-    let speaks = login.is_some() && memory(t).borrow().server.uses(Scheme::Negotiate);
+    let speaks = login.is_some() && shows_ticket(t);
     let mut negotiate = take_negotiate(t, Role::Server);
     if speaks && negotiate.must_begin() {
         let whom = server(t, link.lease.about());
@@ -243,7 +248,7 @@ pub fn hears(t: &Transfer) -> bool {
 
 /// After the head of a reply: the security contexts take in what it says to them.
 pub async fn hear(t: &mut Transfer, talk: &Talk, response: &Response) {
-    if memory(t).borrow().server.uses(Scheme::Negotiate) {
+    if shows_ticket(t) {
         cold_path();
         let mut negotiate = take_negotiate(t, Role::Server);
         if let Some(persists) = response.rare.persistent_auth {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use net::identity::Login;
 use net::{Lease, Memory};
-use runtime::Boxed;
+use runtime::{Boxed, boxed};
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, Scheme};
 
@@ -19,6 +19,7 @@ use crate::error::{Error, Result, Retry};
 use crate::transfer::Transfer;
 use crate::transfer::auth::ConnectionSteps;
 use crate::transfer::connect::Link;
+use crate::transfer::negotiate::find_ticket_user;
 use crate::transfer::next::Next;
 use crate::transfer::replay::with_retries;
 use crate::transfer::route::plan::{Bound, Plan, belonging};
@@ -47,6 +48,10 @@ pub async fn replayed(
 /// Returns a connection for the next request, bound to the user's login where the scheme demands that.
 pub async fn connect(t: &mut Transfer, fresh: bool) -> Result<Link> {
     auth::begin_request(t)?;
+    if auth::shows_ticket(t) {
+        cold_path();
+        boxed(|| find_ticket_user(t)).await;
+    }
     let (plan, bound) = plan_and_binding(t)?;
     t.connect_bound(plan, bound, fresh).await
 }
@@ -70,6 +75,10 @@ pub async fn obtain(t: &mut Transfer, fresh: bool) -> Result<(Link, bool)> {
     if let Some(link) = kept {
         cold_path();
         return Ok((*link, true));
+    }
+    if auth::shows_ticket(t) {
+        cold_path();
+        boxed(|| find_ticket_user(t)).await;
     }
     let (plan, bound) = plan_and_binding(t)?;
     let link = t.connect_bound(plan, bound, fresh).await?;

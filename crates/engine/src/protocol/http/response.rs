@@ -532,9 +532,6 @@ impl Response {
     pub fn check_body(&self, t: &Transfer) -> Result<()> {
         let Some(fault) = reply::fault(&self.facts(t)) else { return Ok(()) };
         cold_path();
-        if fault == reply::Fault::TooLong {
-            t.easy.info.borrow_mut().download_total = -1;
-        }
         Err(Error::new(fault.code(), fault.text()))
     }
 
