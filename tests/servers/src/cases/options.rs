@@ -375,9 +375,7 @@ fn reuse(run: &Context) {
         let urls = [one.url("/bytes/1"), other.url("/bytes/1"), one.url("/bytes/1")];
         let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
         if fetch(run, &[option], &urls).is_some() {
-            // curl 7.88 keeps one connection too many where the machine is busy.
-            let late = !run.ours() && one.accepts() == 1;
-            assert!(late || one.accepts() == accepts, "{option}: {}", one.accepts());
+            assert_eq!(one.accepts(), accepts, "{option}");
         }
     }
 }
