@@ -106,7 +106,6 @@ async fn converse(t: &mut Transfer, talk: &mut Talk, state: &mut State) -> Resul
             break;
         }
     }
-    response.note_size(t);
     if http::hears(t) {
         boxed(|| http::hear(t, talk, &response)).await;
     }

@@ -38,7 +38,6 @@ pub async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
     if talk.switches(response.status) {
         return Ok(Finished { switches: true, ..Finished::default() });
     }
-    response.note_size(t);
     if t.scheme().family() == Family::Ws {
         cold_path();
         upgrade::begin(t, talk, &response)?;

@@ -495,7 +495,7 @@ impl Response {
     }
 
     /// Notes the size of the body, unless the transfer ends because of this head.
-    pub fn note_size(&self, t: &Transfer) {
+    fn note_size(&self, t: &Transfer) {
         if reply::fault(&self.facts(t)).is_some() {
             return;
         }

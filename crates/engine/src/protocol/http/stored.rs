@@ -102,7 +102,6 @@ pub async fn serve(t: &mut Transfer, stored: Stored) -> Result<Next> {
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
     let response = head(t, &stored)?;
     t.mark_first_byte();
-    response.note_size(t);
     let next = redirect::after(t, &response)?;
     if !matches!(next, Next::Done) {
         return Ok(next);
