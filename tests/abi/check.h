@@ -36,11 +36,12 @@ static int failures;
 
 #define FAILURES (failures ? 1 : 0)
 
-/* The embedded server's address, as http://127.0.0.1:PORT; its paths are listed in testkit/src/http/routes.rs. */
+/* A URL at the embedded server, as http://127.0.0.1:PORT/path; testkit/src/http/routes.rs lists the paths. The buffers are the
+   thread's own: programs call this from several threads at once. */
 static inline const char *server(const char *path)
 {
-  static char url[4][512];
-  static int next;
+  static __thread char url[4][512];
+  static __thread int next;
   const char *base = getenv("SERVER");
   char *at = url[next = (next + 1) % 4];
   snprintf(at, sizeof url[0], "%s%s", base ? base : "http://127.0.0.1:9", path);
